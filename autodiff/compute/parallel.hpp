@@ -1,0 +1,82 @@
+#pragma once
+/// The one way to use threads. Chunks depend on the size and the grain only, never on the number of
+/// threads, and reductions join their chunks in order: results are equal to the bit for any thread
+/// count.
+
+#include <algorithm>
+#include <bochner/autodiff/pool.hpp>
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+namespace bochner {
+
+/// How many elements of a cheap elementwise loop are worth a task.
+inline constexpr std::size_t elementwise_grain = 32768;
+
+/// Threads that loops may use from now on, at least 1 (`--threads`). 0 means all processors.
+void set_thread_count(std::size_t count);
+std::size_t thread_count();
+/// Number of the calling worker, 0 <= index < worker_limit(): selects its scratch memory.
+std::size_t worker_index();
+std::size_t worker_limit();
+
+namespace detail {
+void run_tasks(std::size_t count, const std::function<void(std::size_t)>& task);
+}
+
+/// Calls body(begin, end) for consecutive chunks of [0, size) of `grain` elements, in any order,
+/// possibly in parallel.
+template <class Body>
+void parallel_for(std::size_t size, std::size_t grain, const Body& body) {
+  if (size == 0) return;
+  const std::size_t chunks = (size + grain - 1) / grain;
+  if (chunks == 1) {
+    body(std::size_t(0), size);
+    return;
+  }
+  detail::run_tasks(
+      chunks, [&](std::size_t chunk) { body(chunk * grain, std::min(size, (chunk + 1) * grain)); });
+}
+
+/// Calls body(index) for every index below count; each is one task.
+template <class Body>
+void parallel_tasks(std::size_t count, const Body& body) {
+  if (count == 1) body(std::size_t(0));
+  if (count > 1) detail::run_tasks(count, body);
+}
+
+/// Sum over chunks of [0, size) of body(begin, end), joined in the order of the chunks.
+template <class Sum, class Body>
+Sum parallel_sum(std::size_t size, std::size_t grain, const Body& body) {
+  const std::size_t chunks = (size + grain - 1) / grain;
+  std::vector<Sum> partial(chunks);
+  parallel_for(size, grain, [&](std::size_t begin, std::size_t end) {
+    partial[begin / grain] = body(begin, end);
+  });
+  Sum total{};
+  for (const Sum& part : partial) total += part;
+  return total;
+}
+
+/// Scratch memory for the tasks of one loop: one block per worker, taken before the loop starts,
+/// so that the blocks that a step requests do not depend on how its tasks are scheduled.
+template <class T>
+class Scratch {
+ public:
+  explicit Scratch(std::size_t elements_per_worker)
+      : stride_((elements_per_worker + 15) / 16 * 16),
+        count_(stride_ * worker_limit()),
+        data_(PoolAllocator<T>().allocate(count_)) {}
+  ~Scratch() { PoolAllocator<T>().deallocate(data_, count_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  /// The calling worker's block; its contents are whatever the worker's last task left.
+  T* local() const { return data_ + worker_index() * stride_; }
+
+ private:
+  std::size_t stride_, count_;
+  T* data_;
+};
+
+}  // namespace bochner

@@ -1,0 +1,44 @@
+#pragma once
+/// Random numbers as functions of integers: Philox 4x32-10 keyed by (seed, purpose), counted by
+/// (step, element). Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3",
+/// 2011.
+
+#include <array>
+#include <bochner/autodiff/real.hpp>
+#include <cstddef>
+#include <cstdint>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// What a random number is for. Part of the key: the values are fixed for ever, new ones go to the
+/// end.
+enum class Purpose : std::uint32_t {
+  initialization = 1,
+  dropout = 2,
+  spectral = 3,
+  data_order = 4,
+  sampling = 5,
+  test = 6
+};
+
+/// A random function of the element number. Equal fields give equal numbers, on any machine and
+/// thread.
+struct RandomFunction {
+  std::uint64_t seed = 0;
+  Purpose purpose = Purpose::test;
+  std::uint64_t stream =
+      0;  ///< which use within the purpose, for instance a hash of a parameter's name or a step
+
+  std::array<std::uint32_t, 4> bits(std::uint64_t element) const;
+  /// Uniform on (0, 1), never 0 or 1, 53 bits.
+  double uniform(std::uint64_t element) const;
+  /// Standard normal by Box and Muller.
+  double normal(std::uint64_t element) const;
+  /// Uniform on {0, ..., bound - 1} without modulo bias (64-bit multiply; bias below 2^-32).
+  std::uint64_t integer(std::uint64_t element, std::uint64_t bound) const;
+};
+
+/// FNV-1a hash of a name, to select a stream.
+std::uint64_t stream_of(const char* name);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

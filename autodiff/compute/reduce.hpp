@@ -1,0 +1,24 @@
+#pragma once
+/// Sums whose order is a function of the size only, in several lanes; broadcasting undone in one
+/// place.
+
+#include <bochner/autodiff/tensor.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// Sum of n elements in 16 lanes joined as a tree.
+real sum_row(const real* x, std::size_t n);
+/// Sum of products of n elements in 16 lanes joined as a tree.
+real dot_row(const real* x, const real* y, std::size_t n);
+/// Largest of n >= 1 elements; NaN if one of them is NaN.
+real max_row(const real* x, std::size_t n);
+/// Sum of squares in double, chunks joined in order.
+double sum_of_squares(const real* x, std::size_t n);
+/// Whether no element is NaN or infinite.
+bool all_finite(const real* x, std::size_t n);
+/// y[j] += sum over rows i of x[i, j], in parallel chunks of rows joined in order.
+void accumulate_columns(const real* x, std::size_t rows, std::size_t columns, real* y);
+/// The adjoint of broadcasting: sums the axes of x over which `shape` was broadcast to x.shape().
+Tensor sum_to_shape(const Tensor& x, const Shape& shape);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

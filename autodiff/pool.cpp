@@ -1,0 +1,86 @@
+#include <algorithm>
+#include <bit>
+#include <bochner/autodiff/pool.hpp>
+#include <cstdlib>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+namespace bochner::pool {
+namespace {
+
+/// Four classes per power of two: at most a quarter of a block is wasted.
+std::size_t size_class(std::size_t bytes) {
+  if (bytes <= 64) return 64;
+  const std::size_t step = std::max<std::size_t>(64, std::bit_floor(bytes - 1) / 4);
+  return (bytes + step - 1) / step * step;
+}
+
+struct State {
+  std::mutex mutex;
+  std::unordered_map<std::size_t, std::vector<void*>> free_blocks;
+  PoolStatistics statistics;
+};
+
+/// Never destroyed: tensors of static storage duration may outlive every destructor here.
+State& state() {
+  static State* instance = new State;
+  return *instance;
+}
+
+}  // namespace
+
+void* acquire(std::size_t bytes) {
+  if (bytes > std::numeric_limits<std::size_t>::max() / 2) throw std::bad_alloc();
+  const std::size_t size = size_class(bytes);
+  State& pool = state();
+  std::lock_guard lock(pool.mutex);
+  void* block = nullptr;
+  if (auto& blocks = pool.free_blocks[size]; !blocks.empty()) {
+    block = blocks.back();
+    blocks.pop_back();
+  } else {
+    block = std::aligned_alloc(64, size);
+    if (block == nullptr) throw std::bad_alloc();
+    blocks.reserve(blocks.capacity() + 1);
+    ++pool.statistics.blocks_requested;
+    pool.statistics.bytes_held += size;
+  }
+  pool.statistics.bytes_in_use += size;
+  pool.statistics.peak_bytes_in_use =
+      std::max(pool.statistics.peak_bytes_in_use, pool.statistics.bytes_in_use);
+  return block;
+}
+
+void release(void* block, std::size_t bytes) noexcept {
+  if (block == nullptr) return;
+  const std::size_t size = size_class(bytes);
+  State& pool = state();
+  std::lock_guard lock(pool.mutex);
+  pool.free_blocks[size].push_back(block);
+  pool.statistics.bytes_in_use -= size;
+}
+
+PoolStatistics statistics() {
+  State& pool = state();
+  std::lock_guard lock(pool.mutex);
+  return pool.statistics;
+}
+
+void reset_peak() {
+  State& pool = state();
+  std::lock_guard lock(pool.mutex);
+  pool.statistics.peak_bytes_in_use = pool.statistics.bytes_in_use;
+}
+
+void trim() {
+  State& pool = state();
+  std::lock_guard lock(pool.mutex);
+  for (auto& [size, blocks] : pool.free_blocks) {
+    for (void* block : blocks) std::free(block);
+    pool.statistics.bytes_held -= size * blocks.size();
+    blocks.clear();
+  }
+}
+
+}  // namespace bochner::pool

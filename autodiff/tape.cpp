@@ -1,0 +1,180 @@
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/autodiff/tape.hpp>
+#include <cmath>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+void add_in_place(Tensor& sum, const Tensor& term) {
+  real* to = sum.data();
+  const real* from = term.data();
+  parallel_for(sum.size(), elementwise_grain, [=](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) to[i] += from[i];
+  });
+}
+
+void require_finite(const Tensor& tensor, const char* what, const char* op) {
+  if (all_finite(tensor.data(), tensor.size())) return;
+  throw NonFiniteError(std::string("the ") + what + " of op " + op + " " +
+                       to_string(tensor.shape()) + " is not finite");
+}
+
+}  // namespace
+
+Var::Var(Tensor value) : value_(std::make_shared<Tensor>(std::move(value))) {}
+
+void Var::add_gradient(const Tensor& contribution) const {
+  if (!node_) return;
+  if (contribution.shape() != node_->shape) {
+    return add_gradient(sum_to_shape(contribution, node_->shape));
+  }
+  if (node_->filled) return add_in_place(node_->gradient, contribution);
+  Tensor& gradient = gradient_to_assign();
+  parallel_for(gradient.size(), elementwise_grain, [&](std::size_t begin, std::size_t end) {
+    std::copy(contribution.data() + begin, contribution.data() + end, gradient.data() + begin);
+  });
+}
+
+void Var::add_gradient(Tensor&& contribution) const {
+  if (!node_) return;
+  if (node_->filled || contribution.shape() != node_->shape) {
+    return add_gradient(static_cast<const Tensor&>(contribution));
+  }
+  node_->gradient = std::move(contribution);
+  node_->filled = true;
+}
+
+Tensor& Var::gradient_to_assign() const {
+  if (node_->gradient.shape() != node_->shape ||
+      node_->gradient.size() != element_count(node_->shape)) {
+    node_->gradient = uninitialized(node_->shape);
+  }
+  node_->filled = true;
+  return node_->gradient;
+}
+
+Tensor& Var::gradient_buffer() const {
+  if (node_->filled) return node_->gradient;
+  Tensor& gradient = gradient_to_assign();
+  std::fill_n(gradient.data(), gradient.size(), real(0));
+  return gradient;
+}
+
+Parameter::Parameter(Tensor value)
+    : value_(std::make_shared<Tensor>(std::move(value))), node_(std::make_shared<Node>()) {
+  node_->op = "parameter";
+  node_->shape = value_->shape();
+}
+
+void Parameter::assign(Tensor value) {
+  *value_ = std::move(value);
+  node_->shape = value_->shape();
+  node_->filled = false;
+}
+
+Tape::~Tape() { clear(); }
+
+void Tape::clear() {
+  while (!nodes_.empty()) nodes_.pop_back();
+}
+
+Var Tape::operator()(Parameter& parameter) {
+  return Var(parameter.value_, recording ? parameter.node_ : nullptr, this);
+}
+
+Var Tape::input(Tensor value) {
+  auto node = std::make_shared<Node>();
+  node->op = "input";
+  node->shape = value.shape();
+  return Var(std::make_shared<const Tensor>(std::move(value)), std::move(node), this);
+}
+
+RandomFunction Tape::next_random(Purpose purpose) {
+  return RandomFunction{seed, purpose, (step << 20) + random_uses++};
+}
+
+Var Tape::record_node(const char* op, std::shared_ptr<const Tensor> value,
+                      std::function<void(Tensor&)> backward) {
+  if (check_finite) require_finite(*value, "value", op);
+  if (observer) observer->recorded(op);
+  auto node = std::make_shared<Node>();
+  node->op = op;
+  node->shape = value->shape();
+  node->backward = std::move(backward);
+  nodes_.push_back(node);
+  return Var(std::move(value), std::move(node), this);
+}
+
+void Tape::backward(const Var& output, Tensor gradient) {
+  require(output.needs_gradient(), "backward",
+          "the output depends on no parameter or input of this tape");
+  require(gradient.shape() == output.shape(), "backward", "gradient ", gradient.shape(),
+          ", output ", output.shape());
+  output.add_gradient(std::move(gradient));
+  while (!nodes_.empty()) {
+    std::shared_ptr<Node> node = std::move(nodes_.back());
+    nodes_.pop_back();
+    if (!node->filled) continue;
+    if (check_finite) require_finite(node->gradient, "gradient of the output", node->op);
+    Tensor received = std::move(node->gradient);
+    node->gradient = Tensor();
+    node->filled = false;
+    node->backward(received);
+    if (observer) observer->went_backward(node->op);
+    node->backward = nullptr;
+  }
+}
+
+Tensor gradient_of(const Var& leaf) {
+  require(leaf.needs_gradient(), "gradient_of", "the variable is a constant");
+  return leaf.node()->filled ? leaf.node()->gradient : zeros(leaf.shape());
+}
+
+detail::Recording detail::recording_of(std::span<const Var> inputs) {
+  Recording recording{nullptr, false};
+  for (const Var& input : inputs) {
+    if (!input.tape()) continue;
+    require(!recording.tape || recording.tape == input.tape(), "record",
+            "the inputs are on two tapes");
+    recording.tape = input.tape();
+    recording.wanted = recording.wanted || input.needs_gradient();
+  }
+  return recording;
+}
+
+Var detail::constant_result(const char* op, Tape* tape, Tensor value) {
+  if (tape && tape->check_finite) require_finite(value, "value", op);
+  if (tape && tape->observer) tape->observer->recorded(op);
+  return Var(std::make_shared<Tensor>(std::move(value)), nullptr, tape);
+}
+
+Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const Var& x) {
+  if (!tape.recording) return f(tape, x);
+  const std::uint64_t first_random = tape.random_uses;
+  const auto start_segment = [&tape, first_random](Tape& segment, bool recording) {
+    segment.training = tape.training;
+    segment.check_finite = tape.check_finite;
+    segment.seed = tape.seed;
+    segment.step = tape.step;
+    segment.random_uses = first_random;
+    segment.recording = recording;
+  };
+  Tape segment;
+  start_segment(segment, false);
+  const Var y = f(segment, segment.constant(x.value()));
+  tape.random_uses = segment.random_uses;
+  // Recorded even if x needs no gradient: parameters inside f may.
+  return tape.record_node("checkpoint", y.shared_value(), [f, x, start_segment](Tensor& gradient) {
+    Tape again;
+    start_segment(again, true);
+    const Var input = again.input(x.value());
+    const Var output = f(again, input);
+    if (!output.needs_gradient()) return;
+    again.backward(output, std::move(gradient));
+    if (x.needs_gradient() && input.node()->filled)
+      x.add_gradient(std::move(input.node()->gradient));
+  });
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,218 @@
+#pragma once
+/// Var, Tape, Parameter: arrays that remember how to go backward.
+///
+/// A Tape is a list of nodes in the order of their creation, which is a topological order.
+/// backward() takes nodes from its end, runs their closures and frees them: no recursion, no
+/// sorting, used once.
+
+#include <bochner/autodiff/compute/philox.hpp>
+#include <bochner/autodiff/tensor.hpp>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+class Tape;
+
+/// The gradient side of a value: what arrives from above and what to do with it.
+struct Node {
+  const char* op;
+  Shape shape;
+  Tensor gradient;      ///< meaningful while `filled`
+  bool filled = false;  ///< has received a contribution
+  std::function<void(Tensor& gradient)> backward;
+};
+
+/// A handle on a value and, when gradients are recorded, on its node. Cheap to copy.
+class Var {
+ public:
+  Var() = default;
+  /// A constant.
+  Var(Tensor value);
+  Var(std::shared_ptr<const Tensor> value, std::shared_ptr<Node> node, Tape* tape)
+      : value_(std::move(value)), node_(std::move(node)), tape_(tape) {}
+
+  const Tensor& value() const { return *value_; }
+  const std::shared_ptr<const Tensor>& shared_value() const { return value_; }
+  const real* data() const { return value_->data(); }
+  const Shape& shape() const { return node_ ? node_->shape : value_->shape(); }
+  std::size_t size() const { return element_count(shape()); }
+  std::size_t rank() const { return shape().size(); }
+  /// Size of an axis; negative axes count from the back.
+  std::size_t dim(int axis) const { return axis_size(shape(), axis); }
+  bool needs_gradient() const { return node_ != nullptr; }
+  Tape* tape() const { return tape_; }
+  const std::shared_ptr<Node>& node() const { return node_; }
+
+  /// The same handle without its value, for closures that only pass gradients on: the value may be
+  /// freed early.
+  Var gradient_only() const { return Var(nullptr, node_, tape_); }
+
+  /// The door for gradients: nothing if none is needed, otherwise summed down over broadcast axes
+  /// and added. The first contribution is assigned, and moved in where it is a temporary of the
+  /// right shape.
+  void add_gradient(const Tensor& contribution) const;
+  void add_gradient(Tensor&& contribution) const;
+  /// The same for an xtensor expression, evaluated first. Its elements must be `real`.
+  template <class Expression>
+  void add_gradient(const xt::xexpression<Expression>& contribution) const {
+    static_assert(std::is_same_v<typename Expression::value_type, real>,
+                  "a gradient must have elements of type real: write real(0.5), not 0.5");
+    if (node_) add_gradient(Tensor(contribution));
+  }
+  /// The other door, for products with beta = 1 and for scatter: the gradient itself, zeroed if it
+  /// was empty. Only where needs_gradient().
+  Tensor& gradient_buffer() const;
+  /// Whether gradient_buffer() would have to be zeroed: the next contribution may be assigned (beta
+  /// = 0).
+  bool gradient_is_empty() const { return !node_->filled; }
+  /// gradient_buffer() without the zeros, for a contribution that assigns every element.
+  Tensor& gradient_to_assign() const;
+
+ private:
+  std::shared_ptr<const Tensor> value_;
+  std::shared_ptr<Node> node_;
+  Tape* tape_ = nullptr;
+};
+
+/// A persistent leaf: weights. Its gradient survives the tape until zero_gradient().
+class Parameter {
+ public:
+  Parameter() : Parameter(Tensor()) {}
+  explicit Parameter(Tensor value);
+  /// Zeros of the given shape.
+  explicit Parameter(const Shape& shape) : Parameter(zeros(shape)) {}
+  Parameter(std::initializer_list<std::size_t> shape) : Parameter(zeros(Shape(shape))) {}
+  Parameter(const Parameter&) = delete;
+  Parameter& operator=(const Parameter&) = delete;
+  Parameter(Parameter&&) = default;
+  Parameter& operator=(Parameter&&) = default;
+
+  Tensor& value() { return *value_; }
+  const Tensor& value() const { return *value_; }
+  const Shape& shape() const { return node_->shape; }
+  bool has_gradient() const { return node_->filled; }
+  Tensor& gradient() { return node_->gradient; }
+  const Tensor& gradient() const { return node_->gradient; }
+  void zero_gradient() { node_->filled = false; }
+  /// Replaces the value; the shape may change.
+  void assign(Tensor value);
+
+ private:
+  friend class Tape;
+  std::shared_ptr<Tensor> value_;
+  std::shared_ptr<Node> node_;
+};
+
+/// A parameter under its dotted name: what optimizers and checkpoints see of a model.
+struct NamedParameter {
+  std::string name;
+  Parameter* parameter;
+};
+
+/// Thrown by a checking tape when a value or a gradient is not finite; names the op.
+struct NonFiniteError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// What a profiler sees of a tape.
+struct TapeObserver {
+  virtual ~TapeObserver() = default;
+  virtual void recorded(const char* op) = 0;
+  virtual void went_backward(const char* op) = 0;
+};
+
+class Tape {
+ public:
+  Tape() = default;
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+  ~Tape();
+
+  bool training = false;      ///< dropout on
+  bool recording = true;      ///< gradients wanted
+  bool check_finite = false;  ///< test each value and gradient: slow, for finding the op to blame
+  std::uint64_t seed = 0;     ///< of the random numbers of this pass
+  std::uint64_t step = 0;  ///< training step: with `seed` it fixes every random number of the pass
+  std::uint64_t random_uses = 0;  ///< ops of this pass that have drawn so far
+  TapeObserver* observer = nullptr;
+
+  Var operator()(Parameter& parameter);
+  Var constant(Tensor value) {
+    return Var(std::make_shared<Tensor>(std::move(value)), nullptr, this);
+  }
+  /// A leaf whose gradient is wanted; read it with gradient_of() after backward().
+  Var input(Tensor value);
+  /// The random function of the next op that draws.
+  RandomFunction next_random(Purpose purpose);
+
+  /// Runs the closures from the newest node to the oldest and frees them. `loss` must have one
+  /// element.
+  void backward(const Var& loss) { backward(loss, filled(loss.shape(), real(1))); }
+  /// The same with a gradient for `output`, of its shape.
+  void backward(const Var& output, Tensor gradient);
+  /// Forgets all nodes.
+  void clear();
+  std::size_t size() const { return nodes_.size(); }
+
+  Var record_node(const char* op, std::shared_ptr<const Tensor> value,
+                  std::function<void(Tensor&)> backward);
+
+ private:
+  std::vector<std::shared_ptr<Node>> nodes_;
+};
+
+/// Gradient of a leaf after backward(); zeros if nothing reached it.
+Tensor gradient_of(const Var& leaf);
+
+namespace detail {
+/// The tape of the inputs, and whether one of them needs a gradient on it.
+struct Recording {
+  Tape* tape;
+  bool wanted;
+};
+Recording recording_of(std::span<const Var> inputs);
+Var constant_result(const char* op, Tape* tape, Tensor value);
+
+template <class Backward>
+Var record(const char* op, Tensor value, std::span<const Var> inputs, Backward&& backward) {
+  const Recording recording = recording_of(inputs);
+  if (!recording.wanted) return constant_result(op, recording.tape, std::move(value));
+  auto shared = std::make_shared<const Tensor>(std::move(value));
+  if constexpr (std::is_invocable_v<Backward&, const Tensor&, Tensor&>) {
+    return recording.tape->record_node(
+        op, shared,
+        [shared, backward = std::forward<Backward>(backward)](Tensor& gradient) mutable {
+          backward(*shared, gradient);
+        });
+  } else {
+    return recording.tape->record_node(op, std::move(shared), std::forward<Backward>(backward));
+  }
+}
+}  // namespace detail
+
+/// Puts the result of an op on the tape of its inputs. `backward` is called with (output, gradient)
+/// or with (gradient); it hands contributions to the inputs' add_gradient(). It is dropped if no
+/// gradient is wanted.
+template <class Backward>
+Var record(const char* op, Tensor value, std::initializer_list<Var> inputs, Backward&& backward) {
+  return detail::record(op, std::move(value), std::span<const Var>(inputs.begin(), inputs.size()),
+                        std::forward<Backward>(backward));
+}
+template <class Backward>
+Var record(const char* op, Tensor value, const std::vector<Var>& inputs, Backward&& backward) {
+  return detail::record(op, std::move(value), std::span<const Var>(inputs),
+                        std::forward<Backward>(backward));
+}
+
+/// f(tape, x) without keeping what its backward needs: it is computed again in the backward pass.
+/// Memory of the segment is that of x; parameters used inside f receive their gradients as usual.
+Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const Var& x);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,26 @@
+# Install and export, so that find_package(bochner) gives bochner::bochner, bochner::bochner64 and bochner::cli.
+include(CMakePackageConfigHelpers)
+
+set(bochner_targets)
+foreach(name bochner bochner64)
+  if(TARGET ${name})
+    list(APPEND bochner_targets ${name} ${name}_cli)
+    install(TARGETS ${name}_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+endforeach()
+install(TARGETS ${bochner_targets} EXPORT bochnerTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT bochnerTargets NAMESPACE bochner:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/bochner)
+foreach(folder autodiff layers optim data train)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bochner
+          FILES_MATCHING PATTERN "*.hpp")
+endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/bochner.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bochner)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/ DESTINATION ${CMAKE_INSTALL_DATADIR}/bochner/examples
+        FILES_MATCHING PATTERN "*.toml")
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/bochner)
+
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/bochnerConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/bochnerConfig.cmake INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/bochner)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/bochnerConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/bochnerConfig.cmake ${PROJECT_BINARY_DIR}/bochnerConfigVersion.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/bochner)

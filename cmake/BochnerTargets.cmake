@@ -1,0 +1,61 @@
+# bochner_libraries(NAME): the library NAME, the command as a library NAME_cli, and the program NAME,
+# in float for NAME = bochner and in double for NAME = bochner64. The same sources serve both.
+
+set(BOCHNER_LIBRARY_FOLDERS autodiff layers optim data)
+
+function(bochner_compile_options target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  # No -ffast-math: it removes the finite checks. No contraction: fused multiply-adds are written out where wanted.
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-psabi -ffp-contract=off -fno-math-errno
+                         -fno-trapping-math -march=${BOCHNER_ARCH} $<$<CONFIG:Release>:-O3>
+                         $<$<BOOL:${BOCHNER_WERROR}>:-Werror>)
+  if(BOCHNER_ARCH STREQUAL native)
+    target_compile_options(${target} PRIVATE -mprefer-vector-width=512)
+  endif()
+  if(BOCHNER_XTENSOR_ASSERT)
+    target_compile_definitions(${target} PUBLIC XTENSOR_ENABLE_ASSERT)
+  endif()
+  if(BOCHNER_SANITIZE)
+    target_compile_options(${target} PUBLIC -fsanitize=${BOCHNER_SANITIZE} -fno-omit-frame-pointer)
+    target_link_options(${target} PUBLIC -fsanitize=${BOCHNER_SANITIZE})
+  endif()
+endfunction()
+
+function(bochner_library target export_name)
+  add_library(${target} STATIC ${ARGN})
+  add_library(bochner::${export_name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${export_name} POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
+                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  bochner_compile_options(${target})
+endfunction()
+
+function(bochner_libraries name)
+  set(sources)
+  foreach(folder ${BOCHNER_LIBRARY_FOLDERS})
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+    list(APPEND sources ${found})
+  endforeach()
+  bochner_library(${name} ${name} ${sources})
+  if(name STREQUAL bochner64)
+    target_compile_definitions(${name} PUBLIC BOCHNER_DOUBLE=1)
+  endif()
+  target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
+  target_link_libraries(${name} PUBLIC xtensor TBB::tbb
+                        PRIVATE DNNL::dnnl OpenMP::OpenMP_CXX BLAS::BLAS $<BUILD_INTERFACE:xtensor-blas>)
+
+  string(REPLACE bochner cli cli_name ${name})
+  file(GLOB cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/train/*.cpp)
+  list(REMOVE_ITEM cli_sources ${PROJECT_SOURCE_DIR}/train/main.cpp)
+  bochner_library(${name}_cli ${cli_name} ${cli_sources})
+  target_link_libraries(${name}_cli PUBLIC ${name} PRIVATE fmt::fmt ${BOCHNER_XXHASH}
+                        $<BUILD_INTERFACE:tomlplusplus::tomlplusplus> $<BUILD_INTERFACE:CLI11::CLI11>
+                        $<BUILD_INTERFACE:cereal::cereal> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
+  target_compile_definitions(${name}_cli PRIVATE BOCHNER_VERSION="${PROJECT_VERSION}"
+                             BOCHNER_BUILD_FLAGS="${CMAKE_BUILD_TYPE} -march=${BOCHNER_ARCH}")
+
+  add_executable(${name}_program ${PROJECT_SOURCE_DIR}/train/main.cpp)
+  set_target_properties(${name}_program PROPERTIES OUTPUT_NAME ${name})
+  target_link_libraries(${name}_program PRIVATE ${name}_cli)
+  bochner_compile_options(${name}_program)
+endfunction()

@@ -1,0 +1,56 @@
+#pragma once
+/// Module and Visitor: how parameters are found, named and saved.
+
+#include <bochner/autodiff/tape.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+class Visitor;
+
+/// Anything with parameters. visit() hands every part to the visitor under a name; the same visit
+/// serves initialisation, optimizer groups, checkpoints, counting and finite checks.
+class Module {
+ public:
+  virtual ~Module() = default;
+  virtual void visit(Visitor& visitor) = 0;
+};
+
+/// Walks a module; the names it sees are dotted: "blocks.2.mixer.features.density.mean".
+class Visitor {
+ public:
+  virtual ~Visitor() = default;
+  void operator()(const std::string& name, Parameter& parameter) {
+    on_parameter(path_ + name, parameter);
+  }
+  /// A tensor that is saved with the model but not trained.
+  void operator()(const std::string& name, Tensor& buffer) { on_buffer(path_ + name, buffer); }
+  void operator()(const std::string& name, Module& module);
+  template <class Part>
+  void operator()(const std::string& name, std::vector<std::unique_ptr<Part>>& parts) {
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      (*this)(name + "." + std::to_string(i), *parts[i]);
+  }
+
+ protected:
+  virtual void on_parameter(const std::string& name, Parameter& parameter) = 0;
+  virtual void on_buffer(const std::string& name, Tensor& buffer) = 0;
+
+ private:
+  std::string path_;
+};
+
+struct NamedTensor {
+  std::string name;
+  Tensor* tensor;
+};
+
+/// All parameters in the order of the visit.
+std::vector<NamedParameter> parameters_of(Module& module);
+/// All buffers in the order of the visit.
+std::vector<NamedTensor> buffers_of(Module& module);
+std::size_t count_parameters(Module& module);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,40 @@
+#include <gtest/gtest.h>
+
+#include <bochner/autodiff/pool.hpp>
+#include <bochner/autodiff/tensor.hpp>
+
+namespace bochner {
+namespace {
+
+TEST(Pool, GivesTheSameBlockAgain) {
+  void* first = pool::acquire(1000);
+  pool::release(first, 1000);
+  const auto before = pool::statistics().blocks_requested;
+  void* second = pool::acquire(1001);
+  EXPECT_EQ(first, second);
+  EXPECT_EQ(pool::statistics().blocks_requested, before);
+  pool::release(second, 1001);
+}
+
+TEST(Pool, AlignsToCacheLines) {
+  for (std::size_t bytes : {1, 63, 65, 4097, 1 << 20}) {
+    void* block = pool::acquire(bytes);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % 64, 0u) << bytes;
+    pool::release(block, bytes);
+  }
+}
+
+TEST(Pool, RefusesSizesThatOverflow) {
+  EXPECT_THROW(pool::acquire(std::size_t(-1) - 3), std::bad_alloc);
+  EXPECT_THROW(PoolAllocator<double>().allocate(std::size_t(1) << 62), std::bad_alloc);
+}
+
+TEST(Pool, TrimReturnsFreeBlocks) {
+  pool::release(pool::acquire(1 << 22), 1 << 22);
+  const auto held = pool::statistics().bytes_held;
+  pool::trim();
+  EXPECT_LT(pool::statistics().bytes_held, held);
+}
+
+}  // namespace
+}  // namespace bochner

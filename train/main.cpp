@@ -1,0 +1,3 @@
+#include <bochner/train/cli.hpp>
+
+int main(int argc, char** argv) { return bochner::cli(argc, argv); }
