@@ -1,0 +1,10 @@
+#pragma once
+/// All public ops.
+
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/linalg.hpp>
+#include <bochner/autodiff/ops/loss.hpp>
+#include <bochner/autodiff/ops/normalisation.hpp>
+#include <bochner/autodiff/ops/random.hpp>
+#include <bochner/autodiff/ops/reduce.hpp>
+#include <bochner/autodiff/ops/shape.hpp>

@@ -1,0 +1,80 @@
+#pragma once
+/// Elementwise ops. Two-argument ops broadcast by NumPy's rule: (..), (..) -> (..).
+
+#include <bochner/autodiff/tape.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// y = a + b, broadcast.
+Var add(const Var& a, const Var& b);
+/// y = a - b, broadcast.
+Var sub(const Var& a, const Var& b);
+/// y = a * b, broadcast.
+Var mul(const Var& a, const Var& b);
+/// y = a / b, broadcast.
+Var div(const Var& a, const Var& b);
+/// y = a^b for a > 0, broadcast; the gradient to b is 0 where a = 0.
+Var pow(const Var& a, const Var& b);
+/// y = a^exponent for a constant exponent.
+Var pow(const Var& a, real exponent);
+/// y = the larger of a and b, broadcast; ties give the gradient to a; NaN propagates.
+Var maximum(const Var& a, const Var& b);
+/// y = the smaller of a and b, broadcast; ties give the gradient to a; NaN propagates.
+Var minimum(const Var& a, const Var& b);
+/// y = a where condition is not 0, else b; all three broadcast.
+Var where(const Tensor& condition, const Var& a, const Var& b);
+
+/// y = factor * x.
+Var scale(const Var& x, real factor);
+/// y = x + offset.
+Var shift(const Var& x, real offset);
+/// y = -x.
+Var neg(const Var& x);
+/// y = e^x.
+Var exp(const Var& x);
+/// y = ln x.
+Var log(const Var& x);
+/// y = x^(1/2).
+Var sqrt(const Var& x);
+/// y = x^(-1/2).
+Var rsqrt(const Var& x);
+/// y = x^2.
+Var square(const Var& x);
+/// y = sin x, x in radians.
+Var sin(const Var& x);
+/// y = cos x, x in radians.
+Var cos(const Var& x);
+/// y = tanh x.
+Var tanh(const Var& x);
+/// y = 1 / (1 + e^-x).
+Var sigmoid(const Var& x);
+/// y = ln(1 + e^x).
+Var softplus(const Var& x);
+/// y = max(x, 0).
+Var relu(const Var& x);
+/// y = x Phi(x) with the normal distribution function Phi (the exact form, not the tanh
+/// approximation).
+Var gelu(const Var& x);
+/// y = x sigmoid(x).
+Var silu(const Var& x);
+/// y = erf x.
+Var erf(const Var& x);
+/// y = |x|; the gradient at 0 is 0.
+Var abs(const Var& x);
+/// y = x cut to [low, high]; no gradient outside.
+Var clamp(const Var& x, real low, real high);
+
+inline Var operator+(const Var& a, const Var& b) { return add(a, b); }
+inline Var operator-(const Var& a, const Var& b) { return sub(a, b); }
+inline Var operator*(const Var& a, const Var& b) { return mul(a, b); }
+inline Var operator/(const Var& a, const Var& b) { return div(a, b); }
+inline Var operator-(const Var& x) { return neg(x); }
+inline Var operator+(const Var& x, double offset) { return shift(x, real(offset)); }
+inline Var operator+(double offset, const Var& x) { return shift(x, real(offset)); }
+inline Var operator-(const Var& x, double offset) { return shift(x, real(-offset)); }
+inline Var operator-(double offset, const Var& x) { return shift(neg(x), real(offset)); }
+inline Var operator*(const Var& x, double factor) { return scale(x, real(factor)); }
+inline Var operator*(double factor, const Var& x) { return scale(x, real(factor)); }
+inline Var operator/(const Var& x, double divisor) { return scale(x, real(1 / divisor)); }
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,23 @@
+#pragma once
+/// Losses: each gives the mean over its elements as a scalar of shape (); sums are taken in double.
+
+#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/tape.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// Mean over labels != ignore of -ln softmax(logits)[label]; with smoothing s the target is (1 - s)
+/// on the label and s / V on every class. Zero if all labels are ignored. logits (.., V), labels
+/// (..) -> ()
+Var cross_entropy(const Var& logits, const Indices& labels, real smoothing = 0,
+                  std::int32_t ignore = -1);
+/// Mean of -t ln sigmoid(x) - (1 - t) ln(1 - sigmoid(x)). (..), (..) -> ()
+Var binary_cross_entropy(const Var& logits, const Tensor& targets);
+/// Mean of (x - t)^2. (..), (..) -> ()
+Var mean_squared_error(const Var& x, const Tensor& targets);
+/// Mean of |x - t|. (..), (..) -> ()
+Var mean_absolute_error(const Var& x, const Tensor& targets);
+/// Mean of e^2 / 2 for |e| <= delta, else delta (|e| - delta / 2), e = x - t. (..), (..) -> ()
+Var huber(const Var& x, const Tensor& targets, real delta = 1);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

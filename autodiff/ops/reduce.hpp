@@ -1,0 +1,28 @@
+#pragma once
+/// Reductions over any axes; negative axes count from the back, no axes means all of them.
+
+#include <bochner/autodiff/tape.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+using Axes = std::vector<int>;
+/// Whether reduced axes stay with size 1.
+enum class Keep { no, yes };
+inline constexpr Keep keep = Keep::yes;
+
+/// Sum over the axes. (..) -> (..)
+Var sum(const Var& x, const Axes& axes = {}, Keep keep_axes = Keep::no);
+inline Var sum(const Var& x, int axis, Keep keep_axes = Keep::no) {
+  return sum(x, Axes{axis}, keep_axes);
+}
+/// Mean over the axes. (..) -> (..)
+Var mean(const Var& x, const Axes& axes = {}, Keep keep_axes = Keep::no);
+/// Largest element over the axes; the first of equal ones receives the gradient; NaN propagates.
+/// (..) -> (..)
+Var max(const Var& x, const Axes& axes = {}, Keep keep_axes = Keep::no);
+/// ln sum e^x over the axes, without overflow. (..) -> (..)
+Var logsumexp(const Var& x, const Axes& axes = {}, Keep keep_axes = Keep::no);
+/// Mean squared deviation from the mean over the axes (divisor n). (..) -> (..)
+Var variance(const Var& x, const Axes& axes = {}, Keep keep_axes = Keep::no);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

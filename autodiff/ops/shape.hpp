@@ -1,0 +1,33 @@
+#pragma once
+/// Ops that move elements and do not change them.
+
+#include <bochner/autodiff/tape.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// Integers that select rows: tokens, class labels.
+struct Indices {
+  Shape shape;
+  std::vector<std::int32_t> values;
+};
+
+/// The same elements in the same order in another shape. (..) -> shape
+Var reshape(const Var& x, const Shape& shape);
+/// Axes in another order: axis i of the result is axis order[i] of x. (..) -> (..)
+Var transpose(const Var& x, const std::vector<int>& order);
+/// Elements begin <= i < end of one axis. (.., n, ..) -> (.., end - begin, ..)
+Var slice(const Var& x, int axis, std::size_t begin, std::size_t end);
+/// Arrays that differ in one axis only, one after the other. (.., n_i, ..) -> (.., sum n_i, ..)
+Var concat(const std::vector<Var>& parts, int axis);
+/// `before` and `after` elements of `value` around one axis. (.., n, ..) -> (.., before + n +
+/// after, ..)
+Var pad(const Var& x, int axis, std::size_t before, std::size_t after, real value = 0);
+/// Rows of a table: the embedding. table (V, D), indices (..) -> (.., D). Throws when an index is
+/// not in [0, V).
+Var gather(const Var& table, const Indices& indices);
+/// x where mask is 0, `value` elsewhere; mask broadcasts to x. (..), (..) -> (..)
+Var masked_fill(const Var& x, const Tensor& mask, real value);
+/// x repeated along axes of size 1 to the given shape. (..) -> shape
+Var broadcast_to(const Var& x, const Shape& shape);
+
+}  // namespace bochner::inline BOCHNER_PRECISION
