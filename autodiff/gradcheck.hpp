@@ -10,6 +10,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 struct GradientReport {
   bool passed = true;
+  std::size_t inputs = 0;
   std::size_t checked = 0;           ///< elements compared
   double worst_error = 0;            ///< largest relative error
   std::string worst_element;         ///< "log_scale[3]"

@@ -7,4 +7,5 @@
 #include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/autodiff/ops/random.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
+#include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/autodiff/ops/shape.hpp>

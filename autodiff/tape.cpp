@@ -61,8 +61,10 @@ Tensor& Var::gradient_buffer() const {
   return gradient;
 }
 
-Parameter::Parameter(Tensor value)
-    : value_(std::make_shared<Tensor>(std::move(value))), node_(std::make_shared<Node>()) {
+Parameter::Parameter(Tensor value, Initial initial)
+    : initial_(initial),
+      value_(std::make_shared<Tensor>(std::move(value))),
+      node_(std::make_shared<Node>()) {
   node_->op = "parameter";
   node_->shape = value_->shape();
 }
@@ -76,7 +78,11 @@ void Parameter::assign(Tensor value) {
 Tape::~Tape() { clear(); }
 
 void Tape::clear() {
-  while (!nodes_.empty()) nodes_.pop_back();
+  // A handle that outlives the tape must not hold a chain of closures: freeing it would recurse.
+  while (!nodes_.empty()) {
+    nodes_.back()->backward = nullptr;
+    nodes_.pop_back();
+  }
 }
 
 Var Tape::operator()(Parameter& parameter) {
@@ -115,7 +121,10 @@ void Tape::backward(const Var& output, Tensor gradient) {
   while (!nodes_.empty()) {
     std::shared_ptr<Node> node = std::move(nodes_.back());
     nodes_.pop_back();
-    if (!node->filled) continue;
+    if (!node->filled) {
+      node->backward = nullptr;
+      continue;
+    }
     if (check_finite) require_finite(node->gradient, "gradient of the output", node->op);
     Tensor received = std::move(node->gradient);
     node->gradient = Tensor();

@@ -46,6 +46,8 @@ class Var {
   std::size_t rank() const { return shape().size(); }
   /// Size of an axis; negative axes count from the back.
   std::size_t dim(int axis) const { return axis_size(shape(), axis); }
+  /// False for a default-constructed Var: an optional argument that was left out.
+  bool exists() const { return value_ != nullptr || node_ != nullptr; }
   bool needs_gradient() const { return node_ != nullptr; }
   Tape* tape() const { return tape_; }
   const std::shared_ptr<Node>& node() const { return node_; }
@@ -81,14 +83,25 @@ class Var {
   Tape* tape_ = nullptr;
 };
 
+/// How a parameter starts. The numbers are drawn by initialize() from the seed and the parameter's
+/// name.
+struct Initial {
+  enum class Kind { as_constructed, uniform, normal };
+  Kind kind = Kind::as_constructed;
+  double scale = 0;  ///< bound of the uniform, standard deviation of the normal distribution
+  static Initial uniform(double bound) { return {Kind::uniform, bound}; }
+  static Initial normal(double deviation) { return {Kind::normal, deviation}; }
+};
+
 /// A persistent leaf: weights. Its gradient survives the tape until zero_gradient().
 class Parameter {
  public:
   Parameter() : Parameter(Tensor()) {}
-  explicit Parameter(Tensor value);
+  explicit Parameter(Tensor value, Initial initial = {});
   /// Zeros of the given shape.
   explicit Parameter(const Shape& shape) : Parameter(zeros(shape)) {}
-  Parameter(std::initializer_list<std::size_t> shape) : Parameter(zeros(Shape(shape))) {}
+  Parameter(std::initializer_list<std::size_t> shape, Initial initial = {})
+      : Parameter(zeros(Shape(shape)), initial) {}
   Parameter(const Parameter&) = delete;
   Parameter& operator=(const Parameter&) = delete;
   Parameter(Parameter&&) = default;
@@ -97,6 +110,7 @@ class Parameter {
   Tensor& value() { return *value_; }
   const Tensor& value() const { return *value_; }
   const Shape& shape() const { return node_->shape; }
+  const Initial& initial() const { return initial_; }
   bool has_gradient() const { return node_->filled; }
   Tensor& gradient() { return node_->gradient; }
   const Tensor& gradient() const { return node_->gradient; }
@@ -106,6 +120,7 @@ class Parameter {
 
  private:
   friend class Tape;
+  Initial initial_;
   std::shared_ptr<Tensor> value_;
   std::shared_ptr<Node> node_;
 };
@@ -114,6 +129,12 @@ class Parameter {
 struct NamedParameter {
   std::string name;
   Parameter* parameter;
+};
+
+/// A tensor that is saved under its name: a buffer of a model, a moment of an optimizer.
+struct NamedTensor {
+  std::string name;
+  Tensor* tensor;
 };
 
 /// Thrown by a checking tape when a value or a gradient is not finite; names the op.
@@ -146,6 +167,10 @@ class Tape {
   Var operator()(Parameter& parameter);
   Var constant(Tensor value) {
     return Var(std::make_shared<Tensor>(std::move(value)), nullptr, this);
+  }
+  /// A constant that is not copied; `value` must outlive the pass.
+  Var view(const Tensor& value) {
+    return Var(std::shared_ptr<const Tensor>(std::shared_ptr<void>(), &value), nullptr, this);
   }
   /// A leaf whose gradient is wanted; read it with gradient_of() after backward().
   Var input(Tensor value);

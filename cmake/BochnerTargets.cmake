@@ -42,15 +42,16 @@ function(bochner_libraries name)
   endif()
   target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
   target_link_libraries(${name} PUBLIC xtensor TBB::tbb
-                        PRIVATE DNNL::dnnl OpenMP::OpenMP_CXX BLAS::BLAS $<BUILD_INTERFACE:xtensor-blas>)
+                        PRIVATE DNNL::dnnl OpenMP::OpenMP_CXX LAPACK::LAPACK xxhash::xxhash
+                        $<BUILD_INTERFACE:xtensor-blas>)
 
   string(REPLACE bochner cli cli_name ${name})
-  file(GLOB cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/train/*.cpp)
+  file(GLOB_RECURSE cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/train/*.cpp)
   list(REMOVE_ITEM cli_sources ${PROJECT_SOURCE_DIR}/train/main.cpp)
   bochner_library(${name}_cli ${cli_name} ${cli_sources})
-  target_link_libraries(${name}_cli PUBLIC ${name} PRIVATE fmt::fmt ${BOCHNER_XXHASH}
-                        $<BUILD_INTERFACE:tomlplusplus::tomlplusplus> $<BUILD_INTERFACE:CLI11::CLI11>
-                        $<BUILD_INTERFACE:cereal::cereal> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
+  target_link_libraries(${name}_cli PUBLIC ${name} PRIVATE fmt::fmt tomlplusplus::tomlplusplus xxhash::xxhash
+                        $<BUILD_INTERFACE:CLI11::CLI11> $<BUILD_INTERFACE:cereal::cereal>
+                        $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
   target_compile_definitions(${name}_cli PRIVATE BOCHNER_VERSION="${PROJECT_VERSION}"
                              BOCHNER_BUILD_FLAGS="${CMAKE_BUILD_TYPE} -march=${BOCHNER_ARCH}")
 

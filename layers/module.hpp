@@ -42,11 +42,6 @@ class Visitor {
   std::string path_;
 };
 
-struct NamedTensor {
-  std::string name;
-  Tensor* tensor;
-};
-
 /// All parameters in the order of the visit.
 std::vector<NamedParameter> parameters_of(Module& module);
 /// All buffers in the order of the visit.

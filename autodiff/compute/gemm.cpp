@@ -7,8 +7,12 @@
 #include <atomic>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/compute/products.hpp>
+#include <bochner/autodiff/tensor.hpp>
+#include <climits>
+#include <cstdint>
 #include <cstdlib>
-#include <cstring>
+#include <sstream>
 #include <string>
 
 extern "C" {
@@ -23,11 +27,7 @@ void gotoblas_dynamic_quit(void) __attribute__((weak));
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-std::atomic<double> operations{0};
-
-void count_operations(std::size_t M, std::size_t N, std::size_t K) {
-  operations.fetch_add(2.0 * double(M) * double(N) * double(K), std::memory_order_relaxed);
-}
+std::atomic<std::uint64_t> operations{0};
 
 bool is_slow_core(const char* core) {
   for (const char* slow :
@@ -54,43 +54,51 @@ void repair_openblas() {
   }
 }
 
-GemmBackend start_backend() {
-  if (openblas_set_num_threads) openblas_set_num_threads(1);
-  const std::string before = openblas_get_corename ? openblas_get_corename() : "unknown";
-  repair_openblas();
-  GemmBackend backend;
-  const std::string core = openblas_get_corename ? openblas_get_corename() : "unknown";
+std::string openblas_core() { return openblas_get_corename ? openblas_get_corename() : "unknown"; }
+
 #ifdef BOCHNER_DOUBLE
-  const char* config = openblas_get_config ? openblas_get_config() : "OpenBLAS";
-  backend.name = std::string(
-      config, std::min<std::size_t>(std::strcspn(config, " ") + 7, std::strlen(config)));
-  backend.kernel = core;
+/// The first two words of "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...".
+std::string library_name() {
+  std::istringstream config(openblas_get_config ? openblas_get_config() : "BLAS");
+  std::string name, version;
+  config >> name >> version;
+  return version.empty() ? name : name + " " + version;
+}
+
+std::string library_kernel() { return openblas_core(); }
 #else
+std::string library_name() {
   const dnnl_version_t* version = dnnl_version();
-  backend.name = "oneDNN " + std::to_string(version->major) + "." + std::to_string(version->minor) +
-                 "." + std::to_string(version->patch);
+  return "oneDNN " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
+         std::to_string(version->patch);
+}
+
+std::string library_kernel() {
   switch (dnnl_get_effective_cpu_isa()) {
     case dnnl_cpu_isa_sse41:
-      backend.kernel = "sse41";
-      break;
+      return "sse41";
     case dnnl_cpu_isa_avx:
-      backend.kernel = "avx";
-      break;
+      return "avx";
     case dnnl_cpu_isa_avx2:
-      backend.kernel = "avx2";
-      break;
+      return "avx2";
     case dnnl_cpu_isa_avx2_vnni:
-      backend.kernel = "avx2_vnni";
-      break;
+      return "avx2_vnni";
     default:
-      backend.kernel = "avx512_core";
+      return "avx512_core";
   }
+}
 #endif
+
+GemmBackend start_backend() {
+  if (openblas_set_num_threads) openblas_set_num_threads(1);
+  const std::string before = openblas_core();
+  repair_openblas();
+  const std::string core = openblas_core();
+  GemmBackend backend{library_name(), library_kernel(), ""};
   if (__builtin_cpu_supports("avx2") && is_slow_core(core.c_str())) {
-    backend.warning =
-        "OpenBLAS runs its kernels for " + core +
-        " on a processor with AVX2, about five times too "
-        "slow, and could not be repaired; unset OPENBLAS_CORETYPE or set it to Haswell";
+    backend.warning = "OpenBLAS runs its kernels for " + core +
+                      " on a processor with AVX2, about five times too slow, and could not be "
+                      "repaired; unset OPENBLAS_CORETYPE or set it to Haswell";
   } else if (before != core) {
     backend.warning = "OpenBLAS took this processor for " + before +
                       "; repaired, it runs its kernels for " + core;
@@ -98,17 +106,20 @@ GemmBackend start_backend() {
   return backend;
 }
 
-/// oneDNN's own OpenMP threads are pinned to one on every thread that calls it.
-void pin_library_threads() {
-  static thread_local const bool pinned = [] {
-    omp_set_num_threads(1);
-    return true;
-  }();
-  (void)pinned;
-}
+/// Keeps the libraries' own OpenMP threads at one on the calling thread, for the length of a call.
+class OneThread {
+ public:
+  OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
+  ~OneThread() { omp_set_num_threads(before_); }
 
-constexpr std::size_t row_tile = 256;
-constexpr std::size_t reduction_chunk = 512;
+ private:
+  int before_;
+};
+
+/// Rows of a task: whole tiles, more of them where a tile would not be worth a task.
+std::size_t rows_per_task(std::size_t N, std::size_t K) {
+  return product_row_tile * products_per_task(product_row_tile, N, K);
+}
 
 }  // namespace
 
@@ -117,7 +128,7 @@ const GemmBackend& gemm_backend() {
   return backend;
 }
 
-double gemm_operations() { return operations.load(); }
+double gemm_operations() { return double(operations.load()); }
 
 void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t M, std::size_t N, std::size_t K,
           real alpha, const real* a, std::size_t lda, const real* b, std::size_t ldb, real beta,
@@ -130,24 +141,35 @@ void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t M, std::size
     }
     return;
   }
+  const bool a_is_transposed = transpose_a == Transpose::yes;
+  const bool b_is_transposed = transpose_b == Transpose::yes;
+  require(lda >= (a_is_transposed ? M : K) && ldb >= (b_is_transposed ? K : N) && ldc >= N, "gemm",
+          "leading dimensions ", lda, ", ", ldb, ", ", ldc, " are shorter than the rows of a (", M,
+          ", ", K, ") x (", K, ", ", N, ") product");
   gemm_backend();
-  pin_library_threads();
-  count_operations(M, N, K);
+  const OneThread one_thread;
+  operations.fetch_add(2 * std::uint64_t(M) * N * K, std::memory_order_relaxed);
 #ifdef BOCHNER_DOUBLE
-  cblas_dgemm(CblasRowMajor, transpose_a == Transpose::yes ? CblasTrans : CblasNoTrans,
-              transpose_b == Transpose::yes ? CblasTrans : CblasNoTrans, int(M), int(N), int(K),
-              alpha, a, int(lda), b, int(ldb), beta, c, int(ldc));
+  require(std::max({M, N, K, lda, ldb, ldc}) <= INT_MAX, "gemm", "OpenBLAS takes sizes up to ",
+          INT_MAX, ": (", M, ", ", K, ") x (", K, ", ", N, ")");
+  cblas_dgemm(CblasRowMajor, a_is_transposed ? CblasTrans : CblasNoTrans,
+              b_is_transposed ? CblasTrans : CblasNoTrans, int(M), int(N), int(K), alpha, a,
+              int(lda), b, int(ldb), beta, c, int(ldc));
 #else
-  dnnl_sgemm(transpose_a == Transpose::yes ? 'T' : 'N', transpose_b == Transpose::yes ? 'T' : 'N',
-             dnnl_dim_t(M), dnnl_dim_t(N), dnnl_dim_t(K), alpha, a, dnnl_dim_t(lda), b,
-             dnnl_dim_t(ldb), beta, c, dnnl_dim_t(ldc));
+  const dnnl_status_t status = dnnl_sgemm(
+      a_is_transposed ? 'T' : 'N', b_is_transposed ? 'T' : 'N', dnnl_dim_t(M), dnnl_dim_t(N),
+      dnnl_dim_t(K), alpha, a, dnnl_dim_t(lda), b, dnnl_dim_t(ldb), beta, c, dnnl_dim_t(ldc));
+  if (status != dnnl_success) {
+    throw std::runtime_error("[gemm] oneDNN failed with status " + std::to_string(status) +
+                             (status == dnnl_out_of_memory ? " (out of memory)" : ""));
+  }
 #endif
 }
 
 void parallel_gemm(Transpose transpose_a, Transpose transpose_b, std::size_t M, std::size_t N,
                    std::size_t K, real alpha, const real* a, std::size_t lda, const real* b,
                    std::size_t ldb, real beta, real* c, std::size_t ldc) {
-  parallel_for(M, row_tile, [&](std::size_t begin, std::size_t end) {
+  parallel_for(M, rows_per_task(N, K), [&](std::size_t begin, std::size_t end) {
     const real* rows = transpose_a == Transpose::yes ? a + begin : a + begin * lda;
     gemm(transpose_a, transpose_b, end - begin, N, K, alpha, rows, lda, b, ldb, beta,
          c + begin * ldc, ldc);
@@ -157,36 +179,15 @@ void parallel_gemm(Transpose transpose_a, Transpose transpose_b, std::size_t M, 
 void accumulate_transposed_product(std::size_t M, std::size_t N, std::size_t K, const real* a,
                                    std::size_t lda, const real* b, std::size_t ldb, real* c,
                                    std::size_t ldc) {
-  const std::size_t chunks = (K + reduction_chunk - 1) / reduction_chunk;
-  if (chunks <= 1) {
-    return gemm(Transpose::yes, Transpose::no, M, N, K, 1, a, lda, b, ldb, 1, c, ldc);
+  const std::size_t chunk = product_reduction_chunk;
+  if (K <= chunk) {
+    return parallel_gemm(Transpose::yes, Transpose::no, M, N, K, 1, a, lda, b, ldb, 1, c, ldc);
   }
-  const std::size_t groups = std::min<std::size_t>(chunks, 8);
-  const std::size_t chunks_per_group = (chunks + groups - 1) / groups;
-  PoolAllocator<real> allocator;
-  real* partial = allocator.allocate(groups * M * N);
-  parallel_tasks(groups, [&](std::size_t group) {
-    real* sum = partial + group * M * N;
-    const std::size_t first = group * chunks_per_group;
-    const std::size_t last = std::min(chunks, first + chunks_per_group);
-    if (first >= last) std::fill_n(sum, M * N, real(0));
-    for (std::size_t chunk = first; chunk < last; ++chunk) {
-      const std::size_t begin = chunk * reduction_chunk;
-      const std::size_t rows = std::min(K, begin + reduction_chunk) - begin;
-      gemm(Transpose::yes, Transpose::no, M, N, rows, 1, a + begin * lda, lda, b + begin * ldb, ldb,
-           chunk == first ? real(0) : real(1), sum, N);
-    }
-  });
-  parallel_for(M, std::max<std::size_t>(1, elementwise_grain / std::max<std::size_t>(1, N)),
-               [&](std::size_t begin, std::size_t end) {
-                 for (std::size_t i = begin; i < end; ++i) {
-                   for (std::size_t group = 0; group < groups; ++group) {
-                     const real* sum = partial + group * M * N + i * N;
-                     for (std::size_t j = 0; j < N; ++j) c[i * ldc + j] += sum[j];
-                   }
-                 }
-               });
-  allocator.deallocate(partial, groups * M * N);
+  const auto add_rows = [&](std::size_t, std::size_t s, real beta, real* sum, std::size_t ld) {
+    gemm(Transpose::yes, Transpose::no, M, N, std::min(K - s * chunk, chunk), 1,
+         a + s * chunk * lda, lda, b + s * chunk * ldb, ldb, beta, sum, ld);
+  };
+  accumulate_products({1, (K + chunk - 1) / chunk, M, N, chunk, c, 0, ldc}, add_rows);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

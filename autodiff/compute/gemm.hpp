@@ -11,6 +11,7 @@ enum class Transpose { no, yes };
 
 /// C = alpha op(A) op(B) + beta C, row-major; op(A) is (M, K), op(B) is (K, N), C is (M, N).
 /// Runs on the calling thread only; equal arguments give equal bits. beta = 0 does not read C.
+/// Throws std::invalid_argument when a leading dimension is shorter than a row.
 void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t M, std::size_t N, std::size_t K,
           real alpha, const real* a, std::size_t lda, const real* b, std::size_t ldb, real beta,
           real* c, std::size_t ldc);

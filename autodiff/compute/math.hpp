@@ -1,18 +1,45 @@
 #pragma once
-/// exp, log, sin, cos, tanh, erf and relatives as inline functions that compilers vectorise.
+/// exp, log, sin, cos, tanh, erf and relatives as inline functions that compilers vectorise, with
+/// equal bits in scalar and vector code. The float versions and their bounds: math_float.hpp.
+/// gelu(x) = x normal_cdf(x) keeps its relative accuracy in the left tail, where 1 + erf cancels.
 
 #include <bochner/autodiff/real.hpp>
+
+#ifndef BOCHNER_DOUBLE
+#include <bochner/autodiff/compute/math_float.hpp>
+#else
 #include <cmath>
+#include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace math {
-inline real exp(real x) { return std::exp(x); }
-inline real log(real x) { return std::log(x); }
-inline real sin(real x) { return std::sin(x); }
-inline real cos(real x) { return std::cos(x); }
-inline real tanh(real x) { return std::tanh(x); }
-inline real erf(real x) { return std::erf(x); }
-inline real sigmoid(real x) { return 1 / (1 + exp(-x)); }
-inline real softplus(real x) { return (x > 0 ? x : 0) + std::log1p(exp(x > 0 ? -x : x)); }
+
+inline double exp(double x) { return std::exp(x); }
+inline double log(double x) { return std::log(x); }
+inline double sin(double x) { return std::sin(x); }
+inline double cos(double x) { return std::cos(x); }
+/// sin x and cos x.
+inline void sincos(double x, double* sine, double* cosine) {
+  *sine = std::sin(x);
+  *cosine = std::cos(x);
+}
+inline double tanh(double x) { return std::tanh(x); }
+inline double erf(double x) { return std::erf(x); }
+/// 1 / (1 + e^-x).
+inline double sigmoid(double x) {
+  const double e = std::exp(-std::fabs(x));
+  return (x < 0 ? e : 1) / (1 + e);
+}
+/// ln(1 + e^x).
+inline double softplus(double x) { return (x > 0 ? x : 0) + std::log1p(std::exp(-std::fabs(x))); }
+/// The normal distribution function Phi(x).
+inline double normal_cdf(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }
+/// Phi(x) and the density Phi'(x).
+inline void normal(double x, double* cdf, double* density) {
+  *cdf = normal_cdf(x);
+  *density = std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi);
+}
+
 }  // namespace math
 }  // namespace bochner::inline BOCHNER_PRECISION
+#endif

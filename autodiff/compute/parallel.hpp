@@ -21,7 +21,8 @@ std::size_t thread_count();
 std::size_t worker_index();
 std::size_t worker_limit();
 
-namespace detail {
+// Not `detail`: that would reopen the one of the inline namespace where it is already declared.
+namespace parallel_detail {
 void run_tasks(std::size_t count, const std::function<void(std::size_t)>& task);
 }
 
@@ -35,7 +36,7 @@ void parallel_for(std::size_t size, std::size_t grain, const Body& body) {
     body(std::size_t(0), size);
     return;
   }
-  detail::run_tasks(
+  parallel_detail::run_tasks(
       chunks, [&](std::size_t chunk) { body(chunk * grain, std::min(size, (chunk + 1) * grain)); });
 }
 
@@ -43,7 +44,7 @@ void parallel_for(std::size_t size, std::size_t grain, const Body& body) {
 template <class Body>
 void parallel_tasks(std::size_t count, const Body& body) {
   if (count == 1) body(std::size_t(0));
-  if (count > 1) detail::run_tasks(count, body);
+  if (count > 1) parallel_detail::run_tasks(count, body);
 }
 
 /// Sum over chunks of [0, size) of body(begin, end), joined in the order of the chunks.

@@ -30,9 +30,11 @@ struct RandomFunction {
       0;  ///< which use within the purpose, for instance a hash of a parameter's name or a step
 
   std::array<std::uint32_t, 4> bits(std::uint64_t element) const;
-  /// Uniform on (0, 1), never 0 or 1, 53 bits.
+  /// bits() of `count` elements from `first` on, one after the other: 4 count words, many at once.
+  void fill_bits(std::uint64_t first, std::size_t count, std::uint32_t* out) const;
+  /// Uniform on (0, 1), never 0 or 1: the middles of 2^52 cells.
   double uniform(std::uint64_t element) const;
-  /// Standard normal by Box and Muller.
+  /// Standard normal by Box and Muller; the C library's log and cos decide its last bits.
   double normal(std::uint64_t element) const;
   /// Uniform on {0, ..., bound - 1} without modulo bias (64-bit multiply; bias below 2^-32).
   std::uint64_t integer(std::uint64_t element, std::uint64_t bound) const;

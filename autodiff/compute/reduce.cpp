@@ -1,6 +1,7 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/compute/permute.hpp>
 #include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/autodiff/compute/rows.hpp>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -15,6 +16,51 @@ real join_lanes(real* lane) {
     for (std::size_t i = 0; i < width; ++i) lane[i] += lane[i + width];
   }
   return lane[0];
+}
+
+/// Neighbouring axes that are all reduced or all kept.
+struct AxisGroup {
+  std::size_t size;
+  bool reduced;
+};
+
+std::vector<AxisGroup> groups_of(const Shape& shape, const std::vector<bool>& reduced) {
+  std::vector<AxisGroup> groups;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] == 1) continue;
+    if (!groups.empty() && groups.back().reduced == reduced[axis]) {
+      groups.back().size *= shape[axis];
+    } else {
+      groups.push_back({shape[axis], reduced[axis]});
+    }
+  }
+  return groups;
+}
+
+/// y[i] = sum over j of x[i, j].
+void sum_rows(const real* x, std::size_t rows, std::size_t row_size, real* y) {
+  if (row_size <= elementwise_grain) {
+    parallel_rows(rows, row_size,
+                  [=](std::size_t i) { y[i] = sum_row(x + i * row_size, row_size); });
+    return;
+  }
+  for (std::size_t i = 0; i < rows; ++i) {
+    const real* row = x + i * row_size;
+    y[i] = real(parallel_sum<double>(row_size, elementwise_grain,
+                                     [row](std::size_t begin, std::size_t end) {
+                                       return double(sum_row(row + begin, end - begin));
+                                     }));
+  }
+}
+
+/// y[i, k] = sum over j of x[i, j, k].
+void sum_slabs(const real* x, std::size_t slabs, std::size_t rows, std::size_t columns, real* y) {
+  std::fill_n(y, slabs * columns, real(0));
+  const auto sum_slab = [=](std::size_t i) {
+    accumulate_columns(x + i * rows * columns, rows, columns, y + i * columns);
+  };
+  if (rows * columns <= elementwise_grain) return parallel_rows(slabs, rows * columns, sum_slab);
+  for (std::size_t i = 0; i < slabs; ++i) sum_slab(i);
 }
 
 }  // namespace
@@ -101,42 +147,33 @@ void accumulate_columns(const real* x, std::size_t rows, std::size_t columns, re
   }
 }
 
+void sum_axes(const Tensor& x, const std::vector<bool>& reduced, real* y) {
+  const std::vector<AxisGroup> groups = groups_of(x.shape(), reduced);
+  std::size_t results = 1;
+  for (const AxisGroup& group : groups) results *= group.reduced ? 1 : group.size;
+  if (x.size() == 0) {
+    std::fill_n(y, results, real(0));
+  } else if (groups.empty() || (groups.size() == 1 && !groups[0].reduced)) {
+    std::copy_n(x.data(), x.size(), y);
+  } else if (groups.back().reduced && groups.size() <= 2) {
+    sum_rows(x.data(), results, x.size() / results, y);
+  } else if (groups.size() <= 3 && !groups.back().reduced) {
+    const std::size_t columns = groups.back().size;
+    sum_slabs(x.data(), results / columns, x.size() / results, columns, y);
+  } else {
+    const Tensor rows = permute(x, kept_axes_first(reduced));
+    sum_rows(rows.data(), results, x.size() / results, y);
+  }
+}
+
 Tensor sum_to_shape(const Tensor& x, const Shape& shape) {
-  Tensor result = zeros(shape);
-  if (x.size() == 0 || result.size() == 0) return result;
-  const std::size_t rank = x.dimension(), offset = rank - shape.size();
-  // Trailing axes that agree are contiguous rows; the axes before them are walked with strides.
-  std::size_t row = 1, outer_rank = rank;
-  while (outer_rank > offset && x.shape()[outer_rank - 1] == shape[outer_rank - 1 - offset]) {
-    row *= x.shape()[--outer_rank];
+  const std::size_t offset = x.dimension() - shape.size();
+  std::vector<bool> reduced(x.dimension(), true);
+  for (std::size_t axis = offset; axis < x.dimension(); ++axis) {
+    reduced[axis] = x.shape()[axis] != shape[axis - offset];
   }
-  const std::size_t outer = x.size() / row;
-  if (result.size() == row) {
-    accumulate_columns(x.data(), outer, row, result.data());
-    return result;
-  }
-  std::vector<std::size_t> stride(outer_rank, 0), index(outer_rank, 0);
-  std::size_t step = row;
-  for (std::size_t axis = outer_rank; axis-- > offset;) {
-    stride[axis] = shape[axis - offset] == 1 ? 0 : step;
-    step *= shape[axis - offset];
-  }
-  std::size_t target = 0;
-  for (std::size_t i = 0; i < outer; ++i) {
-    const real* from = x.data() + i * row;
-    real* to = result.data() + target;
-    if (row == 1) {
-      *to += *from;
-    } else {
-      for (std::size_t j = 0; j < row; ++j) to[j] += from[j];
-    }
-    for (std::size_t axis = outer_rank; axis-- > 0;) {
-      target += stride[axis];
-      if (++index[axis] < x.shape()[axis]) break;
-      target -= stride[axis] * x.shape()[axis];
-      index[axis] = 0;
-    }
-  }
+  Tensor result = uninitialized(shape);
+  sum_axes(x, reduced, result.data());
   return result;
 }
 

@@ -3,6 +3,7 @@
 /// place.
 
 #include <bochner/autodiff/tensor.hpp>
+#include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -18,6 +19,8 @@ double sum_of_squares(const real* x, std::size_t n);
 bool all_finite(const real* x, std::size_t n);
 /// y[j] += sum over rows i of x[i, j], in parallel chunks of rows joined in order.
 void accumulate_columns(const real* x, std::size_t rows, std::size_t columns, real* y);
+/// Sum of the axes marked in `reduced`; y receives one element for each position on the others.
+void sum_axes(const Tensor& x, const std::vector<bool>& reduced, real* y);
 /// The adjoint of broadcasting: sums the axes of x over which `shape` was broadcast to x.shape().
 Tensor sum_to_shape(const Tensor& x, const Shape& shape);
 

@@ -24,6 +24,16 @@ Var minimum(const Var& a, const Var& b);
 /// y = a where condition is not 0, else b; all three broadcast.
 Var where(const Tensor& condition, const Var& a, const Var& b);
 
+template <class T>
+concept IsVar = std::is_same_v<std::remove_cvref_t<T>, Var>;
+
+/// The same for any value categories: without it xt::where, found through the Tensor, would fit
+/// better.
+template <class Condition, IsVar A, IsVar B>
+Var where(Condition&& condition, A&& a, B&& b) {
+  return where(static_cast<const Tensor&>(condition), std::as_const(a), std::as_const(b));
+}
+
 /// y = factor * x.
 Var scale(const Var& x, real factor);
 /// y = x + offset.

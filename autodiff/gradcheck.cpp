@@ -1,0 +1,188 @@
+#include <algorithm>
+#include <bochner/autodiff/gradcheck.hpp>
+#include <cmath>
+#include <limits>
+#include <span>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// What is varied: a value in place, and the gradient that the tape gave for it.
+struct Checked {
+  std::string name;
+  std::span<real> value;
+  Tensor gradient;
+};
+
+/// Sets one element and puts the old value back, whatever happens in between.
+class Variation {
+ public:
+  Variation(real& element, real value) : element_(element), original_(element) { element = value; }
+  ~Variation() { element_ = original_; }
+  Variation(const Variation&) = delete;
+  Variation& operator=(const Variation&) = delete;
+
+ private:
+  real& element_;
+  real original_;
+};
+
+/// Streams of the random function of a check: the cotangent, then one for each input.
+RandomFunction random_of(const GradientOptions& options, std::size_t stream) {
+  return RandomFunction{options.seed, Purpose::test, stream};
+}
+
+Tensor random_cotangent(const Shape& shape, const GradientOptions& options) {
+  const RandomFunction random = random_of(options, 0);
+  Tensor cotangent = uninitialized(shape);
+  for (std::size_t i = 0; i < cotangent.size(); ++i) cotangent.data()[i] = real(random.normal(i));
+  return cotangent;
+}
+
+/// All elements, or one from each of `limit` equal parts.
+std::vector<std::size_t> sample(std::size_t size, std::size_t limit, const RandomFunction& random) {
+  const std::size_t count = std::min(size, limit);
+  std::vector<std::size_t> elements(count);
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::size_t begin = k * size / count, end = (k + 1) * size / count;
+    elements[k] = begin + random.integer(k, end - begin);
+  }
+  return elements;
+}
+
+/// The derivative of <cotangent, y>; differences are taken before the sum, so that elements of y
+/// that do not move add no rounding.
+double central_difference(const std::function<Tensor()>& evaluate, const Tensor& cotangent,
+                          real& element, double step) {
+  const real above = real(double(element) + step), below = real(double(element) - step);
+  Tensor high, low;
+  {
+    const Variation variation(element, above);
+    high = evaluate();
+  }
+  {
+    const Variation variation(element, below);
+    low = evaluate();
+  }
+  double sum = 0;
+  for (std::size_t i = 0; i < cotangent.size(); ++i) {
+    sum += double(cotangent.data()[i]) * (double(high.data()[i]) - double(low.data()[i]));
+  }
+  return sum / (double(above) - double(below));
+}
+
+double relative_error(double analytic, double numeric, double floor) {
+  const double error =
+      std::abs(analytic - numeric) / std::max({std::abs(analytic), std::abs(numeric), floor});
+  return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+}
+
+struct Comparison {
+  double error, numeric;
+};
+
+/// A kink, curvature or rounding may spoil one step: others are tried before the element fails.
+Comparison compare(const std::function<Tensor()>& evaluate, const Tensor& cotangent, real& element,
+                   double analytic, const GradientOptions& options) {
+  const double base = std::cbrt(double(std::numeric_limits<real>::epsilon())) *
+                      std::max(1.0, std::abs(double(element)));
+  Comparison best{std::numeric_limits<double>::infinity(), 0};
+  for (double factor : {1.0, 0.5, 0.25, 2.0}) {
+    const double numeric = central_difference(evaluate, cotangent, element, factor * base);
+    const double error = relative_error(analytic, numeric, options.floor);
+    if (factor == 1 || error < best.error) best = {error, numeric};
+    if (best.error <= options.tolerance) break;
+  }
+  return best;
+}
+
+GradientReport compare_all(std::vector<Checked> inputs, const std::function<Tensor()>& evaluate,
+                           const Tensor& cotangent, const GradientOptions& options) {
+  GradientReport report;
+  report.inputs = inputs.size();
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    Checked& input = inputs[k];
+    for (std::size_t i :
+         sample(input.value.size(), options.elements_per_input, random_of(options, k + 1))) {
+      const double analytic = input.gradient.data()[i];
+      const auto [error, numeric] = compare(evaluate, cotangent, input.value[i], analytic, options);
+      ++report.checked;
+      report.passed = report.passed && error <= options.tolerance;
+      if (!report.worst_element.empty() && error <= report.worst_error) continue;
+      report.worst_error = error;
+      report.worst_element = input.name + "[" + std::to_string(i) + "]";
+      report.analytic = analytic;
+      report.numeric = numeric;
+    }
+  }
+  return report;
+}
+
+/// The cotangent of y, after y has gone backward with it.
+Tensor go_backward(Tape& tape, const Var& y, const GradientOptions& options) {
+  const Tensor cotangent = random_cotangent(y.shape(), options);
+  if (y.needs_gradient()) tape.backward(y, cotangent);
+  return cotangent;
+}
+
+}  // namespace
+
+std::string GradientReport::summary() const {
+  std::ostringstream text;
+  text.precision(2);
+  text << inputs << (inputs == 1 ? " input, " : " inputs, ") << checked << " elements";
+  if (checked > 0) text << ", worst " << worst_error << " at " << worst_element;
+  text.precision(9);
+  if (!passed) text << ": analytic " << analytic << ", numeric " << numeric;
+  return text.str();
+}
+
+GradientReport check_gradient(const std::function<Var(Tape&, const std::vector<Var>&)>& f,
+                              const std::vector<Tensor>& inputs, const GradientOptions& options) {
+  std::vector<Tensor> values = inputs;
+  Tape tape;
+  tape.seed = options.seed;
+  std::vector<Var> leaves;
+  for (const Tensor& value : values) leaves.push_back(tape.input(value));
+  const Tensor cotangent = go_backward(tape, f(tape, leaves), options);
+  std::vector<Checked> checked;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    checked.push_back({std::string("x").append(std::to_string(k)),
+                       {values[k].data(), values[k].size()},
+                       gradient_of(leaves[k])});
+  }
+  const auto evaluate = [&] {
+    Tape again;
+    again.seed = options.seed;
+    again.recording = false;
+    std::vector<Var> constants;
+    for (const Tensor& value : values) constants.push_back(again.constant(value));
+    return f(again, constants).value();
+  };
+  return compare_all(std::move(checked), evaluate, cotangent, options);
+}
+
+GradientReport check_gradient(const std::function<Var(Tape&)>& f,
+                              const std::vector<NamedParameter>& parameters,
+                              const GradientOptions& options) {
+  for (const NamedParameter& named : parameters) named.parameter->zero_gradient();
+  Tape tape;
+  tape.seed = options.seed;
+  const Tensor cotangent = go_backward(tape, f(tape), options);
+  std::vector<Checked> checked;
+  for (const auto& [name, parameter] : parameters) {
+    checked.push_back(
+        {name,
+         {parameter->value().data(), parameter->value().size()},
+         parameter->has_gradient() ? parameter->gradient() : zeros(parameter->shape())});
+  }
+  const auto evaluate = [&] {
+    Tape again;
+    again.seed = options.seed;
+    again.recording = false;
+    return f(again).value();
+  };
+  return compare_all(std::move(checked), evaluate, cotangent, options);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

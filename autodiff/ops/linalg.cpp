@@ -1,0 +1,197 @@
+#include <bochner/autodiff/compute/gemm.hpp>
+#include <bochner/autodiff/compute/products.hpp>
+#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/autodiff/ops/gradient_target.hpp>
+#include <bochner/autodiff/ops/linalg.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+using Entries = std::vector<std::size_t>;
+
+Transpose flipped(Transpose t) { return t == Transpose::yes ? Transpose::no : Transpose::yes; }
+
+Shape leading_axes(const Shape& shape, std::size_t kept) {
+  return Shape(shape.begin(), shape.end() - std::ptrdiff_t(kept));
+}
+
+bool broadcasts(const Shape& a, const Shape& b) {
+  for (std::size_t back = 1; back <= std::min(a.size(), b.size()); ++back) {
+    const std::size_t x = a[a.size() - back], y = b[b.size() - back];
+    if (x != y && x != 1 && y != 1) return false;
+  }
+  return true;
+}
+
+/// For each entry of `batch` in order, the number of the operand's matrix that it reads.
+Entries entries_of(const Shape& operand, const Shape& batch) {
+  Entries entries{0};
+  const std::size_t offset = batch.size() - operand.size();
+  for (std::size_t axis = 0; axis < batch.size(); ++axis) {
+    const std::size_t size = axis < offset ? 1 : operand[axis - offset];
+    Entries next;
+    next.reserve(entries.size() * batch[axis]);
+    for (std::size_t entry : entries) {
+      for (std::size_t i = 0; i < batch[axis]; ++i)
+        next.push_back(entry * size + (size == 1 ? 0 : i));
+    }
+    entries = std::move(next);
+  }
+  return entries;
+}
+
+/// The shapes of one call: y[e] (M, N) = op(a[a_entries[e]]) op(b[b_entries[e]]).
+struct Plan {
+  Transpose transpose_a, transpose_b;
+  Shape shape;
+  std::size_t M, N, K;
+  Entries a_entries, b_entries, y_entries;
+};
+
+Plan make_plan(const char* op, Transpose transpose_a, Transpose transpose_b, const Shape& a,
+               const Shape& b) {
+  require(a.size() >= 2 && b.size() >= 2, op, "both factors need two axes or more: a ", a, ", b ",
+          b);
+  const bool ta = transpose_a == Transpose::yes, tb = transpose_b == Transpose::yes;
+  const std::size_t M = axis_size(a, ta ? -1 : -2), K = axis_size(a, ta ? -2 : -1);
+  const std::size_t N = axis_size(b, tb ? -2 : -1);
+  require(axis_size(b, tb ? -1 : -2) == K, op, "inner sizes differ: a ", a, ", b ", b);
+  const Shape a_batch = leading_axes(a, 2), b_batch = leading_axes(b, 2);
+  require(broadcasts(a_batch, b_batch), op, "leading axes do not broadcast: a ", a, ", b ", b);
+  const Shape batch = broadcast_shape(op, a_batch, b_batch);
+  Plan plan{transpose_a, transpose_b, batch, M, N, K, {0}, {0}, {0}};
+  plan.shape.push_back(M);
+  plan.shape.push_back(N);
+  if (!ta && element_count(b_batch) == 1) {
+    plan.M *= element_count(batch);  // a right factor for all rows: one product
+  } else {
+    plan.a_entries = entries_of(a_batch, batch);
+    plan.b_entries = entries_of(b_batch, batch);
+    plan.y_entries = entries_of(batch, batch);
+  }
+  return plan;
+}
+
+/// Matrices as stored, how to read one, and which of them each entry of the batch reads.
+struct Factor {
+  const real* data;
+  std::size_t rows, columns;
+  Transpose transpose;
+  const Entries& entries;
+
+  std::size_t outer() const { return transpose == Transpose::yes ? columns : rows; }
+  std::size_t inner() const { return transpose == Transpose::yes ? rows : columns; }
+  const real* at(std::size_t entry) const { return data + entries[entry] * rows * columns; }
+};
+
+Factor left_factor(const Plan& plan, const real* a, Transpose transpose) {
+  const bool stored_transposed = plan.transpose_a == Transpose::yes;
+  return {a, stored_transposed ? plan.K : plan.M, stored_transposed ? plan.M : plan.K, transpose,
+          plan.a_entries};
+}
+
+Factor right_factor(const Plan& plan, const real* b, Transpose transpose) {
+  const bool stored_transposed = plan.transpose_b == Transpose::yes;
+  return {b, stored_transposed ? plan.N : plan.K, stored_transposed ? plan.K : plan.N, transpose,
+          plan.b_entries};
+}
+
+/// c[e] = op(x[e]) op(y[e]) + beta c[e], row tiles of all entries in parallel.
+void multiply(const Factor& x, const Factor& y, real beta, real* c) {
+  const std::size_t M = x.outer(), K = x.inner();
+  const std::size_t N = y.transpose == Transpose::yes ? y.rows : y.columns;
+  const std::size_t tiles = (M + product_row_tile - 1) / product_row_tile;
+  const std::size_t grain = products_per_task(std::min(M, product_row_tile), N, K);
+  parallel_for(x.entries.size() * tiles, grain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::size_t entry = i / tiles, row = i % tiles * product_row_tile;
+      const real* rows = x.at(entry) + (x.transpose == Transpose::yes ? row : row * x.columns);
+      gemm(x.transpose, y.transpose, std::min(M - row, product_row_tile), N, K, 1, rows, x.columns,
+           y.at(entry), y.columns, beta, c + (entry * M + row) * N, N);
+    }
+  });
+}
+
+/// Adds op(x[e]) op(y[e]) to the gradient of the matrix that entry e read, over which `entries` may
+/// broadcast.
+void add_product(const Var& v, const Factor& x, const Factor& y, const Entries& entries) {
+  const std::size_t M = x.outer(), K = x.inner();
+  const std::size_t N = y.transpose == Transpose::yes ? y.rows : y.columns;
+  const std::size_t targets = M * N == 0 ? 0 : v.size() / (M * N);
+  if (targets == entries.size()) {
+    const GradientTarget gradient(v);
+    return multiply(x, y, gradient.beta, gradient.data);
+  }
+  real* gradient = v.gradient_buffer().data();
+  if (targets == 0) return;
+  std::vector<Entries> readers(targets);
+  for (std::size_t entry = 0; entry < entries.size(); ++entry)
+    readers[entries[entry]].push_back(entry);
+  accumulate_products(
+      {targets, entries.size() / targets, M, N, K, gradient, M * N, N},
+      [&](std::size_t target, std::size_t term, real beta, real* sum, std::size_t ld) {
+        const std::size_t entry = readers[target][term];
+        gemm(x.transpose, y.transpose, M, N, K, 1, x.at(entry), x.columns, y.at(entry), y.columns,
+             beta, sum, ld);
+      });
+}
+
+void add_left_gradient(const Plan& plan, const Var& a, const Var& b, const Tensor& g) {
+  const auto gradient = [&](Transpose transpose) {
+    return Factor{g.data(), plan.M, plan.N, transpose, plan.y_entries};
+  };
+  if (plan.transpose_a == Transpose::no) {
+    add_product(a, gradient(Transpose::no), right_factor(plan, b.data(), flipped(plan.transpose_b)),
+                plan.a_entries);
+  } else {
+    add_product(a, right_factor(plan, b.data(), plan.transpose_b), gradient(Transpose::yes),
+                plan.a_entries);
+  }
+}
+
+void add_right_gradient(const Plan& plan, const Var& a, const Var& b, const Tensor& g) {
+  const bool tall = plan.transpose_a == Transpose::no && plan.y_entries.size() == 1;
+  const std::size_t M = plan.M, N = plan.N, K = plan.K;
+  const auto gradient = [&](Transpose transpose) {
+    return Factor{g.data(), M, N, transpose, plan.y_entries};
+  };
+  if (tall && plan.transpose_b == Transpose::no) {
+    accumulate_transposed_product(K, N, M, a.data(), K, g.data(), N, b.gradient_buffer().data(), N);
+  } else if (tall) {
+    accumulate_transposed_product(N, K, M, g.data(), N, a.data(), K, b.gradient_buffer().data(), K);
+  } else if (plan.transpose_b == Transpose::no) {
+    add_product(b, left_factor(plan, a.data(), flipped(plan.transpose_a)), gradient(Transpose::no),
+                plan.b_entries);
+  } else {
+    add_product(b, gradient(Transpose::yes), left_factor(plan, a.data(), plan.transpose_a),
+                plan.b_entries);
+  }
+}
+
+Var product(const char* op, Transpose transpose_a, Transpose transpose_b, const Var& a,
+            const Var& b) {
+  Plan plan = make_plan(op, transpose_a, transpose_b, a.shape(), b.shape());
+  Tensor y = uninitialized(plan.shape);
+  multiply(left_factor(plan, a.data(), transpose_a), right_factor(plan, b.data(), transpose_b), 0,
+           y.data());
+  return record(op, std::move(y), {a, b}, [a, b, plan = std::move(plan)](Tensor& g) {
+    if (a.needs_gradient()) add_left_gradient(plan, a, b, g);
+    if (b.needs_gradient()) add_right_gradient(plan, a, b, g);
+  });
+}
+
+}  // namespace
+
+Var matmul(const Var& a, const Var& b) {
+  return product("matmul", Transpose::no, Transpose::no, a, b);
+}
+
+Var matmul_nt(const Var& a, const Var& b) {
+  return product("matmul_nt", Transpose::no, Transpose::yes, a, b);
+}
+
+Var matmul_tn(const Var& a, const Var& b) {
+  return product("matmul_tn", Transpose::yes, Transpose::no, a, b);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,180 @@
+#include <bochner/autodiff/compute/math.hpp>
+#include <bochner/autodiff/compute/permute.hpp>
+#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/autodiff/compute/rows.hpp>
+#include <bochner/autodiff/ops/broadcast.hpp>
+#include <bochner/autodiff/ops/reduce.hpp>
+#include <cmath>
+#include <limits>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Which axes of an array go, and what remains.
+struct Reduction {
+  std::vector<bool> reduced;
+  Shape kept_shape;       ///< of the rank of the array, with 1 for each reduced axis
+  Shape shape;            ///< of the result
+  std::size_t count = 1;  ///< elements behind each element of the result
+};
+
+Reduction reduction_of(const char* op, const Shape& shape, const Axes& axes, Keep keep_axes) {
+  Reduction reduction;
+  reduction.reduced.assign(shape.size(), axes.empty());
+  for (int axis : axes) {
+    const std::size_t index = normalize_axis(op, axis, shape.size());
+    require(!reduction.reduced[index], op, "axis ", axis, " is given twice");
+    reduction.reduced[index] = true;
+  }
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    const bool goes = reduction.reduced[axis];
+    if (goes) reduction.count *= shape[axis];
+    reduction.kept_shape.push_back(goes ? 1 : shape[axis]);
+    if (!goes || keep_axes == Keep::yes) {
+      reduction.shape.push_back(reduction.kept_shape.back());
+    }
+  }
+  return reduction;
+}
+
+void require_elements(const char* op, const Shape& shape, const Reduction& reduction) {
+  require(reduction.count > 0, op, "of no elements: x ", shape);
+}
+
+/// y = factor * sum of x.
+Var scaled_sum(const char* op, const Var& x, const Reduction& reduction, real factor) {
+  Tensor y = uninitialized(reduction.shape);
+  sum_axes(x.value(), reduction.reduced, y.data());
+  if (factor != 1) update(y, [factor](real s) { return factor * s; });
+  return record(op, std::move(y), {x},
+                [x = x.gradient_only(), reduction, factor](Tensor& gradient) {
+                  gradient.reshape(reduction.kept_shape);
+                  x.add_gradient(map(
+                      x.shape(), [factor](real g) { return factor * g; }, gradient));
+                });
+}
+
+/// Whether the reduced axes are the last ones, so that the array is rows already.
+bool has_rows(const std::vector<bool>& reduced) {
+  return std::is_sorted(reduced.begin(), reduced.end());
+}
+
+Tensor to_rows(const Tensor& x, const std::vector<bool>& reduced) {
+  return permute(x, kept_axes_first(reduced));
+}
+
+Tensor from_rows(const Tensor& rows, const std::vector<bool>& reduced) {
+  return permute(rows, inverse_order(kept_axes_first(reduced)));
+}
+
+template <class Value>
+void reduce_rows(const Tensor& rows, std::size_t count, Tensor& y, const Value& value) {
+  parallel_rows(y.size(), count,
+                [&](std::size_t i) { y.data()[i] = value(rows.data() + i * count, count); });
+}
+
+/// dx in the layout of `rows`, from slope(row, count, y, g, dx).
+template <class Slope>
+Tensor rows_gradient(const Tensor& rows, std::size_t count, const Tensor& y, const Tensor& gradient,
+                     const Slope& slope) {
+  Tensor dx = uninitialized(rows.shape());
+  parallel_rows(y.size(), count, [&](std::size_t i) {
+    slope(rows.data() + i * count, count, y.data()[i], gradient.data()[i], dx.data() + i * count);
+  });
+  return dx;
+}
+
+/// A reduction given by value(row, count) and slope(row, count, y, g, dx) of contiguous rows; other
+/// axes are moved to the end and back.
+template <class Value, class Slope>
+Var row_reduction(const char* op, const Var& x, const Reduction& reduction, const Value& value,
+                  const Slope& slope) {
+  const bool in_place = has_rows(reduction.reduced);
+  Tensor y = uninitialized(reduction.shape);
+  if (in_place) {
+    reduce_rows(x.value(), reduction.count, y, value);
+  } else {
+    reduce_rows(to_rows(x.value(), reduction.reduced), reduction.count, y, value);
+  }
+  return record(
+      op, std::move(y), {x}, [x, reduction, slope, in_place](const Tensor& y, Tensor& gradient) {
+        if (in_place) {
+          return x.add_gradient(rows_gradient(x.value(), reduction.count, y, gradient, slope));
+        }
+        const Tensor rows = to_rows(x.value(), reduction.reduced);
+        x.add_gradient(
+            from_rows(rows_gradient(rows, reduction.count, y, gradient, slope), reduction.reduced));
+      });
+}
+
+/// Sum of term(x[j]) in lanes.
+template <class Term>
+real sum_terms(const real* x, std::size_t n, const Term& term) {
+  constexpr std::size_t block = 256;
+  real values[block], total = 0;
+  for (std::size_t begin = 0; begin < n; begin += block) {
+    const std::size_t count = std::min(block, n - begin);
+    for (std::size_t j = 0; j < count; ++j) values[j] = term(x[begin + j]);
+    total += sum_row(values, count);
+  }
+  return total;
+}
+
+/// x - shift is exact for infinities of one sign: they are the result.
+real log_sum_exp(const real* x, std::size_t n) {
+  if (n == 0) return -std::numeric_limits<real>::infinity();
+  const real largest = max_row(x, n);
+  if (!std::isfinite(largest)) return largest;
+  return largest + math::log(sum_terms(x, n, [=](real u) { return math::exp(u - largest); }));
+}
+
+real mean_squared_deviation(const real* x, std::size_t n) {
+  const real mean = sum_row(x, n) / real(n);
+  return sum_terms(x, n, [mean](real u) { return (u - mean) * (u - mean); }) / real(n);
+}
+
+}  // namespace
+
+Var sum(const Var& x, const Axes& axes, Keep keep_axes) {
+  return scaled_sum("sum", x, reduction_of("sum", x.shape(), axes, keep_axes), 1);
+}
+
+Var mean(const Var& x, const Axes& axes, Keep keep_axes) {
+  const Reduction reduction = reduction_of("mean", x.shape(), axes, keep_axes);
+  require_elements("mean", x.shape(), reduction);
+  return scaled_sum("mean", x, reduction, 1 / real(reduction.count));
+}
+
+Var max(const Var& x, const Axes& axes, Keep keep_axes) {
+  const Reduction reduction = reduction_of("max", x.shape(), axes, keep_axes);
+  require_elements("max", x.shape(), reduction);
+  return row_reduction("max", x, reduction, max_row,
+                       [](const real* row, std::size_t n, real y, real g, real* dx) {
+                         std::fill_n(dx, n, real(0));
+                         std::size_t first = 0;
+                         while (row[first] != y && row[first] == row[first]) ++first;
+                         dx[first] = g;
+                       });
+}
+
+Var logsumexp(const Var& x, const Axes& axes, Keep keep_axes) {
+  return row_reduction("logsumexp", x, reduction_of("logsumexp", x.shape(), axes, keep_axes),
+                       log_sum_exp, [](const real* row, std::size_t n, real y, real g, real* dx) {
+                         const bool nothing = y == -std::numeric_limits<real>::infinity();
+                         for (std::size_t j = 0; j < n; ++j) {
+                           dx[j] = nothing ? real(0) : g * math::exp(row[j] - y);
+                         }
+                       });
+}
+
+Var variance(const Var& x, const Axes& axes, Keep keep_axes) {
+  const Reduction reduction = reduction_of("variance", x.shape(), axes, keep_axes);
+  require_elements("variance", x.shape(), reduction);
+  return row_reduction("variance", x, reduction, mean_squared_deviation,
+                       [](const real* row, std::size_t n, real, real g, real* dx) {
+                         const real mean = sum_row(row, n) / real(n), factor = 2 * g / real(n);
+                         for (std::size_t j = 0; j < n; ++j) dx[j] = factor * (row[j] - mean);
+                       });
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,197 @@
+#include <algorithm>
+#include <bochner/autodiff/compute/permute.hpp>
+#include <bochner/autodiff/compute/rows.hpp>
+#include <bochner/autodiff/ops/broadcast.hpp>
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr auto identity = [](real u) { return u; };
+
+/// Elements first <= i < first + count of one axis: a run in each row of an array (outer, row).
+struct Window {
+  std::size_t outer = 1, row, offset, run;
+};
+
+Window window_of(const Shape& shape, std::size_t axis, std::size_t first, std::size_t count) {
+  Window window;
+  std::size_t inner = 1;
+  for (std::size_t i = 0; i < axis; ++i) window.outer *= shape[i];
+  for (std::size_t i = axis + 1; i < shape.size(); ++i) inner *= shape[i];
+  window.row = shape[axis] * inner;
+  window.offset = first * inner;
+  window.run = count * inner;
+  return window;
+}
+
+Shape with_size(Shape shape, std::size_t axis, std::size_t size) {
+  shape[axis] = size;
+  return shape;
+}
+
+/// part = whole[window]
+void read_window(const real* whole, const Window& window, real* part) {
+  parallel_pieces(window.outer, window.run, [&](std::size_t i, std::size_t j, std::size_t count) {
+    std::copy_n(whole + i * window.row + window.offset + j, count, part + i * window.run + j);
+  });
+}
+
+/// whole[window] = part
+void write_window(const real* part, const Window& window, real* whole) {
+  parallel_pieces(window.outer, window.run, [&](std::size_t i, std::size_t j, std::size_t count) {
+    std::copy_n(part + i * window.run + j, count, whole + i * window.row + window.offset + j);
+  });
+}
+
+/// whole[window] += part
+void add_to_window(const real* part, const Window& window, real* whole) {
+  parallel_pieces(window.outer, window.run, [&](std::size_t i, std::size_t j, std::size_t count) {
+    const real* from = part + i * window.run + j;
+    real* to = whole + i * window.row + window.offset + j;
+    for (std::size_t k = 0; k < count; ++k) to[k] += from[k];
+  });
+}
+
+Tensor window_copy(const Tensor& whole, const Shape& shape, const Window& window) {
+  Tensor part = uninitialized(shape);
+  read_window(whole.data(), window, part.data());
+  return part;
+}
+
+Shape concat_shape(const std::vector<Var>& parts, std::size_t axis) {
+  Shape shape = parts[0].shape();
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const Shape& other = parts[i].shape();
+    require(other.size() == shape.size() &&
+                with_size(other, axis, 0) == with_size(parts[0].shape(), axis, 0),
+            "concat", "shapes differ outside axis ", axis, ": ", parts[0].shape(), ", ", other);
+    shape[axis] += other[axis];
+  }
+  return shape;
+}
+
+void require_indices(const Indices& indices, const Shape& table) {
+  require(indices.values.size() == element_count(indices.shape), "gather", "indices of shape ",
+          indices.shape, " have ", indices.values.size(), " values");
+  for (std::int32_t index : indices.values) {
+    require(index >= 0 && std::size_t(index) < table[0], "gather", "index ", index,
+            " is not a row of the table ", table);
+  }
+}
+
+/// table[index[i]] += rows[i]: tasks own columns, so that rows arrive in order.
+void scatter_add(const Tensor& rows, const std::vector<std::int32_t>& index, Tensor& table) {
+  constexpr std::size_t block = 16;
+  const std::size_t D = table.shape()[1];
+  parallel_tasks((D + block - 1) / block, [&](std::size_t task) {
+    const std::size_t begin = task * block, end = std::min(D, begin + block);
+    for (std::size_t i = 0; i < index.size(); ++i) {
+      const real* from = rows.data() + i * D;
+      real* to = table.data() + std::size_t(index[i]) * D;
+      for (std::size_t j = begin; j < end; ++j) to[j] += from[j];
+    }
+  });
+}
+
+}  // namespace
+
+Var reshape(const Var& x, const Shape& shape) {
+  require(element_count(shape) == x.size(), "reshape", "sizes differ: x ", x.shape(), ", shape ",
+          shape);
+  Tensor y = map(x.shape(), identity, x.value());
+  y.reshape(shape);
+  return record("reshape", std::move(y), {x}, [x = x.gradient_only()](Tensor& gradient) {
+    gradient.reshape(x.shape());
+    x.add_gradient(std::move(gradient));
+  });
+}
+
+Var transpose(const Var& x, const std::vector<int>& order) {
+  require(order.size() == x.rank(), "transpose", "an order of ", order.size(), " axes for x ",
+          x.shape());
+  std::vector<std::size_t> axes;
+  for (int axis : order) {
+    axes.push_back(normalize_axis("transpose", axis, x.rank()));
+    require(std::count(axes.begin(), axes.end(), axes.back()) == 1, "transpose", "axis ", axis,
+            " is given twice");
+  }
+  return record("transpose", permute(x.value(), axes), {x},
+                [x = x.gradient_only(), back = inverse_order(axes)](Tensor& gradient) {
+                  x.add_gradient(permute(gradient, back));
+                });
+}
+
+Var slice(const Var& x, int axis, std::size_t begin, std::size_t end) {
+  const std::size_t index = normalize_axis("slice", axis, x.rank());
+  require(begin <= end && end <= x.shape()[index], "slice", "no elements ", begin, " to ", end,
+          " on axis ", axis, " of x ", x.shape());
+  const Window window = window_of(x.shape(), index, begin, end - begin);
+  return record("slice", window_copy(x.value(), with_size(x.shape(), index, end - begin), window),
+                {x}, [x = x.gradient_only(), window](Tensor& gradient) {
+                  add_to_window(gradient.data(), window, x.gradient_buffer().data());
+                });
+}
+
+Var concat(const std::vector<Var>& parts, int axis) {
+  require(!parts.empty(), "concat", "of no arrays");
+  const std::size_t index = normalize_axis("concat", axis, parts[0].rank());
+  Tensor y = uninitialized(concat_shape(parts, index));
+  std::vector<Window> windows;
+  std::vector<Var> targets;
+  std::size_t first = 0;
+  for (const Var& part : parts) {
+    windows.push_back(window_of(y.shape(), index, first, part.shape()[index]));
+    targets.push_back(part.gradient_only());
+    write_window(part.data(), windows.back(), y.data());
+    first += part.shape()[index];
+  }
+  return record("concat", std::move(y), parts, [targets, windows](Tensor& gradient) {
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      if (!targets[i].needs_gradient()) continue;
+      targets[i].add_gradient(window_copy(gradient, targets[i].shape(), windows[i]));
+    }
+  });
+}
+
+Var pad(const Var& x, int axis, std::size_t before, std::size_t after, real value) {
+  const std::size_t index = normalize_axis("pad", axis, x.rank()), size = x.shape()[index];
+  Tensor y = filled(with_size(x.shape(), index, before + size + after), value);
+  const Window window = window_of(y.shape(), index, before, size);
+  write_window(x.data(), window, y.data());
+  return record("pad", std::move(y), {x}, [x = x.gradient_only(), window](Tensor& gradient) {
+    x.add_gradient(window_copy(gradient, x.shape(), window));
+  });
+}
+
+Var gather(const Var& table, const Indices& indices) {
+  require(table.rank() == 2, "gather", "the table must be (V, D), not ", table.shape());
+  require_indices(indices, table.shape());
+  const std::size_t D = table.shape()[1];
+  Shape shape = indices.shape;
+  shape.push_back(D);
+  Tensor y = uninitialized(shape);
+  parallel_rows(indices.values.size(), D, [&](std::size_t i) {
+    std::copy_n(table.data() + std::size_t(indices.values[i]) * D, D, y.data() + i * D);
+  });
+  return record("gather", std::move(y), {table},
+                [table = table.gradient_only(), index = indices.values](Tensor& gradient) {
+                  scatter_add(gradient, index, table.gradient_buffer());
+                });
+}
+
+Var masked_fill(const Var& x, const Tensor& mask, real value) {
+  require(broadcast_shape("masked_fill", x.shape(), mask.shape()) == x.shape(), "masked_fill",
+          "the mask must broadcast to x: x ", x.shape(), ", mask ", mask.shape());
+  return where(mask, Var(filled({}, value)), x);
+}
+
+Var broadcast_to(const Var& x, const Shape& shape) {
+  require(broadcast_shape("broadcast_to", x.shape(), shape) == shape, "broadcast_to",
+          "x does not broadcast to the shape: x ", x.shape(), ", shape ", shape);
+  return record("broadcast_to", map(shape, identity, x.value()), {x},
+                [x = x.gradient_only()](Tensor& gradient) { x.add_gradient(std::move(gradient)); });
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

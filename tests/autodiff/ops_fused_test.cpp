@@ -1,0 +1,136 @@
+#include <bochner/autodiff/ops/linalg.hpp>
+#include <bochner/autodiff/ops/loss.hpp>
+#include <bochner/autodiff/ops/normalisation.hpp>
+#include <bochner/autodiff/ops/random.hpp>
+
+#include "autodiff/op_table.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+using Inputs = std::vector<Var>;
+
+OpRow row(const char* op, const char* variant, std::function<Var(const Inputs&)> f,
+          std::vector<Shapes> shapes, Domain domain = {}) {
+  return {op, variant, [f](Tape&, const Inputs& x) { return f(x); }, std::move(shapes), domain};
+}
+
+/// Shapes of (M, K) and (K, N) with batches of all kinds, the last two axes in the order asked for.
+std::vector<Shapes> product_shapes(bool transpose_a, bool transpose_b) {
+  std::vector<Shapes> all = {
+      {{4, 3}, {3, 5}},          {{3, 3}, {3, 3}},        {{1, 1}, {1, 1}},
+      {{2, 4, 3}, {3, 5}},       {{4, 3}, {2, 3, 5}},     {{2, 4, 3}, {2, 3, 5}},
+      {{2, 1, 4, 3}, {3, 3, 5}}, {{1, 4, 3}, {2, 3, 5}},  {{2, 3, 4, 3}, {3, 3, 5}},
+      {{0, 3}, {3, 5}},          {{4, 0}, {0, 5}},        {{0, 4, 3}, {3, 5}},
+      {{701, 65}, {65, 33}},     {{3, 201, 33}, {33, 65}}};
+  const auto swap_last = [](Shape& shape) {
+    std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+  };
+  for (Shapes& shapes : all) {
+    if (transpose_a) swap_last(shapes[0]);
+    if (transpose_b) swap_last(shapes[1]);
+  }
+  return all;
+}
+
+const std::vector<Shapes> last_axis_shapes = {{{4, 3, 5}}, {{7}},     {{1, 1}},
+                                              {{0, 3}},    {{2, 17}}, {{301, 201}}};
+
+/// The same with a gain and a bias on the last axis.
+std::vector<Shapes> with_vectors(std::size_t count) {
+  std::vector<Shapes> all = last_axis_shapes;
+  for (Shapes& shapes : all) {
+    for (std::size_t i = 0; i < count; ++i) shapes.push_back({shapes[0].back()});
+  }
+  return all;
+}
+
+/// Labels for logits (.., V); every fourth one is `ignore`.
+Indices labels_for(const Var& logits, std::int32_t ignore) {
+  Indices labels;
+  for (std::size_t axis = 0; axis + 1 < logits.rank(); ++axis) {
+    labels.shape.push_back(logits.shape()[axis]);
+  }
+  const std::size_t V = logits.dim(-1);
+  for (std::size_t i = 0; i < element_count(labels.shape); ++i) {
+    labels.values.push_back(i % 4 == 3 ? ignore : std::int32_t(i * i % V));
+  }
+  return labels;
+}
+
+OpRow cross_entropy_row(const char* variant, real smoothing, std::int32_t ignore) {
+  return row("cross_entropy", variant,
+             [=](const Inputs& x) {
+               return cross_entropy(x[0], labels_for(x[0], ignore), smoothing, ignore);
+             },
+             {{{4, 3, 5}}, {{7}}, {{6, 2}}, {{301, 201}}});
+}
+
+/// A loss with fixed targets of the shape of its argument.
+OpRow loss_row(const char* op, std::function<Var(const Var&, const Tensor&)> loss, Domain inputs,
+               Domain targets) {
+  return row(
+      op, "", [=](const Inputs& x) { return loss(x[0], values_in(targets, x[0].shape(), 1)); },
+      {{{4, 3, 5}}, {{}}, {{1, 1}}, {{40001}}}, inputs);
+}
+
+std::vector<OpRow> rows() {
+  const Domain lattice{.distinct = true};
+  return {
+      row(
+          "matmul", "", [](const Inputs& x) { return matmul(x[0], x[1]); },
+          product_shapes(false, false)),
+      row(
+          "matmul_nt", "", [](const Inputs& x) { return matmul_nt(x[0], x[1]); },
+          product_shapes(false, true)),
+      row(
+          "matmul_tn", "", [](const Inputs& x) { return matmul_tn(x[0], x[1]); },
+          product_shapes(true, false)),
+      row("affine", "", [](const Inputs& x) { return affine(x[0], x[1], x[2]); },
+          {{{4, 3}, {3, 5}, {5}},
+           {{2, 4, 3}, {3, 5}, {5}},
+           {{3}, {3, 5}, {5}},
+           {{1, 1}, {1, 1}, {1}},
+           {{0, 3}, {3, 5}, {5}},
+           {{701, 65}, {65, 33}, {33}}}),
+      row("project_heads", "", [](const Inputs& x) { return project_heads(x[0], x[1]); },
+          {{{4, 2, 3}, {2, 5, 3}},
+           {{2, 3, 2, 4}, {2, 6, 4}},
+           {{2, 3}, {2, 5, 3}},
+           {{1, 1, 1}, {1, 1, 1}},
+           {{0, 2, 3}, {2, 5, 3}},
+           {{301, 3, 33}, {3, 17, 33}}}),
+      row(
+          "layer_norm", "", [](const Inputs& x) { return layer_norm(x[0], x[1], x[2]); },
+          with_vectors(2)),
+      row(
+          "rms_norm", "", [](const Inputs& x) { return rms_norm(x[0], x[1], real(0.1)); },
+          with_vectors(1)),
+      row(
+          "softmax", "", [](const Inputs& x) { return softmax(x[0]); }, last_axis_shapes),
+      row(
+          "log_softmax", "", [](const Inputs& x) { return log_softmax(x[0]); }, last_axis_shapes),
+      cross_entropy_row("", 0, -1),
+      cross_entropy_row("Smoothed", real(0.2), -1),
+      cross_entropy_row("IgnoredClass", real(0.1), 0),
+      loss_row("binary_cross_entropy", binary_cross_entropy, {-4, 4}, {0, 1}),
+      loss_row("mean_squared_error", mean_squared_error, {}, {}),
+      loss_row("mean_absolute_error", mean_absolute_error, lattice, lattice),
+      loss_row(
+          "huber", [](const Var& x, const Tensor& t) { return huber(x, t, real(0.5)); }, lattice,
+          lattice),
+      {"dropout", "",
+       [](Tape& tape, const Inputs& x) {
+         tape.training = true;
+         return dropout(tape, x[0], real(0.3));
+       },
+       unary_shapes()},
+      {"dropout", "Evaluation",
+       [](Tape& tape, const Inputs& x) { return dropout(tape, x[0], real(0.3)); }, unary_shapes()},
+  };
+}
+
+INSTANTIATE_TEST_SUITE_P(Fused, OpTest, ::testing::ValuesIn(rows()), test_name);
+
+}  // namespace
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,173 @@
+#include <bochner/autodiff/ops/loss.hpp>
+#include <limits>
+
+#include "autodiff/op_check.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+using namespace op_check;
+
+Indices random_labels(const Shape& shape, std::size_t classes) {
+  Indices labels{shape, {}};
+  const RandomFunction random{7, Purpose::test, 5};
+  for (std::size_t i = 0; i < element_count(shape); ++i)
+    labels.values.push_back(std::int32_t(random.integer(i, classes)));
+  return labels;
+}
+
+double naive_cross_entropy(const Tensor& logits, const Indices& labels, double smoothing) {
+  const std::size_t V = logits.shape().back();
+  double total = 0, counted = 0;
+  for (std::size_t i = 0; i < labels.values.size(); ++i) {
+    if (labels.values[i] == -1) continue;
+    const real* x = logits.data() + i * V;
+    double sum = 0;
+    for (std::size_t j = 0; j < V; ++j) sum += std::exp(double(x[j]));
+    for (std::size_t j = 0; j < V; ++j) {
+      const double target =
+          smoothing / double(V) + (std::int32_t(j) == labels.values[i] ? 1 - smoothing : 0);
+      total -= target * (double(x[j]) - std::log(sum));
+    }
+    ++counted;
+  }
+  return total / counted;
+}
+
+TEST(CrossEntropy, AgreesWithItsFormula) {
+  for (const Shape& shape : {Shape{}, Shape{6}, Shape{3, 4}, Shape{700}}) {
+    for (double smoothing : {0.0, 0.1, 1.0}) {
+      SCOPED_TRACE(to_string(shape));
+      const std::size_t V = shape == Shape{700} ? 100 : 9;
+      Shape logits_shape = shape;
+      logits_shape.push_back(V);
+      const Tensor logits = random_tensor(logits_shape, 1);
+      Indices labels = random_labels(shape, V);
+      if (labels.values.size() > 2) labels.values[1] = -1;
+      EXPECT_NEAR(cross_entropy(logits, labels, real(smoothing)).value().data()[0],
+                  naive_cross_entropy(logits, labels, smoothing), tolerance);
+      check_op(
+          [&](Tape&, const std::vector<Var>& x) {
+            return cross_entropy(x[0], labels, real(smoothing));
+          },
+          {logits});
+    }
+  }
+}
+
+TEST(CrossEntropy, OfIgnoredLabelsIsZero) {
+  for (std::size_t rows : {0, 3}) {
+    const Indices labels{{rows}, std::vector<std::int32_t>(rows, -100)};
+    const auto results = value_and_gradients(
+        [&](Tape&, const std::vector<Var>& x) { return cross_entropy(x[0], labels, 0, -100); },
+        {random_tensor({rows, 4}, 1)});
+    EXPECT_EQ(results[0], zeros({}));
+    EXPECT_EQ(results[1], zeros({rows, 4}));
+  }
+}
+
+TEST(CrossEntropy, OfOneClassIsZero) {
+  const Indices labels{{3}, {0, 0, 0}};
+  const auto results = value_and_gradients(
+      [&](Tape&, const std::vector<Var>& x) { return cross_entropy(x[0], labels); },
+      {random_tensor({3, 1}, 1)});
+  EXPECT_EQ(results[0], zeros({}));
+  EXPECT_EQ(results[1], zeros({3, 1}));
+}
+
+TEST(CrossEntropy, TakesLargeAndMaskedLogits) {
+  const real infinity = std::numeric_limits<real>::infinity();
+  Tensor logits = zeros({2, 3});
+  std::copy_n(std::array<real, 6>{30000, 30000, -infinity, 30000, 29999, -30000}.data(), 6,
+              logits.data());
+  const Indices labels{{2}, {0, 1}};
+  const auto results = value_and_gradients(
+      [&](Tape&, const std::vector<Var>& x) { return cross_entropy(x[0], labels); }, {logits});
+  const double second = 1 + std::log1p(std::exp(-1.0));
+  EXPECT_NEAR(results[0].data()[0], (std::log(2.0) + second) / 2, tolerance);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_TRUE(std::isfinite(results[1].data()[i]));
+  EXPECT_EQ(results[1].data()[2], real(0));
+}
+
+TEST(CrossEntropy, NamesTheWrongLabel) {
+  const auto error = [](const Indices& labels, real smoothing = 0) {
+    return error_of([&] { cross_entropy(zeros({3, 10}), labels, smoothing); });
+  };
+  EXPECT_EQ(error({{3}, {1, -1, 12}}),
+            "[cross_entropy] label 12 at position 2 is not in [0, 10) and not ignore = -1");
+  EXPECT_EQ(error({{3}, {1, -2, 3}}),
+            "[cross_entropy] label -2 at position 1 is not in [0, 10) and not ignore = -1");
+  EXPECT_EQ(error({{2}, {1, 2}}),
+            "[cross_entropy] labels must be (..) for logits (.., V): logits (3, 10), labels (2)");
+  EXPECT_EQ(error({{3}, {1, 2}}), "[cross_entropy] labels of shape (3) have 2 values");
+  EXPECT_EQ(error({{3}, {1, 2, 3}}, 2), "[cross_entropy] smoothing must be in [0, 1]: 2");
+}
+
+struct Loss {
+  const char* name;
+  std::function<Var(const Var&, const Tensor&)> op;
+  std::function<double(double, double)> formula;
+};
+
+std::vector<Loss> losses() {
+  return {{"binary_cross_entropy", binary_cross_entropy,
+           [](double x, double t) {
+             const double p = 1 / (1 + std::exp(-x));
+             return -t * std::log(p) - (1 - t) * std::log(1 - p);
+           }},
+          {"mean_squared_error", mean_squared_error,
+           [](double x, double t) { return (x - t) * (x - t); }},
+          {"mean_absolute_error", mean_absolute_error,
+           [](double x, double t) { return std::abs(x - t); }},
+          {"huber", [](const Var& x, const Tensor& t) { return huber(x, t, real(0.7)); },
+           [](double x, double t) {
+             const double e = std::abs(x - t);
+             return e <= 0.7 ? e * e / 2 : 0.7 * (e - 0.35);
+           }}};
+}
+
+TEST(ElementwiseLosses, AgreeWithTheirFormulas) {
+  for (const Loss& loss : losses()) {
+    for (const Shape& shape : {Shape{}, Shape{3, 5}, Shape{40000}}) {
+      SCOPED_TRACE(loss.name + to_string(shape));
+      const Tensor x = random_tensor(shape, 1);
+      Tensor t = random_tensor(shape, 2);
+      for (std::size_t i = 0; i < t.size(); ++i)
+        t.data()[i] = real(0.5) + std::sin(t.data()[i]) / 2;
+      double sum = 0;
+      for (std::size_t i = 0; i < x.size(); ++i) sum += loss.formula(x.data()[i], t.data()[i]);
+      EXPECT_NEAR(loss.op(x, t).value().data()[0], sum / double(x.size()), tolerance);
+      check_op([&](Tape&, const std::vector<Var>& v) { return loss.op(v[0], t); }, {x});
+    }
+  }
+}
+
+TEST(ElementwiseLosses, OfNothingAreZero) {
+  for (const Loss& loss : losses()) {
+    EXPECT_EQ(loss.op(zeros({0, 3}), zeros({0, 3})).value(), zeros({})) << loss.name;
+    EXPECT_EQ(error_of([&] { loss.op(zeros({2}), zeros({3})); }),
+              std::string("[") + loss.name + "] shapes differ: x (2), targets (3)");
+  }
+}
+
+TEST(ElementwiseLosses, StayFiniteFarOut) {
+  Tensor x = zeros({4}), t = zeros({4});
+  std::copy_n(std::array<real, 4>{500, -500, 500, -500}.data(), 4, x.data());
+  std::copy_n(std::array<real, 4>{1, 0, 0, 1}.data(), 4, t.data());
+  const auto results = value_and_gradients(
+      [&](Tape&, const std::vector<Var>& v) { return binary_cross_entropy(v[0], t); }, {x});
+  EXPECT_EQ(results[0].data()[0], real(250));
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_TRUE(std::isfinite(results[1].data()[i]));
+  EXPECT_EQ(error_of([] { huber(zeros({2}), zeros({2}), 0); }),
+            "[huber] delta must be positive: 0");
+}
+
+TEST(ElementwiseLosses, HaveNoSlopeAtZeroAbsoluteError) {
+  const auto results = value_and_gradients(
+      [](Tape&, const std::vector<Var>& v) { return mean_absolute_error(v[0], zeros({3})); },
+      {zeros({3})});
+  EXPECT_EQ(results[1], zeros({3}));
+}
+
+}  // namespace
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,152 @@
+#include <bochner/autodiff/ops/normalisation.hpp>
+#include <limits>
+
+#include "autodiff/op_check.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+using namespace op_check;
+
+Var apply_layer_norm(Tape&, const std::vector<Var>& x) { return layer_norm(x[0], x[1], x[2]); }
+Var apply_rms_norm(Tape&, const std::vector<Var>& x) { return rms_norm(x[0], x[1]); }
+Var apply_softmax(Tape&, const std::vector<Var>& x) { return softmax(x[0]); }
+Var apply_log_softmax(Tape&, const std::vector<Var>& x) { return log_softmax(x[0]); }
+
+/// Both norms row by row in double.
+Tensor naive_norm(const Tensor& x, const Tensor& gain, const Tensor* bias, double epsilon) {
+  const std::size_t D = gain.size();
+  Tensor y = uninitialized(x.shape());
+  for (std::size_t i = 0; i < x.size(); i += D) {
+    double mean = 0, variance = 0;
+    for (std::size_t j = 0; bias && j < D; ++j) mean += double(x.data()[i + j]) / double(D);
+    for (std::size_t j = 0; j < D; ++j)
+      variance += std::pow(double(x.data()[i + j]) - mean, 2) / double(D);
+    for (std::size_t j = 0; j < D; ++j) {
+      const double hat = (double(x.data()[i + j]) - mean) / std::sqrt(variance + epsilon);
+      y.data()[i + j] = real(hat * gain.data()[j] + (bias ? bias->data()[j] : 0));
+    }
+  }
+  return y;
+}
+
+const Shape shapes[] = {{5}, {6, 7}, {2, 3, 33}, {1200, 40}, {0, 4}, {3, 0}};
+
+TEST(LayerNorm, AgreesWithItsFormula) {
+  for (const Shape& shape : shapes) {
+    SCOPED_TRACE(to_string(shape));
+    const Tensor x = random_tensor(shape, 1), gain = random_tensor({shape.back()}, 2);
+    const Tensor bias = random_tensor({shape.back()}, 3);
+    if (x.size() > 0) {
+      expect_near(layer_norm(x, gain, bias).value(), naive_norm(x, gain, &bias, 1e-5));
+    }
+    check_op(apply_layer_norm, {x, gain, bias});
+  }
+}
+
+/// E x^2 - mean^2 has no correct digit here in float.
+TEST(LayerNorm, KeepsItsDigitsFarFromZero) {
+  const std::size_t D = 64;
+  Tensor x = random_tensor({3, D}, 1);
+  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] += 10000;
+  const Tensor gain = filled({D}, 1), bias = zeros({D});
+  expect_near(layer_norm(x, gain, bias).value(), naive_norm(x, gain, &bias, 1e-5),
+              is_double ? 1e-10 : 2e-3);
+}
+
+TEST(LayerNorm, OfOneColumnIsItsBias) {
+  const Tensor bias = random_tensor({1}, 3);
+  const auto results =
+      value_and_gradients(apply_layer_norm, {random_tensor({4, 1}, 1), filled({1}, 2), bias});
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(results[0].data()[i], bias.data()[0]);
+    EXPECT_EQ(results[1].data()[i], real(0));
+  }
+}
+
+TEST(LayerNorm, PassesNoGradientToConstants) {
+  Tape tape;
+  const Var gain = tape.input(random_tensor({4}, 2));
+  const Var y = layer_norm(random_tensor({3, 4}, 1), gain, zeros({4}));
+  tape.backward(y, random_tensor({3, 4}, 99));
+  const auto all = value_and_gradients(
+      apply_layer_norm, {random_tensor({3, 4}, 1), random_tensor({4}, 2), zeros({4})});
+  expect_equal_bits(gradient_of(gain), all[2]);
+}
+
+TEST(RmsNorm, AgreesWithItsFormula) {
+  for (const Shape& shape : shapes) {
+    SCOPED_TRACE(to_string(shape));
+    const Tensor x = random_tensor(shape, 1), gain = random_tensor({shape.back()}, 2);
+    if (x.size() > 0) expect_near(rms_norm(x, gain).value(), naive_norm(x, gain, nullptr, 1e-6));
+    check_op(apply_rms_norm, {x, gain});
+  }
+}
+
+TEST(Norms, NameShapesInErrors) {
+  EXPECT_EQ(error_of([] {
+              layer_norm(zeros({2, 3}), zeros({4}), zeros({3}));
+            }),
+            "[layer_norm] gain and bias must be (D) for x (.., D): x (2, 3), gain (4), bias (3)");
+  EXPECT_EQ(error_of([] {
+              rms_norm(zeros({2, 3}), zeros({4}));
+            }),
+            "[rms_norm] gain must be (D) for x (.., D): x (2, 3), gain (4)");
+  EXPECT_EQ(error_of([] { softmax(zeros({})); }), "[softmax] needs one axis or more: x ()");
+}
+
+TEST(Softmax, AgreesWithItsFormula) {
+  for (const Shape& shape : shapes) {
+    SCOPED_TRACE(to_string(shape));
+    const Tensor x = random_tensor(shape, 1);
+    const std::size_t D = shape.back();
+    Tensor y = uninitialized(shape), log_y = uninitialized(shape);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      double sum = 0;
+      for (std::size_t j = 0; j < D; ++j) sum += std::exp(double(x.data()[i / D * D + j]));
+      y.data()[i] = real(std::exp(double(x.data()[i])) / sum);
+      log_y.data()[i] = real(double(x.data()[i]) - std::log(sum));
+    }
+    expect_near(softmax(x).value(), y);
+    expect_near(log_softmax(x).value(), log_y);
+    check_op(apply_softmax, {x});
+    check_op(apply_log_softmax, {x});
+  }
+}
+
+TEST(Softmax, OfOneColumnIsOne) {
+  const auto results = value_and_gradients(apply_softmax, {random_tensor({4, 1}, 1)});
+  EXPECT_EQ(results[0], filled({4, 1}, 1));
+  EXPECT_EQ(results[1], zeros({4, 1}));
+}
+
+TEST(Softmax, TakesLargeAndMaskedLogits) {
+  const real infinity = std::numeric_limits<real>::infinity();
+  Tensor x = zeros({2, 4});
+  std::copy_n(
+      std::array<real, 8>{-infinity, 30000, 30000, -30000, -30000, -30000, -30000, -30000}.data(),
+      8, x.data());
+  const auto results = value_and_gradients(apply_softmax, {x});
+  const real expected[] = {0,          real(0.5),  real(0.5),  0,
+                           real(0.25), real(0.25), real(0.25), real(0.25)};
+  for (std::size_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(results[0].data()[i], expected[i]);
+    EXPECT_TRUE(std::isfinite(results[1].data()[i]));
+  }
+  EXPECT_EQ(results[1].data()[0], real(0));
+  const auto logarithms = value_and_gradients(apply_log_softmax, {x});
+  EXPECT_EQ(logarithms[0].data()[0], -infinity);
+  EXPECT_EQ(logarithms[0].data()[3], real(-60000) - std::log(real(2)));
+  EXPECT_NEAR(logarithms[0].data()[4], -std::log(4.0), tolerance);
+  for (std::size_t i = 0; i < 8; ++i) EXPECT_TRUE(std::isfinite(logarithms[1].data()[i]));
+}
+
+TEST(Softmax, ShowsNotANumber) {
+  Tensor x = zeros({1, 40});
+  x.data()[37] = std::numeric_limits<real>::quiet_NaN();
+  const Tensor y = softmax(x).value();
+  for (std::size_t i = 0; i < 40; ++i) EXPECT_TRUE(std::isnan(y.data()[i]));
+}
+
+}  // namespace
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,58 @@
+#include <bochner/autodiff/ops/sequence.hpp>
+
+#include "autodiff/op_table.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+using Inputs = std::vector<Var>;
+
+/// q and k (B, T, H, F), v (B, T, H, d), and a rate for each head if wanted.
+std::vector<Shapes> attention_shapes(std::size_t F, std::size_t d, bool rates) {
+  std::vector<Shapes> all;
+  for (const auto& [B, T, H] :
+       {std::array<std::size_t, 3>{2, 7, 3}, {1, 1, 1}, {0, 3, 2}, {2, 0, 2}, {3, 33, 2}}) {
+    all.push_back({{B, T, H, F}, {B, T, H, F}, {B, T, H, d}});
+    if (rates) all.back().push_back({H});
+  }
+  return all;
+}
+
+OpRow linear_row(const char* variant, FeatureScale scale, bool causal, bool rates) {
+  return {"linear_attention",
+          variant,
+          [=](Tape&, const Inputs& x) {
+            return linear_attention(x[0], x[1], x[2], rates ? x[3] : Var(), {scale, causal, 4});
+          },
+          attention_shapes(5, 3, rates),
+          {0.1, 2}};
+}
+
+OpRow softmax_row(const char* variant, bool causal, bool rates) {
+  return {"softmax_attention", variant,
+          [=](Tape&, const Inputs& x) {
+            return softmax_attention(x[0], x[1], x[2], rates ? x[3] : Var(), causal);
+          },
+          attention_shapes(4, 4, rates)};
+}
+
+std::vector<OpRow> rows() {
+  return {
+      linear_row("Causal", FeatureScale::linear, true, true),
+      linear_row("Bidirectional", FeatureScale::linear, false, false),
+      linear_row("CausalLogarithms", FeatureScale::logarithmic, true, true),
+      linear_row("BidirectionalLogarithms", FeatureScale::logarithmic, false, false),
+      softmax_row("Causal", true, true),
+      softmax_row("Bidirectional", false, true),
+      softmax_row("WithoutRates", true, false),
+      {"rotary",
+       "",
+       [](Tape&, const Inputs& x) { return rotary(x[0], 3); },
+       {{{2, 7, 3, 4}}, {{1, 1, 1, 2}}, {{0, 3, 2, 4}}, {{3, 33, 2, 6}}}},
+  };
+}
+
+INSTANTIATE_TEST_SUITE_P(Sequence, OpTest, ::testing::ValuesIn(rows()), test_name);
+
+}  // namespace
+}  // namespace bochner::inline BOCHNER_PRECISION

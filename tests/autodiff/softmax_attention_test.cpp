@@ -1,0 +1,160 @@
+#include <bochner/autodiff/gradcheck.hpp>
+#include <bochner/autodiff/ops/sequence.hpp>
+
+#include "autodiff/attention_reference.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+using namespace attention_reference;
+using op_check::is_double;
+using op_check::Op;
+using op_check::random_tensor;
+
+const std::size_t lengths[] = {1, 2, 3, 63, 64, 65, 127, 130};
+
+Op attention_op(bool causal) {
+  return [causal](Tape&, const std::vector<Var>& x) {
+    return softmax_attention(x[0], x[1], x[2], x.size() > 3 ? x[3] : Var(), causal);
+  };
+}
+
+Inputs random_inputs(const Shape& sizes, bool slopes) {
+  Tensor rate = zeros({slopes ? sizes[2] : 0});
+  for (std::size_t h = 0; h < rate.size(); ++h) rate.data()[h] = real(1.5) / real(1 + 9 * h);
+  return {random_tensor(sizes, 1), random_tensor(sizes, 2), random_tensor(sizes, 3), rate};
+}
+
+std::vector<Wides> naive(const Inputs& in, bool causal) {
+  return naive_attention<SoftmaxKernel>(in, random_tensor(in.v.shape(), 99), causal);
+}
+
+struct Variant {
+  bool causal, slopes;
+};
+const Variant variants[] = {{true, false}, {true, true}, {false, false}, {false, true}};
+
+std::string name_of(const Variant& variant) {
+  return std::string(variant.causal ? "causal" : "bidirectional") +
+         (variant.slopes ? ", slopes" : "");
+}
+
+TEST(SoftmaxAttention, EqualsItsDefinitionForAllLengths) {
+  for (const Variant& variant : variants) {
+    for (std::size_t T : lengths) {
+      SCOPED_TRACE(name_of(variant) + ", T " + std::to_string(T));
+      const Inputs in = random_inputs({2, T, 3, 5}, variant.slopes);
+      const auto expected = naive(in, variant.causal);
+      const auto results = op_check::value_and_gradients(attention_op(variant.causal), in.list());
+      expect_near(results[0], expected[0], is_double ? 1e-12 : 1e-5);
+      for (std::size_t i = 1; i < results.size(); ++i)
+        expect_near(results[i], expected[i], is_double ? 1e-11 : 1e-4);
+    }
+  }
+}
+
+TEST(SoftmaxAttention, GradientsEqualCentralDifferences) {
+  for (const Variant& variant : variants) {
+    for (const Shape& sizes : {Shape{1, 7, 1, 1}, Shape{2, 9, 3, 4}, Shape{1, 67, 1, 2}}) {
+      SCOPED_TRACE(name_of(variant) + " " + to_string(sizes));
+      const Inputs in = random_inputs(sizes, variant.slopes);
+      op_check::check_op(attention_op(variant.causal), in.list());
+      if (!is_double) continue;
+      const GradientReport report = check_gradient(attention_op(variant.causal), in.list());
+      EXPECT_TRUE(report.passed) << report.summary();
+    }
+  }
+}
+
+TEST(SoftmaxAttention, TakesOneVarAsQueriesKeysAndValues) {
+  for (bool causal : {true, false}) {
+    op_check::check_op(
+        [causal](Tape&, const std::vector<Var>& x) {
+          return softmax_attention(x[0], x[0], x[0], Var(), causal);
+        },
+        {random_tensor({2, 9, 2, 3}, 1)});
+  }
+}
+
+/// Logits of some +-1000: exp of none of them exists.
+TEST(SoftmaxAttention, StaysRightWithLargeLogits) {
+  for (const Variant& variant : variants) {
+    SCOPED_TRACE(name_of(variant));
+    Inputs in = random_inputs({1, 130, 2, 4}, variant.slopes);
+    for (std::size_t i = 0; i < in.q.size(); ++i) {
+      in.q.data()[i] = std::round(16 * in.q.data()[i]);
+      in.k.data()[i] = std::round(16 * in.k.data()[i]);
+    }
+    const auto expected = naive(in, variant.causal);
+    const auto results = op_check::value_and_gradients(attention_op(variant.causal), in.list());
+    for (std::size_t i = 0; i < results.size(); ++i)
+      expect_near(results[i], expected[i], is_double ? 1e-10 : 2e-3);
+  }
+}
+
+TEST(SoftmaxAttention, NeverSeesTheFutureToTheBit) {
+  for (bool slopes : {false, true}) {
+    const Inputs in = random_inputs({2, 130, 2, 4}, slopes);
+    const auto run = [](const Inputs& x) {
+      return op_check::value_of(attention_op(true), x.list());
+    };
+    for (std::size_t token : telling_positions(130)) {
+      SCOPED_TRACE(token);
+      for (real change : {real(0.37), real(31)})
+        EXPECT_EQ(changed_before(run, in, token, change), 0u);
+      EXPECT_EQ(gradient_after(attention_op(true), in, token), 0.0);
+    }
+  }
+}
+
+/// The control: without causality the same test sees the change.
+TEST(SoftmaxAttention, WithoutCausalitySeesTheFuture) {
+  const Inputs in = random_inputs({1, 70, 1, 4}, false);
+  const auto run = [](const Inputs& x) {
+    return op_check::value_of(attention_op(false), x.list());
+  };
+  EXPECT_GT(changed_before(run, in, 65, 1), 60u * 4);
+  EXPECT_GT(gradient_after(attention_op(false), in, 60), 0.0);
+}
+
+TEST(SoftmaxAttention, PaddingAtTheEndChangesNothingBefore) {
+  const Inputs in = random_inputs({2, 130, 2, 4}, true);
+  const Tensor whole = op_check::value_of(attention_op(true), in.list());
+  for (std::size_t T : lengths) {
+    const Inputs cut{first_tokens(in.q, T), first_tokens(in.k, T), first_tokens(in.v, T), in.rate};
+    op_check::expect_near(first_tokens(whole, T),
+                          op_check::value_of(attention_op(true), cut.list()));
+  }
+}
+
+TEST(SoftmaxAttention, HasEqualBitsForAllThreads) {
+  for (const Variant& variant : variants) {
+    expect_equal_for_all_threads(attention_op(variant.causal),
+                                 random_inputs({3, 130, 4, 8}, variant.slopes));
+  }
+}
+
+TEST(SoftmaxAttention, TakesEmptyShapes) {
+  for (const Variant& variant : variants) {
+    for (const Shape& sizes : {Shape{2, 0, 3, 4}, Shape{0, 5, 3, 4}, Shape{2, 5, 0, 4}}) {
+      const auto results = op_check::value_and_gradients(
+          attention_op(variant.causal), random_inputs(sizes, variant.slopes).list());
+      EXPECT_EQ(to_string(results[0].shape()), to_string(sizes));
+      if (variant.slopes && sizes[2] > 0) expect_all(results[4], 0);
+    }
+  }
+}
+
+TEST(SoftmaxAttention, NamesWhatDoesNotFit) {
+  const Tensor x = zeros({1, 4, 2, 3});
+  EXPECT_EQ(op_check::error_of([&] {
+              softmax_attention(x, zeros({1, 4, 2, 5}), x, {}, true);
+            }),
+            "[softmax_attention] q, k, v must be (B, T, H, d): q (1, 4, 2, 3), k (1, 4, 2, 5), v "
+            "(1, 4, 2, 3)");
+  EXPECT_EQ(op_check::error_of([&] { softmax_attention(x, x, x, Tensor(zeros({3})), true); }),
+            "[softmax_attention] one rate per head: rate (3), q (1, 4, 2, 3)");
+}
+
+}  // namespace
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,233 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/reduce.hpp>
+#include <limits>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+Tensor vector_of(std::initializer_list<double> values) {
+  Tensor x = uninitialized({values.size()});
+  std::transform(values.begin(), values.end(), x.data(), [](double v) { return real(v); });
+  return x;
+}
+
+constexpr std::size_t long_chain = 100000;
+
+Var chain(Var x) {
+  for (std::size_t i = 0; i < long_chain; ++i) x = x + 1;
+  return x;
+}
+
+TEST(Tape, GoesBackwardThroughALongChain) {
+  Tape tape;
+  const Var x = tape.input(filled({}, 0));
+  const Var y = chain(x);
+  EXPECT_EQ(tape.size(), long_chain);
+  tape.backward(y);
+  EXPECT_EQ(tape.size(), 0u);
+  EXPECT_EQ(gradient_of(x).data()[0], 1);
+}
+
+TEST(Tape, DestroysALongChainWithoutRecursion) {
+  Tape tape;
+  chain(tape.input(filled({}, 0)));
+}
+
+TEST(Tape, MayDieBeforeTheHandlesOnALongChain) {
+  Var y;
+  Tape tape;
+  y = chain(tape.input(filled({}, 0)));
+  tape.clear();
+}
+
+TEST(Tape, FreesAnUnusedLongChainWithoutRecursion) {
+  Tape tape;
+  const Var x = tape.input(filled({}, 3));
+  Var unused = chain(x);
+  tape.backward(x * x);
+  unused = Var();
+  EXPECT_EQ(gradient_of(x).data()[0], 6);
+}
+
+struct Names : TapeObserver {
+  std::vector<std::string> forward, backward;
+  void recorded(const char* op) override { forward.push_back(op); }
+  void went_backward(const char* op) override { backward.push_back(op); }
+};
+
+TEST(Tape, GoesBackwardInTheReverseOrderAndSkipsUnusedBranches) {
+  Names names;
+  Tape tape;
+  tape.observer = &names;
+  const Var x = tape.input(vector_of({1, 2}));
+  const Var y = exp(x);
+  const Var unused = sin(y);
+  const Var z = sum(square(y));
+  tape.backward(z);
+  EXPECT_THAT(names.forward, ::testing::ElementsAre("exp", "sin", "square", "sum"));
+  EXPECT_THAT(names.backward, ::testing::ElementsAre("sum", "square", "exp"));
+}
+
+TEST(Tape, AddsGradientsFromAllUses) {
+  Tape tape;
+  const Var x = tape.input(filled({}, 3));
+  const Var y = x * x;
+  tape.backward(y + y * x);
+  EXPECT_EQ(gradient_of(x).data()[0], 6 + 27);
+}
+
+TEST(Tape, ConstantsReceiveNothingAndAreNotRecorded) {
+  Tape tape;
+  const Var constant = tape.constant(vector_of({1, 2}));
+  const Var y = exp(constant) + Var(vector_of({3, 4}));
+  EXPECT_FALSE(y.needs_gradient());
+  EXPECT_EQ(y.tape(), &tape);
+  EXPECT_EQ(tape.size(), 0u);
+  EXPECT_THROW(tape.backward(sum(y)), std::invalid_argument);
+  EXPECT_THROW(gradient_of(constant), std::invalid_argument);
+  const Var x = tape.input(vector_of({1, 2}));
+  tape.backward(sum(x * constant));
+  EXPECT_EQ(gradient_of(x), vector_of({1, 2}));
+}
+
+TEST(Tape, RecordsNothingWhenNotAskedTo) {
+  Tape tape;
+  tape.recording = false;
+  Parameter weight(vector_of({1, 2}));
+  EXPECT_FALSE(exp(tape(weight)).needs_gradient());
+  EXPECT_EQ(tape.size(), 0u);
+}
+
+TEST(Tape, LeafThatNothingReachesHasAGradientOfZeros) {
+  Tape tape;
+  const Var x = tape.input(vector_of({1, 2})), other = tape.input(vector_of({1}));
+  tape.backward(sum(x));
+  EXPECT_EQ(gradient_of(other), vector_of({0}));
+}
+
+TEST(Tape, ParameterGradientsSurviveAndAccumulateOverTapes) {
+  Parameter weight(vector_of({1, 2}));
+  EXPECT_FALSE(weight.has_gradient());
+  for (int pass = 0; pass < 2; ++pass) {
+    Tape tape;
+    tape.backward(sum(square(tape(weight))));
+  }
+  EXPECT_EQ(weight.gradient(), vector_of({4, 8}));
+  weight.zero_gradient();
+  EXPECT_FALSE(weight.has_gradient());
+}
+
+TEST(AddGradient, MovesATemporaryOfTheRightShape) {
+  Tape tape;
+  const Var x = tape.input(vector_of({1, 2}));
+  Tensor contribution = vector_of({3, 4});
+  const real* memory = contribution.data();
+  x.add_gradient(std::move(contribution));
+  EXPECT_EQ(x.gradient_buffer().data(), memory);
+  x.add_gradient(vector_of({1, 1}));
+  EXPECT_EQ(gradient_of(x), vector_of({4, 5}));
+}
+
+TEST(AddGradient, TakesExpressionsAndSumsThemDown) {
+  Tape tape;
+  const Var x = tape.input(vector_of({1, 2}));
+  const Tensor g = Tensor{{1, 2}, {3, 4}};
+  x.add_gradient(g * real(2));
+  EXPECT_EQ(gradient_of(x), vector_of({8, 12}));
+  x.add_gradient(-vector_of({1, 1}));
+  EXPECT_EQ(gradient_of(x), vector_of({7, 11}));
+}
+
+TEST(Tape, ErrorsNameBothShapes) {
+  Tape tape;
+  const Var x = tape.input(vector_of({1, 2}));
+  try {
+    tape.backward(x, vector_of({1, 2, 3}));
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(), "[backward] gradient (3), output (2)");
+  }
+  Tape other;
+  EXPECT_THROW(x + other.input(vector_of({1, 2})), std::invalid_argument);
+}
+
+std::string failure_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const NonFiniteError& error) {
+    return error.what();
+  }
+  return "nothing thrown";
+}
+
+TEST(CheckFinite, NamesTheOpOfANanValue) {
+  Tape tape;
+  tape.check_finite = true;
+  const Var x = tape.input(vector_of({1, -1}));
+  EXPECT_EQ(failure_of([&] { exp(log(x)); }), "the value of op log (2) is not finite");
+  EXPECT_EQ(failure_of([&] { log(tape.constant(vector_of({-1}))); }),
+            "the value of op log (1) is not finite");
+}
+
+TEST(CheckFinite, NamesTheOpOfANanGradient) {
+  Tape tape;
+  tape.check_finite = true;
+  const Var y = sqrt(tape.input(vector_of({0})) * 2);
+  EXPECT_EQ(failure_of([&] { tape.backward(sum(y)); }),
+            "the gradient of the output of op scale (1) is not finite");
+}
+
+/// Random factors drawn from the tape, as dropout does, times a weight.
+Var noisy_layer(Tape& tape, Parameter& weight, const Var& x) {
+  const RandomFunction random = tape.next_random(Purpose::dropout);
+  Tensor noise = uninitialized(x.shape());
+  for (std::size_t i = 0; i < noise.size(); ++i) noise.data()[i] = real(random.uniform(i));
+  return tanh(x * tape(weight)) * Var(noise);
+}
+
+TEST(Checkpoint, GivesEqualGradients) {
+  Parameter weight(vector_of({0.5, -1, 2}));
+  const auto pass = [&](bool recompute) {
+    weight.zero_gradient();
+    Tape tape;
+    tape.seed = 5;
+    const Var x = tape.input(vector_of({1, 2, 3}));
+    const auto segment = [&](Tape& inner, const Var& u) {
+      return noisy_layer(inner, weight, noisy_layer(inner, weight, u));
+    };
+    const Var y = recompute ? checkpoint(tape, segment, x) : segment(tape, x);
+    const Var z = noisy_layer(tape, weight, y);
+    tape.backward(sum(z));
+    return std::vector<Tensor>{z.value(), gradient_of(x), weight.gradient()};
+  };
+  EXPECT_EQ(pass(true), pass(false));
+}
+
+TEST(Checkpoint, ReachesParametersBehindAConstant) {
+  Parameter weight(vector_of({0.5}));
+  Tape tape;
+  const auto f = [&](Tape& inner, const Var& u) { return u * inner(weight); };
+  tape.backward(checkpoint(tape, f, tape.constant(vector_of({3}))));
+  EXPECT_EQ(weight.gradient(), vector_of({3}));
+}
+
+TEST(Pool, NothingIsRequestedFromTheThirdPassOn) {
+  Parameter weight(filled({300, 7}, real(0.5)));
+  const auto pass = [&] {
+    Tape tape;
+    const Var x = tape.constant(filled({5, 300, 7}, 1));
+    weight.zero_gradient();
+    tape.backward(mean(tanh(x * tape(weight)) - max(x, {-1}, keep)));
+  };
+  pass();
+  pass();
+  const auto before = pool::statistics().blocks_requested;
+  for (int repetition = 0; repetition < 3; ++repetition) pass();
+  EXPECT_EQ(pool::statistics().blocks_requested, before);
+}
+
+}  // namespace
+}  // namespace bochner::inline BOCHNER_PRECISION
