@@ -1,0 +1,37 @@
+#include <algorithm>
+#include <bochner/optim/ema.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+WeightAverage::WeightAverage(std::vector<NamedParameter> parameters)
+    : parameters_(std::move(parameters)), loop_(parameters_) {
+  for (const NamedParameter& named : parameters_) averages_.push_back(named.parameter->value());
+}
+
+void WeightAverage::update(double decay) {
+  require(decay >= 0 && decay < 1, "ema", "decay ", decay, ": must be in [0, 1)");
+  require(!swapped_, "ema", "update() between two swap(): the weights are the average now");
+  const double n = double(steps_++);
+  const real share = real(1 - std::min(decay, (1 + n) / (10 + n)));
+  loop_([&](std::size_t index, std::size_t begin, std::size_t end) {
+    const real* weight = parameters_[index].parameter->value().data();
+    real* average = averages_[index].data();
+    for (std::size_t i = begin; i < end; ++i) average[i] += share * (weight[i] - average[i]);
+  });
+}
+
+void WeightAverage::swap() {
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    std::swap(parameters_[i].parameter->value(), averages_[i]);
+  swapped_ = !swapped_;
+}
+
+std::vector<NamedTensor> WeightAverage::state() {
+  require(!swapped_, "ema", "state() between two swap(): the average is in the weights now");
+  std::vector<NamedTensor> tensors;
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    tensors.push_back({"ema/" + parameters_[i].name, &averages_[i]});
+  return tensors;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

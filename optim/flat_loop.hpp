@@ -1,0 +1,40 @@
+#pragma once
+/// One parallel loop over the elements of many tensors: no launch per tensor, equal chunks.
+
+#include <algorithm>
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/tape.hpp>
+#include <vector>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+class FlatLoop {
+ public:
+  FlatLoop() = default;
+  explicit FlatLoop(const std::vector<NamedParameter>& parameters) {
+    for (const NamedParameter& named : parameters)
+      offsets_.push_back(offsets_.back() + named.parameter->value().size());
+  }
+
+  /// Calls body(tensor, begin, end) for pieces [begin, end) that cover the elements of all tensors,
+  /// in any order, possibly in parallel. The chunks depend on the sizes only.
+  template <class Body>
+  void operator()(const Body& body) const {
+    parallel_for(offsets_.back(), elementwise_grain, [&](std::size_t begin, std::size_t end) {
+      std::size_t tensor =
+          std::upper_bound(offsets_.begin(), offsets_.end(), begin) - offsets_.begin() - 1;
+      for (; begin < end; ++tensor) {
+        const std::size_t stop = std::min(end, offsets_[tensor + 1]);
+        if (begin < stop) body(tensor, begin - offsets_[tensor], stop - offsets_[tensor]);
+        begin = stop;
+      }
+    });
+  }
+
+  std::size_t size_of(std::size_t tensor) const { return offsets_[tensor + 1] - offsets_[tensor]; }
+
+ private:
+  std::vector<std::size_t> offsets_ = {0};
+};
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,34 @@
+#pragma once
+/// Which learning-rate factor and weight decay each parameter gets, by patterns on dotted names.
+
+#include <bochner/autodiff/tape.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// Settings for all parameters whose name matches: `*` is any characters, dots included, `?` is
+/// one. What a group leaves out stays as it was.
+struct ParameterGroup {
+  std::string match;
+  std::optional<double> lr_factor = std::nullopt;
+  std::optional<double> weight_decay = std::nullopt;
+};
+
+struct ParameterSettings {
+  double lr_factor = 1;
+  double weight_decay = 0;
+};
+
+/// Whether the pattern, with `*` and `?`, covers the whole name.
+bool matches(const std::string& pattern, const std::string& name);
+
+/// Settings of each parameter: `weight_decay` for matrices, none for norms and biases (rank < 2)
+/// and for spectral parameters (below `features`, `density` or `time_kernel`), then the groups in
+/// order: the last one that matches wins. Throws when a group matches nothing.
+std::vector<ParameterSettings> resolve_groups(const std::vector<NamedParameter>& parameters,
+                                              double weight_decay,
+                                              const std::vector<ParameterGroup>& groups);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

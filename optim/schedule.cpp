@@ -1,0 +1,44 @@
+#include <algorithm>
+#include <bochner/autodiff/tensor.hpp>
+#include <bochner/optim/schedule.hpp>
+#include <cmath>
+#include <numbers>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+ScheduleKind schedule_kind(const std::string& name) {
+  if (name == "constant") return ScheduleKind::constant;
+  if (name == "cosine") return ScheduleKind::cosine;
+  if (name == "linear") return ScheduleKind::linear;
+  if (name == "inverse_sqrt") return ScheduleKind::inverse_sqrt;
+  require(name == "wsd", "optim.schedule", "no kind \"", name,
+          "\"; choose constant, cosine, linear, inverse_sqrt or wsd");
+  return ScheduleKind::wsd;
+}
+
+double learning_rate(const Schedule& schedule, double peak, std::uint64_t step,
+                     std::uint64_t total_steps) {
+  const auto [kind, warmup, floor, decay] = schedule;
+  const bool ends = kind != ScheduleKind::constant && kind != ScheduleKind::inverse_sqrt;
+  require(!ends || total_steps > 0, "optim.schedule",
+          "this kind ends at the last step: give the number of steps, or choose constant or "
+          "inverse_sqrt");
+  if (step < warmup) return peak * double(step + 1) / double(warmup);
+  if (kind == ScheduleKind::constant) return peak;
+  if (kind == ScheduleKind::inverse_sqrt) {
+    const double anchor = double(std::max<std::uint64_t>(warmup, 1));
+    return std::max(floor, peak * std::sqrt(anchor / double(step + 1)));
+  }
+  if (step >= total_steps) return floor;
+  if (kind == ScheduleKind::cosine) {
+    const double angle = std::numbers::pi * double(step - warmup) / double(total_steps - warmup);
+    return floor + (peak - floor) / 2 * (1 + std::cos(angle));
+  }
+  std::uint64_t start = warmup;
+  if (kind == ScheduleKind::wsd)
+    start = std::max(warmup, total_steps - std::min(decay, total_steps));
+  if (step < start) return peak;
+  return floor + (peak - floor) * double(total_steps - step) / double(total_steps - start);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

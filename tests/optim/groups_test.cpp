@@ -1,0 +1,91 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bochner/optim/groups.hpp>
+
+#include "optim/parameters.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+TEST(Matches, StarsAndQuestionMarks) {
+  EXPECT_TRUE(matches("*", ""));
+  EXPECT_TRUE(matches("*", "a.b"));
+  EXPECT_TRUE(matches("blocks.?.norm", "blocks.3.norm"));
+  EXPECT_FALSE(matches("blocks.?.norm", "blocks.12.norm"));
+  EXPECT_TRUE(matches("blocks.*.norm", "blocks.12.mixer.norm"));
+  EXPECT_TRUE(matches("*.density.*", "blocks.0.mixer.density.mean"));
+  EXPECT_FALSE(matches("*.density.*", "density.mean"));
+  EXPECT_FALSE(matches("*.density", "blocks.0.density.mean"));
+  EXPECT_FALSE(matches("", "a"));
+  EXPECT_FALSE(matches("ab", "a"));
+  EXPECT_TRUE(matches("ab**", "ab"));
+}
+
+TEST(Matches, TakesBackWhatAStarTookTooEarly) {
+  EXPECT_TRUE(matches("*ab", "aab.ab"));
+  EXPECT_TRUE(matches("*a*b*c", "xxaxbxbxc"));
+  EXPECT_FALSE(matches("*a*b*c", "xxaxbxbx"));
+}
+
+class Groups : public testing::Test {
+ protected:
+  std::vector<double> decays(const std::vector<ParameterGroup>& groups) {
+    std::vector<double> values;
+    for (const auto& settings : resolve_groups(parameters_.named(), 0.5, groups))
+      values.push_back(settings.weight_decay);
+    return values;
+  }
+  std::vector<double> factors(const std::vector<ParameterGroup>& groups) {
+    std::vector<double> values;
+    for (const auto& settings : resolve_groups(parameters_.named(), 0.5, groups))
+      values.push_back(settings.lr_factor);
+    return values;
+  }
+
+  TestParameters parameters_{{{"blocks.0.mixer.query.weight", {4, 4}},
+                              {"blocks.0.mixer.query.bias", {4}},
+                              {"blocks.0.mixer.features.density.mean", {2, 4}},
+                              {"blocks.0.mixer.time_kernel.rate", {2, 1}},
+                              {"density.scale", {2, 4}}}};
+};
+
+TEST_F(Groups, DecayOnlyMatricesThatAreNotSpectral) {
+  EXPECT_THAT(decays({}), ElementsAre(0.5, 0, 0, 0, 0));
+  EXPECT_THAT(factors({}), ElementsAre(1, 1, 1, 1, 1));
+}
+
+TEST_F(Groups, OverrideTheDefaults) {
+  EXPECT_THAT(decays({{.match = "*", .weight_decay = 0.25}}),
+              ElementsAre(0.25, 0.25, 0.25, 0.25, 0.25));
+  EXPECT_THAT(factors({{.match = "*.density.*", .lr_factor = 0.25}}),
+              ElementsAre(1, 1, 0.25, 1, 1));
+}
+
+TEST_F(Groups, LaterOnesWinInWhatTheyName) {
+  const std::vector<ParameterGroup> groups = {
+      {.match = "blocks.*", .lr_factor = 2, .weight_decay = 0.125},
+      {.match = "*.query.*", .lr_factor = 0},
+      {.match = "*.bias", .weight_decay = 0}};
+  EXPECT_THAT(factors(groups), ElementsAre(0, 0, 2, 2, 1));
+  EXPECT_THAT(decays(groups), ElementsAre(0.125, 0, 0.125, 0.125, 0));
+}
+
+TEST_F(Groups, RefuseAPatternThatMatchesNothing) {
+  EXPECT_THAT([&] { decays({{.match = "*.densty.*", .lr_factor = 0.1}}); },
+              ThrowsMessage<std::invalid_argument>(AllOf(
+                  HasSubstr("\"*.densty.*\" matches no parameter"), HasSubstr("bochner inspect"))));
+}
+
+TEST_F(Groups, RefuseNegativeFactors) {
+  EXPECT_THROW(decays({{.match = "*", .lr_factor = -1}}), std::invalid_argument);
+  EXPECT_THROW(decays({{.match = "*", .weight_decay = -1}}), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace bochner::inline BOCHNER_PRECISION
