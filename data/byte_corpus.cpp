@@ -1,0 +1,62 @@
+#include <xxhash.h>
+
+#include <algorithm>
+#include <bochner/autodiff/tensor.hpp>
+#include <bochner/data/byte_corpus.hpp>
+#include <cstring>
+#include <memory>
+#include <new>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::uint64_t block_size = 1 << 20;
+constexpr std::uint64_t block_limit = 64;
+
+/// Where block `index` of the fingerprint begins: without gaps while all bytes fit.
+std::uint64_t block_begin(std::uint64_t index, std::uint64_t size) {
+  if (size <= block_size * block_limit) return index * block_size;
+  return (size - block_size) * index / (block_limit - 1);  // mapped: size < 2^57
+}
+
+}  // namespace
+
+ByteCorpus::ByteCorpus(const std::vector<std::filesystem::path>& files) : starts_{0} {
+  for (const auto& path : files) {
+    files_.emplace_back(path);
+    starts_.push_back(starts_.back() + files_.back().bytes().size());
+  }
+  fingerprint_ = hash_contents();
+}
+
+void ByteCorpus::read(std::uint64_t begin, std::span<std::uint8_t> out) const {
+  require(begin <= size() && out.size() <= size() - begin, "byte_corpus", "bytes ", begin, " to ",
+          begin + out.size(), " of ", size(), " do not exist");
+  auto file = std::size_t(std::ranges::upper_bound(starts_, begin) - starts_.begin()) - 1;
+  for (; !out.empty(); ++file) {
+    const auto rest = files_[file].bytes().subspan(begin - starts_[file]);
+    const std::size_t count = std::min(rest.size(), out.size());
+    if (count > 0) std::memcpy(out.data(), rest.data(), count);
+    out = out.subspan(count);
+    begin += count;
+  }
+}
+
+std::uint64_t ByteCorpus::hash_contents() const {
+  const std::unique_ptr<XXH64_state_t, decltype(&XXH64_freeState)> state(XXH64_createState(),
+                                                                         &XXH64_freeState);
+  if (!state) throw std::bad_alloc();
+  XXH64_reset(state.get(), 0);
+  XXH64_update(state.get(), starts_.data(), starts_.size() * sizeof(starts_[0]));
+  std::vector<std::uint8_t> block(block_size);
+  const std::uint64_t blocks = std::min(block_limit, (size() + block_size - 1) / block_size);
+  for (std::uint64_t i = 0; i < blocks; ++i) {
+    const std::uint64_t begin = block_begin(i, size());
+    const std::span bytes(block.data(), std::min(block_size, size() - begin));
+    read(begin, bytes);
+    XXH64_update(state.get(), bytes.data(), bytes.size());
+  }
+  return XXH64_digest(state.get());
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

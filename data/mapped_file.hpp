@@ -1,0 +1,27 @@
+#pragma once
+
+#include <bochner/autodiff/real.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// The bytes of a regular file, mapped read-only: memory is used for the pages that are read, and
+/// the system may take it back. The file must not be shortened while it is mapped. Throws IoError
+/// when the file cannot be opened or mapped, DataError when it is not a regular file.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::filesystem::path& path);
+  ~MappedFile();
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+
+  std::span<const std::uint8_t> bytes() const { return bytes_; }
+
+ private:
+  std::span<const std::uint8_t> bytes_;
+};
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,174 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bochner/data/errors.hpp>
+#include <bochner/data/windows.hpp>
+#include <set>
+
+#include "data/temporary_folder.hpp"
+
+namespace bochner {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// Bytes by their place: places up to 65,535 are found again from two neighbours.
+std::uint8_t byte_at(std::uint64_t place) {
+  return std::uint8_t(place % 2 ? place >> 9 : place / 2);
+}
+
+std::string numbered(std::size_t size) {
+  std::string text(size, '\0');
+  for (std::size_t i = 0; i < size; ++i) text[i] = char(byte_at(i));
+  return text;
+}
+
+struct Windows : testing::Test {
+  TemporaryFolder folder;
+
+  ByteWindows windows(std::size_t bytes, std::size_t length, double validation = 0.1,
+                      std::uint64_t seed = 1) {
+    const std::string text = numbered(bytes);
+    const std::size_t third = bytes / 3;
+    return ByteWindows(ByteCorpus({folder.write("a", text.substr(0, third)), folder.write("b", ""),
+                                   folder.write("c", text.substr(third))}),
+                       length, validation, seed);
+  }
+};
+
+/// Where row `row` of the batch begins in numbered bytes, after checking all of its tokens.
+std::uint64_t place_of(const Batch& batch, std::size_t row) {
+  const std::size_t length = batch.inputs.shape[1];
+  const auto* inputs = batch.inputs.values.data() + row * length;
+  const auto* targets = batch.targets.values.data() + row * length;
+  for (std::uint64_t place = 0; place < 65536; ++place) {
+    bool fits = true;
+    for (std::size_t t = 0; t < length && fits; ++t)
+      fits = inputs[t] == byte_at(place + t) && targets[t] == byte_at(place + t + 1);
+    if (fits) return place;
+  }
+  ADD_FAILURE() << "row " << row << " is no window of the text";
+  return 0;
+}
+
+std::vector<std::uint64_t> places(const Batch& batch) {
+  std::vector<std::uint64_t> result;
+  for (std::size_t row = 0; row < batch.inputs.shape[0]; ++row)
+    result.push_back(place_of(batch, row));
+  return result;
+}
+
+TEST_F(Windows, SplitsAsTheReferenceDoes) {
+  const auto data = windows(1115, 8);
+  EXPECT_EQ(data.train_bytes(), 1003u);
+  EXPECT_EQ(data.validation_bytes(), 112u);
+  EXPECT_EQ(data.examples_per_epoch(), 1002u / 8 - 1);
+  EXPECT_EQ(data.validation_examples(), 111u / 8);
+}
+
+TEST_F(Windows, MayLeaveOutTheValidation) {
+  const auto data = windows(1115, 8, 0);
+  EXPECT_EQ(data.train_bytes(), 1115u);
+  EXPECT_EQ(data.validation_examples(), 0u);
+  EXPECT_EQ(data.validation_batches(4), 0u);
+}
+
+TEST_F(Windows, EveryEpochVisitsDistinctWindowsOfTheTrainingPart) {
+  const auto data = windows(3000, 16);
+  const auto count = data.examples_per_epoch();
+  std::set<std::uint64_t> offsets;
+  std::set<std::vector<std::uint64_t>> orders;
+  for (std::uint64_t epoch = 0; epoch < 8; ++epoch) {
+    auto visited = places(data.batch(epoch * count, count));
+    const auto first = *std::ranges::min_element(visited);
+    auto order = visited;
+    for (auto& place : order) place -= first;
+    orders.insert(order);
+    std::ranges::sort(visited);
+    for (std::size_t i = 0; i < visited.size(); ++i) ASSERT_EQ(visited[i], first + i * 16);
+    EXPECT_LT(first, 16u);
+    EXPECT_LE(visited.back() + 17, data.train_bytes());
+    offsets.insert(first);
+  }
+  EXPECT_EQ(orders.size(), 8u);
+  EXPECT_GT(offsets.size(), 3u);
+}
+
+TEST_F(Windows, TheNumberOfTheExampleIsTheWholeState) {
+  const auto data = windows(1000, 16), again = windows(1000, 16);
+  const auto count = data.examples_per_epoch();
+  ASSERT_EQ(count, 55u);
+  const auto all = places(data.batch(0, 3 * count));
+  for (const std::size_t size : {1, 7, 64}) {
+    std::vector<std::uint64_t> pieces;
+    for (std::uint64_t first = 0; first < 3 * count; first += size)
+      for (const auto place :
+           places(again.batch(first, std::min<std::uint64_t>(size, 3 * count - first))))
+        pieces.push_back(place);
+    EXPECT_EQ(pieces, all) << size;
+  }
+}
+
+TEST_F(Windows, SeedsChangeTheOrder) {
+  EXPECT_NE(places(windows(1000, 16, 0.1, 1).batch(0, 20)),
+            places(windows(1000, 16, 0.1, 2).batch(0, 20)));
+}
+
+TEST_F(Windows, ShapesAreBatchByLength) {
+  const auto batch = windows(1000, 16).batch(5, 3);
+  EXPECT_EQ(batch.inputs.shape, (Shape{3, 16}));
+  EXPECT_EQ(batch.targets.shape, (Shape{3, 16}));
+  EXPECT_EQ(batch.inputs.values.size(), 48u);
+  EXPECT_EQ(batch.targets.values.size(), 48u);
+}
+
+TEST_F(Windows, ValidationCoversEveryWindowOnceInOrder) {
+  const auto data = windows(1000, 7, 0.25);
+  ASSERT_EQ(data.validation_examples(), 249u / 7);
+  for (const std::size_t size : {1, 8, 35, 100}) {
+    std::vector<std::uint64_t> visited;
+    for (std::uint64_t i = 0; i < data.validation_batches(size); ++i)
+      for (const auto place : places(data.validation_batch(i, size))) visited.push_back(place);
+    ASSERT_EQ(visited.size(), 35u) << size;
+    for (std::size_t i = 0; i < visited.size(); ++i) EXPECT_EQ(visited[i], 750 + 7 * i);
+  }
+  EXPECT_EQ(data.validation_batch(4, 8).inputs.shape, (Shape{3, 7}));
+  EXPECT_THROW(data.validation_batch(5, 8), std::invalid_argument);
+  EXPECT_THROW(data.validation_batches(0), std::invalid_argument);
+}
+
+TEST_F(Windows, SmallestSplitsGiveOneExample) {
+  for (std::size_t bytes = 18; bytes < 60; ++bytes) {
+    const auto data = windows(bytes, 8, 0.5);
+    for (const auto place : places(data.batch(0, 20))) EXPECT_LE(place + 9, data.train_bytes());
+    EXPECT_EQ(data.examples_per_epoch(), std::max<std::uint64_t>(1, (bytes / 2 - 1) / 8 - 1));
+  }
+}
+
+TEST_F(Windows, BytesAbove127StayPositive) {
+  const auto file = folder.write("high", std::string(100, '\xff'));
+  const ByteWindows data(ByteCorpus({file}), 4, 0.5, 1);
+  EXPECT_EQ(data.batch(0, 1).inputs.values, std::vector<std::int32_t>(4, 255));
+}
+
+TEST_F(Windows, SplitsThatAreTooSmallNameTheNeededSize) {
+  EXPECT_THAT(message_of<DataError>([&] { windows(16, 8, 0.5); }),
+              AllOf(HasSubstr("data.length = 8"), HasSubstr("at least 9 training bytes"),
+                    HasSubstr("there are 8"), HasSubstr("smaller data.length")));
+  EXPECT_THAT(message_of<DataError>([&] { windows(80, 8, 0.1); }),
+              AllOf(HasSubstr("at least 9 validation bytes"), HasSubstr("there are 8"),
+                    HasSubstr("larger data.validation")));
+  EXPECT_THROW(windows(0, 8), DataError);
+}
+
+TEST_F(Windows, RefusesImpossibleSettings) {
+  for (const double validation : {1.0, -0.1, 2.0, std::nan("")})
+    EXPECT_THAT(message_of<std::invalid_argument>([&] { windows(1000, 8, validation); }),
+                HasSubstr("data.validation"));
+  EXPECT_THROW(windows(1000, 0), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace bochner
