@@ -1,0 +1,20 @@
+#include <bochner/layers/initialize.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+void initialize(Module& module, std::uint64_t seed) {
+  for (const NamedParameter& named : parameters_of(module)) {
+    const Initial& initial = named.parameter->initial();
+    const RandomFunction random{seed, Purpose::initialization, stream_of(named.name.c_str())};
+    Tensor& value = named.parameter->value();
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      if (initial.kind == Initial::Kind::uniform) {
+        value.data()[i] = real(initial.scale * (2 * random.uniform(i) - 1));
+      } else if (initial.kind == Initial::Kind::normal) {
+        value.data()[i] = real(initial.scale * random.normal(i));
+      }
+    }
+  }
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

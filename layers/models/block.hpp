@@ -1,0 +1,35 @@
+#pragma once
+#include <bochner/layers/attention/mixer.hpp>
+#include <bochner/layers/basic/dropout.hpp>
+#include <bochner/layers/basic/mlp.hpp>
+#include <bochner/layers/basic/norm.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+struct BlockSpec {
+  std::size_t width = 128;
+  std::size_t expansion = 4;  ///< hidden width of the MLP over width
+  double dropout = 0;
+  std::string norm = "layer";
+  MixerSpec mixer;
+};
+
+/// x + mixer(norm(x)), then x + mlp(norm(x)): the pre-norm residual block. (B, T, D) -> (B, T, D)
+class Block : public Module {
+ public:
+  explicit Block(const BlockSpec& spec);
+  Var forward(Tape& tape, const Var& x);
+  std::unique_ptr<MixerState> start() const { return mixer_->start(); }
+  /// (1, 1, D) -> (1, 1, D)
+  Var step(Tape& tape, const Var& x, MixerState& state);
+  void visit(Visitor& visitor) override;
+
+ private:
+  Var after_mixer(Tape& tape, const Var& x, const Var& mixed);
+  std::unique_ptr<Norm> mixer_norm_, mlp_norm_;
+  std::unique_ptr<Mixer> mixer_;
+  MLP mlp_;
+  Dropout dropout_;
+};
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,190 @@
+#include <bochner/layers/models/language_model.hpp>
+#include <set>
+
+#include "layers/layer_check.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+using namespace layer_check;
+
+LanguageModelSpec tiny(const std::string& mixer, const std::string& positions) {
+  LanguageModelSpec spec;
+  spec.vocabulary = 7, spec.length = 12, spec.blocks = 2, spec.positions = positions;
+  spec.block.width = 8, spec.block.expansion = 2;
+  spec.block.mixer.kind = mixer;
+  spec.block.mixer.heads = 2, spec.block.mixer.chunk = 4;
+  spec.block.mixer.features.m = 5;
+  spec.block.mixer.time_kernel = {"decay", 2, 30};
+  return spec;
+}
+
+std::vector<LanguageModelSpec> all_specs() {
+  std::vector<LanguageModelSpec> specs;
+  for (const char* mixer : {"softmax", "linear"}) {
+    for (const char* positions : {"learned", "sinusoidal", "rotary", "none"})
+      specs.push_back(tiny(mixer, positions));
+  }
+  return specs;
+}
+
+std::string name_of(const LanguageModelSpec& spec) {
+  return spec.block.mixer.kind + ", " + spec.positions;
+}
+
+Indices tokens(std::size_t B, std::size_t T, std::uint64_t stream) {
+  const RandomFunction random{1, Purpose::test, stream};
+  Indices indices{{B, T}, {}};
+  for (std::size_t i = 0; i < B * T; ++i)
+    indices.values.push_back(std::int32_t(random.integer(i, 7)));
+  return indices;
+}
+
+TEST(Block, IsDifferentiableThroughAllItsParameters) {
+  for (const char* norm : {"layer", "rms"}) {
+    BlockSpec spec = tiny("linear", "none").block;
+    spec.norm = norm;
+    spec.mixer.width = spec.width;
+    Block block(spec);
+    randomize(block, 0.4);
+    check_layer(block, random_tensor({2, 5, 8}, 1),
+                [&](Tape& tape, const Var& x) { return block.forward(tape, x); });
+  }
+}
+
+TEST(LanguageModel, IsDifferentiableThroughAllItsParameters) {
+  for (const LanguageModelSpec& spec : all_specs()) {
+    SCOPED_TRACE(name_of(spec));
+    LanguageModel model(spec);
+    randomize(model, 0.4);
+    check_layer(model, random_tensor({1}, 1), [&](Tape& tape, const Var&) {
+      return model.loss(tape, tokens(2, 9, 1), tokens(2, 9, 2));
+    });
+  }
+}
+
+TEST(LanguageModel, StepByStepGivesTheLogitsOfTheWholeSequence) {
+  for (const LanguageModelSpec& spec : all_specs()) {
+    SCOPED_TRACE(name_of(spec));
+    LanguageModel model(spec);
+    randomize(model, 0.3);
+    const Indices text = tokens(1, 12, 1);
+    Tape tape;
+    tape.recording = false;
+    const Tensor logits = model.logits(tape, text).value();
+    LanguageModel::State state = model.start();
+    for (std::size_t t = 0; t < 12; ++t) {
+      const Tensor y = model.step(text.values[t], state);
+      ASSERT_EQ(to_string(y.shape()), "(7)");
+      for (std::size_t i = 0; i < 7; ++i)
+        ASSERT_NEAR(y.data()[i], logits.data()[t * 7 + i], is_double ? 1e-12 : 5e-5) << t;
+    }
+  }
+}
+
+TEST(LanguageModel, NeverSeesTheFutureToTheBit) {
+  for (const LanguageModelSpec& spec : all_specs()) {
+    SCOPED_TRACE(name_of(spec));
+    LanguageModel model(spec);
+    randomize(model, 0.3);
+    Indices text = tokens(1, 12, 1);
+    Tape tape;
+    tape.recording = false;
+    const Tensor before = model.logits(tape, text).value();
+    for (std::size_t t = 12; t-- > 0;) {
+      text.values[t] = (text.values[t] + 1) % 7;
+      const Tensor after = model.logits(tape, text).value();
+      ASSERT_EQ(std::memcmp(after.data(), before.data(), t * 7 * sizeof(real)), 0) << t;
+      ASSERT_NE(after.data()[t * 7], before.data()[t * 7]);
+    }
+  }
+}
+
+/// With dropout, so that the second computation must draw the same numbers.
+TEST(LanguageModel, CheckpointsGiveEqualBits) {
+  for (LanguageModelSpec spec : all_specs()) {
+    SCOPED_TRACE(name_of(spec));
+    spec.block.dropout = 0.3;
+    std::vector<std::vector<Tensor>> gradients;
+    for (bool checkpoint : {false, true}) {
+      spec.checkpoint = checkpoint;
+      LanguageModel model(spec);
+      randomize(model, 0.4);
+      gradients.push_back(parameter_gradients(
+          model, [&](Tape& tape) { return model.logits(tape, tokens(2, 9, 1)); }));
+    }
+    for (std::size_t i = 0; i < gradients[0].size(); ++i)
+      op_check::expect_equal_bits(gradients[0][i], gradients[1][i]);
+  }
+}
+
+TEST(LanguageModel, HasEqualBitsForAllThreads) {
+  for (const char* mixer : {"softmax", "linear"}) {
+    LanguageModelSpec spec = tiny(mixer, "rotary");
+    spec.block.width = 32, spec.length = 100;
+    LanguageModel model(spec);
+    randomize(model, 0.2);
+    const auto gradients = [&](std::size_t threads) {
+      set_thread_count(threads);
+      return parameter_gradients(model,
+                                 [&](Tape& tape) { return model.logits(tape, tokens(4, 100, 1)); });
+    };
+    const std::vector<Tensor> one = gradients(1);
+    for (std::size_t threads : {2, 3, 4}) {
+      const std::vector<Tensor> many = gradients(threads);
+      for (std::size_t i = 0; i < one.size(); ++i) op_check::expect_equal_bits(many[i], one[i]);
+    }
+    set_thread_count(0);
+  }
+}
+
+TEST(LanguageModel, NamesEveryPartOnce) {
+  for (const LanguageModelSpec& spec : all_specs()) {
+    LanguageModel model(spec);
+    std::set<std::string> names;
+    for (const std::string& name : names_of(model)) EXPECT_TRUE(names.insert(name).second) << name;
+    for (const NamedTensor& buffer : buffers_of(model))
+      EXPECT_TRUE(names.insert(buffer.name).second) << buffer.name;
+    EXPECT_TRUE(names.contains("blocks.1.mixer.time_kernel.log_rate"));
+    EXPECT_EQ(names.contains("positions.weight"), spec.positions == "learned");
+    EXPECT_EQ(names.contains("blocks.1.mixer.features.density.noise"),
+              spec.block.mixer.kind == "linear");
+  }
+}
+
+/// D = 128, four blocks, 256 bytes, 256 learned positions.
+TEST(LanguageModel, HasAsManyParametersAsItsPartsSay) {
+  const std::size_t D = 128, V = 256, T = 256, H = 4;
+  const std::size_t attention = 4 * (D * D + D), mlp = (D * 4 * D + 4 * D) + (4 * D * D + D);
+  const std::size_t block = attention + mlp + 2 * 2 * D;
+  const std::size_t rest = V * D + T * D + 2 * D + D * V + V;
+  LanguageModelSpec spec;
+  spec.block.mixer.kind = "softmax";
+  LanguageModel softmax(spec);
+  EXPECT_EQ(count_parameters(softmax), 4 * block + rest);
+  spec.block.mixer.kind = "linear";
+  spec.block.mixer.time_kernel.kind = "decay";
+  LanguageModel linear(spec);
+  EXPECT_EQ(count_parameters(linear), 4 * (block + 2 * D + H) + rest);
+}
+
+TEST(LanguageModel, GivesBlocksDifferentFrequencies) {
+  LanguageModel model(tiny("linear", "none"));
+  const auto buffers = buffers_of(model);
+  ASSERT_EQ(buffers.size(), 2u);
+  EXPECT_NE(*buffers[0].tensor, *buffers[1].tensor);
+}
+
+TEST(LanguageModel, KnowsItsLimit) {
+  EXPECT_EQ(LanguageModel(tiny("linear", "learned")).position_limit(), 12u);
+  EXPECT_GT(LanguageModel(tiny("linear", "rotary")).position_limit(), 1u << 30);
+  LanguageModel model(tiny("linear", "none"));
+  Tape tape;
+  EXPECT_EQ(op_check::error_of([&] {
+              model.logits(tape, Indices{{3}, {0, 1, 2}});
+            }),
+            "[language_model] tokens must be (B, T), not (3)");
+}
+
+}  // namespace
+}  // namespace bochner::inline BOCHNER_PRECISION

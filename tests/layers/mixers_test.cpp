@@ -1,0 +1,123 @@
+#include <gmock/gmock.h>
+
+#include <bochner/layers/attention/mixers.hpp>
+
+#include "layers/layer_check.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+using namespace layer_check;
+
+MixerSpec spec_of(const std::string& kind, bool rotary, bool decay, bool causal = true) {
+  MixerSpec spec;
+  spec.kind = kind;
+  spec.width = 8, spec.heads = 2;
+  spec.causal = causal, spec.rotary = rotary;
+  spec.features.m = 5;
+  spec.time_kernel = {decay ? "decay" : "none", 2, 30};
+  spec.chunk = 4;
+  return spec;
+}
+
+std::vector<MixerSpec> causal_specs() {
+  std::vector<MixerSpec> specs;
+  for (const char* kind : {"softmax", "linear"}) {
+    for (bool rotary : {false, true}) {
+      for (bool decay : {false, true}) specs.push_back(spec_of(kind, rotary, decay));
+    }
+  }
+  return specs;
+}
+
+std::string name_of(const MixerSpec& spec) {
+  return spec.kind + (spec.rotary ? ", rotary" : "") + ", " + spec.time_kernel.kind;
+}
+
+TEST(Mixers, AreDifferentiableThroughAllTheirParameters) {
+  std::vector<MixerSpec> specs = causal_specs();
+  specs.push_back(spec_of("softmax", false, true, false));
+  specs.push_back(spec_of("linear", true, false, false));
+  for (const MixerSpec& spec : specs) {
+    SCOPED_TRACE(name_of(spec));
+    const std::unique_ptr<Mixer> mixer = mixers().make(spec.kind, spec);
+    randomize(*mixer, 0.4);
+    check_layer(*mixer, random_tensor({2, 7, 8}, 1),
+                [&](Tape& tape, const Var& x) { return mixer->forward(tape, x); });
+  }
+}
+
+TEST(Mixers, StepByStepEqualTheBatch) {
+  for (const MixerSpec& spec : causal_specs()) {
+    SCOPED_TRACE(name_of(spec));
+    const std::unique_ptr<Mixer> mixer = mixers().make(spec.kind, spec);
+    randomize(*mixer);
+    const std::size_t T = 70;
+    const Tensor x = random_tensor({1, T, 8}, 1);
+    Tape tape;
+    tape.recording = false;
+    const Tensor batch = mixer->forward(tape, x).value();
+    const std::unique_ptr<MixerState> state = mixer->start();
+    for (std::size_t t = 0; t < T; ++t) {
+      Tensor token = uninitialized({1, 1, 8});
+      std::copy_n(x.data() + t * 8, 8, token.data());
+      const Tensor y = mixer->step(tape, token, *state).value();
+      for (std::size_t e = 0; e < 8; ++e)
+        ASSERT_NEAR(y.data()[e], batch.data()[t * 8 + e], is_double ? 1e-12 : 2e-5) << t;
+    }
+    EXPECT_EQ(state->position, T);
+  }
+}
+
+TEST(Mixers, NeverSeeTheFutureToTheBit) {
+  for (const MixerSpec& spec : causal_specs()) {
+    SCOPED_TRACE(name_of(spec));
+    const std::unique_ptr<Mixer> mixer = mixers().make(spec.kind, spec);
+    randomize(*mixer);
+    Tensor x = random_tensor({1, 70, 8}, 1);
+    Tape tape;
+    tape.recording = false;
+    const Tensor before = mixer->forward(tape, x).value();
+    for (std::size_t t = 69; t > 0; t -= 3) {
+      for (std::size_t e = 0; e < 8; ++e) x.data()[t * 8 + e] += real(3.3);
+      const Tensor after = mixer->forward(tape, x).value();
+      ASSERT_EQ(std::memcmp(after.data(), before.data(), t * 8 * sizeof(real)), 0) << t;
+      ASSERT_NE(after.data()[t * 8], before.data()[t * 8]);
+    }
+  }
+}
+
+TEST(Mixers, WithoutCausalityCannotStep) {
+  for (const char* kind : {"softmax", "linear"}) {
+    const std::unique_ptr<Mixer> mixer = mixers().make(kind, spec_of(kind, false, false, false));
+    Tape tape;
+    const auto state = mixer->start();
+    EXPECT_THAT(op_check::error_of([&] {
+                  mixer->step(tape, zeros({1, 1, 8}), *state);
+                }),
+                testing::HasSubstr("only causal attention can be computed token by token"));
+  }
+}
+
+TEST(TimeKernel, StartsWithGeometricTimes) {
+  TimeKernel kernel({"decay", 4, 256}, 4);
+  Tape tape;
+  const Tensor rate = kernel.rate(tape).value();
+  for (std::size_t h = 0; h < 4; ++h)
+    EXPECT_NEAR(1 / double(rate.data()[h]), 4 * std::pow(4.0, double(h)), 1e-4);
+  EXPECT_FALSE(TimeKernel({"none", 4, 256}, 4).rate(tape).exists());
+  EXPECT_EQ(op_check::error_of([] {
+              TimeKernel({"alibi", 4, 256}, 4);
+            }),
+            "[time_kernel] no time kernel is called \"alibi\"; there are: none, decay");
+}
+
+TEST(Mixers, WantHeadsThatDivideTheWidth) {
+  MixerSpec spec = spec_of("softmax", false, false);
+  spec.heads = 3;
+  EXPECT_EQ(op_check::error_of([&] { mixers().make("softmax", spec); }),
+            "[mixer] heads = 3 must divide width = 8");
+}
+
+}  // namespace
+}  // namespace bochner::inline BOCHNER_PRECISION
