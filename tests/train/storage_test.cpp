@@ -1,0 +1,143 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <bochner/train/storage/commit_file.hpp>
+#include <csignal>
+#include <cstdlib>
+
+namespace bochner {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class PosixStorageTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "bochner-storage-XXXXXX";
+    directory = mkdtemp(pattern.data());
+  }
+  void TearDown() override { std::filesystem::remove_all(directory); }
+
+  std::string error_of(const std::function<void()>& action) {
+    try {
+      action();
+    } catch (const IoError& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  PosixStorage storage;
+  Path directory;
+};
+
+TEST_F(PosixStorageTest, ReadsBackWhatWasCommitted) {
+  commit_file(storage, directory / "file", "first");
+  commit_file(storage, directory / "file", "second");
+  EXPECT_EQ(read_file(storage, directory / "file"), "second");
+  EXPECT_THAT(storage.list(directory), ElementsAre("file"));
+  char middle[3];
+  storage.open_read(directory / "file")->read_at(1, middle, 3);
+  EXPECT_EQ(std::string(middle, 3), "eco");
+}
+
+TEST_F(PosixStorageTest, AppendsAndTruncates) {
+  auto file = storage.open_append(directory / "lines");
+  file->append("one\ntwo\n", 8);
+  file->truncate(4);
+  file->append("three\n", 6);
+  file->sync();
+  file->close();
+  EXPECT_EQ(read_file(storage, directory / "lines"), "one\nthree\n");
+}
+
+TEST_F(PosixStorageTest, NeverWritesOverOrThroughWhatIsThere) {
+  commit_file(storage, directory / "file", "kept");
+  storage.make_directory(directory / "inner");
+  std::filesystem::create_symlink(directory / "file", directory / "link");
+  for (const char* name : {"file", "link"}) {
+    EXPECT_THAT(error_of([&] { storage.create_exclusive(directory / name); }),
+                HasSubstr("File exists"));
+  }
+  EXPECT_THAT(error_of([&] { storage.open_append(directory / "link"); }),
+              HasSubstr("links are not followed"));
+  EXPECT_THAT(error_of([&] { storage.open_read(directory / "link"); }),
+              HasSubstr("links are not followed"));
+  EXPECT_EQ(read_file(storage, directory / "file"), "kept");
+}
+
+TEST_F(PosixStorageTest, RefusesPipesAndDirectoriesInsteadOfWaiting) {
+  ASSERT_EQ(mkfifo((directory / "pipe").c_str(), 0600), 0);
+  EXPECT_THAT(error_of([&] { storage.open_read(directory / "pipe"); }),
+              HasSubstr("not a regular file"));
+  EXPECT_THAT(error_of([&] { storage.open_read(directory); }), HasSubstr("not a regular file"));
+}
+
+TEST_F(PosixStorageTest, ErrorsSayWhatWhereWhyAndWhatToDo) {
+  const std::string missing = (directory / "missing").string();
+  EXPECT_EQ(error_of([&] { storage.open_read(missing); }),
+            missing + ": cannot open: No such file or directory; check the path");
+  EXPECT_EQ(error_of([&] { storage.open_append("/dev/full")->append("x", 1); }),
+            "/dev/full: cannot write: No space left on device; free some space and try again");
+  EXPECT_THAT(error_of([&] { storage.rename(missing, missing + "2"); }),
+              HasSubstr("missing: cannot rename to missing2: "));
+  EXPECT_THAT(error_of([&] { storage.list(missing); }), HasSubstr("cannot list"));
+  EXPECT_THAT(error_of([&] { storage.sync_directory(missing); }), HasSubstr("cannot open"));
+  commit_file(storage, directory / "short", "abc");
+  char bytes[4];
+  EXPECT_THAT(error_of([&] { storage.open_read(directory / "short")->read_at(0, bytes, 4); }),
+              HasSubstr("the file ends at byte 3"));
+}
+
+/// A file-size limit cuts a write short before it fails, as a full disk does.
+TEST_F(PosixStorageTest, AShortWriteGoesOnUntilTheErrorAndTheOldFileStays) {
+  commit_file(storage, directory / "file", "old");
+  rlimit before;
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit limited = before;
+  limited.rlim_cur = 1000;
+  setrlimit(RLIMIT_FSIZE, &limited);
+  const std::string error =
+      error_of([&] { commit_file(storage, directory / "file", std::string(1500, 'n')); });
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_THAT(error, HasSubstr("cannot write: File too large"));
+  EXPECT_EQ(read_file(storage, directory / "file"), "old");
+  EXPECT_THAT(storage.list(directory), ElementsAre("file"));
+}
+
+TEST_F(PosixStorageTest, OnlyOneHoldsALockAndItEndsWithItsHolder) {
+  const Path path = directory / "run.lock";
+  {
+    const auto held = storage.lock(path);
+    EXPECT_EQ(error_of([&] { storage.lock(path); }),
+              directory.string() + ": another process (pid " + std::to_string(getpid()) +
+                  ") is using this run; wait until it ends, or stop it");
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto held = storage.lock(path);
+    std::raise(SIGKILL);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_NO_THROW(storage.lock(path));
+}
+
+TEST_F(PosixStorageTest, MakesAllMissingDirectories) {
+  make_directories(storage, directory / "a/b/c");
+  EXPECT_TRUE(storage.exists(directory / "a/b/c"));
+  EXPECT_NO_THROW(make_directories(storage, directory / "a/b/c"));
+  commit_file(storage, directory / "file", "");
+  EXPECT_THROW(make_directories(storage, directory / "file/inner"), IoError);
+}
+
+}  // namespace
+}  // namespace bochner

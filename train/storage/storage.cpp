@@ -1,0 +1,229 @@
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bochner/train/storage/storage.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr int common_flags = O_CLOEXEC | O_NOFOLLOW;
+
+const char* advice(int error_number) {
+  switch (error_number) {
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space and try again";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "check the permissions or choose another directory";
+    case ENOENT:
+    case ENOTDIR:
+      return "check the path";
+    case EEXIST:
+      return "remove it or choose another name";
+    case ELOOP:
+      return "links are not followed here: give the file itself";
+    case EMFILE:
+    case ENFILE:
+      return "close files or raise the limit (ulimit -n)";
+    case EFBIG:
+      return "raise the file-size limit (ulimit -f)";
+    default:
+      return "check the disk";
+  }
+}
+
+/// Calls again while a signal interrupts; throws when the call fails.
+template <class Call>
+auto retry(const std::string& operation, const Path& path, Call call) {
+  for (;;) {
+    const auto result = call();
+    if (result >= 0) return result;
+    if (errno != EINTR) throw_io_error(operation, path, errno);
+  }
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int value) : value_(value) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (value_ >= 0) ::close(value_);
+  }
+  int get() const { return value_; }
+  int release() { return std::exchange(value_, -1); }
+
+ private:
+  int value_;
+};
+
+int open_descriptor(const Path& path, int flags) {
+  return retry("open", path, [&] { return ::open(path.c_str(), flags | common_flags, 0666); });
+}
+
+class PosixFile : public StoredFile {
+ public:
+  PosixFile(Path path, int flags)
+      : path_(std::move(path)), descriptor_(open_descriptor(path_, flags)) {}
+
+  void append(const void* data, std::size_t bytes) override {
+    const char* next = static_cast<const char*>(data);
+    while (bytes > 0) {
+      const ssize_t written =
+          retry("write", path_, [&] { return ::write(descriptor_.get(), next, bytes); });
+      next += written;
+      bytes -= static_cast<std::size_t>(written);
+    }
+  }
+
+  void read_at(std::uint64_t offset, void* data, std::size_t bytes) override {
+    char* next = static_cast<char*>(data);
+    while (bytes > 0) {
+      const ssize_t count = retry("read", path_, [&] {
+        return ::pread(descriptor_.get(), next, bytes, static_cast<off_t>(offset));
+      });
+      if (count == 0) {
+        throw IoError(path_.string() + ": cannot read: the file ends at byte " +
+                      std::to_string(offset) + "; another process may be changing it");
+      }
+      next += count;
+      offset += static_cast<std::uint64_t>(count);
+      bytes -= static_cast<std::size_t>(count);
+    }
+  }
+
+  std::uint64_t size() override { return static_cast<std::uint64_t>(status().st_size); }
+
+  void truncate(std::uint64_t size) override {
+    retry("truncate", path_,
+          [&] { return ::ftruncate(descriptor_.get(), static_cast<off_t>(size)); });
+  }
+
+  void sync() override {
+    retry("sync", path_, [&] { return ::fsync(descriptor_.get()); });
+  }
+
+  void close() override {
+    // The descriptor is gone even when close fails, so it is never closed again.
+    if (::close(descriptor_.release()) != 0 && errno != EINTR) {
+      throw_io_error("close", path_, errno);
+    }
+  }
+
+  void require_regular() {
+    if (S_ISREG(status().st_mode)) return;
+    throw IoError(path_.string() + ": cannot read: not a regular file; check the path");
+  }
+
+ private:
+  struct stat status() {
+    struct stat result;
+    retry("stat", path_, [&] { return ::fstat(descriptor_.get(), &result); });
+    return result;
+  }
+
+  Path path_;
+  Descriptor descriptor_;
+};
+
+Path directory_or_here(const Path& path) { return path.empty() ? Path(".") : path; }
+
+std::string read_process_id(int descriptor) {
+  char text[32];
+  const ssize_t count = ::pread(descriptor, text, sizeof text, 0);
+  return count > 0 ? std::string(text, static_cast<std::size_t>(count)) : "unknown";
+}
+
+}  // namespace
+
+void throw_io_error(const std::string& operation, const Path& path, int error_number) {
+  throw IoError(path.string() + ": cannot " + operation + ": " + std::strerror(error_number) +
+                "; " + advice(error_number));
+}
+
+std::string read_file(FileStorage& storage, const Path& path) {
+  const auto file = storage.open_read(path);
+  std::string bytes(file->size(), '\0');
+  file->read_at(0, bytes.data(), bytes.size());
+  return bytes;
+}
+
+std::unique_ptr<StoredFile> PosixStorage::create_exclusive(const Path& path) {
+  return std::make_unique<PosixFile>(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND);
+}
+
+std::unique_ptr<StoredFile> PosixStorage::open_append(const Path& path) {
+  return std::make_unique<PosixFile>(path, O_RDWR | O_CREAT | O_APPEND);
+}
+
+std::unique_ptr<StoredFile> PosixStorage::open_read(const Path& path) {
+  // Not blocking, so that a named pipe is refused instead of waited for.
+  auto file = std::make_unique<PosixFile>(path, O_RDONLY | O_NONBLOCK);
+  file->require_regular();
+  return file;
+}
+
+void PosixStorage::rename(const Path& from, const Path& to) {
+  retry("rename to " + to.filename().string(), from,
+        [&] { return ::rename(from.c_str(), to.c_str()); });
+}
+
+void PosixStorage::unlink(const Path& path) {
+  retry("remove", path, [&] { return ::unlink(path.c_str()); });
+}
+
+void PosixStorage::make_directory(const Path& path) {
+  retry("make directory", path, [&] { return ::mkdir(path.c_str(), 0777); });
+}
+
+void PosixStorage::sync_directory(const Path& path) {
+  const Path directory = directory_or_here(path);
+  const Descriptor descriptor(retry("open", directory, [&] {
+    return ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  }));
+  retry("sync", directory, [&] { return ::fsync(descriptor.get()); });
+}
+
+bool PosixStorage::exists(const Path& path) {
+  struct stat ignored;
+  if (::lstat(path.c_str(), &ignored) == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  throw_io_error("look at", path, errno);
+}
+
+std::vector<std::string> PosixStorage::list(const Path& directory) {
+  std::vector<std::string> names;
+  std::error_code error;
+  std::filesystem::directory_iterator entry(directory_or_here(directory), error), end;
+  for (; !error && entry != end; entry.increment(error)) {
+    names.push_back(entry->path().filename().string());
+  }
+  if (error) throw_io_error("list", directory, error.value());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::shared_ptr<void> PosixStorage::lock(const Path& path) {
+  auto descriptor = std::make_shared<Descriptor>(open_descriptor(path, O_RDWR | O_CREAT));
+  if (::flock(descriptor->get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) throw_io_error("lock", path, errno);
+    throw IoError(path.parent_path().string() + ": another process (pid " +
+                  read_process_id(descriptor->get()) +
+                  ") is using this run; wait until it ends, or stop it");
+  }
+  const std::string id = std::to_string(::getpid());
+  retry("truncate", path, [&] { return ::ftruncate(descriptor->get(), 0); });
+  retry("write", path, [&] { return ::pwrite(descriptor->get(), id.data(), id.size(), 0); });
+  return descriptor;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

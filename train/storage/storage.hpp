@@ -1,0 +1,76 @@
+#pragma once
+/// The one door for persistent files, so that tests can fail or lose any write.
+
+#include <bochner/autodiff/real.hpp>
+#include <bochner/data/errors.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+using Path = std::filesystem::path;
+
+/// An open file; closed when destroyed. Every method throws IoError.
+class StoredFile {
+ public:
+  virtual ~StoredFile() = default;
+  /// Adds all the bytes at the end.
+  virtual void append(const void* data, std::size_t bytes) = 0;
+  /// Fills all of `data`; a file that ends earlier is an error.
+  virtual void read_at(std::uint64_t offset, void* data, std::size_t bytes) = 0;
+  virtual std::uint64_t size() = 0;
+  virtual void truncate(std::uint64_t size) = 0;
+  /// Returns when the bytes are on the disk (fsync).
+  virtual void sync() = 0;
+  virtual void close() = 0;
+};
+
+/// The file-system calls this project makes. Every method throws IoError: operation, path, reason,
+/// what to do.
+class FileStorage {
+ public:
+  virtual ~FileStorage() = default;
+  /// A new file, open for appending; an existing one, or a link, is an error.
+  virtual std::unique_ptr<StoredFile> create_exclusive(const Path& path) = 0;
+  /// Created when missing.
+  virtual std::unique_ptr<StoredFile> open_append(const Path& path) = 0;
+  virtual std::unique_ptr<StoredFile> open_read(const Path& path) = 0;
+  virtual void rename(const Path& from, const Path& to) = 0;
+  virtual void unlink(const Path& path) = 0;
+  /// One level; fails when it exists.
+  virtual void make_directory(const Path& path) = 0;
+  /// Returns when the names in the directory are on the disk (fsync).
+  virtual void sync_directory(const Path& path) = 0;
+  virtual bool exists(const Path& path) = 0;
+  /// The names in a directory, sorted.
+  virtual std::vector<std::string> list(const Path& directory) = 0;
+  /// Locks a file, created when missing, until the result is destroyed or the process ends. Throws
+  /// an IoError that names the other process when that holds it. Not for network file systems.
+  virtual std::shared_ptr<void> lock(const Path& path) = 0;
+};
+
+/// The whole file as bytes.
+std::string read_file(FileStorage& storage, const Path& path);
+
+class PosixStorage : public FileStorage {
+ public:
+  std::unique_ptr<StoredFile> create_exclusive(const Path& path) override;
+  std::unique_ptr<StoredFile> open_append(const Path& path) override;
+  std::unique_ptr<StoredFile> open_read(const Path& path) override;
+  void rename(const Path& from, const Path& to) override;
+  void unlink(const Path& path) override;
+  void make_directory(const Path& path) override;
+  void sync_directory(const Path& path) override;
+  bool exists(const Path& path) override;
+  std::vector<std::string> list(const Path& directory) override;
+  std::shared_ptr<void> lock(const Path& path) override;
+};
+
+/// "PATH: cannot WRITE: No space left on device; free some space and try again"
+[[noreturn]] void throw_io_error(const std::string& operation, const Path& path, int error_number);
+
+}  // namespace bochner::inline BOCHNER_PRECISION
