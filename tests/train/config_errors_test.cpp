@@ -1,0 +1,188 @@
+#include <bochner/train/config/config.hpp>
+#include <train/config_text.hpp>
+
+namespace {
+
+using namespace bochner;
+
+using ConfigErrorFile = Folder;
+
+TEST(ConfigErrors, UnknownKeys) {
+  EXPECT_EQ(error_in("# a comment\n[optim]\nlrr = 1e-3\n"),
+            "bad.toml:3:1: optim.lrr: no such key. Did you mean optim.lr?");
+  EXPECT_EQ(error_in("[modle]\nwidth = 3\n"),
+            "bad.toml:1:2: modle: no such key. Did you mean model?");
+  EXPECT_EQ(error_in("optim.banana = 3\n"),
+            "bad.toml:1:7: optim.banana: no such key. `bochner config keys` lists them");
+  EXPECT_EQ(error_in("\"optim.lr\" = 3\n"),
+            "bad.toml:1:1: optim.lr: no such key. Did you mean optim.lr?");
+  EXPECT_EQ(error_in("\"a\\nb\" = 3\n"),
+            "bad.toml:1:1: a\\u000Ab: no such key. `bochner config keys` lists them");
+  EXPECT_EQ(error_in("", {"optim.lrr=3"}), "--set: optim.lrr: no such key. Did you mean optim.lr?");
+  EXPECT_EQ(error_in("", {"optim.schedule={kidn=\"cosine\"}"}),
+            "--set: optim.schedule.kidn: no such key. Did you mean optim.schedule.kind?");
+}
+
+TEST(ConfigErrors, TheFirstMistakeOfTheTextIsReported) {
+  EXPECT_EQ(error_in("[train]\nzzz = 1\n[data]\naaa = 1\n"),
+            "bad.toml:2:1: train.zzz: no such key. `bochner config keys` lists them");
+}
+
+TEST(ConfigErrors, WrongTypes) {
+  EXPECT_EQ(error_in("[model]\nkind = \"lm\"\nwidth = \"wide\"\n"),
+            "bad.toml:3:9: model.width = \"wide\": must be a whole number");
+  EXPECT_EQ(error_in("model.width = 128.0\n"),
+            "bad.toml:1:15: model.width = 128.0: must be a whole number");
+  EXPECT_EQ(error_in("optim.lr = true\n"), "bad.toml:1:12: optim.lr = true: must be a number");
+  EXPECT_EQ(error_in("optim.nesterov = 1\n"),
+            "bad.toml:1:18: optim.nesterov = 1: must be true or false");
+  EXPECT_EQ(error_in("model.kind = 2024-01-01\n"),
+            "bad.toml:1:14: model.kind = 2024-01-01: must be text in quotes");
+  EXPECT_EQ(error_in("data.files = 3\n"), "bad.toml:1:14: data.files = 3: must be a list of texts");
+  EXPECT_EQ(error_in("data.files = [\"a\", 3]\n"),
+            "bad.toml:1:20: data.files[1] = 3: must be text in quotes");
+  EXPECT_EQ(error_in("data.files = \"a\\u0000b\"\n"),
+            "bad.toml:1:14: data.files = \"a\\u0000b\": must not hold control characters");
+  EXPECT_EQ(error_in("optim.betas = 0.9\n"),
+            "bad.toml:1:15: optim.betas = 0.9: must be a list of numbers");
+  EXPECT_EQ(error_in("optim.betas = [0.9, \"x\"]\n"),
+            "bad.toml:1:21: optim.betas[1] = \"x\": must be a number");
+  EXPECT_EQ(error_in("train.steps = \"5 parsecs\"\n"),
+            "bad.toml:1:15: train.steps = \"5 parsecs\": must be a period: 500 (steps), 2e "
+            "(epochs), 10Mt (tokens; k, M or G), 45s, 30min or 2h");
+  EXPECT_EQ(error_in("train.steps = -5\n").substr(0, 55),
+            "bad.toml:1:15: train.steps = -5: must be a period: 500 ");
+  EXPECT_EQ(error_in("model.width = [1, 2]\n"),
+            "bad.toml:1:15: model.width = [...]: must be a whole number");
+  EXPECT_EQ(error_in("model.width = { a = 1 }\n"),
+            "bad.toml:1:15: model.width = {...}: must be a whole number");
+  EXPECT_EQ(error_in("train = 3\n"), "bad.toml:1:1: train = 3: must be a table");
+  EXPECT_EQ(error_in("[[optim.schedule]]\n"),
+            "bad.toml:1:1: optim.schedule.kind = [...]: must be text in quotes");
+  std::string text = "model.width = \"", expected = "bad.toml:1:15: model.width = \"";
+  text.append(1000, 'w').append("\"\n");
+  expected.append(80, 'w').append("\"...: must be a whole number");
+  EXPECT_EQ(error_in(text), expected);
+}
+
+TEST(ConfigErrors, GroupErrors) {
+  EXPECT_EQ(error_in("optim.groups = [{ match = \"*\", lr_factr = 1 }]\n"),
+            "bad.toml:1:32: optim.groups[0].lr_factr: no such key. Did you mean lr_factor?");
+  EXPECT_EQ(error_in("optim.groups = [{ lr_factor = 1 }]\n"),
+            "bad.toml:1:17: optim.groups[0] = {...}: needs match, a pattern of parameter names "
+            "such as \"*.density.*\"");
+  EXPECT_EQ(error_in("optim.groups = [{ match = \"*\", lr_factor = -1 }]\n"),
+            "bad.toml:1:44: optim.groups[0].lr_factor = -1: must be at least 0");
+  EXPECT_EQ(error_in("optim.groups = [3]\n"),
+            "bad.toml:1:17: optim.groups[0] = 3: must be a table { match, lr_factor, "
+            "weight_decay }");
+}
+
+TEST(ConfigErrors, RangesAndChoices) {
+  EXPECT_EQ(error_after_files("model.dropout = 1.5\n"),
+            "bad.toml:2:17: model.dropout = 1.5: must be at least 0 and less than 1");
+  EXPECT_EQ(error_after_files("model.blocks = 0\n"),
+            "bad.toml:2:16: model.blocks = 0: must be between 1 and 10000");
+  EXPECT_EQ(error_after_files("optim.betas = [0.9, 1]\n"),
+            "bad.toml:2:15: optim.betas = [0.9, 1.0]: every number must be at least 0 and less "
+            "than 1");
+  EXPECT_EQ(error_after_files("optim.lr = nan\n"),
+            "bad.toml:2:12: optim.lr = nan: must be a finite number");
+  EXPECT_EQ(error_after_files("optim.lr = -inf\n"),
+            "bad.toml:2:12: optim.lr = -inf: must be a finite number");
+  EXPECT_EQ(error_after_files("train.steps = 0\n"),
+            "bad.toml:2:15: train.steps = 0: must be greater than 0");
+  EXPECT_EQ(
+      error_after_files("optim.kind = \"adamv\"\n"),
+      "bad.toml:2:14: optim.kind = \"adamv\": must be \"adamw\", \"adam\" or \"sgd\". Did you "
+      "mean \"adamw\"?");
+  EXPECT_EQ(error_after_files("", {"model.dropout=2"}),
+            "--set: model.dropout = 2.0: must be at least 0 and less than 1");
+}
+
+TEST(ConfigErrors, KeysThatMustFitEachOther) {
+  EXPECT_EQ(error_after_files("[model.mixer]\nheads = 5\n"),
+            "bad.toml:3:9: model.mixer.heads = 5: must divide model.width = 128");
+  EXPECT_EQ(error_after_files("model.width = 130\n"),
+            "bad.toml:2:15: model.mixer.heads = 4: must divide model.width = 130");
+  EXPECT_EQ(error_after_files("model = { width = 60, positions = \"rotary\" }\n"),
+            "bad.toml:2:35: model.positions = \"rotary\": needs an even model.width / "
+            "model.mixer.heads, not 15");
+  EXPECT_EQ(error_after_files("model.mixer.time_kernel.longest = 2\n"),
+            "bad.toml:2:35: model.mixer.time_kernel.shortest = 4.0: must be at most "
+            "model.mixer.time_kernel.longest = 2.0");
+  EXPECT_EQ(error_after_files("optim.betas = [0.9]\n"),
+            "bad.toml:2:15: optim.betas = [0.9]: must be two numbers");
+  EXPECT_EQ(error_after_files("optim.schedule.floor = 1\n"),
+            "bad.toml:2:24: optim.schedule.floor = 1.0: must be at most optim.lr = 0.001");
+  EXPECT_EQ(error_after_files("optim.schedule.warmup = 2000\n"),
+            "bad.toml:2:25: optim.schedule.warmup = 2000: must be at most train.steps = 1000");
+  EXPECT_EQ(error_after_files("optim.schedule.warmup = 2000\ntrain.steps = \"2e\"\n"), "");
+  EXPECT_EQ(error_after_files("optim.schedule = { kind = \"wsd\", warmup = 600, decay = 600 }\n"),
+            "bad.toml:2:56: optim.schedule.decay = 600: with optim.schedule.warmup = 600 it must "
+            "be at most train.steps = 1000");
+  EXPECT_EQ(error_after_files("optim.nesterov = true\noptim.momentum = 0\n"),
+            "bad.toml:2:18: optim.nesterov = true: needs optim.momentum greater than 0");
+  EXPECT_EQ(error_after_files("train.steps = \"30min\"\n"),
+            "bad.toml:2:15: train.steps = \"30min\": must be steps, epochs or tokens; the limit in "
+            "wall time is train.time");
+  EXPECT_EQ(error_after_files("train.time = 30\n"),
+            "bad.toml:2:14: train.time = 30: must be a wall time such as 45s, 30min or 2h");
+  EXPECT_EQ(error_after_files("train.time = \"\"\n"), "");
+  EXPECT_EQ(error_after_files("train.stop.patience = 3\ndata.validation = 0\n"),
+            "bad.toml:2:23: train.stop.patience = 3: needs data.validation greater than 0");
+  EXPECT_EQ(error_after_files("train.stop.patience = 3\ntrain.validate.every = 0\n"),
+            "bad.toml:2:23: train.stop.patience = 3: needs train.validate.every greater than 0");
+}
+
+TEST(ConfigErrors, FilesAreRequired) {
+  EXPECT_EQ(error_in(""),
+            "bad.toml: data.files: is required: files or globs, from the current folder; the "
+            "resolved config holds absolute paths");
+  EXPECT_EQ(error_in("data.files = []\n"), "bad.toml:1:14: data.files = []: must not be empty");
+  EXPECT_EQ(error_in("data.files = [\"\"]\n"),
+            "bad.toml:1:14: data.files = [\"\"]: must not hold an empty text");
+}
+
+TEST(ConfigErrors, SyntaxErrorsHaveAPlace) {
+  EXPECT_EQ(error_in("[model]\nwidth = \n").substr(0, 13), "bad.toml:2:9:");
+  EXPECT_EQ(error_in("[model]\nwidth = 1\nwidth = 2\n").substr(0, 11), "bad.toml:3:");
+  EXPECT_NE(error_in("[model]\nwidth = 1\nwidth = 2\n").find("redefine"), std::string::npos);
+  EXPECT_EQ(error_in("[=]\n").substr(0, 13), "bad.toml:1:2:");
+  EXPECT_EQ(error_in("a = \"\xff\"\n").substr(0, 11), "bad.toml:1:");
+}
+
+TEST(ConfigErrors, DeepTextsAreRefused) {
+  std::string dotted = "a";
+  for (int i = 0; i < 100000; ++i) dotted += ".a";
+  const std::string deep = ": a key of more than 32 parts: no key is that deep";
+  EXPECT_EQ(error_in("\n" + dotted + " = 1"), "bad.toml:2:66" + deep);
+  EXPECT_EQ(error_in("[" + dotted + "]"), "bad.toml:1:67" + deep);
+  EXPECT_EQ(error_in("x = [{" + dotted + " = 1}]"), "bad.toml:1:72" + deep);
+  EXPECT_EQ(error_in("'''\n'''" + dotted + " = 1"), "bad.toml:2:69" + deep);
+  EXPECT_EQ(error_in("", {"optim.schedule={" + dotted + "=1}"}), "--set" + deep);
+  EXPECT_NE(error_in("a = " + repeated(100000, '[')).find("nested value depth of 32"),
+            std::string::npos);
+  // Dots in texts and comments are no keys.
+  EXPECT_EQ(error_in("# " + dotted + "\ndata.files = ['" + dotted + "', \"\\\"" + dotted + "\"]"),
+            "");
+}
+
+TEST_F(ConfigErrorFile, MissingLargeOrNoFile) {
+  const auto error = [](const std::string& file) {
+    try {
+      load_config(file);
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(error("nowhere.toml"), "nowhere.toml: no such file");
+  EXPECT_EQ(error(path_.string()), path_.string() + ": is a folder; name a TOML file");
+  const std::string large = write("large.toml", std::string((1 << 20) + 1, '#'));
+  EXPECT_EQ(error(large), large + ": larger than 1 MiB: a config is a short text");
+  EXPECT_EQ(error("/dev/zero"), "/dev/zero: larger than 1 MiB: a config is a short text");
+  EXPECT_EQ(error(write("fits.toml", std::string(1 << 20, '#'))), "");
+}
+
+}  // namespace

@@ -1,0 +1,82 @@
+#pragma once
+/// Config: the value of every parameter of a run, and where it was written.
+
+#include <bochner/train/config/parameters.hpp>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// A mistake of the user's in a config (exit code 2), on one line:
+/// `bad.toml:21:1: optim.lrr: no such key. Did you mean optim.lr?`
+class ConfigError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class Config {
+ public:
+  /// All defaults. `source` stands in errors about what the file does not say.
+  explicit Config(ParameterTable table = standard_parameters(), std::string source = "config");
+
+  /// The value by dotted name; std::logic_error when the name or the type is not that of a row.
+  std::int64_t integer(std::string_view name) const;
+  double number(std::string_view name) const;
+  const std::string& text(std::string_view name) const;
+  bool flag(std::string_view name) const;
+  const std::vector<std::string>& text_list(std::string_view name) const;
+  const std::vector<double>& number_list(std::string_view name) const;
+  const Period& period(std::string_view name) const;
+  const std::vector<GroupRule>& groups(std::string_view name) const;
+  const ConfigValue& value(std::string_view name) const;
+
+  /// "bad.toml:21:1" or "--set"; "" for a default.
+  const std::string& location(std::string_view name) const;
+  void set(std::string_view name, ConfigValue value, std::string location);
+
+  const ParameterTable& table() const { return table_; }
+  const std::string& source() const { return source_; }
+
+  /// Equal names and values; locations do not count.
+  friend bool operator==(const Config& a, const Config& b);
+
+ private:
+  std::size_t index_of(std::string_view name) const;
+  template <class Type>
+  const Type& get(std::string_view name) const;
+
+  ParameterTable table_;
+  std::string source_;
+  std::vector<ConfigValue> values_;     // one for each row
+  std::vector<std::string> locations_;  // one for each row
+};
+
+/// Reads a TOML file of at most 1 MiB. Checks names and types; ranges are left to validate(), so
+/// that --set can still mend them. Throws ConfigError.
+Config load_config(const std::filesystem::path& file, ParameterTable table = standard_parameters());
+/// The same from a text; `source` stands in front of line and column in errors.
+Config parse_config(std::string_view text, const std::string& source,
+                    ParameterTable table = standard_parameters());
+/// One `--set KEY=VALUE`: VALUE is TOML, or plain text for a key that takes text.
+void apply_set(Config& config, std::string_view assignment);
+
+/// Ranges, choices and what keys demand of each other. Throws ConfigError at the first mistake.
+void validate(const Config& config);
+
+/// Every key as TOML in a stable order; reading it back gives an equal config.
+std::string print_config(const Config& config);
+
+struct ConfigChange {
+  std::string name;
+  ConfigValue before;
+  ConfigValue after;
+};
+
+/// The keys of `before` with another value in `after`, in the order of the table.
+std::vector<ConfigChange> changes(const Config& before, const Config& after);
+/// Throws ConfigError when a change is not one that `resume` may make. `run` names the run.
+void require_resumable(const Config& before, const Config& after, const std::string& run);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,134 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/train/config/config.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// "model.width = 128"
+std::string assignment(const Config& config, std::string_view name) {
+  return fmt::format("{} = {}", name, format_value(config.value(name)));
+}
+
+/// At the place of the key; of the key it clashes with when it is a default itself.
+[[noreturn]] void fail(const Config& config, std::string_view name, const std::string& demand,
+                       std::string_view other = {}) {
+  std::string where = config.location(name);
+  if (where.empty() && !other.empty()) where = config.location(other);
+  if (where.empty()) where = config.source();
+  throw ConfigError(fmt::format("{}: {}: {}", where, assignment(config, name), demand));
+}
+
+void check_range(const Config& config, const ParameterRow& row) {
+  const ConfigValue& value = config.value(row.name);
+  const auto demand = [&](bool holds, const char* subject) {
+    if (!holds) fail(config, row.name, fmt::format("{}must be {}", subject, row.range.text()));
+  };
+  if (const auto* integer = std::get_if<std::int64_t>(&value))
+    demand(row.range.contains(static_cast<double>(*integer)), "");
+  if (const auto* number = std::get_if<double>(&value)) demand(row.range.contains(*number), "");
+  if (const auto* period = std::get_if<Period>(&value))
+    demand(row.range.contains(period->count), "");
+  if (const auto* numbers = std::get_if<std::vector<double>>(&value))
+    for (const double number : *numbers) demand(row.range.contains(number), "every number ");
+}
+
+void check_choice(const Config& config, const ParameterRow& row) {
+  if (!row.choices) return;
+  const std::vector<std::string> choices = row.choices();
+  const std::string& chosen = config.text(row.name);
+  if (std::find(choices.begin(), choices.end(), chosen) != choices.end()) return;
+  const std::string near = nearest(chosen, choices);
+  fail(config, row.name,
+       fmt::format("must be {}{}", one_of(choices),
+                   near.empty() ? "" : ". Did you mean " + in_quotes(near) + "?"));
+}
+
+void check_texts(const Config& config, const ParameterRow& row) {
+  if (row.kind() != ConfigKind::text_list) return;
+  const std::vector<std::string>& texts = config.text_list(row.name);
+  if (row.required && texts.empty()) {
+    if (config.location(row.name).empty())
+      throw ConfigError(fmt::format("{}: {}: is required: {}", config.source(), row.name, row.doc));
+    fail(config, row.name, "must not be empty");
+  }
+  if (std::find(texts.begin(), texts.end(), "") != texts.end())
+    fail(config, row.name, "must not hold an empty text");
+}
+
+void check_model(const Config& config) {
+  const std::int64_t width = config.integer("model.width");
+  const std::int64_t heads = config.integer("model.mixer.heads");
+  if (width % heads != 0)
+    fail(config, "model.mixer.heads", "must divide " + assignment(config, "model.width"),
+         "model.width");
+  if (config.text("model.positions") == "rotary" && width / heads % 2 != 0)
+    fail(config, "model.positions",
+         fmt::format("needs an even model.width / model.mixer.heads, not {}", width / heads),
+         "model.mixer.heads");
+  if (config.number("model.mixer.time_kernel.shortest") >
+      config.number("model.mixer.time_kernel.longest"))
+    fail(config, "model.mixer.time_kernel.shortest",
+         "must be at most " + assignment(config, "model.mixer.time_kernel.longest"),
+         "model.mixer.time_kernel.longest");
+}
+
+/// Warm-up and decay against the length of the training, where that is known in steps.
+void check_schedule(const Config& config) {
+  const std::string schedule = config.text("optim.schedule.kind");
+  if (config.number("optim.schedule.floor") > config.number("optim.lr"))
+    fail(config, "optim.schedule.floor", "must be at most " + assignment(config, "optim.lr"),
+         "optim.lr");
+  const Period& steps = config.period("train.steps");
+  if (steps.unit != Period::Unit::steps) return;
+  const double warmup = static_cast<double>(config.integer("optim.schedule.warmup"));
+  const double decay =
+      schedule == "wsd" ? static_cast<double>(config.integer("optim.schedule.decay")) : 0;
+  if (warmup > steps.count)
+    fail(config, "optim.schedule.warmup", "must be at most " + assignment(config, "train.steps"),
+         "train.steps");
+  if (warmup + decay > steps.count)
+    fail(config, "optim.schedule.decay",
+         fmt::format("with {} it must be at most {}", assignment(config, "optim.schedule.warmup"),
+                     assignment(config, "train.steps")),
+         "train.steps");
+}
+
+void check_optimizer(const Config& config) {
+  if (config.number_list("optim.betas").size() != 2)
+    fail(config, "optim.betas", "must be two numbers");
+  if (config.flag("optim.nesterov") && config.number("optim.momentum") == 0)
+    fail(config, "optim.nesterov", "needs optim.momentum greater than 0", "optim.momentum");
+}
+
+void check_training(const Config& config) {
+  if (config.period("train.steps").is_time())
+    fail(config, "train.steps",
+         "must be steps, epochs or tokens; the limit in wall time is train.time");
+  const Period& time = config.period("train.time");
+  if (!time.off() && !time.is_time())
+    fail(config, "train.time", "must be a wall time such as 45s, 30min or 2h");
+  if (config.integer("train.stop.patience") == 0) return;
+  if (config.number("data.validation") == 0)
+    fail(config, "train.stop.patience", "needs data.validation greater than 0", "data.validation");
+  if (config.period("train.validate.every").off())
+    fail(config, "train.stop.patience", "needs train.validate.every greater than 0",
+         "train.validate.every");
+}
+
+}  // namespace
+
+void validate(const Config& config) {
+  for (const ParameterRow& row : config.table().rows()) {
+    check_range(config, row);
+    check_choice(config, row);
+    check_texts(config, row);
+  }
+  check_model(config);
+  check_optimizer(config);
+  check_schedule(config);
+  check_training(config);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,361 @@
+/// TOML in, ConfigValues out: the only file that sees toml++.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/train/config/config.hpp>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+// Debian's target asks for the shared library, whose nesting limit of 256 is too high for the
+// stack.
+#undef TOML_HEADER_ONLY
+#undef TOML_SHARED_LIB
+#define TOML_HEADER_ONLY 1
+#define TOML_MAX_NESTED_VALUES 32
+// An assertion of 3.3 aborts on `[=]`, which the lines after it report well.
+#define TOML_ASSERT(condition) static_assert(true)
+#include <toml++/toml.h>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::size_t largest_file = 1 << 20;
+constexpr std::size_t deepest_key = 32;
+constexpr std::size_t longest_shown = 80;
+
+/// Where a text came from; only files have lines and columns worth telling.
+struct Origin {
+  std::string source;
+  bool is_file;
+
+  std::string at(const toml::source_position& position) const {
+    return is_file ? fmt::format("{}:{}:{}", source, position.line, position.column) : source;
+  }
+};
+
+/// In quotes, and short enough for a line.
+std::string shown(std::string_view text) {
+  if (text.size() <= longest_shown) return in_quotes(text);
+  std::size_t end = longest_shown;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return in_quotes(text.substr(0, end)) + "...";
+}
+
+/// A name of the user's, without quotes but on one line.
+std::string shown_name(std::string_view name) {
+  std::string text = shown(name);
+  std::erase(text, '"');
+  return text;
+}
+
+std::string one_line(std::string_view message) {
+  std::string text(message);
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20; }, ' ');
+  return text;
+}
+
+std::string shown(const toml::node& node) {
+  std::ostringstream out;
+  node.visit([&](const auto& value) {
+    if constexpr (toml::is_table<decltype(value)>) {
+      out << "{...}";
+    } else if constexpr (toml::is_array<decltype(value)>) {
+      out << "[...]";
+    } else if constexpr (toml::is_string<decltype(value)>) {
+      out << shown(std::string_view(value.get()));
+    } else if constexpr (toml::is_integer<decltype(value)> || toml::is_boolean<decltype(value)>) {
+      out << std::boolalpha << value.get();
+    } else if constexpr (toml::is_floating_point<decltype(value)>) {
+      out << format_value(value.get());
+    } else {
+      out << value.get();
+    }
+  });
+  return out.str();
+}
+
+/// Reads one value of a known kind; its errors show place, name, value and what it must be.
+class Reader {
+ public:
+  Reader(const Origin& origin, std::string name, bool path = false)
+      : origin_(origin), name_(std::move(name)), path_(path) {}
+
+  ConfigValue read(const toml::node& node, ConfigKind kind) const {
+    switch (kind) {
+      case ConfigKind::integer:
+        if (const auto* value = node.as_integer()) return value->get();
+        fail(node, "must be a whole number");
+      case ConfigKind::number:
+        return number(node);
+      case ConfigKind::text:
+        return text(node);
+      case ConfigKind::flag:
+        if (const auto* value = node.as_boolean()) return value->get();
+        fail(node, "must be true or false");
+      case ConfigKind::text_list:
+        if (node.is_string()) return std::vector{text(node)};
+        return list<std::string>(node, "must be a list of texts", &Reader::text);
+      case ConfigKind::number_list:
+        return list<double>(node, "must be a list of numbers", &Reader::number);
+      case ConfigKind::period:
+        return period(node);
+      case ConfigKind::groups:
+        break;
+    }
+    return list<GroupRule>(node, "must be a list of tables { match, lr_factor, weight_decay }",
+                           &Reader::group);
+  }
+
+ private:
+  [[noreturn]] void fail(const toml::node& node, const std::string& demand) const {
+    throw ConfigError(fmt::format("{}: {} = {}: {}", origin_.at(node.source().begin), name_,
+                                  shown(node), demand));
+  }
+
+  double number(const toml::node& node) const {
+    if (!node.is_number()) fail(node, "must be a number");
+    const double value = *node.value<double>();
+    if (!std::isfinite(value)) fail(node, "must be a finite number");
+    return value;
+  }
+
+  std::string text(const toml::node& node) const {
+    if (!node.is_string()) fail(node, "must be text in quotes");
+    const std::string& value = node.as_string()->get();
+    const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+    if (std::any_of(value.begin(), value.end(), is_control))
+      fail(node, "must not hold control characters");
+    if (!path_ || value.empty()) return value;
+    std::error_code error;
+    const std::filesystem::path path = std::filesystem::absolute(value, error);
+    if (error) fail(node, "has no absolute path: " + error.message());
+    return path.string();
+  }
+
+  Period period(const toml::node& node) const {
+    try {
+      if (const auto* steps = node.as_integer()) return parse_period(std::to_string(steps->get()));
+      return parse_period(node.is_string() ? node.as_string()->get() : "not a period");
+    } catch (const std::invalid_argument& error) {
+      fail(node, error.what());
+    }
+  }
+
+  template <class Item>
+  std::vector<Item> list(const toml::node& node, const char* demand,
+                         Item (Reader::*read_item)(const toml::node&) const) const {
+    const toml::array* items = node.as_array();
+    if (!items) fail(node, demand);
+    std::vector<Item> result;
+    for (const toml::node& item : *items) {
+      const Reader reader(origin_, fmt::format("{}[{}]", name_, result.size()), path_);
+      result.push_back((reader.*read_item)(item));
+    }
+    return result;
+  }
+
+  double not_negative(const toml::node& node) const {
+    const double value = number(node);
+    if (value < 0) fail(node, "must be at least 0");
+    return value;
+  }
+
+  GroupRule group(const toml::node& node) const {
+    const toml::table* table = node.as_table();
+    if (!table) fail(node, "must be a table { match, lr_factor, weight_decay }");
+    GroupRule group;
+    for (const auto& [key, value] : *table) {
+      const Reader reader(origin_, name_ + "." + shown_name(key.str()));
+      if (key == "match") {
+        group.match = reader.text(value);
+      } else if (key == "lr_factor") {
+        group.lr_factor = reader.not_negative(value);
+      } else if (key == "weight_decay") {
+        group.weight_decay = reader.not_negative(value);
+      } else {
+        const std::string near = nearest(key.str(), {"match", "lr_factor", "weight_decay"});
+        throw ConfigError(fmt::format("{}: {}: no such key.{}", origin_.at(key.source().begin),
+                                      reader.name_,
+                                      near.empty() ? "" : " Did you mean " + near + "?"));
+      }
+    }
+    if (group.match.empty())
+      fail(node, "needs match, a pattern of parameter names such as \"*.density.*\"");
+    return group;
+  }
+
+  const Origin& origin_;
+  std::string name_;
+  bool path_;
+};
+
+struct Entry {
+  std::string name;
+  const ParameterRow* row;  // nullptr when there is no such key
+  const toml::node* node;
+  toml::source_position key;
+};
+
+/// The row of a name as written: a name alone stands for the kind of its table.
+const ParameterRow* written_row(const ParameterTable& parameters, const std::string& name) {
+  const ParameterRow* row = parameters.find(name);
+  return row ? row : parameters.find(name + ".kind");
+}
+
+void collect_all(const ParameterTable& parameters, const std::string& prefix,
+                 const toml::table& table, std::vector<Entry>& entries);
+
+void collect(const ParameterTable& parameters, const std::string& name, const toml::node& node,
+             const toml::source_position& key, std::vector<Entry>& entries) {
+  if (node.is_table() && parameters.has_section(name)) {
+    collect_all(parameters, name + ".", *node.as_table(), entries);
+  } else {
+    entries.push_back({name, written_row(parameters, name), &node, key});
+  }
+}
+
+void collect_all(const ParameterTable& parameters, const std::string& prefix,
+                 const toml::table& table, std::vector<Entry>& entries) {
+  for (const auto& [key, node] : table) {
+    const std::string name = prefix + std::string(key.str());
+    const toml::source_position& position = key.source().begin;
+    if (key.str().find('.') == std::string_view::npos) {
+      collect(parameters, name, node, position, entries);
+    } else {  // "optim.lr" in quotes is one key with a dot, not a key in a table
+      entries.push_back({name, nullptr, &node, position});
+    }
+  }
+}
+
+[[noreturn]] void refuse_key(const Config& config, const Entry& entry, const Origin& origin) {
+  const std::string where = origin.at(entry.key);
+  const std::string name = shown_name(entry.name);
+  if (config.table().has_section(entry.name))
+    throw ConfigError(fmt::format("{}: {} = {}: must be a table", where, name, shown(*entry.node)));
+  const std::string near = config.table().suggestion(entry.name);
+  throw ConfigError(fmt::format(
+      "{}: {}: no such key. {}", where, name,
+      near.empty() ? "`bochner config keys` lists them" : "Did you mean " + near + "?"));
+}
+
+/// In the order of the text, so that the first mistake is the one reported.
+void assign(Config& config, std::vector<Entry> entries, const Origin& origin) {
+  const auto earlier = [](const Entry& a, const Entry& b) { return a.key < b.key; };
+  std::stable_sort(entries.begin(), entries.end(), earlier);
+  for (const Entry& entry : entries) {
+    if (!entry.row) refuse_key(config, entry, origin);
+    const Reader reader(origin, entry.row->name, entry.row->path);
+    config.set(entry.row->name, reader.read(*entry.node, entry.row->kind()),
+               origin.at(entry.node->source().begin));
+  }
+}
+
+/// toml++ 3.3 limits the nesting of values but not the length of dotted keys, each part of which
+/// is a table in a table.
+void refuse_deep_keys(std::string_view text, const Origin& origin) {
+  std::size_t dots = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '#') {
+      i = std::min(text.find('\n', i), text.size()) - 1;
+    } else if (c == '"' || c == '\'') {
+      const bool is_long = text.substr(i).starts_with(std::string(3, c));
+      const std::string end(is_long ? 3 : 1, c);
+      for (i += end.size(); i < text.size() && !text.substr(i).starts_with(end); ++i) {
+        if (!is_long && text[i] == '\n') break;
+        if (c == '"' && text[i] == '\\') ++i;
+      }
+      i += end.size() - 1;
+    } else if (c == '.' && ++dots > deepest_key) {
+      const auto line = 1 + std::count(text.begin(), text.begin() + i, '\n');
+      const std::size_t column = i - text.substr(0, i).rfind('\n');  // npos + 1 is 0
+      throw ConfigError(fmt::format("{}: a key of more than {} parts: no key is that deep",
+                                    origin.at({static_cast<toml::source_index>(line),
+                                               static_cast<toml::source_index>(column)}),
+                                    deepest_key));
+    } else if (std::string_view("\n=,{}[]").find(c) != std::string_view::npos) {
+      dots = 0;
+    }
+  }
+}
+
+std::string read_text(const std::filesystem::path& file) {
+  const std::string name = shown_name(file.string());
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (!std::filesystem::exists(status)) throw ConfigError(name + ": no such file");
+  if (std::filesystem::is_directory(status))
+    throw ConfigError(name + ": is a folder; name a TOML file");
+  std::ifstream in(file, std::ios::binary);
+  std::string text(largest_file + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (!in && !in.eof()) throw ConfigError(name + ": cannot be read; check its permissions");
+  return text;
+}
+
+bool is_plain_kind(ConfigKind kind, const toml::node& node) {
+  if (node.is_string()) return false;
+  return kind == ConfigKind::text || (kind == ConfigKind::text_list && !node.is_array()) ||
+         (kind == ConfigKind::period && !node.is_integer());
+}
+
+/// The table { value = ... } of a --set.
+toml::table parse_assigned(std::string_view text, const ParameterRow* row, const Origin& origin) {
+  try {
+    toml::table parsed = toml::parse(fmt::format("value = {}", text));
+    const toml::node* node = parsed.get("value");
+    const bool is_plain = row && !node->is_table() && is_plain_kind(row->kind(), *node);
+    if (parsed.size() == 1 && !is_plain) return parsed;
+  } catch (const toml::parse_error&) {  // not TOML: plain text
+  }
+  try {
+    return toml::parse(fmt::format("value = {}", in_quotes(text)));
+  } catch (const toml::parse_error&) {
+    throw ConfigError(origin.source + ": the value is not UTF-8 text");
+  }
+}
+
+}  // namespace
+
+Config load_config(const std::filesystem::path& file, ParameterTable table) {
+  return parse_config(read_text(file), file.string(), std::move(table));
+}
+
+Config parse_config(std::string_view text, const std::string& source, ParameterTable table) {
+  const Origin origin{shown_name(source), true};
+  if (text.size() > largest_file)
+    throw ConfigError(origin.source + ": larger than 1 MiB: a config is a short text");
+  refuse_deep_keys(text, origin);
+  Config config(std::move(table), origin.source);
+  try {
+    const toml::table parsed = toml::parse(text);
+    std::vector<Entry> entries;
+    collect_all(config.table(), "", parsed, entries);
+    assign(config, std::move(entries), origin);
+  } catch (const toml::parse_error& error) {
+    throw ConfigError(
+        fmt::format("{}: {}", origin.at(error.source().begin), one_line(error.description())));
+  }
+  return config;
+}
+
+void apply_set(Config& config, std::string_view assignment) {
+  const Origin origin{"--set", false};
+  const std::size_t equals = assignment.find('=');
+  if (equals == std::string_view::npos)
+    throw ConfigError(fmt::format("--set {}: write KEY=VALUE", shown_name(assignment)));
+  const std::string_view value = assignment.substr(equals + 1);
+  if (value.size() > largest_file) throw ConfigError("--set: the value is larger than 1 MiB");
+  refuse_deep_keys(value, origin);
+  const std::string name(assignment.substr(0, equals));
+  const toml::table parsed = parse_assigned(value, written_row(config.table(), name), origin);
+  std::vector<Entry> entries;
+  collect(config.table(), name, *parsed.get("value"), {}, entries);
+  assign(config, std::move(entries), origin);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/train/config/parameter_docs.hpp>
+#include <nlohmann/json.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+const char* kind_text(ConfigKind kind) {
+  switch (kind) {
+    case ConfigKind::integer:
+      return "whole number";
+    case ConfigKind::number:
+      return "number";
+    case ConfigKind::text:
+      return "text";
+    case ConfigKind::flag:
+      return "true or false";
+    case ConfigKind::text_list:
+      return "list of texts";
+    case ConfigKind::number_list:
+      return "list of numbers";
+    case ConfigKind::period:
+      return "period";
+    case ConfigKind::groups:
+      break;
+  }
+  return "list of tables";
+}
+
+std::string default_text(const ParameterRow& row) {
+  return row.required ? "required" : format_value(row.initial);
+}
+
+bool is_within(const ParameterRow& row, std::string_view section) {
+  return section.empty() || row.name == section || row.name.starts_with(std::string(section) + ".");
+}
+
+std::string top_of(std::string_view name) { return std::string(name.substr(0, name.find('.'))); }
+
+constexpr std::string_view introduction =
+    R"(# Parameters
+
+Every key of a config file, made from the table that reads them; do not edit this page.
+On the command line `--set optim.lr=3e-4` changes one key after the file has been read.
+
+- A **period** is {}; 0 is off.
+- A key ending in `.kind` may be written as a name alone: `density = "gaussian"` says the same as
+  `density = {{ kind = "gaussian" }}`, and the table has room for the other keys.
+- `bochner resume RUN --set ...` may change the keys marked with **r**; the others are fixed by
+  the checkpoints of the run.
+)";
+
+void append_section(std::string& page, const ParameterTable& table, const std::string& top) {
+  page += fmt::format("\n## {}\n\n| key | default | value | meaning |\n|---|---|---|---|\n", top);
+  for (const ParameterRow& row : table.rows())
+    if (top_of(row.name) == top)
+      page += fmt::format("| `{}`{} | `{}` | {} | {} |\n", row.name, row.resume ? " **r**" : "",
+                          default_text(row), type_text(row), row.doc);
+}
+
+}  // namespace
+
+std::string type_text(const ParameterRow& row) {
+  if (row.choices) return one_of(row.choices());
+  const std::string range = row.range.text();
+  return kind_text(row.kind()) + (range.empty() ? "" : ", " + range);
+}
+
+std::string help_text(const ParameterTable& table, std::string_view section) {
+  std::size_t name_width = 0, default_width = 0;
+  for (const ParameterRow& row : table.rows()) {
+    if (!is_within(row, section)) continue;
+    name_width = std::max(name_width, row.name.size());
+    default_width = std::max(default_width, default_text(row).size());
+  }
+  std::string text;
+  for (const ParameterRow& row : table.rows())
+    if (is_within(row, section))
+      text += fmt::format("{:<{}}  {:<{}}  {} ({})\n", row.name, name_width, default_text(row),
+                          default_width, row.doc, type_text(row));
+  return text;
+}
+
+std::string help_json(const ParameterTable& table, std::string_view section) {
+  nlohmann::ordered_json keys = nlohmann::ordered_json::array();
+  for (const ParameterRow& row : table.rows()) {
+    if (!is_within(row, section)) continue;
+    keys.push_back({{"key", row.name},
+                    {"default", default_text(row)},
+                    {"value", type_text(row)},
+                    {"meaning", row.doc},
+                    {"resume", row.resume}});
+  }
+  return keys.dump(2) + "\n";
+}
+
+std::string parameter_reference(const ParameterTable& table) {
+  std::string page = fmt::format(introduction, period_grammar);
+  std::vector<std::string> tops;
+  for (const ParameterRow& row : table.rows())
+    if (std::find(tops.begin(), tops.end(), top_of(row.name)) == tops.end())
+      tops.push_back(top_of(row.name));
+  for (const std::string& top : tops) append_section(page, table, top);
+  return page;
+}
+
+std::vector<std::string> complete_setting(const ParameterTable& table, std::string_view word) {
+  std::vector<std::string> found;
+  const auto offer = [&](const std::string& text) {
+    if (text.starts_with(word)) found.push_back(text);
+  };
+  const std::size_t equals = word.find('=');
+  if (equals == std::string_view::npos) {
+    for (const ParameterRow& row : table.rows()) offer(row.name + "=");
+    return found;
+  }
+  const ParameterRow* row = table.find(word.substr(0, equals));
+  if (!row) return found;
+  if (row->choices)
+    for (const std::string& choice : row->choices()) offer(row->name + "=" + choice);
+  if (row->kind() == ConfigKind::flag)
+    for (const char* flag : {"true", "false"}) offer(row->name + "=" + flag);
+  return found;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,26 @@
+#pragma once
+/// What the table of parameters says about itself: help, reference page, completion.
+
+#include <bochner/train/config/parameters.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// "whole number, at least 1", or the choices of a text.
+std::string type_text(const ParameterRow& row);
+
+/// One line for each key under `section` ("" for all): name, default, type, what it means.
+std::string help_text(const ParameterTable& table, std::string_view section = "");
+
+/// The same as a JSON array; `resume` tells whether a resume may change the key.
+std::string help_json(const ParameterTable& table, std::string_view section = "");
+
+/// The reference as a page of Markdown.
+std::string parameter_reference(const ParameterTable& table);
+
+/// What can follow `word` on a command line after --set: keys with "=", then values.
+std::vector<std::string> complete_setting(const ParameterTable& table, std::string_view word);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,186 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/train/config/parameters.hpp>
+#include <numeric>
+#include <stdexcept>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
+
+/// Insertions, deletions, replacements and swaps of neighbours that turn a into b.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
+  std::iota(above.begin(), above.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    before.swap(above);
+    above.swap(row);
+  }
+  return above[b.size()];
+}
+
+/// The first of the nearest names; "" of none.
+std::string fewest_edits(std::string_view word, const std::vector<std::string>& names) {
+  const auto closer = [&](const std::string& a, const std::string& b) {
+    return edit_distance(word, a) < edit_distance(word, b);
+  };
+  const auto found = std::min_element(names.begin(), names.end(), closer);
+  return found == names.end() ? "" : *found;
+}
+
+constexpr std::size_t longest_word = 100;  // the distance costs the product of the lengths
+
+std::string format_number(double number) {
+  std::string text = fmt::format("{}", number);
+  return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
+}
+
+std::string format_group(const GroupRule& group) {
+  std::string text = fmt::format("{{ match = {}, lr_factor = {}", in_quotes(group.match),
+                                 format_number(group.lr_factor));
+  if (group.weight_decay) text += ", weight_decay = " + format_number(*group.weight_decay);
+  return text + " }";
+}
+
+template <class Item, class Format>
+std::string format_list(const std::vector<Item>& items, Format format) {
+  std::string text;
+  for (const Item& item : items) text += (text.empty() ? "" : ", ") + format(item);
+  return "[" + text + "]";
+}
+
+struct ValueFormat {
+  std::string operator()(std::int64_t number) const { return std::to_string(number); }
+  std::string operator()(double number) const { return format_number(number); }
+  std::string operator()(const std::string& text) const { return in_quotes(text); }
+  std::string operator()(bool flag) const { return flag ? "true" : "false"; }
+  std::string operator()(const Period& period) const {
+    const std::string text = format_period(period);
+    return period.unit == Period::Unit::steps ? text : in_quotes(text);
+  }
+  std::string operator()(const std::vector<std::string>& items) const {
+    return format_list(items, in_quotes);
+  }
+  std::string operator()(const std::vector<double>& items) const {
+    return format_list(items, format_number);
+  }
+  std::string operator()(const std::vector<GroupRule>& items) const {
+    return format_list(items, format_group);
+  }
+};
+
+}  // namespace
+
+bool Range::contains(double number) const {
+  return (above_lowest ? number > lowest : number >= lowest) &&
+         (below_highest ? number < highest : number <= highest);
+}
+
+std::string Range::text() const {
+  const bool has_lowest = lowest > -std::numeric_limits<double>::infinity();
+  const bool has_highest = highest < std::numeric_limits<double>::infinity();
+  if (has_lowest && has_highest && !above_lowest && !below_highest)
+    return fmt::format("between {} and {}", lowest, highest);
+  std::string text;
+  if (has_lowest) text = fmt::format("{} {}", above_lowest ? "greater than" : "at least", lowest);
+  if (has_lowest && has_highest) text += " and ";
+  if (has_highest) text += fmt::format("{} {}", below_highest ? "less than" : "at most", highest);
+  return text;
+}
+
+ParameterTable::ParameterTable(std::vector<ParameterRow> rows) {
+  for (ParameterRow& row : rows) add(std::move(row));
+}
+
+void ParameterTable::add(ParameterRow row) {
+  if (find(row.name) || has_section(row.name))
+    throw std::invalid_argument("[ParameterTable] the name " + row.name + " is taken");
+  rows_.push_back(std::move(row));
+}
+
+const ParameterRow* ParameterTable::find(std::string_view name) const {
+  const auto found = std::find_if(rows_.begin(), rows_.end(),
+                                  [&](const ParameterRow& row) { return row.name == name; });
+  return found == rows_.end() ? nullptr : &*found;
+}
+
+bool ParameterTable::has_section(std::string_view name) const {
+  return std::any_of(rows_.begin(), rows_.end(), [&](const ParameterRow& row) {
+    return row.name.size() > name.size() && row.name.starts_with(name) &&
+           row.name[name.size()] == '.';
+  });
+}
+
+std::vector<std::string> ParameterTable::sections() const {
+  std::vector<std::string> sections;
+  for (const ParameterRow& row : rows_) {
+    const std::string section(section_of(row.name));
+    if (std::find(sections.begin(), sections.end(), section) == sections.end())
+      sections.push_back(section);
+  }
+  return sections;
+}
+
+std::string ParameterTable::suggestion(std::string_view unknown) const {
+  std::vector<std::string> names;
+  for (const ParameterRow& row : rows_) {
+    names.push_back(row.name);
+    for (std::string_view section = section_of(row.name); !section.empty();
+         section = section_of(section))
+      names.emplace_back(section);
+  }
+  if (unknown.size() > longest_word) return "";
+  // The right last word in the wrong section says more than a near spelling of the whole.
+  std::vector<std::string> same_last;
+  for (const std::string& name : names)
+    if (last_part(name) == last_part(unknown)) same_last.push_back(name);
+  if (!same_last.empty() && last_part(unknown) != "kind") return fewest_edits(unknown, same_last);
+  return nearest(unknown, names);
+}
+
+std::string nearest(std::string_view word, const std::vector<std::string>& names) {
+  if (word.size() > longest_word) return "";
+  const std::string best = fewest_edits(word, names);
+  const std::size_t most = std::max<std::size_t>(1, last_part(word).size() / 2);
+  return edit_distance(word, best) <= most ? best : "";
+}
+
+std::string_view section_of(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
+}
+
+std::string in_quotes(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      result += fmt::format("\\u{:04X}", byte);
+    } else {
+      if (c == '"' || c == '\\') result += '\\';
+      result += c;
+    }
+  }
+  return result + '"';
+}
+
+std::string format_value(const ConfigValue& value) { return std::visit(ValueFormat(), value); }
+
+std::string one_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
+    text += in_quotes(names[i]);
+  }
+  return text;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <bochner/train/config/period.hpp>
+#include <charconv>
+#include <cmath>
+#include <stdexcept>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+struct Suffix {
+  std::string_view text;
+  Period::Unit unit;
+  double factor;
+};
+
+// For each unit the largest factor first, so that formatting takes the first one that divides.
+constexpr std::array<Suffix, 9> suffixes = {{{"", Period::Unit::steps, 1},
+                                             {"e", Period::Unit::epochs, 1},
+                                             {"Gt", Period::Unit::tokens, 1e9},
+                                             {"Mt", Period::Unit::tokens, 1e6},
+                                             {"kt", Period::Unit::tokens, 1e3},
+                                             {"t", Period::Unit::tokens, 1},
+                                             {"h", Period::Unit::seconds, 3600},
+                                             {"min", Period::Unit::seconds, 60},
+                                             {"s", Period::Unit::seconds, 1}}};
+
+constexpr double largest_count = 1e15;   // whole numbers are exact in a double up to here
+constexpr double smallest_count = 1e-6;  // keeps the decimal form short
+
+bool counts_whole_things(Period::Unit unit) {
+  return unit == Period::Unit::steps || unit == Period::Unit::tokens;
+}
+
+[[noreturn]] void refuse() {
+  throw std::invalid_argument(fmt::format("must be a period: {}", period_grammar));
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+Period make_period(double number, const Suffix& suffix) {
+  double count = number * suffix.factor;
+  if (counts_whole_things(suffix.unit)) {
+    // 1.001 * 1000 is not 1001 in binary.
+    if (std::abs(count - std::round(count)) > 1e-9 * count) refuse();
+    count = std::round(count);
+  }
+  if (count == 0) return {};
+  if (count < smallest_count || count > largest_count) refuse();
+  return {count, suffix.unit};
+}
+
+}  // namespace
+
+Period parse_period(std::string_view text) {
+  if (text.empty()) return {};
+  double number = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  if (error != std::errc() || !is_digit(text.front()) || !is_digit(end[-1])) refuse();
+  const std::string_view rest = text.substr(static_cast<std::size_t>(end - text.data()));
+  for (const Suffix& suffix : suffixes)
+    if (suffix.text == rest) return make_period(number, suffix);
+  refuse();
+}
+
+std::string format_period(const Period& period) {
+  for (const Suffix& suffix : suffixes) {
+    if (suffix.unit != period.unit) continue;
+    const double number = period.count / suffix.factor;
+    if (suffix.factor > 1 && (number < 1 || number != std::floor(number))) continue;
+    std::array<char, 64> buffer;
+    const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number,
+                                            std::chars_format::fixed);
+    if (error != std::errc()) refuse();
+    return std::string(buffer.data(), end).append(suffix.text);
+  }
+  refuse();
+}
+
+std::int64_t steps_of(const Period& period, std::int64_t tokens_per_step,
+                      std::int64_t steps_per_epoch) {
+  double steps = period.count;
+  if (period.is_time())
+    throw std::invalid_argument("[steps_of] " + format_period(period) +
+                                " is a wall time: it has no number of steps");
+  if (period.unit == Period::Unit::epochs) steps *= static_cast<double>(steps_per_epoch);
+  if (period.unit == Period::Unit::tokens) steps /= static_cast<double>(tokens_per_step);
+  return static_cast<std::int64_t>(std::ceil(steps));
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,36 @@
+#pragma once
+/// Period: how long or how often, in one suffix grammar for steps, epochs, tokens and wall time.
+
+#include <bochner/autodiff/real.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+inline constexpr const char* period_grammar =
+    "500 (steps), 2e (epochs), 10Mt (tokens; k, M or G), 45s, 30min or 2h";
+
+/// A count of steps, epochs, tokens or seconds; zero means off (never, or no limit).
+struct Period {
+  enum class Unit { steps, epochs, tokens, seconds };
+
+  double count = 0;
+  Unit unit = Unit::steps;
+
+  bool off() const { return count == 0; }
+  bool is_time() const { return unit == Unit::seconds; }
+  bool operator==(const Period&) const = default;
+};
+
+/// Reads `500`, `2e`, `10Mt`, `30min`; "" is off. Throws std::invalid_argument with the grammar.
+Period parse_period(std::string_view text);
+
+/// The shortest text that parse_period reads back as the same period.
+std::string format_period(const Period& period);
+
+/// The period in steps, rounded up; 0 when off. Throws std::invalid_argument for a wall time.
+std::int64_t steps_of(const Period& period, std::int64_t tokens_per_step,
+                      std::int64_t steps_per_epoch);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

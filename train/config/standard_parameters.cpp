@@ -1,0 +1,270 @@
+#include <bochner/train/config/parameters.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::int64_t whole(std::int64_t number) { return number; }
+
+NameList among(std::vector<std::string> names) {
+  return [names = std::move(names)] { return names; };
+}
+
+Range between(double lowest, double highest) { return {lowest, highest}; }
+Range at_least(double lowest) { return {.lowest = lowest}; }
+Range above(double lowest) { return {.lowest = lowest, .above_lowest = true}; }
+/// lowest <= x < highest
+Range below(double lowest, double highest) {
+  return {.lowest = lowest, .highest = highest, .below_highest = true};
+}
+
+Period seconds(double count) { return {count, Period::Unit::seconds}; }
+Period steps(double count) { return {count, Period::Unit::steps}; }
+
+using Rows = std::vector<ParameterRow>;
+
+Rows model_rows() {
+  return {
+      {.name = "model.kind",
+       .initial = "lm",
+       .doc = "what is trained: lm is a language model",
+       .choices = among({"lm"})},
+      {.name = "model.blocks",
+       .initial = whole(4),
+       .doc = "number of blocks",
+       .range = between(1, 10000)},
+      {.name = "model.width",
+       .initial = whole(128),
+       .doc = "channels of the residual stream (D)",
+       .range = between(1, 1 << 16)},
+      {.name = "model.expansion",
+       .initial = whole(4),
+       .doc = "hidden width of the MLP in units of model.width",
+       .range = between(1, 64)},
+      {.name = "model.dropout",
+       .initial = 0.0,
+       .doc = "probability that an activation is dropped in training",
+       .range = below(0, 1)},
+      {.name = "model.positions",
+       .initial = "learned",
+       .doc = "how positions enter",
+       .choices = among({"learned", "sinusoidal", "rotary", "none"})},
+      {.name = "model.norm",
+       .initial = "layer",
+       .doc = "normalisation at the start of a block: layer norm or RMS norm",
+       .choices = among({"layer", "rms"})},
+      {.name = "model.checkpoint",
+       .initial = false,
+       .doc =
+           "recompute the activations of each block in the backward pass: less memory, more time",
+       .resume = true},
+  };
+}
+
+Rows mixer_rows(const Choices& choices) {
+  return {
+      {.name = "model.mixer.kind",
+       .initial = "softmax",
+       .doc =
+           "what mixes the positions: exact softmax attention, or linear attention over features",
+       .choices = choices.mixers},
+      {.name = "model.mixer.heads",
+       .initial = whole(4),
+       .doc = "heads (H); must divide model.width",
+       .range = between(1, 4096)},
+      {.name = "model.mixer.features.kind",
+       .initial = "positive",
+       .doc = "feature map phi of linear attention: how the kernel is estimated",
+       .choices = choices.features},
+      {.name = "model.mixer.m",
+       .initial = whole(64),
+       .doc = "random features per head (m)",
+       .range = between(1, 1 << 16)},
+      {.name = "model.mixer.density.kind",
+       .initial = "gaussian",
+       .doc = "spectral density p(omega): which kernel is learned",
+       .choices = choices.densities},
+      {.name = "model.mixer.density.log_scale",
+       .initial = -1.0,
+       .doc = "start of the learned log standard deviation of the frequencies",
+       .range = between(-20, 20)},
+      {.name = "model.mixer.draws",
+       .initial = "orthogonal",
+       .doc = "base draws of the frequencies",
+       .choices = choices.draws},
+      {.name = "model.mixer.time_kernel.kind",
+       .initial = "none",
+       .doc = "decay: a learned factor exp(-lag/tau) per head; for softmax, learned slopes (ALiBi)",
+       .choices = among({"none", "decay"})},
+      {.name = "model.mixer.time_kernel.shortest",
+       .initial = 4.0,
+       .doc = "smallest tau at the start, in tokens",
+       .range = above(0)},
+      {.name = "model.mixer.time_kernel.longest",
+       .initial = 256.0,
+       .doc = "largest tau at the start, in tokens",
+       .range = above(0)},
+      {.name = "model.mixer.chunk",
+       .initial = whole(64),
+       .doc = "positions that causal linear attention handles at once",
+       .range = between(1, 1 << 16)},
+  };
+}
+
+Rows data_rows() {
+  return {
+      {.name = "data.kind",
+       .initial = "bytes",
+       .doc = "bytes: the bytes of text files",
+       .choices = among({"bytes"})},
+      {.name = "data.files",
+       .initial = std::vector<std::string>{},
+       .doc = "files or globs, from the current folder; the resolved config holds absolute paths",
+       .required = true,
+       .path = true},
+      {.name = "data.length",
+       .initial = whole(256),
+       .doc = "tokens of a window (T)",
+       .range = between(1, 1 << 24)},
+      {.name = "data.validation",
+       .initial = 0.1,
+       .doc = "fraction of the data kept for validation, 0 for none",
+       .range = below(0, 1)},
+  };
+}
+
+Rows optimizer_rows() {
+  return {
+      {.name = "optim.kind",
+       .initial = "adamw",
+       .doc = "optimizer",
+       .choices = among({"adamw", "adam", "sgd"})},
+      {.name = "optim.lr",
+       .initial = 1e-3,
+       .doc = "largest learning rate of the schedule",
+       .range = at_least(0)},
+      {.name = "optim.betas",
+       .initial = std::vector<double>{0.9, 0.95},
+       .doc = "decay of the running mean and square of the gradient (adam, adamw)",
+       .range = below(0, 1)},
+      {.name = "optim.epsilon",
+       .initial = 1e-8,
+       .doc = "added to the root of the running square (adam, adamw)",
+       .range = above(0)},
+      {.name = "optim.weight_decay",
+       .initial = 0.1,
+       .doc = "decay of the weights; norms, biases and spectral parameters are not decayed",
+       .range = at_least(0)},
+      {.name = "optim.momentum", .initial = 0.9, .doc = "momentum (sgd)", .range = below(0, 1)},
+      {.name = "optim.nesterov", .initial = false, .doc = "Nesterov's momentum (sgd)"},
+      {.name = "optim.clip",
+       .initial = 1.0,
+       .doc = "largest global norm of the gradient, 0 for no limit",
+       .range = at_least(0)},
+      {.name = "optim.clip_value",
+       .initial = 0.0,
+       .doc = "largest absolute entry of the gradient, 0 for no limit",
+       .range = at_least(0)},
+      {.name = "optim.groups",
+       .initial = std::vector<GroupRule>{},
+       .doc = "settings of the parameters whose name matches a pattern: "
+              "{ match, lr_factor, weight_decay }"},
+      {.name = "optim.ema",
+       .initial = 0.0,
+       .doc = "decay of the running mean of the weights, 0 for none",
+       .range = below(0, 1)},
+      {.name = "optim.schedule.kind",
+       .initial = "constant",
+       .doc = "learning rate as a function of the step, after the warm-up",
+       .choices = among({"constant", "cosine", "linear", "inverse_sqrt", "wsd"})},
+      {.name = "optim.schedule.warmup",
+       .initial = whole(0),
+       .doc = "steps of linear warm-up",
+       .range = at_least(0)},
+      {.name = "optim.schedule.floor",
+       .initial = 0.0,
+       .doc = "learning rate at the end",
+       .range = at_least(0)},
+      {.name = "optim.schedule.decay",
+       .initial = whole(0),
+       .doc = "steps of decay at the end (wsd)",
+       .range = at_least(0)},
+  };
+}
+
+Rows train_rows() {
+  return {
+      {.name = "train.batch",
+       .initial = whole(16),
+       .doc = "windows of a batch (B)",
+       .range = between(1, 1 << 20)},
+      {.name = "train.accumulate",
+       .initial = whole(1),
+       .doc = "batches whose gradients are added to one step",
+       .range = between(1, 1 << 20)},
+      {.name = "train.steps",
+       .initial = steps(1000),
+       .doc = "length of the training: 1000, 2e or 10Mt",
+       .range = above(0),
+       .resume = true},
+      {.name = "train.time",
+       .initial = Period{},
+       .doc = "limit in wall time, such as 30min; 0 for none",
+       .resume = true},
+      {.name = "train.seed",
+       .initial = whole(1),
+       .doc = "seed of everything random",
+       .range = at_least(0)},
+      {.name = "train.overfit",
+       .initial = false,
+       .doc = "train on the first batch only, to see whether the model can learn"},
+      {.name = "train.log.every",
+       .initial = steps(10),
+       .doc = "how often a line of metrics is written, 0 for never",
+       .resume = true},
+      {.name = "train.validate.every",
+       .initial = steps(250),
+       .doc = "how often the model is validated, 0 for never",
+       .resume = true},
+      {.name = "train.validate.batches",
+       .initial = whole(0),
+       .doc = "most batches of a validation, 0 for all",
+       .range = at_least(0),
+       .resume = true},
+      {.name = "train.checkpoint.every",
+       .initial = seconds(300),
+       .doc = "how often a checkpoint is saved, 0 for only at the end",
+       .resume = true},
+      {.name = "train.checkpoint.keep_last",
+       .initial = whole(2),
+       .doc = "newest checkpoints that are kept",
+       .range = at_least(1),
+       .resume = true},
+      {.name = "train.checkpoint.keep_best",
+       .initial = whole(1),
+       .doc = "best checkpoints by validation loss that are kept",
+       .range = at_least(0),
+       .resume = true},
+      {.name = "train.stop.patience",
+       .initial = whole(0),
+       .doc = "stop after so many validations without improvement, 0 for never",
+       .range = at_least(0),
+       .resume = true},
+      {.name = "train.stop.min_delta",
+       .initial = 0.0,
+       .doc = "smallest improvement that counts, in the unit of the loss",
+       .range = at_least(0),
+       .resume = true},
+  };
+}
+
+}  // namespace
+
+ParameterTable standard_parameters(const Choices& choices) {
+  Rows all;
+  for (Rows& rows :
+       std::vector{model_rows(), mixer_rows(choices), data_rows(), optimizer_rows(), train_rows()})
+    all.insert(all.end(), rows.begin(), rows.end());
+  return ParameterTable(std::move(all));
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
