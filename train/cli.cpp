@@ -1,7 +1,265 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/train/cli.hpp>
+#include <bochner/train/commands.hpp>
+#include <bochner/train/config/parameters.hpp>
+#include <bochner/train/exit_codes.hpp>
+#include <bochner/train/run_metadata.hpp>
+#include <bochner/train/storage/storage.hpp>
+#include <bochner/train/trainer.hpp>
+#include <filesystem>
 
 namespace bochner::inline BOCHNER_PRECISION {
+namespace {
 
-int cli(int, char**) { return 2; }
+constexpr std::size_t most_threads = 1024;
+
+/// Everything that the command line can say, and what to do then.
+struct CommandLine {
+  CLI::App app{"bochner: train long-sequence models whose attention kernels are learned"};
+  std::string config, run, output, resets, section, shell, model, setting;
+  std::size_t threads = 0;
+  bool strict = false, json = false, markdown = false, live_weights = false;
+  TrainingOptions training;
+  EvaluationOptions evaluation;
+  SampleOptions sample;
+  GradcheckOptions gradcheck;
+  BenchOptions bench;
+  std::function<int()> action;
+
+  CLI::App* command(CLI::App& parent, const char* name, const char* help,
+                    std::function<int()> run_it) {
+    CLI::App* sub = parent.add_subcommand(name, help);
+    add_number(sub, "--threads", threads, "0 for all processors; results do not depend on it");
+    sub->callback([this, run_it = std::move(run_it)] { action = run_it; });
+    return sub;
+  }
+  void add_sets(CLI::App* sub, std::vector<std::string>& sets) {
+    sub->add_option("--set", sets, "change a key of the config, for instance optim.lr=3e-4")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
+  }
+  void add_training(CLI::App* sub, bool with_run) {
+    if (with_run)
+      sub->add_option("--run", training.run,
+                      "directory of the run (default: runs/NAME of the config)")
+          ->type_name("DIR");
+    add_sets(sub, training.sets);
+    sub->add_option("--progress", training.progress,
+                    "bar, plain or none; auto: a bar on a terminal, else plain lines")
+        ->type_name("MODE");
+    sub->add_flag("--profile", training.profile, "print at the end where the time went, by op");
+  }
+  void add_weights(CLI::App* sub) {
+    sub->add_flag("--live-weights", live_weights,
+                  "the weights of the step itself, not the running mean of optim.ema");
+  }
+  template <class Number>
+  void add_number(CLI::App* sub, const char* name, Number& value, const char* help) {
+    sub->add_option(name, value, help)
+        ->capture_default_str()
+        ->type_name("N")
+        ->check(CLI::Validator(
+            [](std::string& text) {
+              return text.starts_with("-") ? "must not be negative" : std::string();
+            },
+            ""));
+  }
+  void add_config(CLI::App* sub) {
+    sub->add_option("config", config, "config file (TOML)")->required()->type_name("FILE");
+  }
+  void add_checkpoint(CLI::App* sub, const char* name, const char* help) {
+    sub->add_option(name, run, help)->required()->type_name("RUN");
+  }
+
+  void add_training_commands() {
+    CLI::App* train = command(app, "train", "start a new run",
+                              [this] { return train_command(config, training); });
+    add_config(train);
+    add_training(train, true);
+    CLI::App* resume = command(app, "resume", "go on with a run, bit for bit",
+                               [this] { return resume_command(run, strict, training); });
+    add_checkpoint(resume, "run", "directory of the run");
+    resume->add_flag("--strict", strict, "refuse another build or machine than the checkpoint's");
+    add_training(resume, false);
+    CLI::App* fork = command(app, "fork", "start a new run from the checkpoint of another",
+                             [this] { return fork_command(run, config, resets, training); });
+    add_checkpoint(fork, "parent", "RUN, RUN@best or RUN@STEP");
+    add_config(fork);
+    fork->add_option("--reset", resets, "what starts anew: optimizer,schedule,data,ema")
+        ->type_name("LIST");
+    add_training(fork, true);
+  }
+
+  void add_run_commands() {
+    CLI::App* eval = command(app, "eval", "validation loss of a run", [this] {
+      evaluation.averaged = !live_weights;
+      return eval_command(run, evaluation);
+    });
+    add_checkpoint(eval, "run", "RUN, RUN@best or RUN@STEP");
+    eval->add_flag("--json", evaluation.json, "print JSON");
+    add_sets(eval, evaluation.sets);
+    add_weights(eval);
+
+    CLI::App* sampler = command(app, "sample", "continue a prompt", [this] {
+      sample.averaged = !live_weights;
+      return sample_command(run, sample);
+    });
+    add_checkpoint(sampler, "run", "RUN, RUN@best or RUN@STEP");
+    sampler->add_option("--prompt", sample.prompt, "text to continue (default: a line end)")
+        ->type_name("TEXT");
+    add_number(sampler, "--bytes", sample.bytes, "how many bytes to add");
+    add_number(sampler, "--temperature", sample.sampling.temperature,
+               "below 1 is more cautious, 0 takes the most probable byte");
+    add_number(sampler, "--top-k", sample.sampling.top_k,
+               "only the N most probable bytes, 0 for all");
+    add_number(sampler, "--top-p", sample.sampling.top_p,
+               "only the most probable bytes that together reach N");
+    add_number(sampler, "--seed", sample.seed, "seed of the random numbers");
+    add_weights(sampler);
+
+    CLI::App* inspect = command(app, "inspect", "what a checkpoint holds",
+                                [this] { return inspect_command(run, json); });
+    add_checkpoint(inspect, "run", "RUN, RUN@best, RUN@STEP or a checkpoint file");
+    inspect->add_flag("--json", json, "print JSON");
+    CLI::App* exporter = command(app, "export", "weights as a safetensors file",
+                                 [this] { return export_command(run, output, !live_weights); });
+    add_checkpoint(exporter, "run", "RUN, RUN@best, RUN@STEP or a checkpoint file");
+    exporter->add_option("--output,-o", output, "file to write")->required()->type_name("FILE");
+    add_weights(exporter);
+  }
+
+  void add_config_commands() {
+    CLI::App* group = app.add_subcommand("config", "check and print configs, list their keys");
+    group->require_subcommand(1);
+    CLI::App* check = command(*group, "check", "is the file in order?",
+                              [this] { return config_check_command(config, training.sets); });
+    CLI::App* print = command(*group, "print", "every key, also those that the file leaves out",
+                              [this] { return config_print_command(config, training.sets); });
+    for (CLI::App* sub : {check, print}) {
+      add_config(sub);
+      add_sets(sub, training.sets);
+    }
+    CLI::App* keys = command(*group, "keys", "all keys with type, default and meaning", [this] {
+      return config_keys_command(section, markdown ? KeyFormat::markdown
+                                          : json   ? KeyFormat::json
+                                                   : KeyFormat::text);
+    });
+    keys->add_option("section", section, "only this part, for instance model.mixer");
+    keys->add_flag("--json", json, "print JSON");
+    keys->add_flag("--markdown", markdown, "the reference page");
+  }
+
+  void add_other_commands(int argc, char** argv) {
+    gradcheck.argc = argc;
+    gradcheck.argv = argv;
+    CLI::App* check = command(app, "gradcheck", "gradients of small models against differences",
+                              [this] { return gradcheck_command(gradcheck); });
+    check->add_option("--mixer", gradcheck.mixer, "only this mixer");
+    check->add_option("--features", gradcheck.features, "only this feature map");
+    check->add_option("--density", gradcheck.density, "only this density");
+    check->add_flag("--json", gradcheck.json, "print JSON lines");
+    CLI::App* group = app.add_subcommand("bench", "measure speed");
+    group->require_subcommand(1);
+    CLI::App* step = command(*group, "step", "training steps of a reference model",
+                             [this] { return bench_step_command(model, bench); });
+    step->add_option("model", model, "tiny-performer, performer-lm, performer-lm-16k or softmax-lm")
+        ->required();
+    add_number(step, "--steps", bench.steps, "steps to measure, after three that are not");
+    step->add_flag("--json", bench.json, "print JSON");
+    CLI::App* completion =
+        command(app, "completion", "shell completion: eval \"$(bochner completion bash)\"", [this] {
+          return shell.empty() ? complete_setting_command(setting) : completion_command(shell);
+        });
+    completion->add_option("shell", shell, "bash or zsh");
+    completion->add_option("--setting", setting, "what may follow --set")->group("");
+  }
+
+  CommandLine(int argc, char** argv) {
+    for (int i = 0; i < argc; ++i)
+      training.command += fmt::format("{}{}", i > 0 ? " " : "", argv[i]);
+    app.require_subcommand(1);
+    app.set_version_flag("--version", [] { return version_text(); });
+    if (argc > 0) app.name(std::filesystem::path(argv[0]).filename().string());
+    app.footer(
+        "Exit codes: 0 done, 1 failed, 2 wrong usage or config, 65 bad data, 74 cannot read or "
+        "write,\n75 stopped and can be resumed.");
+    add_training_commands();
+    add_run_commands();
+    add_config_commands();
+    add_other_commands(argc, argv);
+  }
+};
+
+int fail(ExitCode code, const std::string& message) {
+  fmt::print(stderr, "{}\n", message);
+  return code;
+}
+
+/// Null if there is none of this name.
+const CLI::App* subcommand(const CLI::App& app, const std::string& name) {
+  const auto named =
+      app.get_subcommands([&](const CLI::App* sub) { return sub->get_name() == name; });
+  return named.empty() ? nullptr : named.front();
+}
+
+/// What is wrong with the words typed. Of a command that does not exist, CLI11 only says that one
+/// is missing.
+std::string usage_problem(const CLI::App& root, int argc, char** argv, const CLI::Error& error) {
+  const CLI::App* app = &root;
+  std::string help = "See: " + root.get_name();
+  int i = 1;
+  for (; i < argc; ++i) {
+    const CLI::App* next = subcommand(*app, argv[i]);
+    if (!next) break;
+    app = next;
+    help += " " + next->get_name();
+  }
+  help += " --help";
+  const std::string word = i < argc ? argv[i] : "";
+  if (app->get_require_subcommand_min() == 0 || word.starts_with("-"))
+    return fmt::format("{}. {}", error.what(), help);
+  if (word.empty()) return "no command. " + help;
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app->get_subcommands({})) names.push_back(sub->get_name());
+  const std::string near = nearest(word, names);
+  return fmt::format("{}: no such command. {}", word,
+                     near.empty() ? help : "Did you mean " + near + "?");
+}
+
+}  // namespace
+
+int cli(int argc, char** argv) {
+  try {
+    CommandLine line(argc, argv);
+    try {
+      line.app.parse(argc, argv);
+    } catch (const CLI::Success& help) {
+      return line.app.exit(help);
+    } catch (const CLI::ParseError& error) {
+      return fail(exit_usage, usage_problem(line.app, argc, argv, error));
+    }
+    if (line.threads > most_threads)
+      throw std::invalid_argument(
+          fmt::format("--threads {}: must be at most {}", line.threads, most_threads));
+    set_thread_count(line.threads);
+    return line.action();
+  } catch (const ConfigError& error) {
+    return fail(exit_usage, error.what());
+  } catch (const std::invalid_argument& error) {
+    return fail(exit_usage, error.what());
+  } catch (const DataError& error) {
+    return fail(exit_data, error.what());
+  } catch (const IoError& error) {
+    return fail(exit_io, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(exit_failed,
+                "out of memory; lower train.batch or data.length, or set model.checkpoint = true");
+  } catch (const std::exception& error) {
+    return fail(exit_failed, error.what());
+  }
+}
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,262 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bochner/train/storage/commit_file.hpp>
+#include <random>
+
+#include "faults/crashing_storage.hpp"
+#include "training_run.hpp"
+
+namespace bochner {
+namespace {
+
+using faults::CrashingStorage;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+struct Recipe {
+  const char* name;
+  std::uint64_t last_step;
+  std::vector<std::string> sets;
+  friend void PrintTo(const Recipe& recipe, std::ostream* out) { *out << recipe.name; }
+};
+
+/// Together they hold all that a resume has to bring back. Logs fall between validations and
+/// checkpoints; in 50 steps the boundary of an epoch is crossed two to four times.
+const Recipe recipes[] = {
+    {"LinearAdamwAverageAccumulate",
+     50,
+     {"model.mixer.kind=linear", "model.mixer.time_kernel=decay", "optim.kind=adamw",
+      "optim.ema=0.9", "train.accumulate=2", "optim.schedule.kind=cosine",
+      "optim.schedule.warmup=5", "train.log.every=7", "train.validate.every=5",
+      "train.checkpoint.every=4", "train.checkpoint.keep_best=2"}},
+    {"SoftmaxNesterovDropout",
+     50,
+     {"model.mixer.kind=softmax", "model.mixer.time_kernel=decay", "model.positions=rotary",
+      "model.norm=rms", "model.dropout=0.2", "optim.kind=sgd", "optim.nesterov=true",
+      "optim.lr=0.05", "optim.clip_value=0.1", "optim.schedule.kind=linear", "train.log.every=3",
+      "train.validate.every=6", "train.checkpoint.every=0"}},
+    {"RecomputedAdamDropout",
+     50,
+     {"model.mixer.kind=linear", "model.mixer.draws=iid", "model.positions=none",
+      "model.checkpoint=true", "model.dropout=0.1", "optim.kind=adam", "optim.ema=0.5",
+      "optim.schedule.kind=inverse_sqrt", "optim.schedule.warmup=3", "train.batch=3",
+      "train.log.every=4", "train.validate.every=1e", "train.validate.batches=1",
+      "train.checkpoint.every=1", "train.checkpoint.keep_last=3"}},
+    {"StopsEarly",
+     20,
+     {"optim.lr=0", "train.stop.patience=3", "train.log.every=4", "train.validate.every=5",
+      "train.checkpoint.every=3"}},
+};
+
+class Resume : public testing::TestWithParam<Recipe> {
+ protected:
+  TemporaryFolder folder;
+  Config config = tiny_config(folder.write("text", tiny_text()), GetParam().sets);
+  Remains uninterrupted = [this] {
+    CrashingStorage storage;
+    start_leg(storage, config, 2);
+    return remains_of(storage);
+  }();
+
+  std::uint64_t last_step() const { return uninterrupted.state.step; }
+
+  /// The remains of a run whose legs end after these steps.
+  Remains in_legs(const std::vector<std::uint64_t>& ends, Ending ending, std::size_t threads) {
+    CrashingStorage storage;
+    start_leg(storage, config, threads, ending, ends.front());
+    for (std::size_t leg = 1; leg < ends.size(); ++leg) {
+      resume_leg(storage, threads_of(threads + leg), ending, ends[leg]);
+    }
+    resume_leg(storage, threads_of(threads + ends.size()));
+    return remains_of(storage);
+  }
+  static std::size_t threads_of(std::size_t number) { return 1 + number % 4; }
+};
+
+TEST_P(Resume, GivesEqualBitsAfterAStopAtEveryStep) {
+  for (std::uint64_t step = 1; step < last_step(); ++step) {
+    ASSERT_EQ(difference(in_legs({step}, Ending::signal, threads_of(step)), uninterrupted), "")
+        << "stopped after step " << step;
+  }
+}
+
+TEST_P(Resume, GivesEqualBitsAfterAKillAtEveryStep) {
+  for (std::uint64_t step = 1; step <= last_step(); ++step) {
+    ASSERT_EQ(difference(in_legs({step}, Ending::kill, threads_of(step)), uninterrupted), "")
+        << "killed in step " << step;
+  }
+}
+
+TEST_P(Resume, GivesEqualBitsAfterChainsOfThree) {
+  std::mt19937_64 random(5);
+  for (int chain = 0; chain < 15; ++chain) {
+    std::vector<std::uint64_t> ends;
+    while (ends.size() < 3) {
+      const std::uint64_t step = 1 + random() % (last_step() - 1);
+      if (std::find(ends.begin(), ends.end(), step) == ends.end()) ends.push_back(step);
+    }
+    std::sort(ends.begin(), ends.end());
+    ASSERT_EQ(difference(in_legs(ends, Ending::signal, threads_of(chain)), uninterrupted), "")
+        << "seed 5, stopped after steps " << ends[0] << ", " << ends[1] << " and " << ends[2];
+  }
+}
+
+TEST_P(Resume, OfARunThatIsDoneChangesNothing) {
+  CrashingStorage storage;
+  start_leg(storage, config, 1);
+  resume_leg(storage, 2);
+  EXPECT_EQ(difference(remains_of(storage), uninterrupted), "");
+  EXPECT_EQ(last_step(), GetParam().last_step);
+}
+
+INSTANTIATE_TEST_SUITE_P(Recipes, Resume, testing::ValuesIn(recipes),
+                         [](const auto& recipe) { return std::string(recipe.param.name); });
+
+/// The tensors and the state of a checkpoint, to be changed.
+struct Copy {
+  std::map<std::string, Tensor> tensors;
+  TrainerState state;
+
+  void zero(const std::string& prefix) {
+    for (auto& [name, tensor] : tensors) {
+      if (name.starts_with(prefix)) tensor.fill(0);
+    }
+  }
+  void replace_averages() {
+    for (auto& [name, tensor] : tensors) {
+      if (name.starts_with("ema/")) tensor = tensors.at("model/" + name.substr(4));
+    }
+  }
+};
+
+struct Bug {
+  const char* name;
+  std::function<void(Copy&)> change;
+  const char* noticed;
+  friend void PrintTo(const Bug& bug, std::ostream* out) { *out << bug.name; }
+};
+
+const Bug bugs[] = {
+    {"NoAverages", [](Copy& copy) { copy.replace_averages(); }, "ema/"},
+    {"NoMoments", [](Copy& copy) { copy.zero("optimizer/"); }, ""},
+    {"NoBuffers", [](Copy& copy) { copy.zero("buffer/"); }, "buffer/"},
+    {"OneExampleTooFar", [](Copy& copy) { ++copy.state.examples; }, ""},
+    {"OneStepTooFar", [](Copy& copy) { ++copy.state.optimizer_steps; }, ""},
+    {"OneAverageTooFar", [](Copy& copy) { ++copy.state.ema_steps; }, ""},
+    {"NoLossSum", [](Copy& copy) { copy.state.loss_sum = 0; }, "metrics"},
+    {"NoLossCount", [](Copy& copy) { copy.state.loss_count = 1; }, "metrics"},
+    {"ValidationForgotten", [](Copy& copy) { copy.state.validated_step = 0; }, "metrics"},
+    {"BestForgotten", [](Copy& copy) { copy.state.best.clear(); }, "state"},
+};
+
+class ResumeControl : public testing::TestWithParam<Bug> {};
+
+/// The comparison of the tests above notices what a resume could forget.
+TEST_P(ResumeControl, IsNoticed) {
+  TemporaryFolder folder;
+  const Config config =
+      tiny_config(folder.write("text", tiny_text()),
+                  {"model.mixer.kind=linear", "optim.kind=adamw", "optim.ema=0.9",
+                   "train.log.every=7", "train.validate.every=20", "train.checkpoint.every=20",
+                   "train.checkpoint.keep_best=3", "optim.lr=0.01"});
+  CrashingStorage whole, changed;
+  start_leg(whole, config, 1);
+  // Killed after the checkpoint of step 20, which has the best validation so far and half a log.
+  start_leg(changed, config, 1, Ending::kill, 23);
+  {
+    RunDirectory run = RunDirectory::open(changed, tiny_run);
+    const CheckpointReader before = run.load_step(20);
+    Copy copy{{}, before.state()};
+    for (const StoredTensor& stored : before.tensors())
+      copy.tensors[stored.name] = before.load(stored.name);
+    GetParam().change(copy);
+    CheckpointContent content{before.config(), {}, copy.state};
+    for (const StoredTensor& stored : before.tensors()) {
+      content.tensors.push_back({stored.name, stored.shape, copy.tensors.at(stored.name).data()});
+    }
+    commit_file(changed, run.checkpoint_path(20),
+                [&](StoredFile& file) { write_checkpoint(file, content); });
+  }
+  resume_leg(changed, 1);
+  const std::string found = difference(remains_of(changed), remains_of(whole));
+  EXPECT_NE(found, "");
+  EXPECT_THAT(found, HasSubstr(GetParam().noticed));
+}
+
+INSTANTIATE_TEST_SUITE_P(Bugs, ResumeControl, testing::ValuesIn(bugs),
+                         [](const auto& bug) { return std::string(bug.param.name); });
+
+struct ResumedRun : testing::Test {
+  TemporaryFolder folder;
+  CrashingStorage storage;
+  std::vector<std::string> notes;
+  Config config(const std::vector<std::string>& sets = {}) {
+    return tiny_config(folder.write("text", tiny_text()), sets);
+  }
+};
+
+TEST_F(ResumedRun, KeepsTheChangesOfAnEarlierResume) {
+  start_leg(storage, config({"train.steps=10"}), 1);
+  { Session::resume(storage, tiny_run, {"train.steps=20"}, true, notes); }
+  resume_leg(storage, 1);
+  EXPECT_EQ(remains_of(storage).state.step, 20u);
+}
+
+TEST_F(ResumedRun, TakesTheChangeOfAKeyOfTheModelThatMayChange) {
+  start_leg(storage, config(), 1, Ending::signal, 5);
+  Session session = Session::resume(storage, tiny_run, {"model.checkpoint=true"}, true, notes);
+  EXPECT_TRUE(session.config().flag("model.checkpoint"));
+  run_leg(session, 1);
+  CrashingStorage whole;
+  start_leg(whole, config(), 1);
+  EXPECT_EQ(difference(remains_of(storage), remains_of(whole)), "");
+}
+
+TEST_F(ResumedRun, RefusesOtherData) {
+  start_leg(storage, config(), 1, Ending::signal, 5);
+  folder.write("text", tiny_text() + "more");
+  EXPECT_THAT(message_of<DataError>([&] { Session::resume(storage, tiny_run, {}, true, notes); }),
+              StartsWith("run: the files of data.files have changed since the run began"));
+}
+
+TEST_F(ResumedRun, OfAForkGoesOnFromItsParent) {
+  start_leg(storage, config(), 1, Ending::signal, 30);
+  const RunReference parent{tiny_run, ""};
+  { Session::fork(storage, parent, config({"optim.lr=0.1"}), "forked", {}, "test", notes); }
+  Session session = Session::resume(storage, "forked", {}, true, notes);
+  EXPECT_EQ(session.state().step, 30u);
+  RunDirectory run = RunDirectory::read(storage, tiny_run);
+  const auto before = run.load_step(30).load("model/embedding.weight");
+  EXPECT_EQ(session.run().load_step(30).load("model/embedding.weight"), before);
+}
+
+TEST_F(ResumedRun, OfAForkThatHasNotTakenOverItsParentIsRefused) {
+  start_leg(storage, config(), 1, Ending::signal, 30);
+  { Session::fork(storage, {tiny_run, ""}, config(), "forked", {}, "test", notes); }
+  storage.unlink("forked/checkpoints/step-000000000030.ckpt");
+  EXPECT_EQ(message_of<DataError>([&] { Session::resume(storage, "forked", {}, true, notes); }),
+            "forked: was to be forked from run/checkpoints/step-000000000030.ckpt and ended before "
+            "its first checkpoint; remove it and fork again");
+}
+
+TEST_F(ResumedRun, GoesOnAfterAFullDisk) {
+  const auto recipe =
+      config({"train.checkpoint.every=10", "train.log.every=0", "train.validate.every=0"});
+  CrashingStorage whole;
+  start_leg(whole, recipe, 1);
+  Session session = Session::start(storage, recipe, tiny_run, "test");
+  set_thread_count(1);
+  SignalGuard signals;
+  Progress progress(ProgressMode::none, 50, 16, 0);
+  storage.calm();
+  storage.fail_at = 0;
+  storage.failures = 3;
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(TrainingLoop(session, progress, signals).run(), StopReason::finished);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("could not save step 10: "));
+  EXPECT_EQ(difference(remains_of(storage), remains_of(whole)), "");
+}
+
+}  // namespace
+}  // namespace bochner

@@ -1,0 +1,45 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "training_run.hpp"
+
+namespace bochner {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<Tensor> copy_of_state(Trainer& trainer) {
+  std::vector<Tensor> tensors;
+  for (const NamedTensor& named : trainer.state()) tensors.push_back(*named.tensor);
+  return tensors;
+}
+
+TEST(Trainer, AStepThatIsNotFiniteChangesNothingAndNamesTheOp) {
+  TemporaryFolder folder;
+  const Config config =
+      tiny_config(folder.write("text", tiny_text()),
+                  {"optim.lr=1e30", "optim.clip=0", "optim.ema=0.9", "train.accumulate=2"});
+  const auto task = make_task(config);
+  Trainer trainer(config, *task, run_steps);
+  trainer.step();
+  const std::vector<Tensor> before = copy_of_state(trainer);
+  EXPECT_THAT(message_of<DivergedError>([&] { trainer.step(); }),
+              testing::AllOf(HasSubstr("step 2: the loss"), HasSubstr("of op ")));
+  EXPECT_EQ(copy_of_state(trainer), before);
+  EXPECT_EQ(trainer.steps(), 1u);
+  EXPECT_EQ(trainer.examples(), trainer.examples_per_step());
+  EXPECT_EQ(trainer.optimizer().steps(), 1u);
+}
+
+TEST(Trainer, RefusesAnUpdateThatIsNotFinite) {
+  TemporaryFolder folder;
+  const Config config =
+      tiny_config(folder.write("text", tiny_text()), {"optim.lr=1e39", "optim.clip=0"});
+  const auto task = make_task(config);
+  Trainer trainer(config, *task, run_steps);
+  EXPECT_THAT(message_of<DivergedError>([&] { trainer.step(); }),
+              HasSubstr("step 1: the update with learning rate 1e+39 makes embedding.weight"));
+}
+
+}  // namespace
+}  // namespace bochner

@@ -1,0 +1,97 @@
+#include <fmt/format.h>
+
+#include <bochner/train/commands.hpp>
+#include <bochner/train/exit_codes.hpp>
+#include <bochner/train/language_task.hpp>
+#include <bochner/train/session.hpp>
+#include <cstdio>
+#include <numbers>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+struct LoadedRun {
+  CheckpointReader checkpoint;
+  Config config;
+};
+
+LoadedRun load_run(FileStorage& storage, const std::string& reference) {
+  std::vector<std::string> skipped;
+  CheckpointReader checkpoint = open_checkpoint(storage, parse_run_reference(reference), skipped);
+  for (const std::string& note : skipped) fmt::print(stderr, "skipped {}\n", note);
+  Config config =
+      parse_config(checkpoint.config(), checkpoint.path().string(), registered_parameters());
+  return {std::move(checkpoint), std::move(config)};
+}
+
+/// Feeds a text to a model token by token. Where trained positions end, it starts again on the last
+/// half of them.
+class TextStream {
+ public:
+  explicit TextStream(LanguageModel& model) : model_(model), state_(model.start()) {}
+
+  void feed(std::int32_t token) {
+    if (state_.position == model_.position_limit()) restart();
+    if (model_.position_limit() != std::numeric_limits<std::size_t>::max())
+      recent_.push_back(token);
+    logits_ = model_.step(token, state_);
+  }
+  const Tensor& logits() const { return logits_; }
+
+ private:
+  void restart() {
+    recent_.erase(recent_.begin(), recent_.end() - std::ptrdiff_t((recent_.size() + 1) / 2));
+    state_ = model_.start();
+    for (const std::int32_t token : recent_) logits_ = model_.step(token, state_);
+  }
+  LanguageModel& model_;
+  LanguageModel::State state_;
+  std::vector<std::int32_t> recent_;
+  Tensor logits_;
+};
+
+}  // namespace
+
+int eval_command(const std::string& run, const EvaluationOptions& options) {
+  PosixStorage storage;
+  auto [checkpoint, config] = load_run(storage, run);
+  for (const std::string& set : options.sets) apply_set(config, set);
+  validate(config);
+  const auto task = make_task(config);
+  load_model(checkpoint, task->model(), options.averaged);
+  const std::size_t batch = std::size_t(config.integer("train.batch"));
+  const double loss = *validation_loss(*task, batch, 0, [] { return false; });
+  const double bits = loss / std::numbers::ln2;
+  if (options.json) {
+    fmt::print(R"({{"step":{},"valid":{},"bits_per_token":{}}})"
+               "\n",
+               checkpoint.state().step, loss, bits);
+  } else {
+    fmt::print("step {}   {:.4f} nats   {:.4f} bits/byte   {}\n", checkpoint.state().step, loss,
+               bits, task->describe_data());
+  }
+  return exit_done;
+}
+
+int sample_command(const std::string& run, const SampleOptions& options) {
+  check_sampling(options.sampling);
+  PosixStorage storage;
+  const auto [checkpoint, config] = load_run(storage, run);
+  if (options.prompt.empty()) throw std::invalid_argument("--prompt: must hold at least one byte");
+  const auto model = make_language_model(config);
+  load_model(checkpoint, *model, options.averaged);
+  TextStream stream(*model);
+  for (const char byte : options.prompt) stream.feed(static_cast<unsigned char>(byte));
+  fmt::print("{}", options.prompt);
+  const RandomFunction random{options.seed, Purpose::sampling, 0};
+  for (std::uint64_t i = 0; i < options.bytes; ++i) {
+    const std::int32_t token = sample_token(stream.logits(), options.sampling, random.uniform(i));
+    std::putchar(token);
+    std::fflush(stdout);
+    if (i + 1 < options.bytes) stream.feed(token);
+  }
+  std::putchar('\n');
+  return exit_done;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

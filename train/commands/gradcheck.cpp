@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bochner/autodiff/gradcheck.hpp>
+#include <bochner/layers/initialize.hpp>
+#include <bochner/layers/models/language_model.hpp>
+#include <bochner/train/commands.hpp>
+#include <bochner/train/exit_codes.hpp>
+#include <filesystem>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+struct Case {
+  std::string mixer, features, density, time_kernel, positions;
+  std::string name() const {
+    const std::string kernel =
+        mixer == "linear" ? fmt::format("linear({}, {})", features, density) : mixer;
+    return fmt::format("{}, time kernel {}, positions {}", kernel, time_kernel, positions);
+  }
+};
+
+std::vector<std::string> wanted(const std::string& name, const std::vector<std::string>& all,
+                                const char* what) {
+  if (name.empty()) return all;
+  if (std::find(all.begin(), all.end(), name) != all.end()) return {name};
+  throw std::invalid_argument(fmt::format("gradcheck: no {} is called \"{}\"", what, name));
+}
+
+std::vector<Case> cases_of(const std::string& mixer, const std::string& features,
+                           const std::string& density) {
+  std::vector<Case> cases;
+  const bool only_linear = !features.empty() || !density.empty();
+  for (const std::string& one :
+       wanted(mixer.empty() && only_linear ? "linear" : mixer, mixers().names(), "mixer")) {
+    for (const auto& [time_kernel, positions] :
+         {std::pair{"none", "learned"}, std::pair{"decay", "rotary"}}) {
+      if (one != "linear") {
+        cases.push_back({one, "", "", time_kernel, positions});
+        continue;
+      }
+      for (const std::string& map : wanted(features, feature_maps().names(), "feature map")) {
+        for (const std::string& spectrum : wanted(density, densities().names(), "density")) {
+          cases.push_back({one, map, spectrum, time_kernel, positions});
+        }
+      }
+    }
+  }
+  return cases;
+}
+
+LanguageModelSpec small_model(const Case& which) {
+  LanguageModelSpec spec;
+  spec.vocabulary = 7;
+  spec.length = 9;
+  spec.blocks = 1;
+  spec.positions = which.positions;
+  spec.block.width = 8;
+  spec.block.expansion = 2;
+  MixerSpec& mixer = spec.block.mixer;
+  mixer.kind = which.mixer;
+  mixer.heads = 2;
+  mixer.chunk = 4;
+  mixer.time_kernel = {which.time_kernel, 2, 16};
+  if (which.mixer == "linear") {
+    mixer.features.kind = which.features;
+    mixer.features.m = 6;
+    mixer.features.density.kind = which.density;
+  }
+  return spec;
+}
+
+/// The loss of a small language model on two short sequences, through all its parameters.
+GradientReport check(const Case& which, double tolerance) {
+  LanguageModel model(small_model(which));
+  initialize(model, 1);
+  Indices tokens{{2, 9}, {}}, targets{{2, 9}, {}};
+  const RandomFunction random{1, Purpose::test, 0};
+  for (std::uint64_t i = 0; i < 18; ++i) {
+    tokens.values.push_back(std::int32_t(random.integer(2 * i, 7)));
+    targets.values.push_back(std::int32_t(random.integer(2 * i + 1, 7)));
+  }
+  GradientOptions options;
+  options.tolerance = tolerance;
+  return check_gradient([&](Tape& tape) { return model.loss(tape, tokens, targets); },
+                        parameters_of(model), options);
+}
+
+#ifndef BOCHNER_DOUBLE
+/// Differences need double precision: the same program in double stands beside this one under the
+/// name with 64.
+void become_double_program(int argc, char** argv) {
+  const std::string sibling = std::filesystem::read_symlink("/proc/self/exe").string() + "64";
+  if (argc > 0 && access(sibling.c_str(), X_OK) == 0) execv(sibling.c_str(), argv);
+}
+#endif
+
+}  // namespace
+
+int gradcheck_command(const GradcheckOptions& options) {
+#ifdef BOCHNER_DOUBLE
+  const double tolerance = 1e-6;
+#else
+  become_double_program(options.argc, options.argv);
+  const double tolerance = 5e-2;
+  fmt::print(stderr,
+             "in float, tolerance {}: no program with this one's name and 64 stands beside it\n",
+             tolerance);
+#endif
+  bool passed = true;
+  for (const Case& which : cases_of(options.mixer, options.features, options.density)) {
+    const GradientReport report = check(which, tolerance);
+    passed = passed && report.passed;
+    if (options.json) {
+      fmt::print(R"({{"case":"{}","elements":{},"worst":{},"at":"{}","passed":{}}})"
+                 "\n",
+                 which.name(), report.checked, report.worst_error, report.worst_element,
+                 report.passed);
+    } else {
+      fmt::print("{:<64} {}   {}\n", which.name(), report.summary(),
+                 report.passed ? "ok" : "WRONG");
+    }
+  }
+  return passed ? exit_done : exit_failed;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/train/commands.hpp>
+#include <bochner/train/exit_codes.hpp>
+#include <bochner/train/format.hpp>
+#include <bochner/train/loop.hpp>
+#include <bochner/train/profile.hpp>
+#include <bochner/train/run_metadata.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+Path run_directory(const std::string& config, const TrainingOptions& options) {
+  return options.run.empty() ? Path("runs") / Path(config).stem() : Path(options.run);
+}
+
+void print_header(Session& session, Progress& progress) {
+  progress.line(fmt::format("{} · {} · seed {}", version_line(),
+                            format_number_of(thread_count(), "thread"), session.state().seed));
+  progress.line(fmt::format("model    {}   {} parameters", session.task().describe_model(),
+                            format_count(double(count_parameters(session.task().model())))));
+  progress.line("data     " + session.task().describe_data());
+  progress.line("run      " + session.run().path().string());
+}
+
+/// The last words; `program` is what was typed to start it.
+int report(StopReason reason, Session& session, SignalGuard& signals, Progress& progress,
+           const std::string& program) {
+  const TrainerState& state = session.state();
+  const std::string run = session.run().path().string();
+  const std::string best = state.best_step > 0
+                               ? fmt::format("; best validation {:.4f} nats at step {}",
+                                             state.best_metric, state.best_step)
+                               : "";
+  switch (reason) {
+    case StopReason::finished:
+      progress.line(fmt::format("done     step {}{}", state.step, best));
+      return exit_done;
+    case StopReason::no_improvement:
+      progress.line(fmt::format("done     step {}, no improvement in {}{}", state.step,
+                                format_number_of(state.validations_since_best, "validation"),
+                                best));
+      return exit_done;
+    case StopReason::time_limit:
+    case StopReason::signal:
+      progress.line(fmt::format(
+          "stopped at step {} by {}; continue with:  {} resume {}", state.step,
+          reason == StopReason::signal ? signals.stop_name() : "train.time", program, run));
+      return exit_stopped;
+  }
+  return exit_failed;
+}
+
+/// The loop, whose errors say how to go on with this run.
+StopReason train(Session& session, Progress& progress, SignalGuard& signals, TapeObserver* observer,
+                 const std::string& program) {
+  const std::string run = session.run().path().string();
+  try {
+    return TrainingLoop(session, progress, signals, observer).run();
+  } catch (const DivergedError& error) {
+    // The learning rate of a run is fixed by its checkpoints.
+    const bool saved = !session.run().list_checkpoints().empty();
+    throw DivergedError(fmt::format(
+        "{}: {} in {}", run, error.what(),
+        saved ? fmt::format("a fork: {} fork {} CONFIG --run DIR --set optim.lr=...", program, run)
+              : "a new run"));
+  } catch (const IoError& error) {
+    throw IoError(fmt::format("{}; then continue with:  {} resume {}", error.what(), program, run));
+  }
+}
+
+/// `origin` says where a run that does not begin at step 0 comes from.
+int drive(Session& session, ProgressMode mode, const TrainingOptions& options,
+          const std::vector<std::string>& notes, const std::string& origin) {
+  SignalGuard signals;
+  Progress progress(mode, session.total_steps(), session.tokens_per_step(), session.state().step);
+  print_header(session, progress);
+  for (const std::string& note : notes) progress.warning("note     " + note);
+  if (!origin.empty()) progress.line(origin);
+  OpProfile profile;
+  const std::string program = options.command.substr(0, options.command.find(' '));
+  const StopReason reason =
+      train(session, progress, signals, options.profile ? &profile : nullptr, program);
+  if (options.profile) progress.line(profile.table());
+  return report(reason, session, signals, progress, program);
+}
+
+}  // namespace
+
+int train_command(const std::string& file, const TrainingOptions& options) {
+  const ProgressMode mode = progress_mode(options.progress);
+  const Config config = read_config(file, options.sets);
+  PosixStorage storage;
+  Session session = Session::start(storage, config, run_directory(file, options), options.command);
+  return drive(session, mode, options, {}, "");
+}
+
+int resume_command(const std::string& run, bool strict, const TrainingOptions& options) {
+  const ProgressMode mode = progress_mode(options.progress);
+  PosixStorage storage;
+  std::vector<std::string> notes;
+  Session session = Session::resume(storage, run, options.sets, strict, notes);
+  return drive(session, mode, options, notes,
+               fmt::format("resumed  step {}", session.state().step));
+}
+
+int fork_command(const std::string& parent, const std::string& file, const std::string& resets,
+                 const TrainingOptions& options) {
+  const ProgressMode mode = progress_mode(options.progress);
+  const Config config = read_config(file, options.sets);
+  PosixStorage storage;
+  std::vector<std::string> notes;
+  Session session =
+      Session::fork(storage, parse_run_reference(parent), config, run_directory(file, options),
+                    parse_resets(resets), options.command, notes);
+  return drive(session, mode, options, notes,
+               fmt::format("forked   {}, at step {}", parent, session.state().step));
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,20 @@
+#pragma once
+/// Numbers for people.
+
+#include <bochner/autodiff/real.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// "9.1 MB"
+std::string format_bytes(double bytes);
+/// "8.20M"; "148k"; "12"
+std::string format_count(double count);
+/// "1 file"; "12 files"
+std::string format_number_of(std::size_t count, const char* thing);
+/// "0:21", "1:02:03"
+std::string format_duration(double seconds);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+
+#include <bochner/data/byte_corpus.hpp>
+#include <bochner/data/glob.hpp>
+#include <bochner/layers/initialize.hpp>
+#include <bochner/train/format.hpp>
+#include <bochner/train/language_task.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+ByteWindows open_windows(const Config& config) {
+  ByteCorpus corpus(expand_files(config.text_list("data.files"), std::filesystem::current_path()));
+  return ByteWindows(std::move(corpus), std::size_t(config.integer("data.length")),
+                     config.number("data.validation"), std::uint64_t(config.integer("train.seed")));
+}
+
+MixerSpec mixer_spec(const Config& config) {
+  MixerSpec mixer;
+  mixer.kind = config.text("model.mixer.kind");
+  mixer.heads = std::size_t(config.integer("model.mixer.heads"));
+  mixer.chunk = std::size_t(config.integer("model.mixer.chunk"));
+  mixer.features.kind = config.text("model.mixer.features.kind");
+  mixer.features.m = std::size_t(config.integer("model.mixer.m"));
+  mixer.features.density.kind = config.text("model.mixer.density.kind");
+  mixer.features.density.draws = config.text("model.mixer.draws");
+  mixer.features.density.log_scale = config.number("model.mixer.density.log_scale");
+  mixer.features.density.seed = std::uint64_t(config.integer("train.seed"));
+  mixer.time_kernel.kind = config.text("model.mixer.time_kernel.kind");
+  mixer.time_kernel.shortest = config.number("model.mixer.time_kernel.shortest");
+  mixer.time_kernel.longest = config.number("model.mixer.time_kernel.longest");
+  return mixer;
+}
+
+}  // namespace
+
+LanguageModelSpec language_model_spec(const Config& config) {
+  LanguageModelSpec spec;
+  spec.length = std::size_t(config.integer("data.length"));
+  spec.blocks = std::size_t(config.integer("model.blocks"));
+  spec.positions = config.text("model.positions");
+  spec.checkpoint = config.flag("model.checkpoint");
+  spec.block.width = std::size_t(config.integer("model.width"));
+  spec.block.expansion = std::size_t(config.integer("model.expansion"));
+  spec.block.dropout = config.number("model.dropout");
+  spec.block.norm = config.text("model.norm");
+  spec.block.mixer = mixer_spec(config);
+  return spec;
+}
+
+std::unique_ptr<LanguageModel> make_language_model(const Config& config) {
+  auto model = std::make_unique<LanguageModel>(language_model_spec(config));
+  initialize(*model, std::uint64_t(config.integer("train.seed")));
+  return model;
+}
+
+LanguageTask::LanguageTask(const Config& config)
+    : spec_(language_model_spec(config)),
+      windows_(open_windows(config)),
+      model_(make_language_model(config)) {}
+
+Var LanguageTask::loss(Tape& tape, std::uint64_t first, std::size_t count) {
+  const Batch batch = windows_.batch(first, count);
+  return model_->loss(tape, batch.inputs, batch.targets);
+}
+
+Task::Evaluation LanguageTask::validate(Tape& tape, std::uint64_t index, std::size_t size) {
+  const Batch batch = windows_.validation_batch(index, size);
+  const Var loss = model_->loss(tape, batch.inputs, batch.targets);
+  return {double(loss.value().data()[0]), batch.targets.values.size()};
+}
+
+std::string LanguageTask::describe_model() const {
+  const MixerSpec& mixer = spec_.block.mixer;
+  const std::string kernel = mixer.kind == "linear"
+                                 ? fmt::format("linear({}, {}, m {})", mixer.features.kind,
+                                               mixer.features.density.kind, mixer.features.m)
+                                 : mixer.kind;
+  const std::string decay = mixer.time_kernel.kind == "none" ? "" : " x " + mixer.time_kernel.kind;
+  return fmt::format("lm, {}, D {}, {}{}, positions {}", format_number_of(spec_.blocks, "block"),
+                     spec_.block.width, kernel, decay, spec_.positions);
+}
+
+std::string LanguageTask::describe_data() const {
+  return fmt::format("{}, {}  ·  {} to train, {} to validate",
+                     format_number_of(windows_.corpus().file_count(), "file"),
+                     format_bytes(double(windows_.corpus().size())),
+                     format_bytes(double(windows_.train_bytes())),
+                     format_bytes(double(windows_.validation_bytes())));
+}
+
+std::unique_ptr<Task> make_task(const Config& config) {
+  return std::make_unique<LanguageTask>(config);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

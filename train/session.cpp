@@ -1,0 +1,279 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bochner/autodiff/compute/gemm.hpp>
+#include <bochner/layers/attention/mixer.hpp>
+#include <bochner/train/run_metadata.hpp>
+#include <bochner/train/session.hpp>
+#include <charconv>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+std::uint64_t tokens_per_step(const Config& config, const Task& task) {
+  return std::uint64_t(config.integer("train.batch")) *
+         std::uint64_t(config.integer("train.accumulate")) * task.tokens_per_example();
+}
+
+std::uint64_t steps_per_epoch(const Config& config, const Task& task) {
+  const auto batch = std::uint64_t(config.integer("train.batch")) *
+                     std::uint64_t(config.integer("train.accumulate"));
+  return std::max<std::uint64_t>(1, task.examples_per_epoch() / batch);
+}
+
+/// Copies what the checkpoint holds under these names; the others are returned with the reason.
+std::vector<std::string> load_tensors(const CheckpointReader& checkpoint,
+                                      const std::vector<NamedTensor>& wanted) {
+  std::vector<std::string> left_out;
+  for (const NamedTensor& named : wanted) {
+    const auto& stored = checkpoint.tensors();
+    const auto found = std::find_if(stored.begin(), stored.end(),
+                                    [&](const auto& t) { return t.name == named.name; });
+    if (found == stored.end()) {
+      left_out.push_back(named.name + " is missing");
+    } else if (found->shape != named.tensor->shape()) {
+      left_out.push_back(fmt::format("{} is {} there and {} here", named.name,
+                                     to_string(found->shape), to_string(named.tensor->shape())));
+    } else {
+      checkpoint.load_into(named.name, *named.tensor);
+    }
+  }
+  return left_out;
+}
+
+void require_complete(const CheckpointReader& checkpoint,
+                      const std::vector<std::string>& left_out) {
+  if (left_out.empty()) return;
+  const std::size_t shown = std::min<std::size_t>(left_out.size(), 4);
+  throw DataError(fmt::format(
+      "{}: not of this model: {}{}; use the program and the config that wrote it",
+      checkpoint.path().string(),
+      fmt::join(left_out.begin(), left_out.begin() + std::ptrdiff_t(shown), ", "),
+      left_out.size() > shown ? fmt::format(" and {} more", left_out.size() - shown) : ""));
+}
+
+/// The config alone does not say where the weights of a fork come from.
+void require_not_forked(const RunDirectory& run) {
+  const std::string parent = parent_in(run.meta());
+  if (parent.empty()) return;
+  throw DataError(run.path().string() + ": was to be forked from " + parent +
+                  " and ended before its first checkpoint; remove it and fork again");
+}
+
+}  // namespace
+
+RunReference parse_run_reference(const std::string& text) {
+  const std::size_t at = text.rfind('@');
+  if (at == std::string::npos || std::filesystem::exists(text)) return {text, ""};
+  const std::string checkpoint = text.substr(at + 1);
+  const bool number =
+      !checkpoint.empty() && checkpoint.find_first_not_of("0123456789") == std::string::npos;
+  if (checkpoint != "best" && !number) {
+    throw std::invalid_argument(text + ": after @ must come \"best\" or a step");
+  }
+  return {text.substr(0, at), checkpoint};
+}
+
+CheckpointReader open_checkpoint(FileStorage& storage, const RunReference& reference,
+                                 std::vector<std::string>& skipped) {
+  RunDirectory run = RunDirectory::read(storage, reference.directory);
+  if (reference.checkpoint == "best") return run.load_best();
+  if (!reference.checkpoint.empty()) {
+    std::uint64_t step = 0;
+    std::from_chars(reference.checkpoint.data(),
+                    reference.checkpoint.data() + reference.checkpoint.size(), step);
+    return run.load_step(step);
+  }
+  std::optional<CheckpointReader> newest = run.newest_valid(skipped);
+  if (!newest)
+    throw DataError(reference.directory.string() + ": no checkpoint yet; resume the run first");
+  return std::move(*newest);
+}
+
+ParameterTable registered_parameters() {
+  Choices choices;
+  choices.mixers = [] { return mixers().names(); };
+  choices.features = [] { return feature_maps().names(); };
+  choices.densities = [] { return densities().names(); };
+  return standard_parameters(choices);
+}
+
+Config read_config(const std::string& file, const std::vector<std::string>& sets) {
+  Config config = load_config(file, registered_parameters());
+  for (const std::string& set : sets) apply_set(config, set);
+  validate(config);
+  return config;
+}
+
+void load_model(const CheckpointReader& checkpoint, Module& model, bool averaged) {
+  const auto& stored = checkpoint.tensors();
+  averaged = averaged && std::any_of(stored.begin(), stored.end(), [](const StoredTensor& tensor) {
+               return tensor.name.starts_with("ema/");
+             });
+  std::vector<NamedTensor> wanted;
+  for (const NamedParameter& named : parameters_of(model)) {
+    wanted.push_back({(averaged ? "ema/" : "model/") + named.name, &named.parameter->value()});
+  }
+  for (const NamedTensor& named : buffers_of(model))
+    wanted.push_back({"buffer/" + named.name, named.tensor});
+  require_complete(checkpoint, load_tensors(checkpoint, wanted));
+}
+
+ForkResets parse_resets(const std::string& list) {
+  ForkResets resets;
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string part = list.substr(begin, end - begin);
+    bool* reset = part == "optimizer"  ? &resets.optimizer
+                  : part == "schedule" ? &resets.schedule
+                  : part == "data"     ? &resets.data
+                  : part == "ema"      ? &resets.ema
+                                       : nullptr;
+    if (!reset)
+      throw std::invalid_argument("--reset " + part + ": must be optimizer, schedule, data or ema");
+    *reset = true;
+    begin = end + 1;
+  }
+  return resets;
+}
+
+Session::Session(Config config, std::unique_ptr<Task> task, RunDirectory run)
+    : config_(std::move(config)),
+      task_(std::move(task)),
+      tokens_per_step_(bochner::tokens_per_step(config_, *task_)),
+      steps_per_epoch_(steps_per_epoch(config_, *task_)),
+      total_steps_(steps_of_key("train.steps")),
+      trainer_(std::make_unique<Trainer>(config_, *task_, total_steps_)),
+      run_(std::move(run)) {
+  state_.seed = std::uint64_t(config_.integer("train.seed"));
+  state_.data_fingerprint = task_->data_fingerprint();
+  state_.numerics = numerics_fingerprint();
+}
+
+std::uint64_t Session::steps_of_key(const char* key) const {
+  return std::uint64_t(steps_of(config_.period(key), std::int64_t(tokens_per_step_),
+                                std::int64_t(steps_per_epoch_)));
+}
+
+Session Session::start(FileStorage& storage, const Config& config, const Path& directory,
+                       const std::string& command, const std::string& parent) {
+  auto task = make_task(config);
+  Trainer(config, *task,
+          1);  // a group that matches nothing is refused before the directory is made
+  RunDirectory run = RunDirectory::create(storage, directory, print_config(config),
+                                          run_metadata(config, command, parent));
+  Session session(config, std::move(task), std::move(run));
+  session.require_space();
+  return session;
+}
+
+Session Session::resume(FileStorage& storage, const Path& directory,
+                        const std::vector<std::string>& changes, bool strict,
+                        std::vector<std::string>& notes) {
+  RunDirectory run = RunDirectory::open(storage, directory);
+  const Config before =
+      parse_config(run.config(), (directory / "config.toml").string(), registered_parameters());
+  Config config = before;
+  for (const std::string& change : changes) apply_set(config, change);
+  validate(config);
+  require_resumable(before, config, directory.string());
+  const std::optional<CheckpointReader> checkpoint = run.newest_valid(notes);
+  if (!checkpoint) require_not_forked(run);
+  auto task = make_task(config);
+  Session session(std::move(config), std::move(task), std::move(run));
+  session.require_space();
+  if (!checkpoint) {
+    session.run_.metrics().rewind(0);
+    session.keep_changes(before);
+    return session;
+  }
+  const TrainerState& saved = checkpoint->state();
+  if (saved.data_fingerprint != session.state_.data_fingerprint) {
+    throw DataError(directory.string() +
+                    ": the files of data.files have changed since the run began; restore them, or "
+                    "start a new run from its weights: bochner fork " +
+                    directory.string() + " ... --reset data");
+  }
+  if (saved.numerics != session.state_.numerics) {
+    const std::string difference =
+        fmt::format("another build or machine than the checkpoint's: {} now, {} then",
+                    session.state_.numerics, saved.numerics);
+    if (strict)
+      throw DataError(directory.string() + ": " + difference +
+                      "; leave out --strict to go on all the same");
+    notes.push_back(difference + "; bits may differ from the uninterrupted run");
+  }
+  session.restore(*checkpoint);
+  session.run_.metrics().rewind(saved.metrics_bytes);
+  session.keep_changes(before);
+  return session;
+}
+
+Session Session::fork(FileStorage& storage, const RunReference& parent, const Config& config,
+                      const Path& directory, const ForkResets& resets, const std::string& command,
+                      std::vector<std::string>& notes) {
+  const CheckpointReader checkpoint = open_checkpoint(storage, parent, notes);
+  Session session = start(storage, config, directory, command, checkpoint.path().string());
+  std::vector<NamedTensor> wanted;
+  for (const NamedTensor& named : session.trainer_->state()) {
+    const bool optimizer = named.name.starts_with("optimizer/"),
+               average = named.name.starts_with("ema/");
+    if ((optimizer && resets.optimizer) || (average && resets.ema)) continue;
+    wanted.push_back(named);
+  }
+  for (const std::string& left_out : load_tensors(checkpoint, wanted))
+    notes.push_back("starts anew: " + left_out);
+  const TrainerState& saved = checkpoint.state();
+  session.trainer_->set_position(resets.schedule ? 0 : saved.step,
+                                 resets.data ? 0 : saved.examples);
+  if (!resets.optimizer) session.trainer_->optimizer().set_steps(saved.optimizer_steps);
+  if (!resets.ema && session.trainer_->average())
+    session.trainer_->average()->set_steps(saved.ema_steps);
+  session.state_.step = session.trainer_->steps();
+  session.state_.examples = session.trainer_->examples();
+  session.state_.tokens = session.state_.step * session.tokens_per_step_;
+  // Otherwise a resume before the first regular save would begin with new weights.
+  session.save();
+  return session;
+}
+
+void Session::require_space() {
+  std::uint64_t bytes = 0;
+  for (const NamedTensor& named : trainer_->state()) bytes += named.tensor->size() * sizeof(real);
+  run_.preflight(bytes);
+}
+
+void Session::keep_changes(const Config& before) {
+  if (config_ != before) run_.replace_config(print_config(config_));
+}
+
+void Session::restore(const CheckpointReader& checkpoint) {
+  require_complete(checkpoint, load_tensors(checkpoint, trainer_->state()));
+  const std::string numerics = state_.numerics;
+  state_ = checkpoint.state();
+  state_.numerics = numerics;
+  trainer_->set_position(state_.step, state_.examples);
+  trainer_->optimizer().set_steps(state_.optimizer_steps);
+  if (trainer_->average()) trainer_->average()->set_steps(state_.ema_steps);
+}
+
+CheckpointContent Session::content() {
+  state_.optimizer_steps = trainer_->optimizer().steps();
+  state_.ema_steps = trainer_->average() ? trainer_->average()->steps() : 0;
+  state_.metrics_bytes = run_.metrics().bytes();
+  CheckpointContent content{print_config(config_), {}, state_};
+  for (const NamedTensor& named : trainer_->state()) {
+    content.tensors.push_back({named.name, named.tensor->shape(), named.tensor->data()});
+  }
+  return content;
+}
+
+Path Session::save() {
+  const Path path = run_.save(content());
+  run_.retain(state_, {std::size_t(config_.integer("train.checkpoint.keep_last")),
+                       std::size_t(config_.integer("train.checkpoint.keep_best"))});
+  return path;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,51 @@
+#pragma once
+/// Task: what is trained on what. A model, its examples and its loss, numbered so that every
+/// position in the data is one integer. The loop, checkpoints and commands see nothing else.
+
+#include <bochner/layers/module.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+class Config;
+
+class Task {
+ public:
+  virtual ~Task() = default;
+  virtual Module& model() = 0;
+
+  virtual std::uint64_t examples_per_epoch() const = 0;
+  virtual std::uint64_t tokens_per_example() const = 0;
+  /// Mean loss of training examples first, ..., first + count - 1, counted on from epoch to epoch.
+  /// -> ()
+  virtual Var loss(Tape& tape, std::uint64_t first, std::size_t count) = 0;
+
+  virtual std::uint64_t validation_batches(std::size_t batch) const = 0;
+  /// Mean loss over one batch of validation examples, and how many tokens it is the mean of.
+  struct Evaluation {
+    double loss;
+    std::uint64_t tokens;
+  };
+  virtual Evaluation validate(Tape& tape, std::uint64_t index, std::size_t batch) = 0;
+
+  /// Equal data give equal fingerprints: a resumed run refuses other data.
+  virtual std::uint64_t data_fingerprint() const = 0;
+  /// "lm, 4 blocks, D 128, linear(positive, gaussian, m 64)" and "412 files, 9.1 MB ...", for the
+  /// user.
+  virtual std::string describe_model() const = 0;
+  virtual std::string describe_data() const = 0;
+};
+
+/// Mean loss over the tokens of all validation batches, or of the first `limit` if that is not 0.
+/// `should_stop` is asked after each batch; nothing is returned when it says yes.
+std::optional<double> validation_loss(Task& task, std::size_t batch, std::uint64_t limit,
+                                      const std::function<bool()>& should_stop);
+
+/// The task that a config describes, its model initialised from train.seed.
+std::unique_ptr<Task> make_task(const Config& config);
+
+}  // namespace bochner::inline BOCHNER_PRECISION
