@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/layers/attention/mixer.hpp>
 #include <bochner/train/run_metadata.hpp>
 #include <bochner/train/session.hpp>
@@ -11,15 +10,9 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-std::uint64_t tokens_per_step(const Config& config, const Task& task) {
+std::uint64_t examples_per_step(const Config& config) {
   return std::uint64_t(config.integer("train.batch")) *
-         std::uint64_t(config.integer("train.accumulate")) * task.tokens_per_example();
-}
-
-std::uint64_t steps_per_epoch(const Config& config, const Task& task) {
-  const auto batch = std::uint64_t(config.integer("train.batch")) *
-                     std::uint64_t(config.integer("train.accumulate"));
-  return std::max<std::uint64_t>(1, task.examples_per_epoch() / batch);
+         std::uint64_t(config.integer("train.accumulate"));
 }
 
 /// Copies what the checkpoint holds under these names; the others are returned with the reason.
@@ -59,6 +52,28 @@ void require_not_forked(const RunDirectory& run) {
   if (parent.empty()) return;
   throw DataError(run.path().string() + ": was to be forked from " + parent +
                   " and ended before its first checkpoint; remove it and fork again");
+}
+
+void require_same_data(const Path& run, const TrainerState& saved, const TrainerState& now) {
+  if (saved.data_fingerprint == now.data_fingerprint) return;
+  throw DataError(run.string() +
+                  ": the files of data.files have changed since the run began; restore them, or "
+                  "start a new run from its weights: bochner fork " +
+                  run.string() + " ... --reset data");
+}
+
+/// Another build or machine is an error with `strict`, else a note.
+void compare_numerics(const Path& run, const TrainerState& saved, const TrainerState& now,
+                      bool strict, std::vector<std::string>& notes) {
+  if (saved.numerics == now.numerics) return;
+  const std::string difference =
+      fmt::format("another build or machine than the checkpoint's: {} now, {} then", now.numerics,
+                  saved.numerics);
+  if (strict) {
+    throw DataError(run.string() + ": " + difference +
+                    "; leave out --strict to go on all the same");
+  }
+  notes.push_back(difference + "; bits may differ from the uninterrupted run");
 }
 
 }  // namespace
@@ -141,8 +156,9 @@ ForkResets parse_resets(const std::string& list) {
 Session::Session(Config config, std::unique_ptr<Task> task, RunDirectory run)
     : config_(std::move(config)),
       task_(std::move(task)),
-      tokens_per_step_(bochner::tokens_per_step(config_, *task_)),
-      steps_per_epoch_(steps_per_epoch(config_, *task_)),
+      tokens_per_step_(examples_per_step(config_) * task_->tokens_per_example()),
+      steps_per_epoch_(
+          std::max<std::uint64_t>(1, task_->examples_per_epoch() / examples_per_step(config_))),
       total_steps_(steps_of_key("train.steps")),
       trainer_(std::make_unique<Trainer>(config_, *task_, total_steps_)),
       run_(std::move(run)) {
@@ -189,21 +205,8 @@ Session Session::resume(FileStorage& storage, const Path& directory,
     return session;
   }
   const TrainerState& saved = checkpoint->state();
-  if (saved.data_fingerprint != session.state_.data_fingerprint) {
-    throw DataError(directory.string() +
-                    ": the files of data.files have changed since the run began; restore them, or "
-                    "start a new run from its weights: bochner fork " +
-                    directory.string() + " ... --reset data");
-  }
-  if (saved.numerics != session.state_.numerics) {
-    const std::string difference =
-        fmt::format("another build or machine than the checkpoint's: {} now, {} then",
-                    session.state_.numerics, saved.numerics);
-    if (strict)
-      throw DataError(directory.string() + ": " + difference +
-                      "; leave out --strict to go on all the same");
-    notes.push_back(difference + "; bits may differ from the uninterrupted run");
-  }
+  require_same_data(directory, saved, session.state_);
+  compare_numerics(directory, saved, session.state_, strict, notes);
   session.restore(*checkpoint);
   session.run_.metrics().rewind(saved.metrics_bytes);
   session.keep_changes(before);

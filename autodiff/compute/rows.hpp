@@ -20,12 +20,15 @@ void parallel_pieces(std::size_t rows, std::size_t row_size, const Body& body) {
   });
 }
 
+/// Rows of `columns` elements that are worth a task.
+inline std::size_t row_grain(std::size_t columns) {
+  return std::max<std::size_t>(1, elementwise_grain / std::max<std::size_t>(1, columns));
+}
+
 /// Calls body(row) for every row, several short rows per task.
 template <class Body>
 void parallel_rows(std::size_t rows, std::size_t row_size, const Body& body) {
-  const std::size_t grain =
-      std::max<std::size_t>(1, elementwise_grain / std::max<std::size_t>(1, row_size));
-  parallel_for(rows, grain, [&](std::size_t begin, std::size_t end) {
+  parallel_for(rows, row_grain(row_size), [&](std::size_t begin, std::size_t end) {
     for (std::size_t row = begin; row < end; ++row) body(row);
   });
 }

@@ -1,16 +1,10 @@
 #pragma once
 /// What ops on rows (the last axis) share.
 
-#include <algorithm>
-#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/compute/rows.hpp>
 #include <bochner/autodiff/tape.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
-
-/// Rows of `columns` elements that are worth a task.
-inline std::size_t row_grain(std::size_t columns) {
-  return std::max<std::size_t>(1, elementwise_grain / std::max<std::size_t>(1, columns));
-}
 
 /// kernel(begin, end) turns these rows of g, the gradient of an op's output, into the gradient of
 /// its input x of the same shape; they are added to x's while in cache, or moved there in the end.
