@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace bochner {
+namespace bochner::quantile {
 namespace {
 
 constexpr double smallest = 1e-300;
@@ -22,17 +22,17 @@ double log_of_small_quantile(double shape, double probability) {
 
 }  // namespace
 
-double normal_quantile(double u) {
+double normal(double u) {
   return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * std::max(u, smallest));
 }
 
 double gamma_score(double shape, double x) {
   const double below = boost::math::gamma_p(shape, x);
-  if (below < 0.5) return normal_quantile(below);
-  return -normal_quantile(boost::math::gamma_q(shape, x));
+  if (below < 0.5) return normal(below);
+  return -normal(boost::math::gamma_q(shape, x));
 }
 
-double log_gamma_quantile(double shape, double score) {
+double log_gamma(double shape, double score) {
   const double above = std::max(upper_tail(score), smallest);
   const double below = std::max(upper_tail(-score), smallest);
   const double small = log_of_small_quantile(shape, below);
@@ -44,7 +44,7 @@ double log_gamma_quantile(double shape, double score) {
 
 /// -(dP/da) / (dP/d ln x) at fixed x, dP/da by central differences of fourth order, of the smaller
 /// tail.
-double log_gamma_quantile_slope(double shape, double score, double log_quantile) {
+double log_gamma_slope(double shape, double score, double log_quantile) {
   if (log_quantile < std::log(series_limit))
     return (boost::math::digamma(shape + 1) - log_quantile) / shape;
   const double x = std::exp(log_quantile), h = 1e-3 * std::min(shape, 1.0);
@@ -56,4 +56,4 @@ double log_gamma_quantile_slope(double shape, double score, double log_quantile)
   return -(8 * near - far) / (12 * h) / (x * boost::math::gamma_p_derivative(shape, x));
 }
 
-}  // namespace bochner
+}  // namespace bochner::quantile

@@ -58,7 +58,7 @@ Tensor orthogonal(const Sizes& n, const RandomFunction& random) {
 Tensor through_quantile(const Sizes& n, const std::vector<double>& uniform) {
   Tensor draws = uninitialized(n.shape());
   for (std::size_t i = 0; i < draws.size(); ++i)
-    draws.data()[i] = real(normal_quantile(uniform[i]));
+    draws.data()[i] = real(quantile::normal(uniform[i]));
   return draws;
 }
 

@@ -23,8 +23,17 @@ void SpectralDensity::visit(Visitor& visitor) { visitor("noise", noise_); }
 
 Registry<SpectralDensity, DensitySpec>& densities() {
   static Registry<SpectralDensity, DensitySpec> registry(
-      "density",
-      {{"gaussian", make<GaussianDensity>}, {"gaussian_full", make<FullGaussianDensity>}});
+      "density", {{"gaussian", make<GaussianDensity>},
+                  {"gaussian_full", make<FullGaussianDensity>},
+                  {"mixture", make<MixtureDensity>},
+                  {"student_t", make<StudentTDensity>},
+                  {"cauchy", make<CauchyDensity>},
+                  {"laplace", make<LaplaceDensity>},
+                  {"gamma", make<GammaDensity>},
+                  {"exponential", make<ExponentialDensity>},
+                  {"radial", make<RadialDensity>},
+                  {"flow", make<FlowDensity>},
+                  {"free", make<FreeDensity>}});
   return registry;
 }
 

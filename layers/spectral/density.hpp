@@ -49,6 +49,10 @@ class SpectralDensity : public Module {
   /// -E ln p(omega) of a head, in nats.
   virtual std::optional<double> entropy(std::size_t) { return {}; }
 
+ protected:
+  /// The saved base draws.
+  const Tensor& noise() const { return noise_; }
+
  private:
   Var noise_of(Tape& tape);
   Tensor new_noise(std::uint64_t round) const;

@@ -23,4 +23,10 @@ inline double normal_entropy(std::size_t d) {
   return double(d) * (1 + std::log(2 * std::numbers::pi)) / 2;
 }
 
+/// ln of the area of the unit sphere of R^d; 2 points for d = 1.
+inline double log_sphere_area(std::size_t d) {
+  const double half = double(d) / 2;
+  return std::numbers::ln2 + half * std::log(std::numbers::pi) - std::lgamma(half);
+}
+
 }  // namespace bochner
