@@ -28,6 +28,7 @@ class LocationScaleDensity : public SpectralDensity {
   virtual PointFunction standard_log_density(std::size_t) { return {}; }
   virtual std::optional<double> standard_entropy(std::size_t) { return {}; }
   std::size_t dim() const { return mean_.shape()[2]; }
+  void set_log_scale(const std::vector<double>& log_scale) final;
 
  private:
   Parameter mean_, log_scale_;
@@ -56,6 +57,9 @@ class FullGaussianDensity : public SpectralDensity {
   PointFunction log_density(std::size_t head) override;
   std::optional<double> entropy(std::size_t head) override;
 
+ protected:
+  void set_log_scale(const std::vector<double>& log_scale) override;
+
  private:
   struct Snapshot;
   Snapshot snapshot(std::size_t head) const;
@@ -76,6 +80,9 @@ class MixtureDensity : public SpectralDensity {
   void visit(Visitor& visitor) override;
   PointFunction kernel(std::size_t head) override;
   PointFunction log_density(std::size_t head) override;
+
+ protected:
+  void set_log_scale(const std::vector<double>& log_scale) override;
 
  private:
   struct Component;
@@ -213,6 +220,9 @@ class FreeDensity : public SpectralDensity {
   Var sample(Tape& tape, const Var& noise) override;
   void visit(Visitor& visitor) override;
   PointFunction kernel(std::size_t head) override;
+
+ protected:
+  void set_log_scale(const std::vector<double>& log_scale) override;
 
  private:
   Parameter frequencies_;  // (H, m, d)

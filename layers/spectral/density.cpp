@@ -19,6 +19,16 @@ Var SpectralDensity::noise_of(Tape& tape) {
   return Var(redrawn_, nullptr, &tape);
 }
 
+void SpectralDensity::start_at(const std::vector<double>& log_scale) {
+  require(log_scale.size() == spec_.dim, "density",
+          "needs one log scale for each coordinate: ", log_scale.size(), " for ", spec_.dim);
+  set_log_scale(log_scale);
+}
+
+void SpectralDensity::set_log_scale(const std::vector<double>&) {
+  require(false, "density", "\"", spec_.kind, "\" cannot start from data");
+}
+
 void SpectralDensity::visit(Visitor& visitor) { visitor("noise", noise_); }
 
 Registry<SpectralDensity, DensitySpec>& densities() {

@@ -39,6 +39,9 @@ class SpectralDensity : public Module {
   Var draws(Tape& tape) { return sample(tape, noise_of(tape)); }
   /// Standard normal noise to frequencies. (H, m, d + auxiliary) -> (H, m, d)
   virtual Var sample(Tape& tape, const Var& noise) = 0;
+  /// Starts with these log scales, one for each coordinate, in every head: median_log_scale() of
+  /// data.
+  void start_at(const std::vector<double>& log_scale);
   /// Visits the noise; overriders visit their parameters and call this.
   void visit(Visitor& visitor) override;
 
@@ -52,6 +55,8 @@ class SpectralDensity : public Module {
  protected:
   /// The saved base draws.
   const Tensor& noise() const { return noise_; }
+  /// What start_at() does; throws unless overridden.
+  virtual void set_log_scale(const std::vector<double>& log_scale);
 
  private:
   Var noise_of(Tape& tape);

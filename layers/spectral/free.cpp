@@ -3,7 +3,16 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 FreeDensity::FreeDensity(const DensitySpec& spec)
-    : SpectralDensity(spec), frequencies_(Tensor(noise() * real(std::exp(spec.log_scale)))) {}
+    : SpectralDensity(spec), frequencies_({spec.heads, spec.m, spec.dim}) {
+  set_log_scale(std::vector<double>(spec.dim, spec.log_scale));
+}
+
+void FreeDensity::set_log_scale(const std::vector<double>& log_scale) {
+  for (std::size_t i = 0; i < noise().size(); ++i) {
+    frequencies_.value().data()[i] =
+        real(std::exp(log_scale[i % log_scale.size()]) * double(noise().data()[i]));
+  }
+}
 
 Var FreeDensity::sample(Tape& tape, const Var&) { return tape(frequencies_); }
 

@@ -16,10 +16,12 @@ Tensor mask(std::size_t d, const Wanted& wanted) {
   return ones;
 }
 
-Tensor start(const DensitySpec& spec) {
-  Tensor factor = zeros({spec.heads, spec.dim, spec.dim});
-  for (std::size_t h = 0; h < spec.heads; ++h) {
-    for (std::size_t j = 0; j < spec.dim; ++j) factor(h, j, j) = real(spec.log_scale);
+/// (H, d, d): these diagonals and zeros.
+Tensor diagonal_factor(std::size_t H, const std::vector<double>& log_scale) {
+  const std::size_t d = log_scale.size();
+  Tensor factor = zeros({H, d, d});
+  for (std::size_t h = 0; h < H; ++h) {
+    for (std::size_t j = 0; j < d; ++j) factor(h, j, j) = real(log_scale[j]);
   }
   return factor;
 }
@@ -27,7 +29,13 @@ Tensor start(const DensitySpec& spec) {
 }  // namespace
 
 FullGaussianDensity::FullGaussianDensity(const DensitySpec& spec)
-    : SpectralDensity(spec), mean_({spec.heads, 1, spec.dim}), factor_(start(spec)) {}
+    : SpectralDensity(spec),
+      mean_({spec.heads, 1, spec.dim}),
+      factor_(diagonal_factor(spec.heads, std::vector<double>(spec.dim, spec.log_scale))) {}
+
+void FullGaussianDensity::set_log_scale(const std::vector<double>& log_scale) {
+  factor_.value() = diagonal_factor(factor_.shape()[0], log_scale);
+}
 
 Var FullGaussianDensity::sample(Tape& tape, const Var& noise) {
   const std::size_t d = noise.dim(-1);

@@ -23,6 +23,11 @@ Var LocationScaleDensity::sample(Tape& tape, const Var& noise) {
   return tape(mean_) + exp(tape(log_scale_)) * standardized(tape, noise);
 }
 
+void LocationScaleDensity::set_log_scale(const std::vector<double>& log_scale) {
+  for (std::size_t i = 0; i < log_scale_.value().size(); ++i)
+    log_scale_.value().data()[i] = real(log_scale[i % dim()]);
+}
+
 void LocationScaleDensity::visit(Visitor& visitor) {
   visitor("mean", mean_);
   visitor("log_scale", log_scale_);

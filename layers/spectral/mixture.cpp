@@ -57,6 +57,16 @@ Var MixtureDensity::sample(Tape& tape, const Var& noise) {
          matmul(choice, exp(tape(log_scale_))) * slice(noise, -1, 0, d);
 }
 
+/// The means keep their distances in units of the scale.
+void MixtureDensity::set_log_scale(const std::vector<double>& log_scale) {
+  for (std::size_t i = 0; i < mean_.value().size(); ++i) {
+    real& now = log_scale_.value().data()[i];
+    const double wanted = log_scale[i % log_scale.size()];
+    mean_.value().data()[i] *= real(std::exp(wanted - double(now)));
+    now = real(wanted);
+  }
+}
+
 void MixtureDensity::visit(Visitor& visitor) {
   visitor("mean", mean_);
   visitor("log_scale", log_scale_);
