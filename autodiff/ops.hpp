@@ -5,6 +5,7 @@
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
+#include <bochner/autodiff/ops/quantile.hpp>
 #include <bochner/autodiff/ops/random.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bochner/layers/attention/mixer.hpp>
+#include <bochner/layers/spectral/base_draws.hpp>
 #include <bochner/train/run_metadata.hpp>
 #include <bochner/train/session.hpp>
 #include <charconv>
@@ -111,6 +112,7 @@ ParameterTable registered_parameters() {
   choices.mixers = [] { return mixers().names(); };
   choices.features = [] { return feature_maps().names(); };
   choices.densities = [] { return densities().names(); };
+  choices.draws = base_draw_names;
   return standard_parameters(choices);
 }
 
