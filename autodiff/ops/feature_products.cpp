@@ -1,6 +1,6 @@
 #include <bochner/autodiff/compute/reduce.hpp>
 #include <bochner/autodiff/compute/rows.hpp>
-#include <bochner/autodiff/ops/features.hpp>
+#include <bochner/autodiff/ops/feature_products.hpp>
 #include <bochner/autodiff/ops/gradient_target.hpp>
 #include <cmath>
 #include <numbers>
