@@ -60,6 +60,20 @@ Rows model_rows() {
   };
 }
 
+Rows mixer_rows(const Choices& choices) {
+  return {
+      {.name = "model.mixer.kind",
+       .initial = "softmax",
+       .doc =
+           "what mixes the positions: exact softmax attention, or linear attention over features",
+       .choices = choices.mixers},
+      {.name = "model.mixer.heads",
+       .initial = whole(4),
+       .doc = "heads (H); must divide model.width",
+       .range = between(1, 4096)},
+  };
+}
+
 Rows feature_rows(const Choices& choices) {
   return {
       {.name = "model.mixer.features.kind",
@@ -136,17 +150,8 @@ Rows denominator_rows() {
   };
 }
 
-Rows mixer_rows(const Choices& choices) {
+Rows frequency_rows(const Choices& choices) {
   return {
-      {.name = "model.mixer.kind",
-       .initial = "softmax",
-       .doc =
-           "what mixes the positions: exact softmax attention, or linear attention over features",
-       .choices = choices.mixers},
-      {.name = "model.mixer.heads",
-       .initial = whole(4),
-       .doc = "heads (H); must divide model.width",
-       .range = between(1, 4096)},
       {.name = "model.mixer.m",
        .initial = whole(64),
        .doc = "random features per head (m)",
@@ -334,7 +339,8 @@ Rows train_rows() {
 ParameterTable standard_parameters(const Choices& choices) {
   Rows all;
   for (Rows& rows : std::vector{model_rows(), mixer_rows(choices), feature_rows(choices),
-                                denominator_rows(), data_rows(), optimizer_rows(), train_rows()})
+                                frequency_rows(choices), denominator_rows(), data_rows(),
+                                optimizer_rows(), train_rows()})
     all.insert(all.end(), rows.begin(), rows.end());
   return ParameterTable(std::move(all));
 }
