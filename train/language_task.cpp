@@ -33,14 +33,38 @@ DensitySpec density_spec(const Config& config) {
   return density;
 }
 
+FeatureSpec feature_spec(const Config& config) {
+  const std::string section = "model.mixer.features.";
+  const auto count = [&](const char* key) { return std::size_t(config.integer(section + key)); };
+  FeatureSpec features;
+  features.kind = config.text(section + "kind");
+  features.m = std::size_t(config.integer("model.mixer.m"));
+  features.projection = config.text(section + "projection");
+  features.temperature = config.flag(section + "temperature");
+  features.spread = config.number(section + "spread");
+  features.lambda = count("lambda");
+  features.tau = config.number(section + "tau");
+  features.smooth = config.flag(section + "smooth");
+  features.bases = count("bases");
+  features.gates = count("gates");
+  features.hidden = count("hidden");
+  features.box = config.number(section + "box");
+  features.rolls = count("rolls");
+  features.length =
+      count("length") > 0 ? count("length") : std::size_t(config.integer("data.length"));
+  return features;
+}
+
 MixerSpec mixer_spec(const Config& config) {
   MixerSpec mixer;
   mixer.kind = config.text("model.mixer.kind");
   mixer.heads = std::size_t(config.integer("model.mixer.heads"));
   mixer.chunk = std::size_t(config.integer("model.mixer.chunk"));
-  mixer.features.kind = config.text("model.mixer.features.kind");
-  mixer.features.m = std::size_t(config.integer("model.mixer.m"));
+  mixer.features = feature_spec(config);
   mixer.features.density = density_spec(config);
+  mixer.denominator.kind = config.text("model.mixer.denominator.kind");
+  mixer.denominator.floor = config.number("model.mixer.denominator.floor");
+  mixer.denominator.constant = config.number("model.mixer.denominator.constant");
   mixer.time_kernel.kind = config.text("model.mixer.time_kernel.kind");
   mixer.time_kernel.shortest = config.number("model.mixer.time_kernel.shortest");
   mixer.time_kernel.longest = config.number("model.mixer.time_kernel.longest");

@@ -23,13 +23,16 @@ void require_shapes(const Var& q, const Var& k, const Var& v, const Var& rate, b
 Var linear_attention(const Var& q, const Var& k, const Var& v, const Var& rate,
                      const LinearAttentionOptions& options) {
   require_shapes(q, k, v, rate, options.causal);
+  require(options.floor == 0 || options.scale == FeatureScale::linear, "linear_attention",
+          "a floor needs linear features: logarithms have no fixed unit");
   require(options.chunk > 0, "linear_attention", "the chunk must hold at least one token");
   const std::size_t T = q.dim(1);
   const Sizes n{q.dim(0), T,        q.dim(2),
                 q.dim(3), v.dim(3), std::max<std::size_t>(1, std::min(options.chunk, T))};
-  const auto inputs = [n, scale = options.scale](const Var& q, const Var& k, const Var& v,
-                                                 const Var& rate) {
-    return Inputs{n, q.data(), k.data(), v.data(), rate.exists() ? rate.data() : nullptr, scale};
+  const auto inputs = [n, scale = options.scale, floor = options.floor](
+                          const Var& q, const Var& k, const Var& v, const Var& rate) {
+    return Inputs{n,     q.data(), k.data(), v.data(), rate.exists() ? rate.data() : nullptr,
+                  scale, floor};
   };
   const Inputs in = inputs(q, k, v, rate);
   const bool causal = options.causal;
@@ -50,7 +53,7 @@ LinearAttentionState::LinearAttentionState(std::size_t heads, std::size_t featur
       log_unit(filled({heads}, nothing)) {}
 
 Tensor linear_attention_step(LinearAttentionState& state, const Tensor& q, const Tensor& k,
-                             const Tensor& v, const Tensor* rate, FeatureScale scale) {
+                             const Tensor& v, const Tensor* rate, FeatureScale scale, real floor) {
   const std::size_t H = q.shape()[0], F = q.shape()[1], d = v.shape()[1];
   Tensor out = zeros({H, d});
   Tensor query = uninitialized({F}), key = uninitialized({F});
@@ -73,7 +76,7 @@ Tensor linear_attention_step(LinearAttentionState& state, const Tensor& q, const
         values[e] = keep * values[e] + weight * v.data()[h * d + e];
       for (std::size_t e = 0; e < d; ++e) y[e] += query.data()[f] * values[e];
     }
-    const real factor = safe_inverse(dot_row(query.data(), weights, F));
+    const real factor = safe_inverse(dot_row(query.data(), weights, F), floor);
     for (std::size_t e = 0; e < d; ++e) y[e] *= factor;
   }
   return out;

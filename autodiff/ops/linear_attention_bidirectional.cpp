@@ -47,7 +47,8 @@ class Head {
     chunk_.rows = n_.rows(c);
     chunk_.load_queries(n_, in_.q + n_.feature_offset(b_, h_, c), in_.scale);
     for (std::size_t i = 0; i < chunk_.rows; ++i) {
-      chunk_.normalizer[i] = safe_inverse(dot_row(chunk_.q + i * n_.F, state_.weights, n_.F));
+      chunk_.normalizer[i] =
+          safe_inverse(dot_row(chunk_.q + i * n_.F, state_.weights, n_.F), in_.floor);
     }
   }
   void load_keys(std::size_t c) {
@@ -73,7 +74,8 @@ class Head {
   void differentiate_queries(std::size_t c, const real* y, const real* g, real* dq) {
     const std::size_t values = n_.value_offset(b_, h_, c);
     load_queries(c);
-    split_quotient(n_, chunk_.rows, g + values, y + values, chunk_.normalizer, numerator_, weight_);
+    split_quotient(n_, chunk_.rows, g + values, y + values, chunk_.normalizer, in_.floor,
+                   numerator_, weight_);
     gemm(Transpose::no, Transpose::yes, chunk_.rows, n_.F, n_.d, 1, numerator_, n_.d, state_.values,
          n_.d, 0, gradient_, n_.F);
     for (std::size_t i = 0; i < chunk_.rows; ++i) {

@@ -16,7 +16,7 @@ void attend_head(const Inputs& in, std::size_t b, std::size_t h, real* out, Aren
     chunk.load_keys(n, in.k + n.feature_offset(b, h, c), n.rows(c), in.rate_of(h), in.scale);
     chunk.load_queries(n, in.q + n.feature_offset(b, h, c), in.scale);
     chunk.weigh(state.unit);
-    chunk.multiply(n, state.weights);
+    chunk.multiply(n, state.weights, in.floor);
     gemm(Transpose::no, Transpose::no, chunk.rows, n.d, n.F, 1, chunk.q, n.F, state.values, n.d, 0,
          y, n.value_stride());
     scale_rows(chunk.rows, n.d, chunk.past, y, n.value_stride());
@@ -60,15 +60,18 @@ class BackwardHead {
                         features = n_.feature_offset(b_, h_, c);
       load(c);
       chunk_.load_queries(n_, in_.q + features, in_.scale);
-      chunk_.multiply(n_, states_[c].weights);
-      split_quotient(n_, chunk_.rows, g + values, y + values, chunk_.normalizer, numerator_,
-                     weight_);
+      chunk_.multiply(n_, states_[c].weights, in_.floor);
+      split_quotient(n_, chunk_.rows, g + values, y + values, chunk_.normalizer, in_.floor,
+                     numerator_, weight_);
       differentiate_products(in_.v + values);
       differentiate_queries(states_[c]);
       differentiate_keys(in_.v + values);
       differentiate_values(out.v.data() + values);
       for (std::size_t j = 0; j < chunk_.rows; ++j) {
         rate_gradient_ += double(j) * dot_row(chunk_.k + j * n_.F, dk_ + j * n_.F, n_.F);
+        // A query's scale cancels in the quotient, but not where the floor is the denominator.
+        if (in_.floor > 0)
+          rate_gradient_ -= double(j) * dot_row(chunk_.q + j * n_.F, dq_ + j * n_.F, n_.F);
       }
       store_features(n_, chunk_.rows, dq_, chunk_.q, in_.scale, out.q.data() + features);
       store_features(n_, chunk_.rows, dk_, chunk_.k, in_.scale, out.k.data() + features);

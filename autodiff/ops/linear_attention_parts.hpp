@@ -35,8 +35,10 @@ struct Arena {
   real* take(std::size_t count) { return std::exchange(next, next + count); }
 };
 
-/// 1 / x, and 0 where features have underflowed: such a row gives a zero output and no gradient.
-inline real safe_inverse(real x) {
+/// 1 / x, or 1 / floor for x below a floor > 0. Without one, 0 where features have underflowed:
+/// such a row gives a zero output and no gradient.
+inline real safe_inverse(real x, real floor) {
+  if (floor > 0) return 1 / (x < floor ? floor : x);
   constexpr real tiny = std::numeric_limits<real>::min() * 1024;
   return std::abs(x) < tiny ? real(0) : 1 / x;
 }
@@ -123,7 +125,7 @@ struct Chunk {
   }
 
   /// weight, product = weight * (q k^T), and the normalizer, to which the past adds its weights.
-  void multiply(const Sizes& n, const real* past_weights) {
+  void multiply(const Sizes& n, const real* past_weights, real floor) {
     gemm(Transpose::no, Transpose::yes, rows, rows, n.F, 1, q, n.F, k, n.F, 0, product, n.C);
     for (std::size_t i = 0; i < rows; ++i) {
       real *w = weight + i * n.C, *p = product + i * n.C;
@@ -131,8 +133,8 @@ struct Chunk {
       for (std::size_t j = 0; j <= i; ++j) p[j] *= w[j];
       std::fill(w + i + 1, w + rows, real(0));
       std::fill(p + i + 1, p + rows, real(0));
-      normalizer[i] =
-          safe_inverse(sum_row(p, i + 1) + past[i] * dot_row(q + i * n.F, past_weights, n.F));
+      normalizer[i] = safe_inverse(
+          sum_row(p, i + 1) + past[i] * dot_row(q + i * n.F, past_weights, n.F), floor);
     }
   }
 };
@@ -168,16 +170,18 @@ struct Inputs {
   Sizes n;
   const real *q, *k, *v, *rate;
   FeatureScale scale;
+  real floor;
   real rate_of(std::size_t h) const { return rate ? rate[h] : real(0); }
 };
 
 /// Gradient of the numerators and denominators: numerator_i = g_i / den_i (C, d), weight_i = -(g_i
-/// . y_i) / den_i (C).
+/// . y_i) / den_i (C), or 0 where the denominator is the floor.
 inline void split_quotient(const Sizes& n, std::size_t rows, const real* g, const real* y,
-                           const real* normalizer, real* numerator, real* weight) {
+                           const real* normalizer, real floor, real* numerator, real* weight) {
   for (std::size_t i = 0; i < rows; ++i) {
     const real *gi = g + i * n.value_stride(), *yi = y + i * n.value_stride();
-    weight[i] = -dot_row(gi, yi, n.d) * normalizer[i];
+    const bool raised = floor > 0 && normalizer[i] == 1 / floor;
+    weight[i] = raised ? real(0) : -dot_row(gi, yi, n.d) * normalizer[i];
     for (std::size_t e = 0; e < n.d; ++e) numerator[i * n.d + e] = gi[e] * normalizer[i];
   }
 }

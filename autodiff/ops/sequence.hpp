@@ -21,6 +21,9 @@ struct LinearAttentionOptions {
   FeatureScale scale = FeatureScale::linear;
   bool causal = true;
   std::size_t chunk = 64;  ///< tokens per chunk: speed only, the result is the same up to rounding
+  /// Sums of weights below it are raised to it, and pass no gradient: for signed features, whose
+  /// sums may vanish. 0 for none; of linear features only.
+  real floor = 0;
 };
 
 /// out_i = sum_j (phi(q_i) . phi(k_j)) exp(-rate (i - j)) v_j / the same sum with v = 1, over j <=
@@ -43,7 +46,8 @@ struct LinearAttentionState {
 /// One token: the output of causal linear attention at the next position. q, k (H, F), v (H, d) ->
 /// (H, d). `rate` (H) or empty. Constant memory and time per token.
 Tensor linear_attention_step(LinearAttentionState& state, const Tensor& q, const Tensor& k,
-                             const Tensor& v, const Tensor* rate, FeatureScale scale);
+                             const Tensor& v, const Tensor* rate, FeatureScale scale,
+                             real floor = 0);
 
 /// Rotates the pairs (x[i], x[i + d/2]) of each head by position * base^(-2i/d), position counting
 /// from `first`. (B, T, H, d) -> (B, T, H, d), d even. Su et al., "RoFormer", 2021.

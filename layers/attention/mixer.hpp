@@ -14,6 +14,13 @@ struct TimeKernelSpec {
   double longest = 256;       ///< tau of the last head; those between are spaced geometrically
 };
 
+/// What linear attention does where features are signed and the sum of weights may vanish: "clip"
+/// raises sums below `floor` to it, "smooth" adds `constant` to the kernel, "refuse" throws.
+struct DenominatorSpec {
+  std::string kind = "clip";
+  double floor = 0.1, constant = 1;
+};
+
 struct MixerSpec {
   std::string kind = "linear";
   std::size_t width = 128, heads = 4;
@@ -21,6 +28,7 @@ struct MixerSpec {
   bool rotary = false;   ///< rotate queries and keys by their positions
   FeatureSpec features;  ///< of linear attention; its sizes are filled in from width and heads
   TimeKernelSpec time_kernel;
+  DenominatorSpec denominator;
   std::size_t chunk = 64;  ///< tokens per chunk of linear attention
 };
 
