@@ -120,6 +120,11 @@ struct CommandLine {
     add_number(sampler, "--seed", sample.seed, "seed of the random numbers");
     add_weights(sampler);
 
+    CLI::App* plot = command(app, "plot", "pictures of a run: RUN/report.html",
+                             [this] { return plot_command(run, !live_weights); });
+    add_checkpoint(plot, "run", "RUN, RUN@best or RUN@STEP");
+    add_weights(plot);
+
     CLI::App* inspect = command(app, "inspect", "what a checkpoint holds",
                                 [this] { return inspect_command(run, json); });
     add_checkpoint(inspect, "run", "RUN, RUN@best, RUN@STEP or a checkpoint file");

@@ -38,6 +38,9 @@ struct SampleOptions {
 };
 int sample_command(const std::string& run, const SampleOptions& options);
 
+/// Writes RUN/report.html, one page with everything in it.
+int plot_command(const std::string& run, bool averaged);
+
 int inspect_command(const std::string& run_or_file, bool json);
 int export_command(const std::string& run, const std::string& output, bool averaged);
 

@@ -112,8 +112,10 @@ bool TrainingLoop::validate() {
         state.step, *loss));
   }
   const double bits = *loss / std::numbers::ln2;
+  const std::vector<KernelMetrics> kernels = session_.trainer().kernels();
   session_.run().metrics().append(
-      fmt::format(R"({{"step":{},"valid":{},"bits_per_token":{}}})", state.step, *loss, bits));
+      fmt::format(R"({{"step":{},"valid":{},"bits_per_token":{}{}}})", state.step, *loss, bits,
+                  kernels.empty() ? "" : ",\"kernels\":" + json_of(kernels)));
   const bool best = *loss < state.best_metric - session_.config().number("train.stop.min_delta");
   state.validated_step = state.step;
   state.validations_since_best = best ? 0 : state.validations_since_best + 1;

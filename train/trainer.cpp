@@ -61,6 +61,7 @@ Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps)
       validation_limit_(std::uint64_t(config.integer("train.validate.batches"))),
       overfit_(config.flag("train.overfit")) {
   if (average_decay_ > 0) average_.emplace(parameters_);
+  if (config.flag("train.validate.kernels")) kernels_.emplace(task.model());
 }
 
 double Trainer::accumulate_gradients(TapeObserver* observer, bool check_finite) {
@@ -136,6 +137,14 @@ std::optional<double> Trainer::validate(const std::function<bool()>& should_stop
   const auto loss = validation_loss(task_, batch_, validation_limit_, should_stop);
   if (average_) average_->swap();
   return loss;
+}
+
+std::vector<KernelMetrics> Trainer::kernels() {
+  if (!kernels_) return {};
+  if (average_) average_->swap();
+  std::vector<KernelMetrics> metrics = kernels_->measure(task_);
+  if (average_) average_->swap();
+  return metrics;
 }
 
 std::vector<NamedTensor> Trainer::state() {

@@ -69,10 +69,11 @@ LinearMixer::Pair LinearMixer::features_of(Tape& tape, const Var& q, const Var& 
 
 Var LinearMixer::forward(Tape& tape, const Var& x) {
   const auto [q, k, v] = projections_.split(tape, x, 0);
+  const Var rate = time_kernel_.rate(tape);
+  show_attention(tape, *this, {q, k, rate, causal_});
   const auto [query, key, floor] = features_of(tape, q, k, 0);
-  return projections_.join(tape,
-                           linear_attention(query.values, key.values, v, time_kernel_.rate(tape),
-                                            {query.scale, causal_, chunk_, floor}));
+  return projections_.join(tape, linear_attention(query.values, key.values, v, rate,
+                                                  {query.scale, causal_, chunk_, floor}));
 }
 
 std::unique_ptr<MixerState> LinearMixer::start() const { return std::make_unique<LinearState>(); }

@@ -48,6 +48,21 @@ class Mixer : public Module {
   virtual Var step(Tape& tape, const Var& x, MixerState& state) = 0;
 };
 
+/// What attention compares: queries and keys (B, T, H, d) as they enter the softmax or the feature
+/// map, and the time kernel's 1 / tau (H) or nothing.
+struct Attended {
+  Var q, k, rate;
+  bool causal;
+};
+/// An observer of a tape that wants to see that.
+struct AttentionObserver : TapeObserver {
+  virtual void attended(const Mixer& mixer, const Attended& what) = 0;
+  void recorded(const char*) override {}
+  void went_backward(const char*) override {}
+};
+/// Called by every mixer that attends.
+void show_attention(const Tape& tape, const Mixer& mixer, const Attended& what);
+
 /// The mixers that configs may name: "softmax", "linear".
 Registry<Mixer, MixerSpec>& mixers();
 

@@ -21,7 +21,7 @@ double tick_step(double span) {
 std::string tick_label(double number, double step) {
   if (std::fabs(number) < step / 1e6) return "0";
   const double size = std::fabs(number);
-  if (size >= 1e4 || size < 1e-3 || step < 1e-4) return short_number(number);
+  if (size >= 1e4 || size < 1e-4 || step < 1e-5) return short_number(number);
   const int decimals = std::max(0, int(std::ceil(-std::log10(step) - 1e-9)));
   return (number < 0 ? "−" : "") + fmt::format("{:.{}f}", size, decimals);
 }

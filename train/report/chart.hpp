@@ -51,7 +51,7 @@ struct HeatMap {
   std::string title;
   std::string x_label, y_label;
   std::size_t rows = 0, columns = 0;
-  std::vector<double> values;  ///< (rows, columns); what is not finite is left blank
+  std::vector<double> values = {};  ///< (rows, columns); what is not finite is left blank
   std::optional<double> lowest = {}, highest = {};  ///< ends of the colours; by default of the data
   double width = 250, height = 270;
 };
