@@ -26,6 +26,7 @@ struct CommandLine {
   EvaluationOptions evaluation;
   SampleOptions sample;
   GradcheckOptions gradcheck;
+  KernelOptions kernel;
   BenchOptions bench;
   std::function<int()> action;
 
@@ -157,6 +158,31 @@ struct CommandLine {
     keys->add_flag("--markdown", markdown, "the reference page");
   }
 
+  void add_kernel_commands() {
+    CLI::App* study = command(app, "kernel", "study a kernel without training a model",
+                              [this] { return kernel_command(kernel); });
+    study->add_option("config", kernel.config, "config file (TOML); without one, the defaults")
+        ->type_name("FILE");
+    add_sets(study, kernel.sets);
+    study->add_option("--features", kernel.features, "feature map, instead of the config's");
+    study->add_option("--density", kernel.density, "spectral density, instead of the config's");
+    study->add_option("--draws", kernel.draws, "base draws, instead of the config's");
+    add_number(study, "--d", kernel.d, "size of a head, 0 for the config's");
+    study->add_option("--m", kernel.m, "numbers of frequencies")
+        ->capture_default_str()
+        ->type_name("LIST");
+    add_number(study, "--seeds", kernel.seeds, "independent sets of draws");
+    add_number(study, "--error", kernel.error, "the relative error that is wanted");
+    study->add_option("--queries", kernel.queries, ".npy matrix, one query in a row")
+        ->type_name("FILE");
+    study->add_option("--keys", kernel.keys, ".npy matrix, one key in a row")->type_name("FILE");
+    study->add_option("--data", kernel.data, "queries and keys of each layer of this run")
+        ->type_name("RUN");
+    study->add_option("--report", kernel.report, "also write a page with pictures")
+        ->type_name("FILE");
+    study->add_flag("--json", kernel.json, "print JSON lines");
+  }
+
   void add_other_commands(int argc, char** argv) {
     gradcheck.argc = argc;
     gradcheck.argv = argv;
@@ -194,6 +220,7 @@ struct CommandLine {
     add_training_commands();
     add_run_commands();
     add_config_commands();
+    add_kernel_commands();
     add_other_commands(argc, argv);
   }
 };

@@ -58,6 +58,23 @@ struct GradcheckOptions {
 /// Gradients of small language models through all their parameters.
 int gradcheck_command(const GradcheckOptions& options);
 
+/// Options of the commands that study kernels without training a model.
+struct KernelOptions {
+  std::string config;                    ///< "" for the defaults
+  std::vector<std::string> sets;         ///< "section.key=value"
+  std::string features, density, draws;  ///< "" for the config's
+  std::uint64_t d = 0;                   ///< size of a head; 0 for the config's
+  std::string m = "16,64,256,1024";
+  std::uint64_t seeds = 16;
+  double error = 0.1;         ///< relative error that is wanted
+  std::string queries, keys;  ///< .npy files, or ""
+  std::string data;           ///< RUN whose queries and keys are studied, or ""
+  std::string report;         ///< HTML file to write, or ""
+  bool json = false;
+};
+/// Bias, variance and error of a feature map, its spectrum and kernel.
+int kernel_command(const KernelOptions& options);
+
 struct BenchOptions {
   std::uint64_t steps = 20;
   bool json = false;

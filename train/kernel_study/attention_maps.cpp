@@ -14,7 +14,8 @@ Tensor first_positions(const Tensor& x, std::size_t positions) {
   return y;
 }
 
-/// exp(q . k / sqrt(d)), each row relative to its largest. (T, d), (S, d) -> (T, S)
+}  // namespace
+
 Tensor softmax_weights(const Tensor& q, const Tensor& k) {
   Tensor weights = products({q}, {k});
   const std::size_t T = q.shape()[0], S = k.shape()[0];
@@ -26,8 +27,6 @@ Tensor softmax_weights(const Tensor& q, const Tensor& k) {
   }
   return weights;
 }
-
-}  // namespace
 
 void normalize_attention(Tensor& weights, double rate, bool causal) {
   const std::size_t T = weights.shape()[0], S = weights.shape()[1];

@@ -22,6 +22,9 @@ std::vector<double> weight_by_lag(const Tensor& weights);
 /// elsewhere. (T, S), (T, S)
 double total_variation(const Tensor& a, const Tensor& b);
 
+/// exp(q . k / sqrt(d)), each row relative to its largest. (T, d), (S, d) -> (T, S)
+Tensor softmax_weights(const Tensor& q, const Tensor& k);
+
 /// Multiplies by exp(-rate |i - j|), clears what query i cannot see, divides rows by their sums.
 void normalize_attention(Tensor& weights, double rate, bool causal);
 

@@ -46,27 +46,28 @@ Curve spectrum_curve(const Tensor& frequencies, std::size_t head, double low, do
   return curve;
 }
 
+Curve kernel_of_draws(const Tensor& frequencies, std::size_t head, double reach,
+                      std::size_t points) {
+  const std::vector<double> samples = coordinates(frequencies, head);
+  Curve curve{places(0, reach, points), std::vector<double>(points)};
+  for (std::size_t i = 0; i < points; ++i)
+    for (const double sample : samples)
+      curve.y[i] += std::cos(sample * curve.x[i]) / double(samples.size());
+  return curve;
+}
+
 Curve kernel_curve(SpectralDensity& density, const Tensor& frequencies, std::size_t head,
                    double reach, std::size_t points) {
-  const std::size_t d = frequencies.shape()[2];
-  const std::vector<double> samples = coordinates(frequencies, head);
   const PointFunction closed = density.kernel(head);
+  if (!closed) return kernel_of_draws(frequencies, head, reach, points);
   Curve curve{places(0, reach, points), std::vector<double>(points)};
-  std::vector<double> delta(d);
-  for (std::size_t i = 0; i < points; ++i) {
-    double sum = 0;
-    if (closed) {
-      for (std::size_t axis = 0; axis < d; ++axis) {
-        delta[axis] = curve.x[i];
-        sum += closed(delta.data()) / double(d);
-        delta[axis] = 0;
-      }
-    } else {
-      for (const double sample : samples)
-        sum += std::cos(sample * curve.x[i]) / double(samples.size());
+  std::vector<double> delta(frequencies.shape()[2]);
+  for (std::size_t i = 0; i < points; ++i)
+    for (double& axis : delta) {
+      axis = curve.x[i];
+      curve.y[i] += closed(delta.data()) / double(delta.size());
+      axis = 0;
     }
-    curve.y[i] = sum;
-  }
   return curve;
 }
 

@@ -19,6 +19,10 @@ Curve spectrum_curve(const Tensor& frequencies, std::size_t head, double low, do
 Curve kernel_curve(SpectralDensity& density, const Tensor& frequencies, std::size_t head,
                    double reach, std::size_t points = 161);
 
+/// The mean of cos(omega delta) over the coordinates of a head's draws, which estimates it.
+Curve kernel_of_draws(const Tensor& frequencies, std::size_t head, double reach,
+                      std::size_t points = 161);
+
 /// Where nearly all coordinates of the frequencies lie: symmetric, 99.5 % on each side.
 double spectral_reach(const Tensor& frequencies);
 /// Root mean square of the frequencies' coordinates.

@@ -15,7 +15,7 @@ enum class Mark { line, dashed, points, line_and_points };
 /// borders of a band around it.
 struct Series {
   std::string name;  ///< "" is left out of the legend
-  std::vector<double> x, y;
+  std::vector<double> x = {}, y = {};
   std::vector<double> low = {}, high = {};
   Mark mark = Mark::line;
   int colour = -1;  ///< of the palette; -1 for the series' own place in the chart
@@ -39,8 +39,8 @@ struct BarSeries {
 struct BarChart {
   std::string title;
   std::string label;  ///< of the value axis
-  std::vector<std::string> groups;
-  std::vector<BarSeries> series;
+  std::vector<std::string> groups = {};
+  std::vector<BarSeries> series = {};
   std::string note = {};
   double width = 520, height = 300;
 };

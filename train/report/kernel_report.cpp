@@ -75,7 +75,7 @@ std::string time_kernel_chart(const std::string& layer, const Tensor& start, con
 std::string lag_chart(const std::string& layer, const std::vector<AttentionMaps>& heads) {
   Chart chart{.title = short_layer(layer) + ": attention by lag",
               .x = {"lag + 1, tokens", Scale::logarithmic},
-              .y = {"mean weight", Scale::logarithmic}};
+              .y = {"mean weight", Scale::logarithmic, 1e-5}};
   const auto add = [&](const Tensor& weights, std::size_t head, bool exact) {
     if (weights.size() == 0) return;
     std::vector<double> mean = weight_by_lag(weights), lag(mean.size());

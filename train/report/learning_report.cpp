@@ -19,8 +19,12 @@ void add_curve(std::vector<std::string>& charts, const MetricsLog& log, const st
                const std::string& title, const Axis& axis) {
   const auto found = log.curves.find(key);
   if (found == log.curves.end()) return;
-  charts.push_back(draw(
-      Chart{.title = title, .x = {"step"}, .y = axis, .series = {series_of("", found->second)}}));
+  Chart chart;
+  chart.title = title;
+  chart.x.label = "step";
+  chart.y = axis;
+  chart.series.push_back(series_of("", found->second));
+  charts.push_back(draw(chart));
 }
 
 void add_losses(std::vector<std::string>& charts, const MetricsLog& log) {
@@ -39,7 +43,12 @@ void add_kernels(std::vector<std::string>& charts, const MetricsLog& log, const 
                  const std::string& title, const Axis& axis) {
   const auto found = log.kernels.find(key);
   if (found == log.kernels.end()) return;
-  Chart chart{.title = title, .x = {"step"}, .y = axis};
+  Chart chart;
+  chart.title = title;
+  chart.x.label = "step";
+  chart.y = axis;
+  chart.width = 380;
+  chart.height = 270;
   for (const auto& [layer, curve] : found->second) {
     chart.series.push_back(series_of(layer, curve));
     chart.series.back().mark = Mark::line_and_points;
