@@ -27,6 +27,8 @@ struct CommandLine {
   SampleOptions sample;
   GradcheckOptions gradcheck;
   KernelOptions kernel;
+  KernelFitOptions fit;
+  KernelCompareOptions compare;
   BenchOptions bench;
   std::function<int()> action;
 
@@ -158,29 +160,69 @@ struct CommandLine {
     keys->add_flag("--markdown", markdown, "the reference page");
   }
 
-  void add_kernel_commands() {
-    CLI::App* study = command(app, "kernel", "study a kernel without training a model",
-                              [this] { return kernel_command(kernel); });
-    study->add_option("config", kernel.config, "config file (TOML); without one, the defaults")
+  void add_kernel(CLI::App* sub, KernelOptions& options) {
+    sub->add_option("config", options.config, "config file (TOML); without one, the defaults")
         ->type_name("FILE");
-    add_sets(study, kernel.sets);
-    study->add_option("--features", kernel.features, "feature map, instead of the config's");
-    study->add_option("--density", kernel.density, "spectral density, instead of the config's");
-    study->add_option("--draws", kernel.draws, "base draws, instead of the config's");
-    add_number(study, "--d", kernel.d, "size of a head, 0 for the config's");
-    study->add_option("--m", kernel.m, "numbers of frequencies")
+    add_sets(sub, options.sets);
+    sub->add_option("--density", options.density, "spectral density, instead of the config's");
+    sub->add_option("--draws", options.draws, "base draws, instead of the config's");
+    add_number(sub, "--d", options.d, "size of a head, 0 for the default");
+    sub->add_option("--m", options.m, "numbers of frequencies")
         ->capture_default_str()
         ->type_name("LIST");
-    add_number(study, "--seeds", kernel.seeds, "independent sets of draws");
-    add_number(study, "--error", kernel.error, "the relative error that is wanted");
-    study->add_option("--queries", kernel.queries, ".npy matrix, one query in a row")
+    add_number(sub, "--seeds", options.seeds, "independent sets of draws");
+    sub->add_option("--report", options.report, "also write a page with pictures")
         ->type_name("FILE");
-    study->add_option("--keys", kernel.keys, ".npy matrix, one key in a row")->type_name("FILE");
+    sub->add_flag("--json", options.json, "print JSON lines");
+  }
+  void add_samples(CLI::App* sub, KernelOptions& options) {
+    sub->add_option("--queries", options.queries, ".npy matrix, one query in a row")
+        ->type_name("FILE");
+    sub->add_option("--keys", options.keys, ".npy matrix, one key in a row")->type_name("FILE");
+  }
+
+  void add_kernel_commands() {
+    CLI::App* study = app.add_subcommand("kernel", "study a kernel without training a model");
+    add_number(study, "--threads", threads, "0 for all processors; results do not depend on it");
+    study->callback([this, study] {
+      if (study->get_subcommands().empty()) action = [this] { return kernel_command(kernel); };
+    });
+    add_kernel(study, kernel);
+    study->add_option("--features", kernel.features, "feature map, instead of the config's");
+    add_number(study, "--error", kernel.error, "the relative error that is wanted");
+    add_samples(study, kernel);
     study->add_option("--data", kernel.data, "queries and keys of each layer of this run")
         ->type_name("RUN");
-    study->add_option("--report", kernel.report, "also write a page with pictures")
-        ->type_name("FILE");
-    study->add_flag("--json", kernel.json, "print JSON lines");
+
+    CLI::App* fitter = command(*study, "fit", "fit a density to a kernel by gradient descent",
+                               [this] { return kernel_fit_command(fit); });
+    fit.kernel.m = "512";
+    fit.kernel.seeds = 3;
+    add_kernel(fitter, fit.kernel);
+    fitter
+        ->add_option("--target", fit.target,
+                     "gaussian, laplace, cauchy, matern32, matern52, periodic_mixture, or a "
+                     ".csv or .npy file of rows delta, k")
+        ->capture_default_str();
+    add_number(fitter, "--reach", fit.reach, "largest |delta|");
+    add_number(fitter, "--steps", fit.steps, "steps of the optimizer");
+    add_number(fitter, "--lr", fit.learning_rate, "its largest learning rate");
+
+    CLI::App* comparer = command(*study, "compare", "learned against fixed feature maps",
+                                 [this] { return kernel_compare_command(compare); });
+    compare.kernel.m = "64";
+    compare.kernel.seeds = 10;
+    add_kernel(comparer, compare.kernel);
+    comparer->add_option("--maps", compare.maps, "feature maps (default: all)")->type_name("LIST");
+    add_samples(comparer, compare.kernel);
+    add_number(comparer, "--steps", compare.steps, "steps of the optimizer");
+    add_number(comparer, "--lr", compare.learning_rate, "its largest learning rate");
+    comparer->add_flag("--with-density", compare.density, "fit the frequencies too");
+
+    CLI::App* clusters = command(*study, "clusters", "hybrid features on clusters, as published",
+                                 [this] { return kernel_clusters_command(kernel); });
+    clusters->add_option("--draws", kernel.draws, "base draws (default: orthogonal)");
+    clusters->add_flag("--json", kernel.json, "print JSON lines");
   }
 
   void add_other_commands(int argc, char** argv) {

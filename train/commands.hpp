@@ -75,6 +75,29 @@ struct KernelOptions {
 /// Bias, variance and error of a feature map, its spectrum and kernel.
 int kernel_command(const KernelOptions& options);
 
+struct KernelFitOptions {
+  KernelOptions kernel;
+  std::string target = "matern52";  ///< name or .csv or .npy file
+  double reach = 4;                 ///< largest |delta|
+  std::uint64_t steps = 1500;
+  double learning_rate = 0.03;
+};
+/// A density fitted to a kernel.
+int kernel_fit_command(const KernelFitOptions& options);
+
+struct KernelCompareOptions {
+  KernelOptions kernel;
+  std::string maps;  ///< "wpff,positive"; "" for all
+  std::uint64_t steps = 300;
+  double learning_rate = 0.01;
+  bool density = false;  ///< fit the frequencies too
+};
+/// Held-out kernel error of feature maps before and after they are fitted.
+int kernel_compare_command(const KernelCompareOptions& options);
+
+/// The cluster experiment of hybrid random features beside its published figures.
+int kernel_clusters_command(const KernelOptions& options);
+
 struct BenchOptions {
   std::uint64_t steps = 20;
   bool json = false;
