@@ -221,7 +221,7 @@ struct CommandLine {
 
     CLI::App* clusters = command(*study, "clusters", "hybrid features on clusters, as published",
                                  [this] { return kernel_clusters_command(kernel); });
-    clusters->add_option("--draws", kernel.draws, "base draws (default: orthogonal)");
+    clusters->add_option("--draws", kernel.draws, "base draws (default: sobol_owen)");
     clusters->add_flag("--json", kernel.json, "print JSON lines");
   }
 

@@ -42,6 +42,10 @@ using Centre = std::vector<double>;
 
 RandomFunction random_of(const char* what) { return {1, Purpose::sampling, stream_of(what)}; }
 
+RandomFunction random_for(std::uint64_t seed) {
+  return {seed, Purpose::spectral, stream_of("cluster experiment")};
+}
+
 Centre uniform_centre(const RandomFunction& random, double low, double high) {
   Centre centre(dim);
   for (std::size_t i = 0; i < dim; ++i) centre[i] = low + (high - low) * random.uniform(i);
@@ -208,18 +212,67 @@ double error_of(std::size_t estimator, const Points& points, const Tensor& w,
   return error.of(features(points.q, w, one, wave), features(points.k, w, one, wave));
 }
 
-ErrorRange range_over_seeds(std::size_t estimator, const Points& points, std::size_t m,
-                            const SquaredError& error, const ClusterOptions& options) {
+/// A rotation whose first columns span the centres of the clusters. (d, d)
+Tensor centre_basis(const Points& points) {
+  Tensor basis = uninitialized({dim, dim});
+  const RandomFunction random = random_of("basis");
+  for (std::size_t i = 0; i < basis.size(); ++i) {
+    const std::size_t row = i / dim, column = i % dim;
+    const Tensor& centres =
+        column < clusters ? points.k_clusters.centres : points.q_clusters.centres;
+    basis.data()[i] = column < 2 * clusters ? centres.data()[column % clusters * dim + row]
+                                            : real(random.normal(i));
+  }
+  return orthogonalize(basis);
+}
+
+/// m frequencies (m, d), in pairs w, -w: evenly spread along the centres, where queries and keys
+/// differ most, because the first coordinates of low-discrepancy points are the most even ones.
+Tensor paired_frequencies(const std::string& draws, std::size_t m, bool in_pairs,
+                          const Tensor& basis, std::uint64_t seed) {
+  Tensor drawn = base_draws(draws, 1, in_pairs ? m / 2 : m, dim, 0, random_for(seed));
+  drawn.reshape(Shape{drawn.shape()[1], dim});
+  const Tensor half = products({drawn}, {basis});
+  Tensor w = uninitialized({m, dim});
+  for (std::size_t i = 0; i < w.size(); ++i)
+    w.data()[i] = i < half.size() ? half.data()[i] : -half.data()[i - half.size()];
+  return w;
+}
+
+Tensor plain_frequencies(std::size_t m, std::uint64_t seed) {
+  Tensor w = base_draws("iid", 1, m, dim, 0, random_for(seed));
+  w.reshape(Shape{m, dim});
+  return w;
+}
+
+template <class Frequencies>
+ErrorRange range_over_seeds(std::size_t estimator, const Points& points, const SquaredError& error,
+                            std::size_t seeds, const Frequencies& frequencies) {
   ErrorRange range;
-  for (std::size_t seed = 1; seed <= options.seeds; ++seed) {
-    Tensor w = base_draws(options.draws, 1, m, dim, 0,
-                          {seed, Purpose::spectral, stream_of("cluster experiment")});
-    w.reshape(Shape{m, dim});
-    const double mean = error_of(estimator, points, w, error);
+  for (std::size_t seed = 1; seed <= seeds; ++seed) {
+    const double mean = error_of(estimator, points, frequencies(seed), error);
     range.low = seed == 1 ? mean : std::min(range.low, mean);
     range.high = std::max(range.high, mean);
   }
   return range;
+}
+
+ClusterResult result_of(const Published& known, std::size_t estimator, std::size_t which,
+                        const Points& points, const SquaredError& error,
+                        const ClusterOptions& options) {
+  const std::size_t m = feature_counts[which];
+  const Tensor basis = centre_basis(points);
+  const bool in_pairs = estimator != 2;  // cosines are even: for them -w says nothing new
+  return {known.setting,
+          estimators[estimator],
+          m,
+          range_over_seeds(estimator, points, error, options.seeds,
+                           [&](std::uint64_t seed) { return plain_frequencies(m, seed); }),
+          range_over_seeds(estimator, points, error, options.seeds,
+                           [&](std::uint64_t seed) {
+                             return paired_frequencies(options.draws, m, in_pairs, basis, seed);
+                           }),
+          known.ranges[estimator][which]};
 }
 
 }  // namespace
@@ -230,10 +283,8 @@ std::vector<ClusterResult> cluster_experiment(const ClusterOptions& options) {
     const Points points = points_of(known.setting, options.points);
     const SquaredError error(points);
     for (std::size_t estimator = 0; estimator < 3; ++estimator)
-      for (std::size_t i = 0; i < 2; ++i)
-        results.push_back({known.setting, estimators[estimator], feature_counts[i],
-                           range_over_seeds(estimator, points, feature_counts[i], error, options),
-                           known.ranges[estimator][i]});
+      for (std::size_t which = 0; which < 2; ++which)
+        results.push_back(result_of(known, estimator, which, points, error, options));
   }
   return results;
 }
