@@ -15,10 +15,12 @@
 #include <bochner/layers/basic/linear.hpp>
 #include <bochner/layers/basic/mlp.hpp>
 #include <bochner/layers/basic/norm.hpp>
+#include <bochner/layers/basic/pooling.hpp>
 #include <bochner/layers/encodings/positions.hpp>
 #include <bochner/layers/features/feature_map.hpp>
 #include <bochner/layers/initialize.hpp>
 #include <bochner/layers/models/language_model.hpp>
+#include <bochner/layers/models/sequence_classifier.hpp>
 #include <bochner/layers/spectral/density.hpp>
 #include <bochner/layers/spectral/initial.hpp>
 #include <bochner/optim/clip.hpp>

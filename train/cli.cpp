@@ -30,6 +30,7 @@ struct CommandLine {
   KernelFitOptions fit;
   KernelCompareOptions compare;
   BenchOptions bench;
+  BenchLengthOptions bench_length;
   std::function<int()> action;
 
   CLI::App* command(CLI::App& parent, const char* name, const char* help,
@@ -53,7 +54,8 @@ struct CommandLine {
     sub->add_option("--progress", training.progress,
                     "bar, plain or none; auto: a bar on a terminal, else plain lines")
         ->type_name("MODE");
-    sub->add_flag("--profile", training.profile, "print at the end where the time went, by op");
+    sub->add_flag("--profile", training.profile,
+                  "print at the end where the time went, by op; kept as profile.json");
   }
   void add_weights(CLI::App* sub) {
     sub->add_flag("--live-weights", live_weights,
@@ -238,10 +240,22 @@ struct CommandLine {
     group->require_subcommand(1);
     CLI::App* step = command(*group, "step", "training steps of a reference model",
                              [this] { return bench_step_command(model, bench); });
-    step->add_option("model", model, "tiny-performer, performer-lm, performer-lm-16k or softmax-lm")
+    step->add_option(
+            "model", model,
+            "tiny-performer, performer-lm, performer-lm-16k, softmax-lm, performer-cls or all")
         ->required();
     add_number(step, "--steps", bench.steps, "steps to measure, after three that are not");
-    step->add_flag("--json", bench.json, "print JSON");
+    add_number(step, "--batch", bench.batch, "sequences a step (default: the model's own number)");
+    step->add_flag("--bits", bench.bits, "only a digest of the parameters after these steps");
+    step->add_flag("--json", bench.json, "print JSON lines");
+    CLI::App* length = command(*group, "length", "linear and softmax attention over the length",
+                               [this] { return bench_length_command(bench_length); });
+    add_number(length, "--longest", bench_length.longest, "from 256 to this in powers of two");
+    add_number(length, "--limit", bench_length.limit,
+               "seconds for a pass of softmax attention; longer ones are left out");
+    length->add_flag("--checkpoint", bench_length.checkpoint,
+                     "instead, a training step on the longest sequence with model.checkpoint");
+    length->add_flag("--json", bench_length.json, "print JSON lines");
     CLI::App* completion =
         command(app, "completion", "shell completion: eval \"$(bochner completion bash)\"", [this] {
           return shell.empty() ? complete_setting_command(setting) : completion_command(shell);

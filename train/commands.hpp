@@ -14,7 +14,7 @@ struct TrainingOptions {
   std::string run;                ///< directory; "" for runs/NAME of the config
   std::vector<std::string> sets;  ///< "section.key=value"
   std::string progress = "auto";
-  bool profile = false;  ///< print where the time went
+  bool profile = false;  ///< print where the time went, and keep it in the run
   std::string command;   ///< as typed, for meta.json
 };
 
@@ -100,10 +100,21 @@ int kernel_clusters_command(const KernelOptions& options);
 
 struct BenchOptions {
   std::uint64_t steps = 20;
+  std::size_t batch = 0;  ///< sequences; 0 for the model's own number
+  bool bits = false;      ///< a digest of the parameters after the steps, and no times
   bool json = false;
 };
-/// Training steps of a reference model on random tokens.
+/// Training steps of a reference model, or of "all", on random tokens.
 int bench_step_command(const std::string& model, const BenchOptions& options);
+
+struct BenchLengthOptions {
+  std::size_t longest = 1 << 20;
+  double limit = 20;        ///< seconds for a pass of softmax attention
+  bool checkpoint = false;  ///< a checkpointed training step of the longest sequence instead
+  bool json = false;
+};
+/// Time per token and memory of linear and softmax attention, from 256 tokens to the longest.
+int bench_length_command(const BenchLengthOptions& options);
 
 /// A script for the shell "bash" or "zsh" that completes commands, options and keys.
 int completion_command(const std::string& shell);

@@ -84,6 +84,7 @@ double Trainer::accumulate_gradients(TapeObserver* observer, bool check_finite) 
 }
 
 StepResult Trainer::step(TapeObserver* observer) {
+  if (observer) observer->step_began();
   StepResult result;
   result.learning_rate = learning_rate(schedule_, peak_rate_, steps(), total_steps_);
   result.loss = accumulate_gradients(observer, false);
@@ -94,7 +95,7 @@ StepResult Trainer::step(TapeObserver* observer) {
   optimizer_->step(result.learning_rate);
   require_finite_update(result.learning_rate);
   if (average_) average_->update(average_decay_);
-  if (observer) observer->recorded("optimizer");
+  if (observer) observer->recorded("optimizer", 0);
   ++step_;
   examples_ += examples_per_step();
   return result;

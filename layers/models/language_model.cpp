@@ -2,73 +2,29 @@
 #include <bochner/layers/models/language_model.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
-
-/// Blocks differ in the seed of their base draws and in nothing else.
-BlockSpec block_spec(const LanguageModelSpec& spec, std::size_t index) {
-  BlockSpec block = spec.block;
-  block.mixer.width = block.width;
-  block.mixer.rotary = spec.positions == "rotary";
-  block.mixer.features.density.seed += index;
-  return block;
-}
-
-}  // namespace
 
 LanguageModel::LanguageModel(const LanguageModelSpec& spec)
-    : checkpoint_(spec.checkpoint),
-      embedding_(spec.vocabulary, spec.block.width),
-      positions_(make_positions(spec.positions, spec.length, spec.block.width)),
-      norm_(make_norm(spec.block.norm, spec.block.width)),
-      head_(spec.block.width, spec.vocabulary) {
-  for (std::size_t i = 0; i < spec.blocks; ++i)
-    blocks_.push_back(std::make_unique<Block>(block_spec(spec, i)));
-}
+    : trunk_(spec), head_(spec.block.width, spec.vocabulary) {}
 
 Var LanguageModel::logits(Tape& tape, const Indices& tokens) {
   require(tokens.shape.size() == 2, "language_model", "tokens must be (B, T), not ", tokens.shape);
-  Var x = embedding_.forward(tape, tokens);
-  if (positions_) x = positions_->forward(tape, x, 0);
-  for (auto& block : blocks_) {
-    const auto run = [&block](Tape& segment, const Var& input) {
-      return block->forward(segment, input);
-    };
-    x = checkpoint_ ? checkpoint(tape, run, x) : run(tape, x);
-  }
-  return head_.forward(tape, norm_->forward(tape, x));
+  return head_.forward(tape, trunk_.forward(tape, tokens));
 }
 
 Var LanguageModel::loss(Tape& tape, const Indices& tokens, const Indices& targets) {
   return cross_entropy(logits(tape, tokens), targets);
 }
 
-LanguageModel::State LanguageModel::start() const {
-  State state;
-  for (const auto& block : blocks_) state.blocks.push_back(block->start());
-  return state;
-}
-
 Tensor LanguageModel::step(std::int32_t token, State& state) {
   Tape tape;
   tape.recording = false;
-  Var x = embedding_.forward(tape, Indices{{1, 1}, {token}});
-  if (positions_) x = positions_->forward(tape, x, state.position);
-  ++state.position;
-  for (std::size_t i = 0; i < blocks_.size(); ++i) x = blocks_[i]->step(tape, x, *state.blocks[i]);
-  Tensor logits = head_.forward(tape, norm_->forward(tape, x)).value();
+  Tensor logits = head_.forward(tape, trunk_.step(tape, token, state)).value();
   logits.reshape(Shape{logits.size()});
   return logits;
 }
 
-std::size_t LanguageModel::position_limit() const {
-  return positions_ ? positions_->limit() : std::numeric_limits<std::size_t>::max();
-}
-
 void LanguageModel::visit(Visitor& visitor) {
-  visitor("embedding", embedding_);
-  if (positions_) visitor("positions", *positions_);
-  visitor("blocks", blocks_);
-  visitor("norm", *norm_);
+  trunk_.visit(visitor);
   visitor("head", head_);
 }
 

@@ -1,0 +1,63 @@
+#include <bochner/layers/models/trunk.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Blocks differ in the seed of their base draws and in nothing else.
+BlockSpec block_spec(const TrunkSpec& spec, std::size_t index) {
+  BlockSpec block = spec.block;
+  block.mixer.width = block.width;
+  block.mixer.rotary = spec.positions == "rotary";
+  block.mixer.features.density.seed += index;
+  return block;
+}
+
+}  // namespace
+
+Trunk::Trunk(const TrunkSpec& spec)
+    : checkpoint_(spec.checkpoint),
+      embedding_(spec.vocabulary, spec.block.width),
+      positions_(make_positions(spec.positions, spec.length, spec.block.width)),
+      norm_(make_norm(spec.block.norm, spec.block.width)) {
+  for (std::size_t i = 0; i < spec.blocks; ++i)
+    blocks_.push_back(std::make_unique<Block>(block_spec(spec, i)));
+}
+
+Var Trunk::forward(Tape& tape, const Indices& tokens) {
+  Var x = embedding_.forward(tape, tokens);
+  if (positions_) x = positions_->forward(tape, x, 0);
+  for (auto& block : blocks_) {
+    const auto run = [&block](Tape& segment, const Var& input) {
+      return block->forward(segment, input);
+    };
+    x = checkpoint_ ? checkpoint(tape, run, x) : run(tape, x);
+  }
+  return norm_->forward(tape, x);
+}
+
+Trunk::State Trunk::start() const {
+  State state;
+  for (const auto& block : blocks_) state.blocks.push_back(block->start());
+  return state;
+}
+
+Var Trunk::step(Tape& tape, std::int32_t token, State& state) {
+  Var x = embedding_.forward(tape, Indices{{1, 1}, {token}});
+  if (positions_) x = positions_->forward(tape, x, state.position);
+  ++state.position;
+  for (std::size_t i = 0; i < blocks_.size(); ++i) x = blocks_[i]->step(tape, x, *state.blocks[i]);
+  return norm_->forward(tape, x);
+}
+
+std::size_t Trunk::position_limit() const {
+  return positions_ ? positions_->limit() : std::numeric_limits<std::size_t>::max();
+}
+
+void Trunk::visit(Visitor& visitor) {
+  visitor("embedding", embedding_);
+  if (positions_) visitor("positions", *positions_);
+  visitor("blocks", blocks_);
+  visitor("norm", *norm_);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,73 @@
+#include <bochner/layers/models/sequence_classifier.hpp>
+
+#include "layers/layer_check.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+using namespace layer_check;
+
+SequenceClassifierSpec tiny(const std::string& mixer, const std::string& pooling) {
+  SequenceClassifierSpec spec;
+  spec.classes = 3, spec.pooling = pooling;
+  spec.trunk.vocabulary = 7, spec.trunk.length = 6, spec.trunk.blocks = 2;
+  spec.trunk.block.width = 8, spec.trunk.block.expansion = 2;
+  spec.trunk.block.mixer.kind = mixer;
+  spec.trunk.block.mixer.heads = 2, spec.trunk.block.mixer.chunk = 4;
+  spec.trunk.block.mixer.features.m = 5;
+  return spec;
+}
+
+const Indices text{{2, 6}, {0, 3, 1, 6, 2, 2, 5, 4, 3, 0, 1, 6}};
+const Indices labels{{2}, {2, 0}};
+
+TEST(SequenceClassifier, IsDifferentiableThroughAllItsParameters) {
+  for (const char* mixer : {"softmax", "linear"}) {
+    for (const char* pooling : {"mean", "cls"}) {
+      SCOPED_TRACE(std::string(mixer) + ", " + pooling);
+      SequenceClassifier model(tiny(mixer, pooling));
+      randomize(model, 0.4);
+      check_layer(model, random_tensor({1}, 1),
+                  [&](Tape& tape, const Var&) { return model.loss(tape, text, labels); });
+    }
+  }
+}
+
+/// Even the first token's state depends on the last token.
+TEST(SequenceClassifier, LooksInBothDirections) {
+  for (const char* mixer : {"softmax", "linear"}) {
+    SequenceClassifier model(tiny(mixer, "cls"));
+    randomize(model, 0.3);
+    Indices changed = text;
+    changed.values[5] = 4;
+    Tape tape;
+    tape.recording = false;
+    const Tensor before = model.logits(tape, text).value(),
+                 after = model.logits(tape, changed).value();
+    EXPECT_EQ(to_string(after.shape()), "(2, 3)");
+    EXPECT_NE(before(0, 0), after(0, 0));
+    EXPECT_EQ(before(1, 0), after(1, 0));
+  }
+}
+
+TEST(SequenceClassifier, NamesItsPartsAsTheLanguageModelDoes) {
+  SequenceClassifier model(tiny("linear", "mean"));
+  const std::vector<std::string> names = names_of(model);
+  EXPECT_EQ(names.front(), "embedding.weight");
+  EXPECT_EQ(names.back(), "head.bias");
+  EXPECT_TRUE(std::count(names.begin(), names.end(), "blocks.1.mixer.query.weight"));
+}
+
+TEST(SequenceClassifier, SaysWhatIsWrong) {
+  SequenceClassifier model(tiny("linear", "max"));
+  Tape tape;
+  EXPECT_EQ(op_check::error_of([&] { model.logits(tape, text); }),
+            "[pool] no pooling is called \"max\"; there are: mean, cls");
+  EXPECT_EQ(op_check::error_of([&] {
+              model.logits(tape, Indices{{3}, {0, 1, 2}});
+            }),
+            "[sequence_classifier] tokens must be (B, T), not (3)");
+}
+
+}  // namespace
+}  // namespace bochner::inline BOCHNER_PRECISION
