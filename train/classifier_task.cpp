@@ -38,12 +38,12 @@ ClassifierTask::ClassifierTask(const Config& config)
 
 Var ClassifierTask::loss(Tape& tape, std::uint64_t first, std::size_t count) {
   const LabelledBatch batch = data_.batch(first, count);
-  return model_.loss(tape, batch.tokens, batch.labels);
+  return model_.loss(tape, batch.tokens, batch.labels, batch.lengths);
 }
 
 Evaluation ClassifierTask::validate(Tape& tape, std::uint64_t index, std::size_t size) {
   const LabelledBatch batch = data_.validation_batch(index, size);
-  return evaluate_answers(model_.logits(tape, batch.tokens), batch.labels);
+  return evaluate_answers(model_.logits(tape, batch.tokens, batch.lengths), batch.labels);
 }
 
 std::string ClassifierTask::describe_model() const {

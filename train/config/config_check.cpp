@@ -53,21 +53,17 @@ void check_texts(const Config& config, const ParameterRow& row) {
     fail(config, row.name, "must not hold an empty text");
 }
 
-std::string of_items(const Config& config) {
-  return fmt::format(" for {} of {} items", in_quotes(config.text("data.kind")),
-                     config.integer("data.items"));
-}
-
 void check_token_task(const Config& config) {
   const TokenTaskSpec spec = token_task_spec(config);
-  if (spec.length < smallest_length(spec))
-    fail(config, "data.length",
-         fmt::format("must be at least {}{}", smallest_length(spec), of_items(config)),
-         "data.items");
-  if (spec.vocabulary < smallest_vocabulary(spec))
-    fail(config, "data.vocabulary",
-         fmt::format("must be at least {}{}", smallest_vocabulary(spec), of_items(config)),
-         "data.items");
+  const auto demand = [&](const char* key, std::size_t value, std::size_t smallest) {
+    if (value < smallest)
+      fail(config, key,
+           fmt::format("must be at least {} for {} and {}", smallest,
+                       assignment(config, "data.kind"), assignment(config, "data.items")),
+           "data.kind");
+  };
+  demand("data.length", spec.length, smallest_length(spec));
+  demand("data.vocabulary", spec.vocabulary, smallest_vocabulary(spec));
 }
 
 void check_list_ops(const Config& config) {
