@@ -2,6 +2,9 @@
 # in float for NAME = bochner and in double for NAME = bochner64. The same sources serve both.
 
 set(BOCHNER_LIBRARY_FOLDERS autodiff layers optim data)
+# The one file whose sums of products the compiler is to fuse.
+set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/autodiff/compute/small_product.cpp
+                            PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
 
 function(bochner_compile_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)

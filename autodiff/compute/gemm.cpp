@@ -8,6 +8,7 @@
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/products.hpp>
+#include <bochner/autodiff/compute/small_product.hpp>
 #include <bochner/autodiff/tensor.hpp>
 #include <climits>
 #include <cstdint>
@@ -146,9 +147,14 @@ void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t M, std::size
   require(lda >= (a_is_transposed ? M : K) && ldb >= (b_is_transposed ? K : N) && ldc >= N, "gemm",
           "leading dimensions ", lda, ", ", ldb, ", ", ldc, " are shorter than the rows of a (", M,
           ", ", K, ") x (", K, ", ", N, ") product");
+  operations.fetch_add(2 * std::uint64_t(M) * N * K, std::memory_order_relaxed);
+  if (is_small_product(M, N, K)) {
+    const Strided left{a, a_is_transposed ? 1 : lda, a_is_transposed ? lda : 1};
+    const Strided right{b, b_is_transposed ? 1 : ldb, b_is_transposed ? ldb : 1};
+    return small_product(M, N, K, alpha, left, right, beta, c, ldc);
+  }
   gemm_backend();
   const OneThread one_thread;
-  operations.fetch_add(2 * std::uint64_t(M) * N * K, std::memory_order_relaxed);
 #ifdef BOCHNER_DOUBLE
   require(std::max({M, N, K, lda, ldb, ldc}) <= INT_MAX, "gemm", "OpenBLAS takes sizes up to ",
           INT_MAX, ": (", M, ", ", K, ") x (", K, ", ", N, ")");

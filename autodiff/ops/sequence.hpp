@@ -49,4 +49,8 @@ Tensor linear_attention_step(LinearAttentionState& state, const Tensor& q, const
 /// from `first`. (B, T, H, d) -> (B, T, H, d), d even. Su et al., "RoFormer", 2021.
 Var rotary(const Var& x, std::size_t first = 0, double base = 10000);
 
+/// y_t = sum_j w_j x_(t-j) for each channel, tokens before the first being zero: a causal depthwise
+/// convolution over the last K tokens. x (B, T, D), w (K, D) -> (B, T, D)
+Var short_convolution(const Var& x, const Var& w);
+
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -76,9 +76,10 @@ void check(Gemm multiply, const Product& p) {
 constexpr Transpose transposes[] = {Transpose::no, Transpose::yes};
 
 TEST(Gemm, EqualsTheNaiveProductForAllTransposesAndOddSizes) {
-  const std::size_t sizes[][3] = {{1, 1, 1},    {1, 17, 5},   {17, 1, 5},   {5, 17, 1},
-                                  {3, 5, 7},    {16, 16, 16}, {31, 33, 65}, {64, 64, 64},
-                                  {129, 48, 7}, {2, 200, 300}};
+  const std::size_t sizes[][3] = {{1, 1, 1},    {1, 17, 5},    {17, 1, 5},    {5, 17, 1},
+                                  {3, 5, 7},    {16, 16, 16},  {31, 33, 65},  {64, 64, 64},
+                                  {129, 48, 7}, {2, 200, 300}, {40, 257, 70}, {5, 3, 1100},
+                                  {2100, 4, 3}};
   for (const auto& [M, N, K] : sizes) {
     for (const Transpose transpose_a : transposes) {
       for (const Transpose transpose_b : transposes) {

@@ -49,6 +49,14 @@ std::vector<OpRow> rows() {
        "",
        [](Tape&, const Inputs& x) { return rotary(x[0], 3); },
        {{{2, 7, 3, 4}}, {{1, 1, 1, 2}}, {{0, 3, 2, 4}}, {{3, 33, 2, 6}}}},
+      {"short_convolution",
+       "",
+       [](Tape&, const Inputs& x) { return short_convolution(x[0], x[1]); },
+       {{{2, 7, 3}, {4, 3}},
+        {{1, 1, 1}, {3, 1}},
+        {{0, 3, 2}, {2, 2}},
+        {{2, 3, 4}, {0, 4}},
+        {{3, 700, 17}, {4, 17}}}},
   };
 }
 

@@ -1,0 +1,173 @@
+#include <algorithm>
+#include <bochner/autodiff/compute/small_product.hpp>
+#include <cstdint>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+#ifdef __AVX512F__
+constexpr bool many_registers = true;
+#else
+constexpr bool many_registers = false;
+#endif
+typedef real Vector
+    __attribute__((vector_size(many_registers ? 64 : 32), aligned(alignof(real)), may_alias));
+constexpr std::size_t width = sizeof(Vector) / sizeof(real);
+
+inline Vector& vector_at(real* x) { return *reinterpret_cast<Vector*>(x); }
+inline const Vector& vector_at(const real* x) { return *reinterpret_cast<const Vector*>(x); }
+
+/// Vectors of columns and rows of a register tile: its sums fill the registers.
+constexpr std::size_t most_vectors = many_registers ? 4 : 2;
+constexpr std::size_t tile_rows(std::size_t vectors) {
+  constexpr std::size_t rows[] = {8, 8, 8, 6};
+  return many_registers ? rows[vectors - 1] : 6;
+}
+
+constexpr std::size_t largest_inner = 1024;
+constexpr std::size_t largest_packed = 16384;  // elements of B
+constexpr std::size_t largest_rows = 2048;
+
+constexpr std::size_t padded(std::size_t columns) { return (columns + width - 1) / width * width; }
+
+struct Scaling {
+  real alpha, beta;
+};
+
+/// rows x (vectors * width) elements of C, each in a register; b holds whole vectors. This file is
+/// compiled with contraction, so that the sum is a fused multiply-add.
+template <std::size_t rows, std::size_t vectors>
+inline void tile(std::size_t K, const Strided& a, const real* b, std::size_t ldb, Scaling scaling,
+                 real* c, std::size_t ldc) {
+  Vector sum[rows][vectors] = {};
+  for (std::size_t k = 0; k < K; ++k) {
+    Vector column[vectors];
+    for (std::size_t v = 0; v < vectors; ++v) column[v] = vector_at(b + k * ldb + v * width);
+    for (std::size_t i = 0; i < rows; ++i) {
+      const Vector factor = Vector{} + a.data[i * a.row + k * a.column];
+      for (std::size_t v = 0; v < vectors; ++v) sum[i][v] += factor * column[v];
+    }
+  }
+  const auto at = [=](std::size_t i, std::size_t v) -> Vector& {
+    return vector_at(c + i * ldc + v * width);
+  };
+  if (scaling.beta == 0) {
+    for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t v = 0; v < vectors; ++v) at(i, v) = scaling.alpha * sum[i][v];
+  } else {
+    for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t v = 0; v < vectors; ++v)
+        at(i, v) = scaling.alpha * sum[i][v] + scaling.beta * at(i, v);
+  }
+}
+
+/// The rows of C from `first` on, in tiles of `rows`; what is left goes to smaller tiles.
+template <std::size_t rows, std::size_t vectors>
+void row_tiles(std::size_t first, std::size_t M, std::size_t K, const Strided& a, const real* b,
+               std::size_t ldb, Scaling scaling, real* c, std::size_t ldc) {
+  for (; first + rows <= M; first += rows) {
+    tile<rows, vectors>(K, {a.data + first * a.row, a.row, a.column}, b, ldb, scaling,
+                        c + first * ldc, ldc);
+  }
+  if constexpr (rows > 1)
+    row_tiles<(rows + 1) / 2, vectors>(first, M, K, a, b, ldb, scaling, c, ldc);
+}
+
+/// As many columns as whole vectors cover, most_vectors at a time. Returns how many.
+template <std::size_t vectors>
+std::size_t column_panels(std::size_t first, std::size_t M, std::size_t N, std::size_t K,
+                          const Strided& a, const real* b, std::size_t ldb, Scaling scaling,
+                          real* c, std::size_t ldc) {
+  for (; first + vectors * width <= N; first += vectors * width) {
+    row_tiles<tile_rows(vectors), vectors>(0, M, K, a, b + first, ldb, scaling, c + first, ldc);
+  }
+  if constexpr (vectors > 1)
+    return column_panels<vectors - 1>(first, M, N, K, a, b, ldb, scaling, c, ldc);
+  return first;
+}
+
+/// The last columns, fewer than a vector: b is padded with zeros, c is not.
+void last_columns(std::size_t M, std::size_t columns, std::size_t K, const Strided& a,
+                  const real* b, std::size_t ldb, Scaling scaling, real* c, std::size_t ldc) {
+  constexpr std::size_t rows = 8;
+  for (std::size_t i = 0; i < M; i += rows) {
+    const std::size_t count = std::min(rows, M - i);
+    real whole[rows * width] = {};
+    for (std::size_t r = 0; r < count && scaling.beta != 0; ++r)
+      std::copy_n(c + (i + r) * ldc, columns, whole + r * width);
+    row_tiles<rows, 1>(0, count, K, {a.data + i * a.row, a.row, a.column}, b, ldb, scaling, whole,
+                       width);
+    for (std::size_t r = 0; r < count; ++r)
+      std::copy_n(whole + r * width, columns, c + (i + r) * ldc);
+  }
+}
+
+#if defined(__AVX__) && !defined(BOCHNER_DOUBLE)
+/// to (8, 8) = from^T in three rounds of shuffles.
+inline void transpose_block(const real* from, std::size_t stride, real* to, std::size_t to_stride) {
+  typedef real Row __attribute__((vector_size(32), aligned(4), may_alias));
+  typedef std::int32_t Order __attribute__((vector_size(32)));
+  Row x[8], y[8];
+  for (int i = 0; i < 8; ++i) x[i] = *reinterpret_cast<const Row*>(from + i * stride);
+  for (int i = 0; i < 8; i += 2) {
+    y[i] = __builtin_shuffle(x[i], x[i + 1], Order{0, 8, 2, 10, 4, 12, 6, 14});
+    y[i + 1] = __builtin_shuffle(x[i], x[i + 1], Order{1, 9, 3, 11, 5, 13, 7, 15});
+  }
+  for (int i : {0, 1, 4, 5}) {
+    x[i] = __builtin_shuffle(y[i], y[i + 2], Order{0, 1, 8, 9, 4, 5, 12, 13});
+    x[i + 2] = __builtin_shuffle(y[i], y[i + 2], Order{2, 3, 10, 11, 6, 7, 14, 15});
+  }
+  for (int i = 0; i < 4; ++i) {
+    y[i] = __builtin_shuffle(x[i], x[i + 4], Order{0, 1, 2, 3, 8, 9, 10, 11});
+    y[i + 4] = __builtin_shuffle(x[i], x[i + 4], Order{4, 5, 6, 7, 12, 13, 14, 15});
+  }
+  for (int i = 0; i < 8; ++i) *reinterpret_cast<Row*>(to + i * to_stride) = y[i];
+}
+#else
+inline void transpose_block(const real* from, std::size_t stride, real* to, std::size_t to_stride) {
+  for (std::size_t i = 0; i < 8; ++i) {
+    for (std::size_t j = 0; j < 8; ++j) to[j * to_stride + i] = from[i * stride + j];
+  }
+}
+#endif
+
+/// B as rows of whole vectors, zeros at the end.
+void pack(std::size_t K, std::size_t N, const Strided& b, real* packed) {
+  const std::size_t ld = padded(N);
+  std::size_t whole_rows = 0, whole_columns = 0;
+  if (b.row == 1) {
+    whole_rows = K / 8 * 8;
+    whole_columns = N / 8 * 8;
+    for (std::size_t j = 0; j < whole_columns; j += 8) {
+      for (std::size_t k = 0; k < whole_rows; k += 8)
+        transpose_block(b.data + j * b.column + k, b.column, packed + k * ld + j, ld);
+    }
+  }
+  for (std::size_t k = 0; k < K; ++k) {
+    const std::size_t done = k < whole_rows ? whole_columns : 0;
+    for (std::size_t j = done; j < N; ++j) packed[k * ld + j] = b.data[k * b.row + j * b.column];
+    std::fill(packed + k * ld + N, packed + (k + 1) * ld, real(0));
+  }
+}
+
+}  // namespace
+
+bool is_small_product(std::size_t M, std::size_t N, std::size_t K) {
+  return K <= largest_inner && M <= largest_rows && K * padded(N) <= largest_packed;
+}
+
+void small_product(std::size_t M, std::size_t N, std::size_t K, real alpha, const Strided& a,
+                   const Strided& b, real beta, real* c, std::size_t ldc) {
+  const Scaling scaling{alpha, beta};
+  if (b.column == 1 && N % width == 0) {
+    column_panels<most_vectors>(0, M, N, K, a, b.data, b.row, scaling, c, ldc);
+    return;
+  }
+  alignas(64) real packed[largest_packed];
+  pack(K, N, b, packed);
+  const std::size_t done =
+      column_panels<most_vectors>(0, M, N, K, a, packed, padded(N), scaling, c, ldc);
+  if (done < N) last_columns(M, N - done, K, a, packed + done, padded(N), scaling, c + done, ldc);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,54 @@
+#include <gtest/gtest.h>
+
+#include <bochner/autodiff/compute/philox.hpp>
+#include <bochner/autodiff/compute/small_product.hpp>
+#include <vector>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+std::vector<real> noise(std::size_t count, std::uint64_t seed) {
+  const RandomFunction random{seed};
+  std::vector<real> x(count);
+  for (std::size_t i = 0; i < count; ++i) x[i] = real(random.normal(i));
+  return x;
+}
+
+/// Whatever tile a row falls into, it is the same sum in the same order.
+TEST(SmallProduct, ARowHasTheSameBitsInEveryTile) {
+  const std::size_t K = 23;
+  for (const std::size_t N : {1, 15, 16, 17, 33, 48, 64, 79}) {
+    const std::size_t M = 29;
+    const std::vector<real> a = noise(M * K, 1), b = noise(K * N, 2);
+    std::vector<real> all(M * N), row(N);
+    small_product(M, N, K, 1, {a.data(), K, 1}, {b.data(), N, 1}, 0, all.data(), N);
+    for (std::size_t i = 0; i < M; ++i) {
+      small_product(1, N, K, 1, {a.data() + i * K, K, 1}, {b.data(), N, 1}, 0, row.data(), N);
+      for (std::size_t j = 0; j < N; ++j) ASSERT_EQ(row[j], all[i * N + j]) << i << ", " << j;
+    }
+  }
+}
+
+TEST(SmallProduct, AnOperandMayBeTransposedByItsStrides) {
+  const std::size_t M = 19, N = 35, K = 27;
+  const std::vector<real> a = noise(M * K, 1), b = noise(K * N, 2);
+  std::vector<real> a_transposed(M * K), b_transposed(K * N), plain(M * N), strided(M * N);
+  for (std::size_t k = 0; k < K; ++k) {
+    for (std::size_t i = 0; i < M; ++i) a_transposed[k * M + i] = a[i * K + k];
+    for (std::size_t j = 0; j < N; ++j) b_transposed[j * K + k] = b[k * N + j];
+  }
+  small_product(M, N, K, 2, {a.data(), K, 1}, {b.data(), N, 1}, 0, plain.data(), N);
+  small_product(M, N, K, 2, {a_transposed.data(), 1, M}, {b_transposed.data(), 1, K}, 0,
+                strided.data(), N);
+  EXPECT_EQ(plain, strided);
+}
+
+TEST(SmallProduct, LargeOperandsAreLeftToTheLibrary) {
+  EXPECT_TRUE(is_small_product(64, 64, 64));
+  EXPECT_FALSE(is_small_product(256, 512, 128));
+  EXPECT_FALSE(is_small_product(64, 16, 4096));
+  EXPECT_FALSE(is_small_product(100000, 64, 64));
+}
+
+}  // namespace
+}  // namespace bochner::inline BOCHNER_PRECISION
