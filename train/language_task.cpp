@@ -75,6 +75,8 @@ MixerSpec mixer_spec(const Config& config) {
 
 LanguageModelSpec language_model_spec(const Config& config) {
   LanguageModelSpec spec;
+  if (config.text("data.kind") != "bytes")
+    spec.vocabulary = std::size_t(config.integer("data.vocabulary"));
   spec.length = std::size_t(config.integer("data.length"));
   spec.blocks = std::size_t(config.integer("model.blocks"));
   spec.positions = config.text("model.positions");
@@ -103,21 +105,22 @@ Var LanguageTask::loss(Tape& tape, std::uint64_t first, std::size_t count) {
   return model_->loss(tape, batch.inputs, batch.targets);
 }
 
-Task::Evaluation LanguageTask::validate(Tape& tape, std::uint64_t index, std::size_t size) {
+Evaluation LanguageTask::validate(Tape& tape, std::uint64_t index, std::size_t size) {
   const Batch batch = windows_.validation_batch(index, size);
   const Var loss = model_->loss(tape, batch.inputs, batch.targets);
-  return {double(loss.value().data()[0]), batch.targets.values.size()};
+  const std::uint64_t tokens = batch.targets.values.size();
+  return {double(loss.value().data()[0]) * double(tokens), tokens};
 }
 
-std::string LanguageTask::describe_model() const {
-  const MixerSpec& mixer = spec_.block.mixer;
+std::string describe_trunk(const TrunkSpec& spec) {
+  const MixerSpec& mixer = spec.block.mixer;
   const std::string kernel = mixer.kind == "linear"
                                  ? fmt::format("linear({}, {}, m {})", mixer.features.kind,
                                                mixer.features.density.kind, mixer.features.m)
                                  : mixer.kind;
   const std::string decay = mixer.time_kernel.kind == "none" ? "" : " x " + mixer.time_kernel.kind;
-  return fmt::format("lm, {}, D {}, {}{}, positions {}", format_number_of(spec_.blocks, "block"),
-                     spec_.block.width, kernel, decay, spec_.positions);
+  return fmt::format("{}, D {}, {}{}, positions {}", format_number_of(spec.blocks, "block"),
+                     spec.block.width, kernel, decay, spec.positions);
 }
 
 std::string LanguageTask::describe_data() const {
@@ -126,10 +129,6 @@ std::string LanguageTask::describe_data() const {
                      format_bytes(double(windows_.corpus().size())),
                      format_bytes(double(windows_.train_bytes())),
                      format_bytes(double(windows_.validation_bytes())));
-}
-
-std::unique_ptr<Task> make_task(const Config& config) {
-  return std::make_unique<LanguageTask>(config);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -11,6 +11,9 @@ LanguageModelSpec language_model_spec(const Config& config);
 /// The same with initial weights from train.seed.
 std::unique_ptr<LanguageModel> make_language_model(const Config& config);
 
+/// "4 blocks, D 128, linear(positive, gaussian, m 64), positions learned"
+std::string describe_trunk(const TrunkSpec& spec);
+
 /// Next-byte prediction on windows of text files.
 class LanguageTask : public Task {
  public:
@@ -24,7 +27,7 @@ class LanguageTask : public Task {
   }
   Evaluation validate(Tape& tape, std::uint64_t index, std::size_t batch) override;
   std::uint64_t data_fingerprint() const override { return windows_.corpus().fingerprint(); }
-  std::string describe_model() const override;
+  std::string describe_model() const override { return "lm, " + describe_trunk(spec_); }
   std::string describe_data() const override;
 
  private:

@@ -3,7 +3,6 @@
 #include <bochner/train/format.hpp>
 #include <bochner/train/loop.hpp>
 #include <cmath>
-#include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -103,31 +102,31 @@ void TrainingLoop::write_metrics(const StepResult& result) {
 
 bool TrainingLoop::validate() {
   TrainerState& state = session_.state();
-  const std::optional<double> loss = session_.trainer().validate([this] { return should_stop(); });
-  if (!loss) return false;
-  if (!std::isfinite(*loss)) {
+  const auto result = session_.trainer().validate([this] { return should_stop(); });
+  if (!result) return false;
+  const double loss = result->loss();
+  if (!std::isfinite(loss)) {
     throw DivergedError(fmt::format(
         "step {}: the validation loss {} is not finite; this step is not saved. Lower optim.lr or "
         "set optim.clip",
-        state.step, *loss));
+        state.step, loss));
   }
-  const double bits = *loss / std::numbers::ln2;
   const std::vector<KernelMetrics> kernels = session_.trainer().kernels();
   session_.run().metrics().append(
-      fmt::format(R"({{"step":{},"valid":{},"bits_per_token":{}{}}})", state.step, *loss, bits,
+      fmt::format(R"({{"step":{},{}{}}})", state.step, result->json(),
                   kernels.empty() ? "" : ",\"kernels\":" + json_of(kernels)));
-  const bool best = *loss < state.best_metric - session_.config().number("train.stop.min_delta");
+  const bool best = loss < state.best_metric - session_.config().number("train.stop.min_delta");
   state.validated_step = state.step;
   state.validations_since_best = best ? 0 : state.validations_since_best + 1;
   if (best) {
-    state.best_metric = *loss;
+    state.best_metric = loss;
     state.best_step = state.step;
   }
-  record_best(state, *loss, std::size_t(session_.config().integer("train.checkpoint.keep_best")));
+  record_best(state, loss, std::size_t(session_.config().integer("train.checkpoint.keep_best")));
   new_best_ = std::any_of(state.best.begin(), state.best.end(),
                           [&](const BestCheckpoint& entry) { return entry.step == state.step; });
-  progress_.line(fmt::format("valid    step {}   {:.4f} nats   {:.4f} bits/byte{}", state.step,
-                             *loss, bits, best ? "   best" : ""));
+  progress_.line(
+      fmt::format("valid    step {}   {}{}", state.step, result->words(), best ? "   best" : ""));
   return true;
 }
 

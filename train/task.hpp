@@ -13,6 +13,21 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 class Config;
 
+/// The quality of a model on validation examples.
+struct Evaluation {
+  double loss_sum = 0;       ///< in nats
+  std::uint64_t tokens = 0;  ///< tokens or labels that were to be predicted: terms of the sum
+  std::optional<std::uint64_t> correct = {};  ///< how many the model's first choice hits, where
+                                              ///< that is what the task is about
+
+  Evaluation& operator+=(const Evaluation& part);
+  double loss() const { return loss_sum / double(tokens); }
+  /// "1.4680 nats   2.1179 bits/byte" or "0.0810 nats   97.50 % right"
+  std::string words() const;
+  /// The same as members of a JSON object: "valid", and "bits_per_token" or "accuracy".
+  std::string json() const;
+};
+
 class Task {
  public:
   virtual ~Task() = default;
@@ -25,11 +40,6 @@ class Task {
   virtual Var loss(Tape& tape, std::uint64_t first, std::size_t count) = 0;
 
   virtual std::uint64_t validation_batches(std::size_t batch) const = 0;
-  /// Mean loss over one batch of validation examples, and how many tokens it is the mean of.
-  struct Evaluation {
-    double loss;
-    std::uint64_t tokens;
-  };
   virtual Evaluation validate(Tape& tape, std::uint64_t index, std::size_t batch) = 0;
 
   /// Equal data give equal fingerprints: a resumed run refuses other data.
@@ -40,10 +50,10 @@ class Task {
   virtual std::string describe_data() const = 0;
 };
 
-/// Mean loss over the tokens of all validation batches, or of the first `limit` if that is not 0.
+/// Over all validation batches, or of the first `limit` if that is not 0.
 /// `should_stop` is asked after each batch; nothing is returned when it says yes.
-std::optional<double> validation_loss(Task& task, std::size_t batch, std::uint64_t limit,
-                                      const std::function<bool()>& should_stop);
+std::optional<Evaluation> validate_task(Task& task, std::size_t batch, std::uint64_t limit,
+                                        const std::function<bool()>& should_stop);
 
 /// The task that a config describes, its model initialised from train.seed.
 std::unique_ptr<Task> make_task(const Config& config);

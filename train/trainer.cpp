@@ -133,11 +133,11 @@ void Trainer::blame(double loss, double norm) {
       cause));
 }
 
-std::optional<double> Trainer::validate(const std::function<bool()>& should_stop) {
+std::optional<Evaluation> Trainer::validate(const std::function<bool()>& should_stop) {
   if (average_) average_->swap();
-  const auto loss = validation_loss(task_, batch_, validation_limit_, should_stop);
+  const auto result = validate_task(task_, batch_, validation_limit_, should_stop);
   if (average_) average_->swap();
-  return loss;
+  return result;
 }
 
 std::vector<KernelMetrics> Trainer::kernels() {

@@ -31,9 +31,9 @@ class Trainer {
   /// Loss, gradients over all accumulated micro-batches, clipping, update, moving average.
   /// Throws DivergedError.
   StepResult step(TapeObserver* observer = nullptr);
-  /// Mean validation loss over all tokens, with the averaged weights if there are any.
+  /// Over the validation data, with the averaged weights if there are any.
   /// `should_stop` is asked between batches; nothing is returned when it says yes.
-  std::optional<double> validate(const std::function<bool()>& should_stop);
+  std::optional<Evaluation> validate(const std::function<bool()>& should_stop);
   /// The learned kernels on the first validation example, with the same weights; nothing when
   /// train.validate.kernels is off. The model must be new when the trainer is made.
   std::vector<KernelMetrics> kernels();

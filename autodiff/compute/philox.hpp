@@ -18,7 +18,8 @@ enum class Purpose : std::uint32_t {
   spectral = 3,
   data_order = 4,
   sampling = 5,
-  test = 6
+  test = 6,
+  examples = 7
 };
 
 /// A random function of the element number. Equal fields give equal numbers, on any machine and

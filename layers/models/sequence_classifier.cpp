@@ -17,14 +17,16 @@ SequenceClassifier::SequenceClassifier(const SequenceClassifierSpec& spec)
       trunk_(in_both_directions(spec.trunk)),
       head_(spec.trunk.block.width, spec.classes) {}
 
-Var SequenceClassifier::logits(Tape& tape, const Indices& tokens) {
+Var SequenceClassifier::logits(Tape& tape, const Indices& tokens,
+                               const std::vector<std::size_t>& lengths) {
   require(tokens.shape.size() == 2, "sequence_classifier", "tokens must be (B, T), not ",
           tokens.shape);
-  return head_.forward(tape, pool(pooling_, trunk_.forward(tape, tokens)));
+  return head_.forward(tape, pool(pooling_, trunk_.forward(tape, tokens), lengths));
 }
 
-Var SequenceClassifier::loss(Tape& tape, const Indices& tokens, const Indices& labels) {
-  return cross_entropy(logits(tape, tokens), labels);
+Var SequenceClassifier::loss(Tape& tape, const Indices& tokens, const Indices& labels,
+                             const std::vector<std::size_t>& lengths) {
+  return cross_entropy(logits(tape, tokens, lengths), labels);
 }
 
 void SequenceClassifier::visit(Visitor& visitor) {

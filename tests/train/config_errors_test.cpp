@@ -135,11 +135,47 @@ TEST(ConfigErrors, KeysThatMustFitEachOther) {
             "bad.toml:2:23: train.stop.patience = 3: needs train.validate.every greater than 0");
 }
 
+TEST(ConfigErrors, ModelsLearnTheDataThatAreMadeForThem) {
+  EXPECT_EQ(
+      error_in("data.kind = \"listops\"\n"),
+      "bad.toml:1:13: model.kind = \"lm\": cannot learn data.kind = \"listops\": its labels are "
+      "for a classifier");
+  EXPECT_EQ(
+      error_in("data.kind = \"recall\"\nmodel.kind = \"classifier\"\n"),
+      "bad.toml:2:14: model.kind = \"classifier\": cannot learn data.kind = \"recall\": it has no "
+      "labels");
+}
+
+TEST(ConfigErrors, GeneratedTasksFitIntoTheirSequences) {
+  const std::string recall = "data.kind = \"multi_query_recall\"\ndata.items = 64\n";
+  const std::string demanded = " for data.kind = \"multi_query_recall\" and data.items = 64";
+  EXPECT_EQ(error_in(recall + "data.vocabulary = 128\ndata.length = 254\n"),
+            "bad.toml:4:15: data.length = 254: must be at least 255" + demanded);
+  EXPECT_EQ(error_in(recall + "data.vocabulary = 128\ndata.length = 255\n"), "");
+  EXPECT_EQ(error_in(recall),
+            "bad.toml:1:13: data.vocabulary = 20: must be at least 128" + demanded);
+  EXPECT_EQ(
+      error_in("data.kind = \"recall\"\ntrain.stop.patience = 3\n"
+               "data.validation_examples = 0\n"),
+      "bad.toml:2:23: train.stop.patience = 3: needs data.validation_examples greater than 0");
+}
+
+TEST(ConfigErrors, ListOpsExpressionsHaveAPossibleSize) {
+  const std::string listops = "model.kind = \"classifier\"\ndata.kind = \"listops\"\n";
+  EXPECT_EQ(error_in(listops + "data.shortest = 257\n"),
+            "bad.toml:3:17: data.shortest = 257: must be at most data.length = 256");
+  EXPECT_EQ(
+      error_in(listops + "data.shortest = 18\ndata.depth = 3\ndata.arguments = 3\n"),
+      "bad.toml:3:17: data.shortest = 18: must be at most 17: data.depth = 3 and data.arguments "
+      "= 3 allow no larger expression");
+  EXPECT_EQ(error_in(listops), "");
+}
+
 TEST(ConfigErrors, FilesAreRequired) {
   EXPECT_EQ(error_in(""),
-            "bad.toml: data.files: is required: files or globs, from the current folder; the "
-            "resolved config holds absolute paths");
-  EXPECT_EQ(error_in("data.files = []\n"), "bad.toml:1:14: data.files = []: must not be empty");
+            "bad.toml: data.files = []: must name the files of data.kind = \"bytes\"");
+  EXPECT_EQ(error_in("data.files = []\n"),
+            "bad.toml:1:14: data.files = []: must name the files of data.kind = \"bytes\"");
   EXPECT_EQ(error_in("data.files = [\"\"]\n"),
             "bad.toml:1:14: data.files = [\"\"]: must not hold an empty text");
 }

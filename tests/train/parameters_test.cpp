@@ -70,8 +70,10 @@ TEST(Parameters, HelpHasOneLineForEachKey) {
             "never (whole number, at least 0)\n"
             "train.stop.min_delta  0.0  smallest improvement that counts, in the unit of the loss "
             "(number, at least 0)\n");
-  EXPECT_EQ(help_text(table, "data.kind"),
-            "data.kind  \"bytes\"  bytes: the bytes of text files (\"bytes\")\n");
+  EXPECT_EQ(
+      help_text(table, "optim.clip"),
+      "optim.clip  1.0  largest global norm of the gradient, 0 for no limit (number, at least "
+      "0)\n");
 }
 
 TEST(Parameters, CompletesKeysAndValues) {

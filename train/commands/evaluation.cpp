@@ -5,7 +5,6 @@
 #include <bochner/train/exit_codes.hpp>
 #include <bochner/train/language_task.hpp>
 #include <cstdio>
-#include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -36,6 +35,16 @@ class TextStream {
   Tensor logits_;
 };
 
+void require_bytes(const Config& config, const std::string& run) {
+  const std::string& kind = config.text("data.kind");
+  if (kind == "bytes") return;
+  throw std::invalid_argument(
+      fmt::format("{}: data.kind = \"{}\": only models of bytes write text; bochner eval tells how "
+                  "many answers "
+                  "of this one are right",
+                  run, kind));
+}
+
 }  // namespace
 
 int eval_command(const std::string& run, const EvaluationOptions& options) {
@@ -46,15 +55,14 @@ int eval_command(const std::string& run, const EvaluationOptions& options) {
   const auto task = make_task(config);
   load_model(checkpoint, task->model(), options.averaged);
   const std::size_t batch = std::size_t(config.integer("train.batch"));
-  const double loss = *validation_loss(*task, batch, 0, [] { return false; });
-  const double bits = loss / std::numbers::ln2;
+  const Evaluation result = *validate_task(*task, batch, 0, [] { return false; });
   if (options.json) {
-    fmt::print(R"({{"step":{},"valid":{},"bits_per_token":{}}})"
+    fmt::print(R"({{"step":{},{}}})"
                "\n",
-               checkpoint.state().step, loss, bits);
+               checkpoint.state().step, result.json());
   } else {
-    fmt::print("step {}   {:.4f} nats   {:.4f} bits/byte   {}\n", checkpoint.state().step, loss,
-               bits, task->describe_data());
+    fmt::print("step {}   {}   {}\n", checkpoint.state().step, result.words(),
+               task->describe_data());
   }
   return exit_done;
 }
@@ -63,6 +71,7 @@ int sample_command(const std::string& run, const SampleOptions& options) {
   check_sampling(options.sampling);
   PosixStorage storage;
   const auto [checkpoint, config] = load_run(storage, run);
+  require_bytes(config, run);
   if (options.prompt.empty()) throw std::invalid_argument("--prompt: must hold at least one byte");
   const auto model = make_language_model(config);
   load_model(checkpoint, *model, options.averaged);

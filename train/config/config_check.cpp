@@ -1,7 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/train/config/config.hpp>
+#include <bochner/train/classifier_task.hpp>
+#include <bochner/train/token_task.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -48,13 +49,57 @@ void check_choice(const Config& config, const ParameterRow& row) {
 void check_texts(const Config& config, const ParameterRow& row) {
   if (row.kind() != ConfigKind::text_list) return;
   const std::vector<std::string>& texts = config.text_list(row.name);
-  if (row.required && texts.empty()) {
-    if (config.location(row.name).empty())
-      throw ConfigError(fmt::format("{}: {}: is required: {}", config.source(), row.name, row.doc));
-    fail(config, row.name, "must not be empty");
-  }
   if (std::find(texts.begin(), texts.end(), "") != texts.end())
     fail(config, row.name, "must not hold an empty text");
+}
+
+void check_token_task(const Config& config) {
+  const TokenTaskSpec spec = token_task_spec(config);
+  const auto demand = [&](const char* key, std::size_t value, std::size_t smallest) {
+    if (value < smallest)
+      fail(config, key,
+           fmt::format("must be at least {} for {} and {}", smallest,
+                       assignment(config, "data.kind"), assignment(config, "data.items")),
+           "data.kind");
+  };
+  demand("data.length", spec.length, smallest_length(spec));
+  demand("data.vocabulary", spec.vocabulary, smallest_vocabulary(spec));
+}
+
+void check_list_ops(const Config& config) {
+  const ListOpsSpec spec = list_ops_spec(config);
+  if (spec.shortest > spec.longest)
+    fail(config, "data.shortest", "must be at most " + assignment(config, "data.length"),
+         "data.length");
+  if (double(spec.shortest) > largest_list_ops(spec))
+    fail(config, "data.shortest",
+         fmt::format("must be at most {}: {} and {} allow no larger expression",
+                     largest_list_ops(spec), assignment(config, "data.depth"),
+                     assignment(config, "data.arguments")),
+         "data.depth");
+}
+
+void check_data(const Config& config) {
+  const std::string &kind = config.text("data.kind"), &model = config.text("model.kind");
+  if ((kind == "listops") != (model == "classifier"))
+    fail(config, "model.kind",
+         fmt::format("cannot learn {}: {}", assignment(config, "data.kind"),
+                     model == "lm" ? "its labels are for a classifier" : "it has no labels"),
+         "data.kind");
+  if (kind == "listops") return check_list_ops(config);
+  if (kind != "bytes") return check_token_task(config);
+  if (config.text_list("data.files").empty())
+    fail(config, "data.files", "must name the files of data.kind = \"bytes\"");
+}
+
+/// Early stopping needs data to validate on.
+void check_validation(const Config& config) {
+  const bool is_text = config.text("data.kind") == "bytes";
+  if (is_text && config.number("data.validation") == 0)
+    fail(config, "train.stop.patience", "needs data.validation greater than 0", "data.validation");
+  if (!is_text && config.integer("data.validation_examples") == 0)
+    fail(config, "train.stop.patience", "needs data.validation_examples greater than 0",
+         "data.validation_examples");
 }
 
 void check_model(const Config& config) {
@@ -110,8 +155,7 @@ void check_training(const Config& config) {
   if (!time.off() && !time.is_time())
     fail(config, "train.time", "must be a wall time such as 45s, 30min or 2h");
   if (config.integer("train.stop.patience") == 0) return;
-  if (config.number("data.validation") == 0)
-    fail(config, "train.stop.patience", "needs data.validation greater than 0", "data.validation");
+  check_validation(config);
   if (config.period("train.validate.every").off())
     fail(config, "train.stop.patience", "needs train.validate.every greater than 0",
          "train.validate.every");
@@ -125,6 +169,7 @@ void validate(const Config& config) {
     check_choice(config, row);
     check_texts(config, row);
   }
+  check_data(config);
   check_model(config);
   check_optimizer(config);
   check_schedule(config);

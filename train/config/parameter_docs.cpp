@@ -29,10 +29,6 @@ const char* kind_text(ConfigKind kind) {
   return "list of tables";
 }
 
-std::string default_text(const ParameterRow& row) {
-  return row.required ? "required" : format_value(row.initial);
-}
-
 bool is_within(const ParameterRow& row, std::string_view section) {
   return section.empty() || row.name == section || row.name.starts_with(std::string(section) + ".");
 }
@@ -57,7 +53,7 @@ void append_section(std::string& page, const ParameterTable& table, const std::s
   for (const ParameterRow& row : table.rows())
     if (top_of(row.name) == top)
       page += fmt::format("| `{}`{} | `{}` | {} | {} |\n", row.name, row.resume ? " **r**" : "",
-                          default_text(row), type_text(row), row.doc);
+                          format_value(row.initial), type_text(row), row.doc);
 }
 
 }  // namespace
@@ -73,13 +69,13 @@ std::string help_text(const ParameterTable& table, std::string_view section) {
   for (const ParameterRow& row : table.rows()) {
     if (!is_within(row, section)) continue;
     name_width = std::max(name_width, row.name.size());
-    default_width = std::max(default_width, default_text(row).size());
+    default_width = std::max(default_width, format_value(row.initial).size());
   }
   std::string text;
   for (const ParameterRow& row : table.rows())
     if (is_within(row, section))
-      text += fmt::format("{:<{}}  {:<{}}  {} ({})\n", row.name, name_width, default_text(row),
-                          default_width, row.doc, type_text(row));
+      text += fmt::format("{:<{}}  {:<{}}  {} ({})\n", row.name, name_width,
+                          format_value(row.initial), default_width, row.doc, type_text(row));
   return text;
 }
 
@@ -88,7 +84,7 @@ std::string help_json(const ParameterTable& table, std::string_view section) {
   for (const ParameterRow& row : table.rows()) {
     if (!is_within(row, section)) continue;
     keys.push_back({{"key", row.name},
-                    {"default", default_text(row)},
+                    {"default", format_value(row.initial)},
                     {"value", type_text(row)},
                     {"meaning", row.doc},
                     {"resume", row.resume}});

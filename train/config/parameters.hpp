@@ -54,8 +54,6 @@ struct ParameterRow {
   NameList choices = {};
   /// Whether `resume` may change it.
   bool resume = false;
-  /// Whether the list must have entries.
-  bool required = false;
   /// Whether the texts are paths, kept absolute so that a run resumes from any folder.
   bool path = false;
 

@@ -1,3 +1,4 @@
+#include <bochner/data/token_tasks.hpp>
 #include <bochner/train/config/parameters.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -26,8 +27,8 @@ Rows model_rows() {
   return {
       {.name = "model.kind",
        .initial = "lm",
-       .doc = "what is trained: lm is a language model",
-       .choices = among({"lm"})},
+       .doc = "what is trained: lm predicts the next token, classifier a label of the sequence",
+       .choices = among({"lm", "classifier"})},
       {.name = "model.blocks",
        .initial = whole(4),
        .doc = "number of blocks",
@@ -52,6 +53,11 @@ Rows model_rows() {
        .initial = "layer",
        .doc = "normalisation at the start of a block: layer norm or RMS norm",
        .choices = among({"layer", "rms"})},
+      {.name = "model.pooling",
+       .initial = "mean",
+       .doc =
+           "classifier: mean of all tokens' outputs, or that of a class token put in front (cls)",
+       .choices = among({"mean", "cls"})},
       {.name = "model.checkpoint",
        .initial = false,
        .doc =
@@ -219,25 +225,64 @@ Rows frequency_rows(const Choices& choices) {
   };
 }
 
+std::vector<std::string> data_kinds() {
+  std::vector<std::string> kinds = token_task_kinds();
+  kinds.insert(kinds.begin(), "bytes");
+  kinds.push_back("listops");
+  return kinds;
+}
+
 Rows data_rows() {
   return {
       {.name = "data.kind",
        .initial = "bytes",
-       .doc = "bytes: the bytes of text files",
-       .choices = among({"bytes"})},
+       .doc = "bytes of text files, or generated examples: see tasks.md",
+       .choices = data_kinds},
       {.name = "data.files",
        .initial = std::vector<std::string>{},
-       .doc = "files or globs, from the current folder; the resolved config holds absolute paths",
-       .required = true,
+       .doc = "bytes: files or globs, from the current folder; the resolved config holds absolute "
+              "paths",
        .path = true},
       {.name = "data.length",
        .initial = whole(256),
-       .doc = "tokens of a window (T)",
+       .doc = "tokens of a window or sequence (T); listops: of the longest expression",
        .range = between(1, 1 << 24)},
       {.name = "data.validation",
        .initial = 0.1,
-       .doc = "fraction of the data kept for validation, 0 for none",
+       .doc = "bytes: fraction of the data kept for validation, 0 for none",
        .range = below(0, 1)},
+      {.name = "data.train_examples",
+       .initial = whole(10000),
+       .doc = "generated: training examples of an epoch; they cost no memory",
+       .range = between(1, 1e12)},
+      {.name = "data.validation_examples",
+       .initial = whole(1000),
+       .doc = "generated: examples kept for validation, 0 for none",
+       .range = between(0, 1e12)},
+      {.name = "data.vocabulary",
+       .initial = whole(20),
+       .doc = "generated sequences: number of different tokens",
+       .range = between(2, 1 << 20)},
+      {.name = "data.items",
+       .initial = whole(16),
+       .doc = "symbols of selective_copy, pairs of multi_query_recall",
+       .range = between(1, 1 << 20)},
+      {.name = "data.targets",
+       .initial = "answers",
+       .doc = "generated sequences: train on the answers, or on every next token (all)",
+       .choices = among({"answers", "all"})},
+      {.name = "data.shortest",
+       .initial = whole(4),
+       .doc = "listops: tokens of the shortest expression",
+       .range = between(4, 1 << 24)},
+      {.name = "data.depth",
+       .initial = whole(10),
+       .doc = "listops: most levels of an expression",
+       .range = between(2, 100)},
+      {.name = "data.arguments",
+       .initial = whole(10),
+       .doc = "listops: most arguments of an operation",
+       .range = between(2, 1000)},
   };
 }
 
@@ -304,7 +349,7 @@ Rows train_rows() {
   return {
       {.name = "train.batch",
        .initial = whole(16),
-       .doc = "windows of a batch (B)",
+       .doc = "sequences of a batch (B)",
        .range = between(1, 1 << 20)},
       {.name = "train.accumulate",
        .initial = whole(1),

@@ -1,0 +1,207 @@
+#include <algorithm>
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/data/token_tasks.hpp>
+#include <numeric>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Writes a sequence from left to right.
+class Writer {
+ public:
+  Writer(const TokenTaskSpec& spec, Draws& draws) : spec(spec), draws(draws) {}
+  void tell(std::size_t token) { add(token, false); }
+  void ask(std::size_t token) { add(token, true); }
+  void tell(std::size_t token, std::size_t times) {
+    for (std::size_t i = 0; i < times; ++i) tell(token);
+  }
+  /// 0, ..., n - 1 in random order (Fisher and Yates).
+  std::vector<std::size_t> shuffled(std::size_t n) {
+    std::vector<std::size_t> order(n);
+    std::iota(order.begin(), order.end(), std::size_t(0));
+    for (std::size_t i = n; i > 1; --i) std::swap(order[i - 1], order[draws.below(i)]);
+    return order;
+  }
+  std::vector<std::size_t> symbols(std::size_t n, std::size_t below) {
+    std::vector<std::size_t> all(n);
+    for (std::size_t& symbol : all) symbol = draws.below(below);
+    return all;
+  }
+
+  const TokenTaskSpec& spec;
+  Draws& draws;
+  Questions questions;
+
+ private:
+  void add(std::size_t token, bool is_answer) {
+    questions.tokens.push_back(std::int32_t(token));
+    questions.is_answer.push_back(is_answer);
+  }
+};
+
+void write_copy(Writer& out) {
+  const std::size_t n = out.spec.length / 2, marker = out.spec.vocabulary - 1;
+  const std::vector<std::size_t> symbols = out.symbols(n, marker);
+  out.tell(marker, out.spec.length - 2 * n);
+  for (const std::size_t symbol : symbols) out.tell(symbol);
+  out.tell(marker);
+  for (const std::size_t symbol : symbols) out.ask(symbol);
+}
+
+void write_selective_copy(Writer& out) {
+  const std::size_t n = out.spec.items, marker = out.spec.vocabulary - 1, noise = marker - 1;
+  std::vector<std::size_t> context(out.spec.length - n, noise);
+  std::vector<std::size_t> places = out.shuffled(context.size());
+  places.resize(n);
+  std::sort(places.begin(), places.end());
+  const std::vector<std::size_t> symbols = out.symbols(n, noise);
+  for (std::size_t i = 0; i < n; ++i) context[places[i]] = symbols[i];
+  for (const std::size_t token : context) out.tell(token);
+  out.tell(marker);
+  for (const std::size_t symbol : symbols) out.ask(symbol);
+}
+
+void write_recall(Writer& out) {
+  const std::size_t keys = (out.spec.vocabulary - 1) / 2, marker = out.spec.vocabulary - 1;
+  const std::size_t pairs = out.spec.length / 2 - 1;
+  const std::vector<std::size_t> value = out.symbols(keys, keys), seen = out.symbols(pairs, keys);
+  out.tell(marker, out.spec.length % 2);
+  for (const std::size_t key : seen) {
+    out.tell(key);
+    out.tell(keys + value[key]);
+  }
+  out.tell(marker);
+  // Any key that has occurred, however often.
+  std::vector<std::size_t> different = seen;
+  std::sort(different.begin(), different.end());
+  different.erase(std::unique(different.begin(), different.end()), different.end());
+  const std::size_t asked = different[out.draws.below(different.size())];
+  out.tell(asked);
+  out.ask(keys + value[asked]);
+}
+
+void write_multi_query_recall(Writer& out) {
+  const std::size_t half = out.spec.vocabulary / 2, pairs = out.spec.items;
+  const std::vector<std::size_t> key = out.shuffled(half), value = out.shuffled(half);
+  const std::size_t slots = (out.spec.length + 1 - 2 * pairs) / 2;
+  const auto tell_noise = [&] { out.tell(half + out.draws.below(half)); };
+  if (out.spec.length % 2 == 0) tell_noise();
+  for (std::size_t i = 0; i < pairs; ++i) {
+    out.tell(key[i]);
+    out.tell(half + value[i]);
+  }
+  for (const std::size_t i : out.shuffled(slots)) {
+    if (i < pairs) {
+      out.tell(key[i]);
+      out.ask(half + value[i]);
+    } else {
+      tell_noise();
+      tell_noise();
+    }
+  }
+}
+
+void write_induction(Writer& out) {
+  const std::size_t marker = out.spec.vocabulary - 1, T = out.spec.length;
+  std::vector<std::size_t> context = out.symbols(T - 1, marker);
+  const std::size_t place = out.draws.below(T - 2);
+  context[place] = marker;
+  for (const std::size_t token : context) out.tell(token);
+  out.tell(marker);
+  out.ask(context[place + 1]);
+}
+
+struct Kind {
+  const char* name;
+  void (*write)(Writer&);
+  std::size_t (*smallest_length)(const TokenTaskSpec&);
+  std::size_t (*smallest_vocabulary)(const TokenTaskSpec&);
+};
+
+template <std::size_t size>
+std::size_t fixed(const TokenTaskSpec&) {
+  return size;
+}
+
+const Kind kinds[] = {
+    {"copy", write_copy, fixed<2>, fixed<3>},
+    {"selective_copy", write_selective_copy, [](const auto& spec) { return 2 * spec.items; },
+     fixed<4>},
+    {"recall", write_recall, fixed<4>, fixed<5>},
+    {"multi_query_recall", write_multi_query_recall,
+     [](const auto& spec) { return 4 * spec.items - 1; },
+     [](const auto& spec) { return 2 * spec.items; }},
+    {"induction", write_induction, fixed<3>, fixed<3>},
+};
+
+const Kind& kind_of(const TokenTaskSpec& spec) {
+  const auto found = std::find_if(std::begin(kinds), std::end(kinds),
+                                  [&](const Kind& kind) { return kind.name == spec.kind; });
+  require(found != std::end(kinds), "token_tasks", "no task is called \"", spec.kind, "\"");
+  return *found;
+}
+
+}  // namespace
+
+std::vector<std::string> token_task_kinds() {
+  std::vector<std::string> names;
+  for (const Kind& kind : kinds) names.push_back(kind.name);
+  return names;
+}
+
+std::size_t smallest_length(const TokenTaskSpec& spec) {
+  return kind_of(spec).smallest_length(spec);
+}
+std::size_t smallest_vocabulary(const TokenTaskSpec& spec) {
+  return kind_of(spec).smallest_vocabulary(spec);
+}
+
+Questions make_questions(const TokenTaskSpec& spec, Draws draws) {
+  Writer out(spec, draws);
+  kind_of(spec).write(out);
+  return std::move(out.questions);
+}
+
+TokenTasks::TokenTasks(const TokenTaskSpec& spec, const ExampleSet& examples)
+    : spec_(spec), examples_(examples) {
+  require(spec.items >= 1, "token_tasks", "data.items = 0: must be at least 1");
+  require(spec.length >= smallest_length(spec), "token_tasks", "data.length = ", spec.length, ": ",
+          spec.kind, " of ", spec.items, " items needs at least ", smallest_length(spec));
+  require(spec.vocabulary >= smallest_vocabulary(spec), "token_tasks",
+          "data.vocabulary = ", spec.vocabulary, ": ", spec.kind, " of ", spec.items,
+          " items needs at least ", smallest_vocabulary(spec));
+}
+
+template <class DrawsOf>
+Batch TokenTasks::gather(std::size_t count, bool only_answers, const DrawsOf& draws_of) const {
+  const std::size_t T = spec_.length;
+  const Shape shape = {count, T};
+  Batch batch{{shape, std::vector<std::int32_t>(count * T)},
+              {shape, std::vector<std::int32_t>(count * T)}};
+  parallel_tasks(count, [&](std::size_t row) {
+    const Questions questions = make_questions(spec_, draws_of(row));
+    for (std::size_t t = 0; t < T; ++t) {
+      const bool asked = !only_answers || questions.is_answer[t + 1];
+      batch.inputs.values[row * T + t] = questions.tokens[t];
+      batch.targets.values[row * T + t] = asked ? questions.tokens[t + 1] : not_asked;
+    }
+  });
+  return batch;
+}
+
+Batch TokenTasks::batch(std::uint64_t first, std::size_t count) const {
+  return gather(count, spec_.only_answers,
+                [&](std::size_t row) { return examples_.training(first + row); });
+}
+
+Batch TokenTasks::validation_batch(std::uint64_t index, std::size_t size) const {
+  return gather(examples_.validation_count(index, size), true,
+                [&](std::size_t row) { return examples_.held_out(index * size + row); });
+}
+
+std::uint64_t TokenTasks::fingerprint() const {
+  return examples_.fingerprint(spec_.kind,
+                               {spec_.length, spec_.vocabulary, spec_.items, spec_.only_answers});
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,68 @@
+#pragma once
+/// Generated sequences with questions, for language models: what a kernel can remember and find.
+
+#include <bochner/data/generated.hpp>
+#include <bochner/data/windows.hpp>
+#include <string>
+#include <vector>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// In the sequences, everything is drawn uniformly; the answers are what is in brackets.
+///
+/// copy: n symbols, a marker, [the n symbols].
+/// selective_copy: `items` symbols spread over noise, a marker, [the symbols in their order]. Gu
+/// and Dao, "Mamba", 2023. recall: pairs of key and value under a map of each sequence's own, a
+/// marker, a key that has occurred, [its value]. The recipe of Fu et al., "H3", 2023.
+/// multi_query_recall: `items` pairs with different keys and values; then each key once more in
+/// another order, spread over values that mean nothing, and after it [its value]. After Arora et
+/// al., "Zoology", 2023, where early questions are more frequent.
+/// induction: symbols with one marker among them, at the end the marker again, [what followed it
+/// before]. Olsson et al., "In-context learning and induction heads", 2022.
+struct TokenTaskSpec {
+  std::string kind = "recall";
+  std::size_t length = 42;      ///< tokens that a model sees (T)
+  std::size_t vocabulary = 20;  ///< keys and values share it by halves
+  std::size_t items = 16;       ///< symbols or pairs to remember, where the length does not say it
+  bool only_answers = true;     ///< whether training asks for answers only, or for every token
+};
+
+/// The kinds above.
+std::vector<std::string> token_task_kinds();
+/// The smallest length and vocabulary in which the task of this kind and these items exists.
+std::size_t smallest_length(const TokenTaskSpec& spec);
+std::size_t smallest_vocabulary(const TokenTaskSpec& spec);
+
+/// T + 1 tokens, and which of them a model is asked for.
+struct Questions {
+  std::vector<std::int32_t> tokens;
+  std::vector<bool> is_answer;
+};
+Questions make_questions(const TokenTaskSpec& spec, Draws draws);
+
+/// The sequences of a set in batches; targets where nothing is asked are `not_asked`.
+class TokenTasks {
+ public:
+  static constexpr std::int32_t not_asked = -1;
+
+  /// Throws std::invalid_argument when length or vocabulary are too small, or no kind has this
+  /// name.
+  TokenTasks(const TokenTaskSpec& spec, const ExampleSet& examples);
+  const TokenTaskSpec& spec() const { return spec_; }
+  const ExampleSet& examples() const { return examples_; }
+
+  /// Training examples first, ..., first + count - 1, counted on from epoch to epoch. (count, T)
+  Batch batch(std::uint64_t first, std::size_t count) const;
+  /// The answers only. (size, T); the last batch may be smaller.
+  Batch validation_batch(std::uint64_t index, std::size_t size) const;
+  /// Of everything that decides the examples.
+  std::uint64_t fingerprint() const;
+
+ private:
+  template <class DrawsOf>
+  Batch gather(std::size_t count, bool only_answers, const DrawsOf& draws_of) const;
+  TokenTaskSpec spec_;
+  ExampleSet examples_;
+};
+
+}  // namespace bochner::inline BOCHNER_PRECISION
