@@ -9,9 +9,11 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 /// softmax(q k^T / sqrt(d) - rate lag) v per head, in blocks: memory is linear in T.
 /// `rate` (H) is the slope of each head's linear penalty on lag = |i - j| (ALiBi); leave it out for
-/// none. q, k, v (B, T, H, d) -> (B, T, H, d). Dao et al., "FlashAttention", 2022; Press et al.,
-/// "ALiBi", 2022.
-Var softmax_attention(const Var& q, const Var& k, const Var& v, const Var& rate, bool causal);
+/// none. `lengths` (B): tokens from lengths[b] on are padding, as if they were not there; their
+/// outputs are zero. Leave it out for none. q, k, v (B, T, H, d) -> (B, T, H, d). Dao et al.,
+/// "FlashAttention", 2022; Press et al., "ALiBi", 2022.
+Var softmax_attention(const Var& q, const Var& k, const Var& v, const Var& rate, bool causal,
+                      const std::vector<std::size_t>& lengths = {});
 
 /// How feature maps hand over their features: as they are, or as logarithms of positive features,
 /// which linear attention exponentiates with a stabiliser that never looks ahead.

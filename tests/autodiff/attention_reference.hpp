@@ -193,7 +193,7 @@ inline Tensor first_tokens(const Tensor& x, std::size_t n) {
   const std::size_t T = shape[1];
   shape[1] = n;
   Tensor y = uninitialized(shape);
-  const std::size_t row = y.size() / (shape[0] * n);
+  const std::size_t row = x.size() / (shape[0] * T);
   for (std::size_t b = 0; b < shape[0]; ++b)
     std::copy_n(x.data() + b * T * row, n * row, y.data() + b * n * row);
   return y;
