@@ -57,8 +57,6 @@ struct Attended {
 /// An observer of a tape that wants to see that.
 struct AttentionObserver : TapeObserver {
   virtual void attended(const Mixer& mixer, const Attended& what) = 0;
-  void recorded(const char*) override {}
-  void went_backward(const char*) override {}
 };
 /// Called by every mixer that attends.
 void show_attention(const Tape& tape, const Mixer& mixer, const Attended& what);

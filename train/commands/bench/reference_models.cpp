@@ -23,7 +23,7 @@ class FreeFrequencies : public SpectralDensity {
  public:
   explicit FreeFrequencies(const DensitySpec& spec)
       : SpectralDensity(spec),
-        frequencies_(base_draws(spec.draws, 1, spec.m, spec.dim,
+        frequencies_(base_draws(spec.draws, 1, spec.m, spec.dim, 0,
                                 RandomFunction{spec.seed, Purpose::spectral, 0})) {}
   Var sample(Tape& tape, const Var& noise) override {
     return broadcast_to(tape(frequencies_), noise.shape());
