@@ -17,7 +17,7 @@ struct DensitySpec {
   std::uint64_t seed = 1;
   std::uint64_t redraw = 0;    ///< training passes (Tape::step) between new draws, 0 for never
   std::size_t components = 4;  ///< of a mixture
-  double temperature = 0.5;    ///< of a mixture's soft selection; 0 selects hard
+  double temperature = 0.1;    ///< of a mixture's soft selection; 0 selects hard
   double degrees = 3;          ///< of freedom of Student's t
   double shape = 2;            ///< of a gamma distribution
   std::size_t knots = 8;       ///< bins of a monotone spline

@@ -175,7 +175,7 @@ Rows frequency_rows(const Choices& choices) {
        .doc = "Gaussians of a mixture",
        .range = between(1, 1024)},
       {.name = "model.mixer.density.temperature",
-       .initial = 0.5,
+       .initial = 0.1,
        .doc = "of the soft choice among the components of a mixture; 0 chooses hard",
        .range = at_least(0)},
       {.name = "model.mixer.density.degrees",
