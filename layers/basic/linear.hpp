@@ -9,6 +9,8 @@ class Linear : public Module {
  public:
   Linear(std::size_t in, std::size_t out);
   Var forward(Tape& tape, const Var& x);
+  /// gelu(y)
+  Var forward_gelu(Tape& tape, const Var& x);
   void visit(Visitor& visitor) override;
 
  private:

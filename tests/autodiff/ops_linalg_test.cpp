@@ -1,3 +1,4 @@
+#include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <xtensor-blas/xlinalg.hpp>
 
@@ -173,6 +174,18 @@ TEST(Affine, HasTheRightGradients) {
            {random_tensor({0, 4}, 1), random_tensor({4, 3}, 2), random_tensor({3}, 3)});
   check_op(apply_affine,
            {random_tensor({5, 0}, 1), random_tensor({0, 3}, 2), random_tensor({3}, 3)});
+}
+
+TEST(Affine, WithGeluEqualsTheTwoOps) {
+  const std::vector<Tensor> inputs{random_tensor({3, 300, 60}, 1), random_tensor({60, 50}, 2),
+                                   random_tensor({50}, 3)};
+  const auto fused = value_and_gradients(
+      [](Tape&, const std::vector<Var>& x) { return affine_gelu(x[0], x[1], x[2]); }, inputs);
+  const auto composed = value_and_gradients(
+      [](Tape&, const std::vector<Var>& x) { return gelu(affine(x[0], x[1], x[2])); }, inputs);
+  for (std::size_t i = 0; i < fused.size(); ++i) expect_near(fused[i], composed[i], 20 * tolerance);
+  EXPECT_TRUE(same_bits(affine_gelu(inputs[0], inputs[1], inputs[2]).value(), fused[0]))
+      << "with and without a tape";
 }
 
 TEST(Affine, NamesShapesInErrors) {
