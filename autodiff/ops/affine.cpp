@@ -16,21 +16,30 @@ struct Affine {
   std::size_t tile() const { return std::max<std::size_t>(256, 4 * product_grain / (D * E + 1)); }
 };
 
-Affine make_affine(const char* op, const Var& x, const Var& w, const Var& bias) {
+void require_factors(const char* op, const Var& x, const Var& w, const Var& bias) {
   require(x.rank() >= 1 && w.rank() == 2 && w.dim(0) == x.dim(-1), op,
           "w must be (D, E) for x (.., D): x ", x.shape(), ", w ", w.shape());
+  require(bias.shape() == Shape{w.dim(1)}, op, "bias must be (E) for w (D, E): w ", w.shape(),
+          ", bias ", bias.shape());
+}
+
+/// (.., E) for x (.., D).
+Shape result_shape(const Var& x, const Var& w) {
+  Shape shape = x.shape();
+  shape.back() = w.dim(1);
+  return shape;
+}
+
+Affine make_affine(const char* op, const Shape& result, const Var& w) {
   const std::size_t D = w.dim(0), E = w.dim(1);
-  require(bias.shape() == Shape{E}, op, "bias must be (E) for w (D, E): w ", w.shape(), ", bias ",
-          bias.shape());
-  return {op, element_count(Shape(x.shape().begin(), x.shape().end() - 1)), D, E};
+  return {op, E == 0 ? 0 : element_count(result) / E, D, E};
 }
 
 /// y = x w; finish(y, begin, count) completes those rows, the first of which is at y.
 template <class Finish>
-Tensor forward(const Affine& a, const Var& x, const Var& w, const Finish& finish) {
-  Shape shape = x.shape();
-  shape.back() = a.E;
-  Tensor y = uninitialized(shape);
+Tensor forward(const Affine& a, const Shape& result, const Var& x, const Var& w,
+               const Finish& finish) {
+  Tensor y = uninitialized(result);
   parallel_for(a.rows, a.tile(), [&](std::size_t begin, std::size_t end) {
     real* rows = y.data() + begin * a.E;
     gemm(Transpose::no, Transpose::no, end - begin, a.E, a.D, 1, x.data() + begin * a.D, a.D,
@@ -92,18 +101,29 @@ void apply_gelu(real* __restrict y, real* __restrict slope, std::size_t n) {
 }  // namespace
 
 Var affine(const Var& x, const Var& w, const Var& bias) {
-  const Affine a = make_affine("affine", x, w, bias);
+  require_factors("affine", x, w, bias);
+  return affine(x, w, bias, result_shape(x, w));
+}
+
+Var affine(const Var& x, const Var& w, const Var& bias, const Shape& shape) {
+  require(w.rank() == 2 && bias.shape() == Shape{w.dim(1)} &&
+              x.size() * w.dim(1) == element_count(shape) * w.dim(0),
+          "affine", "no rows of (D, E) lead from x ", x.shape(), " to ", shape, ": w ", w.shape(),
+          ", bias ", bias.shape());
+  const Affine a = make_affine("affine", shape, w);
   const auto add_bias = [&](real* y, std::size_t, std::size_t count) {
     add_to_rows(bias.data(), a.E, count, y);
   };
-  return record(a.op, forward(a, x, w, add_bias), {x, w, bias},
+  return record(a.op, forward(a, shape, x, w, add_bias), {x, w, bias},
                 [a, x, w, bias = bias.gradient_only()](Tensor& g) {
                   backward(a, x, w, bias, g, [](real*, std::size_t, std::size_t) {});
                 });
 }
 
 Var affine_gelu(const Var& x, const Var& w, const Var& bias) {
-  const Affine a = make_affine("affine_gelu", x, w, bias);
+  require_factors("affine_gelu", x, w, bias);
+  const Shape shape = result_shape(x, w);
+  const Affine a = make_affine("affine_gelu", shape, w);
   const bool wanted = x.needs_gradient() || w.needs_gradient() || bias.needs_gradient();
   Storage slopes(wanted ? a.rows * a.E : 0);
   const auto activate = [&](real* y, std::size_t begin, std::size_t count) {
@@ -114,7 +134,7 @@ Var affine_gelu(const Var& x, const Var& w, const Var& bias) {
       for (std::size_t i = 0; i < count * a.E; ++i) y[i] *= math::normal_cdf(y[i]);
     }
   };
-  Tensor y = forward(a, x, w, activate);
+  Tensor y = forward(a, shape, x, w, activate);
   return record(a.op, std::move(y), {x, w, bias},
                 [a, x, w, bias = bias.gradient_only(), slopes = std::move(slopes)](Tensor& g) {
                   const auto multiply = [&](real* rows, std::size_t begin, std::size_t count) {

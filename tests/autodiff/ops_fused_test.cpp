@@ -92,6 +92,11 @@ std::vector<OpRow> rows() {
           product_shapes(true, false)),
       row(
           "affine", "", [](const Inputs& x) { return affine(x[0], x[1], x[2]); }, affine_shapes),
+      row("affine", "Reshaped",
+          [](const Inputs& x) {
+            return affine(x[0], x[1], x[2], {2, 3, 5});
+          },
+          {{{3, 2, 2, 2}, {4, 5}, {5}}, {{6, 3}, {3, 5}, {5}}}),
       row(
           "affine_gelu", "", [](const Inputs& x) { return affine_gelu(x[0], x[1], x[2]); },
           affine_shapes),

@@ -197,6 +197,10 @@ TEST(Affine, NamesShapesInErrors) {
               affine(zeros({2, 3}), zeros({3, 5}), zeros({4}));
             }),
             "[affine] bias must be (E) for w (D, E): w (3, 5), bias (4)");
+  EXPECT_EQ(error_of([] {
+              affine(zeros({2, 3}), zeros({3, 5}), zeros({5}), {3, 5});
+            }),
+            "[affine] no rows of (D, E) lead from x (2, 3) to (3, 5): w (3, 5), bias (5)");
 }
 
 Var apply_heads(Tape&, const std::vector<Var>& x) { return project_heads(x[0], x[1]); }
