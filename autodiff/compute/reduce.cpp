@@ -3,6 +3,7 @@
 #include <bochner/autodiff/compute/reduce.hpp>
 #include <bochner/autodiff/compute/rows.hpp>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 
@@ -10,13 +11,34 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::size_t lanes = 16;
+typedef real Lanes
+    __attribute__((vector_size(lanes * sizeof(real)), aligned(alignof(real)), may_alias));
 
-real join_lanes(real* lane) {
-  for (std::size_t width = lanes / 2; width > 0; width /= 2) {
-    for (std::size_t i = 0; i < width; ++i) lane[i] += lane[i + width];
-  }
-  return lane[0];
+inline Lanes load(const real* x) { return *reinterpret_cast<const Lanes*>(x); }
+
+/// The first n < lanes elements, `rest` in the others.
+inline Lanes load_some(const real* x, std::size_t n, real rest) {
+  real padded[lanes];
+  std::fill_n(padded, lanes, rest);
+  std::copy_n(x, n, padded);
+  return load(padded);
 }
+
+/// Joins the lanes as a tree: halves onto each other.
+template <class Join>
+inline real join_lanes(Lanes x, const Join& join) {
+  typedef std::conditional_t<sizeof(real) == 4, std::int32_t, std::int64_t> Order
+      __attribute__((vector_size(lanes * sizeof(real))));
+  x = join(x,
+           __builtin_shuffle(x, Order{8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15}));
+  x = join(x, __builtin_shuffle(x, Order{4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7}));
+  x = join(x, __builtin_shuffle(x, Order{2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3}));
+  return join(x, __builtin_shuffle(x, Order{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}))[0];
+}
+
+constexpr auto plus = [](Lanes a, Lanes b) { return a + b; };
+/// Keeps a where b is NaN.
+constexpr auto larger = [](Lanes a, Lanes b) { return b > a ? b : a; };
 
 /// Neighbouring axes that are all reduced or all kept.
 struct AxisGroup {
@@ -66,40 +88,32 @@ void sum_slabs(const real* x, std::size_t slabs, std::size_t rows, std::size_t c
 }  // namespace
 
 real sum_row(const real* x, std::size_t n) {
-  real lane[lanes] = {};
+  Lanes sum{};
   std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    for (std::size_t j = 0; j < lanes; ++j) lane[j] += x[i + j];
-  }
-  for (std::size_t j = 0; i + j < n; ++j) lane[j] += x[i + j];
-  return join_lanes(lane);
+  for (; i + lanes <= n; i += lanes) sum += load(x + i);
+  if (i < n) sum += load_some(x + i, n - i, 0);
+  return join_lanes(sum, plus);
 }
 
 real dot_row(const real* x, const real* y, std::size_t n) {
-  real lane[lanes] = {};
+  Lanes sum{};
   std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    for (std::size_t j = 0; j < lanes; ++j) lane[j] += x[i + j] * y[i + j];
-  }
-  for (std::size_t j = 0; i + j < n; ++j) lane[j] += x[i + j] * y[i + j];
-  return join_lanes(lane);
+  for (; i + lanes <= n; i += lanes) sum += load(x + i) * load(y + i);
+  if (i < n) sum += load_some(x + i, n - i, 0) * load_some(y + i, n - i, 0);
+  return join_lanes(sum, plus);
 }
 
 real max_row(const real* x, std::size_t n) {
-  real lane[lanes];
-  std::fill_n(lane, lanes, x[0]);
-  real poison = 0;  // turns NaN as soon as an element is
+  Lanes largest = Lanes{} + x[0], poison{};  // poison turns NaN as soon as an element is
+  const auto add = [&](Lanes next) {
+    largest = larger(largest, next);
+    poison = next != next ? next : poison;
+  };
   std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    for (std::size_t j = 0; j < lanes; ++j) lane[j] = x[i + j] > lane[j] ? x[i + j] : lane[j];
-  }
-  for (std::size_t j = 0; i + j < n; ++j) lane[j] = x[i + j] > lane[j] ? x[i + j] : lane[j];
-  for (std::size_t j = 0; j < n; ++j) poison = x[j] != x[j] ? x[j] : poison;
-  if (poison != poison) return poison;
-  for (std::size_t width = lanes / 2; width > 0; width /= 2) {
-    for (std::size_t j = 0; j < width; ++j) lane[j] = std::max(lane[j], lane[j + width]);
-  }
-  return lane[0];
+  for (; i + lanes <= n; i += lanes) add(load(x + i));
+  if (i < n) add(load_some(x + i, n - i, x[0]));
+  const real sum = join_lanes(poison, plus);
+  return sum != sum ? sum : join_lanes(largest, larger);
 }
 
 double sum_of_squares(const real* x, std::size_t n) {

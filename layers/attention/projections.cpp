@@ -17,14 +17,14 @@ Projections::Projections(const MixerSpec& spec)
 
 Projections::Heads Projections::split(Tape& tape, const Var& x, std::size_t first) {
   const Shape by_head{x.dim(0), x.dim(1), heads_, x.dim(2) / heads_};
-  Var q = reshape(query_.forward(tape, x), by_head);
-  Var k = reshape(key_.forward(tape, x), by_head);
-  Var v = reshape(value_.forward(tape, x), by_head);
+  Var q = query_.forward(tape, x, by_head);
+  Var k = key_.forward(tape, x, by_head);
+  Var v = value_.forward(tape, x, by_head);
   return rotary_ ? Heads{rotary(q, first), rotary(k, first), v} : Heads{q, k, v};
 }
 
 Var Projections::join(Tape& tape, const Var& y) {
-  return output_.forward(tape, reshape(y, {y.dim(0), y.dim(1), y.dim(2) * y.dim(3)}));
+  return output_.forward(tape, y, {y.dim(0), y.dim(1), y.dim(2) * y.dim(3)});
 }
 
 void Projections::visit(Visitor& visitor) {
