@@ -14,31 +14,30 @@ constexpr std::size_t lanes = 16;
 typedef real Lanes
     __attribute__((vector_size(lanes * sizeof(real)), aligned(alignof(real)), may_alias));
 
-inline Lanes load(const real* x) { return *reinterpret_cast<const Lanes*>(x); }
+inline Lanes lanes_at(const real* x) { return *reinterpret_cast<const Lanes*>(x); }
 
-/// The first n < lanes elements, `rest` in the others.
-inline Lanes load_some(const real* x, std::size_t n, real rest) {
-  real padded[lanes];
-  std::fill_n(padded, lanes, rest);
-  std::copy_n(x, n, padded);
-  return load(padded);
+/// The last elements, fewer than there are lanes; the others are `filling`.
+inline Lanes last_lanes(const real* x, std::size_t n, real filling) {
+  Lanes y = Lanes{} + filling;
+  for (std::size_t i = 0; i < n; ++i) y[i] = x[i];
+  return y;
 }
 
-/// Joins the lanes as a tree: halves onto each other.
+/// Joins the lanes as a tree: halves, quarters, ...
 template <class Join>
-inline real join_lanes(Lanes x, const Join& join) {
-  typedef std::conditional_t<sizeof(real) == 4, std::int32_t, std::int64_t> Order
-      __attribute__((vector_size(lanes * sizeof(real))));
-  x = join(x,
-           __builtin_shuffle(x, Order{8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15}));
-  x = join(x, __builtin_shuffle(x, Order{4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7}));
-  x = join(x, __builtin_shuffle(x, Order{2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3}));
-  return join(x, __builtin_shuffle(x, Order{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}))[0];
+inline real join_lanes(const Lanes& x, const Join& join) {
+  const auto eight = join(__builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7),
+                          __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15));
+  const auto four = join(__builtin_shufflevector(eight, eight, 0, 1, 2, 3),
+                         __builtin_shufflevector(eight, eight, 4, 5, 6, 7));
+  const auto two =
+      join(__builtin_shufflevector(four, four, 0, 1), __builtin_shufflevector(four, four, 2, 3));
+  return join(two[0], two[1]);
 }
 
-constexpr auto plus = [](Lanes a, Lanes b) { return a + b; };
-/// Keeps a where b is NaN.
-constexpr auto larger = [](Lanes a, Lanes b) { return b > a ? b : a; };
+constexpr auto add = [](const auto& a, const auto& b) { return a + b; };
+/// NaN if one of them is.
+constexpr auto larger = [](const auto& a, const auto& b) { return (b > a) | (b != b) ? b : a; };
 
 /// Neighbouring axes that are all reduced or all kept.
 struct AxisGroup {
@@ -88,32 +87,27 @@ void sum_slabs(const real* x, std::size_t slabs, std::size_t rows, std::size_t c
 }  // namespace
 
 real sum_row(const real* x, std::size_t n) {
-  Lanes sum{};
+  Lanes sum = {};
   std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) sum += load(x + i);
-  if (i < n) sum += load_some(x + i, n - i, 0);
-  return join_lanes(sum, plus);
+  for (; i + lanes <= n; i += lanes) sum += lanes_at(x + i);
+  if (i < n) sum += last_lanes(x + i, n - i, 0);
+  return join_lanes(sum, add);
 }
 
 real dot_row(const real* x, const real* y, std::size_t n) {
-  Lanes sum{};
+  Lanes sum = {};
   std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) sum += load(x + i) * load(y + i);
-  if (i < n) sum += load_some(x + i, n - i, 0) * load_some(y + i, n - i, 0);
-  return join_lanes(sum, plus);
+  for (; i + lanes <= n; i += lanes) sum += lanes_at(x + i) * lanes_at(y + i);
+  if (i < n) sum += last_lanes(x + i, n - i, 0) * last_lanes(y + i, n - i, 0);
+  return join_lanes(sum, add);
 }
 
 real max_row(const real* x, std::size_t n) {
-  Lanes largest = Lanes{} + x[0], poison{};  // poison turns NaN as soon as an element is
-  const auto add = [&](Lanes next) {
-    largest = larger(largest, next);
-    poison = next != next ? next : poison;
-  };
+  Lanes top = Lanes{} + x[0];
   std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) add(load(x + i));
-  if (i < n) add(load_some(x + i, n - i, x[0]));
-  const real sum = join_lanes(poison, plus);
-  return sum != sum ? sum : join_lanes(largest, larger);
+  for (; i + lanes <= n; i += lanes) top = larger(top, lanes_at(x + i));
+  if (i < n) top = larger(top, last_lanes(x + i, n - i, x[0]));
+  return join_lanes(top, larger);
 }
 
 double sum_of_squares(const real* x, std::size_t n) {

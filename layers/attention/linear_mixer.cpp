@@ -63,8 +63,8 @@ LinearMixer::Pair LinearMixer::features_of(Tape& tape, const Var& q, const Var& 
           " features are signed; choose policy \"clip\" or \"smooth\"");
   if (!signed_features) return {query, key, 0};
   if (denominator_.kind == "clip") return {query, key, real(denominator_.floor)};
-  return {with_constant(query.values, denominator_.constant),
-          with_constant(key.values, denominator_.constant), 0};
+  return {with_constant(query.values(), denominator_.constant),
+          with_constant(key.values(), denominator_.constant), 0};
 }
 
 Var LinearMixer::forward(Tape& tape, const Var& x) {
@@ -72,8 +72,8 @@ Var LinearMixer::forward(Tape& tape, const Var& x) {
   const Var rate = time_kernel_.rate(tape);
   show_attention(tape, *this, {q, k, rate, causal_});
   const auto [query, key, floor] = features_of(tape, q, k, 0);
-  return projections_.join(tape, linear_attention(query.values, key.values, v, rate,
-                                                  {query.scale, causal_, chunk_, floor}));
+  return projections_.join(tape,
+                           linear_attention(query, key, v, rate, {causal_, chunk_, {}, floor}));
 }
 
 std::unique_ptr<MixerState> LinearMixer::start() const { return std::make_unique<LinearState>(); }
@@ -83,11 +83,12 @@ Var LinearMixer::step(Tape& tape, const Var& x, MixerState& state) {
   auto& past = static_cast<LinearState&>(state);
   const auto [q, k, v] = projections_.split(tape, x, past.position);
   const auto [query, key, floor] = features_of(tape, q, k, past.position++);
-  if (!past.sums) past.sums.emplace(v.dim(2), key.values.dim(3), v.dim(3));
+  const Var queries = query.values(), keys = key.values();
+  if (!past.sums) past.sums.emplace(v.dim(2), keys.dim(3), v.dim(3));
   const Var rate = time_kernel_.rate(tape);
-  Tensor y = linear_attention_step(*past.sums, single_token(query.values), single_token(key.values),
-                                   single_token(v), rate.exists() ? &rate.value() : nullptr,
-                                   key.scale, floor);
+  Tensor y =
+      linear_attention_step(*past.sums, single_token(queries), single_token(keys), single_token(v),
+                            rate.exists() ? &rate.value() : nullptr, key.scale, floor);
   y.reshape(v.shape());
   return projections_.join(tape, tape.constant(std::move(y)));
 }

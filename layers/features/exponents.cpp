@@ -14,4 +14,11 @@ Var exponents(const Var& x, const Var& w, double c, const Var& offset) {
   return offset.exists() ? logarithms + offset : logarithms;
 }
 
+Features exponential(const Var& x, const Var& w, double c, const Var& offset) {
+  const double scale = std::pow(double(x.dim(-1)), -0.25);
+  Features features = exponential_features(x, scale * w, real(c * scale * scale), offset);
+  features.log_factor = real(-std::log(double(w.dim(1))) / 2);
+  return features;
+}
+
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -13,9 +13,8 @@ Var softmax_scaled(const Var& x);
 /// be left out.
 /// (.., H, d), (H, m, d) -> (.., H, m)
 Var exponents(const Var& x, const Var& w, double c, const Var& offset = {});
-/// The features themselves.
-inline Features exponential(const Var& x, const Var& w, double c, const Var& offset = {}) {
-  return from_logarithms(exponents(x, w, c, offset));
-}
+/// The features themselves, as a rule that attention follows in cache. (B, T, H, d), (H, m, d) ->
+/// (B, T, H, m)
+Features exponential(const Var& x, const Var& w, double c, const Var& offset = {});
 
 }  // namespace bochner::inline BOCHNER_PRECISION

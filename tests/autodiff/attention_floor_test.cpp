@@ -35,7 +35,7 @@ Var all_pairs(const std::vector<Var>& x, bool causal) {
 Op floor_op(bool causal, std::size_t chunk) {
   return [=](Tape&, const std::vector<Var>& x) {
     return linear_attention(x[0], x[1], x[2], causal ? x[3] : Var(),
-                            {FeatureScale::linear, causal, chunk, lowest_sum});
+                            {causal, chunk, {}, lowest_sum});
   };
 }
 
@@ -77,7 +77,8 @@ TEST(LinearAttention, StepsRaiseTheSameSums) {
 TEST(LinearAttention, HasNoFloorForLogarithms) {
   const Tensor x = zeros({1, 2, 1, 3});
   EXPECT_EQ(error_of([&] {
-              linear_attention(x, x, x, {}, {FeatureScale::logarithmic, true, 64, lowest_sum});
+              linear_attention(from_logarithms(x), from_logarithms(x), x, {},
+                               {.floor = lowest_sum});
             }),
             "[linear_attention] a floor needs linear features: logarithms have no fixed unit");
 }

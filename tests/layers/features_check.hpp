@@ -52,10 +52,11 @@ inline std::vector<double> estimates_of(FeatureMap& map, std::size_t heads,
   tape.recording = false;
   const Features query = map.queries(tape, for_all_heads(q, heads));
   const Features key = map.keys(tape, for_all_heads(k, heads));
-  const std::size_t F = query.values.dim(-1);
+  const std::size_t F = query.shape().back();
+  const Tensor queries = query.values().value(), keys = key.values().value();
   std::vector<double> estimates(heads);
   for (std::size_t i = 0; i < heads * F; ++i) {
-    const double a = query.values.data()[i], b = key.values.data()[i];
+    const double a = queries.data()[i], b = keys.data()[i];
     estimates[i / F] += query.scale == FeatureScale::linear ? a * b : std::exp(a + b);
   }
   return estimates;

@@ -32,7 +32,8 @@ TEST(HybridFeatures, HaveAsManyFeaturesAsTheFormulasSay) {
   const auto count = [&](const char* kind) {
     return make_feature_map(hybrid_of(kind, 1, 2, m, n))
         ->features(tape, zeros({1, 1, 1, 2}))
-        .values.dim(-1);
+        .values()
+        .dim(-1);
   };
   EXPECT_EQ(count("hybrid_angular"), 4 * m * (n + 1));
   EXPECT_EQ(count("hybrid_gaussian"), 2 * m * (4 * n + 1));

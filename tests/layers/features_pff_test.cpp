@@ -89,11 +89,11 @@ TEST(WeightedFeatures, StartAsPffAndStayPositiveDefinite) {
   const Tensor x = random_tensor({1, n, 1, d}, 1);
   Tape tape;
   tape.recording = false;
-  const Tensor start = map->features(tape, x).values.value();
+  const Tensor start = map->features(tape, x).values().value();
   spec.kind = "pff";
-  op_check::expect_near(start, make_feature_map(spec)->features(tape, x).values.value());
+  op_check::expect_near(start, make_feature_map(spec)->features(tape, x).values().value());
   randomize(*map);
-  const Tensor logarithms = map->features(tape, x).values.value();
+  const Tensor logarithms = map->features(tape, x).values().value();
   EXPECT_NE(logarithms, start);
   for (std::uint64_t stream = 0; stream < 20; ++stream) {
     const Tensor c = random_tensor({n}, stream);
@@ -176,8 +176,8 @@ TEST(FixedWeightFeatures, WeighTheFeaturesOfPff) {
   const Tensor x = random_tensor({1, 1, 1, 3}, 1);
   Tape tape;
   tape.recording = false;
-  const Tensor a = weighted->features(tape, x).values.value();
-  const Tensor b = plain->features(tape, x).values.value();
+  const Tensor a = weighted->features(tape, x).values().value();
+  const Tensor b = plain->features(tape, x).values().value();
   double total = 0, difference = 0;
   for (std::size_t f = 0; f < 30; ++f) {
     const double log_weight = double(a.data()[f]) - double(b.data()[f]);

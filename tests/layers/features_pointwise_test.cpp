@@ -12,7 +12,7 @@ using namespace features_check;
 Tensor features_of(FeatureMap& map, const Tensor& x) {
   Tape tape;
   tape.recording = false;
-  return map.features(tape, x).values.value();
+  return map.features(tape, x).values().value();
 }
 
 TEST(TaylorFeatures, GiveOneAndSAndHalfItsSquare) {
@@ -38,8 +38,8 @@ TEST(CosformerFeatures, WeighByTheCosineOfTheLag) {
   Tape tape;
   for (std::size_t i : {0, 5, 19}) {
     for (std::size_t j : {0, 3, 19}) {
-      const Tensor a = map->queries(tape, for_all_heads(q, 1), i).values.value();
-      const Tensor b = map->keys(tape, for_all_heads(k, 1), j).values.value();
+      const Tensor a = map->queries(tape, for_all_heads(q, 1), i).values().value();
+      const Tensor b = map->keys(tape, for_all_heads(k, 1), j).values().value();
       double estimate = 0;
       for (std::size_t f = 0; f < 8; ++f) estimate += double(a.data()[f]) * double(b.data()[f]);
       const double lag = double(i) - double(j);

@@ -15,7 +15,7 @@ Tensor head_rows(const Tensor& x, std::size_t head) {
 }
 
 FeatureMatrix feature_matrix(const Features& features, std::size_t head) {
-  FeatureMatrix matrix{head_rows(features.values.value(), head)};
+  FeatureMatrix matrix{head_rows(features.values().value(), head)};
   if (features.scale == FeatureScale::linear) return matrix;
   real* values = matrix.values.data();
   const std::size_t n = matrix.values.size();

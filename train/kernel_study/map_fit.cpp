@@ -51,7 +51,8 @@ Target target_of(const FeatureMap& map, const SampleBlock& block) {
 }
 
 Var rows_of(const Features& features) {
-  return reshape(features.values, {features.values.dim(1), features.values.dim(3)});
+  const Shape shape = features.shape();
+  return reshape(features.values(), {shape[1], shape[3]});
 }
 
 real largest(const Var& x) { return *std::max_element(x.data(), x.data() + x.size()); }
