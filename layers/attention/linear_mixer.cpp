@@ -36,9 +36,8 @@ LinearMixer::LinearMixer(const MixerSpec& spec)
 Var LinearMixer::forward(Tape& tape, const Var& x) {
   const auto [q, k, v] = projections_.split(tape, x, 0);
   const Features query = features_->features(tape, q), key = features_->features(tape, k);
-  return projections_.join(tape,
-                           linear_attention(query.values, key.values, v, time_kernel_.rate(tape),
-                                            {query.scale, causal_, chunk_}));
+  return projections_.join(
+      tape, linear_attention(query, key, v, time_kernel_.rate(tape), {causal_, chunk_, {}}));
 }
 
 std::unique_ptr<MixerState> LinearMixer::start() const { return std::make_unique<LinearState>(); }
@@ -47,12 +46,13 @@ Var LinearMixer::step(Tape& tape, const Var& x, MixerState& state) {
   require(causal_, "linear", "only causal attention can be computed token by token");
   auto& past = static_cast<LinearState&>(state);
   const auto [q, k, v] = projections_.split(tape, x, past.position++);
-  const Features query = features_->features(tape, q), key = features_->features(tape, k);
-  if (!past.sums) past.sums.emplace(v.dim(2), key.values.dim(3), v.dim(3));
+  const Features key = features_->features(tape, k);
+  const Var query = features_->features(tape, q).values(), keys = key.values();
+  if (!past.sums) past.sums.emplace(v.dim(2), keys.dim(3), v.dim(3));
   const Var rate = time_kernel_.rate(tape);
   Tensor y =
-      linear_attention_step(*past.sums, single_token(query.values), single_token(key.values),
-                            single_token(v), rate.exists() ? &rate.value() : nullptr, key.scale);
+      linear_attention_step(*past.sums, single_token(query), single_token(keys), single_token(v),
+                            rate.exists() ? &rate.value() : nullptr, key.scale);
   y.reshape(v.shape());
   return projections_.join(tape, tape.constant(std::move(y)));
 }

@@ -21,7 +21,7 @@ struct MixerSpec {
   bool rotary = false;   ///< rotate queries and keys by their positions
   FeatureSpec features;  ///< of linear attention; its sizes are filled in from width and heads
   TimeKernelSpec time_kernel;
-  std::size_t chunk = 64;  ///< tokens per chunk of linear attention
+  std::size_t chunk = 32;  ///< tokens per chunk of linear attention
 };
 
 /// What a mixer remembers between single tokens.

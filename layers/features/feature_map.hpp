@@ -8,18 +8,6 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// What a feature map gives to attention: features, or logarithms of positive features. Logarithms
-/// are exponentiated inside attention with a stabiliser that no large norm can overflow.
-struct Features {
-  Var values;  ///< (B, T, H, F)
-  FeatureScale scale = FeatureScale::linear;
-  Features(Var features, FeatureScale scale = FeatureScale::linear)
-      : values(std::move(features)), scale(scale) {}
-};
-inline Features from_logarithms(Var logarithms) {
-  return Features(std::move(logarithms), FeatureScale::logarithmic);
-}
-
 struct FeatureSpec {
   std::string kind = "positive";
   std::size_t heads = 1, dim = 32, m = 64;

@@ -8,8 +8,8 @@ PositiveFeatures::PositiveFeatures(const FeatureSpec& spec)
     : density_(make_density(spec.density)) {}
 
 Features PositiveFeatures::features(Tape& tape, const Var& x) {
-  const Var y = x * std::pow(double(x.dim(-1)), -0.25);
-  return from_logarithms(project_heads(y, density_->draws(tape)) - 0.5 * sum(square(y), -1, keep));
+  const double scale = std::pow(double(x.dim(-1)), -0.25);
+  return exponential_features(x, scale * density_->draws(tape), real(0.5 * scale * scale));
 }
 
 void PositiveFeatures::visit(Visitor& visitor) { visitor("density", *density_); }

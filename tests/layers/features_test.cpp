@@ -32,7 +32,7 @@ TEST(PositiveFeatures, AreDifferentiable) {
   PositiveFeatures map(spec_of(2, 3, 5, "orthogonal", -1));
   randomize(map);
   check_layer(map, random_tensor({2, 4, 2, 3}, 1),
-              [&](Tape& tape, const Var& x) { return map.features(tape, x).values; });
+              [&](Tape& tape, const Var& x) { return map.features(tape, x).values(); });
 }
 
 /// Estimates of the kernel at (x, y), heads and seeds being independent repetitions; m = mean over
@@ -52,7 +52,7 @@ Moments estimate(PositiveFeatures& map, std::size_t repetitions, std::size_t m, 
   }
   Tape tape;
   tape.recording = false;
-  const Tensor logarithms = map.features(tape, pair).values.value();
+  const Tensor logarithms = map.features(tape, pair).values().value();
   Moments moments;
   moments.count = double(repetitions);
   std::vector<double> estimates(repetitions);

@@ -104,7 +104,7 @@ Rows mixer_rows(const Choices& choices) {
        .doc = "largest tau at the start, in tokens",
        .range = above(0)},
       {.name = "model.mixer.chunk",
-       .initial = whole(64),
+       .initial = whole(32),
        .doc = "positions that causal linear attention handles at once",
        .range = between(1, 1 << 16)},
   };
