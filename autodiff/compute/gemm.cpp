@@ -28,7 +28,17 @@ void gotoblas_dynamic_quit(void) __attribute__((weak));
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-std::atomic<std::uint64_t> operations{0};
+/// One counter per worker, each on a cache line of its own: small products would wait for a shared
+/// one.
+struct alignas(64) Counter {
+  std::atomic<std::uint64_t> value{0};
+};
+Counter operations[64];
+
+void count_operations(std::size_t M, std::size_t N, std::size_t K) {
+  operations[worker_index() % std::size(operations)].value.fetch_add(2 * std::uint64_t(M) * N * K,
+                                                                     std::memory_order_relaxed);
+}
 
 bool is_slow_core(const char* core) {
   for (const char* slow :
@@ -129,7 +139,11 @@ const GemmBackend& gemm_backend() {
   return backend;
 }
 
-double gemm_operations() { return double(operations.load()); }
+double gemm_operations() {
+  double total = 0;
+  for (const Counter& counter : operations) total += double(counter.value.load());
+  return total;
+}
 
 void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t M, std::size_t N, std::size_t K,
           real alpha, const real* a, std::size_t lda, const real* b, std::size_t ldb, real beta,
@@ -147,7 +161,7 @@ void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t M, std::size
   require(lda >= (a_is_transposed ? M : K) && ldb >= (b_is_transposed ? K : N) && ldc >= N, "gemm",
           "leading dimensions ", lda, ", ", ldb, ", ", ldc, " are shorter than the rows of a (", M,
           ", ", K, ") x (", K, ", ", N, ") product");
-  operations.fetch_add(2 * std::uint64_t(M) * N * K, std::memory_order_relaxed);
+  count_operations(M, N, K);
   if (is_small_product(M, N, K)) {
     const Strided left{a, a_is_transposed ? 1 : lda, a_is_transposed ? lda : 1};
     const Strided right{b, b_is_transposed ? 1 : ldb, b_is_transposed ? ldb : 1};
