@@ -52,19 +52,17 @@ void start(const Head& head, std::size_t query_block, const Queries& queries) {
 }
 
 /// Adds one block of packed keys and values; `s` is scratch of (block + 1, block).
-void attend(const Head& head, std::size_t query_block, std::size_t key_block, const real* keys,
-            const real* values, const Queries& queries, real* s) {
-  const std::size_t d = head.a.d, rows = head.rows(query_block), count = head.rows(key_block);
+void attend(const Head& head, const Pair& pair, const real* keys, const real* values,
+            const Queries& queries, real* s) {
   real* keep = s + block * block;
-  logits(head, query_block, key_block, keys, queries.packed, s);
-  weigh(s, count, queries.top, queries.total, keep);
-  if (key_block > 0) {
-    for (std::size_t i = 0; i < rows; ++i) {
-      for (std::size_t e = 0; e < d; ++e) queries.sum[i * d + e] *= keep[i];
+  logits(head, pair, keys, queries.packed, s);
+  weigh(s, pair.keys, queries.top, queries.total, keep);
+  if (pair.key_block > 0) {
+    for (std::size_t i = 0; i < pair.rows; ++i) {
+      for (std::size_t e = 0; e < pair.d; ++e) queries.sum[i * pair.d + e] *= keep[i];
     }
   }
-  gemm(Transpose::yes, Transpose::no, rows, d, count, 1, s, block, values, d, real(key_block > 0),
-       queries.sum, d);
+  pair.sum_keys(s, values, real(pair.key_block > 0), queries.sum);
 }
 
 void finish(const Head& head, std::size_t query_block, const Queries& queries, real* out,
@@ -98,7 +96,7 @@ void forward_panel(const Head& head, std::size_t first, real* out, real* log_sum
     pack_rows(a.k + head.offset(j), a.stride(), head.rows(j), a.d, a.logit_factor(), keys);
     pack_rows(a.v + head.offset(j), a.stride(), head.rows(j), a.d, 1, values);
     for (std::size_t i = std::max(first, head.first_query_of(j)); i < last; ++i)
-      attend(head, i, j, keys, values, queries(i), s);
+      attend(head, Pair(head, i, j), keys, values, queries(i), s);
   }
   for (std::size_t i = first; i < last; ++i) finish(head, i, queries(i), out, log_sum);
 }

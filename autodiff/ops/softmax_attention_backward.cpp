@@ -57,35 +57,29 @@ void differentiate(std::size_t keys, const Workspace& w) {
   }
 }
 
-double rate_gradient(const Head& head, std::size_t query_block, std::size_t key_block,
-                     const real* dp) {
+double rate_gradient(const Pair& pair, const real* dp) {
   double total = 0;
-  for (std::size_t j = 0; j < head.rows(key_block); ++j) {
+  for (std::size_t j = 0; j < pair.keys; ++j) {
     real sum = 0;
-    for (std::size_t i = 0; i < head.rows(query_block); ++i)
-      sum += dp[j * block + i] * lag(query_block * block + i, key_block * block + j);
+    for (std::size_t i = 0; i < pair.rows; ++i)
+      sum += dp[j * block + i] * lag(pair.query_block * block + i, pair.key_block * block + j);
     total -= double(sum);
   }
   return total;
 }
 
 /// One block of queries against block `index` of the panel. Returns dL/drate.
-double pair_backward(const Head& head, std::size_t query_block, std::size_t first,
-                     std::size_t index, const Workspace& w) {
-  const std::size_t d = head.a.d, at = index * block * d, key_block = first + index;
-  const std::size_t keys = head.rows(key_block), rows = head.rows(query_block);
-  logits(head, query_block, key_block, w.keys + at, w.query_columns, w.p);
-  gemm(Transpose::no, Transpose::no, keys, block, d, 1, w.values + at, d, w.gradient_columns, block,
-       0, w.dp, block);
-  differentiate(keys, w);
-  const real beta = real(query_block > head.first_query_of(key_block));
-  gemm(Transpose::no, Transpose::no, keys, d, rows, 1, w.p, block, w.gradient_rows, d, beta,
-       w.value_gradient + at, d);
-  gemm(Transpose::no, Transpose::no, keys, d, rows, 1, w.dp, block, w.query_rows, d, beta,
-       w.key_gradient + at, d);
-  gemm(Transpose::yes, Transpose::no, rows, d, keys, 1, w.dp, block, w.keys + at, d,
-       real(index > 0), w.query_gradient, d);
-  return head.a.rate ? rate_gradient(head, query_block, key_block, w.dp) : 0;
+double pair_backward(const Head& head, const Pair& pair, std::size_t index, const Workspace& w) {
+  const std::size_t at = index * block * pair.d;
+  logits(head, pair, w.keys + at, w.query_columns, w.p);
+  pair.multiply(w.values + at, w.gradient_columns, w.dp);
+  pair.mask(0, w.dp);
+  differentiate(pair.keys, w);
+  const real beta = real(pair.query_block > head.first_query_of(pair.key_block));
+  pair.sum_queries(w.p, w.gradient_rows, beta, w.value_gradient + at);
+  pair.sum_queries(w.dp, w.query_rows, beta, w.key_gradient + at);
+  pair.sum_keys(w.dp, w.keys + at, real(index > 0), w.query_gradient);
+  return head.a.rate ? rate_gradient(pair, w.dp) : 0;
 }
 
 void pack_queries(const Head& head, std::size_t query_block, const real* g, const real* log_sum,
@@ -115,7 +109,7 @@ double panel_backward(const Head& head, std::size_t first, const real* g, const 
   for (std::size_t i = head.first_query_of(first); i < head.blocks(); ++i) {
     pack_queries(head, i, g, log_sum, w);
     for (std::size_t j = first; j < std::min(last, head.keys_of(i)); ++j)
-      rate += pair_backward(head, i, first, j - first, w);
+      rate += pair_backward(head, Pair(head, i, j), j - first, w);
     for (std::size_t row = 0; row < head.rows(i); ++row) {
       real* to = dq.data + (i * block + row) * dq.stride;
       for (std::size_t e = 0; e < d; ++e) {

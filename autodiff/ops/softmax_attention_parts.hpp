@@ -67,26 +67,70 @@ inline void pack_columns(const real* from, std::size_t stride, std::size_t rows,
   transpose_matrix(rows, d, from, stride, to, block);
 }
 
+/// A block of keys against a block of queries. On the diagonal of causal attention the second half
+/// of the keys is seen by the second half of the queries only: products leave the rest out.
+struct Pair {
+  std::size_t query_block, key_block, rows, keys, d;
+  bool diagonal;
+  Pair(const Head& head, std::size_t query, std::size_t key)
+      : query_block(query),
+        key_block(key),
+        rows(head.rows(query)),
+        keys(head.rows(key)),
+        d(head.a.d),
+        diagonal(head.a.causal && query == key) {}
+
+  /// s (keys, block) = a (keys, d) b (d, block), undefined where it is left out.
+  void multiply(const real* a, const real* b, real* s) const {
+    const std::size_t first = cut();
+    gemm(Transpose::no, Transpose::no, first, block, d, 1, a, d, b, block, 0, s, block);
+    gemm(Transpose::no, Transpose::no, keys - first, block - first, d, 1, a + first * d, d,
+         b + first, block, 0, s + first * block + first, block);
+  }
+  /// c (keys, d) = s (keys, block) b (rows, d) + beta c
+  void sum_queries(const real* s, const real* b, real beta, real* c) const {
+    const std::size_t first = cut();
+    gemm(Transpose::no, Transpose::no, first, d, rows, 1, s, block, b, d, beta, c, d);
+    gemm(Transpose::no, Transpose::no, keys - first, d, rows - first, 1, s + first * block + first,
+         block, b + first * d, d, beta, c + first * d, d);
+  }
+  /// c (rows, d) = s^T (rows, keys) b (keys, d) + beta c
+  void sum_keys(const real* s, const real* b, real beta, real* c) const {
+    const std::size_t first = cut();
+    if (first < keys) {
+      gemm(Transpose::yes, Transpose::no, first, d, first, 1, s, block, b, d, beta, c, d);
+      gemm(Transpose::yes, Transpose::no, rows - first, d, keys, 1, s + first, block, b, d, beta,
+           c + first * d, d);
+    } else {
+      gemm(Transpose::yes, Transpose::no, rows, d, keys, 1, s, block, b, d, beta, c, d);
+    }
+  }
+  /// Sets what multiply() leaves out, and all else above the diagonal.
+  void mask(real value, real* s) const {
+    if (!diagonal) return;
+    for (std::size_t j = 0; j < keys; ++j) std::fill_n(s + j * block, j, value);
+  }
+
+ private:
+  /// Keys that all queries see, by halves.
+  std::size_t cut() const { return diagonal ? std::min(keys, block / 2) : keys; }
+};
+
 inline real lag(std::size_t i, std::size_t j) { return i > j ? real(i - j) : real(j - i); }
 
 /// s (keys, block): logits of packed queries (d, block) and of packed keys (keys, d) that have the
 /// factor logit_factor().
-inline void logits(const Head& head, std::size_t query_block, std::size_t key_block,
-                   const real* keys, const real* queries, real* s) {
-  const std::size_t count = head.rows(key_block);
-  gemm(Transpose::no, Transpose::no, count, block, head.a.d, 1, keys, head.a.d, queries, block, 0,
-       s, block);
+inline void logits(const Head& head, const Pair& pair, const real* keys, const real* queries,
+                   real* s) {
+  pair.multiply(keys, queries, s);
   if (head.a.rate) {
     const real rate = log2_e * head.a.rate[head.h];
-    for (std::size_t j = 0; j < count; ++j) {
+    for (std::size_t j = 0; j < pair.keys; ++j) {
       for (std::size_t i = 0; i < block; ++i)
-        s[j * block + i] -= rate * lag(query_block * block + i, key_block * block + j);
+        s[j * block + i] -= rate * lag(pair.query_block * block + i, pair.key_block * block + j);
     }
   }
-  if (head.a.causal && query_block == key_block) {
-    for (std::size_t j = 0; j < count; ++j)
-      std::fill_n(s + j * block, j, -std::numeric_limits<real>::infinity());
-  }
+  pair.mask(-std::numeric_limits<real>::infinity(), s);
 }
 
 }  // namespace softmax_parts
