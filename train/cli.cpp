@@ -181,6 +181,7 @@ struct CommandLine {
     sub->add_option("--queries", options.queries, ".npy matrix, one query in a row")
         ->type_name("FILE");
     sub->add_option("--keys", options.keys, ".npy matrix, one key in a row")->type_name("FILE");
+    add_number(sub, "--scale", options.scale, "else they are drawn with this standard deviation");
   }
 
   void add_kernel_commands() {
@@ -213,7 +214,7 @@ struct CommandLine {
     CLI::App* comparer = command(*study, "compare", "learned against fixed feature maps",
                                  [this] { return kernel_compare_command(compare); });
     compare.kernel.m = "64";
-    compare.kernel.seeds = 10;
+    compare.kernel.seeds = 20;
     add_kernel(comparer, compare.kernel);
     comparer->add_option("--maps", compare.maps, "feature maps (default: all)")->type_name("LIST");
     add_samples(comparer, compare.kernel);

@@ -67,6 +67,7 @@ struct KernelOptions {
   std::string m = "16,64,256,1024";
   std::uint64_t seeds = 16;
   double error = 0.1;         ///< relative error that is wanted
+  double scale = 1;           ///< standard deviation of synthetic queries and keys
   std::string queries, keys;  ///< .npy files, or ""
   std::string data;           ///< RUN whose queries and keys are studied, or ""
   std::string report;         ///< HTML file to write, or ""
@@ -88,8 +89,8 @@ int kernel_fit_command(const KernelFitOptions& options);
 struct KernelCompareOptions {
   KernelOptions kernel;
   std::string maps;  ///< "wpff,positive"; "" for all
-  std::uint64_t steps = 300;
-  double learning_rate = 0.01;
+  std::uint64_t steps = 600;
+  double learning_rate = 0.02;
   bool density = false;  ///< fit the frequencies too
 };
 /// Held-out kernel error of feature maps before and after they are fitted.

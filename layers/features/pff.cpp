@@ -47,12 +47,19 @@ WeightedFeatures::WeightedFeatures(const FeatureSpec& spec)
       output_({spec.heads, spec.m, spec.hidden}),
       output_bias_({spec.heads, spec.m}) {}
 
+/// ln lambda without its last bias.
+Var WeightedFeatures::network(Tape& tape, const Var& x) {
+  const Var hidden = gelu(project_heads(softmax_scaled(x), tape(hidden_)) + tape(hidden_bias_));
+  return project_heads(hidden, tape(output_));
+}
+
+Var WeightedFeatures::log_weights(Tape& tape, const Var& x) {
+  return network(tape, x) + tape(output_bias_);
+}
+
 Features WeightedFeatures::features(Tape& tape, const Var& x) {
-  const Var y = softmax_scaled(x);
-  const Var hidden = gelu(project_heads(y, tape(hidden_)) + tape(hidden_bias_));
-  const Var log_lambda = project_heads(hidden, tape(output_));
   return from_logarithms(exponents(x, frequencies_.draws(tape), 1, tape(output_bias_)) +
-                         log_lambda);
+                         network(tape, x));
 }
 
 void WeightedFeatures::visit(Visitor& visitor) {

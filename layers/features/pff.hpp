@@ -29,10 +29,13 @@ class WeightedFeatures : public FeatureMap {
  public:
   explicit WeightedFeatures(const FeatureSpec& spec);
   Features features(Tape& tape, const Var& x) override;
+  /// ln lambda(x) itself, to look at. (B, T, H, d) -> (B, T, H, m)
+  Var log_weights(Tape& tape, const Var& x);
   bool positive() const override { return true; }
   void visit(Visitor& visitor) override;
 
  private:
+  Var network(Tape& tape, const Var& x);
   Frequencies frequencies_;
   Parameter hidden_, hidden_bias_;  // U (H, hidden, d), a (H, hidden)
   Parameter output_, output_bias_;  // V (H, m, hidden), b (H, m)

@@ -38,7 +38,7 @@ std::vector<KernelSample> samples_of(const KernelOptions& options, std::size_t d
   if (options.queries.empty() != options.keys.empty())
     throw std::invalid_argument("--queries and --keys: give both or none");
   if (!options.queries.empty()) return {sample_of_files(options.queries, options.keys)};
-  return {normal_sample(sample_rows, d, 1)};
+  return {normal_sample(sample_rows, d, 1, options.scale)};
 }
 
 }  // namespace
@@ -79,6 +79,9 @@ KernelSetting kernel_setting(const KernelOptions& options) {
   if (options.seeds < 2 || options.seeds > 10000)
     throw std::invalid_argument(
         fmt::format("--seeds {}: must be between 2 and 10000", options.seeds));
+  if (!(options.scale > 0 && options.scale < 100))
+    throw std::invalid_argument(
+        fmt::format("--scale {}: must be greater than 0 and less than 100", options.scale));
   return {block.mixer.features, d};
 }
 

@@ -35,8 +35,8 @@ struct Halves {
 };
 Halves halves_of(const KernelOptions& options, std::size_t d, std::uint64_t seed) {
   const bool files = !options.queries.empty() || !options.keys.empty();
-  const KernelSample sample =
-      files ? sample_of_files(options.queries, options.keys) : normal_sample(2 * rows, d, seed);
+  const KernelSample sample = files ? sample_of_files(options.queries, options.keys)
+                                    : normal_sample(2 * rows, d, seed, options.scale);
   const SampleBlock& block = sample.blocks.front();
   const std::size_t n = std::min(block.q.shape()[0], block.k.shape()[0]);
   if (n < 2 * rows || sample.dim() != d)
@@ -61,6 +61,7 @@ Outcome outcome_of(const KernelCompareOptions& options, FeatureSpec spec, std::s
   for (std::uint64_t seed = 1; seed <= options.kernel.seeds; ++seed) {
     const Halves halves = halves_of(options.kernel, d, seed);
     const auto map = study_map(spec, d, m, seed);
+    calibrate(*map, halves.train);
     const MapFit fit = fit_map(*map, halves.train, halves.held_out,
                                {.steps = options.steps,
                                 .learning_rate = options.learning_rate,

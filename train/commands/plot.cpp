@@ -49,6 +49,7 @@ int plot_command(const std::string& reference, bool averaged) {
             report.model + " — " + report.data);
   add_learning(page, report, log);
   add_spectra(page, start.layers, now.layers);
+  if (!now.samples.empty()) add_lambda(page, now.layers, now.samples);
   if (!now.samples.empty()) add_attention(page, now.layers, start.samples, now.samples);
   const Path file = directory / "report.html";
   commit_file(storage, file, page.html());

@@ -38,7 +38,8 @@ struct ClusterOptions {
 /// All 24 ranges: four settings, three estimators, m = 20 and 200, in 50 dimensions.
 std::vector<ClusterResult> cluster_experiment(const ClusterOptions& options);
 
-/// Labels 0 .. clusters - 1 of the rows, by Lloyd's algorithm on standardised columns, and the
+/// Labels 0 .. clusters - 1 of the rows, by Lloyd's algorithm on standardised columns, the
+/// best of ten starts, and the
 /// means of the rows with each label. (n, d)
 struct Clusters {
   std::vector<std::size_t> labels;

@@ -85,6 +85,7 @@ Measurement measure(const FeatureSpec& spec, const KernelSample& sample,
   Measurement measurement{m, 0, {}};
   for (std::size_t seed = 1; seed <= seeds; ++seed) {
     const auto map = study_map(spec, sample.dim(), m, seed);
+    calibrate(*map, sample.blocks.front());
     const std::vector<BlockFeatures> blocks = features_of(*map, sample);
     measurement.features = blocks.front().q.values.shape()[1];
     measurement.values.push_back(pair_products(blocks, pairs));
@@ -121,13 +122,40 @@ std::vector<double> pooled_mean(const std::vector<Measurement>& all, std::size_t
   return mean;
 }
 
-/// Deviations relative to the kernel: of a pair over the seeds, and of a seed over the pairs, where
-/// a pair counts by the inverse of its variance.
-ErrorAtM summarize(const Measurement& measurement, const std::vector<double>& kernel) {
+/// Relative variances in closed form, empty if there are none.
+std::vector<double> relative_variances(std::vector<double> variance,
+                                       const std::vector<double>& kernel) {
+  for (std::size_t p = 0; p < variance.size(); ++p) variance[p] /= kernel[p] * kernel[p];
+  return variance;
+}
+
+/// Mean over pairs of each seed's relative deviation. A pair counts by the inverse of its exact
+/// variance; by that of the measured one a skewed estimate would look biased.
+void summarize_bias(ErrorAtM& row, const Measurement& measurement,
+                    const std::vector<double>& kernel, const std::vector<double>& exact) {
+  const double S = double(measurement.values.size());
+  std::vector<double> means;
+  for (const auto& values : measurement.values) {
+    double sum = 0, weights = 0;
+    for (std::size_t p = 0; p < kernel.size(); ++p) {
+      const double weight = exact.empty() ? 1 : 1 / (1e-9 + exact[p]);
+      sum += weight * (values[p] / kernel[p] - 1);
+      weights += weight;
+    }
+    means.push_back(sum / weights);
+    row.bias += means.back() / S;
+  }
+  double square = 0;
+  for (const double mean : means) square += std::pow(mean - row.bias, 2);
+  row.bias_sigmas = square > 0 ? row.bias / std::sqrt(square / (S - 1) / S) : 0;
+}
+
+/// Of each pair over the seeds, relative to the kernel.
+ErrorAtM summarize(const Measurement& measurement, const std::vector<double>& kernel,
+                   const std::vector<double>& exact) {
   const std::size_t P = kernel.size(), S = measurement.values.size();
   ErrorAtM row{.m = measurement.m, .features = measurement.features};
-  std::vector<double> variances(P), errors(P), seed_means(S);
-  double weights = 0;
+  std::vector<double> variances(P), errors(P);
   for (std::size_t p = 0; p < P; ++p) {
     double mean = 0, square = 0;
     for (const auto& values : measurement.values) mean += (values[p] / kernel[p] - 1) / double(S);
@@ -135,33 +163,17 @@ ErrorAtM summarize(const Measurement& measurement, const std::vector<double>& ke
       square += std::pow(values[p] / kernel[p] - 1 - mean, 2);
     variances[p] = S > 1 ? square / double(S - 1) : 0;
     errors[p] = std::sqrt(mean * mean + square / double(S));
-    const double weight = 1 / (1e-12 + variances[p]);
-    weights += weight;
-    for (std::size_t s = 0; s < S; ++s)
-      seed_means[s] += weight * (measurement.values[s][p] / kernel[p] - 1);
   }
-  double mean = 0, square = 0;
-  for (double& seed_mean : seed_means) mean += (seed_mean /= weights) / double(S);
-  for (const double seed_mean : seed_means) square += std::pow(seed_mean - mean, 2);
-  row.bias = mean;
-  row.bias_sigmas = square > 0 ? mean / std::sqrt(square / double(S - 1) / double(S)) : 0;
+  summarize_bias(row, measurement, kernel, exact);
   row.variance = median(variances);
   row.error = median(errors);
   row.error_low = quantile(errors, 0.25);
   row.error_high = quantile(errors, 0.75);
   row.attention = measurement.attention;
+  if (exact.empty()) return row;
+  row.exact_variance = median(exact);
+  row.exact_error = std::sqrt(*row.exact_variance);
   return row;
-}
-
-void add_closed_forms(ErrorAtM& row, const std::vector<double>& variance,
-                      const std::vector<double>& kernel) {
-  std::vector<double> relative, errors;
-  for (std::size_t p = 0; p < variance.size(); ++p) {
-    relative.push_back(variance[p] / (kernel[p] * kernel[p]));
-    errors.push_back(std::sqrt(relative.back()));
-  }
-  row.exact_variance = median(relative);
-  row.exact_error = median(errors);
 }
 
 }  // namespace
@@ -187,9 +199,18 @@ std::unique_ptr<FeatureMap> study_map(FeatureSpec spec, std::size_t d, std::size
   spec.dim = spec.density.dim = d;
   spec.m = spec.density.m = m;
   spec.density.seed = seed;
-  auto map = feature_maps().make(spec.kind, spec);
+  auto map = make_feature_map(spec);
   initialize(*map, seed);
   return map;
+}
+
+void calibrate(FeatureMap& map, const SampleBlock& block) {
+  const auto one_head = [](const Tensor& rows) {
+    Tensor x = rows;
+    x.reshape(Shape{rows.shape()[0], 1, rows.shape()[1]});
+    return x;
+  };
+  map.calibrate(one_head(block.q), one_head(block.k));
 }
 
 std::vector<double> estimates(FeatureMap& map, const KernelSample& sample,
@@ -202,6 +223,29 @@ double EstimatorStudy::needed(double error) const {
   return std::ceil(double(last.m) * std::pow(last.exact_error.value_or(last.error) / error, 2));
 }
 
+namespace {
+
+/// Whether a kernel at all pairs is that of softmax.
+bool is_softmax(const std::vector<double>& kernel, const KernelSample& sample,
+                const std::vector<SamplePair>& pairs) {
+  for (std::size_t p = 0; p < kernel.size(); ++p) {
+    const auto& [q, k] = sample.blocks[pairs[p].block];
+    const double exact =
+        std::exp(softmax_exponent(row_of(q, pairs[p].query), row_of(k, pairs[p].key)));
+    if (!(std::fabs(kernel[p] / exact - 1) < 1e-6)) return false;
+  }
+  return !kernel.empty();
+}
+
+std::unique_ptr<FeatureMap> calibrated_map(const FeatureSpec& spec, const KernelSample& sample,
+                                           std::size_t m) {
+  auto map = study_map(spec, sample.dim(), m, 1);
+  calibrate(*map, sample.blocks.front());
+  return map;
+}
+
+}  // namespace
+
 EstimatorStudy study_estimator(const FeatureSpec& spec, bool standard, const KernelSample& sample,
                                const StudyOptions& options) {
   const std::vector<SamplePair> pairs = choose_pairs(sample, options.pairs);
@@ -213,16 +257,18 @@ EstimatorStudy study_estimator(const FeatureSpec& spec, bool standard, const Ker
   EstimatorStudy study;
   std::vector<double> kernel;
   if (standard)
-    kernel = closed_form(*study_map(spec, sample.dim(), options.m.front(), 1), &FeatureMap::kernel,
+    kernel = closed_form(*calibrated_map(spec, sample, options.m.front()), &FeatureMap::kernel,
                          sample, pairs);
   study.has_closed_kernel = !kernel.empty();
+  study.is_softmax = is_softmax(kernel, sample, pairs);
   if (kernel.empty()) kernel = pooled_mean(all, pairs.size());
   for (const Measurement& measurement : all) {
-    study.rows.push_back(summarize(measurement, kernel));
-    if (!study.has_closed_kernel) continue;
-    const auto map = study_map(spec, sample.dim(), measurement.m, 1);
-    const std::vector<double> variance = closed_form(*map, &FeatureMap::variance, sample, pairs);
-    if (!variance.empty()) add_closed_forms(study.rows.back(), variance, kernel);
+    std::vector<double> variance;
+    if (study.has_closed_kernel)
+      variance = closed_form(*calibrated_map(spec, sample, measurement.m), &FeatureMap::variance,
+                             sample, pairs);
+    study.rows.push_back(
+        summarize(measurement, kernel, relative_variances(std::move(variance), kernel)));
   }
   return study;
 }

@@ -11,6 +11,9 @@ namespace bochner::inline BOCHNER_PRECISION {
 std::unique_ptr<FeatureMap> study_map(FeatureSpec spec, std::size_t d, std::size_t m,
                                       std::uint64_t seed);
 
+/// Lets the map set its statistics from the first block.
+void calibrate(FeatureMap& map, const SampleBlock& block);
+
 /// phi(q) . phi(k) of each pair.
 std::vector<double> estimates(FeatureMap& map, const KernelSample& sample,
                               const std::vector<SamplePair>& pairs);
@@ -29,8 +32,12 @@ struct ErrorAtM {
                         exact_error = {};  ///< closed forms for independent draws
 };
 
+/// An error so large that the mean of a few seeds says nothing: rare large values make it.
+inline bool is_skewed(const ErrorAtM& row) { return row.exact_error.value_or(row.error) > 1; }
+
 struct EstimatorStudy {
   bool has_closed_kernel = false;  ///< else the mean over all seeds and m is the reference
+  bool is_softmax = false;         ///< the closed kernel is exp(q . k / sqrt d)
   std::vector<ErrorAtM> rows;
   /// The m that has this median error, from the last row by the rate m^(-1/2) of independent draws.
   double needed(double error) const;

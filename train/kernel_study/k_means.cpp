@@ -6,7 +6,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t most_rounds = 100;
+constexpr std::size_t most_rounds = 100, starts = 10;
 
 /// Every column to mean 0 and variance 1; a constant column stays 0.
 Tensor standardized(const Tensor& rows) {
@@ -72,20 +72,41 @@ Tensor first_centres(const Tensor& rows, std::size_t clusters, std::uint64_t see
   return centres;
 }
 
+/// Lloyd's algorithm from one start.
+struct Partition {
+  std::vector<std::size_t> labels;
+  double distance = 0;  // summed squares to the centres
+};
+Partition partition(const Tensor& rows, std::size_t clusters, std::uint64_t seed) {
+  const std::size_t n = rows.shape()[0], d = rows.shape()[1];
+  Tensor centres = first_centres(rows, clusters, seed);
+  Partition result{std::vector<std::size_t>(n), 0};
+  std::vector<std::size_t> before;
+  for (std::size_t round = 0; round < most_rounds && result.labels != before; ++round) {
+    before = round > 0 ? result.labels : std::vector<std::size_t>();
+    result.distance = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const real* row = rows.data() + i * d;
+      result.labels[i] = nearest_centre(row, centres);
+      result.distance += squared_distance(row, centres.data() + result.labels[i] * d, d);
+    }
+    centres = means_of(rows, result.labels, clusters);
+  }
+  return result;
+}
+
 }  // namespace
 
 Clusters k_means(const Tensor& rows, std::size_t clusters, std::uint64_t seed) {
-  const std::size_t n = rows.shape()[0], d = rows.shape()[1];
-  require(clusters > 0 && clusters <= n, "k_means", clusters, " clusters of ", n, " rows");
+  require(clusters > 0 && clusters <= rows.shape()[0], "k_means", clusters, " clusters of ",
+          rows.shape()[0], " rows");
   const Tensor scaled = standardized(rows);
-  Tensor centres = first_centres(scaled, clusters, seed);
-  std::vector<std::size_t> labels(n), before;
-  for (std::size_t round = 0; round < most_rounds && labels != before; ++round) {
-    before = round > 0 ? labels : std::vector<std::size_t>();
-    for (std::size_t i = 0; i < n; ++i) labels[i] = nearest_centre(scaled.data() + i * d, centres);
-    centres = means_of(scaled, labels, clusters);
+  Partition best = partition(scaled, clusters, seed);
+  for (std::size_t start = 1; start < starts; ++start) {
+    Partition other = partition(scaled, clusters, seed + start);
+    if (other.distance < best.distance) best = std::move(other);
   }
-  return {labels, means_of(rows, labels, clusters)};
+  return {best.labels, means_of(rows, best.labels, clusters)};
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -10,9 +10,9 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-Tensor normal_rows(std::size_t n, std::size_t d, const RandomFunction& random) {
+Tensor normal_rows(std::size_t n, std::size_t d, double scale, const RandomFunction& random) {
   Tensor rows = uninitialized({n, d});
-  for (std::size_t i = 0; i < rows.size(); ++i) rows.data()[i] = real(random.normal(i));
+  for (std::size_t i = 0; i < rows.size(); ++i) rows.data()[i] = real(scale * random.normal(i));
   return rows;
 }
 
@@ -27,10 +27,23 @@ Tensor thinned(const Tensor& rows, std::size_t most) {
 
 }  // namespace
 
-KernelSample normal_sample(std::size_t n, std::size_t d, std::uint64_t seed) {
-  return {fmt::format("{} queries and keys of N(0, 1)", n),
-          {{normal_rows(n, d, {seed, Purpose::sampling, stream_of("queries")}),
-            normal_rows(n, d, {seed, Purpose::sampling, stream_of("keys")})}}};
+KernelSample normal_sample(std::size_t n, std::size_t d, std::uint64_t seed, double scale) {
+  const RandomFunction queries{seed, Purpose::sampling, stream_of("queries")};
+  const RandomFunction keys{seed, Purpose::sampling, stream_of("keys")};
+  return {fmt::format("{} queries and keys of N(0, {:.3g})", n, scale * scale),
+          {{normal_rows(n, d, scale, queries), normal_rows(n, d, scale, keys)}}};
+}
+
+KernelSample first_rows(const KernelSample& sample, std::size_t rows) {
+  const auto cut = [rows](const Tensor& x) {
+    Tensor y = uninitialized({std::min(rows, x.shape()[0]), x.shape()[1]});
+    std::copy_n(x.data(), y.size(), y.data());
+    return y;
+  };
+  KernelSample part{sample.name, {}};
+  for (const SampleBlock& block : sample.blocks)
+    part.blocks.push_back({cut(block.q), cut(block.k)});
+  return part;
 }
 
 KernelSample sample_of_files(const std::string& queries, const std::string& keys) {

@@ -19,8 +19,10 @@ struct KernelSample {
   std::size_t dim() const { return blocks.front().q.shape()[1]; }
 };
 
-/// Independent standard normal rows.
-KernelSample normal_sample(std::size_t n, std::size_t d, std::uint64_t seed);
+/// Independent rows of N(0, scale^2 I).
+KernelSample normal_sample(std::size_t n, std::size_t d, std::uint64_t seed, double scale = 1);
+/// The first `rows` queries and keys of each block.
+KernelSample first_rows(const KernelSample& sample, std::size_t rows);
 /// Matrices (n, d) and (n', d) of two .npy files. Throws DataError when their d differ.
 KernelSample sample_of_files(const std::string& queries, const std::string& keys);
 /// At most `most` rows of (B, T, H, d), evenly spaced, one block for each head.

@@ -28,7 +28,7 @@ struct KernelStudy {
   EstimatorStudy standard = {};  ///< frequencies from N(0, I): estimates softmax's kernel
   std::optional<EstimatorStudy> configured =
       {};                                ///< the density of the config, if that is another one
-  std::vector<MapComparison> maps = {};  ///< at the largest m, best first
+  std::vector<MapComparison> maps = {};  ///< at 256 or the largest m below, best first
   std::vector<AngleCurve> angles = {};
   Definiteness definiteness = {};
   Tensor frequencies = {};  ///< of the configured density (1, m, d)

@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <bochner/autodiff/ops.hpp>
+#include <bochner/layers/features/pff.hpp>
 #include <bochner/optim/clip.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/optim/schedule.hpp>
 #include <bochner/train/kernel_study/map_fit.hpp>
 #include <cmath>
+#include <functional>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -23,20 +25,20 @@ Tensor as_tokens(const Tensor& rows) {
   return tokens;
 }
 
-double log_kernel(const FeatureMap& map, const std::vector<double>& q,
-                  const std::vector<double>& k) {
-  const auto closed = map.kernel(q, k, 0);
-  return closed ? std::log(std::max(*closed, 1e-300)) : softmax_exponent(q, k);
+using LogKernel = std::function<double(const std::vector<double>& q, const std::vector<double>& k)>;
+
+double gaussian_exponent(const std::vector<double>& q, const std::vector<double>& k) {
+  return softmax_exponent(q, k) - (softmax_exponent(q, q) + softmax_exponent(k, k)) / 2;
 }
 
-Target target_of(const FeatureMap& map, const SampleBlock& block) {
+Target target_of(const LogKernel& log_kernel, const SampleBlock& block) {
   const std::size_t n = block.q.shape()[0], s = block.k.shape()[0];
   Target target{as_tokens(block.q), as_tokens(block.k), uninitialized({n, s}),
                 uninitialized({n, 1})};
   std::vector<double> row(s);
   for (std::size_t i = 0; i < n; ++i) {
     const std::vector<double> q = row_of(block.q, i);
-    for (std::size_t j = 0; j < s; ++j) row[j] = log_kernel(map, q, row_of(block.k, j));
+    for (std::size_t j = 0; j < s; ++j) row[j] = log_kernel(q, row_of(block.k, j));
     const double top = *std::max_element(row.begin(), row.end());
     double sum = 0;
     for (const double one : row) sum += std::exp(one - top);
@@ -79,6 +81,16 @@ double measured_error(FeatureMap& map, const Target& target) {
   return std::sqrt(double(error_of(tape, map, target).value().data()[0]));
 }
 
+LogKernel kernel_of(FeatureMap& map, const SampleBlock& block) {
+  if (map.kernel(row_of(block.q, 0), row_of(block.k, 0), 0))
+    return [&map](const std::vector<double>& q, const std::vector<double>& k) {
+      return std::log(std::max(*map.kernel(q, k, 0), 1e-300));
+    };
+  const bool weighted =
+      dynamic_cast<WeightedFeatures*>(&map) || dynamic_cast<FixedWeightFeatures*>(&map);
+  return weighted ? gaussian_exponent : softmax_exponent;
+}
+
 bool is_spectral(const std::string& name) {
   return name.find("density") != std::string::npos || name.find("frequencies") != std::string::npos;
 }
@@ -87,7 +99,8 @@ bool is_spectral(const std::string& name) {
 
 MapFit fit_map(FeatureMap& map, const SampleBlock& train, const SampleBlock& held_out,
                const MapFitOptions& options) {
-  const Target target = target_of(map, train), test = target_of(map, held_out);
+  const LogKernel kernel = kernel_of(map, train);
+  const Target target = target_of(kernel, train), test = target_of(kernel, held_out);
   MapFit fit;
   fit.before = measured_error(map, test);
   fit.train_before = measured_error(map, target);

@@ -20,6 +20,10 @@ void add_learning(Page& page, const RunReport& report, const MetricsLog& log);
 void add_spectra(Page& page, const std::vector<AttentionLayer>& start,
                  const std::vector<AttentionLayer>& now);
 
+/// How much lambda(x) of each layer that has one weighs its features, and how it depends on x.
+void add_lambda(Page& page, const std::vector<AttentionLayer>& layers,
+                const std::vector<AttentionSample>& samples);
+
 /// Time kernels, weights by lag, and maps of attention weights, exact beside estimated.
 void add_attention(Page& page, const std::vector<AttentionLayer>& layers,
                    const std::vector<AttentionSample>& start,

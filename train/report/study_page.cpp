@@ -86,11 +86,11 @@ Table table_of(const EstimatorStudy& study) {
       {"m", "features", "bias, σ", "variance", "closed form", "error", "closed form", "attention"},
       {}};
   for (const ErrorAtM& row : study.rows)
-    table.rows.push_back({fmt::format("{}", row.m), fmt::format("{}", row.features),
-                          short_number(std::round(10 * row.bias_sigmas) / 10),
-                          short_number(row.variance), cell(row.exact_variance),
-                          short_number(row.error), cell(row.exact_error),
-                          short_number(row.attention)});
+    table.rows.push_back(
+        {fmt::format("{}", row.m), fmt::format("{}", row.features),
+         is_skewed(row) ? "–" : short_number(std::round(10 * row.bias_sigmas) / 10),
+         short_number(row.variance), cell(row.exact_variance), short_number(row.error),
+         cell(row.exact_error), short_number(row.attention)});
   return table;
 }
 

@@ -17,10 +17,11 @@ std::string table_of(const EstimatorStudy& study) {
       fmt::format("  {:>6} {:>6} {:>9} {:>7} {:>10} {:>11} {:>9} {:>11} {:>9}\n", "m", "F", "bias",
                   "sigmas", "variance", "closed form", "error", "closed form", "attention");
   for (const ErrorAtM& row : study.rows)
-    text += fmt::format(
-        "  {:>6} {:>6} {:>9.1e} {:>7.1f} {:>10.3g} {:>11} {:>9.3g} {:>11} {:>9.3f}\n", row.m,
-        row.features, row.bias, row.bias_sigmas, row.variance, number_or_dash(row.exact_variance),
-        row.error, number_or_dash(row.exact_error), row.attention);
+    text += fmt::format("  {:>6} {:>6} {:>9.1e} {:>7} {:>10.3g} {:>11} {:>9.3g} {:>11} {:>9.3f}\n",
+                        row.m, row.features, row.bias,
+                        is_skewed(row) ? "-" : fmt::format("{:.1f}", row.bias_sigmas), row.variance,
+                        number_or_dash(row.exact_variance), row.error,
+                        number_or_dash(row.exact_error), row.attention);
   return text;
 }
 
@@ -64,8 +65,9 @@ std::string study_text(const KernelStudy& study, double wanted) {
       "sample   {}; median |x + y|^2 {:.3g}, spread of q.k/sqrt(d) {:.3g}\n",
       spec.kind, spec.density.kind, spec.density.draws, study.dim, study.sample, study.sum_norm,
       study.log_kernel_spread);
-  text += study.standard.has_closed_kernel
-              ? "frequencies from N(0, I), against exp(q.k/sqrt(d))\n"
+  text += study.standard.is_softmax ? "frequencies from N(0, I), against exp(q.k/sqrt(d))\n"
+          : study.standard.has_closed_kernel
+              ? "frequencies from N(0, I), against the map's own kernel\n"
               : "frequencies from N(0, I), against the mean over all draws\n";
   text += table_of(study.standard);
   if (study.configured)
