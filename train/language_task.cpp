@@ -19,6 +19,7 @@ MixerSpec mixer_spec(const Config& config) {
   MixerSpec mixer;
   mixer.kind = config.text("model.mixer.kind");
   mixer.heads = std::size_t(config.integer("model.mixer.heads"));
+  mixer.convolution = std::size_t(config.integer("model.mixer.convolution"));
   mixer.chunk = std::size_t(config.integer("model.mixer.chunk"));
   mixer.features.kind = config.text("model.mixer.features.kind");
   mixer.features.m = std::size_t(config.integer("model.mixer.m"));

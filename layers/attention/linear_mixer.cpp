@@ -34,7 +34,7 @@ LinearMixer::LinearMixer(const MixerSpec& spec)
       time_kernel_(spec.time_kernel, spec.heads) {}
 
 Var LinearMixer::forward(Tape& tape, const Var& x) {
-  const auto [q, k, v] = projections_.split(tape, x, 0);
+  const auto [q, k, v] = projections_.split(tape, x);
   const Features query = features_->features(tape, q), key = features_->features(tape, k);
   return projections_.join(tape,
                            linear_attention(query.values, key.values, v, time_kernel_.rate(tape),
@@ -46,7 +46,7 @@ std::unique_ptr<MixerState> LinearMixer::start() const { return std::make_unique
 Var LinearMixer::step(Tape& tape, const Var& x, MixerState& state) {
   require(causal_, "linear", "only causal attention can be computed token by token");
   auto& past = static_cast<LinearState&>(state);
-  const auto [q, k, v] = projections_.split(tape, x, past.position++);
+  const auto [q, k, v] = projections_.split(tape, x, past);
   const Features query = features_->features(tape, q), key = features_->features(tape, k);
   if (!past.sums) past.sums.emplace(v.dim(2), key.values.dim(3), v.dim(3));
   const Var rate = time_kernel_.rate(tape);

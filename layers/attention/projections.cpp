@@ -4,23 +4,56 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+Projection::Projection(std::size_t width, std::size_t taps) : linear_(width, width) {
+  if (taps > 0) convolution_ = std::make_unique<ShortConvolution>(taps, width);
+}
+
+Var Projection::forward(Tape& tape, const Var& x) {
+  const Var y = linear_.forward(tape, x);
+  return convolution_ ? convolution_->forward(tape, y) : y;
+}
+
+Var Projection::step(Tape& tape, const Var& x, Tensor& recent) {
+  const Var y = linear_.forward(tape, x);
+  if (!convolution_) return y;
+  if (recent.shape().empty()) recent = convolution_->start();
+  return convolution_->step(tape, y, recent);
+}
+
+void Projection::visit(Visitor& visitor) {
+  linear_.visit(visitor);
+  if (convolution_) visitor("convolution", *convolution_);
+}
+
 Projections::Projections(const MixerSpec& spec)
     : heads_(spec.heads),
       rotary_(spec.rotary),
-      query_(spec.width, spec.width),
-      key_(spec.width, spec.width),
-      value_(spec.width, spec.width),
+      query_(spec.width, spec.convolution),
+      key_(spec.width, spec.convolution),
+      value_(spec.width, spec.convolution),
       output_(spec.width, spec.width) {
   require(spec.heads > 0 && spec.width % spec.heads == 0, "mixer", "heads = ", spec.heads,
           " must divide width = ", spec.width);
 }
 
-Projections::Heads Projections::split(Tape& tape, const Var& x, std::size_t first) {
-  const Shape by_head{x.dim(0), x.dim(1), heads_, x.dim(2) / heads_};
-  Var q = reshape(query_.forward(tape, x), by_head);
-  Var k = reshape(key_.forward(tape, x), by_head);
-  Var v = reshape(value_.forward(tape, x), by_head);
-  return rotary_ ? Heads{rotary(q, first), rotary(k, first), v} : Heads{q, k, v};
+Projections::Heads Projections::by_head(const Var& q, const Var& k, const Var& v,
+                                        std::size_t first) const {
+  const Shape shape{q.dim(0), q.dim(1), heads_, q.dim(2) / heads_};
+  Heads heads{reshape(q, shape), reshape(k, shape), reshape(v, shape)};
+  if (!rotary_) return heads;
+  return {rotary(heads.q, first), rotary(heads.k, first), heads.v};
+}
+
+Projections::Heads Projections::split(Tape& tape, const Var& x) {
+  const Var q = query_.forward(tape, x), k = key_.forward(tape, x), v = value_.forward(tape, x);
+  return by_head(q, k, v, 0);
+}
+
+Projections::Heads Projections::split(Tape& tape, const Var& x, MixerState& state) {
+  state.recent.resize(3);
+  const Var q = query_.step(tape, x, state.recent[0]), k = key_.step(tape, x, state.recent[1]),
+            v = value_.step(tape, x, state.recent[2]);
+  return by_head(q, k, v, state.position++);
 }
 
 Var Projections::join(Tape& tape, const Var& y) {
