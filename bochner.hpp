@@ -22,6 +22,7 @@
 #include <bochner/layers/models/language_model.hpp>
 #include <bochner/layers/models/sequence_classifier.hpp>
 #include <bochner/layers/spectral/density.hpp>
+#include <bochner/layers/spectral/initial.hpp>
 #include <bochner/optim/clip.hpp>
 #include <bochner/optim/ema.hpp>
 #include <bochner/optim/groups.hpp>

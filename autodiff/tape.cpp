@@ -101,12 +101,14 @@ RandomFunction Tape::next_random(Purpose purpose) {
 }
 
 Var Tape::record_node(const char* op, std::shared_ptr<const Tensor> value,
-                      std::function<void(Tensor&)> backward) {
+                      std::size_t input_elements, std::function<void(Tensor&)> backward) {
   if (check_finite) require_finite(*value, "value", op);
-  if (observer) observer->recorded(op);
+  const std::size_t bytes = (input_elements + value->size()) * sizeof(real);
+  if (observer) observer->recorded(op, bytes);
   auto node = std::make_shared<Node>();
   node->op = op;
   node->shape = value->shape();
+  node->bytes = bytes;
   node->backward = std::move(backward);
   nodes_.push_back(node);
   return Var(std::move(value), std::move(node), this);
@@ -130,7 +132,7 @@ void Tape::backward(const Var& output, Tensor gradient) {
     node->gradient = Tensor();
     node->filled = false;
     node->backward(received);
-    if (observer) observer->went_backward(node->op);
+    if (observer) observer->went_backward(node->op, node->bytes);
     node->backward = nullptr;
   }
 }
@@ -141,8 +143,9 @@ Tensor gradient_of(const Var& leaf) {
 }
 
 detail::Recording detail::recording_of(std::span<const Var> inputs) {
-  Recording recording{nullptr, false};
+  Recording recording{nullptr, false, 0};
   for (const Var& input : inputs) {
+    if (input.exists()) recording.elements += input.size();
     if (!input.tape()) continue;
     require(!recording.tape || recording.tape == input.tape(), "record",
             "the inputs are on two tapes");
@@ -152,9 +155,11 @@ detail::Recording detail::recording_of(std::span<const Var> inputs) {
   return recording;
 }
 
-Var detail::constant_result(const char* op, Tape* tape, Tensor value) {
+Var detail::constant_result(const char* op, const Recording& recording, Tensor value) {
+  Tape* tape = recording.tape;
   if (tape && tape->check_finite) require_finite(value, "value", op);
-  if (tape && tape->observer) tape->observer->recorded(op);
+  if (tape && tape->observer)
+    tape->observer->recorded(op, (recording.elements + value.size()) * sizeof(real));
   return Var(std::make_shared<Tensor>(std::move(value)), nullptr, tape);
 }
 
@@ -164,6 +169,7 @@ Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const
   const auto start_segment = [&tape, first_random](Tape& segment, bool recording) {
     segment.training = tape.training;
     segment.check_finite = tape.check_finite;
+    segment.observer = tape.observer;
     segment.seed = tape.seed;
     segment.step = tape.step;
     segment.random_uses = first_random;
@@ -174,16 +180,17 @@ Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const
   const Var y = f(segment, segment.constant(x.value()));
   tape.random_uses = segment.random_uses;
   // Recorded even if x needs no gradient: parameters inside f may.
-  return tape.record_node("checkpoint", y.shared_value(), [f, x, start_segment](Tensor& gradient) {
-    Tape again;
-    start_segment(again, true);
-    const Var input = again.input(x.value());
-    const Var output = f(again, input);
-    if (!output.needs_gradient()) return;
-    again.backward(output, std::move(gradient));
-    if (x.needs_gradient() && input.node()->filled)
-      x.add_gradient(std::move(input.node()->gradient));
-  });
+  return tape.record_node("checkpoint", y.shared_value(), x.size(),
+                          [f, x, start_segment](Tensor& gradient) {
+                            Tape again;
+                            start_segment(again, true);
+                            const Var input = again.input(x.value());
+                            const Var output = f(again, input);
+                            if (!output.needs_gradient()) return;
+                            again.backward(output, std::move(gradient));
+                            if (x.needs_gradient() && input.node()->filled)
+                              x.add_gradient(std::move(input.node()->gradient));
+                          });
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

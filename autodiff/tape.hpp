@@ -24,8 +24,9 @@ class Tape;
 struct Node {
   const char* op;
   Shape shape;
-  Tensor gradient;      ///< meaningful while `filled`
-  bool filled = false;  ///< has received a contribution
+  std::size_t bytes = 0;  ///< see TapeObserver
+  Tensor gradient;        ///< meaningful while `filled`
+  bool filled = false;    ///< has received a contribution
   std::function<void(Tensor& gradient)> backward;
 };
 
@@ -142,11 +143,14 @@ struct NonFiniteError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What a profiler sees of a tape.
+/// What a profiler sees of a tape. `bytes` is the size of the op's inputs and output, or of their
+/// gradients: what it moves at least.
 struct TapeObserver {
   virtual ~TapeObserver() = default;
-  virtual void recorded(const char* op) = 0;
-  virtual void went_backward(const char* op) = 0;
+  /// A training step begins: what was done since the last note belongs to no op.
+  virtual void step_began() {}
+  virtual void recorded(const char* op, std::size_t bytes) { (void)op, (void)bytes; }
+  virtual void went_backward(const char* op, std::size_t bytes) { (void)op, (void)bytes; }
 };
 
 class Tape {
@@ -186,7 +190,7 @@ class Tape {
   void clear();
   std::size_t size() const { return nodes_.size(); }
 
-  Var record_node(const char* op, std::shared_ptr<const Tensor> value,
+  Var record_node(const char* op, std::shared_ptr<const Tensor> value, std::size_t input_elements,
                   std::function<void(Tensor&)> backward);
 
  private:
@@ -197,27 +201,29 @@ class Tape {
 Tensor gradient_of(const Var& leaf);
 
 namespace detail {
-/// The tape of the inputs, and whether one of them needs a gradient on it.
+/// The tape of the inputs, whether one of them needs a gradient on it, and how large they are.
 struct Recording {
   Tape* tape;
   bool wanted;
+  std::size_t elements;
 };
 Recording recording_of(std::span<const Var> inputs);
-Var constant_result(const char* op, Tape* tape, Tensor value);
+Var constant_result(const char* op, const Recording& recording, Tensor value);
 
 template <class Backward>
 Var record(const char* op, Tensor value, std::span<const Var> inputs, Backward&& backward) {
   const Recording recording = recording_of(inputs);
-  if (!recording.wanted) return constant_result(op, recording.tape, std::move(value));
+  if (!recording.wanted) return constant_result(op, recording, std::move(value));
   auto shared = std::make_shared<const Tensor>(std::move(value));
   if constexpr (std::is_invocable_v<Backward&, const Tensor&, Tensor&>) {
     return recording.tape->record_node(
-        op, shared,
+        op, shared, recording.elements,
         [shared, backward = std::forward<Backward>(backward)](Tensor& gradient) mutable {
           backward(*shared, gradient);
         });
   } else {
-    return recording.tape->record_node(op, std::move(shared), std::forward<Backward>(backward));
+    return recording.tape->record_node(op, std::move(shared), recording.elements,
+                                       std::forward<Backward>(backward));
   }
 }
 }  // namespace detail

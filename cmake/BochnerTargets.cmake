@@ -46,7 +46,7 @@ function(bochner_libraries name)
   target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
   target_link_libraries(${name} PUBLIC xtensor TBB::tbb
                         PRIVATE DNNL::dnnl OpenMP::OpenMP_CXX LAPACK::LAPACK xxhash::xxhash
-                        $<BUILD_INTERFACE:xtensor-blas>)
+                        $<BUILD_INTERFACE:xtensor-blas> $<BUILD_INTERFACE:Boost::headers>)
 
   string(REPLACE bochner cli cli_name ${name})
   file(GLOB_RECURSE cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/train/*.cpp)

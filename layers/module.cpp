@@ -17,6 +17,7 @@ struct Collector : Visitor {
 }  // namespace
 
 void Visitor::operator()(const std::string& name, Module& module) {
+  on_module(path_ + name, module);
   const std::size_t length = path_.size();
   path_ += name + ".";
   module.visit(*this);

@@ -37,6 +37,8 @@ class Visitor {
  protected:
   virtual void on_parameter(const std::string& name, Parameter& parameter) = 0;
   virtual void on_buffer(const std::string& name, Tensor& buffer) = 0;
+  /// A part, before its own parts.
+  virtual void on_module(const std::string&, Module&) {}
 
  private:
   std::string path_;

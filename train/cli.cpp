@@ -26,7 +26,11 @@ struct CommandLine {
   EvaluationOptions evaluation;
   SampleOptions sample;
   GradcheckOptions gradcheck;
+  KernelOptions kernel;
+  KernelFitOptions fit;
+  KernelCompareOptions compare;
   BenchOptions bench;
+  BenchLengthOptions bench_length;
   std::function<int()> action;
 
   CLI::App* command(CLI::App& parent, const char* name, const char* help,
@@ -50,7 +54,8 @@ struct CommandLine {
     sub->add_option("--progress", training.progress,
                     "bar, plain or none; auto: a bar on a terminal, else plain lines")
         ->type_name("MODE");
-    sub->add_flag("--profile", training.profile, "print at the end where the time went, by op");
+    sub->add_flag("--profile", training.profile,
+                  "print at the end where the time went, by op; kept as profile.json");
   }
   void add_weights(CLI::App* sub) {
     sub->add_flag("--live-weights", live_weights,
@@ -120,6 +125,11 @@ struct CommandLine {
     add_number(sampler, "--seed", sample.seed, "seed of the random numbers");
     add_weights(sampler);
 
+    CLI::App* plot = command(app, "plot", "pictures of a run: RUN/report.html",
+                             [this] { return plot_command(run, !live_weights); });
+    add_checkpoint(plot, "run", "RUN, RUN@best or RUN@STEP");
+    add_weights(plot);
+
     CLI::App* inspect = command(app, "inspect", "what a checkpoint holds",
                                 [this] { return inspect_command(run, json); });
     add_checkpoint(inspect, "run", "RUN, RUN@best, RUN@STEP or a checkpoint file");
@@ -152,6 +162,71 @@ struct CommandLine {
     keys->add_flag("--markdown", markdown, "the reference page");
   }
 
+  void add_kernel(CLI::App* sub, KernelOptions& options) {
+    sub->add_option("config", options.config, "config file (TOML); without one, the defaults")
+        ->type_name("FILE");
+    add_sets(sub, options.sets);
+    sub->add_option("--density", options.density, "spectral density, instead of the config's");
+    sub->add_option("--draws", options.draws, "base draws, instead of the config's");
+    add_number(sub, "--d", options.d, "size of a head, 0 for the default");
+    sub->add_option("--m", options.m, "numbers of frequencies")
+        ->capture_default_str()
+        ->type_name("LIST");
+    add_number(sub, "--seeds", options.seeds, "independent sets of draws");
+    sub->add_option("--report", options.report, "also write a page with pictures")
+        ->type_name("FILE");
+    sub->add_flag("--json", options.json, "print JSON lines");
+  }
+  void add_samples(CLI::App* sub, KernelOptions& options) {
+    sub->add_option("--queries", options.queries, ".npy matrix, one query in a row")
+        ->type_name("FILE");
+    sub->add_option("--keys", options.keys, ".npy matrix, one key in a row")->type_name("FILE");
+  }
+
+  void add_kernel_commands() {
+    CLI::App* study = app.add_subcommand("kernel", "study a kernel without training a model");
+    add_number(study, "--threads", threads, "0 for all processors; results do not depend on it");
+    study->callback([this, study] {
+      if (study->get_subcommands().empty()) action = [this] { return kernel_command(kernel); };
+    });
+    add_kernel(study, kernel);
+    study->add_option("--features", kernel.features, "feature map, instead of the config's");
+    add_number(study, "--error", kernel.error, "the relative error that is wanted");
+    add_samples(study, kernel);
+    study->add_option("--data", kernel.data, "queries and keys of each layer of this run")
+        ->type_name("RUN");
+
+    CLI::App* fitter = command(*study, "fit", "fit a density to a kernel by gradient descent",
+                               [this] { return kernel_fit_command(fit); });
+    fit.kernel.m = "512";
+    fit.kernel.seeds = 3;
+    add_kernel(fitter, fit.kernel);
+    fitter
+        ->add_option("--target", fit.target,
+                     "gaussian, laplace, cauchy, matern32, matern52, periodic_mixture, or a "
+                     ".csv or .npy file of rows delta, k")
+        ->capture_default_str();
+    add_number(fitter, "--reach", fit.reach, "largest |delta|");
+    add_number(fitter, "--steps", fit.steps, "steps of the optimizer");
+    add_number(fitter, "--lr", fit.learning_rate, "its largest learning rate");
+
+    CLI::App* comparer = command(*study, "compare", "learned against fixed feature maps",
+                                 [this] { return kernel_compare_command(compare); });
+    compare.kernel.m = "64";
+    compare.kernel.seeds = 10;
+    add_kernel(comparer, compare.kernel);
+    comparer->add_option("--maps", compare.maps, "feature maps (default: all)")->type_name("LIST");
+    add_samples(comparer, compare.kernel);
+    add_number(comparer, "--steps", compare.steps, "steps of the optimizer");
+    add_number(comparer, "--lr", compare.learning_rate, "its largest learning rate");
+    comparer->add_flag("--with-density", compare.density, "fit the frequencies too");
+
+    CLI::App* clusters = command(*study, "clusters", "hybrid features on clusters, as published",
+                                 [this] { return kernel_clusters_command(kernel); });
+    clusters->add_option("--draws", kernel.draws, "base draws (default: sobol_owen)");
+    clusters->add_flag("--json", kernel.json, "print JSON lines");
+  }
+
   void add_other_commands(int argc, char** argv) {
     gradcheck.argc = argc;
     gradcheck.argv = argv;
@@ -165,10 +240,22 @@ struct CommandLine {
     group->require_subcommand(1);
     CLI::App* step = command(*group, "step", "training steps of a reference model",
                              [this] { return bench_step_command(model, bench); });
-    step->add_option("model", model, "tiny-performer, performer-lm, performer-lm-16k or softmax-lm")
+    step->add_option(
+            "model", model,
+            "tiny-performer, performer-lm, performer-lm-16k, softmax-lm, performer-cls or all")
         ->required();
     add_number(step, "--steps", bench.steps, "steps to measure, after three that are not");
-    step->add_flag("--json", bench.json, "print JSON");
+    add_number(step, "--batch", bench.batch, "sequences a step (default: the model's own number)");
+    step->add_flag("--bits", bench.bits, "only a digest of the parameters after these steps");
+    step->add_flag("--json", bench.json, "print JSON lines");
+    CLI::App* length = command(*group, "length", "linear and softmax attention over the length",
+                               [this] { return bench_length_command(bench_length); });
+    add_number(length, "--longest", bench_length.longest, "from 256 to this in powers of two");
+    add_number(length, "--limit", bench_length.limit,
+               "seconds for a pass of softmax attention; longer ones are left out");
+    length->add_flag("--checkpoint", bench_length.checkpoint,
+                     "instead, a training step on the longest sequence with model.checkpoint");
+    length->add_flag("--json", bench_length.json, "print JSON lines");
     CLI::App* completion =
         command(app, "completion", "shell completion: eval \"$(bochner completion bash)\"", [this] {
           return shell.empty() ? complete_setting_command(setting) : completion_command(shell);
@@ -189,6 +276,7 @@ struct CommandLine {
     add_training_commands();
     add_run_commands();
     add_config_commands();
+    add_kernel_commands();
     add_other_commands(argc, argv);
   }
 };

@@ -14,7 +14,7 @@ struct TrainingOptions {
   std::string run;                ///< directory; "" for runs/NAME of the config
   std::vector<std::string> sets;  ///< "section.key=value"
   std::string progress = "auto";
-  bool profile = false;  ///< print where the time went
+  bool profile = false;  ///< print where the time went, and keep it in the run
   std::string command;   ///< as typed, for meta.json
 };
 
@@ -38,6 +38,9 @@ struct SampleOptions {
 };
 int sample_command(const std::string& run, const SampleOptions& options);
 
+/// Writes RUN/report.html, one page with everything in it.
+int plot_command(const std::string& run, bool averaged);
+
 int inspect_command(const std::string& run_or_file, bool json);
 int export_command(const std::string& run, const std::string& output, bool averaged);
 
@@ -55,12 +58,63 @@ struct GradcheckOptions {
 /// Gradients of small language models through all their parameters.
 int gradcheck_command(const GradcheckOptions& options);
 
-struct BenchOptions {
-  std::uint64_t steps = 20;
+/// Options of the commands that study kernels without training a model.
+struct KernelOptions {
+  std::string config;                    ///< "" for the defaults
+  std::vector<std::string> sets;         ///< "section.key=value"
+  std::string features, density, draws;  ///< "" for the config's
+  std::uint64_t d = 0;                   ///< size of a head; 0 for the config's
+  std::string m = "16,64,256,1024";
+  std::uint64_t seeds = 16;
+  double error = 0.1;         ///< relative error that is wanted
+  std::string queries, keys;  ///< .npy files, or ""
+  std::string data;           ///< RUN whose queries and keys are studied, or ""
+  std::string report;         ///< HTML file to write, or ""
   bool json = false;
 };
-/// Training steps of a reference model on random tokens.
+/// Bias, variance and error of a feature map, its spectrum and kernel.
+int kernel_command(const KernelOptions& options);
+
+struct KernelFitOptions {
+  KernelOptions kernel;
+  std::string target = "matern52";  ///< name or .csv or .npy file
+  double reach = 4;                 ///< largest |delta|
+  std::uint64_t steps = 1500;
+  double learning_rate = 0.03;
+};
+/// A density fitted to a kernel.
+int kernel_fit_command(const KernelFitOptions& options);
+
+struct KernelCompareOptions {
+  KernelOptions kernel;
+  std::string maps;  ///< "wpff,positive"; "" for all
+  std::uint64_t steps = 300;
+  double learning_rate = 0.01;
+  bool density = false;  ///< fit the frequencies too
+};
+/// Held-out kernel error of feature maps before and after they are fitted.
+int kernel_compare_command(const KernelCompareOptions& options);
+
+/// The cluster experiment of hybrid random features beside its published figures.
+int kernel_clusters_command(const KernelOptions& options);
+
+struct BenchOptions {
+  std::uint64_t steps = 20;
+  std::size_t batch = 0;  ///< sequences; 0 for the model's own number
+  bool bits = false;      ///< a digest of the parameters after the steps, and no times
+  bool json = false;
+};
+/// Training steps of a reference model, or of "all", on random tokens.
 int bench_step_command(const std::string& model, const BenchOptions& options);
+
+struct BenchLengthOptions {
+  std::size_t longest = 1 << 20;
+  double limit = 20;        ///< seconds for a pass of softmax attention
+  bool checkpoint = false;  ///< a checkpointed training step of the longest sequence instead
+  bool json = false;
+};
+/// Time per token and memory of linear and softmax attention, from 256 tokens to the longest.
+int bench_length_command(const BenchLengthOptions& options);
 
 /// A script for the shell "bash" or "zsh" that completes commands, options and keys.
 int completion_command(const std::string& shell);

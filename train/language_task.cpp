@@ -15,18 +15,57 @@ ByteWindows open_windows(const Config& config) {
                      config.number("data.validation"), std::uint64_t(config.integer("train.seed")));
 }
 
+DensitySpec density_spec(const Config& config) {
+  const auto count = [&](const char* name) { return std::size_t(config.integer(name)); };
+  DensitySpec density;
+  density.kind = config.text("model.mixer.density.kind");
+  density.draws = config.text("model.mixer.draws");
+  density.redraw = count("model.mixer.redraw") * count("train.accumulate");
+  density.seed = count("train.seed");
+  density.log_scale = config.number("model.mixer.density.log_scale");
+  density.components = count("model.mixer.density.components");
+  density.temperature = config.number("model.mixer.density.temperature");
+  density.degrees = config.number("model.mixer.density.degrees");
+  density.shape = config.number("model.mixer.density.shape");
+  density.knots = count("model.mixer.density.knots");
+  density.layers = count("model.mixer.density.layers");
+  density.hidden = count("model.mixer.density.hidden");
+  return density;
+}
+
+FeatureSpec feature_spec(const Config& config) {
+  const std::string section = "model.mixer.features.";
+  const auto count = [&](const char* key) { return std::size_t(config.integer(section + key)); };
+  FeatureSpec features;
+  features.kind = config.text(section + "kind");
+  features.m = std::size_t(config.integer("model.mixer.m"));
+  features.projection = config.text(section + "projection");
+  features.temperature = config.flag(section + "temperature");
+  features.spread = config.number(section + "spread");
+  features.lambda = count("lambda");
+  features.tau = config.number(section + "tau");
+  features.smooth = config.flag(section + "smooth");
+  features.bases = count("bases");
+  features.gates = count("gates");
+  features.hidden = count("hidden");
+  features.box = config.number(section + "box");
+  features.rolls = count("rolls");
+  features.length =
+      count("length") > 0 ? count("length") : std::size_t(config.integer("data.length"));
+  return features;
+}
+
 MixerSpec mixer_spec(const Config& config) {
   MixerSpec mixer;
   mixer.kind = config.text("model.mixer.kind");
   mixer.heads = std::size_t(config.integer("model.mixer.heads"));
   mixer.convolution = std::size_t(config.integer("model.mixer.convolution"));
   mixer.chunk = std::size_t(config.integer("model.mixer.chunk"));
-  mixer.features.kind = config.text("model.mixer.features.kind");
-  mixer.features.m = std::size_t(config.integer("model.mixer.m"));
-  mixer.features.density.kind = config.text("model.mixer.density.kind");
-  mixer.features.density.draws = config.text("model.mixer.draws");
-  mixer.features.density.log_scale = config.number("model.mixer.density.log_scale");
-  mixer.features.density.seed = std::uint64_t(config.integer("train.seed"));
+  mixer.features = feature_spec(config);
+  mixer.features.density = density_spec(config);
+  mixer.denominator.kind = config.text("model.mixer.denominator.kind");
+  mixer.denominator.floor = config.number("model.mixer.denominator.floor");
+  mixer.denominator.constant = config.number("model.mixer.denominator.constant");
   mixer.time_kernel.kind = config.text("model.mixer.time_kernel.kind");
   mixer.time_kernel.shortest = config.number("model.mixer.time_kernel.shortest");
   mixer.time_kernel.longest = config.number("model.mixer.time_kernel.longest");

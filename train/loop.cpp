@@ -111,7 +111,10 @@ bool TrainingLoop::validate() {
         "set optim.clip",
         state.step, loss));
   }
-  session_.run().metrics().append(fmt::format(R"({{"step":{},{}}})", state.step, result->json()));
+  const std::vector<KernelMetrics> kernels = session_.trainer().kernels();
+  session_.run().metrics().append(
+      fmt::format(R"({{"step":{},{}{}}})", state.step, result->json(),
+                  kernels.empty() ? "" : ",\"kernels\":" + json_of(kernels)));
   const bool best = loss < state.best_metric - session_.config().number("train.stop.min_delta");
   state.validated_step = state.step;
   state.validations_since_best = best ? 0 : state.validations_since_best + 1;

@@ -11,27 +11,35 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// Charges the time between two notes of the tape to the op of the later one.
 class OpProfile : public TapeObserver {
  public:
-  void recorded(const char* op) override { charge(op, &Entry::forward); }
-  void went_backward(const char* op) override { charge(op, &Entry::backward); }
-  /// Forgets what was charged; the clock starts now.
-  void reset();
-  /// The next note is charged from now on: what happened since the last one belongs to no op.
-  void skip() { last_ = Clock::now(); }
+  void step_began() override;
+  void recorded(const char* op, std::size_t bytes) override { charge(op, &Entry::forward, bytes); }
+  void went_backward(const char* op, std::size_t bytes) override {
+    charge(op, &Entry::backward, bytes);
+  }
 
   struct Entry {
     double forward = 0, backward = 0;  ///< seconds
     double operations = 0;             ///< floating-point operations of matrix products
-    std::uint64_t calls = 0;
+    double bytes = 0;                  ///< of inputs and outputs, and of their gradients
+    std::uint64_t calls = 0;           ///< forward and backward
+    double seconds() const { return forward + backward; }
   };
   const std::map<std::string, Entry>& entries() const { return entries_; }
-  /// One line per op, most expensive first: time, share, GFLOP/s of its products.
-  std::string table() const;
+  std::uint64_t steps() const { return steps_; }
+  /// One line per op, most expensive first, of a mean step: time, share, GFLOP/s of its products,
+  /// GB/s; with the machine's `peak` in FLOP/s, also the share of it.
+  std::string table(double peak = 0) const;
+  /// The same as a JSON object: steps, seconds, and for each op the sums over all steps.
+  std::string json() const;
 
  private:
   using Clock = std::chrono::steady_clock;
-  void charge(const char* op, double Entry::*part);
+  void charge(const char* op, double Entry::*part, std::size_t bytes);
+  double total_seconds() const;
+  std::vector<std::pair<std::string, Entry>> by_time() const;
   std::map<std::string, Entry> entries_;
-  Clock::time_point last_ = Clock::now();
+  std::uint64_t steps_ = 0;
+  Clock::time_point last_;
   double last_operations_ = 0;
 };
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bochner/layers/attention/mixer.hpp>
+#include <bochner/layers/features/projection.hpp>
+#include <bochner/layers/spectral/base_draws.hpp>
 #include <bochner/train/run_metadata.hpp>
 #include <bochner/train/session.hpp>
 #include <charconv>
@@ -110,7 +112,13 @@ ParameterTable registered_parameters() {
   Choices choices;
   choices.mixers = [] { return mixers().names(); };
   choices.features = [] { return feature_maps().names(); };
+  choices.projections = [] {
+    std::vector<std::string> names = projections().names();
+    names.insert(names.begin(), "density");
+    return names;
+  };
   choices.densities = [] { return densities().names(); };
+  choices.draws = base_draw_names;
   return standard_parameters(choices);
 }
 

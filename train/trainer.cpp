@@ -61,6 +61,7 @@ Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps)
       validation_limit_(std::uint64_t(config.integer("train.validate.batches"))),
       overfit_(config.flag("train.overfit")) {
   if (average_decay_ > 0) average_.emplace(parameters_);
+  if (config.flag("train.validate.kernels")) kernels_.emplace(task.model());
 }
 
 double Trainer::accumulate_gradients(TapeObserver* observer, bool check_finite) {
@@ -83,6 +84,7 @@ double Trainer::accumulate_gradients(TapeObserver* observer, bool check_finite) 
 }
 
 StepResult Trainer::step(TapeObserver* observer) {
+  if (observer) observer->step_began();
   StepResult result;
   result.learning_rate = learning_rate(schedule_, peak_rate_, steps(), total_steps_);
   result.loss = accumulate_gradients(observer, false);
@@ -93,7 +95,7 @@ StepResult Trainer::step(TapeObserver* observer) {
   optimizer_->step(result.learning_rate);
   require_finite_update(result.learning_rate);
   if (average_) average_->update(average_decay_);
-  if (observer) observer->recorded("optimizer");
+  if (observer) observer->recorded("optimizer", 0);
   ++step_;
   examples_ += examples_per_step();
   return result;
@@ -136,6 +138,14 @@ std::optional<Evaluation> Trainer::validate(const std::function<bool()>& should_
   const auto result = validate_task(task_, batch_, validation_limit_, should_stop);
   if (average_) average_->swap();
   return result;
+}
+
+std::vector<KernelMetrics> Trainer::kernels() {
+  if (!kernels_) return {};
+  if (average_) average_->swap();
+  std::vector<KernelMetrics> metrics = kernels_->measure(task_);
+  if (average_) average_->swap();
+  return metrics;
 }
 
 std::vector<NamedTensor> Trainer::state() {

@@ -5,6 +5,7 @@
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/optim/schedule.hpp>
 #include <bochner/train/config/config.hpp>
+#include <bochner/train/kernel_study/kernel_metrics.hpp>
 #include <bochner/train/task.hpp>
 #include <optional>
 
@@ -33,6 +34,9 @@ class Trainer {
   /// Over the validation data, with the averaged weights if there are any.
   /// `should_stop` is asked between batches; nothing is returned when it says yes.
   std::optional<Evaluation> validate(const std::function<bool()>& should_stop);
+  /// The learned kernels on the first validation example, with the same weights; nothing when
+  /// train.validate.kernels is off. The model must be new when the trainer is made.
+  std::vector<KernelMetrics> kernels();
 
   /// Steps taken: the clock of the schedule and of random numbers.
   std::uint64_t steps() const { return step_; }
@@ -57,6 +61,7 @@ class Trainer {
   std::vector<NamedParameter> parameters_;
   std::unique_ptr<Optimizer> optimizer_;
   std::optional<WeightAverage> average_;
+  std::optional<KernelMonitor> kernels_;
   Schedule schedule_;
   double peak_rate_, clip_, clip_value_, average_decay_;
   std::uint64_t step_ = 0, examples_ = 0;

@@ -15,6 +15,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace math {
 
 inline double exp(double x) { return std::exp(x); }
+/// 2^x for x <= 1.
+inline double exp2_nonpositive(double x) { return std::exp2(x); }
 inline double log(double x) { return std::log(x); }
 inline double sin(double x) { return std::sin(x); }
 inline double cos(double x) { return std::cos(x); }

@@ -5,7 +5,7 @@
 ///
 ///   log                                    1       sigmoid       2.5
 ///   exp, tanh, erf, normal density         1.5     normal_cdf    4
-///   sin, cos, sincos, softplus             2
+///   sin, cos, sincos, softplus             2       exp2_nonpositive  2.5
 ///
 /// NaN propagates. exp overflows to infinity above 88.73 and reaches 0 through denormals.
 /// sin and cos keep their relative error next to their zeros, for |x| < 2^50; they are NaN beyond,
@@ -120,6 +120,17 @@ BOCHNER_INLINE float exp(float x) {
   const detail::Exponential e = detail::split_exponential(x);
   const std::int32_t half = e.k >> 1;  // in two steps, for results below 2^-126
   return (1.0f + e.fraction) * detail::power_of_two(half) * detail::power_of_two(e.k - half);
+}
+
+/// 2^x for x <= 1, in half the steps of exp; 0 below 2^-126.5.
+BOCHNER_INLINE float exp2_nonpositive(float x) {
+  constexpr float round = 0x1.8p+23f + 127;  // leaves the exponent field of 2^n in the low bits
+  x = x < -127.0f ? -127.0f : x;
+  const float shifted = x + round;
+  const float r = x - (shifted - round);
+  const float p = detail::polynomial(r, 1.0f, 0x1.62e42ap-1f, 0x1.ebf9c2p-3f, 0x1.c6b6dap-5f,
+                                     0x1.3ce8b2p-7f, 0x1.5bd97ap-10f);
+  return p * std::bit_cast<float>(std::bit_cast<std::uint32_t>(shifted) << 23);
 }
 
 BOCHNER_INLINE float log(float x) {

@@ -3,6 +3,7 @@
 #include <bochner/autodiff/compute/reduce.hpp>
 #include <bochner/autodiff/compute/rows.hpp>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 
@@ -10,13 +11,33 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::size_t lanes = 16;
+typedef real Lanes
+    __attribute__((vector_size(lanes * sizeof(real)), aligned(alignof(real)), may_alias));
 
-real join_lanes(real* lane) {
-  for (std::size_t width = lanes / 2; width > 0; width /= 2) {
-    for (std::size_t i = 0; i < width; ++i) lane[i] += lane[i + width];
-  }
-  return lane[0];
+inline Lanes lanes_at(const real* x) { return *reinterpret_cast<const Lanes*>(x); }
+
+/// The last elements, fewer than there are lanes; the others are `filling`.
+inline Lanes last_lanes(const real* x, std::size_t n, real filling) {
+  Lanes y = Lanes{} + filling;
+  for (std::size_t i = 0; i < n; ++i) y[i] = x[i];
+  return y;
 }
+
+/// Joins the lanes as a tree: halves, quarters, ...
+template <class Join>
+inline real join_lanes(const Lanes& x, const Join& join) {
+  const auto eight = join(__builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7),
+                          __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15));
+  const auto four = join(__builtin_shufflevector(eight, eight, 0, 1, 2, 3),
+                         __builtin_shufflevector(eight, eight, 4, 5, 6, 7));
+  const auto two =
+      join(__builtin_shufflevector(four, four, 0, 1), __builtin_shufflevector(four, four, 2, 3));
+  return join(two[0], two[1]);
+}
+
+constexpr auto add = [](const auto& a, const auto& b) { return a + b; };
+/// NaN if one of them is.
+constexpr auto larger = [](const auto& a, const auto& b) { return (b > a) | (b != b) ? b : a; };
 
 /// Neighbouring axes that are all reduced or all kept.
 struct AxisGroup {
@@ -66,40 +87,27 @@ void sum_slabs(const real* x, std::size_t slabs, std::size_t rows, std::size_t c
 }  // namespace
 
 real sum_row(const real* x, std::size_t n) {
-  real lane[lanes] = {};
+  Lanes sum = {};
   std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    for (std::size_t j = 0; j < lanes; ++j) lane[j] += x[i + j];
-  }
-  for (std::size_t j = 0; i + j < n; ++j) lane[j] += x[i + j];
-  return join_lanes(lane);
+  for (; i + lanes <= n; i += lanes) sum += lanes_at(x + i);
+  if (i < n) sum += last_lanes(x + i, n - i, 0);
+  return join_lanes(sum, add);
 }
 
 real dot_row(const real* x, const real* y, std::size_t n) {
-  real lane[lanes] = {};
+  Lanes sum = {};
   std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    for (std::size_t j = 0; j < lanes; ++j) lane[j] += x[i + j] * y[i + j];
-  }
-  for (std::size_t j = 0; i + j < n; ++j) lane[j] += x[i + j] * y[i + j];
-  return join_lanes(lane);
+  for (; i + lanes <= n; i += lanes) sum += lanes_at(x + i) * lanes_at(y + i);
+  if (i < n) sum += last_lanes(x + i, n - i, 0) * last_lanes(y + i, n - i, 0);
+  return join_lanes(sum, add);
 }
 
 real max_row(const real* x, std::size_t n) {
-  real lane[lanes];
-  std::fill_n(lane, lanes, x[0]);
-  real poison = 0;  // turns NaN as soon as an element is
+  Lanes top = Lanes{} + x[0];
   std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    for (std::size_t j = 0; j < lanes; ++j) lane[j] = x[i + j] > lane[j] ? x[i + j] : lane[j];
-  }
-  for (std::size_t j = 0; i + j < n; ++j) lane[j] = x[i + j] > lane[j] ? x[i + j] : lane[j];
-  for (std::size_t j = 0; j < n; ++j) poison = x[j] != x[j] ? x[j] : poison;
-  if (poison != poison) return poison;
-  for (std::size_t width = lanes / 2; width > 0; width /= 2) {
-    for (std::size_t j = 0; j < width; ++j) lane[j] = std::max(lane[j], lane[j + width]);
-  }
-  return lane[0];
+  for (; i + lanes <= n; i += lanes) top = larger(top, lanes_at(x + i));
+  if (i < n) top = larger(top, last_lanes(x + i, n - i, x[0]));
+  return join_lanes(top, larger);
 }
 
 double sum_of_squares(const real* x, std::size_t n) {

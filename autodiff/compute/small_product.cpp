@@ -134,23 +134,31 @@ inline void transpose_block(const real* from, std::size_t stride, real* to, std:
 /// B as rows of whole vectors, zeros at the end.
 void pack(std::size_t K, std::size_t N, const Strided& b, real* packed) {
   const std::size_t ld = padded(N);
-  std::size_t whole_rows = 0, whole_columns = 0;
   if (b.row == 1) {
-    whole_rows = K / 8 * 8;
-    whole_columns = N / 8 * 8;
-    for (std::size_t j = 0; j < whole_columns; j += 8) {
-      for (std::size_t k = 0; k < whole_rows; k += 8)
-        transpose_block(b.data + j * b.column + k, b.column, packed + k * ld + j, ld);
+    transpose_matrix(N, K, b.data, b.column, packed, ld);
+  } else {
+    for (std::size_t k = 0; k < K; ++k) {
+      for (std::size_t j = 0; j < N; ++j) packed[k * ld + j] = b.data[k * b.row + j * b.column];
     }
   }
-  for (std::size_t k = 0; k < K; ++k) {
-    const std::size_t done = k < whole_rows ? whole_columns : 0;
-    for (std::size_t j = done; j < N; ++j) packed[k * ld + j] = b.data[k * b.row + j * b.column];
+  for (std::size_t k = 0; k < K; ++k)
     std::fill(packed + k * ld + N, packed + (k + 1) * ld, real(0));
-  }
 }
 
 }  // namespace
+
+void transpose_matrix(std::size_t rows, std::size_t columns, const real* from, std::size_t stride,
+                      real* to, std::size_t to_stride) {
+  const std::size_t whole_rows = rows / 8 * 8, whole_columns = columns / 8 * 8;
+  for (std::size_t i = 0; i < whole_rows; i += 8) {
+    for (std::size_t j = 0; j < whole_columns; j += 8)
+      transpose_block(from + i * stride + j, stride, to + j * to_stride + i, to_stride);
+  }
+  for (std::size_t j = 0; j < columns; ++j) {
+    for (std::size_t i = j < whole_columns ? whole_rows : 0; i < rows; ++i)
+      to[j * to_stride + i] = from[i * stride + j];
+  }
+}
 
 bool is_small_product(std::size_t M, std::size_t N, std::size_t K) {
   return K <= largest_inner && M <= largest_rows && K * padded(N) <= largest_packed;

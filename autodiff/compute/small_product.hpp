@@ -11,6 +11,10 @@ struct Strided {
   std::size_t row, column;
 };
 
+/// to (columns, rows) = from^T for from (rows, columns), in blocks of 8 x 8.
+void transpose_matrix(std::size_t rows, std::size_t columns, const real* from, std::size_t stride,
+                      real* to, std::size_t to_stride);
+
 /// Whether small_product() is the faster way; depends on the shape only.
 bool is_small_product(std::size_t M, std::size_t N, std::size_t K);
 

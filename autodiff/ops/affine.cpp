@@ -1,50 +1,147 @@
-#include <bochner/autodiff/compute/gemm.hpp>
+#include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/products.hpp>
 #include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/autodiff/compute/small_product.hpp>
 #include <bochner/autodiff/ops/gradient_target.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
+#include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// The bias is added to each row tile while the tile is in cache.
-void affine_rows(const real* x, const real* w, const real* bias, std::size_t rows, std::size_t D,
-                 std::size_t E, real* y) {
-  parallel_for(rows, product_row_tile, [=](std::size_t begin, std::size_t end) {
-    gemm(Transpose::no, Transpose::no, end - begin, E, D, 1, x + begin * D, D, w, E, 0,
-         y + begin * E, E);
-    for (std::size_t i = begin; i < end; ++i) {
-      for (std::size_t j = 0; j < E; ++j) y[i * E + j] += bias[j];
-    }
+/// (rows, D) to (rows, E), in tiles of rows that stay in cache from one use to the next.
+struct Affine {
+  const char* op;
+  std::size_t rows, D, E;
+  std::size_t tile() const { return std::max<std::size_t>(256, 4 * product_grain / (D * E + 1)); }
+};
+
+void require_factors(const char* op, const Var& x, const Var& w, const Var& bias) {
+  require(x.rank() >= 1 && w.rank() == 2 && w.dim(0) == x.dim(-1), op,
+          "w must be (D, E) for x (.., D): x ", x.shape(), ", w ", w.shape());
+  require(bias.shape() == Shape{w.dim(1)}, op, "bias must be (E) for w (D, E): w ", w.shape(),
+          ", bias ", bias.shape());
+}
+
+/// (.., E) for x (.., D).
+Shape result_shape(const Var& x, const Var& w) {
+  Shape shape = x.shape();
+  shape.back() = w.dim(1);
+  return shape;
+}
+
+Affine make_affine(const char* op, const Shape& result, const Var& w) {
+  const std::size_t D = w.dim(0), E = w.dim(1);
+  return {op, E == 0 ? 0 : element_count(result) / E, D, E};
+}
+
+/// y = x w; finish(y, begin, count) completes those rows, the first of which is at y.
+template <class Finish>
+Tensor forward(const Affine& a, const Shape& result, const Var& x, const Var& w,
+               const Finish& finish) {
+  Tensor y = uninitialized(result);
+  parallel_for(a.rows, a.tile(), [&](std::size_t begin, std::size_t end) {
+    real* rows = y.data() + begin * a.E;
+    gemm(Transpose::no, Transpose::no, end - begin, a.E, a.D, 1, x.data() + begin * a.D, a.D,
+         w.data(), a.E, 0, rows, a.E);
+    finish(rows, begin, end - begin);
   });
+  return y;
+}
+
+/// All gradients of a tile of rows while it is in cache; prepare(g, begin, count) first makes of
+/// its rows of g what arrives at x w + bias.
+template <class Prepare>
+void backward(const Affine& a, const Var& x, const Var& w, const Var& bias, Tensor& g,
+              const Prepare& prepare) {
+  const auto [op, rows, D, E] = a;
+  const std::size_t tile = std::min(a.tile(), rows),
+                    tiles = rows == 0 ? 0 : (rows + tile - 1) / tile;
+  std::optional<GradientTarget> dx;
+  if (x.needs_gradient()) dx.emplace(x);
+  Storage transposed(dx ? D * E : 0);
+  if (dx) transpose_matrix(D, E, w.data(), E, transposed.data(), D);
+  Tensor dw = zeros({D, E}), sums = zeros({tiles, E});
+  const auto term = [&](std::size_t, std::size_t index, real beta, real* product, std::size_t ld) {
+    const std::size_t begin = index * tile, count = std::min(tile, rows - begin);
+    real* from = g.data() + begin * E;
+    prepare(from, begin, count);
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t j = 0; j < E; ++j) sums.data()[index * E + j] += from[i * E + j];
+    }
+    if (dx) {
+      gemm(Transpose::no, Transpose::no, count, D, E, 1, from, E, transposed.data(), D, dx->beta,
+           dx->data + begin * D, D);
+    }
+    if (!w.needs_gradient()) return;
+    gemm(Transpose::yes, Transpose::no, D, E, count, 1, x.data() + begin * D, D, from, E, beta,
+         product, ld);
+  };
+  accumulate_products({1, tiles, D, E, tile, dw.data(), 0, E}, term);
+  w.add_gradient(std::move(dw));
+  bias.add_gradient(sum_to_shape(sums, {E}));
+}
+
+void add_to_rows(const real* __restrict bias, std::size_t E, std::size_t rows, real* __restrict y) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < E; ++j) y[i * E + j] += bias[j];
+  }
+}
+
+/// y = gelu(y) and its slope.
+void apply_gelu(real* __restrict y, real* __restrict slope, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    real distribution, density;
+    math::normal(y[i], &distribution, &density);
+    slope[i] = distribution + y[i] * density;
+    y[i] *= distribution;
+  }
 }
 
 }  // namespace
 
 Var affine(const Var& x, const Var& w, const Var& bias) {
-  require(x.rank() >= 1 && w.rank() == 2 && w.dim(0) == x.dim(-1), "affine",
-          "w must be (D, E) for x (.., D): x ", x.shape(), ", w ", w.shape());
-  const std::size_t D = w.dim(0), E = w.dim(1);
-  require(bias.shape() == Shape{E}, "affine", "bias must be (E) for w (D, E): w ", w.shape(),
+  require_factors("affine", x, w, bias);
+  return affine(x, w, bias, result_shape(x, w));
+}
+
+Var affine(const Var& x, const Var& w, const Var& bias, const Shape& shape) {
+  require(w.rank() == 2 && bias.shape() == Shape{w.dim(1)} &&
+              x.size() * w.dim(1) == element_count(shape) * w.dim(0),
+          "affine", "no rows of (D, E) lead from x ", x.shape(), " to ", shape, ": w ", w.shape(),
           ", bias ", bias.shape());
-  Shape shape = x.shape();
-  shape.back() = E;
-  const std::size_t rows = element_count(Shape(shape.begin(), shape.end() - 1));
-  Tensor y = uninitialized(shape);
-  affine_rows(x.data(), w.data(), bias.data(), rows, D, E, y.data());
-  return record("affine", std::move(y), {x, w, bias},
-                [x, w, bias = bias.gradient_only(), rows, D, E](Tensor& g) {
-                  if (x.needs_gradient()) {
-                    const GradientTarget dx(x);
-                    parallel_gemm(Transpose::no, Transpose::yes, rows, D, E, 1, g.data(), E,
-                                  w.data(), E, dx.beta, dx.data, D);
-                  }
-                  if (w.needs_gradient()) {
-                    accumulate_transposed_product(D, E, rows, x.data(), D, g.data(), E,
-                                                  w.gradient_buffer().data(), E);
-                  }
-                  if (bias.needs_gradient())
-                    accumulate_columns(g.data(), rows, E, bias.gradient_buffer().data());
+  const Affine a = make_affine("affine", shape, w);
+  const auto add_bias = [&](real* y, std::size_t, std::size_t count) {
+    add_to_rows(bias.data(), a.E, count, y);
+  };
+  return record(a.op, forward(a, shape, x, w, add_bias), {x, w, bias},
+                [a, x, w, bias = bias.gradient_only()](Tensor& g) {
+                  backward(a, x, w, bias, g, [](real*, std::size_t, std::size_t) {});
+                });
+}
+
+Var affine_gelu(const Var& x, const Var& w, const Var& bias) {
+  require_factors("affine_gelu", x, w, bias);
+  const Shape shape = result_shape(x, w);
+  const Affine a = make_affine("affine_gelu", shape, w);
+  const bool wanted = x.needs_gradient() || w.needs_gradient() || bias.needs_gradient();
+  Storage slopes(wanted ? a.rows * a.E : 0);
+  const auto activate = [&](real* y, std::size_t begin, std::size_t count) {
+    add_to_rows(bias.data(), a.E, count, y);
+    if (wanted) {
+      apply_gelu(y, slopes.data() + begin * a.E, count * a.E);
+    } else {
+      for (std::size_t i = 0; i < count * a.E; ++i) y[i] *= math::normal_cdf(y[i]);
+    }
+  };
+  Tensor y = forward(a, shape, x, w, activate);
+  return record(a.op, std::move(y), {x, w, bias},
+                [a, x, w, bias = bias.gradient_only(), slopes = std::move(slopes)](Tensor& g) {
+                  const auto multiply = [&](real* rows, std::size_t begin, std::size_t count) {
+                    const real* slope = slopes.data() + begin * a.E;
+                    for (std::size_t i = 0; i < count * a.E; ++i) rows[i] *= slope[i];
+                  };
+                  backward(a, x, w, bias, g, multiply);
                 });
 }
 

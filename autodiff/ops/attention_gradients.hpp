@@ -5,6 +5,20 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+/// Gradients of rates: of each sequence (B, H), which are joined in order for rates (H), or of as
+/// many as there are rates.
+inline void add_rate_gradient(const Var& rate, const std::vector<double>& by_sequence) {
+  if (!rate.needs_gradient()) return;
+  const std::size_t count = rate.size();
+  Tensor total = uninitialized(rate.shape());
+  for (std::size_t i = 0; i < count; ++i) {
+    double sum = 0;
+    for (std::size_t task = i; task < by_sequence.size(); task += count) sum += by_sequence[task];
+    total.data()[i] = real(sum);
+  }
+  rate.add_gradient(std::move(total));
+}
+
 /// Gradients of q, k and v, and of the rate of each head per sequence, (B, H), in double.
 struct AttentionGradients {
   Tensor q, k, v;
@@ -16,20 +30,11 @@ struct AttentionGradients {
         v(uninitialized(values)),
         rate(values[0] * values[2]) {}
 
-  /// The rates' gradients are joined over the sequences in order.
   void hand_to(const Var& q_input, const Var& k_input, const Var& v_input, const Var& rate_input) {
     q_input.add_gradient(std::move(q));
     k_input.add_gradient(std::move(k));
     v_input.add_gradient(std::move(v));
-    if (!rate_input.needs_gradient()) return;
-    const std::size_t H = rate_input.size();
-    Tensor total = uninitialized({H});
-    for (std::size_t h = 0; h < H; ++h) {
-      double sum = 0;
-      for (std::size_t task = h; task < rate.size(); task += H) sum += rate[task];
-      total.data()[h] = real(sum);
-    }
-    rate_input.add_gradient(std::move(total));
+    add_rate_gradient(rate_input, rate);
   }
 };
 

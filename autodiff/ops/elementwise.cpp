@@ -114,6 +114,12 @@ Var relu(const Var& x) {
       [](real y) { return y > 0 ? real(1) : real(0); });
 }
 
+Var elu(const Var& x) {
+  return unary_by_output(
+      "elu", x, [](real u) { return u > 0 ? u : math::exp(u) - 1; },
+      [](real y) { return y > 0 ? real(1) : y + 1; });
+}
+
 Var gelu(const Var& x) {
   return unary(
       "gelu", x, [](real u) { return u * math::normal_cdf(u); },

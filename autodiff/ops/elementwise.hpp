@@ -69,6 +69,8 @@ Var gelu(const Var& x);
 Var silu(const Var& x);
 /// y = erf x.
 Var erf(const Var& x);
+/// y = x for x > 0, else e^x - 1.
+Var elu(const Var& x);
 /// y = |x|; the gradient at 0 is 0.
 Var abs(const Var& x);
 /// y = x cut to [low, high]; no gradient outside.

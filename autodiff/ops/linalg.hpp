@@ -13,6 +13,12 @@ Var matmul_nt(const Var& a, const Var& b);
 Var matmul_tn(const Var& a, const Var& b);
 /// y = x w + bias. (.., D), (D, E), (E) -> (.., E)
 Var affine(const Var& x, const Var& w, const Var& bias);
+/// The same between any two shapes that are rows of D and of E: no head is split off or joined by a
+/// copy. x, (D, E), (E) -> shape
+Var affine(const Var& x, const Var& w, const Var& bias, const Shape& shape);
+/// y = gelu(x w + bias), with the slopes of gelu kept instead of its argument. (.., D), (D, E), (E)
+/// -> (.., E)
+Var affine_gelu(const Var& x, const Var& w, const Var& bias);
 /// Each head's rows times its own matrix, transposed: y[.., h, :] = w[h] x[.., h, :]. (.., H, d),
 /// (H, m, d) -> (.., H, m)
 Var project_heads(const Var& x, const Var& w);

@@ -1,4 +1,6 @@
+#include <bochner/autodiff/ops/attention_gradients.hpp>
 #include <bochner/autodiff/ops/linear_attention_parts.hpp>
+#include <bochner/autodiff/ops/sequence.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -6,77 +8,69 @@ using namespace linear_attention_parts;
 
 namespace {
 
-void require_shapes(const Var& q, const Var& k, const Var& v, const Var& rate, bool causal) {
-  require(q.rank() == 4 && q.shape() == k.shape(), "linear_attention",
-          "features must be (B, T, H, F): q ", q.shape(), ", k ", k.shape());
-  require(v.rank() == 4 && v.dim(0) == q.dim(0) && v.dim(1) == q.dim(1) && v.dim(2) == q.dim(2),
-          "linear_attention", "values must be (B, T, H, d) like the features: v ", v.shape(),
-          ", k ", k.shape());
+constexpr const char* name = "linear_attention";
+
+void require_shapes(const Features& q, const Features& k, const Var& v, const Var& rate,
+                    const LinearAttentionOptions& options) {
+  const Shape features = q.shape();
+  require(features.size() == 4 && features == k.shape(), name, "features must be (B, T, H, F): q ",
+          features, ", k ", k.shape());
+  const Shape tokens{features[0], features[1], features[2]};
+  require(v.rank() == 4 && Shape{v.dim(0), v.dim(1), v.dim(2)} == tokens, name,
+          "values must be (B, T, H, d) like the features: v ", v.shape(), ", k ", k.shape());
+  require(options.floor == 0 || q.scale == FeatureScale::linear, name,
+          "a floor needs linear features: logarithms have no fixed unit");
+  require(options.chunk > 0, name, "the chunk must hold at least one token");
+  require(options.lengths.empty() || options.lengths.size() == tokens[0], name,
+          "one length per sequence: ", options.lengths.size(), " lengths, v ", v.shape());
+  for (std::size_t length : options.lengths)
+    require(length <= tokens[1], name, "a length of ", length, " exceeds T of v ", v.shape());
   if (!rate.exists()) return;
-  require(causal, "linear_attention", "a time kernel needs causal attention");
-  require(rate.shape() == Shape{q.dim(2)}, "linear_attention", "one rate per head: rate ",
-          rate.shape(), ", q ", q.shape());
+  require(options.causal, name, "a time kernel needs causal attention");
+  require(rate.shape() == Shape{tokens[2]} || rate.shape() == tokens, name,
+          "one rate per head, (H) or (B, T, H): rate ", rate.shape(), ", q ", features);
+}
+
+std::vector<Var> inputs_of(const Features& q, const Features& k, const Var& v, const Var& rate) {
+  return {q.tokens, q.frequencies, q.offset, k.tokens, k.frequencies, k.offset, v, rate};
+}
+
+/// What one call, forward or backward, works on.
+Attention attention(const Features& q, const Features& k, const Var& v, const Var& rate,
+                    const LinearAttentionOptions& options) {
+  const std::size_t T = v.dim(1), H = v.dim(2);
+  const Sizes n{v.dim(0),     T,        H,
+                k.shape()[3], v.dim(3), std::max<std::size_t>(1, std::min(options.chunk, T))};
+  const Decay decay{rate.exists() ? rate.data() : nullptr, rate.exists() && rate.rank() == 3, T, H};
+  return {n, make_source(q), make_source(k), v.data(), decay, options.lengths, options.floor};
 }
 
 }  // namespace
 
-Var linear_attention(const Var& q, const Var& k, const Var& v, const Var& rate,
+Var linear_attention(const Features& q, const Features& k, const Var& v, const Var& rate,
                      const LinearAttentionOptions& options) {
-  require_shapes(q, k, v, rate, options.causal);
-  require(options.chunk > 0, "linear_attention", "the chunk must hold at least one token");
-  const std::size_t T = q.dim(1);
-  const Sizes n{q.dim(0), T,        q.dim(2),
-                q.dim(3), v.dim(3), std::max<std::size_t>(1, std::min(options.chunk, T))};
-  const auto inputs = [n, scale = options.scale](const Var& q, const Var& k, const Var& v,
-                                                 const Var& rate) {
-    return Inputs{n, q.data(), k.data(), v.data(), rate.exists() ? rate.data() : nullptr, scale};
-  };
-  const Inputs in = inputs(q, k, v, rate);
-  const bool causal = options.causal;
-  Tensor y = uninitialized(v.shape());
-  if (y.size() > 0) causal ? attend_causally(in, y) : attend_bidirectionally(in, y);
-  return record("linear_attention", std::move(y), {q, k, v, rate}, [=](const Tensor& y, Tensor& g) {
-    if (g.size() == 0) return;
-    AttentionGradients gradients(q.shape(), v.shape());
-    (causal ? attend_causally_backward : attend_bidirectionally_backward)(inputs(q, k, v, rate), y,
-                                                                          g, gradients);
-    gradients.hand_to(q, k, v, rate);
-  });
-}
-
-LinearAttentionState::LinearAttentionState(std::size_t heads, std::size_t features, std::size_t dim)
-    : weighted_values(zeros({heads, features, dim})),
-      weights(zeros({heads, features})),
-      log_unit(filled({heads}, nothing)) {}
-
-Tensor linear_attention_step(LinearAttentionState& state, const Tensor& q, const Tensor& k,
-                             const Tensor& v, const Tensor* rate, FeatureScale scale) {
-  const std::size_t H = q.shape()[0], F = q.shape()[1], d = v.shape()[1];
-  Tensor out = zeros({H, d});
-  Tensor query = uninitialized({F}), key = uninitialized({F});
-  for (std::size_t h = 0; h < H; ++h) {
-    real log_query, log_key;
-    load_features(q.data() + h * F, F, 1, F, scale, query.data(), &log_query);
-    load_features(k.data() + h * F, F, 1, F, scale, key.data(), &log_key);
-    real& unit = state.log_unit.data()[h];
-    if (rate) unit -= rate->data()[h];
-    const real top = std::max(unit, log_key);
-    const real keep = math::exp(unit - top), carry = math::exp(log_key - top);
-    unit = top;
-    real* weights = state.weights.data() + h * F;
-    real* y = out.data() + h * d;
-    for (std::size_t f = 0; f < F; ++f) {
-      real* values = state.weighted_values.data() + (h * F + f) * d;
-      const real weight = carry * key.data()[f];
-      weights[f] = keep * weights[f] + weight;
-      for (std::size_t e = 0; e < d; ++e)
-        values[e] = keep * values[e] + weight * v.data()[h * d + e];
-      for (std::size_t e = 0; e < d; ++e) y[e] += query.data()[f] * values[e];
-    }
-    const real factor = safe_inverse(dot_row(query.data(), weights, F));
-    for (std::size_t e = 0; e < d; ++e) y[e] *= factor;
+  require_shapes(q, k, v, rate, options);
+  const auto memory = std::make_shared<Memory>();
+  const bool all_tokens = options.lengths.empty();
+  Tensor y = all_tokens ? uninitialized(v.shape()) : zeros(v.shape());
+  if (y.size() > 0) {
+    const Attention in = attention(q, k, v, rate, options);
+    (options.causal ? attend_causally : attend_bidirectionally)(in, *memory, y);
   }
-  return out;
+  return record(name, std::move(y), inputs_of(q, k, v, rate), [=](const Tensor& y, Tensor& g) {
+    if (g.size() == 0) return;
+    const Attention in = attention(q, k, v, rate, options);
+    OtherGradients gradients{all_tokens ? uninitialized(v.shape()) : zeros(v.shape()), {}};
+    if (rate.exists()) gradients.rate.resize(rate.rank() == 3 ? rate.size() : in.n.B * in.n.H);
+    in.q->expect_gradients(all_tokens);
+    in.k->expect_gradients(all_tokens);
+    (options.causal ? attend_causally_backward : attend_bidirectionally_backward)(in, *memory, y, g,
+                                                                                  gradients);
+    in.q->hand_over();
+    in.k->hand_over();
+    v.add_gradient(std::move(gradients.v));
+    add_rate_gradient(rate, gradients.rate);
+  });
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -4,172 +4,263 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace linear_attention_parts {
 namespace {
 
-void attend_head(const Inputs& in, std::size_t b, std::size_t h, real* out, Arena arena) {
-  const Sizes& n = in.n;
-  Chunk chunk(n, arena);
-  State state(n, arena);
-  state.clear(n);
-  real* weighted_keys = arena.take(n.C * n.F);
-  for (std::size_t c = 0; c < n.chunks(); ++c) {
-    const real* v = in.v + n.value_offset(b, h, c);
-    real* y = out + n.value_offset(b, h, c);
-    chunk.load_keys(n, in.k + n.feature_offset(b, h, c), n.rows(c), in.rate_of(h), in.scale);
-    chunk.load_queries(n, in.q + n.feature_offset(b, h, c), in.scale);
-    chunk.weigh(state.unit);
-    chunk.multiply(n, state.weights);
-    gemm(Transpose::no, Transpose::no, chunk.rows, n.d, n.F, 1, chunk.q, n.F, state.values, n.d, 0,
-         y, n.value_stride());
-    scale_rows(chunk.rows, n.d, chunk.past, y, n.value_stride());
-    gemm(Transpose::no, Transpose::no, chunk.rows, n.d, chunk.rows, 1, chunk.product, n.C, v,
-         n.value_stride(), 1, y, n.value_stride());
-    scale_rows(chunk.rows, n.d, chunk.normalizer, y, n.value_stride());
-    if (c + 1 < n.chunks()) state.advance(n, chunk, v, in.rate_of(h), weighted_keys, state);
-  }
+/// Row i of `products` becomes weight_j (product_ij + offset) for j <= i and 0 beyond.
+inline void weigh_row(std::size_t i, std::size_t rows, const real* weight, real offset,
+                      real* products) {
+  const int diagonal = int(i), count = int(rows);
+  for (int j = 0; j < count; ++j)
+    products[j] = j <= diagonal ? weight[j] * (products[j] + offset) : real(0);
 }
 
-/// One head of one sequence, chunks in reverse order. Returns dL/drate.
-class BackwardHead {
+/// Chunks whose keys and states the backward pass holds at once: half a megabyte in float.
+std::size_t segment_chunks(const Sizes& n) {
+  constexpr std::size_t elements = 131072;
+  return 1 + elements / (Keys::scratch_size(n) + n.state());
+}
+std::size_t segments(const Sizes& n) {
+  const std::size_t tokens = segment_chunks(n) * n.C;
+  return (n.T + tokens - 1) / tokens;
+}
+
+class ForwardHead {
  public:
   static std::size_t scratch_size(const Sizes& n) {
-    return Chunk::scratch_size(n) + (n.chunks() + 1) * State::scratch_size(n) + 3 * n.C * n.F +
-           n.C * n.C + n.C * n.d + n.C;
+    return Keys::scratch_size(n) + n.state() + n.C * (n.F + n.C + 2 * n.d + 1);
   }
 
-  BackwardHead(const Inputs& in, std::size_t b, std::size_t h, Arena arena)
+  ForwardHead(const Attention& in, Memory& memory, std::size_t b, std::size_t h, Arena arena)
       : in_(in),
         n_(in.n),
+        memory_(memory),
         b_(b),
         h_(h),
-        rate_(in.rate_of(h)),
-        chunk_(n_, arena),
-        later_(n_, arena),
-        dq_(arena.take(n_.C * n_.F)),
-        dk_(arena.take(n_.C * n_.F)),
-        extra_(arena.take(n_.C * n_.F)),
-        da_(arena.take(n_.C * n_.C)),
-        numerator_(arena.take(n_.C * n_.d)),
-        weight_(arena.take(n_.C)) {
-    later_.clear(n_);
-    for (std::size_t c = 0; c < n_.chunks(); ++c) states_.emplace_back(n_, arena);
-    run_forward();
-  }
+        keys_(n_, arena),
+        state_(n_, arena),
+        q_(arena.take(n_.C * n_.F)),
+        product_(arena.take(n_.C * n_.C)),
+        recent_(arena.take(n_.C * n_.d)),
+        past_(arena.take(n_.C * n_.d)) {}
 
-  double run(const real* y, const real* g, AttentionGradients& out) {
-    for (std::size_t c = n_.chunks(); c-- > 0;) {
-      const std::size_t values = n_.value_offset(b_, h_, c),
-                        features = n_.feature_offset(b_, h_, c);
-      load(c);
-      chunk_.load_queries(n_, in_.q + features, in_.scale);
-      chunk_.multiply(n_, states_[c].weights);
-      split_quotient(n_, chunk_.rows, g + values, y + values, chunk_.normalizer, numerator_,
-                     weight_);
-      differentiate_products(in_.v + values);
-      differentiate_queries(states_[c]);
-      differentiate_keys(in_.v + values);
-      differentiate_values(out.v.data() + values);
-      for (std::size_t j = 0; j < chunk_.rows; ++j) {
-        rate_gradient_ += double(j) * dot_row(chunk_.k + j * n_.F, dk_ + j * n_.F, n_.F);
+  void run(real* out) {
+    state_.clear(n_);
+    for (std::size_t c = 0; c < in_.chunks(b_); ++c) {
+      const Place place = in_.place(b_, h_, c);
+      if (c % segment_chunks(n_) == 0)
+        state_.save(n_, memory_.state_of(b_, h_, c / segment_chunks(n_)));
+      if (c + 1 < in_.chunks(b_)) {
+        const Place next = in_.place(b_, h_, c + 1);
+        in_.prefetch_keys(next);
+        in_.q->prefetch(next);
       }
-      store_features(n_, chunk_.rows, dq_, chunk_.q, in_.scale, out.q.data() + features);
-      store_features(n_, chunk_.rows, dk_, chunk_.k, in_.scale, out.k.data() + features);
-      if (c > 0) differentiate_state(states_[c]);
+      keys_.load(in_, place, state_.unit);
+      in_.q->load(place, q_, nullptr);
+      multiply(memory_.normalizer_of(n_, place));
+      read(place, out + n_.value_offset(place));
+      state_.add(n_, keys_);
     }
-    return rate_gradient_;
   }
 
  private:
-  void load(std::size_t c) {
-    chunk_.load_keys(n_, in_.k + n_.feature_offset(b_, h_, c), n_.rows(c), rate_, in_.scale);
-    chunk_.weigh(states_[c].unit);
+  /// product = weight * (q k^T), and the normalizer, to which the past adds its weights.
+  void multiply(real* normalizer) {
+    const std::size_t rows = keys_.rows;
+    gemm(Transpose::no, Transpose::yes, rows, rows, n_.F, 1, q_, n_.F, keys_.features, n_.F, 0,
+         product_, n_.C);
+    keys_.for_each_unit([&](std::size_t first, std::size_t last, const real* weight) {
+      for (std::size_t i = first; i < last; ++i) {
+        real* row = product_ + i * n_.C;
+        weigh_row(i, rows, weight, 0, row);
+        const real past = keys_.past[i] * dot_row(q_ + i * n_.F, state_.weights(n_), n_.F);
+        normalizer[i] = safe_inverse(sum_row(row, rows) + past, in_.floor);
+      }
+    });
   }
 
-  /// The state before each chunk.
-  void run_forward() {
-    states_[0].clear(n_);
-    for (std::size_t c = 0; c + 1 < n_.chunks(); ++c) {
-      load(c);
-      states_[c].advance(n_, chunk_, in_.v + n_.value_offset(b_, h_, c), rate_, extra_,
-                         states_[c + 1]);
+  void read(const Place& place, real* y) {
+    const real* normalizer = memory_.normalizer_of(n_, place);
+    gemm(Transpose::no, Transpose::no, place.rows, n_.d, place.rows, 1, product_, n_.C,
+         in_.v + n_.value_offset(place), n_.value_stride(), 0, recent_, n_.d);
+    gemm(Transpose::no, Transpose::yes, place.rows, n_.d, n_.F, 1, q_, n_.F, state_.sums, n_.F, 0,
+         past_, n_.d);
+    for (std::size_t i = 0; i < place.rows; ++i, y += n_.value_stride()) {
+      const real *recent = recent_ + i * n_.d, *past = past_ + i * n_.d;
+      for (std::size_t e = 0; e < n_.d; ++e)
+        y[e] = normalizer[i] * (recent[e] + keys_.past[i] * past[e]);
     }
   }
 
-  /// da = weight * (numerator v^T + weight gradient): the gradient of q k^T inside the chunk.
-  void differentiate_products(const real* v) {
-    gemm(Transpose::no, Transpose::yes, chunk_.rows, chunk_.rows, n_.d, 1, numerator_, n_.d, v,
-         n_.value_stride(), 0, da_, n_.C);
-    for (std::size_t i = 0; i < chunk_.rows; ++i) {
-      real* row = da_ + i * n_.C;
-      const real* w = chunk_.weight + i * n_.C;
-      for (std::size_t j = 0; j < chunk_.rows; ++j) row[j] = (row[j] + weight_[i]) * w[j];
-    }
-  }
-
-  void differentiate_queries(const State& state) {
-    gemm(Transpose::no, Transpose::no, chunk_.rows, n_.F, chunk_.rows, 1, da_, n_.C, chunk_.k, n_.F,
-         0, dq_, n_.F);
-    gemm(Transpose::no, Transpose::yes, chunk_.rows, n_.F, n_.d, 1, numerator_, n_.d, state.values,
-         n_.d, 0, extra_, n_.F);
-    add_outer_part(chunk_.rows, n_.F, chunk_.past, extra_, weight_, state.weights, dq_);
-  }
-
-  void differentiate_keys(const real* v) {
-    gemm(Transpose::yes, Transpose::no, chunk_.rows, n_.F, chunk_.rows, 1, da_, n_.C, chunk_.q,
-         n_.F, 0, dk_, n_.F);
-    gemm(Transpose::no, Transpose::yes, chunk_.rows, n_.F, n_.d, 1, v, n_.value_stride(),
-         later_.values, n_.d, 0, extra_, n_.F);
-    add_outer_part(chunk_.rows, n_.F, chunk_.carry, extra_, nullptr, later_.weights, dk_);
-  }
-
-  void differentiate_values(real* dv) {
-    gemm(Transpose::no, Transpose::no, chunk_.rows, n_.d, n_.F, 1, chunk_.k, n_.F, later_.values,
-         n_.d, 0, dv, n_.value_stride());
-    scale_rows(chunk_.rows, n_.d, chunk_.carry, dv, n_.value_stride());
-    gemm(Transpose::yes, Transpose::no, chunk_.rows, n_.d, chunk_.rows, 1, chunk_.product, n_.C,
-         numerator_, n_.d, 1, dv, n_.value_stride());
-  }
-
-  /// later = gradient of the state that entered this chunk; its unit moves by -rate C per chunk.
-  void differentiate_state(const State& state) {
-    for (std::size_t f = 0; f < n_.F; ++f) later_.weights[f] *= chunk_.keep;
-    for (std::size_t i = 0; i < chunk_.rows; ++i) {
-      const real amount = chunk_.past[i] * weight_[i];
-      for (std::size_t f = 0; f < n_.F; ++f) later_.weights[f] += amount * chunk_.q[i * n_.F + f];
-    }
-    scale_rows(chunk_.rows, n_.d, chunk_.past, numerator_, n_.d);
-    gemm(Transpose::yes, Transpose::no, n_.F, n_.d, chunk_.rows, 1, chunk_.q, n_.F, numerator_,
-         n_.d, chunk_.keep, later_.values, n_.d);
-    rate_gradient_ -= double(n_.C) * (double(dot_row(later_.values, state.values, n_.F * n_.d)) +
-                                      double(dot_row(later_.weights, state.weights, n_.F)));
-  }
-
-  const Inputs& in_;
+  const Attention& in_;
   const Sizes& n_;
+  Memory& memory_;
   std::size_t b_, h_;
-  real rate_;
-  Chunk chunk_;
-  State later_;  // gradient of the state after the current chunk
-  real *dq_, *dk_, *extra_, *da_, *numerator_, *weight_;
-  std::vector<State> states_;  // before each chunk
-  double rate_gradient_ = 0;
+  Keys keys_;
+  State state_;
+  real *q_, *product_, *recent_, *past_;
+};
+
+/// One head of one sequence, segments and their chunks in reverse order.
+class BackwardHead {
+ public:
+  static std::size_t scratch_size(const Sizes& n) {
+    return segment_chunks(n) * (Keys::scratch_size(n) + n.state()) + 2 * n.state() +
+           n.C * (2 * n.F + 2 * n.C + 2 * n.d + 4);
+  }
+
+  BackwardHead(const Attention& in, Memory& memory, std::size_t b, std::size_t h, Arena arena)
+      : in_(in),
+        n_(in.n),
+        memory_(memory),
+        b_(b),
+        h_(h),
+        state_(n_, arena),
+        later_(arena.take(n_.state())),
+        q_(arena.take(n_.C * n_.F)),
+        gradient_(arena.take(n_.C * n_.F)),
+        product_(arena.take(n_.C * n_.C)),
+        slope_of_product_(arena.take(n_.C * n_.C)),
+        numerator_(arena.take(n_.C * n_.d)),
+        extended_(arena.take(n_.C * (n_.d + 1))),
+        weight_(arena.take(n_.C)),
+        slope_(arena.take(n_.C)),
+        query_slope_(arena.take(n_.C)) {
+    std::fill_n(later_, n_.state(), real(0));
+    for (std::size_t c = 0; c < std::min(segment_chunks(n_), in.chunks(b)); ++c) {
+      keys_.emplace_back(n_, arena);
+      states_.push_back(arena.take(n_.state()));
+    }
+  }
+
+  void run(const Tensor& y, const Tensor& g, OtherGradients& out) {
+    const std::size_t size = segment_chunks(n_), chunks = in_.chunks(b_);
+    for (std::size_t segment = (chunks + size - 1) / size; segment-- > 0;) {
+      const std::size_t first = segment * size, last = std::min(chunks, first + size);
+      load_segment(segment, first, last);
+      for (std::size_t c = last; c-- > first;) {
+        const Place place = in_.place(b_, h_, c);
+        const std::size_t values = n_.value_offset(place);
+        if (c > first) prefetch(in_.place(b_, h_, c - 1), y, g);
+        differentiate(place, keys_[c - first], states_[c - first], y.data() + values,
+                      g.data() + values, out.v.data() + values);
+        if (in_.decay.rate) differentiate_rates(place, states_[c - first], out);
+      }
+    }
+  }
+
+ private:
+  void prefetch(const Place& place, const Tensor& y, const Tensor& g) const {
+    in_.q->prefetch(place);
+    in_.prefetch(y.data(), place);
+    in_.prefetch(g.data(), place);
+  }
+
+  /// The keys of each chunk and the state before it.
+  void load_segment(std::size_t segment, std::size_t first, std::size_t last) {
+    state_.restore(n_, memory_.state_of(b_, h_, segment));
+    for (std::size_t c = first; c < last; ++c) {
+      std::copy_n(state_.sums, n_.state(), states_[c - first]);
+      if (c + 1 < last) in_.prefetch_keys(in_.place(b_, h_, c + 1));
+      keys_[c - first].load(in_, in_.place(b_, h_, c), state_.unit);
+      if (c + 1 < last) state_.add(n_, keys_[c - first]);
+    }
+  }
+
+  void differentiate(const Place& place, const Keys& keys, const real* state, const real* y,
+                     const real* g, real* dv) {
+    split_quotient(n_, place.rows, g, y, memory_.normalizer_of(n_, place), in_.floor, numerator_,
+                   weight_);
+    scale_and_extend(place.rows, n_.d, keys.past, numerator_, n_.d, weight_, extended_);
+    in_.q->load(place, q_, nullptr);
+    differentiate_products(keys, in_.v + n_.value_offset(place));
+    differentiate_values(keys, dv);
+    differentiate_queries(place, keys, state);
+    differentiate_keys(place, keys);
+    gemm(Transpose::yes, Transpose::no, n_.d + 1, n_.F, place.rows, 1, extended_, n_.d + 1, q_,
+         n_.F, keys.keep, later_, n_.F);
+  }
+
+  /// product = weight * q k^T, and the gradient of q k^T.
+  void differentiate_products(const Keys& keys, const real* v) {
+    const std::size_t rows = keys.rows;
+    gemm(Transpose::no, Transpose::yes, rows, rows, n_.F, 1, q_, n_.F, keys.features, n_.F, 0,
+         product_, n_.C);
+    gemm(Transpose::no, Transpose::yes, rows, rows, n_.d, 1, numerator_, n_.d, v, n_.value_stride(),
+         0, slope_of_product_, n_.C);
+    keys.for_each_unit([&](std::size_t first, std::size_t last, const real* weight) {
+      for (std::size_t i = first; i < last; ++i) {
+        weigh_row(i, rows, weight, 0, product_ + i * n_.C);
+        weigh_row(i, rows, weight, weight_[i], slope_of_product_ + i * n_.C);
+      }
+    });
+  }
+
+  void differentiate_values(const Keys& keys, real* dv) {
+    gemm(Transpose::no, Transpose::yes, keys.rows, n_.d, n_.F, 1, keys.features, n_.F, later_, n_.F,
+         0, dv, n_.value_stride());
+    for (std::size_t j = 0; j < keys.rows; ++j) {
+      for (std::size_t e = 0; e < n_.d; ++e) dv[j * n_.value_stride() + e] *= keys.carry[j];
+    }
+    gemm(Transpose::yes, Transpose::no, keys.rows, n_.d, keys.rows, 1, product_, n_.C, numerator_,
+         n_.d, 1, dv, n_.value_stride());
+  }
+
+  void differentiate_queries(const Place& place, const Keys& keys, const real* state) {
+    gemm(Transpose::no, Transpose::no, place.rows, n_.F, place.rows, 1, slope_of_product_, n_.C,
+         keys.features, n_.F, 0, gradient_, n_.F);
+    gemm(Transpose::no, Transpose::no, place.rows, n_.F, n_.d + 1, 1, extended_, n_.d + 1, state,
+         n_.F, 1, gradient_, n_.F);
+    in_.q->store(place, q_, gradient_, in_.decay.rate ? query_slope_ : nullptr);
+  }
+
+  void differentiate_keys(const Place& place, const Keys& keys) {
+    gemm(Transpose::yes, Transpose::no, place.rows, n_.F, place.rows, 1, slope_of_product_, n_.C,
+         q_, n_.F, 0, gradient_, n_.F);
+    gemm(Transpose::no, Transpose::no, place.rows, n_.F, n_.d + 1, 1, keys.extended, n_.d + 1,
+         later_, n_.F, 1, gradient_, n_.F);
+    in_.k->store(place, keys.features, gradient_, slope_);
+  }
+
+  /// `passing`: the derivative with respect to the logarithm of what passes from before token t to
+  /// t and beyond; that of the rate is its negative. At the first token all of it comes from the
+  /// state. The slopes of queries are zero where no floor is, but for rounding errors, which those
+  /// of keys share.
+  void differentiate_rates(const Place& place, const real* state, OtherGradients& out) {
+    double passing = dot_row(later_, state, n_.state());
+    for (std::size_t t = 0; t < place.rows; ++t) {
+      const std::size_t token = (place.b * n_.T + place.first + t) * n_.H + place.h;
+      out.rate[in_.decay.by_token ? token : place.b * n_.H + place.h] -= passing;
+      passing += double(slope_[t]) - double(query_slope_[t]);
+    }
+  }
+
+  const Attention& in_;
+  const Sizes& n_;
+  Memory& memory_;
+  std::size_t b_, h_;
+  State state_;
+  real* later_;  // (d + 1, F): gradient of the state after the current chunk
+  real *q_, *gradient_, *product_, *slope_of_product_, *numerator_, *extended_, *weight_, *slope_,
+      *query_slope_;
+  std::vector<Keys> keys_;     // of the chunks of a segment
+  std::vector<real*> states_;  // before each of them
 };
 
 }  // namespace
 
-void attend_causally(const Inputs& in, Tensor& out) {
+void attend_causally(const Attention& in, Memory& memory, Tensor& out) {
   const Sizes& n = in.n;
-  Scratch<real> scratch(Chunk::scratch_size(n) + State::scratch_size(n) + n.C * n.F);
+  memory.allocate(n, segments(n));
+  Scratch<real> scratch(ForwardHead::scratch_size(n));
   parallel_tasks(n.B * n.H, [&](std::size_t task) {
-    attend_head(in, task / n.H, task % n.H, out.data(), {scratch.local()});
+    ForwardHead(in, memory, task / n.H, task % n.H, {scratch.local()}).run(out.data());
   });
 }
 
-void attend_causally_backward(const Inputs& in, const Tensor& y, const Tensor& g,
-                              AttentionGradients& gradients) {
+void attend_causally_backward(const Attention& in, Memory& memory, const Tensor& y, const Tensor& g,
+                              OtherGradients& gradients) {
   const Sizes& n = in.n;
   Scratch<real> scratch(BackwardHead::scratch_size(n));
   parallel_tasks(n.B * n.H, [&](std::size_t task) {
-    BackwardHead head(in, task / n.H, task % n.H, {scratch.local()});
-    gradients.rate[task] = head.run(y.data(), g.data(), gradients);
+    BackwardHead(in, memory, task / n.H, task % n.H, {scratch.local()}).run(y, g, gradients);
   });
 }
 

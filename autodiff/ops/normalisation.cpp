@@ -9,7 +9,8 @@ namespace {
 /// Per row what turns x into (x - mean) * rstd; rms_norm has means of zero.
 struct RowStatistics {
   bool centred;
-  Tensor mean, rstd;
+  Storage mean, rstd;
+  RowStatistics(bool is_centred, std::size_t rows) : centred(is_centred), mean(rows), rstd(rows) {}
 };
 
 std::size_t row_count(const Tensor& x) {
@@ -17,38 +18,25 @@ std::size_t row_count(const Tensor& x) {
   return D == 0 ? 0 : x.size() / D;
 }
 
-RowStatistics row_statistics(const Tensor& x, bool centred, real epsilon) {
-  const std::size_t D = x.shape().back(), rows = row_count(x);
-  RowStatistics statistics{centred, zeros({rows}), uninitialized({rows})};
-  Scratch<real> scratch(D);
-  parallel_for(rows, row_grain(D), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const real* row = x.data() + i * D;
-      if (centred) {
-        const real mean = statistics.mean.data()[i] = sum_row(row, D) / real(D);
-        real* deviation = scratch.local();
-        for (std::size_t j = 0; j < D; ++j) deviation[j] = row[j] - mean;
-        row = deviation;
-      }
-      statistics.rstd.data()[i] = 1 / std::sqrt(dot_row(row, row, D) / real(D) + epsilon);
-    }
-  });
-  return statistics;
-}
-
 /// y = (x - mean) * rstd * gain + bias; no bias for nullptr.
-Tensor normalized(const Tensor& x, const RowStatistics& statistics, const real* gain,
-                  const real* bias) {
+Tensor normalized(const Tensor& x, const real* gain, const real* bias, real epsilon,
+                  RowStatistics& statistics) {
   Tensor y = uninitialized(x.shape());
   const std::size_t D = x.shape().back();
   parallel_for(row_count(x), row_grain(D), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      const real mean = statistics.mean.data()[i], rstd = statistics.rstd.data()[i];
-      const real* from = x.data() + i * D;
-      real* to = y.data() + i * D;
-      for (std::size_t j = 0; j < D; ++j) to[j] = (from[j] - mean) * rstd * gain[j];
-      if (!bias) continue;
-      for (std::size_t j = 0; j < D; ++j) to[j] += bias[j];
+      const real* __restrict from = x.data() + i * D;
+      real* __restrict to = y.data() + i * D;
+      const real mean = statistics.centred ? sum_row(from, D) / real(D) : real(0);
+      for (std::size_t j = 0; j < D; ++j) to[j] = from[j] - mean;
+      const real rstd = 1 / std::sqrt(dot_row(to, to, D) / real(D) + epsilon);
+      statistics.mean.data()[i] = mean;
+      statistics.rstd.data()[i] = rstd;
+      if (bias) {
+        for (std::size_t j = 0; j < D; ++j) to[j] = to[j] * rstd * gain[j] + bias[j];
+      } else {
+        for (std::size_t j = 0; j < D; ++j) to[j] = to[j] * rstd * gain[j];
+      }
     }
   });
   return y;
@@ -100,8 +88,8 @@ Var layer_norm(const Var& x, const Var& gain, const Var& bias, real epsilon) {
   require(x.rank() >= 1 && gain.shape() == Shape{x.dim(-1)} && bias.shape() == gain.shape(),
           "layer_norm", "gain and bias must be (D) for x (.., D): x ", x.shape(), ", gain ",
           gain.shape(), ", bias ", bias.shape());
-  RowStatistics statistics = row_statistics(x.value(), true, epsilon);
-  Tensor y = normalized(x.value(), statistics, gain.data(), bias.data());
+  RowStatistics statistics(true, row_count(x.value()));
+  Tensor y = normalized(x.value(), gain.data(), bias.data(), epsilon, statistics);
   return record("layer_norm", std::move(y), {x, gain, bias},
                 [x, gain, bias = bias.gradient_only(), statistics = std::move(statistics)](
                     Tensor& g) { backward(x, gain, bias, statistics, g); });
@@ -110,8 +98,8 @@ Var layer_norm(const Var& x, const Var& gain, const Var& bias, real epsilon) {
 Var rms_norm(const Var& x, const Var& gain, real epsilon) {
   require(x.rank() >= 1 && gain.shape() == Shape{x.dim(-1)}, "rms_norm",
           "gain must be (D) for x (.., D): x ", x.shape(), ", gain ", gain.shape());
-  RowStatistics statistics = row_statistics(x.value(), false, epsilon);
-  Tensor y = normalized(x.value(), statistics, gain.data(), nullptr);
+  RowStatistics statistics(false, row_count(x.value()));
+  Tensor y = normalized(x.value(), gain.data(), nullptr, epsilon, statistics);
   return record("rms_norm", std::move(y), {x, gain},
                 [x, gain, statistics = std::move(statistics)](Tensor& g) {
                   backward(x, gain, Var(), statistics, g);

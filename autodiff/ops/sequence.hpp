@@ -3,32 +3,37 @@
 /// rotary positions. Heads stay where they are: q, k, v are (B, T, H, ..) and nothing is
 /// transposed.
 
-#include <bochner/autodiff/tape.hpp>
+#include <bochner/autodiff/ops/features.hpp>
+#include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
 /// softmax(q k^T / sqrt(d) - rate lag) v per head, in blocks: memory is linear in T.
 /// `rate` (H) is the slope of each head's linear penalty on lag = |i - j| (ALiBi); leave it out for
-/// none. q, k, v (B, T, H, d) -> (B, T, H, d). Dao et al., "FlashAttention", 2022; Press et al.,
-/// "ALiBi", 2022.
-Var softmax_attention(const Var& q, const Var& k, const Var& v, const Var& rate, bool causal);
-
-/// How feature maps hand over their features: as they are, or as logarithms of positive features,
-/// which linear attention exponentiates with a stabiliser that never looks ahead.
-enum class FeatureScale { linear, logarithmic };
+/// none. `lengths` (B): tokens from lengths[b] on are padding, as if they were not there; their
+/// outputs are zero. Leave it out for none. q, k, v (B, T, H, d) -> (B, T, H, d). Dao et al.,
+/// "FlashAttention", 2022; Press et al., "ALiBi", 2022.
+Var softmax_attention(const Var& q, const Var& k, const Var& v, const Var& rate, bool causal,
+                      const std::vector<std::size_t>& lengths = {});
 
 struct LinearAttentionOptions {
-  FeatureScale scale = FeatureScale::linear;
   bool causal = true;
-  std::size_t chunk = 64;  ///< tokens per chunk: speed only, the result is the same up to rounding
+  std::size_t chunk = 32;  ///< tokens per chunk: speed only, the result is the same up to rounding
+  /// Tokens of each sequence, (B), or empty for T: what lies beyond has no weight as a key, a zero
+  /// output as a query, and no gradient.
+  std::vector<std::size_t> lengths = {};
+  /// Sums of weights below it are raised to it, and pass no gradient: for signed features, whose
+  /// sums may vanish. 0 for none; of linear features only.
+  real floor = 0;
 };
 
-/// out_i = sum_j (phi(q_i) . phi(k_j)) exp(-rate (i - j)) v_j / the same sum with v = 1, over j <=
-/// i if causal. `rate` (H) = 1 / tau is each head's time kernel, a Cauchy spectral density on the
-/// lag axis; leave it out for none. With it attention must be causal. q, k (B, T, H, F) features, v
-/// (B, T, H, d) -> (B, T, H, d). Causal: O(T F d) in chunks with a running state (F, d),
-/// Katharopoulos et al. 2020 in chunked form.
-Var linear_attention(const Var& q, const Var& k, const Var& v, const Var& rate,
+/// out_i = sum_j (phi(q_i) . phi(k_j)) kappa_ij v_j / the same sum with v = 1, over j <= i if
+/// causal. kappa_ij = exp(-rate (i - j)) for `rate` (H) = 1 / tau, a Cauchy density on the lag
+/// axis; exp(-(rate_(j+1) + .. + rate_i)) for `rate` (B, T, H), steps of irregular time or gates;
+/// 1 where it is left out. A rate needs causal attention.
+/// q, k (B, T, H, F) features, v (B, T, H, d) -> (B, T, H, d). O(T F d) in chunks with a running
+/// state (F, d), Katharopoulos et al. 2020 in chunked form.
+Var linear_attention(const Features& q, const Features& k, const Var& v, const Var& rate,
                      const LinearAttentionOptions& options);
 
 /// What causal linear attention remembers of one sequence: sums over the past in units of
@@ -43,7 +48,8 @@ struct LinearAttentionState {
 /// One token: the output of causal linear attention at the next position. q, k (H, F), v (H, d) ->
 /// (H, d). `rate` (H) or empty. Constant memory and time per token.
 Tensor linear_attention_step(LinearAttentionState& state, const Tensor& q, const Tensor& k,
-                             const Tensor& v, const Tensor* rate, FeatureScale scale);
+                             const Tensor& v, const Tensor* rate, FeatureScale scale,
+                             real floor = 0);
 
 /// Rotates the pairs (x[i], x[i + d/2]) of each head by position * base^(-2i/d), position counting
 /// from `first`. (B, T, H, d) -> (B, T, H, d), d even. Su et al., "RoFormer", 2021.

@@ -1,4 +1,6 @@
+#include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/attention/mixers.hpp>
+#include <cmath>
 #include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -24,21 +26,54 @@ Tensor single_token(const Var& x) {
   return token;
 }
 
+void check(const DenominatorSpec& spec) {
+  require(spec.kind == "clip" || spec.kind == "smooth" || spec.kind == "refuse", "linear_attention",
+          "no policy for denominators is called \"", spec.kind,
+          "\"; there are: clip, smooth, refuse");
+  require(spec.floor > 0 && spec.constant > 0, "linear_attention",
+          "floor and constant of the policy for denominators must be above 0");
+}
+
+/// One more feature, so that phi(q) . phi(k) grows by the constant. (.., F) -> (.., F + 1)
+Var with_constant(const Var& features, double constant) {
+  Shape shape = features.shape();
+  shape.back() = 1;
+  return concat({features, filled(shape, real(std::sqrt(constant)))}, -1);
+}
+
 }  // namespace
 
 LinearMixer::LinearMixer(const MixerSpec& spec)
     : causal_(spec.causal),
       chunk_(spec.chunk),
+      kind_(spec.features.kind),
+      denominator_(spec.denominator),
       projections_(spec),
-      features_(feature_maps().make(spec.features.kind, per_head(spec))),
-      time_kernel_(spec.time_kernel, spec.heads) {}
+      features_(make_feature_map(per_head(spec))),
+      time_kernel_(spec.time_kernel, spec.heads) {
+  check(denominator_);
+}
+
+LinearMixer::Pair LinearMixer::features_of(Tape& tape, const Var& q, const Var& k,
+                                           std::size_t first) {
+  Features query = features_->queries(tape, q, first), key = features_->keys(tape, k, first);
+  const bool signed_features = query.scale == FeatureScale::linear && !features_->positive();
+  require(!signed_features || denominator_.kind != "refuse", "linear_attention",
+          "features must be positive for policy \"refuse\": ", kind_,
+          " features are signed; choose policy \"clip\" or \"smooth\"");
+  if (!signed_features) return {query, key, 0};
+  if (denominator_.kind == "clip") return {query, key, real(denominator_.floor)};
+  return {with_constant(query.values(), denominator_.constant),
+          with_constant(key.values(), denominator_.constant), 0};
+}
 
 Var LinearMixer::forward(Tape& tape, const Var& x) {
   const auto [q, k, v] = projections_.split(tape, x);
-  const Features query = features_->features(tape, q), key = features_->features(tape, k);
+  const Var rate = time_kernel_.rate(tape);
+  show_attention(tape, *this, {q, k, rate, causal_});
+  const auto [query, key, floor] = features_of(tape, q, k, 0);
   return projections_.join(tape,
-                           linear_attention(query.values, key.values, v, time_kernel_.rate(tape),
-                                            {query.scale, causal_, chunk_}));
+                           linear_attention(query, key, v, rate, {causal_, chunk_, {}, floor}));
 }
 
 std::unique_ptr<MixerState> LinearMixer::start() const { return std::make_unique<LinearState>(); }
@@ -46,13 +81,15 @@ std::unique_ptr<MixerState> LinearMixer::start() const { return std::make_unique
 Var LinearMixer::step(Tape& tape, const Var& x, MixerState& state) {
   require(causal_, "linear", "only causal attention can be computed token by token");
   auto& past = static_cast<LinearState&>(state);
+  const std::size_t position = past.position;
   const auto [q, k, v] = projections_.split(tape, x, past);
-  const Features query = features_->features(tape, q), key = features_->features(tape, k);
-  if (!past.sums) past.sums.emplace(v.dim(2), key.values.dim(3), v.dim(3));
+  const auto [query, key, floor] = features_of(tape, q, k, position);
+  const Var queries = query.values(), keys = key.values();
+  if (!past.sums) past.sums.emplace(v.dim(2), keys.dim(3), v.dim(3));
   const Var rate = time_kernel_.rate(tape);
   Tensor y =
-      linear_attention_step(*past.sums, single_token(query.values), single_token(key.values),
-                            single_token(v), rate.exists() ? &rate.value() : nullptr, key.scale);
+      linear_attention_step(*past.sums, single_token(queries), single_token(keys), single_token(v),
+                            rate.exists() ? &rate.value() : nullptr, key.scale, floor);
   y.reshape(v.shape());
   return projections_.join(tape, tape.constant(std::move(y)));
 }

@@ -14,6 +14,13 @@ struct TimeKernelSpec {
   double longest = 256;       ///< tau of the last head; those between are spaced geometrically
 };
 
+/// What linear attention does where features are signed and the sum of weights may vanish: "clip"
+/// raises sums below `floor` to it, "smooth" adds `constant` to the kernel, "refuse" throws.
+struct DenominatorSpec {
+  std::string kind = "clip";
+  double floor = 0.1, constant = 1;
+};
+
 struct MixerSpec {
   std::string kind = "linear";
   std::size_t width = 128, heads = 4;
@@ -22,7 +29,8 @@ struct MixerSpec {
   std::size_t convolution = 0;  ///< tokens of a short convolution on q, k and v; 0 for none
   FeatureSpec features;  ///< of linear attention; its sizes are filled in from width and heads
   TimeKernelSpec time_kernel;
-  std::size_t chunk = 64;  ///< tokens per chunk of linear attention
+  DenominatorSpec denominator;
+  std::size_t chunk = 32;  ///< tokens per chunk of linear attention
 };
 
 /// What a mixer remembers between single tokens.
@@ -41,6 +49,19 @@ class Mixer : public Module {
   /// One token of one sequence; equals the batch output at its position. (1, 1, D) -> (1, 1, D)
   virtual Var step(Tape& tape, const Var& x, MixerState& state) = 0;
 };
+
+/// What attention compares: queries and keys (B, T, H, d) as they enter the softmax or the feature
+/// map, and the time kernel's 1 / tau (H) or nothing.
+struct Attended {
+  Var q, k, rate;
+  bool causal;
+};
+/// An observer of a tape that wants to see that.
+struct AttentionObserver : TapeObserver {
+  virtual void attended(const Mixer& mixer, const Attended& what) = 0;
+};
+/// Called by every mixer that attends.
+void show_attention(const Tape& tape, const Mixer& mixer, const Attended& what);
 
 /// The mixers that configs may name: "softmax", "linear".
 Registry<Mixer, MixerSpec>& mixers();

@@ -29,8 +29,17 @@ class LinearMixer : public Mixer {
   void visit(Visitor& visitor) override;
 
  private:
+  /// Features as attention takes them: signed ones under the policy for denominators.
+  struct Pair {
+    Features q, k;
+    real floor;
+  };
+  Pair features_of(Tape& tape, const Var& q, const Var& k, std::size_t first);
+
   bool causal_;
   std::size_t chunk_;
+  std::string kind_;
+  DenominatorSpec denominator_;
   Projections projections_;
   std::unique_ptr<FeatureMap> features_;
   TimeKernel time_kernel_;

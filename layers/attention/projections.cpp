@@ -8,16 +8,15 @@ Projection::Projection(std::size_t width, std::size_t taps) : linear_(width, wid
   if (taps > 0) convolution_ = std::make_unique<ShortConvolution>(taps, width);
 }
 
-Var Projection::forward(Tape& tape, const Var& x) {
-  const Var y = linear_.forward(tape, x);
-  return convolution_ ? convolution_->forward(tape, y) : y;
+Var Projection::forward(Tape& tape, const Var& x, const Shape& shape) {
+  if (!convolution_) return linear_.forward(tape, x, shape);
+  return reshape(convolution_->forward(tape, linear_.forward(tape, x)), shape);
 }
 
-Var Projection::step(Tape& tape, const Var& x, Tensor& recent) {
-  const Var y = linear_.forward(tape, x);
-  if (!convolution_) return y;
+Var Projection::step(Tape& tape, const Var& x, const Shape& shape, Tensor& recent) {
+  if (!convolution_) return linear_.forward(tape, x, shape);
   if (recent.shape().empty()) recent = convolution_->start();
-  return convolution_->step(tape, y, recent);
+  return reshape(convolution_->step(tape, linear_.forward(tape, x), recent), shape);
 }
 
 void Projection::visit(Visitor& visitor) {
@@ -36,28 +35,29 @@ Projections::Projections(const MixerSpec& spec)
           " must divide width = ", spec.width);
 }
 
-Projections::Heads Projections::by_head(const Var& q, const Var& k, const Var& v,
-                                        std::size_t first) const {
-  const Shape shape{q.dim(0), q.dim(1), heads_, q.dim(2) / heads_};
-  Heads heads{reshape(q, shape), reshape(k, shape), reshape(v, shape)};
+Projections::Heads Projections::rotated(const Heads& heads, std::size_t first) const {
   if (!rotary_) return heads;
   return {rotary(heads.q, first), rotary(heads.k, first), heads.v};
 }
 
 Projections::Heads Projections::split(Tape& tape, const Var& x) {
-  const Var q = query_.forward(tape, x), k = key_.forward(tape, x), v = value_.forward(tape, x);
-  return by_head(q, k, v, 0);
+  const Shape by_head{x.dim(0), x.dim(1), heads_, x.dim(2) / heads_};
+  return rotated({query_.forward(tape, x, by_head), key_.forward(tape, x, by_head),
+                  value_.forward(tape, x, by_head)},
+                 0);
 }
 
 Projections::Heads Projections::split(Tape& tape, const Var& x, MixerState& state) {
+  const Shape by_head{1, 1, heads_, x.dim(2) / heads_};
   state.recent.resize(3);
-  const Var q = query_.step(tape, x, state.recent[0]), k = key_.step(tape, x, state.recent[1]),
-            v = value_.step(tape, x, state.recent[2]);
-  return by_head(q, k, v, state.position++);
+  return rotated(
+      {query_.step(tape, x, by_head, state.recent[0]), key_.step(tape, x, by_head, state.recent[1]),
+       value_.step(tape, x, by_head, state.recent[2])},
+      state.position++);
 }
 
 Var Projections::join(Tape& tape, const Var& y) {
-  return output_.forward(tape, reshape(y, {y.dim(0), y.dim(1), y.dim(2) * y.dim(3)}));
+  return output_.forward(tape, y, {y.dim(0), y.dim(1), y.dim(2) * y.dim(3)});
 }
 
 void Projections::visit(Visitor& visitor) {

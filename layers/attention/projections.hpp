@@ -5,13 +5,14 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// A linear map and, unless `taps` is 0, a short convolution of its outputs. (B, T, D) -> (B, T, D)
+/// A linear map and, unless `taps` is 0, a short convolution of its outputs, in the form that
+/// attention wants. (B, T, D) -> shape
 class Projection : public Module {
  public:
   Projection(std::size_t width, std::size_t taps);
-  Var forward(Tape& tape, const Var& x);
-  /// One token; `recent` may be empty before the first. (1, 1, D) -> (1, 1, D)
-  Var step(Tape& tape, const Var& x, Tensor& recent);
+  Var forward(Tape& tape, const Var& x, const Shape& shape);
+  /// One token; `recent` may be empty before the first. (1, 1, D) -> shape
+  Var step(Tape& tape, const Var& x, const Shape& shape, Tensor& recent);
   void visit(Visitor& visitor) override;
 
  private:
@@ -35,7 +36,7 @@ class Projections : public Module {
   void visit(Visitor& visitor) override;
 
  private:
-  Heads by_head(const Var& q, const Var& k, const Var& v, std::size_t first) const;
+  Heads rotated(const Heads& heads, std::size_t first) const;
   std::size_t heads_;
   bool rotary_;
   Projection query_, key_, value_;

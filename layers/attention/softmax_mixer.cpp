@@ -34,7 +34,9 @@ SoftmaxMixer::SoftmaxMixer(const MixerSpec& spec)
 
 Var SoftmaxMixer::forward(Tape& tape, const Var& x) {
   const auto [q, k, v] = projections_.split(tape, x);
-  return projections_.join(tape, softmax_attention(q, k, v, time_kernel_.rate(tape), causal_));
+  const Var rate = time_kernel_.rate(tape);
+  show_attention(tape, *this, {q, k, rate, causal_});
+  return projections_.join(tape, softmax_attention(q, k, v, rate, causal_));
 }
 
 std::unique_ptr<MixerState> SoftmaxMixer::start() const { return std::make_unique<SoftmaxState>(); }

@@ -10,6 +10,14 @@ Linear::Linear(std::size_t in, std::size_t out)
 
 Var Linear::forward(Tape& tape, const Var& x) { return affine(x, tape(weight_), tape(bias_)); }
 
+Var Linear::forward(Tape& tape, const Var& x, const Shape& shape) {
+  return affine(x, tape(weight_), tape(bias_), shape);
+}
+
+Var Linear::forward_gelu(Tape& tape, const Var& x) {
+  return affine_gelu(x, tape(weight_), tape(bias_));
+}
+
 void Linear::visit(Visitor& visitor) {
   visitor("weight", weight_);
   visitor("bias", bias_);

@@ -1,4 +1,3 @@
-#include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/layers/basic/mlp.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -6,7 +5,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 MLP::MLP(std::size_t width, std::size_t hidden) : up_(width, hidden), down_(hidden, width) {}
 
 Var MLP::forward(Tape& tape, const Var& x) {
-  return down_.forward(tape, gelu(up_.forward(tape, x)));
+  return down_.forward(tape, up_.forward_gelu(tape, x));
 }
 
 void MLP::visit(Visitor& visitor) {

@@ -1,52 +1,77 @@
 #pragma once
-/// Feature maps phi: how a kernel is estimated by an inner product phi(x) . phi(y).
+/// Feature maps phi: how a kernel is estimated by an inner product phi(q) . phi(k).
 
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/layers/registry.hpp>
 #include <bochner/layers/spectral/density.hpp>
+#include <optional>
+#include <span>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// What a feature map gives to attention: features, or logarithms of positive features. Logarithms
-/// are exponentiated inside attention with a stabiliser that no large norm can overflow.
-struct Features {
-  Var values;  ///< (B, T, H, F)
-  FeatureScale scale = FeatureScale::linear;
-  Features(Var features, FeatureScale scale = FeatureScale::linear)
-      : values(std::move(features)), scale(scale) {}
-};
-inline Features from_logarithms(Var logarithms) {
-  return Features(std::move(logarithms), FeatureScale::logarithmic);
-}
-
+/// Which map, and where it starts; a map reads what it needs.
 struct FeatureSpec {
   std::string kind = "positive";
   std::size_t heads = 1, dim = 32, m = 64;
   DensitySpec density;
+  std::string projection = "density";  ///< where frequencies come from, see Frequencies
+  double spread = 0;                   ///< see Frequencies
+  bool temperature = false;            ///< a learned factor of x per head, see Tempered
+  std::size_t lambda = 4;              ///< draws of a hybrid's lambda
+  double tau = 1;                      ///< width of a Gaussian lambda at the start
+  bool smooth = false;                 ///< learned tanh instead of signs in the angular lambda
+  std::size_t bases = 2, gates = 2;    ///< of hybrids with learned coefficients; clusters
+  std::size_t hidden = 64;             ///< hidden width of the network of lambda(x)
+  double box = 2;                      ///< half width times sqrt(d) of the box of fixed weights
+  std::size_t rolls = 2;               ///< rolled copies of dpfp
+  std::size_t length = 256;            ///< positions that cosformer can tell apart
 };
 
-/// One feature map for all heads of a layer; queries and keys go through it alike.
+/// One vector of a head, d numbers, as it arrives at the map.
+using Point = std::span<const double>;
+
+/// One feature map for all heads of a layer. Maps that treat queries and keys alike give
+/// features(); others, or those that need positions (counting from `first`), derive from
+/// TwoSidedMap. phi(q) . phi(k) is the estimate itself, normalised, unless constants common to all
+/// features are unknown.
 class FeatureMap : public Module {
  public:
   /// (B, T, H, d) -> (B, T, H, F)
   virtual Features features(Tape& tape, const Var& x) = 0;
+  virtual Features queries(Tape& tape, const Var& q, std::size_t first = 0);
+  virtual Features keys(Tape& tape, const Var& k, std::size_t first = 0);
+
+  /// Whether phi(q) . phi(k) is never negative: then attention needs no policy for its denominator.
+  virtual bool positive() const { return false; }
+  /// E phi(q) . phi(k) for frequencies from N(0, I); empty where no closed form is known.
+  virtual std::optional<double> kernel(Point q, Point k, std::size_t head = 0) const;
+  /// Its variance for m independent draws from N(0, I); empty where no closed form is known.
+  virtual std::optional<double> variance(Point q, Point k, std::size_t head = 0) const;
+  /// Sets what depends on statistics to the optimum for samples of queries and keys (n, H, d).
+  virtual void calibrate(const Tensor& q, const Tensor& k);
 };
 
-/// phi(x) = exp(w_i . y - |y|^2 / 2), y = x / d^(1/4), frequencies w_i (H, m, d) of a learned
-/// density; F = m. With w ~ N(0, I) an unbiased estimator of exp(x . x' / sqrt(d)); Choromanski et
-/// al., "Performers", 2021.
-class PositiveFeatures : public FeatureMap {
+/// A map whose queries and keys differ.
+class TwoSidedMap : public FeatureMap {
  public:
-  explicit PositiveFeatures(const FeatureSpec& spec);
-  Features features(Tape& tape, const Var& x) override;
-  void visit(Visitor& visitor) override;
+  Features features(Tape& tape, const Var& x) final { return side(tape, x, Side::key, 0); }
+  Features queries(Tape& tape, const Var& q, std::size_t first) final {
+    return side(tape, q, Side::query, first);
+  }
+  Features keys(Tape& tape, const Var& k, std::size_t first) final {
+    return side(tape, k, Side::key, first);
+  }
 
- private:
-  std::unique_ptr<SpectralDensity> density_;
+ protected:
+  enum class Side { query, key };
+  /// (B, T, H, d) -> (B, T, H, F), positions counting from `first`.
+  virtual Features side(Tape& tape, const Var& x, Side side, std::size_t first) = 0;
 };
 
 /// The feature maps that configs may name; a user's own are added here.
 Registry<FeatureMap, FeatureSpec>& feature_maps();
+/// The map that the spec names, with its temperature.
+std::unique_ptr<FeatureMap> make_feature_map(const FeatureSpec& spec);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,9 +1,18 @@
+#include <bochner/autodiff/compute/low_discrepancy.hpp>
+#include <bochner/autodiff/compute/quantile.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
+
+/// The sizes of a call: each row has d coordinates and the auxiliary ones.
+struct Sizes {
+  std::size_t H, m, d, auxiliary;
+  std::size_t row() const { return d + auxiliary; }
+  Shape shape() const { return {H, m, row()}; }
+};
 
 /// Standard normal numbers first, first + 1, ... of the random function.
 Tensor normal(const Shape& shape, const RandomFunction& random, std::uint64_t first) {
@@ -18,33 +27,77 @@ double length_of(const real* row, std::size_t d) {
   return std::sqrt(square);
 }
 
-/// Replaces up to d rows of `draws` by orthogonal directions of the same lengths: the lengths come
-/// from the iid rows, the directions from an independent matrix.
-void orthogonalize_block(real* draws, std::size_t rows, std::size_t d, const Tensor& gaussian) {
+/// Replaces `rows` <= d rows, `stride` apart, by orthogonal directions of the same lengths: the
+/// lengths come from the iid rows, the directions from an independent matrix.
+void orthogonalize_block(real* draws, std::size_t rows, std::size_t stride,
+                         const Tensor& gaussian) {
   const Tensor q = orthogonalize(gaussian);
+  const std::size_t d = q.shape()[0];
   for (std::size_t i = 0; i < rows; ++i) {
-    real* row = draws + i * d;
+    real* row = draws + i * stride;
     const double length = length_of(row, d);
     for (std::size_t j = 0; j < d; ++j) row[j] = real(length * double(q.data()[j * d + i]));
   }
 }
 
-}  // namespace
+Tensor iid(const Sizes& n, const RandomFunction& random) { return normal(n.shape(), random, 0); }
 
-Tensor base_draws(const std::string& kind, std::size_t H, std::size_t m, std::size_t d,
-                  const RandomFunction& random) {
-  require(kind == "iid" || kind == "orthogonal", "draws", "no base draws are called \"", kind,
-          "\"; there are: iid, orthogonal");
-  Tensor draws = normal({H, m, d}, random, 0);
-  if (kind == "iid") return draws;
+Tensor orthogonal(const Sizes& n, const RandomFunction& random) {
+  Tensor draws = iid(n, random);
+  const std::size_t d = n.d;
   std::uint64_t used = draws.size();
-  for (std::size_t h = 0; h < H; ++h) {
-    for (std::size_t first = 0; first < m; first += d, used += d * d) {
-      orthogonalize_block(draws.data() + (h * m + first) * d, std::min(d, m - first), d,
-                          normal({d, d}, random, used));
+  for (std::size_t h = 0; h < n.H; ++h) {
+    for (std::size_t first = 0; first < n.m; first += d, used += d * d) {
+      orthogonalize_block(draws.data() + (h * n.m + first) * n.row(), std::min(d, n.m - first),
+                          n.row(), normal({d, d}, random, used));
     }
   }
   return draws;
+}
+
+Tensor through_quantile(const Sizes& n, const std::vector<double>& uniform) {
+  Tensor draws = uninitialized(n.shape());
+  for (std::size_t i = 0; i < draws.size(); ++i)
+    draws.data()[i] = real(quantile::normal(uniform[i]));
+  return draws;
+}
+
+Tensor sobol(const Sizes& n, const RandomFunction& random) {
+  return through_quantile(n, sobol_points(SobolRandomisation::shift, n.H, n.m, n.row(), random));
+}
+
+Tensor sobol_owen(const Sizes& n, const RandomFunction& random) {
+  return through_quantile(n, sobol_points(SobolRandomisation::owen, n.H, n.m, n.row(), random));
+}
+
+Tensor halton(const Sizes& n, const RandomFunction& random) {
+  return through_quantile(n, halton_points(n.H, n.m, n.row(), random));
+}
+
+using Draw = Tensor (*)(const Sizes&, const RandomFunction&);
+constexpr std::pair<const char*, Draw> kinds[] = {{"iid", iid},
+                                                  {"orthogonal", orthogonal},
+                                                  {"sobol", sobol},
+                                                  {"sobol_owen", sobol_owen},
+                                                  {"halton", halton}};
+
+}  // namespace
+
+std::vector<std::string> base_draw_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, draw] : kinds) names.push_back(name);
+  return names;
+}
+
+Tensor base_draws(const std::string& kind, std::size_t H, std::size_t m, std::size_t d,
+                  std::size_t auxiliary, const RandomFunction& random) {
+  std::string known;
+  for (const auto& [name, draw] : kinds) {
+    if (name == kind) return draw({H, m, d, auxiliary}, random);
+    known += (known.empty() ? "" : ", ") + std::string(name);
+  }
+  require(false, "draws", "no base draws are called \"", kind, "\"; there are: ", known);
+  return {};
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -4,13 +4,22 @@
 #include <bochner/autodiff/compute/philox.hpp>
 #include <bochner/autodiff/tensor.hpp>
 #include <string>
+#include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// m points of N(0, I_d) for each head: (H, m, d). "iid", or "orthogonal": blocks of d orthogonal
-/// directions, uniform on the sphere (sign-corrected QR), times independent chi_d lengths. Each row
-/// is exactly normal. Yu et al., "Orthogonal random features", 2016.
+/// "iid", "orthogonal", "sobol", "sobol_owen", "halton".
+std::vector<std::string> base_draw_names();
+
+/// m points of N(0, I) for each head, each head with a randomisation of its own: (H, m, d +
+/// auxiliary). The last `auxiliary` coordinates, independent of the d others, are for densities
+/// that choose or scale at random. Each row by itself is exactly normal, and finite.
+///   orthogonal: blocks of d orthogonal directions, uniform on the sphere (sign-corrected QR),
+///     times independent chi_d lengths; auxiliary coordinates iid. Yu et al., "Orthogonal random
+///     features", 2016
+///   sobol, sobol_owen, halton: low-discrepancy points through the normal quantile, see
+///     compute/low_discrepancy.hpp
 Tensor base_draws(const std::string& kind, std::size_t H, std::size_t m, std::size_t d,
-                  const RandomFunction& random);
+                  std::size_t auxiliary, const RandomFunction& random);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,17 +1,49 @@
 #include <bochner/layers/spectral/base_draws.hpp>
-#include <bochner/layers/spectral/density.hpp>
+#include <bochner/layers/spectral/densities.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-SpectralDensity::SpectralDensity(const DensitySpec& spec)
-    : noise_(base_draws(spec.draws, spec.heads, spec.m, spec.dim,
-                        RandomFunction{spec.seed, Purpose::spectral, stream_of("noise")})) {}
+SpectralDensity::SpectralDensity(const DensitySpec& spec, std::size_t auxiliary)
+    : spec_(spec), auxiliary_(auxiliary), noise_(new_noise(0)) {}
+
+Tensor SpectralDensity::new_noise(std::uint64_t round) const {
+  return base_draws(spec_.draws, spec_.heads, spec_.m, spec_.dim, auxiliary_,
+                    RandomFunction{spec_.seed, Purpose::spectral, stream_of("noise") + round});
+}
+
+Var SpectralDensity::noise_of(Tape& tape) {
+  const std::uint64_t round = spec_.redraw == 0 || !tape.training ? 0 : tape.step / spec_.redraw;
+  if (round == 0) return tape.view(noise_);
+  if (round != round_) redrawn_ = std::make_shared<const Tensor>(new_noise(round));
+  round_ = round;
+  return Var(redrawn_, nullptr, &tape);
+}
+
+void SpectralDensity::start_at(const std::vector<double>& log_scale) {
+  require(log_scale.size() == spec_.dim, "density",
+          "needs one log scale for each coordinate: ", log_scale.size(), " for ", spec_.dim);
+  set_log_scale(log_scale);
+}
+
+void SpectralDensity::set_log_scale(const std::vector<double>&) {
+  require(false, "density", "\"", spec_.kind, "\" cannot start from data");
+}
 
 void SpectralDensity::visit(Visitor& visitor) { visitor("noise", noise_); }
 
 Registry<SpectralDensity, DensitySpec>& densities() {
-  static Registry<SpectralDensity, DensitySpec> registry("density",
-                                                         {{"gaussian", make<GaussianDensity>}});
+  static Registry<SpectralDensity, DensitySpec> registry(
+      "density", {{"gaussian", make<GaussianDensity>},
+                  {"gaussian_full", make<FullGaussianDensity>},
+                  {"mixture", make<MixtureDensity>},
+                  {"student_t", make<StudentTDensity>},
+                  {"cauchy", make<CauchyDensity>},
+                  {"laplace", make<LaplaceDensity>},
+                  {"gamma", make<GammaDensity>},
+                  {"exponential", make<ExponentialDensity>},
+                  {"radial", make<RadialDensity>},
+                  {"flow", make<FlowDensity>},
+                  {"free", make<FreeDensity>}});
   return registry;
 }
 

@@ -1,21 +1,20 @@
-#include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/layers/spectral/density.hpp>
+#include <bochner/layers/spectral/densities.hpp>
+#include <bochner/layers/spectral/point.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-GaussianDensity::GaussianDensity(const DensitySpec& spec)
-    : SpectralDensity(spec),
-      mean_({spec.heads, 1, spec.dim}),
-      log_scale_(filled({spec.heads, 1, spec.dim}, real(spec.log_scale))) {}
+Var GaussianDensity::standardized(Tape&, const Var& noise) { return noise; }
 
-Var GaussianDensity::sample(Tape& tape, const Var& noise) {
-  return tape(mean_) + exp(tape(log_scale_)) * noise;
+LocationScaleDensity::Characteristic GaussianDensity::standard_characteristic(std::size_t) {
+  return [d = dim()](const double* t) { return std::exp(-squared_length(t, d) / 2); };
 }
 
-void GaussianDensity::visit(Visitor& visitor) {
-  visitor("mean", mean_);
-  visitor("log_scale", log_scale_);
-  SpectralDensity::visit(visitor);
+PointFunction GaussianDensity::standard_log_density(std::size_t) {
+  return [d = dim()](const double* s) { return log_normal_density(d, squared_length(s, d)); };
+}
+
+std::optional<double> GaussianDensity::standard_entropy(std::size_t) {
+  return normal_entropy(dim());
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -51,7 +51,7 @@ struct SoftmaxKernel {
 };
 
 struct Inputs {
-  Tensor q, k, v, rate;  ///< (B, T, H, F) twice, (B, T, H, d), (H) or empty for none
+  Tensor q, k, v, rate;  ///< (B, T, H, F) twice, (B, T, H, d), (H) or (B, T, H) or empty for none
   std::vector<Tensor> list() const {
     return rate.size() > 0 ? std::vector<Tensor>{q, k, v, rate} : std::vector<Tensor>{q, k, v};
   }
@@ -63,19 +63,24 @@ std::vector<Wides> naive_attention(const Inputs& in, const Tensor& g, bool causa
   const std::size_t B = in.v.shape()[0], T = in.v.shape()[1], H = in.v.shape()[2],
                     d = in.v.shape()[3], F = in.q.shape()[3];
   std::vector<Wides> out{Wides(in.v.size()), Wides(in.q.size()), Wides(in.k.size()),
-                         Wides(in.v.size()), Wides(H)};
+                         Wides(in.v.size()), Wides(in.rate.size())};
   Wides &y = out[0], &dq = out[1], &dk = out[2], &dv = out[3], &drate = out[4];
   for (std::size_t task = 0; task < B * H * T; ++task) {
     const std::size_t b = task / (H * T), h = task / T % H, i = task % T;
     const auto row = [&](std::size_t t) { return (b * T + t) * H + h; };
     const std::size_t keys = causal ? i + 1 : T;
     const Wides q = widen(in.q.data() + row(i) * F, F);
-    const auto lag = [&](std::size_t j) { return Wide(i > j ? i - j : j - i); };
+    const bool by_token = in.rate.shape().size() == 3;
+    const auto rate_at = [&](std::size_t t) { return by_token ? row(t) : h; };
+    Wides elapsed(T);  // the rates' sum up to each token
+    for (std::size_t t = 0; t < T && in.rate.size() > 0; ++t)
+      elapsed[t] = (t > 0 ? elapsed[t - 1] : 0) + in.rate.data()[rate_at(t)];
+    const auto decay = [&](std::size_t j) { return std::abs(elapsed[i] - elapsed[j]); };
     Wides log_kernel(keys), weight(keys);
     Wide top = -std::numeric_limits<Wide>::infinity(), sum = 0;
     for (std::size_t j = 0; j < keys; ++j) {
       log_kernel[j] = Kernel::logarithm(q, widen(in.k.data() + row(j) * F, F));
-      weight[j] = log_kernel[j] - (in.rate.size() > 0 ? Wide(in.rate.data()[h]) * lag(j) : 0);
+      weight[j] = log_kernel[j] - decay(j);
       top = std::max(top, weight[j]);
     }
     for (Wide& w : weight) sum += w = std::exp(w - top);
@@ -94,7 +99,8 @@ std::vector<Wides> naive_attention(const Inputs& in, const Tensor& g, bool causa
         dv[row(j) * d + e] += weight[j] * g.data()[row(i) * d + e];
       }
       slope *= weight[j];
-      drate[h] -= lag(j) * slope;
+      for (std::size_t t = std::min(i, j) + 1; t <= std::max(i, j) && in.rate.size() > 0; ++t)
+        drate[rate_at(t)] -= slope;
       for (std::size_t f = 0; f < F; ++f) {
         dq[row(i) * F + f] += slope * Kernel::derivative(q, k, log_kernel[j], f);
         dk[row(j) * F + f] += slope * Kernel::derivative(k, q, log_kernel[j], f);
@@ -193,7 +199,7 @@ inline Tensor first_tokens(const Tensor& x, std::size_t n) {
   const std::size_t T = shape[1];
   shape[1] = n;
   Tensor y = uninitialized(shape);
-  const std::size_t row = y.size() / (shape[0] * n);
+  const std::size_t row = x.size() / (shape[0] * T);
   for (std::size_t b = 0; b < shape[0]; ++b)
     std::copy_n(x.data() + b * T * row, n * row, y.data() + b * n * row);
   return y;

@@ -12,14 +12,19 @@ using op_check::is_double;
 using op_check::Op;
 using op_check::random_tensor;
 
-using Options = LinearAttentionOptions;
+struct Options {
+  FeatureScale scale;
+  bool causal;
+  std::size_t chunk;
+};
 
 const std::size_t lengths[] = {1, 2, 3, 63, 64, 65, 127, 130};
 const std::size_t chunk_sizes[] = {1, 3, 16, 64, 100};
 
 Op attention_op(const Options& options) {
   return [options](Tape&, const std::vector<Var>& x) {
-    return linear_attention(x[0], x[1], x[2], x.size() > 3 ? x[3] : Var(), options);
+    return linear_attention({x[0], options.scale}, {x[1], options.scale}, x[2],
+                            x.size() > 3 ? x[3] : Var(), {options.causal, options.chunk, {}});
   };
 }
 
@@ -116,8 +121,8 @@ TEST(LinearAttention, TakesOneVarAsQueriesAndKeys) {
     const Inputs in = random_inputs({2, 9, 2, 3}, 4, variant.scale, false);
     const Options options{variant.scale, variant.causal, 4};
     op_check::check_op(
-        [options](Tape&, const std::vector<Var>& x) {
-          return linear_attention(x[0], x[0], x[1], Var(), options);
+        [options](Tape& tape, const std::vector<Var>& x) {
+          return attention_op(options)(tape, {x[0], x[0], x[1]});
         },
         {in.q, in.v});
   }
@@ -357,9 +362,7 @@ TEST(LinearAttention, TakesEmptyShapes) {
 TEST(LinearAttention, NamesWhatDoesNotFit) {
   const Tensor x = zeros({1, 4, 2, 3}), rate = filled({2}, 1);
   const auto error = [&](const Tensor& q, const Tensor& v, const Var& rate, bool causal) {
-    return op_check::error_of([&] {
-      linear_attention(q, x, v, rate, {FeatureScale::linear, causal, 16});
-    });
+    return op_check::error_of([&] { linear_attention(Var(q), Var(x), v, rate, {causal, 16, {}}); });
   };
   EXPECT_EQ(error(zeros({1, 4, 2, 5}), x, {}, true),
             "[linear_attention] features must be (B, T, H, F): q (1, 4, 2, 5), k (1, 4, 2, 3)");
@@ -368,7 +371,7 @@ TEST(LinearAttention, NamesWhatDoesNotFit) {
             "(1, 4, 2, 3)");
   EXPECT_EQ(error(x, x, rate, false), "[linear_attention] a time kernel needs causal attention");
   EXPECT_EQ(error(x, x, Tensor(filled({3}, 1)), true),
-            "[linear_attention] one rate per head: rate (3), q (1, 4, 2, 3)");
+            "[linear_attention] one rate per head, (H) or (B, T, H): rate (3), q (1, 4, 2, 3)");
 }
 
 }  // namespace

@@ -82,6 +82,7 @@ Row row(const char* name, Wide (*reference)(Wide), double bound, double double_b
 const std::vector<Row>& table() {
   static const std::vector<Row> rows = {
       row<math::exp>("exp", std::exp, 1.5, 1), row<math::log>("log", std::log, 1, 1, 0, greatest),
+      row<math::exp2_nonpositive>("exp2_nonpositive", std::exp2, 2.5, 1, -126, 1),
       row<math::sin>("sin", std::sin, 2, 1, -angle_limit, angle_limit),
       row<math::cos>("cos", std::cos, 2, 1, -angle_limit, angle_limit),
       row<sine_of_pair>("sincos, sine", std::sin, 2, 1, -angle_limit, angle_limit),

@@ -74,6 +74,10 @@ OpRow loss_row(const char* op, std::function<Var(const Var&, const Tensor&)> los
       {{{4, 3, 5}}, {{}}, {{1, 1}}, {{40001}}}, inputs);
 }
 
+const std::vector<Shapes> affine_shapes = {{{4, 3}, {3, 5}, {5}}, {{2, 4, 3}, {3, 5}, {5}},
+                                           {{3}, {3, 5}, {5}},    {{1, 1}, {1, 1}, {1}},
+                                           {{0, 3}, {3, 5}, {5}}, {{701, 65}, {65, 33}, {33}}};
+
 std::vector<OpRow> rows() {
   const Domain lattice{.distinct = true};
   return {
@@ -86,13 +90,16 @@ std::vector<OpRow> rows() {
       row(
           "matmul_tn", "", [](const Inputs& x) { return matmul_tn(x[0], x[1]); },
           product_shapes(true, false)),
-      row("affine", "", [](const Inputs& x) { return affine(x[0], x[1], x[2]); },
-          {{{4, 3}, {3, 5}, {5}},
-           {{2, 4, 3}, {3, 5}, {5}},
-           {{3}, {3, 5}, {5}},
-           {{1, 1}, {1, 1}, {1}},
-           {{0, 3}, {3, 5}, {5}},
-           {{701, 65}, {65, 33}, {33}}}),
+      row(
+          "affine", "", [](const Inputs& x) { return affine(x[0], x[1], x[2]); }, affine_shapes),
+      row("affine", "Reshaped",
+          [](const Inputs& x) {
+            return affine(x[0], x[1], x[2], {2, 3, 5});
+          },
+          {{{3, 2, 2, 2}, {4, 5}, {5}}, {{6, 3}, {3, 5}, {5}}}),
+      row(
+          "affine_gelu", "", [](const Inputs& x) { return affine_gelu(x[0], x[1], x[2]); },
+          affine_shapes),
       row("project_heads", "", [](const Inputs& x) { return project_heads(x[0], x[1]); },
           {{{4, 2, 3}, {2, 5, 3}},
            {{2, 3, 2, 4}, {2, 6, 4}},

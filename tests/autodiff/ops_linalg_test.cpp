@@ -1,3 +1,4 @@
+#include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <xtensor-blas/xlinalg.hpp>
 
@@ -175,6 +176,18 @@ TEST(Affine, HasTheRightGradients) {
            {random_tensor({5, 0}, 1), random_tensor({0, 3}, 2), random_tensor({3}, 3)});
 }
 
+TEST(Affine, WithGeluEqualsTheTwoOps) {
+  const std::vector<Tensor> inputs{random_tensor({3, 300, 60}, 1), random_tensor({60, 50}, 2),
+                                   random_tensor({50}, 3)};
+  const auto fused = value_and_gradients(
+      [](Tape&, const std::vector<Var>& x) { return affine_gelu(x[0], x[1], x[2]); }, inputs);
+  const auto composed = value_and_gradients(
+      [](Tape&, const std::vector<Var>& x) { return gelu(affine(x[0], x[1], x[2])); }, inputs);
+  for (std::size_t i = 0; i < fused.size(); ++i) expect_near(fused[i], composed[i], 20 * tolerance);
+  EXPECT_TRUE(same_bits(affine_gelu(inputs[0], inputs[1], inputs[2]).value(), fused[0]))
+      << "with and without a tape";
+}
+
 TEST(Affine, NamesShapesInErrors) {
   EXPECT_EQ(error_of([] {
               affine(zeros({2, 3}), zeros({4, 5}), zeros({5}));
@@ -184,6 +197,10 @@ TEST(Affine, NamesShapesInErrors) {
               affine(zeros({2, 3}), zeros({3, 5}), zeros({4}));
             }),
             "[affine] bias must be (E) for w (D, E): w (3, 5), bias (4)");
+  EXPECT_EQ(error_of([] {
+              affine(zeros({2, 3}), zeros({3, 5}), zeros({5}), {3, 5});
+            }),
+            "[affine] no rows of (D, E) lead from x (2, 3) to (3, 5): w (3, 5), bias (5)");
 }
 
 Var apply_heads(Tape&, const std::vector<Var>& x) { return project_heads(x[0], x[1]); }

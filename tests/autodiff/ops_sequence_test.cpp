@@ -22,10 +22,26 @@ OpRow linear_row(const char* variant, FeatureScale scale, bool causal, bool rate
   return {"linear_attention",
           variant,
           [=](Tape&, const Inputs& x) {
-            return linear_attention(x[0], x[1], x[2], rates ? x[3] : Var(), {scale, causal, 4});
+            return linear_attention({x[0], scale}, {x[1], scale}, x[2], rates ? x[3] : Var(),
+                                    {causal, 4, {}});
           },
           attention_shapes(5, 3, rates),
           {0.1, 2}};
+}
+
+/// Exponential features of shared frequencies; a rate for each token.
+OpRow exponential_row() {
+  return {"linear_attention",
+          "ExponentialFeatures",
+          [](Tape&, const Inputs& x) {
+            const auto features = [&](const Var& tokens) {
+              return exponential_features(tokens, x[3], real(0.5), x[4]);
+            };
+            return linear_attention(features(x[0]), features(x[1]), x[2], x[5], {true, 4, {}});
+          },
+          {{{2, 7, 3, 4}, {2, 7, 3, 4}, {2, 7, 3, 4}, {3, 5, 4}, {3, 5}, {2, 7, 3}},
+           {{2, 0, 3, 4}, {2, 0, 3, 4}, {2, 0, 3, 4}, {3, 5, 4}, {3, 5}, {2, 0, 3}}},
+          {0.1, 1}};
 }
 
 OpRow softmax_row(const char* variant, bool causal, bool rates) {
@@ -42,6 +58,7 @@ std::vector<OpRow> rows() {
       linear_row("Bidirectional", FeatureScale::linear, false, false),
       linear_row("CausalLogarithms", FeatureScale::logarithmic, true, true),
       linear_row("BidirectionalLogarithms", FeatureScale::logarithmic, false, false),
+      exponential_row(),
       softmax_row("Causal", true, true),
       softmax_row("Bidirectional", false, true),
       softmax_row("WithoutRates", true, false),

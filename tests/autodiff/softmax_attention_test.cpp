@@ -29,6 +29,16 @@ std::vector<Wides> naive(const Inputs& in, bool causal) {
   return naive_attention<SoftmaxKernel>(in, random_tensor(in.v.shape(), 99), causal);
 }
 
+/// Sequence b of x (B, T, ..) as (1, T, ..).
+Tensor sequence(const Tensor& x, std::size_t b) {
+  Shape shape = x.shape();
+  const std::size_t count = x.size() / shape[0];
+  shape[0] = 1;
+  Tensor y = uninitialized(shape);
+  std::copy_n(x.data() + b * count, count, y.data());
+  return y;
+}
+
 struct Variant {
   bool causal, slopes;
 };
@@ -134,6 +144,47 @@ TEST(SoftmaxAttention, HasEqualBitsForAllThreads) {
   }
 }
 
+/// One head: panels of keys run in groups whose gradients of q are joined.
+TEST(SoftmaxAttention, EqualsItsDefinitionAcrossPanels) {
+  for (const Variant& variant : variants) {
+    SCOPED_TRACE(name_of(variant));
+    const Inputs in = random_inputs({1, 600, 1, 3}, variant.slopes);
+    const auto expected = naive(in, variant.causal);
+    const auto results = op_check::value_and_gradients(attention_op(variant.causal), in.list());
+    for (std::size_t i = 0; i < results.size(); ++i)
+      expect_near(results[i], expected[i], is_double ? 1e-11 : 2e-4);
+    expect_equal_for_all_threads(attention_op(variant.causal), in);
+  }
+}
+
+/// Every sequence by itself, cut to its length, is the reference.
+TEST(SoftmaxAttention, TokensPastTheLengthAreNotThere) {
+  const std::size_t T = 300;
+  const std::vector<std::size_t> cuts{300, 0, 1, 64, 131};
+  for (const Variant& variant : variants) {
+    const Inputs in = random_inputs({cuts.size(), T, 2, 3}, variant.slopes);
+    const Tensor g = random_tensor(in.v.shape(), 99);
+    const auto padded = op_check::value_and_gradients(
+        [&](Tape&, const std::vector<Var>& x) {
+          return softmax_attention(x[0], x[1], x[2], x.size() > 3 ? x[3] : Var(), variant.causal,
+                                   cuts);
+        },
+        in.list());
+    for (std::size_t b = 0; b < cuts.size(); ++b) {
+      SCOPED_TRACE(name_of(variant) + ", length " + std::to_string(cuts[b]));
+      const auto part = [&](const Tensor& x) { return first_tokens(sequence(x, b), cuts[b]); };
+      const Inputs cut{part(in.q), part(in.k), part(in.v), in.rate};
+      const auto expected = naive_attention<SoftmaxKernel>(cut, part(g), variant.causal);
+      for (std::size_t i = 0; i < 4; ++i) {
+        expect_near(part(padded[i]), expected[i], is_double ? 1e-11 : 2e-4);
+        const Tensor whole = sequence(padded[i], b);
+        for (std::size_t at = expected[i].size(); at < whole.size(); ++at)
+          ASSERT_EQ(whole.data()[at], 0);
+      }
+    }
+  }
+}
+
 TEST(SoftmaxAttention, TakesEmptyShapes) {
   for (const Variant& variant : variants) {
     for (const Shape& sizes : {Shape{2, 0, 3, 4}, Shape{0, 5, 3, 4}, Shape{2, 5, 0, 4}}) {
@@ -154,6 +205,12 @@ TEST(SoftmaxAttention, NamesWhatDoesNotFit) {
             "(1, 4, 2, 3)");
   EXPECT_EQ(op_check::error_of([&] { softmax_attention(x, x, x, Tensor(zeros({3})), true); }),
             "[softmax_attention] one rate per head: rate (3), q (1, 4, 2, 3)");
+  EXPECT_EQ(op_check::error_of([&] { softmax_attention(x, x, x, {}, true, {5}); }),
+            "[softmax_attention] a length of 5 for q (1, 4, 2, 3)");
+  EXPECT_EQ(op_check::error_of([&] {
+              softmax_attention(x, x, x, {}, true, {4, 4});
+            }),
+            "[softmax_attention] 2 lengths for q (1, 4, 2, 3)");
 }
 
 }  // namespace

@@ -54,8 +54,15 @@ TEST(Tape, FreesAnUnusedLongChainWithoutRecursion) {
 
 struct Names : TapeObserver {
   std::vector<std::string> forward, backward;
-  void recorded(const char* op) override { forward.push_back(op); }
-  void went_backward(const char* op) override { backward.push_back(op); }
+  std::vector<std::size_t> moved, moved_back;
+  void recorded(const char* op, std::size_t bytes) override {
+    forward.push_back(op);
+    moved.push_back(bytes);
+  }
+  void went_backward(const char* op, std::size_t bytes) override {
+    backward.push_back(op);
+    moved_back.push_back(bytes);
+  }
 };
 
 TEST(Tape, GoesBackwardInTheReverseOrderAndSkipsUnusedBranches) {
@@ -69,6 +76,22 @@ TEST(Tape, GoesBackwardInTheReverseOrderAndSkipsUnusedBranches) {
   tape.backward(z);
   EXPECT_THAT(names.forward, ::testing::ElementsAre("exp", "sin", "square", "sum"));
   EXPECT_THAT(names.backward, ::testing::ElementsAre("sum", "square", "exp"));
+  EXPECT_THAT(names.moved, ::testing::ElementsAre(4 * sizeof(real), 4 * sizeof(real),
+                                                  4 * sizeof(real), 3 * sizeof(real)));
+  EXPECT_THAT(names.moved_back,
+              ::testing::ElementsAre(3 * sizeof(real), 4 * sizeof(real), 4 * sizeof(real)));
+}
+
+/// Of a segment that is computed again, too.
+TEST(Tape, ShowsTheOpsOfASegmentToItsObserver) {
+  Names names;
+  Tape tape;
+  tape.observer = &names;
+  const Var x = tape.input(vector_of({1, 2}));
+  tape.backward(sum(checkpoint(
+      tape, [](Tape&, const Var& y) { return exp(y); }, x)));
+  EXPECT_THAT(names.forward, ::testing::ElementsAre("exp", "checkpoint", "sum", "exp"));
+  EXPECT_THAT(names.backward, ::testing::ElementsAre("sum", "exp", "checkpoint"));
 }
 
 TEST(Tape, AddsGradientsFromAllUses) {

@@ -9,7 +9,7 @@ using namespace layer_check;
 
 Tensor draws_of(const std::string& kind, std::size_t H, std::size_t m, std::size_t d,
                 std::uint64_t seed) {
-  return base_draws(kind, H, m, d, RandomFunction{seed, Purpose::test, 1});
+  return base_draws(kind, H, m, d, 0, RandomFunction{seed, Purpose::test, 1});
 }
 
 double product(const Tensor& w, std::size_t i, std::size_t j) {
@@ -91,7 +91,7 @@ Tensor raw_householder(std::size_t d, std::uint64_t seed) {
 
 TEST(BaseDraws, HaveMeanZeroInEveryElement) {
   const std::size_t d = 4, count = 4000;
-  for (const char* kind : {"iid", "orthogonal"}) {
+  for (const std::string& kind : base_draw_names()) {
     EXPECT_LT(largest_mean(d, count, [&](std::size_t s) { return draws_of(kind, 1, d, d, s); }), 5)
         << kind;
   }
@@ -100,7 +100,7 @@ TEST(BaseDraws, HaveMeanZeroInEveryElement) {
 
 /// |w|^2 has mean d and variance 2 d, and so has a single coordinate's square: every row is normal.
 TEST(BaseDraws, HaveTheMomentsOfTheNormalDistribution) {
-  for (const char* kind : {"iid", "orthogonal"}) {
+  for (const std::string& kind : base_draw_names()) {
     for (std::size_t d : {2, 5, 16}) {
       const std::size_t count = 3000, m = d + d / 2;
       double length = 0, length_square = 0, second = 0, fourth = 0;
@@ -137,15 +137,16 @@ TEST(BaseDraws, OrthogonalOnesHaveIndependentLengths) {
 }
 
 TEST(BaseDraws, DifferBetweenHeadsAndSeedsAndRepeat) {
-  for (const char* kind : {"iid", "orthogonal"}) {
+  for (const std::string& kind : base_draw_names()) {
     const Tensor w = draws_of(kind, 3, 6, 4, 1);
     op_check::expect_equal_bits(w, draws_of(kind, 3, 6, 4, 1));
     EXPECT_NE(w, draws_of(kind, 3, 6, 4, 2));
     for (std::size_t h = 1; h < 3; ++h)
       EXPECT_NE(0, std::memcmp(w.data(), w.data() + h * 24, 24 * sizeof(real)));
   }
-  EXPECT_EQ(op_check::error_of([] { draws_of("halton", 1, 1, 1, 1); }),
-            "[draws] no base draws are called \"halton\"; there are: iid, orthogonal");
+  EXPECT_EQ(op_check::error_of([] { draws_of("grid", 1, 1, 1, 1); }),
+            "[draws] no base draws are called \"grid\"; there are: iid, orthogonal, sobol, "
+            "sobol_owen, halton");
 }
 
 }  // namespace

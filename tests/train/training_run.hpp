@@ -59,10 +59,10 @@ class AfterSteps : public TapeObserver {
  public:
   AfterSteps(std::uint64_t steps, std::function<void()> action)
       : left_(steps), action_(std::move(action)) {}
-  void recorded(const char* op) override {
+  void recorded(const char* op, std::size_t) override {
     if (std::string_view(op) == "optimizer" && --left_ == 0) action_();
   }
-  void went_backward(const char*) override {}
+  void went_backward(const char*, std::size_t) override {}
 
  private:
   std::uint64_t left_;

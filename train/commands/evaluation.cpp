@@ -1,27 +1,13 @@
 #include <fmt/format.h>
 
 #include <bochner/train/commands.hpp>
+#include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/exit_codes.hpp>
 #include <bochner/train/language_task.hpp>
-#include <bochner/train/session.hpp>
 #include <cstdio>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
-
-struct LoadedRun {
-  CheckpointReader checkpoint;
-  Config config;
-};
-
-LoadedRun load_run(FileStorage& storage, const std::string& reference) {
-  std::vector<std::string> skipped;
-  CheckpointReader checkpoint = open_checkpoint(storage, parse_run_reference(reference), skipped);
-  for (const std::string& note : skipped) fmt::print(stderr, "skipped {}\n", note);
-  Config config =
-      parse_config(checkpoint.config(), checkpoint.path().string(), registered_parameters());
-  return {std::move(checkpoint), std::move(config)};
-}
 
 /// Feeds a text to a model token by token. Where trained positions end, it starts again on the last
 /// half of them.

@@ -82,7 +82,10 @@ int drive(Session& session, ProgressMode mode, const TrainingOptions& options,
   const std::string program = options.command.substr(0, options.command.find(' '));
   const StopReason reason =
       train(session, progress, signals, options.profile ? &profile : nullptr, program);
-  if (options.profile) progress.line(profile.table());
+  if (options.profile) {
+    progress.line(profile.table());
+    session.run().write_profile(profile.json());
+  }
   return report(reason, session, signals, progress, program);
 }
 

@@ -87,6 +87,7 @@ class ParameterTable {
 struct Choices {
   NameList mixers = [] { return std::vector<std::string>{"softmax", "linear"}; };
   NameList features = [] { return std::vector<std::string>{"positive"}; };
+  NameList projections = [] { return std::vector<std::string>{"density"}; };
   NameList densities = [] { return std::vector<std::string>{"gaussian"}; };
   NameList draws = [] { return std::vector<std::string>{"iid", "orthogonal"}; };
 };

@@ -13,6 +13,7 @@ constexpr const char* config_name = "config.toml";
 constexpr const char* meta_name = "meta.json";
 constexpr const char* metrics_name = "metrics.jsonl";
 constexpr const char* lock_name = "run.lock";
+constexpr const char* profile_name = "profile.json";
 
 std::string checkpoint_name(std::uint64_t step) {
   char name[48];
@@ -133,6 +134,10 @@ std::string RunDirectory::meta() const { return read_file(*storage_, path_ / met
 
 void RunDirectory::replace_config(const std::string& config) {
   commit_file(*storage_, path_ / config_name, config);
+}
+
+void RunDirectory::write_profile(const std::string& json) {
+  commit_file(*storage_, path_ / profile_name, json);
 }
 
 Path RunDirectory::checkpoint_path(std::uint64_t step) const {

@@ -1,5 +1,5 @@
 #pragma once
-/// A run on the disk: config.toml, meta.json, metrics.jsonl, checkpoints/, run.lock.
+/// A run on the disk: config.toml, meta.json, metrics.jsonl, checkpoints/, run.lock, profile.json.
 
 #include <bochner/train/storage/checkpoint_file.hpp>
 #include <bochner/train/storage/metrics_file.hpp>
@@ -39,6 +39,8 @@ class RunDirectory {
   std::string meta() const;
   /// Replaces config.toml by what a resume has changed; durable when it returns.
   void replace_config(const std::string& config);
+  /// Writes profile.json: where the time of the last leg went that asked for it.
+  void write_profile(const std::string& json);
   Path checkpoint_path(std::uint64_t step) const;
   /// The steps of all checkpoint files, ascending, by their names.
   std::vector<std::uint64_t> list_checkpoints() const;

@@ -1,0 +1,58 @@
+#include <algorithm>
+#include <bochner/autodiff/compute/low_discrepancy.hpp>
+#include <bochner/autodiff/tensor.hpp>
+#include <boost/random/sobol.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::size_t largest_dimension = 3667;
+
+/// Leading 32 bits of the first m points, the origin included, without which they are no net.
+std::vector<std::uint32_t> sobol_words(std::size_t m, std::size_t d) {
+  boost::random::sobol engine(d);
+  std::vector<std::uint32_t> words(m * d);
+  for (std::size_t i = d; i < m * d; ++i) words[i] = std::uint32_t(engine() >> 32);
+  return words;
+}
+
+/// Flips each bit by a random function of the bits before it. Six levels of that binary tree take
+/// their 63 flips from one 64-bit number.
+std::uint32_t scramble(std::uint32_t x, const RandomFunction& random, std::uint64_t tree) {
+  constexpr unsigned levels = 6;
+  std::uint32_t y = x;
+  for (unsigned first = 0; first < 32; first += levels) {
+    const std::uint64_t prefix = std::uint64_t(x) >> (32 - first);
+    const auto word = random.bits((tree << 40) | (std::uint64_t(first) << 32) | prefix);
+    const std::uint64_t flips = word[0] | (std::uint64_t(word[1]) << 32);
+    for (unsigned level = 0; level < std::min(levels, 32 - first); ++level) {
+      const std::uint64_t leading = 1u << level;
+      const std::uint64_t node =
+          leading | ((std::uint64_t(x) >> (32 - first - level)) & (leading - 1));
+      y ^= std::uint32_t((flips >> node) & 1) << (31 - first - level);
+    }
+  }
+  return y;
+}
+
+}  // namespace
+
+std::vector<double> sobol_points(SobolRandomisation randomisation, std::size_t H, std::size_t m,
+                                 std::size_t d, const RandomFunction& random) {
+  require(d <= largest_dimension && m >> 32 == 0, "sobol", "at most ", largest_dimension,
+          " dimensions and 2^32 points: d ", d, ", m ", m);
+  if (m * d == 0) return {};
+  const std::vector<std::uint32_t> words = sobol_words(m, d);
+  std::vector<double> points(H * m * d);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const std::uint64_t axis = i / (m * d) * d + i % d;  // of this head and dimension
+    const std::uint32_t word = words[i % (m * d)];
+    const std::uint32_t moved = randomisation == SobolRandomisation::shift
+                                    ? word + random.bits(axis)[0]
+                                    : scramble(word, random, axis);
+    points[i] = (double(moved) + 0.5) * 0x1p-32;
+  }
+  return points;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

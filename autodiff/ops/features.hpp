@@ -1,0 +1,40 @@
+#pragma once
+/// Features of queries and keys: what feature maps give to linear attention.
+
+#include <bochner/autodiff/tape.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// Whether numbers are features, or logarithms of positive features, which linear attention
+/// exponentiates with a stabiliser that never looks ahead.
+enum class FeatureScale { linear, logarithmic };
+
+/// Features of tokens (B, T, H): stored, or a rule by which linear attention computes them chunk by
+/// chunk in cache, so that no array (B, T, H, F) exists.
+struct Features {
+  Var tokens;  ///< stored values (B, T, H, F), or x (B, T, H, d) of exponential_features()
+  FeatureScale scale = FeatureScale::linear;
+  Var frequencies;  ///< w (H, F, d); does not exist where values are stored
+  Var offset;       ///< (H, F) or left out
+  real norm = 0;
+  real log_factor = 0;  ///< of all features: attention divides it out and leaves it to values()
+
+  Features(Var stored, FeatureScale scale = FeatureScale::linear)
+      : tokens(std::move(stored)), scale(scale) {}
+
+  bool are_stored() const { return !frequencies.exists(); }
+  /// (B, T, H, F)
+  Shape shape() const;
+  /// (B, T, H, F) in their scale, on the tape: computed by ordinary ops where they are not stored.
+  Var values() const;
+};
+
+inline Features from_logarithms(Var logarithms) {
+  return Features(std::move(logarithms), FeatureScale::logarithmic);
+}
+
+/// phi_f(x) = exp(w_f . x + offset_f - norm |x|^2). x (B, T, H, d), w (H, F, d), offset (H, F) or
+/// left out -> (B, T, H, F).
+Features exponential_features(const Var& x, const Var& w, real norm, const Var& offset = {});
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,55 @@
+#pragma once
+/// Where linear attention gets the features of a chunk from, and where their gradient goes.
+
+#include <bochner/autodiff/ops/features.hpp>
+#include <limits>
+#include <memory>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace linear_attention_parts {
+
+/// The logarithm of no weight at all: exp(nothing - x) = 0, yet exp(nothing - nothing) = 1, not
+/// NaN.
+inline constexpr real nothing = std::numeric_limits<real>::lowest();
+
+/// exp(x - max x) in place. Returns the maximum.
+real exponentiate(real* x, std::size_t n);
+
+/// Tokens first .. first + rows of one head.
+struct Place {
+  std::size_t b, h, first, rows;
+};
+
+/// Features of one side, queries or keys. load() and store() of different heads or sequences may
+/// run at the same time.
+class FeatureSource {
+ public:
+  virtual ~FeatureSource() = default;
+  /// Asks for what load() will read, which lies in short pieces that no hardware sees coming.
+  virtual void prefetch(const Place& place) const = 0;
+  /// Row i (F) of `features` times exp(log_scale_i) are the features of token i, and its largest
+  /// element is 1 where they are positive. `log_scale` is null where a factor of the row cancels.
+  virtual void load(const Place& place, real* features, real* log_scale) const = 0;
+  /// Before the first store(). Tokens that are never stored have a gradient of zero unless all of
+  /// them are promised.
+  virtual void expect_gradients(bool of_all_tokens) = 0;
+  /// `gradient` with respect to the rows that load() gave, and overwritten here. slope_i is the
+  /// derivative with respect to log_scale_i; null where it is zero.
+  virtual void store(const Place& place, const real* features, real* gradient, real* slope) = 0;
+  /// Gives the gradients to the inputs.
+  virtual void hand_over() = 0;
+};
+
+/// Asks for `rows` rows of `columns` numbers.
+inline void prefetch_rows(const real* x, std::size_t rows, std::size_t stride,
+                          std::size_t columns) {
+  constexpr std::size_t line = 64 / sizeof(real);
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < columns; j += line) __builtin_prefetch(x + i * stride + j);
+  }
+}
+
+std::unique_ptr<FeatureSource> make_source(const Features& features);
+
+}  // namespace linear_attention_parts
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,107 @@
+#include <bochner/autodiff/compute/monotone_spline.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/ops/broadcast.hpp>
+#include <bochner/autodiff/ops/quantile.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Elements that are worth a task.
+constexpr std::size_t spline_grain = 1024;
+
+Shape without_last(const Shape& shape) { return Shape(shape.begin(), shape.end() - 1); }
+
+/// Which row of knots each element of x uses.
+std::vector<std::size_t> rows_of(const Shape& x, const Shape& knots) {
+  const Shape batch = without_last(knots);
+  const BroadcastWalk walk(x, {&batch});
+  std::vector<std::size_t> rows;
+  rows.reserve(element_count(x));
+  for (std::size_t row = 0; row < walk.rows(); ++row) {
+    const std::size_t first = walk.offsets(row)[0];
+    for (std::size_t i = 0; i < walk.row_size(); ++i)
+      rows.push_back(first + (walk.advances(0) ? i : 0));
+  }
+  return rows;
+}
+
+struct Knots {
+  const real *x, *y, *slope;
+  std::size_t count;
+
+  std::size_t bin(std::size_t row, double at) const { return bin_of(x + row * count, count, at); }
+  SplineBin operator()(std::size_t row, std::size_t bin) const {
+    const std::size_t i = row * count + bin;
+    return {x[i], x[i + 1], y[i], y[i + 1], slope[i], slope[i + 1]};
+  }
+};
+
+/// Gradients of all inputs; those of the knots are per row, in double, in the order of the
+/// elements.
+struct SplineGradients {
+  Tensor x;
+  std::vector<double> knot_x, knot_y, slope;
+  SplineGradients(const Shape& shape, std::size_t knots)
+      : x(uninitialized(shape)), knot_x(knots), knot_y(knots), slope(knots) {}
+
+  void add(std::size_t knot, const SplineBin::Gradient& bin, double g) {
+    knot_x[knot] += g * bin.x0, knot_x[knot + 1] += g * bin.x1;
+    knot_y[knot] += g * bin.y0, knot_y[knot + 1] += g * bin.y1;
+    slope[knot] += g * bin.slope0, slope[knot + 1] += g * bin.slope1;
+  }
+};
+
+Tensor to_tensor(const std::vector<double>& values, const Shape& shape) {
+  Tensor result = uninitialized(shape);
+  std::copy(values.begin(), values.end(), result.data());
+  return result;
+}
+
+SplineGradients backward(const Tensor& x, const Knots& knots, std::size_t knot_elements,
+                         const std::vector<std::size_t>& rows, const Tensor& g) {
+  SplineGradients result(x.shape(), knot_elements);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const std::size_t bin = knots.bin(rows[i], x.data()[i]);
+    result.x.data()[i] = g.data()[i];
+    if (bin + 1 == knots.count) continue;
+    const auto gradient = knots(rows[i], bin).gradient(x.data()[i]);
+    result.x.data()[i] = real(g.data()[i] * gradient.x);
+    result.add(rows[i] * knots.count + bin, gradient, g.data()[i]);
+  }
+  return result;
+}
+
+void check_shapes(const Var& x, const Var& knot_x, const Var& knot_y, const Var& slope) {
+  const Shape& knots = knot_x.shape();
+  require(knots.size() >= 1 && knots.back() >= 2 && knot_y.shape() == knots &&
+              slope.shape() == knots &&
+              broadcast_shape("monotone_spline", without_last(knots), x.shape()) == x.shape(),
+          "monotone_spline", "knots must be (.., K >= 2), alike, and (..) broadcast to x: x ",
+          x.shape(), ", knot_x ", knots, ", knot_y ", knot_y.shape(), ", slope ", slope.shape());
+}
+
+}  // namespace
+
+Var monotone_spline(const Var& x, const Var& knot_x, const Var& knot_y, const Var& slope) {
+  check_shapes(x, knot_x, knot_y, slope);
+  std::vector<std::size_t> rows = rows_of(x.shape(), knot_x.shape());
+  const Knots knots{knot_x.data(), knot_y.data(), slope.data(), knot_x.dim(-1)};
+  Tensor y = uninitialized(x.shape());
+  parallel_for(y.size(), spline_grain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const real at = x.data()[i];
+      const std::size_t bin = knots.bin(rows[i], at);
+      y.data()[i] = bin + 1 == knots.count ? at : real(knots(rows[i], bin).at(at).y);
+    }
+  });
+  return record("monotone_spline", std::move(y), {x, knot_x, knot_y, slope},
+                [x, knot_x, knot_y, slope, knots, rows = std::move(rows)](Tensor& g) {
+                  SplineGradients result = backward(x.value(), knots, knot_x.size(), rows, g);
+                  x.add_gradient(std::move(result.x));
+                  knot_x.add_gradient(to_tensor(result.knot_x, knot_x.shape()));
+                  knot_y.add_gradient(to_tensor(result.knot_y, knot_x.shape()));
+                  slope.add_gradient(to_tensor(result.slope, knot_x.shape()));
+                });
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

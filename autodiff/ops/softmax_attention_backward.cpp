@@ -1,0 +1,212 @@
+#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/autodiff/compute/rows.hpp>
+#include <bochner/autodiff/ops/attention_gradients.hpp>
+#include <bochner/autodiff/ops/softmax_attention_parts.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+using namespace softmax_parts;
+
+/// What a task has at hand: one block of queries with gradients of their outputs, packed both ways,
+/// and a panel of keys.
+struct Workspace {
+  real *query_columns, *query_rows;        ///< (d, block), (block, d) with the factor scale()
+  real *gradient_columns, *gradient_rows;  ///< (d, block), (block, d)
+  real *log_sum, *mean;                    ///< (block)
+  real *p, *dp;                            ///< (block, block)
+  real* query_gradient;                    ///< (block, d)
+  real *keys, *values, *key_gradient, *value_gradient;  ///< (panel block, d)
+  real* means;                                          ///< (T)
+
+  static std::size_t elements(std::size_t T, std::size_t d) {
+    return (5 + 4 * panel) * block * d + 2 * block + 2 * block * block + T;
+  }
+  Workspace(real* scratch, std::size_t d) {
+    const auto take = [&scratch](std::size_t count) {
+      return std::exchange(scratch, scratch + count);
+    };
+    for (real** part :
+         {&query_columns, &query_rows, &gradient_columns, &gradient_rows, &query_gradient})
+      *part = take(block * d);
+    for (real** part : {&log_sum, &mean}) *part = take(block);
+    for (real** part : {&p, &dp}) *part = take(block * block);
+    for (real** part : {&keys, &values, &key_gradient, &value_gradient})
+      *part = take(panel * block * d);
+    means = scratch;
+  }
+};
+
+/// Where gradients of one head's queries go: its rows of the result, or a partial sum.
+struct Target {
+  real* data;
+  std::size_t stride;
+};
+
+/// Logits become weights p, gradients dp of weights become gradients of logits (in natural units).
+void differentiate(std::size_t keys, const Workspace& w) {
+  real* __restrict p = w.p;
+  real* __restrict dp = w.dp;
+  const real *log_sum = w.log_sum, *mean = w.mean;
+  for (std::size_t j = 0; j < keys; ++j) {
+    for (std::size_t i = 0; i < block; ++i) {
+      const real weight = math::exp2_nonpositive(p[j * block + i] - log_sum[i]);
+      p[j * block + i] = weight;
+      dp[j * block + i] = weight * (dp[j * block + i] - mean[i]);
+    }
+  }
+}
+
+double rate_gradient(const Head& head, std::size_t query_block, std::size_t key_block,
+                     const real* dp) {
+  double total = 0;
+  for (std::size_t j = 0; j < head.rows(key_block); ++j) {
+    real sum = 0;
+    for (std::size_t i = 0; i < head.rows(query_block); ++i)
+      sum += dp[j * block + i] * lag(query_block * block + i, key_block * block + j);
+    total -= double(sum);
+  }
+  return total;
+}
+
+/// One block of queries against block `index` of the panel. Returns dL/drate.
+double pair_backward(const Head& head, std::size_t query_block, std::size_t first,
+                     std::size_t index, const Workspace& w) {
+  const std::size_t d = head.a.d, at = index * block * d, key_block = first + index;
+  const std::size_t keys = head.rows(key_block), rows = head.rows(query_block);
+  logits(head, query_block, key_block, w.keys + at, w.query_columns, w.p);
+  gemm(Transpose::no, Transpose::no, keys, block, d, 1, w.values + at, d, w.gradient_columns, block,
+       0, w.dp, block);
+  differentiate(keys, w);
+  const real beta = real(query_block > head.first_query_of(key_block));
+  gemm(Transpose::no, Transpose::no, keys, d, rows, 1, w.p, block, w.gradient_rows, d, beta,
+       w.value_gradient + at, d);
+  gemm(Transpose::no, Transpose::no, keys, d, rows, 1, w.dp, block, w.query_rows, d, beta,
+       w.key_gradient + at, d);
+  gemm(Transpose::yes, Transpose::no, rows, d, keys, 1, w.dp, block, w.keys + at, d,
+       real(index > 0), w.query_gradient, d);
+  return head.a.rate ? rate_gradient(head, query_block, key_block, w.dp) : 0;
+}
+
+void pack_queries(const Head& head, std::size_t query_block, const real* g, const real* log_sum,
+                  const Workspace& w) {
+  const Attention& a = head.a;
+  const std::size_t at = head.offset(query_block), rows = head.rows(query_block);
+  pack_columns(a.q + at, a.stride(), rows, a.d, w.query_columns);
+  pack_columns(g + at, a.stride(), rows, a.d, w.gradient_columns);
+  pack_rows(a.q + at, a.stride(), rows, a.d, a.scale(), w.query_rows);
+  pack_rows(g + at, a.stride(), rows, a.d, 1, w.gradient_rows);
+  for (real* row : {w.log_sum, w.mean}) std::fill_n(row + rows, block - rows, real(0));
+  std::copy_n(log_sum + query_block * block, rows, w.log_sum);
+  std::copy_n(w.means + query_block * block, rows, w.mean);
+}
+
+/// A panel of keys walks along the queries that see it.
+double panel_backward(const Head& head, std::size_t first, const real* g, const real* log_sum,
+                      bool assign, const Target& dq, AttentionGradients& out, const Workspace& w) {
+  const Attention& a = head.a;
+  const std::size_t d = a.d, last = std::min(head.blocks(), first + panel);
+  for (std::size_t j = first; j < last; ++j) {
+    const std::size_t at = (j - first) * block * d;
+    pack_rows(a.k + head.offset(j), a.stride(), head.rows(j), d, a.logit_factor(), w.keys + at);
+    pack_rows(a.v + head.offset(j), a.stride(), head.rows(j), d, 1, w.values + at);
+  }
+  double rate = 0;
+  for (std::size_t i = head.first_query_of(first); i < head.blocks(); ++i) {
+    pack_queries(head, i, g, log_sum, w);
+    for (std::size_t j = first; j < std::min(last, head.keys_of(i)); ++j)
+      rate += pair_backward(head, i, first, j - first, w);
+    for (std::size_t row = 0; row < head.rows(i); ++row) {
+      real* to = dq.data + (i * block + row) * dq.stride;
+      for (std::size_t e = 0; e < d; ++e) {
+        const real term = real(std::numbers::ln2) * w.query_gradient[row * d + e];
+        to[e] = assign ? term : to[e] + term;
+      }
+    }
+  }
+  for (std::size_t j = first; j < last; ++j) {
+    for (std::size_t row = 0; row < head.rows(j); ++row) {
+      const std::size_t from = ((j - first) * block + row) * d;
+      const std::size_t to = head.offset(j) + row * a.stride();
+      std::copy_n(w.key_gradient + from, d, out.k.data() + to);
+      std::copy_n(w.value_gradient + from, d, out.v.data() + to);
+    }
+  }
+  return rate;
+}
+
+/// y . g of each query: the mean gradient of its weights.
+void output_means(const Head& head, const real* y, const real* g, const Workspace& w) {
+  const std::size_t d = head.a.d;
+  for (std::size_t i = 0; i < head.blocks(); ++i) {
+    pack_columns(y + head.offset(i), head.a.stride(), head.rows(i), d, w.query_columns);
+    pack_columns(g + head.offset(i), head.a.stride(), head.rows(i), d, w.gradient_columns);
+    real mean[block] = {};
+    for (std::size_t e = 0; e < d; ++e) {
+      for (std::size_t row = 0; row < block; ++row)
+        mean[row] += w.query_columns[e * block + row] * w.gradient_columns[e * block + row];
+    }
+    std::copy_n(mean, head.rows(i), w.means + i * block);
+  }
+}
+
+/// Every `groups`-th panel of keys of one head, from number `group` on. Returns dL/drate.
+double group_backward(const Head& head, std::size_t group, std::size_t groups, const real* y,
+                      const real* g, const real* log_sum, const Target& dq, AttentionGradients& out,
+                      const Workspace& w) {
+  const Attention& a = head.a;
+  const std::size_t first = group * panel;
+  output_means(head, y, g, w);
+  const std::size_t seen_from =
+      first < head.blocks() ? head.first_query_of(first) * block : a.length(head.b);
+  for (std::size_t t = 0; t < seen_from; ++t) std::fill_n(dq.data + t * dq.stride, a.d, real(0));
+  double rate = 0;
+  for (std::size_t j = first; j < head.blocks(); j += groups * panel)
+    rate += panel_backward(head, j, g, log_sum, j == first, dq, out, w);
+  return rate;
+}
+
+/// dq = the partial sums of the groups, (B, groups, H, T, d), in order.
+void join(const Attention& a, std::size_t groups, const real* partial, real* dq) {
+  const std::size_t task = a.T * a.d;
+  parallel_for(a.B * a.T, row_grain(groups * a.stride()), [=](std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) {
+      const std::size_t b = row / a.T, t = row % a.T;
+      if (t >= a.length(b)) continue;
+      for (std::size_t h = 0; h < a.H; ++h) {
+        const real* from = partial + (b * groups * a.H + h) * task + t * a.d;
+        real* to = dq + (row * a.H + h) * a.d;
+        std::copy_n(from, a.d, to);
+        for (std::size_t group = 1; group < groups; ++group) {
+          from += a.H * task;
+          for (std::size_t e = 0; e < a.d; ++e) to[e] += from[e];
+        }
+      }
+    }
+  });
+}
+
+}  // namespace
+
+void softmax_attention_backward(const Attention& a, const real* y, const real* g,
+                                const real* log_sum, AttentionGradients& out) {
+  const std::size_t heads = a.B * a.H;
+  const std::size_t groups = std::min(a.panels(), (7 + heads) / heads);
+  Storage partial(groups > 1 ? heads * groups * a.T * a.d : 0);
+  Scratch<real> scratch(Workspace::elements(a.T, a.d));
+  out.rate.resize(heads * groups);
+  if (a.lengths) {
+    for (Tensor* gradient : {&out.q, &out.k, &out.v}) *gradient = zeros(gradient->shape());
+  }
+  parallel_tasks(heads * groups, [&](std::size_t task) {
+    const std::size_t h = task % a.H, group = task / a.H % groups, b = task / (a.H * groups);
+    const Head head{a, b, h};
+    const Target dq = groups > 1 ? Target{partial.data() + task * a.T * a.d, a.d}
+                                 : Target{out.q.data() + head.offset(0), a.stride()};
+    out.rate[task] = group_backward(head, group, groups, y, g, log_sum + (b * a.H + h) * a.T, dq,
+                                    out, Workspace(scratch.local(), a.d));
+  });
+  if (groups > 1) join(a, groups, partial.data(), out.q.data());
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,100 @@
+#pragma once
+/// What forward and backward of exact attention share: blocks of 64 queries against 64 keys.
+///
+/// Logits of a block stand transposed, (keys, queries): maxima, sums and weights of the queries are
+/// then elementwise along rows, without sums across a vector. They are in units of ln 2, so that
+/// weights are powers of two. Blocks of a head are copied next to each other before they are used
+/// many times; queries missing in the last block are zeros.
+
+#include <algorithm>
+#include <bochner/autodiff/compute/gemm.hpp>
+#include <bochner/autodiff/compute/math.hpp>
+#include <bochner/autodiff/compute/small_product.hpp>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace softmax_parts {
+
+inline constexpr std::size_t block = 64;
+/// Blocks that a task keeps in cache while it walks along the other side.
+inline constexpr std::size_t panel = 4;
+inline constexpr real log2_e = real(std::numbers::log2e);
+
+/// q, k, v (B, T, H, d): rows of one head are H d apart. Tokens from lengths[b] on do not exist.
+struct Attention {
+  std::size_t B, T, H, d;
+  const real *q, *k, *v, *rate;
+  bool causal;
+  const std::size_t* lengths;  ///< nullptr: all T
+  real scale() const { return 1 / std::sqrt(real(d)); }
+  real logit_factor() const { return log2_e * scale(); }
+  std::size_t stride() const { return H * d; }
+  std::size_t length(std::size_t b) const { return lengths ? lengths[b] : T; }
+  std::size_t panels() const { return (T + panel * block - 1) / (panel * block); }
+};
+
+/// One head of one sequence, in blocks.
+struct Head {
+  const Attention& a;
+  std::size_t b, h;
+  std::size_t offset(std::size_t index) const {
+    return (b * a.T + index * block) * a.stride() + h * a.d;
+  }
+  std::size_t blocks() const { return (a.length(b) + block - 1) / block; }
+  std::size_t rows(std::size_t index) const { return std::min(block, a.length(b) - index * block); }
+  /// Blocks of keys that the queries of a block see.
+  std::size_t keys_of(std::size_t query_block) const {
+    return a.causal ? query_block + 1 : blocks();
+  }
+  /// The first block of queries that sees the keys of a block.
+  std::size_t first_query_of(std::size_t key_block) const { return a.causal ? key_block : 0; }
+};
+
+/// to (rows, d) = factor * from, whose rows are `stride` apart.
+inline void pack_rows(const real* from, std::size_t stride, std::size_t rows, std::size_t d,
+                      real factor, real* to) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t e = 0; e < d; ++e) to[i * d + e] = factor * from[i * stride + e];
+  }
+}
+
+/// to (d, block) = from^T.
+inline void pack_columns(const real* from, std::size_t stride, std::size_t rows, std::size_t d,
+                         real* to) {
+  if (rows < block) std::fill_n(to, d * block, real(0));
+  transpose_matrix(rows, d, from, stride, to, block);
+}
+
+inline real lag(std::size_t i, std::size_t j) { return i > j ? real(i - j) : real(j - i); }
+
+/// s (keys, block): logits of packed queries (d, block) and of packed keys (keys, d) that have the
+/// factor logit_factor().
+inline void logits(const Head& head, std::size_t query_block, std::size_t key_block,
+                   const real* keys, const real* queries, real* s) {
+  const std::size_t count = head.rows(key_block);
+  gemm(Transpose::no, Transpose::no, count, block, head.a.d, 1, keys, head.a.d, queries, block, 0,
+       s, block);
+  if (head.a.rate) {
+    const real rate = log2_e * head.a.rate[head.h];
+    for (std::size_t j = 0; j < count; ++j) {
+      for (std::size_t i = 0; i < block; ++i)
+        s[j * block + i] -= rate * lag(query_block * block + i, key_block * block + j);
+    }
+  }
+  if (head.a.causal && query_block == key_block) {
+    for (std::size_t j = 0; j < count; ++j)
+      std::fill_n(s + j * block, j, -std::numeric_limits<real>::infinity());
+  }
+}
+
+}  // namespace softmax_parts
+
+struct AttentionGradients;
+/// Fills in the gradients from those of the output y; `log_sum` (B, H, T) is what the forward pass
+/// kept.
+void softmax_attention_backward(const softmax_parts::Attention& a, const real* y, const real* g,
+                                const real* log_sum, AttentionGradients& gradients);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

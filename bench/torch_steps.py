@@ -1,0 +1,151 @@
+"""Training steps of the reference models in PyTorch, as one would write them there: batched products, chunked
+causal linear attention, the library's own exact attention, fused AdamW. The shapes are those of `bochner bench step`.
+
+usage: torch_steps.py MODEL [--threads N] [--compile]
+
+Trains on one random batch. After three steps that are not counted it prints one JSON line about itself; then, for
+every number N that it reads, it makes N steps and prints their milliseconds and its peak memory as a JSON line.
+scripts/bench talks to it.
+"""
+import argparse
+import json
+import resource
+import sys
+import time
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+# mixer, width, heads, m, blocks, hidden, vocabulary, length, batch, classes (0: language model)
+MODELS = {
+    "tiny-performer": ("linear", 32, 2, 16, 2, 64, 64, 128, 4, 0),
+    "performer-lm": ("linear", 128, 4, 64, 2, 512, 256, 1024, 8, 0),
+    "performer-lm-16k": ("linear", 64, 4, 32, 2, 256, 256, 16384, 1, 0),
+    "softmax-lm": ("softmax", 128, 4, 64, 2, 512, 256, 1024, 8, 0),
+    "performer-cls": ("linear", 128, 4, 64, 4, 512, 20, 2048, 8, 10),
+}
+CHUNK = 64
+
+
+def orthogonal_frequencies(m, d):
+    """m directions, orthogonal in blocks of d, with the lengths of normal vectors."""
+    blocks = [torch.linalg.qr(torch.randn(d, d)).Q.T for _ in range(-(-m // d))]
+    return torch.cat(blocks)[:m] * torch.randn(m, d).norm(dim=1, keepdim=True)
+
+
+def positive_features(x, frequencies, stabiliser_axes):
+    """exp(w . y - |y|^2 / 2 - stabiliser) / sqrt(m), y = x / d^(1/4). (B, H, T, d) -> (B, H, T, m)"""
+    y = x * x.shape[-1] ** -0.25
+    projected = y @ frequencies.T
+    stabiliser = projected.amax(stabiliser_axes, keepdim=True).detach()
+    half_square = y.square().sum(-1, keepdim=True) / 2
+    return (torch.exp(projected - half_square - stabiliser) + 1e-4) / frequencies.shape[0] ** 0.5
+
+
+def with_ones(v):
+    return torch.cat([v, torch.ones_like(v[..., :1])], -1)
+
+
+def divided(sums):
+    return sums[..., :-1] / sums[..., -1:]
+
+
+def causal_attention(q, k, v):
+    """Sums over earlier chunks by a running state, within a chunk by a masked product."""
+    v = with_ones(v)
+    q, k, v = (x.unflatten(2, (-1, CHUNK)) for x in (q, k, v))
+    chunk_sums = k.transpose(-1, -2) @ v
+    before = chunk_sums.cumsum(2) - chunk_sums
+    within = torch.tril(q @ k.transpose(-1, -2)) @ v
+    return divided((within + q @ before).flatten(2, 3))
+
+
+def bidirectional_attention(q, k, v):
+    return divided(q @ (k.transpose(-1, -2) @ with_ones(v)))
+
+
+class Block(nn.Module):
+    def __init__(self, mixer, width, heads, m, hidden, causal):
+        super().__init__()
+        self.mixer, self.heads, self.causal = mixer, heads, causal
+        self.mixer_norm, self.mlp_norm = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.inputs, self.output = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, hidden), nn.Linear(hidden, width)
+        if mixer == "linear":
+            self.frequencies = nn.Parameter(orthogonal_frequencies(m, width // heads))
+
+    def mix(self, x):
+        q, k, v = self.inputs(x).unflatten(2, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+        if self.mixer == "softmax":
+            y = F.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
+        else:
+            q = positive_features(q, self.frequencies, (-1,))
+            k = positive_features(k, self.frequencies, (-2, -1))
+            y = causal_attention(q, k, v) if self.causal else bidirectional_attention(q, k, v)
+        return self.output(y.transpose(1, 2).flatten(2))
+
+    def forward(self, x):
+        x = x + self.mix(self.mixer_norm(x))
+        return x + self.down(F.gelu(self.up(self.mlp_norm(x))))
+
+
+class Model(nn.Module):
+    """Language model, or sequence classifier where there are classes; returns its loss."""
+
+    def __init__(self, mixer, width, heads, m, blocks, hidden, vocabulary, length, batch, classes):
+        super().__init__()
+        self.classifies = classes > 0
+        self.embedding = nn.Embedding(vocabulary, width)
+        nn.init.normal_(self.embedding.weight, std=0.02)
+        self.positions = nn.Parameter(0.02 * torch.randn(length, width))
+        self.blocks = nn.Sequential(
+            *(Block(mixer, width, heads, m, hidden, causal=not self.classifies) for _ in range(blocks)))
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, classes or vocabulary)
+
+    def forward(self, tokens, targets):
+        x = self.norm(self.blocks(self.embedding(tokens) + self.positions))
+        if self.classifies:
+            return F.cross_entropy(self.head(x.mean(1)), targets)
+        return F.cross_entropy(self.head(x).flatten(0, 1), targets.flatten())
+
+
+def random_batch(vocabulary, length, batch, classes):
+    tokens = torch.randint(vocabulary, (batch, length))
+    return tokens, torch.randint(classes, (batch,)) if classes else torch.randint(vocabulary, (batch, length))
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("model", choices=MODELS)
+    arguments.add_argument("--threads", type=int, default=2)
+    arguments.add_argument("--compile", action="store_true")
+    chosen = arguments.parse_args()
+    torch.set_num_threads(chosen.threads)
+    torch.manual_seed(0)
+    shape = MODELS[chosen.model]
+    model, batch = Model(*shape), random_batch(*shape[-4:])
+    loss_of = torch.compile(model) if chosen.compile else model
+    optimizer = torch.optim.AdamW(model.parameters(), 1e-3, fused=True)
+
+    def milliseconds_of_a_step():
+        start = time.perf_counter()
+        optimizer.zero_grad(set_to_none=True)
+        loss_of(*batch).backward()
+        optimizer.step()
+        return 1e3 * (time.perf_counter() - start)
+
+    def answer(**values):
+        print(json.dumps(values), flush=True)
+
+    for _ in range(3):
+        milliseconds_of_a_step()
+    answer(model=chosen.model, params=sum(p.numel() for p in model.parameters()), torch=torch.__version__,
+           backend=torch.backends.mkl.is_available() and "MKL" or "own")
+    for line in sys.stdin:
+        times = [milliseconds_of_a_step() for _ in range(int(line))]
+        answer(step_ms=times, rss_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+
+
+if __name__ == "__main__":
+    main()

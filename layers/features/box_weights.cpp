@@ -1,0 +1,132 @@
+#include <algorithm>
+#include <bochner/layers/features/box_weights.hpp>
+#include <cmath>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+double sinc(double x) { return std::abs(x) < 1e-8 ? 1 : std::sin(x) / x; }
+
+/// Mean of exp(-z^2 / 2) cos(z w) over |z| <= b by Simpson's rule, fine enough for its waves.
+double mean_over_box(double w, double b) {
+  const std::size_t n = 2 * std::size_t(32 + 8 * b * (1 + std::abs(w)));
+  const double step = b / double(n);
+  double sum = 0;
+  for (std::size_t i = 0; i <= n; ++i) {
+    const double z = step * double(i);
+    const double weight = i == 0 || i == n ? 1 : (i % 2 == 1 ? 4 : 2);
+    sum += weight * std::exp(-z * z / 2) * std::cos(z * w);
+  }
+  return sum * step / 3 / b;
+}
+
+/// Solves H x = v on the chosen indices by Cholesky's factorisation; others are 0.
+std::vector<double> solve_on(const std::vector<std::size_t>& chosen, const std::vector<double>& H,
+                             const std::vector<double>& v) {
+  const std::size_t n = chosen.size(), m = v.size();
+  std::vector<double> L(n * n), x(n), full(m);
+  for (std::size_t i = 0; i < n; ++i) {
+    double rest = v[chosen[i]];
+    for (std::size_t j = 0; j <= i; ++j) {
+      double sum = H[chosen[i] * m + chosen[j]];
+      for (std::size_t k = 0; k < j; ++k) sum -= L[i * n + k] * L[j * n + k];
+      L[i * n + j] = i == j ? std::sqrt(std::max(sum, 1e-14)) : sum / L[j * n + j];
+    }
+    for (std::size_t j = 0; j < i; ++j) rest -= L[i * n + j] * x[j];
+    x[i] = rest / L[i * n + i];
+  }
+  for (std::size_t i = n; i-- > 0;) {
+    for (std::size_t j = i + 1; j < n; ++j) x[i] -= L[j * n + i] * x[j];
+    x[i] /= L[i * n + i];
+    full[chosen[i]] = x[i];
+  }
+  return full;
+}
+
+/// The index outside `chosen` with the largest v - H x above the tolerance; m if there is none.
+std::size_t steepest(const std::vector<double>& H, const std::vector<double>& v,
+                     const std::vector<double>& x, const std::vector<std::size_t>& chosen) {
+  const std::size_t m = v.size();
+  const double tolerance = 1e-10 * std::abs(*std::max_element(v.begin(), v.end()));
+  double largest = tolerance;
+  std::size_t best = m;
+  for (std::size_t i = 0; i < m; ++i) {
+    if (std::find(chosen.begin(), chosen.end(), i) != chosen.end()) continue;
+    double slope = v[i];
+    for (std::size_t j = 0; j < m; ++j) slope -= H[i * m + j] * x[j];
+    if (slope > largest) largest = slope, best = i;
+  }
+  return best;
+}
+
+/// Moves x towards `target` until the first chosen element turns 0, and gives that one up. True if
+/// `target` was reached.
+bool move(std::vector<double>& x, const std::vector<double>& target,
+          std::vector<std::size_t>& chosen) {
+  double part = 1;
+  std::size_t first = x.size();
+  for (std::size_t i : chosen) {
+    if (target[i] > 0) continue;
+    const double own = x[i] > 0 ? x[i] / (x[i] - target[i]) : 0;
+    if (own <= part) part = own, first = i;
+  }
+  for (std::size_t i : chosen) x[i] = std::max(0.0, x[i] + part * (target[i] - x[i]));
+  if (first == x.size()) return true;
+  x[first] = 0;
+  std::erase(chosen, first);
+  return false;
+}
+
+}  // namespace
+
+double BoxDiscrepancy::value(const std::vector<double>& weights) const {
+  const std::size_t m = v.size();
+  double total = 0;
+  for (std::size_t i = 0; i < m; ++i) {
+    double row = -2 * v[i];
+    for (std::size_t j = 0; j < m; ++j) row += H[i * m + j] * weights[j];
+    total += row * weights[i];
+  }
+  return total;
+}
+
+BoxDiscrepancy box_discrepancy(const std::vector<double>& frequencies, std::size_t m, std::size_t d,
+                               double b) {
+  BoxDiscrepancy box{std::vector<double>(m * m, 1), std::vector<double>(m, 1)};
+  for (std::size_t i = 0; i < m; ++i) {
+    const double* w = frequencies.data() + i * d;
+    for (std::size_t e = 0; e < d; ++e) box.v[i] *= mean_over_box(w[e], b);
+    for (std::size_t j = 0; j < m; ++j) {
+      const double* u = frequencies.data() + j * d;
+      for (std::size_t e = 0; e < d; ++e) box.H[i * m + j] *= sinc(b * (w[e] - u[e]));
+    }
+  }
+  return box;
+}
+
+std::vector<double> nonnegative_quadratic(const std::vector<double>& H,
+                                          const std::vector<double>& v) {
+  const std::size_t m = v.size();
+  std::vector<double> x(m);
+  std::vector<std::size_t> chosen;
+  for (std::size_t round = 0; round < 10 * m; ++round) {
+    const std::size_t next = steepest(H, v, x, chosen);
+    if (next == m) break;
+    chosen.push_back(next);
+    while (!chosen.empty() && !move(x, solve_on(chosen, H, v), chosen)) {
+    }
+  }
+  return x;
+}
+
+std::vector<double> box_weights(const std::vector<double>& frequencies, std::size_t m,
+                                std::size_t d, double b) {
+  BoxDiscrepancy box = box_discrepancy(frequencies, m, d, b);
+  for (std::size_t i = 0; i < m; ++i) box.H[i * m + i] *= 1 + 1e-9;  // well posed for equal rows
+  std::vector<double> weights = nonnegative_quadratic(box.H, box.v);
+  const bool none = std::all_of(weights.begin(), weights.end(), [](double x) { return x == 0; });
+  if (none) std::fill(weights.begin(), weights.end(), 1 / double(m));  // all waves are too short
+  return weights;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

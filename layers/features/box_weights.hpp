@@ -1,0 +1,32 @@
+#pragma once
+/// Optimal fixed weights of random features. Avron et al., "Quasi-Monte Carlo feature maps", 2016;
+/// Chen et al., "DiJiang", 2024.
+
+#include <bochner/autodiff/real.hpp>
+#include <cstddef>
+#include <vector>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// The box discrepancy of weights xi (m): the squared error of sum_j xi_j cos(w_j . z) against
+/// exp(-|z|^2 / 2), integrated over |z_i| <= b, is xi^T H xi - 2 v^T xi + a constant, here in units
+/// of the mean of H's diagonal.
+struct BoxDiscrepancy {
+  std::vector<double> H;  // (m, m), prod_i sinc(b (w_li - w_ji))
+  std::vector<double> v;  // (m), prod_i of the mean of exp(-z^2 / 2) cos(z w_ji) over |z| <= b
+  double value(const std::vector<double>& weights) const;
+};
+/// frequencies (m, d)
+BoxDiscrepancy box_discrepancy(const std::vector<double>& frequencies, std::size_t m, std::size_t d,
+                               double b);
+
+/// argmin over xi >= 0 of xi^T H xi - 2 v^T xi for a positive definite H (m, m): Lawson and
+/// Hanson's active sets, "Solving least squares problems", 1974.
+std::vector<double> nonnegative_quadratic(const std::vector<double>& H,
+                                          const std::vector<double>& v);
+
+/// The weights xi >= 0 (m) of least box discrepancy.
+std::vector<double> box_weights(const std::vector<double>& frequencies, std::size_t m,
+                                std::size_t d, double b);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

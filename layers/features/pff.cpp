@@ -1,0 +1,86 @@
+#include <bochner/autodiff/ops.hpp>
+#include <bochner/layers/features/box_weights.hpp>
+#include <bochner/layers/features/closed_forms.hpp>
+#include <bochner/layers/features/exponents.hpp>
+#include <bochner/layers/features/pff.hpp>
+#include <cmath>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Weights below e^-60 of the mean are left at that: their features are gone, yet finite.
+constexpr double lowest_log_weight = -60;
+
+/// ln sqrt(m xi_i) of the optimal weights of one head's frequencies (m, d).
+void store_log_weights(const real* frequencies, std::size_t m, std::size_t d, double box,
+                       real* to) {
+  const std::vector<double> w(frequencies, frequencies + m * d);
+  const std::vector<double> weights = box_weights(w, m, d, box / std::sqrt(double(d)));
+  double total = 0;
+  for (double weight : weights) total += weight;
+  for (std::size_t i = 0; i < m; ++i) {
+    const double relative = double(m) * weights[i] / total;
+    to[i] = real(std::max(lowest_log_weight, std::log(relative) / 2));
+  }
+}
+
+}  // namespace
+
+Features PositiveFixedFeatures::features(Tape& tape, const Var& x) {
+  return exponential(x, frequencies_.draws(tape), 1);
+}
+
+std::optional<double> PositiveFixedFeatures::kernel(Point q, Point k, std::size_t) const {
+  return ScaledPair(q, k).gaussian();
+}
+
+std::optional<double> PositiveFixedFeatures::variance(Point q, Point k, std::size_t) const {
+  const ScaledPair pair(q, k);
+  return positive_variance(pair) * std::exp(-pair.xx - pair.yy) / double(m_);
+}
+
+WeightedFeatures::WeightedFeatures(const FeatureSpec& spec)
+    : frequencies_(spec),
+      hidden_({spec.heads, spec.hidden, spec.dim},
+              Initial::normal(std::pow(double(spec.dim), -0.25))),
+      hidden_bias_({spec.heads, spec.hidden}),
+      output_({spec.heads, spec.m, spec.hidden}),
+      output_bias_({spec.heads, spec.m}) {}
+
+Features WeightedFeatures::features(Tape& tape, const Var& x) {
+  const Var y = softmax_scaled(x);
+  const Var hidden = gelu(project_heads(y, tape(hidden_)) + tape(hidden_bias_));
+  const Var log_lambda = project_heads(hidden, tape(output_));
+  return from_logarithms(exponents(x, frequencies_.draws(tape), 1, tape(output_bias_)) +
+                         log_lambda);
+}
+
+void WeightedFeatures::visit(Visitor& visitor) {
+  frequencies_.visit(visitor);
+  visitor("hidden", hidden_);
+  visitor("hidden_bias", hidden_bias_);
+  visitor("output", output_);
+  visitor("output_bias", output_bias_);
+}
+
+FixedWeightFeatures::FixedWeightFeatures(const FeatureSpec& spec)
+    : frequencies_(spec), log_weight_(zeros({spec.heads, spec.m})) {
+  Tape tape;
+  tape.recording = false;
+  const Tensor w = frequencies_.draws(tape).value();
+  for (std::size_t h = 0; h < spec.heads; ++h) {
+    store_log_weights(w.data() + h * spec.m * spec.dim, spec.m, spec.dim, spec.box,
+                      log_weight_.data() + h * spec.m);
+  }
+}
+
+Features FixedWeightFeatures::features(Tape& tape, const Var& x) {
+  return exponential(x, frequencies_.draws(tape), 1, tape.view(log_weight_));
+}
+
+void FixedWeightFeatures::visit(Visitor& visitor) {
+  frequencies_.visit(visitor);
+  visitor("log_weight", log_weight_);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

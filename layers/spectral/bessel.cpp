@@ -1,0 +1,47 @@
+#include <bochner/layers/spectral/bessel.hpp>
+#include <boost/math/special_functions/bessel.hpp>
+#include <cmath>
+#include <numbers>
+
+namespace bochner {
+namespace {
+
+using Quiet = boost::math::policies::policy<
+    boost::math::policies::overflow_error<boost::math::policies::ignore_error>,
+    boost::math::policies::underflow_error<boost::math::policies::ignore_error>>;
+
+/// Debye's expansion for large orders, three terms: relative error below 1e-6 from order 50 on.
+double log_bessel_k_of_large_order(double order, double x) {
+  const double z = x / order, root = std::sqrt(1 + z * z), p = 1 / root, q = p * p;
+  const double eta = root + std::log(z / (1 + root));
+  const double first = p * (3 - 5 * q) / 24, second = q * (81 - 462 * q + 385 * q * q) / 1152;
+  return std::log(std::numbers::pi / (2 * order) * p) / 2 - order * eta +
+         std::log(1 - first / order + second / (order * order));
+}
+
+}  // namespace
+
+double log_bessel_k(double order, double x) {
+  if (order > 50) return log_bessel_k_of_large_order(order, x);
+  if (x > 600) {
+    const double bend = (4 * order * order - 1) / (8 * x);
+    return std::log(std::numbers::pi / (2 * x)) / 2 - x + std::log1p(bend);
+  }
+  return std::log(boost::math::cyl_bessel_k(order, x, Quiet()));
+}
+
+double sphere_characteristic(double d, double t) {
+  const double c = d / 2, square = t * t / 4;
+  if (square > c) {
+    return std::exp(std::lgamma(c) + (1 - c) * std::log(t / 2)) *
+           boost::math::cyl_bessel_j(c - 1, t, Quiet());
+  }
+  double term = 1, sum = 1;
+  for (double k = 0; std::abs(term) > 1e-17; ++k) {
+    term *= -square / ((k + 1) * (c + k));
+    sum += term;
+  }
+  return sum;
+}
+
+}  // namespace bochner

@@ -1,0 +1,92 @@
+#include <bochner/autodiff/compute/quantile.hpp>
+#include <bochner/autodiff/ops.hpp>
+#include <bochner/layers/spectral/bessel.hpp>
+#include <bochner/layers/spectral/densities.hpp>
+#include <bochner/layers/spectral/point.hpp>
+#include <boost/math/special_functions/digamma.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Fewer degrees of freedom would send frequencies out of float's range.
+constexpr double smallest_degrees = 0.5;
+
+Var points(const Var& noise, std::size_t d) { return slice(noise, -1, 0, d); }
+/// The auxiliary coordinate. (H, m, d + 1) -> (H, m, 1)
+Tensor score(const Var& noise, std::size_t d) { return slice(noise, -1, d, d + 1).value(); }
+
+/// Matern's kernel of an order at x = sqrt(2 order) distance.
+double matern(double order, double x) {
+  if (x == 0) return 1;
+  const double log_k = log_bessel_k(order, x);
+  if (std::isinf(log_k)) return 1;  // x is far below the order
+  return std::exp((1 - order) * std::numbers::ln2 - std::lgamma(order) + order * std::log(x) +
+                  log_k);
+}
+
+}  // namespace
+
+StudentTDensity::StudentTDensity(const DensitySpec& spec, double degrees, bool learned)
+    : LocationScaleDensity(spec, 1),
+      learned_(learned),
+      log_degrees_(filled({spec.heads, 1, 1}, real(std::log(degrees - smallest_degrees)))) {
+  require(degrees > smallest_degrees, "student_t", "degrees must be more than ", smallest_degrees,
+          ": ", degrees);
+}
+
+Var StudentTDensity::standardized(Tape& tape, const Var& noise) {
+  const Var free = learned_ ? tape(log_degrees_) : tape.view(log_degrees_.value());
+  const Var half = exp(free) * 0.5 + smallest_degrees / 2;
+  const Var log_chi = log_gamma_quantile(half, score(noise, dim()));
+  return points(noise, dim()) * exp((log(half) - log_chi) * 0.5);
+}
+
+void StudentTDensity::visit(Visitor& visitor) {
+  if (learned_) visitor("log_degrees", log_degrees_);
+  LocationScaleDensity::visit(visitor);
+}
+
+double StudentTDensity::degrees(std::size_t head) const {
+  return smallest_degrees + std::exp(double(log_degrees_.value().data()[head]));
+}
+
+LocationScaleDensity::Characteristic StudentTDensity::standard_characteristic(std::size_t head) {
+  return [d = dim(), n = degrees(head)](const double* t) {
+    return matern(n / 2, std::sqrt(n * squared_length(t, d)));
+  };
+}
+
+PointFunction StudentTDensity::standard_log_density(std::size_t head) {
+  return [d = dim(), n = degrees(head)](const double* s) {
+    const double D = double(d);
+    return std::lgamma((n + D) / 2) - std::lgamma(n / 2) - D / 2 * std::log(n * std::numbers::pi) -
+           (n + D) / 2 * std::log1p(squared_length(s, d) / n);
+  };
+}
+
+std::optional<double> StudentTDensity::standard_entropy(std::size_t head) {
+  const double D = double(dim()), n = degrees(head);
+  return std::lgamma(n / 2) - std::lgamma((n + D) / 2) + D / 2 * std::log(n * std::numbers::pi) +
+         (n + D) / 2 * (boost::math::digamma((n + D) / 2) - boost::math::digamma(n / 2));
+}
+
+Var LaplaceDensity::standardized(Tape& tape, const Var& noise) {
+  Tensor root = score(noise, dim());
+  for (real& x : root) x = real(std::exp(quantile::log_gamma(1, double(x)) / 2));
+  return points(noise, dim()) * tape.constant(std::move(root));
+}
+
+LocationScaleDensity::Characteristic LaplaceDensity::standard_characteristic(std::size_t) {
+  return [d = dim()](const double* t) { return 1 / (1 + squared_length(t, d) / 2); };
+}
+
+/// Kotz, Kozubowski, Podgorski, "The Laplace distribution and generalizations", 2001, chapter 5.
+PointFunction LaplaceDensity::standard_log_density(std::size_t) {
+  return [d = dim()](const double* s) {
+    const double order = 1 - double(d) / 2, square = squared_length(s, d);
+    return std::numbers::ln2 - double(d) / 2 * std::log(2 * std::numbers::pi) +
+           order / 2 * std::log(square / 2) + log_bessel_k(std::abs(order), std::sqrt(2 * square));
+  };
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

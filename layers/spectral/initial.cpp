@@ -1,0 +1,109 @@
+#include <algorithm>
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/layers/spectral/initial.hpp>
+#include <cmath>
+#include <complex>
+#include <numbers>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::size_t sampled_pairs = 4096;
+
+/// Of the absolute differences in one column that are not zero; 0 if all are.
+double median_difference(const Tensor& x, std::size_t column, const RandomFunction& random) {
+  std::vector<double> differences;
+  for (std::uint64_t i = 0; i < sampled_pairs; ++i) {
+    const std::size_t a = random.integer(2 * i, x.shape()[0]);
+    const std::size_t b = random.integer(2 * i + 1, x.shape()[0]);
+    const double difference = std::abs(double(x(a, column)) - double(x(b, column)));
+    if (difference > 0 && std::isfinite(difference)) differences.push_back(difference);
+  }
+  if (differences.empty()) return 0;
+  const auto middle = differences.begin() + std::ptrdiff_t(differences.size() / 2);
+  std::nth_element(differences.begin(), middle, differences.end());
+  return *middle;
+}
+
+/// Power at the frequencies 2 pi k / (T spacing), k = 1 .. T / 2, of a signal less its mean.
+std::vector<double> periodogram(const Tensor& signals, std::size_t column) {
+  const std::size_t T = signals.shape()[0];
+  double mean = 0;
+  for (std::size_t t = 0; t < T; ++t) mean += double(signals(t, column)) / double(T);
+  std::vector<double> power(T / 2);
+  for (std::size_t k = 1; k <= T / 2; ++k) {
+    const auto turn = std::polar(1.0, 2 * std::numbers::pi * double(k) / double(T));
+    std::complex<double> phase = 1, sum = 0;
+    for (std::size_t t = 0; t < T; ++t, phase *= turn)
+      sum += phase * (double(signals(t, column)) - mean);
+    power[k - 1] = std::norm(sum);
+  }
+  return power;
+}
+
+/// Power that rounding alone makes of a constant.
+double rounding_power(const Tensor& signals, std::size_t column) {
+  double largest = 0;
+  const std::size_t T = signals.shape()[0];
+  for (std::size_t t = 0; t < T; ++t)
+    largest = std::max(largest, std::abs(double(signals(t, column))));
+  return std::pow(largest * double(T) * 1e-12, 2);
+}
+
+/// The k + place, in units of bins, where the running share of the power reaches u.
+double inverse_share(const std::vector<double>& running, double u) {
+  const double wanted = u * running.back();
+  const auto found = std::lower_bound(running.begin(), running.end(), wanted);
+  const std::size_t k = std::size_t(found - running.begin());
+  const double before = k == 0 ? 0 : running[k - 1];
+  return double(k) + (wanted - before) / (running[k] - before);
+}
+
+}  // namespace
+
+std::vector<double> median_log_scale(const Tensor& x, const RandomFunction& random) {
+  require(x.dimension() == 2 && x.shape()[0] >= 2, "median_log_scale",
+          "needs two rows or more of (n, d): ", x.shape());
+  std::vector<double> log_scale(x.shape()[1]);
+  std::vector<bool> varies(log_scale.size());
+  double count = 0, sum = 0;
+  for (std::size_t j = 0; j < log_scale.size(); ++j) {
+    const double median = median_difference(x, j, random);
+    varies[j] = median > 0;
+    if (!varies[j]) continue;
+    log_scale[j] = -std::log(median);
+    sum += log_scale[j];
+    ++count;
+  }
+  for (std::size_t j = 0; j < log_scale.size() && count > 0; ++j)
+    log_scale[j] = (varies[j] ? log_scale[j] : sum / count) - std::log(count) / 2;
+  return log_scale;
+}
+
+Tensor periodogram_frequencies(const Tensor& signals, double spacing, std::size_t m,
+                               const RandomFunction& random) {
+  require(signals.dimension() == 2 && signals.shape()[0] >= 2 && spacing > 0,
+          "periodogram_frequencies",
+          "needs signals (T, C) of two samples or more and a spacing above 0: ", signals.shape(),
+          ", ", spacing);
+  const std::size_t T = signals.shape()[0], C = signals.shape()[1];
+  const double nyquist = std::numbers::pi / spacing;
+  const double bin = 2 * nyquist / double(T);
+  Tensor frequencies = zeros({m, C});
+  parallel_for(C, 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t c = begin; c < end; ++c) {
+      std::vector<double> running = periodogram(signals, c);
+      for (std::size_t k = 1; k < running.size(); ++k) running[k] += running[k - 1];
+      if (!(running.back() > rounding_power(signals, c))) continue;
+      for (std::size_t i = 0; i < m; ++i) {
+        const std::uint64_t element = 2 * (c * m + i);
+        const double w = (inverse_share(running, random.uniform(element)) + 0.5) * bin;
+        const double sign = random.uniform(element + 1) < 0.5 ? -1 : 1;
+        frequencies(i, c) = real(sign * std::min(w, nyquist));
+      }
+    }
+  });
+  return frequencies;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

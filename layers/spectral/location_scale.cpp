@@ -1,0 +1,72 @@
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/layers/spectral/densities.hpp>
+#include <cmath>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Row `head` of a (H, 1, d) parameter.
+std::vector<double> row_of(const Parameter& parameter, std::size_t head) {
+  const std::size_t d = parameter.shape()[2];
+  const real* row = parameter.value().data() + head * d;
+  return std::vector<double>(row, row + d);
+}
+
+}  // namespace
+
+LocationScaleDensity::LocationScaleDensity(const DensitySpec& spec, std::size_t auxiliary)
+    : SpectralDensity(spec, auxiliary),
+      mean_({spec.heads, 1, spec.dim}),
+      log_scale_(filled({spec.heads, 1, spec.dim}, real(spec.log_scale))) {}
+
+Var LocationScaleDensity::sample(Tape& tape, const Var& noise) {
+  return tape(mean_) + exp(tape(log_scale_)) * standardized(tape, noise);
+}
+
+void LocationScaleDensity::set_log_scale(const std::vector<double>& log_scale) {
+  for (std::size_t i = 0; i < log_scale_.value().size(); ++i)
+    log_scale_.value().data()[i] = real(log_scale[i % dim()]);
+}
+
+void LocationScaleDensity::visit(Visitor& visitor) {
+  visitor("mean", mean_);
+  visitor("log_scale", log_scale_);
+  SpectralDensity::visit(visitor);
+}
+
+PointFunction LocationScaleDensity::kernel(std::size_t head) {
+  const Characteristic standard = standard_characteristic(head);
+  if (!standard) return {};
+  return [=, mean = row_of(mean_, head), log_scale = row_of(log_scale_, head)](const double* lag) {
+    std::vector<double> scaled(mean.size());
+    double phase = 0;
+    for (std::size_t j = 0; j < scaled.size(); ++j) {
+      scaled[j] = std::exp(log_scale[j]) * lag[j];
+      phase += mean[j] * lag[j];
+    }
+    return (std::polar(1.0, phase) * standard(scaled.data())).real();
+  };
+}
+
+PointFunction LocationScaleDensity::log_density(std::size_t head) {
+  const PointFunction standard = standard_log_density(head);
+  if (!standard) return {};
+  return [=, mean = row_of(mean_, head), log_scale = row_of(log_scale_, head)](const double* w) {
+    std::vector<double> s(mean.size());
+    double log_volume = 0;
+    for (std::size_t j = 0; j < s.size(); ++j) {
+      s[j] = (w[j] - mean[j]) * std::exp(-log_scale[j]);
+      log_volume += log_scale[j];
+    }
+    return standard(s.data()) - log_volume;
+  };
+}
+
+std::optional<double> LocationScaleDensity::entropy(std::size_t head) {
+  std::optional<double> entropy = standard_entropy(head);
+  if (!entropy) return {};
+  for (double log_scale : row_of(log_scale_, head)) *entropy += log_scale;
+  return entropy;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

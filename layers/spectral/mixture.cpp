@@ -1,0 +1,131 @@
+#include <algorithm>
+#include <bochner/autodiff/ops.hpp>
+#include <bochner/layers/spectral/densities.hpp>
+#include <bochner/layers/spectral/point.hpp>
+#include <limits>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// -ln(-ln Phi(z)): the quantile function of Gumbel's distribution at a normal score.
+double gumbel(double score) {
+  return -std::log(-std::log1p(-std::erfc(score / std::numbers::sqrt2) / 2));
+}
+
+Tensor gumbel(const Tensor& score) {
+  Tensor y = uninitialized(score.shape());
+  for (std::size_t i = 0; i < y.size(); ++i) y.data()[i] = real(gumbel(double(score.data()[i])));
+  return y;
+}
+
+/// One in the place of each row's largest element, zero elsewhere.
+Tensor largest(const Tensor& x) {
+  const std::size_t K = x.shape().back();
+  Tensor chosen = zeros(x.shape());
+  for (std::size_t row = 0; row < x.size(); row += K)
+    chosen.data()[row + std::size_t(std::max_element(x.data() + row, x.data() + row + K) -
+                                    (x.data() + row))] = 1;
+  return chosen;
+}
+
+double log_sum_exp(const std::vector<double>& terms) {
+  const double most = *std::max_element(terms.begin(), terms.end());
+  double sum = 0;
+  for (double term : terms) sum += std::exp(term - most);
+  return most + std::log(sum);
+}
+
+}  // namespace
+
+MixtureDensity::MixtureDensity(const DensitySpec& spec)
+    : SpectralDensity(spec, spec.components),
+      temperature_(spec.temperature),
+      mean_({spec.heads, spec.components, spec.dim}, Initial::normal(std::exp(spec.log_scale))),
+      log_scale_(filled({spec.heads, spec.components, spec.dim}, real(spec.log_scale))),
+      logits_({spec.heads, 1, spec.components}) {
+  require(spec.components >= 1 && spec.temperature >= 0, "mixture",
+          "needs a component or more and a temperature of 0 or more: components ", spec.components,
+          ", temperature ", spec.temperature);
+}
+
+Var MixtureDensity::sample(Tape& tape, const Var& noise) {
+  const std::size_t d = mean_.shape()[2], all = noise.dim(-1);
+  const Var preference = tape(logits_) + tape.constant(gumbel(slice(noise, -1, d, all).value()));
+  const Var choice = temperature_ > 0 ? softmax(preference / temperature_)
+                                      : tape.constant(largest(preference.value()));
+  return matmul(choice, tape(mean_)) +
+         matmul(choice, exp(tape(log_scale_))) * slice(noise, -1, 0, d);
+}
+
+/// The means keep their distances in units of the scale.
+void MixtureDensity::set_log_scale(const std::vector<double>& log_scale) {
+  for (std::size_t i = 0; i < mean_.value().size(); ++i) {
+    real& now = log_scale_.value().data()[i];
+    const double wanted = log_scale[i % log_scale.size()];
+    mean_.value().data()[i] *= real(std::exp(wanted - double(now)));
+    now = real(wanted);
+  }
+}
+
+void MixtureDensity::visit(Visitor& visitor) {
+  visitor("mean", mean_);
+  visitor("log_scale", log_scale_);
+  visitor("logits", logits_);
+  SpectralDensity::visit(visitor);
+}
+
+/// One Gaussian of the mixture as it is now.
+struct MixtureDensity::Component {
+  double log_weight;
+  std::vector<double> mean, log_scale;
+
+  double kernel(const double* lag) const {
+    double phase = 0, square = 0;
+    for (std::size_t j = 0; j < mean.size(); ++j) {
+      phase += mean[j] * lag[j];
+      square += std::pow(std::exp(log_scale[j]) * lag[j], 2);
+    }
+    return std::exp(log_weight - square / 2) * std::cos(phase);
+  }
+
+  double log_density(const double* w) const {
+    double square = 0, log_volume = 0;
+    for (std::size_t j = 0; j < mean.size(); ++j) {
+      square += std::pow((w[j] - mean[j]) * std::exp(-log_scale[j]), 2);
+      log_volume += log_scale[j];
+    }
+    return log_weight + log_normal_density(mean.size(), square) - log_volume;
+  }
+};
+
+std::vector<MixtureDensity::Component> MixtureDensity::components(std::size_t head) const {
+  const std::size_t K = mean_.shape()[1], d = mean_.shape()[2];
+  const real* logits = logits_.value().data() + head * K;
+  const double total = log_sum_exp(std::vector<double>(logits, logits + K));
+  std::vector<Component> all;
+  for (std::size_t c = 0; c < K; ++c) {
+    const real* mean = mean_.value().data() + (head * K + c) * d;
+    const real* log_scale = log_scale_.value().data() + (head * K + c) * d;
+    all.push_back({double(logits[c]) - total, std::vector<double>(mean, mean + d),
+                   std::vector<double>(log_scale, log_scale + d)});
+  }
+  return all;
+}
+
+PointFunction MixtureDensity::kernel(std::size_t head) {
+  return [all = components(head)](const double* lag) {
+    double sum = 0;
+    for (const Component& one : all) sum += one.kernel(lag);
+    return sum;
+  };
+}
+
+PointFunction MixtureDensity::log_density(std::size_t head) {
+  return [all = components(head)](const double* w) {
+    std::vector<double> terms;
+    for (const Component& one : all) terms.push_back(one.log_density(w));
+    return log_sum_exp(terms);
+  };
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

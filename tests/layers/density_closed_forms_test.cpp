@@ -1,0 +1,158 @@
+#include <bochner/autodiff/compute/quantile.hpp>
+#include <bochner/layers/spectral/bessel.hpp>
+
+#include "layers/density_check.hpp"
+
+/// Densities against formulas that are not their own.
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+using namespace density_check;
+
+constexpr double near = is_double ? 1e-8 : 2e-6;
+
+double distance(const std::vector<double>& lag) {
+  double square = 0;
+  for (double x : lag) square += x * x;
+  return std::sqrt(square);
+}
+
+std::unique_ptr<SpectralDensity> start_of(DensitySpec spec, std::size_t d) {
+  spec.heads = 1, spec.m = 3, spec.dim = d, spec.log_scale = 0;
+  return make_density(spec);
+}
+
+void expect_kernel(const DensitySpec& spec, std::size_t d,
+                   const std::function<double(double)>& expected, double tolerance) {
+  const PointFunction kernel = start_of(spec, d)->kernel(0);
+  for (const std::vector<double>& lag : lags(d))
+    EXPECT_NEAR(kernel(lag.data()), expected(distance(lag)), tolerance) << spec.kind << " " << d;
+}
+
+double gaussian(double r) { return std::exp(-r * r / 2); }
+
+TEST(ClosedForms, StudentTIsMaternOfHalfItsDegrees) {
+  for (std::size_t d : {1, 3, 8}) {
+    expect_kernel(
+        {.kind = "cauchy"}, d, [](double r) { return std::exp(-r); }, near);
+    expect_kernel(
+        {.kind = "student_t", .degrees = 1}, d, [](double r) { return std::exp(-r); }, near);
+    const auto three_halves = [](double r) {
+      return (1 + std::sqrt(3) * r) * std::exp(-std::sqrt(3) * r);
+    };
+    expect_kernel({.kind = "student_t", .degrees = 3}, d, three_halves, near);
+    const auto five_halves = [](double r) {
+      return (1 + std::sqrt(5) * r + 5 * r * r / 3) * std::exp(-std::sqrt(5) * r);
+    };
+    expect_kernel({.kind = "student_t", .degrees = 5}, d, five_halves, near);
+    expect_kernel({.kind = "student_t", .degrees = 1e6}, d, gaussian, 1e-5);
+  }
+}
+
+TEST(ClosedForms, LaplaceIsTheRationalQuadraticKernel) {
+  for (std::size_t d : {1, 3, 8})
+    expect_kernel(
+        {.kind = "laplace"}, d, [](double r) { return 1 / (1 + r * r / 2); }, near);
+}
+
+/// E cos(r t) = 1 / (1 + b^2 t^2) on the line and E J_0(r t) = (1 + b^2 t^2)^(-1/2) in the plane
+/// for r ~ Exp(b), b^2 = d / 2.
+TEST(ClosedForms, ExponentialRadiusHasKnownKernels) {
+  expect_kernel(
+      {.kind = "exponential"}, 1, [](double t) { return 1 / (1 + t * t / 2); }, near);
+  expect_kernel(
+      {.kind = "exponential"}, 2, [](double t) { return 1 / std::sqrt(1 + t * t); }, near);
+  expect_kernel(
+      {.kind = "gamma", .shape = 1}, 2, [](double t) { return 1 / std::sqrt(1 + t * t); }, near);
+}
+
+TEST(ClosedForms, FlexibleDensitiesStartAsTheGaussian) {
+  for (std::size_t d : {1, 3, 32}) {
+    for (const char* kind : {"gaussian", "gaussian_full", "flow", "radial"})
+      expect_kernel({.kind = kind}, d, gaussian, is_double ? 1e-8 : 1e-5);
+  }
+}
+
+TEST(ClosedForms, BesselFunctionsAgreeAcrossTheirForms) {
+  for (double t : {0.01, 0.5, 2.0, 9.0, 40.0}) {
+    EXPECT_NEAR(sphere_characteristic(1, t), std::cos(t), 1e-12);
+    EXPECT_NEAR(sphere_characteristic(3, t), std::sin(t) / t, 1e-12);
+    EXPECT_NEAR(log_bessel_k(0.5, t), std::log(std::numbers::pi / (2 * t)) / 2 - t, 1e-12);
+    EXPECT_NEAR(log_bessel_k(50.001, t), log_bessel_k(50, t), 0.02);
+  }
+  EXPECT_NEAR(log_bessel_k(2, 601), log_bessel_k(2, 599) - 2, 0.01);
+}
+
+/// The soft choice tends to the hard one, whose kernel is in closed form.
+TEST(Mixture, SoftChoiceTendsToTheHardOne) {
+  const std::size_t m = 2000;
+  const auto hard = random_density("mixture", 2, m);
+  const std::vector<double> exact = draws_of(*hard, 0);
+  double last = 1e9;
+  for (double temperature : {1.0, 0.1, 0.01, 0.001}) {
+    const auto soft = random_density("mixture", 2, m, temperature);
+    const std::vector<double> w = draws_of(*soft, 0);
+    double difference = 0;
+    for (std::size_t i = 0; i < w.size(); ++i)
+      difference += std::abs(w[i] - exact[i]) / double(w.size());
+    EXPECT_LT(difference, last / 2);
+    last = difference;
+  }
+  EXPECT_LT(last, 2e-3);
+}
+
+/// ln p(omega(z)) = ln N(z) - ln |det d omega / dz|, the determinant by central differences.
+class Transport : public ::testing::TestWithParam<const char*> {};
+
+double log_determinant(std::vector<std::vector<double>> a) {
+  double sum = 0;
+  for (std::size_t c = 0; c < a.size(); ++c) {
+    std::size_t pivot = c;
+    for (std::size_t i = c; i < a.size(); ++i)
+      pivot = std::abs(a[i][c]) > std::abs(a[pivot][c]) ? i : pivot;
+    std::swap(a[c], a[pivot]);
+    sum += std::log(std::abs(a[c][c]));
+    for (std::size_t i = c + 1; i < a.size(); ++i) {
+      for (std::size_t j = a.size(); j-- > c;) a[i][j] -= a[i][c] / a[c][c] * a[c][j];
+    }
+  }
+  return sum;
+}
+
+TEST_P(Transport, DensityIsThatOfTheNoiseOverTheVolume) {
+  if (!is_double) GTEST_SKIP() << "differences need double";
+  for (std::size_t d : {1, 2, 3, 5}) {
+    const auto density = random_density(GetParam(), d, 1);
+    const auto bend = [&](const Tensor& z) {
+      Tape tape;
+      tape.recording = false;
+      return density->sample(tape, tape.constant(z)).value();
+    };
+    const PointFunction log_density = density->log_density(1);
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+      const Tensor z = random_tensor({2, 1, d}, 50 + seed), w = bend(z);
+      std::vector<std::vector<double>> jacobian(d, std::vector<double>(d));
+      double expected = 0;
+      for (std::size_t j = 0; j < d; ++j) {
+        Tensor above = z, below = z;
+        above(1, 0, j) += real(1e-5), below(1, 0, j) -= real(1e-5);
+        const Tensor up = bend(above), down = bend(below);
+        for (std::size_t i = 0; i < d; ++i)
+          jacobian[i][j] = double(up(1, 0, i) - down(1, 0, i)) / 2e-5;
+        expected -= (std::pow(double(z(1, 0, j)), 2) + std::log(2 * std::numbers::pi)) / 2;
+      }
+      expected -= log_determinant(jacobian);
+      std::vector<double> point;
+      for (std::size_t i = 0; i < d; ++i) point.push_back(double(w(1, 0, i)));
+      EXPECT_NEAR(log_density(point.data()), expected, 1e-5) << "d " << d << ", point " << seed;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Densities, Transport,
+                         ::testing::Values("gaussian", "gaussian_full", "gamma", "exponential",
+                                           "radial", "flow"),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace bochner::inline BOCHNER_PRECISION

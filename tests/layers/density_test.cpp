@@ -1,0 +1,140 @@
+#include <bochner/layers/spectral/density.hpp>
+
+#include "layers/density_check.hpp"
+
+/// What every density must pass that configs may name.
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+using namespace density_check;
+
+class EveryDensity : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(EveryDensity, IsDifferentiableInItsParameters) {
+  for (std::size_t d : {1, 4}) {
+    const auto density = random_density(GetParam(), d, 7, 0.5);
+    check_layer(*density, random_tensor({1}, 1),
+                [&](Tape& tape, const Var&) { return density->draws(tape); });
+  }
+}
+
+TEST_P(EveryDensity, KernelIsTheMeanCosine) {
+  for (std::size_t d : {1, 3, 5}) {
+    const auto density = random_density(GetParam(), d, 40000);
+    const PointFunction kernel = density->kernel(1);
+    if (!kernel) continue;
+    const std::vector<double> w = draws_of(*density, 1);
+    for (const std::vector<double>& lag : lags(d)) {
+      const auto mean_of = [&](const double* x) { return cosine(x, lag); };
+      expect_mean(w, d, mean_of, kernel(lag.data()), "d " + std::to_string(d));
+    }
+    EXPECT_NEAR(kernel(std::vector<double>(d).data()), 1, 1e-9);
+  }
+}
+
+TEST_P(EveryDensity, LogDensityIsThatOfTheDrawsOnTheLine) {
+  const auto density = random_density(GetParam(), 1, 40000);
+  const PointFunction log_density = density->log_density(1);
+  if (!log_density) return;
+  const auto probability = [&](double w) { return std::exp(log_density(&w)); };
+  EXPECT_NEAR(integral(probability), 1, is_double ? 1e-5 : 1e-4);
+  const std::vector<double> w = draws_of(*density, 1);
+  for (double edge : {-1.0, -0.2, 0.3, 1.1}) {
+    const auto below = [&](const double* x) { return double(*x < edge); };
+    const double expected = integral([&](double x) { return x < edge ? probability(x) : 0; });
+    expect_mean(w, 1, below, expected, "below " + std::to_string(edge));
+  }
+}
+
+/// The median of every coordinate.
+std::vector<double> middle_of(const std::vector<double>& points, std::size_t d) {
+  std::vector<double> middle;
+  for (std::size_t j = 0; j < d; ++j) {
+    std::vector<double> column;
+    for (std::size_t i = j; i < points.size(); i += d) column.push_back(points[i]);
+    std::nth_element(column.begin(), column.begin() + std::ptrdiff_t(column.size() / 2),
+                     column.end());
+    middle.push_back(column[column.size() / 2]);
+  }
+  return middle;
+}
+
+/// E 1 / p(omega) over a ball is the ball's volume.
+TEST_P(EveryDensity, LogDensityIsThatOfTheDrawsInSpace) {
+  const std::size_t d = 3;
+  const auto density = random_density(GetParam(), d, 40000);
+  const PointFunction log_density = density->log_density(0);
+  if (!log_density) return;
+  const std::vector<double> w = draws_of(*density, 0), middle = middle_of(w, d);
+  for (double radius : {0.7, 0.9}) {
+    std::size_t inside = 0;
+    const auto inverse = [&](const double* x) {
+      double square = 0;
+      for (std::size_t j = 0; j < d; ++j) square += std::pow(x[j] - middle[j], 2);
+      if (square > radius * radius) return 0.0;
+      ++inside;
+      return std::exp(-log_density(x));
+    };
+    expect_mean(w, d, inverse, 4 * std::numbers::pi / 3 * std::pow(radius, 3), "ball");
+    EXPECT_GT(inside, 400u);
+  }
+}
+
+TEST_P(EveryDensity, EntropyIsTheMeanOfTheLogDensity) {
+  for (std::size_t d : {1, 3}) {
+    const auto density = random_density(GetParam(), d, 40000);
+    const std::optional<double> entropy = density->entropy(1);
+    if (!entropy) continue;
+    const PointFunction log_density = density->log_density(1);
+    ASSERT_TRUE(log_density);
+    expect_mean(
+        draws_of(*density, 1), d, [&](const double* x) { return -log_density(x); }, *entropy,
+        "entropy");
+  }
+}
+
+TEST_P(EveryDensity, IsFiniteForTheFarthestNoise) {
+  const auto density = make_density({.kind = GetParam(), .heads = 1, .m = 2, .dim = 3});
+  Tensor noise = buffers_of(*density)[0].tensor[0];
+  for (std::size_t i = 0; i < noise.size(); ++i) noise.data()[i] = real(i % 2 == 0 ? 8.6 : -8.6);
+  Tape tape;
+  for (real x : density->sample(tape, tape.constant(noise)).value())
+    EXPECT_TRUE(std::isfinite(x)) << x;
+}
+
+INSTANTIATE_TEST_SUITE_P(Densities, EveryDensity, ::testing::ValuesIn(densities().names()),
+                         [](const auto& info) { return info.param; });
+
+Tensor draws_at(SpectralDensity& density, bool training, std::uint64_t step) {
+  Tape tape;
+  tape.recording = false, tape.training = training, tape.step = step;
+  return density.draws(tape).value();
+}
+
+TEST(Redraw, IsAFunctionOfTheStepInTrainingAndOffInEvaluation) {
+  const DensitySpec spec{.heads = 2, .m = 5, .dim = 3, .redraw = 3};
+  const auto density = make_density(spec);
+  const Tensor saved = draws_at(*density, false, 0);
+  std::vector<Tensor> rounds;
+  for (std::uint64_t step = 0; step < 12; ++step) {
+    const Tensor w = draws_at(*density, true, step);
+    if (step % 3 == 0) rounds.push_back(w);
+    op_check::expect_equal_bits(w, rounds.back());
+    op_check::expect_equal_bits(draws_at(*density, false, step), saved);
+  }
+  op_check::expect_equal_bits(rounds[0], saved);
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) EXPECT_NE(rounds[i], rounds[j]);
+  }
+  const auto resumed = make_density(spec);  // knows nothing of the steps before
+  for (std::uint64_t step : {10, 4, 7, 0})
+    op_check::expect_equal_bits(draws_at(*resumed, true, step), rounds[step / 3]);
+}
+
+TEST(Redraw, IsOffByDefault) {
+  const auto density = make_density({.heads = 1, .m = 5, .dim = 3});
+  op_check::expect_equal_bits(draws_at(*density, true, 1000), draws_at(*density, false, 0));
+}
+
+}  // namespace
+}  // namespace bochner::inline BOCHNER_PRECISION

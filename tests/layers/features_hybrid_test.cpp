@@ -1,0 +1,161 @@
+#include <bochner/layers/features/closed_forms.hpp>
+#include <bochner/layers/features/clusters.hpp>
+#include <numbers>
+
+#include "layers/features_check.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+using namespace features_check;
+
+FeatureSpec hybrid_of(const char* kind, std::size_t heads, std::size_t d, std::size_t m,
+                      std::size_t lambda) {
+  FeatureSpec spec = spec_of(kind, heads, d, m);
+  spec.lambda = lambda, spec.tau = 0.8;
+  return spec;
+}
+
+/// Draws of w, shared by both estimators, and of lambda, independent of them.
+TEST(HybridFeatures, HaveTheirKernelAndTheirMeanSquaredError) {
+  for (const char* kind : {"hybrid_angular", "hybrid_gaussian"}) {
+    for (std::size_t d : {2, 4, 9}) {
+      expect_closed_forms(hybrid_of(kind, 20000, d, 1, 1), 0.8);
+      expect_closed_forms(hybrid_of(kind, 8000, d, 3, 4), 0.8);
+    }
+  }
+}
+
+TEST(HybridFeatures, HaveAsManyFeaturesAsTheFormulasSay) {
+  Tape tape;
+  const std::size_t m = 3, n = 5;
+  const auto count = [&](const char* kind) {
+    return make_feature_map(hybrid_of(kind, 1, 2, m, n))
+        ->features(tape, zeros({1, 1, 1, 2}))
+        .values()
+        .dim(-1);
+  };
+  EXPECT_EQ(count("hybrid_angular"), 4 * m * (n + 1));
+  EXPECT_EQ(count("hybrid_gaussian"), 2 * m * (4 * n + 1));
+}
+
+TEST(AngularHybrid, IsExactAtAnglesZeroAndPi) {
+  for (std::size_t d : {1, 4, 9}) {
+    const std::vector<double> x = vector_of(d, 1.5 * std::pow(double(d), 0.25), 1);
+    const double square = ScaledPair(x, x).xx;
+    const auto map = make_feature_map(hybrid_of("hybrid_angular", 50, d, 2, 3));
+    expect_exact(*map, 50, x, x, std::exp(square));
+    expect_exact(*map, 50, x, negative(x), std::exp(-square));
+    EXPECT_NEAR(map->variance(x, x).value(), 0, 1e-9);
+    EXPECT_NEAR(map->variance(x, negative(x)).value(), 0, 1e-9);
+  }
+}
+
+/// On a sphere: (2/m) [E lambda^2 sinh^2(2 r^2 cos^2(t/2)) + E (1 - lambda)^2 sinh^2(2 r^2
+/// sin^2(t/2))] less the covariance, relative to the squared kernel, is what variance() says; the
+/// covariance vanishes there.
+TEST(AngularHybrid, HasTheRelativeErrorOfTheSphere) {
+  const std::size_t m = 7, n = 4;
+  const auto map = make_feature_map(hybrid_of("hybrid_angular", 1, 2, m, n));
+  const double r = 1.3, scale = r * std::pow(2, 0.25);
+  for (double angle : {0.3, 1.0, 1.8, 2.9}) {
+    const std::vector<double> x = {scale, 0},
+                              y = {scale * std::cos(angle), scale * std::sin(angle)};
+    const double t = angle / std::numbers::pi, rest = 1 - t;
+    const double square = t * (t - t / double(n) + 1 / double(n));
+    const double rest_square = rest * (rest + t / double(n));
+    const double expected =
+        2 / double(m) *
+        (square * std::pow(std::sinh(2 * r * r * std::pow(std::cos(angle / 2), 2)), 2) +
+         rest_square * std::pow(std::sinh(2 * r * r * std::pow(std::sin(angle / 2), 2)), 2));
+    EXPECT_NEAR(map->variance(x, y).value() / std::pow(map->kernel(x, y).value(), 2) / expected, 1,
+                1e-9);
+  }
+}
+
+TEST(AngularHybrid, StaysUnbiasedWithSmoothLearnedFunctions) {
+  FeatureSpec spec = hybrid_of("hybrid_angular", 8000, 3, 2, 3);
+  spec.smooth = true;
+  const auto map = make_feature_map(spec);
+  EXPECT_EQ(names_of(*map).back(), "directions");
+  for (const Pair& pair : pairs(3, 0.8)) {
+    const Moments moments(estimates_of(*map, spec.heads, pair.q, pair.k));
+    EXPECT_NEAR(moments.mean, ScaledPair(pair.q, pair.k).softmax(), 5 * moments.mean_error());
+    EXPECT_FALSE(map->variance(pair.q, pair.k).has_value());
+  }
+}
+
+/// Equal gates for all heads, so that heads differ in their draws only.
+void set_equal(FeatureMap& map, std::size_t heads) {
+  for (const NamedParameter& named : parameters_of(map)) {
+    if (named.name.starts_with("density")) continue;
+    Tensor& value = named.parameter->value();
+    const std::size_t own = value.size() / heads;
+    const RandomFunction random{3, Purpose::test, stream_of(named.name.c_str())};
+    for (std::size_t i = 0; i < value.size(); ++i) value.data()[i] = real(random.normal(i % own));
+  }
+}
+
+TEST(GatedHybrid, HasNoBiasWhateverItsGates) {
+  const std::size_t heads = 10000;
+  for (const char* kind : {"hybrid_learned", "hybrid_cluster"}) {
+    for (std::size_t d : {2, 4, 6}) {
+      FeatureSpec spec = spec_of(kind, heads, d, 3);
+      spec.bases = 3, spec.gates = 2;
+      const auto map = make_feature_map(spec);
+      set_equal(*map, heads);
+      for (const Pair& pair : pairs(d, 0.4)) {
+        const Moments moments(estimates_of(*map, heads, pair.q, pair.k));
+        EXPECT_NEAR(moments.mean, ScaledPair(pair.q, pair.k).softmax(), 5 * moments.mean_error())
+            << kind << ", d " << d;
+        EXPECT_GT(moments.variance, 0);
+      }
+    }
+  }
+}
+
+/// Clusters of points far from each other.
+TEST(KMeans, FindsSeparateClusters) {
+  const std::size_t n = 60, d = 3;
+  std::vector<double> points(n * d);
+  const RandomFunction random{7, Purpose::test, 1};
+  for (std::size_t i = 0; i < n * d; ++i)
+    points[i] = 0.1 * random.normal(i) + 5 * double(i / d % 3 == i % d);
+  const Clusters clusters = k_means(points, d, 3);
+  EXPECT_NEAR(clusters.spread, 0.01, 0.004);
+  for (std::size_t r = 0; r < 3; ++r) {
+    double sum = 0;
+    for (std::size_t e = 0; e < d; ++e) sum += clusters.centres[r * d + e];
+    EXPECT_NEAR(sum, 5, 0.2);
+  }
+}
+
+/// Queries and keys in two clusters each, at opposite signs: far less error than positive features.
+TEST(ClusterHybrid, CalibratedToClustersVariesLess) {
+  const std::size_t heads = 2000, d = 6, n = 40;
+  const std::vector<double> a = vector_of(d, 2.5, 1), b = vector_of(d, 2.5, 2);
+  Tensor q = uninitialized({n, heads, d}), k = uninitialized({n, heads, d});
+  const RandomFunction random{9, Purpose::test, 3};
+  for (std::size_t i = 0; i < q.size(); ++i) {
+    const std::size_t row = i / d / heads, e = i % d;
+    const double noise = 0.05 * random.normal(row * d + e);
+    q.data()[i] = real((row % 2 == 0 ? a[e] : b[e]) + noise);
+    k.data()[i] = real(-0.3 * (row % 2 == 0 ? a[e] : b[e]) + noise);
+  }
+  FeatureSpec spec = spec_of("hybrid_cluster", heads, d, 4);
+  const auto map = make_feature_map(spec);
+  initialize(*map, 1);
+  map->calibrate(q, k);
+  spec.kind = "positive";
+  const auto positive = make_feature_map(spec);
+  for (const auto& query : {a, b}) {
+    std::vector<double> key = negative(query);
+    for (double& e : key) e *= 0.3;
+    const Moments hybrid(estimates_of(*map, heads, query, key));
+    EXPECT_NEAR(hybrid.mean, ScaledPair(query, key).softmax(), 5 * hybrid.mean_error() + 1e-6);
+    EXPECT_LT(hybrid.variance, 0.01 * positive->variance(query, key).value());
+  }
+}
+
+}  // namespace
+}  // namespace bochner::inline BOCHNER_PRECISION

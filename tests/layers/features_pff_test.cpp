@@ -1,0 +1,191 @@
+#include <bochner/autodiff/ops.hpp>
+#include <bochner/layers/features/box_weights.hpp>
+#include <bochner/layers/features/closed_forms.hpp>
+#include <bochner/layers/features/exponents.hpp>
+#include <bochner/layers/features/projection.hpp>
+#include <boost/math/special_functions/erf.hpp>
+#include <boost/math/special_functions/hypergeometric_1F1.hpp>
+
+#include "layers/features_check.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+using namespace features_check;
+
+TEST(PositiveFixedFeatures, HaveTheirKernelAndTheirExactVariance) {
+  for (std::size_t d : {1, 4, 9}) {
+    for (std::size_t m : {1, 3}) expect_closed_forms(spec_of("pff", 20000, d, m), 0.6);
+  }
+}
+
+/// Stratified radii are correlated, yet each row is exactly normal: no bias, and one draw has the
+/// exact variance.
+TEST(PositiveFixedFeatures, HaveNoBiasWithRadialDraws) {
+  for (std::size_t d : {2, 4, 9}) {
+    FeatureSpec spec = spec_of("pff", 20000, d, 1);
+    spec.projection = "radial";
+    expect_closed_forms(spec, 0.6);
+    spec.m = 2 * d, spec.heads = 4000;
+    const auto map = make_feature_map(spec);
+    for (const Pair& pair : pairs(d, 1)) {
+      const Moments moments(estimates_of(*map, spec.heads, pair.q, pair.k));
+      EXPECT_NEAR(moments.mean, ScaledPair(pair.q, pair.k).gaussian(), 5 * moments.mean_error());
+      EXPECT_LT(moments.variance, map->variance(pair.q, pair.k).value()) << "d " << d;
+    }
+  }
+}
+
+/// The normal quantile as radius, as in released code: E = exp(-|x|^2 - |y|^2) 1F1(1/2; d/2;
+/// |z|^2 / 2), which is the kernel for d = 1 only.
+TEST(PositiveFixedFeatures, HaveABiasWithTheNormalQuantileAsRadius) {
+  const std::size_t heads = 40000;
+  for (std::size_t d : {1, 4, 9}) {
+    Tensor w = random_tensor({heads, 1, d}, 1);
+    const RandomFunction random{3, Purpose::test, 2};
+    for (std::size_t h = 0; h < heads; ++h) {
+      double square = 0;
+      for (std::size_t e = 0; e < d; ++e) square += std::pow(double(w.data()[h * d + e]), 2);
+      const double radius = std::numbers::sqrt2 * boost::math::erf_inv(2 * random.uniform(h) - 1);
+      for (std::size_t e = 0; e < d; ++e) w.data()[h * d + e] *= real(radius / std::sqrt(square));
+    }
+    for (const Pair& pair : pairs(d, 0.9)) {
+      const ScaledPair scaled(pair.q, pair.k);
+      const auto side = [&](const std::vector<double>& x) {
+        return exponents(for_all_heads(x, heads), w, 1).value();
+      };
+      const Tensor a = side(pair.q), b = side(pair.k);
+      std::vector<double> estimates(heads);
+      for (std::size_t h = 0; h < heads; ++h)
+        estimates[h] = std::exp(double(a.data()[h]) + double(b.data()[h]));
+      const Moments moments(estimates);
+      const double expected = std::exp(-scaled.xx - scaled.yy) *
+                              boost::math::hypergeometric_1F1(0.5, double(d) / 2, scaled.sum() / 2);
+      EXPECT_NEAR(moments.mean, expected, 5 * moments.mean_error()) << "d " << d;
+      if (d == 1) {
+        EXPECT_NEAR(expected, scaled.gaussian(), 1e-12);
+      }
+      if (d > 1 && scaled.sum() > 0.5) {
+        EXPECT_GT(scaled.gaussian() - moments.mean, 5 * moments.mean_error());
+      }
+    }
+  }
+}
+
+TEST(ChiQuantile, InvertsTheDistribution) {
+  for (double t : {0.01, 0.5, 0.99}) {
+    EXPECT_NEAR(chi_quantile(t, 2), std::sqrt(-2 * std::log1p(-t)), 1e-12);
+    EXPECT_NEAR(std::erf(chi_quantile(t, 1) / std::numbers::sqrt2), t, 1e-12);
+  }
+}
+
+/// For every feature map of the head: phi(x_i) . phi(x_j) is positive semidefinite, and all are
+/// positive.
+TEST(WeightedFeatures, StartAsPffAndStayPositiveDefinite) {
+  const std::size_t n = 12, d = 3, m = 40;
+  FeatureSpec spec = spec_of("wpff", 1, d, m);
+  const auto map = make_feature_map(spec);
+  initialize(*map, 1);
+  const Tensor x = random_tensor({1, n, 1, d}, 1);
+  Tape tape;
+  tape.recording = false;
+  const Tensor start = map->features(tape, x).values().value();
+  spec.kind = "pff";
+  op_check::expect_near(start, make_feature_map(spec)->features(tape, x).values().value());
+  randomize(*map);
+  const Tensor logarithms = map->features(tape, x).values().value();
+  EXPECT_NE(logarithms, start);
+  for (std::uint64_t stream = 0; stream < 20; ++stream) {
+    const Tensor c = random_tensor({n}, stream);
+    double form = 0;
+    for (std::size_t f = 0; f < m; ++f) {
+      for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t j = 0; j < n; ++j) {
+          form +=
+              double(c.data()[i]) * double(c.data()[j]) *
+              std::exp(double(logarithms.data()[i * m + f]) + double(logarithms.data()[j * m + f]));
+        }
+      }
+    }
+    EXPECT_GE(form, -1e-9);
+  }
+}
+
+std::vector<double> frequencies(std::size_t m, std::size_t d, std::uint64_t stream) {
+  std::vector<double> w(m * d);
+  for (std::size_t i = 0; i < m * d; ++i) w[i] = RandomFunction{7, Purpose::test, stream}.normal(i);
+  return w;
+}
+
+/// xi >= 0; slope 0 where xi > 0, not negative where xi = 0.
+TEST(BoxWeights, SatisfyTheConditionsOfTheirOptimum) {
+  for (std::size_t d : {1, 3, 16}) {
+    for (std::size_t m : {1, 8, 40}) {
+      const std::vector<double> w = frequencies(m, d, 10 * d + m);
+      const double b = 2 / std::sqrt(double(d));
+      const BoxDiscrepancy box = box_discrepancy(w, m, d, b);
+      const std::vector<double> xi = box_weights(w, m, d, b);
+      const double largest = *std::max_element(box.v.begin(), box.v.end());
+      for (std::size_t i = 0; i < m; ++i) {
+        double slope = -box.v[i];
+        for (std::size_t j = 0; j < m; ++j) slope += box.H[i * m + j] * xi[j];
+        EXPECT_GE(xi[i], 0);
+        EXPECT_GE(slope, -1e-6 * largest) << i;
+        if (xi[i] > 0) {
+          EXPECT_LE(slope, 1e-6 * largest) << i;
+        }
+      }
+      const double uniform = box.value(std::vector<double>(m, 1 / double(m)));
+      EXPECT_LE(box.value(xi), uniform + 1e-12) << "d " << d << ", m " << m;
+    }
+  }
+}
+
+/// Against a brute force of all active sets.
+TEST(BoxWeights, AreTheLeastOfAllActiveSets) {
+  const std::vector<double> H = {1, 0.9, 0.2, 0.9, 1, 0.5, 0.2, 0.5, 1}, v = {1, 0.4, 0.7};
+  const std::vector<double> xi = nonnegative_quadratic(H, v);
+  EXPECT_EQ(xi[1], 0);
+  EXPECT_NEAR(xi[0], (1 - 0.2 * 0.7) / 0.96, 1e-12);
+  EXPECT_NEAR(xi[2], (0.7 - 0.2 * 1) / 0.96, 1e-12);
+}
+
+/// The discrepancy is the squared error itself, here on a fine grid in one dimension.
+TEST(BoxWeights, MeasureTheSquaredErrorOverTheBox) {
+  const std::size_t m = 4, points = 20000;
+  const double b = 1.7;
+  const std::vector<double> w = frequencies(m, 1, 5), xi = {0.1, 0.4, 0.2, 0.5};
+  double error = 0, constant = 0;
+  for (std::size_t i = 0; i < points; ++i) {
+    const double z = b * (2 * (double(i) + 0.5) / double(points) - 1),
+                 target = std::exp(-z * z / 2);
+    double real_part = target, imaginary = 0;
+    for (std::size_t j = 0; j < m; ++j)
+      real_part -= xi[j] * std::cos(z * w[j]), imaginary -= xi[j] * std::sin(z * w[j]);
+    error += (real_part * real_part + imaginary * imaginary) / double(points);
+    constant += target * target / double(points);
+  }
+  EXPECT_NEAR(box_discrepancy(w, m, 1, b).value(xi) + constant, error, 1e-7);
+}
+
+TEST(FixedWeightFeatures, WeighTheFeaturesOfPff) {
+  FeatureSpec spec = spec_of("wpff_fixed", 1, 3, 30);
+  const auto weighted = make_feature_map(spec);
+  spec.kind = "pff";
+  const auto plain = make_feature_map(spec);
+  const Tensor x = random_tensor({1, 1, 1, 3}, 1);
+  Tape tape;
+  tape.recording = false;
+  const Tensor a = weighted->features(tape, x).values().value();
+  const Tensor b = plain->features(tape, x).values().value();
+  double total = 0, difference = 0;
+  for (std::size_t f = 0; f < 30; ++f) {
+    const double log_weight = double(a.data()[f]) - double(b.data()[f]);
+    total += std::exp(2 * log_weight) / 30, difference += std::abs(log_weight);
+  }
+  EXPECT_NEAR(total, 1, is_double ? 1e-10 : 1e-4);
+  EXPECT_GT(difference, 1);
+}
+
+}  // namespace
+}  // namespace bochner::inline BOCHNER_PRECISION

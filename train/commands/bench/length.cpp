@@ -1,0 +1,200 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/layers/initialize.hpp>
+#include <bochner/layers/models/language_model.hpp>
+#include <bochner/optim/optimizer.hpp>
+#include <bochner/train/commands.hpp>
+#include <bochner/train/commands/bench/child.hpp>
+#include <bochner/train/exit_codes.hpp>
+#include <bochner/train/format.hpp>
+#include <bochner/train/run_metadata.hpp>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::size_t width = 64, shortest = 256;
+/// Short sequences come in batches of this many tokens: more than the caches hold.
+constexpr std::size_t tokens_of_batch = 65536;
+
+MixerSpec mixer_spec(const std::string& kind) {
+  MixerSpec spec;
+  spec.kind = kind;
+  spec.width = width;
+  spec.heads = 4;
+  spec.features.m = 32;
+  return spec;
+}
+
+double seconds_of(const std::function<void()>& pass) {
+  const auto start = std::chrono::steady_clock::now();
+  pass();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+struct Cost {
+  double nanoseconds;  ///< a token
+  double memory;       ///< bytes, at most
+};
+
+/// The median of passes after one that is not counted, as many as fit into half a second.
+double median_seconds(const std::function<void()>& pass) {
+  const double first = seconds_of(pass);
+  std::vector<double> times(std::size_t(std::clamp(0.5 / first, first > 5 ? 1.0 : 3.0, 25.0)));
+  for (double& time : times) time = seconds_of(pass);
+  std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
+  return times[times.size() / 2];
+}
+
+/// One attention layer, forward and backward, causal.
+Cost measure_layer(const std::string& kind, std::size_t length) {
+  const std::size_t batch = std::max<std::size_t>(1, tokens_of_batch / length);
+  const auto mixer = mixers().make(kind, mixer_spec(kind));
+  initialize(*mixer, 1);
+  Parameter x{uninitialized({batch, length, width})};
+  const RandomFunction random{1, Purpose::test, 1};
+  for (std::size_t i = 0; i < x.value().size(); ++i) x.value().data()[i] = real(random.normal(i));
+  const double seconds = median_seconds([&] {
+    for (const NamedParameter& named : parameters_of(*mixer)) named.parameter->zero_gradient();
+    x.zero_gradient();
+    Tape tape;
+    const Var y = mixer->forward(tape, tape(x));
+    tape.backward(y, filled(y.shape(), real(1)));
+  });
+  return {1e9 * seconds / double(batch * length), peak_memory()};
+}
+
+/// A training step of a language model that computes its two blocks again in the backward pass.
+Cost measure_checkpointed_step(std::size_t length) {
+  LanguageModelSpec spec;
+  spec.length = length;
+  spec.blocks = 2;
+  spec.positions = "none";
+  spec.checkpoint = true;
+  spec.block.width = width;
+  spec.block.mixer = mixer_spec("linear");
+  LanguageModel model(spec);
+  initialize(model, 1);
+  const auto optimizer = make_optimizer({}, parameters_of(model));
+  Indices tokens{{1, length}, std::vector<std::int32_t>(length)};
+  const RandomFunction random{1, Purpose::test, 1};
+  for (std::size_t i = 0; i < length; ++i)
+    tokens.values[i] = std::int32_t(random.integer(i, spec.vocabulary));
+  const double seconds = median_seconds([&] {
+    optimizer->zero_gradients();
+    Tape tape;
+    tape.training = true;
+    tape.backward(model.loss(tape, tokens, tokens));
+    optimizer->step(1e-3);
+  });
+  return {1e9 * seconds / double(length), peak_memory()};
+}
+
+Cost cost_in_child(const std::function<Cost()>& measure) {
+  const auto numbers = nlohmann::json::parse(in_child([&] {
+    const Cost cost = measure();
+    return nlohmann::json{cost.nanoseconds, cost.memory}.dump();
+  }));
+  return {numbers[0], numbers[1]};
+}
+
+struct Row {
+  std::size_t length;
+  std::optional<Cost> linear, softmax;
+};
+
+nlohmann::ordered_json json_of(const std::optional<Cost>& cost) {
+  if (!cost) return nullptr;
+  return {{"ns_per_token", cost->nanoseconds}, {"peak_bytes", cost->memory}};
+}
+
+std::string text_of(const std::optional<Cost>& cost) {
+  return cost ? fmt::format("{:>10.0f} {:>10}", cost->nanoseconds, format_bytes(cost->memory))
+              : fmt::format("{:>10} {:>10}", "-", "-");
+}
+
+void print(const Row& row, bool json) {
+  if (json) {
+    const nlohmann::ordered_json line = {{"length", row.length},
+                                         {"threads", thread_count()},
+                                         {"linear", json_of(row.linear)},
+                                         {"softmax", json_of(row.softmax)}};
+    fmt::print("{}\n", line.dump());
+  } else {
+    fmt::print("{:>8} {} {}{}\n", row.length, text_of(row.linear), text_of(row.softmax),
+               row.linear && row.softmax
+                   ? fmt::format(" {:>8.2f}", row.softmax->nanoseconds / row.linear->nanoseconds)
+                   : "");
+  }
+  std::fflush(stdout);
+}
+
+/// The shortest length from which on linear attention is faster wherever both were measured.
+std::optional<std::size_t> crossover(const std::vector<Row>& rows) {
+  std::optional<std::size_t> length;
+  for (const Row& row : rows) {
+    if (!row.softmax) break;
+    const bool faster = row.linear->nanoseconds < row.softmax->nanoseconds;
+    if (!faster) length.reset();
+    if (faster && !length) length = row.length;
+  }
+  return length;
+}
+
+void print_header() {
+  fmt::print(
+      "{} · {}\none causal attention layer, forward and backward: D {}, 4 heads, m 32; at least {} "
+      "tokens a pass\n{:>8} {:>10} {:>10} {:>10} {:>10} {:>8}\n",
+      version_line(), format_number_of(thread_count(), "thread"), width, tokens_of_batch, "T",
+      "linear ns", "memory", "softmax ns", "memory", "ratio");
+}
+
+int bench_checkpointed_step(const BenchLengthOptions& options) {
+  const Cost cost = cost_in_child([&] { return measure_checkpointed_step(options.longest); });
+  if (options.json) {
+    const nlohmann::ordered_json line = {{"length", options.longest},
+                                         {"threads", thread_count()},
+                                         {"checkpointed_step", json_of(cost)}};
+    fmt::print("{}\n", line.dump());
+  } else {
+    fmt::print(
+        "{} · {}\ntraining step with model.checkpoint: 2 blocks, D {}, linear, T {}\n{:.0f} ns a "
+        "token, {:.2f} s a step, peak memory {}\n",
+        version_line(), format_number_of(thread_count(), "thread"), width, options.longest,
+        cost.nanoseconds, cost.nanoseconds * double(options.longest) / 1e9,
+        format_bytes(cost.memory));
+  }
+  return exit_done;
+}
+
+}  // namespace
+
+int bench_length_command(const BenchLengthOptions& options) {
+  if (options.longest < shortest)
+    throw std::invalid_argument(
+        fmt::format("--longest {}: must be at least {}", options.longest, shortest));
+  if (options.checkpoint) return bench_checkpointed_step(options);
+  if (!options.json) print_header();
+  std::vector<Row> rows;
+  double softmax_seconds = 0;  // of the next pass, at least
+  for (std::size_t length = shortest; length <= options.longest; length *= 2) {
+    Row row{length, cost_in_child([&] { return measure_layer("linear", length); }), {}};
+    if (softmax_seconds <= options.limit) {
+      row.softmax = cost_in_child([&] { return measure_layer("softmax", length); });
+      softmax_seconds =
+          2e-9 * row.softmax->nanoseconds * double(std::max(tokens_of_batch, 2 * length));
+    }
+    print(row, options.json);
+    rows.push_back(row);
+  }
+  const auto from = crossover(rows);
+  if (!options.json)
+    fmt::print("{}\n", from ? fmt::format("linear attention is faster from T = {}", *from)
+                            : "linear attention is not faster at these lengths");
+  return exit_done;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,30 @@
+#pragma once
+/// The models at which this project measures itself, the same as in bench/torch_steps.py.
+
+#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/layers/module.hpp>
+#include <functional>
+#include <span>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+struct ReferenceModel {
+  const char *name, *mixer;
+  std::size_t width, heads, m, blocks, expansion, vocabulary, length, batch;
+  std::size_t classes = 0;  ///< of a sequence classifier; 0 for a language model
+};
+
+std::span<const ReferenceModel> reference_models();
+/// Throws std::invalid_argument with the known names.
+const ReferenceModel& reference_model(const std::string& name);
+
+/// A reference model with its initial weights and a batch of random tokens.
+struct ReferenceProblem {
+  std::unique_ptr<Module> model;
+  std::function<Var(Tape&)> loss;
+  std::size_t tokens;
+};
+/// `batch` sequences, 0 for the model's own number.
+ReferenceProblem make_problem(const ReferenceModel& reference, std::size_t batch);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,127 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/autodiff/compute/gemm.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/optim/optimizer.hpp>
+#include <bochner/train/commands.hpp>
+#include <bochner/train/commands/bench/child.hpp>
+#include <bochner/train/commands/bench/peak.hpp>
+#include <bochner/train/commands/bench/reference_models.hpp>
+#include <bochner/train/exit_codes.hpp>
+#include <bochner/train/format.hpp>
+#include <bochner/train/profile.hpp>
+#include <bochner/train/run_metadata.hpp>
+#include <bochner/train/storage/digest.hpp>
+#include <nlohmann/json.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::uint64_t warm_up_steps = 3;
+
+struct Measurement {
+  std::size_t tokens, parameters;
+  std::vector<double> milliseconds;  // ascending
+  double operations;                 // of the products of one step
+  double memory, peak;
+  OpProfile profile;
+  double median() const { return milliseconds[milliseconds.size() / 2]; }
+  double tokens_per_second() const { return double(tokens) / median() * 1e3; }
+  double operations_per_second() const { return operations / median() * 1e3; }
+};
+
+void train_step(ReferenceProblem& problem, Optimizer& optimizer, OpProfile* profile) {
+  if (profile) profile->step_began();
+  optimizer.zero_gradients();
+  Tape tape;
+  tape.training = true;
+  tape.observer = profile;
+  tape.backward(problem.loss(tape));
+  optimizer.step(1e-3);
+  if (profile) profile->recorded("optimizer", 0);
+}
+
+Measurement measure(const ReferenceModel& reference, const BenchOptions& options) {
+  ReferenceProblem problem = make_problem(reference, options.batch);
+  const auto optimizer = make_optimizer({}, parameters_of(*problem.model));
+  for (std::uint64_t step = 0; step < warm_up_steps; ++step)
+    train_step(problem, *optimizer, nullptr);
+  Measurement result{problem.tokens, count_parameters(*problem.model), {}, 0, 0, 0, {}};
+  const double operations = gemm_operations();
+  for (std::uint64_t step = 0; step < options.steps; ++step) {
+    const auto start = std::chrono::steady_clock::now();
+    train_step(problem, *optimizer, &result.profile);
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - start;
+    result.milliseconds.push_back(elapsed.count());
+  }
+  std::sort(result.milliseconds.begin(), result.milliseconds.end());
+  result.operations = (gemm_operations() - operations) / double(options.steps);
+  result.memory = peak_memory();
+  result.peak = measure_peak(thread_count());
+  return result;
+}
+
+std::string as_json(const std::string& name, const Measurement& result) {
+  nlohmann::ordered_json line = {{"model", name},
+                                 {"threads", thread_count()},
+                                 {"params", result.parameters},
+                                 {"step_ms", result.median()},
+                                 {"min_ms", result.milliseconds.front()},
+                                 {"tokens_per_s", std::round(result.tokens_per_second())},
+                                 {"rss_mb", std::round(result.memory / (1 << 20))},
+                                 {"gflop", result.operations / 1e9},
+                                 {"peak_gflops", result.peak / 1e9},
+                                 {"peak_share", result.operations_per_second() / result.peak},
+                                 {"backend", backend_name()},
+                                 {"profile", nlohmann::json::parse(result.profile.json())}};
+  return line.dump() + "\n";
+}
+
+std::string as_text(const std::string& name, const Measurement& result) {
+  return fmt::format(
+      "{}   {} parameters, {} tokens a step, {}\n"
+      "median {:.2f} ms, minimum {:.2f} ms, {} tok/s, peak memory {}\n"
+      "{:.2f} GFLOP of products a step: {:.0f} GFLOP/s, {:.1f} % of the {:.0f} GFLOP/s that fused "
+      "multiply-adds reach\n{}\n",
+      name, result.parameters, result.tokens, format_number_of(thread_count(), "thread"),
+      result.median(), result.milliseconds.front(), format_count(result.tokens_per_second()),
+      format_bytes(result.memory), result.operations / 1e9, result.operations_per_second() / 1e9,
+      100 * result.operations_per_second() / result.peak, result.peak / 1e9,
+      result.profile.table(result.peak));
+}
+
+/// Of all parameters after these steps: equal for equal bits.
+std::string digest_of_training(const ReferenceModel& reference, const BenchOptions& options) {
+  ReferenceProblem problem = make_problem(reference, options.batch);
+  const auto optimizer = make_optimizer({}, parameters_of(*problem.model));
+  for (std::uint64_t step = 0; step < options.steps; ++step)
+    train_step(problem, *optimizer, nullptr);
+  Digest digest;
+  for (const NamedParameter& named : parameters_of(*problem.model)) {
+    const Tensor& value = named.parameter->value();
+    digest.update(value.data(), value.size() * sizeof(real));
+  }
+  return fmt::format("{}  {:016x}\n", reference.name, digest.value());
+}
+
+std::string report(const ReferenceModel& reference, const BenchOptions& options) {
+  if (options.bits) return digest_of_training(reference, options);
+  const Measurement result = measure(reference, options);
+  return options.json ? as_json(reference.name, result) : as_text(reference.name, result);
+}
+
+}  // namespace
+
+int bench_step_command(const std::string& name, const BenchOptions& options) {
+  if (options.steps == 0) throw std::invalid_argument("--steps 0: must be at least 1");
+  if (!options.json && !options.bits) fmt::print("{}\n", version_line());
+  for (const ReferenceModel& model : reference_models()) {
+    if (name != "all" && &reference_model(name) != &model) continue;
+    fmt::print("{}", in_child([&] { return report(model, options); }));
+  }
+  return exit_done;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+
+#include <bochner/train/commands/kernel_options.hpp>
+#include <bochner/train/exit_codes.hpp>
+#include <bochner/train/kernel_study/estimator_study.hpp>
+#include <bochner/train/kernel_study/map_fit.hpp>
+#include <bochner/train/report/chart.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::size_t rows = 128;  // of queries and of keys, to fit on and to test on
+
+std::vector<std::string> split_names(const std::string& list) {
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    names.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return names;
+}
+
+/// Rows first, first + 1, ... of a matrix.
+Tensor rows_from(const Tensor& matrix, std::size_t first) {
+  const std::size_t d = matrix.shape()[1];
+  Tensor part = uninitialized({rows, d});
+  std::copy_n(matrix.data() + first * d, part.size(), part.data());
+  return part;
+}
+
+/// Two halves of a sample that have no row in common; every seed has others.
+struct Halves {
+  SampleBlock train, held_out;
+};
+Halves halves_of(const KernelOptions& options, std::size_t d, std::uint64_t seed) {
+  const bool files = !options.queries.empty() || !options.keys.empty();
+  const KernelSample sample =
+      files ? sample_of_files(options.queries, options.keys) : normal_sample(2 * rows, d, seed);
+  const SampleBlock& block = sample.blocks.front();
+  const std::size_t n = std::min(block.q.shape()[0], block.k.shape()[0]);
+  if (n < 2 * rows || sample.dim() != d)
+    throw std::invalid_argument(fmt::format(
+        "--queries and --keys: {} rows of {} numbers; {} rows of {} are needed, see --d", n,
+        sample.dim(), 2 * rows, d));
+  const std::size_t first = (seed - 1) * 2 * rows % (n - 2 * rows + 1);
+  return {{rows_from(block.q, first), rows_from(block.k, first)},
+          {rows_from(block.q, first + rows), rows_from(block.k, first + rows)}};
+}
+
+struct Outcome {
+  std::string features;
+  std::size_t parameters = 0;
+  std::vector<double> before, after, gain;
+};
+
+Outcome outcome_of(const KernelCompareOptions& options, FeatureSpec spec, std::size_t d,
+                   std::size_t m, const std::string& name) {
+  Outcome outcome{name, 0, {}, {}, {}};
+  spec.kind = name;
+  for (std::uint64_t seed = 1; seed <= options.kernel.seeds; ++seed) {
+    const Halves halves = halves_of(options.kernel, d, seed);
+    const auto map = study_map(spec, d, m, seed);
+    const MapFit fit = fit_map(*map, halves.train, halves.held_out,
+                               {.steps = options.steps,
+                                .learning_rate = options.learning_rate,
+                                .density = options.density});
+    outcome.parameters = fit.parameters;
+    outcome.before.push_back(fit.before);
+    outcome.after.push_back(fit.after);
+    outcome.gain.push_back(1 - fit.after / fit.before);
+  }
+  return outcome;
+}
+
+void print(const Outcome& outcome, std::size_t m, bool json) {
+  const Interval before = confidence_interval(outcome.before),
+                 after = confidence_interval(outcome.after),
+                 gain = confidence_interval(outcome.gain);
+  if (json) {
+    fmt::print(R"({{"features":"{}","m":{},"parameters":{},"fixed":{:.6g},"fixed_ci":{:.6g},)"
+               R"("learned":{:.6g},"learned_ci":{:.6g},"gain":{:.6g},"gain_ci":{:.6g}}})"
+               "\n",
+               outcome.features, m, outcome.parameters, before.mean, before.half_width, after.mean,
+               after.half_width, gain.mean, gain.half_width);
+    return;
+  }
+  fmt::print("{:<22} {:>10}   {:>7.4f} ± {:<7.4f} {:>7.4f} ± {:<7.4f} {:>6.1f} % ± {:.1f}\n",
+             outcome.features, outcome.parameters, before.mean, before.half_width, after.mean,
+             after.half_width, 100 * gain.mean, 100 * gain.half_width);
+}
+
+BarChart chart_of(const std::vector<Outcome>& outcomes) {
+  BarChart chart{.title = "Held-out kernel error", .label = "relative error, 95 % intervals"};
+  chart.series = {{"fixed", {}}, {"learned", {}}};
+  for (const Outcome& outcome : outcomes) {
+    chart.groups.push_back(outcome.features);
+    for (std::size_t i : {0, 1}) {
+      const Interval interval = confidence_interval(i == 0 ? outcome.before : outcome.after);
+      chart.series[i].values.push_back(interval.mean);
+      chart.series[i].low.push_back(interval.mean - interval.half_width);
+      chart.series[i].high.push_back(interval.mean + interval.half_width);
+    }
+  }
+  return chart;
+}
+
+}  // namespace
+
+int kernel_compare_command(const KernelCompareOptions& options) {
+  const auto [spec, d] = kernel_setting(options.kernel);
+  const FeatureSpec standard = with_standard_frequencies(spec);
+  const std::size_t m = parse_counts("--m", options.kernel.m).back();
+  const std::vector<std::string> known = feature_maps().names();
+  const std::vector<std::string> names = options.maps.empty() ? known : split_names(options.maps);
+  for (const std::string& name : names)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw std::invalid_argument(fmt::format("--maps {}: must be {}", name, one_of(known)));
+  if (!options.kernel.json)
+    fmt::print(
+        "held-out kernel error, d {}, m {}, {} seeds, {} steps: mean and 95 % interval\n"
+        "{:<22} {:>10}   {:^17} {:^17} {:>8}\n",
+        d, m, options.kernel.seeds, options.steps, "features", "parameters", "fixed", "learned",
+        "gain");
+  std::vector<Outcome> outcomes;
+  for (const std::string& name : names) {
+    outcomes.push_back(outcome_of(options, standard, d, m, name));
+    print(outcomes.back(), m, options.kernel.json);
+  }
+  if (options.kernel.report.empty()) return exit_done;
+  Page page("Learned against fixed feature maps", fmt::format("d {}, m {}", d, m));
+  page.charts({draw(chart_of(outcomes))});
+  write_page(options.kernel.report, page);
+  return exit_done;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include <bochner/layers/initialize.hpp>
+#include <bochner/train/commands/kernel_options.hpp>
+#include <bochner/train/exit_codes.hpp>
+#include <bochner/train/kernel_study/density_fit.hpp>
+#include <bochner/train/kernel_study/estimator_study.hpp>
+#include <bochner/train/kernel_study/map_fit.hpp>
+#include <bochner/train/report/chart.hpp>
+#include <bochner/train/report/markup.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::size_t points = 512, many_draws = 1 << 14;
+
+bool is_file(const std::string& target) {
+  return target.ends_with(".csv") || target.ends_with(".npy") || std::filesystem::exists(target);
+}
+
+std::unique_ptr<SpectralDensity> density_of(DensitySpec spec, std::size_t d, std::size_t m,
+                                            std::uint64_t seed, bool redraw) {
+  spec.heads = 1;
+  spec.dim = d;
+  spec.m = m;
+  spec.seed = seed;
+  spec.redraw = redraw ? 1 : 0;
+  auto density = make_density(spec);
+  initialize(*density, seed);
+  return density;
+}
+
+SplitPoints points_of(const KernelFitOptions& options, std::size_t d) {
+  if (is_file(options.target)) return split(read_kernel(options.target));
+  return {sample_kernel(options.target, points, d, options.reach, 1),
+          sample_kernel(options.target, points, d, options.reach, 2)};
+}
+
+void print_fit(const KernelFitOptions& options, const DensitySpec& spec, std::uint64_t seed,
+               const DensityFit& fit) {
+  if (options.kernel.json) {
+    nlohmann::json json{
+        {"target", options.target}, {"density", spec.kind},  {"seed", seed},
+        {"before", fit.before},     {"draws", fit.of_draws}, {"fresh_draws", fit.of_density}};
+    if (fit.closed_form) json["closed_form"] = *fit.closed_form;
+    fmt::print("{}\n", json.dump());
+    return;
+  }
+  fmt::print("{:>6} {:>10.2e} {:>10.2e} {:>12.2e} {:>12}\n", seed, fit.before, fit.of_draws,
+             fit.of_density, fit.closed_form ? fmt::format("{:.2e}", *fit.closed_form) : "-");
+}
+
+/// k(delta) against |delta|, sorted.
+Series series_of(const std::string& name, const Tensor& delta, const std::vector<double>& values) {
+  const std::size_t d = delta.shape()[1];
+  std::vector<std::pair<double, double>> sorted;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    double square = 0;
+    for (std::size_t j = 0; j < d; ++j) square += std::pow(double(delta.data()[i * d + j]), 2);
+    sorted.emplace_back(std::sqrt(square), values[i]);
+  }
+  std::sort(sorted.begin(), sorted.end());
+  Series series{.name = name};
+  for (const auto& [x, y] : sorted) series.x.push_back(x), series.y.push_back(y);
+  return series;
+}
+
+std::vector<std::string> fit_charts(SpectralDensity& density, const KernelPoints& held_out,
+                                    const DensityFit& fit, const std::string& target) {
+  Tape tape;
+  tape.recording = false;
+  const Tensor learned = kernel_of(tape, density, held_out.delta).value();
+  Chart kernel{.title = "Kernel", .x = {"|δ|"}, .y = {"k(δ)"}};
+  kernel.series.push_back(series_of("learned", held_out.delta, {learned.begin(), learned.end()}));
+  kernel.series.push_back(series_of(target, held_out.delta, held_out.values));
+  kernel.series.back().mark = Mark::dashed;
+  Chart losses{.title = "Fit", .x = {"step"}, .y = {"squared relative error", Scale::logarithmic}};
+  Series curve{.name = ""};
+  for (std::size_t i = 0; i < fit.losses.size(); ++i) {
+    curve.x.push_back(double(i));
+    curve.y.push_back(fit.losses[i]);
+  }
+  losses.series.push_back(curve);
+  return {draw(kernel), draw(losses)};
+}
+
+}  // namespace
+
+int kernel_fit_command(const KernelFitOptions& options) {
+  KernelOptions setting = options.kernel;
+  if (setting.d == 0) setting.d = 1;
+  const auto [spec, d] = kernel_setting(setting);
+  const std::size_t m = parse_counts("--m", setting.m).back();
+  if (!(options.reach > 0))
+    throw std::invalid_argument(fmt::format("--reach {}: must be greater than 0", options.reach));
+  if (is_file(options.target) && d != 1)
+    throw std::invalid_argument(fmt::format("--d {}: a file holds a kernel of one dimension", d));
+  const SplitPoints parts = points_of(options, d);
+  if (!setting.json)
+    fmt::print("target   {}, d {}; density {}, draws {}, m {}\n{:>6} {:>10} {:>10} {:>12} {:>12}\n",
+               options.target, d, spec.density.kind, spec.density.draws, m, "seed", "before",
+               "draws", "fresh draws", "closed form");
+  Page page("Fit of a spectral density",
+            fmt::format("{} to {}", spec.density.kind, options.target));
+  for (std::uint64_t seed = 1; seed <= setting.seeds; ++seed) {
+    const auto density = density_of(spec.density, d, m, seed, true);
+    const auto many = density_of(spec.density, d, many_draws, seed + 1000, false);
+    const DensityFit fit =
+        fit_density(*density, *many, parts.train, parts.held_out,
+                    {.steps = options.steps, .learning_rate = options.learning_rate, .seed = seed});
+    print_fit(options, spec.density, seed, fit);
+    page.section(fmt::format("Seed {}: relative error {}", seed, short_number(fit.of_density)));
+    page.charts(fit_charts(*many, parts.held_out, fit, options.target));
+  }
+  if (!setting.report.empty()) write_page(setting.report, page);
+  return exit_done;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,22 @@
+#pragma once
+/// What the kernel commands share: their options, and what follows from them.
+
+#include <bochner/layers/features/feature_map.hpp>
+#include <bochner/train/commands.hpp>
+#include <bochner/train/config/config.hpp>
+#include <bochner/train/report/page.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+struct KernelSetting {
+  FeatureSpec spec;
+  std::size_t d;
+};
+/// The config file, or the defaults, with the changes of the options; checked.
+Config kernel_config(const KernelOptions& options);
+KernelSetting kernel_setting(const KernelOptions& options);
+/// "16,64,256"; `option` stands in errors.
+std::vector<std::size_t> parse_counts(const std::string& option, const std::string& text);
+void write_page(const std::string& file, const Page& page);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,13 @@
+#pragma once
+#include <bochner/train/session.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+struct LoadedRun {
+  CheckpointReader checkpoint;
+  Config config;
+};
+/// The checkpoint that "RUN", "RUN@best" or "RUN@1000" means; skipped ones are named on stderr.
+LoadedRun load_run(FileStorage& storage, const std::string& reference);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

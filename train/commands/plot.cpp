@@ -1,0 +1,59 @@
+#include <fmt/format.h>
+
+#include <bochner/train/commands.hpp>
+#include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/exit_codes.hpp>
+#include <bochner/train/report/run_report.hpp>
+#include <bochner/train/storage/commit_file.hpp>
+#include <bochner/train/task.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// A model and what its attention sees of the first validation example.
+struct Specimen {
+  std::unique_ptr<Task> task;
+  std::vector<AttentionLayer> layers;
+  std::vector<AttentionSample> samples;
+  explicit Specimen(const Config& config) : task(make_task(config)) {}
+  void examine() {
+    layers = attention_layers(task->model());
+    if (task->validation_batches(1) > 0) samples = attention_samples(*task, layers, 0, 1);
+  }
+};
+
+std::string contents_of(const MetricsLog& log, const Specimen& now) {
+  std::string text = log.curves.empty() ? "no metrics yet" : "loss, learning rate, gradient norm";
+  bool spectra = false;
+  for (const AttentionLayer& layer : now.layers) spectra = spectra || layer.density;
+  if (spectra) text += ", spectrum and k(delta) before and after";
+  return now.samples.empty() ? text : text + ", attention";
+}
+
+}  // namespace
+
+int plot_command(const std::string& reference, bool averaged) {
+  PosixStorage storage;
+  const auto [checkpoint, config] = load_run(storage, reference);
+  const Path directory = parse_run_reference(reference).directory;
+  const Path metrics = directory / "metrics.jsonl";
+  const MetricsLog log =
+      read_metrics(storage.exists(metrics) ? read_file(storage, metrics) : "", metrics.string());
+  Specimen start(config), now(config);
+  load_model(checkpoint, now.task->model(), averaged);
+  start.examine();
+  now.examine();
+  const RunReport report{directory.string(), now.task->describe_model(), now.task->describe_data(),
+                         checkpoint.state(), count_parameters(now.task->model())};
+  Page page(fmt::format("{} at step {}", directory.string(), report.state.step),
+            report.model + " — " + report.data);
+  add_learning(page, report, log);
+  add_spectra(page, start.layers, now.layers);
+  if (!now.samples.empty()) add_attention(page, now.layers, start.samples, now.samples);
+  const Path file = directory / "report.html";
+  commit_file(storage, file, page.html());
+  fmt::print("{}   {}\n", file.string(), contents_of(log, now));
+  return exit_done;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,230 @@
+#include <algorithm>
+#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/layers/initialize.hpp>
+#include <bochner/train/kernel_study/attention_maps.hpp>
+#include <bochner/train/kernel_study/estimator_study.hpp>
+#include <bochner/train/kernel_study/feature_matrix.hpp>
+#include <cmath>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::size_t attention_rows = 128;
+
+struct BlockFeatures {
+  FeatureMatrix q, k;
+};
+
+/// (n, d) -> (1, n, 1, d)
+Tensor as_tokens(const Tensor& rows) {
+  Tensor tokens = rows;
+  tokens.reshape(Shape{1, rows.shape()[0], 1, rows.shape()[1]});
+  return tokens;
+}
+
+std::vector<BlockFeatures> features_of(FeatureMap& map, const KernelSample& sample) {
+  Tape tape;
+  tape.recording = false;
+  std::vector<BlockFeatures> all;
+  for (const SampleBlock& block : sample.blocks)
+    all.push_back({feature_matrix(map.queries(tape, tape.constant(as_tokens(block.q))), 0),
+                   feature_matrix(map.keys(tape, tape.constant(as_tokens(block.k))), 0)});
+  return all;
+}
+
+std::vector<double> pair_products(const std::vector<BlockFeatures>& blocks,
+                                  const std::vector<SamplePair>& pairs) {
+  std::vector<double> values;
+  for (const SamplePair& pair : pairs) {
+    const auto& [q, k] = blocks[pair.block];
+    const std::size_t F = q.values.shape()[1];
+    const double dot =
+        double(dot_row(q.values.data() + pair.query * F, k.values.data() + pair.key * F, F));
+    values.push_back(dot * std::exp(q.log_unit + k.log_unit));
+  }
+  return values;
+}
+
+FeatureMatrix first_rows(const FeatureMatrix& matrix, std::size_t rows) {
+  const std::size_t n = std::min(rows, matrix.values.shape()[0]), F = matrix.values.shape()[1];
+  Tensor y = uninitialized({n, F});
+  std::copy_n(matrix.values.data(), y.size(), y.data());
+  return {y, matrix.log_unit};
+}
+
+/// Softmax weights of the first rows of a block.
+Tensor softmax_map(const SampleBlock& block) {
+  Tensor weights = softmax_weights(first_rows({block.q}, attention_rows).values,
+                                   first_rows({block.k}, attention_rows).values);
+  normalize_attention(weights, 0, false);
+  return weights;
+}
+
+double attention_distance(const std::vector<BlockFeatures>& blocks,
+                          const std::vector<Tensor>& exact) {
+  double sum = 0;
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    Tensor weights =
+        products(first_rows(blocks[b].q, attention_rows), first_rows(blocks[b].k, attention_rows));
+    normalize_attention(weights, 0, false);
+    sum += std::min(1.0, total_variation(weights, exact[b])) / double(blocks.size());
+  }
+  return sum;
+}
+
+/// The estimates of all seeds at one m: (seed, pair).
+struct Measurement {
+  std::size_t m, features;
+  std::vector<std::vector<double>> values;
+  double attention = 0;
+};
+
+Measurement measure(const FeatureSpec& spec, const KernelSample& sample,
+                    const std::vector<SamplePair>& pairs, const std::vector<Tensor>& exact,
+                    std::size_t m, std::size_t seeds) {
+  Measurement measurement{m, 0, {}};
+  for (std::size_t seed = 1; seed <= seeds; ++seed) {
+    const auto map = study_map(spec, sample.dim(), m, seed);
+    const std::vector<BlockFeatures> blocks = features_of(*map, sample);
+    measurement.features = blocks.front().q.values.shape()[1];
+    measurement.values.push_back(pair_products(blocks, pairs));
+    measurement.attention += attention_distance(blocks, exact) / double(seeds);
+  }
+  return measurement;
+}
+
+using PairFunction = std::optional<double> (FeatureMap::*)(Point, Point, std::size_t) const;
+
+/// A closed form at all pairs, empty if the map has none.
+std::vector<double> closed_form(const FeatureMap& map, PairFunction form,
+                                const KernelSample& sample, const std::vector<SamplePair>& pairs) {
+  std::vector<double> values;
+  for (const SamplePair& pair : pairs) {
+    const auto& [q, k] = sample.blocks[pair.block];
+    const auto value = (map.*form)(row_of(q, pair.query), row_of(k, pair.key), 0);
+    if (!value) return {};
+    values.push_back(*value);
+  }
+  return values;
+}
+
+std::vector<double> pooled_mean(const std::vector<Measurement>& all, std::size_t pairs) {
+  std::vector<double> mean(pairs);
+  double weight = 0;
+  for (const Measurement& one : all) {
+    for (const auto& values : one.values) {
+      for (std::size_t p = 0; p < pairs; ++p) mean[p] += double(one.m) * values[p];
+      weight += double(one.m);
+    }
+  }
+  for (double& value : mean) value /= weight;
+  return mean;
+}
+
+/// Deviations relative to the kernel: of a pair over the seeds, and of a seed over the pairs, where
+/// a pair counts by the inverse of its variance.
+ErrorAtM summarize(const Measurement& measurement, const std::vector<double>& kernel) {
+  const std::size_t P = kernel.size(), S = measurement.values.size();
+  ErrorAtM row{.m = measurement.m, .features = measurement.features};
+  std::vector<double> variances(P), errors(P), seed_means(S);
+  double weights = 0;
+  for (std::size_t p = 0; p < P; ++p) {
+    double mean = 0, square = 0;
+    for (const auto& values : measurement.values) mean += (values[p] / kernel[p] - 1) / double(S);
+    for (const auto& values : measurement.values)
+      square += std::pow(values[p] / kernel[p] - 1 - mean, 2);
+    variances[p] = S > 1 ? square / double(S - 1) : 0;
+    errors[p] = std::sqrt(mean * mean + square / double(S));
+    const double weight = 1 / (1e-12 + variances[p]);
+    weights += weight;
+    for (std::size_t s = 0; s < S; ++s)
+      seed_means[s] += weight * (measurement.values[s][p] / kernel[p] - 1);
+  }
+  double mean = 0, square = 0;
+  for (double& seed_mean : seed_means) mean += (seed_mean /= weights) / double(S);
+  for (const double seed_mean : seed_means) square += std::pow(seed_mean - mean, 2);
+  row.bias = mean;
+  row.bias_sigmas = square > 0 ? mean / std::sqrt(square / double(S - 1) / double(S)) : 0;
+  row.variance = median(variances);
+  row.error = median(errors);
+  row.error_low = quantile(errors, 0.25);
+  row.error_high = quantile(errors, 0.75);
+  row.attention = measurement.attention;
+  return row;
+}
+
+void add_closed_forms(ErrorAtM& row, const std::vector<double>& variance,
+                      const std::vector<double>& kernel) {
+  std::vector<double> relative, errors;
+  for (std::size_t p = 0; p < variance.size(); ++p) {
+    relative.push_back(variance[p] / (kernel[p] * kernel[p]));
+    errors.push_back(std::sqrt(relative.back()));
+  }
+  row.exact_variance = median(relative);
+  row.exact_error = median(errors);
+}
+
+}  // namespace
+
+double quantile(std::vector<double> numbers, double part) {
+  if (numbers.empty()) return 0;
+  const auto at = numbers.begin() + std::ptrdiff_t(part * double(numbers.size() - 1) + 0.5);
+  std::nth_element(numbers.begin(), at, numbers.end());
+  return *at;
+}
+
+double median(std::vector<double> numbers) { return quantile(std::move(numbers), 0.5); }
+
+FeatureSpec with_standard_frequencies(FeatureSpec spec) {
+  spec.density.kind = "gaussian";
+  spec.density.log_scale = 0;
+  return spec;
+}
+
+std::unique_ptr<FeatureMap> study_map(FeatureSpec spec, std::size_t d, std::size_t m,
+                                      std::uint64_t seed) {
+  spec.heads = spec.density.heads = 1;
+  spec.dim = spec.density.dim = d;
+  spec.m = spec.density.m = m;
+  spec.density.seed = seed;
+  auto map = feature_maps().make(spec.kind, spec);
+  initialize(*map, seed);
+  return map;
+}
+
+std::vector<double> estimates(FeatureMap& map, const KernelSample& sample,
+                              const std::vector<SamplePair>& pairs) {
+  return pair_products(features_of(map, sample), pairs);
+}
+
+double EstimatorStudy::needed(double error) const {
+  const ErrorAtM& last = rows.back();
+  return std::ceil(double(last.m) * std::pow(last.exact_error.value_or(last.error) / error, 2));
+}
+
+EstimatorStudy study_estimator(const FeatureSpec& spec, bool standard, const KernelSample& sample,
+                               const StudyOptions& options) {
+  const std::vector<SamplePair> pairs = choose_pairs(sample, options.pairs);
+  std::vector<Tensor> exact;
+  for (const SampleBlock& block : sample.blocks) exact.push_back(softmax_map(block));
+  std::vector<Measurement> all;
+  for (const std::size_t m : options.m)
+    all.push_back(measure(spec, sample, pairs, exact, m, options.seeds));
+  EstimatorStudy study;
+  std::vector<double> kernel;
+  if (standard)
+    kernel = closed_form(*study_map(spec, sample.dim(), options.m.front(), 1), &FeatureMap::kernel,
+                         sample, pairs);
+  study.has_closed_kernel = !kernel.empty();
+  if (kernel.empty()) kernel = pooled_mean(all, pairs.size());
+  for (const Measurement& measurement : all) {
+    study.rows.push_back(summarize(measurement, kernel));
+    if (!study.has_closed_kernel) continue;
+    const auto map = study_map(spec, sample.dim(), measurement.m, 1);
+    const std::vector<double> variance = closed_form(*map, &FeatureMap::variance, sample, pairs);
+    if (!variance.empty()) add_closed_forms(study.rows.back(), variance, kernel);
+  }
+  return study;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

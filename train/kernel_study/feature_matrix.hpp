@@ -1,0 +1,24 @@
+#pragma once
+/// Features as matrices of one head, with the products that studies are made of.
+
+#include <bochner/layers/features/feature_map.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// Features of one head times exp(log_unit): logarithms are exponentiated relative to their
+/// largest, so that no norm overflows.
+struct FeatureMatrix {
+  Tensor values;        ///< (T, F)
+  double log_unit = 0;  ///< 0 for features that are no logarithms
+};
+
+/// Head h of the first example. (B, T, H, F) -> (T, F)
+FeatureMatrix feature_matrix(const Features& features, std::size_t head);
+/// All pairs in units of exp(q.log_unit + k.log_unit). (T, F), (S, F) -> (T, S)
+Tensor products(const FeatureMatrix& q, const FeatureMatrix& k);
+/// Element by element.
+FeatureMatrix squared(const FeatureMatrix& features);
+/// Head h of the first example as it is. (B, T, H, d) -> (T, d)
+Tensor head_rows(const Tensor& x, std::size_t head);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

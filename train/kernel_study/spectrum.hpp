@@ -1,0 +1,31 @@
+#pragma once
+/// Curves of a spectral density: p(omega) and the kernel k(delta) that belongs to it.
+
+#include <bochner/layers/spectral/density.hpp>
+#include <vector>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+struct Curve {
+  std::vector<double> x, y;
+};
+
+/// Density of the coordinates of a head's frequencies on `points` places of [low, high], smoothed
+/// by a Gaussian of Silverman's width. frequencies (H, m, d)
+Curve spectrum_curve(const Tensor& frequencies, std::size_t head, double low, double high,
+                     std::size_t points = 161);
+/// k(delta) along a coordinate axis, mean over the axes: closed form if the density has one, else
+/// the mean over its draws. delta goes from 0 to `reach`.
+Curve kernel_curve(SpectralDensity& density, const Tensor& frequencies, std::size_t head,
+                   double reach, std::size_t points = 161);
+
+/// The mean of cos(omega delta) over the coordinates of a head's draws, which estimates it.
+Curve kernel_of_draws(const Tensor& frequencies, std::size_t head, double reach,
+                      std::size_t points = 161);
+
+/// Where nearly all coordinates of the frequencies lie: symmetric, 99.5 % on each side.
+double spectral_reach(const Tensor& frequencies);
+/// Root mean square of the frequencies' coordinates.
+double bandwidth(const Tensor& frequencies);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

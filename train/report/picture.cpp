@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <array>
+#include <bochner/train/report/picture.hpp>
+#include <cmath>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+using Colour = std::array<double, 3>;
+
+/// Stops of the colour table: lightness rises evenly, and colour-blind readers see an order too.
+constexpr Colour stops[] = {{26, 20, 58},   {62, 28, 110},   {112, 34, 122},
+                            {163, 48, 113}, {210, 72, 92},   {240, 110, 70},
+                            {251, 158, 70}, {250, 206, 105}, {252, 246, 190}};
+
+std::array<std::uint8_t, 3> colour_of(std::size_t entry) {
+  const double place = double(entry) / 254 * double(std::size(stops) - 1);
+  const std::size_t stop = std::min(std::size_t(place), std::size(stops) - 2);
+  std::array<std::uint8_t, 3> colour;
+  for (std::size_t i = 0; i < 3; ++i)
+    colour[i] = std::uint8_t(std::lround(
+        stops[stop][i] + (place - double(stop)) * (stops[stop + 1][i] - stops[stop][i])));
+  return colour;
+}
+
+void append_number(std::string& bytes, std::uint32_t number) {
+  for (int shift = 24; shift >= 0; shift -= 8) bytes += char(number >> shift & 0xff);
+}
+
+std::uint32_t crc32(const std::string& bytes) {
+  std::uint32_t crc = ~0u;
+  for (const char byte : bytes) {
+    crc ^= static_cast<unsigned char>(byte);
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+  }
+  return ~crc;
+}
+
+std::uint32_t adler32(const std::string& bytes) {
+  std::uint32_t a = 1, b = 0;
+  for (const char byte : bytes) {
+    a = (a + static_cast<unsigned char>(byte)) % 65521;
+    b = (b + a) % 65521;
+  }
+  return b << 16 | a;
+}
+
+void append_chunk(std::string& png, const std::string& type, const std::string& data) {
+  append_number(png, std::uint32_t(data.size()));
+  png += type + data;
+  append_number(png, crc32(type + data));
+}
+
+/// A zlib stream that stores without compressing (RFC 1950, 1951).
+std::string stored(const std::string& bytes) {
+  constexpr std::size_t block = 65535;
+  std::string stream = "\x78\x01";
+  for (std::size_t begin = 0; begin < bytes.size(); begin += block) {
+    const std::size_t size = std::min(block, bytes.size() - begin);
+    const bool last = begin + size == bytes.size();
+    stream += char(last);
+    for (const std::size_t half : {size, ~size}) {
+      stream += char(half & 0xff);
+      stream += char(half >> 8 & 0xff);
+    }
+    stream += bytes.substr(begin, size);
+  }
+  append_number(stream, adler32(bytes));
+  return stream;
+}
+
+std::string base64(const std::string& bytes) {
+  constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t word = 0;
+    for (std::size_t j = 0; j < 3; ++j)
+      word = word << 8 | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0);
+    for (std::size_t j = 0; j < 4; ++j)
+      text += i + j < bytes.size() + 1 ? digits[word >> (18 - 6 * j) & 63] : '=';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string png_data(const std::vector<std::uint8_t>& pixels, std::size_t rows,
+                     std::size_t columns) {
+  std::string png = "\x89PNG\r\n\x1a\n", header, palette, scanlines;
+  append_number(header, std::uint32_t(columns));
+  append_number(header, std::uint32_t(rows));
+  header += std::string("\x08\x03\x00\x00\x00", 5);  // eight bits of a colour table
+  for (std::size_t entry = 0; entry < 256; ++entry)
+    for (const std::uint8_t part : colour_of(std::min<std::size_t>(entry, 254)))
+      palette += char(part);
+  for (std::size_t row = 0; row < rows; ++row) {
+    scanlines += '\0';
+    scanlines.append(reinterpret_cast<const char*>(pixels.data()) + row * columns, columns);
+  }
+  append_chunk(png, "IHDR", header);
+  append_chunk(png, "PLTE", palette);
+  append_chunk(png, "tRNS", std::string(255, '\xff') + '\0');
+  append_chunk(png, "IDAT", stored(scanlines));
+  append_chunk(png, "IEND", "");
+  return "data:image/png;base64," + base64(png);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

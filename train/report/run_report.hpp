@@ -1,0 +1,28 @@
+#pragma once
+/// The report of a training run: what it learned, in pictures.
+
+#include <bochner/train/kernel_study/attention_layers.hpp>
+#include <bochner/train/report/metrics_log.hpp>
+#include <bochner/train/report/page.hpp>
+#include <bochner/train/storage/trainer_state.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+struct RunReport {
+  std::string title, model, data;
+  TrainerState state;
+  std::size_t parameters = 0;
+};
+/// Large numbers and learning curves.
+void add_learning(Page& page, const RunReport& report, const MetricsLog& log);
+
+/// Spectrum and k(delta) of each layer with a density, at the start and now.
+void add_spectra(Page& page, const std::vector<AttentionLayer>& start,
+                 const std::vector<AttentionLayer>& now);
+
+/// Time kernels, weights by lag, and maps of attention weights, exact beside estimated.
+void add_attention(Page& page, const std::vector<AttentionLayer>& layers,
+                   const std::vector<AttentionSample>& start,
+                   const std::vector<AttentionSample>& now);
+
+}  // namespace bochner::inline BOCHNER_PRECISION
