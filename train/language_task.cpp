@@ -59,6 +59,7 @@ MixerSpec mixer_spec(const Config& config) {
   MixerSpec mixer;
   mixer.kind = config.text("model.mixer.kind");
   mixer.heads = std::size_t(config.integer("model.mixer.heads"));
+  mixer.convolution = std::size_t(config.integer("model.mixer.convolution"));
   mixer.chunk = std::size_t(config.integer("model.mixer.chunk"));
   mixer.features = feature_spec(config);
   mixer.features.density = density_spec(config);

@@ -68,7 +68,7 @@ LinearMixer::Pair LinearMixer::features_of(Tape& tape, const Var& q, const Var& 
 }
 
 Var LinearMixer::forward(Tape& tape, const Var& x) {
-  const auto [q, k, v] = projections_.split(tape, x, 0);
+  const auto [q, k, v] = projections_.split(tape, x);
   const Var rate = time_kernel_.rate(tape);
   show_attention(tape, *this, {q, k, rate, causal_});
   const auto [query, key, floor] = features_of(tape, q, k, 0);
@@ -81,8 +81,9 @@ std::unique_ptr<MixerState> LinearMixer::start() const { return std::make_unique
 Var LinearMixer::step(Tape& tape, const Var& x, MixerState& state) {
   require(causal_, "linear", "only causal attention can be computed token by token");
   auto& past = static_cast<LinearState&>(state);
-  const auto [q, k, v] = projections_.split(tape, x, past.position);
-  const auto [query, key, floor] = features_of(tape, q, k, past.position++);
+  const std::size_t position = past.position;
+  const auto [q, k, v] = projections_.split(tape, x, past);
+  const auto [query, key, floor] = features_of(tape, q, k, position);
   const Var queries = query.values(), keys = key.values();
   if (!past.sums) past.sums.emplace(v.dim(2), keys.dim(3), v.dim(3));
   const Var rate = time_kernel_.rate(tape);

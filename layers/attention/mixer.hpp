@@ -25,7 +25,8 @@ struct MixerSpec {
   std::string kind = "linear";
   std::size_t width = 128, heads = 4;
   bool causal = true;
-  bool rotary = false;   ///< rotate queries and keys by their positions
+  bool rotary = false;          ///< rotate queries and keys by their positions
+  std::size_t convolution = 0;  ///< tokens of a short convolution on q, k and v; 0 for none
   FeatureSpec features;  ///< of linear attention; its sizes are filled in from width and heads
   TimeKernelSpec time_kernel;
   DenominatorSpec denominator;
@@ -35,7 +36,8 @@ struct MixerSpec {
 /// What a mixer remembers between single tokens.
 struct MixerState {
   virtual ~MixerState() = default;
-  std::size_t position = 0;  ///< tokens seen
+  std::size_t position = 0;    ///< tokens seen
+  std::vector<Tensor> recent;  ///< what short convolutions remember, of q, k and v
 };
 
 class Mixer : public Module {

@@ -33,7 +33,7 @@ SoftmaxMixer::SoftmaxMixer(const MixerSpec& spec)
     : causal_(spec.causal), projections_(spec), time_kernel_(spec.time_kernel, spec.heads) {}
 
 Var SoftmaxMixer::forward(Tape& tape, const Var& x) {
-  const auto [q, k, v] = projections_.split(tape, x, 0);
+  const auto [q, k, v] = projections_.split(tape, x);
   const Var rate = time_kernel_.rate(tape);
   show_attention(tape, *this, {q, k, rate, causal_});
   return projections_.join(tape, softmax_attention(q, k, v, rate, causal_));
@@ -44,10 +44,10 @@ std::unique_ptr<MixerState> SoftmaxMixer::start() const { return std::make_uniqu
 Var SoftmaxMixer::step(Tape& tape, const Var& x, MixerState& state) {
   require(causal_, "softmax", "only causal attention can be computed token by token");
   auto& past = static_cast<SoftmaxState&>(state);
-  const auto [q, k, v] = projections_.split(tape, x, past.position);
+  const auto [q, k, v] = projections_.split(tape, x, past);
   past.keys.insert(past.keys.end(), k.data(), k.data() + k.size());
   past.values.insert(past.values.end(), v.data(), v.data() + v.size());
-  const std::size_t n = ++past.position, H = q.dim(2), d = q.dim(3);
+  const std::size_t n = past.position, H = q.dim(2), d = q.dim(3);
   const Var rate = time_kernel_.rate(tape);
   Tensor y = zeros(q.shape());
   std::vector<real> weights(n);

@@ -26,12 +26,15 @@ std::vector<MixerSpec> causal_specs() {
     for (bool rotary : {false, true}) {
       for (bool decay : {false, true}) specs.push_back(spec_of(kind, rotary, decay));
     }
+    specs.push_back(spec_of(kind, true, false));
+    specs.back().convolution = 3;
   }
   return specs;
 }
 
 std::string name_of(const MixerSpec& spec) {
-  return spec.kind + (spec.rotary ? ", rotary" : "") + ", " + spec.time_kernel.kind;
+  return spec.kind + (spec.rotary ? ", rotary" : "") + ", " + spec.time_kernel.kind +
+         (spec.convolution > 0 ? ", convolution" : "");
 }
 
 TEST(Mixers, AreDifferentiableThroughAllTheirParameters) {
