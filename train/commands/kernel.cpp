@@ -71,14 +71,14 @@ Config kernel_config(const KernelOptions& options) {
   return config;
 }
 
-KernelSetting kernel_setting(const KernelOptions& options) {
+KernelSetting kernel_setting(const KernelOptions& options, std::uint64_t least_seeds) {
   const Config config = kernel_config(options);
   const BlockSpec block = language_model_spec(config).block;
   const std::size_t d = options.d > 0 ? options.d : block.width / block.mixer.heads;
   if (d > 4096) throw std::invalid_argument(fmt::format("--d {}: must be at most 4096", d));
-  if (options.seeds < 2 || options.seeds > 10000)
+  if (options.seeds < least_seeds || options.seeds > 10000)
     throw std::invalid_argument(
-        fmt::format("--seeds {}: must be between 2 and 10000", options.seeds));
+        fmt::format("--seeds {}: must be between {} and 10000", options.seeds, least_seeds));
   if (!(options.scale > 0 && options.scale < 100))
     throw std::invalid_argument(
         fmt::format("--scale {}: must be greater than 0 and less than 100", options.scale));

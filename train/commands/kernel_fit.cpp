@@ -91,7 +91,7 @@ std::vector<std::string> fit_charts(SpectralDensity& density, const KernelPoints
 int kernel_fit_command(const KernelFitOptions& options) {
   KernelOptions setting = options.kernel;
   if (setting.d == 0) setting.d = 1;
-  const auto [spec, d] = kernel_setting(setting);
+  const auto [spec, d] = kernel_setting(setting, 1);
   const std::size_t m = parse_counts("--m", setting.m).back();
   if (!(options.reach > 0))
     throw std::invalid_argument(fmt::format("--reach {}: must be greater than 0", options.reach));

@@ -14,7 +14,8 @@ struct KernelSetting {
 };
 /// The config file, or the defaults, with the changes of the options; checked.
 Config kernel_config(const KernelOptions& options);
-KernelSetting kernel_setting(const KernelOptions& options);
+/// Intervals over seeds need two of them.
+KernelSetting kernel_setting(const KernelOptions& options, std::uint64_t least_seeds = 2);
 /// "16,64,256"; `option` stands in errors.
 std::vector<std::size_t> parse_counts(const std::string& option, const std::string& text);
 void write_page(const std::string& file, const Page& page);

@@ -30,6 +30,20 @@ void draw_bar(Canvas& canvas, const BarSeries& series, std::size_t group, int co
   canvas.line(middle, axis(series.low[group]), middle, axis(series.high[group]), "whisker");
 }
 
+double widest_group(const BarChart& chart) {
+  double widest = 0;
+  for (const std::string& group : chart.groups) widest = std::max(widest, text_width(group));
+  return widest;
+}
+
+/// Names below the axis, leaning where they would run into each other.
+void name_group(Canvas& canvas, const std::string& name, double x, double y, bool leaning) {
+  if (!leaning) return canvas.text(x, y + 18, name, "tick", "middle");
+  canvas.raw(fmt::format(
+      R"--(<text class="tick" transform="translate({} {}) rotate(-35)" text-anchor="end">{}</text>)--",
+      coordinate(x + 4), coordinate(y + 14), escaped(name)));
+}
+
 }  // namespace
 
 std::string draw(const BarChart& chart) {
@@ -40,17 +54,19 @@ std::string draw(const BarChart& chart) {
       entries.push_back({chart.series[i].name, int(i), Mark::points});
   AxisLayout axis = value_axis_of(chart);
   const double top = canvas.header(chart.title, chart.note, entries) + 26;
-  const Rectangle plot{Canvas::margin(axis), top, chart.width - 14, chart.height - 30};
+  const double left = Canvas::margin(axis), right = chart.width - 14;
+  const double pitch = (right - left) / double(std::max<std::size_t>(1, chart.groups.size()));
+  const double widest = widest_group(chart);
+  const bool leaning = widest > pitch - 6;
+  const Rectangle plot{left, top, right, chart.height - (leaning ? 18 + 0.57 * widest : 30)};
   axis.place(plot.bottom, plot.top);
   canvas.value_axis(axis, chart.label, plot);
   canvas.line(plot.left, axis(0), plot.right, axis(0), "base");
-  const double pitch =
-      (plot.right - plot.left) / double(std::max<std::size_t>(1, chart.groups.size()));
   const double bars = double(std::max<std::size_t>(1, chart.series.size()));
   const double width = std::min(34.0, 0.72 * pitch / bars);
   for (std::size_t group = 0; group < chart.groups.size(); ++group) {
     const double middle = plot.left + (double(group) + 0.5) * pitch;
-    canvas.text(middle, plot.bottom + 18, chart.groups[group], "tick", "middle");
+    name_group(canvas, chart.groups[group], middle, plot.bottom, leaning);
     for (std::size_t i = 0; i < chart.series.size(); ++i)
       draw_bar(canvas, chart.series[i], group, int(i), axis,
                middle + (double(i) - bars / 2) * width + 1, width - 2);

@@ -39,7 +39,7 @@ std::string error_chart(const KernelStudy& study) {
 std::string angle_chart(const KernelStudy& study) {
   Chart chart{.title = "Error over angle and norm",
               .x = {"angle between query and key, degrees", Scale::linear, 0.0, 180.0},
-              .y = {"relative error", Scale::logarithmic},
+              .y = {"relative error", Scale::logarithmic, 1e-4},
               .note = fmt::format("m = {}; dashed: closed form", study.standard.rows.back().m)};
   for (std::size_t i = 0; i < study.angles.size(); ++i) {
     const AngleCurve& curve = study.angles[i];
@@ -71,7 +71,7 @@ std::string maps_chart(const KernelStudy& study) {
                  .label = "distance of attention rows from softmax"};
   chart.series.push_back({"attention", {}});
   for (const MapComparison& map : study.maps) {
-    chart.groups.push_back(map.features.substr(0, 12));
+    chart.groups.push_back(map.features);
     chart.series[0].values.push_back(map.result.attention);
   }
   return draw(chart);
