@@ -67,13 +67,13 @@ LinearMixer::Pair LinearMixer::features_of(Tape& tape, const Var& q, const Var& 
           with_constant(key.values(), denominator_.constant), 0};
 }
 
-Var LinearMixer::forward(Tape& tape, const Var& x) {
+Var LinearMixer::forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths) {
   const auto [q, k, v] = projections_.split(tape, x);
   const Var rate = time_kernel_.rate(tape);
   show_attention(tape, *this, {q, k, rate, causal_});
   const auto [query, key, floor] = features_of(tape, q, k, 0);
-  return projections_.join(tape,
-                           linear_attention(query, key, v, rate, {causal_, chunk_, {}, floor}));
+  return projections_.join(
+      tape, linear_attention(query, key, v, rate, {causal_, chunk_, lengths, floor}));
 }
 
 std::unique_ptr<MixerState> LinearMixer::start() const { return std::make_unique<LinearState>(); }

@@ -42,8 +42,9 @@ struct MixerState {
 
 class Mixer : public Module {
  public:
-  /// (B, T, D) -> (B, T, D)
-  virtual Var forward(Tape& tape, const Var& x) = 0;
+  /// Sequence b has lengths[b] tokens, all T without lengths: those behind are as if they were not
+  /// there. (B, T, D), (B) -> (B, T, D)
+  virtual Var forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths = {}) = 0;
   /// An empty past for step().
   virtual std::unique_ptr<MixerState> start() const = 0;
   /// One token of one sequence; equals the batch output at its position. (1, 1, D) -> (1, 1, D)

@@ -4,22 +4,22 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-Projection::Projection(std::size_t width, std::size_t taps) : linear_(width, width) {
+HeadProjection::HeadProjection(std::size_t width, std::size_t taps) : linear_(width, width) {
   if (taps > 0) convolution_ = std::make_unique<ShortConvolution>(taps, width);
 }
 
-Var Projection::forward(Tape& tape, const Var& x, const Shape& shape) {
+Var HeadProjection::forward(Tape& tape, const Var& x, const Shape& shape) {
   if (!convolution_) return linear_.forward(tape, x, shape);
   return reshape(convolution_->forward(tape, linear_.forward(tape, x)), shape);
 }
 
-Var Projection::step(Tape& tape, const Var& x, const Shape& shape, Tensor& recent) {
+Var HeadProjection::step(Tape& tape, const Var& x, const Shape& shape, Tensor& recent) {
   if (!convolution_) return linear_.forward(tape, x, shape);
   if (recent.shape().empty()) recent = convolution_->start();
   return reshape(convolution_->step(tape, linear_.forward(tape, x), recent), shape);
 }
 
-void Projection::visit(Visitor& visitor) {
+void HeadProjection::visit(Visitor& visitor) {
   linear_.visit(visitor);
   if (convolution_) visitor("convolution", *convolution_);
 }

@@ -7,9 +7,9 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 /// A linear map and, unless `taps` is 0, a short convolution of its outputs, in the form that
 /// attention wants. (B, T, D) -> shape
-class Projection : public Module {
+class HeadProjection : public Module {
  public:
-  Projection(std::size_t width, std::size_t taps);
+  HeadProjection(std::size_t width, std::size_t taps);
   Var forward(Tape& tape, const Var& x, const Shape& shape);
   /// One token; `recent` may be empty before the first. (1, 1, D) -> shape
   Var step(Tape& tape, const Var& x, const Shape& shape, Tensor& recent);
@@ -39,7 +39,7 @@ class Projections : public Module {
   Heads rotated(const Heads& heads, std::size_t first) const;
   std::size_t heads_;
   bool rotary_;
-  Projection query_, key_, value_;
+  HeadProjection query_, key_, value_;
   Linear output_;
 };
 

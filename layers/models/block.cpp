@@ -10,8 +10,8 @@ Block::Block(const BlockSpec& spec)
       mlp_(spec.width, spec.width * spec.expansion),
       dropout_(spec.dropout) {}
 
-Var Block::forward(Tape& tape, const Var& x) {
-  return after_mixer(tape, x, mixer_->forward(tape, mixer_norm_->forward(tape, x)));
+Var Block::forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths) {
+  return after_mixer(tape, x, mixer_->forward(tape, mixer_norm_->forward(tape, x), lengths));
 }
 
 Var Block::step(Tape& tape, const Var& x, MixerState& state) {

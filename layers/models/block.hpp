@@ -18,7 +18,7 @@ struct BlockSpec {
 class Block : public Module {
  public:
   explicit Block(const BlockSpec& spec);
-  Var forward(Tape& tape, const Var& x);
+  Var forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths = {});
   std::unique_ptr<MixerState> start() const { return mixer_->start(); }
   /// (1, 1, D) -> (1, 1, D)
   Var step(Tape& tape, const Var& x, MixerState& state);

@@ -13,8 +13,8 @@ struct SequenceClassifierSpec {
 class SequenceClassifier : public Module {
  public:
   explicit SequenceClassifier(const SequenceClassifierSpec& spec);
-  /// Sequence b has lengths[b] tokens, all T without lengths; the rest is padding, which pooling
-  /// leaves out. tokens (B, T), lengths (B) -> logits (B, classes)
+  /// Sequence b has lengths[b] tokens, all T without lengths; the rest is padding, which
+  /// changes neither logits nor gradients. tokens (B, T), lengths (B) -> logits (B, classes)
   Var logits(Tape& tape, const Indices& tokens, const std::vector<std::size_t>& lengths = {});
   /// Mean cross-entropy in nats per sequence. (B, T), (B), (B) -> ()
   Var loss(Tape& tape, const Indices& tokens, const Indices& labels,

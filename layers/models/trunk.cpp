@@ -23,12 +23,12 @@ Trunk::Trunk(const TrunkSpec& spec)
     blocks_.push_back(std::make_unique<Block>(block_spec(spec, i)));
 }
 
-Var Trunk::forward(Tape& tape, const Indices& tokens) {
+Var Trunk::forward(Tape& tape, const Indices& tokens, const std::vector<std::size_t>& lengths) {
   Var x = embedding_.forward(tape, tokens);
   if (positions_) x = positions_->forward(tape, x, 0);
   for (auto& block : blocks_) {
-    const auto run = [&block](Tape& segment, const Var& input) {
-      return block->forward(segment, input);
+    const auto run = [&block, lengths](Tape& segment, const Var& input) {
+      return block->forward(segment, input, lengths);
     };
     x = checkpoint_ ? checkpoint(tape, run, x) : run(tape, x);
   }

@@ -19,8 +19,9 @@ struct TrunkSpec {
 class Trunk : public Module {
  public:
   explicit Trunk(const TrunkSpec& spec);
-  /// tokens (B, T) -> (B, T, D)
-  Var forward(Tape& tape, const Indices& tokens);
+  /// Sequence b has lengths[b] tokens, all T without lengths. tokens (B, T), lengths (B) -> (B, T,
+  /// D)
+  Var forward(Tape& tape, const Indices& tokens, const std::vector<std::size_t>& lengths = {});
 
   /// The past of one sequence, for step().
   struct State {

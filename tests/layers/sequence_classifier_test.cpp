@@ -50,6 +50,41 @@ TEST(SequenceClassifier, LooksInBothDirections) {
   }
 }
 
+/// Logits and all gradients of the loss.
+std::vector<Tensor> pass(SequenceClassifier& model, const Indices& tokens, const Indices& wanted,
+                         const std::vector<std::size_t>& lengths) {
+  Tape tape;
+  std::vector<Tensor> all = {model.logits(tape, tokens, lengths).value()};
+  for (const NamedParameter& named : parameters_of(model)) named.parameter->zero_gradient();
+  tape.clear();
+  tape.backward(model.loss(tape, tokens, wanted, lengths));
+  for (const NamedParameter& named : parameters_of(model)) {
+    if (named.parameter->has_gradient()) all.push_back(named.parameter->gradient());
+  }
+  return all;
+}
+
+TEST(SequenceClassifier, PaddingChangesNeitherLossNorGradients) {
+  for (const char* mixer : {"softmax", "linear"}) {
+    for (const char* pooling : {"mean", "cls"}) {
+      SCOPED_TRACE(std::string(mixer) + ", " + pooling);
+      SequenceClassifierSpec spec = tiny(mixer, pooling);
+      spec.trunk.block.mixer.convolution = 2;
+      SequenceClassifier model(spec);
+      randomize(model, 0.4);
+      const std::vector<std::size_t> lengths = {6, 4};
+      Indices changed = text;
+      changed.values[10] = 5, changed.values[11] = 0;
+      const std::vector<Tensor> before = pass(model, text, labels, lengths);
+      EXPECT_EQ(pass(model, changed, labels, lengths), before);
+      EXPECT_NE(pass(model, changed, labels, {}), before);
+      const Indices alone{{1, 4}, {5, 4, 3, 0}};
+      const Tensor logits = pass(model, alone, {{1}, {0}}, {}).front();
+      for (std::size_t j = 0; j < 3; ++j) EXPECT_NEAR(logits(0, j), before.front()(1, j), 1e-5);
+    }
+  }
+}
+
 TEST(SequenceClassifier, NamesItsPartsAsTheLanguageModelDoes) {
   SequenceClassifier model(tiny("linear", "mean"));
   const std::vector<std::string> names = names_of(model);
