@@ -8,7 +8,7 @@ namespace {
 class Head {
  public:
   static std::size_t scratch_size(const Sizes& n) {
-    return Keys::scratch_size(n) + 2 * n.state() + n.C * (2 * n.F + 2 * n.d + 4);
+    return Keys::scratch_size(n) + 2 * n.state() + n.C * (2 * n.F + 2 * n.d + 5);
   }
 
   Head(const Attention& in, Memory& memory, std::size_t b, std::size_t h, Arena arena)
@@ -26,7 +26,8 @@ class Head {
         extended_(arena.take(n_.C * (n_.d + 1))),
         weight_(arena.take(n_.C)),
         slope_(arena.take(n_.C)),
-        one_(arena.take(n_.C)) {}
+        one_(arena.take(n_.C)),
+        lowest_(arena.take(n_.C)) {}
 
   void forward(real* out) {
     sum_keys();
@@ -47,6 +48,7 @@ class Head {
     state_.restore(n_, memory_.state_of(b_, h_, 0));
     std::fill_n(later_, n_.state(), real(0));
     std::fill_n(one_, n_.C, real(1));
+    std::fill_n(lowest_, n_.C, in_.floor);
     for (std::size_t c = 0; c < in_.chunks(b_); ++c)
       differentiate_queries(in_.place(b_, h_, c), y.data(), g.data());
     for (std::size_t c = 0; c < in_.chunks(b_); ++c)
@@ -67,7 +69,7 @@ class Head {
     const std::size_t values = n_.value_offset(place);
     in_.q->load(place, q_, nullptr);
     split_quotient(n_, place.rows, g + values, y + values, memory_.normalizer_of(n_, place),
-                   in_.floor, numerator_, weight_);
+                   lowest_, numerator_, weight_);
     scale_and_extend(place.rows, n_.d, one_, numerator_, n_.d, weight_, extended_);
     gemm(Transpose::no, Transpose::no, place.rows, n_.F, n_.d + 1, 1, extended_, n_.d + 1,
          state_.sums, n_.F, 0, gradient_, n_.F);
@@ -96,7 +98,7 @@ class Head {
   Keys keys_;
   State state_;
   real* later_;  // (d + 1, F): gradient of the state
-  real *q_, *gradient_, *numerator_, *extended_, *weight_, *slope_, *one_;
+  real *q_, *gradient_, *numerator_, *extended_, *weight_, *slope_, *one_, *lowest_;
 };
 
 }  // namespace

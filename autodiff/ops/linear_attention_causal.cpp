@@ -71,7 +71,7 @@ class ForwardHead {
         real* row = product_ + i * n_.C;
         weigh_row(i, rows, weight, 0, row);
         const real past = keys_.past[i] * dot_row(q_ + i * n_.F, state_.weights(n_), n_.F);
-        normalizer[i] = safe_inverse(sum_row(row, rows) + past, in_.floor);
+        normalizer[i] = safe_inverse(sum_row(row, rows) + past, keys_.lowest[i]);
       }
     });
   }
@@ -166,7 +166,7 @@ class BackwardHead {
 
   void differentiate(const Place& place, const Keys& keys, const real* state, const real* y,
                      const real* g, real* dv) {
-    split_quotient(n_, place.rows, g, y, memory_.normalizer_of(n_, place), in_.floor, numerator_,
+    split_quotient(n_, place.rows, g, y, memory_.normalizer_of(n_, place), keys.lowest, numerator_,
                    weight_);
     scale_and_extend(place.rows, n_.d, keys.past, numerator_, n_.d, weight_, extended_);
     in_.q->load(place, q_, nullptr);

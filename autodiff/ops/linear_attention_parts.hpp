@@ -99,10 +99,11 @@ struct Keys {
   real *log_key, *time;    // (C): logarithm of a key's weight and when it came, at the first token
   real *reference, *past;  // (C): unit of row i; weight of the old state in it
   real *carry, *weight;    // (C): weight of key j in the new state, and in a row of another unit
+  real* lowest;            // (C): the floor in the unit of row i
   real* extended;          // (C, d + 1): carry (v, 1)
   real keep = 0;           // weight of the old state in the new one
 
-  static std::size_t scratch_size(const Sizes& n) { return n.C * (n.F + n.d + 7); }
+  static std::size_t scratch_size(const Sizes& n) { return n.C * (n.F + n.d + 8); }
   Keys(const Sizes& n, Arena& arena)
       : features(arena.take(n.C * n.F)),
         log_key(arena.take(n.C)),
@@ -111,6 +112,7 @@ struct Keys {
         past(arena.take(n.C)),
         carry(arena.take(n.C)),
         weight(arena.take(n.C)),
+        lowest(arena.take(n.C)),
         extended(arena.take(n.C * (n.d + 1))) {}
 
   /// `unit`: that of the state of the past.
@@ -125,6 +127,8 @@ struct Keys {
       reference[i] = top;
     }
     for (std::size_t i = 0; i < rows; ++i) past[i] = math::exp(unit - reference[i]);
+    for (std::size_t i = 0; i < rows; ++i)
+      lowest[i] = in.floor > 0 ? in.floor * math::exp(time[i] - reference[i]) : real(0);
     weigh(top, rows, carry);
     keep = past[rows - 1];
     scale_and_extend(rows, in.n.d, carry, in.v + in.n.value_offset(place), in.n.value_stride(),
@@ -177,12 +181,13 @@ struct State {
 };
 
 /// Gradients of the numerators and denominators: numerator_i = g_i / den_i (C, d), weight_i = -(g_i
-/// . y_i) / den_i (C), or 0 where the denominator is the floor.
+/// . y_i) / den_i (C), or 0 where the denominator is lowest_i > 0.
 inline void split_quotient(const Sizes& n, std::size_t rows, const real* g, const real* y,
-                           const real* normalizer, real floor, real* numerator, real* weight) {
+                           const real* normalizer, const real* lowest, real* numerator,
+                           real* weight) {
   for (std::size_t i = 0; i < rows; ++i) {
     const real *gi = g + i * n.value_stride(), *yi = y + i * n.value_stride();
-    const bool raised = floor > 0 && normalizer[i] == 1 / floor;
+    const bool raised = lowest[i] > 0 && normalizer[i] == 1 / lowest[i];
     weight[i] = raised ? real(0) : -dot_row(gi, yi, n.d) * normalizer[i];
     for (std::size_t e = 0; e < n.d; ++e) numerator[i * n.d + e] = gi[e] * normalizer[i];
   }

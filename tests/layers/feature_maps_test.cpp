@@ -164,8 +164,7 @@ TEST_P(FeatureMaps, GiveOneWhereAllValuesAreOne) {
   const Features k = map->keys(tape, random_tensor({2, T, heads, spec.dim}, 2));
   if (q.scale == FeatureScale::linear && !map->positive()) return;
   const Tensor ones = filled({2, T, heads, 3}, real(1));
-  const Tensor y =
-      linear_attention(q, k, ones, {}, {.chunk = 4}).value();
+  const Tensor y = linear_attention(q, k, ones, {}, {.chunk = 4}).value();
   std::size_t right = 0;
   for (real e : y) {
     right += std::abs(e - 1) < (is_double ? 1e-12 : 1e-5);

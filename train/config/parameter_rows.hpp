@@ -1,0 +1,30 @@
+#pragma once
+/// Words in which rows of the parameter table are written.
+
+#include <bochner/train/config/parameters.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+constexpr std::int64_t whole(std::int64_t number) { return number; }
+
+inline NameList among(std::vector<std::string> names) {
+  return [names = std::move(names)] { return names; };
+}
+
+inline Range between(double lowest, double highest) { return {lowest, highest}; }
+inline Range at_least(double lowest) { return {.lowest = lowest}; }
+inline Range above(double lowest) { return {.lowest = lowest, .above_lowest = true}; }
+/// lowest <= x < highest
+inline Range below(double lowest, double highest) {
+  return {.lowest = lowest, .highest = highest, .below_highest = true};
+}
+
+inline Period seconds(double count) { return {count, Period::Unit::seconds}; }
+inline Period steps(double count) { return {count, Period::Unit::steps}; }
+
+using Rows = std::vector<ParameterRow>;
+
+/// model.mixer.*
+Rows all_mixer_rows(const Choices& choices);
+
+}  // namespace bochner::inline BOCHNER_PRECISION
