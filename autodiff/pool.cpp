@@ -1,3 +1,5 @@
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <bit>
 #include <bochner/autodiff/pool.hpp>
@@ -16,6 +18,11 @@ std::size_t size_class(std::size_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
+/// From this size on, a free block is given back before one of another size is requested: at a
+/// million tokens, memory that lies idle matters more than requests.
+constexpr std::size_t huge = std::size_t(1) << 27;
+static_assert(huge / 4 % (std::size_t(1) << 21) == 0, "huge classes are whole huge pages");
+
 struct State {
   std::mutex mutex;
   std::unordered_map<std::size_t, std::vector<void*>> free_blocks;
@@ -26,6 +33,23 @@ struct State {
 State& state() {
   static State* instance = new State;
   return *instance;
+}
+
+void* request(std::size_t size) {
+  constexpr std::size_t huge_page = std::size_t(1) << 21;
+  void* block = std::aligned_alloc(size < huge ? 64 : huge_page, size);
+  if (block == nullptr) throw std::bad_alloc();
+  if (size >= huge) madvise(block, size, MADV_HUGEPAGE);
+  return block;
+}
+
+void free_blocks_from(State& pool, std::size_t smallest) {
+  for (auto& [size, blocks] : pool.free_blocks) {
+    if (size < smallest) continue;
+    for (void* block : blocks) std::free(block);
+    pool.statistics.bytes_held -= size * blocks.size();
+    blocks.clear();
+  }
 }
 
 }  // namespace
@@ -40,8 +64,8 @@ void* acquire(std::size_t bytes) {
     block = blocks.back();
     blocks.pop_back();
   } else {
-    block = std::aligned_alloc(64, size);
-    if (block == nullptr) throw std::bad_alloc();
+    if (size >= huge) free_blocks_from(pool, huge);
+    block = request(size);
     blocks.reserve(blocks.capacity() + 1);
     ++pool.statistics.blocks_requested;
     pool.statistics.bytes_held += size;
@@ -76,11 +100,7 @@ void reset_peak() {
 void trim() {
   State& pool = state();
   std::lock_guard lock(pool.mutex);
-  for (auto& [size, blocks] : pool.free_blocks) {
-    for (void* block : blocks) std::free(block);
-    pool.statistics.bytes_held -= size * blocks.size();
-    blocks.clear();
-  }
+  free_blocks_from(pool, 0);
 }
 
 }  // namespace bochner::pool

@@ -1,6 +1,8 @@
 #pragma once
 /// Memory for tensors: free lists by size class behind an ordinary allocator.
-/// From the third training step with the same shapes on, nothing is requested from the system.
+/// From the third training step with the same shapes on, nothing is requested from the system, as
+/// long as no tensor has 128 MiB: free blocks of that size are given back when another size is
+/// wanted.
 
 #include <cstddef>
 #include <limits>

@@ -110,7 +110,7 @@ int bench_step_command(const std::string& model, const BenchOptions& options);
 
 struct BenchLengthOptions {
   std::size_t longest = 1 << 20;
-  double limit = 20;        ///< seconds for a pass of softmax attention
+  double limit = 10;        ///< seconds for a pass of softmax attention
   bool checkpoint = false;  ///< a checkpointed training step of the longest sequence instead
   bool json = false;
 };

@@ -11,16 +11,21 @@ Block::Block(const BlockSpec& spec)
       dropout_(spec.dropout) {}
 
 Var Block::forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths) {
-  return after_mixer(tape, x, mixer_->forward(tape, mixer_norm_->forward(tape, x), lengths));
+  return feed(tape, mix(tape, x, lengths));
+}
+
+Var Block::mix(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths) {
+  const Var mixed = mixer_->forward(tape, mixer_norm_->forward(tape, x), lengths);
+  return x + dropout_.forward(tape, mixed);
+}
+
+Var Block::feed(Tape& tape, const Var& x) {
+  return x + dropout_.forward(tape, mlp_.forward(tape, mlp_norm_->forward(tape, x)));
 }
 
 Var Block::step(Tape& tape, const Var& x, MixerState& state) {
-  return after_mixer(tape, x, mixer_->step(tape, mixer_norm_->forward(tape, x), state));
-}
-
-Var Block::after_mixer(Tape& tape, const Var& x, const Var& mixed) {
-  const Var y = x + dropout_.forward(tape, mixed);
-  return y + dropout_.forward(tape, mlp_.forward(tape, mlp_norm_->forward(tape, y)));
+  const Var mixed = mixer_->step(tape, mixer_norm_->forward(tape, x), state);
+  return feed(tape, x + dropout_.forward(tape, mixed));
 }
 
 void Block::visit(Visitor& visitor) {

@@ -19,13 +19,15 @@ class Block : public Module {
  public:
   explicit Block(const BlockSpec& spec);
   Var forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths = {});
+  /// The two halves of forward(): x + mixer(norm(x)) and x + mlp(norm(x)).
+  Var mix(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths);
+  Var feed(Tape& tape, const Var& x);
   std::unique_ptr<MixerState> start() const { return mixer_->start(); }
   /// (1, 1, D) -> (1, 1, D)
   Var step(Tape& tape, const Var& x, MixerState& state);
   void visit(Visitor& visitor) override;
 
  private:
-  Var after_mixer(Tape& tape, const Var& x, const Var& mixed);
   std::unique_ptr<Norm> mixer_norm_, mlp_norm_;
   std::unique_ptr<Mixer> mixer_;
   MLP mlp_;

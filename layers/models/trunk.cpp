@@ -26,13 +26,21 @@ Trunk::Trunk(const TrunkSpec& spec)
 Var Trunk::forward(Tape& tape, const Indices& tokens, const std::vector<std::size_t>& lengths) {
   Var x = embedding_.forward(tape, tokens);
   if (positions_) x = positions_->forward(tape, x, 0);
-  for (auto& block : blocks_) {
-    const auto run = [&block, lengths](Tape& segment, const Var& input) {
-      return block->forward(segment, input, lengths);
-    };
-    x = checkpoint_ ? checkpoint(tape, run, x) : run(tape, x);
-  }
+  for (auto& block : blocks_) x = run(*block, tape, x, lengths);
   return norm_->forward(tape, x);
+}
+
+/// Halves of a block are computed again one at a time: what the mixer needs is gone when the MLP's
+/// hidden activations, the largest arrays, are there.
+Var Trunk::run(Block& block, Tape& tape, const Var& x, const std::vector<std::size_t>& lengths) {
+  if (!checkpoint_) return block.forward(tape, x, lengths);
+  const auto mix = [&block, lengths](Tape& segment, const Var& input) {
+    return block.mix(segment, input, lengths);
+  };
+  const auto feed = [&block](Tape& segment, const Var& input) {
+    return block.feed(segment, input);
+  };
+  return checkpoint(tape, feed, checkpoint(tape, mix, x));
 }
 
 Trunk::State Trunk::start() const {

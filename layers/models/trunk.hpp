@@ -39,6 +39,7 @@ class Trunk : public Module {
   void visit(Visitor& visitor) override;
 
  private:
+  Var run(Block& block, Tape& tape, const Var& x, const std::vector<std::size_t>& lengths);
   bool checkpoint_;
   Embedding embedding_;
   std::unique_ptr<PositionEncoding> positions_;

@@ -29,6 +29,19 @@ TEST(Pool, RefusesSizesThatOverflow) {
   EXPECT_THROW(PoolAllocator<double>().allocate(std::size_t(1) << 62), std::bad_alloc);
 }
 
+TEST(Pool, GivesHugeFreeBlocksBackBeforeItRequestsAnotherSize) {
+  constexpr std::size_t small = 1 << 20, huge = 1 << 28;
+  pool::release(pool::acquire(huge), huge);
+  pool::release(pool::acquire(small), small);
+  const auto held = pool::statistics().bytes_held;
+  pool::release(pool::acquire(huge / 2), huge / 2);
+  EXPECT_EQ(pool::statistics().bytes_held, held - huge / 2);
+  const auto requested = pool::statistics().blocks_requested;
+  pool::release(pool::acquire(small), small);
+  EXPECT_EQ(pool::statistics().blocks_requested, requested);
+  pool::trim();
+}
+
 TEST(Pool, TrimReturnsFreeBlocks) {
   pool::release(pool::acquire(1 << 22), 1 << 22);
   const auto held = pool::statistics().bytes_held;
