@@ -43,12 +43,11 @@ Tensor normalized(const Tensor& x, const real* gain, const real* bias, real epsi
 }
 
 /// One row of the backward pass: g becomes the gradient of x, and g and g * xhat are added to the
-/// sums of bias and gain. `hat` and `scaled` are scratch rows.
-void backward_row(const real* x, const real* gain, real mean, real rstd, bool centred,
-                  std::size_t D, real* __restrict g, real* __restrict hat, real* __restrict scaled,
-                  real* __restrict gain_sum, real* __restrict bias_sum) {
+/// sums of bias and gain. `scaled` is a scratch row.
+void backward_row(const real* hat, const real* gain, real rstd, bool centred, std::size_t D,
+                  real* __restrict g, real* __restrict scaled, real* __restrict gain_sum,
+                  real* __restrict bias_sum) {
   for (std::size_t j = 0; j < D; ++j) {
-    hat[j] = (x[j] - mean) * rstd;
     scaled[j] = g[j] * gain[j];
     gain_sum[j] += g[j] * hat[j];
     bias_sum[j] += g[j];
@@ -58,28 +57,68 @@ void backward_row(const real* x, const real* gain, real mean, real rstd, bool ce
   for (std::size_t j = 0; j < D; ++j) g[j] = rstd * (scaled[j] - level - hat[j] * along);
 }
 
+/// fill_hat(i, hat) gives row i of xhat = (x - mean) * rstd.
+template <class FillHat>
 void backward(const Var& x, const Var& gain, const Var& bias, const RowStatistics& statistics,
-              Tensor& g) {
+              const FillHat& fill_hat, Tensor& g) {
   const std::size_t D = gain.size(), rows = row_count(g);
   const std::size_t grain = std::max<std::size_t>(8, row_grain(D));  // bounds the partial sums
   const std::size_t chunks = (rows + grain - 1) / grain;
   Tensor gain_sums = zeros({chunks, D}), bias_sums = zeros({chunks, D});
   Scratch<real> scratch(2 * D);
-  const real* mean = statistics.mean.data();
-  const real* rstd = statistics.rstd.data();
   real* gradient = g.data();
   rows_backward(x, g, D, grain, [&](std::size_t begin, std::size_t end) {
     const std::size_t sums = begin / grain * D;
     for (std::size_t i = begin; i < end; ++i) {
-      backward_row(x.data() + i * D, gain.data(), mean[i], rstd[i], statistics.centred, D,
-                   gradient + i * D, scratch.local(), scratch.local() + D, gain_sums.data() + sums,
-                   bias_sums.data() + sums);
+      real* hat = scratch.local();
+      fill_hat(i, hat);
+      backward_row(hat, gain.data(), statistics.rstd.data()[i], statistics.centred, D,
+                   gradient + i * D, hat + D, gain_sums.data() + sums, bias_sums.data() + sums);
     }
   });
   if (gain.needs_gradient())
     accumulate_columns(gain_sums.data(), chunks, D, gain.gradient_buffer().data());
   if (bias.needs_gradient())
     accumulate_columns(bias_sums.data(), chunks, D, bias.gradient_buffer().data());
+}
+
+/// xhat from the input.
+auto hat_of_input(const Var& x, const RowStatistics& statistics) {
+  return [x = x.data(), mean = statistics.mean.data(), rstd = statistics.rstd.data(),
+          D = x.value().shape().back()](std::size_t i, real* __restrict hat) {
+    const real* row = x + i * D;
+    for (std::size_t j = 0; j < D; ++j) hat[j] = (row[j] - mean[i]) * rstd[i];
+  };
+}
+
+/// Whether xhat = (y - bias) / gain loses no more than a few bits. Then the input need not be kept,
+/// and the output is there anyway: the next op has it.
+bool output_tells_hat(const Var& gain, const Var& bias) {
+  for (std::size_t j = 0; j < gain.size(); ++j) {
+    if (std::abs(gain.data()[j]) < (1 + std::abs(bias.data()[j])) / 16) return false;
+  }
+  return true;
+}
+
+Var record_layer_norm(const Var& x, const Var& gain, const Var& bias, RowStatistics statistics,
+                      Tensor y) {
+  if (!output_tells_hat(gain, bias)) {
+    return record("layer_norm", std::move(y), {x, gain, bias},
+                  [=, statistics = std::move(statistics)](Tensor& g) {
+                    backward(x, gain, bias, statistics, hat_of_input(x, statistics), g);
+                  });
+  }
+  return record("layer_norm", std::move(y), {x, gain, bias},
+                [x = x.gradient_only(), gain, bias, statistics = std::move(statistics)](
+                    const Tensor& y, Tensor& g) {
+                  const std::size_t D = gain.size();
+                  const auto hat_of_output = [&](std::size_t i, real* __restrict hat) {
+                    const real* row = y.data() + i * D;
+                    for (std::size_t j = 0; j < D; ++j)
+                      hat[j] = (row[j] - bias.data()[j]) / gain.data()[j];
+                  };
+                  backward(x, gain, bias, statistics, hat_of_output, g);
+                });
 }
 
 }  // namespace
@@ -90,9 +129,7 @@ Var layer_norm(const Var& x, const Var& gain, const Var& bias, real epsilon) {
           gain.shape(), ", bias ", bias.shape());
   RowStatistics statistics(true, row_count(x.value()));
   Tensor y = normalized(x.value(), gain.data(), bias.data(), epsilon, statistics);
-  return record("layer_norm", std::move(y), {x, gain, bias},
-                [x, gain, bias = bias.gradient_only(), statistics = std::move(statistics)](
-                    Tensor& g) { backward(x, gain, bias, statistics, g); });
+  return record_layer_norm(x, gain, bias, std::move(statistics), std::move(y));
 }
 
 Var rms_norm(const Var& x, const Var& gain, real epsilon) {
@@ -102,7 +139,7 @@ Var rms_norm(const Var& x, const Var& gain, real epsilon) {
   Tensor y = normalized(x.value(), gain.data(), nullptr, epsilon, statistics);
   return record("rms_norm", std::move(y), {x, gain},
                 [x, gain, statistics = std::move(statistics)](Tensor& g) {
-                  backward(x, gain, Var(), statistics, g);
+                  backward(x, gain, Var(), statistics, hat_of_input(x, statistics), g);
                 });
 }
 

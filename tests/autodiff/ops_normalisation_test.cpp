@@ -1,3 +1,4 @@
+#include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
 #include <limits>
 
@@ -42,6 +43,25 @@ TEST(LayerNorm, AgreesWithItsFormula) {
     }
     check_op(apply_layer_norm, {x, gain, bias});
   }
+}
+
+/// Gains near 1, as in training: the backward pass works from the output and lets the input go.
+TEST(LayerNorm, OfOrdinaryGainsKeepsItsOutputOnly) {
+  const std::size_t D = 33;
+  Tensor gain = random_tensor({D}, 2), bias = random_tensor({D}, 3);
+  for (real& e : gain) e = 1 + real(0.1) * e;
+  check_op(apply_layer_norm, {random_tensor({2, 3, D}, 1), gain, bias});
+  const auto kept = [&](const Tensor& gain) {
+    Tape tape;
+    Var x = tape.input(random_tensor({2, D}, 1)) * 2.0;
+    const std::weak_ptr<const Tensor> value = x.shared_value();
+    const Var y = layer_norm(x, tape.input(gain), tape.input(bias));
+    x = Var();
+    return !value.expired();
+  };
+  EXPECT_FALSE(kept(gain));
+  gain.data()[5] = 0;
+  EXPECT_TRUE(kept(gain));
 }
 
 /// E x^2 - mean^2 has no correct digit here in float.
