@@ -9,7 +9,7 @@ namespace {
 
 SequenceClassifierSpec classifier_spec(const Config& config, std::size_t length) {
   SequenceClassifierSpec spec;
-  spec.trunk = language_model_spec(config);
+  spec.trunk = trunk_spec(config);
   spec.trunk.vocabulary = list_ops_vocabulary;
   spec.trunk.length = length;
   spec.classes = ListOps::classes;

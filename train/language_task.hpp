@@ -1,18 +1,14 @@
 #pragma once
 #include <bochner/data/windows.hpp>
 #include <bochner/layers/models/language_model.hpp>
-#include <bochner/train/config/config.hpp>
+#include <bochner/train/model_spec.hpp>
 #include <bochner/train/task.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// The language model that a config describes; throws as the layers do.
-LanguageModelSpec language_model_spec(const Config& config);
-/// The same with initial weights from train.seed.
+/// The language model that a config describes, with initial weights from train.seed; throws as the
+/// layers do.
 std::unique_ptr<LanguageModel> make_language_model(const Config& config);
-
-/// "4 blocks, D 128, linear(positive, gaussian, m 64), positions learned"
-std::string describe_trunk(const TrunkSpec& spec);
 
 /// Next-byte prediction on windows of text files.
 class LanguageTask : public Task {

@@ -4,28 +4,41 @@
 #include <bochner/train/classifier_task.hpp>
 #include <bochner/train/language_task.hpp>
 #include <bochner/train/token_task.hpp>
-#include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
 Evaluation& Evaluation::operator+=(const Evaluation& part) {
+  if (terms == 0) return *this = part;
+  require(measures.size() == part.measures.size(), "evaluation", "parts have ", measures.size(),
+          " and ", part.measures.size(), " measures");
   loss_sum += part.loss_sum;
-  tokens += part.tokens;
-  if (part.correct) correct = correct.value_or(0) + *part.correct;
+  terms += part.terms;
+  for (std::size_t i = 0; i < measures.size(); ++i) measures[i].sum += part.measures[i].sum;
   return *this;
 }
 
+double Evaluation::mean(std::string_view name) const {
+  for (const Measure& measure : measures)
+    if (measure.name == name) return measure.sum / double(terms);
+  require(false, "evaluation", "there is no measure ", name);
+  return 0;
+}
+
 std::string Evaluation::words() const {
-  if (correct)
-    return fmt::format("{:.4f} nats   {:.2f} % right", loss(),
-                       100 * double(*correct) / double(tokens));
-  return fmt::format("{:.4f} nats   {:.4f} bits/byte", loss(), loss() / std::numbers::ln2);
+  std::string words = fmt::format("{:.4f} {}", loss(), unit);
+  for (const Measure& measure : measures) {
+    const double mean = measure.sum / double(terms);
+    words += measure.percent ? fmt::format("   {:.2f} % {}", 100 * mean, measure.unit)
+                             : fmt::format("   {:.4f} {}", mean, measure.unit);
+  }
+  return words;
 }
 
 std::string Evaluation::json() const {
-  if (correct)
-    return fmt::format(R"("valid":{},"accuracy":{})", loss(), double(*correct) / double(tokens));
-  return fmt::format(R"("valid":{},"bits_per_token":{})", loss(), loss() / std::numbers::ln2);
+  std::string members = fmt::format(R"("valid":{})", loss());
+  for (const Measure& measure : measures)
+    members += fmt::format(R"(,"{}":{})", measure.name, measure.sum / double(terms));
+  return members;
 }
 
 std::optional<Evaluation> validate_task(Task& task, std::size_t batch, std::uint64_t limit,
@@ -44,10 +57,33 @@ std::optional<Evaluation> validate_task(Task& task, std::size_t batch, std::uint
   return total;
 }
 
+namespace {
+
+template <class T>
+std::unique_ptr<Task> make(const Config& config) {
+  return std::make_unique<T>(config);
+}
+
+/// Which task learns which data; check_data() of the config has refused other pairs.
+struct TaskKind {
+  const char *model, *data;  ///< model.kind and data.kind, "" for any other
+  std::unique_ptr<Task> (*make)(const Config&);
+};
+const TaskKind task_kinds[] = {
+    {"classifier", "", make<ClassifierTask>},
+    {"lm", "bytes", make<LanguageTask>},
+    {"lm", "", make<TokenTask>},
+};
+
+}  // namespace
+
 std::unique_ptr<Task> make_task(const Config& config) {
-  if (config.text("model.kind") == "classifier") return std::make_unique<ClassifierTask>(config);
-  if (config.text("data.kind") == "bytes") return std::make_unique<LanguageTask>(config);
-  return std::make_unique<TokenTask>(config);
+  const std::string &model = config.text("model.kind"), &data = config.text("data.kind");
+  for (const TaskKind& kind : task_kinds)
+    if (kind.model == model && (kind.data == data || kind.data == std::string_view()))
+      return kind.make(config);
+  throw std::invalid_argument("model.kind = \"" + model + "\" cannot learn data.kind = \"" + data +
+                              "\"");
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

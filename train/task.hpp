@@ -8,23 +8,35 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
 class Config;
 
+/// One more number besides the loss, as a sum over the same terms.
+struct Measure {
+  std::string name;  ///< in JSON: "accuracy"
+  std::string unit;  ///< behind the number: "bits/byte"; behind the percentage: "right"
+  double sum = 0;
+  bool percent = false;
+};
+
 /// The quality of a model on validation examples.
 struct Evaluation {
-  double loss_sum = 0;       ///< in nats
-  std::uint64_t tokens = 0;  ///< tokens or labels that were to be predicted: terms of the sum
-  std::optional<std::uint64_t> correct = {};  ///< how many the model's first choice hits, where
-                                              ///< that is what the task is about
+  double loss_sum = 0;
+  std::uint64_t terms = 0;  ///< what was predicted: tokens, labels, values
+  std::string unit = "nats";
+  std::vector<Measure> measures = {};  ///< what the task is judged by besides its loss
 
+  /// An empty one takes over unit and measures; others must have the same.
   Evaluation& operator+=(const Evaluation& part);
-  double loss() const { return loss_sum / double(tokens); }
+  double loss() const { return loss_sum / double(terms); }
+  /// The mean of a measure; throws std::invalid_argument when there is none of that name.
+  double mean(std::string_view name) const;
   /// "1.4680 nats   2.1179 bits/byte" or "0.0810 nats   97.50 % right"
   std::string words() const;
-  /// The same as members of a JSON object: "valid", and "bits_per_token" or "accuracy".
+  /// The same as members of a JSON object: "valid" and the names of the measures.
   std::string json() const;
 };
 

@@ -28,7 +28,7 @@ TokenTaskSpec token_task_spec(const Config& config) {
 }
 
 TokenTask::TokenTask(const Config& config)
-    : spec_(language_model_spec(config)),
+    : spec_(trunk_spec(config)),
       data_(token_task_spec(config), example_set(config)),
       model_(make_language_model(config)) {}
 
@@ -49,16 +49,15 @@ std::string TokenTask::describe_data() const {
 
 Evaluation evaluate_answers(const Var& logits, const Indices& labels) {
   const double mean = double(cross_entropy(logits, labels).value().data()[0]);
-  Evaluation result{0, 0, 0};
+  std::uint64_t asked = 0, right = 0;
   const std::size_t V = logits.dim(-1);
   for (std::size_t i = 0; i < labels.values.size(); ++i) {
     if (labels.values[i] < 0) continue;
     const real* row = logits.data() + i * V;
-    ++result.tokens;
-    *result.correct += std::max_element(row, row + V) - row == labels.values[i];
+    ++asked;
+    right += std::max_element(row, row + V) - row == labels.values[i];
   }
-  result.loss_sum = mean * double(result.tokens);
-  return result;
+  return {mean * double(asked), asked, "nats", {{"accuracy", "right", double(right), true}}};
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

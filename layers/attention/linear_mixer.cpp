@@ -1,3 +1,4 @@
+#include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/attention/mixers.hpp>
 #include <cmath>
@@ -67,13 +68,13 @@ LinearMixer::Pair LinearMixer::features_of(Tape& tape, const Var& q, const Var& 
           with_constant(key.values(), denominator_.constant), 0};
 }
 
-Var LinearMixer::forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths) {
+Var LinearMixer::forward(Tape& tape, const Var& x, const Layout& layout) {
   const auto [q, k, v] = projections_.split(tape, x);
-  const Var rate = time_kernel_.rate(tape);
+  const Var rate = time_kernel_.rate(tape, layout);
   show_attention(tape, *this, {q, k, rate, causal_});
   const auto [query, key, floor] = features_of(tape, q, k, 0);
   return projections_.join(
-      tape, linear_attention(query, key, v, rate, {causal_, chunk_, lengths, floor}));
+      tape, linear_attention(query, key, v, rate, {causal_, chunk_, layout.lengths, floor}));
 }
 
 std::unique_ptr<MixerState> LinearMixer::start() const { return std::make_unique<LinearState>(); }
@@ -86,7 +87,8 @@ Var LinearMixer::step(Tape& tape, const Var& x, MixerState& state) {
   const auto [query, key, floor] = features_of(tape, q, k, position);
   const Var queries = query.values(), keys = key.values();
   if (!past.sums) past.sums.emplace(v.dim(2), keys.dim(3), v.dim(3));
-  const Var rate = time_kernel_.rate(tape);
+  Var rate = time_kernel_.rate(tape);
+  if (rate.exists()) rate = scale(rate, past.gap);
   Tensor y =
       linear_attention_step(*past.sums, single_token(queries), single_token(keys), single_token(v),
                             rate.exists() ? &rate.value() : nullptr, key.scale, floor);

@@ -33,18 +33,26 @@ struct MixerSpec {
   std::size_t chunk = 32;  ///< tokens per chunk of linear attention
 };
 
+/// What is known of the tokens of a batch besides their content.
+struct Layout {
+  std::vector<std::size_t> lengths = {};  ///< tokens of each sequence (B); empty: all T
+  Tensor gaps = {};  ///< time from the token before, in the unit of tau (B, T); (): 1 each
+  bool regular() const { return gaps.dimension() == 0; }
+};
+
 /// What a mixer remembers between single tokens.
 struct MixerState {
   virtual ~MixerState() = default;
   std::size_t position = 0;    ///< tokens seen
+  real gap = 1;                ///< time from the token before to the next one, in the unit of tau
   std::vector<Tensor> recent;  ///< what short convolutions remember, of q, k and v
 };
 
 class Mixer : public Module {
  public:
-  /// Sequence b has lengths[b] tokens, all T without lengths: those behind are as if they were not
-  /// there. (B, T, D), (B) -> (B, T, D)
-  virtual Var forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths = {}) = 0;
+  /// Tokens behind the length of their sequence are as if they were not there. (B, T, D) -> (B, T,
+  /// D)
+  virtual Var forward(Tape& tape, const Var& x, const Layout& layout = {}) = 0;
   /// An empty past for step().
   virtual std::unique_ptr<MixerState> start() const = 0;
   /// One token of one sequence; equals the batch output at its position. (1, 1, D) -> (1, 1, D)
@@ -52,7 +60,7 @@ class Mixer : public Module {
 };
 
 /// What attention compares: queries and keys (B, T, H, d) as they enter the softmax or the feature
-/// map, and the time kernel's 1 / tau (H) or nothing.
+/// map, and the time kernel's rate: (H), (B, T, H) or nothing.
 struct Attended {
   Var q, k, rate;
   bool causal;

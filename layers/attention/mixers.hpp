@@ -7,7 +7,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 class SoftmaxMixer : public Mixer {
  public:
   explicit SoftmaxMixer(const MixerSpec& spec);
-  Var forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths) override;
+  Var forward(Tape& tape, const Var& x, const Layout& layout) override;
   std::unique_ptr<MixerState> start() const override;
   Var step(Tape& tape, const Var& x, MixerState& state) override;
   void visit(Visitor& visitor) override;
@@ -23,7 +23,7 @@ class SoftmaxMixer : public Mixer {
 class LinearMixer : public Mixer {
  public:
   explicit LinearMixer(const MixerSpec& spec);
-  Var forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths) override;
+  Var forward(Tape& tape, const Var& x, const Layout& layout) override;
   std::unique_ptr<MixerState> start() const override;
   Var step(Tape& tape, const Var& x, MixerState& state) override;
   void visit(Visitor& visitor) override;

@@ -78,7 +78,13 @@ TimeKernel::TimeKernel(const TimeKernelSpec& spec, std::size_t heads)
   }
 }
 
-Var TimeKernel::rate(Tape& tape) { return active_ ? exp(tape(log_rate_)) : Var(); }
+Var TimeKernel::rate(Tape& tape, const Layout& layout) {
+  if (!active_) return Var();
+  const Var rate = exp(tape(log_rate_));
+  if (layout.regular()) return rate;
+  const Shape& shape = layout.gaps.shape();
+  return reshape(tape.constant(layout.gaps), {shape[0], shape[1], 1}) * rate;
+}
 
 void TimeKernel::visit(Visitor& visitor) {
   if (active_) visitor("log_rate", log_rate_);

@@ -47,8 +47,10 @@ class Projections : public Module {
 class TimeKernel : public Module {
  public:
   TimeKernel(const TimeKernelSpec& spec, std::size_t heads);
-  /// 1 / tau of each head, (H); a Var that does not exist if the kind is "none".
-  Var rate(Tape& tape);
+  bool active() const { return active_; }
+  /// What is lost from token to token: 1 / tau of each head (H), times the gaps where tokens are at
+  /// irregular distances (B, T, H); a Var that does not exist if the kind is "none".
+  Var rate(Tape& tape, const Layout& layout = {});
   void visit(Visitor& visitor) override;
 
  private:

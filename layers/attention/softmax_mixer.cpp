@@ -32,11 +32,14 @@ void attend(const real* q, const real* keys, const real* values, std::size_t n, 
 SoftmaxMixer::SoftmaxMixer(const MixerSpec& spec)
     : causal_(spec.causal), projections_(spec), time_kernel_(spec.time_kernel, spec.heads) {}
 
-Var SoftmaxMixer::forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths) {
+Var SoftmaxMixer::forward(Tape& tape, const Var& x, const Layout& layout) {
+  require(layout.regular() || !time_kernel_.active(), "softmax",
+          "the time kernel of exact attention needs tokens at equal distances; for irregular time "
+          "stamps choose linear attention or an encoding of time");
   const auto [q, k, v] = projections_.split(tape, x);
   const Var rate = time_kernel_.rate(tape);
   show_attention(tape, *this, {q, k, rate, causal_});
-  return projections_.join(tape, softmax_attention(q, k, v, rate, causal_, lengths));
+  return projections_.join(tape, softmax_attention(q, k, v, rate, causal_, layout.lengths));
 }
 
 std::unique_ptr<MixerState> SoftmaxMixer::start() const { return std::make_unique<SoftmaxState>(); }

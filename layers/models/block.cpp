@@ -10,12 +10,12 @@ Block::Block(const BlockSpec& spec)
       mlp_(spec.width, spec.width * spec.expansion),
       dropout_(spec.dropout) {}
 
-Var Block::forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths) {
-  return feed(tape, mix(tape, x, lengths));
+Var Block::forward(Tape& tape, const Var& x, const Layout& layout) {
+  return feed(tape, mix(tape, x, layout));
 }
 
-Var Block::mix(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths) {
-  const Var mixed = mixer_->forward(tape, mixer_norm_->forward(tape, x), lengths);
+Var Block::mix(Tape& tape, const Var& x, const Layout& layout) {
+  const Var mixed = mixer_->forward(tape, mixer_norm_->forward(tape, x), layout);
   return x + dropout_.forward(tape, mixed);
 }
 

@@ -18,9 +18,9 @@ struct BlockSpec {
 class Block : public Module {
  public:
   explicit Block(const BlockSpec& spec);
-  Var forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths = {});
+  Var forward(Tape& tape, const Var& x, const Layout& layout = {});
   /// The two halves of forward(): x + mixer(norm(x)) and x + mlp(norm(x)).
-  Var mix(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths);
+  Var mix(Tape& tape, const Var& x, const Layout& layout);
   Var feed(Tape& tape, const Var& x);
   std::unique_ptr<MixerState> start() const { return mixer_->start(); }
   /// (1, 1, D) -> (1, 1, D)

@@ -21,7 +21,8 @@ Var SequenceClassifier::logits(Tape& tape, const Indices& tokens,
                                const std::vector<std::size_t>& lengths) {
   require(tokens.shape.size() == 2, "sequence_classifier", "tokens must be (B, T), not ",
           tokens.shape);
-  return head_.forward(tape, pool(pooling_, trunk_.forward(tape, tokens, lengths), lengths));
+  return head_.forward(tape,
+                       pool(pooling_, trunk_.forward(tape, tokens, {.lengths = lengths}), lengths));
 }
 
 Var SequenceClassifier::loss(Tape& tape, const Indices& tokens, const Indices& labels,

@@ -115,6 +115,15 @@ TEST(TimeKernel, StartsWithGeometricTimes) {
             "[time_kernel] no time kernel is called \"alibi\"; there are: none, decay");
 }
 
+TEST(TimeKernel, CountsIrregularGaps) {
+  TimeKernel kernel({"decay", 2, 8}, 2);
+  Tape tape;
+  const Var rate = kernel.rate(tape, {.gaps = Tensor{{1, 3}}});
+  EXPECT_EQ(rate.shape(), (Shape{1, 2, 2}));
+  const double expected[] = {1 / 2., 1 / 8., 3 / 2., 3 / 8.};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(rate.data()[i], expected[i], 1e-6);
+}
+
 TEST(Mixers, WantHeadsThatDivideTheWidth) {
   MixerSpec spec = spec_of("softmax", false, false);
   spec.heads = 3;

@@ -15,17 +15,18 @@ using testing::StartsWith;
 Config generated(const std::vector<std::string>& sets) { return tiny_config("unused", sets); }
 
 TEST(Evaluation, AddsUpAndSpeaks) {
-  Evaluation text{20, 10}, answers{1, 4, 3};
+  const Evaluation text{20, 10, "nats", {{"bits_per_token", "bits/byte", 20 / std::numbers::ln2}}};
+  const Evaluation answers{1, 4, "nats", {{"accuracy", "right", 3, true}}};
   EXPECT_EQ(text.words(), "2.0000 nats   2.8854 bits/byte");
   EXPECT_EQ(answers.words(), "0.2500 nats   75.00 % right");
   EXPECT_EQ(answers.json(), R"("valid":0.25,"accuracy":0.75)");
   Evaluation sum;
   sum += answers;
-  sum += Evaluation{4, 1, 0};
+  sum += Evaluation{4, 1, "nats", {{"accuracy", "right", 0, true}}};
   EXPECT_EQ(sum.json(), R"("valid":1,"accuracy":0.6)");
-  Evaluation texts;
-  texts += text;
-  EXPECT_FALSE(texts.correct);
+  EXPECT_EQ(sum.mean("accuracy"), 0.6);
+  EXPECT_THROW(sum.mean("bits_per_token"), std::invalid_argument);
+  EXPECT_THROW(sum += Evaluation({1, 1}), std::invalid_argument);
 }
 
 TEST(EvaluateAnswers, CountsTheLargestLogitsAndLeavesOutWhatIsNotAsked) {
@@ -35,8 +36,8 @@ TEST(EvaluateAnswers, CountsTheLargestLogitsAndLeavesOutWhatIsNotAsked) {
   const auto loss = [](double a, double b, double c, double right) {
     return std::log(std::exp(a) + std::exp(b) + std::exp(c)) - right;
   };
-  EXPECT_EQ(result.tokens, 3u);
-  EXPECT_EQ(result.correct, 2u);
+  EXPECT_EQ(result.terms, 3u);
+  EXPECT_EQ(result.mean("accuracy"), 2 / 3.);
   EXPECT_NEAR(result.loss_sum, loss(0, 2, 1, 2) + loss(3, 0, 0, 0) + loss(1, 1, 0, 1), 1e-5);
 }
 
@@ -54,10 +55,10 @@ TEST(TokenTask, ValidatesOnTheAnswersOfOtherExamples) {
   const auto task = make_task(config);
   EXPECT_EQ(task->validation_batches(3), 3u);
   const Evaluation all = *validate_task(*task, 3, 0, [] { return false; });
-  EXPECT_EQ(all.tokens, 7u);
+  EXPECT_EQ(all.terms, 7u);
   // Before any training it knows as much as a guess.
   EXPECT_NEAR(all.loss(), std::log(20), 0.5);
-  EXPECT_EQ(validate_task(*task, 3, 1, [] { return false; })->tokens, 3u);
+  EXPECT_EQ(validate_task(*task, 3, 1, [] { return false; })->terms, 3u);
 }
 
 TEST(TokenTask, ItsDataAreWhatTheConfigSays) {
@@ -85,7 +86,7 @@ TEST(TokenTask, CopyingIsLearned) {
       trained(generated({"data.kind=copy", "data.length=6", "data.vocabulary=5", "model.width=16",
                          "train.batch=32", "optim.lr=0.02", "data.validation_examples=200"}),
               400);
-  EXPECT_GT(double(*result.correct) / double(result.tokens), 0.95);
+  EXPECT_GT(result.mean("accuracy"), 0.95);
 }
 
 TEST(ClassifierTask, LearnsTheOperationsOfShortLists) {
@@ -95,7 +96,7 @@ TEST(ClassifierTask, LearnsTheOperationsOfShortLists) {
                          "train.steps=400", "data.validation_examples=500"}),
               400);
   // The most frequent label alone has 20 %.
-  EXPECT_GT(double(*result.correct) / double(result.tokens), 0.4);
+  EXPECT_GT(result.mean("accuracy"), 0.4);
 }
 
 }  // namespace

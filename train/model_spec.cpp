@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+
+#include <bochner/train/format.hpp>
+#include <bochner/train/model_spec.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+DensitySpec density_spec(const Config& config) {
+  const auto count = [&](const char* name) { return std::size_t(config.integer(name)); };
+  DensitySpec density;
+  density.kind = config.text("model.mixer.density.kind");
+  density.draws = config.text("model.mixer.draws");
+  density.redraw = count("model.mixer.redraw") * count("train.accumulate");
+  density.seed = count("train.seed");
+  density.log_scale = config.number("model.mixer.density.log_scale");
+  density.components = count("model.mixer.density.components");
+  density.temperature = config.number("model.mixer.density.temperature");
+  density.degrees = config.number("model.mixer.density.degrees");
+  density.shape = config.number("model.mixer.density.shape");
+  density.knots = count("model.mixer.density.knots");
+  density.layers = count("model.mixer.density.layers");
+  density.hidden = count("model.mixer.density.hidden");
+  return density;
+}
+
+FeatureSpec feature_spec(const Config& config) {
+  const std::string section = "model.mixer.features.";
+  const auto count = [&](const char* key) { return std::size_t(config.integer(section + key)); };
+  FeatureSpec features;
+  features.kind = config.text(section + "kind");
+  features.m = std::size_t(config.integer("model.mixer.m"));
+  features.projection = config.text(section + "projection");
+  features.temperature = config.flag(section + "temperature");
+  features.spread = config.number(section + "spread");
+  features.lambda = count("lambda");
+  features.tau = config.number(section + "tau");
+  features.smooth = config.flag(section + "smooth");
+  features.bases = count("bases");
+  features.gates = count("gates");
+  features.hidden = count("hidden");
+  features.box = config.number(section + "box");
+  features.rolls = count("rolls");
+  features.length =
+      count("length") > 0 ? count("length") : std::size_t(config.integer("data.length"));
+  return features;
+}
+
+}  // namespace
+
+MixerSpec mixer_spec(const Config& config) {
+  MixerSpec mixer;
+  mixer.kind = config.text("model.mixer.kind");
+  mixer.heads = std::size_t(config.integer("model.mixer.heads"));
+  mixer.convolution = std::size_t(config.integer("model.mixer.convolution"));
+  mixer.chunk = std::size_t(config.integer("model.mixer.chunk"));
+  mixer.features = feature_spec(config);
+  mixer.features.density = density_spec(config);
+  mixer.denominator.kind = config.text("model.mixer.denominator.kind");
+  mixer.denominator.floor = config.number("model.mixer.denominator.floor");
+  mixer.denominator.constant = config.number("model.mixer.denominator.constant");
+  mixer.time_kernel.kind = config.text("model.mixer.time_kernel.kind");
+  mixer.time_kernel.shortest = config.number("model.mixer.time_kernel.shortest");
+  mixer.time_kernel.longest = config.number("model.mixer.time_kernel.longest");
+  return mixer;
+}
+
+BlockSpec block_spec(const Config& config) {
+  BlockSpec spec;
+  spec.width = std::size_t(config.integer("model.width"));
+  spec.expansion = std::size_t(config.integer("model.expansion"));
+  spec.dropout = config.number("model.dropout");
+  spec.norm = config.text("model.norm");
+  spec.mixer = mixer_spec(config);
+  return spec;
+}
+
+StackSpec stack_spec(const Config& config) {
+  StackSpec spec;
+  spec.blocks = std::size_t(config.integer("model.blocks"));
+  spec.checkpoint = config.flag("model.checkpoint");
+  spec.block = block_spec(config);
+  return spec;
+}
+
+TrunkSpec trunk_spec(const Config& config) {
+  TrunkSpec spec{stack_spec(config)};
+  if (config.text("data.kind") != "bytes")
+    spec.vocabulary = std::size_t(config.integer("data.vocabulary"));
+  spec.length = std::size_t(config.integer("data.length"));
+  spec.positions = config.text("model.positions");
+  return spec;
+}
+
+std::string describe_stack(const StackSpec& spec) {
+  const MixerSpec& mixer = spec.block.mixer;
+  const std::string kernel = mixer.kind == "linear"
+                                 ? fmt::format("linear({}, {}, m {})", mixer.features.kind,
+                                               mixer.features.density.kind, mixer.features.m)
+                                 : mixer.kind;
+  const std::string decay = mixer.time_kernel.kind == "none" ? "" : " x " + mixer.time_kernel.kind;
+  return fmt::format("{}, D {}, {}{}", format_number_of(spec.blocks, "block"), spec.block.width,
+                     kernel, decay);
+}
+
+std::string describe_trunk(const TrunkSpec& spec) {
+  return fmt::format("{}, positions {}", describe_stack(spec), spec.positions);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
