@@ -51,13 +51,15 @@ LinearMixer::LinearMixer(const MixerSpec& spec)
       denominator_(spec.denominator),
       projections_(spec),
       features_(make_feature_map(per_head(spec))),
-      time_kernel_(spec.time_kernel, spec.heads) {
+      time_kernel_(spec.time_kernel, spec.heads, spec.width) {
   check(denominator_);
 }
 
-LinearMixer::Pair LinearMixer::features_of(Tape& tape, const Var& q, const Var& k,
-                                           std::size_t first) {
-  Features query = features_->queries(tape, q, first), key = features_->keys(tape, k, first);
+LinearMixer::Pair LinearMixer::features_of(Tape& tape, const Projections::Heads& heads,
+                                           std::size_t first, const Tensor& times) {
+  const Features query =
+      time_kernel_.rotated(tape, features_->queries(tape, heads.q, first), times);
+  const Features key = time_kernel_.rotated(tape, features_->keys(tape, heads.k, first), times);
   const bool signed_features = query.scale == FeatureScale::linear && !features_->positive();
   require(!signed_features || denominator_.kind != "refuse", "linear_attention",
           "features must be positive for policy \"refuse\": ", kind_,
@@ -69,12 +71,12 @@ LinearMixer::Pair LinearMixer::features_of(Tape& tape, const Var& q, const Var& 
 }
 
 Var LinearMixer::forward(Tape& tape, const Var& x, const Layout& layout) {
-  const auto [q, k, v] = projections_.split(tape, x);
-  const Var rate = time_kernel_.rate(tape, layout);
-  show_attention(tape, *this, {q, k, rate, causal_});
-  const auto [query, key, floor] = features_of(tape, q, k, 0);
+  const Projections::Heads heads = projections_.split(tape, x);
+  const Var rate = time_kernel_.rate(tape, x, layout);
+  show_attention(tape, *this, {heads.q, heads.k, rate, time_kernel_.rotation(tape), causal_});
+  const auto [query, key, floor] = features_of(tape, heads, 0, times_of(layout, x.dim(1), 0));
   return projections_.join(
-      tape, linear_attention(query, key, v, rate, {causal_, chunk_, layout.lengths, floor}));
+      tape, linear_attention(query, key, heads.v, rate, {causal_, chunk_, layout.lengths, floor}));
 }
 
 std::unique_ptr<MixerState> LinearMixer::start() const { return std::make_unique<LinearState>(); }
@@ -83,11 +85,13 @@ Var LinearMixer::step(Tape& tape, const Var& x, MixerState& state) {
   require(causal_, "linear", "only causal attention can be computed token by token");
   auto& past = static_cast<LinearState&>(state);
   const std::size_t position = past.position;
-  const auto [q, k, v] = projections_.split(tape, x, past);
-  const auto [query, key, floor] = features_of(tape, q, k, position);
+  past.time += double(past.gap);
+  const Projections::Heads heads = projections_.split(tape, x, past);
+  const Var& v = heads.v;
+  const auto [query, key, floor] = features_of(tape, heads, position, times_of({}, 1, past.time));
   const Var queries = query.values(), keys = key.values();
   if (!past.sums) past.sums.emplace(v.dim(2), keys.dim(3), v.dim(3));
-  Var rate = time_kernel_.rate(tape);
+  Var rate = time_kernel_.rate(tape, x);
   if (rate.exists()) rate = scale(rate, past.gap);
   Tensor y =
       linear_attention_step(*past.sums, single_token(queries), single_token(keys), single_token(v),

@@ -7,11 +7,11 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// The learned factor exp(-lag / tau) of attention weights, one tau per head.
+/// The learned factor of attention weights that depends on time alone, see TimeKernel.
 struct TimeKernelSpec {
-  std::string kind = "none";  ///< "none" or "decay"
-  double shortest = 4;        ///< tau of the first head at the start, in tokens
-  double longest = 256;       ///< tau of the last head; those between are spaced geometrically
+  std::string kind = "none";
+  double shortest = 4;   ///< tau of the first head at the start, in tokens
+  double longest = 256;  ///< tau of the last head; those between are spaced geometrically
 };
 
 /// What linear attention does where features are signed and the sum of weights may vanish: "clip"
@@ -45,6 +45,7 @@ struct MixerState {
   virtual ~MixerState() = default;
   std::size_t position = 0;    ///< tokens seen
   real gap = 1;                ///< time from the token before to the next one, in the unit of tau
+  double time = 0;             ///< sum of the gaps
   std::vector<Tensor> recent;  ///< what short convolutions remember, of q, k and v
 };
 
@@ -60,9 +61,9 @@ class Mixer : public Module {
 };
 
 /// What attention compares: queries and keys (B, T, H, d) as they enter the softmax or the feature
-/// map, and the time kernel's rate: (H), (B, T, H) or nothing.
+/// map, and the time kernel's rate and rotation as TimeKernel has them.
 struct Attended {
-  Var q, k, rate;
+  Var q, k, rate, rotation;
   bool causal;
 };
 /// An observer of a tape that wants to see that.

@@ -1,5 +1,6 @@
 #pragma once
 #include <bochner/layers/attention/projections.hpp>
+#include <bochner/layers/attention/time_kernel.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -34,7 +35,8 @@ class LinearMixer : public Mixer {
     Features q, k;
     real floor;
   };
-  Pair features_of(Tape& tape, const Var& q, const Var& k, std::size_t first);
+  Pair features_of(Tape& tape, const Projections::Heads& heads, std::size_t first,
+                   const Tensor& times);
 
   bool causal_;
   std::size_t chunk_;

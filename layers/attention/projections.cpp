@@ -1,6 +1,5 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/attention/projections.hpp>
-#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -65,29 +64,6 @@ void Projections::visit(Visitor& visitor) {
   visitor("key", key_);
   visitor("value", value_);
   visitor("output", output_);
-}
-
-TimeKernel::TimeKernel(const TimeKernelSpec& spec, std::size_t heads)
-    : active_(spec.kind == "decay"), log_rate_(zeros({active_ ? heads : 0})) {
-  require(active_ || spec.kind == "none", "time_kernel", "no time kernel is called \"", spec.kind,
-          "\"; there are: none, decay");
-  for (std::size_t h = 0; h < log_rate_.value().size(); ++h) {
-    const double part = heads > 1 ? double(h) / double(heads - 1) : 0;
-    log_rate_.value().data()[h] =
-        real(-(1 - part) * std::log(spec.shortest) - part * std::log(spec.longest));
-  }
-}
-
-Var TimeKernel::rate(Tape& tape, const Layout& layout) {
-  if (!active_) return Var();
-  const Var rate = exp(tape(log_rate_));
-  if (layout.regular()) return rate;
-  const Shape& shape = layout.gaps.shape();
-  return reshape(tape.constant(layout.gaps), {shape[0], shape[1], 1}) * rate;
-}
-
-void TimeKernel::visit(Visitor& visitor) {
-  if (active_) visitor("log_rate", log_rate_);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -43,19 +43,4 @@ class Projections : public Module {
   Linear output_;
 };
 
-/// exp(-lag / tau) per head, learned as log(1 / tau).
-class TimeKernel : public Module {
- public:
-  TimeKernel(const TimeKernelSpec& spec, std::size_t heads);
-  bool active() const { return active_; }
-  /// What is lost from token to token: 1 / tau of each head (H), times the gaps where tokens are at
-  /// irregular distances (B, T, H); a Var that does not exist if the kind is "none".
-  Var rate(Tape& tape, const Layout& layout = {});
-  void visit(Visitor& visitor) override;
-
- private:
-  bool active_;
-  Parameter log_rate_;
-};
-
 }  // namespace bochner::inline BOCHNER_PRECISION

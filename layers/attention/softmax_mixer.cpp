@@ -30,15 +30,21 @@ void attend(const real* q, const real* keys, const real* values, std::size_t n, 
 }  // namespace
 
 SoftmaxMixer::SoftmaxMixer(const MixerSpec& spec)
-    : causal_(spec.causal), projections_(spec), time_kernel_(spec.time_kernel, spec.heads) {}
+    : causal_(spec.causal),
+      projections_(spec),
+      time_kernel_(spec.time_kernel, spec.heads, spec.width) {
+  const std::string& kernel = spec.time_kernel.kind;
+  require(kernel != "rotation" && kernel != "gate", "softmax", "time kernel ", kernel,
+          " is for linear attention; exact attention has: none, decay");
+}
 
 Var SoftmaxMixer::forward(Tape& tape, const Var& x, const Layout& layout) {
   require(layout.regular() || !time_kernel_.active(), "softmax",
           "the time kernel of exact attention needs tokens at equal distances; for irregular time "
           "stamps choose linear attention or an encoding of time");
   const auto [q, k, v] = projections_.split(tape, x);
-  const Var rate = time_kernel_.rate(tape);
-  show_attention(tape, *this, {q, k, rate, causal_});
+  const Var rate = time_kernel_.rate(tape, x);
+  show_attention(tape, *this, {q, k, rate, Var(), causal_});
   return projections_.join(tape, softmax_attention(q, k, v, rate, causal_, layout.lengths));
 }
 
@@ -51,7 +57,7 @@ Var SoftmaxMixer::step(Tape& tape, const Var& x, MixerState& state) {
   past.keys.insert(past.keys.end(), k.data(), k.data() + k.size());
   past.values.insert(past.values.end(), v.data(), v.data() + v.size());
   const std::size_t n = past.position, H = q.dim(2), d = q.dim(3);
-  const Var rate = time_kernel_.rate(tape);
+  const Var rate = time_kernel_.rate(tape, x);
   Tensor y = zeros(q.shape());
   std::vector<real> weights(n);
   for (std::size_t h = 0; h < H; ++h) {

@@ -9,13 +9,14 @@ namespace {
 
 using namespace layer_check;
 
-MixerSpec spec_of(const std::string& kind, bool rotary, bool decay, bool causal = true) {
+MixerSpec spec_of(const std::string& kind, bool rotary, const std::string& time_kernel,
+                  bool causal = true) {
   MixerSpec spec;
   spec.kind = kind;
   spec.width = 8, spec.heads = 2;
   spec.causal = causal, spec.rotary = rotary;
   spec.features.m = 5;
-  spec.time_kernel = {decay ? "decay" : "none", 2, 30};
+  spec.time_kernel = {time_kernel, 2, 30};
   spec.chunk = 4;
   return spec;
 }
@@ -24,11 +25,14 @@ std::vector<MixerSpec> causal_specs() {
   std::vector<MixerSpec> specs;
   for (const char* kind : {"softmax", "linear"}) {
     for (bool rotary : {false, true}) {
-      for (bool decay : {false, true}) specs.push_back(spec_of(kind, rotary, decay));
+      for (const char* time : {"none", "decay"}) specs.push_back(spec_of(kind, rotary, time));
     }
-    specs.push_back(spec_of(kind, true, false));
+    specs.push_back(spec_of(kind, true, "none"));
     specs.back().convolution = 3;
   }
+  for (const char* time : {"rotation", "gate"}) specs.push_back(spec_of("linear", false, time));
+  specs.push_back(spec_of("linear", false, "rotation"));
+  specs.back().features.kind = "elu";
   return specs;
 }
 
@@ -39,8 +43,8 @@ std::string name_of(const MixerSpec& spec) {
 
 TEST(Mixers, AreDifferentiableThroughAllTheirParameters) {
   std::vector<MixerSpec> specs = causal_specs();
-  specs.push_back(spec_of("softmax", false, true, false));
-  specs.push_back(spec_of("linear", true, false, false));
+  specs.push_back(spec_of("softmax", false, "decay", false));
+  specs.push_back(spec_of("linear", true, "none", false));
   for (const MixerSpec& spec : specs) {
     SCOPED_TRACE(name_of(spec));
     const std::unique_ptr<Mixer> mixer = mixers().make(spec.kind, spec);
@@ -92,7 +96,7 @@ TEST(Mixers, NeverSeeTheFutureToTheBit) {
 
 TEST(Mixers, WithoutCausalityCannotStep) {
   for (const char* kind : {"softmax", "linear"}) {
-    const std::unique_ptr<Mixer> mixer = mixers().make(kind, spec_of(kind, false, false, false));
+    const std::unique_ptr<Mixer> mixer = mixers().make(kind, spec_of(kind, false, "none", false));
     Tape tape;
     const auto state = mixer->start();
     EXPECT_THAT(op_check::error_of([&] {
@@ -102,30 +106,8 @@ TEST(Mixers, WithoutCausalityCannotStep) {
   }
 }
 
-TEST(TimeKernel, StartsWithGeometricTimes) {
-  TimeKernel kernel({"decay", 4, 256}, 4);
-  Tape tape;
-  const Tensor rate = kernel.rate(tape).value();
-  for (std::size_t h = 0; h < 4; ++h)
-    EXPECT_NEAR(1 / double(rate.data()[h]), 4 * std::pow(4.0, double(h)), 1e-4);
-  EXPECT_FALSE(TimeKernel({"none", 4, 256}, 4).rate(tape).exists());
-  EXPECT_EQ(op_check::error_of([] {
-              TimeKernel({"alibi", 4, 256}, 4);
-            }),
-            "[time_kernel] no time kernel is called \"alibi\"; there are: none, decay");
-}
-
-TEST(TimeKernel, CountsIrregularGaps) {
-  TimeKernel kernel({"decay", 2, 8}, 2);
-  Tape tape;
-  const Var rate = kernel.rate(tape, {.gaps = Tensor{{1, 3}}});
-  EXPECT_EQ(rate.shape(), (Shape{1, 2, 2}));
-  const double expected[] = {1 / 2., 1 / 8., 3 / 2., 3 / 8.};
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(rate.data()[i], expected[i], 1e-6);
-}
-
 TEST(Mixers, WantHeadsThatDivideTheWidth) {
-  MixerSpec spec = spec_of("softmax", false, false);
+  MixerSpec spec = spec_of("softmax", false, "none");
   spec.heads = 3;
   EXPECT_EQ(op_check::error_of([&] { mixers().make("softmax", spec); }),
             "[mixer] heads = 3 must divide width = 8");

@@ -103,14 +103,36 @@ TEST(AttentionLayers, AreFoundWithTheirParts) {
 }
 
 TEST(AttentionMaps, HaveRowsThatSumToOneAndDoNotSeeTheFuture) {
+  AttentionSample sample;
+  sample.q = zeros({1, 3, 2, 1});
   Tensor weights = matrix(3, 3, {1, 9, 9, 1, 3, 9, 1, 1, 2});
-  normalize_attention(weights, 0, true);
+  weights *= time_weights(sample, 0, 3);
+  normalize_rows(weights);
   expect_near({weights.begin(), weights.end()}, {1, 0, 0, .25, .75, 0, .25, .25, .5});
   expect_near(weight_by_lag(weights), {(1 + .75 + .5) / 3, .25, .25});
-  Tensor decayed = matrix(2, 2, {1, 1, 1, 1});
-  normalize_attention(decayed, std::log(3.0), true);
-  EXPECT_NEAR(decayed.data()[2], 0.25, 1e-6);
   EXPECT_NEAR(total_variation(matrix(1, 2, {1, 0}), matrix(1, 2, {0, 1})), 1, 1e-9);
+}
+
+TEST(AttentionMaps, WeighByAllTimeKernels) {
+  AttentionSample sample;
+  sample.q = zeros({1, 3, 2, 1});
+  sample.rate = Tensor{real(std::log(2)), real(std::log(3))};
+  const auto weights = [&](std::size_t head) {
+    const Tensor all = time_weights(sample, head, 3);
+    return std::vector<double>{double(all(2, 0)), double(all(2, 1)), double(all(2, 2)),
+                               double(all(0, 2))};
+  };
+  expect_near(weights(0), {1 / 4., 1 / 2., 1, 0});
+  expect_near(weights(1), {1 / 9., 1 / 3., 1, 0});
+  sample.rotation = Tensor{{0, 0}, {real(std::numbers::pi), 0.5}};
+  expect_near(weights(1), {1.5 / 9, 0.5 / 3, 1.5, 0});
+  sample.rotation = Tensor();
+  sample.rate = zeros({1, 3, 2});  // gates: what is lost at each token
+  sample.rate(0, 1, 1) = real(std::log(2)), sample.rate(0, 2, 1) = real(std::log(5));
+  expect_near(weights(1), {1 / 10., 1 / 5., 1, 0});
+  sample.causal = false;
+  sample.rate = Tensor();
+  expect_near(weights(0), {1, 1, 1, 1});
 }
 
 TEST(Definiteness, IsThatOfTheEigenvalues) {

@@ -35,8 +35,10 @@ std::vector<Case> cases_of(const std::string& mixer, const std::string& features
   for (const std::string& one :
        wanted(mixer.empty() && only_linear ? "linear" : mixer, mixers().names(), "mixer")) {
     for (const auto& [time_kernel, positions] :
-         {std::pair{"none", "learned"}, std::pair{"decay", "rotary"}}) {
+         {std::pair{"none", "learned"}, std::pair{"decay", "rotary"}, std::pair{"rotation", "none"},
+          std::pair{"gate", "none"}}) {
       if (one != "linear") {
+        if (positions == std::string_view("none")) continue;
         cases.push_back({one, "", "", time_kernel, positions});
         continue;
       }

@@ -112,6 +112,12 @@ void check_model(const Config& config) {
     fail(config, "model.positions",
          fmt::format("needs an even model.width / model.mixer.heads, not {}", width / heads),
          "model.mixer.heads");
+  const std::string& time_kernel = config.text("model.mixer.time_kernel.kind");
+  if ((time_kernel == "rotation" || time_kernel == "gate") &&
+      config.text("model.mixer.kind") != "linear")
+    fail(config, "model.mixer.time_kernel.kind",
+         "needs model.mixer.kind = \"linear\"; exact attention has: none, decay",
+         "model.mixer.kind");
   if (config.number("model.mixer.time_kernel.shortest") >
       config.number("model.mixer.time_kernel.longest"))
     fail(config, "model.mixer.time_kernel.shortest",

@@ -145,8 +145,9 @@ Rows frequency_rows(const Choices& choices) {
        .range = at_least(0)},
       {.name = "model.mixer.time_kernel.kind",
        .initial = "none",
-       .doc = "decay: a learned factor exp(-lag/tau) per head; for softmax, learned slopes (ALiBi)",
-       .choices = among({"none", "decay"})},
+       .doc = "learned factor of each head: decay exp(-lag/tau), for softmax learned slopes "
+              "(ALiBi); rotation, decay with an oscillation; gate, a decay that each token decides",
+       .choices = among({"none", "decay", "rotation", "gate"})},
       {.name = "model.mixer.time_kernel.shortest",
        .initial = 4.0,
        .doc = "smallest tau at the start, in tokens",

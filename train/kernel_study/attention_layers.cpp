@@ -24,8 +24,9 @@ struct LayerCollector : Visitor {
 struct SampleCollector : AttentionObserver {
   std::map<const Mixer*, AttentionSample> samples;
   void attended(const Mixer& mixer, const Attended& what) override {
-    samples[&mixer] = {what.q.value(), what.k.value(),
-                       what.rate.exists() ? what.rate.value() : Tensor(), what.causal};
+    const auto value = [](const Var& x) { return x.exists() ? x.value() : Tensor(); };
+    samples[&mixer] = {value(what.q), value(what.k), value(what.rate), value(what.rotation),
+                       what.causal};
   }
 };
 

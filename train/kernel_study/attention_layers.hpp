@@ -17,8 +17,9 @@ std::vector<AttentionLayer> attention_layers(Module& model);
 
 /// What one layer compares in a batch.
 struct AttentionSample {
-  Tensor q, k;  ///< (B, T, H, d)
-  Tensor rate;  ///< (H), or empty without a time kernel
+  Tensor q, k;      ///< (B, T, H, d)
+  Tensor rate;      ///< of the time kernel: (H), (B, T, H), or () without one
+  Tensor rotation;  ///< of the time kernel: (H, 2), or () without one
   bool causal = true;
 };
 /// Queries and keys of each layer in validation batch `index` of `size` examples.

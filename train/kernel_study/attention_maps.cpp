@@ -28,18 +28,35 @@ Tensor softmax_weights(const Tensor& q, const Tensor& k) {
   return weights;
 }
 
-void normalize_attention(Tensor& weights, double rate, bool causal) {
+Tensor time_weights(const AttentionSample& sample, std::size_t head, std::size_t positions) {
+  const std::size_t H = sample.q.shape()[2];
+  const auto rate = [&](std::size_t t) {
+    if (sample.rate.dimension() == 0) return 0.0;
+    return double(sample.rate.data()[sample.rate.dimension() == 1 ? head : t * H + head]);
+  };
+  const bool rotates = sample.rotation.dimension() == 2;
+  const double frequency = rotates ? double(sample.rotation(head, 0)) : 0;
+  const double amplitude = rotates ? double(sample.rotation(head, 1)) : 0;
+  Tensor weights = zeros({positions, positions});
+  for (std::size_t i = 0; i < positions; ++i) {
+    double lost = 0;
+    for (std::size_t j = i + 1; j-- > 0;) {
+      const double turn = 1 + amplitude * std::cos(frequency * double(i - j));
+      weights(i, j) = real(std::exp(-lost) * turn);
+      if (!sample.causal) weights(j, i) = weights(i, j);
+      lost += rate(j);
+    }
+  }
+  return weights;
+}
+
+void normalize_rows(Tensor& weights) {
   const std::size_t T = weights.shape()[0], S = weights.shape()[1];
   for (std::size_t i = 0; i < T; ++i) {
     real* row = weights.data() + i * S;
-    double sum = 0;
-    for (std::size_t j = 0; j < S; ++j) {
-      const double lag = std::fabs(double(i) - double(j));
-      row[j] = causal && j > i ? real(0) : row[j] * real(std::exp(-rate * lag));
-      sum += double(row[j]);
-    }
+    const real sum = sum_row(row, S);
     if (sum == 0) continue;
-    for (std::size_t j = 0; j < S; ++j) row[j] = real(double(row[j]) / sum);
+    for (std::size_t j = 0; j < S; ++j) row[j] /= sum;
   }
 }
 
@@ -50,14 +67,16 @@ std::vector<AttentionMaps> attention_maps(const AttentionLayer& layer,
   const Tensor q = first_positions(sample.q, positions), k = first_positions(sample.k, positions);
   std::vector<AttentionMaps> heads(q.shape()[2]);
   for (std::size_t h = 0; h < heads.size(); ++h) {
-    const double rate = sample.rate.size() > h ? double(sample.rate.data()[h]) : 0;
+    const Tensor factors = time_weights(sample, h, q.shape()[1]);
     heads[h].exact = softmax_weights(head_rows(q, h), head_rows(k, h));
-    normalize_attention(heads[h].exact, rate, sample.causal);
+    heads[h].exact *= factors;
+    normalize_rows(heads[h].exact);
     if (!layer.features) continue;
     const Features queries = layer.features->queries(tape, tape.view(q));
     const Features keys = layer.features->keys(tape, tape.view(k));
     heads[h].estimated = products(feature_matrix(queries, h), feature_matrix(keys, h));
-    normalize_attention(heads[h].estimated, rate, sample.causal);
+    heads[h].estimated *= factors;
+    normalize_rows(heads[h].estimated);
   }
   return heads;
 }

@@ -25,7 +25,11 @@ double total_variation(const Tensor& a, const Tensor& b);
 /// exp(q . k / sqrt(d)), each row relative to its largest. (T, d), (S, d) -> (T, S)
 Tensor softmax_weights(const Tensor& q, const Tensor& k);
 
-/// Multiplies by exp(-rate |i - j|), clears what query i cannot see, divides rows by their sums.
-void normalize_attention(Tensor& weights, double rate, bool causal);
+/// The time kernel of one head between the first positions of the first example; 0 where query i
+/// cannot see. -> (positions, positions)
+Tensor time_weights(const AttentionSample& sample, std::size_t head, std::size_t positions);
+
+/// Divides each row by its sum. (T, S)
+void normalize_rows(Tensor& weights);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

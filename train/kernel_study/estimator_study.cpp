@@ -56,7 +56,7 @@ FeatureMatrix first_rows(const FeatureMatrix& matrix, std::size_t rows) {
 Tensor softmax_map(const SampleBlock& block) {
   Tensor weights = softmax_weights(first_rows({block.q}, attention_rows).values,
                                    first_rows({block.k}, attention_rows).values);
-  normalize_attention(weights, 0, false);
+  normalize_rows(weights);
   return weights;
 }
 
@@ -66,7 +66,7 @@ double attention_distance(const std::vector<BlockFeatures>& blocks,
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     Tensor weights =
         products(first_rows(blocks[b].q, attention_rows), first_rows(blocks[b].k, attention_rows));
-    normalize_attention(weights, 0, false);
+    normalize_rows(weights);
     sum += std::min(1.0, total_variation(weights, exact[b])) / double(blocks.size());
   }
   return sum;

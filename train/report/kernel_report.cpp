@@ -52,23 +52,32 @@ std::vector<std::string> spectrum_charts(const AttentionLayer& start, const Atte
   return {draw(spectrum), draw(kernel)};
 }
 
-Curve time_kernel(double rate, double longest) {
+/// Relative to lag 0; gates at their mean over the tokens.
+Curve time_kernel(const AttentionSample& sample, std::size_t head, double longest) {
+  const std::size_t H = sample.q.shape()[2], n = sample.rate.size() / H;
+  double rate = 0;
+  for (std::size_t t = 0; t < n; ++t) rate += double(sample.rate.data()[t * H + head]) / double(n);
+  const bool rotates = sample.rotation.dimension() == 2;
+  const double frequency = rotates ? double(sample.rotation(head, 0)) : 0;
+  const double amplitude = rotates ? double(sample.rotation(head, 1)) : 0;
   Curve curve;
   for (int i = 0; i <= 160; ++i) {
-    curve.x.push_back(longest * i / 160);
-    curve.y.push_back(std::exp(-rate * curve.x.back()));
+    const double lag = longest * i / 160;
+    const double turn = (1 + amplitude * std::cos(frequency * lag)) / (1 + amplitude);
+    curve.x.push_back(lag);
+    curve.y.push_back(std::exp(-rate * lag) * turn);
   }
   return curve;
 }
 
-std::string time_kernel_chart(const std::string& layer, const Tensor& start, const Tensor& now,
-                              double longest) {
+std::string time_kernel_chart(const std::string& layer, const AttentionSample& start,
+                              const AttentionSample& now) {
+  const double longest = double(now.q.shape()[1]);
   Chart chart{.title = short_layer(layer) + ": time kernel",
               .x = {"lag, tokens"},
-              .y = {"K(lag)", Scale::linear, 0.0, 1.0}};
-  for (std::size_t h = 0; h < std::min(most_heads, now.size()); ++h)
-    add_pair(chart, h, time_kernel(double(start.data()[h]), longest),
-             time_kernel(double(now.data()[h]), longest));
+              .y = {"K(lag) / K(0)", Scale::linear, 0.0, 1.0}};
+  for (std::size_t h = 0; h < std::min(most_heads, now.q.shape()[2]); ++h)
+    add_pair(chart, h, time_kernel(start, h, longest), time_kernel(now, h, longest));
   return draw(chart);
 }
 
@@ -148,9 +157,8 @@ void add_attention(Page& page, const std::vector<AttentionLayer>& layers,
   std::vector<std::string> charts;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (now[i].q.dimension() != 4) continue;
-    if (now[i].rate.size() > 0)
-      charts.push_back(time_kernel_chart(layers[i].name, start[i].rate, now[i].rate,
-                                         double(now[i].q.shape()[1])));
+    if (now[i].rate.dimension() > 0)
+      charts.push_back(time_kernel_chart(layers[i].name, start[i], now[i]));
     if (now[i].causal)
       charts.push_back(lag_chart(layers[i].name, attention_maps(layers[i], now[i], lag_positions)));
   }

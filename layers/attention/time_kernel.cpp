@@ -1,0 +1,115 @@
+#include <bochner/autodiff/ops.hpp>
+#include <bochner/layers/attention/time_kernel.hpp>
+#include <cmath>
+#include <numbers>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::size_t phases = 3;  // the fewest for which sums over phases leave cos(nu lag) alone
+
+/// log(1 / tau) of each head, tau from shortest to longest in geometric steps.
+Tensor start_rates(const TimeKernelSpec& spec, std::size_t heads) {
+  Tensor rates = zeros({heads});
+  for (std::size_t h = 0; h < heads; ++h) {
+    const double part = heads > 1 ? double(h) / double(heads - 1) : 0;
+    rates.data()[h] = real(-(1 - part) * std::log(spec.shortest) - part * std::log(spec.longest));
+  }
+  return rates;
+}
+
+/// The angles of the phases, (1, 1, 1, phases).
+Tensor phase_angles() {
+  Tensor angles = zeros({1, 1, 1, phases});
+  for (std::size_t r = 0; r < phases; ++r)
+    angles.data()[r] = real(2 * std::numbers::pi * double(r) / double(phases));
+  return angles;
+}
+
+}  // namespace
+
+TimeKernel::TimeKernel(const TimeKernelSpec& spec, std::size_t heads, std::size_t width)
+    : kind_(spec.kind) {
+  require(kind_ == "none" || kind_ == "decay" || kind_ == "rotation" || kind_ == "gate",
+          "time_kernel", "no time kernel is called \"", kind_,
+          "\"; there are: none, decay, rotation, gate");
+  const Tensor rates = start_rates(spec, heads);
+  if (kind_ == "decay" || kind_ == "rotation") log_rate_.assign(rates);
+  if (kind_ == "rotation") {
+    log_frequency_.assign(rates + real(std::log(std::numbers::pi)));
+    logit_.assign(zeros({heads}));
+  }
+  if (kind_ == "gate") {
+    gate_.assign(zeros({width, heads}));
+    gate_bias_.assign(xt::log(xt::expm1(xt::exp(rates))));  // softplus of it is 1 / tau
+  }
+}
+
+Var TimeKernel::rate(Tape& tape, const Var& x, const Layout& layout) {
+  if (!active()) return Var();
+  const Var rate =
+      kind_ == "gate" ? softplus(affine(x, tape(gate_), tape(gate_bias_))) : exp(tape(log_rate_));
+  if (layout.regular()) return rate;
+  const Shape& shape = layout.gaps.shape();
+  return reshape(tape.constant(layout.gaps), {shape[0], shape[1], 1}) * rate;
+}
+
+Var TimeKernel::rotation(Tape& tape) {
+  if (kind_ != "rotation") return Var();
+  const Var frequency = exp(tape(log_frequency_)), amplitude = square(sigmoid(tape(logit_))) * 0.5;
+  const Shape column{frequency.dim(0), 1};
+  return concat({reshape(frequency, column), reshape(amplitude, column)}, -1);
+}
+
+/// 1 + b cos(nu t + angle) for each phase: the mean over the phases of its products at t and t' is
+/// 1 + b^2 / 2 cos(nu (t - t')). (B, T) -> (B, T, H, phases)
+Var TimeKernel::turns(Tape& tape, const Tensor& times) {
+  const std::size_t H = log_frequency_.value().size();
+  const Var frequency = reshape(exp(tape(log_frequency_)), {1, 1, H, 1});
+  const Var depth = reshape(sigmoid(tape(logit_)), {1, 1, H, 1});
+  const Var t = reshape(tape.constant(times), {times.shape()[0], times.shape()[1], 1, 1});
+  return shift(depth * cos(t * frequency + tape.constant(phase_angles())), 1);
+}
+
+Features TimeKernel::rotated(Tape& tape, const Features& features, const Tensor& times) {
+  if (kind_ != "rotation") return features;
+  const Var values = features.values();
+  const std::size_t B = values.dim(0), T = values.dim(1), H = values.dim(2), F = values.dim(3);
+  const Var phi = reshape(values, {B, T, H, 1, F});
+  const Var turn = scale(turns(tape, times), 1 / std::sqrt(real(phases)));
+  const Var factor = reshape(turn, {times.shape()[0], T, H, phases, 1});
+  const bool logarithmic = features.scale == FeatureScale::logarithmic;
+  const Var product = logarithmic ? phi + log(factor) : phi * factor;
+  return Features(reshape(product, {B, T, H, phases * F}), features.scale);
+}
+
+void TimeKernel::visit(Visitor& visitor) {
+  if (kind_ == "decay" || kind_ == "rotation") visitor("log_rate", log_rate_);
+  if (kind_ == "rotation") {
+    visitor("log_frequency", log_frequency_);
+    visitor("logit", logit_);
+  }
+  if (kind_ == "gate") {
+    visitor("gate", gate_);
+    visitor("gate_bias", gate_bias_);
+  }
+}
+
+Tensor times_of(const Layout& layout, std::size_t T, double first) {
+  if (layout.regular()) {
+    Tensor times = uninitialized({1, T});
+    for (std::size_t t = 0; t < T; ++t) times.data()[t] = real(first + double(t));
+    return times;
+  }
+  Tensor times = layout.gaps;
+  for (std::size_t b = 0; b < times.shape()[0]; ++b) {
+    double time = 0;
+    for (std::size_t t = 0; t < T; ++t) {
+      time += double(times.data()[b * T + t]);
+      times.data()[b * T + t] = real(time);
+    }
+  }
+  return times;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
