@@ -104,21 +104,13 @@ class Head {
 }  // namespace
 
 void attend_bidirectionally(const Attention& in, Memory& memory, Tensor& out) {
-  const Sizes& n = in.n;
-  memory.allocate(n, 1);
-  Scratch<real> scratch(Head::scratch_size(n));
-  parallel_tasks(n.B * n.H, [&](std::size_t task) {
-    Head(in, memory, task / n.H, task % n.H, {scratch.local()}).forward(out.data());
-  });
+  memory.allocate(in.n, 1);
+  for_each_head<Head>(in, memory, [&](Head& head) { head.forward(out.data()); });
 }
 
 void attend_bidirectionally_backward(const Attention& in, Memory& memory, const Tensor& y,
                                      const Tensor& g, OtherGradients& gradients) {
-  const Sizes& n = in.n;
-  Scratch<real> scratch(Head::scratch_size(n));
-  parallel_tasks(n.B * n.H, [&](std::size_t task) {
-    Head(in, memory, task / n.H, task % n.H, {scratch.local()}).backward(y, g, gradients);
-  });
+  for_each_head<Head>(in, memory, [&](Head& head) { head.backward(y, g, gradients); });
 }
 
 }  // namespace linear_attention_parts

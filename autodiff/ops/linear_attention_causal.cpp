@@ -247,21 +247,13 @@ class BackwardHead {
 }  // namespace
 
 void attend_causally(const Attention& in, Memory& memory, Tensor& out) {
-  const Sizes& n = in.n;
-  memory.allocate(n, segments(n));
-  Scratch<real> scratch(ForwardHead::scratch_size(n));
-  parallel_tasks(n.B * n.H, [&](std::size_t task) {
-    ForwardHead(in, memory, task / n.H, task % n.H, {scratch.local()}).run(out.data());
-  });
+  memory.allocate(in.n, segments(in.n));
+  for_each_head<ForwardHead>(in, memory, [&](ForwardHead& head) { head.run(out.data()); });
 }
 
 void attend_causally_backward(const Attention& in, Memory& memory, const Tensor& y, const Tensor& g,
                               OtherGradients& gradients) {
-  const Sizes& n = in.n;
-  Scratch<real> scratch(BackwardHead::scratch_size(n));
-  parallel_tasks(n.B * n.H, [&](std::size_t task) {
-    BackwardHead(in, memory, task / n.H, task % n.H, {scratch.local()}).run(y, g, gradients);
-  });
+  for_each_head<BackwardHead>(in, memory, [&](BackwardHead& head) { head.run(y, g, gradients); });
 }
 
 }  // namespace linear_attention_parts

@@ -224,5 +224,15 @@ void attend_bidirectionally(const Attention& in, Memory& memory, Tensor& out);
 void attend_bidirectionally_backward(const Attention& in, Memory& memory, const Tensor& y,
                                      const Tensor& g, OtherGradients& gradients);
 
+/// Runs `task(head)` for every head of every sequence, in parallel.
+template <class Head, class Task>
+void for_each_head(const Attention& in, Memory& memory, const Task& task) {
+  Scratch<real> scratch(Head::scratch_size(in.n));
+  parallel_tasks(in.n.B * in.n.H, [&](std::size_t i) {
+    Head head(in, memory, i / in.n.H, i % in.n.H, {scratch.local()});
+    task(head);
+  });
+}
+
 }  // namespace linear_attention_parts
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -7,11 +7,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 Var softmax_scaled(const Var& x) { return x * std::pow(double(x.dim(-1)), -0.25); }
 
 Var exponents(const Var& x, const Var& w, double c, const Var& offset) {
-  const Var y = softmax_scaled(x);
-  const double normalizer = std::log(double(w.dim(1))) / 2;
-  const Var log_scale = shift(sum(square(y), -1, keep) * -c, real(-normalizer));
-  const Var logarithms = project_heads(y, w) + log_scale;
-  return offset.exists() ? logarithms + offset : logarithms;
+  return exponential(x, w, c, offset).values();
 }
 
 Features exponential(const Var& x, const Var& w, double c, const Var& offset) {

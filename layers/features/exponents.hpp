@@ -11,10 +11,9 @@ Var softmax_scaled(const Var& x);
 /// log phi_i(x) = w_i . y - c |y|^2 + offset_i - log(m) / 2, y = x / d^(1/4): logarithms of
 /// exponential features, normalised so that phi(x) . phi(x') is a mean over i. `offset` (H, m) may
 /// be left out.
-/// (.., H, d), (H, m, d) -> (.., H, m)
+/// (B, T, H, d), (H, m, d) -> (B, T, H, m)
 Var exponents(const Var& x, const Var& w, double c, const Var& offset = {});
-/// The features themselves, as a rule that attention follows in cache. (B, T, H, d), (H, m, d) ->
-/// (B, T, H, m)
+/// The features themselves, as a rule that attention follows in cache.
 Features exponential(const Var& x, const Var& w, double c, const Var& offset = {});
 
 }  // namespace bochner::inline BOCHNER_PRECISION
