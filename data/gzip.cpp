@@ -114,6 +114,13 @@ Bytes gunzip_front(ByteSpan bytes, const std::string& name, std::size_t count) {
   return front;
 }
 
+Bytes inflate_front(ByteSpan bytes, const std::string& name, std::size_t count) {
+  Inflater inflater(bytes, name, raw_window);
+  Bytes front(count);
+  front.resize(inflater.fill(front));
+  return front;
+}
+
 Bytes inflate_exactly(ByteSpan bytes, const std::string& name, std::uint64_t size) {
   // Deflate shrinks at most 1032 times: what claims more is not worth the memory.
   if (size / 1032 > bytes.size())

@@ -21,7 +21,9 @@ Bytes gunzip(ByteSpan bytes, const std::string& name, std::uint64_t limit);
 /// The first `count` bytes of the contents, or all when there are fewer: enough to read a header.
 Bytes gunzip_front(ByteSpan bytes, const std::string& name, std::size_t count);
 
-/// The contents of a raw deflate stream (RFC 1951) that must fill `size` bytes exactly.
+/// The same of a raw deflate stream (RFC 1951).
+Bytes inflate_front(ByteSpan bytes, const std::string& name, std::size_t count);
+/// The contents of a raw deflate stream, which must be `size` bytes.
 Bytes inflate_exactly(ByteSpan bytes, const std::string& name, std::uint64_t size);
 /// A raw deflate stream.
 Bytes deflate(ByteSpan bytes);
