@@ -32,15 +32,18 @@ Bytes read_standard_input(const std::string& name, std::uint64_t limit) {
 
 }  // namespace
 
-Input::Input(const std::filesystem::path& path, std::uint64_t limit) : name_(path.string()) {
+Input::Input(const std::filesystem::path& path, std::uint64_t limit)
+    : Input(path, [limit](ByteSpan, const std::string&) { return limit; }) {}
+
+Input::Input(const std::filesystem::path& path, const InputDemand& demand) : name_(path.string()) {
   if (path == "-") {
     name_ = "standard input";
-    held_ = read_standard_input(name_, limit);
+    held_ = read_standard_input(name_, demand({}, name_));
   } else {
     mapped_.emplace(path);
   }
   if (!is_gzip(bytes())) return;
-  held_ = gunzip(bytes(), name_, limit);
+  held_ = gunzip(bytes(), name_, demand(gunzip_front(bytes(), name_, input_front), name_));
   mapped_.reset();
 }
 

@@ -1,32 +1,13 @@
 #include <algorithm>
-#include <bochner/autodiff/tensor.hpp>
 #include <bochner/data/errors.hpp>
 #include <bochner/data/npy_header.hpp>
 #include <bochner/data/text.hpp>
-#include <iterator>
+#include <utility>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-struct NamedType {
-  const char* name;
-  NpyType type;
-};
-constexpr NamedType types[] = {{"float64", {'f', 8}}, {"float32", {'f', 4}}, {"int8", {'i', 1}},
-                               {"int16", {'i', 2}},   {"int32", {'i', 4}},   {"int64", {'i', 8}},
-                               {"uint8", {'u', 1}},   {"uint16", {'u', 2}},  {"uint32", {'u', 4}},
-                               {"uint64", {'u', 8}},  {"bool", {'b', 1}}};
-
-constexpr std::size_t most_axes = 32;
-constexpr std::size_t most_elements = std::size_t(1) << 60;
 constexpr std::size_t alignment = 64;
-
-std::string type_names() {
-  std::string names;
-  for (const NamedType& known : types)
-    names += (names.empty() ? "" : ", ") + std::string(known.name);
-  return names;
-}
 
 /// Takes the front of a file apart: magic, version, length, and a dictionary of three keys.
 class HeaderParser {
@@ -36,8 +17,8 @@ class HeaderParser {
         rest_(begin_, front.size()),
         name_(name) {}
 
-  NpyHeader parse() {
-    NpyHeader header;
+  StoredLayout parse() {
+    StoredLayout header;
     rest_ = dictionary_text();
     header.data_begin = std::size_t(rest_.data() + rest_.size() - begin_);
     expect('{');
@@ -50,7 +31,7 @@ class HeaderParser {
       } else if (once(key, "fortran_order", has_order)) {
         header.by_columns = flag();
       } else if (once(key, "shape", has_shape)) {
-        header.shape = shape();
+        read_shape(header);
       } else {
         fail("has an unknown or repeated key " + excerpt(key) + " in its header");
       }
@@ -77,7 +58,7 @@ class HeaderParser {
   }
 
   std::string_view dictionary_text() {
-    if (take(6) != "\x93NUMPY") fail("is no .npy file");
+    if (take(npy_magic.size()) != npy_magic) fail("is no .npy file");
     const std::string_view version = take(2);
     if (version[0] < 1 || version[0] > 3) fail("is of a version of the format after 3.0");
     std::size_t length = 0;
@@ -114,16 +95,14 @@ class HeaderParser {
     return text;
   }
 
-  NpyType type() {
+  ElementType type() {
     if (sees('[')) fail("holds records; only plain numbers are read");
     const std::string_view text = quoted();
     if (text.size() == 3 && std::string_view("<>|=").find(text[0]) != text.npos) {
-      const bool big_endian = text[0] == '>';
-      for (const auto& [name, known] : types)
-        if (text[1] == known.kind && std::size_t(text[2] - '0') == known.size)
-          return {known.kind, known.size, big_endian};
+      const ElementType type{text[1], std::size_t(text[2] - '0'), text[0] == '>'};
+      if (!to_string(type).empty()) return type;
     }
-    fail("holds elements of type " + excerpt(text) + "; there are " + type_names());
+    fail("holds elements of type " + excerpt(text) + "; there are " + element_type_names());
   }
 
   bool flag() {
@@ -137,10 +116,8 @@ class HeaderParser {
     fail("has a fortran_order that is neither True nor False");
   }
 
-  std::vector<std::size_t> shape() {
-    std::vector<std::size_t> sizes;
+  void read_shape(StoredLayout& layout) {
     if (!accept('(')) fail("has a shape that is no tuple");
-    std::size_t product = 1;
     while (!accept(')')) {
       sees(' ');
       const std::size_t digits = std::min(rest_.find_first_not_of("0123456789"), rest_.size());
@@ -149,13 +126,8 @@ class HeaderParser {
       rest_.remove_prefix(digits);
       accept('L');  // of Python 2
       if (!accept(',') && !sees(')')) fail("has a shape that is no tuple");
-      sizes.push_back(*size);
-      const std::size_t factor = std::max<std::size_t>(*size, 1);
-      if (sizes.size() > most_axes || factor > most_elements / product)
-        fail("claims a shape of more than 2^60 elements or 32 axes");
-      product *= factor;
+      if (!layout.add_axis(*size)) fail("claims a shape of more than 2^60 elements or 32 axes");
     }
-    return sizes;
   }
 
   const char* begin_;
@@ -165,38 +137,11 @@ class HeaderParser {
 
 }  // namespace
 
-std::string to_string(const NpyType& type) {
-  for (const auto& [name, known] : types)
-    if (type.kind == known.kind && type.size == known.size) return name;
-  return "?";
-}
-
-NpyType npy_type(const std::string& name) {
-  const auto found = std::find_if(std::begin(types), std::end(types),
-                                  [&](const NamedType& known) { return name == known.name; });
-  require(found != std::end(types), "npy", "type ", excerpt(name), ": must be one of ",
-          type_names());
-  return found->type;
-}
-
-std::size_t NpyHeader::elements() const {
-  std::size_t product = 1;
-  for (const std::size_t size : shape) product *= size;
-  return product;
-}
-
-NpyHeader parse_npy_header(ByteSpan front, const std::string& name) {
+StoredLayout parse_npy_header(ByteSpan front, const std::string& name) {
   return HeaderParser(front.first(std::min(front.size(), longest_npy_header)), name).parse();
 }
 
-std::string shape_text(const std::vector<std::size_t>& shape) {
-  std::string text = "(";
-  for (std::size_t i = 0; i < shape.size(); ++i)
-    text += (i > 0 ? ", " : "") + std::to_string(shape[i]);
-  return text + (shape.size() == 1 ? ",)" : ")");
-}
-
-std::string npy_header_bytes(const NpyType& type, const std::vector<std::size_t>& shape) {
+std::string npy_header_bytes(const ElementType& type, const std::vector<std::size_t>& shape) {
   std::string text = "{'descr': '";
   text += type.size == 1 ? '|' : '<';
   text += type.kind + std::to_string(type.size) +

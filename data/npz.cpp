@@ -11,8 +11,8 @@ constexpr std::string_view suffix = ".npy";
 /// The .npy file that the member is.
 Bytes unpacked(const ZipMember& member, const std::string& name) {
   const Bytes front = inflate_front(member.bytes, name, longest_npy_header);
-  const NpyHeader header = parse_npy_header(front, name);
-  if (header.data_begin + header.data_size() != member.size)
+  const StoredLayout header = parse_npy_header(front, name);
+  if (header.file_size() != member.size)
     throw DataError(name + ": claims " + shape_text(header.shape) + " of " +
                     to_string(header.type) + " in " + std::to_string(member.size) + " bytes");
   return inflate_exactly(member.bytes, name, member.size);
@@ -46,7 +46,7 @@ xt::xarray<double> Npz::values(const std::string& array) const {
   const ByteSpan bytes = member.deflated ? ByteSpan(held) : member.bytes;
   if (crc32_of(bytes) != member.crc)
     throw DataError(name + ": its checksum is wrong; fetch or write the file again");
-  return NpyArray(bytes, name).values();
+  return parse_npy(bytes, name).values();
 }
 
 void write_npz(const NamedArrays& arrays, const Sink& sink, const NpzOptions& options) {

@@ -28,7 +28,7 @@ class Npz {
 using NamedArrays = std::vector<std::pair<std::string, xt::xarray<double>>>;
 
 struct NpzOptions {
-  NpyType type = {};
+  ElementType type = {};
   bool compressed = false;
 };
 

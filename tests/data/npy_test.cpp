@@ -122,19 +122,19 @@ double golden(const std::string& type, std::size_t i) {
   return type == "b1" ? number % 2 : type[0] == 'u' ? number : number - 50;
 }
 
-TEST(NpyArray, ReadsEveryTypeAndOrderOfNumPy) {
+TEST(StoredArray, ReadsEveryTypeAndOrderOfNumPy) {
   for (const char* name : {"f8", "f4", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1",
                            "big_f8", "big_f4", "big_i2", "big_u4", "big_i8", "fortran_f8"}) {
     const std::string file = golden_file(std::string(name) + ".npy");
-    const auto values = NpyArray(bytes_of(file), name).values();
+    const auto values = parse_npy(bytes_of(file), name).values();
     ASSERT_EQ(shape_text({values.shape().begin(), values.shape().end()}), "(2, 3, 4)") << name;
     const std::string type = std::string(name).substr(std::string(name).find('_') + 1);
     for (std::size_t i = 0; i < 24; ++i) EXPECT_EQ(values.data()[i], golden(type, i)) << name;
   }
 }
 
-TEST(NpyArray, ReadsScalarsVectorsAndEmptyArrays) {
-  const auto read = [](const std::string& file) { return NpyArray(bytes_of(file), "a").values(); };
+TEST(StoredArray, ReadsScalarsVectorsAndEmptyArrays) {
+  const auto read = [](const std::string& file) { return parse_npy(bytes_of(file), "a").values(); };
   EXPECT_EQ(read(golden_file("scalar.npy")).dimension(), 0u);
   EXPECT_EQ(read(golden_file("scalar.npy")).data()[0], -50);
   EXPECT_EQ(read(golden_file("vector.npy")).shape(0), 5u);
@@ -142,9 +142,9 @@ TEST(NpyArray, ReadsScalarsVectorsAndEmptyArrays) {
   EXPECT_EQ(read(npy(header("(2L, 2L)"), data_of<float>({1, 2, 3, 4})))(1, 0), 3);
 }
 
-TEST(NpyArray, LeavesElementsWhereTheyLieIfTheLayoutPermits) {
+TEST(StoredArray, LeavesElementsWhereTheyLieIfTheLayoutPermits) {
   const std::string data = golden_file("i4.npy");
-  const NpyArray array(bytes_of(data), "a");
+  const StoredArray array = parse_npy(bytes_of(data), "a");
   const auto in_place = array.elements<std::int32_t>();
   ASSERT_TRUE(in_place);
   EXPECT_EQ(static_cast<const void*>(in_place->data()), data.data() + 128);
@@ -153,19 +153,19 @@ TEST(NpyArray, LeavesElementsWhereTheyLieIfTheLayoutPermits) {
   EXPECT_FALSE(array.elements<float>());
   EXPECT_FALSE(array.elements<std::int64_t>());
   const auto permits = [](const std::string& file) {
-    return NpyArray(bytes_of(file), "a").elements<double>().has_value();
+    return parse_npy(bytes_of(file), "a").elements<double>().has_value();
   };
   EXPECT_TRUE(permits(golden_file("f8.npy")));
   EXPECT_FALSE(permits(golden_file("big_f8.npy")));
   EXPECT_FALSE(permits(golden_file("fortran_f8.npy")));
 }
 
-TEST(NpyArray, RefusesIntegersThatNoDoubleEquals) {
+TEST(StoredArray, RefusesIntegersThatNoDoubleEquals) {
   const std::int64_t exact = std::int64_t(1) << 53,
                      largest = std::numeric_limits<std::int64_t>::max();
   const auto read = [](std::int64_t number) {
     const std::string file = npy(header("(1,)", "<i8"), data_of<std::int64_t>({number}));
-    return NpyArray(bytes_of(file), "a").values()(0);
+    return parse_npy(bytes_of(file), "a").values()(0);
   };
   EXPECT_EQ(read(exact), double(exact));
   EXPECT_EQ(read(-largest - 1), double(-largest - 1));
@@ -176,11 +176,11 @@ TEST(NpyArray, RefusesIntegersThatNoDoubleEquals) {
 std::string written(const xt::xarray<double>& values, const std::string& type) {
   std::string file;
   write_npy(
-      values, [&](std::string_view piece) { file += piece; }, npy_type(type));
+      values, [&](std::string_view piece) { file += piece; }, element_type(type));
   return file;
 }
 
-TEST(NpyArray, WritesTheBytesOfNumPy) {
+TEST(StoredArray, WritesTheBytesOfNumPy) {
   auto values = xt::xarray<double>::from_shape({2, 3, 4});
   const std::pair<const char*, const char*> names[] = {
       {"f8", "float64"}, {"f4", "float32"}, {"i1", "int8"},  {"i2", "int16"},
@@ -193,7 +193,7 @@ TEST(NpyArray, WritesTheBytesOfNumPy) {
   EXPECT_EQ(written(xt::xarray<double>(-50.0), "float64"), golden_file("scalar.npy"));
 }
 
-TEST(NpyArray, RefusesToWriteWhatATypeCannotHold) {
+TEST(StoredArray, RefusesToWriteWhatATypeCannotHold) {
   const auto holds = [](double number, const std::string& type) {
     try {
       written(xt::xarray<double>{number}, type);
@@ -208,7 +208,7 @@ TEST(NpyArray, RefusesToWriteWhatATypeCannotHold) {
   EXPECT_FALSE(holds(nan, "int32") || holds(256, "uint8") || holds(-129, "int8"));
   EXPECT_FALSE(holds(0.5, "int64") || holds(2, "bool") || holds(std::ldexp(1, 63), "int64"));
   EXPECT_FALSE(holds(std::ldexp(1, 64), "uint64") || holds(-1, "uint64") || holds(1e39, "float32"));
-  EXPECT_THROW(npy_type("float16"), std::invalid_argument);
+  EXPECT_THROW(element_type("float16"), std::invalid_argument);
 }
 
 }  // namespace

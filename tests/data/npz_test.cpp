@@ -64,7 +64,7 @@ TEST(Npz, ReadsFilesOfNumPy) {
 
 TEST(Npz, ReadsWhatItWrites) {
   for (const bool compressed : {false, true}) {
-    const std::string file = written(two, {npy_type("int8"), compressed});
+    const std::string file = written(two, {element_type("int8"), compressed});
     EXPECT_THAT(numbers(file), ElementsAre(1, 2, 3, 4, 5));
     EXPECT_EQ(Npz(bytes_of(file), "a").values("y").shape(1), 2u);
   }
