@@ -89,7 +89,7 @@ class CsvTable {
     if (number && *number >= 1 && *number <= width_) return *number - 1;
     std::string there = names_.empty() ? "columns 1 to " + std::to_string(width_) : "";
     for (std::size_t i = 0; i < std::min(names_.size(), most_names); ++i)
-      there += (i > 0 ? ", " : "") + names_[i];
+      there += (i > 0 ? ", " : "") + excerpt(names_[i]);
     if (names_.size() > most_names) there += ", ...";
     throw DataError(name_ + ": no column " + excerpt(wanted) + "; there are: " + there);
   }

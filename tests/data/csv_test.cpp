@@ -66,7 +66,8 @@ TEST(Csv, ChoosesColumnsByNameOrNumber) {
   EXPECT_THAT(numbers(parse(text, {.columns = {"b", "1"}})), ElementsAre(2, 1, 5, 4));
   EXPECT_THAT(parse(text, {.columns = {"2"}}).columns, ElementsAre("b"));
   EXPECT_THAT(numbers(parse("1,2\n", {.columns = {"2"}})), ElementsAre(2));
-  EXPECT_EQ(problem(text, {.columns = {"c"}}), "a.csv: no column \"c\"; there are: a, b, word");
+  EXPECT_EQ(problem(text, {.columns = {"c"}}),
+            "a.csv: no column \"c\"; there are: \"a\", \"b\", \"word\"");
   EXPECT_THAT(problem("1,2\n", {.columns = {"0"}}), HasSubstr("there are: columns 1 to 2"));
   EXPECT_THAT(problem(text, {.columns = {"a", "1"}}), HasSubstr("chosen twice"));
 }

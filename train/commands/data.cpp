@@ -54,7 +54,7 @@ void print_table(const Table& table) {
   for (const auto& row : table) {
     std::string line = fmt::format("{:<{}}", row[0], widths[0]);
     for (std::size_t i = 1; i < row.size(); ++i) line += fmt::format("  {:>{}}", row[i], widths[i]);
-    fmt::print("{}\n", line);
+    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
   }
 }
 
