@@ -26,7 +26,8 @@ struct CsvOptions {
 std::vector<std::string> missing_policies();
 
 /// (rows, columns), times in seconds since 1970 UTC. Blank lines are passed over where rows have
-/// several fields. Memory is at most 24 bytes for each byte of text. Throws DataError with file,
+/// several fields. Memory is at most 24 bytes for each byte of text,
+/// beside those for one row. Throws DataError with file,
 /// line and column for rows of different size, fields that are no finite number, missing time
 /// stamps, columns that are not there or named twice, and tables without rows.
 NamedArray parse_csv(std::string_view text, const std::string& name,

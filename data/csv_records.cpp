@@ -72,6 +72,8 @@ bool CsvRecords::next(std::vector<CsvField>& fields) {
   if (rest_.empty()) return false;
   fields.push_back(field());
   while (rest_.starts_with(delimiter_)) {
+    if (fields.size() == most_csv_fields)
+      fail(line_, column_, "has more than " + std::to_string(most_csv_fields) + " fields");
     take(1);
     fields.push_back(field());
   }

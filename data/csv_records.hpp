@@ -16,6 +16,9 @@ struct CsvField {
   std::size_t line = 1, column = 1;
 };
 
+/// Of a record, so that one line alone cannot take all memory.
+constexpr std::size_t most_csv_fields = 1 << 18;
+
 /// Cuts a text into records. Quoted fields may hold delimiters, line ends and doubled quotes; lines
 /// end in LF or CRLF; a byte order mark of UTF-8 is passed over.
 class CsvRecords {
@@ -25,7 +28,7 @@ class CsvRecords {
 
   /// Replaces `fields` by those of the next record; false at the end. They are valid until the next
   /// call. A blank line is a record of one empty field. Throws DataError for a quote that does not
-  /// end or stands in the middle of a field.
+  /// end or stands in the middle of a field, and for more than most_csv_fields.
   bool next(std::vector<CsvField>& fields);
   /// Throws DataError "NAME:LINE:COLUMN: what".
   [[noreturn]] void fail(std::size_t line, std::size_t column, const std::string& what) const;

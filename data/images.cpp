@@ -30,7 +30,7 @@ void require_size(Images& images, std::size_t height, std::size_t width, std::si
     images.channels = channels;
   }
   if (height != images.height || width != images.width || channels != images.channels)
-    throw DataError(name + ": its images have another size than those of the files before");
+    throw DataError(name + ": its images have another size than those before");
 }
 
 /// Planes of red, green and blue become three bytes for each pixel.
@@ -87,6 +87,12 @@ Images read_images(const std::vector<std::filesystem::path>& files) {
                     std::to_string(count) + " images and " + std::to_string(images.labels.size()) +
                     " labels; name the files of both, each once");
   return images;
+}
+
+void append_images(Images& images, const Images& more, const std::string& name) {
+  require_size(images, more.height, more.width, more.channels, name);
+  images.pixels.insert(images.pixels.end(), more.pixels.begin(), more.pixels.end());
+  images.labels.insert(images.labels.end(), more.labels.begin(), more.labels.end());
 }
 
 Images to_grey(const Images& images) {

@@ -30,6 +30,8 @@ void add_images(Images& images, ByteSpan file, const std::string& name);
 /// All images of the files, plain or gzip; labels follow in the order of their images. Throws
 /// DataError unless each image has its label.
 Images read_images(const std::vector<std::filesystem::path>& files);
+/// Adds the images of another set. Throws DataError when they have another size.
+void append_images(Images& images, const Images& more, const std::string& name);
 /// One channel for three: 0.2989 R + 0.587 G + 0.114 B, rounded, as in the Long Range Arena.
 Images to_grey(const Images& images);
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <bochner/data/csv.hpp>
+#include <bochner/data/csv_records.hpp>
 #include <bochner/data/errors.hpp>
 #include <cmath>
 #include <cstring>
@@ -129,6 +130,12 @@ TEST(Csv, NamesLineAndColumnOfWhatIsWrong) {
   EXPECT_THAT(problem("a,b\n1,\"2\"3\n"), StartsWith("a.csv:2:6: after the closing quote"));
   EXPECT_THAT(problem("a,b\n1,2\"\n"), StartsWith("a.csv:2:4: a quote inside a field"));
   EXPECT_THAT(problem("a,b,a\n1,2,3\n"), StartsWith("a.csv:1:5: the column name \"a\" stands"));
+}
+
+TEST(Csv, RefusesARowThatTakesAllMemory) {
+  const std::string commas(most_csv_fields, ',');
+  EXPECT_THAT(problem("1\n" + commas + "\n"), HasSubstr("has more than 262144 fields"));
+  EXPECT_EQ(parse(commas.substr(1) + "\n", {.missing = "nan"}).values.shape(1), most_csv_fields);
 }
 
 TEST(Csv, RefusesTablesWithoutRows) {
