@@ -5,9 +5,12 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+std::uint64_t ExampleSet::training_index(std::uint64_t number) const {
+  return permuted_index(seed, number / train, number % train, train);
+}
+
 Draws ExampleSet::training(std::uint64_t number) const {
-  const std::uint64_t index = permuted_index(seed, number / train, number % train, train);
-  return Draws({seed, Purpose::examples, 2 * index});
+  return Draws({seed, Purpose::examples, 2 * training_index(number)});
 }
 
 Draws ExampleSet::held_out(std::uint64_t index) const {

@@ -30,7 +30,9 @@ struct ExampleSet {
   std::uint64_t train = 10000;
   std::uint64_t validation = 1000;
 
-  /// Training example `number`, counted on from epoch to epoch.
+  /// Which of 0, ..., train - 1 is training example `number`, counted on from epoch to epoch.
+  std::uint64_t training_index(std::uint64_t number) const;
+  /// The random numbers of that example.
   Draws training(std::uint64_t number) const;
   Draws held_out(std::uint64_t index) const;
   /// Batches of `size` that hold all validation examples; the last may be smaller.

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/tensor.hpp>
 #include <bochner/data/errors.hpp>
 #include <bochner/data/list_ops.hpp>
 #include <numeric>
@@ -61,14 +61,14 @@ class Tree {
 
 }  // namespace
 
-ListOpsExample make_list_ops(const ListOpsSpec& spec, Draws draws) {
-  ListOpsExample example;
+LabelledExample make_list_ops(const ListOpsSpec& spec, Draws draws) {
+  LabelledExample example;
   const std::size_t head = spec.class_token ? 1 : 0;
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
     example.tokens.assign(head, list_class);
     const auto value = Tree(spec, draws, example.tokens).operation(1);
     if (!value || example.tokens.size() < head + spec.shortest) continue;
-    example.value = *value;
+    example.label = *value;
     return example;
   }
   throw DataError("data.shortest = " + std::to_string(spec.shortest) +
@@ -84,7 +84,7 @@ double largest_list_ops(const ListOpsSpec& spec) {
 }
 
 ListOps::ListOps(const ListOpsSpec& spec, const ExampleSet& examples)
-    : spec_(spec), examples_(examples) {
+    : LabelledSequences(examples), spec_(spec) {
   require(spec.arguments >= 2, "list_ops", "data.arguments = ", spec.arguments,
           ": must be at least 2");
   require(spec.depth >= 2, "list_ops", "data.depth = ", spec.depth, ": must be at least 2");
@@ -97,37 +97,22 @@ ListOps::ListOps(const ListOpsSpec& spec, const ExampleSet& examples)
           largest_list_ops(spec), " tokens");
 }
 
-template <class DrawsOf>
-LabelledBatch ListOps::gather(std::size_t count, const DrawsOf& draws_of) const {
-  std::vector<ListOpsExample> examples(count);
-  parallel_tasks(count,
-                 [&](std::size_t row) { examples[row] = make_list_ops(spec_, draws_of(row)); });
-  LabelledBatch batch;
-  for (const ListOpsExample& example : examples) {
-    batch.lengths.push_back(example.tokens.size());
-    batch.labels.values.push_back(example.value);
-  }
-  const std::size_t T = *std::max_element(batch.lengths.begin(), batch.lengths.end());
-  batch.labels.shape = {count};
-  batch.tokens = {{count, T}, std::vector<std::int32_t>(count * T, list_padding)};
-  for (std::size_t row = 0; row < count; ++row)
-    std::copy(examples[row].tokens.begin(), examples[row].tokens.end(),
-              batch.tokens.values.begin() + std::ptrdiff_t(row * T));
-  return batch;
+LabelledExample ListOps::training(std::uint64_t number) const {
+  return make_list_ops(spec_, examples().training(number));
 }
 
-LabelledBatch ListOps::batch(std::uint64_t first, std::size_t count) const {
-  return gather(count, [&](std::size_t row) { return examples_.training(first + row); });
-}
-
-LabelledBatch ListOps::validation_batch(std::uint64_t index, std::size_t size) const {
-  return gather(examples_.validation_count(index, size),
-                [&](std::size_t row) { return examples_.held_out(index * size + row); });
+LabelledExample ListOps::held_out(std::uint64_t index) const {
+  return make_list_ops(spec_, examples().held_out(index));
 }
 
 std::uint64_t ListOps::fingerprint() const {
-  return examples_.fingerprint(
+  return examples().fingerprint(
       "listops", {spec_.shortest, spec_.longest, spec_.depth, spec_.arguments, spec_.class_token});
+}
+
+std::string ListOps::describe() const {
+  return "listops, " + std::to_string(spec_.shortest) + " to " + std::to_string(spec_.longest) +
+         " tokens";
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,10 +1,7 @@
 #pragma once
 /// ListOps: nested operations on lists of digits, to be evaluated to one digit.
 
-#include <bochner/autodiff/ops/shape.hpp>
-#include <bochner/data/generated.hpp>
-#include <string>
-#include <vector>
+#include <bochner/data/labelled.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -31,46 +28,29 @@ enum ListOpsToken : std::int32_t {
   list_ops_vocabulary
 };
 
-struct ListOpsExample {
-  std::vector<std::int32_t> tokens;
-  std::int32_t value;  ///< 0 to 9
-};
-/// Throws DataError when 100,000 trees in a row have other sizes.
-ListOpsExample make_list_ops(const ListOpsSpec& spec, Draws draws);
+/// The label is the value, 0 to 9. Throws DataError when 100,000 trees in a row have other sizes.
+LabelledExample make_list_ops(const ListOpsSpec& spec, Draws draws);
 /// Tokens of the largest tree, without the class token.
 double largest_list_ops(const ListOpsSpec& spec);
 
-/// Sequences padded to the longest among them, and their labels. (B, T), (B), (B)
-struct LabelledBatch {
-  Indices tokens;
-  std::vector<std::size_t> lengths;
-  Indices labels;
-};
-
-/// The expressions of a set in batches.
-class ListOps {
+/// The expressions of a set.
+class ListOps : public LabelledSequences {
  public:
-  static constexpr std::size_t classes = 10;
-
   /// Throws std::invalid_argument when no tree can have these sizes.
   ListOps(const ListOpsSpec& spec, const ExampleSet& examples);
-  const ListOpsSpec& spec() const { return spec_; }
-  const ExampleSet& examples() const { return examples_; }
-  /// Tokens of the longest sequence (T).
-  std::size_t length() const { return spec_.longest + (spec_.class_token ? 1 : 0); }
+  std::size_t vocabulary() const override { return list_ops_vocabulary; }
+  std::size_t classes() const override { return 10; }
+  std::size_t length() const override { return spec_.longest + (spec_.class_token ? 1 : 0); }
+  std::uint64_t fingerprint() const override;
+  std::string describe() const override;
 
-  /// Training examples first, ..., first + count - 1, counted on from epoch to epoch.
-  LabelledBatch batch(std::uint64_t first, std::size_t count) const;
-  /// The last batch may be smaller than `size`.
-  LabelledBatch validation_batch(std::uint64_t index, std::size_t size) const;
-  /// Of everything that decides the examples.
-  std::uint64_t fingerprint() const;
+ protected:
+  LabelledExample training(std::uint64_t number) const override;
+  LabelledExample held_out(std::uint64_t index) const override;
+  std::int32_t padding() const override { return list_padding; }
 
  private:
-  template <class DrawsOf>
-  LabelledBatch gather(std::size_t count, const DrawsOf& draws_of) const;
   ListOpsSpec spec_;
-  ExampleSet examples_;
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

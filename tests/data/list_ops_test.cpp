@@ -81,9 +81,9 @@ TEST(ListOps, ValuesAreThoseOfAnotherEvaluator) {
   for (const std::size_t shortest : {4, 30, 300}) {
     const ListOpsSpec spec{shortest, 4 * shortest};
     for (std::uint64_t i = 0; i < 300; ++i) {
-      const ListOpsExample example = make_list_ops(spec, examples.held_out(i));
+      const LabelledExample example = make_list_ops(spec, examples.held_out(i));
       Evaluator evaluate;
-      ASSERT_EQ(evaluate(example.tokens), example.value);
+      ASSERT_EQ(evaluate(example.tokens), example.label);
       EXPECT_LE(evaluate.depth, 10u);
       EXPECT_LE(evaluate.most_arguments, 10u);
       EXPECT_GE(example.tokens.size(), spec.shortest);
@@ -104,8 +104,8 @@ TEST(ListOps, HasTheStatisticsOfThePublishedRecipe) {
   double labels[10] = {}, length = 0;
   Evaluator all;
   for (int i = 0; i < count; ++i) {
-    const ListOpsExample example = make_list_ops(spec, examples.held_out(std::uint64_t(i)));
-    labels[example.value] += 1.0 / count;
+    const LabelledExample example = make_list_ops(spec, examples.held_out(std::uint64_t(i)));
+    labels[example.label] += 1.0 / count;
     length += double(example.tokens.size()) / count;
     all(example.tokens);
   }
@@ -151,9 +151,9 @@ TEST(ListOps, BatchesArePaddedAndKnowTheirLengths) {
 
 TEST(ListOps, PutsAClassTokenInFront) {
   ListOpsSpec spec{4, 30};
-  const ListOpsExample plain = make_list_ops(spec, examples.held_out(0));
+  const LabelledExample plain = make_list_ops(spec, examples.held_out(0));
   spec.class_token = true;
-  ListOpsExample marked = make_list_ops(spec, examples.held_out(0));
+  LabelledExample marked = make_list_ops(spec, examples.held_out(0));
   EXPECT_EQ(marked.tokens.front(), list_class);
   marked.tokens.erase(marked.tokens.begin());
   EXPECT_EQ(marked.tokens, plain.tokens);

@@ -5,6 +5,8 @@
 #include <bochner/train/token_task.hpp>
 #include <cmath>
 
+#include "data/image_files.hpp"
+#include "data/temporary_folder.hpp"
 #include "training_run.hpp"
 
 namespace bochner {
@@ -97,6 +99,46 @@ TEST(ClassifierTask, LearnsTheOperationsOfShortLists) {
               400);
   // The most frequent label alone has 20 %.
   EXPECT_GT(result.mean("accuracy"), 0.4);
+}
+
+TEST(ClassifierTask, TellsShapesInNoise) {
+  const Evaluation result =
+      trained(generated({"model.kind=classifier", "data.kind=shapes", "data.side=12",
+                         "model.width=16", "train.batch=16", "optim.lr=0.01", "train.steps=150",
+                         "data.validation_examples=200"}),
+              150);
+  EXPECT_EQ(result.terms, 200u);
+  EXPECT_GT(result.mean("accuracy"), 0.35);  // a guess has 25 %
+}
+
+TEST(ClassifierTask, TakesImagesOfFiles) {
+  const TemporaryFolder folder;
+  std::string pixels;
+  for (int i = 0; i < 20 * 6; ++i) pixels += char(i);
+  const std::string digits = std::string("0123456789"), labels = digits + digits;
+  folder.write("a-images", idx_file({20, 2, 3}, pixels));
+  std::string values;
+  for (const char digit : labels) values += char(digit - '0');
+  folder.write("b-labels", idx_file({20}, values));
+  const std::string files = "data.files=[\"" + (folder.path() / "*").string() + "\"]";
+  const std::vector<std::string> sets = {"model.kind=classifier", "data.kind=images", files,
+                                         "data.validation=0.25"};
+  const auto task = make_task(generated(sets));
+  EXPECT_EQ(task->describe_data(),
+            "images, 2 x 3 grey, 10 classes  ·  15 examples to train, 5 to validate");
+  EXPECT_EQ(task->tokens_per_example(), 6u);
+  EXPECT_EQ(validate_task(*task, 2, 0, [] { return false; })->terms, 5u);
+  const std::uint64_t before = task->data_fingerprint();
+  values[3] = 7;
+  folder.write("b-labels", idx_file({20}, values));
+  EXPECT_NE(make_task(generated(sets))->data_fingerprint(), before);
+  const TemporaryFolder more;
+  more.write("images", idx_file({1, 2, 3}, "abcdef"));
+  more.write("labels", idx_file({1}, "\1"));
+  auto with_more = sets;
+  with_more.push_back("data.validation_files=[\"" + (more.path() / "*").string() + "\"]");
+  EXPECT_EQ(make_task(generated(with_more))->describe_data(),
+            "images, 2 x 3 grey, 10 classes  ·  20 examples to train, 1 to validate");
 }
 
 }  // namespace

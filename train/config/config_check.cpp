@@ -79,25 +79,31 @@ void check_list_ops(const Config& config) {
          "data.depth");
 }
 
+bool reads_files(const Config& config) {
+  const std::string& kind = config.text("data.kind");
+  return kind == "bytes" || kind == "images";
+}
+
 void check_data(const Config& config) {
   const std::string &kind = config.text("data.kind"), &model = config.text("model.kind");
-  if ((kind == "listops") != (model == "classifier"))
+  if (has_labels(kind) != (model == "classifier"))
     fail(config, "model.kind",
          fmt::format("cannot learn {}: {}", assignment(config, "data.kind"),
                      model == "lm" ? "its labels are for a classifier" : "it has no labels"),
          "data.kind");
   if (kind == "listops") return check_list_ops(config);
-  if (kind != "bytes") return check_token_task(config);
-  if (config.text_list("data.files").empty())
-    fail(config, "data.files", "must name the files of data.kind = \"bytes\"");
+  if (reads_files(config) && config.text_list("data.files").empty())
+    fail(config, "data.files", "must name the files of " + assignment(config, "data.kind"));
+  if (!reads_files(config) && !has_labels(kind)) check_token_task(config);
 }
 
 /// Early stopping needs data to validate on.
 void check_validation(const Config& config) {
-  const bool is_text = config.text("data.kind") == "bytes";
-  if (is_text && config.number("data.validation") == 0)
+  if (config.text("data.kind") == "images" && !config.text_list("data.validation_files").empty())
+    return;
+  if (reads_files(config) && config.number("data.validation") == 0)
     fail(config, "train.stop.patience", "needs data.validation greater than 0", "data.validation");
-  if (!is_text && config.integer("data.validation_examples") == 0)
+  if (!reads_files(config) && config.integer("data.validation_examples") == 0)
     fail(config, "train.stop.patience", "needs data.validation_examples greater than 0",
          "data.validation_examples");
 }

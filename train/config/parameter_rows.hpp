@@ -26,5 +26,7 @@ using Rows = std::vector<ParameterRow>;
 
 /// model.mixer.*
 Rows all_mixer_rows(const Choices& choices);
+/// data.* of images
+Rows images_rows();
 
 }  // namespace bochner::inline BOCHNER_PRECISION

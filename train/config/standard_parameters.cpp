@@ -50,7 +50,7 @@ Rows model_rows() {
 std::vector<std::string> data_kinds() {
   std::vector<std::string> kinds = token_task_kinds();
   kinds.insert(kinds.begin(), "bytes");
-  kinds.push_back("listops");
+  kinds.insert(kinds.end(), {"listops", "images", "shapes"});
   return kinds;
 }
 
@@ -58,11 +58,12 @@ Rows data_rows() {
   return {
       {.name = "data.kind",
        .initial = "bytes",
-       .doc = "bytes of text files, or generated examples: see tasks.md",
+       .doc = "bytes of text files, images, or generated examples: see tasks.md",
        .choices = data_kinds},
       {.name = "data.files",
        .initial = std::vector<std::string>{},
-       .doc = "bytes: files or globs, from the current folder; the resolved config holds absolute "
+       .doc = "bytes, images: files or globs, from the current folder; the resolved config holds "
+              "absolute "
               "paths",
        .path = true},
       {.name = "data.length",
@@ -71,7 +72,7 @@ Rows data_rows() {
        .range = between(1, 1 << 24)},
       {.name = "data.validation",
        .initial = 0.1,
-       .doc = "bytes: fraction of the data kept for validation, 0 for none",
+       .doc = "bytes, images: fraction of the data kept for validation, 0 for none",
        .range = below(0, 1)},
       {.name = "data.train_examples",
        .initial = whole(10000),
@@ -241,7 +242,7 @@ Rows train_rows() {
 
 ParameterTable standard_parameters(const Choices& choices) {
   Rows all;
-  for (Rows& rows : std::vector{model_rows(), all_mixer_rows(choices), data_rows(),
+  for (Rows& rows : std::vector{model_rows(), all_mixer_rows(choices), data_rows(), images_rows(),
                                 optimizer_rows(), train_rows()})
     all.insert(all.end(), rows.begin(), rows.end());
   return ParameterTable(std::move(all));

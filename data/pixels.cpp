@@ -1,0 +1,109 @@
+#include <xxhash.h>
+
+#include <algorithm>
+#include <bochner/autodiff/tensor.hpp>
+#include <bochner/data/errors.hpp>
+#include <bochner/data/pixels.hpp>
+#include <cstdlib>
+#include <utility>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+enum ShapeKind : std::int32_t { square_outline, disc, upright_cross, diagonal_cross };
+
+/// Whether the shape of this radius covers the pixel at (x, y) from its centre.
+bool covers(std::int32_t kind, int radius, int x, int y) {
+  const int across = std::max(std::abs(x), std::abs(y));
+  if (across > radius) return false;
+  switch (kind) {
+    case square_outline:
+      return across == radius;
+    case disc:
+      return x * x + y * y <= radius * radius;
+    case upright_cross:
+      return x == 0 || y == 0;
+  }
+  return std::abs(x) == std::abs(y);
+}
+
+}  // namespace
+
+ImageSequences::ImageSequences(Images images, std::uint64_t train, std::uint64_t seed,
+                               bool class_token)
+    : LabelledSequences({seed, train, images.size() - train}),
+      images_(std::move(images)),
+      class_token_(class_token) {
+  if (train == 0) throw DataError("data.files: no image is left to train on");
+  classes_ = 1 + std::size_t(*std::max_element(images_.labels.begin(), images_.labels.end()));
+}
+
+LabelledExample ImageSequences::example(std::uint64_t index) const {
+  const std::size_t count = images_.pixels_each();
+  const std::uint8_t* pixels = images_.pixels.data() + index * count;
+  LabelledExample example{{}, images_.labels[index]};
+  if (class_token_) example.tokens.push_back(pixel_class);
+  example.tokens.insert(example.tokens.end(), pixels, pixels + count);
+  return example;
+}
+
+LabelledExample ImageSequences::training(std::uint64_t number) const {
+  return example(examples().training_index(number));
+}
+
+LabelledExample ImageSequences::held_out(std::uint64_t index) const {
+  return example(examples().train + index);
+}
+
+std::uint64_t ImageSequences::fingerprint() const {
+  const std::uint64_t pixels = XXH64(images_.pixels.data(), images_.pixels.size(), 0);
+  const std::uint64_t labels = XXH64(images_.labels.data(), images_.labels.size(), 0);
+  return examples().fingerprint(
+      "images", {images_.height, images_.width, images_.channels, pixels, labels, class_token_});
+}
+
+std::string ImageSequences::describe() const {
+  return "images, " + std::to_string(images_.height) + " x " + std::to_string(images_.width) +
+         (images_.channels == 1 ? " grey" : " x " + std::to_string(images_.channels)) + ", " +
+         std::to_string(classes_) + " classes";
+}
+
+Shapes::Shapes(const ShapesSpec& spec, const ExampleSet& examples)
+    : LabelledSequences(examples), spec_(spec) {
+  require(spec.side >= smallest_side, "shapes", "data.side = ", spec.side, ": must be at least ",
+          smallest_side);
+}
+
+LabelledExample Shapes::draw(Draws draws) const {
+  const std::size_t side = spec_.side, smallest = side / 6, largest = side / 4;
+  const int radius = int(smallest + draws.below(largest - smallest + 1));
+  const std::uint64_t places = side - 2 * std::uint64_t(radius);
+  const int centre_x = radius + int(draws.below(places)),
+            centre_y = radius + int(draws.below(places));
+  LabelledExample example{{}, std::int32_t(draws.below(classes()))};
+  if (spec_.class_token) example.tokens.push_back(pixel_class);
+  for (int y = 0; y < int(side); ++y)
+    for (int x = 0; x < int(side); ++x) {
+      const int lowest = covers(example.label, radius, x - centre_x, y - centre_y) ? 96 : 0;
+      example.tokens.push_back(lowest + int(draws.below(160)));
+    }
+  return example;
+}
+
+LabelledExample Shapes::training(std::uint64_t number) const {
+  return draw(examples().training(number));
+}
+
+LabelledExample Shapes::held_out(std::uint64_t index) const {
+  return draw(examples().held_out(index));
+}
+
+std::uint64_t Shapes::fingerprint() const {
+  return examples().fingerprint("shapes", {spec_.side, spec_.class_token});
+}
+
+std::string Shapes::describe() const {
+  return "shapes, " + std::to_string(spec_.side) + " x " + std::to_string(spec_.side) + " grey";
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

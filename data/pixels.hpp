@@ -1,0 +1,70 @@
+#pragma once
+/// Images as sequences: each pixel is a token of its brightness, row after row (sequential MNIST;
+/// the image task of the Long Range Arena, Tay et al. 2021).
+
+#include <bochner/data/images.hpp>
+#include <bochner/data/labelled.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+enum PixelToken : std::int32_t {
+  pixel_class = 256,  ///< a token before the image whose output stands for it
+  pixel_vocabulary
+};
+
+/// Images of files: the first `train` of them train, the others validate. Colours are three tokens
+/// a pixel.
+class ImageSequences : public LabelledSequences {
+ public:
+  /// Throws DataError when there is none to train on.
+  ImageSequences(Images images, std::uint64_t train, std::uint64_t seed, bool class_token);
+
+  std::size_t vocabulary() const override { return pixel_vocabulary; }
+  std::size_t classes() const override { return classes_; }
+  std::size_t length() const override { return images_.pixels_each() + (class_token_ ? 1 : 0); }
+  std::uint64_t fingerprint() const override;
+  std::string describe() const override;
+
+ protected:
+  LabelledExample training(std::uint64_t number) const override;
+  LabelledExample held_out(std::uint64_t index) const override;
+
+ private:
+  LabelledExample example(std::uint64_t index) const;
+  Images images_;
+  std::size_t classes_;
+  bool class_token_;
+};
+
+struct ShapesSpec {
+  std::size_t side = 16;  ///< pixels
+  bool class_token = false;
+};
+
+/// Grey images made up for tests and examples: one of four shapes (the outline of a square, a disc,
+/// an upright cross, a diagonal one) anywhere, of radius side / 6 to side / 4, in noise: the
+/// brightness is uniform on 96 to 255 inside and on 0 to 159 outside, so that no pixel tells.
+class Shapes : public LabelledSequences {
+ public:
+  static constexpr std::size_t smallest_side = 12;
+
+  /// Throws std::invalid_argument for a smaller side.
+  Shapes(const ShapesSpec& spec, const ExampleSet& examples);
+  std::size_t vocabulary() const override { return pixel_vocabulary; }
+  std::size_t classes() const override { return 4; }
+  std::size_t length() const override {
+    return spec_.side * spec_.side + (spec_.class_token ? 1 : 0);
+  }
+  std::uint64_t fingerprint() const override;
+  std::string describe() const override;
+
+ protected:
+  LabelledExample training(std::uint64_t number) const override;
+  LabelledExample held_out(std::uint64_t index) const override;
+
+ private:
+  LabelledExample draw(Draws draws) const;
+  ShapesSpec spec_;
+};
+
+}  // namespace bochner::inline BOCHNER_PRECISION

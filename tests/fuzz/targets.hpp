@@ -1,0 +1,25 @@
+#pragma once
+/// What is fuzzed: a reader, how inputs for it are made, and how much memory it may use.
+
+#include <bochner/data/gzip.hpp>
+
+#include "fuzz/mutate.hpp"
+
+namespace bochner {
+
+struct Target {
+  const char* name;
+  std::vector<std::string> seeds;  ///< good inputs
+  std::vector<std::string> words;  ///< of the format
+  /// An input from the seeds; what the format checks by sums and sizes may be made right again.
+  std::string (*make)(const Target& target, Draws& draws);
+  /// Reads it with options drawn at random. May throw DataError.
+  void (*read)(ByteSpan input, Draws& draws);
+  std::size_t memory = 0;  ///< most bytes of memory for each byte of input, beside a megabyte
+};
+
+/// The readers, and behind them those with a bug in them.
+const std::vector<Target>& targets();
+const std::vector<Target>& broken_targets();
+
+}  // namespace bochner
