@@ -61,7 +61,7 @@ TEST(Gzip, NamesDamage) {
 
 TEST(Deflate, GoesThereAndBack) {
   std::string text;
-  for (int i = 0; i < 100000; ++i) text += std::to_string(i * i);
+  for (std::uint64_t i = 0; i < 100000; ++i) text += std::to_string(i * i);
   const Bytes packed = deflate(bytes_of(text));
   EXPECT_LT(packed.size(), text.size());
   EXPECT_EQ(text_of(inflate_exactly(packed, "a", text.size())), text);
