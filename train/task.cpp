@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/data/array.hpp>
 #include <bochner/train/classifier_task.hpp>
 #include <bochner/train/language_task.hpp>
 #include <bochner/train/token_task.hpp>
@@ -34,11 +35,36 @@ std::string Evaluation::words() const {
   return words;
 }
 
-std::string Evaluation::json() const {
-  std::string members = fmt::format(R"("valid":{})", loss());
+std::string Evaluation::json(std::string_view loss_name) const {
+  std::string members = fmt::format(R"("{}":{})", loss_name, loss());
   for (const Measure& measure : measures)
     members += fmt::format(R"(,"{}":{})", measure.name, measure.sum / double(terms));
   return members;
+}
+
+std::uint64_t Task::batches(Split split, std::size_t batch) const {
+  return split == Split::validation ? validation_batches(batch) : 0;
+}
+
+Evaluation Task::evaluate(Tape& tape, Split split, std::uint64_t index, std::size_t batch) {
+  require(split == Split::validation, "evaluation", "this task has no ", name_of(split), " split");
+  return validate(tape, index, batch);
+}
+
+NamedArray Task::predict(const NamedArray&) {
+  throw std::invalid_argument("this model predicts nothing from a table: " + describe_model());
+}
+
+Evaluation evaluate_task(Task& task, Split split, std::size_t batch) {
+  const std::uint64_t batches = task.batches(split, batch);
+  require(batches > 0, "evaluation", "this task has no ", name_of(split), " split");
+  Evaluation total;
+  for (std::uint64_t index = 0; index < batches; ++index) {
+    Tape tape;
+    tape.recording = false;
+    total += task.evaluate(tape, split, index, batch);
+  }
+  return total;
 }
 
 std::optional<Evaluation> validate_task(Task& task, std::size_t batch, std::uint64_t limit,
