@@ -4,6 +4,7 @@
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/train/cli.hpp>
 #include <bochner/train/commands.hpp>
+#include <bochner/train/commands/data_command_line.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/exit_codes.hpp>
 #include <bochner/train/run_metadata.hpp>
@@ -30,6 +31,7 @@ struct CommandLine {
   KernelFitOptions fit;
   KernelCompareOptions compare;
   BenchOptions bench;
+  DataOptions data;
   BenchLengthOptions bench_length;
   std::function<int()> action;
 
@@ -277,6 +279,7 @@ struct CommandLine {
     add_training_commands();
     add_run_commands();
     add_config_commands();
+    add_data_commands(app, data, action);
     add_kernel_commands();
     add_other_commands(argc, argv);
   }
