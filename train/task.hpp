@@ -75,12 +75,16 @@ class Task {
   virtual std::string describe_data() const = 0;
 };
 
-/// Over all validation batches, or of the first `limit` if that is not 0.
-/// `should_stop` is asked after each batch; nothing is returned when it says yes.
-std::optional<Evaluation> validate_task(Task& task, std::size_t batch, std::uint64_t limit,
+/// Over all batches of a split, or the first `limit` if that is not 0. `should_stop` is asked after
+/// each batch; nothing is returned when it says yes. Throws std::invalid_argument for a split
+/// without batches.
+std::optional<Evaluation> evaluate_task(Task& task, Split split, std::size_t batch,
+                                        std::uint64_t limit,
                                         const std::function<bool()>& should_stop);
-/// Over all batches of a split. Throws std::invalid_argument if it has none.
-Evaluation evaluate_task(Task& task, Split split, std::size_t batch);
+inline std::optional<Evaluation> validate_task(Task& task, std::size_t batch, std::uint64_t limit,
+                                               const std::function<bool()>& should_stop) {
+  return evaluate_task(task, Split::validation, batch, limit, should_stop);
+}
 
 /// The task that a config describes, its model initialised from train.seed.
 std::unique_ptr<Task> make_task(const Config& config);

@@ -26,5 +26,8 @@ using Rows = std::vector<ParameterRow>;
 
 /// model.mixer.*
 Rows all_mixer_rows(const Choices& choices);
+/// model.* of forecasters and data.* of series
+Rows forecaster_rows();
+Rows series_rows();
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -8,8 +8,9 @@ Rows model_rows() {
   return {
       {.name = "model.kind",
        .initial = "lm",
-       .doc = "what is trained: lm predicts the next token, classifier a label of the sequence",
-       .choices = among({"lm", "classifier"})},
+       .doc = "what is trained: lm predicts the next token, classifier a label of the sequence, "
+              "forecaster the rows that follow",
+       .choices = among({"lm", "classifier", "forecaster"})},
       {.name = "model.blocks",
        .initial = whole(4),
        .doc = "number of blocks",
@@ -50,7 +51,7 @@ Rows model_rows() {
 std::vector<std::string> data_kinds() {
   std::vector<std::string> kinds = token_task_kinds();
   kinds.insert(kinds.begin(), "bytes");
-  kinds.push_back("listops");
+  kinds.insert(kinds.end(), {"listops", "series"});
   return kinds;
 }
 
@@ -58,12 +59,13 @@ Rows data_rows() {
   return {
       {.name = "data.kind",
        .initial = "bytes",
-       .doc = "bytes of text files, or generated examples: see tasks.md",
+       .doc = "bytes of text files, a series of numbers in a table, or generated examples: see "
+              "tasks.md",
        .choices = data_kinds},
       {.name = "data.files",
        .initial = std::vector<std::string>{},
-       .doc = "bytes: files or globs, from the current folder; the resolved config holds absolute "
-              "paths",
+       .doc = "bytes, series: files or globs, from the current folder; the resolved config holds "
+              "absolute paths",
        .path = true},
       {.name = "data.length",
        .initial = whole(256),
@@ -241,8 +243,8 @@ Rows train_rows() {
 
 ParameterTable standard_parameters(const Choices& choices) {
   Rows all;
-  for (Rows& rows : std::vector{model_rows(), all_mixer_rows(choices), data_rows(),
-                                optimizer_rows(), train_rows()})
+  for (Rows& rows : std::vector{model_rows(), forecaster_rows(), all_mixer_rows(choices),
+                                data_rows(), series_rows(), optimizer_rows(), train_rows()})
     all.insert(all.end(), rows.begin(), rows.end());
   return ParameterTable(std::move(all));
 }
