@@ -25,10 +25,18 @@ int fork_command(const std::string& parent, const std::string& config, const std
 
 struct EvaluationOptions {
   std::vector<std::string> sets;
+  std::string split = "validation";
   bool averaged = true;  ///< use the averaged weights if the run has them
   bool json = false;
 };
 int eval_command(const std::string& run, const EvaluationOptions& options);
+
+struct PredictionOptions {
+  std::string input = "-", output = "-";  ///< .npy or CSV files; "-" for standard input and output
+  bool averaged = true;
+};
+/// What the model says about a table of the user's.
+int predict_command(const std::string& run, const PredictionOptions& options);
 
 struct SampleOptions {
   std::string prompt = "\n";

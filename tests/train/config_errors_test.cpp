@@ -138,12 +138,12 @@ TEST(ConfigErrors, KeysThatMustFitEachOther) {
 TEST(ConfigErrors, ModelsLearnTheDataThatAreMadeForThem) {
   EXPECT_EQ(
       error_in("data.kind = \"listops\"\n"),
-      "bad.toml:1:13: model.kind = \"lm\": cannot learn data.kind = \"listops\": its labels are "
-      "for a classifier");
+      "bad.toml:1:13: model.kind = \"lm\": cannot learn data.kind = \"listops\", which is "
+      "for model.kind = \"classifier\"");
   EXPECT_EQ(
       error_in("data.kind = \"recall\"\nmodel.kind = \"classifier\"\n"),
-      "bad.toml:2:14: model.kind = \"classifier\": cannot learn data.kind = \"recall\": it has no "
-      "labels");
+      "bad.toml:2:14: model.kind = \"classifier\": cannot learn data.kind = \"recall\", which is "
+      "for model.kind = \"lm\"");
 }
 
 TEST(ConfigErrors, GeneratedTasksFitIntoTheirSequences) {

@@ -51,6 +51,7 @@ int plot_command(const std::string& reference, bool averaged) {
   add_spectra(page, start.layers, now.layers);
   if (!now.samples.empty()) add_lambda(page, now.layers, now.samples);
   if (!now.samples.empty()) add_attention(page, now.layers, start.samples, now.samples);
+  now.task->illustrate(page);
   const Path file = directory / "report.html";
   commit_file(storage, file, page.html());
   fmt::print("{}   {}\n", file.string(), contents_of(log, now));

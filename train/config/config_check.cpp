@@ -1,25 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/train/classifier_task.hpp>
-#include <bochner/train/token_task.hpp>
+#include <bochner/train/config/config_fail.hpp>
+#include <bochner/train/config/data_kinds.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
-
-/// "model.width = 128"
-std::string assignment(const Config& config, std::string_view name) {
-  return fmt::format("{} = {}", name, format_value(config.value(name)));
-}
-
-/// At the place of the key; of the key it clashes with when it is a default itself.
-[[noreturn]] void fail(const Config& config, std::string_view name, const std::string& demand,
-                       std::string_view other = {}) {
-  std::string where = config.location(name);
-  if (where.empty() && !other.empty()) where = config.location(other);
-  if (where.empty()) where = config.source();
-  throw ConfigError(fmt::format("{}: {}: {}", where, assignment(config, name), demand));
-}
 
 void check_range(const Config& config, const ParameterRow& row) {
   const ConfigValue& value = config.value(row.name);
@@ -51,61 +37,6 @@ void check_texts(const Config& config, const ParameterRow& row) {
   const std::vector<std::string>& texts = config.text_list(row.name);
   if (std::find(texts.begin(), texts.end(), "") != texts.end())
     fail(config, row.name, "must not hold an empty text");
-}
-
-void check_token_task(const Config& config) {
-  const TokenTaskSpec spec = token_task_spec(config);
-  const auto demand = [&](const char* key, std::size_t value, std::size_t smallest) {
-    if (value < smallest)
-      fail(config, key,
-           fmt::format("must be at least {} for {} and {}", smallest,
-                       assignment(config, "data.kind"), assignment(config, "data.items")),
-           "data.kind");
-  };
-  demand("data.length", spec.length, smallest_length(spec));
-  demand("data.vocabulary", spec.vocabulary, smallest_vocabulary(spec));
-}
-
-void check_list_ops(const Config& config) {
-  const ListOpsSpec spec = list_ops_spec(config);
-  if (spec.shortest > spec.longest)
-    fail(config, "data.shortest", "must be at most " + assignment(config, "data.length"),
-         "data.length");
-  if (double(spec.shortest) > largest_list_ops(spec))
-    fail(config, "data.shortest",
-         fmt::format("must be at most {}: {} and {} allow no larger expression",
-                     largest_list_ops(spec), assignment(config, "data.depth"),
-                     assignment(config, "data.arguments")),
-         "data.depth");
-}
-
-bool reads_files(const Config& config) {
-  const std::string& kind = config.text("data.kind");
-  return kind == "bytes" || kind == "images";
-}
-
-void check_data(const Config& config) {
-  const std::string &kind = config.text("data.kind"), &model = config.text("model.kind");
-  if (has_labels(kind) != (model == "classifier"))
-    fail(config, "model.kind",
-         fmt::format("cannot learn {}: {}", assignment(config, "data.kind"),
-                     model == "lm" ? "its labels are for a classifier" : "it has no labels"),
-         "data.kind");
-  if (kind == "listops") return check_list_ops(config);
-  if (reads_files(config) && config.text_list("data.files").empty())
-    fail(config, "data.files", "must name the files of " + assignment(config, "data.kind"));
-  if (!reads_files(config) && !has_labels(kind)) check_token_task(config);
-}
-
-/// Early stopping needs data to validate on.
-void check_validation(const Config& config) {
-  if (config.text("data.kind") == "images" && !config.text_list("data.validation_files").empty())
-    return;
-  if (reads_files(config) && config.number("data.validation") == 0)
-    fail(config, "train.stop.patience", "needs data.validation greater than 0", "data.validation");
-  if (!reads_files(config) && config.integer("data.validation_examples") == 0)
-    fail(config, "train.stop.patience", "needs data.validation_examples greater than 0",
-         "data.validation_examples");
 }
 
 void check_model(const Config& config) {

@@ -26,6 +26,9 @@ using Rows = std::vector<ParameterRow>;
 
 /// model.mixer.*
 Rows all_mixer_rows(const Choices& choices);
+/// model.* of forecasters and data.* of series
+Rows forecaster_rows();
+Rows series_rows();
 /// data.* of images
 Rows images_rows();
 

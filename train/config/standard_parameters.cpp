@@ -1,4 +1,4 @@
-#include <bochner/data/token_tasks.hpp>
+#include <bochner/train/config/data_kinds.hpp>
 #include <bochner/train/config/parameter_rows.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -8,8 +8,9 @@ Rows model_rows() {
   return {
       {.name = "model.kind",
        .initial = "lm",
-       .doc = "what is trained: lm predicts the next token, classifier a label of the sequence",
-       .choices = among({"lm", "classifier"})},
+       .doc = "what is trained: lm predicts the next token, classifier a label of the sequence, "
+              "forecaster the rows that follow",
+       .choices = among({"lm", "classifier", "forecaster"})},
       {.name = "model.blocks",
        .initial = whole(4),
        .doc = "number of blocks",
@@ -47,24 +48,23 @@ Rows model_rows() {
   };
 }
 
-std::vector<std::string> data_kinds() {
-  std::vector<std::string> kinds = token_task_kinds();
-  kinds.insert(kinds.begin(), "bytes");
-  kinds.insert(kinds.end(), {"listops", "images", "shapes"});
-  return kinds;
+std::vector<std::string> data_kind_names() {
+  std::vector<std::string> names;
+  for (const DataKind& kind : data_kinds()) names.push_back(kind.name);
+  return names;
 }
 
 Rows data_rows() {
   return {
       {.name = "data.kind",
        .initial = "bytes",
-       .doc = "bytes of text files, images, or generated examples: see tasks.md",
-       .choices = data_kinds},
+       .doc = "bytes of text files, images, a series of numbers, or generated examples: see "
+              "tasks.md",
+       .choices = data_kind_names},
       {.name = "data.files",
        .initial = std::vector<std::string>{},
-       .doc = "bytes, images: files or globs, from the current folder; the resolved config holds "
-              "absolute "
-              "paths",
+       .doc = "bytes, images, series: files or globs, from the current folder; the resolved "
+              "config holds absolute paths",
        .path = true},
       {.name = "data.length",
        .initial = whole(256),
@@ -242,8 +242,9 @@ Rows train_rows() {
 
 ParameterTable standard_parameters(const Choices& choices) {
   Rows all;
-  for (Rows& rows : std::vector{model_rows(), all_mixer_rows(choices), data_rows(), images_rows(),
-                                optimizer_rows(), train_rows()})
+  for (Rows& rows :
+       std::vector{model_rows(), forecaster_rows(), all_mixer_rows(choices), data_rows(),
+                   images_rows(), series_rows(), optimizer_rows(), train_rows()})
     all.insert(all.end(), rows.begin(), rows.end());
   return ParameterTable(std::move(all));
 }
