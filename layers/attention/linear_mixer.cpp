@@ -69,7 +69,7 @@ LinearMixer::Pair LinearMixer::features_of(Tape& tape, const Var& q, const Var& 
 }
 
 Var LinearMixer::forward(Tape& tape, const Var& x, const Layout& layout) {
-  const auto [q, k, v] = projections_.split(tape, x);
+  const auto [q, k, v] = projections_.split(tape, x, layout);
   const Var rate = time_kernel_.rate(tape, layout);
   show_attention(tape, *this, {q, k, rate, causal_});
   const auto [query, key, floor] = features_of(tape, q, k, 0);
