@@ -26,5 +26,9 @@ using Rows = std::vector<ParameterRow>;
 
 /// model.mixer.*
 Rows all_mixer_rows(const Choices& choices);
+/// model.time.*
+Rows all_time_rows(const Choices& choices);
+/// model.intensity.*, and of simulated events
+Rows all_event_rows();
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -14,6 +14,17 @@ Tensor first_positions(const Tensor& x, std::size_t positions) {
   return y;
 }
 
+/// Multiplies by exp(-(rate_(j+1) + .. + rate_i)): the time kernel between tokens of the first
+/// sequence at irregular distances. rate (B, T, H)
+void decay_by_gaps(Tensor& weights, const Tensor& rate, std::size_t head) {
+  const std::size_t T = weights.shape()[0], H = rate.shape()[2];
+  std::vector<double> lost(T);
+  for (std::size_t t = 1; t < T; ++t) lost[t] = lost[t - 1] + double(rate.data()[t * H + head]);
+  for (std::size_t i = 0; i < T; ++i)
+    for (std::size_t j = 0; j < T; ++j)
+      weights.data()[i * T + j] *= real(std::exp(-std::fabs(lost[i] - lost[j])));
+}
+
 }  // namespace
 
 Tensor softmax_weights(const Tensor& q, const Tensor& k) {
@@ -50,13 +61,16 @@ std::vector<AttentionMaps> attention_maps(const AttentionLayer& layer,
   const Tensor q = first_positions(sample.q, positions), k = first_positions(sample.k, positions);
   std::vector<AttentionMaps> heads(q.shape()[2]);
   for (std::size_t h = 0; h < heads.size(); ++h) {
-    const double rate = sample.rate.size() > h ? double(sample.rate.data()[h]) : 0;
+    const bool irregular = sample.rate.dimension() == 3;
+    const double rate = sample.rate.dimension() == 1 ? double(sample.rate.data()[h]) : 0;
     heads[h].exact = softmax_weights(head_rows(q, h), head_rows(k, h));
+    if (irregular) decay_by_gaps(heads[h].exact, sample.rate, h);
     normalize_attention(heads[h].exact, rate, sample.causal);
     if (!layer.features) continue;
     const Features queries = layer.features->queries(tape, tape.view(q));
     const Features keys = layer.features->keys(tape, tape.view(k));
     heads[h].estimated = products(feature_matrix(queries, h), feature_matrix(keys, h));
+    if (irregular) decay_by_gaps(heads[h].estimated, sample.rate, h);
     normalize_attention(heads[h].estimated, rate, sample.causal);
   }
   return heads;

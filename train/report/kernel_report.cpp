@@ -61,13 +61,17 @@ Curve time_kernel(double rate, double longest) {
   return curve;
 }
 
-std::string time_kernel_chart(const std::string& layer, const Tensor& start, const Tensor& now,
-                              double longest) {
-  Chart chart{.title = short_layer(layer) + ": time kernel",
-              .x = {"lag, tokens"},
+std::string time_kernel_chart(const AttentionLayer& start, const AttentionLayer& layer,
+                              bool irregular, double longest) {
+  Tape tape;
+  tape.recording = false;
+  const Tensor before = start.time_kernel->rate(tape).value();
+  const Tensor now = layer.time_kernel->rate(tape).value();
+  Chart chart{.title = short_layer(layer.name) + ": time kernel",
+              .x = {irregular ? "lag, units of time" : "lag, tokens"},
               .y = {"K(lag)", Scale::linear, 0.0, 1.0}};
   for (std::size_t h = 0; h < std::min(most_heads, now.size()); ++h)
-    add_pair(chart, h, time_kernel(double(start.data()[h]), longest),
+    add_pair(chart, h, time_kernel(double(before.data()[h]), longest),
              time_kernel(double(now.data()[h]), longest));
   return draw(chart);
 }
@@ -142,14 +146,14 @@ void add_spectra(Page& page, const std::vector<AttentionLayer>& start,
   page.charts(charts);
 }
 
-void add_attention(Page& page, const std::vector<AttentionLayer>& layers,
-                   const std::vector<AttentionSample>& start,
+void add_attention(Page& page, const std::vector<AttentionLayer>& start,
+                   const std::vector<AttentionLayer>& layers,
                    const std::vector<AttentionSample>& now) {
   std::vector<std::string> charts;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (now[i].q.dimension() != 4) continue;
-    if (now[i].rate.size() > 0)
-      charts.push_back(time_kernel_chart(layers[i].name, start[i].rate, now[i].rate,
+    if (layers[i].time_kernel && now[i].rate.dimension() > 0)
+      charts.push_back(time_kernel_chart(start[i], layers[i], now[i].rate.dimension() == 3,
                                          double(now[i].q.shape()[1])));
     if (now[i].causal)
       charts.push_back(lag_chart(layers[i].name, attention_maps(layers[i], now[i], lag_positions)));
