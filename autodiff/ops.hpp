@@ -11,3 +11,4 @@
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/ops/time.hpp>

@@ -9,6 +9,7 @@ scripts/bench talks to it.
 """
 import argparse
 import json
+import math
 import resource
 import sys
 import time
@@ -24,6 +25,7 @@ MODELS = {
     "performer-lm-16k": ("linear", 64, 4, 32, 2, 256, 256, 16384, 1, 0),
     "softmax-lm": ("softmax", 128, 4, 64, 2, 512, 256, 1024, 8, 0),
     "performer-cls": ("linear", 128, 4, 64, 4, 512, 20, 2048, 8, 10),
+    "time-events": ("softmax", 64, 4, 64, 2, 256, 1000, 128, 32, 0),
 }
 CHUNK = 64
 
@@ -110,8 +112,40 @@ class Model(nn.Module):
         return F.cross_entropy(self.head(x).flatten(0, 1), targets.flatten())
 
 
-def random_batch(vocabulary, length, batch, classes):
+class FourierSeriesTime(nn.Module):
+    """Mercer encoding: of each base frequency a constant and the waves of its harmonics, with learned amplitudes."""
+
+    def __init__(self, frequencies, harmonics):
+        super().__init__()
+        self.log_frequency = nn.Parameter(math.log(2 * math.pi) - torch.linspace(0, math.log(1e4), frequencies))
+        self.amplitude = nn.Parameter(torch.ones(frequencies, 1 + 2 * harmonics))
+        self.register_buffer("orders", torch.arange(1.0, harmonics + 1))
+
+    def forward(self, times):
+        phases = times[..., None, None] * (self.log_frequency.exp()[:, None] * self.orders)
+        waves = torch.cat([torch.ones_like(phases[..., :1]), phases.cos(), phases.sin()], -1)
+        return (waves * self.amplitude).flatten(-2)
+
+
+class EventModel(nn.Module):
+    """Types of the next events from types and times; returns its loss."""
+
+    def __init__(self, mixer, width, heads, m, blocks, hidden, vocabulary, length, batch, classes):
+        super().__init__()
+        self.embedding, self.time = nn.Embedding(vocabulary, width), FourierSeriesTime(8, 4)
+        self.mix = nn.Linear(width + 72, width)
+        self.blocks = nn.Sequential(*(Block(mixer, width, heads, m, hidden, True) for _ in range(blocks)))
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, vocabulary)
+
+    def forward(self, types, times, targets):
+        x = self.mix(torch.cat([self.embedding(types), self.time(times)], -1))
+        return F.cross_entropy(self.head(self.norm(self.blocks(x))).flatten(0, 1), targets.flatten())
+
+
+def random_batch(vocabulary, length, batch, classes, events):
     tokens = torch.randint(vocabulary, (batch, length))
+    if events:
+        return tokens, 100 * torch.rand(batch, length).cumsum(1), torch.randint(vocabulary, (batch, length))
     return tokens, torch.randint(classes, (batch,)) if classes else torch.randint(vocabulary, (batch, length))
 
 
@@ -124,7 +158,8 @@ def main():
     torch.set_num_threads(chosen.threads)
     torch.manual_seed(0)
     shape = MODELS[chosen.model]
-    model, batch = Model(*shape), random_batch(*shape[-4:])
+    events = chosen.model == "time-events"
+    model, batch = (EventModel if events else Model)(*shape), random_batch(*shape[-4:], events)
     loss_of = torch.compile(model) if chosen.compile else model
     optimizer = torch.optim.AdamW(model.parameters(), 1e-3, fused=True)
 

@@ -16,7 +16,9 @@ class Draws {
   /// Uniform on {0, ..., bound - 1}.
   std::uint64_t below(std::uint64_t bound) { return random_.integer(next_++, bound); }
   /// True with this probability.
-  bool chance(double probability) { return random_.uniform(next_++) < probability; }
+  bool chance(double probability) { return uniform() < probability; }
+  /// On (0, 1), never 0 or 1.
+  double uniform() { return random_.uniform(next_++); }
 
  private:
   RandomFunction random_;

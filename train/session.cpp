@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bochner/layers/attention/mixer.hpp>
+#include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/layers/features/projection.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
 #include <bochner/train/run_metadata.hpp>
@@ -118,6 +119,12 @@ ParameterTable registered_parameters() {
     return names;
   };
   choices.densities = [] { return densities().names(); };
+  choices.times = [] {
+    std::vector<std::string> names = time_encodings().names();
+    names.insert(names.begin(), "none");
+    return names;
+  };
+  choices.time_uses = time_uses;
   choices.draws = base_draw_names;
   return standard_parameters(choices);
 }

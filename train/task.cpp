@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bochner/data/array.hpp>
 #include <bochner/train/classifier_task.hpp>
+#include <bochner/train/event_task.hpp>
 #include <bochner/train/forecast_task.hpp>
 #include <bochner/train/language_task.hpp>
 #include <bochner/train/token_task.hpp>
@@ -90,6 +91,7 @@ struct TaskKind {
 const TaskKind task_kinds[] = {
     {"classifier", "", make<ClassifierTask>},
     {"forecaster", "series", make<ForecastTask>},
+    {"events", "hawkes", make<EventTask>},
     {"lm", "bytes", make<LanguageTask>},
     {"lm", "", make<TokenTask>},
 };

@@ -71,7 +71,7 @@ LinearMixer::Pair LinearMixer::features_of(Tape& tape, const Projections::Heads&
 }
 
 Var LinearMixer::forward(Tape& tape, const Var& x, const Layout& layout) {
-  const Projections::Heads heads = projections_.split(tape, x);
+  const Projections::Heads heads = projections_.split(tape, x, layout);
   const Var rate = time_kernel_.rate(tape, x, layout);
   show_attention(tape, *this, {heads.q, heads.k, rate, time_kernel_.rotation(tape), causal_});
   const auto [query, key, floor] = features_of(tape, heads, 0, times_of(layout, x.dim(1), 0));
@@ -85,7 +85,6 @@ Var LinearMixer::step(Tape& tape, const Var& x, MixerState& state) {
   require(causal_, "linear", "only causal attention can be computed token by token");
   auto& past = static_cast<LinearState&>(state);
   const std::size_t position = past.position;
-  past.time += double(past.gap);
   const Projections::Heads heads = projections_.split(tape, x, past);
   const Var& v = heads.v;
   const auto [query, key, floor] = features_of(tape, heads, position, times_of({}, 1, past.time));

@@ -1,6 +1,7 @@
 #pragma once
 /// Mixers: layers that move information along a sequence. (B, T, D) -> (B, T, D)
 
+#include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/layers/features/feature_map.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/layers/registry.hpp>
@@ -29,6 +30,7 @@ struct MixerSpec {
   std::size_t convolution = 0;  ///< tokens of a short convolution on q, k and v; 0 for none
   FeatureSpec features;  ///< of linear attention; its sizes are filled in from width and heads
   TimeKernelSpec time_kernel;
+  TimeEncodingSpec time;  ///< in queries and keys: its use is "attend" or "rotate"
   DenominatorSpec denominator;
   std::size_t chunk = 32;  ///< tokens per chunk of linear attention
 };
@@ -37,6 +39,7 @@ struct MixerSpec {
 struct Layout {
   std::vector<std::size_t> lengths = {};  ///< tokens of each sequence (B); empty: all T
   Tensor gaps = {};  ///< time from the token before, in the unit of tau (B, T); (): 1 each
+  Times times = {};  ///< of tokens, where attention sees times, in units of its encoding (B, T)
   bool regular() const { return gaps.dimension() == 0; }
 };
 
@@ -45,7 +48,7 @@ struct MixerState {
   virtual ~MixerState() = default;
   std::size_t position = 0;    ///< tokens seen
   real gap = 1;                ///< time from the token before to the next one, in the unit of tau
-  double time = 0;             ///< sum of the gaps
+  double time = 0;             ///< of the token before; the gap of the first is its time
   std::vector<Tensor> recent;  ///< what short convolutions remember, of q, k and v
 };
 

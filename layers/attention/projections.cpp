@@ -32,27 +32,39 @@ Projections::Projections(const MixerSpec& spec)
       output_(spec.width, spec.width) {
   require(spec.heads > 0 && spec.width % spec.heads == 0, "mixer", "heads = ", spec.heads,
           " must divide width = ", spec.width);
+  if (spec.time.kind != "none")
+    time_ = std::make_unique<TimeAttention>(spec.time, spec.heads, spec.width / spec.heads);
 }
 
-Projections::Heads Projections::rotated(const Heads& heads, std::size_t first) const {
-  if (!rotary_) return heads;
-  return {rotary(heads.q, first), rotary(heads.k, first), heads.v};
+/// Positions and times enter queries and keys.
+Projections::Heads Projections::placed(Tape& tape, const Heads& heads, std::size_t first,
+                                       const Times& times) {
+  Var q = heads.q, k = heads.k;
+  if (rotary_) q = rotary(q, first), k = rotary(k, first);
+  if (!time_) return {q, k, heads.v};
+  const auto [timed_q, timed_k] = time_->forward(tape, {q, k}, times);
+  return {timed_q, timed_k, heads.v};
 }
 
-Projections::Heads Projections::split(Tape& tape, const Var& x) {
+Projections::Heads Projections::split(Tape& tape, const Var& x, const Layout& layout) {
   const Shape by_head{x.dim(0), x.dim(1), heads_, x.dim(2) / heads_};
-  return rotated({query_.forward(tape, x, by_head), key_.forward(tape, x, by_head),
-                  value_.forward(tape, x, by_head)},
-                 0);
+  return placed(tape,
+                {query_.forward(tape, x, by_head), key_.forward(tape, x, by_head),
+                 value_.forward(tape, x, by_head)},
+                0, layout.times);
 }
 
 Projections::Heads Projections::split(Tape& tape, const Var& x, MixerState& state) {
   const Shape by_head{1, 1, heads_, x.dim(2) / heads_};
   state.recent.resize(3);
-  return rotated(
+  state.time += double(state.gap);
+  Times now(std::vector<std::size_t>{1, 1});
+  now(0, 0) = state.time;
+  return placed(
+      tape,
       {query_.step(tape, x, by_head, state.recent[0]), key_.step(tape, x, by_head, state.recent[1]),
        value_.step(tape, x, by_head, state.recent[2])},
-      state.position++);
+      state.position++, now);
 }
 
 Var Projections::join(Tape& tape, const Var& y) {
@@ -64,6 +76,7 @@ void Projections::visit(Visitor& visitor) {
   visitor("key", key_);
   visitor("value", value_);
   visitor("output", output_);
+  if (time_) time_->visit(visitor);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,5 +1,6 @@
 #pragma once
 #include <bochner/layers/attention/mixer.hpp>
+#include <bochner/layers/attention/time_attention.hpp>
 #include <bochner/layers/basic/linear.hpp>
 #include <bochner/layers/basic/short_convolution.hpp>
 
@@ -27,8 +28,9 @@ class Projections : public Module {
   struct Heads {
     Var q, k, v;  ///< (B, T, H, d)
   };
-  /// Queries and keys are rotated if the mixer is rotary. (B, T, D) -> (B, T, H, d) each
-  Heads split(Tape& tape, const Var& x);
+  /// Queries and keys are rotated if the mixer is rotary, and see the times if it has an encoding
+  /// of time. (B, T, D) -> (B, T, H, d) each
+  Heads split(Tape& tape, const Var& x, const Layout& layout);
   /// The next token of one sequence, whose position is counted on. (1, 1, D) -> (1, 1, H, d) each
   Heads split(Tape& tape, const Var& x, MixerState& state);
   /// (B, T, H, d) -> (B, T, D)
@@ -36,11 +38,12 @@ class Projections : public Module {
   void visit(Visitor& visitor) override;
 
  private:
-  Heads rotated(const Heads& heads, std::size_t first) const;
+  Heads placed(Tape& tape, const Heads& heads, std::size_t first, const Times& times);
   std::size_t heads_;
   bool rotary_;
   HeadProjection query_, key_, value_;
   Linear output_;
+  std::unique_ptr<TimeAttention> time_;
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -9,6 +9,7 @@ BlockSpec block_spec(const StackSpec& spec, std::size_t index) {
   block.mixer.width = block.width;
   block.mixer.rotary = spec.rotary;
   block.mixer.features.density.seed += index;
+  block.mixer.time.density.seed += index;
   return block;
 }
 

@@ -52,19 +52,20 @@ class Groups : public testing::Test {
                               {"blocks.0.mixer.query.bias", {4}},
                               {"blocks.0.mixer.features.density.mean", {2, 4}},
                               {"blocks.0.mixer.time_kernel.rate", {2, 1}},
+                              {"encoding.time.coefficient", {2, 3}},
                               {"density.scale", {2, 4}}}};
 };
 
 TEST_F(Groups, DecayOnlyMatricesThatAreNotSpectral) {
-  EXPECT_THAT(decays({}), ElementsAre(0.5, 0, 0, 0, 0));
-  EXPECT_THAT(factors({}), ElementsAre(1, 1, 1, 1, 1));
+  EXPECT_THAT(decays({}), ElementsAre(0.5, 0, 0, 0, 0, 0));
+  EXPECT_THAT(factors({}), ElementsAre(1, 1, 1, 1, 1, 1));
 }
 
 TEST_F(Groups, OverrideTheDefaults) {
   EXPECT_THAT(decays({{.match = "*", .weight_decay = 0.25}}),
-              ElementsAre(0.25, 0.25, 0.25, 0.25, 0.25));
+              ElementsAre(0.25, 0.25, 0.25, 0.25, 0.25, 0.25));
   EXPECT_THAT(factors({{.match = "*.density.*", .lr_factor = 0.25}}),
-              ElementsAre(1, 1, 0.25, 1, 1));
+              ElementsAre(1, 1, 0.25, 1, 1, 1));
 }
 
 TEST_F(Groups, LaterOnesWinInWhatTheyName) {
@@ -72,8 +73,8 @@ TEST_F(Groups, LaterOnesWinInWhatTheyName) {
       {.match = "blocks.*", .lr_factor = 2, .weight_decay = 0.125},
       {.match = "*.query.*", .lr_factor = 0},
       {.match = "*.bias", .weight_decay = 0}};
-  EXPECT_THAT(factors(groups), ElementsAre(0, 0, 2, 2, 1));
-  EXPECT_THAT(decays(groups), ElementsAre(0.125, 0, 0.125, 0.125, 0));
+  EXPECT_THAT(factors(groups), ElementsAre(0, 0, 2, 2, 1, 1));
+  EXPECT_THAT(decays(groups), ElementsAre(0.125, 0, 0.125, 0.125, 0, 0));
 }
 
 TEST_F(Groups, RefuseAPatternThatMatchesNothing) {

@@ -23,6 +23,26 @@ TEST(ConfigErrors, UnknownKeys) {
             "--set: optim.schedule.kidn: no such key. Did you mean optim.schedule.kind?");
 }
 
+TEST(ConfigErrors, EventsAndTheirTimes) {
+  const std::string events = "model.kind = \"events\"\ndata.kind = \"hawkes\"\n";
+  EXPECT_EQ(error_in(events), "");
+  EXPECT_EQ(
+      error_in("data.kind = \"hawkes\"\n"),
+      "bad.toml:1:13: model.kind = \"lm\": cannot learn data.kind = \"hawkes\", which is for "
+      "model.kind = \"events\"");
+  EXPECT_EQ(
+      error_in("model.kind = \"events\"\ndata.kind = \"copy\"\n"),
+      "bad.toml:1:14: model.kind = \"events\": cannot learn data.kind = \"copy\", which is for "
+      "model.kind = \"lm\"");
+  EXPECT_EQ(error_in("data.kind = \"copy\"\nmodel.time = \"flow\"\n"),
+            "bad.toml:2:14: model.time.kind = \"flow\": needs model.kind = \"events\": other "
+            "models see no times");
+  EXPECT_EQ(error_in(events + "model.time = { shortest = 10, longest = 2 }\n"),
+            "bad.toml:3:27: model.time.shortest = 10.0: must be at most model.time.longest = 2.0");
+  EXPECT_EQ(error_in(events + "data.branching = 1.0\n"),
+            "bad.toml:3:18: data.branching = 1.0: must be at least 0 and less than 1");
+}
+
 TEST(ConfigErrors, TheFirstMistakeOfTheTextIsReported) {
   EXPECT_EQ(error_in("[train]\nzzz = 1\n[data]\naaa = 1\n"),
             "bad.toml:2:1: train.zzz: no such key. `bochner config keys` lists them");

@@ -41,7 +41,7 @@ TEST(Parameters, SuggestsWhatWasMeant) {
   EXPECT_EQ(table.suggestion("optim.l"), "optim.lr");
   EXPECT_EQ(table.suggestion("train.lr"), "optim.lr");
   EXPECT_EQ(table.suggestion("lr"), "optim.lr");
-  EXPECT_EQ(table.suggestion("model.m"), "model.mixer.m");
+  EXPECT_EQ(table.suggestion("mixer.m"), "model.mixer.m");
   EXPECT_EQ(table.suggestion("modle"), "model");
   EXPECT_EQ(table.suggestion("model.mixer.feature"), "model.mixer.features");
   EXPECT_EQ(table.suggestion("model.wdith"), "model.width");

@@ -41,7 +41,7 @@ int plot_command(const std::string& reference, bool averaged) {
       read_metrics(storage.exists(metrics) ? read_file(storage, metrics) : "", metrics.string());
   Specimen start(config), now(config);
   load_model(checkpoint, now.task->model(), averaged);
-  start.examine();
+  start.layers = attention_layers(start.task->model());
   now.examine();
   const RunReport report{directory.string(), now.task->describe_model(), now.task->describe_data(),
                          checkpoint.state(), count_parameters(now.task->model())};
@@ -49,6 +49,7 @@ int plot_command(const std::string& reference, bool averaged) {
             report.model + " — " + report.data);
   add_learning(page, report, log);
   add_spectra(page, start.layers, now.layers);
+  add_time_kernels(page, start.task->model(), now.task->model());
   if (!now.samples.empty()) add_lambda(page, now.layers, now.samples);
   if (!now.samples.empty()) add_attention(page, now.layers, start.samples, now.samples);
   now.task->illustrate(page);

@@ -62,6 +62,27 @@ void check_model(const Config& config) {
          "model.mixer.time_kernel.longest");
 }
 
+void check_time(const Config& config) {
+  for (const std::string section : {"model.time", "model.intensity"})
+    if (config.number(section + ".shortest") > config.number(section + ".longest"))
+      fail(config, section + ".shortest",
+           "must be at most " + assignment(config, section + ".longest"), section + ".longest");
+  const std::string& kind = config.text("model.time.kind");
+  if (kind == "none") return;
+  if (config.text("model.kind") != "events")
+    fail(config, "model.time.kind", "needs model.kind = \"events\": other models see no times",
+         "model.kind");
+  if (config.text("model.time.use") != "rotate") return;
+  if (kind.starts_with("mercer"))
+    fail(config, "model.time.use", "cannot be done with " + assignment(config, "model.time.kind"),
+         "model.time.kind");
+  const std::int64_t dim = config.integer("model.width") / config.integer("model.mixer.heads");
+  if (dim % 2 != 0)
+    fail(config, "model.time.use",
+         fmt::format("needs an even model.width / model.mixer.heads, not {}", dim),
+         "model.mixer.heads");
+}
+
 /// Warm-up and decay against the length of the training, where that is known in steps.
 void check_schedule(const Config& config) {
   const std::string schedule = config.text("optim.schedule.kind");
@@ -114,6 +135,7 @@ void validate(const Config& config) {
   }
   check_data(config);
   check_model(config);
+  check_time(config);
   check_optimizer(config);
   check_schedule(config);
   check_training(config);

@@ -59,6 +59,7 @@ std::vector<DataKind> make_data_kinds() {
   kinds.push_back({"listops", "classifier", false, examples, check_list_ops});
   kinds.push_back({"images", "classifier", true, fraction});
   kinds.push_back({"shapes", "classifier", false, examples});
+  kinds.push_back({"hawkes", "events", false, examples});
   kinds.push_back({"series", "forecaster", true, "data.splits", check_series});
   return kinds;
 }

@@ -31,5 +31,9 @@ Rows forecaster_rows();
 Rows series_rows();
 /// data.* of images
 Rows images_rows();
+/// model.time.*
+Rows all_time_rows(const Choices& choices);
+/// model.intensity.*, and of simulated events
+Rows all_event_rows();
 
 }  // namespace bochner::inline BOCHNER_PRECISION

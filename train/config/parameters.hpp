@@ -89,6 +89,8 @@ struct Choices {
   NameList features = [] { return std::vector<std::string>{"positive"}; };
   NameList projections = [] { return std::vector<std::string>{"density"}; };
   NameList densities = [] { return std::vector<std::string>{"gaussian"}; };
+  NameList times = [] { return std::vector<std::string>{"none", "gaussian", "flow"}; };
+  NameList time_uses = [] { return std::vector<std::string>{"concatenate", "add"}; };
   NameList draws = [] { return std::vector<std::string>{"iid", "orthogonal"}; };
 };
 

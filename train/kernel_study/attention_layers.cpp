@@ -11,7 +11,8 @@ struct LayerCollector : Visitor {
   void on_module(const std::string& name, Module& module) override {
     if (const auto* mixer = dynamic_cast<const Mixer*>(&module)) {
       layers.push_back({name, mixer});
-    } else if (!layers.empty() && name.starts_with(layers.back().name + ".")) {
+    } else if (!layers.empty() && name.starts_with(layers.back().name + ".") &&
+               !name.starts_with(layers.back().name + ".time.")) {
       AttentionLayer& layer = layers.back();
       if (auto* map = dynamic_cast<FeatureMap*>(&module); map && !layer.features)
         layer.features = map;

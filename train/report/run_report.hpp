@@ -20,6 +20,9 @@ void add_learning(Page& page, const RunReport& report, const MetricsLog& log);
 void add_spectra(Page& page, const std::vector<AttentionLayer>& start,
                  const std::vector<AttentionLayer>& now);
 
+/// K(lag) of each encoding of time, at the start and now.
+void add_time_kernels(Page& page, Module& start, Module& now);
+
 /// How much lambda(x) of each layer that has one weighs its features, and how it depends on x.
 void add_lambda(Page& page, const std::vector<AttentionLayer>& layers,
                 const std::vector<AttentionSample>& samples);

@@ -15,6 +15,7 @@ constexpr ReferenceModel models[] = {
     {"performer-lm-16k", "linear", 64, 4, 32, 2, 4, 256, 16384, 1},
     {"softmax-lm", "softmax", 128, 4, 64, 2, 4, 256, 1024, 8},
     {"performer-cls", "linear", 128, 4, 64, 4, 4, 20, 2048, 8, 10},
+    {"time-events", "softmax", 64, 4, 64, 2, 4, 1000, 128, 32, 0, true},
 };
 
 /// Frequencies that are parameters themselves, the same for all heads: what the PyTorch models
@@ -51,14 +52,6 @@ TrunkSpec trunk_of(const ReferenceModel& reference) {
   return spec;
 }
 
-Indices random_indices(const Shape& shape, std::size_t below, std::uint64_t stream) {
-  Indices indices{shape, {}};
-  const RandomFunction random{1, Purpose::test, stream};
-  for (std::uint64_t i = 0; i < element_count(shape); ++i)
-    indices.values.push_back(std::int32_t(random.integer(i, below)));
-  return indices;
-}
-
 template <class Model, class Spec>
 ReferenceProblem problem_of(const Spec& spec, const Indices& tokens, const Indices& targets) {
   auto model = std::make_unique<Model>(spec);
@@ -73,6 +66,14 @@ ReferenceProblem problem_of(const Spec& spec, const Indices& tokens, const Indic
 
 std::span<const ReferenceModel> reference_models() { return models; }
 
+Indices random_indices(const Shape& shape, std::size_t below, std::uint64_t stream) {
+  Indices indices{shape, {}};
+  const RandomFunction random{1, Purpose::test, stream};
+  for (std::uint64_t i = 0; i < element_count(shape); ++i)
+    indices.values.push_back(std::int32_t(random.integer(i, below)));
+  return indices;
+}
+
 const ReferenceModel& reference_model(const std::string& name) {
   std::string known;
   for (const ReferenceModel& model : models) {
@@ -84,6 +85,7 @@ const ReferenceModel& reference_model(const std::string& name) {
 }
 
 ReferenceProblem make_problem(const ReferenceModel& reference, std::size_t batch) {
+  if (reference.events) return make_event_problem(reference, batch);
   const TrunkSpec trunk = trunk_of(reference);
   densities().add(trunk.block.mixer.features.density.kind, make<FreeFrequencies>);
   const std::size_t B = batch > 0 ? batch : reference.batch;

@@ -12,6 +12,7 @@ struct ReferenceModel {
   const char *name, *mixer;
   std::size_t width, heads, m, blocks, expansion, vocabulary, length, batch;
   std::size_t classes = 0;  ///< of a sequence classifier; 0 for a language model
+  bool events = false;      ///< whether tokens have times, which a Mercer encoding lets in
 };
 
 std::span<const ReferenceModel> reference_models();
@@ -24,6 +25,9 @@ struct ReferenceProblem {
   std::function<Var(Tape&)> loss;
   std::size_t tokens;
 };
+Indices random_indices(const Shape& shape, std::size_t below, std::uint64_t stream);
+/// A model of events, see ReferenceModel::events.
+ReferenceProblem make_event_problem(const ReferenceModel& reference, std::size_t batch);
 /// `batch` sequences, 0 for the model's own number.
 ReferenceProblem make_problem(const ReferenceModel& reference, std::size_t batch);
 

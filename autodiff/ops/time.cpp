@@ -1,0 +1,163 @@
+#include <bochner/autodiff/compute/math.hpp>
+#include <bochner/autodiff/compute/phase.hpp>
+#include <bochner/autodiff/compute/rows.hpp>
+#include <bochner/autodiff/ops/time.hpp>
+#include <cmath>
+#include <vector>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Waves that are worth a task.
+constexpr std::size_t wave_grain = 4096;
+
+std::size_t time_grain(std::size_t waves) {
+  return std::max<std::size_t>(1, wave_grain / std::max<std::size_t>(1, waves));
+}
+
+Shape with_axes(const Times& times, std::initializer_list<std::size_t> axes) {
+  Shape shape(times.shape().begin(), times.shape().end());
+  shape.insert(shape.end(), axes.begin(), axes.end());
+  return shape;
+}
+
+/// Sums over the times: body(begin, end, sums) adds those of one chunk; chunks are joined in order.
+template <class Body>
+std::vector<double> sums_over_times(std::size_t times, std::size_t grain, std::size_t size,
+                                    const Body& body) {
+  const std::size_t chunks = (times + grain - 1) / grain;
+  std::vector<double> partial(std::max<std::size_t>(1, chunks) * size);
+  parallel_for(times, grain, [&](std::size_t begin, std::size_t end) {
+    body(begin, end, partial.data() + begin / grain * size);
+  });
+  for (std::size_t chunk = 1; chunk < chunks; ++chunk)
+    for (std::size_t i = 0; i < size; ++i) partial[i] += partial[chunk * size + i];
+  partial.resize(size);
+  return partial;
+}
+
+void add_sums(const Var& x, const double* sums) {
+  if (!x.needs_gradient()) return;
+  real* gradient = x.gradient_buffer().data();
+  for (std::size_t i = 0; i < x.size(); ++i) gradient[i] += real(sums[i]);
+}
+
+/// cos and sin of every w t. w (m) -> (m), (m)
+void waves(const real* w, std::size_t m, double time, real* cosine, real* sine) {
+  for (std::size_t i = 0; i < m; ++i) cosine[i] = real(reduced_phase(double(w[i]), time));
+  for (std::size_t i = 0; i < m; ++i) math::sincos(cosine[i], sine + i, cosine + i);
+}
+
+/// The same of w t, 2 w t, .., J w t by the addition theorem. w (k) -> (J, k), (J, k)
+void harmonics(const real* w, std::size_t k, double time, std::size_t J, real* cosine, real* sine) {
+  if (J == 0) return;
+  waves(w, k, time, cosine, sine);
+  for (std::size_t j = 0; j + 1 < J; ++j) {
+    const real *c = cosine + j * k, *s = sine + j * k;
+    for (std::size_t i = 0; i < k; ++i) {
+      cosine[(j + 1) * k + i] = cosine[i] * c[i] - sine[i] * s[i];
+      sine[(j + 1) * k + i] = sine[i] * c[i] + cosine[i] * s[i];
+    }
+  }
+}
+
+}  // namespace
+
+Var fourier_time(const Times& times, const Var& w) {
+  require(w.rank() == 1 && w.size() >= 1, "fourier_time", "w must be (m) with m >= 1: ", w.shape());
+  const std::size_t m = w.size(), n = times.size();
+  const real norm = 1 / std::sqrt(real(m));
+  const auto when = std::make_shared<const Times>(times);
+  Tensor y = uninitialized(with_axes(times, {2 * m}));
+  parallel_for(n, time_grain(m), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t t = begin; t < end; ++t) {
+      real* row = y.data() + t * 2 * m;
+      waves(w.data(), m, when->data()[t], row, row + m);
+      for (std::size_t i = 0; i < 2 * m; ++i) row[i] *= norm;
+    }
+  });
+  const auto slopes = [when, m](const Tensor& y, const Tensor& g, std::size_t t, double* sum) {
+    const real *cosine = y.data() + t * 2 * m, *to_cosine = g.data() + t * 2 * m;
+    const real *sine = cosine + m, *to_sine = to_cosine + m;
+    for (std::size_t i = 0; i < m; ++i)
+      sum[i] += when->data()[t] * double(to_sine[i] * cosine[i] - to_cosine[i] * sine[i]);
+  };
+  return record("fourier_time", std::move(y), {w}, [=](const Tensor& y, Tensor& g) {
+    const auto chunk = [&](std::size_t begin, std::size_t end, double* sum) {
+      for (std::size_t t = begin; t < end; ++t) slopes(y, g, t, sum);
+    };
+    add_sums(w, sums_over_times(n, time_grain(m), m, chunk).data());
+  });
+}
+
+namespace {
+
+/// What the loops of fourier_series share.
+struct Series {
+  std::shared_ptr<const Times> when;
+  Var w, amplitude;
+  std::size_t k, terms, J;
+
+  std::size_t grain() const { return time_grain(k * J); }
+
+  /// y (n, k, terms) of the times begin <= t < end.
+  void forward(std::size_t begin, std::size_t end, real* y) const {
+    std::vector<real> wave(k * 2 * J);
+    const real* a = amplitude.data();
+    for (std::size_t t = begin; t < end; ++t) {
+      harmonics(w.data(), k, when->data()[t], J, wave.data(), wave.data() + J * k);
+      for (std::size_t i = 0; i < k; ++i) {
+        real* row = y + (t * k + i) * terms;
+        row[0] = a[i * terms];
+        for (std::size_t p = 1; p < terms; ++p) row[p] = a[i * terms + p] * wave[(p - 1) * k + i];
+      }
+    }
+  }
+
+  /// Adds the gradients of the amplitudes (k, terms), then of the frequencies (k), to `sum`. The
+  /// waves are formed again: the output cannot be divided by amplitudes that may be 0.
+  void backward(const real* g, std::size_t begin, std::size_t end, double* sum) const {
+    std::vector<real> wave(k * 2 * J);
+    const real *a = amplitude.data(), *cosine = wave.data(), *sine = cosine + J * k;
+    for (std::size_t t = begin; t < end; ++t) {
+      harmonics(w.data(), k, when->data()[t], J, wave.data(), wave.data() + J * k);
+      for (std::size_t i = 0; i < k; ++i) {
+        const real *row = g + (t * k + i) * terms, *ai = a + i * terms;
+        sum[i * terms] += double(row[0]);
+        for (std::size_t p = 1; p < terms; ++p)
+          sum[i * terms + p] += double(row[p] * wave[(p - 1) * k + i]);
+        real slope = 0;
+        for (std::size_t j = 0; j < J; ++j)
+          slope += real(j + 1) * (row[1 + J + j] * ai[1 + J + j] * cosine[j * k + i] -
+                                  row[1 + j] * ai[1 + j] * sine[j * k + i]);
+        sum[k * terms + i] += when->data()[t] * double(slope);
+      }
+    }
+  }
+};
+
+}  // namespace
+
+Var fourier_series(const Times& times, const Var& w, const Var& amplitude) {
+  require(w.rank() == 1 && amplitude.rank() == 2 && amplitude.dim(0) == w.size() &&
+              amplitude.dim(1) % 2 == 1,
+          "fourier_series", "wants w (k), amplitude (k, 1 + 2J): w ", w.shape(), ", amplitude ",
+          amplitude.shape());
+  const std::size_t k = w.size(), terms = amplitude.dim(1), n = times.size();
+  const Series series{std::make_shared<const Times>(times), w, amplitude, k, terms, terms / 2};
+  Tensor y = uninitialized(with_axes(times, {k, terms}));
+  parallel_for(n, series.grain(),
+               [&](std::size_t begin, std::size_t end) { series.forward(begin, end, y.data()); });
+  return record("fourier_series", std::move(y), {w, amplitude}, [series, n](Tensor& g) {
+    const std::size_t amplitudes = series.amplitude.size();
+    const auto chunk = [&](std::size_t begin, std::size_t end, double* sum) {
+      series.backward(g.data(), begin, end, sum);
+    };
+    const std::vector<double> sums =
+        sums_over_times(n, series.grain(), amplitudes + series.k, chunk);
+    add_sums(series.amplitude, sums.data());
+    add_sums(series.w, sums.data() + amplitudes);
+  });
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

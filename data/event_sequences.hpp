@@ -1,0 +1,59 @@
+#pragma once
+/// Sequences of marked events in batches, and what is true of the generated ones.
+
+#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/times.hpp>
+#include <bochner/data/hawkes.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// T events of B sequences and, for each, the event that follows it.
+struct EventBatch {
+  Indices types, next_types;  ///< (B, T)
+  Times times, next_times;    ///< (B, T), ascending
+};
+
+/// Types in a ring: an event of type l has `branching` children of type l + 1 on the average, after
+/// (l + 1) lag on the average. One event in a unit of time, after a long time.
+struct HawkesSpec {
+  std::string kernel = "delayed";  ///< "exponential", or "delayed" with a peak (Erlang, shape 8)
+  std::size_t types = 3;
+  std::size_t length = 64;  ///< events that a model sees (T)
+  double branching = 0.8;   ///< below 1
+  double lag = 3;
+};
+HawkesProcess hawkes_process(const HawkesSpec& spec);
+/// The kernels that a HawkesSpec may name.
+std::vector<std::string> hawkes_kernels();
+
+/// Generated sequences, each from a process without a past at time 0.
+class HawkesEvents {
+ public:
+  HawkesEvents(const HawkesSpec& spec, const ExampleSet& examples);
+  const HawkesSpec& spec() const { return spec_; }
+  const HawkesProcess& process() const { return process_; }
+  const ExampleSet& examples() const { return examples_; }
+
+  /// Training examples first, ..., first + count - 1, counted on from epoch to epoch.
+  EventBatch batch(std::uint64_t first, std::size_t count) const;
+  EventBatch validation_batch(std::uint64_t index, std::size_t size) const;
+  /// Of everything that decides the examples.
+  std::uint64_t fingerprint() const;
+
+ private:
+  template <class DrawsOf>
+  EventBatch gather(std::size_t count, const DrawsOf& draws_of) const;
+  HawkesSpec spec_;
+  HawkesProcess process_;
+  ExampleSet examples_;
+};
+
+/// What the process itself says of a batch of its events.
+struct EventTruth {
+  double time_nats = 0;  ///< sum of -ln density of the next times, in units of 1 / time
+  double type_nats = 0;  ///< sum of -ln probability of the next types at these times
+  Times intensity;       ///< (B, T, points, K) at the middles of `points` equal parts of every gap
+};
+EventTruth event_truth(const HawkesProcess& process, const EventBatch& batch, std::size_t points);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,85 @@
+#pragma once
+#include <bochner/layers/basic/embedding.hpp>
+#include <bochner/layers/encodings/positions.hpp>
+#include <bochner/layers/encodings/time_encoding.hpp>
+#include <bochner/layers/encodings/time_scale.hpp>
+#include <bochner/layers/models/block_stack.hpp>
+#include <bochner/layers/models/intensity.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+struct EventEncodingSpec {
+  std::size_t types = 2, width = 32;
+  TimeEncodingSpec time;
+};
+
+/// Features of events: the embedding of the type and, if its use is "concatenate" or "add", the
+/// encoding of the time.
+class EventEncoding : public Module {
+ public:
+  explicit EventEncoding(const EventEncodingSpec& spec);
+  /// types (B, T), times (B, T) in units of the encoding -> (B, T, D)
+  Var forward(Tape& tape, const Indices& types, const Times& times);
+  /// Null where there is none here.
+  TimeEncoding* time() { return time_.get(); }
+  void visit(Visitor& visitor) override;
+
+ private:
+  bool adds_;
+  Embedding type_;
+  std::unique_ptr<TimeEncoding> time_;
+  std::unique_ptr<Linear> mix_;
+};
+
+struct EventModelSpec {
+  std::size_t types = 2;
+  std::size_t length = 64;         ///< longest training sequence; the number of learned positions
+  std::string positions = "none";  ///< of the events' numbers, besides their times
+  TimeEncodingSpec time;
+  StackSpec stack;
+  IntensitySpec intensity;  ///< its types and width are filled in
+};
+
+/// Events and the events that follow them. (B, T) each
+struct EventSequences {
+  const Indices &types, &next_types;
+  const Times &times, &next_times;
+};
+
+/// Predicts the next event from those so far: encoding, causal blocks, intensity of every type.
+class EventModel : public Module {
+ public:
+  explicit EventModel(const EventModelSpec& spec);
+  /// Origin and unit; set it from the training data before the first step.
+  TimeScale& scale() { return scale_; }
+  double unit() const { return scale_.unit(); }
+  const Intensity& intensity() const { return intensity_; }
+  EventEncoding& encoding() { return encoding_; }
+
+  /// Weights of the intensity after each event, for intensity(). (B, T), (B, T) -> (B, T, K, P)
+  Var outlook(Tape& tape, const Indices& types, const Times& times);
+
+  /// Means of -ln density of the next time, in units of 1 / time of the data, and of -ln
+  /// probability of its type at that time; in nats per event. -> () each
+  struct Nats {
+    Var time, type;
+    Var weights;        ///< outlook()
+    Var log_intensity;  ///< (B, T, K) at the next times, in units of the model
+  };
+  Nats nats(Tape& tape, const EventSequences& events);
+  /// Of one event, both together. -> ()
+  Var loss(Tape& tape, const EventSequences& events);
+  void visit(Visitor& visitor) override;
+
+ private:
+  TimeScale scale_;
+  EventEncoding encoding_;
+  std::unique_ptr<PositionEncoding> positions_;
+  BlockStack stack_;
+  Intensity intensity_;
+};
+
+/// Times since the event before; 0 for the first. (B, T) -> (B, T)
+Tensor gaps_of(const Times& times);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

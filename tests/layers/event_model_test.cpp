@@ -1,0 +1,199 @@
+#include <bochner/autodiff/ops.hpp>
+#include <bochner/layers/initialize.hpp>
+#include <bochner/layers/models/event_model.hpp>
+#include <cmath>
+
+#include "layers/layer_check.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+using namespace layer_check;
+
+constexpr double limit = is_double ? 1e-9 : 2e-4;
+
+/// Three sequences of seven events of three types, and those that follow.
+struct Sample {
+  Indices types{{3, 7}, {}}, next_types{{3, 7}, {}};
+  Times times = Times(std::vector<std::size_t>{3, 7}), next_times = times;
+  explicit Sample(double unit = 1, double origin = 0) {
+    const RandomFunction random{3, Purpose::test, 8};
+    double now = 0;
+    for (std::size_t i = 0; i < 24; ++i) {
+      now = i % 8 == 0 ? 0 : now + 0.125 + double(random.integer(2 * i, 24)) / 8;
+      const auto type = std::int32_t(random.integer(2 * i + 1, 3));
+      const std::size_t row = i / 8, t = i % 8;
+      if (t < 7) types.values.push_back(type), times(row, t) = origin + unit * now;
+      if (t > 0) next_types.values.push_back(type), next_times(row, t - 1) = origin + unit * now;
+    }
+  }
+  EventSequences events() const { return {types, next_types, times, next_times}; }
+};
+
+EventModelSpec small_spec(const std::string& kind, const std::string& use,
+                          const std::string& mixer = "softmax") {
+  EventModelSpec spec;
+  spec.types = 3;
+  spec.length = 7;
+  spec.positions = kind == "none" ? "learned" : "none";
+  spec.time.kind = kind;
+  spec.time.use = use;
+  spec.time.m = use == "rotate" ? 2 : 3;
+  spec.time.longest = 20;
+  spec.time.density.draws = "iid";
+  spec.stack.blocks = 1;
+  spec.stack.block.width = 8;
+  spec.stack.block.expansion = 2;
+  spec.stack.block.mixer.kind = mixer;
+  spec.stack.block.mixer.heads = 2;
+  spec.stack.block.mixer.features.m = 6;
+  spec.intensity.delays = 2;
+  return spec;
+}
+
+Tensor outlook_of(EventModel& model, const Sample& sample) {
+  Tape tape;
+  tape.recording = false;
+  return model.outlook(tape, sample.types, sample.times).value();
+}
+
+Times filled_times(double time) {
+  Times times(std::vector<std::size_t>{1, 1});
+  times.fill(time);
+  return times;
+}
+
+TEST(Intensity, IntegratesToItsCompensator) {
+  Intensity intensity({2, 4, 3, 0.3, 4});
+  initialize(intensity, 1);
+  Tape tape;
+  tape.recording = false;
+  const Var weights = intensity.weights(tape, Var(random_tensor({1, 1, 4}, 1)));
+  constexpr std::size_t steps = 4000;
+  for (const double s : {0.0, 0.4, 9.0}) {
+    double integral = 0;
+    for (std::size_t i = 0; i < steps; ++i) {
+      const Times at = filled_times(s * (double(i) + 0.5) / double(steps));
+      const Tensor lambda = exp(intensity.log_intensity(weights, at)).value();
+      integral += double(lambda.data()[0] + lambda.data()[1]) * s / double(steps);
+    }
+    const double exact = double(intensity.compensator(weights, filled_times(s)).data()[0]);
+    EXPECT_NEAR(exact, integral, is_double ? 1e-6 : 1e-4);
+  }
+}
+
+TEST(EventModel, IsDifferentiableHoweverTimesEnter) {
+  const Sample sample;
+  const auto check = [&](const EventModelSpec& spec) {
+    EventModel model(spec);
+    initialize(model, 1);
+    for (const NamedParameter& named : parameters_of(model))
+      if (named.name.starts_with("encoding.type") || named.name.starts_with("positions"))
+        for (real& x : named.parameter->value()) x *= 20;
+    model.scale().fit(sample.times);
+    const GradientReport report = check_gradient(
+        [&](Tape& tape) { return model.loss(tape, sample.events()); }, parameters_of(model));
+    EXPECT_TRUE(report.passed) << spec.time.kind << " " << spec.time.use << ": "
+                               << report.summary();
+  };
+  if (!is_double) return;
+  check(small_spec("none", "concatenate"));
+  check(small_spec("flow", "concatenate"));
+  check(small_spec("mercer", "add", "linear"));
+  for (const char* mixer : {"softmax", "linear"}) {
+    check(small_spec("free", "attend", mixer));
+    check(small_spec("gaussian", "rotate", mixer));
+  }
+  EventModelSpec decay = small_spec("none", "concatenate", "linear");
+  decay.stack.block.mixer.time_kernel.kind = "decay";
+  check(decay);
+}
+
+/// ln of a density per minute is that of one per hour less ln 60, whatever the origin.
+TEST(EventModel, NatsAreThoseOfTheUnitOfTheData) {
+  const Sample minutes, hours(60, 4096);
+  double nats[2];
+  for (const Sample* sample : {&minutes, &hours}) {
+    EventModel model(small_spec("flow", "concatenate"));
+    initialize(model, 1);
+    model.scale().fit(sample->times);
+    Tape tape;
+    nats[sample == &hours] = double(model.nats(tape, sample->events()).time.data()[0]);
+  }
+  EXPECT_NEAR(nats[1] - nats[0], std::log(60.0), limit);
+}
+
+/// Exact attention of rotated queries and keys, and decay by gaps, see lags only.
+TEST(EventModel, OfLagsDoesNotSeeTheHour) {
+  EventModelSpec decayed = small_spec("none", "concatenate", "linear");
+  decayed.positions = "none";
+  decayed.stack.block.mixer.time_kernel.kind = "decay";
+  const auto outlooks = [](const EventModelSpec& spec) {
+    EventModel model(spec);
+    initialize(model, 1);
+    return std::pair(outlook_of(model, Sample()), outlook_of(model, Sample(1, 1024)));
+  };
+  for (const EventModelSpec& spec : {small_spec("flow", "rotate"), decayed}) {
+    const auto [early, late] = outlooks(spec);
+    op_check::expect_near(late, early, limit);
+  }
+  const auto [early, late] = outlooks(small_spec("flow", "concatenate"));
+  EXPECT_GT(std::abs(late.data()[70] - early.data()[70]), 1e-6);
+}
+
+/// Gaps matter: the same events at other times are another past.
+TEST(EventModel, SeesTimes) {
+  for (const char* use : {"concatenate", "add", "attend", "rotate"}) {
+    EventModel model(small_spec("free", use));
+    initialize(model, 1);
+    Sample sample;
+    const Tensor before = outlook_of(model, sample);
+    for (std::size_t t = 3; t < 7; ++t) sample.times(0, t) += 2;
+    const Tensor after = outlook_of(model, sample);
+    const std::size_t token = before.size() / 21;
+    EXPECT_TRUE(std::equal(before.begin(), before.begin() + 3 * token, after.begin())) << use;
+    EXPECT_FALSE(std::equal(before.begin() + 3 * token, before.begin() + 7 * token,
+                            after.begin() + 3 * token))
+        << use;
+  }
+}
+
+/// Token by token, with the gaps alone: that of the first is its time.
+TEST(BlockStack, StepsThroughTimesAsThroughTheWholeSequence) {
+  const Sample sample;
+  for (const char* use : {"attend", "rotate"}) {
+    for (const char* mixer : {"softmax", "linear"}) {
+      StackSpec spec = small_spec("free", use, mixer).stack;
+      spec.block.mixer.time = small_spec("free", use).time;
+      BlockStack stack(spec);
+      initialize(stack, 1);
+      Layout layout;
+      layout.times = Times(std::vector<std::size_t>{1, 7});
+      std::copy_n(sample.times.begin(), 7, layout.times.begin());
+      const Var x(random_tensor({1, 7, 8}, 1));
+      Tape tape;
+      tape.recording = false;
+      const Var whole = stack.forward(tape, x, layout);
+      BlockStack::State state = stack.start();
+      for (std::size_t t = 0; t < 7; ++t) {
+        const double gap = layout.times(0, t) - (t == 0 ? 0 : layout.times(0, t - 1));
+        const Var y = stack.step(tape, slice(x, 1, t, t + 1), state, real(gap));
+        op_check::expect_near(y.value(), slice(whole, 1, t, t + 1).value(), limit);
+      }
+    }
+  }
+}
+
+TEST(EventModel, NamesWhatLearnsTime) {
+  const auto has = [](const EventModelSpec& spec, const std::string& name) {
+    EventModel model(spec);
+    const std::vector<std::string> names = names_of(model);
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  EXPECT_TRUE(has(small_spec("flow", "concatenate"), "encoding.time.density.log_scale"));
+  EXPECT_TRUE(has(small_spec("free", "rotate"), "blocks.0.mixer.time.log_frequency"));
+  EXPECT_THROW(EventModel(small_spec("mercer", "rotate")), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/layers/initialize.hpp>
+#include <bochner/train/event_task.hpp>
+#include <bochner/train/model_spec.hpp>
+#include <bochner/train/token_task.hpp>
+#include <cmath>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Points of every gap at which intensities are compared.
+constexpr std::size_t intensity_points = 4;
+/// Sequences from which origin and unit of time are taken.
+constexpr std::uint64_t scale_sequences = 64;
+
+EventModelSpec event_model_spec(const Config& config) {
+  EventModelSpec spec;
+  spec.types = std::size_t(config.integer("data.types"));
+  spec.length = std::size_t(config.integer("data.length"));
+  spec.positions = config.text("model.positions");
+  spec.time = time_encoding_spec(config);
+  spec.stack = stack_spec(config);
+  spec.intensity.delays = std::size_t(config.integer("model.intensity.delays"));
+  spec.intensity.shortest = config.number("model.intensity.shortest");
+  spec.intensity.longest = config.number("model.intensity.longest");
+  return spec;
+}
+
+EventSequences view(const EventBatch& batch) {
+  return {batch.types, batch.next_types, batch.times, batch.next_times};
+}
+
+std::uint64_t right_ones(const Var& scores, const Indices& labels) {
+  const std::size_t K = scores.dim(-1);
+  std::uint64_t right = 0;
+  for (std::size_t i = 0; i < labels.values.size(); ++i) {
+    const real* row = scores.data() + i * K;
+    right += std::max_element(row, row + K) - row == labels.values[i];
+  }
+  return right;
+}
+
+}  // namespace
+
+TimeEncodingSpec time_encoding_spec(const Config& config) {
+  const auto count = [&](const char* name) { return std::size_t(config.integer(name)); };
+  TimeEncodingSpec spec;
+  spec.kind = config.text("model.time.kind");
+  spec.use = config.text("model.time.use");
+  spec.m = count("model.time.m");
+  spec.degree = count("model.time.degree");
+  spec.paired = config.flag("model.time.paired");
+  spec.shortest = config.number("model.time.shortest");
+  spec.longest = config.number("model.time.longest");
+  spec.density.draws = "sobol";  // frequencies are points of a line: nothing else spreads as well
+  spec.density.redraw = count("model.time.redraw") * count("train.accumulate");
+  spec.density.seed = count("train.seed");
+  spec.density.log_scale = config.number("model.time.log_scale");
+  spec.density.components = count("model.time.components");
+  spec.density.degrees = config.number("model.time.degrees");
+  spec.density.knots = count("model.time.knots");
+  return spec;
+}
+
+HawkesSpec hawkes_spec(const Config& config) {
+  HawkesSpec spec;
+  spec.kernel = config.text("data.excitation");
+  spec.types = std::size_t(config.integer("data.types"));
+  spec.length = std::size_t(config.integer("data.length"));
+  spec.branching = config.number("data.branching");
+  spec.lag = config.number("data.lag");
+  return spec;
+}
+
+IntensityError intensity_error(const EventModel& model, const Var& weights, const EventBatch& batch,
+                               const Times& truth) {
+  const std::size_t points = truth.shape()[2], K = truth.shape()[3];
+  const Times gaps = batch.next_times - batch.times;
+  IntensityError error;
+  for (std::size_t point = 0; point < points; ++point) {
+    const double part = (double(point) + 0.5) / double(points), unit = model.unit();
+    const Times spans = gaps * (part / unit);
+    const Var log_intensity = model.intensity().log_intensity(weights, spans);
+    for (std::size_t i = 0; i < gaps.size(); ++i) {
+      for (std::size_t k = 0; k < K; ++k) {
+        const double known = truth.data()[(i * points + point) * K + k];
+        const double learned = std::exp(double(log_intensity.data()[i * K + k])) / unit;
+        error.difference += gaps.data()[i] * std::abs(learned - known);
+        error.truth += gaps.data()[i] * known;
+      }
+    }
+  }
+  return error;
+}
+
+EventTask::EventTask(const Config& config)
+    : spec_(event_model_spec(config)),
+      data_(hawkes_spec(config), example_set(config)),
+      model_(spec_) {
+  initialize(model_, std::uint64_t(config.integer("train.seed")));
+  const std::uint64_t count = std::min(scale_sequences, data_.examples().train);
+  model_.scale().fit(data_.batch(0, std::size_t(count)).times);
+}
+
+Var EventTask::loss(Tape& tape, std::uint64_t first, std::size_t count) {
+  const EventBatch batch = data_.batch(first, count);
+  return model_.loss(tape, view(batch));
+}
+
+Evaluation EventTask::validate(Tape& tape, std::uint64_t index, std::size_t size) {
+  const EventBatch batch = data_.validation_batch(index, size);
+  const EventModel::Nats nats = model_.nats(tape, view(batch));
+  const EventTruth truth = event_truth(data_.process(), batch, intensity_points);
+  const IntensityError error = intensity_error(model_, nats.weights, batch, truth.intensity);
+  const double events = double(batch.types.values.size());
+  const double time = double(nats.time.data()[0]), type = double(nats.type.data()[0]);
+  const double right = double(right_ones(nats.log_intensity, batch.next_types));
+  return {(time + type) * events,
+          std::uint64_t(events),
+          "nats/event",
+          {{"time_nats", "of the time", time * events},
+           {"type_nats", "of the type", type * events},
+           {"accuracy", "of the types right", right, true},
+           {"true_nats", "by the true process", truth.time_nats + truth.type_nats},
+           {"intensity_error", "error of the intensity", events * error.difference / error.truth,
+            true}}};
+}
+
+std::string EventTask::describe_model() const {
+  const std::string time =
+      spec_.time.kind == "none" ? "none" : fmt::format("{} ({})", spec_.time.kind, spec_.time.use);
+  return fmt::format("events, {}, positions {}, time {}", describe_stack(spec_.stack),
+                     spec_.positions, time);
+}
+
+std::string EventTask::describe_data() const {
+  return fmt::format("hawkes, {}, {} events of {} types{}", data_.spec().kernel,
+                     data_.spec().length, data_.spec().types, describe_set(data_.examples()));
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,43 @@
+#pragma once
+#include <bochner/data/event_sequences.hpp>
+#include <bochner/layers/models/event_model.hpp>
+#include <bochner/train/config/config.hpp>
+#include <bochner/train/task.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// The encoding of time that a config describes.
+TimeEncodingSpec time_encoding_spec(const Config& config);
+HawkesSpec hawkes_spec(const Config& config);
+
+/// Next events of a simulated process, judged beside what the process itself knows.
+class EventTask : public Task {
+ public:
+  explicit EventTask(const Config& config);
+  Module& model() override { return model_; }
+  std::uint64_t examples_per_epoch() const override { return data_.examples().train; }
+  std::uint64_t tokens_per_example() const override { return data_.spec().length; }
+  Var loss(Tape& tape, std::uint64_t first, std::size_t count) override;
+  std::uint64_t validation_batches(std::size_t batch) const override {
+    return data_.examples().validation_batches(batch);
+  }
+  Evaluation validate(Tape& tape, std::uint64_t index, std::size_t batch) override;
+  std::uint64_t data_fingerprint() const override { return data_.fingerprint(); }
+  std::string describe_model() const override;
+  std::string describe_data() const override;
+
+ private:
+  EventModelSpec spec_;
+  HawkesEvents data_;
+  EventModel model_;
+};
+
+/// Mean over time of |lambda - truth|, summed over types, over the mean of the truth: sums of both
+/// over `points` middles of equal parts of every gap, weighted by their lengths.
+struct IntensityError {
+  double difference = 0, truth = 0;
+};
+IntensityError intensity_error(const EventModel& model, const Var& weights, const EventBatch& batch,
+                               const Times& truth);
+
+}  // namespace bochner::inline BOCHNER_PRECISION
