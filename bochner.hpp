@@ -7,6 +7,8 @@
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/data/byte_corpus.hpp>
 #include <bochner/data/glob.hpp>
+#include <bochner/data/npz.hpp>
+#include <bochner/data/read_array.hpp>
 #include <bochner/data/sampler.hpp>
 #include <bochner/data/windows.hpp>
 #include <bochner/layers/attention/mixer.hpp>

@@ -104,9 +104,9 @@ TEST(ClassifierTask, LearnsTheOperationsOfShortLists) {
 TEST(ClassifierTask, TellsShapesInNoise) {
   const Evaluation result =
       trained(generated({"model.kind=classifier", "data.kind=shapes", "data.side=12",
-                         "model.width=16", "train.batch=16", "optim.lr=0.01", "train.steps=150",
-                         "data.validation_examples=200"}),
-              150);
+                         "model.width=16", "model.mixer.convolution=4", "train.batch=32",
+                         "optim.lr=0.01", "train.steps=300", "data.validation_examples=200"}),
+              300);
   EXPECT_EQ(result.terms, 200u);
   EXPECT_GT(result.mean("accuracy"), 0.35);  // a guess has 25 %
 }
