@@ -8,7 +8,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t shown_windows = 3, shown_variates = 4, batch_size = 64;
+constexpr std::size_t shown_windows = 3, shown_variates = 3, batch_size = 64;
 
 /// `count` of n things, spread evenly with both ends, or all of them.
 std::vector<std::size_t> spread(std::size_t n, std::size_t count) {

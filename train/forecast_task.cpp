@@ -116,7 +116,7 @@ Evaluation ForecastTask::evaluate(Tape& tape, Split split, std::uint64_t index, 
   const auto sum = [&](const Var& mean) { return double(mean.value()()) * double(terms); };
   return {sum(model_.loss(forecast, batch.future)),
           terms,
-          spec_.loss,
+          loss_unit(),
           {{"mse", "mse", sum(mean_squared_error(forecast, batch.future))},
            {"mae", "mae", sum(mean_absolute_error(forecast, batch.future))}}};
 }

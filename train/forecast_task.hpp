@@ -28,6 +28,7 @@ class ForecastTask : public Task {
   /// input has one.
   NamedArray predict(const NamedArray& input) override;
   void illustrate(Page& page) override;
+  std::string loss_unit() const override { return spec_.loss; }
   std::uint64_t data_fingerprint() const override { return fingerprint(windows_.series()); }
   std::string describe_model() const override;
   std::string describe_data() const override;

@@ -67,6 +67,8 @@ class Task {
   /// Adds sections with pictures of held-out examples to the report of a run.
   virtual void illustrate(Page&) {}
 
+  /// Of the loss, behind numbers: Evaluation's.
+  virtual std::string loss_unit() const { return "nats"; }
   /// Equal data give equal fingerprints: a resumed run refuses other data.
   virtual std::uint64_t data_fingerprint() const = 0;
   /// "lm, 4 blocks, D 128, linear(positive, gaussian, m 64)" and "412 files, 9.1 MB ...", for the

@@ -43,8 +43,9 @@ int plot_command(const std::string& reference, bool averaged) {
   load_model(checkpoint, now.task->model(), averaged);
   start.layers = attention_layers(start.task->model());
   now.examine();
-  const RunReport report{directory.string(), now.task->describe_model(), now.task->describe_data(),
-                         checkpoint.state(), count_parameters(now.task->model())};
+  const RunReport report{directory.string(),        now.task->describe_model(),
+                         now.task->describe_data(), now.task->loss_unit(),
+                         checkpoint.state(),        count_parameters(now.task->model())};
   Page page(fmt::format("{} at step {}", directory.string(), report.state.step),
             report.model + " — " + report.data);
   add_learning(page, report, log);
