@@ -17,8 +17,10 @@
 #include <bochner/layers/basic/norm.hpp>
 #include <bochner/layers/basic/pooling.hpp>
 #include <bochner/layers/encodings/positions.hpp>
+#include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/layers/features/feature_map.hpp>
 #include <bochner/layers/initialize.hpp>
+#include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/language_model.hpp>
 #include <bochner/layers/models/sequence_classifier.hpp>
 #include <bochner/layers/spectral/density.hpp>

@@ -158,6 +158,32 @@ TEST(EventModel, SeesTimes) {
   }
 }
 
+/// Token by token, with the gaps alone: that of the first is its time.
+TEST(BlockStack, StepsThroughTimesAsThroughTheWholeSequence) {
+  const Sample sample;
+  for (const char* use : {"attend", "rotate"}) {
+    for (const char* mixer : {"softmax", "linear"}) {
+      StackSpec spec = small_spec("free", use, mixer).stack;
+      spec.block.mixer.time = small_spec("free", use).time;
+      BlockStack stack(spec);
+      initialize(stack, 1);
+      Layout layout;
+      layout.times = Times(std::vector<std::size_t>{1, 7});
+      std::copy_n(sample.times.begin(), 7, layout.times.begin());
+      const Var x(random_tensor({1, 7, 8}, 1));
+      Tape tape;
+      tape.recording = false;
+      const Var whole = stack.forward(tape, x, layout);
+      BlockStack::State state = stack.start();
+      for (std::size_t t = 0; t < 7; ++t) {
+        const double gap = layout.times(0, t) - (t == 0 ? 0 : layout.times(0, t - 1));
+        const Var y = stack.step(tape, slice(x, 1, t, t + 1), state, real(gap));
+        op_check::expect_near(y.value(), slice(whole, 1, t, t + 1).value(), limit);
+      }
+    }
+  }
+}
+
 TEST(EventModel, NamesWhatLearnsTime) {
   const auto has = [](const EventModelSpec& spec, const std::string& name) {
     EventModel model(spec);
