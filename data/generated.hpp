@@ -16,7 +16,13 @@ class Draws {
   /// Uniform on {0, ..., bound - 1}.
   std::uint64_t below(std::uint64_t bound) { return random_.integer(next_++, bound); }
   /// True with this probability.
-  bool chance(double probability) { return random_.uniform(next_++) < probability; }
+  bool chance(double probability) { return uniform() < probability; }
+  /// On (0, 1), never 0 or 1.
+  double uniform() { return random_.uniform(next_++); }
+  /// Uniform on (low, high).
+  double between(double low, double high) { return low + (high - low) * uniform(); }
+  /// Standard normal.
+  double normal() { return random_.normal(next_++); }
 
  private:
   RandomFunction random_;
