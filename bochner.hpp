@@ -6,6 +6,7 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/data/byte_corpus.hpp>
+#include <bochner/data/fields.hpp>
 #include <bochner/data/glob.hpp>
 #include <bochner/data/sampler.hpp>
 #include <bochner/data/windows.hpp>
@@ -17,8 +18,10 @@
 #include <bochner/layers/basic/norm.hpp>
 #include <bochner/layers/basic/pooling.hpp>
 #include <bochner/layers/encodings/positions.hpp>
+#include <bochner/layers/encodings/space_time.hpp>
 #include <bochner/layers/features/feature_map.hpp>
 #include <bochner/layers/initialize.hpp>
+#include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/language_model.hpp>
 #include <bochner/layers/models/sequence_classifier.hpp>
 #include <bochner/layers/spectral/density.hpp>

@@ -4,6 +4,7 @@
 
 #include <bochner/train/sampling.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,15 @@ struct EvaluationOptions {
   bool json = false;
 };
 int eval_command(const std::string& run, const EvaluationOptions& options);
+
+struct CompressionOptions {
+  std::optional<double> prune;  ///< fraction that is set to zero
+  std::optional<int> bits;
+  std::optional<std::size_t> rank;
+  bool averaged = true, json = false;
+};
+/// Loss of a field model before and after each of these is done to W of its fused encoding.
+int compress_command(const std::string& run, const CompressionOptions& options);
 
 struct SampleOptions {
   std::string prompt = "\n";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bochner/train/classifier_task.hpp>
+#include <bochner/train/field_task.hpp>
 #include <bochner/train/language_task.hpp>
 #include <bochner/train/token_task.hpp>
 
@@ -71,6 +72,7 @@ struct TaskKind {
 };
 const TaskKind task_kinds[] = {
     {"classifier", "", make<ClassifierTask>},
+    {"field", "", make<FieldTask>},
     {"lm", "bytes", make<LanguageTask>},
     {"lm", "", make<TokenTask>},
 };

@@ -13,6 +13,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 class Config;
+class Page;
 
 /// One more number besides the loss, as a sum over the same terms.
 struct Measure {
@@ -53,6 +54,9 @@ class Task {
 
   virtual std::uint64_t validation_batches(std::size_t batch) const = 0;
   virtual Evaluation validate(Tape& tape, std::uint64_t index, std::size_t batch) = 0;
+
+  /// Adds sections with pictures of held-out examples to the report of a run.
+  virtual void illustrate(Page&) {}
 
   /// Equal data give equal fingerprints: a resumed run refuses other data.
   virtual std::uint64_t data_fingerprint() const = 0;

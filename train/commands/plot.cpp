@@ -48,6 +48,7 @@ int plot_command(const std::string& reference, bool averaged) {
   Page page(fmt::format("{} at step {}", directory.string(), report.state.step),
             report.model + " — " + report.data);
   add_learning(page, report, log);
+  now.task->illustrate(page);
   add_spectra(page, start.layers, now.layers);
   if (!now.samples.empty()) add_lambda(page, now.layers, now.samples);
   if (!now.samples.empty()) add_attention(page, now.layers, start.samples, now.samples);

@@ -26,5 +26,9 @@ using Rows = std::vector<ParameterRow>;
 
 /// model.mixer.*
 Rows all_mixer_rows(const Choices& choices);
+/// model.patch.pixels and model.encoding.*
+Rows field_model_rows();
+/// data.* of fields.
+Rows field_data_rows();
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,3 +1,4 @@
+#include <bochner/data/fields.hpp>
 #include <bochner/data/token_tasks.hpp>
 #include <bochner/train/config/parameter_rows.hpp>
 
@@ -8,8 +9,9 @@ Rows model_rows() {
   return {
       {.name = "model.kind",
        .initial = "lm",
-       .doc = "what is trained: lm predicts the next token, classifier a label of the sequence",
-       .choices = among({"lm", "classifier"})},
+       .doc = "what is trained: lm predicts the next token, classifier a label of the sequence, "
+              "field the next frame",
+       .choices = among({"lm", "classifier", "field"})},
       {.name = "model.blocks",
        .initial = whole(4),
        .doc = "number of blocks",
@@ -51,6 +53,7 @@ std::vector<std::string> data_kinds() {
   std::vector<std::string> kinds = token_task_kinds();
   kinds.insert(kinds.begin(), "bytes");
   kinds.push_back("listops");
+  for (const std::string& kind : field_kinds()) kinds.push_back(kind);
   return kinds;
 }
 
@@ -241,8 +244,8 @@ Rows train_rows() {
 
 ParameterTable standard_parameters(const Choices& choices) {
   Rows all;
-  for (Rows& rows : std::vector{model_rows(), all_mixer_rows(choices), data_rows(),
-                                optimizer_rows(), train_rows()})
+  for (Rows& rows : std::vector{model_rows(), all_mixer_rows(choices), field_model_rows(),
+                                data_rows(), field_data_rows(), optimizer_rows(), train_rows()})
     all.insert(all.end(), rows.begin(), rows.end());
   return ParameterTable(std::move(all));
 }
