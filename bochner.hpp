@@ -6,6 +6,7 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/data/byte_corpus.hpp>
+#include <bochner/data/fields.hpp>
 #include <bochner/data/glob.hpp>
 #include <bochner/data/npz.hpp>
 #include <bochner/data/read_array.hpp>
@@ -19,10 +20,12 @@
 #include <bochner/layers/basic/norm.hpp>
 #include <bochner/layers/basic/pooling.hpp>
 #include <bochner/layers/encodings/positions.hpp>
+#include <bochner/layers/encodings/space_time.hpp>
 #include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/layers/features/feature_map.hpp>
 #include <bochner/layers/initialize.hpp>
 #include <bochner/layers/models/event_model.hpp>
+#include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/language_model.hpp>
 #include <bochner/layers/models/sequence_classifier.hpp>
 #include <bochner/layers/spectral/density.hpp>

@@ -3,6 +3,7 @@
 
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/feature_products.hpp>
+#include <bochner/autodiff/ops/harmonics.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>

@@ -27,6 +27,8 @@ MODELS = {
     "performer-cls": ("linear", 128, 4, 64, 4, 512, 20, 2048, 8, 10),
     "time-events": ("softmax", 64, 4, 64, 2, 256, 1000, 128, 32, 0),
 }
+# rows, columns and frames, frequencies of space and of time, width, heads, m, blocks, hidden, batch
+FIELDS = {"spatiotemporal": (16, 32, 64, 4, 32, 2, 256, 2)}
 CHUNK = 64
 
 
@@ -142,6 +144,42 @@ class EventModel(nn.Module):
         return F.cross_entropy(self.head(self.norm(self.blocks(x))).flatten(0, 1), targets.flatten())
 
 
+def waves(places, frequencies):
+    """(N, d), (m, d) -> (N, 2m)"""
+    phases = 2 * math.pi * places @ frequencies.T
+    return torch.cat([phases.sin(), phases.cos()], -1)
+
+
+class FieldModel(nn.Module):
+    """Pixels of frames as tokens under W [PE_space; PE_time] with learned frequencies, attention in both directions;
+    returns the mean squared error of what is read from every frame."""
+
+    def __init__(self, size, frequencies, width, heads, m, blocks, hidden):
+        super().__init__()
+        self.space, self.time = nn.Parameter(torch.randn(frequencies, 2)), nn.Parameter(torch.randn(frequencies, 1))
+        self.fuse = nn.Linear(4 * frequencies, width, bias=False)
+        self.input, self.head = nn.Linear(1, width), nn.Linear(width, 1)
+        self.blocks = nn.Sequential(*(Block("linear", width, heads, m, hidden, causal=False) for _ in range(blocks)))
+        self.norm = nn.LayerNorm(width)
+        axis = torch.arange(size) / size
+        self.register_buffer("places", torch.cartesian_prod(axis, axis))
+        self.register_buffer("times", axis[:, None])
+
+    def encoding(self):
+        space, time = waves(self.places, self.space), waves(self.times, self.time)
+        space = space.expand(len(time), -1, -1)
+        return self.fuse(torch.cat([space, time[:, None].expand(-1, space.shape[1], -1)], -1)).flatten(0, 1)
+
+    def forward(self, frames, targets):
+        x = self.input(frames.flatten(1)[..., None]) + self.encoding()
+        return F.mse_loss(self.head(self.norm(self.blocks(x))).flatten(1), targets.flatten(1))
+
+
+def make_field(size, frequencies, width, heads, m, blocks, hidden, batch):
+    frames = torch.randn(2, batch, size, size, size)
+    return FieldModel(size, frequencies, width, heads, m, blocks, hidden), (frames[0], frames[1])
+
+
 def random_batch(vocabulary, length, batch, classes, events):
     tokens = torch.randint(vocabulary, (batch, length))
     if events:
@@ -151,15 +189,18 @@ def random_batch(vocabulary, length, batch, classes, events):
 
 def main():
     arguments = argparse.ArgumentParser()
-    arguments.add_argument("model", choices=MODELS)
+    arguments.add_argument("model", choices=[*MODELS, *FIELDS])
     arguments.add_argument("--threads", type=int, default=2)
     arguments.add_argument("--compile", action="store_true")
     chosen = arguments.parse_args()
     torch.set_num_threads(chosen.threads)
     torch.manual_seed(0)
-    shape = MODELS[chosen.model]
-    events = chosen.model == "time-events"
-    model, batch = (EventModel if events else Model)(*shape), random_batch(*shape[-4:], events)
+    if chosen.model in FIELDS:
+        model, batch = make_field(*FIELDS[chosen.model])
+    else:
+        shape = MODELS[chosen.model]
+        events = chosen.model == "time-events"
+        model, batch = (EventModel if events else Model)(*shape), random_batch(*shape[-4:], events)
     loss_of = torch.compile(model) if chosen.compile else model
     optimizer = torch.optim.AdamW(model.parameters(), 1e-3, fused=True)
 

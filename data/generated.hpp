@@ -19,6 +19,10 @@ class Draws {
   bool chance(double probability) { return uniform() < probability; }
   /// On (0, 1), never 0 or 1.
   double uniform() { return random_.uniform(next_++); }
+  /// Uniform on (low, high).
+  double between(double low, double high) { return low + (high - low) * uniform(); }
+  /// Standard normal.
+  double normal() { return random_.normal(next_++); }
 
  private:
   RandomFunction random_;

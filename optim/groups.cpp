@@ -8,7 +8,8 @@ namespace {
 bool is_spectral(const std::string& name) {
   const std::string path = "." + name;
   return matches("*.features.*", path) || matches("*.density.*", path) ||
-         matches("*.time_kernel.*", path) || matches("*.time.*", path);
+         matches("*.time_kernel.*", path) || matches("*.time.*", path) ||
+         matches("*.frequencies", path);
 }
 
 bool is_factor(double value) { return std::isfinite(value) && value >= 0; }

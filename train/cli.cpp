@@ -26,6 +26,7 @@ struct CommandLine {
   TrainingOptions training;
   EvaluationOptions evaluation;
   PredictionOptions prediction;
+  CompressionOptions compression;
   SampleOptions sample;
   GradcheckOptions gradcheck;
   KernelOptions kernel;
@@ -141,6 +142,22 @@ struct CommandLine {
                "only the most probable bytes that together reach N");
     add_number(sampler, "--seed", sample.seed, "seed of the random numbers");
     add_weights(sampler);
+
+    CLI::App* smaller =
+        command(app, "compress",
+                "loss of a field with its encoding pruned, in few bits, of low rank", [this] {
+                  compression.averaged = !live_weights;
+                  return compress_command(run, compression);
+                });
+    add_checkpoint(smaller, "run", "RUN, RUN@best or RUN@STEP");
+    smaller->add_option("--prune", compression.prune, "fraction that is set to zero")
+        ->check(CLI::Range(0.0, 1.0));
+    smaller->add_option("--bits", compression.bits, "bits of an entry, with a unit for each row")
+        ->check(CLI::Range(2, 16));
+    smaller->add_option("--rank", compression.rank, "rank of two factors")
+        ->check(CLI::PositiveNumber);
+    smaller->add_flag("--json", compression.json, "print JSON");
+    add_weights(smaller);
 
     CLI::App* plot = command(app, "plot", "pictures of a run: RUN/report.html",
                              [this] { return plot_command(run, !live_weights); });
@@ -258,9 +275,9 @@ struct CommandLine {
     group->require_subcommand(1);
     CLI::App* step = command(*group, "step", "training steps of a reference model",
                              [this] { return bench_step_command(model, bench); });
-    step->add_option(
-            "model", model,
-            "tiny-performer, performer-lm, performer-lm-16k, softmax-lm, performer-cls or all")
+    step->add_option("model", model,
+                     "tiny-performer, performer-lm, performer-lm-16k, softmax-lm, performer-cls, "
+                     "spatiotemporal or all")
         ->required();
     add_number(step, "--steps", bench.steps, "steps to measure, after three that are not");
     add_number(step, "--batch", bench.batch, "sequences a step (default: the model's own number)");

@@ -4,6 +4,7 @@
 
 #include <bochner/train/sampling.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,14 @@ struct PredictionOptions {
 };
 /// What the model says about a table of the user's.
 int predict_command(const std::string& run, const PredictionOptions& options);
+struct CompressionOptions {
+  std::optional<double> prune;  ///< fraction that is set to zero
+  std::optional<int> bits;
+  std::optional<std::size_t> rank;
+  bool averaged = true, json = false;
+};
+/// Loss of a field model before and after each of these is done to W of its fused encoding.
+int compress_command(const std::string& run, const CompressionOptions& options);
 
 struct SampleOptions {
   std::string prompt = "\n";

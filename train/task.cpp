@@ -4,6 +4,7 @@
 #include <bochner/data/array.hpp>
 #include <bochner/train/classifier_task.hpp>
 #include <bochner/train/event_task.hpp>
+#include <bochner/train/field_task.hpp>
 #include <bochner/train/forecast_task.hpp>
 #include <bochner/train/language_task.hpp>
 #include <bochner/train/token_task.hpp>
@@ -89,11 +90,9 @@ struct TaskKind {
   std::unique_ptr<Task> (*make)(const Config&);
 };
 const TaskKind task_kinds[] = {
-    {"classifier", "", make<ClassifierTask>},
-    {"forecaster", "series", make<ForecastTask>},
-    {"events", "hawkes", make<EventTask>},
-    {"lm", "bytes", make<LanguageTask>},
-    {"lm", "", make<TokenTask>},
+    {"classifier", "", make<ClassifierTask>}, {"forecaster", "series", make<ForecastTask>},
+    {"events", "hawkes", make<EventTask>},    {"field", "", make<FieldTask>},
+    {"lm", "bytes", make<LanguageTask>},      {"lm", "", make<TokenTask>},
 };
 
 }  // namespace

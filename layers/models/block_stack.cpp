@@ -1,3 +1,4 @@
+#include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/layers/models/block_stack.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -21,9 +22,9 @@ BlockStack::BlockStack(const StackSpec& spec)
     blocks_.push_back(std::make_unique<Block>(block_spec(spec, i)));
 }
 
-Var BlockStack::forward(Tape& tape, const Var& x, const Layout& layout) {
+Var BlockStack::forward(Tape& tape, const Var& x, const Layout& layout, const Var& each) {
   Var y = x;
-  for (auto& block : blocks_) y = run(*block, tape, y, layout);
+  for (auto& block : blocks_) y = run(*block, tape, each.exists() ? y + each : y, layout);
   return norm_->forward(tape, y);
 }
 

@@ -15,7 +15,8 @@ struct StackSpec {
 class BlockStack : public Module {
  public:
   explicit BlockStack(const StackSpec& spec);
-  Var forward(Tape& tape, const Var& x, const Layout& layout = {});
+  /// `each` is added to the input of every block, if it is there; it broadcasts to (B, T, D).
+  Var forward(Tape& tape, const Var& x, const Layout& layout = {}, const Var& each = {});
 
   using State = std::vector<std::unique_ptr<MixerState>>;
   State start() const;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/data/fields.hpp>
 #include <bochner/train/classifier_task.hpp>
 #include <bochner/train/config/config_fail.hpp>
 #include <bochner/train/config/data_kinds.hpp>
@@ -60,6 +61,8 @@ std::vector<DataKind> make_data_kinds() {
   kinds.push_back({"images", "classifier", true, fraction});
   kinds.push_back({"shapes", "classifier", false, examples});
   kinds.push_back({"hawkes", "events", false, examples});
+  for (const std::string& name : field_kinds())
+    kinds.push_back({name, "field", false, examples, check_field});
   kinds.push_back({"series", "forecaster", true, "data.splits", check_series});
   return kinds;
 }

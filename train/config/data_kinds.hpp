@@ -14,6 +14,9 @@ struct DataKind {
 };
 const std::vector<DataKind>& data_kinds();
 
+/// Of the two kinds of fields.
+void check_field(const Config& config);
+
 /// Throws ConfigError where data.kind and other keys do not fit.
 void check_data(const Config& config);
 /// Throws ConfigError at train.stop.patience when there is nothing to validate on.

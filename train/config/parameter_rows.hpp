@@ -35,5 +35,9 @@ Rows images_rows();
 Rows all_time_rows(const Choices& choices);
 /// model.intensity.*, and of simulated events
 Rows all_event_rows();
+/// model.patch.pixels and model.encoding.*
+Rows field_model_rows();
+/// data.* of fields.
+Rows field_data_rows();
 
 }  // namespace bochner::inline BOCHNER_PRECISION

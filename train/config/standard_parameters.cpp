@@ -9,8 +9,9 @@ Rows model_rows() {
       {.name = "model.kind",
        .initial = "lm",
        .doc = "what is trained: lm predicts the next token, classifier a label of the sequence, "
-              "forecaster the rows that follow, events type and time of the next event",
-       .choices = among({"lm", "classifier", "forecaster", "events"})},
+              "forecaster the rows that follow, events type and time of the next event, field the "
+              "next frame",
+       .choices = among({"lm", "classifier", "forecaster", "events", "field"})},
       {.name = "model.blocks",
        .initial = whole(4),
        .doc = "number of blocks",
@@ -242,9 +243,10 @@ Rows train_rows() {
 
 ParameterTable standard_parameters(const Choices& choices) {
   Rows all;
-  for (Rows& rows : std::vector{model_rows(), forecaster_rows(), all_mixer_rows(choices),
-                                all_time_rows(choices), data_rows(), images_rows(), series_rows(),
-                                all_event_rows(), optimizer_rows(), train_rows()})
+  for (Rows& rows :
+       std::vector{model_rows(), forecaster_rows(), all_mixer_rows(choices), all_time_rows(choices),
+                   field_model_rows(), data_rows(), images_rows(), series_rows(), all_event_rows(),
+                   field_data_rows(), optimizer_rows(), train_rows()})
     all.insert(all.end(), rows.begin(), rows.end());
   return ParameterTable(std::move(all));
 }

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/layers/initialize.hpp>
+#include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/language_model.hpp>
 #include <bochner/layers/models/sequence_classifier.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
@@ -16,7 +18,10 @@ constexpr ReferenceModel models[] = {
     {"softmax-lm", "softmax", 128, 4, 64, 2, 4, 256, 1024, 8},
     {"performer-cls", "linear", 128, 4, 64, 4, 4, 20, 2048, 8, 10},
     {"time-events", "softmax", 64, 4, 64, 2, 4, 1000, 128, 32, 0, true},
+    {"spatiotemporal", "linear", 64, 4, 32, 2, 4, 0, 4096, 2, 0, false, 16},
 };
+/// Of space, and of time, in the encoding of a field.
+constexpr std::size_t field_frequencies = 32;
 
 /// Frequencies that are parameters themselves, the same for all heads: what the PyTorch models
 /// learn.
@@ -62,6 +67,31 @@ ReferenceProblem problem_of(const Spec& spec, const Indices& tokens, const Indic
   return {std::move(model), loss, tokens.values.size()};
 }
 
+Tensor random_numbers(const Shape& shape, std::uint64_t stream) {
+  const RandomFunction random{1, Purpose::test, stream};
+  Tensor numbers = uninitialized(shape);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers.data()[i] = real(random.normal(i));
+  return numbers;
+}
+
+/// What is read from every frame against random numbers.
+ReferenceProblem field_problem(const ReferenceModel& reference, const StackSpec& stack,
+                               std::size_t B) {
+  const std::size_t n = reference.frames;
+  FieldModelSpec spec{.frames = n, .height = n, .width = n};
+  spec.encoding.space.frequencies = field_frequencies;
+  spec.encoding.time = {.dimensions = 1, .frequencies = field_frequencies, .stream = 1};
+  spec.stack = stack;
+  auto model = std::make_unique<FieldModel>(spec);
+  initialize(*model, 1);
+  const Shape shape{B, n, n, n};
+  const auto loss = [&model = *model, frames = random_numbers(shape, 1),
+                     targets = random_numbers(shape, 2)](Tape& tape) {
+    return mean_squared_error(model.readings(tape, frames), targets);
+  };
+  return {std::move(model), loss, element_count(shape)};
+}
+
 }  // namespace
 
 std::span<const ReferenceModel> reference_models() { return models; }
@@ -89,6 +119,7 @@ ReferenceProblem make_problem(const ReferenceModel& reference, std::size_t batch
   const TrunkSpec trunk = trunk_of(reference);
   densities().add(trunk.block.mixer.features.density.kind, make<FreeFrequencies>);
   const std::size_t B = batch > 0 ? batch : reference.batch;
+  if (reference.frames > 0) return field_problem(reference, trunk, B);
   const Indices tokens = random_indices({B, reference.length}, reference.vocabulary, 1);
   if (reference.classes == 0)
     return problem_of<LanguageModel>(trunk, tokens,

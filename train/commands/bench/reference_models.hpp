@@ -13,6 +13,7 @@ struct ReferenceModel {
   std::size_t width, heads, m, blocks, expansion, vocabulary, length, batch;
   std::size_t classes = 0;  ///< of a sequence classifier; 0 for a language model
   bool events = false;      ///< whether tokens have times, which a Mercer encoding lets in
+  std::size_t frames = 0;   ///< of a field with as many rows and columns; 0 for tokens
 };
 
 std::span<const ReferenceModel> reference_models();

@@ -1,0 +1,123 @@
+#include <bochner/autodiff/compute/math.hpp>
+#include <bochner/autodiff/compute/phase.hpp>
+#include <bochner/autodiff/compute/rows.hpp>
+#include <bochner/autodiff/ops/harmonics.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Places of which one task takes the gradient.
+constexpr std::size_t gradient_chunk = 256;
+
+void require_frequencies(const char* op, const Var& w, std::size_t dimensions) {
+  require(w.rank() == 2 && w.dim(1) == dimensions, op,
+          "w must be (m, d) for places of d = ", dimensions, " coordinates: w ", w.shape());
+}
+
+/// Rows [sines, cosines] of one coordinate, the column of w that belongs to it. -> (n, 2m)
+Tensor axis_table(const std::vector<double>& axis, const Tensor& w, std::size_t column) {
+  const std::size_t m = w.shape()[0], d = w.shape()[1];
+  Tensor table = uninitialized({axis.size(), 2 * m});
+  for (std::size_t n = 0; n < axis.size(); ++n) {
+    real* row = table.data() + n * 2 * m;
+    for (std::size_t f = 0; f < m; ++f) {
+      const double phase = reduced_phase(double(w.data()[f * d + column]), axis[n]);
+      math::sincos(real(phase), row + f, row + m + f);
+    }
+  }
+  return table;
+}
+
+/// sin(a + b) and cos(a + b) of all pairs of rows. (N, 2m), (n, 2m) -> (N n, 2m)
+Tensor join(const Tensor& a, const Tensor& b) {
+  const std::size_t m = a.shape()[1] / 2, n = b.shape()[0], rows = a.shape()[0] * n;
+  Tensor y = uninitialized({rows, 2 * m});
+  parallel_rows(rows, 2 * m, [&](std::size_t row) {
+    const real *p = a.data() + row / n * 2 * m, *q = b.data() + row % n * 2 * m;
+    real* to = y.data() + row * 2 * m;
+    for (std::size_t f = 0; f < m; ++f) {
+      to[f] = p[f] * q[m + f] + p[m + f] * q[f];
+      to[m + f] = p[m + f] * q[m + f] - p[f] * q[f];
+    }
+  });
+  return y;
+}
+
+/// sum[j * m + f] += the slope of the phases of these places by w[f, j].
+void add_slopes(const Places& places, std::size_t begin, std::size_t end, std::size_t m,
+                const Tensor& y, const Tensor& g, double* sum) {
+  const std::size_t d = places.dimensions;
+  std::vector<double> slope(m);
+  for (std::size_t n = begin; n < end; ++n) {
+    const real *sine = y.data() + n * 2 * m, *cosine = sine + m, *up = g.data() + n * 2 * m;
+    for (std::size_t f = 0; f < m; ++f) slope[f] = double(up[f] * cosine[f] - up[m + f] * sine[f]);
+    for (std::size_t j = 0; j < d; ++j) {
+      const double x = places.coordinates[n * d + j];
+      for (std::size_t f = 0; f < m; ++f) sum[j * m + f] += x * slope[f];
+    }
+  }
+}
+
+/// (m, d) from y and its gradient, (N, 2m).
+Tensor frequency_gradient(const Places& places, std::size_t m, const Tensor& y, const Tensor& g) {
+  const std::size_t d = places.dimensions, N = places.count();
+  const std::size_t chunks = (N + gradient_chunk - 1) / gradient_chunk;
+  std::vector<double> sums(chunks * m * d);
+  parallel_for(N, gradient_chunk, [&](std::size_t begin, std::size_t end) {
+    add_slopes(places, begin, end, m, y, g, sums.data() + begin / gradient_chunk * m * d);
+  });
+  Tensor gradient = uninitialized({m, d});
+  for (std::size_t i = 0; i < m * d; ++i) {
+    double total = 0;
+    for (std::size_t chunk = 0; chunk < chunks; ++chunk)
+      total += sums[chunk * m * d + i % d * m + i / d];
+    gradient.data()[i] = real(total);
+  }
+  return gradient;
+}
+
+Var record_harmonics(const char* op, Tensor value, const Var& w, Places places) {
+  return record(
+      op, std::move(value), {w},
+      [w = w.gradient_only(), m = w.dim(0), places = std::move(places)](
+          const Tensor& y, Tensor& g) { w.add_gradient(frequency_gradient(places, m, y, g)); });
+}
+
+}  // namespace
+
+Places nodes_of(const GridAxes& axes) {
+  std::size_t count = 1, d = axes.size();
+  for (const auto& axis : axes) count *= axis.size();
+  Places nodes{d, std::vector<double>(count * d)};
+  for (std::size_t n = 0; n < count; ++n) {
+    for (std::size_t j = d, rest = n; j-- > 0; rest /= axes[j].size())
+      nodes.coordinates[n * d + j] = axes[j][rest % axes[j].size()];
+  }
+  return nodes;
+}
+
+Var harmonics(const Places& places, const Var& w) {
+  require_frequencies("harmonics", w, places.dimensions);
+  const std::size_t m = w.dim(0), d = places.dimensions, N = places.count();
+  Tensor y = uninitialized({N, 2 * m});
+  parallel_rows(N, 16 * m, [&](std::size_t n) {
+    real* row = y.data() + n * 2 * m;
+    for (std::size_t f = 0; f < m; ++f) {
+      double phase = 0;
+      for (std::size_t j = 0; j < d; ++j)
+        phase += reduced_phase(double(w.data()[f * d + j]), places.coordinates[n * d + j]);
+      math::sincos(real(phase), row + f, row + m + f);
+    }
+  });
+  return record_harmonics("harmonics", std::move(y), w, places);
+}
+
+Var grid_harmonics(const GridAxes& axes, const Var& w) {
+  require(!axes.empty(), "grid_harmonics", "a grid needs at least one axis");
+  require_frequencies("grid_harmonics", w, axes.size());
+  Tensor y = axis_table(axes[0], w.value(), 0);
+  for (std::size_t j = 1; j < axes.size(); ++j) y = join(y, axis_table(axes[j], w.value(), j));
+  return record_harmonics("grid_harmonics", std::move(y), w, nodes_of(axes));
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,57 @@
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/linalg.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/layers/encodings/fused_projection.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Of the entries of W at the start: channels of the encoding then have deviation 1/2, or 0.35 with
+/// one of the parts.
+constexpr double initial_deviation = 0.5;
+
+}  // namespace
+
+FusedProjection::FusedProjection(const SpaceTimeSpec& spec) {
+  if (spec.kind != "time") space_ = std::make_unique<FourierEncoding>(spec.space);
+  if (spec.kind != "space") time_ = std::make_unique<FourierEncoding>(spec.time);
+  const std::size_t rows = space_rows() + (time_ ? 2 * spec.time.frequencies : 0);
+  weight_ = Parameter({rows, spec.width}, Initial::normal(initial_deviation));
+  mask_ = filled(weight_.shape(), 1);
+}
+
+std::size_t FusedProjection::space_rows() const {
+  return space_ ? 2 * space_->frequencies().shape()[0] : 0;
+}
+
+Var FusedProjection::grid(Tape& tape, const GridAxes& space, const std::vector<double>& times) {
+  const Var w = tape(weight_) * tape.view(mask_);
+  const std::size_t split = space_rows(), rows = w.dim(0), D = w.dim(1);
+  Var in_space, in_time;
+  if (space_) in_space = matmul(space_->grid(tape, space), slice(w, 0, 0, split));
+  if (time_) in_time = matmul(time_->grid(tape, {times}), slice(w, 0, split, rows));
+  const std::size_t T = times.size(), N = nodes_of(space).count();
+  if (time_) in_time = reshape(in_time, {T, 1, D});
+  if (space_ && time_) return in_time + in_space;
+  return broadcast_to(space_ ? in_space : in_time, {T, N, D});
+}
+
+Var FusedProjection::inputs(Tape& tape, const Places& places, const std::vector<double>& times) {
+  std::vector<Var> parts;
+  if (space_) parts.push_back(space_->at(tape, places));
+  if (time_) parts.push_back(time_->at(tape, {1, times}));
+  return concat(parts, 1);
+}
+
+Var FusedProjection::at(Tape& tape, const Places& places, const std::vector<double>& times) {
+  return matmul(inputs(tape, places, times), tape(weight_) * tape.view(mask_));
+}
+
+void FusedProjection::visit(Visitor& visitor) {
+  if (space_) visitor("space", *space_);
+  if (time_) visitor("time", *time_);
+  visitor("weight", weight_);
+  visitor("mask", mask_);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,78 @@
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/layers/encodings/space_fourier.hpp>
+#include <cmath>
+#include <numbers>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Turns per unit of the lowest geometric frequency.
+constexpr double lowest_turns = 0.5;
+
+Tensor gaussian_frequencies(const FourierSpec& spec) {
+  const RandomFunction random{spec.seed, Purpose::spectral, spec.stream};
+  Tensor w = uninitialized({spec.frequencies, spec.dimensions});
+  for (std::size_t i = 0; i < w.size(); ++i)
+    w.data()[i] = real(2 * std::numbers::pi * spec.scale * random.normal(i));
+  return w;
+}
+
+Tensor geometric_frequencies(const FourierSpec& spec) {
+  const std::size_t d = spec.dimensions, levels = spec.frequencies / d;
+  require(levels * d == spec.frequencies, "fourier_encoding", "geometric frequencies lie on the ",
+          d, " axes, which does not divide their number ", spec.frequencies);
+  Tensor w = zeros({spec.frequencies, d});
+  for (std::size_t f = 0; f < spec.frequencies; ++f) {
+    const double place = levels > 1 ? double(f / d) / double(levels - 1) : 0;
+    const double turns = lowest_turns * std::pow(spec.scale / lowest_turns, place);
+    w.data()[f * d + f % d] = real(2 * std::numbers::pi * turns);
+  }
+  return w;
+}
+
+Tensor initial_frequencies(const FourierSpec& spec) {
+  require(spec.dimensions >= 1 && spec.frequencies >= 1, "fourier_encoding",
+          "needs at least one coordinate and one frequency, not ", spec.dimensions, " and ",
+          spec.frequencies);
+  if (spec.kind == "learned" || spec.kind == "random") return gaussian_frequencies(spec);
+  require(spec.kind == "geometric", "fourier_encoding", "no frequencies are called \"", spec.kind,
+          "\"; there are: learned, random, geometric");
+  return geometric_frequencies(spec);
+}
+
+/// m^(-1/2) times the harmonics (N, 2m).
+Var normalized(const Var& harmonics) {
+  return scale(harmonics, real(std::sqrt(2 / double(harmonics.dim(1)))));
+}
+
+}  // namespace
+
+FourierEncoding::FourierEncoding(const FourierSpec& spec) : learned_(spec.kind == "learned") {
+  if (learned_) {
+    trained_ = Parameter(initial_frequencies(spec));
+  } else {
+    fixed_ = initial_frequencies(spec);
+  }
+}
+
+Var FourierEncoding::frequencies(Tape& tape) {
+  return learned_ ? tape(trained_) : tape.view(fixed_);
+}
+
+Var FourierEncoding::at(Tape& tape, const Places& places) {
+  return normalized(harmonics(places, frequencies(tape)));
+}
+
+Var FourierEncoding::grid(Tape& tape, const GridAxes& axes) {
+  return normalized(grid_harmonics(axes, frequencies(tape)));
+}
+
+void FourierEncoding::visit(Visitor& visitor) {
+  if (learned_) {
+    visitor("frequencies", trained_);
+  } else {
+    visitor("frequencies", fixed_);
+  }
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,50 @@
+#pragma once
+#include <bochner/layers/basic/linear.hpp>
+#include <bochner/layers/encodings/space_time.hpp>
+#include <bochner/layers/models/block_stack.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+struct FieldModelSpec {
+  std::size_t frames = 8, height = 12, width = 12;
+  std::size_t patch = 1;        ///< pixels along each side of a token; divides height and width
+  SpaceTimeSpec encoding = {};  ///< its width and its space are filled in
+  bool every_block = false;     ///< the encoding is added in front of each block, not of the first
+  StackSpec stack = {};
+};
+
+/// Every patch of every frame is a token with an encoding of its place and time; blocks with
+/// attention in both directions; a linear head that reads patches. Unit of the coordinates: the
+/// extent of the grid, and of the frames that are seen.
+class FieldModel : public Module {
+ public:
+  explicit FieldModel(const FieldModelSpec& spec);
+  /// The field one frame after the last: that one, and a change read from its tokens. (B, T, H, W)
+  /// -> (B, H, W)
+  Var predict(Tape& tape, const Tensor& frames);
+  /// Mean squared error of predict(). (B, T, H, W), (B, H, W) -> ()
+  Var loss(Tape& tape, const Tensor& frames, const Tensor& next);
+  /// What the head reads from the tokens of each frame. (B, T, H, W) -> (B, T, H, W)
+  Var readings(Tape& tape, const Tensor& frames);
+
+  /// Encoding of each patch and frame, (T, N, E), N = H W / patch^2 patches; nothing for "none".
+  Var encoding(Tape& tape);
+  /// Place and time of every token, (T N): where encoding() is taken.
+  Places token_places() const;
+  std::vector<double> token_times() const;
+  /// Null for "none".
+  SpaceTimeEncoding* encoder() { return encoding_.get(); }
+  const FieldModelSpec& spec() const { return spec_; }
+  void visit(Visitor& visitor) override;
+
+ private:
+  Var outputs(Tape& tape, const Tensor& frames);
+  GridAxes patch_axes() const;
+  FieldModelSpec spec_;
+  std::unique_ptr<SpaceTimeEncoding> encoding_;
+  std::unique_ptr<Linear> input_;
+  BlockStack stack_;
+  Linear head_;
+};
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,142 @@
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/layers/models/field_model.hpp>
+
+#include "layers/layer_check.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+using namespace layer_check;
+
+FieldModelSpec small_spec(const std::string& encoding = "fused") {
+  FieldModelSpec spec{.frames = 2, .height = 4, .width = 6, .patch = 2};
+  spec.encoding.kind = encoding;
+  spec.encoding.space.frequencies = 2;
+  spec.encoding.time = {.dimensions = 1, .frequencies = 1, .stream = 1};
+  spec.stack.blocks = 2;
+  spec.stack.block.width = 8;
+  spec.stack.block.expansion = 1;
+  spec.stack.block.mixer.kind = "softmax";
+  spec.stack.block.mixer.heads = 2;
+  return spec;
+}
+
+Tensor prediction(FieldModel& model, const Tensor& frames) {
+  Tape tape;
+  tape.recording = false;
+  return model.predict(tape, frames).value();
+}
+
+/// All parameters against central differences; frames are data and have no gradient.
+void expect_differentiable(const FieldModelSpec& spec) {
+  FieldModel model(spec);
+  randomize(model, 0.3);
+  const Tensor frames = random_tensor({2, 2, 4, 6}, 1), next = random_tensor({2, 4, 6}, 2);
+  check_layer(model, random_tensor({1}, 3), [&](Tape& tape, const Var& factor) {
+    return model.loss(tape, frames, next) * factor;
+  });
+}
+
+TEST(FieldModel, IsDifferentiableWithEveryEncoding) {
+  for (const char* kind :
+       {"fused", "space", "time", "additive", "concatenated", "multiplicative", "none"}) {
+    SCOPED_TRACE(kind);
+    FieldModelSpec spec = small_spec(kind);
+    if (std::string(kind) == "concatenated") spec.stack.block.width = 12;
+    expect_differentiable(spec);
+  }
+  FieldModelSpec spec = small_spec();
+  spec.every_block = true;
+  expect_differentiable(spec);
+}
+
+/// A model whose head is silent predicts that nothing changes, pixel by pixel.
+TEST(FieldModel, PredictsAChangeOfTheLastFrame) {
+  FieldModel model(small_spec());
+  randomize(model);
+  for (const NamedParameter& named : parameters_of(model)) {
+    if (named.name == "head.weight") named.parameter->value().fill(0);
+    if (named.name == "head.bias") named.parameter->value().fill(real(0.25));
+  }
+  const Tensor frames = random_tensor({3, 2, 4, 6}, 1), next = prediction(model, frames);
+  EXPECT_EQ(to_string(next.shape()), "(3, 4, 6)");
+  for (std::size_t b = 0; b < 3; ++b) {
+    for (std::size_t i = 0; i < 24; ++i)
+      EXPECT_EQ(next.data()[b * 24 + i], frames.data()[b * 48 + 24 + i] + real(0.25));
+  }
+}
+
+/// The head reads each patch back where it was taken.
+TEST(FieldModel, PatchesReturnToTheirPlace) {
+  FieldModelSpec spec = small_spec("none");
+  spec.stack.blocks = 0;
+  spec.stack.block.norm = "rms";
+  FieldModel model(spec);
+  for (const NamedParameter& named : parameters_of(model)) {
+    Tensor& value = named.parameter->value();
+    if (!named.name.ends_with("weight")) continue;
+    value.fill(0);
+    for (std::size_t i = 0; i < 4; ++i) value(i, i) = 1;
+  }
+  const Tensor frames = random_tensor({1, 2, 4, 6}, 1);
+  Tape tape;
+  const Tensor read = model.readings(tape, frames).value();
+  for (std::size_t t = 0; t < 2; ++t) {  // up to the norm of each patch: its signs and ratios
+    for (std::size_t y = 0; y < 4; ++y) {
+      for (std::size_t x = 0; x < 6; ++x) {
+        const double ratio = double(read(0, t, y, x)) / double(frames(0, t, y, x));
+        const double corner =
+            double(read(0, t, y / 2 * 2, x / 2 * 2)) / double(frames(0, t, y / 2 * 2, x / 2 * 2));
+        EXPECT_GT(ratio, 0);
+        EXPECT_NEAR(ratio, corner, 1e-4 * corner);
+      }
+    }
+  }
+}
+
+/// Without an encoding attention sees a set of patches: moved patches give moved predictions, in
+/// all earlier frames even unmoved ones. An encoding tells places and times apart.
+TEST(FieldModel, OnlyAnEncodingTellsPlacesAndTimesApart) {
+  FieldModelSpec spec = small_spec();
+  spec.frames = 3, spec.patch = 1;
+  for (const char* kind : {"none", "space", "time", "fused"}) {
+    spec.encoding.kind = kind;
+    FieldModel model(spec);
+    initialize(model, 1);
+    const Tensor frames = random_tensor({1, 3, 4, 6}, 1);
+    Tensor swapped_times = frames, swapped_places = frames;
+    for (std::size_t i = 0; i < 24; ++i)
+      std::swap(swapped_times.data()[i], swapped_times.data()[24 + i]);
+    std::swap(swapped_places.data()[3], swapped_places.data()[17]);  // of the first frame
+    const Tensor next = prediction(model, frames);
+    const auto tells = [&](const Tensor& other) {
+      const Tensor apart = prediction(model, other) - next;
+      double worst = 0;
+      for (const real value : apart) worst = std::max(worst, std::abs(double(value)));
+      return worst > 1e-4;
+    };
+    const std::string name = kind;
+    EXPECT_EQ(tells(swapped_times), name == "time" || name == "fused") << kind;
+    EXPECT_EQ(tells(swapped_places), name == "space" || name == "fused") << kind;
+  }
+}
+
+TEST(FieldModel, SaysWhatItCannotDo) {
+  FieldModelSpec spec = small_spec();
+  spec.patch = 4;
+  EXPECT_EQ(op_check::error_of([&] { FieldModel model(spec); }),
+            "[field_model] patches of 4 x 4 pixels do not tile 2 frames of 4 x 6");
+  spec = small_spec("concatenated");
+  spec.stack.block.width = 12;
+  spec.every_block = true;
+  EXPECT_EQ(op_check::error_of([&] { FieldModel model(spec); }),
+            "[field_model] an encoding beside the content is there in every block already");
+  FieldModel model(small_spec());
+  EXPECT_EQ(op_check::error_of([&] {
+              prediction(model, zeros({1, 2, 6, 4}));
+            }),
+            "[field_model] frames must be (B, 2, 4, 6), not (1, 2, 6, 4)");
+}
+
+}  // namespace
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,124 @@
+#include <fmt/format.h>
+
+#include <bochner/layers/encodings/fused_compression.hpp>
+#include <bochner/layers/encodings/fused_projection.hpp>
+#include <bochner/train/commands.hpp>
+#include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/exit_codes.hpp>
+#include <bochner/train/field_task.hpp>
+#include <nlohmann/json.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+using Compress = std::function<CompressedMatrix(const Tensor& w, const Tensor& x)>;
+
+struct Variant {
+  std::string name;
+  Compress compress;
+};
+
+std::vector<Variant> variants_of(const CompressionOptions& options) {
+  std::vector<Variant> variants = {{"as trained", [](const Tensor& w, const Tensor&) {
+                                      return CompressedMatrix{w, 0, 4 * w.size()};
+                                    }}};
+  if (options.prune) {
+    variants.push_back(
+        {fmt::format("pruned by {:g}", *options.prune), [&](const Tensor& w, const Tensor& x) {
+           Tensor mask;
+           return pruned(w, x, 1 - *options.prune, mask);
+         }});
+  }
+  if (options.bits)
+    variants.push_back(
+        {fmt::format("{} bits", *options.bits),
+         [&](const Tensor& w, const Tensor& x) { return quantized(w, x, *options.bits); }});
+  if (options.rank)
+    variants.push_back(
+        {fmt::format("rank {}", *options.rank),
+         [&](const Tensor& w, const Tensor& x) { return low_rank(w, x, *options.rank); }});
+  if (variants.size() == 1)
+    throw std::invalid_argument("compress: nothing to do; give --prune, --bits or --rank");
+  return variants;
+}
+
+/// W, and what it is applied to for the tokens of the model.
+struct Projection {
+  Parameter& weight;
+  Tensor inputs;
+};
+
+Projection projection_of(Task& task, const std::string& run) {
+  auto* field = dynamic_cast<FieldTask*>(&task);
+  auto* fused = field ? dynamic_cast<FusedProjection*>(field->model().encoder()) : nullptr;
+  if (!fused)
+    throw std::invalid_argument(run +
+                                ": has no W to compress; this is for model.kind = \"field\" with "
+                                "the encodings fused, space and time");
+  const FieldModel& model = field->model();
+  Tape tape;
+  tape.recording = false;
+  return {fused->weight(), fused->inputs(tape, model.token_places(), model.token_times()).value()};
+}
+
+struct Outcome {
+  std::string name;
+  std::size_t bytes;
+  double error, loss;
+};
+
+/// The loss with W replaced; W is put back.
+Outcome measure(Task& task, const Projection& projection, const Variant& variant,
+                std::size_t batch) {
+  Tensor& w = projection.weight.value();
+  const Tensor original = w;
+  CompressedMatrix smaller = variant.compress(w, projection.inputs);
+  w = std::move(smaller.weight);
+  const double loss = validate_task(task, batch, 0, [] { return false; })->loss();
+  w = original;
+  return {variant.name, smaller.bytes, smaller.error, loss};
+}
+
+double change(const Outcome& outcome, const Outcome& before) {
+  return outcome.loss / before.loss - 1;
+}
+
+std::string text_of(const std::vector<Outcome>& outcomes) {
+  std::string text =
+      fmt::format("{:<14} {:>10} {:>12} {:>12} {:>9}\n", "", "bytes", "error", "valid", "change");
+  for (const Outcome& outcome : outcomes)
+    text +=
+        fmt::format("{:<14} {:>10} {:>11.2f}% {:>12.6f} {:>+8.2f}%\n", outcome.name, outcome.bytes,
+                    100 * outcome.error, outcome.loss, 100 * change(outcome, outcomes[0]));
+  return text;
+}
+
+std::string json_of(const std::vector<Outcome>& outcomes, std::uint64_t step) {
+  nlohmann::ordered_json lines = nlohmann::ordered_json::array();
+  for (const Outcome& outcome : outcomes)
+    lines.push_back({{"variant", outcome.name},
+                     {"bytes", outcome.bytes},
+                     {"error", outcome.error},
+                     {"valid", outcome.loss},
+                     {"change", change(outcome, outcomes[0])}});
+  return nlohmann::ordered_json{{"step", step}, {"variants", lines}}.dump() + "\n";
+}
+
+}  // namespace
+
+int compress_command(const std::string& run, const CompressionOptions& options) {
+  const std::vector<Variant> variants = variants_of(options);
+  PosixStorage storage;
+  const auto [checkpoint, config] = load_run(storage, run);
+  const auto task = make_task(config);
+  load_model(checkpoint, task->model(), options.averaged);
+  const Projection projection = projection_of(*task, run);
+  const std::size_t batch = std::size_t(config.integer("train.batch"));
+  std::vector<Outcome> outcomes;
+  for (const Variant& variant : variants)
+    outcomes.push_back(measure(*task, projection, variant, batch));
+  fmt::print("{}", options.json ? json_of(outcomes, checkpoint.state().step) : text_of(outcomes));
+  return exit_done;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,49 @@
+#include <fmt/format.h>
+
+#include <bochner/train/config/config_fail.hpp>
+#include <bochner/train/config/data_kinds.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+void check_patches(const Config& config) {
+  for (const char* side : {"data.height", "data.width"})
+    if (config.integer(side) % config.integer("model.patch.pixels") != 0)
+      fail(config, "model.patch.pixels", "must divide " + assignment(config, side), side);
+}
+
+void check_encoding(const Config& config) {
+  const std::string& kind = config.text("model.encoding.kind");
+  const bool geometric = config.text("model.encoding.frequencies") == "geometric";
+  const std::int64_t width = config.integer("model.width");
+  const std::int64_t beside =
+      2 * (config.integer("model.encoding.space") + config.integer("model.encoding.time"));
+  const std::string with = fmt::format(" with {}", assignment(config, "model.encoding.kind"));
+  if (kind == "additive" && width % 4 != 0)
+    fail(config, "model.width", "must be a multiple of 4" + with, "model.encoding.kind");
+  if (kind == "multiplicative" && width % 2 != 0)
+    fail(config, "model.width", "must be even" + with, "model.encoding.kind");
+  if (kind == "concatenated" && width <= beside)
+    fail(config, "model.width",
+         fmt::format("must be greater than {}, the channels of the encoding,{}", beside, with),
+         "model.encoding.kind");
+  if (kind == "concatenated" && config.flag("model.encoding.every_block"))
+    fail(config, "model.encoding.every_block", "is not for an encoding beside the content");
+  if (kind == "multiplicative" && geometric)
+    fail(config, "model.encoding.frequencies", "must be learned or random" + with);
+  if (geometric && config.integer("model.encoding.space") % 2 != 0)
+    fail(config, "model.encoding.space", "must be even for frequencies on both axes",
+         "model.encoding.frequencies");
+}
+
+}  // namespace
+
+void check_field(const Config& config) {
+  check_patches(config);
+  check_encoding(config);
+  if (config.text("model.mixer.time_kernel.kind") != "none")
+    fail(config, "model.mixer.time_kernel.kind",
+         "must be \"none\": tokens of a field have no order");
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

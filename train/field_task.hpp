@@ -1,0 +1,40 @@
+#pragma once
+#include <bochner/data/fields.hpp>
+#include <bochner/layers/models/field_model.hpp>
+#include <bochner/train/config/config.hpp>
+#include <bochner/train/report/field_report.hpp>
+#include <bochner/train/task.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// The generated fields and the model that a config describes.
+FieldSpec field_spec(const Config& config);
+FieldModelSpec field_model_spec(const Config& config);
+
+/// The next frame of a field.
+class FieldTask : public Task {
+ public:
+  explicit FieldTask(const Config& config);
+  FieldModel& model() override { return model_; }
+  const Fields& data() const { return data_; }
+  std::uint64_t examples_per_epoch() const override { return data_.examples().train; }
+  std::uint64_t tokens_per_example() const override;
+  Var loss(Tape& tape, std::uint64_t first, std::size_t count) override;
+  std::uint64_t validation_batches(std::size_t batch) const override {
+    return data_.examples().validation_batches(batch);
+  }
+  Evaluation validate(Tape& tape, std::uint64_t index, std::size_t batch) override;
+  std::uint64_t data_fingerprint() const override { return data_.fingerprint(); }
+  void illustrate(Page& page) override;
+  std::string describe_model() const override;
+  std::string describe_data() const override;
+
+ private:
+  /// Of the first validation examples.
+  std::vector<FieldPicture> pictures(std::size_t count);
+  EncodingPicture encoding_picture();
+  Fields data_;
+  FieldModel model_;
+};
+
+}  // namespace bochner::inline BOCHNER_PRECISION
