@@ -49,7 +49,6 @@ int plot_command(const std::string& reference, bool averaged) {
   Page page(fmt::format("{} at step {}", directory.string(), report.state.step),
             report.model + " — " + report.data);
   add_learning(page, report, log);
-  now.task->illustrate(page);
   add_spectra(page, start.layers, now.layers);
   add_time_kernels(page, start.task->model(), now.task->model());
   if (!now.samples.empty()) add_lambda(page, now.layers, now.samples);
