@@ -23,6 +23,32 @@ TEST(ConfigErrors, UnknownKeys) {
             "--set: optim.schedule.kidn: no such key. Did you mean optim.schedule.kind?");
 }
 
+TEST(ConfigErrors, ForecastersAndSeriesBelongTogether) {
+  const std::string series = "model.kind = \"forecaster\"\ndata.kind = \"series\"\n";
+  EXPECT_EQ(error_after_files(series), "");
+  EXPECT_EQ(error_after_files("model.kind = \"forecaster\"\n"),
+            "bad.toml:2:14: model.kind = \"forecaster\": cannot learn data.kind = \"bytes\": a "
+            "forecaster learns data.kind = \"series\"");
+  EXPECT_EQ(error_after_files("data.kind = \"series\"\n"),
+            "bad.toml:2:13: model.kind = \"lm\": cannot learn data.kind = \"series\": its numbers "
+            "are for a forecaster");
+  EXPECT_EQ(error_in(series),
+            "bad.toml:2:13: data.files = []: must name the files of data.kind = \"series\"");
+  EXPECT_EQ(error_after_files(series + "data.splits = [0.7, 0.3]\n"),
+            "bad.toml:4:15: data.splits = [0.7, 0.3]: must be three numbers");
+  EXPECT_EQ(error_after_files(series + "data.splits = [0.7, 0.3, 0.1]\n"),
+            "bad.toml:4:15: data.splits = [0.7, 0.3, 0.1]: must be fractions that add up to at "
+            "most 1");
+  EXPECT_EQ(error_after_files(series + "data.splits = [70, 0.3, 0]\n"),
+            "bad.toml:4:15: data.splits = [70.0, 0.3, 0.0]: must be rows, all whole, or fractions, "
+            "all at most 1");
+  EXPECT_EQ(error_after_files(series + "data.lookback = 8\nmodel.backbone = \"attention\"\n"),
+            "bad.toml:4:17: model.patch.length = 16: must be at most data.lookback = 8");
+  EXPECT_EQ(error_after_files(series + "data.splits = [1, 0, 0]\ntrain.stop.patience = 3\n"),
+            "bad.toml:5:23: train.stop.patience = 3: needs a second number of data.splits greater "
+            "than 0");
+}
+
 TEST(ConfigErrors, TheFirstMistakeOfTheTextIsReported) {
   EXPECT_EQ(error_in("[train]\nzzz = 1\n[data]\naaa = 1\n"),
             "bad.toml:2:1: train.zzz: no such key. `bochner config keys` lists them");

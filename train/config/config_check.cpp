@@ -97,7 +97,8 @@ void check_series(const Config& config) {
 
 void check_files(const Config& config) {
   if (config.text_list("data.files").empty())
-    fail(config, "data.files", "must name the files of " + assignment(config, "data.kind"));
+    fail(config, "data.files", "must name the files of " + assignment(config, "data.kind"),
+         "data.kind");
 }
 
 void check_data(const Config& config) {
