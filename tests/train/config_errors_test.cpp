@@ -26,10 +26,9 @@ TEST(ConfigErrors, UnknownKeys) {
 TEST(ConfigErrors, EventsAndTheirTimes) {
   const std::string events = "model.kind = \"events\"\ndata.kind = \"hawkes\"\n";
   EXPECT_EQ(error_in(events), "");
-  EXPECT_EQ(
-      error_in("data.kind = \"hawkes\"\n"),
-      "bad.toml:1:13: model.kind = \"lm\": cannot learn data.kind = \"hawkes\", which is for "
-      "model.kind = \"events\"");
+  EXPECT_EQ(error_in("data.kind = \"hawkes\"\n"),
+            "bad.toml:1:13: model.kind = \"lm\": cannot learn data.kind = \"hawkes\", which is for "
+            "model.kind = \"events\"");
   EXPECT_EQ(
       error_in("model.kind = \"events\"\ndata.kind = \"copy\"\n"),
       "bad.toml:1:14: model.kind = \"events\": cannot learn data.kind = \"copy\", which is for "
@@ -41,6 +40,32 @@ TEST(ConfigErrors, EventsAndTheirTimes) {
             "bad.toml:3:27: model.time.shortest = 10.0: must be at most model.time.longest = 2.0");
   EXPECT_EQ(error_in(events + "data.branching = 1.0\n"),
             "bad.toml:3:18: data.branching = 1.0: must be at least 0 and less than 1");
+}
+
+TEST(ConfigErrors, ForecastersAndSeriesBelongTogether) {
+  const std::string series = "model.kind = \"forecaster\"\ndata.kind = \"series\"\n";
+  EXPECT_EQ(error_after_files(series), "");
+  EXPECT_EQ(error_after_files("model.kind = \"forecaster\"\n"),
+            "bad.toml:2:14: model.kind = \"forecaster\": cannot learn data.kind = \"bytes\", which "
+            "is for model.kind = \"lm\"");
+  EXPECT_EQ(error_after_files("data.kind = \"series\"\n"),
+            "bad.toml:2:13: model.kind = \"lm\": cannot learn data.kind = \"series\", which is for "
+            "model.kind = \"forecaster\"");
+  EXPECT_EQ(error_in(series),
+            "bad.toml:2:13: data.files = []: must name the files of data.kind = \"series\"");
+  EXPECT_EQ(error_after_files(series + "data.splits = [0.7, 0.3]\n"),
+            "bad.toml:4:15: data.splits = [0.7, 0.3]: must be three numbers");
+  EXPECT_EQ(error_after_files(series + "data.splits = [0.7, 0.3, 0.1]\n"),
+            "bad.toml:4:15: data.splits = [0.7, 0.3, 0.1]: must be fractions that add up to at "
+            "most 1");
+  EXPECT_EQ(error_after_files(series + "data.splits = [70, 0.3, 0]\n"),
+            "bad.toml:4:15: data.splits = [70.0, 0.3, 0.0]: must be rows, all whole, or fractions, "
+            "all at most 1");
+  EXPECT_EQ(error_after_files(series + "data.lookback = 8\nmodel.backbone = \"attention\"\n"),
+            "bad.toml:4:17: model.patch.length = 16: must be at most data.lookback = 8");
+  EXPECT_EQ(error_after_files(series + "data.splits = [1, 0, 0]\ntrain.stop.patience = 3\n"),
+            "bad.toml:5:23: train.stop.patience = 3: needs a second number of data.splits greater "
+            "than 0");
 }
 
 TEST(ConfigErrors, TheFirstMistakeOfTheTextIsReported) {
@@ -156,10 +181,9 @@ TEST(ConfigErrors, KeysThatMustFitEachOther) {
 }
 
 TEST(ConfigErrors, ModelsLearnTheDataThatAreMadeForThem) {
-  EXPECT_EQ(
-      error_in("data.kind = \"listops\"\n"),
-      "bad.toml:1:13: model.kind = \"lm\": cannot learn data.kind = \"listops\", which is "
-      "for model.kind = \"classifier\"");
+  EXPECT_EQ(error_in("data.kind = \"listops\"\n"),
+            "bad.toml:1:13: model.kind = \"lm\": cannot learn data.kind = \"listops\", which is "
+            "for model.kind = \"classifier\"");
   EXPECT_EQ(
       error_in("data.kind = \"recall\"\nmodel.kind = \"classifier\"\n"),
       "bad.toml:2:14: model.kind = \"classifier\": cannot learn data.kind = \"recall\", which is "

@@ -40,8 +40,7 @@ void require_bytes(const Config& config, const std::string& run) {
   if (kind == "bytes") return;
   throw std::invalid_argument(
       fmt::format("{}: data.kind = \"{}\": only models of bytes write text; bochner eval tells how "
-                  "many answers "
-                  "of this one are right",
+                  "good this one is",
                   run, kind));
 }
 

@@ -96,7 +96,8 @@ void check_data(const Config& config) {
                      assignment(config, "data.kind"), kind.model),
          "data.kind");
   if (kind.files && config.text_list("data.files").empty())
-    fail(config, "data.files", "must name the files of " + assignment(config, "data.kind"));
+    fail(config, "data.files", "must name the files of " + assignment(config, "data.kind"),
+         "data.kind");
   if (kind.check) kind.check(config);
 }
 
