@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <bochner/data/array.hpp>
+#include <bochner/data/errors.hpp>
 #include <bochner/layers/initialize.hpp>
 #include <bochner/train/field_task.hpp>
 #include <bochner/train/model_spec.hpp>
@@ -98,6 +100,30 @@ Evaluation FieldTask::validate(Tape& tape, std::uint64_t index, std::size_t size
     relative.sum += double(pixels) * std::sqrt(error / sum_of_squares_of(truth, pixels));
   }
   result.measures = {repeated, relative};
+  return result;
+}
+
+NamedArray FieldTask::predict(const NamedArray& input) {
+  const FieldSpec& spec = data_.spec();
+  const std::size_t T = spec.frames, H = spec.height, W = spec.width,
+                    rank = input.values.dimension();
+  const bool fits = (rank == 3 || rank == 4) && input.values.shape()[rank - 3] == T &&
+                    input.values.shape()[rank - 2] == H && input.values.shape()[rank - 1] == W;
+  if (!fits)
+    throw DataError(
+        fmt::format("frames must be ({}, {}, {}), or many of them one after the other", T, H, W));
+  Tensor frames = uninitialized({input.values.size() / (T * H * W), T, H, W});
+  std::copy_n(input.values.data(), frames.size(), frames.data());
+  Tape tape;
+  tape.recording = false;
+  const Tensor next = model_.predict(tape, frames).value();
+  NamedArray result;
+  if (rank == 3) {
+    result.values = xt::zeros<double>({H, W});
+  } else {
+    result.values = xt::zeros<double>({frames.shape()[0], H, W});
+  }
+  std::copy_n(next.data(), next.size(), result.values.data());
   return result;
 }
 

@@ -25,6 +25,9 @@ class FieldTask : public Task {
   }
   Evaluation validate(Tape& tape, std::uint64_t index, std::size_t batch) override;
   std::uint64_t data_fingerprint() const override { return data_.fingerprint(); }
+  /// The frame after the last: (T, H, W) -> (H, W), or (N, T, H, W) -> (N, H, W).
+  NamedArray predict(const NamedArray& input) override;
+  std::string loss_unit() const override { return "mse"; }
   void illustrate(Page& page) override;
   std::string describe_model() const override;
   std::string describe_data() const override;

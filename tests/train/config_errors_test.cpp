@@ -219,7 +219,7 @@ TEST(ConfigErrors, FilesAreRequired) {
   EXPECT_EQ(error_in(""),
             "bad.toml: data.files = []: must name the files of data.kind = \"bytes\"");
   EXPECT_EQ(error_in("model.kind = \"classifier\"\ndata.kind = \"images\"\n"),
-            "bad.toml: data.files = []: must name the files of data.kind = \"images\"");
+            "bad.toml:2:13: data.files = []: must name the files of data.kind = \"images\"");
   EXPECT_EQ(error_in("model.kind = \"classifier\"\ndata.kind = \"shapes\"\n"), "");
   EXPECT_EQ(error_in("data.files = []\n"),
             "bad.toml:1:14: data.files = []: must name the files of data.kind = \"bytes\"");

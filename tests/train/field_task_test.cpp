@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bochner/data/array.hpp>
+#include <bochner/data/errors.hpp>
 #include <bochner/train/field_task.hpp>
 #include <cmath>
 
@@ -93,6 +95,21 @@ TEST(FieldTask, DrawsFieldsAndEncodings) {
     EXPECT_THAT(html, HasSubstr("prediction"));
     EXPECT_EQ(html.find("kernel: one place") != std::string::npos, kind != std::string("none"));
   }
+}
+
+TEST(FieldTask, PredictsTheNextFrameOfFilmsOfTheUsers) {
+  const auto task = make_task(field_config());
+  NamedArray films;
+  films.values = xt::ones<double>({2, 3, 6, 4});
+  const NamedArray both = task->predict(films);
+  EXPECT_EQ(both.values.size(), 2u * 6 * 4);
+  films.values = xt::ones<double>({3, 6, 4});
+  const NamedArray one = task->predict(films);
+  EXPECT_EQ(one.values.dimension(), 2u);
+  for (std::size_t i = 0; i < 24; ++i)
+    EXPECT_NEAR(one.values.data()[i], both.values.data()[24 + i], 1e-5);
+  films.values = xt::ones<double>({3, 4, 6});
+  EXPECT_THROW(task->predict(films), DataError);
 }
 
 TEST(FieldConfig, SaysWhatDoesNotFit) {
