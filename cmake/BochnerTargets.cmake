@@ -45,7 +45,7 @@ function(bochner_libraries name)
   endif()
   target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
   target_link_libraries(${name} PUBLIC xtensor TBB::tbb
-                        PRIVATE DNNL::dnnl OpenMP::OpenMP_CXX LAPACK::LAPACK xxhash::xxhash
+                        PRIVATE DNNL::dnnl OpenMP::OpenMP_CXX LAPACK::LAPACK xxhash::xxhash ZLIB::ZLIB
                         $<BUILD_INTERFACE:xtensor-blas> $<BUILD_INTERFACE:Boost::headers>)
 
   string(REPLACE bochner cli cli_name ${name})

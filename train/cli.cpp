@@ -4,6 +4,7 @@
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/train/cli.hpp>
 #include <bochner/train/commands.hpp>
+#include <bochner/train/commands/data_command_line.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/exit_codes.hpp>
 #include <bochner/train/run_metadata.hpp>
@@ -24,12 +25,14 @@ struct CommandLine {
   bool strict = false, json = false, markdown = false, live_weights = false;
   TrainingOptions training;
   EvaluationOptions evaluation;
+  PredictionOptions prediction;
   SampleOptions sample;
   GradcheckOptions gradcheck;
   KernelOptions kernel;
   KernelFitOptions fit;
   KernelCompareOptions compare;
   BenchOptions bench;
+  DataOptions data;
   BenchLengthOptions bench_length;
   std::function<int()> action;
 
@@ -99,14 +102,28 @@ struct CommandLine {
   }
 
   void add_run_commands() {
-    CLI::App* eval = command(app, "eval", "validation loss of a run", [this] {
+    CLI::App* eval = command(app, "eval", "loss of a run on held-out data", [this] {
       evaluation.averaged = !live_weights;
       return eval_command(run, evaluation);
     });
     add_checkpoint(eval, "run", "RUN, RUN@best or RUN@STEP");
+    eval->add_option("--split", evaluation.split, "train, validation or test")
+        ->capture_default_str();
     eval->add_flag("--json", evaluation.json, "print JSON");
     add_sets(eval, evaluation.sets);
     add_weights(eval);
+
+    CLI::App* predict = command(app, "predict", "what a model says about new data", [this] {
+      prediction.averaged = !live_weights;
+      return predict_command(run, prediction);
+    });
+    add_checkpoint(predict, "run", "RUN, RUN@best or RUN@STEP");
+    predict->add_option("input", prediction.input, ".npy or CSV file (default: standard input)");
+    predict
+        ->add_option("--output,-o", prediction.output,
+                     "file that ends in .npy or gets CSV (default: CSV on standard output)")
+        ->type_name("FILE");
+    add_weights(predict);
 
     CLI::App* sampler = command(app, "sample", "continue a prompt", [this] {
       sample.averaged = !live_weights;
@@ -277,6 +294,7 @@ struct CommandLine {
     add_training_commands();
     add_run_commands();
     add_config_commands();
+    add_data_commands(app, data, action);
     add_kernel_commands();
     add_other_commands(argc, argv);
   }

@@ -25,10 +25,18 @@ int fork_command(const std::string& parent, const std::string& config, const std
 
 struct EvaluationOptions {
   std::vector<std::string> sets;
+  std::string split = "validation";
   bool averaged = true;  ///< use the averaged weights if the run has them
   bool json = false;
 };
 int eval_command(const std::string& run, const EvaluationOptions& options);
+
+struct PredictionOptions {
+  std::string input = "-", output = "-";  ///< .npy or CSV files; "-" for standard input and output
+  bool averaged = true;
+};
+/// What the model says about a table of the user's.
+int predict_command(const std::string& run, const PredictionOptions& options);
 
 struct SampleOptions {
   std::string prompt = "\n";
@@ -48,6 +56,22 @@ int config_check_command(const std::string& file, const std::vector<std::string>
 int config_print_command(const std::string& file, const std::vector<std::string>& sets);
 enum class KeyFormat { text, json, markdown };
 int config_keys_command(const std::string& section, KeyFormat format);
+
+struct DataOptions {
+  std::vector<std::string> files;  ///< "-" for standard input
+  std::string output;              ///< of convert; "-" for standard output
+  std::string delimiter = ",", header = "auto", columns, time, time_format, missing;  ///< CSV
+  std::string array;  ///< of a .npz file; "" for all
+  std::string type;   ///< of the elements that convert writes; "" for that of the input
+  std::size_t rows = 5;
+  bool compressed = false, json = false;
+};
+/// Kind, shape and columns of files of numbers.
+int data_info_command(const DataOptions& options);
+/// Their first rows.
+int data_peek_command(const DataOptions& options);
+/// A file of numbers in another format.
+int data_convert_command(const DataOptions& options);
 
 struct GradcheckOptions {
   std::string mixer, features, density;  ///< "" for all

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/data/array.hpp>
 #include <bochner/train/classifier_task.hpp>
 #include <bochner/train/event_task.hpp>
+#include <bochner/train/forecast_task.hpp>
 #include <bochner/train/language_task.hpp>
 #include <bochner/train/token_task.hpp>
 
@@ -28,6 +30,7 @@ double Evaluation::mean(std::string_view name) const {
 std::string Evaluation::words() const {
   std::string words = fmt::format("{:.4f} {}", loss(), unit);
   for (const Measure& measure : measures) {
+    if (measure.unit == unit) continue;  // the loss itself
     const double mean = measure.sum / double(terms);
     words += measure.percent ? fmt::format("   {:.2f} % {}", 100 * mean, measure.unit)
                              : fmt::format("   {:.4f} {}", mean, measure.unit);
@@ -35,24 +38,39 @@ std::string Evaluation::words() const {
   return words;
 }
 
-std::string Evaluation::json() const {
-  std::string members = fmt::format(R"("valid":{})", loss());
+std::string Evaluation::json(std::string_view loss_name) const {
+  std::string members = fmt::format(R"("{}":{})", loss_name, loss());
   for (const Measure& measure : measures)
     members += fmt::format(R"(,"{}":{})", measure.name, measure.sum / double(terms));
   return members;
 }
 
-std::optional<Evaluation> validate_task(Task& task, std::size_t batch, std::uint64_t limit,
+std::uint64_t Task::batches(Split split, std::size_t batch) const {
+  return split == Split::validation ? validation_batches(batch) : 0;
+}
+
+Evaluation Task::evaluate(Tape& tape, Split split, std::uint64_t index, std::size_t batch) {
+  require(split == Split::validation, "evaluation", "this task has no ", name_of(split), " split");
+  return validate(tape, index, batch);
+}
+
+NamedArray Task::predict(const NamedArray&) {
+  throw std::invalid_argument("this model predicts nothing from a table: " + describe_model());
+}
+
+std::optional<Evaluation> evaluate_task(Task& task, Split split, std::size_t batch,
+                                        std::uint64_t limit,
                                         const std::function<bool()>& should_stop) {
-  std::uint64_t batches = task.validation_batches(batch);
-  require(batches > 0, "validation",
-          "there is no validation data; set data.validation or data.validation_examples above 0");
+  std::uint64_t batches = task.batches(split, batch);
+  require(batches > 0, "evaluation", "there is no ", name_of(split), " data; ",
+          split == Split::validation ? "set data.validation or data.validation_examples above 0"
+                                     : "only tasks with splits of their own have it");
   if (limit > 0) batches = std::min(batches, limit);
   Evaluation total;
   for (std::uint64_t index = 0; index < batches; ++index) {
     Tape tape;
     tape.recording = false;
-    total += task.validate(tape, index, batch);
+    total += task.evaluate(tape, split, index, batch);
     if (should_stop()) return std::nullopt;
   }
   return total;
@@ -73,6 +91,7 @@ struct TaskKind {
 const TaskKind task_kinds[] = {
     {"classifier", "", make<ClassifierTask>},
     {"events", "hawkes", make<EventTask>},
+    {"forecaster", "series", make<ForecastTask>},
     {"lm", "bytes", make<LanguageTask>},
     {"lm", "", make<TokenTask>},
 };

@@ -2,6 +2,7 @@
 /// Task: what is trained on what. A model, its examples and its loss, numbered so that every
 /// position in the data is one integer. The loop, checkpoints and commands see nothing else.
 
+#include <bochner/data/split.hpp>
 #include <bochner/layers/module.hpp>
 #include <cstdint>
 #include <functional>
@@ -13,6 +14,8 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 class Config;
+class Page;
+struct NamedArray;
 
 /// One more number besides the loss, as a sum over the same terms.
 struct Measure {
@@ -36,8 +39,8 @@ struct Evaluation {
   double mean(std::string_view name) const;
   /// "1.4680 nats   2.1179 bits/byte" or "0.0810 nats   97.50 % right"
   std::string words() const;
-  /// The same as members of a JSON object: "valid" and the names of the measures.
-  std::string json() const;
+  /// The same as members of a JSON object: the loss under its own name and those of the measures.
+  std::string json(std::string_view loss_name = "valid") const;
 };
 
 class Task {
@@ -53,7 +56,19 @@ class Task {
 
   virtual std::uint64_t validation_batches(std::size_t batch) const = 0;
   virtual Evaluation validate(Tape& tape, std::uint64_t index, std::size_t batch) = 0;
+  /// The same of any split: what `eval --split` shows. By default the validation data are all there
+  /// is, and the others have 0 batches.
+  virtual std::uint64_t batches(Split split, std::size_t batch) const;
+  virtual Evaluation evaluate(Tape& tape, Split split, std::uint64_t index, std::size_t batch);
 
+  /// What the model says about a table of the user's: `bochner predict`. By default throws
+  /// std::invalid_argument.
+  virtual NamedArray predict(const NamedArray& input);
+  /// Adds sections with pictures of held-out examples to the report of a run.
+  virtual void illustrate(Page&) {}
+
+  /// Of the loss, behind numbers: Evaluation's.
+  virtual std::string loss_unit() const { return "nats"; }
   /// Equal data give equal fingerprints: a resumed run refuses other data.
   virtual std::uint64_t data_fingerprint() const = 0;
   /// "lm, 4 blocks, D 128, linear(positive, gaussian, m 64)" and "412 files, 9.1 MB ...", for the
@@ -62,10 +77,16 @@ class Task {
   virtual std::string describe_data() const = 0;
 };
 
-/// Over all validation batches, or of the first `limit` if that is not 0.
-/// `should_stop` is asked after each batch; nothing is returned when it says yes.
-std::optional<Evaluation> validate_task(Task& task, std::size_t batch, std::uint64_t limit,
+/// Over all batches of a split, or the first `limit` if that is not 0. `should_stop` is asked after
+/// each batch; nothing is returned when it says yes. Throws std::invalid_argument for a split
+/// without batches.
+std::optional<Evaluation> evaluate_task(Task& task, Split split, std::size_t batch,
+                                        std::uint64_t limit,
                                         const std::function<bool()>& should_stop);
+inline std::optional<Evaluation> validate_task(Task& task, std::size_t batch, std::uint64_t limit,
+                                               const std::function<bool()>& should_stop) {
+  return evaluate_task(task, Split::validation, batch, limit, should_stop);
+}
 
 /// The task that a config describes, its model initialised from train.seed.
 std::unique_ptr<Task> make_task(const Config& config);

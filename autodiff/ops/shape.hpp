@@ -22,6 +22,9 @@ Var concat(const std::vector<Var>& parts, int axis);
 /// `before` and `after` elements of `value` around one axis. (.., n, ..) -> (.., before + n +
 /// after, ..)
 Var pad(const Var& x, int axis, std::size_t before, std::size_t after, real value = 0);
+/// Pieces of the last axis, `stride` apart and the last one at its end. (.., n) -> (.., (n -
+/// length) / stride + 1, length)
+Var patches(const Var& x, std::size_t length, std::size_t stride);
 /// Rows of a table: the embedding. table (V, D), indices (..) -> (.., D). Throws when an index is
 /// not in [0, V).
 Var gather(const Var& table, const Indices& indices);

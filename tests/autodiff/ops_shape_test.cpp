@@ -54,6 +54,12 @@ Shape doubled(const Shape& shape) {
   return result;
 }
 
+/// Overlapping, touching, and apart with a rest at the beginning.
+OpRow patches_row(const char* variant, std::size_t length, std::size_t stride) {
+  return row("patches", variant, [=](const Inputs& x) { return patches(x[0], length, stride); },
+             {{{4, 3, 5}}, {{5}}, {{0, 3, 5}}, {{67, 3, 203}}});
+}
+
 std::vector<OpRow> rows() {
   const std::vector<Shapes> cubes = {{{4, 3, 5}}, {{1, 3, 1}}, {{0, 3, 2}}, {{67, 3, 203}}};
   const std::vector<Shapes> triples = {{{4, 3, 5}, {4, 3, 5}, {4, 3, 5}},
@@ -96,6 +102,10 @@ std::vector<OpRow> rows() {
       row("pad", "", pad_on(-1), cubes),
       row("pad", "First", pad_on(0), cubes),
       row("pad", "Middle", pad_on(1), cubes),
+      patches_row("", 3, 1),
+      patches_row("Touching", 2, 2),
+      patches_row("Apart", 1, 3),
+      patches_row("All", 5, 4),
       gather_row("", {2, 6}),
       gather_row("One", {}),
       gather_row("Nothing", {0, 2}),
@@ -161,6 +171,9 @@ TEST(Shape, ValuesAreWhereTheyShouldBe) {
   EXPECT_EQ(concat({x, slice(x, 1, 0, 1)}, 1).value(), (Tensor{{0, 1, 2, 0}, {3, 4, 5, 3}}));
   EXPECT_EQ(concat({x, x}, 0).value(), (Tensor{{0, 1, 2}, {3, 4, 5}, {0, 1, 2}, {3, 4, 5}}));
   EXPECT_EQ(pad(x, -1, 1, 2, 9).value(), (Tensor{{9, 0, 1, 2, 9, 9}, {9, 3, 4, 5, 9, 9}}));
+  EXPECT_EQ(patches(x, 2, 1).value(), (Tensor{{{0, 1}, {1, 2}}, {{3, 4}, {4, 5}}}));
+  EXPECT_EQ(patches(x, 1, 2).value(), (Tensor{{{0}, {2}}, {{3}, {5}}}));
+  EXPECT_EQ(patches(x, 2, 2).value(), (Tensor{{{1, 2}}, {{4, 5}}}));
   EXPECT_EQ(gather(x, {{3}, {1, 0, 1}}).value(), (Tensor{{3, 4, 5}, {0, 1, 2}, {3, 4, 5}}));
   EXPECT_EQ(masked_fill(x, Tensor{0, 1, 0}, 7).value(), (Tensor{{0, 7, 2}, {3, 7, 5}}));
   EXPECT_EQ(reshape(x, {3, 2}).value(), (Tensor{{0, 1}, {2, 3}, {4, 5}}));
@@ -200,6 +213,8 @@ TEST(Shape, ErrorsNameBothShapes) {
               gather(x, {{1}, {-1}});
             }),
             "[gather] index -1 is not a row of the table (2, 3)");
+  EXPECT_EQ(message_of([&] { patches(x, 4, 1); }),
+            "[patches] no pieces of length 4 and stride 1 in x (2, 3)");
   EXPECT_EQ(message_of([&] { transpose(x, {0, 0}); }), "[transpose] axis 0 is given twice");
   EXPECT_EQ(message_of([&] { transpose(x, {0}); }), "[transpose] an order of 1 axes for x (2, 3)");
 }

@@ -72,11 +72,10 @@ TEST_F(ConfigFile, PrintedConfigReadsBackEqual) {
 
 TEST(Config, PrintedDefaults) {
   const std::string printed = print_config(Config());
-  EXPECT_EQ(printed.substr(0, 183),
-            "[model]\nkind = \"lm\"\nblocks = 4\nwidth = 128\nexpansion = 4\ndropout = 0.0\n"
-            "positions = \"learned\"\nnorm = \"layer\"\npooling = \"mean\"\ncheckpoint = "
-            "false\n\n[model.mixer]\n"
-            "kind = \"softmax\"\nheads =");
+  EXPECT_TRUE(
+      printed.starts_with("[model]\nkind = \"lm\"\nblocks = 4\nwidth = 128\nexpansion = 4\n"
+                          "dropout = 0.0\npositions = \"learned\"\nnorm = \"layer\"\n"));
+  EXPECT_NE(printed.find("\n\n[model.mixer]\nkind = \"softmax\"\nheads ="), std::string::npos);
   EXPECT_NE(printed.find("[model.mixer.density]\nkind = \"gaussian\"\nlog_scale = -1.0\n"),
             std::string::npos);
   EXPECT_NE(printed.find("[train.checkpoint]\nevery = \"5min\"\n"), std::string::npos);

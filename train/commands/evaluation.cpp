@@ -45,9 +45,25 @@ void require_bytes(const Config& config, const std::string& run) {
                   run, kind));
 }
 
+/// What `--split` may say, and the name of the loss in JSON.
+struct SplitName {
+  Split split;
+  const char *name, *loss;
+};
+constexpr SplitName split_names[] = {{Split::train, "train", "train"},
+                                     {Split::validation, "validation", "valid"},
+                                     {Split::test, "test", "test"}};
+
+const SplitName& split_called(const std::string& name) {
+  for (const SplitName& known : split_names)
+    if (known.name == name) return known;
+  throw std::invalid_argument("--split " + name + ": must be train, validation or test");
+}
+
 }  // namespace
 
 int eval_command(const std::string& run, const EvaluationOptions& options) {
+  const SplitName& split = split_called(options.split);
   PosixStorage storage;
   auto [checkpoint, config] = load_run(storage, run);
   for (const std::string& set : options.sets) apply_set(config, set);
@@ -55,11 +71,11 @@ int eval_command(const std::string& run, const EvaluationOptions& options) {
   const auto task = make_task(config);
   load_model(checkpoint, task->model(), options.averaged);
   const std::size_t batch = std::size_t(config.integer("train.batch"));
-  const Evaluation result = *validate_task(*task, batch, 0, [] { return false; });
+  const Evaluation result = *evaluate_task(*task, split.split, batch, 0, [] { return false; });
   if (options.json) {
     fmt::print(R"({{"step":{},{}}})"
                "\n",
-               checkpoint.state().step, result.json());
+               checkpoint.state().step, result.json(split.loss));
   } else {
     fmt::print("step {}   {}   {}\n", checkpoint.state().step, result.words(),
                task->describe_data());

@@ -60,7 +60,7 @@ void print_text(const CheckpointReader& checkpoint) {
   fmt::print("step      {}   {} tokens, {} of training\n", state.step,
              format_count(double(state.tokens)), format_duration(state.wall_seconds));
   if (state.best_step > 0)
-    fmt::print("best      {:.4f} nats at step {}\n", state.best_metric, state.best_step);
+    fmt::print("best      {:.4f} at step {}\n", state.best_metric, state.best_step);
   fmt::print("numerics  {}\n", state.numerics);
   print_group(checkpoint, "model", true);
   print_group(checkpoint, "buffer", true);

@@ -43,8 +43,9 @@ int plot_command(const std::string& reference, bool averaged) {
   load_model(checkpoint, now.task->model(), averaged);
   start.layers = attention_layers(start.task->model());
   now.examine();
-  const RunReport report{directory.string(), now.task->describe_model(), now.task->describe_data(),
-                         checkpoint.state(), count_parameters(now.task->model())};
+  const RunReport report{directory.string(),        now.task->describe_model(),
+                         now.task->describe_data(), now.task->loss_unit(),
+                         checkpoint.state(),        count_parameters(now.task->model())};
   Page page(fmt::format("{} at step {}", directory.string(), report.state.step),
             report.model + " — " + report.data);
   add_learning(page, report, log);
@@ -52,6 +53,7 @@ int plot_command(const std::string& reference, bool averaged) {
   add_time_kernels(page, start.task->model(), now.task->model());
   if (!now.samples.empty()) add_lambda(page, now.layers, now.samples);
   if (!now.samples.empty()) add_attention(page, start.layers, now.layers, now.samples);
+  now.task->illustrate(page);
   const Path file = directory / "report.html";
   commit_file(storage, file, page.html());
   fmt::print("{}   {}\n", file.string(), contents_of(log, now));

@@ -29,10 +29,10 @@ int report(StopReason reason, Session& session, SignalGuard& signals, Progress& 
            const std::string& program) {
   const TrainerState& state = session.state();
   const std::string run = session.run().path().string();
-  const std::string best = state.best_step > 0
-                               ? fmt::format("; best validation {:.4f} nats at step {}",
-                                             state.best_metric, state.best_step)
-                               : "";
+  const std::string best =
+      state.best_step > 0 ? fmt::format("; best validation {:.4f} {} at step {}", state.best_metric,
+                                        session.task().loss_unit(), state.best_step)
+                          : "";
   switch (reason) {
     case StopReason::finished:
       progress.line(fmt::format("done     step {}{}", state.step, best));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bochner/train/classifier_task.hpp>
 #include <bochner/train/token_task.hpp>
+#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -79,6 +80,26 @@ void check_list_ops(const Config& config) {
          "data.depth");
 }
 
+void check_series(const Config& config) {
+  const std::vector<double>& splits = config.number_list("data.splits");
+  if (splits.size() != 3) fail(config, "data.splits", "must be three numbers");
+  const bool rows = *std::max_element(splits.begin(), splits.end()) > 1;
+  if (rows &&
+      std::any_of(splits.begin(), splits.end(), [](double n) { return n != std::floor(n); }))
+    fail(config, "data.splits", "must be rows, all whole, or fractions, all at most 1");
+  if (!rows && splits[0] + splits[1] + splits[2] > 1 + 1e-9)
+    fail(config, "data.splits", "must be fractions that add up to at most 1");
+  if (config.text("model.backbone") == "attention" &&
+      config.integer("model.patch.length") > config.integer("data.lookback"))
+    fail(config, "model.patch.length", "must be at most " + assignment(config, "data.lookback"),
+         "data.lookback");
+}
+
+void check_files(const Config& config) {
+  if (config.text_list("data.files").empty())
+    fail(config, "data.files", "must name the files of " + assignment(config, "data.kind"));
+}
+
 void check_data(const Config& config) {
   const std::string &kind = config.text("data.kind"), &model = config.text("model.kind");
   if ((kind == "hawkes") != (model == "events"))
@@ -87,20 +108,32 @@ void check_data(const Config& config) {
                      model == "events" ? "it has no times" : "it takes events"),
          "data.kind");
   if (kind == "hawkes") return;
+  if ((kind == "series") != (model == "forecaster"))
+    fail(config, "model.kind",
+         fmt::format("cannot learn {}: {}", assignment(config, "data.kind"),
+                     kind == "series" ? "its numbers are for a forecaster"
+                                      : "a forecaster learns data.kind = \"series\""),
+         "data.kind");
   if ((kind == "listops") != (model == "classifier"))
     fail(config, "model.kind",
          fmt::format("cannot learn {}: {}", assignment(config, "data.kind"),
                      model == "lm" ? "its labels are for a classifier" : "it has no labels"),
          "data.kind");
   if (kind == "listops") return check_list_ops(config);
-  if (kind != "bytes") return check_token_task(config);
-  if (config.text_list("data.files").empty())
-    fail(config, "data.files", "must name the files of data.kind = \"bytes\"");
+  if (kind != "bytes" && kind != "series") return check_token_task(config);
+  if (kind == "series") check_series(config);
+  check_files(config);
 }
 
 /// Early stopping needs data to validate on.
 void check_validation(const Config& config) {
   const bool is_text = config.text("data.kind") == "bytes";
+  if (config.text("data.kind") == "series") {
+    if (config.number_list("data.splits")[1] == 0)
+      fail(config, "train.stop.patience", "needs a second number of data.splits greater than 0",
+           "data.splits");
+    return;
+  }
   if (is_text && config.number("data.validation") == 0)
     fail(config, "train.stop.patience", "needs data.validation greater than 0", "data.validation");
   if (!is_text && config.integer("data.validation_examples") == 0)

@@ -30,5 +30,8 @@ Rows all_mixer_rows(const Choices& choices);
 Rows all_time_rows(const Choices& choices);
 /// model.intensity.*, and of simulated events
 Rows all_event_rows();
+/// model.* of forecasters and data.* of series
+Rows forecaster_rows();
+Rows series_rows();
 
 }  // namespace bochner::inline BOCHNER_PRECISION

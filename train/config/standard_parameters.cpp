@@ -9,9 +9,8 @@ Rows model_rows() {
       {.name = "model.kind",
        .initial = "lm",
        .doc = "what is trained: lm predicts the next token, classifier a label of the sequence, "
-              "events "
-              "type and time of the next event",
-       .choices = among({"lm", "classifier", "events"})},
+              "forecaster the rows that follow, events type and time of the next event",
+       .choices = among({"lm", "classifier", "forecaster", "events"})},
       {.name = "model.blocks",
        .initial = whole(4),
        .doc = "number of blocks",
@@ -52,8 +51,7 @@ Rows model_rows() {
 std::vector<std::string> data_kinds() {
   std::vector<std::string> kinds = token_task_kinds();
   kinds.insert(kinds.begin(), "bytes");
-  kinds.push_back("listops");
-  kinds.push_back("hawkes");
+  kinds.insert(kinds.end(), {"listops", "series", "hawkes"});
   return kinds;
 }
 
@@ -61,12 +59,13 @@ Rows data_rows() {
   return {
       {.name = "data.kind",
        .initial = "bytes",
-       .doc = "bytes of text files, or generated examples: see tasks.md",
+       .doc = "bytes of text files, a series of numbers in a table, or generated examples: see "
+              "tasks.md",
        .choices = data_kinds},
       {.name = "data.files",
        .initial = std::vector<std::string>{},
-       .doc = "bytes: files or globs, from the current folder; the resolved config holds absolute "
-              "paths",
+       .doc = "bytes, series: files or globs, from the current folder; the resolved config holds "
+              "absolute paths",
        .path = true},
       {.name = "data.length",
        .initial = whole(256),
@@ -244,8 +243,9 @@ Rows train_rows() {
 
 ParameterTable standard_parameters(const Choices& choices) {
   Rows all;
-  for (Rows& rows : std::vector{model_rows(), all_mixer_rows(choices), all_time_rows(choices),
-                                data_rows(), all_event_rows(), optimizer_rows(), train_rows()})
+  for (Rows& rows :
+       std::vector{model_rows(), forecaster_rows(), all_mixer_rows(choices), all_time_rows(choices),
+                   data_rows(), series_rows(), all_event_rows(), optimizer_rows(), train_rows()})
     all.insert(all.end(), rows.begin(), rows.end());
   return ParameterTable(std::move(all));
 }

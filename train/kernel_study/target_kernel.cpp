@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/philox.hpp>
 #include <bochner/data/errors.hpp>
-#include <bochner/data/mapped_file.hpp>
-#include <bochner/data/npy.hpp>
+#include <bochner/data/read_array.hpp>
 #include <bochner/train/kernel_study/target_kernel.hpp>
-#include <charconv>
 #include <cmath>
 #include <numbers>
 #include <utility>
@@ -33,49 +31,6 @@ double length_of(const double* delta, std::size_t d) {
   double square = 0;
   for (std::size_t i = 0; i < d; ++i) square += delta[i] * delta[i];
   return std::sqrt(square);
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return "";
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
-
-bool read_number(std::string_view text, double& number) {
-  text = trimmed(text);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() && std::isfinite(number);
-}
-
-KernelPoints points_of(const std::string& file, const std::vector<double>& deltas,
-                       std::vector<double> values) {
-  if (values.size() < 8)
-    throw DataError(fmt::format("{}: holds {} points; give at least 8", file, values.size()));
-  KernelPoints points{uninitialized({values.size(), 1}), std::move(values)};
-  std::copy(deltas.begin(), deltas.end(), points.delta.data());
-  return points;
-}
-
-KernelPoints read_csv(const std::string& file) {
-  const MappedFile mapped(file);
-  std::string_view text(reinterpret_cast<const char*>(mapped.bytes().data()),
-                        mapped.bytes().size());
-  std::vector<double> deltas, values;
-  for (std::size_t number = 1; !text.empty(); ++number) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    if (trimmed(line).empty()) continue;
-    const std::size_t comma = std::min(line.find(','), line.size());
-    double delta = 0, value = 0;
-    if (read_number(line.substr(0, comma), delta) && comma < line.size() &&
-        read_number(line.substr(comma + 1), value)) {
-      deltas.push_back(delta);
-      values.push_back(value);
-    } else if (number > 1) {  // the first line may name the columns
-      throw DataError(fmt::format("{}:{}: must be two numbers, \"delta,k\"", file, number));
-    }
-  }
-  return points_of(file, deltas, std::move(values));
 }
 
 }  // namespace
@@ -121,17 +76,19 @@ KernelPoints sample_kernel(const std::string& name, std::size_t n, std::size_t d
 }
 
 KernelPoints read_kernel(const std::string& file) {
-  if (!file.ends_with(".npy")) return read_csv(file);
-  const Tensor rows = read_npy(file);
-  if (rows.shape()[1] != 2)
-    throw DataError(
-        fmt::format("{}: has {} columns; it must have two, delta and k", file, rows.shape()[1]));
-  std::vector<double> deltas, values;
-  for (std::size_t i = 0; i < rows.shape()[0]; ++i) {
-    deltas.push_back(double(rows.data()[2 * i]));
-    values.push_back(double(rows.data()[2 * i + 1]));
+  const xt::xarray<double> rows = read_array(file).values;
+  if (rows.dimension() != 2 || rows.shape(1) != 2)
+    throw DataError(fmt::format("{}: must have two columns, delta and k", file));
+  const std::size_t count = rows.shape(0);
+  if (count < 8) throw DataError(fmt::format("{}: holds {} points; give at least 8", file, count));
+  KernelPoints points{uninitialized({count, 1}), std::vector<double>(count)};
+  for (std::size_t i = 0; i < count; ++i) {
+    points.delta.data()[i] = real(rows(i, 0));
+    points.values[i] = rows(i, 1);
+    if (!std::isfinite(rows(i, 0)) || !std::isfinite(rows(i, 1)))
+      throw DataError(fmt::format("{}: row {} holds a number that is not finite", file, i));
   }
-  return points_of(file, deltas, std::move(values));
+  return points;
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

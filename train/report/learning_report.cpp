@@ -27,8 +27,8 @@ void add_curve(std::vector<std::string>& charts, const MetricsLog& log, const st
   charts.push_back(draw(chart));
 }
 
-void add_losses(std::vector<std::string>& charts, const MetricsLog& log) {
-  Chart chart{.title = "Loss", .x = {"step"}, .y = {"nats per token"}};
+void add_losses(std::vector<std::string>& charts, const MetricsLog& log, const std::string& unit) {
+  Chart chart{.title = "Loss", .x = {"step"}, .y = {unit}};
   if (const auto found = log.curves.find("loss"); found != log.curves.end())
     chart.series.push_back(series_of("training", found->second));
   if (const auto found = log.curves.find("valid"); found != log.curves.end()) {
@@ -64,16 +64,18 @@ void add_learning(Page& page, const RunReport& report, const MetricsLog& log) {
                               {format_count(double(state.tokens)), "tokens"},
                               {format_count(double(report.parameters)), "parameters"}};
   if (state.best_step > 0) {
-    figures.push_back({fmt::format("{:.4f}", state.best_metric),
-                       fmt::format("best validation, nats (step {})", state.best_step)});
     figures.push_back(
-        {fmt::format("{:.4f}", state.best_metric / std::numbers::ln2), "bits per token"});
+        {fmt::format("{:.4f}", state.best_metric),
+         fmt::format("best validation, {} (step {})", report.loss_unit, state.best_step)});
+    if (log.curves.contains("bits_per_token"))
+      figures.push_back(
+          {fmt::format("{:.4f}", state.best_metric / std::numbers::ln2), "bits per token"});
   }
   if (state.wall_seconds > 0)
     figures.push_back({format_count(double(state.tokens) / state.wall_seconds), "tokens a second"});
   page.figures(figures);
   std::vector<std::string> charts;
-  add_losses(charts, log);
+  add_losses(charts, log, report.loss_unit);
   add_curve(charts, log, "lr", "Learning rate", {"", Scale::linear, 0.0});
   add_curve(charts, log, "grad_norm", "Norm of the gradient",
             {"before clipping", Scale::logarithmic});

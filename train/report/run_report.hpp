@@ -9,7 +9,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 struct RunReport {
-  std::string title, model, data;
+  std::string title, model, data, loss_unit;
   TrainerState state;
   std::size_t parameters = 0;
 };

@@ -1,0 +1,105 @@
+#include <algorithm>
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/data/errors.hpp>
+#include <bochner/data/sampler.hpp>
+#include <bochner/data/series_windows.hpp>
+#include <cmath>
+#include <numeric>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Rows at which the splits begin and end.
+std::vector<std::size_t> split_borders(const std::vector<double>& splits, std::size_t rows) {
+  require(splits.size() == 3, "series", "data.splits must be three numbers, not ", splits.size());
+  const bool fractions = *std::max_element(splits.begin(), splits.end()) <= 1;
+  const double unit = fractions ? double(rows) : 1;
+  std::vector<std::size_t> borders = {0};
+  double sum = 0;
+  for (const double part : splits) {
+    sum += part;
+    borders.push_back(std::size_t(std::llround(sum * unit)));
+  }
+  if (borders.back() > rows)
+    throw DataError("data.splits need " + std::to_string(borders.back()) + " rows, there are " +
+                    std::to_string(rows));
+  return borders;
+}
+
+}  // namespace
+
+SeriesWindows::SeriesWindows(TimeSeries series, const SeriesSpec& spec)
+    : series_(std::move(series)),
+      spec_(spec),
+      borders_(split_borders(spec.splits, series_.rows())) {
+  require(spec.lookback >= 1 && spec.horizon >= 1 && spec.stride >= 1, "series",
+          "lookback, horizon and stride must be at least 1");
+  require_windows();
+}
+
+void SeriesWindows::require_windows() const {
+  for (const Split split : {Split::train, Split::validation, Split::test}) {
+    if (examples(split) > 0 || (rows(split) == 0 && split != Split::train)) continue;
+    throw DataError(std::string("the ") + name_of(split) + " split has " +
+                    std::to_string(rows(split)) +
+                    " rows, too few for data.lookback = " + std::to_string(spec_.lookback) +
+                    " and data.horizon = " + std::to_string(spec_.horizon) +
+                    "; shorten them or change data.splits");
+  }
+}
+
+std::size_t SeriesWindows::rows(Split split) const { return end(split) - begin(split); }
+
+std::size_t SeriesWindows::first_predicted(Split split, std::uint64_t window) const {
+  return std::max(begin(split), spec_.lookback) + std::size_t(window) * spec_.stride;
+}
+
+std::uint64_t SeriesWindows::examples(Split split) const {
+  const std::size_t first = first_predicted(split, 0) + spec_.horizon;
+  return first > end(split) ? 0 : (end(split) - first) / spec_.stride + 1;
+}
+
+template <class Row>
+SeriesBatch SeriesWindows::gather(std::size_t count, const Row& first_predicted_row) const {
+  const std::size_t V = series_.variates(), L = spec_.lookback, H = spec_.horizon;
+  SeriesBatch batch{uninitialized({count, V, L}), uninitialized({count, V, H})};
+  for (std::size_t b = 0; b < count; ++b) {
+    const std::size_t row = first_predicted_row(b);
+    for (std::size_t v = 0; v < V; ++v) {
+      const double* from = series_.values.data() + v * series_.rows() + row;
+      std::copy(from - L, from, batch.past.data() + (b * V + v) * L);
+      std::copy(from, from + H, batch.future.data() + (b * V + v) * H);
+    }
+  }
+  return batch;
+}
+
+SeriesBatch SeriesWindows::batch(Split split, std::uint64_t first, std::size_t count) const {
+  require(first + count <= examples(split), "series", "windows ", first, " to ", first + count,
+          " of ", examples(split), " in the ", name_of(split), " split do not exist");
+  return gather(count, [&](std::size_t b) { return first_predicted(split, first + b); });
+}
+
+SeriesBatch SeriesWindows::training_batch(std::uint64_t first_example, std::size_t count) const {
+  const std::uint64_t n = examples(Split::train);
+  return gather(count, [&](std::size_t b) {
+    const std::uint64_t example = first_example + b;
+    return first_predicted(Split::train, permuted_index(spec_.seed, example / n, example % n, n));
+  });
+}
+
+SeriesMoments SeriesWindows::moments() const {
+  SeriesMoments moments;
+  const std::size_t n = rows(Split::train);
+  for (std::size_t v = 0; v < series_.variates(); ++v) {
+    const double* x = series_.values.data() + v * series_.rows();
+    const double mean = std::accumulate(x, x + n, 0.0) / double(n);
+    double squares = 0;
+    for (std::size_t i = 0; i < n; ++i) squares += (x[i] - mean) * (x[i] - mean);
+    moments.mean.push_back(mean);
+    moments.deviation.push_back(std::sqrt(squares / double(n)));
+  }
+  return moments;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,60 @@
+#pragma once
+#include <bochner/autodiff/tensor.hpp>
+#include <bochner/data/split.hpp>
+#include <bochner/data/time_series.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+struct SeriesSpec {
+  std::size_t lookback = 336, horizon = 96;  ///< rows
+  std::size_t stride = 1;                    ///< rows from one window to the next
+  /// Of training, validation and test, one after the other: fractions of the rows where none is
+  /// above 1, else rows. What is left over at the end is not used.
+  std::vector<double> splits = {0.7, 0.1, 0.2};
+  std::uint64_t seed = 1;  ///< of the training order
+};
+
+/// Pasts and the futures that belong to them, in the unit of the data. (B, V, L), (B, V, H)
+struct SeriesBatch {
+  Tensor past, future;
+};
+
+/// Mean and standard deviation (divisor n) of each variate. (V), (V)
+struct SeriesMoments {
+  std::vector<double> mean, deviation;
+};
+
+/// Windows of `lookback` rows and the `horizon` rows behind them. The future lies within its split;
+/// the past of a validation or test window may reach back into the split before (the protocol of
+/// Zhou et al., "Informer", 2021). Training visits its windows in another order in every epoch.
+/// Throws DataError when a split that has rows has none to predict.
+class SeriesWindows {
+ public:
+  SeriesWindows(TimeSeries series, const SeriesSpec& spec);
+
+  const TimeSeries& series() const { return series_; }
+  const SeriesSpec& spec() const { return spec_; }
+  std::size_t rows(Split split) const;
+  std::uint64_t examples(Split split) const;
+  /// Row at which the future of a window begins, windows in the order of time.
+  std::size_t first_predicted(Split split, std::uint64_t window) const;
+  /// Windows first, ..., first + count - 1 in the order of time.
+  SeriesBatch batch(Split split, std::uint64_t first, std::size_t count) const;
+  /// Training examples first, ..., first + count - 1, counted on from epoch to epoch.
+  SeriesBatch training_batch(std::uint64_t first_example, std::size_t count) const;
+  /// Of the training rows only.
+  SeriesMoments moments() const;
+
+ private:
+  std::size_t begin(Split split) const { return borders_[std::size_t(split)]; }
+  std::size_t end(Split split) const { return borders_[std::size_t(split) + 1]; }
+  void require_windows() const;
+  template <class Row>
+  SeriesBatch gather(std::size_t count, const Row& first_predicted_row) const;
+
+  TimeSeries series_;
+  SeriesSpec spec_;
+  std::vector<std::size_t> borders_;  ///< of the splits: 4 rows
+};
+
+}  // namespace bochner::inline BOCHNER_PRECISION

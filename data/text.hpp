@@ -1,0 +1,23 @@
+#pragma once
+/// Small pieces of text that readers have in common.
+
+#include <bochner/autodiff/real.hpp>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// Without spaces and tabs at both ends.
+std::string_view trimmed(std::string_view text);
+/// The whole text as a finite number, whatever the locale; a plus sign may stand in front.
+std::optional<double> parse_number(std::string_view text);
+/// The whole text as a number of decimal digits.
+std::optional<std::size_t> parse_count(std::string_view text);
+/// The shortest text that parse_number reads as the same number; "nan" and "inf" too.
+std::string format_number(double number);
+/// In quotes for a message of one line: shortened, and control characters as "\x0a".
+std::string excerpt(std::string_view text);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,27 @@
+#pragma once
+#include <bochner/data/array.hpp>
+#include <cstdint>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// Numbers that change together in time.
+struct TimeSeries {
+  std::vector<std::string> names;  ///< of the variates; empty if the table had none
+  xt::xarray<double> values;       ///< (V, rows): a window of a variate is one run
+  std::vector<double> times;       ///< (rows), increasing, or empty
+
+  std::size_t variates() const { return values.shape()[0]; }
+  std::size_t rows() const { return values.shape()[1]; }
+  /// Time between rows: the median, so that a gap does not count. 1 without times.
+  double time_step() const;
+};
+
+/// The named columns of a table (rows, columns) as variates, or without names all but that of the
+/// time. Throws DataError for a column that does not exist, a number that is not finite, or time
+/// that does not go on.
+TimeSeries time_series(const NamedArray& table, const std::vector<std::string>& columns = {});
+
+/// XXH64 of names, times and values.
+std::uint64_t fingerprint(const TimeSeries& series);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,37 @@
+#pragma once
+#include <bochner/layers/module.hpp>
+#include <string>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+struct InstanceNormSpec {
+  std::string kind = "revin";  ///< "none", "last" (x - last), "mean" (x - mean) or "revin" ((x -
+                               ///< mean) / deviation)
+  bool affine = false;         ///< a learned gain and bias of each variate behind it
+};
+
+/// Reversible instance normalisation: every window of every variate in a unit of its own, and back.
+/// Kim et al., "Reversible instance normalization", 2022; "last" is that of NLinear (Zeng et al.,
+/// 2023).
+class InstanceNorm : public Module {
+ public:
+  InstanceNorm(const InstanceNormSpec& spec, std::size_t variates);
+
+  /// The unit of each window: (B, V, 1), (B, V, 1); what a kind leaves out does not exist.
+  struct Unit {
+    Var center, deviation;
+  };
+  /// (B, V, L)
+  Unit unit_of(const Var& window) const;
+  /// (B, V, n) -> (B, V, n)
+  Var apply(Tape& tape, const Var& x, const Unit& unit);
+  /// undo(apply(x)) = x. (B, V, n) -> (B, V, n)
+  Var undo(Tape& tape, const Var& x, const Unit& unit);
+  void visit(Visitor& visitor) override;
+
+ private:
+  InstanceNormSpec spec_;
+  Parameter gain_, bias_;  ///< (V, 1)
+};
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,143 @@
+#include <gtest/gtest.h>
+
+#include <bochner/data/errors.hpp>
+#include <bochner/data/series_windows.hpp>
+#include <cmath>
+#include <functional>
+#include <set>
+
+namespace bochner {
+namespace {
+
+/// Variate v has 1000 v + row in each row: a number tells where it comes from.
+TimeSeries counting(std::size_t variates, std::size_t rows) {
+  TimeSeries series;
+  series.values.resize({variates, rows});
+  for (std::size_t v = 0; v < variates; ++v)
+    for (std::size_t row = 0; row < rows; ++row) series.values(v, row) = double(1000 * v + row);
+  return series;
+}
+
+SeriesSpec tiny() {
+  SeriesSpec spec;
+  spec.lookback = 4, spec.horizon = 2;
+  spec.splits = {20, 10, 8};
+  return spec;
+}
+
+std::string error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(SeriesWindows, EveryWindowWhoseFutureLiesInTheSplit) {
+  const SeriesWindows windows(counting(2, 40), tiny());
+  EXPECT_EQ(windows.examples(Split::train), 20u - 4 - 2 + 1);
+  EXPECT_EQ(windows.examples(Split::validation), 10u - 2 + 1);
+  EXPECT_EQ(windows.examples(Split::test), 8u - 2 + 1);
+  EXPECT_EQ(windows.rows(Split::test), 8u);
+}
+
+/// The published protocol of ETTh1: 2881 - H test windows at any lookback.
+TEST(SeriesWindows, CountsTheTestWindowsOfThePublishedProtocol) {
+  SeriesSpec spec;
+  spec.splits = {8640, 2880, 2880};
+  for (const std::size_t horizon : {96, 192, 336, 720}) {
+    for (const std::size_t lookback : {96, 512}) {
+      spec.lookback = lookback, spec.horizon = horizon;
+      const SeriesWindows windows(counting(1, 17420), spec);
+      EXPECT_EQ(windows.examples(Split::test), 2881 - horizon);
+      EXPECT_EQ(windows.examples(Split::validation), 2881 - horizon);
+      EXPECT_EQ(windows.examples(Split::train), 8641 - lookback - horizon);
+    }
+  }
+}
+
+TEST(SeriesWindows, ThePastReachesBackIntoTheSplitBefore) {
+  const SeriesWindows windows(counting(2, 40), tiny());
+  const SeriesBatch first = windows.batch(Split::test, 0, 1);
+  EXPECT_EQ(first.past, (Tensor{{{26, 27, 28, 29}, {1026, 1027, 1028, 1029}}}));
+  EXPECT_EQ(first.future, (Tensor{{{30, 31}, {1030, 1031}}}));
+  const SeriesBatch last = windows.batch(Split::test, 6, 1);
+  EXPECT_EQ(last.future, (Tensor{{{36, 37}, {1036, 1037}}}));
+  const SeriesBatch training = windows.batch(Split::train, 14, 1);
+  EXPECT_EQ(training.past(0, 0, 0), 14);
+  EXPECT_EQ(training.future(0, 0, 1), 19);
+}
+
+TEST(SeriesWindows, StrideLeavesWindowsOut) {
+  SeriesSpec spec = tiny();
+  spec.stride = 3;
+  const SeriesWindows windows(counting(1, 40), spec);
+  EXPECT_EQ(windows.examples(Split::train), 5u);
+  EXPECT_EQ(windows.examples(Split::validation), 3u);
+  EXPECT_EQ(windows.batch(Split::validation, 2, 1).future, (Tensor{{{26, 27}}}));
+}
+
+TEST(SeriesWindows, FractionsAreOfAllRows) {
+  SeriesSpec spec = tiny();
+  spec.splits = {0.5, 0.25, 0.25};
+  const SeriesWindows windows(counting(1, 40), spec);
+  EXPECT_EQ(windows.rows(Split::train), 20u);
+  EXPECT_EQ(windows.rows(Split::validation), 10u);
+  EXPECT_EQ(windows.rows(Split::test), 10u);
+}
+
+TEST(SeriesWindows, EveryEpochVisitsEveryWindowInAnotherOrder) {
+  const SeriesWindows windows(counting(1, 40), tiny());
+  std::vector<std::vector<real>> orders;
+  for (const std::uint64_t epoch : {0, 1}) {
+    orders.emplace_back();
+    const SeriesBatch batch = windows.training_batch(15 * epoch, 15);
+    for (std::size_t i = 0; i < 15; ++i) orders.back().push_back(batch.past(i, 0, 0));
+    EXPECT_EQ(std::set<real>(orders.back().begin(), orders.back().end()).size(), 15u);
+  }
+  EXPECT_NE(orders[0], orders[1]);
+  EXPECT_EQ(windows.training_batch(17, 1).past(0, 0, 0), orders[1][2]);
+}
+
+TEST(SeriesWindows, StatisticsKnowTheTrainingRowsOnly) {
+  TimeSeries series = counting(2, 40);
+  const SeriesMoments before = SeriesWindows(series, tiny()).moments();
+  EXPECT_DOUBLE_EQ(before.mean[1], 1009.5);
+  EXPECT_DOUBLE_EQ(before.deviation[0], std::sqrt((20.0 * 20 - 1) / 12));
+  for (std::size_t row = 20; row < 40; ++row) series.values(0, row) = 1e6;
+  const SeriesMoments after = SeriesWindows(series, tiny()).moments();
+  EXPECT_EQ(after.mean, before.mean);
+  EXPECT_EQ(after.deviation, before.deviation);
+  series.values(0, 19) = 1e6;
+  EXPECT_NE(SeriesWindows(series, tiny()).moments().mean, before.mean);
+}
+
+TEST(SeriesWindows, ASplitWithoutRowsHasNoWindows) {
+  SeriesSpec spec = tiny();
+  spec.splits = {20, 0, 0};
+  const SeriesWindows windows(counting(1, 40), spec);
+  EXPECT_EQ(windows.examples(Split::validation), 0u);
+  EXPECT_EQ(windows.examples(Split::test), 0u);
+}
+
+TEST(SeriesWindows, SaysWhatDoesNotFit) {
+  SeriesSpec spec = tiny();
+  spec.splits = {20, 10, 11};
+  EXPECT_EQ(error_of([&] { SeriesWindows(counting(1, 40), spec); }),
+            "data.splits need 41 rows, there are 40");
+  spec.splits = {20, 1, 8};
+  EXPECT_EQ(error_of([&] { SeriesWindows(counting(1, 40), spec); }),
+            "the validation split has 1 rows, too few for data.lookback = 4 and data.horizon = 2; "
+            "shorten them or change data.splits");
+  spec.splits = {5, 10, 8};
+  EXPECT_EQ(error_of([&] { SeriesWindows(counting(1, 40), spec); }),
+            "the training split has 5 rows, too few for data.lookback = 4 and data.horizon = 2; "
+            "shorten them or change data.splits");
+  const SeriesWindows windows(counting(1, 40), tiny());
+  EXPECT_EQ(error_of([&] { windows.batch(Split::test, 6, 2); }),
+            "[series] windows 6 to 8 of 7 in the test split do not exist");
+}
+
+}  // namespace
+}  // namespace bochner

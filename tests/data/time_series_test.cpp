@@ -1,0 +1,81 @@
+#include <gtest/gtest.h>
+
+#include <bochner/data/errors.hpp>
+#include <bochner/data/time_series.hpp>
+#include <functional>
+#include <limits>
+
+namespace bochner {
+namespace {
+
+NamedArray table() {
+  return {xt::xarray<double>{{0, 5, 1}, {10, 6, 2}, {20, 7, 4}, {50, 8, 8}}, {"time", "a", "b"}, 0};
+}
+
+std::string error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const DataError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(TimeSeries, TakesColumnsApart) {
+  const TimeSeries series = time_series(table());
+  EXPECT_EQ(series.names, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(series.values, (xt::xarray<double>{{5, 6, 7, 8}, {1, 2, 4, 8}}));
+  EXPECT_EQ(series.times, (std::vector<double>{0, 10, 20, 50}));
+  EXPECT_EQ(series.time_step(), 10);
+}
+
+TEST(TimeSeries, ColumnsComeInTheOrderAskedFor) {
+  const TimeSeries series = time_series(table(), {"b", "a"});
+  EXPECT_EQ(series.values, (xt::xarray<double>{{1, 2, 4, 8}, {5, 6, 7, 8}}));
+}
+
+TEST(TimeSeries, WithoutNamesEveryColumnIsAVariate) {
+  const TimeSeries series = time_series({xt::xarray<double>{{1, 2}, {3, 4}}, {}});
+  EXPECT_EQ(series.variates(), 2u);
+  EXPECT_EQ(series.rows(), 2u);
+  EXPECT_TRUE(series.names.empty());
+  EXPECT_TRUE(series.times.empty());
+  EXPECT_EQ(series.time_step(), 1);
+}
+
+TEST(TimeSeries, SaysWhatIsWrong) {
+  EXPECT_EQ(error_of([] { time_series(table(), {"c"}); }),
+            "no column is called \"c\"; there are: time, a, b");
+  NamedArray broken = table();
+  broken.values(2, 1) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(error_of([&] { time_series(broken); }),
+            "row 3, column a: a series needs finite numbers; fill in what is missing or choose "
+            "other columns");
+  broken = table();
+  broken.values(3, 0) = 20;
+  EXPECT_EQ(error_of([&] { time_series(broken); }),
+            "row 4, column time: time must go on from row to row; sort the rows");
+  EXPECT_EQ(error_of([] {
+              time_series({xt::xarray<double>{1, 2}, {}});
+            }),
+            "a series is a table of rows and columns, not an array of 1 axes");
+  EXPECT_EQ(error_of([] {
+              time_series({xt::zeros<double>({2, 1}), {"time"}, 0});
+            }),
+            "there is no column of numbers besides the time");
+}
+
+TEST(TimeSeries, OtherNumbersTimesOrNamesAreOtherData) {
+  const std::uint64_t first = fingerprint(time_series(table()));
+  EXPECT_EQ(fingerprint(time_series(table(), {"a", "b"})), first);
+  EXPECT_NE(fingerprint(time_series(table(), {"b", "a"})), first);
+  NamedArray changed = table();
+  changed.values(3, 2) = 9;
+  EXPECT_NE(fingerprint(time_series(changed)), first);
+  changed = table();
+  changed.values(3, 0) = 51;
+  EXPECT_NE(fingerprint(time_series(changed)), first);
+}
+
+}  // namespace
+}  // namespace bochner

@@ -1,0 +1,212 @@
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/layers/models/forecaster.hpp>
+#include <bochner/optim/optimizer.hpp>
+#include <cmath>
+#include <numbers>
+
+#include "layers/layer_check.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+using namespace layer_check;
+
+ForecasterSpec tiny(const std::string& backbone) {
+  ForecasterSpec spec;
+  spec.variates = 2, spec.lookback = 9, spec.horizon = 3, spec.backbone = backbone;
+  spec.patch = {3, 2};
+  spec.stack.blocks = 1;
+  spec.stack.block.width = 4, spec.stack.block.expansion = 2;
+  spec.stack.block.mixer.heads = 2, spec.stack.block.mixer.features.m = 5;
+  return spec;
+}
+
+struct Variant {
+  const char* name;
+  std::function<ForecasterSpec()> spec;
+};
+
+std::vector<Variant> variants() {
+  const auto changed = [](const std::string& backbone, auto change) {
+    return [=] {
+      ForecasterSpec spec = tiny(backbone);
+      change(spec);
+      return spec;
+    };
+  };
+  return {
+      {"linear", changed("linear", [](ForecasterSpec&) {})},
+      {"own maps", changed("linear", [](ForecasterSpec& spec) { spec.per_variate = true; })},
+      {"decomposed",
+       changed("linear",
+               [](ForecasterSpec& spec) { spec.moving_average = 3, spec.loss = "huber"; })},
+      {"nlinear",
+       changed("linear", [](ForecasterSpec& spec) { spec.instance_norm.kind = "last"; })},
+      {"linear attention",
+       changed("attention", [](ForecasterSpec& spec) { spec.instance_norm.affine = true; })},
+      {"softmax attention", changed("attention",
+                                    [](ForecasterSpec& spec) {
+                                      spec.stack.block.mixer.kind = "softmax";
+                                      spec.positions = "rotary";
+                                    })},
+  };
+}
+
+TEST(Forecaster, IsDifferentiableThroughAllItsParameters) {
+  const Tensor past = random_tensor({2, 2, 9}, 1), future = random_tensor({2, 2, 3}, 2);
+  for (const Variant& variant : variants()) {
+    SCOPED_TRACE(variant.name);
+    Forecaster model(variant.spec());
+    randomize(model, 0.4);
+    check_layer(model, past, [&](Tape& tape, const Var& x) {
+      return model.loss(model.forward(tape, x), future);
+    });
+  }
+}
+
+/// A forecast in the unit of the window does not depend on that unit.
+TEST(Forecaster, FollowsShiftAndScaleOfItsWindow) {
+  const Tensor past = random_tensor({1, 2, 9}, 3);
+  for (const Variant& variant : variants()) {
+    if (variant.spec().instance_norm.kind != "revin" || variant.spec().instance_norm.affine)
+      continue;
+    SCOPED_TRACE(variant.name);
+    Forecaster model(variant.spec());
+    randomize(model, 0.4);
+    Tape tape;
+    tape.recording = false;
+    const Tensor before = model.forward(tape, Var(past)).value();
+    const Tensor moved = past * real(3) + real(5);
+    const Tensor after = model.forward(tape, Var(moved)).value();
+    for (std::size_t i = 0; i < before.size(); ++i)
+      EXPECT_NEAR(after.data()[i], before.data()[i] * 3 + 5, 1e-3);
+  }
+}
+
+/// Other variates and other windows of the batch are of no concern.
+TEST(Forecaster, SeesOneVariateOfOneWindowAtATime) {
+  const Tensor past = random_tensor({2, 2, 9}, 4);
+  Tensor changed = past;
+  changed(0, 1, 5) += 1;
+  for (const Variant& variant : variants()) {
+    SCOPED_TRACE(variant.name);
+    Forecaster model(variant.spec());
+    randomize(model, 0.4);
+    Tape tape;
+    tape.recording = false;
+    const Tensor before = model.forward(tape, Var(past)).value(),
+                 after = model.forward(tape, Var(changed)).value();
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      const bool touched = i / 3 == 1;
+      EXPECT_EQ(before.data()[i] != after.data()[i], touched) << i;
+    }
+  }
+}
+
+/// Without weights, "last" says what was there last.
+TEST(Forecaster, WithoutWeightsItPersists) {
+  ForecasterSpec spec = tiny("linear");
+  spec.instance_norm.kind = "last";
+  Forecaster model(spec);
+  const Tensor past = random_tensor({2, 2, 9}, 5);
+  Tape tape;
+  const Tensor forecast = model.forward(tape, Var(past)).value();
+  for (std::size_t i = 0; i < forecast.size(); ++i)
+    EXPECT_EQ(forecast.data()[i], past.data()[i / 3 * 9 + 8]);
+}
+
+TEST(Forecaster, TheTrendIsTheMeanOverNeighboursWithRepeatedEnds) {
+  ForecasterSpec spec = tiny("linear");
+  spec.variates = 1, spec.lookback = 4, spec.horizon = 4;
+  spec.instance_norm.kind = "none", spec.moving_average = 3;
+  Forecaster model(spec);
+  for (const NamedParameter& named : parameters_of(model)) {
+    if (named.name != "backbone.trend.weight") continue;
+    for (std::size_t i = 0; i < 4; ++i) named.parameter->value()(i, i) = 1;
+  }
+  Tape tape;
+  const Tensor forecast = model.forward(tape, Var(Tensor{{{3, 0, 6, 9}}})).value();
+  const double expected[] = {2, 3, 5, 8};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(forecast(0, 0, i), expected[i], 1e-5);
+}
+
+/// Sums of sinusoids obey a linear recurrence: what follows is a linear function of the window.
+TEST(Forecaster, ALinearOneContinuesSumsOfSinusoids) {
+  ForecasterSpec spec;
+  spec.variates = 2, spec.lookback = 24, spec.horizon = 8;
+  spec.instance_norm.kind = "none";
+  Forecaster model(spec);
+  initialize(model, 1);
+  const auto window = [&](std::size_t first, std::size_t length) {
+    Tensor x = uninitialized({1, 2, length});
+    for (std::size_t v = 0; v < 2; ++v) {
+      for (std::size_t i = 0; i < length; ++i) {
+        const double t = double(first + i) * 2 * std::numbers::pi;
+        x(0, v, i) = real(std::sin(t / 12 + double(v)) + 0.5 * std::cos(t / 7.3 + 2 * double(v)));
+      }
+    }
+    return x;
+  };
+  const auto adam = make_optimizer({.kind = "adam"}, parameters_of(model));
+  for (std::size_t step = 0; step < 1500; ++step) {
+    adam->zero_gradients();
+    Tape tape;
+    const std::size_t first = step * 5 % 400;
+    const Var forecast = model.forward(tape, Var(window(first, 24)));
+    tape.backward(model.loss(forecast, window(first + 24, 8)));
+    adam->step(step < 1000 ? 0.01 : 0.001);
+  }
+  Tape tape;
+  const Var error = model.loss(model.forward(tape, Var(window(1000, 24))), window(1024, 8));
+  EXPECT_LT(error.value()(), 1e-4);
+}
+
+/// The head reads the first token only, and still the last row of the window counts.
+TEST(Forecaster, AttentionLooksInBothDirections) {
+  Tensor past = random_tensor({1, 2, 9}, 6);
+  for (const char* mixer : {"softmax", "linear"}) {
+    ForecasterSpec spec = tiny("attention");
+    spec.stack.block.mixer.kind = mixer, spec.instance_norm.kind = "none";
+    Forecaster model(spec);
+    randomize(model, 0.4);
+    Tensor& head = parameters_of(model).end()[-2].parameter->value();
+    ASSERT_EQ(head.shape()[0], spec.patches() * 4);
+    std::fill(head.data() + 4 * spec.horizon, head.data() + head.size(), real(0));
+    Tape tape;
+    tape.recording = false;
+    const Tensor before = model.forward(tape, Var(past)).value();
+    past(0, 0, 8) += 1;
+    EXPECT_NE(model.forward(tape, Var(past)).value()(0, 0, 0), before(0, 0, 0));
+  }
+}
+
+TEST(Forecaster, NamesItsParts) {
+  Forecaster model(tiny("attention"));
+  const std::vector<std::string> names = names_of(model);
+  EXPECT_EQ(names.front(), "backbone.embedding.weight");
+  EXPECT_EQ(names.back(), "backbone.head.bias");
+  EXPECT_TRUE(std::count(names.begin(), names.end(), "backbone.blocks.0.mixer.query.weight"));
+  EXPECT_EQ(buffers_of(model).front().name, "standardize.mean");
+}
+
+TEST(Forecaster, SaysWhatIsWrong) {
+  const auto with = [](auto change) {
+    return op_check::error_of([&] {
+      ForecasterSpec spec = tiny("attention");
+      change(spec);
+      Forecaster model(spec);
+      Tape tape;
+      model.forward(tape, Var(zeros({1, 2, 8})));
+    });
+  };
+  EXPECT_EQ(with([](ForecasterSpec&) {}), "[forecaster] the past must be (B, 2, 9), not (1, 2, 8)");
+  EXPECT_EQ(with([](ForecasterSpec& spec) { spec.backbone = "lstm"; }),
+            "[forecaster] no backbone is called \"lstm\"; there are: linear, attention");
+  EXPECT_EQ(with([](ForecasterSpec& spec) { spec.loss = "hinge"; }),
+            "[forecaster] no loss is called \"hinge\"; there are: mse, mae, huber");
+  EXPECT_EQ(with([](ForecasterSpec& spec) { spec.patch.length = 10; }),
+            "[forecaster] no patches of length 10 and stride 2 in 9 rows");
+}
+
+}  // namespace
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,40 @@
+#include <bochner/layers/basic/standardize.hpp>
+
+#include "layers/layer_check.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+TEST(Standardize, ShiftsAndScalesEachVariate) {
+  Standardize standardize(2);
+  Tensor x = {{{1, 3}, {10, 20}}, {{5, 7}, {30, 40}}};
+  const Tensor before = x;
+  standardize.apply(x);
+  EXPECT_EQ(x, before);
+  standardize.set({1, 10}, {2, 0});
+  standardize.apply(x);
+  EXPECT_EQ(x, (Tensor{{{0, 1}, {0, 10}}, {{2, 3}, {20, 30}}}));
+  standardize.undo(x);
+  EXPECT_EQ(x, before);
+}
+
+TEST(Standardize, IsSavedButNotTrained) {
+  Standardize standardize(2);
+  EXPECT_TRUE(parameters_of(standardize).empty());
+  ASSERT_EQ(buffers_of(standardize).size(), 2u);
+  EXPECT_EQ(buffers_of(standardize)[1].name, "deviation");
+}
+
+TEST(Standardize, SaysWhatDoesNotFit) {
+  Standardize standardize(2);
+  Tensor x = zeros({4, 3, 5});
+  EXPECT_EQ(op_check::error_of([&] { standardize.apply(x); }),
+            "[standardize] x must be (B, 2, ..), not (4, 3, 5)");
+  EXPECT_EQ(op_check::error_of([&] {
+              standardize.set({1}, {1, 2});
+            }),
+            "[standardize] 1 means and 2 deviations of 2 variates");
+}
+
+}  // namespace
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,208 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bochner/data/idx.hpp>
+#include <bochner/data/read_array.hpp>
+#include <bochner/data/summary.hpp>
+#include <bochner/data/text.hpp>
+#include <bochner/data/time_stamp.hpp>
+#include <bochner/train/commands.hpp>
+#include <bochner/train/exit_codes.hpp>
+#include <bochner/train/format.hpp>
+#include <bochner/train/output.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Table = std::vector<std::vector<std::string>>;
+
+constexpr std::size_t most_peeked_columns = 12;
+
+std::vector<std::string> split_list(const std::string& list) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    parts.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+ReadOptions read_options(const DataOptions& options) {
+  if (options.delimiter.size() != 1 && options.delimiter != "tab")
+    throw std::invalid_argument(
+        fmt::format("--delimiter {}: must be one character, or tab", options.delimiter));
+  const char delimiter = options.delimiter == "tab" ? '\t' : options.delimiter[0];
+  return {{delimiter, options.header, split_list(options.columns), options.time,
+           options.time_format, options.missing},
+          options.array};
+}
+
+std::vector<std::size_t> shape_of(const NamedArray& array) {
+  return {array.values.shape().begin(), array.values.shape().end()};
+}
+
+/// Every column as wide as its widest text: the first flush left, the others flush right.
+void print_table(const Table& table) {
+  std::vector<std::size_t> widths(table[0].size());
+  for (const auto& row : table)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  for (const auto& row : table) {
+    std::string line = fmt::format("{:<{}}", row[0], widths[0]);
+    for (std::size_t i = 1; i < row.size(); ++i) line += fmt::format("  {:>{}}", row[i], widths[i]);
+    fmt::print("{}\n", line);
+  }
+}
+
+void print_summary(const ArraySummary& summary) {
+  if (const auto& time = summary.time) {
+    fmt::print("time     {}: {} to {}, ", time->name, format_time(time->first),
+               format_time(time->last));
+    if (time->shortest_step == time->longest_step)
+      fmt::print("every {} s\n", format_number(time->longest_step));
+    else
+      fmt::print("steps of {} to {} s\n", format_number(time->shortest_step),
+                 format_number(time->longest_step));
+  }
+  Table table = {{"column", "min", "max", "mean", "missing"}};
+  for (const ColumnSummary& column : summary.columns) {
+    const auto number = [&](double value) {
+      return column.present == 0 ? "-" : fmt::format("{:.6g}", value);
+    };
+    table.push_back({column.name, number(column.smallest), number(column.largest),
+                     number(column.mean), std::to_string(column.missing)});
+  }
+  print_table(table);
+}
+
+/// null for what JSON has no number for.
+Json json_number(double number) { return std::isfinite(number) ? Json(number) : Json(); }
+
+Json json_of(const ArraySummary& summary) {
+  Json json;
+  if (const auto& time = summary.time)
+    json["time"] = {{"name", time->name},
+                    {"first", time->first},
+                    {"last", time->last},
+                    {"shortest_step", time->shortest_step},
+                    {"longest_step", time->longest_step}};
+  for (const ColumnSummary& column : summary.columns)
+    json["columns"].push_back({{"name", column.name},
+                               {"min", json_number(column.smallest)},
+                               {"max", json_number(column.largest)},
+                               {"mean", json_number(column.mean)},
+                               {"missing", column.missing}});
+  return json;
+}
+
+void print_info(const Input& input, const std::string& array_name, const NamedArray& array,
+                bool json) {
+  const ArraySummary summary = summarize(array);
+  const std::string kind = file_kind(input.bytes());
+  if (!json) {
+    fmt::print("{}   {}{}{} {}, {}\n", input.name(), kind, array_name.empty() ? "" : " ",
+               array_name, shape_text(shape_of(array)), format_bytes(double(input.bytes().size())));
+    return print_summary(summary);
+  }
+  Json line = {{"file", input.name()}, {"kind", kind}};
+  if (!array_name.empty()) line["array"] = array_name;
+  line["shape"] = shape_of(array);
+  line.update(json_of(summary));
+  fmt::print("{}\n", line.dump());
+}
+
+/// The arrays of a .npz file one by one; false for another file, or when one was chosen.
+bool print_arrays(const Input& input, const DataOptions& options) {
+  if (file_kind(input.bytes()) != "npz" || !options.array.empty()) return false;
+  const Npz npz(input.bytes(), input.name());
+  for (const std::string& name : npz.names())
+    print_info(input, name, {npz.values(name), {}}, options.json);
+  return true;
+}
+
+NamedArray first_rows(const NamedArray& array, std::size_t count) {
+  const auto shape = shape_of(array);
+  const std::size_t rows = shape.empty() ? 1 : shape[0];
+  const std::size_t width = rows == 0 ? 0 : array.values.size() / rows,
+                    kept = std::min(rows, count);
+  NamedArray front{xt::xarray<double>::from_shape({kept, width}), array.columns, array.time};
+  std::copy_n(array.values.data(), kept * width, front.values.data());
+  return front;
+}
+
+void print_rows(const NamedArray& array) {
+  const std::size_t width = array.values.shape(1), shown = std::min(width, most_peeked_columns);
+  const auto row_of = [&](const auto& text) {
+    std::vector<std::string> row;
+    for (std::size_t column = 0; column < shown; ++column) row.push_back(text(column));
+    if (shown < width) row.push_back("...");
+    return row;
+  };
+  Table table = {row_of([&](std::size_t column) { return column_name(array, column); })};
+  for (std::size_t i = 0; i < array.values.shape(0); ++i)
+    table.push_back(row_of([&](std::size_t column) {
+      const double value = array.values.data()[i * width + column];
+      return array.time == column ? format_time(value) : format_number(value);
+    }));
+  if (shown > 0) print_table(table);
+}
+
+void print_rows_json(const NamedArray& array) {
+  Json json = {{"columns", array.columns}, {"rows", Json::array()}};
+  const std::size_t width = array.values.shape(1);
+  for (std::size_t row = 0; row < array.values.shape(0); ++row) {
+    Json numbers = Json::array();
+    for (std::size_t i = 0; i < width; ++i)
+      numbers.push_back(json_number(array.values.data()[row * width + i]));
+    json["rows"].push_back(std::move(numbers));
+  }
+  fmt::print("{}\n", json.dump());
+}
+
+/// That of the input where it has one, and what holds every number else.
+ElementType type_for(const std::string& name, ByteSpan input) {
+  if (!name.empty()) return element_type(name);
+  const std::string kind = file_kind(input);
+  if (kind == "npy") return parse_npy_header(input, kind).type;
+  if (kind == "idx") return parse_idx_header(input, kind).type;
+  return kind == "cifar" ? element_type("uint8") : ElementType();
+}
+
+}  // namespace
+
+int data_info_command(const DataOptions& options) {
+  const ReadOptions reading = read_options(options);
+  for (const std::string& file : options.files) {
+    const Input input = open_input(file);
+    if (print_arrays(input, options)) continue;
+    print_info(input, options.array, parse_array(input.bytes(), input.name(), reading),
+               options.json);
+  }
+  return exit_done;
+}
+
+int data_peek_command(const DataOptions& options) {
+  const ReadOptions reading = read_options(options);
+  for (const std::string& file : options.files) {
+    const NamedArray rows = first_rows(read_array(file, reading), options.rows);
+    options.json ? print_rows_json(rows) : print_rows(rows);
+  }
+  return exit_done;
+}
+
+int data_convert_command(const DataOptions& options) {
+  const Input input = open_input(options.files.at(0));
+  const NamedArray array = parse_array(input.bytes(), input.name(), read_options(options));
+  const ElementType type = type_for(options.type, input.bytes());
+  ArrayFormat format{.npz = {type, options.compressed}};
+  if (!options.array.empty()) format.array = options.array;
+  write_array(options.output, array, format);
+  if (options.output != "-") fmt::print("{}   {}\n", options.output, shape_text(shape_of(array)));
+  return exit_done;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,18 @@
+#include <bochner/train/commands.hpp>
+#include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/exit_codes.hpp>
+#include <bochner/train/output.hpp>
+#include <bochner/train/table_options.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+int predict_command(const std::string& run, const PredictionOptions& options) {
+  PosixStorage storage;
+  const auto [checkpoint, config] = load_run(storage, run);
+  const auto task = make_task(config);
+  load_model(checkpoint, task->model(), options.averaged);
+  write_array(options.output, task->predict(read_array(options.input, table_options(config))));
+  return exit_done;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

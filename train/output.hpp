@@ -1,0 +1,21 @@
+#pragma once
+/// Files that commands write for their user.
+
+#include <bochner/data/npz.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// Lets `write` fill the file at `path`, which appears complete or not at all; "-" is standard
+/// output. Throws IoError.
+void write_output(const std::string& path, const std::function<void(const Sink&)>& write);
+
+struct ArrayFormat {
+  char delimiter = ',';          ///< csv
+  std::string array = "values";  ///< npz: the name of an array whose columns have none
+  NpzOptions npz = {};           ///< npy, npz
+};
+/// Writes the array as its name ends: .csv, .npy, or .npz, there with an array for each named
+/// column; "-" is CSV on standard output. Throws std::invalid_argument for another ending.
+void write_array(const std::string& path, const NamedArray& array, const ArrayFormat& format = {});
+
+}  // namespace bochner::inline BOCHNER_PRECISION
