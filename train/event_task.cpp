@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/data/event_table.hpp>
 #include <bochner/layers/initialize.hpp>
+#include <bochner/layers/models/event_forecast.hpp>
 #include <bochner/train/event_task.hpp>
 #include <bochner/train/model_spec.hpp>
+#include <bochner/train/report/event_report.hpp>
 #include <bochner/train/token_task.hpp>
 #include <cmath>
 
@@ -75,23 +78,32 @@ HawkesSpec hawkes_spec(const Config& config) {
   return spec;
 }
 
-IntensityError intensity_error(const EventModel& model, const Var& weights, const EventBatch& batch,
-                               const Times& truth) {
-  const std::size_t points = truth.shape()[2], K = truth.shape()[3];
+Times learned_intensity(const EventModel& model, const Var& weights, const EventBatch& batch,
+                        std::size_t points) {
+  const std::size_t K = model.intensity().types(), B = batch.types.shape[0];
   const Times gaps = batch.next_times - batch.times;
-  IntensityError error;
+  Times intensity(std::vector<std::size_t>{B, batch.types.shape[1], points, K});
   for (std::size_t point = 0; point < points; ++point) {
     const double part = (double(point) + 0.5) / double(points), unit = model.unit();
     const Times spans = gaps * (part / unit);
     const Var log_intensity = model.intensity().log_intensity(weights, spans);
-    for (std::size_t i = 0; i < gaps.size(); ++i) {
-      for (std::size_t k = 0; k < K; ++k) {
-        const double known = truth.data()[(i * points + point) * K + k];
-        const double learned = std::exp(double(log_intensity.data()[i * K + k])) / unit;
-        error.difference += gaps.data()[i] * std::abs(learned - known);
-        error.truth += gaps.data()[i] * known;
-      }
-    }
+    for (std::size_t i = 0; i < gaps.size(); ++i)
+      for (std::size_t k = 0; k < K; ++k)
+        intensity.data()[(i * points + point) * K + k] =
+            std::exp(double(log_intensity.data()[i * K + k])) / unit;
+  }
+  return intensity;
+}
+
+IntensityError intensity_error(const EventModel& model, const Var& weights, const EventBatch& batch,
+                               const Times& truth) {
+  const Times learned = learned_intensity(model, weights, batch, truth.shape()[2]);
+  const std::size_t per_gap = truth.shape()[2] * truth.shape()[3];
+  IntensityError error;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    const double gap = batch.next_times.data()[i / per_gap] - batch.times.data()[i / per_gap];
+    error.difference += gap * std::abs(learned.data()[i] - truth.data()[i]);
+    error.truth += gap * truth.data()[i];
   }
   return error;
 }
@@ -120,13 +132,41 @@ Evaluation EventTask::validate(Tape& tape, std::uint64_t index, std::size_t size
   const double right = double(right_ones(nats.log_intensity, batch.next_types));
   return {(time + type) * events,
           std::uint64_t(events),
-          "nats/event",
+          loss_unit(),
           {{"time_nats", "of the time", time * events},
            {"type_nats", "of the type", type * events},
            {"accuracy", "of the types right", right, true},
            {"true_nats", "by the true process", truth.time_nats + truth.type_nats},
            {"intensity_error", "error of the intensity", events * error.difference / error.truth,
             true}}};
+}
+
+NamedArray EventTask::predict(const NamedArray& input) {
+  const EventTable events = event_table(input, spec_.types);
+  const EventForecast forecast = forecast_events(model_, events.types, events.times);
+  const std::size_t n = events.times.size(), K = spec_.types;
+  NamedArray result;
+  result.columns = {"next_time_median", "next_time_mean"};
+  for (std::size_t k = 0; k < K; ++k) result.columns.push_back(fmt::format("type_{}", k));
+  result.values = xt::xarray<double>(std::vector<std::size_t>{n, 2 + K});
+  for (std::size_t i = 0; i < n; ++i) {
+    result.values(i, 0) = forecast.median(0, i);
+    result.values(i, 1) = forecast.mean(0, i);
+    for (std::size_t k = 0; k < K; ++k)
+      result.values(i, 2 + k) = double(forecast.probabilities(0, i, k));
+  }
+  return result;
+}
+
+void EventTask::illustrate(Page& page) {
+  if (data_.examples().validation == 0) return;
+  constexpr std::size_t points = 8;
+  const EventBatch batch = data_.validation_batch(0, 1);
+  Tape tape;
+  tape.recording = false;
+  const Var weights = model_.outlook(tape, batch.types, batch.times);
+  add_intensities(page, {batch, learned_intensity(model_, weights, batch, points),
+                         event_truth(data_.process(), batch, points).intensity});
 }
 
 std::string EventTask::describe_model() const {

@@ -22,6 +22,11 @@ class EventTask : public Task {
     return data_.examples().validation_batches(batch);
   }
   Evaluation validate(Tape& tape, std::uint64_t index, std::size_t batch) override;
+  /// Rows of time and type, in this order or under these names -> what is expected after each:
+  /// median and mean of the next time, and the probability of each type.
+  NamedArray predict(const NamedArray& input) override;
+  void illustrate(Page& page) override;
+  std::string loss_unit() const override { return "nats/event"; }
   std::uint64_t data_fingerprint() const override { return data_.fingerprint(); }
   std::string describe_model() const override;
   std::string describe_data() const override;
@@ -31,6 +36,10 @@ class EventTask : public Task {
   HawkesEvents data_;
   EventModel model_;
 };
+
+/// (B, T, points, K) at the middles of equal parts of every gap, in 1 / time of the data.
+Times learned_intensity(const EventModel& model, const Var& weights, const EventBatch& batch,
+                        std::size_t points);
 
 /// Mean over time of |lambda - truth|, summed over types, over the mean of the truth: sums of both
 /// over `points` middles of equal parts of every gap, weighted by their lengths.

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bochner/data/array.hpp>
 #include <bochner/train/event_task.hpp>
 #include <bochner/train/report/run_report.hpp>
 #include <cmath>
@@ -80,6 +81,25 @@ TEST(IntensityError, IsRelativeToTheTruth) {
     EXPECT_NEAR(error.difference, (factor - 1) * error.truth, 1e-4);
     EXPECT_NEAR(error.truth, 2 * span, 1e-3);  // two points in every gap
   }
+}
+
+TEST(EventTask, PredictsWhatComesAfterEveryEvent) {
+  const auto task = make_task(events_config({"model.time=free"}));
+  const NamedArray events{xt::xarray<double>{{0, 1}, {2, 0}, {2.5, 2}}, {"time", "type"}};
+  const NamedArray next = task->predict(events);
+  EXPECT_EQ(next.columns, (std::vector<std::string>{"next_time_median", "next_time_mean", "type_0",
+                                                    "type_1", "type_2"}));
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_GT(next.values(i, 0), events.values(i, 0));
+    EXPECT_NEAR(next.values(i, 2) + next.values(i, 3) + next.values(i, 4), 1, 1e-5);
+  }
+}
+
+TEST(EventTask, ShowsItsIntensities) {
+  Page page("run", "model");
+  make_task(events_config({"model.time=free"}))->illustrate(page);
+  EXPECT_THAT(page.html(), HasSubstr("Intensities"));
+  EXPECT_EQ(xml_problem(page.html()), "");
 }
 
 TEST(EventTask, ShowsItsKernelsOfTime) {

@@ -41,7 +41,7 @@ int plot_command(const std::string& reference, bool averaged) {
       read_metrics(storage.exists(metrics) ? read_file(storage, metrics) : "", metrics.string());
   Specimen start(config), now(config);
   load_model(checkpoint, now.task->model(), averaged);
-  start.layers = attention_layers(start.task->model());
+  start.examine();
   now.examine();
   const RunReport report{directory.string(),        now.task->describe_model(),
                          now.task->describe_data(), now.task->loss_unit(),

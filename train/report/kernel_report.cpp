@@ -86,7 +86,7 @@ std::string lag_chart(const std::string& layer, const std::vector<AttentionMaps>
               .x = {"lag + 1, tokens", Scale::logarithmic},
               .y = {"mean weight", Scale::logarithmic, 1e-5}};
   const auto add = [&](const Tensor& weights, std::size_t head, bool exact) {
-    if (weights.size() == 0) return;
+    if (weights.dimension() == 0) return;
     std::vector<double> mean = weight_by_lag(weights), lag(mean.size());
     mean.resize(mean.size() - mean.size() / 8);  // the last lags are means of a few queries
     for (std::size_t i = 0; i < lag.size(); ++i) lag[i] = double(i + 1);
@@ -125,7 +125,7 @@ void add_maps(Page& page, const AttentionLayer& layer, const AttentionSample& sa
   for (std::size_t h = 0; h < std::min(most_heads, heads.size()); ++h) {
     const std::string head = fmt::format("head {}", h);
     pictures.push_back(draw(picture_of(heads[h].exact, head + ", exact", sample.causal)));
-    if (heads[h].estimated.size() == 0) continue;
+    if (heads[h].estimated.dimension() == 0) continue;
     const double distance = total_variation(heads[h].exact, heads[h].estimated);
     pictures.push_back(draw(picture_of(
         heads[h].estimated, fmt::format("{}, map (apart {:.2f})", head, distance), sample.causal)));

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/train/report/chart.hpp>
 #include <bochner/train/report/run_report.hpp>
+#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -37,6 +39,12 @@ Series kernel_series(const std::string& name, TimeEncoding& encoding, double rea
   return series;
 }
 
+/// To the eye.
+bool is_same(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(),
+                    [](double x, double y) { return std::abs(x - y) < 1e-3; });
+}
+
 std::string kernel_chart(const NamedEncoding& start, const NamedEncoding& now, double reach) {
   Chart chart{.title = now.name, .x = {"lag, median gaps"}, .y = {"K(lag) / K(0)"}};
   chart.series = {kernel_series("at the start", *start.encoding, reach),
@@ -45,7 +53,7 @@ std::string kernel_chart(const NamedEncoding& start, const NamedEncoding& now, d
   if (const auto kernel = now.encoding->kernel()) {
     Series expected{.name = "in closed form", .x = chart.series[1].x, .colour = 1};
     for (const double lag : expected.x) expected.y.push_back(kernel(lag) / kernel(0));
-    chart.series.push_back(std::move(expected));
+    if (!is_same(expected.y, chart.series[1].y)) chart.series.push_back(std::move(expected));
   }
   return draw(chart);
 }

@@ -1,0 +1,16 @@
+#pragma once
+#include <bochner/data/event_sequences.hpp>
+#include <bochner/train/report/page.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// Intensities of one sequence, (1, T, points, K) at the middles of equal parts of every gap.
+struct IntensityPicture {
+  EventBatch events;
+  Times learned, truth;
+};
+
+/// Intensity of each type over time, learned and true, and when its events came.
+void add_intensities(Page& page, const IntensityPicture& picture);
+
+}  // namespace bochner::inline BOCHNER_PRECISION
