@@ -11,14 +11,17 @@
 #include <bochner/data/npz.hpp>
 #include <bochner/data/read_array.hpp>
 #include <bochner/data/sampler.hpp>
+#include <bochner/data/series_windows.hpp>
 #include <bochner/data/windows.hpp>
 #include <bochner/layers/attention/mixer.hpp>
 #include <bochner/layers/basic/dropout.hpp>
 #include <bochner/layers/basic/embedding.hpp>
+#include <bochner/layers/basic/instance_norm.hpp>
 #include <bochner/layers/basic/linear.hpp>
 #include <bochner/layers/basic/mlp.hpp>
 #include <bochner/layers/basic/norm.hpp>
 #include <bochner/layers/basic/pooling.hpp>
+#include <bochner/layers/basic/standardize.hpp>
 #include <bochner/layers/encodings/positions.hpp>
 #include <bochner/layers/encodings/space_time.hpp>
 #include <bochner/layers/encodings/time_encoding.hpp>
@@ -26,6 +29,7 @@
 #include <bochner/layers/initialize.hpp>
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>
+#include <bochner/layers/models/forecaster.hpp>
 #include <bochner/layers/models/language_model.hpp>
 #include <bochner/layers/models/sequence_classifier.hpp>
 #include <bochner/layers/spectral/density.hpp>
