@@ -1,6 +1,9 @@
 #include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/phase.hpp>
 #include <bochner/autodiff/compute/rows.hpp>
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/harmonics.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/autodiff/ops/time.hpp>
 #include <cmath>
 #include <vector>
@@ -42,16 +45,11 @@ void add_sums(const Var& x, const double* sums) {
   for (std::size_t i = 0; i < x.size(); ++i) gradient[i] += real(sums[i]);
 }
 
-/// cos and sin of every w t. w (m) -> (m), (m)
-void waves(const real* w, std::size_t m, double time, real* cosine, real* sine) {
-  for (std::size_t i = 0; i < m; ++i) cosine[i] = real(reduced_phase(double(w[i]), time));
-  for (std::size_t i = 0; i < m; ++i) math::sincos(cosine[i], sine + i, cosine + i);
-}
-
-/// The same of w t, 2 w t, .., J w t by the addition theorem. w (k) -> (J, k), (J, k)
-void harmonics(const real* w, std::size_t k, double time, std::size_t J, real* cosine, real* sine) {
+/// cos and sin of w t, 2 w t, .., J w t by the addition theorem. w (k) -> (J, k), (J, k)
+void multiples(const real* w, std::size_t k, double time, std::size_t J, real* cosine, real* sine) {
   if (J == 0) return;
-  waves(w, k, time, cosine, sine);
+  for (std::size_t i = 0; i < k; ++i)
+    math::sincos(real(reduced_phase(double(w[i]), time)), sine + i, cosine + i);
   for (std::size_t j = 0; j + 1 < J; ++j) {
     const real *c = cosine + j * k, *s = sine + j * k;
     for (std::size_t i = 0; i < k; ++i) {
@@ -65,29 +63,10 @@ void harmonics(const real* w, std::size_t k, double time, std::size_t J, real* c
 
 Var fourier_time(const Times& times, const Var& w) {
   require(w.rank() == 1 && w.size() >= 1, "fourier_time", "w must be (m) with m >= 1: ", w.shape());
-  const std::size_t m = w.size(), n = times.size();
-  const real norm = 1 / std::sqrt(real(m));
-  const auto when = std::make_shared<const Times>(times);
-  Tensor y = uninitialized(with_axes(times, {2 * m}));
-  parallel_for(n, time_grain(m), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t t = begin; t < end; ++t) {
-      real* row = y.data() + t * 2 * m;
-      waves(w.data(), m, when->data()[t], row, row + m);
-      for (std::size_t i = 0; i < 2 * m; ++i) row[i] *= norm;
-    }
-  });
-  const auto slopes = [when, m](const Tensor& y, const Tensor& g, std::size_t t, double* sum) {
-    const real *cosine = y.data() + t * 2 * m, *to_cosine = g.data() + t * 2 * m;
-    const real *sine = cosine + m, *to_sine = to_cosine + m;
-    for (std::size_t i = 0; i < m; ++i)
-      sum[i] += when->data()[t] * double(to_sine[i] * cosine[i] - to_cosine[i] * sine[i]);
-  };
-  return record("fourier_time", std::move(y), {w}, [=](const Tensor& y, Tensor& g) {
-    const auto chunk = [&](std::size_t begin, std::size_t end, double* sum) {
-      for (std::size_t t = begin; t < end; ++t) slopes(y, g, t, sum);
-    };
-    add_sums(w, sums_over_times(n, time_grain(m), m, chunk).data());
-  });
+  const std::size_t m = w.size();
+  const Var waves = harmonics({1, {times.begin(), times.end()}}, reshape(w, {m, 1}));
+  const Var y = concat({slice(waves, 1, m, 2 * m), slice(waves, 1, 0, m)}, 1);
+  return reshape(y * (1 / std::sqrt(double(m))), with_axes(times, {2 * m}));
 }
 
 namespace {
@@ -105,7 +84,7 @@ struct Series {
     std::vector<real> wave(k * 2 * J);
     const real* a = amplitude.data();
     for (std::size_t t = begin; t < end; ++t) {
-      harmonics(w.data(), k, when->data()[t], J, wave.data(), wave.data() + J * k);
+      multiples(w.data(), k, when->data()[t], J, wave.data(), wave.data() + J * k);
       for (std::size_t i = 0; i < k; ++i) {
         real* row = y + (t * k + i) * terms;
         row[0] = a[i * terms];
@@ -120,7 +99,7 @@ struct Series {
     std::vector<real> wave(k * 2 * J);
     const real *a = amplitude.data(), *cosine = wave.data(), *sine = cosine + J * k;
     for (std::size_t t = begin; t < end; ++t) {
-      harmonics(w.data(), k, when->data()[t], J, wave.data(), wave.data() + J * k);
+      multiples(w.data(), k, when->data()[t], J, wave.data(), wave.data() + J * k);
       for (std::size_t i = 0; i < k; ++i) {
         const real *row = g + (t * k + i) * terms, *ai = a + i * terms;
         sum[i * terms] += double(row[0]);
