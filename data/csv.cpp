@@ -224,9 +224,10 @@ void write_csv(const NamedArray& array, const Sink& sink, char delimiter) {
           values.dimension(), " axes is no table; CSV holds one or two");
   const std::size_t width = values.dimension() == 1 ? 1 : values.shape(1);
   std::string text;
-  for (std::size_t i = 0; i < array.columns.size(); ++i)
-    text +=
-        (i > 0 ? std::string(1, delimiter) : "") + quoted_where_needed(array.columns[i], delimiter);
+  for (std::size_t i = 0; i < array.columns.size(); ++i) {
+    if (i > 0) text += delimiter;
+    text += quoted_where_needed(array.columns[i], delimiter);
+  }
   if (!text.empty()) text += '\n';
   for (std::size_t row = 0; row < values.shape(0); ++row) {
     for (std::size_t i = 0; i < width; ++i) {
