@@ -151,8 +151,14 @@ std::vector<std::string> field_kinds() {
   return kinds;
 }
 
+FieldBatch FieldSource::empty_batch(std::size_t count) const {
+  const FieldSize s = size();
+  return {uninitialized({count, s.frames, s.height, s.width}),
+          uninitialized({count, s.height, s.width})};
+}
+
 Fields::Fields(const FieldSpec& spec, const ExampleSet& examples)
-    : spec_(spec), examples_(examples) {
+    : FieldSource(examples), spec_(spec) {
   generator_of(spec.kind);
   require(spec.frames >= 1 && spec.components >= 1 && spec.height >= 3 && spec.width >= 3, "fields",
           "needs a frame, a component and a grid of 3 x 3 pixels, not ", spec.frames, ", ",
@@ -162,7 +168,7 @@ Fields::Fields(const FieldSpec& spec, const ExampleSet& examples)
 template <class DrawsOf>
 FieldBatch Fields::gather(std::size_t count, const DrawsOf& draws_of) const {
   const std::size_t T = spec_.frames, H = spec_.height, W = spec_.width, seen = T * H * W;
-  FieldBatch batch{uninitialized({count, T, H, W}), uninitialized({count, H, W})};
+  FieldBatch batch = empty_batch(count);
   const Generator& generator = generator_of(spec_.kind);
   parallel_tasks(count, [&](std::size_t b) {
     Draws draws = draws_of(b);

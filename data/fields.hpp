@@ -1,5 +1,5 @@
 #pragma once
-/// Generated fields on a periodic grid whose next frame is known exactly.
+/// Fields and what follows them; generated ones on a periodic grid are known exactly.
 
 #include <bochner/autodiff/tensor.hpp>
 #include <bochner/data/generated.hpp>
@@ -24,6 +24,32 @@ struct FieldBatch {
   Tensor frames, next;
 };
 
+/// Frames that are seen, and pixels of a column and of a row.
+struct FieldSize {
+  std::size_t frames, height, width;
+};
+struct FieldMoments {
+  double mean = 0, deviation = 1;
+};
+
+/// Examples of fields, functions of their number.
+class FieldSource {
+ public:
+  virtual ~FieldSource() = default;
+  const ExampleSet& examples() const { return examples_; }
+  virtual FieldSize size() const = 0;
+  /// Training examples first, ..., first + count - 1, counted on from epoch to epoch.
+  virtual FieldBatch batch(std::uint64_t first, std::size_t count) const = 0;
+  virtual FieldBatch validation_batch(std::uint64_t index, std::size_t size) const = 0;
+  virtual std::uint64_t fingerprint() const = 0;
+  virtual std::string describe() const = 0;
+
+ protected:
+  explicit FieldSource(const ExampleSet& examples) : examples_(examples) {}
+  FieldBatch empty_batch(std::size_t count) const;
+  ExampleSet examples_;
+};
+
 /// One example is a random field:
 ///
 ///   moving_pattern       a sum of Gaussians and plane waves, each with a velocity of its own
@@ -31,22 +57,21 @@ struct FieldBatch {
 ///                        solved exactly: every Fourier mode turns and decays
 ///
 /// The first frame has mean 0 and variance 1 over examples.
-class Fields {
+class Fields : public FieldSource {
  public:
   /// Throws std::invalid_argument when the kind is unknown or a size is 0.
   Fields(const FieldSpec& spec, const ExampleSet& examples);
   const FieldSpec& spec() const { return spec_; }
-  const ExampleSet& examples() const { return examples_; }
-  /// Training examples first, ..., first + count - 1, counted on from epoch to epoch.
-  FieldBatch batch(std::uint64_t first, std::size_t count) const;
-  FieldBatch validation_batch(std::uint64_t index, std::size_t size) const;
-  std::uint64_t fingerprint() const;
+  FieldSize size() const override { return {spec_.frames, spec_.height, spec_.width}; }
+  FieldBatch batch(std::uint64_t first, std::size_t count) const override;
+  FieldBatch validation_batch(std::uint64_t index, std::size_t size) const override;
+  std::uint64_t fingerprint() const override;
+  std::string describe() const override { return spec_.kind; }
 
  private:
   template <class DrawsOf>
   FieldBatch gather(std::size_t count, const DrawsOf& draws_of) const;
   FieldSpec spec_;
-  ExampleSet examples_;
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

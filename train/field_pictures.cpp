@@ -17,11 +17,9 @@ std::vector<double> numbers(const Tensor& x, std::size_t first, std::size_t n) {
 }  // namespace
 
 std::vector<FieldPicture> FieldTask::pictures(std::size_t count) {
-  const FieldBatch batch = data_.validation_batch(0, count);
-  Tape tape;
-  tape.recording = false;
-  const Tensor predicted = model_.predict(tape, batch.frames).value();
-  const std::size_t T = data_.spec().frames, H = data_.spec().height, W = data_.spec().width;
+  const FieldBatch batch = data_->validation_batch(0, count);
+  const Tensor predicted = next_frames(batch.frames);
+  const auto [T, H, W] = data_->size();
   std::vector<FieldPicture> pictures;
   for (std::size_t b = 0; b < batch.next.shape()[0]; ++b) {
     pictures.push_back(
@@ -41,9 +39,8 @@ EncodingPicture FieldTask::encoding_picture() {
 }
 
 void FieldTask::illustrate(Page& page) {
-  if (data_.examples().validation > 0)
-    add_fields(page,
-               pictures(std::min<std::uint64_t>(shown_examples, data_.examples().validation)));
+  const std::uint64_t held_out = data_->examples().validation;
+  if (held_out > 0) add_fields(page, pictures(std::min<std::uint64_t>(shown_examples, held_out)));
   if (model_.encoder()) add_encoding(page, encoding_picture());
 }
 

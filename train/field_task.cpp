@@ -2,6 +2,8 @@
 
 #include <bochner/data/array.hpp>
 #include <bochner/data/errors.hpp>
+#include <bochner/data/field_files.hpp>
+#include <bochner/data/glob.hpp>
 #include <bochner/layers/initialize.hpp>
 #include <bochner/train/field_task.hpp>
 #include <bochner/train/model_spec.hpp>
@@ -39,7 +41,24 @@ double sum_of_squares_of(const real* x, std::size_t n) {
   return squared_error(x, nothing.data(), n);
 }
 
-}  // namespace
+/// Applies `change` of all numbers as those of one variate.
+template <class Change>
+void as_one_variate(Tensor& x, const Change& change) {
+  const Shape shape = x.shape();
+  x.reshape({1, 1, x.size()});
+  change(x);
+  x.reshape(shape);
+}
+
+void to_unit_of_model(const Standardize& unit, Tensor& x) {
+  as_one_variate(x, [&](Tensor& flat) { unit.apply(flat); });
+}
+
+void to_unit_of_data(const Standardize& unit, Tensor& x) {
+  as_one_variate(x, [&](Tensor& flat) { unit.undo(flat); });
+}
+
+bool reads_films(const Config& config) { return config.text("data.kind") == "field_files"; }
 
 FieldSpec field_spec(const Config& config) {
   FieldSpec spec;
@@ -54,11 +73,35 @@ FieldSpec field_spec(const Config& config) {
   return spec;
 }
 
-FieldModelSpec field_model_spec(const Config& config) {
+/// Throws DataError unless a size is that of the films or the default.
+void require_side(const Config& config, const char* key, std::size_t side) {
+  const std::int64_t wanted = config.integer(key), patch = config.integer("model.patch.pixels");
+  if (wanted != std::int64_t(side) && config.value(key) != config.table().find(key)->initial)
+    throw DataError(
+        fmt::format("{} = {}: the films have {}; leave the key out", key, wanted, side));
+  if (side % std::size_t(patch) != 0)
+    throw DataError(fmt::format("model.patch.pixels = {}: must divide {} = {}, that of the films",
+                                patch, key, side));
+}
+
+std::unique_ptr<FieldSource> open_source(const Config& config) {
+  if (!reads_films(config))
+    return std::make_unique<Fields>(field_spec(config), example_set(config));
+  const FieldFilesSpec spec{count_of(config, "data.frames"), config.number("data.validation"),
+                            count_of(config, "train.seed")};
+  auto films = std::make_unique<FieldFiles>(
+      expand_files(config.text_list("data.files"), std::filesystem::current_path()), spec);
+  require_side(config, "data.height", films->size().height);
+  require_side(config, "data.width", films->size().width);
+  return films;
+}
+
+FieldModelSpec field_model_spec(const Config& config, const FieldSize& size) {
   FieldModelSpec spec;
-  spec.frames = count_of(config, "data.frames");
-  spec.height = count_of(config, "data.height");
-  spec.width = count_of(config, "data.width");
+  spec.frames = size.frames;
+  spec.height = size.height;
+  spec.width = size.width;
+  spec.standardize = reads_films(config);
   spec.patch = count_of(config, "model.patch.pixels");
   spec.encoding.kind = config.text("model.encoding.kind");
   spec.encoding.space = fourier_spec(config, false);
@@ -68,9 +111,32 @@ FieldModelSpec field_model_spec(const Config& config) {
   return spec;
 }
 
+}  // namespace
+
 FieldTask::FieldTask(const Config& config)
-    : data_(field_spec(config), example_set(config)), model_(field_model_spec(config)) {
+    : exact_(!reads_films(config)),
+      data_(open_source(config)),
+      model_(field_model_spec(config, data_->size())) {
   initialize(model_, std::uint64_t(config.integer("train.seed")));
+  if (!model_.standardize()) return;
+  const FieldMoments moments = dynamic_cast<FieldFiles&>(*data_).moments();
+  model_.standardize()->set({moments.mean}, {moments.deviation});
+}
+
+FieldBatch FieldTask::standardized(FieldBatch batch) {
+  if (!model_.standardize()) return batch;
+  to_unit_of_model(*model_.standardize(), batch.frames);
+  to_unit_of_model(*model_.standardize(), batch.next);
+  return batch;
+}
+
+Tensor FieldTask::next_frames(Tensor frames) {
+  Tape tape;
+  tape.recording = false;
+  if (model_.standardize()) to_unit_of_model(*model_.standardize(), frames);
+  Tensor next = model_.predict(tape, frames).value();
+  if (model_.standardize()) to_unit_of_data(*model_.standardize(), next);
+  return next;
 }
 
 std::uint64_t FieldTask::tokens_per_example() const {
@@ -79,14 +145,14 @@ std::uint64_t FieldTask::tokens_per_example() const {
 }
 
 Var FieldTask::loss(Tape& tape, std::uint64_t first, std::size_t count) {
-  const FieldBatch batch = data_.batch(first, count);
+  const FieldBatch batch = standardized(data_->batch(first, count));
   return model_.loss(tape, batch.frames, batch.next);
 }
 
 Evaluation FieldTask::validate(Tape& tape, std::uint64_t index, std::size_t size) {
-  const FieldBatch batch = data_.validation_batch(index, size);
+  const FieldBatch batch = standardized(data_->validation_batch(index, size));
   const Var predicted = model_.predict(tape, batch.frames);
-  const std::size_t B = batch.next.shape()[0], T = data_.spec().frames;
+  const std::size_t B = batch.next.shape()[0], T = data_->size().frames;
   const std::size_t pixels = batch.next.size() / B;
   Evaluation result{0, batch.next.size(), "mse", {}};
   Measure repeated{"persistence", "mse of the last frame"};
@@ -99,14 +165,14 @@ Evaluation FieldTask::validate(Tape& tape, std::uint64_t index, std::size_t size
     repeated.sum += squared_error(last, truth, pixels);
     relative.sum += double(pixels) * std::sqrt(error / sum_of_squares_of(truth, pixels));
   }
-  result.measures = {repeated, relative};
+  result.measures = {repeated};
+  if (exact_) result.measures.push_back(relative);
   return result;
 }
 
 NamedArray FieldTask::predict(const NamedArray& input) {
-  const FieldSpec& spec = data_.spec();
-  const std::size_t T = spec.frames, H = spec.height, W = spec.width,
-                    rank = input.values.dimension();
+  const auto [T, H, W] = data_->size();
+  const std::size_t rank = input.values.dimension();
   const bool fits = (rank == 3 || rank == 4) && input.values.shape()[rank - 3] == T &&
                     input.values.shape()[rank - 2] == H && input.values.shape()[rank - 1] == W;
   if (!fits)
@@ -114,14 +180,13 @@ NamedArray FieldTask::predict(const NamedArray& input) {
         fmt::format("frames must be ({}, {}, {}), or many of them one after the other", T, H, W));
   Tensor frames = uninitialized({input.values.size() / (T * H * W), T, H, W});
   std::copy_n(input.values.data(), frames.size(), frames.data());
-  Tape tape;
-  tape.recording = false;
-  const Tensor next = model_.predict(tape, frames).value();
+  const std::size_t count = frames.shape()[0];
+  const Tensor next = next_frames(std::move(frames));
   NamedArray result;
   if (rank == 3) {
     result.values = xt::zeros<double>({H, W});
   } else {
-    result.values = xt::zeros<double>({frames.shape()[0], H, W});
+    result.values = xt::zeros<double>({count, H, W});
   }
   std::copy_n(next.data(), next.size(), result.values.data());
   return result;
@@ -135,9 +200,9 @@ std::string FieldTask::describe_model() const {
 }
 
 std::string FieldTask::describe_data() const {
-  const FieldSpec& spec = data_.spec();
-  return fmt::format("{}, {} frames of {} x {}{}", spec.kind, spec.frames, spec.height, spec.width,
-                     describe_set(data_.examples()));
+  const auto [T, H, W] = data_->size();
+  return fmt::format("{}, {} frames of {} x {}{}", data_->describe(), T, H, W,
+                     describe_set(data_->examples()));
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -7,24 +7,20 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// The generated fields and the model that a config describes.
-FieldSpec field_spec(const Config& config);
-FieldModelSpec field_model_spec(const Config& config);
-
 /// The next frame of a field.
 class FieldTask : public Task {
  public:
   explicit FieldTask(const Config& config);
   FieldModel& model() override { return model_; }
-  const Fields& data() const { return data_; }
-  std::uint64_t examples_per_epoch() const override { return data_.examples().train; }
+  const FieldSource& data() const { return *data_; }
+  std::uint64_t examples_per_epoch() const override { return data_->examples().train; }
   std::uint64_t tokens_per_example() const override;
   Var loss(Tape& tape, std::uint64_t first, std::size_t count) override;
   std::uint64_t validation_batches(std::size_t batch) const override {
-    return data_.examples().validation_batches(batch);
+    return data_->examples().validation_batches(batch);
   }
   Evaluation validate(Tape& tape, std::uint64_t index, std::size_t batch) override;
-  std::uint64_t data_fingerprint() const override { return data_.fingerprint(); }
+  std::uint64_t data_fingerprint() const override { return data_->fingerprint(); }
   /// The frame after the last: (T, H, W) -> (H, W), or (N, T, H, W) -> (N, H, W).
   NamedArray predict(const NamedArray& input) override;
   std::string loss_unit() const override { return "mse"; }
@@ -33,10 +29,15 @@ class FieldTask : public Task {
   std::string describe_data() const override;
 
  private:
+  /// Frames of films as the model takes them.
+  FieldBatch standardized(FieldBatch batch);
+  /// In the unit of the data. (B, T, H, W) -> (B, H, W)
+  Tensor next_frames(Tensor frames);
   /// Of the first validation examples.
   std::vector<FieldPicture> pictures(std::size_t count);
   EncodingPicture encoding_picture();
-  Fields data_;
+  bool exact_;  ///< the next frame is the solution, without noise
+  std::unique_ptr<FieldSource> data_;
   FieldModel model_;
 };
 

@@ -47,6 +47,7 @@ FieldModel::FieldModel(const FieldModelSpec& spec)
       encoding_(make_space_time(spec_.encoding)),
       stack_(spec_.stack),
       head_(spec_.stack.block.width, spec_.patch * spec_.patch) {
+  if (spec_.standardize) standardize_.emplace(1);
   const std::size_t D = spec_.stack.block.width;
   const bool beside = encoding_ && encoding_->stands_beside();
   require(!beside || !spec_.every_block, "field_model",
@@ -114,6 +115,7 @@ Var FieldModel::readings(Tape& tape, const Tensor& frames) {
 }
 
 void FieldModel::visit(Visitor& visitor) {
+  if (standardize_) visitor("standardize", *standardize_);
   if (encoding_) visitor("encoding", *encoding_);
   visitor("input", *input_);
   stack_.visit(visitor);

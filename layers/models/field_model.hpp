@@ -1,7 +1,9 @@
 #pragma once
 #include <bochner/layers/basic/linear.hpp>
+#include <bochner/layers/basic/standardize.hpp>
 #include <bochner/layers/encodings/space_time.hpp>
 #include <bochner/layers/models/block_stack.hpp>
+#include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -10,6 +12,7 @@ struct FieldModelSpec {
   std::size_t patch = 1;        ///< pixels along each side of a token; divides height and width
   SpaceTimeSpec encoding = {};  ///< its width and its space are filled in
   bool every_block = false;     ///< the encoding is added in front of each block, not of the first
+  bool standardize = false;     ///< frames come in a unit of their own, a buffer of the model
   StackSpec stack = {};
 };
 
@@ -34,6 +37,8 @@ class FieldModel : public Module {
   std::vector<double> token_times() const;
   /// Null for "none".
   SpaceTimeEncoding* encoder() { return encoding_.get(); }
+  /// Between data and what predict() and loss() take, as one variate; null if that is the same.
+  Standardize* standardize() { return standardize_ ? &*standardize_ : nullptr; }
   const FieldModelSpec& spec() const { return spec_; }
   void visit(Visitor& visitor) override;
 
@@ -43,6 +48,7 @@ class FieldModel : public Module {
   FieldModelSpec spec_;
   std::unique_ptr<SpaceTimeEncoding> encoding_;
   std::unique_ptr<Linear> input_;
+  std::optional<Standardize> standardize_;
   BlockStack stack_;
   Linear head_;
 };

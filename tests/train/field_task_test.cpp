@@ -57,7 +57,7 @@ TEST(FieldTask, MeasuresAgainstPersistenceAndTheExactSolution) {
   EXPECT_GT(silent.loss(), 1e-3);
   EXPECT_NEAR(silent.loss(), silent.mean("persistence"), 1e-9);
   double relative = 0;
-  const Fields& data = dynamic_cast<FieldTask&>(*task).data();
+  const FieldSource& data = dynamic_cast<FieldTask&>(*task).data();
   const FieldBatch batch = data.validation_batch(0, 5);
   for (std::size_t b = 0; b < 5; ++b) {
     double error = 0, whole = 0;

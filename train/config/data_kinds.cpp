@@ -63,6 +63,7 @@ std::vector<DataKind> make_data_kinds() {
   kinds.push_back({"hawkes", "events", false, examples});
   for (const std::string& name : field_kinds())
     kinds.push_back({name, "field", false, examples, check_field});
+  kinds.push_back({"field_files", "field", true, fraction, check_field});
   kinds.push_back({"series", "forecaster", true, "data.splits", check_series});
   return kinds;
 }

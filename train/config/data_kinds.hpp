@@ -14,7 +14,7 @@ struct DataKind {
 };
 const std::vector<DataKind>& data_kinds();
 
-/// Of the two kinds of fields.
+/// Of all kinds of fields.
 void check_field(const Config& config);
 
 /// Throws ConfigError where data.kind and other keys do not fit.

@@ -39,7 +39,7 @@ void check_encoding(const Config& config) {
 }  // namespace
 
 void check_field(const Config& config) {
-  check_patches(config);
+  if (config.text("data.kind") != "field_files") check_patches(config);  // films have sizes
   check_encoding(config);
   if (config.text("model.mixer.time_kernel.kind") != "none")
     fail(config, "model.mixer.time_kernel.kind",

@@ -1,0 +1,188 @@
+#include <xxhash.h>
+
+#include <algorithm>
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/data/errors.hpp>
+#include <bochner/data/field_files.hpp>
+#include <bochner/data/npy.hpp>
+#include <bochner/data/npy_header.hpp>
+#include <bochner/data/read_array.hpp>
+#include <cmath>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Calls `action` with the elements where they lie: floats or doubles.
+template <class Action>
+void with_elements(const StoredArray& array, const Action& action) {
+  if (const auto floats = array.elements<float>()) return action(*floats);
+  action(*array.elements<double>());
+}
+
+}  // namespace
+
+FieldFiles::File::File(const std::filesystem::path& path)
+    : input(open_input(path)), array(parse_npy(input.bytes(), input.name())) {
+  const auto& shape = array.shape();
+  if (shape.size() != 3 && shape.size() != 4)
+    throw DataError(input.name() + ": is of shape " + shape_text(shape) +
+                    "; films are (frames, height, width), or (films, frames, height, width)");
+  if (array.size() == 0)
+    throw DataError(input.name() + ": is empty, of shape " + shape_text(shape));
+  if (!array.elements<float>() && !array.elements<double>())
+    throw DataError(input.name() +
+                    ": films are float32 or float64, in C order and little-endian; "
+                    "make such a file with bochner data convert");
+}
+
+FieldFiles::FieldFiles(const std::vector<std::filesystem::path>& files, const FieldFilesSpec& spec)
+    : FieldSource({spec.seed, 0, 0}), size_{spec.frames, 0, 0} {
+  require(spec.frames >= 1 && spec.validation >= 0 && spec.validation < 1, "field_files",
+          "needs a frame and a fraction below 1, not ", spec.frames, " and ", spec.validation);
+  Part films;
+  for (const auto& path : files) {
+    files_.emplace_back(path);
+    require_same_size(files_.back());
+    require_finite(files_.back());
+    const auto& shape = files_.back().array.shape();
+    const std::size_t frames = shape[shape.size() - 3];
+    const std::size_t count = shape.size() == 4 ? shape[0] : 1;
+    if (frames <= spec.frames)
+      throw DataError(files_.back().input.name() + ": films of " + std::to_string(frames) +
+                      " frames are too short for data.frames = " + std::to_string(spec.frames) +
+                      ", which needs one more");
+    for (std::size_t film = 0; film < count; ++film)
+      films.push_back({files_.size() - 1, film * frames, frames, 0});
+  }
+  films_ = films.size();
+  split(films, spec.validation);
+  examples_.train = count(train_);
+  examples_.validation = count(validation_);
+}
+
+void FieldFiles::require_same_size(const File& file) {
+  const auto& shape = file.array.shape();
+  const std::size_t height = shape[shape.size() - 2], width = shape[shape.size() - 1];
+  if (size_.height == 0) size_ = {size_.frames, height, width};
+  if (height != size_.height || width != size_.width)
+    throw DataError(file.input.name() + ": frames of " + std::to_string(height) + " x " +
+                    std::to_string(width) + ", those before are " + std::to_string(size_.height) +
+                    " x " + std::to_string(size_.width));
+}
+
+void FieldFiles::require_finite(const File& file) const {
+  with_elements(file.array, [&](const auto& numbers) {
+    const auto bad = std::find_if(numbers.begin(), numbers.end(),
+                                  [](auto x) { return !std::isfinite(real(x)); });
+    if (bad == numbers.end()) return;
+    std::vector<std::size_t> place = file.array.shape();
+    std::size_t index = std::size_t(bad - numbers.begin());
+    for (std::size_t axis = place.size(); axis-- > 0;) {
+      const std::size_t size = place[axis];
+      place[axis] = index % size;
+      index /= size;
+    }
+    throw DataError(file.input.name() + ": element " + shape_text(place) +
+                    ", counted from 0, is not a finite number; fill in what is missing");
+  });
+}
+
+void FieldFiles::add(Part& part, Stretch stretch) const {
+  stretch.examples_before = count(part);
+  part.push_back(stretch);
+}
+
+void FieldFiles::split(const Part& films, double validation) {
+  const auto kept = [&](std::size_t n) {
+    return validation == 0 ? 0 : std::max<std::size_t>(1, std::size_t(validation * double(n)));
+  };
+  if (films.size() > 1) {
+    const std::size_t border = films.size() - kept(films.size());
+    for (std::size_t i = 0; i < films.size(); ++i) add(i < border ? train_ : validation_, films[i]);
+    return;
+  }
+  const std::size_t all = films[0].frames, held_out = kept(all);
+  if (all - held_out <= size_.frames || (held_out > 0 && held_out <= size_.frames))
+    throw DataError("one film of " + std::to_string(all) + " frames has " +
+                    std::to_string(all - held_out) + " to train and " + std::to_string(held_out) +
+                    " to validate; each side needs one more than data.frames = " +
+                    std::to_string(size_.frames) + ", or data.validation = 0");
+  add(train_, {0, 0, all - held_out, 0});
+  if (held_out > 0) add(validation_, {0, all - held_out, held_out, 0});
+}
+
+std::uint64_t FieldFiles::count(const Part& part) const {
+  return part.empty() ? 0 : part.back().examples_before + part.back().frames - size_.frames;
+}
+
+void FieldFiles::copy_frames(std::size_t file, std::size_t first, std::size_t count,
+                             real* to) const {
+  const std::size_t pixels = size_.height * size_.width;
+  with_elements(files_[file].array, [&](const auto& numbers) {
+    const auto begin = numbers.begin() + std::ptrdiff_t(first * pixels);
+    std::transform(begin, begin + std::ptrdiff_t(count * pixels), to,
+                   [](auto x) { return real(x); });
+  });
+}
+
+void FieldFiles::copy_example(const Part& part, std::uint64_t index, FieldBatch& batch,
+                              std::size_t b) const {
+  const auto behind = std::upper_bound(
+      part.begin(), part.end(), index,
+      [](std::uint64_t i, const Stretch& stretch) { return i < stretch.examples_before; });
+  const Stretch& stretch = *(behind - 1);
+  const std::size_t first = stretch.first + std::size_t(index - stretch.examples_before);
+  const std::size_t T = size_.frames, pixels = size_.height * size_.width;
+  copy_frames(stretch.file, first, T, batch.frames.data() + b * T * pixels);
+  copy_frames(stretch.file, first + T, 1, batch.next.data() + b * pixels);
+}
+
+FieldBatch FieldFiles::batch(std::uint64_t first, std::size_t count) const {
+  FieldBatch batch = empty_batch(count);
+  parallel_tasks(count, [&](std::size_t b) {
+    copy_example(train_, examples_.training_index(first + b), batch, b);
+  });
+  return batch;
+}
+
+FieldBatch FieldFiles::validation_batch(std::uint64_t index, std::size_t size) const {
+  const std::size_t count = examples_.validation_count(index, size);
+  FieldBatch batch = empty_batch(count);
+  parallel_tasks(count,
+                 [&](std::size_t b) { copy_example(validation_, index * size + b, batch, b); });
+  return batch;
+}
+
+template <class Action>
+void FieldFiles::for_each_training_number(const Action& action) const {
+  const std::size_t pixels = size_.height * size_.width;
+  for (const Stretch& stretch : train_) {
+    with_elements(files_[stretch.file].array, [&](const auto& numbers) {
+      for (const auto x : numbers.subspan(stretch.first * pixels, stretch.frames * pixels))
+        action(double(x));
+    });
+  }
+}
+
+FieldMoments FieldFiles::moments() const {
+  double n = 0, sum = 0, squares = 0;
+  for_each_training_number([&](double x) { n += 1, sum += x; });
+  const double mean = sum / n;
+  for_each_training_number([&](double x) { squares += (x - mean) * (x - mean); });
+  return {mean, std::sqrt(squares / n)};
+}
+
+std::uint64_t FieldFiles::fingerprint() const {
+  std::vector<std::uint64_t> parameters = {size_.frames, size_.height, size_.width};
+  for (const File& file : files_) {
+    parameters.insert(parameters.end(), file.array.shape().begin(), file.array.shape().end());
+    parameters.push_back(XXH64(file.input.bytes().data(), file.input.bytes().size(), 0));
+  }
+  return examples_.fingerprint("field_files", parameters);
+}
+
+std::string FieldFiles::describe() const {
+  return std::to_string(films_) + (films_ == 1 ? " film" : " films");
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

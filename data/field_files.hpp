@@ -1,0 +1,61 @@
+#pragma once
+/// Films of the user's: fields in NPY files, one frame after the other.
+
+#include <bochner/data/fields.hpp>
+#include <bochner/data/input.hpp>
+#include <bochner/data/stored_array.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+struct FieldFilesSpec {
+  std::size_t frames = 8;   ///< that are seen (T)
+  double validation = 0.1;  ///< fraction of the films, or of the frames of a single one
+  std::uint64_t seed = 1;   ///< of the training order
+};
+
+/// Files of (T', H, W), one film, or (N, T', H, W), N films, of float32 or float64. Every run of
+/// T + 1 frames is an example. The last films validate; of a single film the last frames, so that
+/// no frame is on both sides. Files stay mapped, and numbers in the unit of the data. Throws
+/// DataError for other shapes and types, sizes that differ, too few frames, and numbers that are
+/// not finite.
+class FieldFiles : public FieldSource {
+ public:
+  FieldFiles(const std::vector<std::filesystem::path>& files, const FieldFilesSpec& spec);
+  FieldSize size() const override { return size_; }
+  FieldBatch batch(std::uint64_t first, std::size_t count) const override;
+  FieldBatch validation_batch(std::uint64_t index, std::size_t size) const override;
+  std::uint64_t fingerprint() const override;
+  std::string describe() const override;
+  /// Of all pixels of the training frames; the deviation has divisor n.
+  FieldMoments moments() const;
+
+ private:
+  struct File {
+    Input input;
+    StoredArray array;
+    explicit File(const std::filesystem::path& path);
+  };
+  /// Frames of one film that train, or validate.
+  struct Stretch {
+    std::size_t file, first, frames;  ///< first: among all frames of the file
+    std::uint64_t examples_before;
+  };
+  using Part = std::vector<Stretch>;
+
+  void require_same_size(const File& file);
+  void require_finite(const File& file) const;
+  void add(Part& part, Stretch stretch) const;
+  void split(const Part& films, double validation);
+  std::uint64_t count(const Part& part) const;
+  void copy_frames(std::size_t file, std::size_t first, std::size_t count, real* to) const;
+  void copy_example(const Part& part, std::uint64_t index, FieldBatch& batch, std::size_t b) const;
+  template <class Action>
+  void for_each_training_number(const Action& action) const;
+
+  FieldSize size_;
+  std::vector<File> files_;
+  Part train_, validation_;
+  std::size_t films_ = 0;
+};
+
+}  // namespace bochner::inline BOCHNER_PRECISION
