@@ -128,6 +128,8 @@ TEST_F(EventFilesTask, LearnsResumesAndPredicts) {
   const Evaluation before = *validate_task(*task, 3, 0, [] { return false; });
   EXPECT_EQ(before.terms, 29u);
   EXPECT_EQ(before.measures.size(), 3u);  // none of a truth
+  const Evaluation padded = *validate_task(*task, 4, 0, [] { return false; });
+  EXPECT_NEAR(padded.loss(), before.loss(), 1e-5);  // padding is not judged
   faults::CrashingStorage whole, parts;
   start_leg(whole, learning, 1);
   start_leg(parts, learning, 2, Ending::signal, 23);
