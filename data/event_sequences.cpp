@@ -9,12 +9,6 @@ namespace {
 
 constexpr std::size_t delayed_shape = 8;
 
-EventBatch empty_batch(std::size_t B, std::size_t T) {
-  const Indices types{{B, T}, std::vector<std::int32_t>(B * T)};
-  const Times times(std::vector<std::size_t>{B, T});
-  return {types, types, times, times};
-}
-
 /// Truth of one row: its part of the sums, and the intensities within its gaps.
 struct RowTruth {
   double time_nats = 0, type_nats = 0;
@@ -50,6 +44,12 @@ RowTruth truth_of_row(const HawkesProcess& process, const EventBatch& batch, std
 
 }  // namespace
 
+EventBatch empty_event_batch(std::size_t B, std::size_t T) {
+  const Indices types{{B, T}, std::vector<std::int32_t>(B * T)};
+  const Times times(std::vector<std::size_t>{B, T});
+  return {types, types, times, times};
+}
+
 std::vector<std::string> hawkes_kernels() { return {"exponential", "delayed"}; }
 
 HawkesProcess hawkes_process(const HawkesSpec& spec) {
@@ -78,7 +78,7 @@ HawkesEvents::HawkesEvents(const HawkesSpec& spec, const ExampleSet& examples)
 template <class DrawsOf>
 EventBatch HawkesEvents::gather(std::size_t count, const DrawsOf& draws_of) const {
   const std::size_t T = spec_.length;
-  EventBatch batch = empty_batch(count, T);
+  EventBatch batch = empty_event_batch(count, T);
   parallel_tasks(count, [&](std::size_t row) {
     const std::vector<Event> events = simulate(process_, T + 1, draws_of(row));
     for (std::size_t t = 0; t < T; ++t) {
@@ -105,6 +105,11 @@ std::uint64_t HawkesEvents::fingerprint() const {
   return examples_.fingerprint("hawkes " + spec_.kernel,
                                {spec_.types, spec_.length, std::bit_cast<std::uint64_t>(spec_.lag),
                                 std::bit_cast<std::uint64_t>(spec_.branching)});
+}
+
+std::string HawkesEvents::describe() const {
+  return "hawkes, " + spec_.kernel + ", " + std::to_string(spec_.length) + " events of " +
+         std::to_string(spec_.types) + " types";
 }
 
 EventTruth event_truth(const HawkesProcess& process, const EventBatch& batch, std::size_t points) {

@@ -9,8 +9,26 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 /// T events of B sequences and, for each, the event that follows it.
 struct EventBatch {
-  Indices types, next_types;  ///< (B, T)
+  Indices types, next_types;  ///< (B, T); a next type of -1 says that nothing is known to follow
   Times times, next_times;    ///< (B, T), ascending
+};
+/// Of zeros.
+EventBatch empty_event_batch(std::size_t B, std::size_t T);
+
+/// Examples for a model of events, each a function of its number.
+class EventSource {
+ public:
+  virtual ~EventSource() = default;
+  virtual const ExampleSet& examples() const = 0;
+  virtual std::size_t types() const = 0;
+  /// Training examples first, ..., first + count - 1, counted on from epoch to epoch.
+  virtual EventBatch batch(std::uint64_t first, std::size_t count) const = 0;
+  virtual EventBatch validation_batch(std::uint64_t index, std::size_t size) const = 0;
+  /// Of everything that decides the examples.
+  virtual std::uint64_t fingerprint() const = 0;
+  virtual std::string describe() const = 0;
+  /// The process that made them, or null where none is known.
+  virtual const HawkesProcess* truth() const { return nullptr; }
 };
 
 /// Types in a ring: an event of type l has `branching` children of type l + 1 on the average, after
@@ -27,18 +45,18 @@ HawkesProcess hawkes_process(const HawkesSpec& spec);
 std::vector<std::string> hawkes_kernels();
 
 /// Generated sequences, each from a process without a past at time 0.
-class HawkesEvents {
+class HawkesEvents : public EventSource {
  public:
   HawkesEvents(const HawkesSpec& spec, const ExampleSet& examples);
   const HawkesSpec& spec() const { return spec_; }
   const HawkesProcess& process() const { return process_; }
-  const ExampleSet& examples() const { return examples_; }
-
-  /// Training examples first, ..., first + count - 1, counted on from epoch to epoch.
-  EventBatch batch(std::uint64_t first, std::size_t count) const;
-  EventBatch validation_batch(std::uint64_t index, std::size_t size) const;
-  /// Of everything that decides the examples.
-  std::uint64_t fingerprint() const;
+  const ExampleSet& examples() const override { return examples_; }
+  std::size_t types() const override { return spec_.types; }
+  EventBatch batch(std::uint64_t first, std::size_t count) const override;
+  EventBatch validation_batch(std::uint64_t index, std::size_t size) const override;
+  std::uint64_t fingerprint() const override;
+  std::string describe() const override;
+  const HawkesProcess* truth() const override { return &process_; }
 
  private:
   template <class DrawsOf>

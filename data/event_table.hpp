@@ -5,15 +5,24 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// One sequence of events.
-struct EventTable {
-  Indices types;  ///< (1, rows)
-  Times times;    ///< (1, rows), ascending
+/// Columns of a table of events, by name or by number from 1.
+struct EventColumns {
+  std::string time = "time", type = "type";
+  std::string sequence = "";  ///< of numbers that tell sequences apart; "": all rows are one
 };
 
-/// From the columns "time" and "type", else from the column of time stamps and the other one, else
-/// from the first two. Throws DataError with the row where a time is before the one above it, or a
-/// type is no whole number below `types`.
-EventTable event_table(const NamedArray& array, std::size_t types);
+/// One sequence of events.
+struct EventTable {
+  Indices types;                  ///< (1, events)
+  Times times;                    ///< (1, events), ascending
+  std::vector<std::size_t> rows;  ///< of the table that they come from
+};
+
+/// The sequences of a table in the order of their first rows. If neither "time" and "type" nor
+/// other columns are there, from the column of time stamps and the other one, else from the first
+/// two. Throws DataError with the row where a time is before the one above it in its sequence, or a
+/// type is no whole number below `types`; and for columns that are not there.
+std::vector<EventTable> event_tables(const NamedArray& array, std::size_t types,
+                                     const EventColumns& columns = {});
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/data/event_table.hpp>
+#include <bochner/data/errors.hpp>
+#include <bochner/data/event_files.hpp>
+#include <bochner/data/glob.hpp>
 #include <bochner/layers/initialize.hpp>
 #include <bochner/layers/models/event_forecast.hpp>
 #include <bochner/train/event_task.hpp>
 #include <bochner/train/model_spec.hpp>
 #include <bochner/train/report/event_report.hpp>
+#include <bochner/train/table_options.hpp>
 #include <bochner/train/token_task.hpp>
 #include <cmath>
 
@@ -19,9 +22,33 @@ constexpr std::size_t intensity_points = 4;
 /// Sequences from which origin and unit of time are taken.
 constexpr std::uint64_t scale_sequences = 64;
 
-EventModelSpec event_model_spec(const Config& config) {
+std::vector<EventTable> read_events(const Config& config) {
+  std::vector<EventTable> sequences;
+  for (const auto& file :
+       expand_files(config.text_list("data.files"), std::filesystem::current_path())) {
+    const NamedArray array = read_array(file, table_options(config));
+    try {
+      for (EventTable& events : event_tables(array, most_event_types, event_columns(config)))
+        sequences.push_back(std::move(events));
+    } catch (const DataError& error) {
+      throw DataError(file.string() + ": " + error.what());
+    }
+  }
+  return sequences;
+}
+
+std::unique_ptr<EventSource> event_source(const Config& config) {
+  if (config.text("data.kind") == "hawkes")
+    return std::make_unique<HawkesEvents>(hawkes_spec(config), example_set(config));
+  const EventFilesSpec spec{std::size_t(config.integer("data.length")),
+                            config.number("data.validation"),
+                            std::uint64_t(config.integer("train.seed"))};
+  return std::make_unique<EventFiles>(read_events(config), spec);
+}
+
+EventModelSpec event_model_spec(const Config& config, std::size_t types) {
   EventModelSpec spec;
-  spec.types = std::size_t(config.integer("data.types"));
+  spec.types = types;
   spec.length = std::size_t(config.integer("data.length"));
   spec.positions = config.text("model.positions");
   spec.time = time_encoding_spec(config);
@@ -109,64 +136,73 @@ IntensityError intensity_error(const EventModel& model, const Var& weights, cons
 }
 
 EventTask::EventTask(const Config& config)
-    : spec_(event_model_spec(config)),
-      data_(hawkes_spec(config), example_set(config)),
+    : data_(event_source(config)),
+      columns_(event_columns(config)),
+      spec_(event_model_spec(config, data_->types())),
       model_(spec_) {
   initialize(model_, std::uint64_t(config.integer("train.seed")));
-  const std::uint64_t count = std::min(scale_sequences, data_.examples().train);
-  model_.scale().fit(data_.batch(0, std::size_t(count)).times);
+  const std::uint64_t count = std::min(scale_sequences, data_->examples().train);
+  model_.scale().fit(data_->batch(0, std::size_t(count)).times);
 }
 
 Var EventTask::loss(Tape& tape, std::uint64_t first, std::size_t count) {
-  const EventBatch batch = data_.batch(first, count);
+  const EventBatch batch = data_->batch(first, count);
   return model_.loss(tape, view(batch));
 }
 
 Evaluation EventTask::validate(Tape& tape, std::uint64_t index, std::size_t size) {
-  const EventBatch batch = data_.validation_batch(index, size);
+  const EventBatch batch = data_->validation_batch(index, size);
   const EventModel::Nats nats = model_.nats(tape, view(batch));
-  const EventTruth truth = event_truth(data_.process(), batch, intensity_points);
-  const IntensityError error = intensity_error(model_, nats.weights, batch, truth.intensity);
-  const double events = double(batch.types.values.size());
+  const auto& next = batch.next_types.values;
+  const double events = double(next.size()) - double(std::count(next.begin(), next.end(), -1));
   const double time = double(nats.time.data()[0]), type = double(nats.type.data()[0]);
   const double right = double(right_ones(nats.log_intensity, batch.next_types));
-  return {(time + type) * events,
-          std::uint64_t(events),
-          loss_unit(),
-          {{"time_nats", "of the time", time * events},
-           {"type_nats", "of the type", type * events},
-           {"accuracy", "of the types right", right, true},
-           {"true_nats", "by the true process", truth.time_nats + truth.type_nats},
-           {"intensity_error", "error of the intensity", events * error.difference / error.truth,
-            true}}};
+  Evaluation result{(time + type) * events,
+                    std::uint64_t(events),
+                    loss_unit(),
+                    {{"time_nats", "of the time", time * events},
+                     {"type_nats", "of the type", type * events},
+                     {"accuracy", "of the types right", right, true}}};
+  if (!data_->truth()) return result;
+  const EventTruth truth = event_truth(*data_->truth(), batch, intensity_points);
+  const IntensityError error = intensity_error(model_, nats.weights, batch, truth.intensity);
+  result.measures.push_back(
+      {"true_nats", "by the true process", truth.time_nats + truth.type_nats});
+  result.measures.push_back(
+      {"intensity_error", "error of the intensity", events * error.difference / error.truth, true});
+  return result;
 }
 
 NamedArray EventTask::predict(const NamedArray& input) {
-  const EventTable events = event_table(input, spec_.types);
-  const EventForecast forecast = forecast_events(model_, events.types, events.times);
-  const std::size_t n = events.times.size(), K = spec_.types;
+  const std::size_t K = spec_.types;
+  const std::vector<EventTable> sequences = event_tables(input, K, columns_);
   NamedArray result;
   result.columns = {"next_time_median", "next_time_mean"};
   for (std::size_t k = 0; k < K; ++k) result.columns.push_back(fmt::format("type_{}", k));
-  result.values = xt::xarray<double>(std::vector<std::size_t>{n, 2 + K});
-  for (std::size_t i = 0; i < n; ++i) {
-    result.values(i, 0) = forecast.median(0, i);
-    result.values(i, 1) = forecast.mean(0, i);
-    for (std::size_t k = 0; k < K; ++k)
-      result.values(i, 2 + k) = double(forecast.probabilities(0, i, k));
+  result.values = xt::xarray<double>(std::vector<std::size_t>{input.values.shape()[0], 2 + K});
+  for (const EventTable& events : sequences) {
+    const EventForecast forecast = forecast_events(model_, events.types, events.times);
+    for (std::size_t i = 0; i < events.rows.size(); ++i) {
+      const std::size_t row = events.rows[i];
+      result.values(row, 0) = forecast.median(0, i);
+      result.values(row, 1) = forecast.mean(0, i);
+      for (std::size_t k = 0; k < K; ++k)
+        result.values(row, 2 + k) = double(forecast.probabilities(0, i, k));
+    }
   }
   return result;
 }
 
 void EventTask::illustrate(Page& page) {
-  if (data_.examples().validation == 0) return;
+  if (data_->examples().validation == 0) return;
   constexpr std::size_t points = 8;
-  const EventBatch batch = data_.validation_batch(0, 1);
+  const EventBatch batch = data_->validation_batch(0, 1);
   Tape tape;
   tape.recording = false;
   const Var weights = model_.outlook(tape, batch.types, batch.times);
-  add_intensities(page, {batch, learned_intensity(model_, weights, batch, points),
-                         event_truth(data_.process(), batch, points).intensity});
+  IntensityPicture picture{batch, learned_intensity(model_, weights, batch, points), {}};
+  if (data_->truth()) picture.truth = event_truth(*data_->truth(), batch, points).intensity;
+  add_intensities(page, picture);
 }
 
 std::string EventTask::describe_model() const {
@@ -177,8 +213,7 @@ std::string EventTask::describe_model() const {
 }
 
 std::string EventTask::describe_data() const {
-  return fmt::format("hawkes, {}, {} events of {} types{}", data_.spec().kernel,
-                     data_.spec().length, data_.spec().types, describe_set(data_.examples()));
+  return data_->describe() + describe_set(data_->examples());
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

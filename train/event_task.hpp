@@ -1,5 +1,6 @@
 #pragma once
 #include <bochner/data/event_sequences.hpp>
+#include <bochner/data/event_table.hpp>
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/task.hpp>
@@ -10,30 +11,31 @@ namespace bochner::inline BOCHNER_PRECISION {
 TimeEncodingSpec time_encoding_spec(const Config& config);
 HawkesSpec hawkes_spec(const Config& config);
 
-/// Next events of a simulated process, judged beside what the process itself knows.
+/// Next events, of a simulated process judged beside what the process itself knows.
 class EventTask : public Task {
  public:
   explicit EventTask(const Config& config);
   Module& model() override { return model_; }
-  std::uint64_t examples_per_epoch() const override { return data_.examples().train; }
-  std::uint64_t tokens_per_example() const override { return data_.spec().length; }
+  std::uint64_t examples_per_epoch() const override { return data_->examples().train; }
+  std::uint64_t tokens_per_example() const override { return spec_.length; }
   Var loss(Tape& tape, std::uint64_t first, std::size_t count) override;
   std::uint64_t validation_batches(std::size_t batch) const override {
-    return data_.examples().validation_batches(batch);
+    return data_->examples().validation_batches(batch);
   }
   Evaluation validate(Tape& tape, std::uint64_t index, std::size_t batch) override;
-  /// Rows of time and type, in this order or under these names -> what is expected after each:
+  /// Rows of time and type, columns as in the training data -> what is expected after each:
   /// median and mean of the next time, and the probability of each type.
   NamedArray predict(const NamedArray& input) override;
   void illustrate(Page& page) override;
   std::string loss_unit() const override { return "nats/event"; }
-  std::uint64_t data_fingerprint() const override { return data_.fingerprint(); }
+  std::uint64_t data_fingerprint() const override { return data_->fingerprint(); }
   std::string describe_model() const override;
   std::string describe_data() const override;
 
  private:
+  std::unique_ptr<EventSource> data_;
+  EventColumns columns_;
   EventModelSpec spec_;
-  HawkesEvents data_;
   EventModel model_;
 };
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <bochner/data/event_table.hpp>
 #include <bochner/data/read_array.hpp>
 #include <bochner/train/config/config.hpp>
 
@@ -6,5 +7,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 /// How the data.* keys of a config say that tables are to be read.
 ReadOptions table_options(const Config& config);
+/// Where it says that the columns of event_files are.
+EventColumns event_columns(const Config& config);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

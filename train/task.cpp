@@ -91,7 +91,7 @@ struct TaskKind {
 };
 const TaskKind task_kinds[] = {
     {"classifier", "", make<ClassifierTask>}, {"forecaster", "series", make<ForecastTask>},
-    {"events", "hawkes", make<EventTask>},    {"field", "", make<FieldTask>},
+    {"events", "", make<EventTask>},          {"field", "", make<FieldTask>},
     {"lm", "bytes", make<LanguageTask>},      {"lm", "", make<TokenTask>},
 };
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/models/event_model.hpp>
 #include <cmath>
@@ -23,6 +24,16 @@ IntensitySpec intensity_of(const EventModelSpec& spec) {
   intensity.types = spec.types;
   intensity.width = spec.stack.block.width;
   return intensity;
+}
+
+/// Weights with which a mean over all is one over the events that something follows. (B, T)
+Tensor judged(const Indices& next_types) {
+  const auto& types = next_types.values;
+  const auto count = types.size() - std::size_t(std::count(types.begin(), types.end(), -1));
+  Tensor weights = zeros(next_types.shape);
+  for (std::size_t i = 0; i < types.size(); ++i)
+    if (types[i] != -1) weights.data()[i] = real(double(types.size()) / double(count));
+  return weights;
 }
 
 }  // namespace
@@ -80,8 +91,8 @@ EventModel::Nats EventModel::nats(Tape& tape, const EventSequences& events) {
   const Var weights = outlook(tape, events.types, events.times);
   const Times spans = (events.next_times - events.times) / scale_.unit();
   const Var log_intensity = intensity_.log_intensity(weights, spans);
-  const Var time = mean(intensity_.compensator(weights, spans) - logsumexp(log_intensity, {-1})) +
-                   std::log(scale_.unit());
+  const Var times = intensity_.compensator(weights, spans) - logsumexp(log_intensity, {-1});
+  const Var time = mean(times * Var(judged(events.next_types))) + std::log(scale_.unit());
   return {time, cross_entropy(log_intensity, events.next_types), weights, log_intensity};
 }
 

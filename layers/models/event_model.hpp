@@ -40,7 +40,7 @@ struct EventModelSpec {
   IntensitySpec intensity;  ///< its types and width are filled in
 };
 
-/// Events and the events that follow them. (B, T) each
+/// Events and the events that follow them; what has a next type of -1 is not judged. (B, T) each
 struct EventSequences {
   const Indices &types, &next_types;
   const Times &times, &next_times;

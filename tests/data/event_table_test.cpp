@@ -6,9 +6,9 @@
 namespace bochner {
 namespace {
 
-std::string error_of(const NamedArray& array) {
+std::string error_of(const NamedArray& array, const EventColumns& columns = {}) {
   try {
-    event_table(array, 3);
+    event_tables(array, 3, columns);
   } catch (const DataError& error) {
     return error.what();
   }
@@ -17,12 +17,27 @@ std::string error_of(const NamedArray& array) {
 
 TEST(EventTable, FindsItsColumns) {
   const xt::xarray<double> values{{1, 5.5, 7}, {2, 6.5, 7}};
-  const EventTable named = event_table({values, {"type", "time", "other"}}, 3);
+  const EventTable named = event_tables({values, {"type", "time", "other"}}, 3)[0];
   EXPECT_EQ(named.times(0, 1), 6.5);
   EXPECT_EQ(named.types.values, (std::vector<std::int32_t>{1, 2}));
-  EXPECT_EQ(event_table({values, {"a", "b", "c"}, 1}, 3).times(0, 0), 5.5);
+  EXPECT_EQ(event_tables({values, {"a", "b", "c"}, 1}, 3)[0].times(0, 0), 5.5);
   const xt::xarray<double> plain{{0.5, 2}, {0.5, 0}};
-  EXPECT_EQ(event_table({plain, {}}, 3).types.values, (std::vector<std::int32_t>{2, 0}));
+  EXPECT_EQ(event_tables({plain, {}}, 3)[0].types.values, (std::vector<std::int32_t>{2, 0}));
+}
+
+TEST(EventTable, TellsSequencesApart) {
+  const xt::xarray<double> values{{7, 1, 5.5}, {3, 2, 1.5}, {7, 0, 6.5}, {3, 0, 1.5}};
+  const NamedArray array{values, {"user", "kind", "at"}};
+  const auto tables = event_tables(array, 3, {"at", "kind", "user"});
+  ASSERT_EQ(tables.size(), 2u);
+  EXPECT_EQ(tables[0].rows, (std::vector<std::size_t>{0, 2}));
+  EXPECT_EQ(tables[1].rows, (std::vector<std::size_t>{1, 3}));
+  EXPECT_EQ(tables[1].types.values, (std::vector<std::int32_t>{2, 0}));
+  EXPECT_EQ(event_tables({values, {}}, 3, {"3", "2", "1"})[0].times(0, 1), 6.5);
+  EXPECT_EQ(error_of(array, {"at", "kind", "session"}),
+            "no column \"session\"; name one that is there, or its number");
+  EXPECT_EQ(error_of({values, {}}, {"3", "2", "4"}),
+            "no column \"4\"; name one that is there, or its number");
 }
 
 TEST(EventTable, NamesTheEventThatIsWrong) {
@@ -30,10 +45,11 @@ TEST(EventTable, NamesTheEventThatIsWrong) {
     return NamedArray{xt::xarray<double>{{1, 0}, {time, type}}, {}};
   };
   EXPECT_EQ(error_of(with(1, 2)), "");
-  EXPECT_EQ(error_of(with(0.5, 2)), "event 2: its time is before the one above");
-  EXPECT_EQ(error_of(with(std::nan(""), 2)), "event 2: its time is missing");
+  EXPECT_EQ(error_of(with(0.5, 2)),
+            "row 2: its time is before that of row 1; sort the rows by time");
+  EXPECT_EQ(error_of(with(std::nan(""), 2)), "row 2: its time is missing");
   for (const double type : {3.0, -1.0, 0.5, std::nan(""), 1e300})
-    EXPECT_EQ(error_of(with(2, type)), "event 2: its type must be a whole number from 0 to 2");
+    EXPECT_EQ(error_of(with(2, type)), "row 2: its type must be a whole number from 0 to 2");
   EXPECT_EQ(error_of({xt::xarray<double>{1, 2, 3}, {}}),
             "events need a table with columns of times and of types");
 }

@@ -1,11 +1,14 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bochner/data/array.hpp>
+#include <bochner/data/errors.hpp>
 #include <bochner/train/event_task.hpp>
 #include <bochner/train/report/run_report.hpp>
+#include <bochner/train/table_options.hpp>
 #include <cmath>
 
+#include "faults/crashing_storage.hpp"
 #include "training_run.hpp"
 #include "well_formed.hpp"
 
@@ -13,6 +16,7 @@ namespace bochner {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 Config events_config(std::vector<std::string> sets) {
   for (const char* set : {"model.kind=events", "data.kind=hawkes", "data.length=12",
@@ -93,6 +97,84 @@ TEST(EventTask, PredictsWhatComesAfterEveryEvent) {
     EXPECT_GT(next.values(i, 0), events.values(i, 0));
     EXPECT_NEAR(next.values(i, 2) + next.values(i, 3) + next.values(i, 4), 1, 1e-5);
   }
+}
+
+/// Two users whose events are 60 s apart, of alternating types, in one table sorted by time.
+std::string clicks(std::size_t rows, const std::string& last = "") {
+  std::string text = "at,page,user,kind\n";
+  for (std::size_t i = 0; i < rows; ++i)
+    text += fmt::format("{},p{},{},{}\n", 1700000000 + 30 * i, i, 7 + i % 2, i / 2 % 2);
+  return text + last;
+}
+
+class EventFilesTask : public testing::Test {
+ protected:
+  Config config(std::vector<std::string> sets = {}) const {
+    for (const char* set : {"model.kind=events", "data.kind=event_files", "data.time_column=at",
+                            "data.type_column=kind", "data.sequence_column=user",
+                            "data.validation=0.5", "model.positions=none", "model.time=free"})
+      sets.insert(sets.begin(), set);
+    return tiny_config(file_, sets);
+  }
+  TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_.write("clicks.csv", clicks(60));
+};
+
+TEST_F(EventFilesTask, LearnsResumesAndPredicts) {
+  const Config learning = config({"train.validate.every=20", "train.steps=200", "optim.lr=0.01"});
+  const auto task = make_task(learning);
+  EXPECT_EQ(task->describe_data(),
+            "2 sequences, 60 events of 2 types  ·  4 examples to train, 4 to validate");
+  const Evaluation before = *validate_task(*task, 3, 0, [] { return false; });
+  EXPECT_EQ(before.terms, 29u);
+  EXPECT_EQ(before.measures.size(), 3u);  // none of a truth
+  const Evaluation padded = *validate_task(*task, 4, 0, [] { return false; });
+  EXPECT_NEAR(padded.loss(), before.loss(), 1e-5);  // padding is not judged
+  faults::CrashingStorage whole, parts;
+  start_leg(whole, learning, 1);
+  start_leg(parts, learning, 2, Ending::signal, 23);
+  resume_leg(parts, 1);
+  EXPECT_EQ(difference(remains_of(parts), remains_of(whole)), "");
+
+  RunDirectory run = RunDirectory::read(whole, tiny_run);
+  load_model(run.load_best(), task->model(), false);
+  const Evaluation after = *validate_task(*task, 3, 0, [] { return false; });
+  EXPECT_LT(after.loss(), before.loss() - 0.1);
+  EXPECT_GT(after.mean("accuracy"), 0.9);
+  const NamedArray next = task->predict(read_array(file_, table_options(learning)));
+  for (const std::size_t row : {40, 41}) {  // both users end a run of types there
+    EXPECT_NEAR(next.values(row, 0), 1700000000 + 30.0 * double(row) + 60, 40);
+    EXPECT_GT(next.values(row, 2 + (row / 2 + 1) % 2), 0.5);
+  }
+}
+
+TEST_F(EventFilesTask, ShowsIntensitiesWithoutATruth) {
+  Page page("run", "model");
+  make_task(config())->illustrate(page);
+  EXPECT_THAT(page.html(), HasSubstr("Intensities"));
+  EXPECT_THAT(page.html(), Not(HasSubstr("truth")));
+  EXPECT_EQ(xml_problem(page.html()), "");
+}
+
+TEST_F(EventFilesTask, NamesFileAndRowOfWhatIsWrong) {
+  const auto problem = [&](const std::string& row) {
+    folder_.write("clicks.csv", clicks(4, row));
+    return message_of<DataError>([&] { make_task(config()); });
+  };
+  const std::string name = file_.string();
+  EXPECT_EQ(problem("1700000001,p,7,0\n"),
+            name + ": row 5: its time is before that of row 3; sort the rows by time");
+  EXPECT_EQ(problem("1700000900,p,7,0.5\n"),
+            name + ": row 5: its type must be a whole number from 0 to 65535");
+  EXPECT_EQ(problem("1700000900,p,7,click\n"),
+            name + ":6:16: column \"kind\": \"click\" is no finite number");
+}
+
+TEST_F(EventFilesTask, HasAFingerprintOfTheFile) {
+  const std::uint64_t one = make_task(config())->data_fingerprint();
+  EXPECT_EQ(make_task(config())->data_fingerprint(), one);
+  folder_.write("clicks.csv", clicks(60, "1700009000,p,7,1\n"));
+  EXPECT_NE(make_task(config())->data_fingerprint(), one);
 }
 
 TEST(EventTask, ShowsItsIntensities) {

@@ -61,6 +61,7 @@ std::vector<DataKind> make_data_kinds() {
   kinds.push_back({"images", "classifier", true, fraction});
   kinds.push_back({"shapes", "classifier", false, examples});
   kinds.push_back({"hawkes", "events", false, examples});
+  kinds.push_back({"event_files", "events", true, fraction});
   for (const std::string& name : field_kinds())
     kinds.push_back({name, "field", false, examples, check_field});
   kinds.push_back({"field_files", "field", true, fraction, check_field});

@@ -34,6 +34,14 @@ Rows all_event_rows() {
        .doc = "hawkes: mean delay of what an event of the first type causes, in mean gaps; that of "
               "the n-th is n times as long",
        .range = above(0)},
+      {.name = "data.type_column",
+       .initial = "type",
+       .doc =
+           "event_files: the column of types, whole numbers from 0, by name or by number from 1"},
+      {.name = "data.sequence_column",
+       .initial = "",
+       .doc = "event_files: the column of numbers that tell sequences apart; by default a file is "
+              "one sequence"},
   };
 }
 

@@ -50,13 +50,13 @@ Rows series_rows() {
        .doc = "series: columns of the file that are forecast; none for all"},
       {.name = "data.time_column",
        .initial = "",
-       .doc = "series: the column of time stamps; by default the first that holds dates, if "
-              "data.columns names none"},
+       .doc = "series, event_files: the column of time stamps; by default the first that holds "
+              "dates, if data.columns names none; of events, \"time\""},
       {.name = "data.time_format",
        .initial = "",
-       .doc =
-           "series: how time stamps are written, such as %d.%m.%Y %H:%M, or %s for seconds since "
-           "1970; by default ISO 8601"},
+       .doc = "series, event_files: how time stamps are written, such as %d.%m.%Y %H:%M, or %s for "
+              "seconds since "
+              "1970; by default ISO 8601"},
       {.name = "data.missing",
        .initial = "refuse",
        .doc = "series: what becomes of missing values: an error, or the value of the row before "

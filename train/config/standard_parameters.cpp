@@ -59,12 +59,13 @@ Rows data_rows() {
   return {
       {.name = "data.kind",
        .initial = "bytes",
-       .doc = "bytes of text files, images, a series of numbers, or generated examples: see "
+       .doc = "bytes of text files, images, a series of numbers, events of files, or generated "
+              "examples: see "
               "tasks.md",
        .choices = data_kind_names},
       {.name = "data.files",
        .initial = std::vector<std::string>{},
-       .doc = "bytes, images, field_files, series: files or globs, from the current folder; the "
+       .doc = "what is read from files: files or globs, from the current folder; the "
               "resolved "
               "config holds absolute paths",
        .path = true},
@@ -74,7 +75,8 @@ Rows data_rows() {
        .range = between(1, 1 << 24)},
       {.name = "data.validation",
        .initial = 0.1,
-       .doc = "bytes, images, field_files: fraction of the data kept for validation, 0 for none",
+       .doc = "bytes, images, event_files, field_files: fraction of the data kept for validation, "
+              "0 for none",
        .range = below(0, 1)},
       {.name = "data.train_examples",
        .initial = whole(10000),

@@ -35,14 +35,18 @@ Series events_of(const IntensityPicture& picture, std::size_t type) {
 std::string intensity_chart(const IntensityPicture& picture, std::size_t type) {
   Chart chart{
       .title = fmt::format("type {}", type), .x = {"time"}, .y = {"intensity", Scale::linear, 0.0}};
-  Series truth = curve_of(picture, picture.truth, type);
-  truth.name = "truth";
-  truth.mark = Mark::dashed;
-  truth.colour = 0;
+  if (picture.truth) {
+    Series truth = curve_of(picture, *picture.truth, type);
+    truth.name = "truth";
+    truth.mark = Mark::dashed;
+    truth.colour = 0;
+    chart.series.push_back(truth);
+  }
   Series learned = curve_of(picture, picture.learned, type);
   learned.name = "learned";
   learned.colour = 0;
-  chart.series = {truth, learned, events_of(picture, type)};
+  chart.series.push_back(learned);
+  chart.series.push_back(events_of(picture, type));
   return draw(chart);
 }
 
@@ -50,11 +54,12 @@ std::string intensity_chart(const IntensityPicture& picture, std::size_t type) {
 
 void add_intensities(Page& page, const IntensityPicture& picture) {
   std::vector<std::string> charts;
-  for (std::size_t k = 0; k < std::min(most_types, picture.truth.shape()[3]); ++k)
+  for (std::size_t k = 0; k < std::min(most_types, picture.learned.shape()[3]); ++k)
     charts.push_back(intensity_chart(picture, k));
   page.section("Intensities",
-               "The first validation example: what the model expects at each time from the events "
-               "before it, and what the process that made them knows.");
+               std::string("The first validation example: what the model expects at each time "
+                           "from the events before it") +
+                   (picture.truth ? ", and what the process that made them knows." : "."));
   page.charts(charts);
 }
 

@@ -7,10 +7,11 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// Intensities of one sequence, (1, T, points, K) at the middles of equal parts of every gap.
 struct IntensityPicture {
   EventBatch events;
-  Times learned, truth;
+  Times learned;
+  std::optional<Times> truth;  ///< where it is known
 };
 
-/// Intensity of each type over time, learned and true, and when its events came.
+/// Intensity of each type over time, learned and, if known, true, and when its events came.
 void add_intensities(Page& page, const IntensityPicture& picture);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,89 @@
+#include <xxhash.h>
+
+#include <algorithm>
+#include <bit>
+#include <bochner/data/errors.hpp>
+#include <bochner/data/event_files.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+EventFiles::EventFiles(std::vector<EventTable> sequences, const EventFilesSpec& spec)
+    : sequences_(std::move(sequences)), spec_(spec) {
+  require(!sequences_.empty() && spec.length >= 1 && spec.validation >= 0 && spec.validation < 1,
+          "event_files", "needs a sequence, an event and data.validation from 0 to below 1");
+  const auto trained = [&](std::size_t n) {
+    return std::size_t(double(n) * (1 - spec.validation));
+  };
+  const std::size_t n = sequences_.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t events = sequences_[i].times.size();
+    const std::size_t border = n > 1 ? (i < trained(n) ? events : 0) : trained(events);
+    cut(i, 0, border, train_);
+    cut(i, std::max<std::size_t>(border, 1) - 1, events, held_out_);
+    for (const std::int32_t type : sequences_[i].types.values)
+      types_ = std::max(types_, std::size_t(type) + 1);
+  }
+  if (train_.empty())
+    throw DataError("there is no event to learn; add events or choose a smaller data.validation");
+  if (held_out_.empty() && spec.validation > 0)
+    throw DataError("there is no event to validate on; add events or set data.validation = 0");
+  examples_ = {spec.seed, train_.size(), held_out_.size()};
+}
+
+void EventFiles::cut(std::size_t sequence, std::size_t begin, std::size_t end,
+                     std::vector<Window>& windows) {
+  for (; begin + 1 < end; begin += spec_.length)
+    windows.push_back({sequence, begin, std::min(begin + spec_.length, end - 1)});
+}
+
+template <class WindowOf>
+EventBatch EventFiles::gather(std::size_t count, const WindowOf& window_of) const {
+  std::size_t T = 0;
+  for (std::size_t row = 0; row < count; ++row) T = std::max(T, window_of(row).size());
+  EventBatch batch = empty_event_batch(count, T);
+  for (std::size_t row = 0; row < count; ++row) {
+    const Window& window = window_of(row);
+    const EventTable& events = sequences_[window.sequence];
+    for (std::size_t t = 0; t < T; ++t) {
+      const std::size_t from = std::min(window.begin + t, window.end), at = row * T + t;
+      const bool is_last = from == window.end;
+      batch.types.values[at] = events.types.values[from];
+      batch.times.data()[at] = events.times(0, from);
+      batch.next_types.values[at] = is_last ? -1 : events.types.values[from + 1];
+      batch.next_times.data()[at] = events.times(0, is_last ? from : from + 1);
+    }
+  }
+  return batch;
+}
+
+EventBatch EventFiles::batch(std::uint64_t first, std::size_t count) const {
+  return gather(count, [&](std::size_t row) -> const Window& {
+    return train_[examples_.training_index(first + row)];
+  });
+}
+
+EventBatch EventFiles::validation_batch(std::uint64_t index, std::size_t size) const {
+  return gather(examples_.validation_count(index, size),
+                [&](std::size_t row) -> const Window& { return held_out_[index * size + row]; });
+}
+
+std::uint64_t EventFiles::fingerprint() const {
+  std::uint64_t hash = sequences_.size();
+  for (const EventTable& events : sequences_) {
+    const auto& types = events.types.values;
+    hash = XXH64(events.times.data(), events.times.size() * sizeof(double), hash);
+    hash = XXH64(types.data(), types.size() * sizeof(types[0]), hash);
+  }
+  return examples_.fingerprint(
+      "event_files", {hash, spec_.length, std::bit_cast<std::uint64_t>(spec_.validation)});
+}
+
+std::string EventFiles::describe() const {
+  std::size_t events = 0;
+  for (const EventTable& sequence : sequences_) events += sequence.times.size();
+  const std::size_t n = sequences_.size();
+  return std::to_string(n) + (n == 1 ? " sequence, " : " sequences, ") + std::to_string(events) +
+         " events of " + std::to_string(types_) + (types_ == 1 ? " type" : " types");
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

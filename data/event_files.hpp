@@ -1,0 +1,49 @@
+#pragma once
+#include <bochner/data/event_sequences.hpp>
+#include <bochner/data/event_table.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// The largest number of types of events.
+constexpr std::size_t most_event_types = 1 << 16;
+
+struct EventFilesSpec {
+  std::size_t length = 64;  ///< events that a model sees (T)
+  double validation = 0.1;  ///< at least 0, below 1
+  std::uint64_t seed = 1;   ///< of the training order
+};
+
+/// Windows of given sequences, in which each event but the first of a sequence is predicted once,
+/// from those of its window before it. The last `validation` of the sequences are held out; of a
+/// single sequence, its last events, the first of them predicted from the last training event.
+/// A batch is as long as its longest window; behind the end of a shorter one its last time stands
+/// still and next_types are -1. Throws DataError where a part has no event to predict.
+class EventFiles : public EventSource {
+ public:
+  EventFiles(std::vector<EventTable> sequences, const EventFilesSpec& spec);
+  const ExampleSet& examples() const override { return examples_; }
+  /// One more than the largest of all events.
+  std::size_t types() const override { return types_; }
+  EventBatch batch(std::uint64_t first, std::size_t count) const override;
+  EventBatch validation_batch(std::uint64_t index, std::size_t size) const override;
+  std::uint64_t fingerprint() const override;
+  std::string describe() const override;
+
+ private:
+  /// The events begin, ..., end of a sequence, of which the first is seen and not predicted.
+  struct Window {
+    std::size_t sequence, begin, end;
+    std::size_t size() const { return end - begin; }
+  };
+  void cut(std::size_t sequence, std::size_t begin, std::size_t end, std::vector<Window>& windows);
+  template <class WindowOf>
+  EventBatch gather(std::size_t count, const WindowOf& window_of) const;
+
+  std::vector<EventTable> sequences_;
+  EventFilesSpec spec_;
+  std::vector<Window> train_, held_out_;
+  ExampleSet examples_;
+  std::size_t types_ = 0;
+};
+
+}  // namespace bochner::inline BOCHNER_PRECISION

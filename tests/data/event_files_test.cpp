@@ -1,0 +1,109 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bochner/data/errors.hpp>
+#include <bochner/data/event_files.hpp>
+#include <map>
+
+#include "temporary_folder.hpp"
+
+namespace bochner {
+namespace {
+
+constexpr double epoch = 1.7e9;  // seconds since 1970
+
+/// Event i of a sequence at a time that tells both, of type i modulo 3.
+EventTable sequence_of(std::size_t number, std::size_t events) {
+  EventTable table{{{1, events}, {}}, Times(std::vector<std::size_t>{1, events}), {}};
+  for (std::size_t i = 0; i < events; ++i) {
+    table.times(0, i) = epoch + 1000 * double(number) + double(i) + 0.001;
+    table.types.values.push_back(std::int32_t(i % 3));
+  }
+  return table;
+}
+
+std::vector<EventTable> sequences_of(const std::vector<std::size_t>& events) {
+  std::vector<EventTable> sequences;
+  for (const std::size_t count : events) sequences.push_back(sequence_of(sequences.size(), count));
+  return sequences;
+}
+
+/// How often each time is that of a predicted event.
+std::map<double, int> predicted(const EventBatch& batch) {
+  std::map<double, int> times;
+  for (std::size_t i = 0; i < batch.times.size(); ++i) {
+    EXPECT_LE(batch.times.data()[i], batch.next_times.data()[i]);
+    if (batch.next_types.values[i] != -1) ++times[batch.next_times.data()[i]];
+  }
+  return times;
+}
+
+/// Events from, ..., to - 1 of a sequence, each once.
+void expect_once(std::map<double, int> times, const EventTable& events, std::size_t from,
+                 std::size_t to) {
+  EXPECT_EQ(times.size(), to - from);
+  for (std::size_t i = from; i < to; ++i) EXPECT_EQ(times[events.times(0, i)], 1) << i;
+}
+
+TEST(EventFiles, PredictEachEventOfOneSequenceOnce) {
+  const auto sequences = sequences_of({20});
+  const EventFiles files(sequences, {4, 0.25, 1});
+  EXPECT_EQ(files.types(), 3u);
+  EXPECT_EQ(files.describe(), "1 sequence, 20 events of 3 types");
+  ASSERT_EQ(files.examples().train, 4u);
+  ASSERT_EQ(files.examples().validation, 2u);
+  expect_once(predicted(files.batch(0, 4)), sequences[0], 1, 15);
+  expect_once(predicted(files.batch(4, 4)), sequences[0], 1, 15);  // the next epoch
+  expect_once(predicted(files.validation_batch(0, 2)), sequences[0], 15, 20);
+}
+
+TEST(EventFiles, HoldOutTheLastOfSeveralSequences) {
+  const auto sequences = sequences_of({6, 1, 3, 6});
+  const EventFiles files(sequences, {10, 0.25, 1});
+  ASSERT_EQ(files.examples().train, 2u);  // nothing follows a single event
+  expect_once(predicted(files.validation_batch(0, 1)), sequences[3], 1, 6);
+  const auto times = predicted(files.batch(0, 2));
+  EXPECT_EQ(times.size(), 7u);
+  for (const auto& [time, count] : times) EXPECT_LT(time, sequences[3].times(0, 0));
+}
+
+TEST(EventFiles, PadTheEndsOfShorterWindows) {
+  const EventBatch batch = EventFiles(sequences_of({3, 5}), {10, 0, 1}).batch(0, 2);
+  ASSERT_EQ(batch.types.shape, (Shape{2, 4}));
+  const std::size_t row = batch.next_types.values[3] == -1 ? 0 : 1;
+  const std::vector<std::int32_t> next(batch.next_types.values.begin() + 4 * row,
+                                       batch.next_types.values.begin() + 4 * row + 4);
+  EXPECT_EQ(next, (std::vector<std::int32_t>{1, 2, -1, -1}));
+  EXPECT_EQ(batch.times(row, 1), epoch + 1.001);  // as it was, to the last bit
+  for (const std::size_t t : {2, 3}) {
+    EXPECT_EQ(batch.times(row, t), epoch + 2.001);
+    EXPECT_EQ(batch.next_times(row, t), epoch + 2.001);
+  }
+}
+
+TEST(EventFiles, HaveFingerprintsOfTheirOwn) {
+  const auto print = [](std::vector<EventTable> sequences, const EventFilesSpec& spec) {
+    return EventFiles(std::move(sequences), spec).fingerprint();
+  };
+  const std::uint64_t one = print(sequences_of({20}), {4, 0.25, 1});
+  EXPECT_EQ(print(sequences_of({20}), {4, 0.25, 1}), one);
+  EXPECT_NE(print(sequences_of({20}), {5, 0.25, 1}), one);
+  EXPECT_NE(print(sequences_of({20}), {4, 0.25, 2}), one);
+  auto changed = sequences_of({20});
+  changed[0].times(0, 7) += 1e-6;
+  EXPECT_NE(print(changed, {4, 0.25, 1}), one);
+  changed = sequences_of({20});
+  changed[0].types.values[7] = 0;
+  EXPECT_NE(print(changed, {4, 0.25, 1}), one);
+}
+
+TEST(EventFiles, RefusePartsWithoutEvents) {
+  const auto problem = [](const std::vector<std::size_t>& events, double validation) {
+    return message_of<DataError>([&] { EventFiles(sequences_of(events), {4, validation, 1}); });
+  };
+  EXPECT_THAT(problem({1, 1}, 0), testing::StartsWith("there is no event to learn;"));
+  EXPECT_THAT(problem({5, 1}, 0.5), testing::StartsWith("there is no event to validate on;"));
+}
+
+}  // namespace
+}  // namespace bochner
