@@ -56,10 +56,9 @@ LinearMixer::LinearMixer(const MixerSpec& spec)
 }
 
 LinearMixer::Pair LinearMixer::features_of(Tape& tape, const Projections::Heads& heads,
-                                           std::size_t first, const Tensor& times) {
-  const Features query =
-      time_kernel_.rotated(tape, features_->queries(tape, heads.q, first), times);
-  const Features key = time_kernel_.rotated(tape, features_->keys(tape, heads.k, first), times);
+                                           std::size_t first, const Var& turns) {
+  const Features query = turned(features_->queries(tape, heads.q, first), turns);
+  const Features key = turned(features_->keys(tape, heads.k, first), turns);
   const bool signed_features = query.scale == FeatureScale::linear && !features_->positive();
   require(!signed_features || denominator_.kind != "refuse", "linear_attention",
           "features must be positive for policy \"refuse\": ", kind_,
@@ -74,7 +73,8 @@ Var LinearMixer::forward(Tape& tape, const Var& x, const Layout& layout) {
   const Projections::Heads heads = projections_.split(tape, x, layout);
   const Var rate = time_kernel_.rate(tape, x, layout);
   show_attention(tape, *this, {heads.q, heads.k, rate, time_kernel_.rotation(tape), causal_});
-  const auto [query, key, floor] = features_of(tape, heads, 0, times_of(layout, x.dim(1), 0));
+  const auto [query, key, floor] =
+      features_of(tape, heads, 0, time_kernel_.turns(tape, layout, x.dim(1), 0));
   return projections_.join(
       tape, linear_attention(query, key, heads.v, rate, {causal_, chunk_, layout.lengths, floor}));
 }
@@ -87,7 +87,8 @@ Var LinearMixer::step(Tape& tape, const Var& x, MixerState& state) {
   const std::size_t position = past.position;
   const Projections::Heads heads = projections_.split(tape, x, past);
   const Var& v = heads.v;
-  const auto [query, key, floor] = features_of(tape, heads, position, times_of({}, 1, past.time));
+  const auto [query, key, floor] =
+      features_of(tape, heads, position, time_kernel_.turns(tape, {}, 1, past.time));
   const Var queries = query.values(), keys = key.values();
   if (!past.sums) past.sums.emplace(v.dim(2), keys.dim(3), v.dim(3));
   Var rate = time_kernel_.rate(tape, x);

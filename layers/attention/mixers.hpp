@@ -36,7 +36,7 @@ class LinearMixer : public Mixer {
     real floor;
   };
   Pair features_of(Tape& tape, const Projections::Heads& heads, std::size_t first,
-                   const Tensor& times);
+                   const Var& turns);
 
   bool causal_;
   std::size_t chunk_;

@@ -61,23 +61,25 @@ Var TimeKernel::rotation(Tape& tape) {
   return concat({reshape(frequency, column), reshape(amplitude, column)}, -1);
 }
 
-/// 1 + b cos(nu t + angle) for each phase: the mean over the phases of its products at t and t' is
-/// 1 + b^2 / 2 cos(nu (t - t')). (B, T) -> (B, T, H, phases)
-Var TimeKernel::turns(Tape& tape, const Tensor& times) {
+/// (1 + b cos(nu t + angle)) / sqrt(phases) for each phase: the sum over the phases of its products
+/// at t and t' is 1 + b^2 / 2 cos(nu (t - t')).
+Var TimeKernel::turns(Tape& tape, const Layout& layout, std::size_t T, double first) {
+  if (kind_ != "rotation") return Var();
+  const Tensor times = times_of(layout, T, first);
   const std::size_t H = log_frequency_.value().size();
   const Var frequency = reshape(exp(tape(log_frequency_)), {1, 1, H, 1});
   const Var depth = reshape(sigmoid(tape(logit_)), {1, 1, H, 1});
   const Var t = reshape(tape.constant(times), {times.shape()[0], times.shape()[1], 1, 1});
-  return shift(depth * cos(t * frequency + tape.constant(phase_angles())), 1);
+  const Var waves = shift(depth * cos(t * frequency + tape.constant(phase_angles())), 1);
+  return scale(waves, 1 / std::sqrt(real(phases)));
 }
 
-Features TimeKernel::rotated(Tape& tape, const Features& features, const Tensor& times) {
-  if (kind_ != "rotation") return features;
+Features turned(const Features& features, const Var& turns) {
+  if (!turns.exists()) return features;
   const Var values = features.values();
   const std::size_t B = values.dim(0), T = values.dim(1), H = values.dim(2), F = values.dim(3);
   const Var phi = reshape(values, {B, T, H, 1, F});
-  const Var turn = scale(turns(tape, times), 1 / std::sqrt(real(phases)));
-  const Var factor = reshape(turn, {times.shape()[0], T, H, phases, 1});
+  const Var factor = reshape(turns, {turns.dim(0), T, H, phases, 1});
   const bool logarithmic = features.scale == FeatureScale::logarithmic;
   const Var product = logarithmic ? phi + log(factor) : phi * factor;
   return Features(reshape(product, {B, T, H, phases * F}), features.scale);

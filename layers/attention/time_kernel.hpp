@@ -20,17 +20,19 @@ class TimeKernel : public Module {
   Var rate(Tape& tape, const Var& x, const Layout& layout = {});
   /// (nu, b^2 / 2) of each head (H, 2); does not exist without rotation.
   Var rotation(Tape& tape);
-  /// Features times those of the rotation, (.., F) -> (.., 3F); themselves without. `times` (B, T)
-  /// or (1, T).
-  Features rotated(Tape& tape, const Features& features, const Tensor& times);
+  /// The features of the rotation at T tokens from time `first` on (B, T, H, 3), or (1, T, H, 3)
+  /// where tokens are at equal distances; a Var that does not exist without rotation.
+  Var turns(Tape& tape, const Layout& layout, std::size_t T, double first);
   void visit(Visitor& visitor) override;
 
  private:
-  Var turns(Tape& tape, const Tensor& times);
   std::string kind_;
   Parameter log_rate_, log_frequency_, logit_;  // (H)
   Parameter gate_, gate_bias_;                  // (D, H), (H)
 };
+
+/// Features times those of a rotation, (.., F) -> (.., 3F); themselves where it does not exist.
+Features turned(const Features& features, const Var& turns);
 
 /// When the tokens of a batch are: sums of the gaps (B, T), or first, first + 1, ... (1, T).
 Tensor times_of(const Layout& layout, std::size_t T, double first);

@@ -49,8 +49,11 @@ TEST(TimeKernel, RotationMultipliesTheKernelByACosineOfTheLag) {
   for (const FeatureScale scale : {FeatureScale::linear, FeatureScale::logarithmic}) {
     const bool logarithmic = scale == FeatureScale::logarithmic;
     const Tensor phi = random_tensor({1, 5, 2, 3}, 2);
-    const Tensor turned = kernel.rotated(tape, Features(Var(phi), scale), times).values().value();
-    ASSERT_EQ(turned.shape(), (Shape{1, 5, 2, 9}));
+    const Tensor with_turns =
+        turned(Features(Var(phi), scale), kernel.turns(tape, {.gaps = gaps}, 5, 0))
+            .values()
+            .value();
+    ASSERT_EQ(with_turns.shape(), (Shape{1, 5, 2, 9}));
     const auto product = [&](const Tensor& features, std::size_t i, std::size_t j, std::size_t h) {
       const std::size_t F = features.shape()[3];
       double sum = 0;
@@ -65,7 +68,7 @@ TEST(TimeKernel, RotationMultipliesTheKernelByACosineOfTheLag) {
         for (std::size_t j = 0; j <= i; ++j) {
           const double lag = double(times(0, i) - times(0, j));
           const double factor = 1 + double(rotation(h, 1)) * std::cos(double(rotation(h, 0)) * lag);
-          EXPECT_NEAR(product(turned, i, j, h), product(phi, i, j, h) * factor, 20 * tolerance);
+          EXPECT_NEAR(product(with_turns, i, j, h), product(phi, i, j, h) * factor, 20 * tolerance);
         }
   }
 }
