@@ -14,17 +14,21 @@ enum class FeatureScale { linear, logarithmic };
 struct Features {
   Var tokens;  ///< stored values (B, T, H, F), or x (B, T, H, d) of exponential_features()
   FeatureScale scale = FeatureScale::linear;
-  Var frequencies;  ///< w (H, F, d); does not exist where values are stored
+  Var frequencies;  ///< w (H, F, d) of exponential_features(), or left out
   Var offset;       ///< (H, F) or left out
   real norm = 0;
   real log_factor = 0;  ///< of all features: attention divides it out and leaves it to values()
+  Var coefficients;     ///< (B, T, H, G, S) of product_features() in their scale, or left out
 
   Features(Var stored, FeatureScale scale = FeatureScale::linear)
       : tokens(std::move(stored)), scale(scale) {}
 
-  bool are_stored() const { return !frequencies.exists(); }
+  bool are_exponential() const { return frequencies.exists(); }
+  bool are_products() const { return coefficients.exists(); }
   /// (B, T, H, F)
   Shape shape() const;
+  /// What coefficients multiply; the features themselves where there are none.
+  Features base() const;
   /// (B, T, H, F) in their scale, on the tape: computed by ordinary ops where they are not stored.
   Var values() const;
 };
@@ -36,5 +40,11 @@ inline Features from_logarithms(Var logarithms) {
 /// phi_f(x) = exp(w_f . x + offset_f - norm |x|^2). x (B, T, H, d), w (H, F, d), offset (H, F) or
 /// left out -> (B, T, H, F).
 Features exponential_features(const Var& x, const Var& w, real norm, const Var& offset = {});
+
+/// phi_(g, s, j) = c_gs base_gj, of G groups of m base features: the products of two sets of
+/// features whose inner products multiply, summed over groups. Logarithms, c and base alike, are
+/// added. c (B, T, H, G, S), base (B, T, H, G m) -> (B, T, H, G S m). The base may be products too
+/// if G = 1.
+Features product_features(const Var& c, Features base);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

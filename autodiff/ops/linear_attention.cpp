@@ -32,7 +32,9 @@ void require_shapes(const Features& q, const Features& k, const Var& v, const Va
 }
 
 std::vector<Var> inputs_of(const Features& q, const Features& k, const Var& v, const Var& rate) {
-  return {q.tokens, q.frequencies, q.offset, k.tokens, k.frequencies, k.offset, v, rate};
+  return {q.tokens, q.frequencies, q.offset, q.coefficients,
+          k.tokens, k.frequencies, k.offset, k.coefficients,
+          v,        rate};
 }
 
 /// What one call, forward or backward, works on.
@@ -42,7 +44,8 @@ Attention attention(const Features& q, const Features& k, const Var& v, const Va
   const Sizes n{v.dim(0),     T,        H,
                 k.shape()[3], v.dim(3), std::max<std::size_t>(1, std::min(options.chunk, T))};
   const Decay decay{rate.exists() ? rate.data() : nullptr, rate.exists() && rate.rank() == 3, T, H};
-  return {n, make_source(q), make_source(k), v.data(), decay, options.lengths, options.floor};
+  return {n,     make_source(q, n.C), make_source(k, n.C), v.data(),
+          decay, options.lengths,     options.floor};
 }
 
 }  // namespace

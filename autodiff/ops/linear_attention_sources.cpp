@@ -14,13 +14,7 @@ real exponentiate(real* x, std::size_t n) {
 
 namespace {
 
-/// Where the rows of a chunk lie in an array (B, T, H, width).
-struct Rows {
-  std::size_t offset, stride;
-  Rows(const Place& place, const Shape& shape)
-      : offset(((place.b * shape[1] + place.first) * shape[2] + place.h) * shape[3]),
-        stride(shape[2] * shape[3]) {}
-};
+Rows rows_of(const Place& place, const Var& x) { return {place, x.shape(), x.dim(3)}; }
 
 /// x *= y. Returns the sum.
 real multiply_row(const real* y, std::size_t n, real* x) {
@@ -28,13 +22,9 @@ real multiply_row(const real* y, std::size_t n, real* x) {
   return sum_row(x, n);
 }
 
-void prefetch_tokens(const Tensor& x, const Place& place) {
-  const Rows rows(place, x.shape());
-  prefetch_rows(x.data() + rows.offset, place.rows, rows.stride, x.shape()[3]);
-}
-
-Tensor gradient_like(const Tensor& x, bool of_all_tokens) {
-  return of_all_tokens ? uninitialized(x.shape()) : zeros(x.shape());
+void prefetch_tokens(const Var& x, const Place& place) {
+  const Rows rows = rows_of(place, x);
+  prefetch_rows(x.data() + rows.offset, place.rows, rows.stride, x.dim(3));
 }
 
 class StoredSource : public FeatureSource {
@@ -42,10 +32,10 @@ class StoredSource : public FeatureSource {
   explicit StoredSource(const Features& features)
       : values_(features.tokens), scale_(features.scale), F_(values_.dim(3)) {}
 
-  void prefetch(const Place& place) const override { prefetch_tokens(values_.value(), place); }
+  void prefetch(const Place& place) const override { prefetch_tokens(values_, place); }
 
   void load(const Place& place, real* features, real* log_scale) const override {
-    const Rows rows(place, values_.shape());
+    const Rows rows = rows_of(place, values_);
     for (std::size_t i = 0; i < place.rows; ++i, features += F_) {
       std::copy_n(values_.data() + rows.offset + i * rows.stride, F_, features);
       const real top = scale_ == FeatureScale::logarithmic ? exponentiate(features, F_) : real(0);
@@ -58,7 +48,7 @@ class StoredSource : public FeatureSource {
   }
 
   void store(const Place& place, const real* features, real* gradient, real* slope) override {
-    const Rows rows(place, values_.shape());
+    const Rows rows = rows_of(place, values_);
     for (std::size_t i = 0; i < place.rows; ++i, features += F_, gradient += F_) {
       if (slope) slope[i] = dot_row(features, gradient, F_);
       real* to = gradient_.data() + rows.offset + i * rows.stride;
@@ -106,10 +96,10 @@ class ExponentialSource : public FeatureSource {
         d_(w_.dim(2)),
         transposed_(transposed_heads(w_.value(), H_, F_, d_)) {}
 
-  void prefetch(const Place& place) const override { prefetch_tokens(x_.value(), place); }
+  void prefetch(const Place& place) const override { prefetch_tokens(x_, place); }
 
   void load(const Place& place, real* features, real* log_scale) const override {
-    const Rows rows(place, x_.shape());
+    const Rows rows = rows_of(place, x_);
     const real* x = x_.data() + rows.offset;
     gemm(Transpose::no, Transpose::no, place.rows, F_, d_, 1, x, rows.stride,
          transposed_.data() + place.h * d_ * F_, F_, 0, features, F_);
@@ -129,7 +119,7 @@ class ExponentialSource : public FeatureSource {
   }
 
   void store(const Place& place, const real* features, real* gradient, real* slope) override {
-    const Rows rows(place, x_.shape());
+    const Rows rows = rows_of(place, x_);
     const std::size_t head = place.b * H_ + place.h;
     real* doffset = offset_.exists() ? doffset_.data() + head * F_ : nullptr;
     for (std::size_t i = 0; i < place.rows; ++i) {
@@ -167,9 +157,10 @@ class ExponentialSource : public FeatureSource {
 
 }  // namespace
 
-std::unique_ptr<FeatureSource> make_source(const Features& features) {
-  if (features.are_stored()) return std::make_unique<StoredSource>(features);
-  return std::make_unique<ExponentialSource>(features);
+std::unique_ptr<FeatureSource> make_source(const Features& features, std::size_t chunk) {
+  if (features.are_products()) return make_product_source(features, chunk);
+  if (features.are_exponential()) return std::make_unique<ExponentialSource>(features);
+  return std::make_unique<StoredSource>(features);
 }
 
 }  // namespace linear_attention_parts

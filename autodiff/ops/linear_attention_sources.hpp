@@ -27,8 +27,8 @@ class FeatureSource {
   virtual ~FeatureSource() = default;
   /// Asks for what load() will read, which lies in short pieces that no hardware sees coming.
   virtual void prefetch(const Place& place) const = 0;
-  /// Row i (F) of `features` times exp(log_scale_i) are the features of token i, and its largest
-  /// element is 1 where they are positive. `log_scale` is null where a factor of the row cancels.
+  /// Row i (F) of `features` times exp(log_scale_i) are the features of token i, none above 1 where
+  /// they were logarithms. `log_scale` is null where a factor of the row cancels.
   virtual void load(const Place& place, real* features, real* log_scale) const = 0;
   /// Before the first store(). Tokens that are never stored have a gradient of zero unless all of
   /// them are promised.
@@ -49,7 +49,21 @@ inline void prefetch_rows(const real* x, std::size_t rows, std::size_t stride,
   }
 }
 
-std::unique_ptr<FeatureSource> make_source(const Features& features);
+/// Where the rows of a chunk lie in an array (B, T, H, width).
+struct Rows {
+  std::size_t offset, stride;
+  Rows(const Place& place, const Shape& shape, std::size_t width)
+      : offset(((place.b * shape[1] + place.first) * shape[2] + place.h) * width),
+        stride(shape[2] * width) {}
+};
+
+inline Tensor gradient_like(const Tensor& x, bool of_all_tokens) {
+  return of_all_tokens ? uninitialized(x.shape()) : zeros(x.shape());
+}
+
+/// `chunk`: the most rows of a place.
+std::unique_ptr<FeatureSource> make_source(const Features& features, std::size_t chunk);
+std::unique_ptr<FeatureSource> make_product_source(const Features& features, std::size_t chunk);
 
 }  // namespace linear_attention_parts
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -76,13 +76,10 @@ Var TimeKernel::turns(Tape& tape, const Layout& layout, std::size_t T, double fi
 
 Features turned(const Features& features, const Var& turns) {
   if (!turns.exists()) return features;
-  const Var values = features.values();
-  const std::size_t B = values.dim(0), T = values.dim(1), H = values.dim(2), F = values.dim(3);
-  const Var phi = reshape(values, {B, T, H, 1, F});
-  const Var factor = reshape(turns, {turns.dim(0), T, H, phases, 1});
-  const bool logarithmic = features.scale == FeatureScale::logarithmic;
-  const Var product = logarithmic ? phi + log(factor) : phi * factor;
-  return Features(reshape(product, {B, T, H, phases * F}), features.scale);
+  const Shape shape = features.shape();
+  const Var each = broadcast_to(reshape(turns, {turns.dim(0), shape[1], shape[2], 1, phases}),
+                                {shape[0], shape[1], shape[2], 1, phases});
+  return product_features(features.scale == FeatureScale::logarithmic ? log(each) : each, features);
 }
 
 void TimeKernel::visit(Visitor& visitor) {

@@ -48,10 +48,8 @@ Features GatedHybrid::side(Tape& tape, const Var& x, Side side, std::size_t) {
   const Var heads = reshape(each, {y.dim(0), y.dim(1), H_ * K_, d_});
   const Var shared =
       reshape(broadcast_to(reshape(w, {H_, 1, m, d_}), {H_, K_, m, d_}), {H_ * K_, m, d_});
-  const Var bases = reshape(exponents(heads, shared, 0.5), by_token(y, {K_, 1, m}));
-  const std::size_t S = coefficients.dim(-1);
-  return from_logarithms(
-      reshape(bases + reshape(coefficients, by_token(y, {K_, S, 1})), by_token(y, {K_ * S * m})));
+  const Var bases = reshape(exponents(heads, shared, 0.5), by_token(y, {K_ * m}));
+  return product_features(coefficients, from_logarithms(bases));
 }
 
 std::optional<double> GatedHybrid::kernel(Point q, Point k, std::size_t) const {

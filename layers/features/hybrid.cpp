@@ -30,11 +30,12 @@ Features HybridFeatures::side(Tape& tape, const Var& x, Side side, std::size_t) 
   Var first = exp(exponents(x, both_signs(w), 0.5)), second = trigonometric_features(x, w);
   if (!lambda_on_hyperbolic()) std::swap(first, second);
   const Var xi = lambda_features(tape, softmax_scaled(x), side);
-  const Var other = side == Side::query ? -second : second;
-  std::vector<Var> parts = {feature_product(xi, first), feature_product(xi, other),
-                            second * std::sqrt(1 - constant())};
-  if (constant() > 0) parts.push_back(first * std::sqrt(constant()));
-  return concat(parts, -1);
+  const Var with_first = pad(xi, -1, 0, 1, real(std::sqrt(constant())));
+  const Var with_second =
+      pad(side == Side::query ? -xi : xi, -1, 0, 1, real(std::sqrt(1 - constant())));
+  const Shape groups{x.dim(0), x.dim(1), x.dim(2), 2, xi.dim(-1) + 1};
+  return product_features(reshape(concat({with_first, with_second}, -1), groups),
+                          concat({first, second}, -1));
 }
 
 std::optional<double> HybridFeatures::kernel(Point q, Point k, std::size_t) const {

@@ -1,8 +1,9 @@
 #pragma once
 /// Hybrid random features: lambda SM_1 + (1 - lambda) SM_2 of two estimators of the softmax kernel,
 /// lambda(x, y) = a + <xi(x), eta(y)> estimated by draws of its own, so that the whole is an inner
-/// product of features: sqrt(a) phi_1, sqrt(1 - a) phi_2, xi (x) phi_1 and, minus on the side of
-/// the queries, xi (x) phi_2. Signed. Choromanski et al., "Hybrid random features", 2022.
+/// product of features: all products of (xi, sqrt(a)) with phi_1 and of (xi, sqrt(1 - a)) with
+/// phi_2, that second xi negative for queries. Signed. Choromanski et al., "Hybrid random
+/// features", 2022.
 
 #include <bochner/layers/features/closed_forms.hpp>
 #include <bochner/layers/features/feature_map.hpp>
@@ -61,7 +62,8 @@ class AngularHybrid : public HybridFeatures {
 };
 
 /// lambda = exp(-|y - y'|^2 / (2 tau^2)), one learned tau per head, by n trigonometric draws:
-/// trigonometric features for near vectors, hyperbolic ones for others. F = 2 m (4 n + 1).
+/// trigonometric features for near vectors, hyperbolic ones for others. F = 4 m (2 n +
+/// F = 4 m (2 n + 1), of which 2 m are zero.
 class GaussianHybrid : public HybridFeatures {
  public:
   explicit GaussianHybrid(const FeatureSpec& spec);

@@ -36,7 +36,7 @@ TEST(HybridFeatures, HaveAsManyFeaturesAsTheFormulasSay) {
         .dim(-1);
   };
   EXPECT_EQ(count("hybrid_angular"), 4 * m * (n + 1));
-  EXPECT_EQ(count("hybrid_gaussian"), 2 * m * (4 * n + 1));
+  EXPECT_EQ(count("hybrid_gaussian"), 4 * m * (2 * n + 1));
 }
 
 TEST(AngularHybrid, IsExactAtAnglesZeroAndPi) {
