@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bochner/autodiff/tensor.hpp>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,47 +13,77 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+/// A number that configs may set for a kind of one's own, beside the keys of the kind.
+struct Option {
+  std::string name;
+  double initial;
+  std::string doc;
+};
+/// The numbers by the names of their options.
+using Options = std::map<std::string, double>;
+
 template <class Interface, class Spec>
 class Registry {
  public:
   using Factory = std::function<std::unique_ptr<Interface>(const Spec&)>;
-  Registry(const char* what, std::vector<std::pair<std::string, Factory>> builtin)
-      : what_(what), entries_(std::move(builtin)) {}
+  Registry(const char* what, std::vector<std::pair<std::string, Factory>> builtin) : what_(what) {
+    for (auto& [name, factory] : builtin) entries_.push_back({name, std::move(factory), {}});
+  }
 
-  /// Makes `name` available in configs; a name that exists already is replaced.
-  void add(const std::string& name, Factory factory) {
+  /// Makes `name` available in configs; a name that exists already is replaced. The factory finds
+  /// its options in `own` of the spec, and configs have them as keys beside `kind`.
+  void add(const std::string& name, Factory factory, std::vector<Option> options = {}) {
+    constexpr bool has_own = requires(Spec spec) { spec.own; };
+    require(has_own || options.empty(), what_, "\"", name, "\" cannot have options");
+    Entry entry{name, std::move(factory), std::move(options)};
     const auto found = find(name);
-    if (found != entries_.end()) {
-      found->second = std::move(factory);
+    if (found == entries_.end()) {
+      entries_.push_back(std::move(entry));
     } else {
-      entries_.emplace_back(name, std::move(factory));
+      *found = std::move(entry);
     }
   }
 
+  /// Options that the spec does not give have their initial values.
   /// Throws std::invalid_argument with the known names when there is no such name.
-  std::unique_ptr<Interface> make(const std::string& name, const Spec& spec) {
+  std::unique_ptr<Interface> make(const std::string& name, Spec spec) {
     const auto found = find(name);
     if (found == entries_.end()) {
       std::string known;
-      for (const auto& [key, factory] : entries_) known += (known.empty() ? "" : ", ") + key;
+      for (const Entry& entry : entries_) known += (known.empty() ? "" : ", ") + entry.name;
       require(false, what_, "no ", what_, " is called \"", name, "\"; there are: ", known);
     }
-    return found->second(spec);
+    if constexpr (requires { spec.own; }) {
+      for (const Option& option : found->options) spec.own.try_emplace(option.name, option.initial);
+    }
+    return found->factory(spec);
   }
 
   std::vector<std::string> names() const {
     std::vector<std::string> all;
-    for (const auto& [name, factory] : entries_) all.push_back(name);
+    for (const Entry& entry : entries_) all.push_back(entry.name);
+    return all;
+  }
+  /// Of all kinds.
+  std::vector<Option> options() const {
+    std::vector<Option> all;
+    for (const Entry& entry : entries_)
+      all.insert(all.end(), entry.options.begin(), entry.options.end());
     return all;
   }
 
  private:
+  struct Entry {
+    std::string name;
+    Factory factory;
+    std::vector<Option> options;
+  };
   auto find(const std::string& name) {
     return std::find_if(entries_.begin(), entries_.end(),
-                        [&](const auto& entry) { return entry.first == name; });
+                        [&](const Entry& entry) { return entry.name == name; });
   }
   const char* what_;
-  std::vector<std::pair<std::string, Factory>> entries_;
+  std::vector<Entry> entries_;
 };
 
 /// A factory that constructs `Type` from the spec: feature_maps().add("mine", make<Mine>).

@@ -6,6 +6,13 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
+Options own_options(const Config& config, const std::string& section,
+                    const std::vector<Option>& options) {
+  Options own;
+  for (const Option& option : options) own[option.name] = config.number(section + option.name);
+  return own;
+}
+
 DensitySpec density_spec(const Config& config) {
   const auto count = [&](const char* name) { return std::size_t(config.integer(name)); };
   DensitySpec density;
@@ -21,6 +28,7 @@ DensitySpec density_spec(const Config& config) {
   density.knots = count("model.mixer.density.knots");
   density.layers = count("model.mixer.density.layers");
   density.hidden = count("model.mixer.density.hidden");
+  density.own = own_options(config, "model.mixer.density.", densities().options());
   return density;
 }
 
@@ -43,6 +51,7 @@ FeatureSpec feature_spec(const Config& config) {
   features.rolls = count("rolls");
   features.length =
       count("length") > 0 ? count("length") : std::size_t(config.integer("data.length"));
+  features.own = own_options(config, section, feature_maps().options());
   return features;
 }
 
@@ -62,6 +71,7 @@ MixerSpec mixer_spec(const Config& config) {
   mixer.time_kernel.kind = config.text("model.mixer.time_kernel.kind");
   mixer.time_kernel.shortest = config.number("model.mixer.time_kernel.shortest");
   mixer.time_kernel.longest = config.number("model.mixer.time_kernel.longest");
+  mixer.own = own_options(config, "model.mixer.", mixers().options());
   return mixer;
 }
 

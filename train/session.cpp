@@ -126,7 +126,15 @@ ParameterTable registered_parameters() {
   };
   choices.time_uses = time_uses;
   choices.draws = base_draw_names;
-  return standard_parameters(choices);
+  ParameterTable table = standard_parameters(choices);
+  const auto add_options = [&](const std::string& section, const std::vector<Option>& options) {
+    for (const auto& [name, initial, doc] : options)
+      table.add({.name = section + name, .initial = initial, .doc = doc});
+  };
+  add_options("model.mixer.", mixers().options());
+  add_options("model.mixer.features.", feature_maps().options());
+  add_options("model.mixer.density.", densities().options());
+  return table;
 }
 
 Config read_config(const std::string& file, const std::vector<std::string>& sets) {

@@ -6,8 +6,9 @@ using namespace bochner;
 /// |y|^2 / 2), y = exp(log_temperature) x / d^(1/4).
 class Warm : public FeatureMap {
  public:
-  explicit Warm(const FeatureSpec& spec)
-      : density_(make_density(spec.density)), log_temperature_({1}) {}
+  explicit Warm(const FeatureSpec& spec) : density_(make_density(spec.density)) {
+    log_temperature_.assign(filled({1}, real(std::log(spec.own.at("start")))));
+  }
 
   /// (B, T, H, d) -> (B, T, H, m)
   Features features(Tape& tape, const Var& x) override {
@@ -27,6 +28,6 @@ class Warm : public FeatureMap {
 };
 
 int main(int argc, char** argv) {
-  feature_maps().add("warm", make<Warm>);
+  feature_maps().add("warm", make<Warm>, {{"start", 1.0, "temperature at the start (warm)"}});
   return cli(argc, argv);
 }

@@ -72,9 +72,10 @@ LinearMixer::Pair LinearMixer::features_of(Tape& tape, const Projections::Heads&
 Var LinearMixer::forward(Tape& tape, const Var& x, const Layout& layout) {
   const Projections::Heads heads = projections_.split(tape, x, layout);
   const Var rate = time_kernel_.rate(tape, x, layout);
-  show_attention(tape, *this, {heads.q, heads.k, rate, time_kernel_.rotation(tape), causal_});
-  const auto [query, key, floor] =
-      features_of(tape, heads, 0, time_kernel_.turns(tape, layout, x.dim(1), 0));
+  const Var turns = time_kernel_.turns(tape, layout, x.dim(1), 0);
+  show_attention(tape, *this,
+                 {heads.q, heads.k, rate, time_kernel_.rotation(tape), turns, causal_});
+  const auto [query, key, floor] = features_of(tape, heads, 0, turns);
   return projections_.join(
       tape, linear_attention(query, key, heads.v, rate, {causal_, chunk_, layout.lengths, floor}));
 }

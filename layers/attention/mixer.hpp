@@ -33,6 +33,7 @@ struct MixerSpec {
   TimeEncodingSpec time;  ///< in queries and keys: its use is "attend" or "rotate"
   DenominatorSpec denominator;
   std::size_t chunk = 32;  ///< tokens per chunk of linear attention
+  Options own = {};        ///< of mixers added to the registry
 };
 
 /// What is known of the tokens of a batch besides their content.
@@ -64,9 +65,9 @@ class Mixer : public Module {
 };
 
 /// What attention compares: queries and keys (B, T, H, d) as they enter the softmax or the feature
-/// map, and the time kernel's rate and rotation as TimeKernel has them.
+/// map, and the time kernel's rate, rotation and turns as TimeKernel has them.
 struct Attended {
-  Var q, k, rate, rotation;
+  Var q, k, rate, rotation, turns;
   bool causal;
 };
 /// An observer of a tape that wants to see that.

@@ -44,7 +44,7 @@ Var SoftmaxMixer::forward(Tape& tape, const Var& x, const Layout& layout) {
           "stamps choose linear attention or an encoding of time");
   const auto [q, k, v] = projections_.split(tape, x, layout);
   const Var rate = time_kernel_.rate(tape, x);
-  show_attention(tape, *this, {q, k, rate, Var(), causal_});
+  show_attention(tape, *this, {q, k, rate, Var(), Var(), causal_});
   return projections_.join(tape, softmax_attention(q, k, v, rate, causal_, layout.lengths));
 }
 

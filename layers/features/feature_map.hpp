@@ -26,6 +26,7 @@ struct FeatureSpec {
   double box = 2;                      ///< half width times sqrt(d) of the box of fixed weights
   std::size_t rolls = 2;               ///< rolled copies of dpfp
   std::size_t length = 256;            ///< positions that cosformer can tell apart
+  Options own = {};                    ///< of maps added to the registry
 };
 
 /// One vector of a head, d numbers, as it arrives at the map.

@@ -23,6 +23,7 @@ struct DensitySpec {
   std::size_t knots = 8;       ///< bins of a monotone spline
   std::size_t layers = 0;      ///< coupling layers of a flow
   std::size_t hidden = 16;     ///< hidden width of a coupling layer
+  Options own = {};            ///< of densities added to the registry
 };
 
 /// A function of one point of R^d; empty where there is no closed form.

@@ -60,7 +60,12 @@ std::vector<std::size_t> parse_counts(const std::string& option, const std::stri
 
 Config kernel_config(const KernelOptions& options) {
   Config config(registered_parameters(), "the defaults");
-  if (!options.config.empty()) config = load_config(options.config, registered_parameters());
+  if (!options.config.empty()) {
+    config = load_config(options.config, registered_parameters());
+  } else if (!options.data.empty()) {
+    PosixStorage storage;
+    config = load_run(storage, options.data).config;
+  }
   std::vector<std::string> sets = options.sets;
   if (!options.features.empty()) sets.push_back("model.mixer.features.kind=" + options.features);
   if (!options.density.empty()) sets.push_back("model.mixer.density.kind=" + options.density);

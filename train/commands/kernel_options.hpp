@@ -12,7 +12,7 @@ struct KernelSetting {
   FeatureSpec spec;
   std::size_t d;
 };
-/// The config file, or the defaults, with the changes of the options; checked.
+/// The config file, that of the run, or the defaults, with the changes of the options; checked.
 Config kernel_config(const KernelOptions& options);
 /// Intervals over seeds need two of them.
 KernelSetting kernel_setting(const KernelOptions& options, std::uint64_t least_seeds = 2);

@@ -26,8 +26,8 @@ struct SampleCollector : AttentionObserver {
   std::map<const Mixer*, AttentionSample> samples;
   void attended(const Mixer& mixer, const Attended& what) override {
     const auto value = [](const Var& x) { return x.exists() ? x.value() : Tensor(); };
-    samples[&mixer] = {value(what.q), value(what.k), value(what.rate), value(what.rotation),
-                       what.causal};
+    samples[&mixer] = {value(what.q),        value(what.k),     value(what.rate),
+                       value(what.rotation), value(what.turns), what.causal};
   }
 };
 

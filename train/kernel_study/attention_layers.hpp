@@ -20,6 +20,7 @@ struct AttentionSample {
   Tensor q, k;      ///< (B, T, H, d)
   Tensor rate;      ///< of the time kernel: (H), (B, T, H), or () without one
   Tensor rotation;  ///< of the time kernel: (H, 2), or () without one
+  Tensor turns;     ///< its features of the tokens: (B, T, H, 3), (1, T, H, 3), or () without one
   bool causal = true;
 };
 /// Queries and keys of each layer in validation batch `index` of `size` examples.

@@ -34,15 +34,17 @@ Tensor time_weights(const AttentionSample& sample, std::size_t head, std::size_t
     if (sample.rate.dimension() == 0) return 0.0;
     return double(sample.rate.data()[sample.rate.dimension() == 1 ? head : t * H + head]);
   };
-  const bool rotates = sample.rotation.dimension() == 2;
-  const double frequency = rotates ? double(sample.rotation(head, 0)) : 0;
-  const double amplitude = rotates ? double(sample.rotation(head, 1)) : 0;
+  const auto turn = [&](std::size_t i, std::size_t j) {
+    if (sample.turns.dimension() == 0) return real(1);
+    const std::size_t phases = sample.turns.shape()[3];
+    const real* turns = sample.turns.data() + head * phases;
+    return dot_row(turns + i * H * phases, turns + j * H * phases, phases);
+  };
   Tensor weights = zeros({positions, positions});
   for (std::size_t i = 0; i < positions; ++i) {
     double lost = 0;
     for (std::size_t j = i + 1; j-- > 0;) {
-      const double turn = 1 + amplitude * std::cos(frequency * double(i - j));
-      weights(i, j) = real(std::exp(-lost) * turn);
+      weights(i, j) = real(std::exp(-lost)) * turn(i, j);
       if (!sample.causal) weights(j, i) = weights(i, j);
       lost += rate(j);
     }
