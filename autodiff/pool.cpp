@@ -11,7 +11,7 @@
 namespace bochner::pool {
 namespace {
 
-/// Four classes per power of two: at most a quarter of a block is wasted.
+/// Four classes per power of two, and no class below a cache line.
 std::size_t size_class(std::size_t bytes) {
   if (bytes <= 64) return 64;
   const std::size_t step = std::max<std::size_t>(64, std::bit_floor(bytes - 1) / 4);

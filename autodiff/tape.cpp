@@ -115,7 +115,7 @@ Var Tape::record_node(const char* op, std::shared_ptr<const Tensor> value,
 }
 
 void Tape::backward(const Var& output, Tensor gradient) {
-  require(output.needs_gradient(), "backward",
+  require(output.needs_gradient() && output.tape() == this, "backward",
           "the output depends on no parameter or input of this tape");
   require(gradient.shape() == output.shape(), "backward", "gradient ", gradient.shape(),
           ", output ", output.shape());

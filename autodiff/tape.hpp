@@ -183,7 +183,11 @@ class Tape {
 
   /// Runs the closures from the newest node to the oldest and frees them. `loss` must have one
   /// element.
-  void backward(const Var& loss) { backward(loss, filled(loss.shape(), real(1))); }
+  void backward(const Var& loss) {
+    require(loss.size() == 1, "backward", "a loss has one element; of ", loss.shape(),
+            " give the gradient too");
+    backward(loss, filled(loss.shape(), real(1)));
+  }
   /// The same with a gradient for `output`, of its shape.
   void backward(const Var& output, Tensor gradient);
   /// Forgets all nodes.

@@ -2,6 +2,16 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+namespace {
+
+struct InitializedCaller : Visitor {
+  void on_parameter(const std::string&, Parameter&) override {}
+  void on_buffer(const std::string&, Tensor&) override {}
+  void on_module(const std::string&, Module& part) override { part.initialized(); }
+};
+
+}  // namespace
+
 void initialize(Module& module, std::uint64_t seed) {
   for (const NamedParameter& named : parameters_of(module)) {
     const Initial& initial = named.parameter->initial();
@@ -15,6 +25,9 @@ void initialize(Module& module, std::uint64_t seed) {
       }
     }
   }
+  module.initialized();
+  InitializedCaller parts;
+  module.visit(parts);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

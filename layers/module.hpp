@@ -16,6 +16,9 @@ class Module {
  public:
   virtual ~Module() = default;
   virtual void visit(Visitor& visitor) = 0;
+  /// Called by initialize() when all parameters have their first values: for what follows from
+  /// them.
+  virtual void initialized() {}
 };
 
 /// Walks a module; the names it sees are dotted: "blocks.2.mixer.features.density.mean".

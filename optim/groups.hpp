@@ -25,8 +25,9 @@ struct ParameterSettings {
 bool matches(const std::string& pattern, const std::string& name);
 
 /// Settings of each parameter: `weight_decay` for matrices, none for norms and biases (rank < 2)
-/// and for spectral parameters (below `features`, `density` or `time_kernel`), then the groups in
-/// order: the last one that matches wins. Throws when a group matches nothing.
+/// and for spectral parameters (below `features`, `density`, `time_kernel` or `time`, and those
+/// called `frequencies`), then the groups in order: the last one that matches wins. Throws when a
+/// group matches nothing.
 std::vector<ParameterSettings> resolve_groups(const std::vector<NamedParameter>& parameters,
                                               double weight_decay,
                                               const std::vector<ParameterGroup>& groups);

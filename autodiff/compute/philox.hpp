@@ -27,8 +27,7 @@ enum class Purpose : std::uint32_t {
 struct RandomFunction {
   std::uint64_t seed = 0;
   Purpose purpose = Purpose::test;
-  std::uint64_t stream =
-      0;  ///< which use within the purpose, for instance a hash of a parameter's name or a step
+  std::uint64_t stream = 0;  ///< which use within the purpose: a hash of a name, or a step
 
   std::array<std::uint32_t, 4> bits(std::uint64_t element) const;
   /// bits() of `count` elements from `first` on, one after the other: 4 count words, many at once.

@@ -5,6 +5,7 @@
 #include <bochner/autodiff/ops/gradient_target.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <optional>
+#include <tuple>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -61,8 +62,8 @@ void backward(const Affine& a, const Var& x, const Var& w, const Var& bias, Tens
   if (x.needs_gradient()) dx.emplace(x);
   Storage transposed(dx ? D * E : 0);
   if (dx) transpose_matrix(D, E, w.data(), E, transposed.data(), D);
-  Tensor dw = zeros({D, E}), sums = zeros({tiles, E});
-  const auto term = [&](std::size_t, std::size_t index, real beta, real* product, std::size_t ld) {
+  Tensor sums = zeros({tiles, E});
+  const auto tile_of = [&](std::size_t index) {
     const std::size_t begin = index * tile, count = std::min(tile, rows - begin);
     real* from = g.data() + begin * E;
     prepare(from, begin, count);
@@ -73,12 +74,20 @@ void backward(const Affine& a, const Var& x, const Var& w, const Var& bias, Tens
       gemm(Transpose::no, Transpose::no, count, D, E, 1, from, E, transposed.data(), D, dx->beta,
            dx->data + begin * D, D);
     }
-    if (!w.needs_gradient()) return;
-    gemm(Transpose::yes, Transpose::no, D, E, count, 1, x.data() + begin * D, D, from, E, beta,
-         product, ld);
+    return std::tuple(begin, count, from);
   };
-  accumulate_products({1, tiles, D, E, tile, dw.data(), 0, E}, term);
-  w.add_gradient(std::move(dw));
+  if (w.needs_gradient()) {
+    Tensor dw = zeros({D, E});
+    accumulate_products({1, tiles, D, E, tile, dw.data(), 0, E},
+                        [&](std::size_t, std::size_t index, real beta, real* sum, std::size_t ld) {
+                          const auto [begin, count, from] = tile_of(index);
+                          gemm(Transpose::yes, Transpose::no, D, E, count, 1, x.data() + begin * D,
+                               D, from, E, beta, sum, ld);
+                        });
+    w.add_gradient(std::move(dw));
+  } else {
+    parallel_tasks(tiles, tile_of);
+  }
   bias.add_gradient(sum_to_shape(sums, {E}));
 }
 

@@ -13,11 +13,12 @@ constexpr const char* name = "linear_attention";
 void require_shapes(const Features& q, const Features& k, const Var& v, const Var& rate,
                     const LinearAttentionOptions& options) {
   const Shape features = q.shape();
-  require(features.size() == 4 && features == k.shape(), name, "features must be (B, T, H, F): q ",
-          features, ", k ", k.shape());
+  require(features.size() == 4 && features == k.shape() && features[3] > 0, name,
+          "features must be (B, T, H, F): q ", features, ", k ", k.shape());
   const Shape tokens{features[0], features[1], features[2]};
   require(v.rank() == 4 && Shape{v.dim(0), v.dim(1), v.dim(2)} == tokens, name,
           "values must be (B, T, H, d) like the features: v ", v.shape(), ", k ", k.shape());
+  require(q.scale == k.scale, name, "queries and keys must both be features or both logarithms");
   require(options.floor == 0 || q.scale == FeatureScale::linear, name,
           "a floor needs linear features: logarithms have no fixed unit");
   require(options.chunk > 0, name, "the chunk must hold at least one token");

@@ -8,6 +8,7 @@
 #include <bochner/autodiff/compute/reduce.hpp>
 #include <bochner/autodiff/ops/linear_attention_sources.hpp>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -32,10 +33,11 @@ struct Decay {
   std::size_t T, H;
 
   /// time_j = sum of the rates from the first token of a place to its token j.
-  void elapsed(const Place& place, real* time) const {
-    real now = 0;
+  void elapsed(const Place& place, double* time) const {
+    double now = 0;
     for (std::size_t j = 0; j < place.rows; ++j) {
-      if (rate) now += rate[by_token ? (place.b * T + place.first + j) * H + place.h : place.h];
+      if (rate)
+        now += double(rate[by_token ? (place.b * T + place.first + j) * H + place.h : place.h]);
       time[j] = now;
     }
   }
@@ -69,6 +71,15 @@ struct Attention {
 struct Arena {
   real* next;
   real* take(std::size_t count) { return std::exchange(next, next + count); }
+  /// Takes up to size_of_doubles(count).
+  double* take_doubles(std::size_t count) {
+    const std::size_t misplaced = reinterpret_cast<std::uintptr_t>(next) % alignof(double);
+    if (misplaced > 0) next += (alignof(double) - misplaced) / sizeof(real);
+    return reinterpret_cast<double*>(take(count * sizeof(double) / sizeof(real)));
+  }
+  static constexpr std::size_t size_of_doubles(std::size_t count) {
+    return (count + 1) * sizeof(double) / sizeof(real);
+  }
 };
 
 /// 1 / x, or 1 / floor for x below a floor > 0. Without one, 0 where features have underflowed:
@@ -91,24 +102,29 @@ inline void scale_and_extend(std::size_t rows, std::size_t d, const real* factor
 /// Features of one chunk of keys with the weights that the recurrences need. Weights are relative
 /// to a reference that follows the largest key so far: it moves, to that key, only when a key
 /// exceeds it by more than `slack`, so that a chunk has one set of weights almost always, no weight
-/// exceeds exp(slack), and no row depends on a later key, not even in its rounding.
+/// exceeds exp(slack), and no row depends on a later key, not even in its rounding. Logarithms hold
+/// the time since the first token, which one long gap makes huge: they are double, and only their
+/// differences are narrowed.
 struct Keys {
   static constexpr real slack = 16;
   std::size_t rows = 0;
   real* features;          // (C, F)
-  real *log_key, *time;    // (C): logarithm of a key's weight and when it came, at the first token
-  real *reference, *past;  // (C): unit of row i; weight of the old state in it
+  double *log_key, *time;  // (C): logarithm of a key's weight and when it came, at the first token
+  double* reference;       // (C): unit of row i
+  real* past;              // (C): weight of the old state in the unit of row i
   real *carry, *weight;    // (C): weight of key j in the new state, and in a row of another unit
   real* lowest;            // (C): the floor in the unit of row i
   real* extended;          // (C, d + 1): carry (v, 1)
   real keep = 0;           // weight of the old state in the new one
 
-  static std::size_t scratch_size(const Sizes& n) { return n.C * (n.F + n.d + 8); }
+  static std::size_t scratch_size(const Sizes& n) {
+    return n.C * (n.F + n.d + 5) + Arena::size_of_doubles(3 * n.C);
+  }
   Keys(const Sizes& n, Arena& arena)
       : features(arena.take(n.C * n.F)),
-        log_key(arena.take(n.C)),
-        time(arena.take(n.C)),
-        reference(arena.take(n.C)),
+        log_key(arena.take_doubles(3 * n.C)),
+        time(log_key + n.C),
+        reference(time + n.C),
         past(arena.take(n.C)),
         carry(arena.take(n.C)),
         weight(arena.take(n.C)),
@@ -116,27 +132,27 @@ struct Keys {
         extended(arena.take(n.C * (n.d + 1))) {}
 
   /// `unit`: that of the state of the past.
-  void load(const Attention& in, const Place& place, real unit) {
+  void load(const Attention& in, const Place& place, double unit) {
     rows = place.rows;
-    in.k->load(place, features, log_key);
+    in.k->load(place, features, weight);
     in.decay.elapsed(place, time);
-    for (std::size_t j = 0; j < rows; ++j) log_key[j] += time[j];
-    real top = unit;
-    for (std::size_t i = 0; i < rows; ++i) {
-      if (log_key[i] > top + slack) top = log_key[i];
-      reference[i] = top;
+    double top = unit;
+    for (std::size_t j = 0; j < rows; ++j) {
+      log_key[j] = double(weight[j]) + time[j];
+      if (log_key[j] > top + slack) top = log_key[j];
+      reference[j] = top;
     }
-    for (std::size_t i = 0; i < rows; ++i) past[i] = math::exp(unit - reference[i]);
+    for (std::size_t i = 0; i < rows; ++i) past[i] = math::exp(real(unit - reference[i]));
     for (std::size_t i = 0; i < rows; ++i)
-      lowest[i] = in.floor > 0 ? in.floor * math::exp(time[i] - reference[i]) : real(0);
+      lowest[i] = in.floor > 0 ? in.floor * math::exp(real(time[i] - reference[i])) : real(0);
     weigh(top, rows, carry);
     keep = past[rows - 1];
     scale_and_extend(rows, in.n.d, carry, in.v + in.n.value_offset(place), in.n.value_stride(),
                      nullptr, extended);
   }
 
-  void weigh(real unit, std::size_t count, real* weights) const {
-    for (std::size_t j = 0; j < count; ++j) weights[j] = math::exp(log_key[j] - unit);
+  void weigh(double unit, std::size_t count, real* weights) const {
+    for (std::size_t j = 0; j < count; ++j) weights[j] = math::exp(real(log_key[j] - unit));
   }
 
   /// body(first, last, weights of keys) for the rows of each unit.
@@ -155,20 +171,21 @@ struct Keys {
 /// is the sum of phi(k).
 struct State {
   real* sums;  // (d + 1, F)
-  real unit = nothing;
+  double unit = double(nothing);
 
   State(const Sizes& n, Arena& arena) : sums(arena.take(n.state())) {}
   void clear(const Sizes& n) {
     std::fill_n(sums, n.state(), real(0));
-    unit = nothing;
+    unit = double(nothing);
   }
   void save(const Sizes& n, real* memory) const {
     std::copy_n(sums, n.state(), memory);
-    memory[n.state()] = unit;
+    memory[n.state()] = real(unit);
+    memory[n.state() + 1] = real(unit - double(real(unit)));
   }
   void restore(const Sizes& n, const real* memory) {
     std::copy_n(memory, n.state(), sums);
-    unit = memory[n.state()];
+    unit = double(memory[n.state()]) + double(memory[n.state() + 1]);
   }
   const real* weights(const Sizes& n) const { return sums + n.d * n.F; }
 
@@ -196,11 +213,11 @@ inline void split_quotient(const Sizes& n, std::size_t rows, const real* g, cons
 /// What the backward pass keeps of the forward pass.
 struct Memory {
   Tensor normalizer;  ///< (B, H, T): 1 / denominator
-  Tensor states;      ///< (B, H, segments, state and unit): the state before each segment, or the
-                      ///< only one
+  Tensor states;      ///< (B, H, segments, state and unit, high and low part): the state before
+                      ///< each segment, or the only one
   void allocate(const Sizes& n, std::size_t segments) {
     normalizer = uninitialized({n.B, n.H, n.T});
-    states = uninitialized({n.B, n.H, segments, n.state() + 1});
+    states = uninitialized({n.B, n.H, segments, n.state() + 2});
   }
   real* state_of(std::size_t b, std::size_t h, std::size_t segment) {
     const Shape& shape = states.shape();

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/reduce.hpp>
 #include <bochner/autodiff/ops/linear_attention_sources.hpp>
@@ -11,14 +13,14 @@ namespace {
 class ProductSource : public FeatureSource {
  public:
   ProductSource(const Features& features, std::size_t chunk)
-      : base_(make_source(features.base(), chunk)),
+      : base_(make_source(features.base(), chunk, features.coefficients.dim(3))),
         coefficients_(features.coefficients),
         scale_(features.scale),
         G_(coefficients_.dim(3)),
         S_(coefficients_.dim(4)),
         m_(features.base().shape()[3] / G_),
         chunk_(chunk),
-        scratch_(2 * chunk * G_ * m_ + chunk * G_ * S_) {}
+        scratch_(chunk * G_ * (2 * m_ + S_ + 1)) {}
 
   void prefetch(const Place& place) const override {
     const Rows rows = rows_of(place);
@@ -73,19 +75,38 @@ class ProductSource : public FeatureSource {
 
   Rows rows_of(const Place& place) const { return {place, coefficients_.shape(), G_ * S_}; }
 
+  /// Products of logarithms may be far below both of their largest factors: each group has its own
+  /// unit, and what is between the groups goes to the coefficients.
   Factors load_factors(const Place& place, real* log_scale) const {
+    const std::size_t rows_of_groups = chunk_ * G_;
     real* scratch = scratch_.local();
-    const Factors factors{scratch, scratch + chunk_ * G_ * S_, scratch + chunk_ * G_ * (S_ + m_)};
-    base_->load(place, factors.base, log_scale);
+    real* units = scratch + rows_of_groups * (S_ + 2 * m_);  // (rows, G)
+    const Factors factors{scratch, scratch + rows_of_groups * S_,
+                          scratch + rows_of_groups * (S_ + m_)};
+    base_->load(place, factors.base, units);
     const Rows rows = rows_of(place);
     for (std::size_t i = 0; i < place.rows; ++i) {
       real* c = factors.coefficients + i * G_ * S_;
       std::copy_n(coefficients_.data() + rows.offset + i * rows.stride, G_ * S_, c);
-      if (scale_ == FeatureScale::linear) continue;
-      const real top = exponentiate(c, G_ * S_);
-      if (log_scale) log_scale[i] += top;
+      const real top = scale_ == FeatureScale::logarithmic ? join_units(c, units + i * G_) : 0;
+      if (log_scale) log_scale[i] = top;
     }
     return factors;
+  }
+
+  /// Logarithms of coefficients (G, S) to coefficients of groups in units of exp(units_g), the
+  /// largest 1. Returns the logarithm of their common unit.
+  real join_units(real* c, real* units) const {
+    real top = nothing;
+    for (std::size_t g = 0; g < G_; ++g) {
+      units[g] += exponentiate(c + g * S_, S_);
+      top = std::max(top, units[g]);
+    }
+    for (std::size_t g = 0; g < G_; ++g) {
+      const real factor = math::exp(units[g] - top);
+      for (std::size_t s = 0; s < S_; ++s) c[g * S_ + s] *= factor;
+    }
+    return top;
   }
 
   std::unique_ptr<FeatureSource> base_;

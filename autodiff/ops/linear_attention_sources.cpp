@@ -29,8 +29,8 @@ void prefetch_tokens(const Var& x, const Place& place) {
 
 class StoredSource : public FeatureSource {
  public:
-  explicit StoredSource(const Features& features)
-      : values_(features.tokens), scale_(features.scale), F_(values_.dim(3)) {}
+  StoredSource(const Features& features, std::size_t groups)
+      : values_(features.tokens), scale_(features.scale), groups_(groups), F_(values_.dim(3)) {}
 
   void prefetch(const Place& place) const override { prefetch_tokens(values_, place); }
 
@@ -38,8 +38,12 @@ class StoredSource : public FeatureSource {
     const Rows rows = rows_of(place, values_);
     for (std::size_t i = 0; i < place.rows; ++i, features += F_) {
       std::copy_n(values_.data() + rows.offset + i * rows.stride, F_, features);
-      const real top = scale_ == FeatureScale::logarithmic ? exponentiate(features, F_) : real(0);
-      if (log_scale) log_scale[i] = top;
+      const std::size_t m = F_ / groups_;
+      for (std::size_t g = 0; g < groups_; ++g) {
+        const real top =
+            scale_ == FeatureScale::logarithmic ? exponentiate(features + g * m, m) : real(0);
+        if (log_scale) log_scale[i * groups_ + g] = top;
+      }
     }
   }
 
@@ -65,7 +69,7 @@ class StoredSource : public FeatureSource {
  private:
   Var values_;
   FeatureScale scale_;
-  std::size_t F_;
+  std::size_t groups_, F_;
   Tensor gradient_;
 };
 
@@ -86,11 +90,12 @@ Tensor transposed_heads(const Tensor& x, std::size_t H, std::size_t m, std::size
 /// products run along.
 class ExponentialSource : public FeatureSource {
  public:
-  explicit ExponentialSource(const Features& features)
+  ExponentialSource(const Features& features, std::size_t groups)
       : x_(features.tokens),
         w_(features.frequencies),
         offset_(features.offset),
         norm_(features.norm),
+        groups_(groups),
         H_(w_.dim(0)),
         F_(w_.dim(1)),
         d_(w_.dim(2)),
@@ -106,8 +111,12 @@ class ExponentialSource : public FeatureSource {
     const real* offset = offset_.exists() ? offset_.data() + place.h * F_ : nullptr;
     for (std::size_t i = 0; i < place.rows; ++i, x += rows.stride, features += F_) {
       for (std::size_t f = 0; offset && f < F_; ++f) features[f] += offset[f];
-      const real top = exponentiate(features, F_);
-      if (log_scale) log_scale[i] = top - norm_ * dot_row(x, x, d_);
+      const std::size_t m = F_ / groups_;
+      const real square = norm_ * dot_row(x, x, d_);
+      for (std::size_t g = 0; g < groups_; ++g) {
+        const real top = exponentiate(features + g * m, m);
+        if (log_scale) log_scale[i * groups_ + g] = top - square;
+      }
     }
   }
 
@@ -150,17 +159,18 @@ class ExponentialSource : public FeatureSource {
  private:
   Var x_, w_, offset_;
   real norm_;
-  std::size_t H_, F_, d_;
+  std::size_t groups_, H_, F_, d_;
   Tensor transposed_;         // w as (H, d, F)
   Tensor dx_, dw_, doffset_;  // of each sequence: (B, H, d, F), (B, H, F)
 };
 
 }  // namespace
 
-std::unique_ptr<FeatureSource> make_source(const Features& features, std::size_t chunk) {
+std::unique_ptr<FeatureSource> make_source(const Features& features, std::size_t chunk,
+                                           std::size_t groups) {
   if (features.are_products()) return make_product_source(features, chunk);
-  if (features.are_exponential()) return std::make_unique<ExponentialSource>(features);
-  return std::make_unique<StoredSource>(features);
+  if (features.are_exponential()) return std::make_unique<ExponentialSource>(features, groups);
+  return std::make_unique<StoredSource>(features, groups);
 }
 
 }  // namespace linear_attention_parts

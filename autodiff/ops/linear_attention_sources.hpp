@@ -27,8 +27,9 @@ class FeatureSource {
   virtual ~FeatureSource() = default;
   /// Asks for what load() will read, which lies in short pieces that no hardware sees coming.
   virtual void prefetch(const Place& place) const = 0;
-  /// Row i (F) of `features` times exp(log_scale_i) are the features of token i, none above 1 where
-  /// they were logarithms. `log_scale` is null where a factor of the row cancels.
+  /// Row i (F) of `features` times exp(log_scale_i) are the features of token i, and its largest
+  /// element is 1 where they were logarithms. `log_scale` is null where a factor of the row
+  /// cancels. A source of several groups has a scale for each, (rows, groups), and a 1 in each.
   virtual void load(const Place& place, real* features, real* log_scale) const = 0;
   /// Before the first store(). Tokens that are never stored have a gradient of zero unless all of
   /// them are promised.
@@ -61,8 +62,9 @@ inline Tensor gradient_like(const Tensor& x, bool of_all_tokens) {
   return of_all_tokens ? uninitialized(x.shape()) : zeros(x.shape());
 }
 
-/// `chunk`: the most rows of a place.
-std::unique_ptr<FeatureSource> make_source(const Features& features, std::size_t chunk);
+/// `chunk`: the most rows of a place. `groups`: into which the base of products falls.
+std::unique_ptr<FeatureSource> make_source(const Features& features, std::size_t chunk,
+                                           std::size_t groups = 1);
 std::unique_ptr<FeatureSource> make_product_source(const Features& features, std::size_t chunk);
 
 }  // namespace linear_attention_parts

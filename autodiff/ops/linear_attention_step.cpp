@@ -10,8 +10,24 @@ LinearAttentionState::LinearAttentionState(std::size_t heads, std::size_t featur
       weights(zeros({heads, features})),
       log_unit(filled({heads}, nothing)) {}
 
+namespace {
+
+void require_step_shapes(const LinearAttentionState& state, const Tensor& q, const Tensor& k,
+                         const Tensor& v, const Tensor* rate) {
+  const Shape& sums = state.weighted_values.shape();  // (H, F, d)
+  const Shape features{sums[0], sums[1]}, values{sums[0], sums[2]};
+  require(q.shape() == features && k.shape() == features && v.shape() == values,
+          "linear_attention_step", "q and k must be (H, F) and v (H, d) of a state (H, F, d) ",
+          sums, ": q ", q.shape(), ", k ", k.shape(), ", v ", v.shape());
+  require(!rate || rate->size() == sums[0], "linear_attention_step",
+          "one rate per head: state (H, F, d) ", sums);
+}
+
+}  // namespace
+
 Tensor linear_attention_step(LinearAttentionState& state, const Tensor& q, const Tensor& k,
                              const Tensor& v, const Tensor* rate, FeatureScale scale, real floor) {
+  require_step_shapes(state, q, k, v, rate);
   const std::size_t H = q.shape()[0], F = q.shape()[1], d = v.shape()[1];
   Tensor out = zeros({H, d});
   Tensor queries = q, keys = k;

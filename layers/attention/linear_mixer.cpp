@@ -93,7 +93,7 @@ Var LinearMixer::step(Tape& tape, const Var& x, MixerState& state) {
   const Var queries = query.values(), keys = key.values();
   if (!past.sums) past.sums.emplace(v.dim(2), keys.dim(3), v.dim(3));
   Var rate = time_kernel_.rate(tape, x);
-  if (rate.exists()) rate = scale(rate, past.gap);
+  if (rate.exists()) rate = scale(rate, real(past.gap));
   Tensor y =
       linear_attention_step(*past.sums, single_token(queries), single_token(keys), single_token(v),
                             rate.exists() ? &rate.value() : nullptr, key.scale, floor);

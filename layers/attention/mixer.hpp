@@ -48,7 +48,7 @@ struct Layout {
 struct MixerState {
   virtual ~MixerState() = default;
   std::size_t position = 0;    ///< tokens seen
-  real gap = 1;                ///< time from the token before to the next one, in the unit of tau
+  double gap = 1;              ///< time from the token before to the next one, in the unit of tau
   double time = 0;             ///< of the token before; the gap of the first is its time
   std::vector<Tensor> recent;  ///< what short convolutions remember, of q, k and v
 };

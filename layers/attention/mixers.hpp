@@ -14,6 +14,8 @@ class SoftmaxMixer : public Mixer {
   void visit(Visitor& visitor) override;
 
  private:
+  void require_regular(bool regular) const;
+
   bool causal_;
   Projections projections_;
   TimeKernel time_kernel_;

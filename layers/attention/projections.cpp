@@ -57,7 +57,7 @@ Projections::Heads Projections::split(Tape& tape, const Var& x, const Layout& la
 Projections::Heads Projections::split(Tape& tape, const Var& x, MixerState& state) {
   const Shape by_head{1, 1, heads_, x.dim(2) / heads_};
   state.recent.resize(3);
-  state.time += double(state.gap);
+  state.time += state.gap;
   Times now(std::vector<std::size_t>{1, 1});
   now(0, 0) = state.time;
   return placed(

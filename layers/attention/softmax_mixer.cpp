@@ -38,10 +38,14 @@ SoftmaxMixer::SoftmaxMixer(const MixerSpec& spec)
           " is for linear attention; exact attention has: none, decay");
 }
 
-Var SoftmaxMixer::forward(Tape& tape, const Var& x, const Layout& layout) {
-  require(layout.regular() || !time_kernel_.active(), "softmax",
+void SoftmaxMixer::require_regular(bool regular) const {
+  require(regular || !time_kernel_.active(), "softmax",
           "the time kernel of exact attention needs tokens at equal distances; for irregular time "
           "stamps choose linear attention or an encoding of time");
+}
+
+Var SoftmaxMixer::forward(Tape& tape, const Var& x, const Layout& layout) {
+  require_regular(layout.regular());
   const auto [q, k, v] = projections_.split(tape, x, layout);
   const Var rate = time_kernel_.rate(tape, x);
   show_attention(tape, *this, {q, k, rate, Var(), Var(), causal_});
@@ -53,6 +57,7 @@ std::unique_ptr<MixerState> SoftmaxMixer::start() const { return std::make_uniqu
 Var SoftmaxMixer::step(Tape& tape, const Var& x, MixerState& state) {
   require(causal_, "softmax", "only causal attention can be computed token by token");
   auto& past = static_cast<SoftmaxState&>(state);
+  require_regular(past.gap == 1);
   const auto [q, k, v] = projections_.split(tape, x, past);
   past.keys.insert(past.keys.end(), k.data(), k.data() + k.size());
   past.values.insert(past.values.end(), v.data(), v.data() + v.size());

@@ -18,12 +18,12 @@ Tensor start_rates(const TimeKernelSpec& spec, std::size_t heads) {
   return rates;
 }
 
-/// The angles of the phases, (1, 1, 1, phases).
-Tensor phase_angles() {
-  Tensor angles = zeros({1, 1, 1, phases});
+/// A function of the angle of each phase, (1, 1, 1, phases).
+Tensor of_phases(double (*function)(double)) {
+  Tensor y = zeros({1, 1, 1, phases});
   for (std::size_t r = 0; r < phases; ++r)
-    angles.data()[r] = real(2 * std::numbers::pi * double(r) / double(phases));
-  return angles;
+    y.data()[r] = real(function(2 * std::numbers::pi * double(r) / double(phases)));
+  return y;
 }
 
 }  // namespace
@@ -65,13 +65,16 @@ Var TimeKernel::rotation(Tape& tape) {
 /// at t and t' is 1 + b^2 / 2 cos(nu (t - t')).
 Var TimeKernel::turns(Tape& tape, const Layout& layout, std::size_t T, double first) {
   if (kind_ != "rotation") return Var();
-  const Tensor times = times_of(layout, T, first);
-  const std::size_t H = log_frequency_.value().size();
-  const Var frequency = reshape(exp(tape(log_frequency_)), {1, 1, H, 1});
+  const Times times = times_of(layout, T, first);
+  const std::size_t B = times.shape()[0], H = log_frequency_.value().size();
+  const Var frequency = reshape(exp(tape(log_frequency_)), {H, 1});
   const Var depth = reshape(sigmoid(tape(logit_)), {1, 1, H, 1});
-  const Var t = reshape(tape.constant(times), {times.shape()[0], times.shape()[1], 1, 1});
-  const Var waves = shift(depth * cos(t * frequency + tape.constant(phase_angles())), 1);
-  return scale(waves, 1 / std::sqrt(real(phases)));
+  const Var waves = harmonics({1, {times.begin(), times.end()}}, frequency);  // (B T, 2H)
+  const Var sine = reshape(slice(waves, 1, 0, H), {B, T, H, 1});
+  const Var cosine = reshape(slice(waves, 1, H, 2 * H), {B, T, H, 1});
+  const Var shifted =
+      cosine * tape.constant(of_phases(std::cos)) - sine * tape.constant(of_phases(std::sin));
+  return scale(shift(depth * shifted, 1), 1 / std::sqrt(real(phases)));
 }
 
 Features turned(const Features& features, const Var& turns) {
@@ -94,19 +97,15 @@ void TimeKernel::visit(Visitor& visitor) {
   }
 }
 
-Tensor times_of(const Layout& layout, std::size_t T, double first) {
+Times times_of(const Layout& layout, std::size_t T, double first) {
   if (layout.regular()) {
-    Tensor times = uninitialized({1, T});
-    for (std::size_t t = 0; t < T; ++t) times.data()[t] = real(first + double(t));
+    Times times(Times::shape_type{1, T});
+    for (std::size_t t = 0; t < T; ++t) times(0, t) = first + double(t);
     return times;
   }
-  Tensor times = layout.gaps;
+  Times times = layout.gaps;
   for (std::size_t b = 0; b < times.shape()[0]; ++b) {
-    double time = 0;
-    for (std::size_t t = 0; t < T; ++t) {
-      time += double(times.data()[b * T + t]);
-      times.data()[b * T + t] = real(time);
-    }
+    for (std::size_t t = 1; t < T; ++t) times(b, t) += times(b, t - 1);
   }
   return times;
 }

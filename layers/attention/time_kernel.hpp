@@ -35,6 +35,6 @@ class TimeKernel : public Module {
 Features turned(const Features& features, const Var& turns);
 
 /// When the tokens of a batch are: sums of the gaps (B, T), or first, first + 1, ... (1, T).
-Tensor times_of(const Layout& layout, std::size_t T, double first);
+Times times_of(const Layout& layout, std::size_t T, double first);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -87,7 +87,7 @@ void OptimalFeatures::calibrate(const Tensor& queries, const Tensor& keys) {
   for (std::size_t h = 0; h < log_rho_.shape()[0]; ++h) {
     const SampleMoments q(scaled_samples(queries, h, d_), d_), k(scaled_samples(keys, h, d_), d_);
     double phi = q.square() + k.square();
-    if (scaled_) {
+    if (is(Variant::scaled)) {
       const std::vector<double> log_psi = balanced_log_psi(q, k);
       phi = 0;
       for (std::size_t l = 0; l < d_; ++l) {
@@ -96,14 +96,14 @@ void OptimalFeatures::calibrate(const Tensor& queries, const Tensor& keys) {
                k.second[l * d_ + l] * std::exp(-2 * log_psi[l]);
       }
     }
-    if (paired_) {
+    if (is(Variant::paired)) {
       const MatrixPair pair = balanced_matrices(q, k);
       store(pair.query, h, query_matrix_);
       store(pair.key, h, key_matrix_);
       phi = 2 * pair.trace;
     }
-    if (!per_dimension_) log_rho[h] = real(optimal_log_rho(d, phi + 2 * dot(q.mean, k.mean)));
-    if (!rotated_) continue;
+    if (!is(Variant::rotated)) log_rho[h] = real(optimal_log_rho(d, phi + 2 * dot(q.mean, k.mean)));
+    if (!is(Variant::rotated)) continue;
     const SymmetricEigen axes = joint_axes(q, k);
     store(transposed(axes.vectors, d_), h, query_matrix_);
     for (std::size_t l = 0; l < d_; ++l)

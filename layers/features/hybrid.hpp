@@ -62,7 +62,7 @@ class AngularHybrid : public HybridFeatures {
 };
 
 /// lambda = exp(-|y - y'|^2 / (2 tau^2)), one learned tau per head, by n trigonometric draws:
-/// trigonometric features for near vectors, hyperbolic ones for others. F = 4 m (2 n +
+/// trigonometric features for near vectors, hyperbolic ones for others.
 /// F = 4 m (2 n + 1), of which 2 m are zero.
 class GaussianHybrid : public HybridFeatures {
  public:

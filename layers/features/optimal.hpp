@@ -27,12 +27,15 @@ class OptimalFeatures : public TwoSidedMap {
   Features side(Tape& tape, const Var& x, Side side, std::size_t first) override;
 
  private:
+  enum class Variant { plain, scaled, rotated, paired };
+  static Variant variant_of(const std::string& kind);
+  bool is(Variant variant) const { return variant_ == variant; }
   Var side_of(Tape& tape, const Var& x, Side side);
   std::vector<double> side_of(const std::vector<double>& y, std::size_t head, Side side) const;
   double r_of(std::size_t head, std::size_t l) const;  // 1 - 8 A_l
 
   std::size_t m_, d_;
-  bool per_dimension_, scaled_, rotated_, paired_;
+  Variant variant_;
   Frequencies frequencies_;
   Parameter log_rho_;                 // (H, 1, 1), or (H, 1, d)
   Parameter log_psi_;                 // (H, d), where scaled

@@ -71,14 +71,19 @@ void WeightedFeatures::visit(Visitor& visitor) {
 }
 
 FixedWeightFeatures::FixedWeightFeatures(const FeatureSpec& spec)
-    : frequencies_(spec), log_weight_(zeros({spec.heads, spec.m})) {
+    : d_(spec.dim), box_(spec.box), frequencies_(spec), log_weight_(zeros({spec.heads, spec.m})) {
+  require(spec.density.redraw == 0, "wpff_fixed",
+          "its weights are those of one set of frequencies: redraw must be 0, not ",
+          spec.density.redraw);
+}
+
+void FixedWeightFeatures::initialized() {
   Tape tape;
   tape.recording = false;
   const Tensor w = frequencies_.draws(tape).value();
-  for (std::size_t h = 0; h < spec.heads; ++h) {
-    store_log_weights(w.data() + h * spec.m * spec.dim, spec.m, spec.dim, spec.box,
-                      log_weight_.data() + h * spec.m);
-  }
+  const std::size_t m = w.shape()[1];
+  for (std::size_t h = 0; h < w.shape()[0]; ++h)
+    store_log_weights(w.data() + h * m * d_, m, d_, box_, log_weight_.data() + h * m);
 }
 
 Features FixedWeightFeatures::features(Tape& tape, const Var& x) {

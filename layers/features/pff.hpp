@@ -41,15 +41,20 @@ class WeightedFeatures : public FeatureMap {
   Parameter output_, output_bias_;  // V (H, m, hidden), b (H, m)
 };
 
-/// The same with constant weights, those of box_weights() for the frequencies at the start. F = m.
+/// The same with constant weights, those of box_weights() for the frequencies at the start, and 1
+/// before initialize(). F = m. Redraws would leave the weights behind: the constructor refuses
+/// them.
 class FixedWeightFeatures : public FeatureMap {
  public:
   explicit FixedWeightFeatures(const FeatureSpec& spec);
   Features features(Tape& tape, const Var& x) override;
   bool positive() const override { return true; }
+  void initialized() override;
   void visit(Visitor& visitor) override;
 
  private:
+  std::size_t d_;
+  double box_;
   Frequencies frequencies_;
   Tensor log_weight_;  // (H, m)
 };

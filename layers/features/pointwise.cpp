@@ -39,7 +39,9 @@ Features SquaredReluFeatures::features(Tape&, const Var& x) { return square(relu
 EluFeatures::EluFeatures(const FeatureSpec& spec) : weight_(head_weights(spec)) {}
 
 Features EluFeatures::features(Tape& tape, const Var& x) {
-  return elu(project_heads(x, tape(weight_))) + 1;
+  const Var u = project_heads(x, tape(weight_));
+  return relu(u) +
+         exp(minimum(u, Var(zeros({1}))));  // elu(u) + 1 without its cancellation far below 0
 }
 
 T2RFeatures::T2RFeatures(const FeatureSpec& spec)

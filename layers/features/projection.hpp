@@ -46,9 +46,10 @@ class SorfProjection : public Projection {
 
  private:
   std::size_t m_;
-  Tensor unit_;                       // (d, p)
-  Parameter first_, second_, third_;  // (H, blocks, d, 1), (H, blocks, 1, p) twice
-  Parameter lengths_;                 // (H, blocks, 1, p)
+  Tensor unit_;               // (d, p)
+  Parameter first_, second_;  // (H, blocks, 1, p)
+  Parameter third_;           // (H, blocks, d, 1)
+  Parameter lengths_;         // (H, blocks, 1, p)
 };
 
 /// Uniform directions, orthogonal in blocks, times r(t), r the quantile function of chi_d: the

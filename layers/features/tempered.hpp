@@ -14,6 +14,7 @@ class Tempered : public FeatureMap {
   std::optional<double> kernel(Point q, Point k, std::size_t head) const override;
   std::optional<double> variance(Point q, Point k, std::size_t head) const override;
   void calibrate(const Tensor& q, const Tensor& k) override;
+  void initialized() override { map_->initialized(); }
   void visit(Visitor& visitor) override;
 
  private:

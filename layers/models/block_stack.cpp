@@ -47,7 +47,7 @@ BlockStack::State BlockStack::start() const {
   return state;
 }
 
-Var BlockStack::step(Tape& tape, const Var& x, State& state, real gap) {
+Var BlockStack::step(Tape& tape, const Var& x, State& state, double gap) {
   Var y = x;
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     state[i]->gap = gap;

@@ -22,7 +22,7 @@ class BlockStack : public Module {
   State start() const;
   /// One more token of one sequence, `gap` after the one before; equals the whole sequence's output
   /// at its position. (1, 1, D) -> (1, 1, D)
-  Var step(Tape& tape, const Var& x, State& state, real gap = 1);
+  Var step(Tape& tape, const Var& x, State& state, double gap = 1);
   void visit(Visitor& visitor) override;
 
  private:

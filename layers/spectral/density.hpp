@@ -12,8 +12,7 @@ struct DensitySpec {
   std::string kind = "gaussian";
   std::string draws = "orthogonal";  ///< base draws, see base_draws()
   std::size_t heads = 1, m = 64, dim = 32;
-  double log_scale =
-      -1;  ///< start of the log standard deviation: broad kernels learn faster than narrow ones
+  double log_scale = -1;  ///< start of the log standard deviation; broad kernels learn faster
   std::uint64_t seed = 1;
   std::uint64_t redraw = 0;    ///< training passes (Tape::step) between new draws, 0 for never
   std::size_t components = 4;  ///< of a mixture

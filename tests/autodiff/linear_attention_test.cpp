@@ -359,6 +359,21 @@ TEST(LinearAttention, TakesEmptyShapes) {
   }
 }
 
+TEST(LinearAttention, StepNamesWhatDoesNotFit) {
+  LinearAttentionState state(2, 5, 4);
+  const Tensor q = zeros({2, 5}), v = zeros({2, 4}), rate = zeros({3});
+  const auto error = [&](const Tensor& k, const Tensor& v, const Tensor* rate) {
+    return op_check::error_of(
+        [&] { linear_attention_step(state, q, k, v, rate, FeatureScale::linear); });
+  };
+  EXPECT_EQ(error(q, v, nullptr), "no error");
+  EXPECT_EQ(error(zeros({2, 6}), v, nullptr),
+            "[linear_attention_step] q and k must be (H, F) and v (H, d) of a state (H, F, d) (2, "
+            "5, 4): q (2, 5), k (2, 6), v (2, 4)");
+  EXPECT_EQ(error(q, v, &rate),
+            "[linear_attention_step] one rate per head: state (H, F, d) (2, 5, 4)");
+}
+
 TEST(LinearAttention, NamesWhatDoesNotFit) {
   const Tensor x = zeros({1, 4, 2, 3}), rate = filled({2}, 1);
   const auto error = [&](const Tensor& q, const Tensor& v, const Var& rate, bool causal) {

@@ -71,6 +71,31 @@ TEST(LinearAttentionRates, EqualForAllTokensAreRatesOfHeads) {
   for (std::size_t i = 0; i < 4; ++i) op_check::expect_equal_bits(a[i], b[i]);
 }
 
+/// (H, n) at position t of x (1, T, H, n), or (H) of rates (1, T, H).
+Tensor token_of(const Tensor& x, std::size_t t) {
+  const Shape shape(x.shape().begin() + 2, x.shape().end());
+  Tensor token = uninitialized(shape);
+  std::copy_n(x.data() + t * token.size(), token.size(), token.data());
+  return token;
+}
+
+/// Tokens 0.1 apart and in their midst a pause of 1e5: what comes after it must not be measured
+/// from what was before.
+TEST(LinearAttentionRates, StreamingEqualsTheBatchAfterALongPause) {
+  const std::size_t T = 40;
+  Inputs in = random_inputs({1, T, 2, 4}, 5);
+  in.rate = filled({1, T, 2}, real(0.1));
+  in.rate(0, 11, 0) = real(1e5), in.rate(0, 11, 1) = 1e6;
+  const Tensor batch = op_check::value_of(attention_op(32), in.list());
+  LinearAttentionState state(2, 5, 4);
+  for (std::size_t t = 0; t < T; ++t) {
+    const Tensor rate = token_of(in.rate, t);
+    const Tensor y = linear_attention_step(state, token_of(in.q, t), token_of(in.k, t),
+                                           token_of(in.v, t), &rate, FeatureScale::logarithmic);
+    op_check::expect_near(y, token_of(batch, t), is_double ? 1e-12 : 2e-5);
+  }
+}
+
 TEST(LinearAttentionRates, OfEachTokenNeverShowTheFuture) {
   Inputs in = random_inputs({2, 70, 2, 4}, 5);
   in.rate = random_rates({2, 70, 2});

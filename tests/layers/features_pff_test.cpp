@@ -3,6 +3,7 @@
 #include <bochner/layers/features/closed_forms.hpp>
 #include <bochner/layers/features/exponents.hpp>
 #include <bochner/layers/features/projection.hpp>
+#include <bochner/layers/initialize.hpp>
 #include <boost/math/special_functions/erf.hpp>
 #include <boost/math/special_functions/hypergeometric_1F1.hpp>
 
@@ -171,6 +172,7 @@ TEST(BoxWeights, MeasureTheSquaredErrorOverTheBox) {
 TEST(FixedWeightFeatures, WeighTheFeaturesOfPff) {
   FeatureSpec spec = spec_of("wpff_fixed", 1, 3, 30);
   const auto weighted = make_feature_map(spec);
+  initialize(*weighted, 1);
   spec.kind = "pff";
   const auto plain = make_feature_map(spec);
   const Tensor x = random_tensor({1, 1, 1, 3}, 1);
@@ -185,6 +187,33 @@ TEST(FixedWeightFeatures, WeighTheFeaturesOfPff) {
   }
   EXPECT_NEAR(total, 1, is_double ? 1e-10 : 1e-4);
   EXPECT_GT(difference, 1);
+}
+
+/// The means of a mixture are drawn by initialize(): the weights must be those of what it draws.
+TEST(FixedWeightFeatures, HaveTheWeightsOfTheFrequenciesAtTheStart) {
+  FeatureSpec spec = spec_of("wpff_fixed", 2, 3, 30);
+  spec.density.kind = "mixture";
+  for (const bool temperature : {false, true}) {
+    spec.temperature = temperature;
+    const auto map = make_feature_map(spec);
+    initialize(*map, 7);
+    const Tensor x = random_tensor({1, 4, 2, 3}, 1);
+    const auto values = [&] {
+      Tape tape;
+      tape.recording = false;
+      return map->features(tape, x).values().value();
+    };
+    const Tensor first = values();
+    map->initialized();
+    op_check::expect_equal_bits(values(), first);
+    for (NamedParameter& named : parameters_of(*map)) named.parameter->value() *= real(1.5);
+    map->initialized();
+    EXPECT_GT(xt::amax(xt::abs(values() - first))(), 1e-3);
+  }
+  spec.density.redraw = 5;
+  EXPECT_EQ(
+      op_check::error_of([&] { make_feature_map(spec); }),
+      "[wpff_fixed] its weights are those of one set of frequencies: redraw must be 0, not 5");
 }
 
 }  // namespace

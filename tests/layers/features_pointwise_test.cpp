@@ -131,6 +131,22 @@ TEST(ProjectedFeatures, AreFunctionsOfLearnedProjections) {
   }
 }
 
+/// exp(u) far below 0, where elu(u) + 1 in floating point is nothing.
+TEST(EluFeatures, StayPositiveFarBelowZero) {
+  FeatureSpec spec = spec_of("elu", 1, 2, 8);
+  const auto map = make_feature_map(spec);
+  initialize(*map, 1);
+  const Tensor& w = parameters_of(*map)[0].parameter->value();  // (1, 8, 2)
+  Tensor x = zeros({1, 1, 1, 2});
+  x.data()[0] = real(-17), x.data()[1] = real(23);
+  const Tensor phi = features_of(*map, x);
+  for (std::size_t f = 0; f < 8; ++f) {
+    const double u = double(w.data()[2 * f]) * -17 + double(w.data()[2 * f + 1]) * 23;
+    const double expected = u > 0 ? u + 1 : std::exp(u);
+    EXPECT_NEAR(double(phi.data()[f]) / expected, 1, is_double ? 1e-13 : 1e-4);
+  }
+}
+
 TEST(ReluFeatures, AreRelu) {
   Tensor x = uninitialized({1, 1, 1, 2});
   x.data()[0] = 2, x.data()[1] = -3;

@@ -45,7 +45,7 @@ TEST(TimeKernel, RotationMultipliesTheKernelByACosineOfTheLag) {
   Tape tape;
   const Tensor rotation = kernel.rotation(tape).value();
   const Tensor gaps{{0.5, 2.25, 1, 0.125, 7}};
-  const Tensor times = times_of({.gaps = gaps}, 5, 0);
+  const Times times = times_of({.gaps = gaps}, 5, 0);
   for (const FeatureScale scale : {FeatureScale::linear, FeatureScale::logarithmic}) {
     const bool logarithmic = scale == FeatureScale::logarithmic;
     const Tensor phi = random_tensor({1, 5, 2, 3}, 2);
@@ -66,10 +66,28 @@ TEST(TimeKernel, RotationMultipliesTheKernelByACosineOfTheLag) {
     for (std::size_t h = 0; h < 2; ++h)
       for (std::size_t i = 0; i < 5; ++i)
         for (std::size_t j = 0; j <= i; ++j) {
-          const double lag = double(times(0, i) - times(0, j));
+          const double lag = times(0, i) - times(0, j);
           const double factor = 1 + double(rotation(h, 1)) * std::cos(double(rotation(h, 0)) * lag);
           EXPECT_NEAR(product(with_turns, i, j, h), product(phi, i, j, h) * factor, 20 * tolerance);
         }
+  }
+}
+
+/// A million tokens on, where the phase is thousands of turns.
+TEST(TimeKernel, RotationIsExactFarFromTheStart) {
+  TimeKernel kernel({"rotation", 3, 20}, 2, 4);
+  randomize(kernel, 0.4);
+  Tape tape;
+  const Tensor rotation = kernel.rotation(tape).value();
+  const double first = 1 << 20;
+  const Tensor turns = kernel.turns(tape, {}, 8, first).value();
+  for (std::size_t h = 0; h < 2; ++h) {
+    const double depth = std::sqrt(2 * double(rotation(h, 1)));
+    for (std::size_t t = 0; t < 8; ++t) {
+      const double phase = double(rotation(h, 0)) * (first + double(t));
+      EXPECT_NEAR(double(turns(0, t, h, 0)), (1 + depth * std::cos(phase)) / std::sqrt(3),
+                  is_double ? 1e-9 : 1e-5);
+    }
   }
 }
 
