@@ -24,6 +24,7 @@ struct CommandLine {
   std::size_t threads = 0;
   bool strict = false, json = false, markdown = false, live_weights = false;
   TrainingOptions training;
+  SweepOptions sweep;
   EvaluationOptions evaluation;
   PredictionOptions prediction;
   CompressionOptions compression;
@@ -100,6 +101,23 @@ struct CommandLine {
     fork->add_option("--reset", resets, "what starts anew: optimizer,schedule,data,ema")
         ->type_name("LIST");
     add_training(fork, true);
+    CLI::App* sweeper =
+        command(app, "sweep", "a run for every combination of values of some keys", [this] {
+          sweep.threads = threads;
+          return sweep_command(config, sweep);
+        });
+    add_config(sweeper);
+    sweeper->add_option("--vary", sweep.vary, "values of a key, for instance train.seed=1,2,3")
+        ->required()
+        ->type_name("KEY=VALUE,VALUE")
+        ->allow_extra_args(false);
+    add_sets(sweeper, sweep.sets);
+    sweeper
+        ->add_option("--runs", sweep.runs,
+                     "directory of the runs (default: runs/NAME-sweep of the config)")
+        ->type_name("DIR");
+    add_number(sweeper, "--jobs", sweep.jobs, "runs at the same time, 0 for one each processor");
+    sweeper->add_flag("--json", sweep.json, "print JSON lines");
   }
 
   void add_run_commands() {

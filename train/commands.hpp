@@ -24,6 +24,18 @@ int resume_command(const std::string& run, bool strict, const TrainingOptions& o
 int fork_command(const std::string& parent, const std::string& config, const std::string& resets,
                  const TrainingOptions& options);
 
+/// Options of a sweep: runs with every combination of some values.
+struct SweepOptions {
+  std::vector<std::string> sets;  ///< for all runs
+  std::vector<std::string> vary;  ///< "section.key=value,value"
+  std::string runs;               ///< directory of the runs; "" for runs/NAME-sweep of the config
+  std::size_t jobs = 0;           ///< runs at the same time; 0: one for each processor
+  std::size_t threads = 0;        ///< of each run; 0: the processors shared out
+  bool json = false;
+};
+/// Trains each run in a process of its own; runs that exist already are gone on with.
+int sweep_command(const std::string& config, const SweepOptions& options);
+
 struct EvaluationOptions {
   std::vector<std::string> sets;
   std::string split = "validation";

@@ -1,0 +1,162 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/train/commands.hpp>
+#include <bochner/train/exit_codes.hpp>
+#include <bochner/train/session.hpp>
+#include <bochner/train/sweep/processes.hpp>
+#include <bochner/train/sweep/summary.hpp>
+#include <cstdio>
+#include <optional>
+#include <thread>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::size_t most_jobs = 1024;
+
+Path directory_of(const std::string& file, const SweepOptions& options) {
+  return options.runs.empty() ? Path("runs") / (Path(file).stem().string() + "-sweep")
+                              : Path(options.runs);
+}
+
+/// The config of one run, checked.
+Config config_of(const std::string& file, const SweepOptions& options, const GridPoint& point) {
+  std::vector<std::string> sets = options.sets;
+  sets.insert(sets.end(), point.sets.begin(), point.sets.end());
+  try {
+    return read_config(file, sets);
+  } catch (const ConfigError& error) {
+    throw ConfigError(fmt::format("{}: {}", point.name, error.what()));
+  }
+}
+
+/// Refuses to go on with a run of other settings.
+void require_same(FileStorage& storage, const Path& run, const Config& wanted) {
+  const Config found = parse_config(RunDirectory::read(storage, run).config(),
+                                    (run / "config.toml").string(), registered_parameters());
+  const std::vector<ConfigChange> different = changes(found, wanted);
+  if (different.empty()) return;
+  throw ConfigError(fmt::format("{}: was made with {} = {}, not {}; choose another --runs DIR",
+                                run.string(), different[0].name, format_value(different[0].before),
+                                format_value(different[0].after)));
+}
+
+Job job_of(const std::string& file, const SweepOptions& options, const GridPoint& point,
+           const Path& run, bool goes_on, std::size_t threads) {
+  Job job{{std::filesystem::read_symlink("/proc/self/exe").string()}, run.string() + ".log"};
+  const auto say = [&](std::initializer_list<std::string> words) {
+    job.words.insert(job.words.end(), words);
+  };
+  if (goes_on) {
+    say({"resume", run.string()});
+  } else {
+    say({"train", file, "--run", run.string()});
+    for (const std::string& set : options.sets) say({"--set", set});
+    for (const std::string& set : point.sets) say({"--set", set});
+  }
+  say({"--progress", "none", "--threads", std::to_string(threads)});
+  return job;
+}
+
+struct PlannedRun {
+  GridPoint point;
+  Path path;
+  Job job;
+};
+
+/// All runs, checked before the first one starts.
+std::vector<PlannedRun> plan(FileStorage& storage, const std::string& file,
+                             const SweepOptions& options, const std::vector<Variation>& variations,
+                             std::size_t threads) {
+  std::vector<PlannedRun> runs;
+  for (const GridPoint& point : grid(variations)) {
+    const Config config = config_of(file, options, point);
+    const Path path = directory_of(file, options) / point.name;
+    const bool goes_on = storage.exists(path / "config.toml");
+    if (goes_on) require_same(storage, path, config);
+    runs.push_back({point, path, job_of(file, options, point, path, goes_on, threads)});
+  }
+  return runs;
+}
+
+void make_directories(const Path& directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error)
+    throw IoError(
+        fmt::format("{}: cannot make directory: {}", directory.string(), error.message()));
+}
+
+/// Says how each run ended, and all of them together.
+class SweepReport {
+ public:
+  SweepReport(FileStorage& storage, const std::vector<PlannedRun>& runs, bool json)
+      : storage_(storage), runs_(runs), json_(json), measures_(runs.size()) {}
+
+  void ended(std::size_t index, int code) {
+    const PlannedRun& run = runs_[index];
+    if (code == exit_done) {
+      measures_[index] = last_validation(read_file(storage_, run.path / "metrics.jsonl"));
+      print({run.point, *measures_[index]}, run.path.string());
+    } else if (code != exit_stopped) {
+      ++failed_;
+      fmt::print(stderr, "failed   {}: exit code {}, see {}\n", run.point.name, code, run.job.log);
+    }
+  }
+
+  int finish(const std::vector<Variation>& variations) const {
+    std::vector<SweepResult> results;
+    for (std::size_t i = 0; i < runs_.size(); ++i)
+      if (measures_[i]) results.push_back({runs_[i].point, *measures_[i]});
+    if (!json_ && !results.empty()) fmt::print("\n{}", summary(variations, results));
+    if (results.size() + failed_ == runs_.size()) return failed_ > 0 ? exit_failed : exit_done;
+    fmt::print(stderr, "stopped  {} of {} runs are done; the same command goes on\n",
+               results.size(), runs_.size());
+    return exit_stopped;
+  }
+
+ private:
+  void print(const SweepResult& result, const std::string& path) const {
+    if (json_) {
+      fmt::print("{}", result_json(result, path));
+    } else {
+      std::string words;
+      for (const auto& [name, number] : result.measures)
+        words += fmt::format("{}{} {:.4g}", words.empty() ? "" : ", ", name, number);
+      fmt::print("done     {}   {}\n", result.point.name, words);
+    }
+    std::fflush(stdout);
+  }
+
+  FileStorage& storage_;
+  const std::vector<PlannedRun>& runs_;
+  bool json_;
+  std::vector<std::optional<Measures>> measures_;
+  std::size_t failed_ = 0;
+};
+
+}  // namespace
+
+int sweep_command(const std::string& file, const SweepOptions& options) {
+  if (options.jobs > most_jobs)
+    throw std::invalid_argument(
+        fmt::format("--jobs {}: must be at most {}", options.jobs, most_jobs));
+  std::vector<Variation> variations;
+  for (const std::string& text : options.vary) variations.push_back(parse_variation(text));
+  const std::size_t processors = std::max(1u, std::thread::hardware_concurrency());
+  const std::size_t at_most = options.jobs > 0 ? options.jobs : processors;
+  const std::size_t threads =
+      options.threads > 0 ? options.threads : std::max<std::size_t>(1, processors / at_most);
+  PosixStorage storage;
+  const std::vector<PlannedRun> runs = plan(storage, file, options, variations, threads);
+  make_directories(directory_of(file, options));
+  std::vector<Job> jobs;
+  for (const PlannedRun& run : runs) jobs.push_back(run.job);
+  SweepReport report(storage, runs, options.json);
+  const SignalGuard signals;
+  run_jobs(jobs, at_most, signals, [&](std::size_t index, int code) { report.ended(index, code); });
+  return report.finish(variations);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
