@@ -124,6 +124,7 @@ struct CommandLine {
         ->add_option("--output,-o", prediction.output,
                      "file that ends in .npy or gets CSV (default: CSV on standard output)")
         ->type_name("FILE");
+    add_sets(predict, prediction.sets);
     add_weights(predict);
 
     CLI::App* sampler = command(app, "sample", "continue a prompt", [this] {
@@ -157,11 +158,13 @@ struct CommandLine {
     smaller->add_option("--rank", compression.rank, "rank of two factors")
         ->check(CLI::PositiveNumber);
     smaller->add_flag("--json", compression.json, "print JSON");
+    add_sets(smaller, compression.sets);
     add_weights(smaller);
 
     CLI::App* plot = command(app, "plot", "pictures of a run: RUN/report.html",
-                             [this] { return plot_command(run, !live_weights); });
+                             [this] { return plot_command(run, training.sets, !live_weights); });
     add_checkpoint(plot, "run", "RUN, RUN@best or RUN@STEP");
+    add_sets(plot, training.sets);
     add_weights(plot);
 
     CLI::App* inspect = command(app, "inspect", "what a checkpoint holds",

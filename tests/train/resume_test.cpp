@@ -231,6 +231,23 @@ TEST_F(ResumedRun, RefusesOtherData) {
               StartsWith("run: the files of data.files have changed since the run began"));
 }
 
+TEST_F(ResumedRun, FindsItsDataWhereTheyAreNow) {
+  CrashingStorage whole;
+  start_leg(whole, config(), 1);
+  start_leg(storage, config(), 1, Ending::signal, 5);
+  const auto files = [&](const char* name, const std::string& text) {
+    return "data.files=['" + folder.write(name, text).string() + "']";
+  };
+  folder.write("text", "other words");
+  { Session::resume(storage, tiny_run, {files("moved", tiny_text())}, true, notes); }
+  resume_leg(storage, 1);
+  EXPECT_EQ(difference(remains_of(storage), remains_of(whole)), "");
+  const std::string other = files("other", tiny_text() + "more");
+  EXPECT_THAT(
+      message_of<DataError>([&] { Session::resume(storage, tiny_run, {other}, true, notes); }),
+      StartsWith("run: the files of data.files have changed since the run began"));
+}
+
 TEST_F(ResumedRun, OfAForkGoesOnFromItsParent) {
   start_leg(storage, config(), 1, Ending::signal, 30);
   const RunReference parent{tiny_run, ""};

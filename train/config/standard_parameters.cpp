@@ -68,6 +68,7 @@ Rows data_rows() {
        .doc = "what is read from files: files or globs, from the current folder; the "
               "resolved "
               "config holds absolute paths",
+       .resume = true,
        .path = true},
       {.name = "data.length",
        .initial = whole(256),
