@@ -54,7 +54,7 @@ void require_not_forked(const RunDirectory& run) {
   const std::string parent = parent_in(run.meta());
   if (parent.empty()) return;
   throw DataError(run.path().string() + ": was to be forked from " + parent +
-                  " and ended before its first checkpoint; remove it and fork again");
+                  " and ended before its first checkpoint; fork it again");
 }
 
 void require_same_data(const Path& run, const TrainerState& saved, const TrainerState& now) {
@@ -168,15 +168,14 @@ ForkResets parse_resets(const std::string& list) {
   return resets;
 }
 
-Session::Session(Config config, std::unique_ptr<Task> task, RunDirectory run)
-    : config_(std::move(config)),
-      task_(std::move(task)),
+Session::Session(const Config& config)
+    : config_(config),
+      task_(make_task(config_)),
       tokens_per_step_(examples_per_step(config_) * task_->tokens_per_example()),
       steps_per_epoch_(
           std::max<std::uint64_t>(1, task_->examples_per_epoch() / examples_per_step(config_))),
       total_steps_(steps_of_key("train.steps")),
-      trainer_(std::make_unique<Trainer>(config_, *task_, total_steps_)),
-      run_(std::move(run)) {
+      trainer_(std::make_unique<Trainer>(config_, *task_, total_steps_)) {
   state_.seed = std::uint64_t(config_.integer("train.seed"));
   state_.data_fingerprint = task_->data_fingerprint();
   state_.numerics = numerics_fingerprint();
@@ -187,15 +186,17 @@ std::uint64_t Session::steps_of_key(const char* key) const {
                                 std::int64_t(steps_per_epoch_)));
 }
 
+void Session::make_directory(FileStorage& storage, const Path& directory,
+                             const std::string& command, const std::string& parent) {
+  run_ = RunDirectory::create(storage, directory, print_config(config_),
+                              run_metadata(config_, command, parent));
+  require_space();
+}
+
 Session Session::start(FileStorage& storage, const Config& config, const Path& directory,
-                       const std::string& command, const std::string& parent) {
-  auto task = make_task(config);
-  Trainer(config, *task,
-          1);  // a group that matches nothing is refused before the directory is made
-  RunDirectory run = RunDirectory::create(storage, directory, print_config(config),
-                                          run_metadata(config, command, parent));
-  Session session(config, std::move(task), std::move(run));
-  session.require_space();
+                       const std::string& command) {
+  Session session(config);
+  session.make_directory(storage, directory, command, "");
   return session;
 }
 
@@ -211,11 +212,11 @@ Session Session::resume(FileStorage& storage, const Path& directory,
   require_resumable(before, config, directory.string());
   const std::optional<CheckpointReader> checkpoint = run.newest_valid(notes);
   if (!checkpoint) require_not_forked(run);
-  auto task = make_task(config);
-  Session session(std::move(config), std::move(task), std::move(run));
+  Session session(config);
+  session.run_ = std::move(run);
   session.require_space();
   if (!checkpoint) {
-    session.run_.metrics().rewind(0);
+    session.run_->metrics().rewind(0);
     session.keep_changes(before);
     return session;
   }
@@ -223,7 +224,7 @@ Session Session::resume(FileStorage& storage, const Path& directory,
   require_same_data(directory, saved, session.state_);
   compare_numerics(directory, saved, session.state_, strict, notes);
   session.restore(*checkpoint);
-  session.run_.metrics().rewind(saved.metrics_bytes);
+  session.run_->metrics().rewind(saved.metrics_bytes);
   session.keep_changes(before);
   return session;
 }
@@ -232,9 +233,19 @@ Session Session::fork(FileStorage& storage, const RunReference& parent, const Co
                       const Path& directory, const ForkResets& resets, const std::string& command,
                       std::vector<std::string>& notes) {
   const CheckpointReader checkpoint = open_checkpoint(storage, parent, notes);
-  Session session = start(storage, config, directory, command, checkpoint.path().string());
+  Session session(config);
+  session.take_over(checkpoint, resets, notes);
+  session.make_directory(storage, directory, command, checkpoint.path().string());
+  // Otherwise a resume before the first regular save would begin with new weights.
+  session.save();
+  return session;
+}
+
+void Session::take_over(const CheckpointReader& checkpoint, const ForkResets& resets,
+                        std::vector<std::string>& notes) {
+  const TrainerState& saved = checkpoint.state();
   std::vector<NamedTensor> wanted;
-  for (const NamedTensor& named : session.trainer_->state()) {
+  for (const NamedTensor& named : trainer_->state()) {
     const bool optimizer = named.name.starts_with("optimizer/"),
                average = named.name.starts_with("ema/");
     if ((optimizer && resets.optimizer) || (average && resets.ema)) continue;
@@ -242,28 +253,22 @@ Session Session::fork(FileStorage& storage, const RunReference& parent, const Co
   }
   for (const std::string& left_out : load_tensors(checkpoint, wanted))
     notes.push_back("starts anew: " + left_out);
-  const TrainerState& saved = checkpoint.state();
-  session.trainer_->set_position(resets.schedule ? 0 : saved.step,
-                                 resets.data ? 0 : saved.examples);
-  if (!resets.optimizer) session.trainer_->optimizer().set_steps(saved.optimizer_steps);
-  if (!resets.ema && session.trainer_->average())
-    session.trainer_->average()->set_steps(saved.ema_steps);
-  session.state_.step = session.trainer_->steps();
-  session.state_.examples = session.trainer_->examples();
-  session.state_.tokens = session.state_.step * session.tokens_per_step_;
-  // Otherwise a resume before the first regular save would begin with new weights.
-  session.save();
-  return session;
+  trainer_->set_position(resets.schedule ? 0 : saved.step, resets.data ? 0 : saved.examples);
+  if (!resets.optimizer) trainer_->optimizer().set_steps(saved.optimizer_steps);
+  if (!resets.ema && trainer_->average()) trainer_->average()->set_steps(saved.ema_steps);
+  state_.step = trainer_->steps();
+  state_.examples = trainer_->examples();
+  state_.tokens = state_.step * tokens_per_step_;
 }
 
 void Session::require_space() {
   std::uint64_t bytes = 0;
   for (const NamedTensor& named : trainer_->state()) bytes += named.tensor->size() * sizeof(real);
-  run_.preflight(bytes);
+  run_->preflight(bytes);
 }
 
 void Session::keep_changes(const Config& before) {
-  if (config_ != before) run_.replace_config(print_config(config_));
+  if (config_ != before) run_->replace_config(print_config(config_));
 }
 
 void Session::restore(const CheckpointReader& checkpoint) {
@@ -279,7 +284,7 @@ void Session::restore(const CheckpointReader& checkpoint) {
 CheckpointContent Session::content() {
   state_.optimizer_steps = trainer_->optimizer().steps();
   state_.ema_steps = trainer_->average() ? trainer_->average()->steps() : 0;
-  state_.metrics_bytes = run_.metrics().bytes();
+  state_.metrics_bytes = run_->metrics().bytes();
   CheckpointContent content{print_config(config_), {}, state_};
   for (const NamedTensor& named : trainer_->state()) {
     content.tensors.push_back({named.name, named.tensor->shape(), named.tensor->data()});
@@ -288,9 +293,9 @@ CheckpointContent Session::content() {
 }
 
 Path Session::save() {
-  const Path path = run_.save(content());
-  run_.retain(state_, {std::size_t(config_.integer("train.checkpoint.keep_last")),
-                       std::size_t(config_.integer("train.checkpoint.keep_best"))});
+  const Path path = run_->save(content());
+  run_->retain(state_, {std::size_t(config_.integer("train.checkpoint.keep_last")),
+                        std::size_t(config_.integer("train.checkpoint.keep_best"))});
   return path;
 }
 

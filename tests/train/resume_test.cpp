@@ -265,7 +265,9 @@ TEST_F(ResumedRun, OfAForkThatHasNotTakenOverItsParentIsRefused) {
   storage.unlink("forked/checkpoints/step-000000000030.ckpt");
   EXPECT_EQ(message_of<DataError>([&] { Session::resume(storage, "forked", {}, true, notes); }),
             "forked: was to be forked from run/checkpoints/step-000000000030.ckpt and ended before "
-            "its first checkpoint; remove it and fork again");
+            "its first checkpoint; fork it again");
+  Session::fork(storage, {tiny_run, ""}, config(), "forked", {}, "test", notes);
+  EXPECT_EQ(Session::resume(storage, "forked", {}, true, notes).state().step, 30u);
 }
 
 TEST_F(ResumedRun, GoesOnAfterAFullDisk) {
