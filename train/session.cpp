@@ -244,6 +244,11 @@ Session Session::fork(FileStorage& storage, const RunReference& parent, const Co
 void Session::take_over(const CheckpointReader& checkpoint, const ForkResets& resets,
                         std::vector<std::string>& notes) {
   const TrainerState& saved = checkpoint.state();
+  if (!resets.schedule && saved.step >= total_steps_)
+    throw ConfigError(fmt::format(
+        "{}: is at step {} and train.steps ends at {}, nothing is left to train; set a larger "
+        "train.steps, or count from 0 again: --reset schedule",
+        checkpoint.path().string(), saved.step, total_steps_));
   std::vector<NamedTensor> wanted;
   for (const NamedTensor& named : trainer_->state()) {
     const bool optimizer = named.name.starts_with("optimizer/"),

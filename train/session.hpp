@@ -45,7 +45,7 @@ class Session {
                         const std::vector<std::string>& changes, bool strict,
                         std::vector<std::string>& notes);
   /// A new run that takes over from a checkpoint what fits, except what is reset; its first
-  /// checkpoint is on the disk when it returns.
+  /// checkpoint is on the disk when it returns. Throws ConfigError when no steps are left.
   static Session fork(FileStorage& storage, const RunReference& parent, const Config& config,
                       const Path& directory, const ForkResets& resets, const std::string& command,
                       std::vector<std::string>& notes);

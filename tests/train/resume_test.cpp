@@ -248,6 +248,20 @@ TEST_F(ResumedRun, FindsItsDataWhereTheyAreNow) {
       StartsWith("run: the files of data.files have changed since the run began"));
 }
 
+TEST_F(ResumedRun, OfAForkWithoutStepsLeftIsNotMade) {
+  start_leg(storage, config({"train.steps=20"}), 1);
+  const auto fork = [&](const ForkResets& resets) {
+    return Session::fork(storage, {tiny_run, ""}, config({"train.steps=20"}), "forked", resets,
+                         "test", notes);
+  };
+  EXPECT_EQ(message_of<ConfigError>([&] { fork({}); }),
+            "run/checkpoints/step-000000000020.ckpt: is at step 20 and train.steps ends at 20, "
+            "nothing is left to train; set a larger train.steps, or count from 0 again: "
+            "--reset schedule");
+  EXPECT_FALSE(storage.exists("forked"));
+  EXPECT_EQ(fork({.schedule = true}).state().step, 0u);
+}
+
 TEST_F(ResumedRun, OfAForkGoesOnFromItsParent) {
   start_leg(storage, config(), 1, Ending::signal, 30);
   const RunReference parent{tiny_run, ""};
