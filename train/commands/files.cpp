@@ -26,7 +26,8 @@ void print_json(const CheckpointReader& checkpoint) {
       {"path", checkpoint.path().string()}, {"step", state.step}, {"tokens", state.tokens},
       {"examples", state.examples},         {"seed", state.seed}, {"numerics", state.numerics},
       {"wall_seconds", state.wall_seconds}};
-  if (state.best_step > 0) json["best"] = {{"step", state.best_step}, {"valid", state.best_metric}};
+  if (!state.best.empty())
+    json["best"] = {{"step", state.best.front().step}, {"valid", state.best.front().metric}};
   for (const StoredTensor& tensor : checkpoint.tensors()) {
     json["tensors"].push_back(
         {{"name", tensor.name},
@@ -59,8 +60,8 @@ void print_text(const CheckpointReader& checkpoint) {
   fmt::print("file      {}   intact\n", checkpoint.path().string());
   fmt::print("step      {}   {} tokens, {} of training\n", state.step,
              format_count(double(state.tokens)), format_duration(state.wall_seconds));
-  if (state.best_step > 0)
-    fmt::print("best      {:.4f} at step {}\n", state.best_metric, state.best_step);
+  if (!state.best.empty())
+    fmt::print("best      {:.4f} at step {}\n", state.best.front().metric, state.best.front().step);
   fmt::print("numerics  {}\n", state.numerics);
   print_group(checkpoint, "model", true);
   print_group(checkpoint, "buffer", true);

@@ -30,16 +30,17 @@ int report(StopReason reason, Session& session, SignalGuard& signals, Progress& 
   const TrainerState& state = session.state();
   const std::string run = session.run().path().string();
   const std::string best =
-      state.best_step > 0 ? fmt::format("; best validation {:.4f} {} at step {}", state.best_metric,
-                                        session.task().loss_unit(), state.best_step)
-                          : "";
+      state.best.empty()
+          ? ""
+          : fmt::format("; best validation {:.4f} {} at step {}", state.best.front().metric,
+                        session.task().loss_unit(), state.best.front().step);
   switch (reason) {
     case StopReason::finished:
       progress.line(fmt::format("done     step {}{}", state.step, best));
       return exit_done;
     case StopReason::no_improvement:
       progress.line(fmt::format("done     step {}, no improvement in {}{}", state.step,
-                                format_number_of(state.validations_since_best, "validation"),
+                                format_number_of(state.validations_since_improvement, "validation"),
                                 best));
       return exit_done;
     case StopReason::time_limit:

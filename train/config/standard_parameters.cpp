@@ -241,7 +241,7 @@ Rows train_rows() {
        .resume = true},
       {.name = "train.stop.min_delta",
        .initial = 0.0,
-       .doc = "smallest improvement that counts, in the unit of the loss",
+       .doc = "smallest improvement that counts for patience, in the unit of the loss",
        .range = at_least(0),
        .resume = true},
   };

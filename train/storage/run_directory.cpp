@@ -207,8 +207,8 @@ CheckpointReader RunDirectory::load_best() {
   for (const BestCheckpoint& best : newest->state().best) {
     if (storage_->exists(checkpoint_path(best.step))) return load_step(best.step);
   }
-  throw DataError(path_.string() + ": the best step " +
-                  std::to_string(newest->state().best.front().step) + " could not be saved; " +
+  throw DataError(path_.string() + ": the checkpoint of the best step " +
+                  std::to_string(newest->state().best.front().step) + " was not kept; " +
                   steps_in_words(list_checkpoints()));
 }
 
