@@ -42,8 +42,8 @@ struct TrainerState {
   std::uint64_t validations_since_improvement = 0;
   double loss_sum = 0;  ///< since the last line of metrics
   std::uint64_t loss_count = 0;
-  std::uint64_t metrics_bytes = 0;   ///< size of metrics.jsonl; what is beyond is cut on resume
-  double wall_seconds = 0;           ///< over all legs of the run; display and time limits only
+  std::uint64_t metrics_bytes = 0;  ///< size of metrics.jsonl; what is beyond is cut on resume
+  double wall_seconds = 0;  ///< in training steps, over all legs of the run; for display only
   std::vector<BestCheckpoint> best;  ///< by the lowest loss, best first; retention keeps these
   std::string numerics;              ///< compiler, instruction set, backend; compared on resume
 
