@@ -74,6 +74,19 @@ TEST(RunDirectory, WorksOnARealFileSystem) {
   std::filesystem::remove_all(directory);
 }
 
+TEST(RunDirectory, MayBeNamedWithASlashAtTheEnd) {
+  std::string pattern = testing::TempDir() + "bochner-run-XXXXXX";
+  const Path directory = mkdtemp(pattern.data());
+  PosixStorage storage;
+  {
+    RunDirectory run = RunDirectory::create(storage, directory / "a/run/", "text", "{}");
+    EXPECT_EQ(run.path(), directory / "a/run");
+    save_until(run, 10);
+  }
+  EXPECT_EQ(RunDirectory::open(storage, directory / "a/run/").path(), directory / "a/run");
+  std::filesystem::remove_all(directory);
+}
+
 TEST(RunDirectory, IsNotCreatedOverSomethingElse) {
   CrashingStorage storage;
   {

@@ -52,9 +52,14 @@ void require_run(FileStorage& storage, const Path& path) {
 
 }  // namespace
 
-RunDirectory RunDirectory::create(FileStorage& storage, const Path& path, const std::string& config,
-                                  const std::string& meta) {
-  RunDirectory run(storage, path);
+// "runs/new/" is the same directory as "runs/new", but has another parent and no name.
+RunDirectory::RunDirectory(FileStorage& storage, const Path& path)
+    : storage_(&storage), path_(path.has_filename() ? path : path.parent_path()) {}
+
+RunDirectory RunDirectory::create(FileStorage& storage, const Path& directory,
+                                  const std::string& config, const std::string& meta) {
+  RunDirectory run(storage, directory);
+  const Path& path = run.path();
   make_directories(storage, path);
   run.refuse_unless_fresh();
   run.acquire_lock();

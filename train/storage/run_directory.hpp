@@ -66,7 +66,7 @@ class RunDirectory {
   void retain(const TrainerState& state, const Retention& policy);
 
  private:
-  RunDirectory(FileStorage& storage, Path path) : storage_(&storage), path_(std::move(path)) {}
+  RunDirectory(FileStorage& storage, const Path& path);
   Path checkpoints() const { return path_ / "checkpoints"; }
   bool has_progress() const;
   void refuse_unless_fresh() const;
