@@ -18,6 +18,14 @@ std::uint64_t examples_per_step(const Config& config) {
          std::uint64_t(config.integer("train.accumulate"));
 }
 
+/// Nothing when the text is no number, or one too large to be a step.
+std::optional<std::uint64_t> step_in(const std::string& text) {
+  std::uint64_t step = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return step;
+}
+
 /// Copies what the checkpoint holds under these names; the others are returned with the reason.
 std::vector<std::string> load_tensors(const CheckpointReader& checkpoint,
                                       const std::vector<NamedTensor>& wanted) {
@@ -85,9 +93,7 @@ RunReference parse_run_reference(const std::string& text) {
   const std::size_t at = text.rfind('@');
   if (at == std::string::npos || std::filesystem::exists(text)) return {text, ""};
   const std::string checkpoint = text.substr(at + 1);
-  const bool number =
-      !checkpoint.empty() && checkpoint.find_first_not_of("0123456789") == std::string::npos;
-  if (checkpoint != "best" && !number) {
+  if (checkpoint != "best" && !step_in(checkpoint)) {
     throw std::invalid_argument(text + ": after @ must come \"best\" or a step");
   }
   return {text.substr(0, at), checkpoint};
@@ -97,12 +103,7 @@ CheckpointReader open_checkpoint(FileStorage& storage, const RunReference& refer
                                  std::vector<std::string>& skipped) {
   RunDirectory run = RunDirectory::read(storage, reference.directory);
   if (reference.checkpoint == "best") return run.load_best();
-  if (!reference.checkpoint.empty()) {
-    std::uint64_t step = 0;
-    std::from_chars(reference.checkpoint.data(),
-                    reference.checkpoint.data() + reference.checkpoint.size(), step);
-    return run.load_step(step);
-  }
+  if (!reference.checkpoint.empty()) return run.load_step(step_in(reference.checkpoint).value());
   std::optional<CheckpointReader> newest = run.newest_valid(skipped);
   if (!newest)
     throw DataError(reference.directory.string() + ": no checkpoint yet; resume the run first");

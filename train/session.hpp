@@ -11,7 +11,7 @@ struct RunReference {
   Path directory;
   std::string checkpoint;  ///< "", "best" or a step
 };
-/// Throws std::invalid_argument when what follows the last @ is neither "best" nor a number.
+/// Throws std::invalid_argument when what follows the last @ is neither "best" nor a step.
 RunReference parse_run_reference(const std::string& text);
 /// The checkpoint that is meant; what was wrong with newer ones is added to `skipped`. Throws
 /// DataError if none.
