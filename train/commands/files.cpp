@@ -11,7 +11,11 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 CheckpointReader open_run_or_file(FileStorage& storage, const std::string& text) {
-  if (std::filesystem::is_regular_file(text)) return CheckpointReader(storage, text);
+  // A link that the user names is followed; inside of a run there are none.
+  if (std::filesystem::is_regular_file(text))
+    return CheckpointReader(storage, std::filesystem::is_symlink(text)
+                                         ? Path(std::filesystem::canonical(text))
+                                         : Path(text));
   std::vector<std::string> skipped;
   CheckpointReader checkpoint = open_checkpoint(storage, parse_run_reference(text), skipped);
   for (const std::string& note : skipped) fmt::print(stderr, "skipped {}\n", note);
