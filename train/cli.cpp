@@ -7,6 +7,7 @@
 #include <bochner/train/commands/data_command_line.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/exit_codes.hpp>
+#include <bochner/train/format.hpp>
 #include <bochner/train/run_metadata.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <bochner/train/trainer.hpp>
@@ -303,8 +304,8 @@ struct CommandLine {
   }
 
   CommandLine(int argc, char** argv) {
-    for (int i = 0; i < argc; ++i)
-      training.command += fmt::format("{}{}", i > 0 ? " " : "", argv[i]);
+    for (int i = 0; i < argc; ++i) training.command += (i > 0 ? " " : "") + shell_word(argv[i]);
+    if (argc > 0) training.program = shell_word(argv[0]);
     app.require_subcommand(1);
     app.set_version_flag("--version", [] { return version_text(); });
     if (argc > 0) app.name(std::filesystem::path(argv[0]).filename().string());

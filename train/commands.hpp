@@ -16,7 +16,8 @@ struct TrainingOptions {
   std::vector<std::string> sets;  ///< "section.key=value"
   std::string progress = "auto";
   bool profile = false;  ///< print where the time went, and keep it in the run
-  std::string command;   ///< as typed, for meta.json
+  std::string program;   ///< its first word, for what to type next
+  std::string command;   ///< as a shell reads it, for meta.json
 };
 
 int train_command(const std::string& config, const TrainingOptions& options);

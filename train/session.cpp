@@ -6,6 +6,7 @@
 #include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/layers/features/projection.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
+#include <bochner/train/format.hpp>
 #include <bochner/train/run_metadata.hpp>
 #include <bochner/train/session.hpp>
 #include <charconv>
@@ -70,7 +71,7 @@ void require_same_data(const Path& run, const TrainerState& saved, const Trainer
   throw DataError(run.string() +
                   ": the files of data.files have changed since the run began; restore them, or "
                   "start a new run from its weights: bochner fork " +
-                  run.string() + " ... --reset data");
+                  shell_word(run.string()) + " ... --reset data");
 }
 
 /// Another build or machine is an error with `strict`, else a note.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/train/format.hpp>
 #include <bochner/train/storage/commit_file.hpp>
 #include <bochner/train/storage/run_directory.hpp>
 #include <charconv>
@@ -106,9 +107,9 @@ bool RunDirectory::has_progress() const {
 
 void RunDirectory::refuse_unless_fresh() const {
   if (storage_->exists(path_ / config_name) && has_progress()) {
-    throw std::invalid_argument(path_.string() +
-                                ": holds a run already; continue it with: bochner resume " +
-                                path_.string() + ", or choose another directory with --run");
+    throw std::invalid_argument(
+        path_.string() + ": holds a run already; continue it with: bochner resume " +
+        shell_word(path_.string()) + ", or choose another directory with --run");
   }
   std::vector<std::string> names = storage_->list(path_);
   if (storage_->exists(checkpoints())) {
