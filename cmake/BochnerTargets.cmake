@@ -6,6 +6,20 @@ set(BOCHNER_LIBRARY_FOLDERS autodiff layers optim data)
 set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/autodiff/compute/small_product.cpp
                             PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
 
+# The commit that is built, for meta.json; another commit configures anew.
+find_package(Git QUIET)
+if(GIT_FOUND AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/.git)
+  execute_process(COMMAND ${GIT_EXECUTABLE} rev-parse HEAD WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+                  OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE status ERROR_QUIET)
+  if(status EQUAL 0)
+    set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/train/run_metadata.cpp
+                                PROPERTIES COMPILE_DEFINITIONS BOCHNER_COMMIT="${commit}")
+  endif()
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/.git/logs/HEAD)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/.git/logs/HEAD)
+  endif()
+endif()
+
 function(bochner_compile_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   # No -ffast-math: it removes the finite checks. No contraction: fused multiply-adds are written out where wanted.

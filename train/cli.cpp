@@ -7,6 +7,7 @@
 #include <bochner/train/commands/data_command_line.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/exit_codes.hpp>
+#include <bochner/train/format.hpp>
 #include <bochner/train/run_metadata.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <bochner/train/trainer.hpp>
@@ -142,6 +143,7 @@ struct CommandLine {
         ->add_option("--output,-o", prediction.output,
                      "file that ends in .npy or gets CSV (default: CSV on standard output)")
         ->type_name("FILE");
+    add_sets(predict, prediction.sets);
     add_weights(predict);
 
     CLI::App* sampler = command(app, "sample", "continue a prompt", [this] {
@@ -175,11 +177,13 @@ struct CommandLine {
     smaller->add_option("--rank", compression.rank, "rank of two factors")
         ->check(CLI::PositiveNumber);
     smaller->add_flag("--json", compression.json, "print JSON");
+    add_sets(smaller, compression.sets);
     add_weights(smaller);
 
     CLI::App* plot = command(app, "plot", "pictures of a run: RUN/report.html",
-                             [this] { return plot_command(run, !live_weights); });
+                             [this] { return plot_command(run, training.sets, !live_weights); });
     add_checkpoint(plot, "run", "RUN, RUN@best or RUN@STEP");
+    add_sets(plot, training.sets);
     add_weights(plot);
 
     CLI::App* inspect = command(app, "inspect", "what a checkpoint holds",
@@ -318,8 +322,8 @@ struct CommandLine {
   }
 
   CommandLine(int argc, char** argv) {
-    for (int i = 0; i < argc; ++i)
-      training.command += fmt::format("{}{}", i > 0 ? " " : "", argv[i]);
+    for (int i = 0; i < argc; ++i) training.command += (i > 0 ? " " : "") + shell_word(argv[i]);
+    if (argc > 0) training.program = shell_word(argv[0]);
     app.require_subcommand(1);
     app.set_version_flag("--version", [] { return version_text(); });
     if (argc > 0) app.name(std::filesystem::path(argv[0]).filename().string());

@@ -16,7 +16,8 @@ struct TrainingOptions {
   std::vector<std::string> sets;  ///< "section.key=value"
   std::string progress = "auto";
   bool profile = false;  ///< print where the time went, and keep it in the run
-  std::string command;   ///< as typed, for meta.json
+  std::string program;   ///< its first word, for what to type next
+  std::string command;   ///< as a shell reads it, for meta.json
 };
 
 int train_command(const std::string& config, const TrainingOptions& options);
@@ -45,12 +46,14 @@ struct EvaluationOptions {
 int eval_command(const std::string& run, const EvaluationOptions& options);
 
 struct PredictionOptions {
+  std::vector<std::string> sets;
   std::string input = "-", output = "-";  ///< .npy or CSV files; "-" for standard input and output
   bool averaged = true;
 };
 /// What the model says about a table of the user's.
 int predict_command(const std::string& run, const PredictionOptions& options);
 struct CompressionOptions {
+  std::vector<std::string> sets;
   std::optional<double> prune;  ///< fraction that is set to zero
   std::optional<int> bits;
   std::optional<std::size_t> rank;
@@ -68,7 +71,7 @@ struct SampleOptions {
 int sample_command(const std::string& run, const SampleOptions& options);
 
 /// Writes RUN/report.html, one page with everything in it.
-int plot_command(const std::string& run, bool averaged);
+int plot_command(const std::string& run, const std::vector<std::string>& sets, bool averaged);
 
 int inspect_command(const std::string& run_or_file, bool json);
 int export_command(const std::string& run, const std::string& output, bool averaged);

@@ -35,4 +35,13 @@ std::string format_duration(double seconds) {
                    : fmt::format("{}:{:02}", minutes, whole % 60);
 }
 
+std::string shell_word(const std::string& text) {
+  constexpr const char* plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 }  // namespace bochner::inline BOCHNER_PRECISION

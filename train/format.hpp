@@ -1,5 +1,5 @@
 #pragma once
-/// Numbers for people.
+/// Numbers for people, words for a shell.
 
 #include <bochner/autodiff/real.hpp>
 #include <cstddef>
@@ -16,5 +16,7 @@ std::string format_count(double count);
 std::string format_number_of(std::size_t count, const char* thing);
 /// "0:21", "1:02:03"
 std::string format_duration(double seconds);
+/// The text as one word of a shell command: in quotes where it needs them.
+std::string shell_word(const std::string& text);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

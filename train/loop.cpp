@@ -57,7 +57,7 @@ bool TrainingLoop::has_news() const { return session_.state().step > saved_step_
 
 bool TrainingLoop::has_stopped_improving() const {
   const std::int64_t patience = session_.config().integer("train.stop.patience");
-  return patience > 0 && session_.state().validations_since_best >= std::uint64_t(patience);
+  return patience > 0 && session_.state().validations_since_improvement >= std::uint64_t(patience);
 }
 
 StopReason TrainingLoop::run() {
@@ -115,16 +115,13 @@ bool TrainingLoop::validate() {
   session_.run().metrics().append(
       fmt::format(R"({{"step":{},{}{}}})", state.step, result->json(),
                   kernels.empty() ? "" : ",\"kernels\":" + json_of(kernels)));
-  const bool best = loss < state.best_metric - session_.config().number("train.stop.min_delta");
   state.validated_step = state.step;
-  state.validations_since_best = best ? 0 : state.validations_since_best + 1;
-  if (best) {
-    state.best_metric = loss;
-    state.best_step = state.step;
-  }
-  record_best(state, loss, std::size_t(session_.config().integer("train.checkpoint.keep_best")));
-  new_best_ = std::any_of(state.best.begin(), state.best.end(),
-                          [&](const BestCheckpoint& entry) { return entry.step == state.step; });
+  record_improvement(state, loss, session_.config().number("train.stop.min_delta"));
+  const auto keep = std::size_t(session_.config().integer("train.checkpoint.keep_best"));
+  record_best(state, loss, keep);
+  const auto is_this = [&](const BestCheckpoint& entry) { return entry.step == state.step; };
+  new_best_ = keep > 0 && std::any_of(state.best.begin(), state.best.end(), is_this);
+  const bool best = is_this(state.best.front());
   progress_.line(
       fmt::format("valid    step {}   {}{}", state.step, result->words(), best ? "   best" : ""));
   return true;

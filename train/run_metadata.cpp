@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <gnu/libc-version.h>
+#include <tbb/version.h>
 
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
@@ -7,6 +8,7 @@
 #include <bochner/train/run_metadata.hpp>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <xtensor/xtensor_config.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -18,6 +20,13 @@ std::string processor_name() {
       return line.substr(std::min(line.size(), line.find(':') + 2));
   }
   return "unknown";
+}
+
+nlohmann::ordered_json library_versions() {
+  return {{"xtensor", fmt::format("{}.{}.{}", XTENSOR_VERSION_MAJOR, XTENSOR_VERSION_MINOR,
+                                  XTENSOR_VERSION_PATCH)},
+          {"TBB", TBB_runtime_version()},
+          {"glibc", gnu_get_libc_version()}};
 }
 
 std::string compiler_name() { return fmt::format("GCC {}", __VERSION__); }
@@ -52,9 +61,13 @@ std::string run_metadata(const Config& config, const std::string& command,
                                  {"build", BOCHNER_BUILD_FLAGS},
                                  {"compiler", compiler_name()},
                                  {"products", backend_name()},
+                                 {"libraries", library_versions()},
                                  {"processor", processor_name()},
                                  {"threads", thread_count()},
                                  {"seed", config.integer("train.seed")}};
+#ifdef BOCHNER_COMMIT
+  meta["commit"] = BOCHNER_COMMIT;
+#endif
   if (!parent.empty()) meta["parent"] = parent;
   return meta.dump(2) + "\n";
 }

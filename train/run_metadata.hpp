@@ -13,8 +13,8 @@ std::string version_line();
 std::string numerics_fingerprint();
 /// Several lines for --version.
 std::string version_text();
-/// The text of meta.json: command, versions, compiler, processor, threads, seed, and the checkpoint
-/// it was forked from.
+/// The text of meta.json: command, versions, compiler, libraries, processor, threads, seed, the
+/// commit that was built where it is known, and the checkpoint it was forked from.
 std::string run_metadata(const Config& config, const std::string& command,
                          const std::string& parent = "");
 /// The checkpoint in such a text that the run was forked from, or "".

@@ -6,6 +6,7 @@
 #include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/layers/features/projection.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
+#include <bochner/train/format.hpp>
 #include <bochner/train/run_metadata.hpp>
 #include <bochner/train/session.hpp>
 #include <charconv>
@@ -16,6 +17,14 @@ namespace {
 std::uint64_t examples_per_step(const Config& config) {
   return std::uint64_t(config.integer("train.batch")) *
          std::uint64_t(config.integer("train.accumulate"));
+}
+
+/// Nothing when the text is no number, or one too large to be a step.
+std::optional<std::uint64_t> step_in(const std::string& text) {
+  std::uint64_t step = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return step;
 }
 
 /// Copies what the checkpoint holds under these names; the others are returned with the reason.
@@ -54,7 +63,7 @@ void require_not_forked(const RunDirectory& run) {
   const std::string parent = parent_in(run.meta());
   if (parent.empty()) return;
   throw DataError(run.path().string() + ": was to be forked from " + parent +
-                  " and ended before its first checkpoint; remove it and fork again");
+                  " and ended before its first checkpoint; fork it again");
 }
 
 void require_same_data(const Path& run, const TrainerState& saved, const TrainerState& now) {
@@ -62,7 +71,7 @@ void require_same_data(const Path& run, const TrainerState& saved, const Trainer
   throw DataError(run.string() +
                   ": the files of data.files have changed since the run began; restore them, or "
                   "start a new run from its weights: bochner fork " +
-                  run.string() + " ... --reset data");
+                  shell_word(run.string()) + " ... --reset data");
 }
 
 /// Another build or machine is an error with `strict`, else a note.
@@ -85,9 +94,7 @@ RunReference parse_run_reference(const std::string& text) {
   const std::size_t at = text.rfind('@');
   if (at == std::string::npos || std::filesystem::exists(text)) return {text, ""};
   const std::string checkpoint = text.substr(at + 1);
-  const bool number =
-      !checkpoint.empty() && checkpoint.find_first_not_of("0123456789") == std::string::npos;
-  if (checkpoint != "best" && !number) {
+  if (checkpoint != "best" && !step_in(checkpoint)) {
     throw std::invalid_argument(text + ": after @ must come \"best\" or a step");
   }
   return {text.substr(0, at), checkpoint};
@@ -97,12 +104,7 @@ CheckpointReader open_checkpoint(FileStorage& storage, const RunReference& refer
                                  std::vector<std::string>& skipped) {
   RunDirectory run = RunDirectory::read(storage, reference.directory);
   if (reference.checkpoint == "best") return run.load_best();
-  if (!reference.checkpoint.empty()) {
-    std::uint64_t step = 0;
-    std::from_chars(reference.checkpoint.data(),
-                    reference.checkpoint.data() + reference.checkpoint.size(), step);
-    return run.load_step(step);
-  }
+  if (!reference.checkpoint.empty()) return run.load_step(step_in(reference.checkpoint).value());
   std::optional<CheckpointReader> newest = run.newest_valid(skipped);
   if (!newest)
     throw DataError(reference.directory.string() + ": no checkpoint yet; resume the run first");
@@ -176,15 +178,14 @@ ForkResets parse_resets(const std::string& list) {
   return resets;
 }
 
-Session::Session(Config config, std::unique_ptr<Task> task, RunDirectory run)
-    : config_(std::move(config)),
-      task_(std::move(task)),
+Session::Session(const Config& config)
+    : config_(config),
+      task_(make_task(config_)),
       tokens_per_step_(examples_per_step(config_) * task_->tokens_per_example()),
       steps_per_epoch_(
           std::max<std::uint64_t>(1, task_->examples_per_epoch() / examples_per_step(config_))),
       total_steps_(steps_of_key("train.steps")),
-      trainer_(std::make_unique<Trainer>(config_, *task_, total_steps_)),
-      run_(std::move(run)) {
+      trainer_(std::make_unique<Trainer>(config_, *task_, total_steps_)) {
   state_.seed = std::uint64_t(config_.integer("train.seed"));
   state_.data_fingerprint = task_->data_fingerprint();
   state_.numerics = numerics_fingerprint();
@@ -195,15 +196,17 @@ std::uint64_t Session::steps_of_key(const char* key) const {
                                 std::int64_t(steps_per_epoch_)));
 }
 
+void Session::make_directory(FileStorage& storage, const Path& directory,
+                             const std::string& command, const std::string& parent) {
+  run_ = RunDirectory::create(storage, directory, print_config(config_),
+                              run_metadata(config_, command, parent));
+  require_space();
+}
+
 Session Session::start(FileStorage& storage, const Config& config, const Path& directory,
-                       const std::string& command, const std::string& parent) {
-  auto task = make_task(config);
-  Trainer(config, *task,
-          1);  // a group that matches nothing is refused before the directory is made
-  RunDirectory run = RunDirectory::create(storage, directory, print_config(config),
-                                          run_metadata(config, command, parent));
-  Session session(config, std::move(task), std::move(run));
-  session.require_space();
+                       const std::string& command) {
+  Session session(config);
+  session.make_directory(storage, directory, command, "");
   return session;
 }
 
@@ -219,11 +222,11 @@ Session Session::resume(FileStorage& storage, const Path& directory,
   require_resumable(before, config, directory.string());
   const std::optional<CheckpointReader> checkpoint = run.newest_valid(notes);
   if (!checkpoint) require_not_forked(run);
-  auto task = make_task(config);
-  Session session(std::move(config), std::move(task), std::move(run));
+  Session session(config);
+  session.run_ = std::move(run);
   session.require_space();
   if (!checkpoint) {
-    session.run_.metrics().rewind(0);
+    session.run_->metrics().rewind(0);
     session.keep_changes(before);
     return session;
   }
@@ -231,7 +234,7 @@ Session Session::resume(FileStorage& storage, const Path& directory,
   require_same_data(directory, saved, session.state_);
   compare_numerics(directory, saved, session.state_, strict, notes);
   session.restore(*checkpoint);
-  session.run_.metrics().rewind(saved.metrics_bytes);
+  session.run_->metrics().rewind(saved.metrics_bytes);
   session.keep_changes(before);
   return session;
 }
@@ -240,9 +243,24 @@ Session Session::fork(FileStorage& storage, const RunReference& parent, const Co
                       const Path& directory, const ForkResets& resets, const std::string& command,
                       std::vector<std::string>& notes) {
   const CheckpointReader checkpoint = open_checkpoint(storage, parent, notes);
-  Session session = start(storage, config, directory, command, checkpoint.path().string());
+  Session session(config);
+  session.take_over(checkpoint, resets, notes);
+  session.make_directory(storage, directory, command, checkpoint.path().string());
+  // Otherwise a resume before the first regular save would begin with new weights.
+  session.save();
+  return session;
+}
+
+void Session::take_over(const CheckpointReader& checkpoint, const ForkResets& resets,
+                        std::vector<std::string>& notes) {
+  const TrainerState& saved = checkpoint.state();
+  if (!resets.schedule && saved.step >= total_steps_)
+    throw ConfigError(fmt::format(
+        "{}: is at step {} and train.steps ends at {}, nothing is left to train; set a larger "
+        "train.steps, or count from 0 again: --reset schedule",
+        checkpoint.path().string(), saved.step, total_steps_));
   std::vector<NamedTensor> wanted;
-  for (const NamedTensor& named : session.trainer_->state()) {
+  for (const NamedTensor& named : trainer_->state()) {
     const bool optimizer = named.name.starts_with("optimizer/"),
                average = named.name.starts_with("ema/");
     if ((optimizer && resets.optimizer) || (average && resets.ema)) continue;
@@ -250,28 +268,22 @@ Session Session::fork(FileStorage& storage, const RunReference& parent, const Co
   }
   for (const std::string& left_out : load_tensors(checkpoint, wanted))
     notes.push_back("starts anew: " + left_out);
-  const TrainerState& saved = checkpoint.state();
-  session.trainer_->set_position(resets.schedule ? 0 : saved.step,
-                                 resets.data ? 0 : saved.examples);
-  if (!resets.optimizer) session.trainer_->optimizer().set_steps(saved.optimizer_steps);
-  if (!resets.ema && session.trainer_->average())
-    session.trainer_->average()->set_steps(saved.ema_steps);
-  session.state_.step = session.trainer_->steps();
-  session.state_.examples = session.trainer_->examples();
-  session.state_.tokens = session.state_.step * session.tokens_per_step_;
-  // Otherwise a resume before the first regular save would begin with new weights.
-  session.save();
-  return session;
+  trainer_->set_position(resets.schedule ? 0 : saved.step, resets.data ? 0 : saved.examples);
+  if (!resets.optimizer) trainer_->optimizer().set_steps(saved.optimizer_steps);
+  if (!resets.ema && trainer_->average()) trainer_->average()->set_steps(saved.ema_steps);
+  state_.step = trainer_->steps();
+  state_.examples = trainer_->examples();
+  state_.tokens = state_.step * tokens_per_step_;
 }
 
 void Session::require_space() {
   std::uint64_t bytes = 0;
   for (const NamedTensor& named : trainer_->state()) bytes += named.tensor->size() * sizeof(real);
-  run_.preflight(bytes);
+  run_->preflight(bytes);
 }
 
 void Session::keep_changes(const Config& before) {
-  if (config_ != before) run_.replace_config(print_config(config_));
+  if (config_ != before) run_->replace_config(print_config(config_));
 }
 
 void Session::restore(const CheckpointReader& checkpoint) {
@@ -287,7 +299,7 @@ void Session::restore(const CheckpointReader& checkpoint) {
 CheckpointContent Session::content() {
   state_.optimizer_steps = trainer_->optimizer().steps();
   state_.ema_steps = trainer_->average() ? trainer_->average()->steps() : 0;
-  state_.metrics_bytes = run_.metrics().bytes();
+  state_.metrics_bytes = run_->metrics().bytes();
   CheckpointContent content{print_config(config_), {}, state_};
   for (const NamedTensor& named : trainer_->state()) {
     content.tensors.push_back({named.name, named.tensor->shape(), named.tensor->data()});
@@ -296,9 +308,9 @@ CheckpointContent Session::content() {
 }
 
 Path Session::save() {
-  const Path path = run_.save(content());
-  run_.retain(state_, {std::size_t(config_.integer("train.checkpoint.keep_last")),
-                       std::size_t(config_.integer("train.checkpoint.keep_best"))});
+  const Path path = run_->save(content());
+  run_->retain(state_, {std::size_t(config_.integer("train.checkpoint.keep_last")),
+                        std::size_t(config_.integer("train.checkpoint.keep_best"))});
   return path;
 }
 

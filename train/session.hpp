@@ -11,7 +11,7 @@ struct RunReference {
   Path directory;
   std::string checkpoint;  ///< "", "best" or a step
 };
-/// Throws std::invalid_argument when what follows the last @ is neither "best" nor a number.
+/// Throws std::invalid_argument when what follows the last @ is neither "best" nor a step.
 RunReference parse_run_reference(const std::string& text);
 /// The checkpoint that is meant; what was wrong with newer ones is added to `skipped`. Throws
 /// DataError if none.
@@ -35,9 +35,9 @@ ForkResets parse_resets(const std::string& list);
 
 class Session {
  public:
-  /// A new run in `directory`; nothing is trained yet.
+  /// A new run in `directory`, which is made when all else is there; nothing is trained yet.
   static Session start(FileStorage& storage, const Config& config, const Path& directory,
-                       const std::string& command, const std::string& parent = "");
+                       const std::string& command);
   /// Goes on with a run: `changes` may only touch keys that resume may change, and stay in its
   /// config.toml. Notes for the user go to `notes`. With `strict`, a build or machine other than
   /// the checkpoint's is an error and not a note.
@@ -45,7 +45,7 @@ class Session {
                         const std::vector<std::string>& changes, bool strict,
                         std::vector<std::string>& notes);
   /// A new run that takes over from a checkpoint what fits, except what is reset; its first
-  /// checkpoint is on the disk when it returns.
+  /// checkpoint is on the disk when it returns. Throws ConfigError when no steps are left.
   static Session fork(FileStorage& storage, const RunReference& parent, const Config& config,
                       const Path& directory, const ForkResets& resets, const std::string& command,
                       std::vector<std::string>& notes);
@@ -53,7 +53,7 @@ class Session {
   const Config& config() const { return config_; }
   Task& task() { return *task_; }
   Trainer& trainer() { return *trainer_; }
-  RunDirectory& run() { return run_; }
+  RunDirectory& run() { return *run_; }
   TrainerState& state() { return state_; }
   std::uint64_t total_steps() const { return total_steps_; }
   std::uint64_t tokens_per_step() const { return tokens_per_step_; }
@@ -64,8 +64,13 @@ class Session {
   Path save();
 
  private:
-  Session(Config config, std::unique_ptr<Task> task, RunDirectory run);
+  /// Not bound to a directory yet.
+  explicit Session(const Config& config);
+  void make_directory(FileStorage& storage, const Path& directory, const std::string& command,
+                      const std::string& parent);
   CheckpointContent content();
+  void take_over(const CheckpointReader& checkpoint, const ForkResets& resets,
+                 std::vector<std::string>& notes);
   void restore(const CheckpointReader& checkpoint);
   /// Refuses a disk without room for a checkpoint before the first step.
   void require_space();
@@ -75,7 +80,7 @@ class Session {
   std::unique_ptr<Task> task_;
   std::uint64_t tokens_per_step_, steps_per_epoch_, total_steps_;
   std::unique_ptr<Trainer> trainer_;
-  RunDirectory run_;
+  std::optional<RunDirectory> run_;
   TrainerState state_;
 };
 

@@ -231,6 +231,37 @@ TEST_F(ResumedRun, RefusesOtherData) {
               StartsWith("run: the files of data.files have changed since the run began"));
 }
 
+TEST_F(ResumedRun, FindsItsDataWhereTheyAreNow) {
+  CrashingStorage whole;
+  start_leg(whole, config(), 1);
+  start_leg(storage, config(), 1, Ending::signal, 5);
+  const auto files = [&](const char* name, const std::string& text) {
+    return "data.files=['" + folder.write(name, text).string() + "']";
+  };
+  folder.write("text", "other words");
+  { Session::resume(storage, tiny_run, {files("moved", tiny_text())}, true, notes); }
+  resume_leg(storage, 1);
+  EXPECT_EQ(difference(remains_of(storage), remains_of(whole)), "");
+  const std::string other = files("other", tiny_text() + "more");
+  EXPECT_THAT(
+      message_of<DataError>([&] { Session::resume(storage, tiny_run, {other}, true, notes); }),
+      StartsWith("run: the files of data.files have changed since the run began"));
+}
+
+TEST_F(ResumedRun, OfAForkWithoutStepsLeftIsNotMade) {
+  start_leg(storage, config({"train.steps=20"}), 1);
+  const auto fork = [&](const ForkResets& resets) {
+    return Session::fork(storage, {tiny_run, ""}, config({"train.steps=20"}), "forked", resets,
+                         "test", notes);
+  };
+  EXPECT_EQ(message_of<ConfigError>([&] { fork({}); }),
+            "run/checkpoints/step-000000000020.ckpt: is at step 20 and train.steps ends at 20, "
+            "nothing is left to train; set a larger train.steps, or count from 0 again: "
+            "--reset schedule");
+  EXPECT_FALSE(storage.exists("forked"));
+  EXPECT_EQ(fork({.schedule = true}).state().step, 0u);
+}
+
 TEST_F(ResumedRun, OfAForkGoesOnFromItsParent) {
   start_leg(storage, config(), 1, Ending::signal, 30);
   const RunReference parent{tiny_run, ""};
@@ -248,7 +279,9 @@ TEST_F(ResumedRun, OfAForkThatHasNotTakenOverItsParentIsRefused) {
   storage.unlink("forked/checkpoints/step-000000000030.ckpt");
   EXPECT_EQ(message_of<DataError>([&] { Session::resume(storage, "forked", {}, true, notes); }),
             "forked: was to be forked from run/checkpoints/step-000000000030.ckpt and ended before "
-            "its first checkpoint; remove it and fork again");
+            "its first checkpoint; fork it again");
+  Session::fork(storage, {tiny_run, ""}, config(), "forked", {}, "test", notes);
+  EXPECT_EQ(Session::resume(storage, "forked", {}, true, notes).state().step, 30u);
 }
 
 TEST_F(ResumedRun, GoesOnAfterAFullDisk) {

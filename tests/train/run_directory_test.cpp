@@ -74,9 +74,25 @@ TEST(RunDirectory, WorksOnARealFileSystem) {
   std::filesystem::remove_all(directory);
 }
 
+TEST(RunDirectory, MayBeNamedWithASlashAtTheEnd) {
+  std::string pattern = testing::TempDir() + "bochner-run-XXXXXX";
+  const Path directory = mkdtemp(pattern.data());
+  PosixStorage storage;
+  {
+    RunDirectory run = RunDirectory::create(storage, directory / "a/run/", "text", "{}");
+    EXPECT_EQ(run.path(), directory / "a/run");
+    save_until(run, 10);
+  }
+  EXPECT_EQ(RunDirectory::open(storage, directory / "a/run/").path(), directory / "a/run");
+  std::filesystem::remove_all(directory);
+}
+
 TEST(RunDirectory, IsNotCreatedOverSomethingElse) {
   CrashingStorage storage;
-  create_sample_run(storage);
+  {
+    RunDirectory run = create_sample_run(storage);
+    save_until(run, 10);
+  }
   EXPECT_EQ(error_of<std::invalid_argument>([&] { create_sample_run(storage); }),
             "runs/sample: holds a run already; continue it with: bochner resume runs/sample, or "
             "choose another directory with --run");
@@ -86,6 +102,61 @@ TEST(RunDirectory, IsNotCreatedOverSomethingElse) {
       error_of<std::invalid_argument>([&] { RunDirectory::create(storage, "texts", "", ""); }),
       "texts: is not empty (poem.txt); choose another directory with --run");
   EXPECT_THAT(storage.list("texts"), ElementsAre("poem.txt"));
+  storage.make_directory("mine");
+  storage.create_exclusive("mine/config.toml");
+  EXPECT_THAT(
+      error_of<std::invalid_argument>([&] { RunDirectory::create(storage, "mine", "", ""); }),
+      StartsWith("mine: holds a run already"));
+  EXPECT_THAT(storage.list("mine"), ElementsAre("config.toml"));
+}
+
+/// A run with lines of metrics and no checkpoint.
+void fail_early(FileStorage& storage) {
+  RunDirectory run = create_sample_run(storage);
+  run.metrics().append(faults::metrics_line(5));
+  run.metrics().sync();
+}
+
+TEST(RunDirectory, IsCreatedOverARunThatEndedBeforeItsFirstCheckpoint) {
+  CrashingStorage storage;
+  fail_early(storage);
+  RunDirectory run = RunDirectory::create(storage, run_path, "new config", "new meta");
+  EXPECT_EQ(run.config() + ", " + run.meta(), "new config, new meta");
+  EXPECT_EQ(read_file(storage, run_path / "metrics.jsonl"), "");
+}
+
+/// After a power loss at any operation: the old run, the new one, or none and room for it.
+TEST(RunDirectory, IsNeverHalfOfTheOneItReplaces) {
+  bool crashed = true;
+  std::size_t replaced = 0;
+  for (std::size_t crash_at = 0; crashed; ++crash_at) {
+    CrashingStorage storage;
+    fail_early(storage);
+    storage = storage.settled();
+    storage.crash_at = crash_at;
+    crashed = false;
+    try {
+      RunDirectory::create(storage, run_path, "new config", "new meta");
+    } catch (const faults::PowerLoss&) {
+      crashed = true;
+    }
+    const std::size_t pending = storage.pending();
+    ASSERT_LT(pending, 12u);
+    for (std::size_t bits = 0; bits < std::size_t(1) << pending; ++bits) {
+      std::vector<bool> survives(pending);
+      for (std::size_t i = 0; i < pending; ++i) survives[i] = bits >> i & 1;
+      CrashingStorage disk = storage.after_crash(survives, CrashingStorage::never);
+      if (disk.exists(run_path / "config.toml")) {
+        RunDirectory run = RunDirectory::open(disk, run_path);
+        const bool is_new = run.config() == "new config";
+        EXPECT_EQ(run.meta(), is_new ? "new meta" : "{}") << crash_at;
+        EXPECT_EQ(run.metrics().bytes() == 0, is_new) << crash_at;
+        replaced += is_new;
+      }
+      RunDirectory::create(disk, run_path, "later", "later");
+    }
+  }
+  EXPECT_GT(replaced, 0u);
 }
 
 TEST(RunDirectory, OpensOnlyRuns) {

@@ -50,12 +50,12 @@ TEST(TrainerState, AMemberThatIsNotSavedIsNoticed) {
   EXPECT_NE(count_serialized<Forgetful>(), count_members<Forgetful>());
 }
 
-std::vector<std::uint64_t> best_steps(
-    const std::vector<std::pair<std::uint64_t, double>>& history) {
+std::vector<std::uint64_t> best_steps(const std::vector<std::pair<std::uint64_t, double>>& history,
+                                      std::size_t keep = 2) {
   TrainerState state;
   for (const auto& [step, metric] : history) {
     state.step = step;
-    record_best(state, metric, 2);
+    record_best(state, metric, keep);
   }
   std::vector<std::uint64_t> steps;
   for (const BestCheckpoint& entry : state.best) steps.push_back(entry.step);
@@ -68,6 +68,7 @@ TEST(RecordBest, KeepsTheLowestAndTheEarlierOfTies) {
   EXPECT_EQ(best_steps({{1, 1.0}, {2, 1.0}, {3, 1.0}}), (Steps{1, 2}));
   EXPECT_EQ(best_steps({{1, 1.0}, {1, 5.0}, {2, 2.0}}), (Steps{2, 1}));
   EXPECT_EQ(best_steps({{1, std::numeric_limits<double>::quiet_NaN()}, {2, 4.0}}), (Steps{2}));
+  EXPECT_EQ(best_steps({{1, 3.0}, {2, 1.0}, {3, 2.0}}, 0), (Steps{2}));
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ std::string json_of(const std::vector<Outcome>& outcomes, std::uint64_t step) {
 int compress_command(const std::string& run, const CompressionOptions& options) {
   const std::vector<Variant> variants = variants_of(options);
   PosixStorage storage;
-  const auto [checkpoint, config] = load_run(storage, run);
+  const auto [checkpoint, config] = load_run(storage, run, options.sets);
   const auto task = make_task(config);
   load_model(checkpoint, task->model(), options.averaged);
   const Projection projection = projection_of(*task, run);

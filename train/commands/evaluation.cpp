@@ -64,9 +64,7 @@ const SplitName& split_called(const std::string& name) {
 int eval_command(const std::string& run, const EvaluationOptions& options) {
   const SplitName& split = split_called(options.split);
   PosixStorage storage;
-  auto [checkpoint, config] = load_run(storage, run);
-  for (const std::string& set : options.sets) apply_set(config, set);
-  validate(config);
+  const auto [checkpoint, config] = load_run(storage, run, options.sets);
   const auto task = make_task(config);
   load_model(checkpoint, task->model(), options.averaged);
   const std::size_t batch = std::size_t(config.integer("train.batch"));

@@ -11,7 +11,11 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 CheckpointReader open_run_or_file(FileStorage& storage, const std::string& text) {
-  if (std::filesystem::is_regular_file(text)) return CheckpointReader(storage, text);
+  // A link that the user names is followed; inside of a run there are none.
+  if (std::filesystem::is_regular_file(text))
+    return CheckpointReader(storage, std::filesystem::is_symlink(text)
+                                         ? Path(std::filesystem::canonical(text))
+                                         : Path(text));
   std::vector<std::string> skipped;
   CheckpointReader checkpoint = open_checkpoint(storage, parse_run_reference(text), skipped);
   for (const std::string& note : skipped) fmt::print(stderr, "skipped {}\n", note);
@@ -26,7 +30,8 @@ void print_json(const CheckpointReader& checkpoint) {
       {"path", checkpoint.path().string()}, {"step", state.step}, {"tokens", state.tokens},
       {"examples", state.examples},         {"seed", state.seed}, {"numerics", state.numerics},
       {"wall_seconds", state.wall_seconds}};
-  if (state.best_step > 0) json["best"] = {{"step", state.best_step}, {"valid", state.best_metric}};
+  if (!state.best.empty())
+    json["best"] = {{"step", state.best.front().step}, {"valid", state.best.front().metric}};
   for (const StoredTensor& tensor : checkpoint.tensors()) {
     json["tensors"].push_back(
         {{"name", tensor.name},
@@ -59,8 +64,8 @@ void print_text(const CheckpointReader& checkpoint) {
   fmt::print("file      {}   intact\n", checkpoint.path().string());
   fmt::print("step      {}   {} tokens, {} of training\n", state.step,
              format_count(double(state.tokens)), format_duration(state.wall_seconds));
-  if (state.best_step > 0)
-    fmt::print("best      {:.4f} at step {}\n", state.best_metric, state.best_step);
+  if (!state.best.empty())
+    fmt::print("best      {:.4f} at step {}\n", state.best.front().metric, state.best.front().step);
   fmt::print("numerics  {}\n", state.numerics);
   print_group(checkpoint, "model", true);
   print_group(checkpoint, "buffer", true);

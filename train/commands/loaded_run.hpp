@@ -7,7 +7,9 @@ struct LoadedRun {
   CheckpointReader checkpoint;
   Config config;
 };
-/// The checkpoint that "RUN", "RUN@best" or "RUN@1000" means; skipped ones are named on stderr.
-LoadedRun load_run(FileStorage& storage, const std::string& reference);
+/// The checkpoint that "RUN", "RUN@best" or "RUN@1000" means, and its config with the changes of
+/// --set, checked; skipped checkpoints are named on stderr.
+LoadedRun load_run(FileStorage& storage, const std::string& reference,
+                   const std::vector<std::string>& sets = {});
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -32,9 +32,10 @@ std::string contents_of(const MetricsLog& log, const Specimen& now) {
 
 }  // namespace
 
-int plot_command(const std::string& reference, bool averaged) {
+int plot_command(const std::string& reference, const std::vector<std::string>& sets,
+                 bool averaged) {
   PosixStorage storage;
-  const auto [checkpoint, config] = load_run(storage, reference);
+  const auto [checkpoint, config] = load_run(storage, reference, sets);
   const Path directory = parse_run_reference(reference).directory;
   const Path metrics = directory / "metrics.jsonl";
   const MetricsLog log =

@@ -8,7 +8,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 int predict_command(const std::string& run, const PredictionOptions& options) {
   PosixStorage storage;
-  const auto [checkpoint, config] = load_run(storage, run);
+  const auto [checkpoint, config] = load_run(storage, run, options.sets);
   const auto task = make_task(config);
   load_model(checkpoint, task->model(), options.averaged);
   write_array(options.output, task->predict(read_array(options.input, table_options(config))));

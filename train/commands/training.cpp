@@ -28,18 +28,19 @@ void print_header(Session& session, Progress& progress) {
 int report(StopReason reason, Session& session, SignalGuard& signals, Progress& progress,
            const std::string& program) {
   const TrainerState& state = session.state();
-  const std::string run = session.run().path().string();
+  const std::string run = shell_word(session.run().path().string());
   const std::string best =
-      state.best_step > 0 ? fmt::format("; best validation {:.4f} {} at step {}", state.best_metric,
-                                        session.task().loss_unit(), state.best_step)
-                          : "";
+      state.best.empty()
+          ? ""
+          : fmt::format("; best validation {:.4f} {} at step {}", state.best.front().metric,
+                        session.task().loss_unit(), state.best.front().step);
   switch (reason) {
     case StopReason::finished:
       progress.line(fmt::format("done     step {}{}", state.step, best));
       return exit_done;
     case StopReason::no_improvement:
       progress.line(fmt::format("done     step {}, no improvement in {}{}", state.step,
-                                format_number_of(state.validations_since_best, "validation"),
+                                format_number_of(state.validations_since_improvement, "validation"),
                                 best));
       return exit_done;
     case StopReason::time_limit:
@@ -55,14 +56,14 @@ int report(StopReason reason, Session& session, SignalGuard& signals, Progress& 
 /// The loop, whose errors say how to go on with this run.
 StopReason train(Session& session, Progress& progress, SignalGuard& signals, TapeObserver* observer,
                  const std::string& program) {
-  const std::string run = session.run().path().string();
+  const std::string path = session.run().path().string(), run = shell_word(path);
   try {
     return TrainingLoop(session, progress, signals, observer).run();
   } catch (const DivergedError& error) {
     // The learning rate of a run is fixed by its checkpoints.
     const bool saved = !session.run().list_checkpoints().empty();
     throw DivergedError(fmt::format(
-        "{}: {} in {}", run, error.what(),
+        "{}: {} in {}", path, error.what(),
         saved ? fmt::format("a fork: {} fork {} CONFIG --run DIR --set optim.lr=...", program, run)
               : "a new run"));
   } catch (const IoError& error) {
@@ -79,14 +80,13 @@ int drive(Session& session, ProgressMode mode, const TrainingOptions& options,
   for (const std::string& note : notes) progress.warning("note     " + note);
   if (!origin.empty()) progress.line(origin);
   OpProfile profile;
-  const std::string program = options.command.substr(0, options.command.find(' '));
   const StopReason reason =
-      train(session, progress, signals, options.profile ? &profile : nullptr, program);
+      train(session, progress, signals, options.profile ? &profile : nullptr, options.program);
   if (options.profile) {
     progress.line(profile.table());
     session.run().write_profile(profile.json());
   }
-  return report(reason, session, signals, progress, program);
+  return report(reason, session, signals, progress, options.program);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <bochner/train/config/config.hpp>
+#include <bochner/train/format.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -86,7 +87,7 @@ void require_resumable(const Config& before, const Config& after, const std::str
       throw ConfigError(fmt::format(
           "{}: {} is fixed at {} by its checkpoints; a new run can start from them: bochner fork "
           "{} ...",
-          run, change.name, format_value(change.before), run));
+          run, change.name, format_value(change.before), shell_word(run)));
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -15,8 +15,11 @@ void check_range(const Config& config, const ParameterRow& row) {
   if (const auto* integer = std::get_if<std::int64_t>(&value))
     demand(row.range.contains(static_cast<double>(*integer)), "");
   if (const auto* number = std::get_if<double>(&value)) demand(row.range.contains(*number), "");
-  if (const auto* period = std::get_if<Period>(&value))
+  if (const auto* period = std::get_if<Period>(&value)) {
     demand(row.range.contains(period->count), "");
+    if (!has_units(*period, row.units))
+      fail(config, row.name, fmt::format("must be {}", text_of(row.units)));
+  }
   if (const auto* numbers = std::get_if<std::vector<double>>(&value))
     for (const double number : *numbers) demand(row.range.contains(number), "every number ");
 }
@@ -112,12 +115,6 @@ void check_optimizer(const Config& config) {
 }
 
 void check_training(const Config& config) {
-  if (config.period("train.steps").is_time())
-    fail(config, "train.steps",
-         "must be steps, epochs or tokens; the limit in wall time is train.time");
-  const Period& time = config.period("train.time");
-  if (!time.off() && !time.is_time())
-    fail(config, "train.time", "must be a wall time such as 45s, 30min or 2h");
   if (config.integer("train.stop.patience") == 0) return;
   check_validation(config);
   if (config.period("train.validate.every").off())

@@ -8,6 +8,7 @@ Rows images_rows() {
       {.name = "data.validation_files",
        .initial = std::vector<std::string>{},
        .doc = "images: files to validate on; without them the last data.validation of data.files",
+       .resume = true,
        .path = true},
       {.name = "data.grey",
        .initial = false,

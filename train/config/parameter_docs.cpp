@@ -60,8 +60,10 @@ void append_section(std::string& page, const ParameterTable& table, const std::s
 
 std::string type_text(const ParameterRow& row) {
   if (row.choices) return one_of(row.choices());
+  std::string text = kind_text(row.kind());
+  if (row.units != PeriodUnits::any) text.append(" of ").append(text_of(row.units));
   const std::string range = row.range.text();
-  return kind_text(row.kind()) + (range.empty() ? "" : ", " + range);
+  return text + (range.empty() ? "" : ", " + range);
 }
 
 std::string help_text(const ParameterTable& table, std::string_view section) {

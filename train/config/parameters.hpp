@@ -50,6 +50,8 @@ struct ParameterRow {
   ConfigValue initial;
   std::string doc;
   Range range = {};
+  /// Of a period.
+  PeriodUnits units = PeriodUnits::any;
   /// Asked each time, so that a kind registered at run time is known.
   NameList choices = {};
   /// Whether `resume` may change it.

@@ -53,6 +53,23 @@ Period make_period(double number, const Suffix& suffix) {
 
 }  // namespace
 
+const char* text_of(PeriodUnits units) {
+  switch (units) {
+    case PeriodUnits::any:
+      break;
+    case PeriodUnits::countable:
+      return "steps, epochs or tokens such as 500, 2e or 10Mt";
+    case PeriodUnits::wall_time:
+      return "wall time such as 45s, 30min or 2h";
+  }
+  return "";
+}
+
+bool has_units(const Period& period, PeriodUnits units) {
+  return units == PeriodUnits::any || period.off() ||
+         period.is_time() == (units == PeriodUnits::wall_time);
+}
+
 Period parse_period(std::string_view text) {
   if (text.empty()) return {};
   double number = 0;

@@ -23,6 +23,13 @@ struct Period {
   bool operator==(const Period&) const = default;
 };
 
+/// The units that a period may have where not all make sense.
+enum class PeriodUnits { any, countable, wall_time };
+/// "steps, epochs or tokens such as 500, 2e or 10Mt"; "" of any.
+const char* text_of(PeriodUnits units);
+/// Whether the period has such a unit or is off.
+bool has_units(const Period& period, PeriodUnits units);
+
 /// Reads `500`, `2e`, `10Mt`, `30min`; "" is off. Throws std::invalid_argument with the grammar.
 Period parse_period(std::string_view text);
 

@@ -63,13 +63,12 @@ void add_learning(Page& page, const RunReport& report, const MetricsLog& log) {
   std::vector<Figure> figures{{fmt::format("{}", state.step), "steps"},
                               {format_count(double(state.tokens)), "tokens"},
                               {format_count(double(report.parameters)), "parameters"}};
-  if (state.best_step > 0) {
-    figures.push_back(
-        {fmt::format("{:.4f}", state.best_metric),
-         fmt::format("best validation, {} (step {})", report.loss_unit, state.best_step)});
+  if (!state.best.empty()) {
+    const BestCheckpoint& best = state.best.front();
+    figures.push_back({fmt::format("{:.4f}", best.metric),
+                       fmt::format("best validation, {} (step {})", report.loss_unit, best.step)});
     if (log.curves.contains("bits_per_token"))
-      figures.push_back(
-          {fmt::format("{:.4f}", state.best_metric / std::numbers::ln2), "bits per token"});
+      figures.push_back({fmt::format("{:.4f}", best.metric / std::numbers::ln2), "bits per token"});
   }
   if (state.wall_seconds > 0)
     figures.push_back({format_count(double(state.tokens) / state.wall_seconds), "tokens a second"});

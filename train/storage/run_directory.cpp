@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/train/format.hpp>
 #include <bochner/train/storage/commit_file.hpp>
 #include <bochner/train/storage/run_directory.hpp>
 #include <charconv>
@@ -38,10 +39,10 @@ std::string steps_in_words(const std::vector<std::uint64_t>& steps) {
   return text;
 }
 
-/// What a creation that was interrupted before config.toml may leave.
+/// What a run without a checkpoint, or its creation that was interrupted, may leave.
 bool may_be_in_a_fresh_directory(const std::string& name) {
-  return name == lock_name || name == meta_name || name == metrics_name || name == "checkpoints" ||
-         is_temporary_name(name);
+  return name == lock_name || name == meta_name || name == metrics_name || name == config_name ||
+         name == "checkpoints" || is_temporary_name(name);
 }
 
 void require_run(FileStorage& storage, const Path& path) {
@@ -52,13 +53,23 @@ void require_run(FileStorage& storage, const Path& path) {
 
 }  // namespace
 
-RunDirectory RunDirectory::create(FileStorage& storage, const Path& path, const std::string& config,
-                                  const std::string& meta) {
-  RunDirectory run(storage, path);
+// "runs/new/" is the same directory as "runs/new", but has another parent and no name.
+RunDirectory::RunDirectory(FileStorage& storage, const Path& path)
+    : storage_(&storage), path_(path.has_filename() ? path : path.parent_path()) {}
+
+RunDirectory RunDirectory::create(FileStorage& storage, const Path& directory,
+                                  const std::string& config, const std::string& meta) {
+  RunDirectory run(storage, directory);
+  const Path& path = run.path();
   make_directories(storage, path);
   run.refuse_unless_fresh();
   run.acquire_lock();
   run.refuse_unless_fresh();
+  // First, because its name is what makes the directory a run: never the old config with new files.
+  if (storage.exists(path / config_name)) {
+    storage.unlink(path / config_name);
+    storage.sync_directory(path);
+  }
   make_directories(storage, run.checkpoints());
   run.remove_temporaries();
   run.preflight(probe_bytes);
@@ -67,7 +78,7 @@ RunDirectory RunDirectory::create(FileStorage& storage, const Path& path, const 
   commit_file(storage, path / meta_name, meta);
   // An interrupted creation may have left directories whose names are not on the disk.
   storage.sync_directory(path.parent_path());
-  // Last, because its name is what makes the directory a run.
+  // Last, for the same reason.
   commit_file(storage, path / config_name, config);
   return run;
 }
@@ -87,11 +98,18 @@ RunDirectory RunDirectory::read(FileStorage& storage, const Path& path) {
   return RunDirectory(storage, path);
 }
 
+/// Whether there is more than a config that trained nothing yet. A lone config.toml is not ours.
+bool RunDirectory::has_progress() const {
+  if (!storage_->exists(path_ / meta_name) || !storage_->exists(checkpoints())) return true;
+  const std::vector<std::string> names = storage_->list(checkpoints());
+  return !std::all_of(names.begin(), names.end(), is_temporary_name);
+}
+
 void RunDirectory::refuse_unless_fresh() const {
-  if (storage_->exists(path_ / config_name)) {
-    throw std::invalid_argument(path_.string() +
-                                ": holds a run already; continue it with: bochner resume " +
-                                path_.string() + ", or choose another directory with --run");
+  if (storage_->exists(path_ / config_name) && has_progress()) {
+    throw std::invalid_argument(
+        path_.string() + ": holds a run already; continue it with: bochner resume " +
+        shell_word(path_.string()) + ", or choose another directory with --run");
   }
   std::vector<std::string> names = storage_->list(path_);
   if (storage_->exists(checkpoints())) {
@@ -195,8 +213,8 @@ CheckpointReader RunDirectory::load_best() {
   for (const BestCheckpoint& best : newest->state().best) {
     if (storage_->exists(checkpoint_path(best.step))) return load_step(best.step);
   }
-  throw DataError(path_.string() + ": the best step " +
-                  std::to_string(newest->state().best.front().step) + " could not be saved; " +
+  throw DataError(path_.string() + ": the checkpoint of the best step " +
+                  std::to_string(newest->state().best.front().step) + " was not kept; " +
                   steps_in_words(list_checkpoints()));
 }
 

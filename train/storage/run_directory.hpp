@@ -22,9 +22,10 @@ struct Retention {
 /// The storage must outlive the directory. A run under training holds run.lock until destroyed.
 class RunDirectory {
  public:
-  /// A new run in a missing or empty directory (or what a creation that was interrupted left).
-  /// Returns when all of it is on the disk. Throws std::invalid_argument when the directory holds
-  /// something, IoError when it is locked, read-only or full.
+  /// A new run in a missing or empty directory, or in place of what a creation that was interrupted
+  /// or a run that ended before its first checkpoint left. Returns when all of it is on the disk.
+  /// Throws std::invalid_argument when the directory holds something, IoError when it is locked,
+  /// read-only or full.
   static RunDirectory create(FileStorage& storage, const Path& path, const std::string& config,
                              const std::string& meta);
   /// An existing run, locked, to go on with; removes what an interrupted save left behind.
@@ -65,8 +66,9 @@ class RunDirectory {
   void retain(const TrainerState& state, const Retention& policy);
 
  private:
-  RunDirectory(FileStorage& storage, Path path) : storage_(&storage), path_(std::move(path)) {}
+  RunDirectory(FileStorage& storage, const Path& path);
   Path checkpoints() const { return path_ / "checkpoints"; }
+  bool has_progress() const;
   void refuse_unless_fresh() const;
   void acquire_lock();
   void remove_temporaries();
