@@ -40,20 +40,19 @@ std::vector<EventTable> read_events(const Config& config) {
 std::unique_ptr<EventSource> event_source(const Config& config) {
   if (config.text("data.kind") == "hawkes")
     return std::make_unique<HawkesEvents>(hawkes_spec(config), example_set(config));
-  const EventFilesSpec spec{std::size_t(config.integer("data.length")),
-                            config.number("data.validation"),
-                            std::uint64_t(config.integer("train.seed"))};
+  const EventFilesSpec spec{config.count("data.length"), config.number("data.validation"),
+                            config.count("train.seed")};
   return std::make_unique<EventFiles>(read_events(config), spec);
 }
 
 EventModelSpec event_model_spec(const Config& config, std::size_t types) {
   EventModelSpec spec;
   spec.types = types;
-  spec.length = std::size_t(config.integer("data.length"));
+  spec.length = config.count("data.length");
   spec.positions = config.text("model.positions");
   spec.time = time_encoding_spec(config);
   spec.stack = stack_spec(config);
-  spec.intensity.delays = std::size_t(config.integer("model.intensity.delays"));
+  spec.intensity.delays = config.count("model.intensity.delays");
   spec.intensity.shortest = config.number("model.intensity.shortest");
   spec.intensity.longest = config.number("model.intensity.longest");
   return spec;
@@ -76,30 +75,29 @@ std::uint64_t right_ones(const Var& scores, const Indices& labels) {
 }  // namespace
 
 TimeEncodingSpec time_encoding_spec(const Config& config) {
-  const auto count = [&](const char* name) { return std::size_t(config.integer(name)); };
   TimeEncodingSpec spec;
   spec.kind = config.text("model.time.kind");
   spec.use = config.text("model.time.use");
-  spec.m = count("model.time.m");
-  spec.degree = count("model.time.degree");
+  spec.m = config.count("model.time.m");
+  spec.degree = config.count("model.time.degree");
   spec.paired = config.flag("model.time.paired");
   spec.shortest = config.number("model.time.shortest");
   spec.longest = config.number("model.time.longest");
   spec.density.draws = "sobol";  // frequencies are points of a line: nothing else spreads as well
-  spec.density.redraw = count("model.time.redraw") * count("train.accumulate");
-  spec.density.seed = count("train.seed");
+  spec.density.redraw = config.count("model.time.redraw") * config.count("train.accumulate");
+  spec.density.seed = config.count("train.seed");
   spec.density.log_scale = config.number("model.time.log_scale");
-  spec.density.components = count("model.time.components");
+  spec.density.components = config.count("model.time.components");
   spec.density.degrees = config.number("model.time.degrees");
-  spec.density.knots = count("model.time.knots");
+  spec.density.knots = config.count("model.time.knots");
   return spec;
 }
 
 HawkesSpec hawkes_spec(const Config& config) {
   HawkesSpec spec;
   spec.kernel = config.text("data.excitation");
-  spec.types = std::size_t(config.integer("data.types"));
-  spec.length = std::size_t(config.integer("data.length"));
+  spec.types = config.count("data.types");
+  spec.length = config.count("data.length");
   spec.branching = config.number("data.branching");
   spec.lag = config.number("data.lag");
   return spec;
@@ -140,7 +138,7 @@ EventTask::EventTask(const Config& config)
       columns_(event_columns(config)),
       spec_(event_model_spec(config, data_->types())),
       model_(spec_) {
-  initialize(model_, std::uint64_t(config.integer("train.seed")));
+  initialize(model_, config.count("train.seed"));
   const std::uint64_t count = std::min(scale_sequences, data_->examples().train);
   model_.scale().fit(data_->batch(0, std::size_t(count)).times);
 }

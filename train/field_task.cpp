@@ -13,18 +13,14 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-std::size_t count_of(const Config& config, const char* key) {
-  return std::size_t(config.integer(key));
-}
-
 /// Frequencies of space, or of time, whose draws are others.
 FourierSpec fourier_spec(const Config& config, bool of_time) {
   FourierSpec spec;
   spec.dimensions = of_time ? 1 : 2;
-  spec.frequencies = count_of(config, of_time ? "model.encoding.time" : "model.encoding.space");
+  spec.frequencies = config.count(of_time ? "model.encoding.time" : "model.encoding.space");
   spec.kind = config.text("model.encoding.frequencies");
   spec.scale = config.number(of_time ? "model.encoding.time_scale" : "model.encoding.space_scale");
-  spec.seed = count_of(config, "train.seed");
+  spec.seed = config.count("train.seed");
   spec.stream = of_time;
   return spec;
 }
@@ -63,10 +59,10 @@ bool reads_films(const Config& config) { return config.text("data.kind") == "fie
 FieldSpec field_spec(const Config& config) {
   FieldSpec spec;
   spec.kind = config.text("data.kind");
-  spec.frames = count_of(config, "data.frames");
-  spec.height = count_of(config, "data.height");
-  spec.width = count_of(config, "data.width");
-  spec.components = count_of(config, "data.components");
+  spec.frames = config.count("data.frames");
+  spec.height = config.count("data.height");
+  spec.width = config.count("data.width");
+  spec.components = config.count("data.components");
   spec.speed = config.number("data.speed");
   spec.diffusivity = config.number("data.diffusivity");
   spec.noise = config.number("data.noise");
@@ -87,8 +83,8 @@ void require_side(const Config& config, const char* key, std::size_t side) {
 std::unique_ptr<FieldSource> open_source(const Config& config) {
   if (!reads_films(config))
     return std::make_unique<Fields>(field_spec(config), example_set(config));
-  const FieldFilesSpec spec{count_of(config, "data.frames"), config.number("data.validation"),
-                            count_of(config, "train.seed")};
+  const FieldFilesSpec spec{config.count("data.frames"), config.number("data.validation"),
+                            config.count("train.seed")};
   auto films = std::make_unique<FieldFiles>(
       expand_files(config.text_list("data.files"), std::filesystem::current_path()), spec);
   require_side(config, "data.height", films->size().height);
@@ -102,7 +98,7 @@ FieldModelSpec field_model_spec(const Config& config, const FieldSize& size) {
   spec.height = size.height;
   spec.width = size.width;
   spec.standardize = reads_films(config);
-  spec.patch = count_of(config, "model.patch.pixels");
+  spec.patch = config.count("model.patch.pixels");
   spec.encoding.kind = config.text("model.encoding.kind");
   spec.encoding.space = fourier_spec(config, false);
   spec.encoding.time = fourier_spec(config, true);
@@ -117,7 +113,7 @@ FieldTask::FieldTask(const Config& config)
     : exact_(!reads_films(config)),
       data_(open_source(config)),
       model_(field_model_spec(config, data_->size())) {
-  initialize(model_, std::uint64_t(config.integer("train.seed")));
+  initialize(model_, config.count("train.seed"));
   if (!model_.standardize()) return;
   const FieldMoments moments = dynamic_cast<FieldFiles&>(*data_).moments();
   model_.standardize()->set({moments.mean}, {moments.deviation});

@@ -12,15 +12,15 @@ namespace {
 
 ByteWindows open_windows(const Config& config) {
   ByteCorpus corpus(expand_files(config.text_list("data.files"), std::filesystem::current_path()));
-  return ByteWindows(std::move(corpus), std::size_t(config.integer("data.length")),
-                     config.number("data.validation"), std::uint64_t(config.integer("train.seed")));
+  return ByteWindows(std::move(corpus), config.count("data.length"),
+                     config.number("data.validation"), config.count("train.seed"));
 }
 
 }  // namespace
 
 std::unique_ptr<LanguageModel> make_language_model(const Config& config) {
   auto model = std::make_unique<LanguageModel>(trunk_spec(config));
-  initialize(*model, std::uint64_t(config.integer("train.seed")));
+  initialize(*model, config.count("train.seed"));
   return model;
 }
 
