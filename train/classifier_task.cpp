@@ -15,9 +15,8 @@ namespace {
 
 SequenceClassifierSpec classifier_spec(const Config& config, const LabelledSequences& data) {
   SequenceClassifierSpec spec;
-  spec.trunk = trunk_spec(config);
+  spec.trunk = trunk_spec(config, data.length());
   spec.trunk.vocabulary = data.vocabulary();
-  spec.trunk.length = data.length();
   spec.classes = data.classes();
   spec.pooling = config.text("model.pooling");
   return spec;

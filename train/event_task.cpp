@@ -51,7 +51,7 @@ EventModelSpec event_model_spec(const Config& config, std::size_t types) {
   spec.length = config.count("data.length");
   spec.positions = config.text("model.positions");
   spec.time = time_encoding_spec(config);
-  spec.stack = stack_spec(config);
+  spec.stack = stack_spec(config, spec.length);
   spec.intensity.delays = config.count("model.intensity.delays");
   spec.intensity.shortest = config.number("model.intensity.shortest");
   spec.intensity.longest = config.number("model.intensity.longest");

@@ -92,6 +92,10 @@ std::unique_ptr<FieldSource> open_source(const Config& config) {
   return films;
 }
 
+std::size_t tokens_of(const FieldModelSpec& spec) {
+  return spec.frames * (spec.height / spec.patch) * (spec.width / spec.patch);
+}
+
 FieldModelSpec field_model_spec(const Config& config, const FieldSize& size) {
   FieldModelSpec spec;
   spec.frames = size.frames;
@@ -103,7 +107,7 @@ FieldModelSpec field_model_spec(const Config& config, const FieldSize& size) {
   spec.encoding.space = fourier_spec(config, false);
   spec.encoding.time = fourier_spec(config, true);
   spec.every_block = config.flag("model.encoding.every_block");
-  spec.stack = stack_spec(config);
+  spec.stack = stack_spec(config, tokens_of(spec));
   return spec;
 }
 
@@ -135,10 +139,7 @@ Tensor FieldTask::next_frames(Tensor frames) {
   return next;
 }
 
-std::uint64_t FieldTask::tokens_per_example() const {
-  const FieldModelSpec& spec = model_.spec();
-  return spec.frames * (spec.height / spec.patch) * (spec.width / spec.patch);
-}
+std::uint64_t FieldTask::tokens_per_example() const { return tokens_of(model_.spec()); }
 
 Var FieldTask::loss(Tape& tape, std::uint64_t first, std::size_t count) {
   const FieldBatch batch = standardized(data_->batch(first, count));

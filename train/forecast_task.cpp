@@ -43,9 +43,7 @@ ForecasterSpec forecaster_spec(const Config& config, std::size_t variates) {
   spec.moving_average = config.count("model.moving_average");
   spec.patch = {config.count("model.patch.length"), config.count("model.patch.stride")};
   spec.positions = config.text("model.positions");
-  spec.stack = stack_spec(config);
-  if (spec.backbone == "attention" && config.integer("model.mixer.features.length") == 0)
-    spec.stack.block.mixer.features.length = spec.patches();
+  spec.stack = stack_spec(config, spec.patches());
   spec.head_dropout = config.number("model.head_dropout");
   return spec;
 }

@@ -18,14 +18,18 @@ ByteWindows open_windows(const Config& config) {
 
 }  // namespace
 
+LanguageModelSpec language_model_spec(const Config& config) {
+  return trunk_spec(config, config.count("data.length"));
+}
+
 std::unique_ptr<LanguageModel> make_language_model(const Config& config) {
-  auto model = std::make_unique<LanguageModel>(trunk_spec(config));
+  auto model = std::make_unique<LanguageModel>(language_model_spec(config));
   initialize(*model, config.count("train.seed"));
   return model;
 }
 
 LanguageTask::LanguageTask(const Config& config)
-    : spec_(trunk_spec(config)),
+    : spec_(language_model_spec(config)),
       windows_(open_windows(config)),
       model_(make_language_model(config)) {}
 

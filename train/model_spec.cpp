@@ -23,7 +23,7 @@ DensitySpec density_spec(const Config& config) {
   return density;
 }
 
-FeatureSpec feature_spec(const Config& config) {
+FeatureSpec feature_spec(const Config& config, std::size_t length) {
   const std::string section = "model.mixer.features.";
   const auto count = [&](const char* key) { return config.count(section + key); };
   FeatureSpec features;
@@ -40,19 +40,17 @@ FeatureSpec feature_spec(const Config& config) {
   features.hidden = count("hidden");
   features.box = config.number(section + "box");
   features.rolls = count("rolls");
-  features.length = count("length") > 0 ? count("length") : config.count("data.length");
+  features.length = count("length") > 0 ? count("length") : length;
   return features;
 }
 
-}  // namespace
-
-MixerSpec mixer_spec(const Config& config) {
+MixerSpec mixer_spec(const Config& config, std::size_t length) {
   MixerSpec mixer;
   mixer.kind = config.text("model.mixer.kind");
   mixer.heads = config.count("model.mixer.heads");
   mixer.convolution = config.count("model.mixer.convolution");
   mixer.chunk = config.count("model.mixer.chunk");
-  mixer.features = feature_spec(config);
+  mixer.features = feature_spec(config, length);
   mixer.features.density = density_spec(config);
   mixer.denominator.kind = config.text("model.mixer.denominator.kind");
   mixer.denominator.floor = config.number("model.mixer.denominator.floor");
@@ -63,28 +61,30 @@ MixerSpec mixer_spec(const Config& config) {
   return mixer;
 }
 
-BlockSpec block_spec(const Config& config) {
+}  // namespace
+
+BlockSpec block_spec(const Config& config, std::size_t length) {
   BlockSpec spec;
   spec.width = config.count("model.width");
   spec.expansion = config.count("model.expansion");
   spec.dropout = config.number("model.dropout");
   spec.norm = config.text("model.norm");
-  spec.mixer = mixer_spec(config);
+  spec.mixer = mixer_spec(config, length);
   return spec;
 }
 
-StackSpec stack_spec(const Config& config) {
+StackSpec stack_spec(const Config& config, std::size_t length) {
   StackSpec spec;
   spec.blocks = config.count("model.blocks");
   spec.checkpoint = config.flag("model.checkpoint");
-  spec.block = block_spec(config);
+  spec.block = block_spec(config, length);
   return spec;
 }
 
-TrunkSpec trunk_spec(const Config& config) {
-  TrunkSpec spec{stack_spec(config)};
+TrunkSpec trunk_spec(const Config& config, std::size_t length) {
+  TrunkSpec spec{stack_spec(config, length)};
   if (config.text("data.kind") != "bytes") spec.vocabulary = config.count("data.vocabulary");
-  spec.length = config.count("data.length");
+  spec.length = length;
   spec.positions = config.text("model.positions");
   return spec;
 }

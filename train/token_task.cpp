@@ -27,7 +27,7 @@ TokenTaskSpec token_task_spec(const Config& config) {
 }
 
 TokenTask::TokenTask(const Config& config)
-    : spec_(trunk_spec(config)),
+    : spec_(language_model_spec(config)),
       data_(token_task_spec(config), example_set(config)),
       model_(make_language_model(config)) {}
 
