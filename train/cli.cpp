@@ -7,10 +7,13 @@
 #include <bochner/train/commands/data_command_line.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/exit_codes.hpp>
+#include <bochner/train/output.hpp>
 #include <bochner/train/run_metadata.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <bochner/train/trainer.hpp>
+#include <cstdio>
 #include <filesystem>
+#include <system_error>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -36,6 +39,8 @@ struct CommandLine {
   DataOptions data;
   BenchLengthOptions bench_length;
   std::function<int()> action;
+  /// Whether what is printed is what was asked for. A run goes on without a reader.
+  bool prints_results = true;
 
   CLI::App* command(CLI::App& parent, const char* name, const char* help,
                     std::function<int()> run_it) {
@@ -50,6 +55,7 @@ struct CommandLine {
         ->allow_extra_args(false);
   }
   void add_training(CLI::App* sub, bool with_run) {
+    sub->parse_complete_callback([this] { prints_results = false; });
     if (with_run)
       sub->add_option("--run", training.run,
                       "directory of the run (default: runs/NAME of the config)")
@@ -318,7 +324,7 @@ struct CommandLine {
 };
 
 int fail(ExitCode code, const std::string& message) {
-  fmt::print(stderr, "{}\n", message);
+  std::fputs((message + "\n").c_str(), stderr);
   return code;
 }
 
@@ -353,23 +359,29 @@ std::string usage_problem(const CLI::App& root, int argc, char** argv, const CLI
                      near.empty() ? help : "Did you mean " + near + "?");
 }
 
+int run(CommandLine& line, int argc, char** argv) {
+  try {
+    line.app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    return line.app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    return fail(exit_usage, usage_problem(line.app, argc, argv, error));
+  }
+  if (line.threads > most_threads)
+    throw std::invalid_argument(
+        fmt::format("--threads {}: must be at most {}", line.threads, most_threads));
+  set_thread_count(line.threads);
+  return line.action();
+}
+
 }  // namespace
 
 int cli(int argc, char** argv) {
   try {
     CommandLine line(argc, argv);
-    try {
-      line.app.parse(argc, argv);
-    } catch (const CLI::Success& help) {
-      return line.app.exit(help);
-    } catch (const CLI::ParseError& error) {
-      return fail(exit_usage, usage_problem(line.app, argc, argv, error));
-    }
-    if (line.threads > most_threads)
-      throw std::invalid_argument(
-          fmt::format("--threads {}: must be at most {}", line.threads, most_threads));
-    set_thread_count(line.threads);
-    return line.action();
+    const int code = run(line, argc, argv);
+    if (code == exit_done && line.prints_results) flush_output();
+    return code;
   } catch (const ConfigError& error) {
     return fail(exit_usage, error.what());
   } catch (const std::invalid_argument& error) {
@@ -377,6 +389,8 @@ int cli(int argc, char** argv) {
   } catch (const DataError& error) {
     return fail(exit_data, error.what());
   } catch (const IoError& error) {
+    return fail(exit_io, error.what());
+  } catch (const std::system_error& error) {  // such as those of fmt::print
     return fail(exit_io, error.what());
   } catch (const std::bad_alloc&) {
     return fail(exit_failed,

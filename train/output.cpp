@@ -30,11 +30,16 @@ NamedArrays parts_of(const NamedArray& array, const std::string& name) {
 
 }  // namespace
 
+void flush_output() {
+  errno = 0;
+  if (std::fflush(stdout) != 0 || std::ferror(stdout))
+    throw_io_error("write", "standard output", errno == 0 ? EIO : errno);
+}
+
 void write_output(const std::string& path, const std::function<void(const Sink&)>& write) {
   if (path == "-") {
     write(print_piece);
-    if (std::fflush(stdout) != 0) throw_io_error("write", "standard output", errno);
-    return;
+    return flush_output();
   }
   PosixStorage storage;
   commit_file(storage, path, [&](StoredFile& file) {
