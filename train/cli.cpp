@@ -177,7 +177,9 @@ struct CommandLine {
     CLI::App* exporter = command(app, "export", "weights as a safetensors file",
                                  [this] { return export_command(run, output, !live_weights); });
     add_checkpoint(exporter, "run", "RUN, RUN@best, RUN@STEP or a checkpoint file");
-    exporter->add_option("--output,-o", output, "file to write")->required()->type_name("FILE");
+    exporter->add_option("--output,-o", output, "file to write; - for standard output")
+        ->required()
+        ->type_name("FILE");
     add_weights(exporter);
   }
 

@@ -8,8 +8,9 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// Throws IoError unless all that was printed has arrived.
 void flush_output();
 
-/// Lets `write` fill the file at `path`, which appears complete or not at all; "-" is standard
-/// output. Throws IoError.
+/// Lets `write` fill the file at `path`, or that which a link there leads to, which appears
+/// complete or not at all. A pipe or a device is written to as it is; "-" is standard output.
+/// Throws IoError.
 void write_output(const std::string& path, const std::function<void(const Sink&)>& write);
 
 struct ArrayFormat {
