@@ -2,8 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/data/read_array.hpp>
 #include <bochner/train/cli.hpp>
+#include <bochner/train/command_words.hpp>
 #include <bochner/train/commands.hpp>
+#include <bochner/train/commands/bench/reference_models.hpp>
 #include <bochner/train/commands/data_command_line.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/exit_codes.hpp>
@@ -23,7 +26,7 @@ constexpr std::size_t most_threads = 1024;
 /// Everything that the command line can say, and what to do then.
 struct CommandLine {
   CLI::App app{"bochner: train long-sequence models whose attention kernels are learned"};
-  std::string config, run, output, resets, section, shell, model, setting;
+  std::string config, run, output, resets, section, shell, model, typed;
   std::size_t threads = 0;
   bool strict = false, json = false, markdown = false, live_weights = false;
   TrainingOptions training;
@@ -125,10 +128,9 @@ struct CommandLine {
       return predict_command(run, prediction);
     });
     add_checkpoint(predict, "run", "RUN, RUN@best or RUN@STEP");
-    predict->add_option("input", prediction.input, ".npy or CSV file (default: standard input)");
-    predict
-        ->add_option("--output,-o", prediction.output,
-                     "file that ends in .npy or gets CSV (default: CSV on standard output)")
+    predict->add_option("input", prediction.input, readable_formats)->capture_default_str();
+    predict->add_option("--output,-o", prediction.output, writable_names)
+        ->capture_default_str()
         ->type_name("FILE");
     add_weights(predict);
 
@@ -283,10 +285,7 @@ struct CommandLine {
     group->require_subcommand(1);
     CLI::App* step = command(*group, "step", "training steps of a reference model",
                              [this] { return bench_step_command(model, bench); });
-    step->add_option("model", model,
-                     "tiny-performer, performer-lm, performer-lm-16k, softmax-lm, performer-cls, "
-                     "spatiotemporal or all")
-        ->required();
+    step->add_option("model", model, reference_model_names())->required();
     add_number(step, "--steps", bench.steps, "steps to measure, after three that are not");
     add_number(step, "--batch", bench.batch, "sequences a step (default: the model's own number)");
     step->add_flag("--bits", bench.bits, "only a digest of the parameters after these steps");
@@ -301,10 +300,12 @@ struct CommandLine {
     length->add_flag("--json", bench_length.json, "print JSON lines");
     CLI::App* completion =
         command(app, "completion", "shell completion: eval \"$(bochner completion bash)\"", [this] {
-          return shell.empty() ? complete_setting_command(setting) : completion_command(shell);
+          if (!shell.empty()) return completion_command(shell);
+          for (const std::string& word : completions(app, typed)) fmt::print("{}\n", word);
+          return int(exit_done);
         });
     completion->add_option("shell", shell, "bash or zsh");
-    completion->add_option("--setting", setting, "what may follow --set")->group("");
+    completion->add_option("--line", typed, "what may stand in place of its last word")->group("");
   }
 
   CommandLine(int argc, char** argv) {
@@ -328,37 +329,6 @@ struct CommandLine {
 int fail(ExitCode code, const std::string& message) {
   std::fputs((message + "\n").c_str(), stderr);
   return code;
-}
-
-/// Null if there is none of this name.
-const CLI::App* subcommand(const CLI::App& app, const std::string& name) {
-  const auto named =
-      app.get_subcommands([&](const CLI::App* sub) { return sub->get_name() == name; });
-  return named.empty() ? nullptr : named.front();
-}
-
-/// What is wrong with the words typed. Of a command that does not exist, CLI11 only says that one
-/// is missing.
-std::string usage_problem(const CLI::App& root, int argc, char** argv, const CLI::Error& error) {
-  const CLI::App* app = &root;
-  std::string help = "See: " + root.get_name();
-  int i = 1;
-  for (; i < argc; ++i) {
-    const CLI::App* next = subcommand(*app, argv[i]);
-    if (!next) break;
-    app = next;
-    help += " " + next->get_name();
-  }
-  help += " --help";
-  const std::string word = i < argc ? argv[i] : "";
-  if (app->get_require_subcommand_min() == 0 || word.starts_with("-"))
-    return fmt::format("{}. {}", error.what(), help);
-  if (word.empty()) return "no command. " + help;
-  std::vector<std::string> names;
-  for (const CLI::App* sub : app->get_subcommands({})) names.push_back(sub->get_name());
-  const std::string near = nearest(word, names);
-  return fmt::format("{}: no such command. {}", word,
-                     near.empty() ? help : "Did you mean " + near + "?");
 }
 
 int run(CommandLine& line, int argc, char** argv) {

@@ -88,8 +88,7 @@ void write_array(const std::string& path, const NamedArray& array, const ArrayFo
   else if (path.ends_with(".npz"))
     write = [&](const Sink& sink) { write_npz(parts_of(array, format.array), sink, format.npz); };
   else
-    throw std::invalid_argument(fmt::format(
-        "{}: the name must end in .csv, .npy or .npz; - is CSV on standard output", path));
+    throw std::invalid_argument(fmt::format("{}: {}", path, writable_names));
   write_output(path, write);
 }
 
