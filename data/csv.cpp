@@ -8,12 +8,14 @@
 #include <bochner/data/time_stamp.hpp>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <set>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr double missing_value = std::numeric_limits<double>::quiet_NaN();
+constexpr const char* missing_time = "is no time stamp; none may be missing";
 constexpr std::size_t most_names = 20;       // in a message
 constexpr std::size_t piece_size = 1 << 16;  // bytes handed on at a time
 
@@ -27,6 +29,7 @@ struct Column {
   enum class Kind { unknown, number, time };
   std::size_t index = 0;  // among the fields of a row
   Kind kind = Kind::unknown;
+  std::optional<CsvField> missing = std::nullopt;  // the first one before the kind was known
 };
 
 /// One reading of a table.
@@ -131,12 +134,17 @@ class CsvTable {
 
   double value_of(Column& column, const CsvField& field) {
     const std::string_view text = trimmed(field.text);
-    if (is_missing(text)) return filled_in(column, field);
+    if (is_missing(text)) {
+      if (column.kind == Column::Kind::unknown && !column.missing) column.missing = field;
+      return filled_in(column, field);
+    }
     const auto number = parse_number(text);
     if (column.kind == Column::Kind::unknown)
       column.kind = number ? Column::Kind::number : Column::Kind::time;
     const auto value =
         column.kind == Column::Kind::number ? number : parse_time(text, options_.time_format);
+    if (value && column.kind == Column::Kind::time && column.missing)
+      fail(column, *column.missing, missing_time);
     if (value) return *value;
     if (column.kind == Column::Kind::number) fail(column, field, "is no finite number");
     const bool is_first = options_.time.empty() && options_.time_format.empty();
@@ -146,8 +154,7 @@ class CsvTable {
   }
 
   double filled_in(const Column& column, const CsvField& field) {
-    if (column.kind == Column::Kind::time)
-      fail(column, field, "is no time stamp; none may be missing");
+    if (column.kind == Column::Kind::time) fail(column, field, missing_time);
     if (options_.missing == "refuse")
       fail(column, field, "is a missing value; choose what becomes of it: nan, forward or mean");
     if (options_.missing != "forward") return missing_value;

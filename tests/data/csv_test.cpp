@@ -90,6 +90,9 @@ TEST(Csv, NamesThePlaceOfABadTimeStamp) {
   EXPECT_THAT(problem("t\n2016-07-01\n5\n"), StartsWith("a.csv:3:1: column \"t\": \"5\" is"));
   EXPECT_THAT(problem("t\n1.2.\n", {.time = "t", .time_format = "%d.%m."}),
               HasSubstr("is no time of the given format"));
+  for (const char* policy : {"nan", "mean"})
+    EXPECT_EQ(problem("x,t\n1,NA\n2,\n3,2016-07-01\n", {.missing = policy}),
+              "a.csv:2:3: column \"t\": \"NA\" is no time stamp; none may be missing");
   EXPECT_THAT(problem("t,x\n2016-07-01,1\n,1\n", {.missing = "forward"}),
               StartsWith("a.csv:3:1: column \"t\": \"\" is no time stamp"));
   EXPECT_THAT(problem("t,x\n1,2\n", {.columns = {"x"}, .time = "t"}), HasSubstr("not among"));
