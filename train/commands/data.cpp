@@ -37,8 +37,12 @@ ReadOptions read_options(const DataOptions& options) {
     throw std::invalid_argument(
         fmt::format("--delimiter {}: must be one character, or tab", options.delimiter));
   const char delimiter = options.delimiter == "tab" ? '\t' : options.delimiter[0];
-  return {{delimiter, options.header, split_list(options.columns), options.time,
-           options.time_format, options.missing},
+  return {{.delimiter = delimiter,
+           .header = options.header,
+           .columns = split_list(options.columns),
+           .time = options.time,
+           .time_format = options.time_format,
+           .missing = options.missing},
           options.array};
 }
 
