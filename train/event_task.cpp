@@ -72,6 +72,27 @@ std::uint64_t right_ones(const Var& scores, const Indices& labels) {
   return right;
 }
 
+/// Events begin, ..., end - 1 of a sequence.
+EventTable part_of(const EventTable& events, std::size_t begin, std::size_t end) {
+  const std::size_t n = end - begin;
+  EventTable part{{{1, n}, {}}, Times(std::vector<std::size_t>{1, n}), {}};
+  for (std::size_t i = begin; i < end; ++i) {
+    part.types.values.push_back(events.types.values[i]);
+    part.times(0, i - begin) = events.times(0, i);
+    part.rows.push_back(events.rows[i]);
+  }
+  return part;
+}
+
+/// Cut into windows as those of the training.
+std::vector<EventTable> windows_of(const std::vector<EventTable>& sequences, std::size_t length) {
+  std::vector<EventTable> windows;
+  for (const EventTable& events : sequences)
+    for (std::size_t begin = 0; begin < events.rows.size(); begin += length)
+      windows.push_back(part_of(events, begin, std::min(begin + length, events.rows.size())));
+  return windows;
+}
+
 }  // namespace
 
 TimeEncodingSpec time_encoding_spec(const Config& config) {
@@ -173,12 +194,13 @@ Evaluation EventTask::validate(Tape& tape, std::uint64_t index, std::size_t size
 
 NamedArray EventTask::predict(const NamedArray& input) {
   const std::size_t K = spec_.types;
-  const std::vector<EventTable> sequences = event_tables(input, K, columns_);
+  const std::vector<EventTable> windows =
+      windows_of(event_tables(input, K, columns_), spec_.length);
   NamedArray result;
   result.columns = {"next_time_median", "next_time_mean"};
   for (std::size_t k = 0; k < K; ++k) result.columns.push_back(fmt::format("type_{}", k));
   result.values = xt::xarray<double>(std::vector<std::size_t>{input.values.shape()[0], 2 + K});
-  for (const EventTable& events : sequences) {
+  for (const EventTable& events : windows) {
     const EventForecast forecast = forecast_events(model_, events.types, events.times);
     for (std::size_t i = 0; i < events.rows.size(); ++i) {
       const std::size_t row = events.rows[i];
