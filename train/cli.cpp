@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
@@ -331,6 +332,14 @@ int fail(ExitCode code, const std::string& message) {
   return code;
 }
 
+/// The files of a text stay open, and the usual limit of 1024 is for programs that use select().
+void allow_many_files() {
+  rlimit limit;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);  // where it fails, an error tells when files are too many
+}
+
 int run(CommandLine& line, int argc, char** argv) {
   try {
     line.app.parse(argc, argv);
@@ -343,6 +352,7 @@ int run(CommandLine& line, int argc, char** argv) {
     throw std::invalid_argument(
         fmt::format("--threads {}: must be at most {}", line.threads, most_threads));
   set_thread_count(line.threads);
+  allow_many_files();
   return line.action();
 }
 
