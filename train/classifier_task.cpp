@@ -4,6 +4,7 @@
 #include <bochner/data/glob.hpp>
 #include <bochner/data/list_ops.hpp>
 #include <bochner/data/pixels.hpp>
+#include <bochner/data/split.hpp>
 #include <bochner/layers/initialize.hpp>
 #include <bochner/train/classifier_task.hpp>
 #include <bochner/train/token_task.hpp>
@@ -32,7 +33,7 @@ std::unique_ptr<LabelledSequences> image_sequences(const Config& config) {
   Images images = images_of(config, "data.files");
   std::uint64_t train = images.size();
   if (config.text_list("data.validation_files").empty())
-    train -= std::uint64_t(config.number("data.validation") * double(train));
+    train -= held_out(train, config.number("data.validation"));
   else
     append_images(images, images_of(config, "data.validation_files"), "data.validation_files");
   if (config.flag("data.grey")) images = to_grey(images);
