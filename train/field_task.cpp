@@ -56,26 +56,13 @@ void to_unit_of_data(const Standardize& unit, Tensor& x) {
 
 bool reads_films(const Config& config) { return config.text("data.kind") == "field_files"; }
 
-FieldSpec field_spec(const Config& config) {
-  FieldSpec spec;
-  spec.kind = config.text("data.kind");
-  spec.frames = config.count("data.frames");
-  spec.height = config.count("data.height");
-  spec.width = config.count("data.width");
-  spec.components = config.count("data.components");
-  spec.speed = config.number("data.speed");
-  spec.diffusivity = config.number("data.diffusivity");
-  spec.noise = config.number("data.noise");
-  return spec;
-}
-
-/// Throws DataError unless a size is that of the films or the default.
+/// Throws DataError unless a size is that of the films or 0.
 void require_side(const Config& config, const char* key, std::size_t side) {
-  const std::int64_t wanted = config.integer(key), patch = config.integer("model.patch.pixels");
-  if (wanted != std::int64_t(side) && config.value(key) != config.table().find(key)->initial)
+  const std::size_t wanted = config.count(key), patch = config.count("model.patch.pixels");
+  if (wanted != side && wanted != 0)
     throw DataError(
         fmt::format("{} = {}: the films have {}; leave the key out", key, wanted, side));
-  if (side % std::size_t(patch) != 0)
+  if (side % patch != 0)
     throw DataError(fmt::format("model.patch.pixels = {}: must divide {} = {}, that of the films",
                                 patch, key, side));
 }
@@ -112,6 +99,19 @@ FieldModelSpec field_model_spec(const Config& config, const FieldSize& size) {
 }
 
 }  // namespace
+
+FieldSpec field_spec(const Config& config) {
+  FieldSpec spec;
+  spec.kind = config.text("data.kind");
+  spec.frames = config.count("data.frames");
+  if (config.count("data.height") > 0) spec.height = config.count("data.height");
+  if (config.count("data.width") > 0) spec.width = config.count("data.width");
+  spec.components = config.count("data.components");
+  spec.speed = config.number("data.speed");
+  spec.diffusivity = config.number("data.diffusivity");
+  spec.noise = config.number("data.noise");
+  return spec;
+}
 
 FieldTask::FieldTask(const Config& config)
     : exact_(!reads_films(config)),
