@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bochner/autodiff/tensor.hpp>
 #include <bochner/data/byte_corpus.hpp>
-#include <cstring>
 #include <memory>
 #include <new>
 
@@ -16,7 +15,8 @@ constexpr std::uint64_t block_limit = 64;
 /// Where block `index` of the fingerprint begins: without gaps while all bytes fit.
 std::uint64_t block_begin(std::uint64_t index, std::uint64_t size) {
   if (size <= block_size * block_limit) return index * block_size;
-  return (size - block_size) * index / (block_limit - 1);  // mapped: size < 2^57
+  const std::uint64_t gaps = block_limit - 1, rest = size - block_size;
+  return rest / gaps * index + rest % gaps * index / gaps;  // rest * index may be too large
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ std::uint64_t block_begin(std::uint64_t index, std::uint64_t size) {
 ByteCorpus::ByteCorpus(const std::vector<std::filesystem::path>& files) : starts_{0} {
   for (const auto& path : files) {
     files_.emplace_back(path);
-    starts_.push_back(starts_.back() + files_.back().bytes().size());
+    starts_.push_back(starts_.back() + files_.back().size());
   }
   fingerprint_ = hash_contents();
 }
@@ -34,9 +34,8 @@ void ByteCorpus::read(std::uint64_t begin, std::span<std::uint8_t> out) const {
           begin + out.size(), " of ", size(), " do not exist");
   auto file = std::size_t(std::ranges::upper_bound(starts_, begin) - starts_.begin()) - 1;
   for (; !out.empty(); ++file) {
-    const auto rest = files_[file].bytes().subspan(begin - starts_[file]);
-    const std::size_t count = std::min(rest.size(), out.size());
-    if (count > 0) std::memcpy(out.data(), rest.data(), count);
+    const std::size_t count = std::min<std::uint64_t>(starts_[file + 1] - begin, out.size());
+    files_[file].read_at(begin - starts_[file], out.first(count));
     out = out.subspan(count);
     begin += count;
   }

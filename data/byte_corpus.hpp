@@ -1,6 +1,6 @@
 #pragma once
 
-#include <bochner/data/mapped_file.hpp>
+#include <bochner/data/regular_file.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -8,7 +8,9 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// The bytes of files one after the other, mapped and not copied. Throws as MappedFile does.
+/// The bytes of files one after the other. The files stay open, so that a run of days sees those it
+/// began with, and are read piece by piece; they are not mapped, because a file that is shortened
+/// meanwhile would end the process. Throws as RegularFile does.
 class ByteCorpus {
  public:
   explicit ByteCorpus(const std::vector<std::filesystem::path>& files);
@@ -20,13 +22,13 @@ class ByteCorpus {
   /// last among them, so that opening stays quick; a change between them goes unseen.
   std::uint64_t fingerprint() const { return fingerprint_; }
   /// Copies the bytes begin, begin + 1, ... across file borders. Throws std::invalid_argument
-  /// beyond the end.
+  /// beyond the end, DataError where a file has become shorter.
   void read(std::uint64_t begin, std::span<std::uint8_t> out) const;
 
  private:
   std::uint64_t hash_contents() const;
 
-  std::vector<MappedFile> files_;
+  std::vector<RegularFile> files_;
   std::vector<std::uint64_t> starts_;  ///< first byte of each file, then the size of all
   std::uint64_t fingerprint_;
 };

@@ -8,12 +8,14 @@
 #include <bochner/data/time_stamp.hpp>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <set>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr double missing_value = std::numeric_limits<double>::quiet_NaN();
+constexpr const char* missing_time = "is no time stamp; none may be missing";
 constexpr std::size_t most_names = 20;       // in a message
 constexpr std::size_t piece_size = 1 << 16;  // bytes handed on at a time
 
@@ -27,6 +29,7 @@ struct Column {
   enum class Kind { unknown, number, time };
   std::size_t index = 0;  // among the fields of a row
   Kind kind = Kind::unknown;
+  std::optional<CsvField> missing = std::nullopt;  // the first one before the kind was known
 };
 
 /// One reading of a table.
@@ -41,9 +44,9 @@ class CsvTable {
     width_ = row.size();
     const bool has_header = is_header(row);
     if (has_header) read_names(row);
-    choose_columns();
     if (has_header && !next_row(row))
       throw DataError(name_ + ": has a header and no rows of numbers");
+    choose_columns(row);
     do read_row(row);
     while (next_row(row));
     if (options_.missing == "mean") fill_means();
@@ -94,19 +97,38 @@ class CsvTable {
     throw DataError(name_ + ": no column " + excerpt(wanted) + "; there are: " + there);
   }
 
-  void choose_columns() {
-    std::vector<bool> chosen(width_, options_.columns.empty());
-    for (const std::string& wanted : options_.columns) {
-      const std::size_t index = find_column(wanted);
-      if (chosen[index])
-        throw DataError(name_ + ": column " + excerpt(wanted) + " is chosen twice");
-      chosen[index] = true;
+  bool is_chosen(std::size_t index) const {
+    return std::any_of(columns_.begin(), columns_.end(),
+                       [index](const Column& column) { return column.index == index; });
+  }
+
+  /// Nothing where no column that is not chosen begins with a date.
+  std::optional<std::size_t> time_beside(const std::vector<CsvField>& first) const {
+    if (!options_.time.empty()) return find_column(options_.time);
+    for (std::size_t i = 0; i < std::min(width_, first.size()); ++i) {
+      const std::string_view text = trimmed(first[i].text);
+      if (!is_chosen(i) && !parse_number(text) && parse_time(text, options_.time_format)) return i;
+    }
+    return std::nullopt;
+  }
+
+  /// `first`: the first row of numbers.
+  void choose_columns(const std::vector<CsvField>& first) {
+    const bool by_name = !names_.empty() && !options_.named_columns.empty();
+    const auto& wanted = by_name ? options_.named_columns : options_.columns;
+    for (const std::string& column : wanted) {
+      const std::size_t index = find_column(column);
+      if (is_chosen(index))
+        throw DataError(name_ + ": column " + excerpt(column) + " is chosen twice");
       columns_.push_back({index});
     }
-    for (std::size_t i = 0; options_.columns.empty() && i < width_; ++i) columns_.push_back({i});
+    for (std::size_t i = 0; wanted.empty() && i < width_; ++i) columns_.push_back({i});
+    if (by_name)
+      if (const auto time = time_beside(first); time && !is_chosen(*time))
+        columns_.push_back({*time});
     if (options_.time.empty()) return;
     const std::size_t time = find_column(options_.time);
-    if (!chosen[time])
+    if (!is_chosen(time))
       throw DataError(name_ + ": the time column " + excerpt(options_.time) +
                       " is not among the chosen columns");
     for (Column& column : columns_)
@@ -131,12 +153,17 @@ class CsvTable {
 
   double value_of(Column& column, const CsvField& field) {
     const std::string_view text = trimmed(field.text);
-    if (is_missing(text)) return filled_in(column, field);
+    if (is_missing(text)) {
+      if (column.kind == Column::Kind::unknown && !column.missing) column.missing = field;
+      return filled_in(column, field);
+    }
     const auto number = parse_number(text);
     if (column.kind == Column::Kind::unknown)
       column.kind = number ? Column::Kind::number : Column::Kind::time;
     const auto value =
         column.kind == Column::Kind::number ? number : parse_time(text, options_.time_format);
+    if (value && column.kind == Column::Kind::time && column.missing)
+      fail(column, *column.missing, missing_time);
     if (value) return *value;
     if (column.kind == Column::Kind::number) fail(column, field, "is no finite number");
     const bool is_first = options_.time.empty() && options_.time_format.empty();
@@ -146,8 +173,7 @@ class CsvTable {
   }
 
   double filled_in(const Column& column, const CsvField& field) {
-    if (column.kind == Column::Kind::time)
-      fail(column, field, "is no time stamp; none may be missing");
+    if (column.kind == Column::Kind::time) fail(column, field, missing_time);
     if (options_.missing == "refuse")
       fail(column, field, "is a missing value; choose what becomes of it: nan, forward or mean");
     if (options_.missing != "forward") return missing_value;

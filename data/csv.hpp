@@ -13,6 +13,9 @@ struct CsvOptions {
   std::string header = "auto";
   /// Which columns in which order, by name or by number from 1; none for all.
   std::vector<std::string> columns = {};
+  /// Where the first row names the columns, only these, and the column of time stamps if there is
+  /// one: `time`, or the first of the others whose first value is a date.
+  std::vector<std::string> named_columns = {};
   /// The column of time stamps, by name or number, for stamps that look like numbers; without it,
   /// a column whose first value is a date.
   std::string time = "";

@@ -4,22 +4,19 @@
 #include <bit>
 #include <bochner/data/errors.hpp>
 #include <bochner/data/event_files.hpp>
+#include <bochner/data/split.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
 EventFiles::EventFiles(std::vector<EventTable> sequences, const EventFilesSpec& spec)
     : sequences_(std::move(sequences)), spec_(spec) {
-  require(!sequences_.empty() && spec.length >= 1 && spec.validation >= 0 && spec.validation < 1,
-          "event_files", "needs a sequence, an event and data.validation from 0 to below 1");
-  const auto trained = [&](std::size_t n) {
-    return std::size_t(double(n) * (1 - spec.validation));
-  };
-  const std::size_t n = sequences_.size();
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t events = sequences_[i].times.size();
-    const std::size_t border = n > 1 ? (i < trained(n) ? events : 0) : trained(events);
-    cut(i, 0, border, train_);
-    cut(i, std::max<std::size_t>(border, 1) - 1, events, held_out_);
+  require(!sequences_.empty() && spec.length >= 1, "event_files", "needs a sequence and an event");
+  std::vector<std::size_t> events;
+  for (const EventTable& sequence : sequences_) events.push_back(sequence.times.size());
+  const std::vector<std::size_t> borders = held_out_from(events, spec.validation);
+  for (std::size_t i = 0; i < sequences_.size(); ++i) {
+    cut(i, 0, borders[i], train_);
+    cut(i, std::max<std::size_t>(borders[i], 1) - 1, events[i], held_out_);
     for (const std::int32_t type : sequences_[i].types.values)
       types_ = std::max(types_, std::size_t(type) + 1);
   }

@@ -9,13 +9,13 @@ constexpr std::size_t most_event_types = 1 << 16;
 
 struct EventFilesSpec {
   std::size_t length = 64;  ///< events that a model sees (T)
-  double validation = 0.1;  ///< at least 0, below 1
+  double validation = 0.1;  ///< see held_out_from()
   std::uint64_t seed = 1;   ///< of the training order
 };
 
 /// Windows of given sequences, in which each event but the first of a sequence is predicted once,
-/// from those of its window before it. The last `validation` of the sequences are held out; of a
-/// single sequence, its last events, the first of them predicted from the last training event.
+/// from those of its window before it. They are held out as held_out_from() says; of a single
+/// sequence the first held-out event is predicted from the last training event.
 /// A batch is as long as its longest window; behind the end of a shorter one its last time stands
 /// still and next_types are -1. Throws DataError where a part has no event to predict.
 class EventFiles : public EventSource {

@@ -7,6 +7,7 @@
 #include <bochner/data/npy.hpp>
 #include <bochner/data/npy_header.hpp>
 #include <bochner/data/read_array.hpp>
+#include <bochner/data/split.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -37,8 +38,7 @@ FieldFiles::File::File(const std::filesystem::path& path)
 
 FieldFiles::FieldFiles(const std::vector<std::filesystem::path>& files, const FieldFilesSpec& spec)
     : FieldSource({spec.seed, 0, 0}), size_{spec.frames, 0, 0} {
-  require(spec.frames >= 1 && spec.validation >= 0 && spec.validation < 1, "field_files",
-          "needs a frame and a fraction below 1, not ", spec.frames, " and ", spec.validation);
+  require(spec.frames >= 1, "field_files", "needs a frame");
   Part films;
   for (const auto& path : files) {
     files_.emplace_back(path);
@@ -93,22 +93,20 @@ void FieldFiles::add(Part& part, Stretch stretch) const {
 }
 
 void FieldFiles::split(const Part& films, double validation) {
-  const auto kept = [&](std::size_t n) {
-    return validation == 0 ? 0 : std::max<std::size_t>(1, std::size_t(validation * double(n)));
-  };
-  if (films.size() > 1) {
-    const std::size_t border = films.size() - kept(films.size());
-    for (std::size_t i = 0; i < films.size(); ++i) add(i < border ? train_ : validation_, films[i]);
-    return;
+  std::vector<std::size_t> frames;
+  for (const Stretch& film : films) frames.push_back(film.frames);
+  const std::vector<std::size_t> borders = held_out_from(frames, validation);
+  for (std::size_t i = 0; i < films.size(); ++i) {
+    const auto [file, first, all, none] = films[i];
+    const std::size_t trained = borders[i], rest = all - trained;
+    if ((trained > 0 && trained <= size_.frames) || (rest > 0 && rest <= size_.frames))
+      throw DataError("one film of " + std::to_string(all) + " frames has " +
+                      std::to_string(trained) + " to train and " + std::to_string(rest) +
+                      " to validate; each side needs one more than data.frames = " +
+                      std::to_string(size_.frames) + ", or data.validation = 0");
+    if (trained > 0) add(train_, {file, first, trained, 0});
+    if (rest > 0) add(validation_, {file, first + trained, rest, 0});
   }
-  const std::size_t all = films[0].frames, held_out = kept(all);
-  if (all - held_out <= size_.frames || (held_out > 0 && held_out <= size_.frames))
-    throw DataError("one film of " + std::to_string(all) + " frames has " +
-                    std::to_string(all - held_out) + " to train and " + std::to_string(held_out) +
-                    " to validate; each side needs one more than data.frames = " +
-                    std::to_string(size_.frames) + ", or data.validation = 0");
-  add(train_, {0, 0, all - held_out, 0});
-  if (held_out > 0) add(validation_, {0, all - held_out, held_out, 0});
 }
 
 std::uint64_t FieldFiles::count(const Part& part) const {

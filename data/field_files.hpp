@@ -9,13 +9,13 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 struct FieldFilesSpec {
   std::size_t frames = 8;   ///< that are seen (T)
-  double validation = 0.1;  ///< fraction of the films, or of the frames of a single one
+  double validation = 0.1;  ///< see held_out_from(): of the films, or of the frames of one
   std::uint64_t seed = 1;   ///< of the training order
 };
 
 /// Files of (T', H, W), one film, or (N, T', H, W), N films, of float32 or float64. Every run of
-/// T + 1 frames is an example. The last films validate; of a single film the last frames, so that
-/// no frame is on both sides. Files stay mapped, and numbers in the unit of the data. Throws
+/// T + 1 frames is an example. They are held out as held_out_from() says, and no frame is on both
+/// sides. Files stay mapped, and numbers in the unit of the data. Throws
 /// DataError for other shapes and types, sizes that differ, too few frames, and numbers that are
 /// not finite.
 class FieldFiles : public FieldSource {

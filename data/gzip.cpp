@@ -8,7 +8,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr int gzip_window = 15 + 16, raw_window = -15;
+constexpr int zlib_window = 15, gzip_window = 15 + 16, raw_window = -15;
 constexpr std::size_t first_piece = 1 << 16;
 constexpr std::size_t largest_piece = 1 << 30;  // zlib counts in 32 bits
 
@@ -82,6 +82,31 @@ bool go_on(Inflater& inflater, const std::string& name) {
   return true;
 }
 
+Bytes packed(ByteSpan bytes, int window) {
+  z_stream stream = {};
+  if (::deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY) !=
+      Z_OK)
+    throw std::bad_alloc();
+  Bytes out;
+  int code = Z_OK;
+  std::size_t filled = 0;
+  while (code != Z_STREAM_END) {
+    if (filled == out.size()) out.resize(std::max(first_piece, 2 * out.size()));
+    const std::size_t given = std::min(bytes.size(), largest_piece);
+    const std::size_t room = std::min(out.size() - filled, largest_piece);
+    stream.next_in = const_cast<Bytef*>(bytes.data());
+    stream.avail_in = uInt(given);
+    stream.next_out = out.data() + filled;
+    stream.avail_out = uInt(room);
+    code = ::deflate(&stream, given == bytes.size() ? Z_FINISH : Z_NO_FLUSH);
+    bytes = bytes.subspan(given - stream.avail_in);
+    filled += room - stream.avail_out;
+  }
+  ::deflateEnd(&stream);
+  out.resize(filled);
+  return out;
+}
+
 }  // namespace
 
 bool is_gzip(ByteSpan bytes) { return bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b; }
@@ -133,30 +158,9 @@ Bytes inflate_exactly(ByteSpan bytes, const std::string& name, std::uint64_t siz
   return contents;
 }
 
-Bytes deflate(ByteSpan bytes) {
-  z_stream stream = {};
-  if (::deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, raw_window, 8,
-                     Z_DEFAULT_STRATEGY) != Z_OK)
-    throw std::bad_alloc();
-  Bytes packed;
-  int code = Z_OK;
-  std::size_t filled = 0;
-  while (code != Z_STREAM_END) {
-    if (filled == packed.size()) packed.resize(std::max(first_piece, 2 * packed.size()));
-    const std::size_t given = std::min(bytes.size(), largest_piece);
-    const std::size_t room = std::min(packed.size() - filled, largest_piece);
-    stream.next_in = const_cast<Bytef*>(bytes.data());
-    stream.avail_in = uInt(given);
-    stream.next_out = packed.data() + filled;
-    stream.avail_out = uInt(room);
-    code = ::deflate(&stream, given == bytes.size() ? Z_FINISH : Z_NO_FLUSH);
-    bytes = bytes.subspan(given - stream.avail_in);
-    filled += room - stream.avail_out;
-  }
-  ::deflateEnd(&stream);
-  packed.resize(filled);
-  return packed;
-}
+Bytes deflate(ByteSpan bytes) { return packed(bytes, raw_window); }
+
+Bytes zlib_stream(ByteSpan bytes) { return packed(bytes, zlib_window); }
 
 std::uint32_t crc32_of(ByteSpan bytes, std::uint32_t before) {
   return std::uint32_t(::crc32_z(before, bytes.data(), bytes.size()));

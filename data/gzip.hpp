@@ -12,6 +12,10 @@ namespace bochner::inline BOCHNER_PRECISION {
 using Bytes = std::vector<std::uint8_t>;
 using ByteSpan = std::span<const std::uint8_t>;
 
+inline ByteSpan bytes_of(const std::string& text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
 /// Whether the bytes begin as a gzip file does.
 bool is_gzip(ByteSpan bytes);
 /// The contents of a gzip file of one or more members. `name` stands in errors. Throws DataError
@@ -27,6 +31,8 @@ Bytes inflate_front(ByteSpan bytes, const std::string& name, std::size_t count);
 Bytes inflate_exactly(ByteSpan bytes, const std::string& name, std::uint64_t size);
 /// A raw deflate stream.
 Bytes deflate(ByteSpan bytes);
+/// The same inside a zlib stream (RFC 1950), as in a PNG picture.
+Bytes zlib_stream(ByteSpan bytes);
 /// CRC-32 as gzip and zip use it, going on from that of the bytes before.
 std::uint32_t crc32_of(ByteSpan bytes, std::uint32_t before = 0);
 

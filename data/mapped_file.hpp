@@ -9,8 +9,8 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 /// The bytes of a regular file, mapped read-only: memory is used for the pages that are read, and
-/// the system may take it back. The file must not be shortened while it is mapped. Throws IoError
-/// when the file cannot be opened or mapped, DataError when it is not a regular file.
+/// the system may take it back. The file must not be shortened while it is mapped: the system would
+/// end the process. Throws as RegularFile does, and IoError when it cannot be mapped.
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path);

@@ -18,10 +18,6 @@ Bytes unpacked(const ZipMember& member, const std::string& name) {
   return inflate_exactly(member.bytes, name, member.size);
 }
 
-ByteSpan bytes_of(const std::string& text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
-
 }  // namespace
 
 Npz::Npz(ByteSpan file, const std::string& name) : name_(name) {

@@ -13,6 +13,10 @@ Input open_input(const std::filesystem::path& path);
 /// "npy", "npz", "idx" or "cifar" by the first bytes and the size; "csv" for all others.
 std::string file_kind(ByteSpan file);
 
+/// For help texts: what these functions read.
+constexpr const char* readable_formats =
+    "CSV, NPY, NPZ, IDX or CIFAR, plain or gzip; - for standard input";
+
 struct ReadOptions {
   CsvOptions csv = {};
   std::string array = "";  ///< npz: which one

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bochner/data/text.hpp>
 #include <charconv>
 #include <cmath>
@@ -39,6 +40,15 @@ std::string format_number(double number) {
   if (std::isnan(number)) return "nan";  // without a sign
   char text[32];
   return {text, std::to_chars(text, text + sizeof(text), number).ptr};
+}
+
+std::vector<std::string> split_list(std::string_view list) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0, end = 0; end < list.size(); begin = end + 1) {
+    end = std::min(list.find(',', begin), list.size());
+    parts.emplace_back(list.substr(begin, end - begin));
+  }
+  return parts;
 }
 
 std::string excerpt(std::string_view text) {

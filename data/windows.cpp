@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bochner/data/errors.hpp>
 #include <bochner/data/sampler.hpp>
+#include <bochner/data/split.hpp>
 #include <bochner/data/windows.hpp>
 #include <string>
 #include <utility>
@@ -22,9 +23,7 @@ ByteWindows::ByteWindows(ByteCorpus corpus, std::size_t length, double validatio
                          std::uint64_t seed)
     : corpus_(std::move(corpus)), length_(length), seed_(seed) {
   require(length >= 1, "byte_windows", "data.length = 0: must be at least 1");
-  require(validation >= 0 && validation < 1, "byte_windows", "data.validation = ", validation,
-          ": must be at least 0 and less than 1");
-  train_bytes_ = std::uint64_t(double(corpus_.size()) * (1 - validation));
+  train_bytes_ = corpus_.size() - held_out(corpus_.size(), validation);
   require_one_window("training", train_bytes_, length, "add files");
   if (validation > 0)
     require_one_window("validation", validation_bytes(), length, "a larger data.validation");

@@ -12,8 +12,8 @@ struct Batch {
   Indices targets;
 };
 
-/// Windows of `length` bytes for next-byte prediction. The first part of the corpus trains, the
-/// last `validation` (0 <= validation < 1) of its bytes validates. Every epoch cuts the training
+/// Windows of `length` bytes for next-byte prediction. The last bytes validate, see
+/// held_out(), and the others train. Every epoch cuts the training
 /// bytes at another offset and visits the windows in another order, both functions of (seed,
 /// epoch): the number of the next example is the whole state. Throws DataError when a part is
 /// shorter than one window.

@@ -4,6 +4,7 @@
 #include <bochner/data/glob.hpp>
 #include <bochner/data/list_ops.hpp>
 #include <bochner/data/pixels.hpp>
+#include <bochner/data/split.hpp>
 #include <bochner/layers/initialize.hpp>
 #include <bochner/train/classifier_task.hpp>
 #include <bochner/train/token_task.hpp>
@@ -15,9 +16,8 @@ namespace {
 
 SequenceClassifierSpec classifier_spec(const Config& config, const LabelledSequences& data) {
   SequenceClassifierSpec spec;
-  spec.trunk = trunk_spec(config);
+  spec.trunk = trunk_spec(config, data.length());
   spec.trunk.vocabulary = data.vocabulary();
-  spec.trunk.length = data.length();
   spec.classes = data.classes();
   spec.pooling = config.text("model.pooling");
   return spec;
@@ -33,17 +33,16 @@ std::unique_ptr<LabelledSequences> image_sequences(const Config& config) {
   Images images = images_of(config, "data.files");
   std::uint64_t train = images.size();
   if (config.text_list("data.validation_files").empty())
-    train -= std::uint64_t(config.number("data.validation") * double(train));
+    train -= held_out(train, config.number("data.validation"));
   else
     append_images(images, images_of(config, "data.validation_files"), "data.validation_files");
   if (config.flag("data.grey")) images = to_grey(images);
-  return std::make_unique<ImageSequences>(std::move(images), train,
-                                          std::uint64_t(config.integer("train.seed")),
+  return std::make_unique<ImageSequences>(std::move(images), train, config.count("train.seed"),
                                           has_class_token(config));
 }
 
 std::unique_ptr<LabelledSequences> shapes(const Config& config) {
-  const ShapesSpec spec{std::size_t(config.integer("data.side")), has_class_token(config)};
+  const ShapesSpec spec{config.count("data.side"), has_class_token(config)};
   return std::make_unique<Shapes>(spec, example_set(config));
 }
 
@@ -74,17 +73,17 @@ bool has_labels(const std::string& data_kind) {
 
 ListOpsSpec list_ops_spec(const Config& config) {
   ListOpsSpec spec;
-  spec.shortest = std::size_t(config.integer("data.shortest"));
-  spec.longest = std::size_t(config.integer("data.length"));
-  spec.depth = std::size_t(config.integer("data.depth"));
-  spec.arguments = std::size_t(config.integer("data.arguments"));
+  spec.shortest = config.count("data.shortest");
+  spec.longest = config.count("data.length");
+  spec.depth = config.count("data.depth");
+  spec.arguments = config.count("data.arguments");
   spec.class_token = has_class_token(config);
   return spec;
 }
 
 ClassifierTask::ClassifierTask(const Config& config)
     : data_(labelled_sequences(config)), spec_(classifier_spec(config, *data_)), model_(spec_) {
-  initialize(model_, std::uint64_t(config.integer("train.seed")));
+  initialize(model_, config.count("train.seed"));
 }
 
 Var ClassifierTask::loss(Tape& tape, std::uint64_t first, std::size_t count) {

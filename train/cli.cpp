@@ -1,17 +1,26 @@
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/data/read_array.hpp>
 #include <bochner/train/cli.hpp>
+#include <bochner/train/command_words.hpp>
 #include <bochner/train/commands.hpp>
+#include <bochner/train/commands/bench/reference_models.hpp>
+#include <bochner/train/commands/command_options.hpp>
 #include <bochner/train/commands/data_command_line.hpp>
+#include <bochner/train/commands/kernel_command_line.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/exit_codes.hpp>
 #include <bochner/train/format.hpp>
+#include <bochner/train/output.hpp>
 #include <bochner/train/run_metadata.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <bochner/train/trainer.hpp>
+#include <cstdio>
 #include <filesystem>
+#include <system_error>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -21,7 +30,7 @@ constexpr std::size_t most_threads = 1024;
 /// Everything that the command line can say, and what to do then.
 struct CommandLine {
   CLI::App app{"bochner: train long-sequence models whose attention kernels are learned"};
-  std::string config, run, output, resets, section, shell, model, setting;
+  std::string config, run, output, resets, section, shell, model, typed;
   std::size_t threads = 0;
   bool strict = false, json = false, markdown = false, live_weights = false;
   TrainingOptions training;
@@ -31,27 +40,23 @@ struct CommandLine {
   CompressionOptions compression;
   SampleOptions sample;
   GradcheckOptions gradcheck;
-  KernelOptions kernel;
-  KernelFitOptions fit;
-  KernelCompareOptions compare;
+  KernelCommands kernel;
   BenchOptions bench;
   DataOptions data;
   BenchLengthOptions bench_length;
   std::function<int()> action;
+  /// Whether what is printed is what was asked for. A run goes on without a reader.
+  bool prints_results = true;
 
   CLI::App* command(CLI::App& parent, const char* name, const char* help,
                     std::function<int()> run_it) {
     CLI::App* sub = parent.add_subcommand(name, help);
-    add_number(sub, "--threads", threads, "0 for all processors; results do not depend on it");
+    add_threads(sub, threads);
     sub->callback([this, run_it = std::move(run_it)] { action = run_it; });
     return sub;
   }
-  void add_sets(CLI::App* sub, std::vector<std::string>& sets) {
-    sub->add_option("--set", sets, "change a key of the config, for instance optim.lr=3e-4")
-        ->type_name("KEY=VALUE")
-        ->allow_extra_args(false);
-  }
   void add_training(CLI::App* sub, bool with_run) {
+    sub->parse_complete_callback([this] { prints_results = false; });
     if (with_run)
       sub->add_option("--run", training.run,
                       "directory of the run (default: runs/NAME of the config)")
@@ -66,17 +71,6 @@ struct CommandLine {
   void add_weights(CLI::App* sub) {
     sub->add_flag("--live-weights", live_weights,
                   "the weights of the step itself, not the running mean of optim.ema");
-  }
-  template <class Number>
-  void add_number(CLI::App* sub, const char* name, Number& value, const char* help) {
-    sub->add_option(name, value, help)
-        ->capture_default_str()
-        ->type_name("N")
-        ->check(CLI::Validator(
-            [](std::string& text) {
-              return text.starts_with("-") ? "must not be negative" : std::string();
-            },
-            ""));
   }
   void add_config(CLI::App* sub) {
     sub->add_option("config", config, "config file (TOML)")->required()->type_name("FILE");
@@ -138,10 +132,9 @@ struct CommandLine {
       return predict_command(run, prediction);
     });
     add_checkpoint(predict, "run", "RUN, RUN@best or RUN@STEP");
-    predict->add_option("input", prediction.input, ".npy or CSV file (default: standard input)");
-    predict
-        ->add_option("--output,-o", prediction.output,
-                     "file that ends in .npy or gets CSV (default: CSV on standard output)")
+    predict->add_option("input", prediction.input, readable_formats)->capture_default_str();
+    predict->add_option("--output,-o", prediction.output, writable_names)
+        ->capture_default_str()
         ->type_name("FILE");
     add_sets(predict, prediction.sets);
     add_weights(predict);
@@ -193,7 +186,9 @@ struct CommandLine {
     CLI::App* exporter = command(app, "export", "weights as a safetensors file",
                                  [this] { return export_command(run, output, !live_weights); });
     add_checkpoint(exporter, "run", "RUN, RUN@best, RUN@STEP or a checkpoint file");
-    exporter->add_option("--output,-o", output, "file to write")->required()->type_name("FILE");
+    exporter->add_option("--output,-o", output, "file to write; - for standard output")
+        ->required()
+        ->type_name("FILE");
     add_weights(exporter);
   }
 
@@ -218,72 +213,6 @@ struct CommandLine {
     keys->add_flag("--markdown", markdown, "the reference page");
   }
 
-  void add_kernel(CLI::App* sub, KernelOptions& options) {
-    sub->add_option("config", options.config, "config file (TOML); without one, the defaults")
-        ->type_name("FILE");
-    add_sets(sub, options.sets);
-    sub->add_option("--density", options.density, "spectral density, instead of the config's");
-    sub->add_option("--draws", options.draws, "base draws, instead of the config's");
-    add_number(sub, "--d", options.d, "size of a head, 0 for the default");
-    sub->add_option("--m", options.m, "numbers of frequencies")
-        ->capture_default_str()
-        ->type_name("LIST");
-    add_number(sub, "--seeds", options.seeds, "independent sets of draws");
-    sub->add_option("--report", options.report, "also write a page with pictures")
-        ->type_name("FILE");
-    sub->add_flag("--json", options.json, "print JSON lines");
-  }
-  void add_samples(CLI::App* sub, KernelOptions& options) {
-    sub->add_option("--queries", options.queries, ".npy matrix, one query in a row")
-        ->type_name("FILE");
-    sub->add_option("--keys", options.keys, ".npy matrix, one key in a row")->type_name("FILE");
-    add_number(sub, "--scale", options.scale, "else they are drawn with this standard deviation");
-  }
-
-  void add_kernel_commands() {
-    CLI::App* study = app.add_subcommand("kernel", "study a kernel without training a model");
-    add_number(study, "--threads", threads, "0 for all processors; results do not depend on it");
-    study->callback([this, study] {
-      if (study->get_subcommands().empty()) action = [this] { return kernel_command(kernel); };
-    });
-    add_kernel(study, kernel);
-    study->add_option("--features", kernel.features, "feature map, instead of the config's");
-    add_number(study, "--error", kernel.error, "the relative error that is wanted");
-    add_samples(study, kernel);
-    study->add_option("--data", kernel.data, "queries and keys of each layer of this run")
-        ->type_name("RUN");
-
-    CLI::App* fitter = command(*study, "fit", "fit a density to a kernel by gradient descent",
-                               [this] { return kernel_fit_command(fit); });
-    fit.kernel.m = "512";
-    fit.kernel.seeds = 3;
-    add_kernel(fitter, fit.kernel);
-    fitter
-        ->add_option("--target", fit.target,
-                     "gaussian, laplace, cauchy, matern32, matern52, periodic_mixture, or a "
-                     ".csv or .npy file of rows delta, k")
-        ->capture_default_str();
-    add_number(fitter, "--reach", fit.reach, "largest |delta|");
-    add_number(fitter, "--steps", fit.steps, "steps of the optimizer");
-    add_number(fitter, "--lr", fit.learning_rate, "its largest learning rate");
-
-    CLI::App* comparer = command(*study, "compare", "learned against fixed feature maps",
-                                 [this] { return kernel_compare_command(compare); });
-    compare.kernel.m = "64";
-    compare.kernel.seeds = 20;
-    add_kernel(comparer, compare.kernel);
-    comparer->add_option("--maps", compare.maps, "feature maps (default: all)")->type_name("LIST");
-    add_samples(comparer, compare.kernel);
-    add_number(comparer, "--steps", compare.steps, "steps of the optimizer");
-    add_number(comparer, "--lr", compare.learning_rate, "its largest learning rate");
-    comparer->add_flag("--with-density", compare.density, "fit the frequencies too");
-
-    CLI::App* clusters = command(*study, "clusters", "hybrid features on clusters, as published",
-                                 [this] { return kernel_clusters_command(kernel); });
-    clusters->add_option("--draws", kernel.draws, "base draws (default: sobol_owen)");
-    clusters->add_flag("--json", kernel.json, "print JSON lines");
-  }
-
   void add_other_commands(int argc, char** argv) {
     gradcheck.argc = argc;
     gradcheck.argv = argv;
@@ -297,10 +226,7 @@ struct CommandLine {
     group->require_subcommand(1);
     CLI::App* step = command(*group, "step", "training steps of a reference model",
                              [this] { return bench_step_command(model, bench); });
-    step->add_option("model", model,
-                     "tiny-performer, performer-lm, performer-lm-16k, softmax-lm, performer-cls, "
-                     "spatiotemporal or all")
-        ->required();
+    step->add_option("model", model, reference_model_names())->required();
     add_number(step, "--steps", bench.steps, "steps to measure, after three that are not");
     add_number(step, "--batch", bench.batch, "sequences a step (default: the model's own number)");
     step->add_flag("--bits", bench.bits, "only a digest of the parameters after these steps");
@@ -315,10 +241,12 @@ struct CommandLine {
     length->add_flag("--json", bench_length.json, "print JSON lines");
     CLI::App* completion =
         command(app, "completion", "shell completion: eval \"$(bochner completion bash)\"", [this] {
-          return shell.empty() ? complete_setting_command(setting) : completion_command(shell);
+          if (!shell.empty()) return completion_command(shell);
+          for (const std::string& word : completions(app, typed)) fmt::print("{}\n", word);
+          return int(exit_done);
         });
     completion->add_option("shell", shell, "bash or zsh");
-    completion->add_option("--setting", setting, "what may follow --set")->group("");
+    completion->add_option("--line", typed, "what may stand in place of its last word")->group("");
   }
 
   CommandLine(int argc, char** argv) {
@@ -334,45 +262,38 @@ struct CommandLine {
     add_run_commands();
     add_config_commands();
     add_data_commands(app, data, action);
-    add_kernel_commands();
+    add_kernel_commands(app, kernel, threads, action);
     add_other_commands(argc, argv);
   }
 };
 
 int fail(ExitCode code, const std::string& message) {
-  fmt::print(stderr, "{}\n", message);
+  std::fputs((message + "\n").c_str(), stderr);
   return code;
 }
 
-/// Null if there is none of this name.
-const CLI::App* subcommand(const CLI::App& app, const std::string& name) {
-  const auto named =
-      app.get_subcommands([&](const CLI::App* sub) { return sub->get_name() == name; });
-  return named.empty() ? nullptr : named.front();
+/// The files of a text stay open, and the usual limit of 1024 is for programs that use select().
+void allow_many_files() {
+  rlimit limit;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);  // where it fails, an error tells when files are too many
 }
 
-/// What is wrong with the words typed. Of a command that does not exist, CLI11 only says that one
-/// is missing.
-std::string usage_problem(const CLI::App& root, int argc, char** argv, const CLI::Error& error) {
-  const CLI::App* app = &root;
-  std::string help = "See: " + root.get_name();
-  int i = 1;
-  for (; i < argc; ++i) {
-    const CLI::App* next = subcommand(*app, argv[i]);
-    if (!next) break;
-    app = next;
-    help += " " + next->get_name();
+int run(CommandLine& line, int argc, char** argv) {
+  try {
+    line.app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    return line.app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    return fail(exit_usage, usage_problem(line.app, argc, argv, error));
   }
-  help += " --help";
-  const std::string word = i < argc ? argv[i] : "";
-  if (app->get_require_subcommand_min() == 0 || word.starts_with("-"))
-    return fmt::format("{}. {}", error.what(), help);
-  if (word.empty()) return "no command. " + help;
-  std::vector<std::string> names;
-  for (const CLI::App* sub : app->get_subcommands({})) names.push_back(sub->get_name());
-  const std::string near = nearest(word, names);
-  return fmt::format("{}: no such command. {}", word,
-                     near.empty() ? help : "Did you mean " + near + "?");
+  if (line.threads > most_threads)
+    throw std::invalid_argument(
+        fmt::format("--threads {}: must be at most {}", line.threads, most_threads));
+  set_thread_count(line.threads);
+  allow_many_files();
+  return line.action();
 }
 
 }  // namespace
@@ -380,18 +301,9 @@ std::string usage_problem(const CLI::App& root, int argc, char** argv, const CLI
 int cli(int argc, char** argv) {
   try {
     CommandLine line(argc, argv);
-    try {
-      line.app.parse(argc, argv);
-    } catch (const CLI::Success& help) {
-      return line.app.exit(help);
-    } catch (const CLI::ParseError& error) {
-      return fail(exit_usage, usage_problem(line.app, argc, argv, error));
-    }
-    if (line.threads > most_threads)
-      throw std::invalid_argument(
-          fmt::format("--threads {}: must be at most {}", line.threads, most_threads));
-    set_thread_count(line.threads);
-    return line.action();
+    const int code = run(line, argc, argv);
+    if (code == exit_done && line.prints_results) flush_output();
+    return code;
   } catch (const ConfigError& error) {
     return fail(exit_usage, error.what());
   } catch (const std::invalid_argument& error) {
@@ -399,6 +311,8 @@ int cli(int argc, char** argv) {
   } catch (const DataError& error) {
     return fail(exit_data, error.what());
   } catch (const IoError& error) {
+    return fail(exit_io, error.what());
+  } catch (const std::system_error& error) {  // such as those of fmt::print
     return fail(exit_io, error.what());
   } catch (const std::bad_alloc&) {
     return fail(exit_failed,

@@ -167,7 +167,5 @@ int bench_length_command(const BenchLengthOptions& options);
 
 /// A script for the shell "bash" or "zsh" that completes commands, options and keys.
 int completion_command(const std::string& shell);
-/// What may follow --set, one a line: what the completion scripts ask for.
-int complete_setting_command(const std::string& word);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -40,20 +40,19 @@ std::vector<EventTable> read_events(const Config& config) {
 std::unique_ptr<EventSource> event_source(const Config& config) {
   if (config.text("data.kind") == "hawkes")
     return std::make_unique<HawkesEvents>(hawkes_spec(config), example_set(config));
-  const EventFilesSpec spec{std::size_t(config.integer("data.length")),
-                            config.number("data.validation"),
-                            std::uint64_t(config.integer("train.seed"))};
+  const EventFilesSpec spec{config.count("data.length"), config.number("data.validation"),
+                            config.count("train.seed")};
   return std::make_unique<EventFiles>(read_events(config), spec);
 }
 
 EventModelSpec event_model_spec(const Config& config, std::size_t types) {
   EventModelSpec spec;
   spec.types = types;
-  spec.length = std::size_t(config.integer("data.length"));
+  spec.length = config.count("data.length");
   spec.positions = config.text("model.positions");
   spec.time = time_encoding_spec(config);
-  spec.stack = stack_spec(config);
-  spec.intensity.delays = std::size_t(config.integer("model.intensity.delays"));
+  spec.stack = stack_spec(config, spec.length);
+  spec.intensity.delays = config.count("model.intensity.delays");
   spec.intensity.shortest = config.number("model.intensity.shortest");
   spec.intensity.longest = config.number("model.intensity.longest");
   return spec;
@@ -73,33 +72,53 @@ std::uint64_t right_ones(const Var& scores, const Indices& labels) {
   return right;
 }
 
+/// Events begin, ..., end - 1 of a sequence.
+EventTable part_of(const EventTable& events, std::size_t begin, std::size_t end) {
+  const std::size_t n = end - begin;
+  EventTable part{{{1, n}, {}}, Times(std::vector<std::size_t>{1, n}), {}};
+  for (std::size_t i = begin; i < end; ++i) {
+    part.types.values.push_back(events.types.values[i]);
+    part.times(0, i - begin) = events.times(0, i);
+    part.rows.push_back(events.rows[i]);
+  }
+  return part;
+}
+
+/// Cut into windows as those of the training.
+std::vector<EventTable> windows_of(const std::vector<EventTable>& sequences, std::size_t length) {
+  std::vector<EventTable> windows;
+  for (const EventTable& events : sequences)
+    for (std::size_t begin = 0; begin < events.rows.size(); begin += length)
+      windows.push_back(part_of(events, begin, std::min(begin + length, events.rows.size())));
+  return windows;
+}
+
 }  // namespace
 
 TimeEncodingSpec time_encoding_spec(const Config& config) {
-  const auto count = [&](const char* name) { return std::size_t(config.integer(name)); };
   TimeEncodingSpec spec;
   spec.kind = config.text("model.time.kind");
   spec.use = config.text("model.time.use");
-  spec.m = count("model.time.m");
-  spec.degree = count("model.time.degree");
+  spec.m = config.count("model.time.m");
+  spec.degree = config.count("model.time.degree");
   spec.paired = config.flag("model.time.paired");
   spec.shortest = config.number("model.time.shortest");
   spec.longest = config.number("model.time.longest");
   spec.density.draws = "sobol";  // frequencies are points of a line: nothing else spreads as well
-  spec.density.redraw = count("model.time.redraw") * count("train.accumulate");
-  spec.density.seed = count("train.seed");
+  spec.density.redraw = config.count("model.time.redraw") * config.count("train.accumulate");
+  spec.density.seed = config.count("train.seed");
   spec.density.log_scale = config.number("model.time.log_scale");
-  spec.density.components = count("model.time.components");
+  spec.density.components = config.count("model.time.components");
   spec.density.degrees = config.number("model.time.degrees");
-  spec.density.knots = count("model.time.knots");
+  spec.density.knots = config.count("model.time.knots");
   return spec;
 }
 
 HawkesSpec hawkes_spec(const Config& config) {
   HawkesSpec spec;
   spec.kernel = config.text("data.excitation");
-  spec.types = std::size_t(config.integer("data.types"));
-  spec.length = std::size_t(config.integer("data.length"));
+  spec.types = config.count("data.types");
+  spec.length = config.count("data.length");
   spec.branching = config.number("data.branching");
   spec.lag = config.number("data.lag");
   return spec;
@@ -140,7 +159,7 @@ EventTask::EventTask(const Config& config)
       columns_(event_columns(config)),
       spec_(event_model_spec(config, data_->types())),
       model_(spec_) {
-  initialize(model_, std::uint64_t(config.integer("train.seed")));
+  initialize(model_, config.count("train.seed"));
   const std::uint64_t count = std::min(scale_sequences, data_->examples().train);
   model_.scale().fit(data_->batch(0, std::size_t(count)).times);
 }
@@ -175,12 +194,13 @@ Evaluation EventTask::validate(Tape& tape, std::uint64_t index, std::size_t size
 
 NamedArray EventTask::predict(const NamedArray& input) {
   const std::size_t K = spec_.types;
-  const std::vector<EventTable> sequences = event_tables(input, K, columns_);
+  const std::vector<EventTable> windows =
+      windows_of(event_tables(input, K, columns_), spec_.length);
   NamedArray result;
   result.columns = {"next_time_median", "next_time_mean"};
   for (std::size_t k = 0; k < K; ++k) result.columns.push_back(fmt::format("type_{}", k));
   result.values = xt::xarray<double>(std::vector<std::size_t>{input.values.shape()[0], 2 + K});
-  for (const EventTable& events : sequences) {
+  for (const EventTable& events : windows) {
     const EventForecast forecast = forecast_events(model_, events.types, events.times);
     for (std::size_t i = 0; i < events.rows.size(); ++i) {
       const std::size_t row = events.rows[i];

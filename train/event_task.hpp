@@ -24,7 +24,8 @@ class EventTask : public Task {
   }
   Evaluation validate(Tape& tape, std::uint64_t index, std::size_t batch) override;
   /// Rows of time and type, columns as in the training data -> what is expected after each:
-  /// median and mean of the next time, and the probability of each type.
+  /// median and mean of the next time, and the probability of each type. Sequences are cut into
+  /// windows of data.length events, as in training.
   NamedArray predict(const NamedArray& input) override;
   void illustrate(Page& page) override;
   std::string loss_unit() const override { return "nats/event"; }

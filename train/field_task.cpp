@@ -13,18 +13,14 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-std::size_t count_of(const Config& config, const char* key) {
-  return std::size_t(config.integer(key));
-}
-
 /// Frequencies of space, or of time, whose draws are others.
 FourierSpec fourier_spec(const Config& config, bool of_time) {
   FourierSpec spec;
   spec.dimensions = of_time ? 1 : 2;
-  spec.frequencies = count_of(config, of_time ? "model.encoding.time" : "model.encoding.space");
+  spec.frequencies = config.count(of_time ? "model.encoding.time" : "model.encoding.space");
   spec.kind = config.text("model.encoding.frequencies");
   spec.scale = config.number(of_time ? "model.encoding.time_scale" : "model.encoding.space_scale");
-  spec.seed = count_of(config, "train.seed");
+  spec.seed = config.count("train.seed");
   spec.stream = of_time;
   return spec;
 }
@@ -60,26 +56,13 @@ void to_unit_of_data(const Standardize& unit, Tensor& x) {
 
 bool reads_films(const Config& config) { return config.text("data.kind") == "field_files"; }
 
-FieldSpec field_spec(const Config& config) {
-  FieldSpec spec;
-  spec.kind = config.text("data.kind");
-  spec.frames = count_of(config, "data.frames");
-  spec.height = count_of(config, "data.height");
-  spec.width = count_of(config, "data.width");
-  spec.components = count_of(config, "data.components");
-  spec.speed = config.number("data.speed");
-  spec.diffusivity = config.number("data.diffusivity");
-  spec.noise = config.number("data.noise");
-  return spec;
-}
-
-/// Throws DataError unless a size is that of the films or the default.
+/// Throws DataError unless a size is that of the films or 0.
 void require_side(const Config& config, const char* key, std::size_t side) {
-  const std::int64_t wanted = config.integer(key), patch = config.integer("model.patch.pixels");
-  if (wanted != std::int64_t(side) && config.value(key) != config.table().find(key)->initial)
+  const std::size_t wanted = config.count(key), patch = config.count("model.patch.pixels");
+  if (wanted != side && wanted != 0)
     throw DataError(
         fmt::format("{} = {}: the films have {}; leave the key out", key, wanted, side));
-  if (side % std::size_t(patch) != 0)
+  if (side % patch != 0)
     throw DataError(fmt::format("model.patch.pixels = {}: must divide {} = {}, that of the films",
                                 patch, key, side));
 }
@@ -87,13 +70,17 @@ void require_side(const Config& config, const char* key, std::size_t side) {
 std::unique_ptr<FieldSource> open_source(const Config& config) {
   if (!reads_films(config))
     return std::make_unique<Fields>(field_spec(config), example_set(config));
-  const FieldFilesSpec spec{count_of(config, "data.frames"), config.number("data.validation"),
-                            count_of(config, "train.seed")};
+  const FieldFilesSpec spec{config.count("data.frames"), config.number("data.validation"),
+                            config.count("train.seed")};
   auto films = std::make_unique<FieldFiles>(
       expand_files(config.text_list("data.files"), std::filesystem::current_path()), spec);
   require_side(config, "data.height", films->size().height);
   require_side(config, "data.width", films->size().width);
   return films;
+}
+
+std::size_t tokens_of(const FieldModelSpec& spec) {
+  return spec.frames * (spec.height / spec.patch) * (spec.width / spec.patch);
 }
 
 FieldModelSpec field_model_spec(const Config& config, const FieldSize& size) {
@@ -102,22 +89,35 @@ FieldModelSpec field_model_spec(const Config& config, const FieldSize& size) {
   spec.height = size.height;
   spec.width = size.width;
   spec.standardize = reads_films(config);
-  spec.patch = count_of(config, "model.patch.pixels");
+  spec.patch = config.count("model.patch.pixels");
   spec.encoding.kind = config.text("model.encoding.kind");
   spec.encoding.space = fourier_spec(config, false);
   spec.encoding.time = fourier_spec(config, true);
   spec.every_block = config.flag("model.encoding.every_block");
-  spec.stack = stack_spec(config);
+  spec.stack = stack_spec(config, tokens_of(spec));
   return spec;
 }
 
 }  // namespace
 
+FieldSpec field_spec(const Config& config) {
+  FieldSpec spec;
+  spec.kind = config.text("data.kind");
+  spec.frames = config.count("data.frames");
+  if (config.count("data.height") > 0) spec.height = config.count("data.height");
+  if (config.count("data.width") > 0) spec.width = config.count("data.width");
+  spec.components = config.count("data.components");
+  spec.speed = config.number("data.speed");
+  spec.diffusivity = config.number("data.diffusivity");
+  spec.noise = config.number("data.noise");
+  return spec;
+}
+
 FieldTask::FieldTask(const Config& config)
     : exact_(!reads_films(config)),
       data_(open_source(config)),
       model_(field_model_spec(config, data_->size())) {
-  initialize(model_, std::uint64_t(config.integer("train.seed")));
+  initialize(model_, config.count("train.seed"));
   if (!model_.standardize()) return;
   const FieldMoments moments = dynamic_cast<FieldFiles&>(*data_).moments();
   model_.standardize()->set({moments.mean}, {moments.deviation});
@@ -139,10 +139,7 @@ Tensor FieldTask::next_frames(Tensor frames) {
   return next;
 }
 
-std::uint64_t FieldTask::tokens_per_example() const {
-  const FieldModelSpec& spec = model_.spec();
-  return spec.frames * (spec.height / spec.patch) * (spec.width / spec.patch);
-}
+std::uint64_t FieldTask::tokens_per_example() const { return tokens_of(model_.spec()); }
 
 Var FieldTask::loss(Tape& tape, std::uint64_t first, std::size_t count) {
   const FieldBatch batch = standardized(data_->batch(first, count));

@@ -7,6 +7,9 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+/// The generated field that a config describes; a size of 0 is that of FieldSpec.
+FieldSpec field_spec(const Config& config);
+
 /// The next frame of a field.
 class FieldTask : public Task {
  public:

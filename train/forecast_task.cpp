@@ -13,10 +13,6 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-std::size_t count_of(const Config& config, const char* key) {
-  return std::size_t(config.integer(key));
-}
-
 TimeSeries read_series(const Config& config) {
   const auto files = expand_files(config.text_list("data.files"), std::filesystem::current_path());
   if (files.size() != 1)
@@ -26,30 +22,28 @@ TimeSeries read_series(const Config& config) {
 
 SeriesSpec series_spec(const Config& config) {
   SeriesSpec spec;
-  spec.lookback = count_of(config, "data.lookback");
-  spec.horizon = count_of(config, "data.horizon");
-  spec.stride = count_of(config, "data.stride");
+  spec.lookback = config.count("data.lookback");
+  spec.horizon = config.count("data.horizon");
+  spec.stride = config.count("data.stride");
   spec.splits = config.number_list("data.splits");
-  spec.seed = count_of(config, "train.seed");
+  spec.seed = config.count("train.seed");
   return spec;
 }
 
 ForecasterSpec forecaster_spec(const Config& config, std::size_t variates) {
   ForecasterSpec spec;
   spec.variates = variates;
-  spec.lookback = count_of(config, "data.lookback");
-  spec.horizon = count_of(config, "data.horizon");
+  spec.lookback = config.count("data.lookback");
+  spec.horizon = config.count("data.horizon");
   spec.backbone = config.text("model.backbone");
   spec.loss = config.text("model.loss");
   spec.instance_norm = {config.text("model.instance_norm.kind"),
                         config.flag("model.instance_norm.affine")};
   spec.per_variate = config.flag("model.per_variate");
-  spec.moving_average = count_of(config, "model.moving_average");
-  spec.patch = {count_of(config, "model.patch.length"), count_of(config, "model.patch.stride")};
+  spec.moving_average = config.count("model.moving_average");
+  spec.patch = {config.count("model.patch.length"), config.count("model.patch.stride")};
   spec.positions = config.text("model.positions");
-  spec.stack = stack_spec(config);
-  if (spec.backbone == "attention" && config.integer("model.mixer.features.length") == 0)
-    spec.stack.block.mixer.features.length = spec.patches();
+  spec.stack = stack_spec(config, spec.patches());
   spec.head_dropout = config.number("model.head_dropout");
   return spec;
 }
@@ -87,7 +81,7 @@ ForecastTask::ForecastTask(const Config& config)
     : windows_(read_series(config), series_spec(config)),
       spec_(forecaster_spec(config, windows_.series().variates())),
       model_(spec_) {
-  initialize(model_, count_of(config, "train.seed"));
+  initialize(model_, config.count("train.seed"));
   const SeriesMoments moments = windows_.moments();
   model_.standardize().set(moments.mean, moments.deviation);
 }

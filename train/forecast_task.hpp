@@ -24,6 +24,7 @@ class ForecastTask : public Task {
   }
   std::uint64_t batches(Split split, std::size_t batch) const override;
   Evaluation evaluate(Tape& tape, Split split, std::uint64_t index, std::size_t batch) override;
+  std::vector<std::string> input_columns() const override { return windows_.series().names; }
   /// The rows after the last: (rows >= L, columns) -> (H, V), behind a column of times where the
   /// input has one.
   NamedArray predict(const NamedArray& input) override;

@@ -12,20 +12,24 @@ namespace {
 
 ByteWindows open_windows(const Config& config) {
   ByteCorpus corpus(expand_files(config.text_list("data.files"), std::filesystem::current_path()));
-  return ByteWindows(std::move(corpus), std::size_t(config.integer("data.length")),
-                     config.number("data.validation"), std::uint64_t(config.integer("train.seed")));
+  return ByteWindows(std::move(corpus), config.count("data.length"),
+                     config.number("data.validation"), config.count("train.seed"));
 }
 
 }  // namespace
 
+LanguageModelSpec language_model_spec(const Config& config) {
+  return trunk_spec(config, config.count("data.length"));
+}
+
 std::unique_ptr<LanguageModel> make_language_model(const Config& config) {
-  auto model = std::make_unique<LanguageModel>(trunk_spec(config));
-  initialize(*model, std::uint64_t(config.integer("train.seed")));
+  auto model = std::make_unique<LanguageModel>(language_model_spec(config));
+  initialize(*model, config.count("train.seed"));
   return model;
 }
 
 LanguageTask::LanguageTask(const Config& config)
-    : spec_(trunk_spec(config)),
+    : spec_(language_model_spec(config)),
       windows_(open_windows(config)),
       model_(make_language_model(config)) {}
 

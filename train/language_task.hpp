@@ -6,6 +6,7 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+LanguageModelSpec language_model_spec(const Config& config);
 /// The language model that a config describes, with initial weights from train.seed; throws as the
 /// layers do.
 std::unique_ptr<LanguageModel> make_language_model(const Config& config);

@@ -14,30 +14,29 @@ Options own_options(const Config& config, const std::string& section,
 }
 
 DensitySpec density_spec(const Config& config) {
-  const auto count = [&](const char* name) { return std::size_t(config.integer(name)); };
   DensitySpec density;
   density.kind = config.text("model.mixer.density.kind");
   density.draws = config.text("model.mixer.draws");
-  density.redraw = count("model.mixer.redraw") * count("train.accumulate");
-  density.seed = count("train.seed");
+  density.redraw = config.count("model.mixer.redraw") * config.count("train.accumulate");
+  density.seed = config.count("train.seed");
   density.log_scale = config.number("model.mixer.density.log_scale");
-  density.components = count("model.mixer.density.components");
+  density.components = config.count("model.mixer.density.components");
   density.temperature = config.number("model.mixer.density.temperature");
   density.degrees = config.number("model.mixer.density.degrees");
   density.shape = config.number("model.mixer.density.shape");
-  density.knots = count("model.mixer.density.knots");
-  density.layers = count("model.mixer.density.layers");
-  density.hidden = count("model.mixer.density.hidden");
+  density.knots = config.count("model.mixer.density.knots");
+  density.layers = config.count("model.mixer.density.layers");
+  density.hidden = config.count("model.mixer.density.hidden");
   density.own = own_options(config, "model.mixer.density.", densities().options());
   return density;
 }
 
-FeatureSpec feature_spec(const Config& config) {
+FeatureSpec feature_spec(const Config& config, std::size_t length) {
   const std::string section = "model.mixer.features.";
-  const auto count = [&](const char* key) { return std::size_t(config.integer(section + key)); };
+  const auto count = [&](const char* key) { return config.count(section + key); };
   FeatureSpec features;
   features.kind = config.text(section + "kind");
-  features.m = std::size_t(config.integer("model.mixer.m"));
+  features.m = config.count("model.mixer.m");
   features.projection = config.text(section + "projection");
   features.temperature = config.flag(section + "temperature");
   features.spread = config.number(section + "spread");
@@ -49,21 +48,18 @@ FeatureSpec feature_spec(const Config& config) {
   features.hidden = count("hidden");
   features.box = config.number(section + "box");
   features.rolls = count("rolls");
-  features.length =
-      count("length") > 0 ? count("length") : std::size_t(config.integer("data.length"));
+  features.length = count("length") > 0 ? count("length") : length;
   features.own = own_options(config, section, feature_maps().options());
   return features;
 }
 
-}  // namespace
-
-MixerSpec mixer_spec(const Config& config) {
+MixerSpec mixer_spec(const Config& config, std::size_t length) {
   MixerSpec mixer;
   mixer.kind = config.text("model.mixer.kind");
-  mixer.heads = std::size_t(config.integer("model.mixer.heads"));
-  mixer.convolution = std::size_t(config.integer("model.mixer.convolution"));
-  mixer.chunk = std::size_t(config.integer("model.mixer.chunk"));
-  mixer.features = feature_spec(config);
+  mixer.heads = config.count("model.mixer.heads");
+  mixer.convolution = config.count("model.mixer.convolution");
+  mixer.chunk = config.count("model.mixer.chunk");
+  mixer.features = feature_spec(config, length);
   mixer.features.density = density_spec(config);
   mixer.denominator.kind = config.text("model.mixer.denominator.kind");
   mixer.denominator.floor = config.number("model.mixer.denominator.floor");
@@ -75,29 +71,30 @@ MixerSpec mixer_spec(const Config& config) {
   return mixer;
 }
 
-BlockSpec block_spec(const Config& config) {
+}  // namespace
+
+BlockSpec block_spec(const Config& config, std::size_t length) {
   BlockSpec spec;
-  spec.width = std::size_t(config.integer("model.width"));
-  spec.expansion = std::size_t(config.integer("model.expansion"));
+  spec.width = config.count("model.width");
+  spec.expansion = config.count("model.expansion");
   spec.dropout = config.number("model.dropout");
   spec.norm = config.text("model.norm");
-  spec.mixer = mixer_spec(config);
+  spec.mixer = mixer_spec(config, length);
   return spec;
 }
 
-StackSpec stack_spec(const Config& config) {
+StackSpec stack_spec(const Config& config, std::size_t length) {
   StackSpec spec;
-  spec.blocks = std::size_t(config.integer("model.blocks"));
+  spec.blocks = config.count("model.blocks");
   spec.checkpoint = config.flag("model.checkpoint");
-  spec.block = block_spec(config);
+  spec.block = block_spec(config, length);
   return spec;
 }
 
-TrunkSpec trunk_spec(const Config& config) {
-  TrunkSpec spec{stack_spec(config)};
-  if (config.text("data.kind") != "bytes")
-    spec.vocabulary = std::size_t(config.integer("data.vocabulary"));
-  spec.length = std::size_t(config.integer("data.length"));
+TrunkSpec trunk_spec(const Config& config, std::size_t length) {
+  TrunkSpec spec{stack_spec(config, length)};
+  if (config.text("data.kind") != "bytes") spec.vocabulary = config.count("data.vocabulary");
+  spec.length = length;
   spec.positions = config.text("model.positions");
   return spec;
 }

@@ -6,10 +6,11 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-MixerSpec mixer_spec(const Config& config);
-BlockSpec block_spec(const Config& config);
-StackSpec stack_spec(const Config& config);
-TrunkSpec trunk_spec(const Config& config);
+/// `length`: tokens of the longest sequence that the blocks see; feature maps that tell positions
+/// apart are made for it, unless model.mixer.features.length says more.
+BlockSpec block_spec(const Config& config, std::size_t length);
+StackSpec stack_spec(const Config& config, std::size_t length);
+TrunkSpec trunk_spec(const Config& config, std::size_t length);
 
 /// "4 blocks, D 128, linear(positive, gaussian, m 64) x decay"
 std::string describe_stack(const StackSpec& spec);

@@ -5,8 +5,12 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Lets `write` fill the file at `path`, which appears complete or not at all; "-" is standard
-/// output. Throws IoError.
+/// Throws IoError unless all that was printed has arrived.
+void flush_output();
+
+/// Lets `write` fill the file at `path`, or that which a link there leads to, which appears
+/// complete or not at all. A pipe or a device is written to as it is; "-" is standard output.
+/// Throws IoError.
 void write_output(const std::string& path, const std::function<void(const Sink&)>& write);
 
 struct ArrayFormat {
@@ -14,8 +18,11 @@ struct ArrayFormat {
   std::string array = "values";  ///< npz: the name of an array whose columns have none
   NpzOptions npz = {};           ///< npy, npz
 };
-/// Writes the array as its name ends: .csv, .npy, or .npz, there with an array for each named
-/// column; "-" is CSV on standard output. Throws std::invalid_argument for another ending.
+/// For help and errors: which names write_array takes.
+constexpr const char* writable_names =
+    "the name must end in .csv, .npy or .npz; - is CSV on standard output";
+/// Writes the array as its name ends, in .npz with an array for each named column. Throws
+/// std::invalid_argument for another ending.
 void write_array(const std::string& path, const NamedArray& array, const ArrayFormat& format = {});
 
 }  // namespace bochner::inline BOCHNER_PRECISION

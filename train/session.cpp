@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bochner/data/text.hpp>
 #include <bochner/layers/attention/mixer.hpp>
 #include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/layers/features/projection.hpp>
@@ -162,9 +163,7 @@ void load_model(const CheckpointReader& checkpoint, Module& model, bool averaged
 
 ForkResets parse_resets(const std::string& list) {
   ForkResets resets;
-  for (std::size_t begin = 0; begin < list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    const std::string part = list.substr(begin, end - begin);
+  for (const std::string& part : split_list(list)) {
     bool* reset = part == "optimizer"  ? &resets.optimizer
                   : part == "schedule" ? &resets.schedule
                   : part == "data"     ? &resets.data
@@ -173,7 +172,6 @@ ForkResets parse_resets(const std::string& list) {
     if (!reset)
       throw std::invalid_argument("--reset " + part + ": must be optimizer, schedule, data or ema");
     *reset = true;
-    begin = end + 1;
   }
   return resets;
 }

@@ -61,6 +61,9 @@ class Task {
   virtual std::uint64_t batches(Split split, std::size_t batch) const;
   virtual Evaluation evaluate(Tape& tape, Split split, std::uint64_t index, std::size_t batch);
 
+  /// Columns that predict() takes from a table that names its columns, besides the time; none for
+  /// all.
+  virtual std::vector<std::string> input_columns() const { return {}; }
   /// What the model says about a table of the user's: `bochner predict`. By default throws
   /// std::invalid_argument.
   virtual NamedArray predict(const NamedArray& input);

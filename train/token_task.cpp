@@ -7,9 +7,8 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 ExampleSet example_set(const Config& config) {
-  return {std::uint64_t(config.integer("train.seed")),
-          std::uint64_t(config.integer("data.train_examples")),
-          std::uint64_t(config.integer("data.validation_examples"))};
+  return {config.count("train.seed"), config.count("data.train_examples"),
+          config.count("data.validation_examples")};
 }
 
 std::string describe_set(const ExampleSet& examples) {
@@ -20,15 +19,15 @@ std::string describe_set(const ExampleSet& examples) {
 TokenTaskSpec token_task_spec(const Config& config) {
   TokenTaskSpec spec;
   spec.kind = config.text("data.kind");
-  spec.length = std::size_t(config.integer("data.length"));
-  spec.vocabulary = std::size_t(config.integer("data.vocabulary"));
-  spec.items = std::size_t(config.integer("data.items"));
+  spec.length = config.count("data.length");
+  spec.vocabulary = config.count("data.vocabulary");
+  spec.items = config.count("data.items");
   spec.only_answers = config.text("data.targets") == "answers";
   return spec;
 }
 
 TokenTask::TokenTask(const Config& config)
-    : spec_(trunk_spec(config)),
+    : spec_(language_model_spec(config)),
       data_(token_task_spec(config), example_set(config)),
       model_(make_language_model(config)) {}
 

@@ -27,9 +27,9 @@ OptimizerSpec optimizer_spec(const Config& config) {
 Schedule schedule_of(const Config& config) {
   Schedule schedule;
   schedule.kind = schedule_kind(config.text("optim.schedule.kind"));
-  schedule.warmup = std::uint64_t(config.integer("optim.schedule.warmup"));
+  schedule.warmup = config.count("optim.schedule.warmup");
   schedule.floor = config.number("optim.schedule.floor");
-  schedule.decay = std::uint64_t(config.integer("optim.schedule.decay"));
+  schedule.decay = config.count("optim.schedule.decay");
   return schedule;
 }
 
@@ -55,10 +55,10 @@ Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps)
       clip_value_(config.number("optim.clip_value")),
       average_decay_(config.number("optim.ema")),
       total_steps_(total_steps),
-      batch_(std::uint64_t(config.integer("train.batch"))),
-      accumulate_(std::uint64_t(config.integer("train.accumulate"))),
-      seed_(std::uint64_t(config.integer("train.seed"))),
-      validation_limit_(std::uint64_t(config.integer("train.validate.batches"))),
+      batch_(config.count("train.batch")),
+      accumulate_(config.count("train.accumulate")),
+      seed_(config.count("train.seed")),
+      validation_limit_(config.count("train.validate.batches")),
       overfit_(config.flag("train.overfit")) {
   if (average_decay_ > 0) average_.emplace(parameters_);
   if (config.flag("train.validate.kernels")) kernels_.emplace(task.model());

@@ -52,6 +52,19 @@ TEST(ByteCorpus, MayBeEmpty) {
 
 TEST(ByteCorpus, ReportsAMissingFile) { EXPECT_THROW(ByteCorpus({"/absent"}), IoError); }
 
+TEST(ByteCorpus, AFileThatBecomesShorterIsAnErrorThatNamesIt) {
+  TemporaryFolder folder;
+  const auto first = folder.write("first", "abcd"), second = folder.write("second", "efghij");
+  const ByteCorpus corpus({first, second});
+  fs::resize_file(second, 3);
+  EXPECT_EQ(text(corpus, 2, 5), "cdefg");
+  EXPECT_EQ(message_of<DataError>([&] { text(corpus, 3, 6); }),
+            second.string() + ": has become shorter, it ends before byte 5 of 6; restore it");
+  fs::remove(first);
+  folder.write("first", "ABCD");
+  EXPECT_EQ(text(corpus, 0, 4), "abcd") << "not the file that was opened";
+}
+
 // Computed with the Python package xxhash from little-endian borders followed by the contents.
 TEST(ByteCorpus, FingerprintIsFixedForEver) {
   TemporaryFolder folder;

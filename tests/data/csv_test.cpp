@@ -83,6 +83,22 @@ TEST(Csv, ReadsTimeStamps) {
   EXPECT_EQ(other.time, 1u);
 }
 
+TEST(Csv, ReadsNamedColumnsAndTheTimeAndNothingElse) {
+  const CsvOptions named{.named_columns = {"b", "a"}};
+  const NamedArray table =
+      parse("note,a,t,b,u\n5,1,2016-07-01,2,2016-07-02\nx,3,2016-07-03,4,\n", named);
+  EXPECT_THAT(table.columns, ElementsAre("b", "a", "t"));
+  EXPECT_EQ(table.time, 2u);
+  EXPECT_THAT(numbers(table), ElementsAre(2, 1, 1467331200, 4, 3, 1467504000));
+  EXPECT_THAT(parse("a,b\n1,2\n", named).columns, ElementsAre("b", "a"));
+  EXPECT_THAT(numbers(parse("1,2,3\n", named)), ElementsAre(1, 2, 3));  // there are no names
+  EXPECT_EQ(problem("a,c\n1,2\n", named), "a.csv: no column \"b\"; there are: \"a\", \"c\"");
+  const NamedArray stamped =
+      parse("x,s,a\n7,10,1\n", {.named_columns = {"a"}, .time = "s", .time_format = "%s"});
+  EXPECT_THAT(numbers(stamped), ElementsAre(1, 10));
+  EXPECT_EQ(stamped.time, 1u);
+}
+
 TEST(Csv, NamesThePlaceOfABadTimeStamp) {
   EXPECT_EQ(problem("t,x\n2016-07-01,1\n2016-02-30,1\n"),
             "a.csv:3:1: column \"t\": \"2016-02-30\" is neither a number nor a time such as "
@@ -90,6 +106,9 @@ TEST(Csv, NamesThePlaceOfABadTimeStamp) {
   EXPECT_THAT(problem("t\n2016-07-01\n5\n"), StartsWith("a.csv:3:1: column \"t\": \"5\" is"));
   EXPECT_THAT(problem("t\n1.2.\n", {.time = "t", .time_format = "%d.%m."}),
               HasSubstr("is no time of the given format"));
+  for (const char* policy : {"nan", "mean"})
+    EXPECT_EQ(problem("x,t\n1,NA\n2,\n3,2016-07-01\n", {.missing = policy}),
+              "a.csv:2:3: column \"t\": \"NA\" is no time stamp; none may be missing");
   EXPECT_THAT(problem("t,x\n2016-07-01,1\n,1\n", {.missing = "forward"}),
               StartsWith("a.csv:3:1: column \"t\": \"\" is no time stamp"));
   EXPECT_THAT(problem("t,x\n1,2\n", {.columns = {"x"}, .time = "t"}), HasSubstr("not among"));

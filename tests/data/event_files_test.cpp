@@ -67,6 +67,12 @@ TEST(EventFiles, HoldOutTheLastOfSeveralSequences) {
   for (const auto& [time, count] : times) EXPECT_LT(time, sequences[3].times(0, 0));
 }
 
+TEST(EventFiles, HoldOutOneOfTwoSequences) {
+  const EventFiles files(sequences_of({6, 6}), {10, 0.1, 1});
+  EXPECT_EQ(files.examples().train, 1u);
+  EXPECT_EQ(files.examples().validation, 1u);
+}
+
 TEST(EventFiles, PadTheEndsOfShorterWindows) {
   const EventBatch batch = EventFiles(sequences_of({3, 5}), {10, 0, 1}).batch(0, 2);
   ASSERT_EQ(batch.types.shape, (Shape{2, 4}));

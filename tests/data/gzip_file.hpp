@@ -5,10 +5,6 @@
 
 namespace bochner {
 
-inline ByteSpan bytes_of(const std::string& text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
-
 /// The contents of a gzip file that holds `text`.
 inline std::string gzip(const std::string& text) {
   const Bytes packed = deflate(bytes_of(text));

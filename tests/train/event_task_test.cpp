@@ -7,6 +7,7 @@
 #include <bochner/train/report/run_report.hpp>
 #include <bochner/train/table_options.hpp>
 #include <cmath>
+#include <xtensor/xview.hpp>
 
 #include "faults/crashing_storage.hpp"
 #include "training_run.hpp"
@@ -97,6 +98,23 @@ TEST(EventTask, PredictsWhatComesAfterEveryEvent) {
     EXPECT_GT(next.values(i, 0), events.values(i, 0));
     EXPECT_NEAR(next.values(i, 2) + next.values(i, 3) + next.values(i, 4), 1, 1e-5);
   }
+}
+
+/// A table is cut as the training is: an event sees those of its window before it and no others.
+TEST(EventTask, PredictsTablesThatAreLongerThanItsWindows) {
+  const auto task = make_task(events_config({"model.time=free", "model.positions=learned"}));
+  NamedArray events{xt::zeros<double>({30, 2}), {"time", "type"}};
+  for (std::size_t i = 0; i < 30; ++i) {
+    events.values(i, 0) = double(i) + 0.1 * double(i % 4);
+    events.values(i, 1) = double(i % 3);
+  }
+  const NamedArray all = task->predict(events);
+  ASSERT_EQ(all.values.shape()[0], 30u);
+  const NamedArray second{xt::view(events.values, xt::range(12, 24), xt::all()), events.columns};
+  const NamedArray alone = task->predict(second);
+  for (std::size_t i = 0; i < 12; ++i)
+    for (std::size_t k = 0; k < 5; ++k)
+      EXPECT_NEAR(all.values(12 + i, k), alone.values(i, k), 1e-5) << i << " " << k;
 }
 
 /// Two users whose events are 60 s apart, of alternating types, in one table sorted by time.

@@ -53,6 +53,9 @@ TEST_F(FieldFilesTaskTest, TakesItsSizesFromTheFiles) {
             "10 films, 3 frames of 4 x 6  ·  40 examples to train, 10 to validate");
   EXPECT_EQ(task->tokens_per_example(), 3u * 2 * 3);
   EXPECT_NO_THROW(make_task(config({"data.height=4"})));
+  EXPECT_NO_THROW(make_task(config({"data.height=0", "data.width=0"})));
+  EXPECT_THAT(message_of<DataError>([&] { make_task(config({"data.width=12"})); }),
+              HasSubstr("data.width = 12: the films have 6; leave the key out"));
   EXPECT_THAT(message_of<DataError>([&] { make_task(config({"data.height=5"})); }),
               HasSubstr("data.height = 5: the films have 4"));
   EXPECT_THAT(message_of<DataError>([&] { make_task(config({"model.patch.pixels=4"})); }),

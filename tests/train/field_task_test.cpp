@@ -115,6 +115,9 @@ TEST(FieldTask, PredictsTheNextFrameOfFilmsOfTheUsers) {
 TEST(FieldConfig, SaysWhatDoesNotFit) {
   EXPECT_THAT(error_of({"model.patch.pixels=4"}),
               HasSubstr("model.patch.pixels = 4: must divide data.height = 6"));
+  EXPECT_THAT(error_of({"data.height=0", "model.patch.pixels=5"}),
+              HasSubstr("model.patch.pixels = 5: must divide data.height = 12"));
+  EXPECT_THAT(error_of({"data.width=2"}), HasSubstr("data.width = 2: must be at least 3"));
   EXPECT_THAT(error_of({"data.kind=copy"}), HasSubstr("model.kind = \"field\": cannot learn"));
   EXPECT_THAT(error_of({"model.kind=lm"}), HasSubstr("model.kind = \"lm\": cannot learn"));
   EXPECT_THAT(error_of({"model.encoding.kind=additive", "model.width=6"}),

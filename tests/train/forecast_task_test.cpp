@@ -189,6 +189,18 @@ TEST_F(ForecastTaskTest, TakesColumnsByTheirNames) {
   EXPECT_NE(from_bare.values(0, 0), next.values(0, 1));
 }
 
+TEST_F(ForecastTaskTest, ReadsOnlyItsColumnsAndTheTime) {
+  const auto task = make_task(config());
+  std::string noted = "note," + series_text(0, L);
+  for (std::size_t at = noted.find('\n'); at + 1 < noted.size(); at = noted.find('\n', at + 1))
+    noted.insert(at + 1, "text,");
+  CsvOptions options = hourly();
+  options.named_columns = task->input_columns();
+  const NamedArray next = task->predict(parse_csv(noted, "noted", options));
+  EXPECT_THAT(next.columns, testing::ElementsAre("hour", "a", "b"));
+  EXPECT_EQ(next.values, task->predict(parse_csv(series_text(0, L), "seen", hourly())).values);
+}
+
 TEST_F(ForecastTaskTest, RefusesInputThatDoesNotFit) {
   const auto task = make_task(config());
   EXPECT_EQ(message_of<DataError>([&] {

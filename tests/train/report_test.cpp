@@ -141,6 +141,10 @@ TEST(Picture, IsAPngOfItsSize) {
                 "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAMAAACqqpYoAAADAFBMVEUa"));
 }
 
+TEST(Picture, IsCompressed) {
+  EXPECT_LT(png_data(std::vector<std::uint8_t>(500 * 500, 7), 500, 500).size(), 4000u);
+}
+
 TEST(Page, IsWellFormedAndNeedsNothingElse) {
   Page page(hostile, hostile);
   page.section(hostile, hostile);

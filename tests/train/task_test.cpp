@@ -52,6 +52,21 @@ TEST(MakeTask, ChoosesByModelAndData) {
   EXPECT_EQ(classifier->tokens_per_example(), 9u);
 }
 
+/// Feature maps that tell positions apart are made for the true number of tokens of each task.
+TEST(MakeTask, TellsThePositionsOfTheLongestSequenceApart) {
+  const std::vector<std::vector<std::string>> tasks = {
+      {"model.kind=classifier", "data.kind=shapes", "data.side=12", "model.pooling=cls"},
+      {"model.kind=field", "data.kind=advection_diffusion", "model.encoding.kind=none"},
+      {"model.kind=events", "data.kind=hawkes"},
+      {"data.kind=copy"}};
+  for (std::vector<std::string> sets : tasks) {
+    sets.push_back("model.mixer={kind=\"linear\",features=\"cosformer\"}");
+    sets.push_back("data.validation_examples=2");
+    const auto task = make_task(generated(sets));
+    EXPECT_NO_THROW(validate_task(*task, 2, 0, [] { return false; })) << sets[0];
+  }
+}
+
 TEST(TokenTask, ValidatesOnTheAnswersOfOtherExamples) {
   const Config config = generated({"data.kind=recall", "data.validation_examples=7"});
   const auto task = make_task(config);

@@ -113,7 +113,7 @@ int compress_command(const std::string& run, const CompressionOptions& options) 
   const auto task = make_task(config);
   load_model(checkpoint, task->model(), options.averaged);
   const Projection projection = projection_of(*task, run);
-  const std::size_t batch = std::size_t(config.integer("train.batch"));
+  const std::size_t batch = config.count("train.batch");
   std::vector<Outcome> outcomes;
   for (const Variant& variant : variants)
     outcomes.push_back(measure(*task, projection, variant, batch));

@@ -22,23 +22,17 @@ using Table = std::vector<std::vector<std::string>>;
 
 constexpr std::size_t most_peeked_columns = 12;
 
-std::vector<std::string> split_list(const std::string& list) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin < list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    parts.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
-
 ReadOptions read_options(const DataOptions& options) {
   if (options.delimiter.size() != 1 && options.delimiter != "tab")
     throw std::invalid_argument(
         fmt::format("--delimiter {}: must be one character, or tab", options.delimiter));
   const char delimiter = options.delimiter == "tab" ? '\t' : options.delimiter[0];
-  return {{delimiter, options.header, split_list(options.columns), options.time,
-           options.time_format, options.missing},
+  return {{.delimiter = delimiter,
+           .header = options.header,
+           .columns = split_list(options.columns),
+           .time = options.time,
+           .time_format = options.time_format,
+           .missing = options.missing},
           options.array};
 }
 

@@ -1,5 +1,7 @@
+#include <bochner/data/read_array.hpp>
 #include <bochner/data/stored_array.hpp>
 #include <bochner/train/commands/data_command_line.hpp>
+#include <bochner/train/output.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -29,9 +31,7 @@ void add_reading(CLI::App* sub, DataOptions& options, const char* missing) {
 }
 
 void add_files(CLI::App* sub, DataOptions& options) {
-  sub->add_option("files", options.files, "CSV, NPY, NPZ, IDX or CIFAR, plain or gzip; - for stdin")
-      ->required()
-      ->type_name("FILE");
+  sub->add_option("files", options.files, readable_formats)->required()->type_name("FILE");
 }
 
 }  // namespace
@@ -57,10 +57,7 @@ void add_data_commands(CLI::App& app, DataOptions& options, std::function<int()>
       command("convert", "write a file in another format", data_convert_command, "refuse");
   add_files(convert, options);
   convert->get_option("files")->expected(1);
-  convert
-      ->add_option("--output,-o", options.output, "ends in .csv, .npy or .npz; - for CSV on stdout")
-      ->required()
-      ->type_name("FILE");
+  convert->add_option("--output,-o", options.output, writable_names)->required()->type_name("FILE");
   convert
       ->add_option("--type", options.type,
                    "of the elements in .npy and .npz: " + element_type_names())

@@ -67,7 +67,7 @@ int eval_command(const std::string& run, const EvaluationOptions& options) {
   const auto [checkpoint, config] = load_run(storage, run, options.sets);
   const auto task = make_task(config);
   load_model(checkpoint, task->model(), options.averaged);
-  const std::size_t batch = std::size_t(config.integer("train.batch"));
+  const std::size_t batch = config.count("train.batch");
   const Evaluation result = *evaluate_task(*task, split.split, batch, 0, [] { return false; });
   if (options.json) {
     fmt::print(R"({{"step":{},{}}})"

@@ -3,6 +3,7 @@
 #include <bochner/train/commands.hpp>
 #include <bochner/train/exit_codes.hpp>
 #include <bochner/train/format.hpp>
+#include <bochner/train/output.hpp>
 #include <bochner/train/session.hpp>
 #include <bochner/train/storage/safetensors.hpp>
 #include <nlohmann/json.hpp>
@@ -97,9 +98,10 @@ int export_command(const std::string& run, const std::string& output, bool avera
     records.push_back({tensor.name.substr(tensor.name.find('/') + 1), tensor.shape, nullptr});
   }
   for (std::size_t i = 0; i < records.size(); ++i) records[i].data = tensors[i].data();
-  save_safetensors(storage, output, std::move(records));
-  fmt::print("{}   {} of step {}\n", output, format_number_of(tensors.size(), "tensor"),
-             checkpoint.state().step);
+  write_output(output, [&](const Sink& sink) { write_safetensors(sink, std::move(records)); });
+  if (output != "-")
+    fmt::print("{}   {} of step {}\n", output, format_number_of(tensors.size(), "tensor"),
+               checkpoint.state().step);
   return exit_done;
 }
 

@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 
+#include <bochner/data/text.hpp>
 #include <bochner/train/commands/kernel_options.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/exit_codes.hpp>
 #include <bochner/train/kernel_study/attention_layers.hpp>
 #include <bochner/train/language_task.hpp>
+#include <bochner/train/output.hpp>
 #include <bochner/train/report/study_report.hpp>
-#include <bochner/train/storage/commit_file.hpp>
-#include <charconv>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -15,9 +15,13 @@ namespace {
 constexpr std::size_t sample_rows = 1000, largest_m = 1 << 16;
 
 /// Queries and keys of each layer of a run, for the first validation examples.
-std::vector<KernelSample> samples_of_run(const std::string& reference) {
+std::vector<KernelSample> samples_of_run(const KernelOptions& options) {
+  const std::string& reference = options.data;
+  std::vector<std::string> sets;  // what concerns the model is for the study, not for the run
+  for (const std::string& set : options.sets)
+    if (set.starts_with("data.")) sets.push_back(set);
   PosixStorage storage;
-  const auto [checkpoint, config] = load_run(storage, reference);
+  const auto [checkpoint, config] = load_run(storage, reference, sets);
   const auto task = make_task(config);
   load_model(checkpoint, task->model(), true);
   const auto layers = attention_layers(task->model());
@@ -34,7 +38,7 @@ std::vector<KernelSample> samples_of_run(const std::string& reference) {
 }
 
 std::vector<KernelSample> samples_of(const KernelOptions& options, std::size_t d) {
-  if (!options.data.empty()) return samples_of_run(options.data);
+  if (!options.data.empty()) return samples_of_run(options);
   if (options.queries.empty() != options.keys.empty())
     throw std::invalid_argument("--queries and --keys: give both or none");
   if (!options.queries.empty()) return {sample_of_files(options.queries, options.keys)};
@@ -45,16 +49,14 @@ std::vector<KernelSample> samples_of(const KernelOptions& options, std::size_t d
 
 std::vector<std::size_t> parse_counts(const std::string& option, const std::string& text) {
   std::vector<std::size_t> counts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    std::size_t count = 0;
-    const auto [rest, error] = std::from_chars(text.data() + begin, text.data() + end, count);
-    if (error != std::errc() || rest != text.data() + end || count == 0 || count > largest_m)
-      throw std::invalid_argument(fmt::format(
-          "{} {}: must be numbers from 1 to {}, such as 16,64,256", option, text, largest_m));
-    counts.push_back(count);
-    begin = end + 1;
+  for (const std::string& part : split_list(text)) {
+    counts.push_back(parse_count(part).value_or(0));
+    if (counts.back() == 0 || counts.back() > largest_m) counts.clear();
+    if (counts.empty()) break;
   }
+  if (counts.empty())
+    throw std::invalid_argument(fmt::format(
+        "{} {}: must be numbers from 1 to {}, such as 16,64,256", option, text, largest_m));
   return counts;
 }
 
@@ -78,7 +80,7 @@ Config kernel_config(const KernelOptions& options) {
 
 KernelSetting kernel_setting(const KernelOptions& options, std::uint64_t least_seeds) {
   const Config config = kernel_config(options);
-  const BlockSpec block = block_spec(config);
+  const BlockSpec block = block_spec(config, config.count("data.length"));
   const std::size_t d = options.d > 0 ? options.d : block.width / block.mixer.heads;
   if (d > 4096) throw std::invalid_argument(fmt::format("--d {}: must be at most 4096", d));
   if (options.seeds < least_seeds || options.seeds > 10000)
@@ -91,8 +93,7 @@ KernelSetting kernel_setting(const KernelOptions& options, std::uint64_t least_s
 }
 
 void write_page(const std::string& file, const Page& page) {
-  PosixStorage storage;
-  commit_file(storage, file, page.html());
+  write_output(file, [&](const Sink& sink) { sink(page.html()); });
 }
 
 int kernel_command(const KernelOptions& options) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <bochner/data/text.hpp>
 #include <bochner/train/commands/kernel_options.hpp>
 #include <bochner/train/exit_codes.hpp>
 #include <bochner/train/kernel_study/estimator_study.hpp>
@@ -10,16 +11,6 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::size_t rows = 128;  // of queries and of keys, to fit on and to test on
-
-std::vector<std::string> split_names(const std::string& list) {
-  std::vector<std::string> names;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    names.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return names;
-}
 
 /// Rows first, first + 1, ... of a matrix.
 Tensor rows_from(const Tensor& matrix, std::size_t first) {
@@ -113,7 +104,7 @@ int kernel_compare_command(const KernelCompareOptions& options) {
   const FeatureSpec standard = with_standard_frequencies(spec);
   const std::size_t m = parse_counts("--m", options.kernel.m).back();
   const std::vector<std::string> known = feature_maps().names();
-  const std::vector<std::string> names = options.maps.empty() ? known : split_names(options.maps);
+  const std::vector<std::string> names = options.maps.empty() ? known : split_list(options.maps);
   for (const std::string& name : names)
     if (std::find(known.begin(), known.end(), name) == known.end())
       throw std::invalid_argument(fmt::format("--maps {}: must be {}", name, one_of(known)));

@@ -11,7 +11,9 @@ int predict_command(const std::string& run, const PredictionOptions& options) {
   const auto [checkpoint, config] = load_run(storage, run, options.sets);
   const auto task = make_task(config);
   load_model(checkpoint, task->model(), options.averaged);
-  write_array(options.output, task->predict(read_array(options.input, table_options(config))));
+  ReadOptions reading = table_options(config);
+  reading.csv.named_columns = task->input_columns();
+  write_array(options.output, task->predict(read_array(options.input, reading)));
   return exit_done;
 }
 

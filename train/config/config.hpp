@@ -23,6 +23,8 @@ class Config {
 
   /// The value by dotted name; std::logic_error when the name or the type is not that of a row.
   std::int64_t integer(std::string_view name) const;
+  /// An integer that its range keeps from being negative.
+  std::size_t count(std::string_view name) const { return std::size_t(integer(name)); }
   double number(std::string_view name) const;
   const std::string& text(std::string_view name) const;
   bool flag(std::string_view name) const;

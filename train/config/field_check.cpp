@@ -2,14 +2,22 @@
 
 #include <bochner/train/config/config_fail.hpp>
 #include <bochner/train/config/data_kinds.hpp>
+#include <bochner/train/field_task.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-void check_patches(const Config& config) {
-  for (const char* side : {"data.height", "data.width"})
-    if (config.integer(side) % config.integer("model.patch.pixels") != 0)
-      fail(config, "model.patch.pixels", "must divide " + assignment(config, side), side);
+void check_side(const Config& config, const char* key, std::size_t side) {
+  if (side < 3) fail(config, key, "must be at least 3");
+  if (side % config.count("model.patch.pixels") != 0)
+    fail(config, "model.patch.pixels", fmt::format("must divide {} = {}", key, side), key);
+}
+
+/// Those of films are known later.
+void check_sides(const Config& config) {
+  const FieldSpec spec = field_spec(config);
+  check_side(config, "data.height", spec.height);
+  check_side(config, "data.width", spec.width);
 }
 
 void check_encoding(const Config& config) {
@@ -39,7 +47,7 @@ void check_encoding(const Config& config) {
 }  // namespace
 
 void check_field(const Config& config) {
-  if (config.text("data.kind") != "field_files") check_patches(config);  // films have sizes
+  if (config.text("data.kind") != "field_files") check_sides(config);
   check_encoding(config);
   if (config.text("model.mixer.time_kernel.kind") != "none")
     fail(config, "model.mixer.time_kernel.kind",

@@ -69,7 +69,8 @@ Rows feature_rows(const Choices& choices) {
        .range = between(1, 1 << 12)},
       {.name = "model.mixer.features.length",
        .initial = whole(0),
-       .doc = "positions that can be told apart (cosformer), 0 for data.length",
+       .doc = "positions that can be told apart (cosformer), 0 for the tokens of the longest "
+              "sequence of the task",
        .range = at_least(0)},
   };
 }

@@ -76,8 +76,10 @@ Rows data_rows() {
        .range = between(1, 1 << 24)},
       {.name = "data.validation",
        .initial = 0.1,
-       .doc = "bytes, images, event_files, field_files: fraction of the data kept for validation, "
-              "0 for none",
+       .doc =
+           "bytes, images, event_files, field_files: fraction kept for validation, rounded up, "
+           "0 for none: the last bytes, images, sequences or films; of a single sequence or film "
+           "its last events or frames",
        .range = below(0, 1)},
       {.name = "data.train_examples",
        .initial = whole(10000),

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <bochner/data/gzip.hpp>
 #include <bochner/train/report/picture.hpp>
 #include <cmath>
 
@@ -27,46 +28,10 @@ void append_number(std::string& bytes, std::uint32_t number) {
   for (int shift = 24; shift >= 0; shift -= 8) bytes += char(number >> shift & 0xff);
 }
 
-std::uint32_t crc32(const std::string& bytes) {
-  std::uint32_t crc = ~0u;
-  for (const char byte : bytes) {
-    crc ^= static_cast<unsigned char>(byte);
-    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
-  }
-  return ~crc;
-}
-
-std::uint32_t adler32(const std::string& bytes) {
-  std::uint32_t a = 1, b = 0;
-  for (const char byte : bytes) {
-    a = (a + static_cast<unsigned char>(byte)) % 65521;
-    b = (b + a) % 65521;
-  }
-  return b << 16 | a;
-}
-
 void append_chunk(std::string& png, const std::string& type, const std::string& data) {
   append_number(png, std::uint32_t(data.size()));
   png += type + data;
-  append_number(png, crc32(type + data));
-}
-
-/// A zlib stream that stores without compressing (RFC 1950, 1951).
-std::string stored(const std::string& bytes) {
-  constexpr std::size_t block = 65535;
-  std::string stream = "\x78\x01";
-  for (std::size_t begin = 0; begin < bytes.size(); begin += block) {
-    const std::size_t size = std::min(block, bytes.size() - begin);
-    const bool last = begin + size == bytes.size();
-    stream += char(last);
-    for (const std::size_t half : {size, ~size}) {
-      stream += char(half & 0xff);
-      stream += char(half >> 8 & 0xff);
-    }
-    stream += bytes.substr(begin, size);
-  }
-  append_number(stream, adler32(bytes));
-  return stream;
+  append_number(png, crc32_of(bytes_of(type + data)));
 }
 
 std::string base64(const std::string& bytes) {
@@ -100,7 +65,8 @@ std::string png_data(const std::vector<std::uint8_t>& pixels, std::size_t rows,
   append_chunk(png, "IHDR", header);
   append_chunk(png, "PLTE", palette);
   append_chunk(png, "tRNS", std::string(255, '\xff') + '\0');
-  append_chunk(png, "IDAT", stored(scanlines));
+  const Bytes packed = zlib_stream(bytes_of(scanlines));
+  append_chunk(png, "IDAT", {packed.begin(), packed.end()});
   append_chunk(png, "IEND", "");
   return "data:image/png;base64," + base64(png);
 }

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <bochner/train/storage/commit_file.hpp>
 #include <bochner/train/storage/safetensors.hpp>
 #include <nlohmann/json.hpp>
 
@@ -28,16 +27,15 @@ std::string header_of(const std::vector<TensorRecord>& tensors) {
 
 }  // namespace
 
-void save_safetensors(FileStorage& storage, const Path& path, std::vector<TensorRecord> tensors) {
+void write_safetensors(const Sink& sink, std::vector<TensorRecord> tensors) {
   std::sort(tensors.begin(), tensors.end(),
             [](const auto& a, const auto& b) { return a.name < b.name; });
   const std::string header = header_of(tensors);
   const std::uint64_t length = header.size();
-  commit_file(storage, path, [&](StoredFile& file) {
-    file.append(&length, sizeof length);
-    file.append(header.data(), header.size());
-    for (const TensorRecord& tensor : tensors) file.append(tensor.data, bytes_of(tensor));
-  });
+  sink({reinterpret_cast<const char*>(&length), sizeof length});
+  sink(header);
+  for (const TensorRecord& tensor : tensors)
+    sink({reinterpret_cast<const char*>(tensor.data), bytes_of(tensor)});
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

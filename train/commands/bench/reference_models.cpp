@@ -104,14 +104,18 @@ Indices random_indices(const Shape& shape, std::size_t below, std::uint64_t stre
   return indices;
 }
 
+std::string reference_model_names() {
+  std::string names;
+  for (const ReferenceModel& model : models)
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", model.name);
+  return names + " or all";
+}
+
 const ReferenceModel& reference_model(const std::string& name) {
-  std::string known;
-  for (const ReferenceModel& model : models) {
+  for (const ReferenceModel& model : models)
     if (name == model.name) return model;
-    known += fmt::format("{}, ", model.name);
-  }
   throw std::invalid_argument(
-      fmt::format("bench step {}: no such model; there are: {}all", name, known));
+      fmt::format("bench step {}: no such model; there are {}", name, reference_model_names()));
 }
 
 ReferenceProblem make_problem(const ReferenceModel& reference, std::size_t batch) {

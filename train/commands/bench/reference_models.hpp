@@ -5,6 +5,7 @@
 #include <bochner/layers/module.hpp>
 #include <functional>
 #include <span>
+#include <string>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -17,6 +18,8 @@ struct ReferenceModel {
 };
 
 std::span<const ReferenceModel> reference_models();
+/// "tiny-performer, ... or all"
+std::string reference_model_names();
 /// Throws std::invalid_argument with the known names.
 const ReferenceModel& reference_model(const std::string& name);
 
