@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <bochner/data/errors.hpp>
 #include <bochner/train/sweep/processes.hpp>
 #include <bochner/train/sweep/summary.hpp>
 #include <filesystem>
