@@ -40,8 +40,8 @@ EluFeatures::EluFeatures(const FeatureSpec& spec) : weight_(head_weights(spec)) 
 
 Features EluFeatures::features(Tape& tape, const Var& x) {
   const Var u = project_heads(x, tape(weight_));
-  return relu(u) +
-         exp(minimum(u, Var(zeros({1}))));  // elu(u) + 1 without its cancellation far below 0
+  // elu(u) + 1 without its cancellation far below 0.
+  return relu(u) + exp(minimum(u, Var(zeros({1}))));
 }
 
 T2RFeatures::T2RFeatures(const FeatureSpec& spec)

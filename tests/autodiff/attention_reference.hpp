@@ -181,13 +181,13 @@ inline std::vector<std::size_t> telling_positions(std::size_t T) {
   return positions;
 }
 
-/// Values and gradients with 1, 2, 3 and 4 threads.
-inline void expect_equal_for_all_threads(const op_check::Op& op, const Inputs& in) {
+/// Values and gradients with 1, 2, 3, 4 and 8 threads.
+inline void expect_equal_for_all_threads(const op_check::Op& op, const std::vector<Tensor>& in) {
   set_thread_count(1);
-  const auto one = op_check::value_and_gradients(op, in.list());
-  for (std::size_t threads : {2, 3, 4}) {
+  const auto one = op_check::value_and_gradients(op, in);
+  for (std::size_t threads : {2, 3, 4, 8}) {
     set_thread_count(threads);
-    const auto many = op_check::value_and_gradients(op, in.list());
+    const auto many = op_check::value_and_gradients(op, in);
     for (std::size_t i = 0; i < one.size(); ++i) op_check::expect_equal_bits(many[i], one[i]);
   }
   set_thread_count(0);

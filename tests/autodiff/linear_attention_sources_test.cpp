@@ -102,14 +102,7 @@ TEST(ExponentialFeatures, HaveEqualBitsForAllThreads) {
   const auto in = random_inputs({3, 130, 4, 8}, 16, true);
   for (const Variant& variant : variants) {
     if (!variant.offset) continue;
-    set_thread_count(1);
-    const auto one = op_check::value_and_gradients(attention_op(variant, 16, false), in);
-    for (std::size_t threads : {2, 3, 8}) {
-      set_thread_count(threads);
-      const auto many = op_check::value_and_gradients(attention_op(variant, 16, false), in);
-      for (std::size_t i = 0; i < one.size(); ++i) op_check::expect_equal_bits(many[i], one[i]);
-    }
-    set_thread_count(0);
+    expect_equal_for_all_threads(attention_op(variant, 16, false), in);
   }
 }
 

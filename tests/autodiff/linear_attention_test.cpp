@@ -272,7 +272,7 @@ TEST(LinearAttention, PaddingAtTheEndChangesNothingBefore) {
 TEST(LinearAttention, HasEqualBitsForAllThreads) {
   for (const Variant& variant : variants) {
     const Inputs in = random_inputs({3, 130, 4, 8}, 16, variant.scale, variant.decay);
-    expect_equal_for_all_threads(attention_op({variant.scale, variant.causal, 16}), in);
+    expect_equal_for_all_threads(attention_op({variant.scale, variant.causal, 16}), in.list());
   }
 }
 

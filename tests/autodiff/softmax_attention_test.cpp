@@ -140,7 +140,7 @@ TEST(SoftmaxAttention, PaddingAtTheEndChangesNothingBefore) {
 TEST(SoftmaxAttention, HasEqualBitsForAllThreads) {
   for (const Variant& variant : variants) {
     expect_equal_for_all_threads(attention_op(variant.causal),
-                                 random_inputs({3, 130, 4, 8}, variant.slopes));
+                                 random_inputs({3, 130, 4, 8}, variant.slopes).list());
   }
 }
 
@@ -153,7 +153,7 @@ TEST(SoftmaxAttention, EqualsItsDefinitionAcrossPanels) {
     const auto results = op_check::value_and_gradients(attention_op(variant.causal), in.list());
     for (std::size_t i = 0; i < results.size(); ++i)
       expect_near(results[i], expected[i], is_double ? 1e-11 : 2e-4);
-    expect_equal_for_all_threads(attention_op(variant.causal), in);
+    expect_equal_for_all_threads(attention_op(variant.causal), in.list());
   }
 }
 

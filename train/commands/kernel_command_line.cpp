@@ -5,8 +5,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 /// Options of all of them.
-void add_kernel(CLI::App* sub, KernelOptions& options, std::size_t& threads) {
-  add_threads(sub, threads);
+void add_kernel(CLI::App* sub, KernelOptions& options) {
   sub->add_option("config", options.config,
                   "config file (TOML); without one, that of the run or the defaults")
       ->type_name("FILE");
@@ -64,27 +63,32 @@ void add_kernel_commands(CLI::App& app, KernelCommands& options, std::size_t& th
   group->callback([&, group] {
     if (group->get_subcommands().empty()) action = [&study] { return kernel_command(study); };
   });
-  add_kernel(group, study, threads);
+  add_threads(group, threads);
+  add_kernel(group, study);
   add_study(group, study);
+  const auto command = [&](const char* name, const char* help, const std::function<int()>& run) {
+    CLI::App* sub = group->add_subcommand(name, help);
+    sub->callback([&action, run] { action = run; });
+    add_threads(sub, threads);
+    return sub;
+  };
 
   fit.kernel.m = "512";
   fit.kernel.seeds = 3;
-  CLI::App* fitter = group->add_subcommand("fit", "fit a density to a kernel by gradient descent");
-  fitter->callback([&] { action = [&fit] { return kernel_fit_command(fit); }; });
-  add_kernel(fitter, fit.kernel, threads);
+  CLI::App* fitter = command("fit", "fit a density to a kernel by gradient descent",
+                             [&fit] { return kernel_fit_command(fit); });
+  add_kernel(fitter, fit.kernel);
   add_fit(fitter, fit);
 
   compare.kernel.m = "64";
   compare.kernel.seeds = 20;
-  CLI::App* comparer = group->add_subcommand("compare", "learned against fixed feature maps");
-  comparer->callback([&] { action = [&compare] { return kernel_compare_command(compare); }; });
-  add_kernel(comparer, compare.kernel, threads);
+  CLI::App* comparer = command("compare", "learned against fixed feature maps",
+                               [&compare] { return kernel_compare_command(compare); });
+  add_kernel(comparer, compare.kernel);
   add_compare(comparer, compare);
 
-  CLI::App* clusters =
-      group->add_subcommand("clusters", "hybrid features on clusters, as published");
-  clusters->callback([&] { action = [&study] { return kernel_clusters_command(study); }; });
-  add_threads(clusters, threads);
+  CLI::App* clusters = command("clusters", "hybrid features on clusters, as published",
+                               [&study] { return kernel_clusters_command(study); });
   clusters->add_option("--draws", study.draws, "base draws (default: sobol_owen)");
   clusters->add_flag("--json", study.json, "print JSON lines");
 }

@@ -4,6 +4,7 @@
 #include <bochner/train/commands.hpp>
 #include <bochner/train/exit_codes.hpp>
 #include <bochner/train/session.hpp>
+#include <bochner/train/storage/commit_file.hpp>
 #include <bochner/train/sweep/processes.hpp>
 #include <bochner/train/sweep/summary.hpp>
 #include <cstdio>
@@ -80,14 +81,6 @@ std::vector<PlannedRun> plan(FileStorage& storage, const std::string& file,
   return runs;
 }
 
-void make_directories(const Path& directory) {
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error)
-    throw IoError(
-        fmt::format("{}: cannot make directory: {}", directory.string(), error.message()));
-}
-
 /// Says how each run ended, and all of them together.
 class SweepReport {
  public:
@@ -150,7 +143,7 @@ int sweep_command(const std::string& file, const SweepOptions& options) {
       options.threads > 0 ? options.threads : std::max<std::size_t>(1, processors / at_most);
   PosixStorage storage;
   const std::vector<PlannedRun> runs = plan(storage, file, options, variations, threads);
-  make_directories(directory_of(file, options));
+  make_directories(storage, directory_of(file, options));
   std::vector<Job> jobs;
   for (const PlannedRun& run : runs) jobs.push_back(run.job);
   SweepReport report(storage, runs, options.json);
