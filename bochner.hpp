@@ -7,9 +7,9 @@
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/data/byte_corpus.hpp>
 #include <bochner/data/fields.hpp>
-#include <bochner/data/glob.hpp>
-#include <bochner/data/npz.hpp>
-#include <bochner/data/read_array.hpp>
+#include <bochner/data/files/glob.hpp>
+#include <bochner/data/formats/npz.hpp>
+#include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/sampler.hpp>
 #include <bochner/data/series_windows.hpp>
 #include <bochner/data/windows.hpp>
@@ -39,4 +39,4 @@
 #include <bochner/optim/groups.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/optim/schedule.hpp>
-#include <bochner/train/cli.hpp>
+#include <bochner/train/commands/cli.hpp>

@@ -11,5 +11,5 @@
 #include <bochner/autodiff/ops/random.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/autodiff/ops/time.hpp>
+#include <bochner/autodiff/shape.hpp>

@@ -1,56 +1,19 @@
 #pragma once
-/// Tensor, Shape and require(): arrays in row-major order, and shape errors in words.
+/// Tensor: arrays of `real` in row-major order.
 
 #include <bochner/autodiff/pool.hpp>
 #include <bochner/autodiff/real.hpp>
-#include <cstddef>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
+#include <bochner/autodiff/shape.hpp>
 #include <xtensor/xarray.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
 using Storage = xt::uvector<real, PoolAllocator<real>>;
-using Shape = xt::dynamic_shape<std::size_t>;
 using Tensor = xt::xarray_container<Storage, xt::layout_type::row_major, Shape>;
 
 /// Uninitialised memory of the given shape.
 Tensor uninitialized(const Shape& shape);
 Tensor filled(const Shape& shape, real value);
 inline Tensor zeros(const Shape& shape) { return filled(shape, real(0)); }
-
-/// Product of the sizes; 1 for a scalar.
-std::size_t element_count(const Shape& shape);
-/// Size of an axis; negative axes count from the back. Throws when there is no such axis.
-std::size_t axis_size(const Shape& shape, int axis);
-/// 0 <= result < rank for an axis that may be negative. Throws when there is no such axis.
-std::size_t normalize_axis(const char* op, int axis, std::size_t rank);
-/// NumPy's broadcasting rule; throws with both shapes when they do not fit.
-Shape broadcast_shape(const char* op, const Shape& a, const Shape& b);
-/// "(16, 256, 128)"
-std::string to_string(const Shape& shape);
-
-namespace detail {
-template <class Part>
-void print(std::ostream& out, const Part& part) {
-  if constexpr (std::is_same_v<std::decay_t<Part>, Shape>) {
-    out << to_string(part);
-  } else {
-    out << part;
-  }
-}
-}  // namespace detail
-
-/// Throws std::invalid_argument "[op] parts..." unless the condition holds.
-template <class... Parts>
-void require(bool condition, const char* op, const Parts&... parts) {
-  if (condition) return;
-  std::ostringstream message;
-  message << "[" << op << "] ";
-  (detail::print(message, parts), ...);
-  throw std::invalid_argument(message.str());
-}
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,7 +1,7 @@
 # Install and export, so that find_package(bochner) gives bochner::bochner, bochner::bochner64 and bochner::cli.
 include(CMakePackageConfigHelpers)
 
-set(bochner_targets)
+set(bochner_targets bochner_common)
 foreach(name bochner bochner64)
   if(TARGET ${name})
     list(APPEND bochner_targets ${name} ${name}_cli)

@@ -1,7 +1,7 @@
-# bochner_libraries(NAME): the library NAME, the command as a library NAME_cli, and the program NAME,
-# in float for NAME = bochner and in double for NAME = bochner64. The same sources serve both.
+# bochner_libraries(NAME): the library NAME, the command as a library NAME_cli, and the program NAME, in float for
+# NAME = bochner and in double for NAME = bochner64, where the command only checks gradients. What does not depend on
+# the precision is bochner_common.
 
-set(BOCHNER_LIBRARY_FOLDERS autodiff layers optim data)
 # The one file whose sums of products the compiler is to fuse.
 set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/autodiff/compute/small_product.cpp
                             PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
@@ -12,7 +12,7 @@ if(GIT_FOUND AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/.git)
   execute_process(COMMAND ${GIT_EXECUTABLE} rev-parse HEAD WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
                   OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE status ERROR_QUIET)
   if(status EQUAL 0)
-    set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/train/run_metadata.cpp
+    set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/train/run/run_metadata.cpp
                                 PROPERTIES COMPILE_DEFINITIONS BOCHNER_COMMIT="${commit}")
   endif()
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/.git/logs/HEAD)
@@ -47,25 +47,58 @@ function(bochner_library target export_name)
   bochner_compile_options(${target})
 endfunction()
 
-function(bochner_libraries name)
-  set(sources)
-  foreach(folder ${BOCHNER_LIBRARY_FOLDERS})
+# bochner_sources(PRECISE PLAIN FOLDER...): the sources below the folders, those in the namespace of the precision
+# apart from those that name nothing of it and are compiled once.
+function(bochner_sources precise plain)
+  set(both)
+  foreach(folder ${ARGN})
     file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
-    list(APPEND sources ${found})
+    list(APPEND both ${found})
   endforeach()
-  bochner_library(${name} ${name} ${sources})
+  set(of_precision)
+  foreach(source ${both})
+    file(STRINGS ${source} lines REGEX BOCHNER_PRECISION LIMIT_COUNT 1)
+    if(lines)
+      list(APPEND of_precision ${source})
+    endif()
+  endforeach()
+  list(REMOVE_ITEM both ${of_precision} ${PROJECT_SOURCE_DIR}/train/main.cpp)
+  set(${precise} ${of_precision} PARENT_SCOPE)
+  set(${plain} ${both} PARENT_SCOPE)
+endfunction()
+
+set(double_cli_sources commands/double_cli.cpp commands/gradcheck.cpp run/version.cpp charts/format.cpp)
+
+function(bochner_common_library)
+  bochner_sources(precise plain autodiff layers optim data)
+  bochner_library(bochner_common common ${plain})
+  target_link_libraries(bochner_common PUBLIC xtensor TBB::tbb
+                        PRIVATE LAPACK::LAPACK xxhash::xxhash ZLIB::ZLIB $<BUILD_INTERFACE:Boost::headers>)
+endfunction()
+
+function(bochner_libraries name)
+  string(REPLACE bochner cli cli_name ${name})
+  if(name STREQUAL bochner64)
+    bochner_sources(precise plain autodiff layers optim)
+    # The check of gradients is what double serves for.
+    list(TRANSFORM double_cli_sources PREPEND ${PROJECT_SOURCE_DIR}/train/ OUTPUT_VARIABLE cli_sources)
+  else()
+    bochner_sources(precise plain autodiff layers optim data)
+    bochner_sources(cli_precise cli_plain train)
+    set(cli_sources ${cli_precise} ${cli_plain})
+    list(REMOVE_ITEM cli_sources ${PROJECT_SOURCE_DIR}/train/commands/double_cli.cpp)
+  endif()
+  bochner_library(${name} ${name} ${precise})
   if(name STREQUAL bochner64)
     target_compile_definitions(${name} PUBLIC BOCHNER_DOUBLE=1)
   endif()
   target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
-  target_link_libraries(${name} PUBLIC xtensor TBB::tbb
-                        PRIVATE DNNL::dnnl OpenMP::OpenMP_CXX LAPACK::LAPACK xxhash::xxhash ZLIB::ZLIB
+  target_link_libraries(${name} PUBLIC bochner_common
+                        PRIVATE DNNL::dnnl OpenMP::OpenMP_CXX LAPACK::LAPACK xxhash::xxhash
                         $<BUILD_INTERFACE:xtensor-blas> $<BUILD_INTERFACE:Boost::headers>)
 
-  string(REPLACE bochner cli cli_name ${name})
-  file(GLOB_RECURSE cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/train/*.cpp)
-  list(REMOVE_ITEM cli_sources ${PROJECT_SOURCE_DIR}/train/main.cpp)
   bochner_library(${name}_cli ${cli_name} ${cli_sources})
+  target_precompile_headers(${name}_cli PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
   target_link_libraries(${name}_cli PUBLIC ${name} PRIVATE fmt::fmt tomlplusplus::tomlplusplus xxhash::xxhash
                         $<BUILD_INTERFACE:CLI11::CLI11> $<BUILD_INTERFACE:cereal::cereal>
                         $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)

@@ -1,12 +1,12 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <bochner/autodiff/tensor.hpp>
+#include <bochner/autodiff/shape.hpp>
 #include <bochner/data/byte_corpus.hpp>
 #include <memory>
 #include <new>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 constexpr std::uint64_t block_size = 1 << 20;
@@ -58,4 +58,4 @@ std::uint64_t ByteCorpus::hash_contents() const {
   return XXH64_digest(state.get());
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

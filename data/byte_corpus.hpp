@@ -1,12 +1,12 @@
 #pragma once
 
-#include <bochner/data/regular_file.hpp>
+#include <bochner/data/files/regular_file.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <span>
 #include <vector>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// The bytes of files one after the other. The files stay open, so that a run of days sees those it
 /// began with, and are read piece by piece; they are not mapped, because a file that is shortened
@@ -33,4 +33,4 @@ class ByteCorpus {
   std::uint64_t fingerprint_;
 };
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <bochner/data/errors.hpp>
 #include <bochner/data/event_files.hpp>
+#include <bochner/data/files/errors.hpp>
 #include <bochner/data/split.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 EventFiles::EventFiles(std::vector<EventTable> sequences, const EventFilesSpec& spec)
     : sequences_(std::move(sequences)), spec_(spec) {
@@ -83,4 +83,4 @@ std::string EventFiles::describe() const {
          " events of " + std::to_string(types_) + (types_ == 1 ? " type" : " types");
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

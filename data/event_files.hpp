@@ -2,7 +2,7 @@
 #include <bochner/data/event_sequences.hpp>
 #include <bochner/data/event_table.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// The largest number of types of events.
 constexpr std::size_t most_event_types = 1 << 16;
@@ -46,4 +46,4 @@ class EventFiles : public EventSource {
   std::size_t types_ = 0;
 };
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -4,7 +4,7 @@
 #include <bochner/data/event_sequences.hpp>
 #include <cmath>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 constexpr std::size_t delayed_shape = 8;
@@ -124,4 +124,4 @@ EventTruth event_truth(const HawkesProcess& process, const EventBatch& batch, st
   return truth;
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,11 +1,11 @@
 #pragma once
 /// Sequences of marked events in batches, and what is true of the generated ones.
 
-#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/shape.hpp>
 #include <bochner/autodiff/times.hpp>
 #include <bochner/data/hawkes.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// T events of B sequences and, for each, the event that follows it.
 struct EventBatch {
@@ -74,4 +74,4 @@ struct EventTruth {
 };
 EventTruth event_truth(const HawkesProcess& process, const EventBatch& batch, std::size_t points);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <bochner/data/errors.hpp>
 #include <bochner/data/event_table.hpp>
-#include <bochner/data/text.hpp>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/text.hpp>
 #include <cmath>
 #include <map>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 using Column = std::optional<std::size_t>;
@@ -90,4 +90,4 @@ std::vector<EventTable> event_tables(const NamedArray& array, std::size_t types,
   return tables;
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

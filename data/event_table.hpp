@@ -1,9 +1,9 @@
 #pragma once
-#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/shape.hpp>
 #include <bochner/autodiff/times.hpp>
-#include <bochner/data/array.hpp>
+#include <bochner/data/formats/array.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// Columns of a table of events, by name or by number from 1.
 struct EventColumns {
@@ -25,4 +25,4 @@ struct EventTable {
 std::vector<EventTable> event_tables(const NamedArray& array, std::size_t types,
                                      const EventColumns& columns = {});
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/data/errors.hpp>
 #include <bochner/data/field_files.hpp>
-#include <bochner/data/npy.hpp>
-#include <bochner/data/npy_header.hpp>
-#include <bochner/data/read_array.hpp>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/formats/npy.hpp>
+#include <bochner/data/formats/npy_header.hpp>
+#include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/split.hpp>
 #include <cmath>
 

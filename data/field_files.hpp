@@ -2,8 +2,8 @@
 /// Films of the user's: fields in NPY files, one frame after the other.
 
 #include <bochner/data/fields.hpp>
-#include <bochner/data/input.hpp>
-#include <bochner/data/stored_array.hpp>
+#include <bochner/data/files/input.hpp>
+#include <bochner/data/formats/stored_array.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

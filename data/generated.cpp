@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <bochner/autodiff/tensor.hpp>
+#include <bochner/autodiff/shape.hpp>
 #include <bochner/data/generated.hpp>
 #include <bochner/data/sampler.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 std::uint64_t ExampleSet::training_index(std::uint64_t number) const {
   return permuted_index(seed, number / train, number % train, train);
@@ -40,4 +40,4 @@ std::uint64_t ExampleSet::fingerprint(const std::string& generator,
   return stream_of(text.c_str());
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

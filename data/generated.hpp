@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// The random numbers of one example, one after the other.
 class Draws {
@@ -50,4 +50,4 @@ struct ExampleSet {
                             const std::vector<std::uint64_t>& parameters) const;
 };
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

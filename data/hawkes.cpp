@@ -1,8 +1,8 @@
-#include <bochner/autodiff/tensor.hpp>
+#include <bochner/autodiff/shape.hpp>
 #include <bochner/data/hawkes.hpp>
 #include <cmath>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 void check(const HawkesProcess& process) {
@@ -123,4 +123,4 @@ std::vector<Event> simulate(const HawkesProcess& process, std::size_t count, Dra
   return events;
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -3,7 +3,7 @@
 
 #include <bochner/data/generated.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// lambda_k(t) = base_k + sum over events (t_i, l_i) before t of excitation_(k l_i) g_l(t - t_i),
 /// with the density of an Erlang distribution g_l(s) = rate_l (rate_l s)^(n-1) / (n-1)!
@@ -51,4 +51,4 @@ struct Event {
 /// point processes", 1981.
 std::vector<Event> simulate(const HawkesProcess& process, std::size_t count, Draws draws);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

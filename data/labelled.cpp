@@ -2,7 +2,7 @@
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/data/labelled.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 template <class ExampleOf>
@@ -34,4 +34,4 @@ LabelledBatch LabelledSequences::validation_batch(std::uint64_t index, std::size
                 [&](std::size_t row) { return held_out(index * size + row); });
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

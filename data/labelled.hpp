@@ -1,12 +1,12 @@
 #pragma once
 /// Sequences of tokens, each with a label.
 
-#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/shape.hpp>
 #include <bochner/data/generated.hpp>
 #include <string>
 #include <vector>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 struct LabelledExample {
   std::vector<std::int32_t> tokens;
@@ -51,4 +51,4 @@ class LabelledSequences {
   ExampleSet examples_;
 };
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <bochner/autodiff/tensor.hpp>
-#include <bochner/data/errors.hpp>
+#include <bochner/autodiff/shape.hpp>
+#include <bochner/data/files/errors.hpp>
 #include <bochner/data/list_ops.hpp>
 #include <numeric>
 #include <optional>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 constexpr double operation_probability = 0.25;
@@ -115,4 +115,4 @@ std::string ListOps::describe() const {
          " tokens";
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -3,7 +3,7 @@
 
 #include <bochner/data/labelled.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// The trees of the Long Range Arena (Tay et al. 2021, after Nangia and Bowman 2018): a node is an
 /// operation with probability 1/4 and else a digit; the root is an operation, nodes at the greatest
@@ -53,4 +53,4 @@ class ListOps : public LabelledSequences {
   ListOpsSpec spec_;
 };
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,13 +1,13 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <bochner/autodiff/tensor.hpp>
-#include <bochner/data/errors.hpp>
+#include <bochner/autodiff/shape.hpp>
+#include <bochner/data/files/errors.hpp>
 #include <bochner/data/pixels.hpp>
 #include <cstdlib>
 #include <utility>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 enum ShapeKind : std::int32_t { square_outline, disc, upright_cross, diagonal_cross };
@@ -106,4 +106,4 @@ std::string Shapes::describe() const {
   return "shapes, " + std::to_string(spec_.side) + " x " + std::to_string(spec_.side) + " grey";
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

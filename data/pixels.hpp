@@ -2,10 +2,10 @@
 /// Images as sequences: each pixel is a token of its brightness, row after row (sequential MNIST;
 /// the image task of the Long Range Arena, Tay et al. 2021).
 
-#include <bochner/data/images.hpp>
+#include <bochner/data/formats/images.hpp>
 #include <bochner/data/labelled.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 enum PixelToken : std::int32_t {
   pixel_class = 256,  ///< a token before the image whose output stands for it
@@ -67,4 +67,4 @@ class Shapes : public LabelledSequences {
   ShapesSpec spec_;
 };
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,9 +1,9 @@
 #include <bochner/autodiff/compute/philox.hpp>
-#include <bochner/autodiff/tensor.hpp>
+#include <bochner/autodiff/shape.hpp>
 #include <bochner/data/sampler.hpp>
 #include <cmath>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 /// From 16 on, all orders of six elements are equally likely as far as 50,000 draws can tell.
@@ -42,4 +42,4 @@ std::uint64_t epoch_offset(std::uint64_t seed, std::uint64_t epoch, std::uint64_
   return RandomFunction{seed, Purpose::data_order, epoch}.integer(offset_element, bound);
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

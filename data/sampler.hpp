@@ -1,9 +1,8 @@
 #pragma once
 
-#include <bochner/autodiff/real.hpp>
 #include <cstdint>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// Element i of a random order of 0, ..., n - 1: the order of the examples in an epoch. A function
 /// of its arguments, nothing is stored. Feistel network on a grid of about sqrt(n) x sqrt(n) cells
@@ -15,4 +14,4 @@ std::uint64_t permuted_index(std::uint64_t seed, std::uint64_t epoch, std::uint6
 /// A random integer below `bound` for the epoch, independent of the order: where its cut begins.
 std::uint64_t epoch_offset(std::uint64_t seed, std::uint64_t epoch, std::uint64_t bound);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/data/errors.hpp>
+#include <bochner/data/files/errors.hpp>
 #include <bochner/data/sampler.hpp>
 #include <bochner/data/series_windows.hpp>
 #include <cmath>

@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <bochner/autodiff/tensor.hpp>
+#include <bochner/autodiff/shape.hpp>
 #include <bochner/data/split.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 std::uint64_t held_out(std::uint64_t n, double fraction) {
   require(fraction >= 0 && fraction < 1, "split", "data.validation = ", fraction,
@@ -20,4 +20,4 @@ std::vector<std::size_t> held_out_from(const std::vector<std::size_t>& lengths, 
   return borders;
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

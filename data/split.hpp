@@ -1,11 +1,10 @@
 #pragma once
 /// The parts of a data set.
 
-#include <bochner/autodiff/real.hpp>
 #include <cstdint>
 #include <vector>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 enum class Split { train, validation, test };
 
@@ -22,4 +21,4 @@ std::uint64_t held_out(std::uint64_t n, double fraction);
 /// sequences are held out whole, and of a single one its last elements.
 std::vector<std::size_t> held_out_from(const std::vector<std::size_t>& lengths, double fraction);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

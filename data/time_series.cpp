@@ -1,13 +1,13 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <bochner/autodiff/tensor.hpp>
-#include <bochner/data/errors.hpp>
-#include <bochner/data/summary.hpp>
+#include <bochner/autodiff/shape.hpp>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/formats/summary.hpp>
 #include <bochner/data/time_series.hpp>
 #include <cmath>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 std::string joined(const std::vector<std::string>& names) {
@@ -95,4 +95,4 @@ std::uint64_t fingerprint(const TimeSeries& series) {
   return hash;
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,8 +1,8 @@
 #pragma once
-#include <bochner/data/array.hpp>
+#include <bochner/data/formats/array.hpp>
 #include <cstdint>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// Numbers that change together in time.
 struct TimeSeries {
@@ -24,4 +24,4 @@ TimeSeries time_series(const NamedArray& table, const std::vector<std::string>& 
 /// XXH64 of names, times and values.
 std::uint64_t fingerprint(const TimeSeries& series);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

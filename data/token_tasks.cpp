@@ -3,7 +3,7 @@
 #include <bochner/data/token_tasks.hpp>
 #include <numeric>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 /// Writes a sequence from left to right.
@@ -204,4 +204,4 @@ std::uint64_t TokenTasks::fingerprint() const {
                                {spec_.length, spec_.vocabulary, spec_.items, spec_.only_answers});
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// In the sequences, everything is drawn uniformly; the answers are what is in brackets.
 ///
@@ -65,4 +65,4 @@ class TokenTasks {
   ExampleSet examples_;
 };
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

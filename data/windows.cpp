@@ -1,12 +1,12 @@
 #include <algorithm>
-#include <bochner/data/errors.hpp>
+#include <bochner/data/files/errors.hpp>
 #include <bochner/data/sampler.hpp>
 #include <bochner/data/split.hpp>
 #include <bochner/data/windows.hpp>
 #include <string>
 #include <utility>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 void require_one_window(const char* part, std::uint64_t bytes, std::size_t length,
@@ -73,4 +73,4 @@ Batch ByteWindows::validation_batch(std::uint64_t index, std::size_t size) const
                         [&](std::size_t row) { return train_bytes_ + (first + row) * length_; });
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

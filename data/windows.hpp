@@ -1,10 +1,10 @@
 #pragma once
 
-#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/shape.hpp>
 #include <bochner/data/byte_corpus.hpp>
 #include <cstdint>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// Tokens and the tokens that follow them. (B, T), (B, T)
 struct Batch {
@@ -50,4 +50,4 @@ class ByteWindows {
   std::uint64_t seed_, train_bytes_, examples_per_epoch_;
 };
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

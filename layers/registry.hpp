@@ -3,7 +3,7 @@
 /// the same way.
 
 #include <algorithm>
-#include <bochner/autodiff/tensor.hpp>
+#include <bochner/autodiff/shape.hpp>
 #include <functional>
 #include <map>
 #include <memory>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// A number that configs may set for a kind of one's own, beside the keys of the kind.
 struct Option {
@@ -90,4 +90,4 @@ class Registry {
 template <class Type>
 inline constexpr auto make = [](const auto& spec) { return std::make_unique<Type>(spec); };
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

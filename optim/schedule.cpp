@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <bochner/autodiff/tensor.hpp>
+#include <bochner/autodiff/shape.hpp>
 #include <bochner/optim/schedule.hpp>
 #include <cmath>
 #include <numbers>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 ScheduleKind schedule_kind(const std::string& name) {
   if (name == "constant") return ScheduleKind::constant;
@@ -41,4 +41,4 @@ double learning_rate(const Schedule& schedule, double peak, std::uint64_t step,
   return floor + (peak - floor) * double(total_steps - step) / double(total_steps - start);
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,11 +1,10 @@
 #pragma once
 /// The learning rate as a function of the step: nothing to save, nothing to restore.
 
-#include <bochner/autodiff/real.hpp>
 #include <cstdint>
 #include <string>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 enum class ScheduleKind { constant, cosine, linear, inverse_sqrt, wsd };
 
@@ -31,4 +30,4 @@ ScheduleKind schedule_kind(const std::string& name);
 double learning_rate(const Schedule& schedule, double peak, std::uint64_t step,
                      std::uint64_t total_steps);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

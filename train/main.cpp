@@ -1,3 +1,3 @@
-#include <bochner/train/cli.hpp>
+#include <bochner/train/commands/cli.hpp>
 
 int main(int argc, char** argv) { return bochner::cli(argc, argv); }

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 std::vector<std::size_t> first_primes(std::size_t count) {
@@ -53,4 +53,4 @@ std::vector<double> halton_points(std::size_t H, std::size_t m, std::size_t d,
   return points;
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -5,7 +5,7 @@
 #include <bochner/autodiff/compute/philox.hpp>
 #include <vector>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 enum class SobolRandomisation {
   shift,  ///< one random shift modulo 1 for all points; Cranley and Patterson, 1976
@@ -21,4 +21,4 @@ std::vector<double> sobol_points(SobolRandomisation randomisation, std::size_t H
 std::vector<double> halton_points(std::size_t H, std::size_t m, std::size_t d,
                                   const RandomFunction& random);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

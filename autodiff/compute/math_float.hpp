@@ -21,7 +21,7 @@
 
 #define BOCHNER_INLINE [[gnu::always_inline]] inline
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace math {
 namespace detail {
 
@@ -225,6 +225,6 @@ BOCHNER_INLINE float normal_cdf(float x) {
 }
 
 }  // namespace math
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner
 
 #undef BOCHNER_INLINE

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 /// 52 bits centred in their cells: never 0 and never 1.
@@ -95,4 +95,4 @@ std::uint64_t stream_of(const char* name) {
   return hash;
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -4,11 +4,10 @@
 /// 2011.
 
 #include <array>
-#include <bochner/autodiff/real.hpp>
 #include <cstddef>
 #include <cstdint>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// What a random number is for. Part of the key: the values are fixed for ever, new ones go to the
 /// end.
@@ -43,4 +42,4 @@ struct RandomFunction {
 /// FNV-1a hash of a name, to select a stream.
 std::uint64_t stream_of(const char* name);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/low_discrepancy.hpp>
-#include <bochner/autodiff/tensor.hpp>
+#include <bochner/autodiff/shape.hpp>
 #include <boost/random/sobol.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 constexpr std::size_t largest_dimension = 3667;
@@ -55,4 +55,4 @@ std::vector<double> sobol_points(SobolRandomisation randomisation, std::size_t H
   return points;
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -5,12 +5,6 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Integers that select rows: tokens, class labels.
-struct Indices {
-  Shape shape;
-  std::vector<std::int32_t> values;
-};
-
 /// The same elements in the same order in another shape. (..) -> shape
 Var reshape(const Var& x, const Shape& shape);
 /// Axes in another order: axis i of the result is axis order[i] of x. (..) -> (..)

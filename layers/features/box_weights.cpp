@@ -2,7 +2,7 @@
 #include <bochner/layers/features/box_weights.hpp>
 #include <cmath>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 double sinc(double x) { return std::abs(x) < 1e-8 ? 1 : std::sin(x) / x; }
@@ -129,4 +129,4 @@ std::vector<double> box_weights(const std::vector<double>& frequencies, std::siz
   return weights;
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

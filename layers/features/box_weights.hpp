@@ -2,11 +2,10 @@
 /// Optimal fixed weights of random features. Avron et al., "Quasi-Monte Carlo feature maps", 2016;
 /// Chen et al., "DiJiang", 2024.
 
-#include <bochner/autodiff/real.hpp>
 #include <cstddef>
 #include <vector>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// The box discrepancy of weights xi (m): the squared error of sum_j xi_j cos(w_j . z) against
 /// exp(-|z|^2 / 2), integrated over |z_i| <= b, is xi^T H xi - 2 v^T xi + a constant, here in units
@@ -29,4 +28,4 @@ std::vector<double> nonnegative_quadratic(const std::vector<double>& H,
 std::vector<double> box_weights(const std::vector<double>& frequencies, std::size_t m,
                                 std::size_t d, double b);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,7 +1,7 @@
 #include <bochner/layers/features/closed_forms.hpp>
 #include <cmath>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 ScaledPair::ScaledPair(std::span<const double> q, std::span<const double> k)
     : x(q.begin(), q.end()), y(k.begin(), k.end()) {
@@ -42,4 +42,4 @@ double optimal_second_moment(double x, double y, double r) {
   return std::exp(2 * g * std::pow(x + y, 2) / r - x * x - y * y) * g / std::sqrt(r);
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

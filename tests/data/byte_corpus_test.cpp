@@ -2,7 +2,7 @@
 #include <sys/resource.h>
 
 #include <bochner/data/byte_corpus.hpp>
-#include <bochner/data/errors.hpp>
+#include <bochner/data/files/errors.hpp>
 
 #include "data/temporary_folder.hpp"
 

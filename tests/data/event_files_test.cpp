@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bochner/data/errors.hpp>
 #include <bochner/data/event_files.hpp>
+#include <bochner/data/files/errors.hpp>
 #include <map>
 
 #include "temporary_folder.hpp"

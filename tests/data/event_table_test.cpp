@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <bochner/data/errors.hpp>
 #include <bochner/data/event_table.hpp>
+#include <bochner/data/files/errors.hpp>
 
 namespace bochner {
 namespace {

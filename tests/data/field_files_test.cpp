@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 
-#include <bochner/data/errors.hpp>
 #include <bochner/data/field_files.hpp>
-#include <bochner/data/npy.hpp>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/formats/npy.hpp>
 #include <cmath>
 #include <limits>
 #include <set>

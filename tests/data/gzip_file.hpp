@@ -1,6 +1,6 @@
 #pragma once
 
-#include <bochner/data/gzip.hpp>
+#include <bochner/data/files/gzip.hpp>
 #include <string>
 
 namespace bochner {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <bochner/data/errors.hpp>
+#include <bochner/data/files/errors.hpp>
 #include <bochner/data/series_windows.hpp>
 #include <cmath>
 #include <functional>

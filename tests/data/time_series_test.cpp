@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <bochner/data/errors.hpp>
+#include <bochner/data/files/errors.hpp>
 #include <bochner/data/time_series.hpp>
 #include <functional>
 #include <limits>

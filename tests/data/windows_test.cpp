@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bochner/data/errors.hpp>
+#include <bochner/data/files/errors.hpp>
 #include <bochner/data/windows.hpp>
 #include <set>
 

@@ -1,7 +1,7 @@
 #pragma once
 /// A small run whose content at every step is known: what the fault harnesses save and expect.
 
-#include <bochner/train/storage/run_directory.hpp>
+#include <bochner/train/run/run_directory.hpp>
 #include <string>
 #include <vector>
 

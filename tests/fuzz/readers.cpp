@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bochner/data/errors.hpp>
+#include <bochner/data/files/errors.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,11 +1,11 @@
 #include "fuzz/targets.hpp"
 
-#include <bochner/data/errors.hpp>
-#include <bochner/data/idx.hpp>
-#include <bochner/data/images.hpp>
-#include <bochner/data/npz.hpp>
-#include <bochner/data/read_array.hpp>
-#include <bochner/data/time_stamp.hpp>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/formats/idx.hpp>
+#include <bochner/data/formats/images.hpp>
+#include <bochner/data/formats/npz.hpp>
+#include <bochner/data/formats/read_array.hpp>
+#include <bochner/data/formats/time_stamp.hpp>
 #include <cmath>
 #include <numeric>
 

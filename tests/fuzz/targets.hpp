@@ -1,7 +1,7 @@
 #pragma once
 /// What is fuzzed: a reader, how inputs for it are made, and how much memory it may use.
 
-#include <bochner/data/gzip.hpp>
+#include <bochner/data/files/gzip.hpp>
 
 #include "fuzz/mutate.hpp"
 

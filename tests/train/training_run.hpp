@@ -2,7 +2,7 @@
 /// Runs of tiny models, in this process, that can be stopped or killed after any step.
 
 #include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/train/loop.hpp>
+#include <bochner/train/run/loop.hpp>
 #include <csignal>
 #include <cstring>
 #include <functional>

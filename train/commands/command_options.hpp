@@ -2,11 +2,10 @@
 /// Options that several commands have.
 
 #include <CLI/CLI.hpp>
-#include <bochner/autodiff/real.hpp>
 #include <string>
 #include <vector>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 inline void add_sets(CLI::App* command, std::vector<std::string>& sets) {
   command->add_option("--set", sets, "change a key of the config, for instance optim.lr=3e-4")
@@ -31,4 +30,4 @@ inline void add_threads(CLI::App* command, std::size_t& threads) {
   add_number(command, "--threads", threads, "0 for all processors; results do not depend on it");
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include <bochner/train/commands.hpp>
-#include <bochner/train/exit_codes.hpp>
+#include <bochner/train/commands/commands.hpp>
+#include <bochner/train/commands/exit_codes.hpp>
 #include <stdexcept>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -2,10 +2,10 @@
 
 #include <bochner/layers/encodings/fused_compression.hpp>
 #include <bochner/layers/encodings/fused_projection.hpp>
-#include <bochner/train/commands.hpp>
+#include <bochner/train/commands/commands.hpp>
+#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
-#include <bochner/train/exit_codes.hpp>
-#include <bochner/train/field_task.hpp>
+#include <bochner/train/tasks/field_task.hpp>
 #include <nlohmann/json.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

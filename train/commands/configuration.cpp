@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include <bochner/train/commands.hpp>
+#include <bochner/train/commands/commands.hpp>
+#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/config/parameter_docs.hpp>
-#include <bochner/train/exit_codes.hpp>
-#include <bochner/train/session.hpp>
+#include <bochner/train/run/session.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 int config_check_command(const std::string& file, const std::vector<std::string>& sets) {

@@ -2,15 +2,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <bochner/data/idx.hpp>
-#include <bochner/data/read_array.hpp>
-#include <bochner/data/summary.hpp>
-#include <bochner/data/text.hpp>
-#include <bochner/data/time_stamp.hpp>
-#include <bochner/train/commands.hpp>
-#include <bochner/train/exit_codes.hpp>
-#include <bochner/train/format.hpp>
-#include <bochner/train/output.hpp>
+#include <bochner/data/files/text.hpp>
+#include <bochner/data/formats/idx.hpp>
+#include <bochner/data/formats/read_array.hpp>
+#include <bochner/data/formats/summary.hpp>
+#include <bochner/data/formats/time_stamp.hpp>
+#include <bochner/train/charts/format.hpp>
+#include <bochner/train/commands/commands.hpp>
+#include <bochner/train/commands/exit_codes.hpp>
+#include <bochner/train/storage/output.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
-#include <bochner/data/read_array.hpp>
-#include <bochner/data/stored_array.hpp>
+#include <bochner/data/formats/read_array.hpp>
+#include <bochner/data/formats/stored_array.hpp>
 #include <bochner/train/commands/data_command_line.hpp>
-#include <bochner/train/output.hpp>
+#include <bochner/train/storage/output.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 #include <CLI/CLI.hpp>
-#include <bochner/train/commands.hpp>
+#include <bochner/train/commands/commands.hpp>
 #include <functional>
 
 namespace bochner::inline BOCHNER_PRECISION {

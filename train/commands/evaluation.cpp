@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include <bochner/train/commands.hpp>
+#include <bochner/train/commands/commands.hpp>
+#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
-#include <bochner/train/exit_codes.hpp>
-#include <bochner/train/language_task.hpp>
+#include <bochner/train/tasks/language_task.hpp>
 #include <cstdio>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
-#include <bochner/train/commands.hpp>
-#include <bochner/train/exit_codes.hpp>
-#include <bochner/train/format.hpp>
-#include <bochner/train/output.hpp>
-#include <bochner/train/session.hpp>
-#include <bochner/train/storage/safetensors.hpp>
+#include <bochner/train/charts/format.hpp>
+#include <bochner/train/commands/commands.hpp>
+#include <bochner/train/commands/exit_codes.hpp>
+#include <bochner/train/run/safetensors.hpp>
+#include <bochner/train/run/session.hpp>
+#include <bochner/train/storage/output.hpp>
 #include <nlohmann/json.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

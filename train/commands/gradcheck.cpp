@@ -1,16 +1,18 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <bochner/autodiff/gradcheck.hpp>
 #include <bochner/layers/initialize.hpp>
 #include <bochner/layers/models/language_model.hpp>
-#include <bochner/train/commands.hpp>
-#include <bochner/train/exit_codes.hpp>
-#include <filesystem>
+#include <bochner/train/commands/exit_codes.hpp>
+#include <bochner/train/commands/gradcheck.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
+
+/// Differences in float are coarse.
+constexpr double float_tolerance = 5e-2;
 
 struct Case {
   std::string mixer, features, density, time_kernel, positions;
@@ -98,27 +100,17 @@ GradientReport check(const Case& which, double tolerance) {
                         parameters_of(model), options);
 }
 
-#ifndef BOCHNER_DOUBLE
-/// Differences need double precision: the same program in double stands beside this one under the
-/// name with 64.
-void become_double_program(int argc, char** argv) {
-  const std::string sibling = std::filesystem::read_symlink("/proc/self/exe").string() + "64";
-  if (argc > 0 && access(sibling.c_str(), X_OK) == 0) execv(sibling.c_str(), argv);
-}
-#endif
-
 }  // namespace
 
-int gradcheck_command(const GradcheckOptions& options) {
-#ifdef BOCHNER_DOUBLE
-  const double tolerance = 1e-6;
-#else
-  become_double_program(options.argc, options.argv);
-  const double tolerance = 5e-2;
-  fmt::print(stderr,
-             "in float, tolerance {}: no program with this one's name and 64 stands beside it\n",
-             tolerance);
-#endif
+void add_options(CLI::App& command, GradcheckOptions& options) {
+  command.add_option("--mixer", options.mixer, "only this mixer");
+  command.add_option("--features", options.features, "only this feature map");
+  command.add_option("--density", options.density, "only this density");
+  command.add_flag("--json", options.json, "print JSON lines");
+}
+
+int check_gradients(const GradcheckOptions& options) {
+  const double tolerance = sizeof(real) == sizeof(double) ? 1e-6 : float_tolerance;
   bool passed = true;
   for (const Case& which : cases_of(options.mixer, options.features, options.density)) {
     const GradientReport report = check(which, tolerance);

@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 
-#include <bochner/data/text.hpp>
+#include <bochner/data/files/text.hpp>
+#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/kernel_options.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
-#include <bochner/train/exit_codes.hpp>
-#include <bochner/train/kernel_study/attention_layers.hpp>
-#include <bochner/train/language_task.hpp>
-#include <bochner/train/output.hpp>
-#include <bochner/train/report/study_report.hpp>
+#include <bochner/train/laboratory/attention_layers.hpp>
+#include <bochner/train/laboratory/study_report.hpp>
+#include <bochner/train/storage/output.hpp>
+#include <bochner/train/tasks/language_task.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include <bochner/train/commands.hpp>
-#include <bochner/train/exit_codes.hpp>
-#include <bochner/train/kernel_study/cluster_experiment.hpp>
+#include <bochner/train/commands/commands.hpp>
+#include <bochner/train/commands/exit_codes.hpp>
+#include <bochner/train/laboratory/cluster_experiment.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

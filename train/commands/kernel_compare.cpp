@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
-#include <bochner/data/text.hpp>
+#include <bochner/data/files/text.hpp>
+#include <bochner/train/charts/chart.hpp>
+#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/kernel_options.hpp>
-#include <bochner/train/exit_codes.hpp>
-#include <bochner/train/kernel_study/estimator_study.hpp>
-#include <bochner/train/kernel_study/map_fit.hpp>
-#include <bochner/train/report/chart.hpp>
+#include <bochner/train/laboratory/estimator_study.hpp>
+#include <bochner/train/laboratory/map_fit.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 
 #include <bochner/layers/initialize.hpp>
+#include <bochner/train/charts/chart.hpp>
+#include <bochner/train/charts/markup.hpp>
+#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/kernel_options.hpp>
-#include <bochner/train/exit_codes.hpp>
-#include <bochner/train/kernel_study/density_fit.hpp>
-#include <bochner/train/kernel_study/estimator_study.hpp>
-#include <bochner/train/kernel_study/map_fit.hpp>
-#include <bochner/train/report/chart.hpp>
-#include <bochner/train/report/markup.hpp>
+#include <bochner/train/laboratory/density_fit.hpp>
+#include <bochner/train/laboratory/estimator_study.hpp>
+#include <bochner/train/laboratory/map_fit.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 

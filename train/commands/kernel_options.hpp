@@ -2,9 +2,9 @@
 /// What the kernel commands share: their options, and what follows from them.
 
 #include <bochner/layers/features/feature_map.hpp>
-#include <bochner/train/commands.hpp>
+#include <bochner/train/charts/page.hpp>
+#include <bochner/train/commands/commands.hpp>
 #include <bochner/train/config/config.hpp>
-#include <bochner/train/report/page.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <bochner/train/session.hpp>
+#include <bochner/train/run/session.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

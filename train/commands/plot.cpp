@@ -1,11 +1,12 @@
 #include <fmt/format.h>
 
-#include <bochner/train/commands.hpp>
+#include <bochner/train/commands/commands.hpp>
+#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
-#include <bochner/train/exit_codes.hpp>
-#include <bochner/train/report/run_report.hpp>
+#include <bochner/train/laboratory/learned_pages.hpp>
+#include <bochner/train/run/run_report.hpp>
 #include <bochner/train/storage/commit_file.hpp>
-#include <bochner/train/task.hpp>
+#include <bochner/train/tasks/task.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

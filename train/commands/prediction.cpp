@@ -1,8 +1,8 @@
-#include <bochner/train/commands.hpp>
+#include <bochner/train/commands/commands.hpp>
+#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
-#include <bochner/train/exit_codes.hpp>
-#include <bochner/train/output.hpp>
-#include <bochner/train/table_options.hpp>
+#include <bochner/train/storage/output.hpp>
+#include <bochner/train/tasks/table_options.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

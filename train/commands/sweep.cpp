@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/train/commands.hpp>
-#include <bochner/train/exit_codes.hpp>
-#include <bochner/train/session.hpp>
+#include <bochner/train/commands/commands.hpp>
+#include <bochner/train/commands/exit_codes.hpp>
+#include <bochner/train/commands/sweep/processes.hpp>
+#include <bochner/train/commands/sweep/summary.hpp>
+#include <bochner/train/run/session.hpp>
 #include <bochner/train/storage/commit_file.hpp>
-#include <bochner/train/sweep/processes.hpp>
-#include <bochner/train/sweep/summary.hpp>
 #include <cstdio>
 #include <optional>
 #include <thread>

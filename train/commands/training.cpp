@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
 #include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/train/commands.hpp>
-#include <bochner/train/exit_codes.hpp>
-#include <bochner/train/format.hpp>
-#include <bochner/train/loop.hpp>
-#include <bochner/train/profile.hpp>
-#include <bochner/train/run_metadata.hpp>
+#include <bochner/train/charts/format.hpp>
+#include <bochner/train/commands/commands.hpp>
+#include <bochner/train/commands/exit_codes.hpp>
+#include <bochner/train/run/loop.hpp>
+#include <bochner/train/run/profile.hpp>
+#include <bochner/train/run/version.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

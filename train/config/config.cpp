@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
+#include <bochner/train/charts/format.hpp>
 #include <bochner/train/config/config.hpp>
-#include <bochner/train/format.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 Config::Config(ParameterTable table, std::string source)
     : table_(std::move(table)), source_(std::move(source)), locations_(table_.rows().size()) {
@@ -90,4 +90,4 @@ void require_resumable(const Config& before, const Config& after, const std::str
           run, change.name, format_value(change.before), shell_word(run)));
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// A mistake of the user's in a config (exit code 2), on one line:
 /// `bad.toml:21:1: optim.lrr: no such key. Did you mean optim.lr?`
@@ -81,4 +81,4 @@ std::vector<ConfigChange> changes(const Config& before, const Config& after);
 /// Throws ConfigError when a change is not one that `resume` may make. `run` names the run.
 void require_resumable(const Config& before, const Config& after, const std::string& run);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -2,7 +2,7 @@
 
 #include <bochner/train/config/config_fail.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 std::string assignment(const Config& config, std::string_view name) {
   return fmt::format("{} = {}", name, format_value(config.value(name)));
@@ -16,4 +16,4 @@ void fail(const Config& config, std::string_view name, const std::string& demand
   throw ConfigError(fmt::format("{}: {}: {}", where, assignment(config, name), demand));
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -3,7 +3,7 @@
 
 #include <bochner/train/config/config.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// "model.width = 128"
 std::string assignment(const Config& config, std::string_view name);
@@ -12,4 +12,4 @@ std::string assignment(const Config& config, std::string_view name);
 [[noreturn]] void fail(const Config& config, std::string_view name, const std::string& demand,
                        std::string_view other = {});
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

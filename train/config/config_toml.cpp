@@ -18,7 +18,7 @@
 #define TOML_ASSERT(condition) static_assert(true)
 #include <toml++/toml.h>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 constexpr std::size_t largest_file = 1 << 20;
@@ -358,4 +358,4 @@ void apply_set(Config& config, std::string_view assignment) {
   assign(config, std::move(entries), origin);
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -4,7 +4,7 @@
 #include <bochner/train/config/parameter_docs.hpp>
 #include <nlohmann/json.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 const char* kind_text(ConfigKind kind) {
@@ -123,4 +123,4 @@ std::vector<std::string> complete_setting(const ParameterTable& table, std::stri
   return found;
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// "whole number, at least 1", or the choices of a text.
 std::string type_text(const ParameterRow& row);
@@ -23,4 +23,4 @@ std::string parameter_reference(const ParameterTable& table);
 /// What can follow `word` on a command line after --set: keys with "=", then values.
 std::vector<std::string> complete_setting(const ParameterTable& table, std::string_view word);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <stdexcept>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
@@ -96,7 +96,8 @@ std::string Range::text() const {
   return text;
 }
 
-ParameterTable::ParameterTable(std::vector<ParameterRow> rows) {
+ParameterTable::ParameterTable(std::vector<ParameterRow> rows, std::vector<ConfigCheck> checks)
+    : checks_(std::move(checks)) {
   for (ParameterRow& row : rows) add(std::move(row));
 }
 
@@ -183,4 +184,4 @@ std::string one_of(const std::vector<std::string>& names) {
   return text;
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// One entry of optim.groups: parameters whose name matches the glob get these settings.
 struct GroupRule {
@@ -62,16 +62,21 @@ struct ParameterRow {
   ConfigKind kind() const { return kind_of(initial); }
 };
 
+class Config;
+/// What keys demand of each other; throws ConfigError.
+using ConfigCheck = void (*)(const Config&);
+
 /// The rows in the order of the reference, found by dotted name.
 class ParameterTable {
  public:
-  explicit ParameterTable(std::vector<ParameterRow> rows);
+  explicit ParameterTable(std::vector<ParameterRow> rows, std::vector<ConfigCheck> checks = {});
 
   /// Appends a row, for instance of a feature map of one's own.
   /// Throws std::invalid_argument when the name is taken.
   void add(ParameterRow row);
 
   const std::vector<ParameterRow>& rows() const { return rows_; }
+  const std::vector<ConfigCheck>& checks() const { return checks_; }
   /// nullptr when there is no such row.
   const ParameterRow* find(std::string_view name) const;
   /// Whether rows exist below the name: "model.mixer" for "model.mixer.heads".
@@ -83,6 +88,7 @@ class ParameterTable {
 
  private:
   std::vector<ParameterRow> rows_;
+  std::vector<ConfigCheck> checks_;
 };
 
 /// The names of the kinds that users can add to.
@@ -109,4 +115,4 @@ std::string nearest(std::string_view word, const std::vector<std::string>& names
 /// "\"softmax\", \"linear\"", the last two joined by `or`.
 std::string one_of(const std::vector<std::string>& names);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 struct Suffix {
@@ -107,4 +107,4 @@ std::int64_t steps_of(const Period& period, std::int64_t tokens_per_step,
   return static_cast<std::int64_t>(std::ceil(steps));
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,12 +1,11 @@
 #pragma once
 /// Period: how long or how often, in one suffix grammar for steps, epochs, tokens and wall time.
 
-#include <bochner/autodiff/real.hpp>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 inline constexpr const char* period_grammar =
     "500 (steps), 2e (epochs), 10Mt (tokens; k, M or G), 45s, 30min or 2h";
@@ -40,4 +39,4 @@ std::string format_period(const Period& period);
 std::int64_t steps_of(const Period& period, std::int64_t tokens_per_step,
                       std::int64_t steps_per_epoch);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

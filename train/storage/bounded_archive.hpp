@@ -1,7 +1,7 @@
 #pragma once
 /// A cereal input archive for bytes that may be anything: nothing is sized beyond what is there.
 
-#include <bochner/data/errors.hpp>
+#include <bochner/data/files/errors.hpp>
 #include <cereal/cereal.hpp>
 #include <cereal/types/string.hpp>
 #include <cereal/types/vector.hpp>
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// Reads what cereal::BinaryOutputArchive wrote. Throws DataError for a container that claims more
 /// elements than bytes are left, for containers that claim more than the input in sum, for structs
@@ -83,4 +83,4 @@ void CEREAL_LOAD_FUNCTION_NAME(BoundedInputArchive& archive, cereal::BinaryData<
   archive.read(data.data, data.size);
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -2,7 +2,7 @@
 
 #include <bochner/train/storage/commit_file.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 Path unused_temporary(FileStorage& storage, const Path& path) {
@@ -48,4 +48,4 @@ void make_directories(FileStorage& storage, const Path& path) {
 
 bool is_temporary_name(const std::string& name) { return name.ends_with(temporary_suffix); }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -4,7 +4,7 @@
 #include <bochner/train/storage/storage.hpp>
 #include <functional>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// Writes a temporary file next to `path`, syncs it, renames it to `path` and syncs the directory.
 /// When it returns, the file survives a power loss. When it throws, an older file of that name is
@@ -20,4 +20,4 @@ void make_directories(FileStorage& storage, const Path& path);
 inline constexpr const char* temporary_suffix = ".bochner-tmp";
 bool is_temporary_name(const std::string& name);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -3,12 +3,11 @@
 
 #include <xxhash.h>
 
-#include <bochner/autodiff/real.hpp>
 #include <cstdint>
 #include <memory>
 #include <new>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 class Digest {
  public:
@@ -30,4 +29,4 @@ inline std::uint64_t digest_of(const void* data, std::size_t bytes) {
   return XXH64(data, bytes, 0);
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 constexpr int common_flags = O_CLOEXEC | O_NOFOLLOW;
@@ -226,4 +226,4 @@ std::shared_ptr<void> PosixStorage::lock(const Path& path) {
   return descriptor;
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,8 +1,7 @@
 #pragma once
 /// The one door for persistent files, so that tests can fail or lose any write.
 
-#include <bochner/autodiff/real.hpp>
-#include <bochner/data/errors.hpp>
+#include <bochner/data/files/errors.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -10,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 using Path = std::filesystem::path;
 
@@ -73,4 +72,4 @@ class PosixStorage : public FileStorage {
 /// "PATH: cannot WRITE: No space left on device; free some space and try again"
 [[noreturn]] void throw_io_error(const std::string& operation, const Path& path, int error_number);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

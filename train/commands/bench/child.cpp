@@ -5,7 +5,7 @@
 #include <bochner/train/commands/bench/child.hpp>
 #include <stdexcept>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 std::string read_all(int file) {
@@ -62,4 +62,4 @@ double peak_memory() {
   return double(usage.ru_maxrss) * 1024;
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,9 +1,8 @@
 #pragma once
-#include <bochner/autodiff/real.hpp>
 #include <functional>
 #include <string>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// The text that `body` returns in a process of its own, whose memory starts from nothing. To be
 /// called before loops run in this process. Throws std::runtime_error when `body` throws or the
@@ -13,4 +12,4 @@ std::string in_child(const std::function<std::string()>& body);
 /// The most memory that this process has ever had, in bytes.
 double peak_memory();
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -5,11 +5,11 @@
 #include <bochner/layers/initialize.hpp>
 #include <bochner/layers/models/language_model.hpp>
 #include <bochner/optim/optimizer.hpp>
-#include <bochner/train/commands.hpp>
+#include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/bench/child.hpp>
-#include <bochner/train/exit_codes.hpp>
-#include <bochner/train/format.hpp>
-#include <bochner/train/run_metadata.hpp>
+#include <bochner/train/commands/commands.hpp>
+#include <bochner/train/commands/exit_codes.hpp>
+#include <bochner/train/run/version.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
 

@@ -4,14 +4,14 @@
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/optim/optimizer.hpp>
-#include <bochner/train/commands.hpp>
+#include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/bench/child.hpp>
 #include <bochner/train/commands/bench/peak.hpp>
 #include <bochner/train/commands/bench/reference_models.hpp>
-#include <bochner/train/exit_codes.hpp>
-#include <bochner/train/format.hpp>
-#include <bochner/train/profile.hpp>
-#include <bochner/train/run_metadata.hpp>
+#include <bochner/train/commands/commands.hpp>
+#include <bochner/train/commands/exit_codes.hpp>
+#include <bochner/train/run/profile.hpp>
+#include <bochner/train/run/version.hpp>
 #include <bochner/train/storage/digest.hpp>
 #include <nlohmann/json.hpp>
 

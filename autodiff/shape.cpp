@@ -1,0 +1,43 @@
+#include <bochner/autodiff/shape.hpp>
+
+namespace bochner {
+
+std::size_t element_count(const Shape& shape) {
+  std::size_t count = 1;
+  for (std::size_t size : shape) count *= size;
+  return count;
+}
+
+std::size_t normalize_axis(const char* op, int axis, std::size_t rank) {
+  const int positive = axis < 0 ? axis + static_cast<int>(rank) : axis;
+  require(positive >= 0 && positive < static_cast<int>(rank), op, "no axis ", axis,
+          " in an array of rank ", rank);
+  return static_cast<std::size_t>(positive);
+}
+
+std::size_t axis_size(const Shape& shape, int axis) {
+  return shape[normalize_axis("shape", axis, shape.size())];
+}
+
+Shape broadcast_shape(const char* op, const Shape& a, const Shape& b) {
+  const Shape& longer = a.size() >= b.size() ? a : b;
+  const Shape& shorter = a.size() >= b.size() ? b : a;
+  Shape result = longer;
+  const std::size_t offset = longer.size() - shorter.size();
+  for (std::size_t axis = 0; axis < shorter.size(); ++axis) {
+    const std::size_t x = longer[offset + axis], y = shorter[axis];
+    require(x == y || x == 1 || y == 1, op, "shapes do not broadcast: a ", a, ", b ", b);
+    result[offset + axis] = x == 1 ? y : x;
+  }
+  return result;
+}
+
+std::string to_string(const Shape& shape) {
+  std::string text = "(";
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    text += (axis > 0 ? ", " : "") + std::to_string(shape[axis]);
+  }
+  return text + ")";
+}
+
+}  // namespace bochner

@@ -1,0 +1,158 @@
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/glob.hpp>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace bochner {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has_wildcard(std::string_view text) { return text.find_first_of("*?") != text.npos; }
+
+/// Bytes of the UTF-8 character at the front; 1 where the bytes are none.
+std::size_t character_size(std::string_view text) {
+  std::size_t size = 1;
+  while (size < text.size() && (static_cast<unsigned char>(text[size]) & 0xC0u) == 0x80u) ++size;
+  return size;
+}
+
+/// Greedy, with one place to come back to: the last star and the text it has swallowed so far.
+bool matches_characters(std::string_view pattern, std::string_view text) {
+  std::string_view after_star, swallowed_to;
+  bool star = false;
+  while (!text.empty()) {
+    if (!pattern.empty() && pattern.front() == '*') {
+      pattern.remove_prefix(1);
+      star = true;
+      after_star = pattern;
+      swallowed_to = text;
+    } else if (!pattern.empty() && (pattern.front() == '?' || pattern.front() == text.front())) {
+      text.remove_prefix(pattern.front() == '?' ? character_size(text) : 1);
+      pattern.remove_prefix(1);
+    } else if (star) {
+      swallowed_to.remove_prefix(1);
+      text = swallowed_to;
+      pattern = after_star;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*') == pattern.npos;
+}
+
+bool matches_name(std::string_view pattern, std::string_view name) {
+  return (name.front() != '.' || pattern.front() == '.') && matches_characters(pattern, name);
+}
+
+std::vector<fs::directory_entry> entries(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::directory_entry> found;
+  for (fs::directory_iterator it(folder.empty() ? "." : folder, error), end; !error && it != end;
+       it.increment(error))
+    found.push_back(*it);
+  if (error) throw IoError("cannot list folder " + folder.string() + ": " + error.message());
+  return found;
+}
+
+/// "a/**" -> {"a", "**", "*"}: what follows `**` is never empty and never another `**`.
+std::vector<std::string> split(const std::string& pattern) {
+  std::vector<std::string> parts;
+  for (const fs::path& part : fs::path(pattern)) {
+    if (part.empty() || part == "." || (part == "**" && !parts.empty() && parts.back() == "**"))
+      continue;
+    parts.push_back(part.string());
+  }
+  if (!parts.empty() && parts.back() == "**") parts.push_back("*");
+  return parts;
+}
+
+/// Only a path that is not there may be passed over: what cannot be examined is not left out of the
+/// data without a word.
+fs::file_status examine(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path.empty() ? "." : path, error);
+  if (!fs::status_known(status))
+    throw IoError("cannot open " + path.string() + ": " + error.message());
+  return status;
+}
+
+/// Walks the folders along one pattern.
+struct Search {
+  std::vector<std::string> parts;
+  std::vector<fs::path> found;
+
+  void walk(const fs::path& path, std::size_t depth) {
+    if (depth == parts.size()) {
+      if (fs::is_regular_file(examine(path))) found.push_back(path);
+    } else if (!has_wildcard(parts[depth])) {
+      walk(path / parts[depth], depth + 1);
+    } else if (fs::is_directory(examine(path))) {
+      if (parts[depth] == "**") {
+        walk(path, depth + 1);
+        descend(path, depth);
+      } else {
+        match_names(path, depth);
+      }
+    }
+  }
+
+  void match_names(const fs::path& folder, std::size_t depth) {
+    for (const auto& entry : entries(folder)) {
+      const fs::path name = entry.path().filename();
+      if (matches_name(parts[depth], name.native())) walk(folder / name, depth + 1);
+    }
+  }
+
+  void descend(const fs::path& folder, std::size_t depth) {
+    for (const auto& entry : entries(folder)) {
+      const fs::path name = entry.path().filename();
+      std::error_code error;
+      if (fs::is_directory(entry.symlink_status(error)) && name.native().front() != '.')
+        walk(folder / name, depth);
+    }
+  }
+};
+
+fs::path plain_path(const std::string& pattern, const fs::path& base) {
+  fs::path path = base;
+  for (const std::string& part : split(pattern)) path /= part;
+  const fs::file_status status = examine(path);
+  if (!fs::exists(status)) throw IoError("cannot open " + path.string() + ": no such file");
+  if (fs::is_directory(status))
+    throw DataError((path.empty() ? "." : path.string()) +
+                    " is a folder; to read all files under it write \"" +
+                    (fs::path(pattern) / "**").string() + "\"");
+  if (!fs::is_regular_file(status)) throw DataError(path.string() + " is not a regular file");
+  return path;
+}
+
+std::vector<fs::path> expand(const std::string& pattern, const fs::path& base) {
+  if (!has_wildcard(pattern)) return {plain_path(pattern, base)};
+  Search search{split(pattern), {}};
+  search.walk(base, 0);
+  if (search.found.empty())
+    throw DataError("\"" + pattern + "\" matches no file in " +
+                    (fs::current_path() / base).lexically_normal().string() +
+                    "; correct the pattern, or write ** for folders at any depth");
+  return search.found;
+}
+
+}  // namespace
+
+std::vector<fs::path> expand_files(const std::vector<std::string>& patterns, const fs::path& base) {
+  if (patterns.empty()) throw DataError("no data files are named; name a file or a pattern");
+  std::set<std::string> names;
+  for (const std::string& pattern : patterns)
+    for (const fs::path& path : expand(pattern, base == "." ? fs::path() : base))
+      names.insert(path.native());
+  std::set<fs::path> seen;
+  std::vector<fs::path> files;
+  for (const std::string& name : names)
+    if (seen.insert(fs::canonical(name)).second) files.emplace_back(name);
+  return files;
+}
+
+}  // namespace bochner

@@ -1,0 +1,169 @@
+#include <zlib.h>
+
+#include <algorithm>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/gzip.hpp>
+#include <new>
+
+namespace bochner {
+namespace {
+
+constexpr int zlib_window = 15, gzip_window = 15 + 16, raw_window = -15;
+constexpr std::size_t first_piece = 1 << 16;
+constexpr std::size_t largest_piece = 1 << 30;  // zlib counts in 32 bits
+
+[[noreturn]] void fail(const std::string& name, const std::string& what) {
+  throw DataError(name + ": " + what);
+}
+
+/// One zlib stream over bytes that are all there.
+class Inflater {
+ public:
+  Inflater(ByteSpan bytes, const std::string& name, int window) : rest_(bytes), name_(name) {
+    if (::inflateInit2(&stream_, window) != Z_OK) throw std::bad_alloc();
+  }
+  ~Inflater() { ::inflateEnd(&stream_); }
+  Inflater(const Inflater&) = delete;
+
+  ByteSpan rest() const { return rest_; }
+  bool at_end() const { return at_end_; }
+
+  /// Fills `out` as far as the stream goes; how many bytes that were.
+  std::size_t fill(std::span<std::uint8_t> out) {
+    std::size_t filled = 0;
+    while (filled < out.size() && !at_end_) filled += step(out.subspan(filled));
+    return filled;
+  }
+  /// Whether the stream ends here, without another byte.
+  bool ends() {
+    std::uint8_t more;
+    return at_end_ || fill({&more, 1}) == 0;
+  }
+  /// Goes on with the next member of a gzip file.
+  void next_member() {
+    ::inflateReset(&stream_);
+    at_end_ = false;
+  }
+
+ private:
+  std::size_t step(std::span<std::uint8_t> out) {
+    const std::size_t given = std::min(rest_.size(), largest_piece);
+    const std::size_t room = std::min(out.size(), largest_piece);
+    stream_.next_in = const_cast<Bytef*>(rest_.data());
+    stream_.avail_in = uInt(given);
+    stream_.next_out = out.data();
+    stream_.avail_out = uInt(room);
+    const int code = ::inflate(&stream_, Z_NO_FLUSH);
+    rest_ = rest_.subspan(given - stream_.avail_in);
+    if (code == Z_MEM_ERROR) throw std::bad_alloc();
+    if (code == Z_BUF_ERROR || (code == Z_OK && rest_.empty() && stream_.avail_out > 0))
+      fail(name_, "its compressed data are cut off; fetch or write the file again");
+    if (code != Z_OK && code != Z_STREAM_END)
+      fail(name_, std::string("its compressed data are damaged (") +
+                      (stream_.msg ? stream_.msg : "dictionary needed") +
+                      "); fetch or write the file again");
+    at_end_ = code == Z_STREAM_END;
+    return room - stream_.avail_out;
+  }
+
+  z_stream stream_ = {};
+  ByteSpan rest_;
+  const std::string& name_;
+  bool at_end_ = false;
+};
+
+/// Whether a member of the file is left to be read.
+bool go_on(Inflater& inflater, const std::string& name) {
+  if (!inflater.at_end()) return true;
+  if (inflater.rest().empty()) return false;
+  if (!is_gzip(inflater.rest()))
+    fail(name, std::to_string(inflater.rest().size()) + " bytes follow its compressed data");
+  inflater.next_member();
+  return true;
+}
+
+Bytes packed(ByteSpan bytes, int window) {
+  z_stream stream = {};
+  if (::deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY) !=
+      Z_OK)
+    throw std::bad_alloc();
+  Bytes out;
+  int code = Z_OK;
+  std::size_t filled = 0;
+  while (code != Z_STREAM_END) {
+    if (filled == out.size()) out.resize(std::max(first_piece, 2 * out.size()));
+    const std::size_t given = std::min(bytes.size(), largest_piece);
+    const std::size_t room = std::min(out.size() - filled, largest_piece);
+    stream.next_in = const_cast<Bytef*>(bytes.data());
+    stream.avail_in = uInt(given);
+    stream.next_out = out.data() + filled;
+    stream.avail_out = uInt(room);
+    code = ::deflate(&stream, given == bytes.size() ? Z_FINISH : Z_NO_FLUSH);
+    bytes = bytes.subspan(given - stream.avail_in);
+    filled += room - stream.avail_out;
+  }
+  ::deflateEnd(&stream);
+  out.resize(filled);
+  return out;
+}
+
+}  // namespace
+
+bool is_gzip(ByteSpan bytes) { return bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b; }
+
+Bytes gunzip(ByteSpan bytes, const std::string& name, std::uint64_t limit) {
+  Inflater inflater(bytes, name, gzip_window);
+  Bytes contents;
+  std::size_t filled = 0;
+  while (go_on(inflater, name)) {
+    if (filled == contents.size()) {
+      if (filled == limit && !inflater.ends())
+        fail(name, "inflates to more than " + std::to_string(limit) + " bytes, the limit here");
+      if (filled == limit) continue;
+      contents.resize(
+          std::size_t(std::min<std::uint64_t>(limit, std::max(first_piece, 2 * contents.size()))));
+    }
+    filled += inflater.fill(std::span(contents).subspan(filled));
+  }
+  contents.resize(filled);
+  return contents;
+}
+
+Bytes gunzip_front(ByteSpan bytes, const std::string& name, std::size_t count) {
+  Inflater inflater(bytes, name, gzip_window);
+  Bytes front(count);
+  std::size_t filled = 0;
+  while (filled < count && go_on(inflater, name))
+    filled += inflater.fill(std::span(front).subspan(filled));
+  front.resize(filled);
+  return front;
+}
+
+Bytes inflate_front(ByteSpan bytes, const std::string& name, std::size_t count) {
+  Inflater inflater(bytes, name, raw_window);
+  Bytes front(count);
+  front.resize(inflater.fill(front));
+  return front;
+}
+
+Bytes inflate_exactly(ByteSpan bytes, const std::string& name, std::uint64_t size) {
+  // Deflate shrinks at most 1032 times: what claims more is not worth the memory.
+  if (size / 1032 > bytes.size())
+    fail(name, "claims to inflate to " + std::to_string(size) + " bytes, which its " +
+                   std::to_string(bytes.size()) + " compressed bytes cannot hold");
+  Inflater inflater(bytes, name, raw_window);
+  Bytes contents(size);
+  if (inflater.fill(contents) != size || !inflater.ends() || !inflater.rest().empty())
+    fail(name, "does not inflate to the " + std::to_string(size) + " bytes that it claims");
+  return contents;
+}
+
+Bytes deflate(ByteSpan bytes) { return packed(bytes, raw_window); }
+
+Bytes zlib_stream(ByteSpan bytes) { return packed(bytes, zlib_window); }
+
+std::uint32_t crc32_of(ByteSpan bytes, std::uint32_t before) {
+  return std::uint32_t(::crc32_z(before, bytes.data(), bytes.size()));
+}
+
+}  // namespace bochner

@@ -1,0 +1,60 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/regular_file.hpp>
+#include <cerrno>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace bochner {
+namespace {
+
+[[noreturn]] void fail(const char* what, const std::filesystem::path& path) {
+  const int error = errno;
+  std::string reason = std::generic_category().message(error);
+  if (error == EMFILE) reason += "; join small files into one or raise the limit (ulimit -n)";
+  throw IoError("cannot " + std::string(what) + " " + path.string() + ": " + reason);
+}
+
+}  // namespace
+
+Descriptor::~Descriptor() {
+  if (value_ >= 0) ::close(value_);
+}
+
+Descriptor::Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  std::swap(value_, other.value_);
+  return *this;
+}
+
+// Without O_NONBLOCK, opening a named pipe would wait for a writer.
+RegularFile::RegularFile(std::filesystem::path path)
+    : path_(std::move(path)),
+      descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  if (descriptor() < 0) fail("open", path_);
+  struct stat status;
+  if (::fstat(descriptor(), &status) != 0) fail("examine", path_);
+  if (!S_ISREG(status.st_mode)) throw DataError(path_.string() + " is not a regular file");
+  size_ = std::uint64_t(status.st_size);
+}
+
+void RegularFile::read_at(std::uint64_t offset, std::span<std::uint8_t> out) const {
+  while (!out.empty()) {
+    const ssize_t count = ::pread(descriptor(), out.data(), out.size(), off_t(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail("read", path_);
+    if (count == 0)
+      throw DataError(path_.string() + ": has become shorter, it ends before byte " +
+                      std::to_string(offset + out.size()) + " of " + std::to_string(size_) +
+                      "; restore it");
+    out = out.subspan(std::size_t(count));
+    offset += std::uint64_t(count);
+  }
+}
+
+}  // namespace bochner

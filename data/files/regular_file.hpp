@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+
+namespace bochner {
+
+/// An open file of the system, closed at the end; -1 for none.
+class Descriptor {
+ public:
+  explicit Descriptor(int value) : value_(value) {}
+  ~Descriptor();
+  Descriptor(Descriptor&& other) noexcept;
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  int value() const { return value_; }
+
+ private:
+  int value_;
+};
+
+/// A regular file, open for reading. Throws IoError when it cannot be opened, DataError when it is
+/// not a regular file.
+class RegularFile {
+ public:
+  explicit RegularFile(std::filesystem::path path);
+
+  const std::filesystem::path& path() const { return path_; }
+  int descriptor() const { return descriptor_.value(); }
+  /// Bytes when it was opened.
+  std::uint64_t size() const { return size_; }
+  /// Fills `out` with the bytes from `offset` on. Throws DataError where the file has become
+  /// shorter, IoError when it cannot be read.
+  void read_at(std::uint64_t offset, std::span<std::uint8_t> out) const;
+
+ private:
+  std::filesystem::path path_;
+  Descriptor descriptor_;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace bochner

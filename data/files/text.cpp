@@ -1,0 +1,75 @@
+#include <algorithm>
+#include <bochner/data/files/text.hpp>
+#include <charconv>
+#include <cmath>
+
+namespace bochner {
+namespace {
+
+constexpr std::size_t longest_excerpt = 40;
+constexpr char hexadecimal[] = "0123456789abcdef";
+
+template <class Number>
+std::optional<Number> parse_all(std::string_view text) {
+  Number number;
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, number);
+  if (error != std::errc() || end != last) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  if (begin == text.npos) return "";
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+std::optional<double> parse_number(std::string_view text) {
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  const auto number = parse_all<double>(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
+}
+
+std::optional<std::size_t> parse_count(std::string_view text) {
+  return parse_all<std::size_t>(text);
+}
+
+std::string format_number(double number) {
+  if (std::isnan(number)) return "nan";  // without a sign
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof(text), number).ptr};
+}
+
+std::vector<std::string> split_list(std::string_view list) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0, end = 0; end < list.size(); begin = end + 1) {
+    end = std::min(list.find(',', begin), list.size());
+    parts.emplace_back(list.substr(begin, end - begin));
+  }
+  return parts;
+}
+
+std::string excerpt(std::string_view text) {
+  const bool is_long = text.size() > longest_excerpt;
+  if (is_long) {
+    std::size_t size = longest_excerpt;
+    while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0u) == 0x80u) --size;
+    text = text.substr(0, size);
+  }
+  std::string quoted = "\"";
+  for (const char character : text) {
+    const auto byte = static_cast<unsigned char>(character);
+    if (byte >= 0x20 && byte != 0x7f) {
+      quoted += character;
+    } else {
+      quoted += "\\x";
+      quoted += hexadecimal[byte >> 4];
+      quoted += hexadecimal[byte & 15];
+    }
+  }
+  return quoted + (is_long ? "...\"" : "\"");
+}
+
+}  // namespace bochner

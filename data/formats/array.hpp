@@ -1,0 +1,25 @@
+#pragma once
+/// What readers give and writers take.
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+#include <xtensor/xarray.hpp>
+
+namespace bochner {
+
+/// Numbers of a file, with names for the last axis where the file has them. Always double: in float
+/// a time stamp in unix seconds would be off by a minute.
+struct NamedArray {
+  xt::xarray<double> values;
+  std::vector<std::string> columns;      ///< of the last axis; may be empty
+  std::optional<std::size_t> time = {};  ///< the column of seconds since 1970 UTC, if one is
+};
+
+/// Takes the bytes of a file in pieces, in their order.
+using Sink = std::function<void(std::string_view)>;
+
+}  // namespace bochner

@@ -1,0 +1,272 @@
+#include <algorithm>
+#include <bochner/autodiff/shape.hpp>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/input.hpp>
+#include <bochner/data/files/text.hpp>
+#include <bochner/data/formats/csv.hpp>
+#include <bochner/data/formats/csv_records.hpp>
+#include <bochner/data/formats/time_stamp.hpp>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <set>
+
+namespace bochner {
+namespace {
+
+constexpr double missing_value = std::numeric_limits<double>::quiet_NaN();
+constexpr const char* missing_time = "is no time stamp; none may be missing";
+constexpr std::size_t most_names = 20;       // in a message
+constexpr std::size_t piece_size = 1 << 16;  // bytes handed on at a time
+
+bool is_missing(std::string_view text) {
+  constexpr std::string_view words[] = {"", "NA", "N/A", "nan", "NaN", "NAN", "null", "NULL"};
+  return std::find(std::begin(words), std::end(words), text) != std::end(words);
+}
+
+/// A column that was asked for.
+struct Column {
+  enum class Kind { unknown, number, time };
+  std::size_t index = 0;  // among the fields of a row
+  Kind kind = Kind::unknown;
+  std::optional<CsvField> missing = std::nullopt;  // the first one before the kind was known
+};
+
+/// One reading of a table.
+class CsvTable {
+ public:
+  CsvTable(std::string_view text, const std::string& name, const CsvOptions& options)
+      : name_(name), options_(options), records_(text, name, options.delimiter) {}
+
+  NamedArray read() {
+    std::vector<CsvField> row;
+    if (!next_row(row)) throw DataError(name_ + ": is empty; it must hold rows of numbers");
+    width_ = row.size();
+    const bool has_header = is_header(row);
+    if (has_header) read_names(row);
+    if (has_header && !next_row(row))
+      throw DataError(name_ + ": has a header and no rows of numbers");
+    choose_columns(row);
+    do read_row(row);
+    while (next_row(row));
+    if (options_.missing == "mean") fill_means();
+    return result();
+  }
+
+ private:
+  /// Passes over blank lines, but not in a table of one column, where they are missing values.
+  bool next_row(std::vector<CsvField>& row) {
+    bool found = records_.next(row);
+    while (found && width_ != 1 && row.size() == 1 && trimmed(row[0].text).empty())
+      found = records_.next(row);
+    return found;
+  }
+
+  bool is_value(std::string_view text) const {
+    return is_missing(text) || parse_number(text) || parse_time(text, options_.time_format);
+  }
+
+  bool is_header(const std::vector<CsvField>& row) const {
+    if (options_.header != "auto") return options_.header == "yes";
+    return !std::all_of(row.begin(), row.end(),
+                        [&](const CsvField& field) { return is_value(trimmed(field.text)); });
+  }
+
+  /// A column without a name is called by its number.
+  void read_names(const std::vector<CsvField>& row) {
+    std::set<std::string> seen;
+    for (const CsvField& field : row) {
+      std::string name(trimmed(field.text));
+      if (name.empty()) name = std::to_string(names_.size() + 1);
+      if (!seen.insert(name).second)
+        records_.fail(field.line, field.column,
+                      "the column name " + excerpt(name) + " stands here a second time");
+      names_.push_back(std::move(name));
+    }
+  }
+
+  std::size_t find_column(const std::string& wanted) const {
+    const auto named = std::find(names_.begin(), names_.end(), wanted);
+    if (named != names_.end()) return std::size_t(named - names_.begin());
+    const auto number = parse_count(wanted);
+    if (number && *number >= 1 && *number <= width_) return *number - 1;
+    std::string there = names_.empty() ? "columns 1 to " + std::to_string(width_) : "";
+    for (std::size_t i = 0; i < std::min(names_.size(), most_names); ++i)
+      there += (i > 0 ? ", " : "") + excerpt(names_[i]);
+    if (names_.size() > most_names) there += ", ...";
+    throw DataError(name_ + ": no column " + excerpt(wanted) + "; there are: " + there);
+  }
+
+  bool is_chosen(std::size_t index) const {
+    return std::any_of(columns_.begin(), columns_.end(),
+                       [index](const Column& column) { return column.index == index; });
+  }
+
+  /// Nothing where no column that is not chosen begins with a date.
+  std::optional<std::size_t> time_beside(const std::vector<CsvField>& first) const {
+    if (!options_.time.empty()) return find_column(options_.time);
+    for (std::size_t i = 0; i < std::min(width_, first.size()); ++i) {
+      const std::string_view text = trimmed(first[i].text);
+      if (!is_chosen(i) && !parse_number(text) && parse_time(text, options_.time_format)) return i;
+    }
+    return std::nullopt;
+  }
+
+  /// `first`: the first row of numbers.
+  void choose_columns(const std::vector<CsvField>& first) {
+    const bool by_name = !names_.empty() && !options_.named_columns.empty();
+    const auto& wanted = by_name ? options_.named_columns : options_.columns;
+    for (const std::string& column : wanted) {
+      const std::size_t index = find_column(column);
+      if (is_chosen(index))
+        throw DataError(name_ + ": column " + excerpt(column) + " is chosen twice");
+      columns_.push_back({index});
+    }
+    for (std::size_t i = 0; wanted.empty() && i < width_; ++i) columns_.push_back({i});
+    if (by_name)
+      if (const auto time = time_beside(first); time && !is_chosen(*time))
+        columns_.push_back({*time});
+    if (options_.time.empty()) return;
+    const std::size_t time = find_column(options_.time);
+    if (!is_chosen(time))
+      throw DataError(name_ + ": the time column " + excerpt(options_.time) +
+                      " is not among the chosen columns");
+    for (Column& column : columns_)
+      if (column.index == time) column.kind = Column::Kind::time;
+  }
+
+  void read_row(const std::vector<CsvField>& row) {
+    if (row.size() != width_)
+      records_.fail(row[0].line, row[0].column,
+                    "has " + std::to_string(row.size()) + (row.size() == 1 ? " field" : " fields") +
+                        "; the first row has " + std::to_string(width_));
+    for (Column& column : columns_) values_.push_back(value_of(column, row[column.index]));
+    ++rows_;
+  }
+
+  [[noreturn]] void fail(const Column& column, const CsvField& field, const char* what) const {
+    const std::string name =
+        names_.empty() ? std::to_string(column.index + 1) : excerpt(names_[column.index]);
+    records_.fail(field.line, field.column,
+                  "column " + name + ": " + excerpt(field.text) + " " + what);
+  }
+
+  double value_of(Column& column, const CsvField& field) {
+    const std::string_view text = trimmed(field.text);
+    if (is_missing(text)) {
+      if (column.kind == Column::Kind::unknown && !column.missing) column.missing = field;
+      return filled_in(column, field);
+    }
+    const auto number = parse_number(text);
+    if (column.kind == Column::Kind::unknown)
+      column.kind = number ? Column::Kind::number : Column::Kind::time;
+    const auto value =
+        column.kind == Column::Kind::number ? number : parse_time(text, options_.time_format);
+    if (value && column.kind == Column::Kind::time && column.missing)
+      fail(column, *column.missing, missing_time);
+    if (value) return *value;
+    if (column.kind == Column::Kind::number) fail(column, field, "is no finite number");
+    const bool is_first = options_.time.empty() && options_.time_format.empty();
+    fail(column, field,
+         is_first ? "is neither a number nor a time such as 2016-07-01 00:00:00"
+                  : "is no time of the given format");
+  }
+
+  double filled_in(const Column& column, const CsvField& field) {
+    if (column.kind == Column::Kind::time) fail(column, field, missing_time);
+    if (options_.missing == "refuse")
+      fail(column, field, "is a missing value; choose what becomes of it: nan, forward or mean");
+    if (options_.missing != "forward") return missing_value;
+    if (rows_ == 0)
+      fail(column, field, "is missing in the first row, so nothing can be carried forward");
+    return values_[values_.size() - columns_.size()];
+  }
+
+  void fill_means() {
+    const std::size_t width = columns_.size();
+    for (std::size_t column = 0; column < width; ++column) {
+      double sum = 0, count = 0;
+      for (std::size_t i = column; i < values_.size(); i += width)
+        if (!std::isnan(values_[i])) sum += values_[i], ++count;
+      if (count == 0)
+        throw DataError(name_ + ": column " + std::to_string(columns_[column].index + 1) +
+                        " has no values, so it has no mean");
+      for (std::size_t i = column; i < values_.size(); i += width)
+        if (std::isnan(values_[i])) values_[i] = sum / count;
+    }
+  }
+
+  NamedArray result() const {
+    NamedArray array{xt::xarray<double>::from_shape({rows_, columns_.size()}), {}};
+    std::copy(values_.begin(), values_.end(), array.values.data());
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (!names_.empty()) array.columns.push_back(names_[columns_[i].index]);
+      if (columns_[i].kind == Column::Kind::time && !array.time) array.time = i;
+    }
+    return array;
+  }
+
+  const std::string& name_;
+  const CsvOptions& options_;
+  CsvRecords records_;
+  std::vector<std::string> names_;
+  std::vector<Column> columns_;
+  std::vector<double> values_;  // (rows, columns)
+  std::size_t width_ = 0, rows_ = 0;
+};
+
+std::string quoted_where_needed(const std::string& text, char delimiter) {
+  const std::string special = std::string("\"\r\n") + delimiter;
+  if (text.find_first_of(special) == text.npos && trimmed(text) == text) return text;
+  std::string quoted = "\"";
+  for (const char character : text) quoted += character == '"' ? "\"\"" : std::string(1, character);
+  return quoted + "\"";
+}
+
+}  // namespace
+
+std::vector<std::string> missing_policies() { return {"refuse", "nan", "forward", "mean"}; }
+
+NamedArray parse_csv(std::string_view text, const std::string& name, const CsvOptions& options) {
+  require(options.delimiter != '"' && options.delimiter != '\n' && options.delimiter != '\r', "csv",
+          "the delimiter must be neither a quote nor a line end");
+  require_time_format(options.time_format);
+  const auto policies = missing_policies();
+  require(std::find(policies.begin(), policies.end(), options.missing) != policies.end(), "csv",
+          "missing = ", excerpt(options.missing), ": must be refuse, nan, forward or mean");
+  require(options.header == "auto" || options.header == "yes" || options.header == "no", "csv",
+          "header = ", excerpt(options.header), ": must be auto, yes or no");
+  return CsvTable(text, name, options).read();
+}
+
+NamedArray read_csv(const std::filesystem::path& path, const CsvOptions& options) {
+  const Input input(path);
+  return parse_csv(input.text(), input.name(), options);
+}
+
+void write_csv(const NamedArray& array, const Sink& sink, char delimiter) {
+  const auto& values = array.values;
+  require(values.dimension() == 1 || values.dimension() == 2, "csv", "an array of ",
+          values.dimension(), " axes is no table; CSV holds one or two");
+  const std::size_t width = values.dimension() == 1 ? 1 : values.shape(1);
+  std::string text;
+  for (std::size_t i = 0; i < array.columns.size(); ++i) {
+    if (i > 0) text += delimiter;
+    text += quoted_where_needed(array.columns[i], delimiter);
+  }
+  if (!text.empty()) text += '\n';
+  for (std::size_t row = 0; row < values.shape(0); ++row) {
+    for (std::size_t i = 0; i < width; ++i) {
+      const double value = values.data()[row * width + i];
+      if (i > 0) text += delimiter;
+      text += array.time == i ? format_time(value) : format_number(value);
+    }
+    text += '\n';
+    if (text.size() < piece_size) continue;
+    sink(text);
+    text.clear();
+  }
+  sink(text);
+}
+
+}  // namespace bochner

@@ -1,0 +1,46 @@
+#pragma once
+/// Tables of numbers as comma-separated text (RFC 4180).
+
+#include <bochner/data/formats/array.hpp>
+#include <filesystem>
+
+namespace bochner {
+
+struct CsvOptions {
+  char delimiter = ',';
+  /// Whether the first row names the columns: yes, no, or auto: when one of its fields is neither
+  /// a number nor a time nor missing.
+  std::string header = "auto";
+  /// Which columns in which order, by name or by number from 1; none for all.
+  std::vector<std::string> columns = {};
+  /// Where the first row names the columns, only these, and the column of time stamps if there is
+  /// one: `time`, or the first of the others whose first value is a date.
+  std::vector<std::string> named_columns = {};
+  /// The column of time stamps, by name or number, for stamps that look like numbers; without it,
+  /// a column whose first value is a date.
+  std::string time = "";
+  std::string time_format = "";  ///< of parse_time(); "" for ISO 8601
+  /// What becomes of missing values (nothing, NA, N/A, nan, null): refuse; nan; forward, the value
+  /// of the row before; mean, that of the column over the whole file.
+  std::string missing = "refuse";
+};
+
+/// The policies above.
+std::vector<std::string> missing_policies();
+
+/// (rows, columns), times in seconds since 1970 UTC. Blank lines are passed over where rows have
+/// several fields. Memory is at most 24 bytes for each byte of text,
+/// beside those for one row. Throws DataError with file,
+/// line and column for rows of different size, fields that are no finite number, missing time
+/// stamps, columns that are not there or named twice, and tables without rows.
+NamedArray parse_csv(std::string_view text, const std::string& name,
+                     const CsvOptions& options = {});
+/// The same of a file, plain or gzip, or of standard input ("-").
+NamedArray read_csv(const std::filesystem::path& path, const CsvOptions& options = {});
+
+/// One row a line, after the names if there are any; numbers as parse_csv reads them back to the
+/// last bit, times as dates. (n) is written as one column. Throws std::invalid_argument for other
+/// shapes than (n) and (n, columns).
+void write_csv(const NamedArray& array, const Sink& sink, char delimiter = ',');
+
+}  // namespace bochner

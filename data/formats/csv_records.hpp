@@ -1,0 +1,48 @@
+#pragma once
+/// The fields of comma-separated text, before anyone asks what they mean (RFC 4180).
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bochner {
+
+/// One field without its quotes, and where it begins: line and byte of the line, counted from 1.
+struct CsvField {
+  std::string_view text;
+  std::size_t line = 1, column = 1;
+};
+
+/// Of a record, so that one line alone cannot take all memory.
+constexpr std::size_t most_csv_fields = 1 << 18;
+
+/// Cuts a text into records. Quoted fields may hold delimiters, line ends and doubled quotes; lines
+/// end in LF or CRLF; a byte order mark of UTF-8 is passed over.
+class CsvRecords {
+ public:
+  /// `name` stands in errors; it must outlive the records, like the text.
+  CsvRecords(std::string_view text, const std::string& name, char delimiter);
+
+  /// Replaces `fields` by those of the next record; false at the end. They are valid until the next
+  /// call. A blank line is a record of one empty field. Throws DataError for a quote that does not
+  /// end or stands in the middle of a field, and for more than most_csv_fields.
+  bool next(std::vector<CsvField>& fields);
+  /// Throws DataError "NAME:LINE:COLUMN: what".
+  [[noreturn]] void fail(std::size_t line, std::size_t column, const std::string& what) const;
+
+ private:
+  CsvField field();
+  void quoted_text(CsvField& field);
+  void take(std::size_t bytes);
+  std::size_t line_end_size() const;
+
+  std::string_view rest_;
+  const std::string& name_;
+  char delimiter_;
+  std::size_t line_ = 1, column_ = 1;
+  std::deque<std::string> unescaped_;  ///< fields of this record that had doubled quotes
+};
+
+}  // namespace bochner

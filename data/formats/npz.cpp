@@ -1,0 +1,72 @@
+#include <algorithm>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/text.hpp>
+#include <bochner/data/formats/npz.hpp>
+
+namespace bochner {
+namespace {
+
+constexpr std::string_view suffix = ".npy";
+
+/// The .npy file that the member is.
+Bytes unpacked(const ZipMember& member, const std::string& name) {
+  const Bytes front = inflate_front(member.bytes, name, longest_npy_header);
+  const StoredLayout header = parse_npy_header(front, name);
+  if (header.file_size() != member.size)
+    throw DataError(name + ": claims " + shape_text(header.shape) + " of " +
+                    to_string(header.type) + " in " + std::to_string(member.size) + " bytes");
+  return inflate_exactly(member.bytes, name, member.size);
+}
+
+}  // namespace
+
+Npz::Npz(ByteSpan file, const std::string& name) : name_(name) {
+  for (ZipMember& member : read_zip_directory(file, name)) {
+    if (!member.name.ends_with(suffix)) continue;
+    names_.push_back(member.name.substr(0, member.name.size() - suffix.size()));
+    members_.push_back(std::move(member));
+  }
+}
+
+xt::xarray<double> Npz::values(const std::string& array) const {
+  const auto found = std::find(names_.begin(), names_.end(), array);
+  if (found == names_.end()) {
+    std::string there;
+    for (const std::string& name : names_) there += (there.empty() ? "" : ", ") + excerpt(name);
+    throw DataError(name_ + ": no array " + excerpt(array) +
+                    "; there are: " + (there.empty() ? "none" : there));
+  }
+  const ZipMember& member = members_[std::size_t(found - names_.begin())];
+  const std::string name = name_ + ": array " + excerpt(array);
+  const Bytes held = member.deflated ? unpacked(member, name) : Bytes();
+  const ByteSpan bytes = member.deflated ? ByteSpan(held) : member.bytes;
+  if (crc32_of(bytes) != member.crc)
+    throw DataError(name + ": its checksum is wrong; fetch or write the file again");
+  return parse_npy(bytes, name).values();
+}
+
+void write_npz(const NamedArrays& arrays, const Sink& sink, const NpzOptions& options) {
+  std::vector<ZipMember> members;
+  std::vector<std::uint64_t> offsets;
+  std::uint64_t written = 0;
+  const auto put = [&](std::string_view bytes) {
+    sink(bytes);
+    written += bytes.size();
+  };
+  for (const auto& [name, values] : arrays) {
+    std::string file;
+    write_npy(
+        values, [&](std::string_view piece) { file += piece; }, options.type);
+    ZipMember member{name + std::string(suffix), options.compressed, crc32_of(bytes_of(file)),
+                     file.size(), bytes_of(file)};
+    const Bytes packed = options.compressed ? deflate(member.bytes) : Bytes();
+    if (options.compressed) member.bytes = packed;
+    offsets.push_back(written);
+    put(zip_member_header(member));
+    put({reinterpret_cast<const char*>(member.bytes.data()), member.bytes.size()});
+    members.push_back(member);  // of its bytes only the size is needed from here on
+  }
+  put(zip_directory_bytes(members, offsets, written));
+}
+
+}  // namespace bochner

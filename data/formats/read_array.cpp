@@ -1,0 +1,88 @@
+#include <algorithm>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/text.hpp>
+#include <bochner/data/formats/idx.hpp>
+#include <bochner/data/formats/images.hpp>
+#include <bochner/data/formats/npz.hpp>
+#include <bochner/data/formats/read_array.hpp>
+#include <cstring>
+
+namespace bochner {
+namespace {
+
+bool begins(ByteSpan file, std::string_view mark) {
+  return file.size() >= mark.size() && std::memcmp(file.data(), mark.data(), mark.size()) == 0;
+}
+
+std::uint64_t demanded_size(ByteSpan front, const std::string& name) {
+  if (begins(front, npy_magic)) return parse_npy_header(front, name).file_size();
+  if (is_idx(front)) return parse_idx_header(front, name).file_size();
+  return input_limit;
+}
+
+NamedArray parse_cifar(ByteSpan file, const std::string& name) {
+  const std::size_t record = cifar_record(file);
+  const StoredLayout layout{{'u', 1}, false, {file.size() / record, record}, 0};
+  return {StoredArray(layout, file, name).values(), {}};
+}
+
+bool is_table(const NamedArrays& arrays) {
+  return !arrays.empty() && std::all_of(arrays.begin(), arrays.end(), [&](const auto& array) {
+    return array.second.dimension() == 1 && array.second.size() == arrays[0].second.size();
+  });
+}
+
+NamedArray table_of(const NamedArrays& arrays) {
+  const std::size_t rows = arrays[0].second.size(), width = arrays.size();
+  NamedArray table{xt::xarray<double>::from_shape({rows, width}), {}};
+  for (std::size_t column = 0; column < width; ++column) {
+    table.columns.push_back(arrays[column].first);
+    for (std::size_t row = 0; row < rows; ++row)
+      table.values.data()[row * width + column] = arrays[column].second.data()[row];
+  }
+  return table;
+}
+
+NamedArray parse_npz(ByteSpan file, const std::string& name, const std::string& wanted) {
+  const Npz npz(file, name);
+  if (!wanted.empty()) return {npz.values(wanted), {}};
+  if (npz.names().size() == 1) return {npz.values(npz.names()[0]), {}};
+  NamedArrays arrays;
+  std::string there;
+  for (const std::string& array : npz.names()) {
+    arrays.emplace_back(array, npz.values(array));
+    const auto& shape = arrays.back().second.shape();
+    there += (there.empty() ? "" : ", ") + excerpt(array) + " " +
+             shape_text({shape.begin(), shape.end()});
+  }
+  if (is_table(arrays)) return table_of(arrays);
+  throw DataError(name + ": holds " + (there.empty() ? "no arrays" : there + "; choose one array"));
+}
+
+}  // namespace
+
+Input open_input(const std::filesystem::path& path) { return Input(path, demanded_size); }
+
+std::string file_kind(ByteSpan file) {
+  if (begins(file, npy_magic)) return "npy";
+  if (begins(file, "PK\x03\x04") || begins(file, "PK\x05\x06") || begins(file, "PK\x06\x06"))
+    return "npz";
+  if (is_idx(file)) return "idx";
+  return is_cifar(file) ? "cifar" : "csv";
+}
+
+NamedArray parse_array(ByteSpan file, const std::string& name, const ReadOptions& options) {
+  const std::string kind = file_kind(file);
+  if (kind == "npy") return {parse_npy(file, name).values(), {}};
+  if (kind == "npz") return parse_npz(file, name, options.array);
+  if (kind == "idx") return {parse_idx(file, name).values(), {}};
+  if (kind == "cifar") return parse_cifar(file, name);
+  return parse_csv({reinterpret_cast<const char*>(file.data()), file.size()}, name, options.csv);
+}
+
+NamedArray read_array(const std::filesystem::path& path, const ReadOptions& options) {
+  const Input input = open_input(path);
+  return parse_array(input.bytes(), input.name(), options);
+}
+
+}  // namespace bochner

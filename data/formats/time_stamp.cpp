@@ -1,0 +1,219 @@
+#include <algorithm>
+#include <bochner/autodiff/shape.hpp>
+#include <bochner/data/files/text.hpp>
+#include <bochner/data/formats/time_stamp.hpp>
+#include <cmath>
+#include <cstdio>
+#include <iterator>
+
+namespace bochner {
+namespace {
+
+constexpr std::string_view months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+constexpr std::string_view directives = "YymdbHMSzs%";
+constexpr double seconds_per_day = 86400;
+constexpr int most_decimals = 17;
+
+bool is_digit(char character) { return character >= '0' && character <= '9'; }
+
+bool is_leap(int year) { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
+
+int days_of(int year, int month) {
+  constexpr int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  return days[month - 1] + (month == 2 && is_leap(year) ? 1 : 0);
+}
+
+/// What has been read of a date; every step says whether the text went on as it should.
+class TimeParser {
+ public:
+  explicit TimeParser(std::string_view text) : rest_(text) {}
+
+  bool at_end() const { return rest_.empty(); }
+  bool sees(char character) const { return rest_.starts_with(character); }
+
+  bool literal(char character) {
+    if (!sees(character)) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+
+  bool directive(char kind) {
+    switch (kind) {
+      case 'Y':
+        return digits(4, 0, 9999, year_);
+      case 'y':
+        if (!digits(2, 0, 99, year_)) return false;
+        year_ += year_ < 69 ? 2000 : 1900;
+        return true;
+      case 'm':
+        return digits(2, 1, 12, month_);
+      case 'd':
+        return digits(2, 1, 31, day_);
+      case 'b':
+        return month_name();
+      case 'H':
+        return digits(2, 0, 23, hour_);
+      case 'M':
+        return digits(2, 0, 59, minute_);
+      case 'S':
+        return digits(2, 0, 59, second_) && fraction();
+      case 'z':
+        return offset();
+      case 's':
+        return unix_seconds();
+    }
+    return literal('%');
+  }
+
+  std::optional<double> seconds() const {
+    if (unix_) return unix_;
+    if (day_ > days_of(year_, month_)) return std::nullopt;
+    const std::int64_t whole =
+        ((days_from_civil(year_, month_, day_) * 24 + hour_) * 60 + minute_ - offset_) * 60 +
+        second_;
+    return double(whole) + fraction_;
+  }
+
+ private:
+  bool digits(std::size_t count, int lowest, int highest, int& number) {
+    if (rest_.size() < count) return false;
+    number = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!is_digit(rest_[i])) return false;
+      number = 10 * number + (rest_[i] - '0');
+    }
+    rest_.remove_prefix(count);
+    return lowest <= number && number <= highest;
+  }
+
+  bool month_name() {
+    const auto found = std::find(std::begin(months), std::end(months), rest_.substr(0, 3));
+    if (found == std::end(months)) return false;
+    month_ = int(found - std::begin(months)) + 1;
+    rest_.remove_prefix(3);
+    return true;
+  }
+
+  bool fraction() {
+    if (!sees('.')) return true;
+    std::size_t size = 1;
+    while (size < rest_.size() && is_digit(rest_[size])) ++size;
+    const auto number = parse_number(rest_.substr(0, size));
+    if (size == 1 || !number) return false;
+    fraction_ = *number;
+    rest_.remove_prefix(size);
+    return true;
+  }
+
+  bool offset() {
+    if (literal('Z')) return true;
+    const int sign = sees('-') ? -1 : 1;
+    if (!literal('-') && !literal('+')) return false;
+    int hours = 0, minutes = 0;
+    if (!digits(2, 0, 23, hours)) return false;
+    const bool more = literal(':') || (!at_end() && is_digit(rest_.front()));
+    if (more && !digits(2, 0, 59, minutes)) return false;
+    offset_ = sign * (60 * hours + minutes);
+    return true;
+  }
+
+  bool unix_seconds() {
+    std::size_t size = sees('-') ? 1 : 0;
+    while (size < rest_.size() && (is_digit(rest_[size]) || rest_[size] == '.')) ++size;
+    unix_ = parse_number(rest_.substr(0, size));
+    rest_.remove_prefix(size);
+    return unix_.has_value();
+  }
+
+  std::string_view rest_;
+  int year_ = 1970, month_ = 1, day_ = 1, hour_ = 0, minute_ = 0, second_ = 0;
+  int offset_ = 0;  // minutes east of UTC
+  double fraction_ = 0;
+  std::optional<double> unix_;
+};
+
+bool follows(TimeParser& parser, std::string_view format) {
+  for (std::size_t i = 0; i < format.size(); ++i) {
+    const bool is_directive = format[i] == '%' && i + 1 < format.size();
+    if (is_directive ? !parser.directive(format[++i]) : !parser.literal(format[i])) return false;
+  }
+  return true;
+}
+
+bool follows_iso(TimeParser& parser) {
+  if (!follows(parser, "%Y-%m-%d")) return false;
+  if (parser.at_end()) return true;
+  if (!parser.literal('T') && !parser.literal(' ')) return false;
+  if (!follows(parser, "%H:%M")) return false;
+  if (parser.sees(':') && !follows(parser, ":%S")) return false;
+  return parser.at_end() || parser.directive('z');
+}
+
+struct Date {
+  int year, month, day;
+};
+
+Date date_of(std::int64_t days) {
+  int year = int(1970 + days / (days < 0 ? 365 : 366)) - 1;
+  while (days_from_civil(year + 1, 1, 1) <= days) ++year;
+  days -= days_from_civil(year, 1, 1);
+  int month = 1;
+  for (; days >= days_of(year, month); ++month) days -= days_of(year, month);
+  return {year, month, int(days) + 1};
+}
+
+}  // namespace
+
+std::int64_t days_from_civil(std::int64_t year, int month, int day) {
+  year -= month <= 2 ? 1 : 0;
+  const std::int64_t era = (year >= 0 ? year : year - 399) / 400;
+  const std::int64_t year_of_era = year - era * 400;
+  const std::int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+  return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year -
+         719468;
+}
+
+std::optional<double> parse_time(std::string_view text) {
+  TimeParser parser(text);
+  if (!follows_iso(parser) || !parser.at_end()) return std::nullopt;
+  return parser.seconds();
+}
+
+std::optional<double> parse_time(std::string_view text, std::string_view format) {
+  if (format.empty()) return parse_time(text);
+  TimeParser parser(text);
+  if (!follows(parser, format) || !parser.at_end()) return std::nullopt;
+  return parser.seconds();
+}
+
+void require_time_format(std::string_view format) {
+  for (std::size_t i = format.find('%'); i != format.npos; i = format.find('%', i + 2)) {
+    const std::string_view directive = format.substr(i, 2);
+    require(directive.size() == 2 && directives.find(directive[1]) != directives.npos,
+            "time_format", excerpt(format), ": no such directive as ", directive,
+            "; there are %Y %y %m %d %b %H %M %S %z %s %%");
+  }
+}
+
+std::string format_time(double seconds) {
+  const double days = std::floor(seconds / seconds_per_day);
+  if (!(days >= double(days_from_civil(0, 1, 1)) && days < double(days_from_civil(10000, 1, 1))))
+    return format_number(seconds);
+  const Date date = date_of(std::int64_t(days));
+  const auto whole = std::int64_t(std::floor(seconds - days * seconds_per_day));
+  const double fraction = seconds - std::floor(seconds);
+  char text[64];
+  std::snprintf(text, sizeof(text), "%04d-%02d-%02d %02d:%02d:%02d", date.year, date.month,
+                date.day, int(whole / 3600), int(whole / 60 % 60), int(whole % 60));
+  if (fraction == 0) return text;
+  for (int decimals = 1; decimals <= most_decimals; ++decimals) {
+    char digits[32];
+    std::snprintf(digits, sizeof(digits), "%.*f", decimals, fraction);
+    const std::string stamp = std::string(text) + (digits + 1);
+    if (digits[0] == '0' && parse_time(stamp) == seconds) return stamp;
+  }
+  return format_number(seconds);
+}
+
+}  // namespace bochner

@@ -1,0 +1,30 @@
+#pragma once
+/// Dates as seconds since 1970-01-01 00:00:00 UTC, whatever the locale and the time zone here.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bochner {
+
+/// Days from 1970-01-01 to a date of the Gregorian calendar. Howard Hinnant, "chrono-compatible
+/// low-level date algorithms", 2013.
+std::int64_t days_from_civil(std::int64_t year, int month, int day);
+
+/// ISO 8601: "2016-07-01", "2016-07-01 00:00", "2016-07-01T00:00:00.25Z", "2016-07-01T02:00+02:00".
+/// Without an offset it is UTC. Nothing where the text is something else or no such day exists.
+std::optional<double> parse_time(std::string_view text);
+
+/// After a format with %Y %y %m %d %b %H %M %S %z %s %% as in strptime: %y is 1969 to 2068, %b an
+/// English month of three letters, %S may have a fraction, %z is Z or +02:00 or +0200, %s seconds
+/// since 1970. All other characters stand for themselves. An empty format is ISO 8601.
+std::optional<double> parse_time(std::string_view text, std::string_view format);
+/// Throws std::invalid_argument where the format has another directive.
+void require_time_format(std::string_view format);
+
+/// "2016-07-01 00:00:00", with as few decimals as say the same number again; the years 0 to 9999.
+/// Other numbers as they are.
+std::string format_time(double seconds);
+
+}  // namespace bochner

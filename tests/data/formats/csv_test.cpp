@@ -1,0 +1,201 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/formats/csv.hpp>
+#include <bochner/data/formats/csv_records.hpp>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "data/temporary_folder.hpp"
+
+namespace bochner {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+NamedArray parse(const std::string& text, const CsvOptions& options = {}) {
+  return parse_csv(text, "a.csv", options);
+}
+
+std::string problem(const std::string& text, const CsvOptions& options = {}) {
+  return message_of<DataError>([&] { parse(text, options); });
+}
+
+std::vector<double> numbers(const NamedArray& array) {
+  return {array.values.begin(), array.values.end()};
+}
+
+std::string written(const NamedArray& array) {
+  std::string text;
+  write_csv(array, [&](std::string_view piece) { text += piece; });
+  return text;
+}
+
+TEST(Csv, ReadsNamesAndNumbers) {
+  const NamedArray table = parse("a,b c\n1,-2.5e3\n +3 ,\t.5\n");
+  EXPECT_THAT(table.columns, ElementsAre("a", "b c"));
+  EXPECT_EQ(table.values.shape(0), 2u);
+  EXPECT_EQ(table.values.shape(1), 2u);
+  EXPECT_THAT(numbers(table), ElementsAre(1, -2500, 3, 0.5));
+  EXPECT_FALSE(table.time);
+}
+
+TEST(Csv, SplitsRecordsAsTheStandardSays) {
+  const NamedArray table =
+      parse("\xef\xbb\xbf\"a\"\"b\",\"c,\r\nd\",\"e\"\r\n\"1\",2,3\r\n\r\n4,\"5\",6");
+  EXPECT_THAT(table.columns, ElementsAre("a\"b", "c,\r\nd", "e"));
+  EXPECT_THAT(numbers(table), ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(numbers(parse("1;2\r\n3;4\r", {.delimiter = ';'})), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(numbers(parse("1\t2\n", {.delimiter = '\t'})), ElementsAre(1, 2));
+}
+
+TEST(Csv, FindsOutWhetherThereIsAHeader) {
+  EXPECT_THAT(parse("1,2\n3,4\n").columns, ElementsAre());
+  EXPECT_THAT(parse("1,x\n3,4\n").columns, ElementsAre("1", "x"));
+  EXPECT_THAT(numbers(parse("NA,2\n3,4\n", {.missing = "nan"})).size(), 4u);
+  EXPECT_THAT(parse("1,2\n3,4\n", {.header = "yes"}).columns, ElementsAre("1", "2"));
+  EXPECT_THAT(parse(",b\n3,4\n").columns, ElementsAre("1", "b"));
+  EXPECT_THAT(problem("x,2\n3,4\n", {.header = "no"}), StartsWith("a.csv:1:1: column 1: \"x\" "));
+}
+
+TEST(Csv, ChoosesColumnsByNameOrNumber) {
+  const std::string text = "a,b,word\n1,2,x\n4,5,y\n";
+  EXPECT_THAT(numbers(parse(text, {.columns = {"b", "1"}})), ElementsAre(2, 1, 5, 4));
+  EXPECT_THAT(parse(text, {.columns = {"2"}}).columns, ElementsAre("b"));
+  EXPECT_THAT(numbers(parse("1,2\n", {.columns = {"2"}})), ElementsAre(2));
+  EXPECT_EQ(problem(text, {.columns = {"c"}}),
+            "a.csv: no column \"c\"; there are: \"a\", \"b\", \"word\"");
+  EXPECT_THAT(problem("1,2\n", {.columns = {"0"}}), HasSubstr("there are: columns 1 to 2"));
+  EXPECT_THAT(problem(text, {.columns = {"a", "1"}}), HasSubstr("chosen twice"));
+}
+
+TEST(Csv, ReadsTimeStamps) {
+  const NamedArray table = parse("when,x\n2016-07-01 00:00:00,1\n2016-07-01T01:00Z,2\n");
+  EXPECT_THAT(numbers(table), ElementsAre(1467331200, 1, 1467334800, 2));
+  EXPECT_EQ(table.time, 0u);
+  const CsvOptions days{.columns = {"x", "day"}, .time = "day", .time_format = "%Y%m%d"};
+  const NamedArray other = parse("day,x\n20160701,7\n", days);
+  EXPECT_THAT(numbers(other), ElementsAre(7, 1467331200));
+  EXPECT_EQ(other.time, 1u);
+}
+
+TEST(Csv, ReadsNamedColumnsAndTheTimeAndNothingElse) {
+  const CsvOptions named{.named_columns = {"b", "a"}};
+  const NamedArray table =
+      parse("note,a,t,b,u\n5,1,2016-07-01,2,2016-07-02\nx,3,2016-07-03,4,\n", named);
+  EXPECT_THAT(table.columns, ElementsAre("b", "a", "t"));
+  EXPECT_EQ(table.time, 2u);
+  EXPECT_THAT(numbers(table), ElementsAre(2, 1, 1467331200, 4, 3, 1467504000));
+  EXPECT_THAT(parse("a,b\n1,2\n", named).columns, ElementsAre("b", "a"));
+  EXPECT_THAT(numbers(parse("1,2,3\n", named)), ElementsAre(1, 2, 3));  // there are no names
+  EXPECT_EQ(problem("a,c\n1,2\n", named), "a.csv: no column \"b\"; there are: \"a\", \"c\"");
+  const NamedArray stamped =
+      parse("x,s,a\n7,10,1\n", {.named_columns = {"a"}, .time = "s", .time_format = "%s"});
+  EXPECT_THAT(numbers(stamped), ElementsAre(1, 10));
+  EXPECT_EQ(stamped.time, 1u);
+}
+
+TEST(Csv, NamesThePlaceOfABadTimeStamp) {
+  EXPECT_EQ(problem("t,x\n2016-07-01,1\n2016-02-30,1\n"),
+            "a.csv:3:1: column \"t\": \"2016-02-30\" is neither a number nor a time such as "
+            "2016-07-01 00:00:00");
+  EXPECT_THAT(problem("t\n2016-07-01\n5\n"), StartsWith("a.csv:3:1: column \"t\": \"5\" is"));
+  EXPECT_THAT(problem("t\n1.2.\n", {.time = "t", .time_format = "%d.%m."}),
+              HasSubstr("is no time of the given format"));
+  for (const char* policy : {"nan", "mean"})
+    EXPECT_EQ(problem("x,t\n1,NA\n2,\n3,2016-07-01\n", {.missing = policy}),
+              "a.csv:2:3: column \"t\": \"NA\" is no time stamp; none may be missing");
+  EXPECT_THAT(problem("t,x\n2016-07-01,1\n,1\n", {.missing = "forward"}),
+              StartsWith("a.csv:3:1: column \"t\": \"\" is no time stamp"));
+  EXPECT_THAT(problem("t,x\n1,2\n", {.columns = {"x"}, .time = "t"}), HasSubstr("not among"));
+  EXPECT_THROW(parse("t\n1\n", {.time_format = "%Q"}), std::invalid_argument);
+}
+
+TEST(Csv, FillsMissingValuesAsAsked) {
+  const std::string text = "a,b\n1,2\nNA,4\n5,\nnan,N/A\n";
+  const auto filled = [&](const char* policy) { return numbers(parse(text, {.missing = policy})); };
+  EXPECT_EQ(problem(text),
+            "a.csv:3:1: column \"a\": \"NA\" is a missing value; choose what becomes of it: nan, "
+            "forward or mean");
+  EXPECT_THAT(filled("forward"), ElementsAre(1, 2, 1, 4, 5, 4, 5, 4));
+  EXPECT_THAT(filled("mean"), ElementsAre(1, 2, 3, 4, 5, 3, 3, 3));
+  EXPECT_THAT(filled("nan"), ElementsAre(1, 2, testing::IsNan(), 4, 5, testing::IsNan(),
+                                         testing::IsNan(), testing::IsNan()));
+  EXPECT_THAT(problem("a,b\n1,\n", {.missing = "forward"}), StartsWith("a.csv:2:3: "));
+  EXPECT_THAT(problem("a,b\n1,\n", {.missing = "mean"}), HasSubstr("column 2 has no values"));
+  EXPECT_THROW(parse(text, {.missing = "guess"}), std::invalid_argument);
+}
+
+TEST(Csv, BlankLinesAreMissingOnlyWhereARowHasOneField) {
+  EXPECT_THAT(numbers(parse("\n1,2\n\n3,4\n\n")), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(numbers(parse("1\n\n3\n", {.missing = "forward"})), ElementsAre(1, 1, 3));
+}
+
+TEST(Csv, NamesLineAndColumnOfWhatIsWrong) {
+  EXPECT_EQ(problem("a,b\n1,2\n3\n"), "a.csv:3:1: has 1 field; the first row has 2");
+  EXPECT_THAT(problem("a,b\n1,2,3\n"), StartsWith("a.csv:2:1: has 3 fields"));
+  EXPECT_EQ(problem("a,b\n1,12.3.4\n1,2\n"),
+            "a.csv:2:3: column \"b\": \"12.3.4\" is neither a number nor a time such as "
+            "2016-07-01 00:00:00");
+  EXPECT_EQ(problem("a,b\n1,1\n1,x\n"), "a.csv:3:3: column \"b\": \"x\" is no finite number");
+  for (const char* bad : {"inf", "-inf", "1e999", "0x10", "1,5", "+-1", "1 2", "--1", "nan(1)"})
+    EXPECT_NE(problem("a;b\n1;1\n2;" + std::string(bad) + "\n", {.delimiter = ';'}), "") << bad;
+  EXPECT_THAT(problem("a,b\n\"1\n\",2\n1,\"x\n"), StartsWith("a.csv:2:1: "));
+  EXPECT_EQ(problem("a,b\n1,\"2\n3,4\n"), "a.csv:2:3: this quote does not end");
+  EXPECT_THAT(problem("a,b\n1,\"2\"3\n"), StartsWith("a.csv:2:6: after the closing quote"));
+  EXPECT_THAT(problem("a,b\n1,2\"\n"), StartsWith("a.csv:2:4: a quote inside a field"));
+  EXPECT_THAT(problem("a,b,a\n1,2,3\n"), StartsWith("a.csv:1:5: the column name \"a\" stands"));
+}
+
+TEST(Csv, RefusesARowThatTakesAllMemory) {
+  const std::string commas(most_csv_fields, ',');
+  EXPECT_THAT(problem("1\n" + commas + "\n"), HasSubstr("has more than 262144 fields"));
+  EXPECT_EQ(parse(commas.substr(1) + "\n", {.missing = "nan"}).values.shape(1), most_csv_fields);
+}
+
+TEST(Csv, RefusesTablesWithoutRows) {
+  for (const char* empty : {"", "\n\n", "\xef\xbb\xbf", "\r\n"})
+    EXPECT_EQ(problem(empty), "a.csv: is empty; it must hold rows of numbers");
+  EXPECT_EQ(problem("a,b\n"), "a.csv: has a header and no rows of numbers");
+}
+
+TEST(Csv, MessagesAreOneLineWhateverTheField) {
+  const std::string message = problem("a\n1\n\"x\ny\033" + std::string(1000, 'z') + "\"\n");
+  EXPECT_EQ(message.find('\n'), std::string::npos);
+  EXPECT_THAT(message, HasSubstr("\"x\\x0ay\\x1bzz"));
+  EXPECT_LT(message.size(), 120u);
+}
+
+TEST(Csv, WritesWhatItReadsToTheLastBit) {
+  const double third = 1.0 / 3, tiny = std::numeric_limits<double>::denorm_min();
+  NamedArray table{{{third, -tiny}, {1e300, 1467331200.1}}, {"a,b", "c\"d"}};
+  const std::string text = written(table);
+  EXPECT_THAT(text, StartsWith("\"a,b\",\"c\"\"d\"\n0.3333333333333333,-5e-324\n"));
+  const NamedArray again = parse(text);
+  EXPECT_EQ(again.columns, table.columns);
+  EXPECT_EQ(std::memcmp(again.values.data(), table.values.data(), 4 * sizeof(double)), 0);
+  EXPECT_EQ(written({xt::xarray<double>{1, 2}, {}}), "1\n2\n");
+  EXPECT_EQ(written({xt::xarray<double>{{1, std::nan("")}}, {}}), "1,nan\n");
+  EXPECT_THROW(written({xt::xarray<double>::from_shape({1, 1, 1}), {}}), std::invalid_argument);
+}
+
+TEST(Csv, WritesTimesAsDates) {
+  const std::string text = "when,x\n2016-07-01 00:00:00,1\n2016-07-01 01:00:00.25,2\n";
+  EXPECT_EQ(written(parse(text)), text);
+}
+
+TEST(Csv, ReadsFiles) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(numbers(read_csv(folder.write("t.csv", "a\n5\n"))), ElementsAre(5));
+  EXPECT_THROW(read_csv(folder.path() / "none.csv"), IoError);
+  const std::string message =
+      message_of<DataError>([&] { read_csv(folder.write("bad.csv", "a\n1\nx\n")); });
+  EXPECT_THAT(message, HasSubstr("bad.csv:3:1: "));
+}
+
+}  // namespace
+}  // namespace bochner

@@ -1,0 +1,71 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/formats/npz.hpp>
+#include <bochner/data/formats/read_array.hpp>
+
+#include "data/golden_file.hpp"
+#include "data/gzip_file.hpp"
+#include "data/image_files.hpp"
+#include "data/temporary_folder.hpp"
+
+namespace bochner {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+NamedArray parse(const std::string& file, const std::string& array = "") {
+  return parse_array(bytes_of(file), "a", {.array = array});
+}
+
+std::string npz(const NamedArrays& arrays) {
+  std::string file;
+  write_npz(arrays, [&](std::string_view piece) { file += piece; });
+  return file;
+}
+
+const xt::xarray<double> three{1, 2, 3}, other{4, 5, 6}, matrix{{1, 2}, {3, 4}};
+
+TEST(ReadArray, TellsTheKindsOfFiles) {
+  EXPECT_EQ(file_kind(bytes_of(golden_file("f8.npy"))), "npy");
+  EXPECT_EQ(file_kind(bytes_of(golden_file("stored.npz"))), "npz");
+  EXPECT_EQ(file_kind(bytes_of(npz({}))), "npz");
+  EXPECT_EQ(file_kind(bytes_of(idx_file({1}, "x"))), "idx");
+  EXPECT_EQ(file_kind(bytes_of(cifar_record_of("\1"))), "cifar");
+  for (const char* text : {"", "1,2\n", "date,x\n"}) EXPECT_EQ(file_kind(bytes_of(text)), "csv");
+}
+
+TEST(ReadArray, ReadsEachKind) {
+  EXPECT_EQ(parse(golden_file("f8.npy")).values.dimension(), 3u);
+  EXPECT_EQ(parse(idx_file({2}, "ab")).values(1), 'b');
+  EXPECT_EQ(parse(cifar_record_of("\1")).values(0, 3072), 7);
+  EXPECT_THAT(parse("a,b\n1,2\n").columns, ElementsAre("a", "b"));
+  EXPECT_EQ(parse(npz({{"x", matrix}})).values, matrix);
+}
+
+TEST(ReadArray, VectorsOfEqualLengthAreATable) {
+  const NamedArray table = parse(npz({{"x", three}, {"y", other}}));
+  EXPECT_THAT(table.columns, ElementsAre("x", "y"));
+  EXPECT_EQ(table.values.shape(0), 3u);
+  EXPECT_EQ(table.values(2, 1), 6);
+  EXPECT_EQ(parse(npz({{"x", three}, {"y", other}}), "y").values, other);
+  EXPECT_EQ(message_of<DataError>([] {
+              parse(npz({{"x", three}, {"y", matrix}}));
+            }),
+            "a: holds \"x\" (3,), \"y\" (2, 2); choose one array");
+  EXPECT_THAT(message_of<DataError>([] { parse(npz({})); }), HasSubstr("no arrays"));
+}
+
+TEST(ReadArray, AHeaderLimitsWhatItsFileInflatesTo) {
+  const TemporaryFolder folder;
+  const std::string npy = golden_file("u1.npy");
+  EXPECT_EQ(read_array(folder.write("a.gz", gzip(npy))).values.size(), 24u);
+  const auto bomb = folder.write("b.gz", gzip(npy + std::string(1 << 20, '\0')));
+  EXPECT_THAT(message_of<DataError>([&] { read_array(bomb); }),
+              HasSubstr("inflates to more than 152 bytes"));
+}
+
+}  // namespace
+}  // namespace bochner

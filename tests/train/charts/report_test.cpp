@@ -1,0 +1,161 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bochner/train/charts/chart.hpp>
+#include <bochner/train/charts/markup.hpp>
+#include <bochner/train/charts/page.hpp>
+#include <bochner/train/charts/picture.hpp>
+#include <cmath>
+#include <limits>
+
+#include "well_formed.hpp"
+
+namespace bochner {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const double nan = std::numeric_limits<double>::quiet_NaN();
+const double infinity = std::numeric_limits<double>::infinity();
+const std::string hostile = "</svg><script>alert('1')</script> & \"a\" \x01\xff\xc3(\xf5 ω";
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++found;
+  return found;
+}
+
+TEST(WellFormed, CatchesWhatIsNot) {
+  EXPECT_EQ(xml_problem("<a b=\"1\"><c/>x &amp; y</a>"), "");
+  for (const char* bad : {"<a>", "<a></b>", "<a><b></a></b>", "<a b=1/>", "<a b=\"1\" b=\"2\"/>",
+                          "<a>&</a>", "<a>&nbsp;</a>", "<a b=\"<\"/>", "<a>\x01</a>", "</a>", "<a"})
+    EXPECT_NE(xml_problem(bad), "") << bad;
+}
+
+TEST(Markup, EscapesWhatXmlCannotHold) {
+  EXPECT_EQ(escaped("a<b>&\"c\"'d'"), "a&lt;b&gt;&amp;&quot;c&quot;&#39;d&#39;");
+  EXPECT_EQ(escaped("ω − 1\n"), "ω − 1\n");
+  const std::string unknown = "\xef\xbf\xbd";
+  EXPECT_EQ(escaped(std::string("\0\x1b", 2)), unknown + unknown);
+  EXPECT_EQ(escaped("\xff"), unknown);
+  EXPECT_EQ(escaped("\xc3("), unknown + "(");
+  EXPECT_EQ(escaped("\xed\xa0\x80"), unknown + unknown + unknown) << "a surrogate";
+  EXPECT_EQ(escaped("\xe0\x80\xaf"), unknown + unknown + unknown) << "longer than it need be";
+  EXPECT_EQ(escaped("\xf0\x9f\x98"), unknown + unknown + unknown) << "cut off";
+  EXPECT_EQ(escaped("\xef\xbf\xbf"), unknown + unknown + unknown) << "no character";
+}
+
+TEST(Markup, ShortensNumbers) {
+  EXPECT_EQ(short_number(0), "0");
+  EXPECT_EQ(short_number(-1.5), "−1.5");
+  EXPECT_EQ(short_number(0.12345), "0.1235");
+  EXPECT_EQ(short_number(1234), "1234");
+  EXPECT_EQ(short_number(12345), "12.3k");
+  EXPECT_EQ(short_number(4.5e6), "4.5M");
+  EXPECT_EQ(short_number(1.23e-5), "1.2e-05");
+  EXPECT_EQ(short_number(-infinity), "−∞");
+  EXPECT_EQ(short_number(nan), "–");
+}
+
+std::vector<std::string> labels_of(const Axis& axis, double low, double high) {
+  std::vector<std::string> labels;
+  const AxisLayout layout(axis, low, high);
+  for (const Tick& tick : layout.ticks())
+    if (!tick.label.empty()) labels.push_back(tick.label);
+  return labels;
+}
+
+TEST(Axis, HasRoundTicks) {
+  EXPECT_THAT(labels_of({""}, 0, 1), testing::ElementsAre("0", "0.2", "0.4", "0.6", "0.8", "1.0"));
+  EXPECT_THAT(labels_of({""}, -0.3, 0.42),
+              testing::ElementsAre("−0.4", "−0.2", "0", "0.2", "0.4", "0.6"));
+  EXPECT_THAT(labels_of({""}, 0, 2000), testing::ElementsAre("0", "500", "1000", "1500", "2000"));
+  EXPECT_THAT(labels_of({"", Scale::logarithmic}, 1e-6, 1e2),
+              testing::ElementsAre("10⁻⁶", "10⁻⁴", "0.01", "1", "100"));
+}
+
+TEST(Axis, ShowsEveryRangeWithSomeTicks) {
+  for (const double low : {-1e300, -5.0, 0.0, 1e-300, 3.0, 1e6})
+    for (const double span : {0.0, 1e-9, 1.0, 77.0, 1e12})
+      for (const Scale scale : {Scale::linear, Scale::logarithmic}) {
+        const std::size_t ticks = AxisLayout({"", scale}, low, low + span).ticks().size();
+        EXPECT_LE(ticks, 60u) << low << " " << span;
+      }
+}
+
+TEST(Axis, GoesFromNumbersToPixels) {
+  AxisLayout axis({"", Scale::logarithmic, 1.0, 100.0}, 1, 100);
+  axis.place(50, 250);
+  EXPECT_NEAR(axis(10), 150, 1e-9);
+  EXPECT_NEAR(axis(1), 50, 1e-9);
+  EXPECT_FALSE(axis.has(0));
+  EXPECT_FALSE(axis.has(nan));
+}
+
+TEST(Charts, AreWellFormedWhateverTheyShow) {
+  const Series wild{
+      hostile, {0, 1, 2, 3, nan}, {nan, infinity, -1, 0, 5}, {0, 1, 2, nan}, {1, 2, 3, 4}};
+  for (const Scale scale : {Scale::linear, Scale::logarithmic})
+    for (const Mark mark : {Mark::line, Mark::dashed, Mark::points, Mark::line_and_points}) {
+      Chart chart{.title = hostile, .x = {hostile, scale}, .y = {hostile, scale}, .series = {wild}};
+      chart.series[0].mark = mark;
+      EXPECT_EQ(xml_problem(draw(chart)), "");
+      EXPECT_THAT(draw(chart), Not(HasSubstr("nan")));
+      EXPECT_THAT(draw(chart), Not(HasSubstr("inf")));
+      EXPECT_THAT(draw(chart), Not(HasSubstr("<script")));
+    }
+  EXPECT_EQ(xml_problem(draw(Chart{.title = "nothing"})), "");
+  EXPECT_EQ(xml_problem(draw(BarChart{hostile, hostile, {hostile}, {{hostile, {nan}}}})), "");
+  EXPECT_EQ(xml_problem(draw(BarChart{})), "");
+  EXPECT_EQ(xml_problem(draw(HeatMap{hostile, hostile, hostile, 2, 2, {nan, 1, infinity, 0}})), "");
+}
+
+TEST(Charts, InterruptALineWhereThereIsNoNumber) {
+  const Chart chart{.title = "", .series = {{"a", {0, 1, 2, 3, 4}, {1, 2, nan, 2, 1}}}};
+  const std::string svg = draw(chart);
+  const std::string path = svg.substr(svg.rfind("<path class=\"curve c0\""));
+  EXPECT_EQ(count(path, "M"), 2u);
+  EXPECT_EQ(count(path, "L"), 2u);
+}
+
+TEST(Charts, ThinLongCurvesAndKeepTheirPeaks) {
+  Series series{"a", {}, {}};
+  for (int i = 0; i < 100000; ++i) {
+    series.x.push_back(i);
+    series.y.push_back(i == 54321 ? 10 : 0);
+  }
+  const std::string svg =
+      draw(Chart{.title = "", .y = {"", Scale::linear, 0.0, 10.0}, .series = {series}});
+  EXPECT_LT(svg.size(), 60000u);
+  const std::string path = svg.substr(svg.rfind("<path class=\"curve"));
+  EXPECT_EQ(count(path, " 258"), count(path, "L")) << "one point of the curve is not at the bottom";
+}
+
+TEST(Picture, IsAPngOfItsSize) {
+  const std::string data = png_data({0, 100, 254, blank_pixel, 7, 8}, 2, 3);
+  // Signature, IHDR of 3 x 2 pixels, 8 bits, colour table; checksum from a PNG of another program.
+  EXPECT_THAT(
+      data, testing::StartsWith(
+                "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAMAAACqqpYoAAADAFBMVEUa"));
+}
+
+TEST(Picture, IsCompressed) {
+  EXPECT_LT(png_data(std::vector<std::uint8_t>(500 * 500, 7), 500, 500).size(), 4000u);
+}
+
+TEST(Page, IsWellFormedAndNeedsNothingElse) {
+  Page page(hostile, hostile);
+  page.section(hostile, hostile);
+  page.figures({{hostile, hostile}});
+  page.table({{hostile, "b"}, {{"1", hostile}}});
+  page.charts({draw(Chart{.title = hostile})});
+  const std::string html = page.html();
+  EXPECT_EQ(xml_problem(html), "");
+  for (const char* outside : {"<script", "src=", "@import", "url(", "href=\"http"})
+    EXPECT_THAT(html, Not(HasSubstr(outside)));
+}
+
+}  // namespace
+}  // namespace bochner

@@ -1,0 +1,117 @@
+#include <gmock/gmock.h>
+
+#include <bochner/data/files/errors.hpp>
+#include <bochner/train/commands/sweep/processes.hpp>
+#include <bochner/train/commands/sweep/summary.hpp>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+std::string error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Variation, IsCutAtCommasBetweenValues) {
+  const Variation seeds = parse_variation("train.seed=1,2,3");
+  EXPECT_EQ(seeds.key, "train.seed");
+  EXPECT_THAT(seeds.values, ElementsAre("1", "2", "3"));
+  EXPECT_THAT(parse_variation("optim.betas=[0.9, 0.95],[0.9,0.99]").values,
+              ElementsAre("[0.9, 0.95]", "[0.9,0.99]"));
+  EXPECT_THAT(parse_variation("optim.schedule={ kind = 'cosine', floor = 0 }").values,
+              ElementsAre("{ kind = 'cosine', floor = 0 }"));
+  EXPECT_THAT(parse_variation("a='x,y',\"z]\"").values, ElementsAre("'x,y'", "\"z]\""));
+}
+
+TEST(Variation, NeedsAKeyAndValues) {
+  for (const char* text : {"", "train.seed", "=1,2", "train.seed=", "train.seed=1,,2"})
+    EXPECT_EQ(error_of([&] { parse_variation(text); }),
+              "--vary " + std::string(text) + ": write KEY=VALUE,VALUE, such as train.seed=1,2,3");
+}
+
+TEST(Grid, HasAllCombinationsTheLastChangingFastest) {
+  const auto points = grid({{"optim.lr", {"1e-3", "3e-3"}}, {"train.seed", {"1", "2"}}});
+  std::vector<std::string> names;
+  for (const GridPoint& point : points) names.push_back(point.name);
+  EXPECT_THAT(names,
+              ElementsAre("lr=1e-3,seed=1", "lr=1e-3,seed=2", "lr=3e-3,seed=1", "lr=3e-3,seed=2"));
+  EXPECT_THAT(points[2].sets, ElementsAre("optim.lr=3e-3", "train.seed=1"));
+  EXPECT_THAT(points[2].values, ElementsAre("3e-3", "1"));
+}
+
+TEST(Grid, NamesCanBeDirectories) {
+  const auto points = grid({{"a.kind", {"x/../y"}}, {"b.kind", {"[1, 2]"}}});
+  EXPECT_EQ(points[0].name, "a.kind=x_.._y,b.kind=_1__2_");
+}
+
+TEST(Grid, RefusesWhatIsNotDifferent) {
+  EXPECT_EQ(error_of([] { grid({{"a", {"1"}}, {"a", {"2"}}}); }), "--vary a: given twice");
+  EXPECT_EQ(error_of([] { grid({{"a", {"x/y", "x:y"}}}); }), "--vary a: x:y stands there twice");
+  EXPECT_EQ(error_of([] {
+              grid({{"a", {"1", "2"}}, {"b", {"1", "2"}}}, 3);
+            }),
+            "--vary: more than 3 combinations; vary less at a time");
+}
+
+TEST(LastValidation, HasTheNumbersOfTheLastLineThatIsOne) {
+  const std::string metrics =
+      "{\"step\":5,\"valid\":2.5,\"accuracy\":0.25}\n"
+      "{\"step\":10,\"valid\":1.5,\"bits\":2,\"kernels\":[{\"error\":1}]}\n"
+      "{\"step\":11,\"loss\":1.25}\n"
+      "{\"step\":15,\"valid\":9";
+  EXPECT_THAT(last_validation(metrics), ElementsAre(Pair("valid", 1.5), Pair("bits", 2)));
+  EXPECT_THAT(last_validation(""), IsEmpty());
+}
+
+TEST(Summary, JoinsSeedsInARow) {
+  const std::vector<Variation> variations{{"features", {"elu", "relu"}},
+                                          {"train.seed", {"1", "2"}}};
+  const auto points = grid(variations);
+  const std::vector<SweepResult> results{{points[0], {{"valid", 1}, {"accuracy", 0.5}}},
+                                         {points[1], {{"valid", 2}, {"accuracy", 0.75}}},
+                                         {points[3], {{"valid", 1.23456}}}};
+  EXPECT_EQ(summary(variations, results),
+            "| features | runs | valid | accuracy |\n"
+            "| --- | --- | --- | --- |\n"
+            "| elu | 2 | 1.5 (1 to 2) | 0.625 (0.5 to 0.75) |\n"
+            "| relu | 1 | 1.235 |  |\n");
+  EXPECT_EQ(
+      result_json(results[2], "runs/x"),
+      "{\"set\":[\"features=relu\",\"train.seed=2\"],\"run\":\"runs/x\",\"valid\":1.23456}\n");
+}
+
+TEST(RunJobs, TellsExitCodesAndKeepsOutput) {
+  const auto log = std::filesystem::temp_directory_path() / ("jobs-" + std::to_string(getpid()));
+  std::vector<Job> jobs;
+  for (const char* script : {"echo one; exit 3", "echo two >&2", "kill -9 $$", "exit 75"})
+    jobs.push_back({{"/bin/sh", "-c", script}, log.string()});
+  std::vector<int> codes(jobs.size(), -1);
+  const SignalGuard signals;
+  run_jobs(jobs, 2, signals, [&](std::size_t index, int code) { codes[index] = code; });
+  EXPECT_THAT(codes, ElementsAre(3, 0, 128 + 9, 75));
+  std::ifstream file(log);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(text.find("one\n"), text.npos);
+  EXPECT_NE(text.find("two\n"), text.npos);
+  std::filesystem::remove(log);
+}
+
+TEST(RunJobs, SaysWhatCannotBeStarted) {
+  const SignalGuard signals;
+  EXPECT_THROW(run_jobs({{{"/nowhere/program"}, "/dev/null"}}, 1, signals, [](auto, auto) {}),
+               IoError);
+}
+
+}  // namespace
+}  // namespace bochner::inline BOCHNER_PRECISION

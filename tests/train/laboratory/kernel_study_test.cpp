@@ -1,0 +1,265 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/layers/models/language_model.hpp>
+#include <bochner/train/laboratory/attention_maps.hpp>
+#include <bochner/train/laboratory/cluster_experiment.hpp>
+#include <bochner/train/laboratory/definiteness.hpp>
+#include <bochner/train/laboratory/density_fit.hpp>
+#include <bochner/train/laboratory/feature_matrix.hpp>
+#include <bochner/train/laboratory/kernel_metrics.hpp>
+#include <bochner/train/laboratory/map_fit.hpp>
+#include <bochner/train/laboratory/spectrum.hpp>
+#include <cmath>
+
+#include "data/temporary_folder.hpp"
+
+namespace bochner {
+namespace {
+
+using testing::HasSubstr;
+
+Tensor matrix(std::size_t rows, std::size_t columns, const std::vector<real>& values) {
+  Tensor y = uninitialized({rows, columns});
+  std::copy(values.begin(), values.end(), y.data());
+  return y;
+}
+
+void expect_near(const std::vector<double>& numbers, const std::vector<double>& expected) {
+  ASSERT_EQ(numbers.size(), expected.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i) EXPECT_NEAR(numbers[i], expected[i], 1e-6) << i;
+}
+
+/// Features that a test chooses; x is not looked at.
+struct FixedFeatures : FeatureMap {
+  explicit FixedFeatures(Tensor values) : values(std::move(values)) {}
+  Features features(Tape& tape, const Var&) override { return tape.view(values); }
+  void visit(Visitor&) override {}
+  Tensor values;
+};
+
+KernelMetrics metrics_of(const std::vector<real>& features, std::size_t T, std::size_t F) {
+  Tensor values = matrix(T, F, features);
+  values.reshape(Shape{1, T, 1, F});
+  FixedFeatures map(values);
+  KernelMetrics metrics;
+  measure_features(map, zeros({1, T, 1, 2}), zeros({1, T, 1, 2}), metrics);
+  return metrics;
+}
+
+TEST(KernelMetrics, CountFeaturesThatPointDifferentWays) {
+  EXPECT_NEAR(metrics_of({1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3}, 3, 4).effective_features, 1, 1e-5);
+  EXPECT_NEAR(metrics_of({1, 0, 0, 0, 5, 0, 0, 0, 9}, 3, 3).effective_features, 3, 1e-5);
+}
+
+TEST(KernelMetrics, ErrorIsThatOfAMeanOfTerms) {
+  EXPECT_NEAR(metrics_of({1, 1, 1, 1}, 1, 4).error, 0, 1e-6) << "all terms equal";
+  // Terms 4, 0: sum 4, variance of the sum 2/1 (16 - 16/2) = 16: as large as the sum.
+  EXPECT_NEAR(metrics_of({2, 0}, 1, 2).error, 1, 1e-5);
+}
+
+TEST(KernelMetrics, ErrorOfPositiveFeaturesIsThatOfTheClosedForm) {
+  constexpr std::size_t d = 4, m = 4096;
+  FeatureSpec spec;
+  spec.dim = d;
+  spec.m = m;
+  spec.density = {.draws = "iid", .m = m, .dim = d, .log_scale = 0};
+  const auto map = feature_maps().make("positive", spec);
+  Tensor x = filled({1, 1, 1, d}, real(0.5));
+  KernelMetrics metrics;
+  measure_features(*map, x, x, metrics);
+  const double squared_sum = 4 * d * 0.25 / std::sqrt(double(d));  // |y + y|^2, y = x / d^(1/4)
+  const double expected = std::sqrt(std::expm1(squared_sum) / m);
+  EXPECT_NEAR(metrics.error, expected, 0.25 * expected);
+}
+
+TEST(KernelMetrics, DriftIsTheRelativeMove) {
+  EXPECT_NEAR(spectral_drift(matrix(1, 2, {3.3f, 4.4f}), matrix(1, 2, {3, 4})), 0.1, 1e-6);
+  DensitySpec spec{.heads = 2, .m = 8, .dim = 4};
+  const auto density = make_density(spec);
+  const Tensor start = frequencies_of(*density);
+  for (const NamedParameter& named : parameters_of(*density))
+    if (named.name == "log_scale") named.parameter->value() += real(std::log(1.5));
+  EXPECT_NEAR(spectral_drift(frequencies_of(*density), start), 0.5, 1e-5);
+}
+
+TEST(AttentionLayers, AreFoundWithTheirParts) {
+  LanguageModelSpec spec;
+  spec.blocks = 2;
+  spec.block.width = 8;
+  spec.block.mixer.heads = 2;
+  LanguageModel model(spec);
+  const auto layers = attention_layers(model);
+  ASSERT_EQ(layers.size(), 2u);
+  EXPECT_EQ(layers[1].name, "blocks.1.mixer");
+  EXPECT_TRUE(layers[0].mixer && layers[0].features && layers[0].density);
+  EXPECT_NE(layers[0].features, layers[1].features);
+  spec.block.mixer.kind = "softmax";
+  LanguageModel exact(spec);
+  EXPECT_EQ(attention_layers(exact).front().features, nullptr);
+}
+
+TEST(AttentionMaps, HaveRowsThatSumToOneAndDoNotSeeTheFuture) {
+  AttentionSample sample;
+  sample.q = zeros({1, 3, 2, 1});
+  Tensor weights = matrix(3, 3, {1, 9, 9, 1, 3, 9, 1, 1, 2});
+  weights *= time_weights(sample, 0, 3);
+  normalize_rows(weights);
+  expect_near({weights.begin(), weights.end()}, {1, 0, 0, .25, .75, 0, .25, .25, .5});
+  expect_near(weight_by_lag(weights), {(1 + .75 + .5) / 3, .25, .25});
+  EXPECT_NEAR(total_variation(matrix(1, 2, {1, 0}), matrix(1, 2, {0, 1})), 1, 1e-9);
+}
+
+TEST(AttentionMaps, WeighByAllTimeKernels) {
+  AttentionSample sample;
+  sample.q = zeros({1, 3, 2, 1});
+  sample.rate = Tensor{real(std::log(2)), real(std::log(3))};
+  const auto weights = [&](std::size_t head) {
+    const Tensor all = time_weights(sample, head, 3);
+    return std::vector<double>{double(all(2, 0)), double(all(2, 1)), double(all(2, 2)),
+                               double(all(0, 2))};
+  };
+  expect_near(weights(0), {1 / 4., 1 / 2., 1, 0});
+  expect_near(weights(1), {1 / 9., 1 / 3., 1, 0});
+  sample.turns = zeros({1, 3, 2, 2});  // (1, 1/2), (1, -1/2), (1, 1/2) of head 1
+  for (std::size_t t = 0; t < 3; ++t)
+    sample.turns(0, t, 1, 0) = 1, sample.turns(0, t, 1, 1) = real(t % 2 ? -0.5 : 0.5);
+  expect_near(weights(1), {1.25 / 9, 0.75 / 3, 1.25, 0});
+  sample.turns = Tensor();
+  sample.rate = zeros({1, 3, 2});  // gates: what is lost at each token
+  sample.rate(0, 1, 1) = real(std::log(2)), sample.rate(0, 2, 1) = real(std::log(5));
+  expect_near(weights(1), {1 / 10., 1 / 5., 1, 0});
+  sample.causal = false;
+  sample.rate = Tensor();
+  expect_near(weights(0), {1, 1, 1, 1});
+}
+
+TEST(Definiteness, IsThatOfTheEigenvalues) {
+  const Definiteness definite = definiteness_of(matrix(3, 3, {2, -1, 0, -1, 2, -1, 0, -1, 2}));
+  EXPECT_NEAR(definite.smallest, (2 - std::sqrt(2)) / (2 + std::sqrt(2)), 1e-6);
+  const Definiteness indefinite = definiteness_of(matrix(2, 2, {0, 1, 1, 0}));
+  EXPECT_NEAR(indefinite.smallest, -1, 1e-9);
+  EXPECT_EQ(indefinite.asymmetry, 0);
+  EXPECT_GT(definiteness_of(matrix(2, 2, {1, .5, 0, 1})).asymmetry, 0.1);
+  EXPECT_THROW(definiteness_of(zeros({2, 3})), std::invalid_argument);
+}
+
+TEST(Spectrum, CurvesAreThoseOfTheDensity) {
+  DensitySpec spec{.draws = "iid", .m = 2048, .dim = 2, .log_scale = 0};
+  const auto density = make_density(spec);
+  const Tensor w = frequencies_of(*density);
+  const Curve spectrum = spectrum_curve(w, 0, -4, 4);
+  for (std::size_t i = 0; i < spectrum.x.size(); i += 20)
+    EXPECT_NEAR(spectrum.y[i], std::exp(-spectrum.x[i] * spectrum.x[i] / 2) / 2.5066, 0.03);
+  const Curve exact = kernel_curve(*density, w, 0, 3), estimated = kernel_of_draws(w, 0, 3);
+  for (std::size_t i = 0; i < exact.x.size(); i += 20) {
+    EXPECT_NEAR(exact.y[i], std::exp(-exact.x[i] * exact.x[i] / 2), 1e-5);
+    EXPECT_NEAR(estimated.y[i], exact.y[i], 0.06);
+  }
+  EXPECT_NEAR(bandwidth(w), 1, 0.05);
+}
+
+TEST(TargetKernel, IsOneAtZeroAndReadsFiles) {
+  for (const std::string& name : target_kernels()) {
+    const double origin[] = {0, 0};
+    EXPECT_NEAR(target_kernel(name)(origin, 2), 1, 1e-12) << name;
+  }
+  const double one = 1;
+  EXPECT_NEAR(target_kernel("laplace")(&one, 1), std::exp(-1), 1e-12);
+  EXPECT_NEAR(target_kernel("cauchy")(&one, 1), 0.5, 1e-12);
+  EXPECT_THAT(message_of<std::invalid_argument>([] { target_kernel("gauss"); }),
+              HasSubstr("--target gauss: must be"));
+  TemporaryFolder folder;
+  std::string text = "delta,k\r\n";
+  for (int i = 0; i < 8; ++i) text += std::to_string(i) + ", 0.5\r\n";
+  const KernelPoints points = read_kernel(folder.write("k.csv", text).string());
+  EXPECT_EQ(points.values.size(), 8u);
+  EXPECT_EQ(points.delta.data()[7], 7);
+  for (const char* bad : {"1,2\nx,y\n", "1,2\n3\n", "1,2\n3,nan\n", "1,2\n"})
+    EXPECT_THROW(read_kernel(folder.write("bad.csv", bad).string()), DataError) << bad;
+}
+
+TEST(DensityFit, RecoversKernelsThatAreNotGaussian) {
+  for (const char* kind : {"flow", "mixture"}) {
+    DensitySpec spec{.kind = kind, .draws = "sobol_owen", .m = 256, .dim = 1, .redraw = 1};
+    const auto density = make_density(spec);
+    spec.m = 4096;
+    spec.redraw = 0;
+    const auto many = make_density(spec);
+    const DensityFit fit = fit_density(*density, *many, sample_kernel("matern52", 256, 1, 4, 1),
+                                       sample_kernel("matern52", 256, 1, 4, 2), {.steps = 1000});
+    EXPECT_GT(fit.before, 0.5) << kind;
+    EXPECT_LT(fit.of_density, 2e-2) << kind;
+  }
+}
+
+/// phi(x) = x * scale: its kernel is known, and one number is wrong at the start.
+struct ScaledIdentity : FeatureMap {
+  ScaledIdentity() : scale(filled({1}, real(0.5))) {}
+  Features features(Tape& tape, const Var& x) override { return mul(x, tape(scale)); }
+  std::optional<double> kernel(Point q, Point k, std::size_t) const override {
+    double dot = 0;
+    for (std::size_t i = 0; i < q.size(); ++i) dot += q[i] * k[i];
+    return dot;
+  }
+  void visit(Visitor& visitor) override { visitor("scale", scale); }
+  Parameter scale;
+};
+
+TEST(MapFit, FindsTheParameterThatMakesTheKernelRight) {
+  SampleBlock block{filled({16, 2}, real(0.3)), filled({16, 2}, real(0.7))};
+  for (std::size_t i = 0; i < 32; ++i) block.q.data()[i] += real(0.05) * real(i % 7);
+  ScaledIdentity map;
+  const MapFit fit = fit_map(map, block, block, {.steps = 300, .learning_rate = 0.05});
+  EXPECT_NEAR(fit.before, 0.75, 1e-4);
+  EXPECT_LT(fit.after, 1e-2);
+  EXPECT_NEAR(map.scale.value().data()[0], 1, 1e-2);
+  EXPECT_EQ(fit.parameters, 1u);
+}
+
+TEST(ConfidenceInterval, IsStudents) {
+  const Interval interval = confidence_interval({1, 2, 3});
+  EXPECT_NEAR(interval.mean, 2, 1e-12);
+  EXPECT_NEAR(interval.half_width, 4.303 / std::sqrt(3.0), 1e-3);
+  EXPECT_EQ(confidence_interval({5}).half_width, 0);
+}
+
+TEST(KMeans, SeparatesWhatIsApart) {
+  Tensor rows = zeros({40, 3});
+  for (std::size_t i = 0; i < 40; ++i) {
+    rows.data()[3 * i] = real(i % 2 == 0 ? 10 : -10) + real(0.01) * real(i);
+    rows.data()[3 * i + 1] = 7;  // a constant column
+  }
+  const Clusters clusters = k_means(rows, 2, 1);
+  for (std::size_t i = 0; i < 40; ++i) EXPECT_EQ(clusters.labels[i], clusters.labels[i % 2]);
+  EXPECT_NE(clusters.labels[0], clusters.labels[1]);
+  EXPECT_NEAR(clusters.centres.data()[3 * clusters.labels[0]], 10.19, 1e-3);
+  EXPECT_THROW(k_means(rows, 41, 1), std::invalid_argument);
+}
+
+TEST(ClusterExperiment, HybridFeaturesAreBestAndThreadsDoNotMatter) {
+  const auto run = [](std::size_t threads) {
+    set_thread_count(threads);
+    const auto results = cluster_experiment({.seeds = 2, .points = 600});
+    set_thread_count(0);
+    return results;
+  };
+  const auto results = run(1), again = run(3);
+  ASSERT_EQ(results.size(), 24u);
+  for (std::size_t i = 0; i < 24; ++i) {
+    EXPECT_EQ(results[i].ours.high, again[i].ours.high);
+    EXPECT_EQ(results[i].repeated.high, again[i].repeated.high);
+  }
+  for (std::size_t setting = 0; setting < 4; ++setting)
+    for (std::size_t i = 0; i < 2; ++i) {
+      const ErrorRange& hybrid = results[6 * setting + i].repeated;
+      EXPECT_LT(hybrid.high, results[6 * setting + 2 + i].repeated.high) << "positive";
+      EXPECT_GT(hybrid.low, 0);
+    }
+}
+
+}  // namespace
+}  // namespace bochner

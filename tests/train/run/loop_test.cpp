@@ -1,0 +1,37 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bochner/train/run/metrics_log.hpp>
+
+#include "faults/crashing_storage.hpp"
+#include "training_run.hpp"
+
+namespace bochner {
+namespace {
+
+TEST(TrainingLoop, PatienceHasAReferenceOfItsOwnAndTheBestIsTheLowest) {
+  TemporaryFolder folder;
+  faults::CrashingStorage storage;
+  start_leg(storage,
+            tiny_config(folder.write("text", tiny_text()),
+                        {"optim.lr=0.01", "train.validate.every=5", "train.checkpoint.keep_last=1",
+                         "train.stop.min_delta=100", "train.stop.patience=4"}),
+            1);
+  RunDirectory run = RunDirectory::read(storage, tiny_run);
+  std::vector<std::string> skipped;
+  const TrainerState state = run.newest_valid(skipped)->state();
+  const LoggedCurve valid =
+      read_metrics(read_file(storage, tiny_run / "metrics.jsonl"), "metrics").curves.at("valid");
+  const auto lowest = std::min_element(valid.value.begin(), valid.value.end());
+  ASSERT_NE(lowest, valid.value.begin()) << "nothing was learned";
+  const double step = valid.step[std::size_t(lowest - valid.value.begin())];
+  EXPECT_EQ(double(state.best.front().step), step);
+  EXPECT_EQ(state.best.front().metric, *lowest);
+  EXPECT_EQ(double(run.load_best().state().step), step);
+  EXPECT_EQ(state.step, 25u);
+  EXPECT_EQ(state.improved_step, 5u);
+  EXPECT_EQ(state.validations_since_improvement, 4u);
+}
+
+}  // namespace
+}  // namespace bochner

@@ -1,0 +1,241 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bochner/data/formats/csv.hpp>
+#include <bochner/train/tasks/forecast_task.hpp>
+#include <cmath>
+#include <xtensor/xview.hpp>
+
+#include "faults/crashing_storage.hpp"
+#include "training_run.hpp"
+#include "well_formed.hpp"
+
+namespace bochner {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr std::size_t rows = 400, L = 24, H = 8, train_rows = 240, test_begin = 320;
+
+/// Two variates: sums of sinusoids in units of their own.
+double number_at(std::size_t variate, std::size_t row) {
+  const double t = double(row);
+  if (variate == 0) return 100 + 10 * std::sin(t / 4) + std::cos(t / 2.3);
+  return 0.1 * std::sin(t / 5 + 1) - 0.01 * std::cos(t / 1.7);
+}
+
+/// "hour,a,b" and rows first, ..., last - 1.
+std::string series_text(std::size_t first = 0, std::size_t last = rows) {
+  std::string text = "hour,a,b\n";
+  for (std::size_t row = first; row < last; ++row)
+    text += fmt::format("{},{},{}\n", row * 3600, number_at(0, row), number_at(1, row));
+  return text;
+}
+
+CsvOptions hourly() {
+  CsvOptions options;
+  options.time = "hour", options.time_format = "%s";
+  return options;
+}
+
+class ForecastTaskTest : public testing::Test {
+ protected:
+  Config config(const std::vector<std::string>& sets = {}) const {
+    std::vector<std::string> all = {
+        "model.kind=forecaster", "data.kind=series",        "data.time_column=hour",
+        "data.time_format='%s'", "data.splits=[240,80,80]", "data.lookback=24",
+        "data.horizon=8",        "model.patch.length=6",    "model.patch.stride=3"};
+    all.insert(all.end(), sets.begin(), sets.end());
+    return tiny_config(file_, all);
+  }
+  TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_.write("series.csv", series_text());
+};
+
+void set_parameters(Module& model, real value) {
+  for (const NamedParameter& named : parameters_of(model)) named.parameter->value().fill(value);
+}
+
+Evaluation evaluation(Task& task, Split split) {
+  return *evaluate_task(task, split, 7, 0, [] { return false; });
+}
+
+/// Errors of a forecast that is computed here from the numbers themselves, in the unit of the
+/// training rows.
+template <class Forecast>
+std::pair<double, double> errors_of(const Forecast& forecast) {
+  double squared = 0, absolute = 0;
+  std::size_t terms = 0;
+  for (std::size_t v = 0; v < 2; ++v) {
+    double mean = 0, variance = 0;
+    for (std::size_t row = 0; row < train_rows; ++row) mean += number_at(v, row) / train_rows;
+    for (std::size_t row = 0; row < train_rows; ++row)
+      variance += std::pow(number_at(v, row) - mean, 2) / train_rows;
+    for (std::size_t first = test_begin; first + H <= rows; ++first) {
+      for (std::size_t h = 0; h < H; ++h, ++terms) {
+        const double error =
+            (forecast(v, first, mean) - number_at(v, first + h)) / std::sqrt(variance);
+        squared += error * error;
+        absolute += std::abs(error);
+      }
+    }
+  }
+  return {squared / double(terms), absolute / double(terms)};
+}
+
+TEST_F(ForecastTaskTest, SaysWhatItLearnsFromWhat) {
+  const auto task = make_task(config());
+  EXPECT_EQ(task->describe_model(), "forecaster, linear, revin, 8 from 24 rows");
+  EXPECT_EQ(task->describe_data(),
+            "2 variates, 400 rows  ·  209 windows to train, 73 to validate, 73 to test");
+  EXPECT_EQ(task->examples_per_epoch(), 209u);
+  EXPECT_EQ(task->tokens_per_example(), 16u);
+  EXPECT_EQ(task->validation_batches(10), 8u);
+  const auto attention = make_task(config({"model.backbone=attention"}));
+  EXPECT_THAT(attention->describe_model(), StartsWith("forecaster, 1 block, D 8, "));
+  EXPECT_THAT(attention->describe_model(), HasSubstr("7 patches"));
+}
+
+TEST_F(ForecastTaskTest, ScoresTrivialForecastsAsTheyAre) {
+  const auto persistent = make_task(config({"model.instance_norm=last"}));
+  set_parameters(persistent->model(), 0);
+  const auto last =
+      errors_of([](std::size_t v, std::size_t first, double) { return number_at(v, first - 1); });
+  Evaluation result = evaluation(*persistent, Split::test);
+  EXPECT_NEAR(result.mean("mse"), last.first, 1e-5);
+  EXPECT_NEAR(result.mean("mae"), last.second, 1e-5);
+  EXPECT_EQ(result.terms, 73u * 2 * H);
+
+  const auto mean = make_task(config({"model.instance_norm=none"}));
+  set_parameters(mean->model(), 0);
+  const auto zero = errors_of([](std::size_t, std::size_t, double m) { return m; });
+  result = evaluation(*mean, Split::test);
+  EXPECT_NEAR(result.mean("mse"), zero.first, 1e-5);
+  EXPECT_NEAR(result.mean("mae"), zero.second, 1e-5);
+  EXPECT_NEAR(result.loss(), zero.first, 1e-5);
+}
+
+TEST_F(ForecastTaskTest, EachSplitHasItsWindows) {
+  const auto task = make_task(config());
+  EXPECT_EQ(evaluation(*task, Split::train).terms, 209u * 2 * H);
+  const Evaluation held_out = evaluation(*task, Split::validation);
+  EXPECT_EQ(held_out.terms, 73u * 2 * H);
+  EXPECT_NE(held_out.loss(), evaluation(*task, Split::test).loss());
+  EXPECT_EQ(held_out.json(), validate_task(*task, 7, 0, [] { return false; })->json());
+}
+
+TEST_F(ForecastTaskTest, TheUnitOfTheTrainingRowsIsABuffer) {
+  const auto mean_of = [](Task& task) { return (*buffers_of(task.model()).front().tensor)(0); };
+  const auto task = make_task(config());
+  EXPECT_EQ(buffers_of(task->model()).front().name, "standardize.mean");
+  const real before = mean_of(*task);
+  EXPECT_NEAR(before, 100, 1);
+  std::string text = series_text(0, train_rows);
+  for (std::size_t row = train_rows; row < rows; ++row)
+    text += fmt::format("{},1e6,{}\n", row * 3600, number_at(1, row));
+  folder_.write("series.csv", text);
+  EXPECT_EQ(mean_of(*make_task(config())), before);
+}
+
+TEST_F(ForecastTaskTest, SinusoidsAreLearned) {
+  const double persistence = errors_of([](std::size_t v, std::size_t first, double) {
+                               return number_at(v, first - 1);
+                             }).first;
+  for (const char* backbone : {"linear", "attention"}) {
+    const Config learning =
+        config({std::string("model.backbone=") + backbone, "train.batch=32", "optim.lr=0.01",
+                "optim.weight_decay=0", "model.instance_norm=mean"});
+    const auto task = make_task(learning);
+    Trainer trainer(learning, *task, 400);
+    for (int i = 0; i < 400; ++i) trainer.step();
+    EXPECT_LT(evaluation(*task, Split::test).mean("mse"), 0.15 * persistence) << backbone;
+  }
+}
+
+/// The forecast of the rows before the test rows is the test's first window.
+TEST_F(ForecastTaskTest, PredictsTheRowsThatFollow) {
+  const auto task = make_task(config());
+  const NamedArray seen = parse_csv(series_text(test_begin - L, test_begin), "seen", hourly());
+  const NamedArray next = task->predict(seen);
+  EXPECT_EQ(next.columns, (std::vector<std::string>{"hour", "a", "b"}));
+  ASSERT_EQ(next.values.shape()[0], H);
+  for (std::size_t h = 0; h < H; ++h) EXPECT_EQ(next.values(h, 0), double(test_begin + h) * 3600);
+  double squared = 0;
+  const Tensor& deviation = *buffers_of(task->model()).back().tensor;
+  for (std::size_t h = 0; h < H; ++h)
+    for (std::size_t v = 0; v < 2; ++v)
+      squared += std::pow(
+          (next.values(h, 1 + v) - number_at(v, test_begin + h)) / double(deviation(v)), 2);
+  Tape tape;
+  const Evaluation first = task->evaluate(tape, Split::test, 0, 1);
+  EXPECT_NEAR(squared / double(2 * H), first.mean("mse"), 1e-4);
+}
+
+TEST_F(ForecastTaskTest, TakesColumnsByTheirNames) {
+  const auto task = make_task(config());
+  NamedArray seen = parse_csv(series_text(0, L), "seen", hourly());
+  const NamedArray next = task->predict(seen);
+  xt::xarray<double> a = xt::view(seen.values, xt::all(), 1),
+                     b = xt::view(seen.values, xt::all(), 2);
+  xt::view(seen.values, xt::all(), 1) = b;
+  xt::view(seen.values, xt::all(), 2) = a;
+  std::swap(seen.columns[1], seen.columns[2]);
+  EXPECT_EQ(task->predict(seen).values, next.values);
+  NamedArray bare{xt::view(seen.values, xt::all(), xt::range(1, 3)), {}};
+  const NamedArray from_bare = task->predict(bare);
+  EXPECT_EQ(from_bare.values.shape()[1], 2u);
+  EXPECT_NE(from_bare.values(0, 0), next.values(0, 1));
+}
+
+TEST_F(ForecastTaskTest, ReadsOnlyItsColumnsAndTheTime) {
+  const auto task = make_task(config());
+  std::string noted = "note," + series_text(0, L);
+  for (std::size_t at = noted.find('\n'); at + 1 < noted.size(); at = noted.find('\n', at + 1))
+    noted.insert(at + 1, "text,");
+  CsvOptions options = hourly();
+  options.named_columns = task->input_columns();
+  const NamedArray next = task->predict(parse_csv(noted, "noted", options));
+  EXPECT_THAT(next.columns, testing::ElementsAre("hour", "a", "b"));
+  EXPECT_EQ(next.values, task->predict(parse_csv(series_text(0, L), "seen", hourly())).values);
+}
+
+TEST_F(ForecastTaskTest, RefusesInputThatDoesNotFit) {
+  const auto task = make_task(config());
+  EXPECT_EQ(message_of<DataError>([&] {
+              task->predict({xt::zeros<double>({L, std::size_t(3)}), {}});
+            }),
+            "the input has 3 variates, the model forecasts 2");
+  EXPECT_EQ(message_of<DataError>([&] {
+              task->predict({xt::zeros<double>({L - 1, std::size_t(2)}), {}});
+            }),
+            "the input has 23 rows, the model looks back over 24");
+  EXPECT_EQ(
+      message_of<std::invalid_argument>(
+          [&] { make_task(tiny_config("unused", {"data.kind=copy"}))->predict({}); }),
+      "this model predicts nothing from a table: lm, 1 block, D 8, softmax, positions learned");
+}
+
+TEST_F(ForecastTaskTest, DrawsForecastsAndErrors) {
+  const auto task = make_task(config());
+  Page page("title", "");
+  task->illustrate(page);
+  const std::string html = page.html();
+  EXPECT_EQ(xml_problem(html), "");
+  for (const char* words : {"a from row 321", "b from row 393", "last value", "test split"})
+    EXPECT_THAT(html, HasSubstr(words));
+}
+
+TEST_F(ForecastTaskTest, ResumesBitForBit) {
+  const Config learning = config({"model.backbone=attention", "model.dropout=0.1",
+                                  "model.head_dropout=0.1", "train.validate.every=20"});
+  faults::CrashingStorage whole, parts;
+  start_leg(whole, learning, 1);
+  start_leg(parts, learning, 2, Ending::signal, 23);
+  resume_leg(parts, 1);
+  EXPECT_EQ(difference(remains_of(parts), remains_of(whole)), "");
+}
+
+}  // namespace
+}  // namespace bochner

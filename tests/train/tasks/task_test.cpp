@@ -1,0 +1,160 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bochner/train/tasks/classifier_task.hpp>
+#include <bochner/train/tasks/token_task.hpp>
+#include <cmath>
+
+#include "data/image_files.hpp"
+#include "data/temporary_folder.hpp"
+#include "training_run.hpp"
+
+namespace bochner {
+namespace {
+
+using testing::StartsWith;
+
+Config generated(const std::vector<std::string>& sets) { return tiny_config("unused", sets); }
+
+TEST(Evaluation, AddsUpAndSpeaks) {
+  const Evaluation text{20, 10, "nats", {{"bits_per_token", "bits/byte", 20 / std::numbers::ln2}}};
+  const Evaluation answers{1, 4, "nats", {{"accuracy", "right", 3, true}}};
+  EXPECT_EQ(text.words(), "2.0000 nats   2.8854 bits/byte");
+  EXPECT_EQ(answers.words(), "0.2500 nats   75.00 % right");
+  EXPECT_EQ(answers.json(), R"("valid":0.25,"accuracy":0.75)");
+  Evaluation sum;
+  sum += answers;
+  sum += Evaluation{4, 1, "nats", {{"accuracy", "right", 0, true}}};
+  EXPECT_EQ(sum.json(), R"("valid":1,"accuracy":0.6)");
+  EXPECT_EQ(sum.mean("accuracy"), 0.6);
+  EXPECT_THROW(sum.mean("bits_per_token"), std::invalid_argument);
+  EXPECT_THROW(sum += Evaluation({1, 1}), std::invalid_argument);
+}
+
+TEST(EvaluateAnswers, CountsTheLargestLogitsAndLeavesOutWhatIsNotAsked) {
+  const Tensor logits = {{{0, 2, 1}, {3, 0, 0}, {1, 1, 0}, {9, 0, 0}}};
+  const Indices labels{{1, 4}, {1, 2, 0, TokenTasks::not_asked}};
+  const Evaluation result = evaluate_answers(Var(logits), labels);
+  const auto loss = [](double a, double b, double c, double right) {
+    return std::log(std::exp(a) + std::exp(b) + std::exp(c)) - right;
+  };
+  EXPECT_EQ(result.terms, 3u);
+  EXPECT_EQ(result.mean("accuracy"), 2 / 3.);
+  EXPECT_NEAR(result.loss_sum, loss(0, 2, 1, 2) + loss(3, 0, 0, 0) + loss(1, 1, 0, 1), 1e-5);
+}
+
+TEST(MakeTask, ChoosesByModelAndData) {
+  EXPECT_THAT(make_task(generated({"data.kind=copy"}))->describe_data(),
+              "copy, 8 tokens of 20  ·  10000 examples to train, 1000 to validate");
+  const auto classifier =
+      make_task(generated({"model.kind=classifier", "data.kind=listops", "model.pooling=cls"}));
+  EXPECT_THAT(classifier->describe_model(), StartsWith("classifier, 1 block, D 8, softmax"));
+  EXPECT_EQ(classifier->tokens_per_example(), 9u);
+}
+
+/// Feature maps that tell positions apart are made for the true number of tokens of each task.
+TEST(MakeTask, TellsThePositionsOfTheLongestSequenceApart) {
+  const std::vector<std::vector<std::string>> tasks = {
+      {"model.kind=classifier", "data.kind=shapes", "data.side=12", "model.pooling=cls"},
+      {"model.kind=field", "data.kind=advection_diffusion", "model.encoding.kind=none"},
+      {"model.kind=events", "data.kind=hawkes"},
+      {"data.kind=copy"}};
+  for (std::vector<std::string> sets : tasks) {
+    sets.push_back("model.mixer={kind=\"linear\",features=\"cosformer\"}");
+    sets.push_back("data.validation_examples=2");
+    const auto task = make_task(generated(sets));
+    EXPECT_NO_THROW(validate_task(*task, 2, 0, [] { return false; })) << sets[0];
+  }
+}
+
+TEST(TokenTask, ValidatesOnTheAnswersOfOtherExamples) {
+  const Config config = generated({"data.kind=recall", "data.validation_examples=7"});
+  const auto task = make_task(config);
+  EXPECT_EQ(task->validation_batches(3), 3u);
+  const Evaluation all = *validate_task(*task, 3, 0, [] { return false; });
+  EXPECT_EQ(all.terms, 7u);
+  // Before any training it knows as much as a guess.
+  EXPECT_NEAR(all.loss(), std::log(20), 0.5);
+  EXPECT_EQ(validate_task(*task, 3, 1, [] { return false; })->terms, 3u);
+}
+
+TEST(TokenTask, ItsDataAreWhatTheConfigSays) {
+  const std::string base = "data.kind=multi_query_recall", items = "data.items=2";
+  const auto fingerprint = [&](const std::string& set) {
+    return make_task(generated({base, items, set}))->data_fingerprint();
+  };
+  const std::uint64_t first = fingerprint("optim.lr=0.5");
+  EXPECT_EQ(first, fingerprint("model.width=16"));
+  for (const char* set : {"data.items=1", "data.length=9", "data.vocabulary=21", "train.seed=2",
+                          "data.train_examples=9", "data.targets=all"})
+    EXPECT_NE(fingerprint(set), first) << set;
+}
+
+/// Loss and accuracy of the validation after some training.
+Evaluation trained(const Config& config, int steps) {
+  const auto task = make_task(config);
+  Trainer trainer(config, *task, std::uint64_t(steps));
+  for (int i = 0; i < steps; ++i) trainer.step();
+  return *trainer.validate([] { return false; });
+}
+
+TEST(TokenTask, CopyingIsLearned) {
+  const Evaluation result =
+      trained(generated({"data.kind=copy", "data.length=6", "data.vocabulary=5", "model.width=16",
+                         "train.batch=32", "optim.lr=0.02", "data.validation_examples=200"}),
+              400);
+  EXPECT_GT(result.mean("accuracy"), 0.95);
+}
+
+TEST(ClassifierTask, LearnsTheOperationsOfShortLists) {
+  const Evaluation result =
+      trained(generated({"model.kind=classifier", "data.kind=listops", "data.length=5",
+                         "data.depth=2", "model.width=16", "train.batch=32", "optim.lr=0.01",
+                         "train.steps=400", "data.validation_examples=500"}),
+              400);
+  // The most frequent label alone has 20 %.
+  EXPECT_GT(result.mean("accuracy"), 0.4);
+}
+
+TEST(ClassifierTask, TellsShapesInNoise) {
+  const Evaluation result =
+      trained(generated({"model.kind=classifier", "data.kind=shapes", "data.side=12",
+                         "model.width=16", "model.mixer.convolution=4", "train.batch=32",
+                         "optim.lr=0.01", "train.steps=300", "data.validation_examples=200"}),
+              300);
+  EXPECT_EQ(result.terms, 200u);
+  EXPECT_GT(result.mean("accuracy"), 0.35);  // a guess has 25 %
+}
+
+TEST(ClassifierTask, TakesImagesOfFiles) {
+  const TemporaryFolder folder;
+  std::string pixels;
+  for (int i = 0; i < 20 * 6; ++i) pixels += char(i);
+  const std::string digits = std::string("0123456789"), labels = digits + digits;
+  folder.write("a-images", idx_file({20, 2, 3}, pixels));
+  std::string values;
+  for (const char digit : labels) values += char(digit - '0');
+  folder.write("b-labels", idx_file({20}, values));
+  const std::string files = "data.files=[\"" + (folder.path() / "*").string() + "\"]";
+  const std::vector<std::string> sets = {"model.kind=classifier", "data.kind=images", files,
+                                         "data.validation=0.25"};
+  const auto task = make_task(generated(sets));
+  EXPECT_EQ(task->describe_data(),
+            "images, 2 x 3 grey, 10 classes  ·  15 examples to train, 5 to validate");
+  EXPECT_EQ(task->tokens_per_example(), 6u);
+  EXPECT_EQ(validate_task(*task, 2, 0, [] { return false; })->terms, 5u);
+  const std::uint64_t before = task->data_fingerprint();
+  values[3] = 7;
+  folder.write("b-labels", idx_file({20}, values));
+  EXPECT_NE(make_task(generated(sets))->data_fingerprint(), before);
+  const TemporaryFolder more;
+  more.write("images", idx_file({1, 2, 3}, "abcdef"));
+  more.write("labels", idx_file({1}, "\1"));
+  auto with_more = sets;
+  with_more.push_back("data.validation_files=[\"" + (more.path() / "*").string() + "\"]");
+  EXPECT_EQ(make_task(generated(with_more))->describe_data(),
+            "images, 2 x 3 grey, 10 classes  ·  20 examples to train, 1 to validate");
+}
+
+}  // namespace
+}  // namespace bochner

@@ -1,0 +1,60 @@
+#pragma once
+/// Charts as SVG text. Colours come from the style sheet of the page, so that they follow its light
+/// or dark look.
+
+#include <bochner/train/charts/axis.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bochner {
+
+enum class Mark { line, dashed, points, line_and_points };
+
+/// One curve. Points that an axis cannot show interrupt a line. `low` and `high` are empty or the
+/// borders of a band around it.
+struct Series {
+  std::string name;  ///< "" is left out of the legend
+  std::vector<double> x = {}, y = {};
+  std::vector<double> low = {}, high = {};
+  Mark mark = Mark::line;
+  int colour = -1;  ///< of the palette; -1 for the series' own place in the chart
+};
+
+struct Chart {
+  std::string title;
+  Axis x = {}, y = {};
+  std::vector<Series> series = {};
+  std::string note = {};  ///< a small line below the title
+  double width = 520, height = 300;
+};
+std::string draw(const Chart& chart);
+
+/// Groups of bars side by side, one bar of each series in a group.
+struct BarSeries {
+  std::string name;
+  std::vector<double> values;
+  std::vector<double> low = {}, high = {};  ///< whiskers
+};
+struct BarChart {
+  std::string title;
+  std::string label;  ///< of the value axis
+  std::vector<std::string> groups = {};
+  std::vector<BarSeries> series = {};
+  std::string note = {};
+  double width = 520, height = 300;
+};
+std::string draw(const BarChart& chart);
+
+/// A matrix as a picture, row 0 at the top.
+struct HeatMap {
+  std::string title;
+  std::string x_label, y_label;
+  std::size_t rows = 0, columns = 0;
+  std::vector<double> values = {};  ///< (rows, columns); what is not finite is left blank
+  std::optional<double> lowest = {}, highest = {};  ///< ends of the colours; by default of the data
+  double width = 250, height = 270;
+};
+std::string draw(const HeatMap& map);
+
+}  // namespace bochner

@@ -1,0 +1,27 @@
+#pragma once
+/// What came out of the runs of a sweep, as a table.
+
+#include <bochner/train/commands/sweep/grid.hpp>
+#include <utility>
+
+namespace bochner {
+
+/// Names and numbers of a run's last validation, in the order in which they were written.
+using Measures = std::vector<std::pair<std::string, double>>;
+/// Of the text of a metrics.jsonl; empty if it has no validation.
+Measures last_validation(std::string_view metrics);
+
+/// A run that has ended.
+struct SweepResult {
+  GridPoint point;
+  Measures measures;
+};
+
+/// A table in Markdown: a row for each combination of everything but train.seed, with the mean of
+/// each measure over the seeds and, of several, the lowest and the highest.
+std::string summary(const std::vector<Variation>& variations,
+                    const std::vector<SweepResult>& results);
+/// {"set":["train.seed=1"],"run":"runs/sweep/seed=1","valid":1.2} and a line end.
+std::string result_json(const SweepResult& result, const std::string& run);
+
+}  // namespace bochner

@@ -1,0 +1,101 @@
+#include <algorithm>
+#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/train/laboratory/attention_maps.hpp>
+#include <bochner/train/laboratory/feature_matrix.hpp>
+#include <cmath>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// (B, T, H, d) -> (1, positions, H, d)
+Tensor first_positions(const Tensor& x, std::size_t positions) {
+  Tensor y = uninitialized({1, std::min(positions, x.shape()[1]), x.shape()[2], x.shape()[3]});
+  std::copy_n(x.data(), y.size(), y.data());
+  return y;
+}
+
+}  // namespace
+
+Tensor softmax_weights(const Tensor& q, const Tensor& k) {
+  Tensor weights = products({q}, {k});
+  const std::size_t T = q.shape()[0], S = k.shape()[0];
+  const real scale = 1 / std::sqrt(real(q.shape()[1]));
+  for (std::size_t i = 0; i < T; ++i) {
+    real* row = weights.data() + i * S;
+    const real top = max_row(row, S);
+    for (std::size_t j = 0; j < S; ++j) row[j] = std::exp(scale * (row[j] - top));
+  }
+  return weights;
+}
+
+Tensor time_weights(const AttentionSample& sample, std::size_t head, std::size_t positions) {
+  const std::size_t H = sample.q.shape()[2];
+  const auto rate = [&](std::size_t t) {
+    if (sample.rate.dimension() == 0) return 0.0;
+    return double(sample.rate.data()[sample.rate.dimension() == 1 ? head : t * H + head]);
+  };
+  const auto turn = [&](std::size_t i, std::size_t j) {
+    if (sample.turns.dimension() == 0) return real(1);
+    const std::size_t phases = sample.turns.shape()[3];
+    const real* turns = sample.turns.data() + head * phases;
+    return dot_row(turns + i * H * phases, turns + j * H * phases, phases);
+  };
+  Tensor weights = zeros({positions, positions});
+  for (std::size_t i = 0; i < positions; ++i) {
+    double lost = 0;
+    for (std::size_t j = i + 1; j-- > 0;) {
+      weights(i, j) = real(std::exp(-lost)) * turn(i, j);
+      if (!sample.causal) weights(j, i) = weights(i, j);
+      lost += rate(j);
+    }
+  }
+  return weights;
+}
+
+void normalize_rows(Tensor& weights) {
+  const std::size_t T = weights.shape()[0], S = weights.shape()[1];
+  for (std::size_t i = 0; i < T; ++i) {
+    real* row = weights.data() + i * S;
+    const real sum = sum_row(row, S);
+    if (sum == 0) continue;
+    for (std::size_t j = 0; j < S; ++j) row[j] /= sum;
+  }
+}
+
+std::vector<AttentionMaps> attention_maps(const AttentionLayer& layer,
+                                          const AttentionSample& sample, std::size_t positions) {
+  Tape tape;
+  tape.recording = false;
+  const Tensor q = first_positions(sample.q, positions), k = first_positions(sample.k, positions);
+  std::vector<AttentionMaps> heads(q.shape()[2]);
+  for (std::size_t h = 0; h < heads.size(); ++h) {
+    const Tensor factors = time_weights(sample, h, q.shape()[1]);
+    heads[h].exact = softmax_weights(head_rows(q, h), head_rows(k, h));
+    heads[h].exact *= factors;
+    normalize_rows(heads[h].exact);
+    if (!layer.features) continue;
+    const Features queries = layer.features->queries(tape, tape.view(q));
+    const Features keys = layer.features->keys(tape, tape.view(k));
+    heads[h].estimated = products(feature_matrix(queries, h), feature_matrix(keys, h));
+    heads[h].estimated *= factors;
+    normalize_rows(heads[h].estimated);
+  }
+  return heads;
+}
+
+std::vector<double> weight_by_lag(const Tensor& weights) {
+  const std::size_t T = weights.shape()[0];
+  std::vector<double> mean(T);
+  for (std::size_t i = 0; i < T; ++i)
+    for (std::size_t j = 0; j <= i; ++j)
+      mean[i - j] += double(weights.data()[i * T + j]) / double(T - (i - j));
+  return mean;
+}
+
+double total_variation(const Tensor& a, const Tensor& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += std::fabs(double(a.data()[i] - b.data()[i]));
+  return a.size() == 0 ? 0 : sum / 2 / double(a.shape()[0]);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

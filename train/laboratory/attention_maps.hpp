@@ -1,0 +1,35 @@
+#pragma once
+/// Attention weights themselves, exact and estimated, on a few positions.
+
+#include <bochner/train/laboratory/attention_layers.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// Weights of one head: row i sums to 1 over the keys that query i sees. (T, T)
+struct AttentionMaps {
+  Tensor exact;      ///< softmax of the same queries and keys, times the time kernel
+  Tensor estimated;  ///< of the feature map; empty for exact attention
+};
+
+/// The first `positions` positions of the first example, one entry for each head.
+std::vector<AttentionMaps> attention_maps(const AttentionLayer& layer,
+                                          const AttentionSample& sample, std::size_t positions);
+
+/// Mean weight at each lag i - j >= 0 over the queries that can see it. (T, T) -> T numbers
+std::vector<double> weight_by_lag(const Tensor& weights);
+
+/// Half the sum over keys of |a - b|, mean over the rows: 0 for equal maps, 1 for maps that look
+/// elsewhere. (T, S), (T, S)
+double total_variation(const Tensor& a, const Tensor& b);
+
+/// exp(q . k / sqrt(d)), each row relative to its largest. (T, d), (S, d) -> (T, S)
+Tensor softmax_weights(const Tensor& q, const Tensor& k);
+
+/// The time kernel of one head between the first positions of the first example; 0 where query i
+/// cannot see. -> (positions, positions)
+Tensor time_weights(const AttentionSample& sample, std::size_t head, std::size_t positions);
+
+/// Divides each row by its sum. (T, S)
+void normalize_rows(Tensor& weights);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,292 @@
+#include <algorithm>
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/autodiff/ops/linalg.hpp>
+#include <bochner/layers/spectral/base_draws.hpp>
+#include <bochner/train/laboratory/cluster_experiment.hpp>
+#include <bochner/train/laboratory/feature_matrix.hpp>
+#include <cmath>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::size_t dim = 50, clusters = 2;
+constexpr double query_norm = 0.1, key_norm = 1;
+
+struct Published {
+  ClusterSetting setting;
+  ErrorRange ranges[3][2];  // hybrid, positive, trigonometric at m = 20 and 200
+};
+
+/// What the authors' notebook stored.
+constexpr Published published[] = {{{1, 12},
+                                    {{{.0016, .0183}, {.0002, .0010}},
+                                     {{.0071, .1455}, {.0013, .0205}},
+                                     {{.0039, .0808}, {.0004, .0087}}}},
+                                   {{1, 25},
+                                    {{{.0032, .0265}, {.0003, .0018}},
+                                     {{.0095, .2071}, {.0018, .0236}},
+                                     {{.0036, .0989}, {.0004, .0134}}}},
+                                   {{10, 12},
+                                    {{{.0083, .0300}, {.0011, .0031}},
+                                     {{.0362, .1218}, {.0037, .0150}},
+                                     {{.0174, .0490}, {.0018, .0050}}}},
+                                   {{10, 25},
+                                    {{{.0097, .0294}, {.0012, .0031}},
+                                     {{.0332, .1553}, {.0046, .0166}},
+                                     {{.0179, .0485}, {.0015, .0067}}}}};
+constexpr const char* estimators[] = {"hybrid", "positive", "trigonometric"};
+constexpr std::size_t feature_counts[] = {20, 200};
+
+using Centre = std::vector<double>;
+
+RandomFunction random_of(const char* what) { return {1, Purpose::sampling, stream_of(what)}; }
+
+RandomFunction random_for(std::uint64_t seed) {
+  return {seed, Purpose::spectral, stream_of("cluster experiment")};
+}
+
+Centre uniform_centre(const RandomFunction& random, double low, double high) {
+  Centre centre(dim);
+  for (std::size_t i = 0; i < dim; ++i) centre[i] = low + (high - low) * random.uniform(i);
+  return centre;
+}
+
+/// centre^T O of a random rotation O.
+Centre rotated(const Centre& centre, std::uint64_t which) {
+  Tensor gaussian = uninitialized({dim, dim});
+  const RandomFunction random = random_of("rotation");
+  for (std::size_t i = 0; i < gaussian.size(); ++i)
+    gaussian.data()[i] = real(random.normal(which * gaussian.size() + i));
+  const Tensor rotation = orthogonalize(gaussian);
+  Centre y(dim);
+  for (std::size_t i = 0; i < dim; ++i)
+    for (std::size_t j = 0; j < dim; ++j) y[j] += centre[i] * double(rotation.data()[i * dim + j]);
+  return y;
+}
+
+/// Centres of the clusters of queries and of keys: queries in one orthant, keys opposite to them in
+/// all but the first `mixed` coordinates.
+struct Centres {
+  Centre queries[2], keys[2];
+};
+Centres centres_of(const ClusterSetting& setting) {
+  const Centre query = uniform_centre(random_of("query centre"), 3, 4);
+  Centre key = uniform_centre(random_of("key centre"), 2, 5);
+  for (std::size_t i = 0; i < dim; ++i)
+    if (random_of("key signs").integer(i, 2) == 0) key[i] = -key[i];
+  Centres centres;
+  for (std::size_t c = 0; c < 2; ++c) {
+    centres.queries[c] = rotated(query, c);
+    centres.keys[c] = rotated(key, c);
+    for (std::size_t i = 0; i < dim; ++i) {
+      double& q = centres.queries[c][i];
+      double& k = centres.keys[c][i];
+      q = std::copysign(q, centres.queries[0][i]);
+      if (i >= setting.mixed) k = -std::copysign(k, q);
+    }
+  }
+  return centres;
+}
+
+/// `points` normal points around each of two centres, scaled to the norm. -> (2 points, d)
+Tensor points_around(const Centre* centres, std::size_t points, double variance, double norm,
+                     const char* what) {
+  Tensor rows = uninitialized({2 * points, dim});
+  const RandomFunction random = random_of(what);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    rows.data()[i] =
+        real(centres[i / (points * dim)][i % dim] + std::sqrt(variance) * random.normal(i));
+  for (std::size_t i = 0; i < 2 * points; ++i) {
+    real* row = rows.data() + i * dim;
+    const real factor = real(norm) / std::sqrt(dot_row(row, row, dim));
+    for (std::size_t j = 0; j < dim; ++j) row[j] *= factor;
+  }
+  return rows;
+}
+
+struct Points {
+  Tensor q, k;
+  Clusters q_clusters, k_clusters;
+};
+
+Points points_of(const ClusterSetting& setting, std::size_t count) {
+  const Centres centres = centres_of(setting);
+  Tensor q = points_around(centres.queries, count, setting.variance, query_norm, "queries");
+  Tensor k = points_around(centres.keys, count, setting.variance, key_norm, "keys");
+  Clusters q_clusters = k_means(q, clusters, 1), k_clusters = k_means(k, clusters, 1);
+  return {std::move(q), std::move(k), std::move(q_clusters), std::move(k_clusters)};
+}
+
+enum class Wave { exponential, cosine };
+
+/// exp(w . A x - |A x|^2 / 2) / sqrt(m), or exp(|x|^2 / 2) [cos, sin] / sqrt(m); A = diag(scale).
+FeatureMatrix features(const Tensor& rows, const Tensor& w, const std::vector<double>& scale,
+                       Wave wave) {
+  Tensor x = rows;
+  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] *= real(scale[i % dim]);
+  const Tensor phases = products({x}, {w});
+  const std::size_t n = rows.shape()[0], m = w.shape()[0];
+  const bool both = wave == Wave::cosine;
+  Tensor y = uninitialized({n, both ? 2 * m : m});
+  parallel_for(n, 64, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const real* row = x.data() + i * dim;
+      const real half = dot_row(row, row, dim) / 2, factor = 1 / std::sqrt(real(m));
+      for (std::size_t f = 0; f < m; ++f) {
+        const real phase = phases.data()[i * m + f];
+        if (!both) {
+          y.data()[i * m + f] = factor * std::exp(phase - half);
+        } else {
+          y.data()[i * 2 * m + f] = factor * std::exp(half) * std::cos(phase);
+          y.data()[i * 2 * m + m + f] = factor * std::exp(half) * std::sin(phase);
+        }
+      }
+    }
+  });
+  return {std::move(y)};
+}
+
+/// Mean of (estimate - exp(q . k))^2 over the pairs whose labels are (a, b), or over all.
+class SquaredError {
+ public:
+  explicit SquaredError(const Points& points)
+      : points_(points), exact_(products({points.q}, {points.k})) {
+    for (std::size_t i = 0; i < exact_.size(); ++i) exact_.data()[i] = std::exp(exact_.data()[i]);
+  }
+  double of(const FeatureMatrix& q, const FeatureMatrix& k) const {
+    return sum(products(q, k), [](std::size_t, std::size_t) { return true; });
+  }
+  double of_labels(const FeatureMatrix& q, const FeatureMatrix& k, std::size_t a,
+                   std::size_t b) const {
+    return sum(products(q, k), [&](std::size_t i, std::size_t j) {
+      return points_.q_clusters.labels[i] == a && points_.k_clusters.labels[j] == b;
+    });
+  }
+
+ private:
+  template <class Counts>
+  double sum(const Tensor& estimate, const Counts& counts) const {
+    const std::size_t n = exact_.shape()[0], s = exact_.shape()[1];
+    return parallel_sum<double>(
+               n, 64,
+               [&](std::size_t begin, std::size_t end) {
+                 double sum = 0;
+                 for (std::size_t i = begin; i < end; ++i)
+                   for (std::size_t j = 0; j < s; ++j)
+                     if (counts(i, j))
+                       sum += std::pow(
+                           double(estimate.data()[i * s + j] - exact_.data()[i * s + j]), 2);
+                 return sum;
+               }) /
+           double(exact_.size());
+  }
+  const Points& points_;
+  Tensor exact_;
+};
+
+/// Every pair of clusters has its own A = diag(sqrt|k_l / q_l|) of the centres, which makes A q +
+/// A^-1 k small where signs are opposite.
+double hybrid_error(const Points& points, const Tensor& w, const SquaredError& error) {
+  double sum = 0;
+  for (std::size_t a = 0; a < clusters; ++a)
+    for (std::size_t b = 0; b < clusters; ++b) {
+      std::vector<double> scale(dim), inverse(dim);
+      for (std::size_t l = 0; l < dim; ++l) {
+        const double q = std::fabs(double(points.q_clusters.centres.data()[a * dim + l]));
+        const double k = std::fabs(double(points.k_clusters.centres.data()[b * dim + l]));
+        scale[l] = std::clamp(std::sqrt(k / std::max(q, 1e-12)), 1e-3, 1e3);
+        inverse[l] = 1 / scale[l];
+      }
+      sum += error.of_labels(features(points.q, w, scale, Wave::exponential),
+                             features(points.k, w, inverse, Wave::exponential), a, b);
+    }
+  return sum;
+}
+
+double error_of(std::size_t estimator, const Points& points, const Tensor& w,
+                const SquaredError& error) {
+  if (estimator == 0) return hybrid_error(points, w, error);
+  const std::vector<double> one(dim, 1.0);
+  const Wave wave = estimator == 1 ? Wave::exponential : Wave::cosine;
+  return error.of(features(points.q, w, one, wave), features(points.k, w, one, wave));
+}
+
+/// A rotation whose first columns span the centres of the clusters. (d, d)
+Tensor centre_basis(const Points& points) {
+  Tensor basis = uninitialized({dim, dim});
+  const RandomFunction random = random_of("basis");
+  for (std::size_t i = 0; i < basis.size(); ++i) {
+    const std::size_t row = i / dim, column = i % dim;
+    const Tensor& centres =
+        column < clusters ? points.k_clusters.centres : points.q_clusters.centres;
+    basis.data()[i] = column < 2 * clusters ? centres.data()[column % clusters * dim + row]
+                                            : real(random.normal(i));
+  }
+  return orthogonalize(basis);
+}
+
+/// m frequencies (m, d), in pairs w, -w: evenly spread along the centres, where queries and keys
+/// differ most, because the first coordinates of low-discrepancy points are the most even ones.
+Tensor paired_frequencies(const std::string& draws, std::size_t m, bool in_pairs,
+                          const Tensor& basis, std::uint64_t seed) {
+  Tensor drawn = base_draws(draws, 1, in_pairs ? m / 2 : m, dim, 0, random_for(seed));
+  drawn.reshape(Shape{drawn.shape()[1], dim});
+  const Tensor half = products({drawn}, {basis});
+  Tensor w = uninitialized({m, dim});
+  for (std::size_t i = 0; i < w.size(); ++i)
+    w.data()[i] = i < half.size() ? half.data()[i] : -half.data()[i - half.size()];
+  return w;
+}
+
+Tensor plain_frequencies(std::size_t m, std::uint64_t seed) {
+  Tensor w = base_draws("iid", 1, m, dim, 0, random_for(seed));
+  w.reshape(Shape{m, dim});
+  return w;
+}
+
+template <class Frequencies>
+ErrorRange range_over_seeds(std::size_t estimator, const Points& points, const SquaredError& error,
+                            std::size_t seeds, const Frequencies& frequencies) {
+  ErrorRange range;
+  for (std::size_t seed = 1; seed <= seeds; ++seed) {
+    const double mean = error_of(estimator, points, frequencies(seed), error);
+    range.low = seed == 1 ? mean : std::min(range.low, mean);
+    range.high = std::max(range.high, mean);
+  }
+  return range;
+}
+
+ClusterResult result_of(const Published& known, std::size_t estimator, std::size_t which,
+                        const Points& points, const SquaredError& error,
+                        const ClusterOptions& options) {
+  const std::size_t m = feature_counts[which];
+  const Tensor basis = centre_basis(points);
+  const bool in_pairs = estimator != 2;  // cosines are even: for them -w says nothing new
+  return {known.setting,
+          estimators[estimator],
+          m,
+          range_over_seeds(estimator, points, error, options.seeds,
+                           [&](std::uint64_t seed) { return plain_frequencies(m, seed); }),
+          range_over_seeds(estimator, points, error, options.seeds,
+                           [&](std::uint64_t seed) {
+                             return paired_frequencies(options.draws, m, in_pairs, basis, seed);
+                           }),
+          known.ranges[estimator][which]};
+}
+
+}  // namespace
+
+std::vector<ClusterResult> cluster_experiment(const ClusterOptions& options) {
+  std::vector<ClusterResult> results;
+  for (const Published& known : published) {
+    const Points points = points_of(known.setting, options.points);
+    const SquaredError error(points);
+    for (std::size_t estimator = 0; estimator < 3; ++estimator)
+      for (std::size_t which = 0; which < 2; ++which)
+        results.push_back(result_of(known, estimator, which, points, error, options));
+  }
+  return results;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,39 @@
+#include <algorithm>
+#include <bochner/autodiff/compute/gemm.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/train/laboratory/feature_matrix.hpp>
+#include <cmath>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+Tensor head_rows(const Tensor& x, std::size_t head) {
+  const std::size_t T = x.shape()[1], H = x.shape()[2], d = x.shape()[3];
+  Tensor rows = uninitialized({T, d});
+  for (std::size_t t = 0; t < T; ++t)
+    std::copy_n(x.data() + (t * H + head) * d, d, rows.data() + t * d);
+  return rows;
+}
+
+FeatureMatrix feature_matrix(const Features& features, std::size_t head) {
+  FeatureMatrix matrix{head_rows(features.values().value(), head)};
+  if (features.scale == FeatureScale::linear) return matrix;
+  real* values = matrix.values.data();
+  const std::size_t n = matrix.values.size();
+  matrix.log_unit = double(*std::max_element(values, values + n));
+  for (std::size_t i = 0; i < n; ++i) values[i] = std::exp(values[i] - real(matrix.log_unit));
+  return matrix;
+}
+
+Tensor products(const FeatureMatrix& q, const FeatureMatrix& k) {
+  const std::size_t T = q.values.shape()[0], S = k.values.shape()[0], F = q.values.shape()[1];
+  Tensor y = uninitialized({T, S});
+  parallel_gemm(Transpose::no, Transpose::yes, T, S, F, 1, q.values.data(), F, k.values.data(), F,
+                0, y.data(), S);
+  return y;
+}
+
+FeatureMatrix squared(const FeatureMatrix& features) {
+  return {Tensor(features.values * features.values), 2 * features.log_unit};
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

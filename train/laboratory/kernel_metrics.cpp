@@ -1,0 +1,114 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/train/laboratory/feature_matrix.hpp>
+#include <bochner/train/laboratory/kernel_metrics.hpp>
+#include <cmath>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::size_t most_positions = 256;
+
+/// The first positions of the first example. (B, T, H, d) -> (1, T', H, d)
+Tensor beginning(const Tensor& x) {
+  const std::size_t T = std::min(x.shape()[1], most_positions);
+  Tensor y = uninitialized({1, T, x.shape()[2], x.shape()[3]});
+  std::copy_n(x.data(), y.size(), y.data());
+  return y;
+}
+
+/// Every row of weights counts alike, whatever its query's norm: errors and weights are divided by
+/// the sum of the row. A sum S1 of F terms with sum of squares S2 has the variance F/(F-1) (S2 -
+/// S1^2/F).
+double relative_error(const FeatureMatrix& q, const FeatureMatrix& k) {
+  const Tensor sums = products(q, k), squares = products(squared(q), squared(k));
+  const std::size_t T = sums.shape()[0];
+  const double F = double(q.values.shape()[1]);
+  double error = 0, size = 0;
+  for (std::size_t i = 0; i < T; ++i) {
+    double row = 0, row_error = 0, row_size = 0;
+    for (std::size_t j = 0; j <= i; ++j) {
+      const double sum = double(sums.data()[i * T + j]);
+      row += sum;
+      row_size += sum * sum;
+      row_error += std::max(0.0, double(squares.data()[i * T + j]) - sum * sum / F);
+    }
+    if (!(row > 0) || !std::isfinite(row_error) || !std::isfinite(row_size)) continue;
+    error += row_error / (row * row) * F / std::max(1.0, F - 1);
+    size += row_size / (row * row);
+  }
+  return size > 0 ? std::sqrt(error / size) : 0;
+}
+
+double participation_ratio(FeatureMatrix k) {
+  const std::size_t T = k.values.shape()[0], F = k.values.shape()[1];
+  for (std::size_t j = 0; j < T; ++j) {
+    real* row = k.values.data() + j * F;
+    const real length = std::sqrt(dot_row(row, row, F));
+    for (std::size_t f = 0; f < F; ++f) row[f] = length > 0 ? row[f] / length : real(0);
+  }
+  const Tensor cosines = products(k, k);
+  return double(T) * double(T) / sum_of_squares(cosines.data(), cosines.size());
+}
+
+}  // namespace
+
+void measure_features(FeatureMap& map, const Tensor& q, const Tensor& k, KernelMetrics& metrics) {
+  Tape tape;
+  tape.recording = false;
+  const Features queries = map.queries(tape, tape.view(q)), keys = map.keys(tape, tape.view(k));
+  const std::size_t H = q.shape()[2];
+  metrics.error = metrics.effective_features = 0;
+  for (std::size_t h = 0; h < H; ++h) {
+    const FeatureMatrix key = feature_matrix(keys, h);
+    metrics.error += relative_error(feature_matrix(queries, h), key) / double(H);
+    metrics.effective_features += participation_ratio(key) / double(H);
+  }
+}
+
+Tensor frequencies_of(SpectralDensity& density) {
+  Tape tape;
+  tape.recording = false;
+  return density.draws(tape).value();
+}
+
+double spectral_drift(const Tensor& now, const Tensor& start) {
+  const Tensor move = now - start;
+  const double size = sum_of_squares(start.data(), start.size());
+  return size > 0 ? std::sqrt(sum_of_squares(move.data(), move.size()) / size) : 0;
+}
+
+KernelMonitor::KernelMonitor(Module& model) : layers_(attention_layers(model)) {
+  std::erase_if(layers_, [](const AttentionLayer& layer) { return !layer.features; });
+  for (const AttentionLayer& layer : layers_)
+    start_.push_back(layer.density ? frequencies_of(*layer.density) : Tensor());
+}
+
+std::vector<KernelMetrics> KernelMonitor::measure(Task& task) {
+  if (layers_.empty()) return {};
+  const std::vector<AttentionSample> samples = attention_samples(task, layers_, 0, 1);
+  std::vector<KernelMetrics> all;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    if (samples[i].q.dimension() != 4) continue;
+    KernelMetrics metrics{.layer = layers_[i].name};
+    measure_features(*layers_[i].features, beginning(samples[i].q), beginning(samples[i].k),
+                     metrics);
+    if (layers_[i].density)
+      metrics.drift = spectral_drift(frequencies_of(*layers_[i].density), start_[i]);
+    all.push_back(std::move(metrics));
+  }
+  return all;
+}
+
+std::string json_of(const std::vector<KernelMetrics>& metrics) {
+  std::string text;
+  for (const KernelMetrics& one : metrics)
+    text += fmt::format(
+        R"({}{{"layer":"{}","error":{:.6g},"effective_features":{:.6g},"drift":{:.6g}}})",
+        text.empty() ? "" : ",", one.layer, one.error, one.effective_features, one.drift);
+  return "[" + text + "]";
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,87 @@
+#include <algorithm>
+#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/train/laboratory/spectrum.hpp>
+#include <cmath>
+#include <numbers>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+std::vector<double> places(double low, double high, std::size_t points) {
+  std::vector<double> x(points);
+  for (std::size_t i = 0; i < points; ++i)
+    x[i] = low + (high - low) * double(i) / double(std::max<std::size_t>(1, points - 1));
+  return x;
+}
+
+/// The m d coordinates of one head.
+std::vector<double> coordinates(const Tensor& frequencies, std::size_t head) {
+  const std::size_t count = frequencies.shape()[1] * frequencies.shape()[2];
+  const real* begin = frequencies.data() + head * count;
+  return {begin, begin + count};
+}
+
+double deviation_of(const std::vector<double>& numbers) {
+  double mean = 0, square = 0;
+  for (const double number : numbers) mean += number / double(numbers.size());
+  for (const double number : numbers) square += (number - mean) * (number - mean);
+  return std::sqrt(square / double(numbers.size()));
+}
+
+}  // namespace
+
+Curve spectrum_curve(const Tensor& frequencies, std::size_t head, double low, double high,
+                     std::size_t points) {
+  const std::vector<double> samples = coordinates(frequencies, head);
+  const double n = double(samples.size());
+  const double width =
+      std::max(1.06 * deviation_of(samples) * std::pow(n, -0.2), (high - low) / 400);
+  Curve curve{places(low, high, points), std::vector<double>(points)};
+  for (std::size_t i = 0; i < points; ++i) {
+    double sum = 0;
+    for (const double sample : samples)
+      sum += std::exp(-std::pow((curve.x[i] - sample) / width, 2) / 2);
+    curve.y[i] = sum / (n * width * std::sqrt(2 * std::numbers::pi));
+  }
+  return curve;
+}
+
+Curve kernel_of_draws(const Tensor& frequencies, std::size_t head, double reach,
+                      std::size_t points) {
+  const std::vector<double> samples = coordinates(frequencies, head);
+  Curve curve{places(0, reach, points), std::vector<double>(points)};
+  for (std::size_t i = 0; i < points; ++i)
+    for (const double sample : samples)
+      curve.y[i] += std::cos(sample * curve.x[i]) / double(samples.size());
+  return curve;
+}
+
+Curve kernel_curve(SpectralDensity& density, const Tensor& frequencies, std::size_t head,
+                   double reach, std::size_t points) {
+  const PointFunction closed = density.kernel(head);
+  if (!closed) return kernel_of_draws(frequencies, head, reach, points);
+  Curve curve{places(0, reach, points), std::vector<double>(points)};
+  std::vector<double> delta(frequencies.shape()[2]);
+  for (std::size_t i = 0; i < points; ++i)
+    for (double& axis : delta) {
+      axis = curve.x[i];
+      curve.y[i] += closed(delta.data()) / double(delta.size());
+      axis = 0;
+    }
+  return curve;
+}
+
+double spectral_reach(const Tensor& frequencies) {
+  std::vector<double> sizes(frequencies.data(), frequencies.data() + frequencies.size());
+  for (double& size : sizes) size = std::fabs(size);
+  const auto at = sizes.begin() + std::ptrdiff_t(double(sizes.size() - 1) * 0.99);
+  std::nth_element(sizes.begin(), at, sizes.end());
+  return *at > 0 ? 1.15 * *at : 1;
+}
+
+double bandwidth(const Tensor& frequencies) {
+  return std::sqrt(sum_of_squares(frequencies.data(), frequencies.size()) /
+                   double(frequencies.size()));
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

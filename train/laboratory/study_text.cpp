@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+
+#include <bochner/train/laboratory/study_report.hpp>
+#include <nlohmann/json.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string number_or_dash(const std::optional<double>& number) {
+  return number ? fmt::format("{:.3g}", *number) : "-";
+}
+
+std::string table_of(const EstimatorStudy& study) {
+  std::string text =
+      fmt::format("  {:>6} {:>6} {:>9} {:>7} {:>10} {:>11} {:>9} {:>11} {:>9}\n", "m", "F", "bias",
+                  "sigmas", "variance", "closed form", "error", "closed form", "attention");
+  for (const ErrorAtM& row : study.rows)
+    text += fmt::format("  {:>6} {:>6} {:>9.1e} {:>7} {:>10.3g} {:>11} {:>9.3g} {:>11} {:>9.3f}\n",
+                        row.m, row.features, row.bias,
+                        is_skewed(row) ? "-" : fmt::format("{:.1f}", row.bias_sigmas), row.variance,
+                        number_or_dash(row.exact_variance), row.error,
+                        number_or_dash(row.exact_error), row.attention);
+  return text;
+}
+
+std::string maps_table(const KernelStudy& study) {
+  if (study.maps.size() < 2) return "";
+  std::string text =
+      fmt::format("maps at m = {}, the best first\n  {:<20} {:>6} {:>9} {:>9}\n",
+                  study.maps.front().result.m, "features", "F", "error", "attention");
+  for (const MapComparison& map : study.maps)
+    text += fmt::format("  {:<20} {:>6} {:>9.3g} {:>9.3f}\n", map.features, map.result.features,
+                        map.result.error, map.result.attention);
+  return text;
+}
+
+Json json_of(const ErrorAtM& row) {
+  Json json{{"m", row.m},
+            {"features", row.features},
+            {"bias", row.bias},
+            {"bias_sigmas", row.bias_sigmas},
+            {"variance", row.variance},
+            {"error", row.error},
+            {"error_quartiles", {row.error_low, row.error_high}},
+            {"attention", row.attention}};
+  if (row.exact_variance) json["exact_variance"] = *row.exact_variance;
+  if (row.exact_error) json["exact_error"] = *row.exact_error;
+  return json;
+}
+
+Json json_of(const EstimatorStudy& study) {
+  Json rows = Json::array();
+  for (const ErrorAtM& row : study.rows) rows.push_back(json_of(row));
+  return rows;
+}
+
+}  // namespace
+
+std::string study_text(const KernelStudy& study, double wanted) {
+  const FeatureSpec& spec = study.spec;
+  std::string text = fmt::format(
+      "kernel   {}, density {}, draws {}, d {}\n"
+      "sample   {}; median |x + y|^2 {:.3g}, spread of q.k/sqrt(d) {:.3g}\n",
+      spec.kind, spec.density.kind, spec.density.draws, study.dim, study.sample, study.sum_norm,
+      study.log_kernel_spread);
+  text += study.standard.is_softmax ? "frequencies from N(0, I), against exp(q.k/sqrt(d))\n"
+          : study.standard.has_closed_kernel
+              ? "frequencies from N(0, I), against the map's own kernel\n"
+              : "frequencies from N(0, I), against the mean over all draws\n";
+  text += table_of(study.standard);
+  if (study.configured)
+    text += fmt::format("density {}, log_scale {}, against the mean over all draws\n",
+                        spec.density.kind, spec.density.log_scale) +
+            table_of(*study.configured);
+  text += maps_table(study);
+  text += fmt::format("definite smallest eigenvalue {:.1e} of the largest, asymmetry {:.1e}\n",
+                      study.definiteness.smallest, study.definiteness.asymmetry);
+  for (const std::string& line : advice(study, wanted)) text += "advice   " + line + "\n";
+  return text;
+}
+
+std::string study_json(const KernelStudy& study, double wanted) {
+  Json json{{"features", study.spec.kind},
+            {"density", study.spec.density.kind},
+            {"draws", study.spec.density.draws},
+            {"d", study.dim},
+            {"seeds", study.seeds},
+            {"sample", study.sample},
+            {"median_sum_norm", study.sum_norm},
+            {"closed_kernel", study.standard.has_closed_kernel},
+            {"standard", json_of(study.standard)},
+            {"smallest_eigenvalue", study.definiteness.smallest},
+            {"asymmetry", study.definiteness.asymmetry},
+            {"wanted_error", wanted},
+            {"needed_m", study.standard.needed(wanted)},
+            {"advice", advice(study, wanted)}};
+  if (study.configured) json["configured"] = json_of(*study.configured);
+  for (const MapComparison& map : study.maps) {
+    json["maps"].push_back(json_of(map.result));
+    json["maps"].back()["map"] = map.features;
+  }
+  return json.dump();
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <bochner/train/run/checkpoint_file.hpp>
+#include <bochner/train/storage/digest.hpp>
+#include <cereal/archives/binary.hpp>
+#include <cereal/types/string.hpp>
+#include <cereal/types/vector.hpp>
+#include <cstring>
+#include <set>
+#include <sstream>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+namespace format = checkpoint_format;
+
+constexpr char zeros_up_to_alignment[format::alignment] = {};
+
+std::string encode(const TrainerState& state) {
+  std::ostringstream out;
+  cereal::BinaryOutputArchive archive(out);
+  archive(state);
+  return out.str();
+}
+
+template <class Part>
+void append_raw(std::string& bytes, const Part& part) {
+  bytes.append(reinterpret_cast<const char*>(&part), sizeof part);
+}
+
+std::uint64_t data_bytes(const TensorRecord& record) {
+  return element_count(record.shape) * sizeof(real);
+}
+
+void check_names(const std::vector<TensorRecord>& tensors) {
+  std::set<std::string> seen;
+  for (const TensorRecord& record : tensors) {
+    require(is_valid_tensor_name(record.name), "checkpoint", "no name for a tensor: '", record.name,
+            "'; use letters, digits and ._/-, at most ", format::max_name_bytes);
+    require(seen.insert(record.name).second, "checkpoint", "two tensors are named ", record.name);
+    require(record.shape.size() <= format::max_rank, "checkpoint", record.name, " has rank ",
+            record.shape.size(), ", at most ", format::max_rank, " is stored");
+  }
+}
+
+std::string encode_table(const std::vector<TensorRecord>& tensors) {
+  std::string table;
+  std::uint64_t offset = 0;
+  for (const TensorRecord& record : tensors) {
+    format::TensorEntry entry{};
+    entry.rank = static_cast<std::uint32_t>(record.shape.size());
+    entry.dtype = static_cast<std::uint16_t>(dtype_of_real);
+    entry.name_bytes = static_cast<std::uint16_t>(record.name.size());
+    std::copy(record.shape.begin(), record.shape.end(), entry.dims);
+    entry.offset = offset;
+    entry.bytes = data_bytes(record);
+    append_raw(table, entry);
+    table += record.name;
+    offset += format::padded(entry.bytes);
+  }
+  return table;
+}
+
+/// Calls sink(data, bytes) for all of the section "tensors", in order.
+template <class Sink>
+void for_each_piece(const std::vector<TensorRecord>& tensors, Sink sink) {
+  for (const TensorRecord& record : tensors) {
+    const std::uint64_t bytes = data_bytes(record);
+    const std::uint64_t padding = format::padded(bytes) - bytes;
+    if (bytes > 0) sink(record.data, bytes);
+    if (padding > 0) sink(zeros_up_to_alignment, padding);
+  }
+}
+
+/// The header and the small sections, ready to be written.
+std::string encode_front(const CheckpointContent& content) {
+  Digest tensor_digest;
+  std::uint64_t tensor_bytes = 0;
+  for_each_piece(content.tensors, [&](const void* data, std::size_t bytes) {
+    tensor_digest.update(data, bytes);
+    tensor_bytes += bytes;
+  });
+  std::string header, body;
+  const auto add_entry = [&](std::size_t index, std::uint64_t bytes, std::uint64_t digest) {
+    format::SectionEntry entry{{}, format::header_bytes + body.size(), bytes, digest};
+    std::memcpy(entry.name, format::section_names[index], sizeof entry.name);
+    append_raw(header, entry);
+  };
+  const auto add_section = [&](std::size_t index, std::string bytes) {
+    const std::uint64_t length = bytes.size();
+    bytes.resize(format::padded(length), '\0');
+    add_entry(index, length, digest_of(bytes.data(), bytes.size()));
+    body += bytes;
+  };
+  format::FileHeader start{{}, format::version, format::section_count, format::header_bytes, 0};
+  std::memcpy(start.magic, format::magic, sizeof start.magic);
+  append_raw(header, start);
+  add_section(format::config, content.config);
+  add_section(format::state, encode(content.state));
+  add_section(format::table, encode_table(content.tensors));
+  add_entry(format::tensors, tensor_bytes, tensor_digest.value());
+  start.file_bytes = format::header_bytes + body.size() + tensor_bytes;
+  std::memcpy(header.data(), &start, sizeof start);
+  header.resize(format::header_bytes - format::digest_bytes, '\0');
+  append_raw(header, digest_of(header.data(), header.size()));
+  return header + body;
+}
+
+}  // namespace
+
+bool is_valid_tensor_name(const std::string& name) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '/' || c == '-';
+  };
+  return !name.empty() && name.size() <= format::max_name_bytes && name.front() != '/' &&
+         name.find("..") == std::string::npos && std::all_of(name.begin(), name.end(), allowed);
+}
+
+void write_checkpoint(StoredFile& file, const CheckpointContent& content) {
+  check_names(content.tensors);
+  const std::string front = encode_front(content);
+  file.append(front.data(), front.size());
+  for_each_piece(content.tensors,
+                 [&](const void* data, std::size_t bytes) { file.append(data, bytes); });
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

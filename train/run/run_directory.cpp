@@ -1,0 +1,249 @@
+#include <algorithm>
+#include <bochner/train/charts/format.hpp>
+#include <bochner/train/run/run_directory.hpp>
+#include <bochner/train/storage/commit_file.hpp>
+#include <charconv>
+#include <cstdio>
+#include <stdexcept>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::uint64_t probe_bytes = 64 * 1024;
+constexpr const char* config_name = "config.toml";
+constexpr const char* meta_name = "meta.json";
+constexpr const char* metrics_name = "metrics.jsonl";
+constexpr const char* lock_name = "run.lock";
+constexpr const char* profile_name = "profile.json";
+
+std::string checkpoint_name(std::uint64_t step) {
+  char name[48];
+  std::snprintf(name, sizeof name, "step-%012llu.ckpt", static_cast<unsigned long long>(step));
+  return name;
+}
+
+/// The step of "step-000000001000.ckpt"; nothing for any other name.
+std::optional<std::uint64_t> step_of(const std::string& name) {
+  constexpr std::size_t prefix_length = 5;
+  if (!name.starts_with("step-")) return std::nullopt;
+  std::uint64_t step = 0;
+  std::from_chars(name.data() + prefix_length, name.data() + name.size(), step);
+  if (checkpoint_name(step) != name) return std::nullopt;
+  return step;
+}
+
+std::string steps_in_words(const std::vector<std::uint64_t>& steps) {
+  if (steps.empty()) return "there is none yet";
+  std::string text = "there are steps";
+  for (const std::uint64_t step : steps) text.append(" ").append(std::to_string(step));
+  return text;
+}
+
+/// What a run without a checkpoint, or its creation that was interrupted, may leave.
+bool may_be_in_a_fresh_directory(const std::string& name) {
+  return name == lock_name || name == meta_name || name == metrics_name || name == config_name ||
+         name == "checkpoints" || is_temporary_name(name);
+}
+
+void require_run(FileStorage& storage, const Path& path) {
+  if (storage.exists(path / config_name)) return;
+  throw std::invalid_argument(path.string() + ": no run (" + config_name +
+                              " is missing); give the directory of a run");
+}
+
+}  // namespace
+
+// "runs/new/" is the same directory as "runs/new", but has another parent and no name.
+RunDirectory::RunDirectory(FileStorage& storage, const Path& path)
+    : storage_(&storage), path_(path.has_filename() ? path : path.parent_path()) {}
+
+RunDirectory RunDirectory::create(FileStorage& storage, const Path& directory,
+                                  const std::string& config, const std::string& meta) {
+  RunDirectory run(storage, directory);
+  const Path& path = run.path();
+  make_directories(storage, path);
+  run.refuse_unless_fresh();
+  run.acquire_lock();
+  run.refuse_unless_fresh();
+  // First, because its name is what makes the directory a run: never the old config with new files.
+  if (storage.exists(path / config_name)) {
+    storage.unlink(path / config_name);
+    storage.sync_directory(path);
+  }
+  make_directories(storage, run.checkpoints());
+  run.remove_temporaries();
+  run.preflight(probe_bytes);
+  run.metrics_ = std::make_unique<MetricsFile>(storage, path / metrics_name);
+  run.metrics_->rewind(0);
+  commit_file(storage, path / meta_name, meta);
+  // An interrupted creation may have left directories whose names are not on the disk.
+  storage.sync_directory(path.parent_path());
+  // Last, for the same reason.
+  commit_file(storage, path / config_name, config);
+  return run;
+}
+
+RunDirectory RunDirectory::open(FileStorage& storage, const Path& path) {
+  require_run(storage, path);
+  RunDirectory run(storage, path);
+  run.acquire_lock();
+  run.remove_temporaries();
+  run.preflight(probe_bytes);
+  run.metrics_ = std::make_unique<MetricsFile>(storage, path / metrics_name);
+  return run;
+}
+
+RunDirectory RunDirectory::read(FileStorage& storage, const Path& path) {
+  require_run(storage, path);
+  return RunDirectory(storage, path);
+}
+
+/// Whether there is more than a config that trained nothing yet. A lone config.toml is not ours.
+bool RunDirectory::has_progress() const {
+  if (!storage_->exists(path_ / meta_name) || !storage_->exists(checkpoints())) return true;
+  const std::vector<std::string> names = storage_->list(checkpoints());
+  return !std::all_of(names.begin(), names.end(), is_temporary_name);
+}
+
+void RunDirectory::refuse_unless_fresh() const {
+  if (storage_->exists(path_ / config_name) && has_progress()) {
+    throw std::invalid_argument(
+        path_.string() + ": holds a run already; continue it with: bochner resume " +
+        shell_word(path_.string()) + ", or choose another directory with --run");
+  }
+  std::vector<std::string> names = storage_->list(path_);
+  if (storage_->exists(checkpoints())) {
+    const std::vector<std::string> inner = storage_->list(checkpoints());
+    names.insert(names.end(), inner.begin(), inner.end());
+  }
+  for (const std::string& name : names) {
+    if (may_be_in_a_fresh_directory(name)) continue;
+    throw std::invalid_argument(path_.string() + ": is not empty (" + name +
+                                "); choose another directory with --run");
+  }
+}
+
+void RunDirectory::acquire_lock() { lock_ = storage_->lock(path_ / lock_name); }
+
+void RunDirectory::remove_temporaries() {
+  for (const Path& directory : {path_, checkpoints()}) {
+    for (const std::string& name : storage_->list(directory)) {
+      if (is_temporary_name(name)) storage_->unlink(directory / name);
+    }
+  }
+}
+
+void RunDirectory::preflight(std::uint64_t bytes) {
+  const Path probe = checkpoints() / (std::string("probe") + temporary_suffix);
+  commit_file(*storage_, probe, [&](StoredFile& file) {
+    const std::string piece(std::min(bytes, probe_bytes), 'p');
+    for (std::uint64_t left = bytes; left > 0;) {
+      const std::uint64_t count = std::min<std::uint64_t>(left, piece.size());
+      file.append(piece.data(), count);
+      left -= count;
+    }
+  });
+  storage_->unlink(probe);
+}
+
+std::string RunDirectory::config() const { return read_file(*storage_, path_ / config_name); }
+
+std::string RunDirectory::meta() const { return read_file(*storage_, path_ / meta_name); }
+
+void RunDirectory::replace_config(const std::string& config) {
+  commit_file(*storage_, path_ / config_name, config);
+}
+
+void RunDirectory::write_profile(const std::string& json) {
+  commit_file(*storage_, path_ / profile_name, json);
+}
+
+Path RunDirectory::checkpoint_path(std::uint64_t step) const {
+  return checkpoints() / checkpoint_name(step);
+}
+
+std::vector<std::uint64_t> RunDirectory::list_checkpoints() const {
+  std::vector<std::uint64_t> steps;
+  for (const std::string& name : storage_->list(checkpoints())) {
+    if (const auto step = step_of(name)) steps.push_back(*step);
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+std::optional<CheckpointReader> RunDirectory::newest_valid(std::vector<std::string>& skipped) {
+  const std::vector<std::uint64_t> steps = list_checkpoints();
+  if (steps.empty()) return std::nullopt;
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    try {
+      return load_step(*step);
+    } catch (const DataError& error) {
+      skipped.push_back(error.what());
+    } catch (const IoError& error) {
+      skipped.push_back(error.what());
+    }
+    damaged_.insert(*step);
+  }
+  throw DataError(path_.string() + ": none of " + std::to_string(steps.size()) +
+                  " checkpoints is whole; the newest: " + skipped.front());
+}
+
+CheckpointReader RunDirectory::load_step(std::uint64_t step) const {
+  const Path file = checkpoint_path(step);
+  if (!storage_->exists(file)) {
+    throw DataError(path_.string() + ": no checkpoint of step " + std::to_string(step) + "; " +
+                    steps_in_words(list_checkpoints()));
+  }
+  CheckpointReader reader(*storage_, file);
+  if (reader.state().step != step) {
+    throw DataError(file.string() + ": holds step " + std::to_string(reader.state().step) +
+                    ", not the one of its name; was it renamed?");
+  }
+  return reader;
+}
+
+CheckpointReader RunDirectory::load_best() {
+  std::vector<std::string> skipped;
+  const auto newest = newest_valid(skipped);
+  if (!newest || newest->state().best.empty()) {
+    throw DataError(path_.string() + ": no best checkpoint, nothing was validated before a save; " +
+                    steps_in_words(list_checkpoints()));
+  }
+  // A full disk may have prevented the save of a best step.
+  for (const BestCheckpoint& best : newest->state().best) {
+    if (storage_->exists(checkpoint_path(best.step))) return load_step(best.step);
+  }
+  throw DataError(path_.string() + ": the checkpoint of the best step " +
+                  std::to_string(newest->state().best.front().step) + " was not kept; " +
+                  steps_in_words(list_checkpoints()));
+}
+
+MetricsFile& RunDirectory::metrics() {
+  require(metrics_ != nullptr, "run", path_.string(), " is open for reading only");
+  return *metrics_;
+}
+
+Path RunDirectory::save(const CheckpointContent& content) {
+  require(content.state.metrics_bytes == metrics().bytes(), "run", "the checkpoint says ",
+          content.state.metrics_bytes, " bytes of metrics, there are ", metrics().bytes());
+  metrics().sync();
+  const Path file = checkpoint_path(content.state.step);
+  commit_file(*storage_, file, [&](StoredFile& out) { write_checkpoint(out, content); });
+  damaged_.erase(content.state.step);
+  return file;
+}
+
+void RunDirectory::retain(const TrainerState& state, const Retention& policy) {
+  std::vector<std::uint64_t> steps = list_checkpoints();
+  std::erase_if(steps, [&](std::uint64_t step) { return damaged_.contains(step); });
+  std::set<std::uint64_t> kept{state.step};
+  const std::size_t last = std::min(policy.keep_last, steps.size());
+  kept.insert(steps.end() - static_cast<std::ptrdiff_t>(last), steps.end());
+  const std::size_t best = std::min(policy.keep_best, state.best.size());
+  for (std::size_t i = 0; i < best; ++i) kept.insert(state.best[i].step);
+  for (const std::uint64_t step : steps) {
+    if (!kept.contains(step)) storage_->unlink(checkpoint_path(step));
+  }
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,15 @@
+#pragma once
+/// Where a run was made: meta.json.
+
+#include <bochner/train/config/config.hpp>
+
+namespace bochner {
+
+/// The text of meta.json: command, versions, compiler, libraries, processor, threads, seed, the
+/// commit that was built where it is known, and the checkpoint it was forked from.
+std::string run_metadata(const Config& config, const std::string& command,
+                         const std::string& parent = "");
+/// The checkpoint in such a text that the run was forked from, or "".
+std::string parent_in(const std::string& meta);
+
+}  // namespace bochner

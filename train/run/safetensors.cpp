@@ -1,0 +1,41 @@
+#include <algorithm>
+#include <bochner/train/run/safetensors.hpp>
+#include <nlohmann/json.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+std::uint64_t bytes_of(const TensorRecord& tensor) {
+  return element_count(tensor.shape) * sizeof(real);
+}
+
+std::string header_of(const std::vector<TensorRecord>& tensors) {
+  nlohmann::ordered_json header;
+  header["__metadata__"] = {{"format", "bochner"}};
+  std::uint64_t offset = 0;
+  for (const TensorRecord& tensor : tensors) {
+    header[tensor.name] = {
+        {"dtype", sizeof(real) == 4 ? "F32" : "F64"},
+        {"shape", std::vector<std::size_t>(tensor.shape.begin(), tensor.shape.end())},
+        {"data_offsets", {offset, offset + bytes_of(tensor)}}};
+    offset += bytes_of(tensor);
+  }
+  std::string text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  return text;
+}
+
+}  // namespace
+
+void write_safetensors(const Sink& sink, std::vector<TensorRecord> tensors) {
+  std::sort(tensors.begin(), tensors.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  const std::string header = header_of(tensors);
+  const std::uint64_t length = header.size();
+  sink({reinterpret_cast<const char*>(&length), sizeof length});
+  sink(header);
+  for (const TensorRecord& tensor : tensors)
+    sink({reinterpret_cast<const char*>(tensor.data), bytes_of(tensor)});
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

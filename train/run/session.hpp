@@ -1,0 +1,87 @@
+#pragma once
+/// Session: a run in memory, bound to its directory: started, resumed or forked.
+
+#include <bochner/train/run/run_directory.hpp>
+#include <bochner/train/run/trainer.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// "RUN", "RUN@best" or "RUN@1000".
+struct RunReference {
+  Path directory;
+  std::string checkpoint;  ///< "", "best" or a step
+};
+/// Throws std::invalid_argument when what follows the last @ is neither "best" nor a step.
+RunReference parse_run_reference(const std::string& text);
+/// The checkpoint that is meant; what was wrong with newer ones is added to `skipped`. Throws
+/// DataError if none.
+CheckpointReader open_checkpoint(FileStorage& storage, const RunReference& reference,
+                                 std::vector<std::string>& skipped);
+
+/// The parameter table with all kinds that are registered now.
+ParameterTable registered_parameters();
+/// A config file with the changes of --set, checked. Throws ConfigError.
+Config read_config(const std::string& file, const std::vector<std::string>& sets);
+/// Copies a checkpoint's weights and buffers into a model, the averaged weights if it has them and
+/// they are wanted. Throws DataError that lists missing and mis-shaped tensors.
+void load_model(const CheckpointReader& checkpoint, Module& model, bool averaged);
+
+/// What a fork leaves behind of its parent.
+struct ForkResets {
+  bool optimizer = false, schedule = false, data = false, ema = false;
+};
+/// "optimizer,data"; throws std::invalid_argument with the choices.
+ForkResets parse_resets(const std::string& list);
+
+class Session {
+ public:
+  /// A new run in `directory`, which is made when all else is there; nothing is trained yet.
+  static Session start(FileStorage& storage, const Config& config, const Path& directory,
+                       const std::string& command);
+  /// Goes on with a run: `changes` may only touch keys that resume may change, and stay in its
+  /// config.toml. Notes for the user go to `notes`. With `strict`, a build or machine other than
+  /// the checkpoint's is an error and not a note.
+  static Session resume(FileStorage& storage, const Path& directory,
+                        const std::vector<std::string>& changes, bool strict,
+                        std::vector<std::string>& notes);
+  /// A new run that takes over from a checkpoint what fits, except what is reset; its first
+  /// checkpoint is on the disk when it returns. Throws ConfigError when no steps are left.
+  static Session fork(FileStorage& storage, const RunReference& parent, const Config& config,
+                      const Path& directory, const ForkResets& resets, const std::string& command,
+                      std::vector<std::string>& notes);
+
+  const Config& config() const { return config_; }
+  Task& task() { return *task_; }
+  Trainer& trainer() { return *trainer_; }
+  RunDirectory& run() { return *run_; }
+  TrainerState& state() { return state_; }
+  std::uint64_t total_steps() const { return total_steps_; }
+  std::uint64_t tokens_per_step() const { return tokens_per_step_; }
+  /// A period of the config in steps; 0 when off.
+  std::uint64_t steps_of_key(const char* key) const;
+  /// Writes a checkpoint of the present state and deletes what retention does not keep. Returns its
+  /// path.
+  Path save();
+
+ private:
+  /// Not bound to a directory yet.
+  explicit Session(const Config& config);
+  void make_directory(FileStorage& storage, const Path& directory, const std::string& command,
+                      const std::string& parent);
+  CheckpointContent content();
+  void take_over(const CheckpointReader& checkpoint, const ForkResets& resets,
+                 std::vector<std::string>& notes);
+  void restore(const CheckpointReader& checkpoint);
+  /// Refuses a disk without room for a checkpoint before the first step.
+  void require_space();
+  void keep_changes(const Config& before);
+
+  Config config_;
+  std::unique_ptr<Task> task_;
+  std::uint64_t tokens_per_step_, steps_per_epoch_, total_steps_;
+  std::unique_ptr<Trainer> trainer_;
+  std::optional<RunDirectory> run_;
+  TrainerState state_;
+};
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,25 @@
+#pragma once
+/// SIGINT, SIGTERM and the end of the terminal (SIGHUP) ask for a save at the end of the step; a
+/// second one ends the process at once. SIGUSR1 asks for a checkpoint without stopping. SIGPIPE is
+/// ignored: a run outlives the reader of its output.
+
+#include <string>
+
+namespace bochner {
+
+class SignalGuard {
+ public:
+  /// Installs the handlers; the destructor restores the old ones. One at a time.
+  SignalGuard();
+  ~SignalGuard();
+  SignalGuard(const SignalGuard&) = delete;
+  SignalGuard& operator=(const SignalGuard&) = delete;
+
+  bool stop_requested() const;
+  /// "SIGINT", "SIGTERM" or "SIGHUP" after a stop was requested.
+  std::string stop_name() const;
+  /// Whether a checkpoint was asked for since the last call.
+  bool take_save_request();
+};
+
+}  // namespace bochner

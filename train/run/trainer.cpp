@@ -1,0 +1,165 @@
+#include <fmt/format.h>
+
+#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/optim/clip.hpp>
+#include <bochner/train/run/trainer.hpp>
+#include <cmath>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+OptimizerSpec optimizer_spec(const Config& config) {
+  OptimizerSpec spec;
+  spec.kind = config.text("optim.kind");
+  spec.momentum = config.number("optim.momentum");
+  spec.nesterov = config.flag("optim.nesterov");
+  spec.beta1 = config.number_list("optim.betas").at(0);
+  spec.beta2 = config.number_list("optim.betas").at(1);
+  spec.epsilon = config.number("optim.epsilon");
+  spec.weight_decay = config.number("optim.weight_decay");
+  for (const GroupRule& rule : config.groups("optim.groups")) {
+    spec.groups.push_back({rule.match, rule.lr_factor, rule.weight_decay});
+  }
+  return spec;
+}
+
+Schedule schedule_of(const Config& config) {
+  Schedule schedule;
+  schedule.kind = schedule_kind(config.text("optim.schedule.kind"));
+  schedule.warmup = config.count("optim.schedule.warmup");
+  schedule.floor = config.number("optim.schedule.floor");
+  schedule.decay = config.count("optim.schedule.decay");
+  return schedule;
+}
+
+/// A name under which the first parameter with a non-finite gradient may be found.
+std::string first_bad_gradient(const std::vector<NamedParameter>& parameters) {
+  for (const NamedParameter& named : parameters) {
+    const Parameter& parameter = *named.parameter;
+    if (!parameter.has_gradient()) continue;
+    if (!all_finite(parameter.gradient().data(), parameter.gradient().size())) return named.name;
+  }
+  return "";
+}
+
+}  // namespace
+
+Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps)
+    : task_(task),
+      parameters_(parameters_of(task.model())),
+      optimizer_(make_optimizer(optimizer_spec(config), parameters_)),
+      schedule_(schedule_of(config)),
+      peak_rate_(config.number("optim.lr")),
+      clip_(config.number("optim.clip")),
+      clip_value_(config.number("optim.clip_value")),
+      average_decay_(config.number("optim.ema")),
+      total_steps_(total_steps),
+      batch_(config.count("train.batch")),
+      accumulate_(config.count("train.accumulate")),
+      seed_(config.count("train.seed")),
+      validation_limit_(config.count("train.validate.batches")),
+      overfit_(config.flag("train.overfit")) {
+  if (average_decay_ > 0) average_.emplace(parameters_);
+  if (config.flag("train.validate.kernels")) kernels_.emplace(task.model());
+}
+
+double Trainer::accumulate_gradients(TapeObserver* observer, bool check_finite) {
+  optimizer_->zero_gradients();
+  double loss = 0;
+  for (std::uint64_t micro = 0; micro < accumulate_; ++micro) {
+    Tape tape;
+    tape.training = true;
+    tape.seed = seed_;
+    tape.step = steps() * accumulate_ + micro;
+    tape.observer = observer;
+    tape.check_finite = check_finite;
+    const std::uint64_t first = overfit_ ? 0 : examples_;
+    const Var mean = task_.loss(tape, first + micro * batch_, batch_);
+    loss += double(mean.value().data()[0]) / double(accumulate_);
+    if (!std::isfinite(loss) && !check_finite) break;
+    tape.backward(accumulate_ == 1 ? mean : scale(mean, real(1.0 / double(accumulate_))));
+  }
+  return loss;
+}
+
+StepResult Trainer::step(TapeObserver* observer) {
+  if (observer) observer->step_began();
+  StepResult result;
+  result.learning_rate = learning_rate(schedule_, peak_rate_, steps(), total_steps_);
+  result.loss = accumulate_gradients(observer, false);
+  if (!std::isfinite(result.loss)) blame(result.loss, 0);
+  result.gradient_norm = clip_ > 0 ? clip_by_norm(parameters_, clip_) : gradient_norm(parameters_);
+  if (!std::isfinite(result.gradient_norm)) blame(result.loss, result.gradient_norm);
+  if (clip_value_ > 0) clip_by_value(parameters_, clip_value_);
+  optimizer_->step(result.learning_rate);
+  require_finite_update(result.learning_rate);
+  if (average_) average_->update(average_decay_);
+  if (observer) observer->recorded("optimizer", 0);
+  ++step_;
+  examples_ += examples_per_step();
+  return result;
+}
+
+void Trainer::require_finite_update(double learning_rate) {
+  for (const NamedParameter& named : parameters_) {
+    const Tensor& value = named.parameter->value();
+    if (all_finite(value.data(), value.size())) continue;
+    throw DivergedError(fmt::format(
+        "step {}: the update with learning rate {} makes {} infinite; this step is not saved. "
+        "Lower optim.lr or set optim.clip",
+        steps() + 1, learning_rate, named.name));
+  }
+}
+
+void Trainer::blame(double loss, double norm) {
+  const std::string bad_gradient = first_bad_gradient(parameters_);
+  std::string cause;
+  try {
+    accumulate_gradients(nullptr, true);
+  } catch (const NonFiniteError& error) {
+    cause = error.what();
+  }
+  optimizer_->zero_gradients();
+  if (cause.empty()) {
+    cause = bad_gradient.empty() ? "no single op to blame: a sum over the parameters overflowed"
+                                 : "the gradient of " + bad_gradient + " is not finite";
+  }
+  throw DivergedError(fmt::format(
+      "step {}: {} is not finite: {}; nothing was changed. Lower optim.lr or set optim.clip",
+      steps() + 1,
+      std::isfinite(loss) ? fmt::format("the gradient norm {}", norm)
+                          : fmt::format("the loss {}", loss),
+      cause));
+}
+
+std::optional<Evaluation> Trainer::validate(const std::function<bool()>& should_stop) {
+  if (average_) average_->swap();
+  const auto result = validate_task(task_, batch_, validation_limit_, should_stop);
+  if (average_) average_->swap();
+  return result;
+}
+
+std::vector<KernelMetrics> Trainer::kernels() {
+  if (!kernels_) return {};
+  if (average_) average_->swap();
+  std::vector<KernelMetrics> metrics = kernels_->measure(task_);
+  if (average_) average_->swap();
+  return metrics;
+}
+
+std::vector<NamedTensor> Trainer::state() {
+  std::vector<NamedTensor> all;
+  for (const NamedParameter& named : parameters_)
+    all.push_back({"model/" + named.name, &named.parameter->value()});
+  for (const NamedTensor& named : buffers_of(task_.model()))
+    all.push_back({"buffer/" + named.name, named.tensor});
+  for (const NamedTensor& named : optimizer_->state())
+    all.push_back({"optimizer/" + named.name, named.tensor});
+  if (average_) {
+    for (const NamedTensor& named : average_->state()) all.push_back(named);
+  }
+  return all;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,72 @@
+#pragma once
+/// Trainer: one training step after the other, without files, clocks or words.
+
+#include <bochner/optim/ema.hpp>
+#include <bochner/optim/optimizer.hpp>
+#include <bochner/optim/schedule.hpp>
+#include <bochner/train/config/config.hpp>
+#include <bochner/train/laboratory/kernel_metrics.hpp>
+#include <bochner/train/tasks/task.hpp>
+#include <optional>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+struct StepResult {
+  double loss = 0;           ///< mean over the step's examples, before the update
+  double gradient_norm = 0;  ///< before clipping
+  double learning_rate = 0;
+};
+
+/// A loss or gradient that is not finite: nothing has changed, the text names the op. Or updated
+/// weights that are not: the trainer is of no use any more, and must not be saved.
+struct DivergedError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class Trainer {
+ public:
+  /// `total_steps` is where the schedule ends.
+  Trainer(const Config& config, Task& task, std::uint64_t total_steps);
+
+  /// Loss, gradients over all accumulated micro-batches, clipping, update, moving average.
+  /// Throws DivergedError.
+  StepResult step(TapeObserver* observer = nullptr);
+  /// Over the validation data, with the averaged weights if there are any.
+  /// `should_stop` is asked between batches; nothing is returned when it says yes.
+  std::optional<Evaluation> validate(const std::function<bool()>& should_stop);
+  /// The learned kernels on the first validation example, with the same weights; nothing when
+  /// train.validate.kernels is off. The model must be new when the trainer is made.
+  std::vector<KernelMetrics> kernels();
+
+  /// Steps taken: the clock of the schedule and of random numbers.
+  std::uint64_t steps() const { return step_; }
+  /// The next training example.
+  std::uint64_t examples() const { return examples_; }
+  /// Goes on from here; the tensors of state() are restored by the caller.
+  void set_position(std::uint64_t step, std::uint64_t examples) {
+    step_ = step, examples_ = examples;
+  }
+  std::uint64_t examples_per_step() const { return batch_ * accumulate_; }
+  Optimizer& optimizer() { return *optimizer_; }
+  std::optional<WeightAverage>& average() { return average_; }
+  /// Parameters, buffers, moments and averages: all tensors of a checkpoint under unique names.
+  std::vector<NamedTensor> state();
+
+ private:
+  double accumulate_gradients(TapeObserver* observer, bool check_finite);
+  void require_finite_update(double learning_rate);
+  [[noreturn]] void blame(double loss, double norm);
+
+  Task& task_;
+  std::vector<NamedParameter> parameters_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::optional<WeightAverage> average_;
+  std::optional<KernelMonitor> kernels_;
+  Schedule schedule_;
+  double peak_rate_, clip_, clip_value_, average_decay_;
+  std::uint64_t step_ = 0, examples_ = 0;
+  std::uint64_t total_steps_, batch_, accumulate_, seed_, validation_limit_;
+  bool overfit_;
+};
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,43 @@
+#include <fmt/format.h>
+#include <gnu/libc-version.h>
+
+#include <bochner/autodiff/compute/gemm.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/train/charts/format.hpp>
+#include <bochner/train/run/version.hpp>
+#include <fstream>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+std::string processor_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.starts_with("model name"))
+      return line.substr(std::min(line.size(), line.find(':') + 2));
+  }
+  return "unknown";
+}
+
+std::string compiler_name() { return fmt::format("GCC {}", __VERSION__); }
+
+std::string backend_name() { return gemm_backend().name + " " + gemm_backend().kernel; }
+
+std::string version_line() {
+  return fmt::format("bochner {} · {}", BOCHNER_VERSION, backend_name());
+}
+
+std::string numerics_fingerprint() {
+  return fmt::format("bochner {} {}, {}, {}, {}, glibc {}", BOCHNER_VERSION, precision_name,
+                     BOCHNER_BUILD_FLAGS, compiler_name(), backend_name(), gnu_get_libc_version());
+}
+
+std::string version_text() {
+  std::string text =
+      fmt::format("bochner {} ({})\nproducts   {}\nbuild      {}, {}\nprocessor  {}, {}",
+                  BOCHNER_VERSION, precision_name, backend_name(), BOCHNER_BUILD_FLAGS,
+                  compiler_name(), processor_name(), format_number_of(thread_count(), "thread"));
+  if (!gemm_backend().warning.empty()) text += "\nnote       " + gemm_backend().warning;
+  return text;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

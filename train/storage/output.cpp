@@ -1,0 +1,95 @@
+#include <fmt/format.h>
+
+#include <bochner/data/formats/csv.hpp>
+#include <bochner/train/storage/commit_file.hpp>
+#include <bochner/train/storage/output.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+namespace bochner {
+namespace {
+
+constexpr int most_links = 40;
+
+Sink sink_of(std::FILE* stream, const Path& name) {
+  return [stream, name](std::string_view piece) {
+    if (std::fwrite(piece.data(), 1, piece.size(), stream) != piece.size())
+      throw_io_error("write", name, errno);
+  };
+}
+
+/// Neither a regular file nor a name that is free.
+bool is_special(const Path& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+}
+
+void write_special(const Path& path, const std::function<void(const Sink&)>& write) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"),
+                                                             std::fclose);
+  if (!file) throw_io_error("open", path, errno);
+  write(sink_of(file.get(), path));
+  if (std::fflush(file.get()) != 0) throw_io_error("write", path, errno);
+}
+
+/// Where links at the end of the path lead, whether or not a file is there.
+Path behind_links(Path path) {
+  std::error_code error;
+  for (int links = 0; std::filesystem::is_symlink(path, error); ++links) {
+    if (links == most_links) throw_io_error("open", path, ELOOP);
+    path = path.parent_path() / std::filesystem::read_symlink(path);
+  }
+  return path;
+}
+
+/// One array for each named column, or one for all.
+NamedArrays parts_of(const NamedArray& array, const std::string& name) {
+  if (array.columns.empty() || array.values.dimension() != 2) return {{name, array.values}};
+  NamedArrays parts;
+  const std::size_t rows = array.values.shape(0), width = array.values.shape(1);
+  for (std::size_t column = 0; column < width; ++column) {
+    auto values = xt::xarray<double>::from_shape({rows});
+    for (std::size_t row = 0; row < rows; ++row)
+      values.data()[row] = array.values.data()[row * width + column];
+    parts.emplace_back(array.columns[column], std::move(values));
+  }
+  return parts;
+}
+
+}  // namespace
+
+void flush_output() {
+  errno = 0;
+  if (std::fflush(stdout) != 0 || std::ferror(stdout))
+    throw_io_error("write", "standard output", errno == 0 ? EIO : errno);
+}
+
+void write_output(const std::string& path, const std::function<void(const Sink&)>& write) {
+  if (path == "-") {
+    write(sink_of(stdout, "standard output"));
+    return flush_output();
+  }
+  if (is_special(path)) return write_special(path, write);
+  PosixStorage storage;
+  commit_file(storage, behind_links(path), [&](StoredFile& file) {
+    write([&](std::string_view piece) { file.append(piece.data(), piece.size()); });
+  });
+}
+
+void write_array(const std::string& path, const NamedArray& array, const ArrayFormat& format) {
+  std::function<void(const Sink&)> write;
+  if (path == "-" || path.ends_with(".csv"))
+    write = [&](const Sink& sink) { write_csv(array, sink, format.delimiter); };
+  else if (path.ends_with(".npy"))
+    write = [&](const Sink& sink) { write_npy(array.values, sink, format.npz.type); };
+  else if (path.ends_with(".npz"))
+    write = [&](const Sink& sink) { write_npz(parts_of(array, format.array), sink, format.npz); };
+  else
+    throw std::invalid_argument(fmt::format("{}: {}", path, writable_names));
+  write_output(path, write);
+}
+
+}  // namespace bochner

@@ -1,0 +1,28 @@
+#pragma once
+/// Files that commands write for their user.
+
+#include <bochner/data/formats/npz.hpp>
+
+namespace bochner {
+
+/// Throws IoError unless all that was printed has arrived.
+void flush_output();
+
+/// Lets `write` fill the file at `path`, or that which a link there leads to, which appears
+/// complete or not at all. A pipe or a device is written to as it is; "-" is standard output.
+/// Throws IoError.
+void write_output(const std::string& path, const std::function<void(const Sink&)>& write);
+
+struct ArrayFormat {
+  char delimiter = ',';          ///< csv
+  std::string array = "values";  ///< npz: the name of an array whose columns have none
+  NpzOptions npz = {};           ///< npy, npz
+};
+/// For help and errors: which names write_array takes.
+constexpr const char* writable_names =
+    "the name must end in .csv, .npy or .npz; - is CSV on standard output";
+/// Writes the array as its name ends, in .npz with an array for each named column. Throws
+/// std::invalid_argument for another ending.
+void write_array(const std::string& path, const NamedArray& array, const ArrayFormat& format = {});
+
+}  // namespace bochner

@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/data/files/glob.hpp>
+#include <bochner/data/list_ops.hpp>
+#include <bochner/data/pixels.hpp>
+#include <bochner/data/split.hpp>
+#include <bochner/layers/initialize.hpp>
+#include <bochner/train/tasks/classifier_task.hpp>
+#include <bochner/train/tasks/token_task.hpp>
+#include <iterator>
+#include <utility>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+SequenceClassifierSpec classifier_spec(const Config& config, const LabelledSequences& data) {
+  SequenceClassifierSpec spec;
+  spec.trunk = trunk_spec(config, data.length());
+  spec.trunk.vocabulary = data.vocabulary();
+  spec.classes = data.classes();
+  spec.pooling = config.text("model.pooling");
+  return spec;
+}
+
+bool has_class_token(const Config& config) { return config.text("model.pooling") == "cls"; }
+
+Images images_of(const Config& config, const char* key) {
+  return read_images(expand_files(config.text_list(key), std::filesystem::current_path()));
+}
+
+std::unique_ptr<LabelledSequences> image_sequences(const Config& config) {
+  Images images = images_of(config, "data.files");
+  std::uint64_t train = images.size();
+  if (config.text_list("data.validation_files").empty())
+    train -= held_out(train, config.number("data.validation"));
+  else
+    append_images(images, images_of(config, "data.validation_files"), "data.validation_files");
+  if (config.flag("data.grey")) images = to_grey(images);
+  return std::make_unique<ImageSequences>(std::move(images), train, config.count("train.seed"),
+                                          has_class_token(config));
+}
+
+std::unique_ptr<LabelledSequences> shapes(const Config& config) {
+  const ShapesSpec spec{config.count("data.side"), has_class_token(config)};
+  return std::make_unique<Shapes>(spec, example_set(config));
+}
+
+std::unique_ptr<LabelledSequences> list_ops(const Config& config) {
+  return std::make_unique<ListOps>(list_ops_spec(config), example_set(config));
+}
+
+struct LabelledKind {
+  const char* name;
+  std::unique_ptr<LabelledSequences> (*make)(const Config&);
+};
+constexpr LabelledKind labelled_kinds[] = {
+    {"listops", list_ops}, {"images", image_sequences}, {"shapes", shapes}};
+
+}  // namespace
+
+std::unique_ptr<LabelledSequences> labelled_sequences(const Config& config) {
+  const std::string& wanted = config.text("data.kind");
+  for (const auto& [name, make] : labelled_kinds)
+    if (wanted == name) return make(config);
+  throw std::invalid_argument("data.kind = \"" + wanted + "\" has no labels");
+}
+
+bool has_labels(const std::string& data_kind) {
+  return std::any_of(std::begin(labelled_kinds), std::end(labelled_kinds),
+                     [&](const LabelledKind& kind) { return data_kind == kind.name; });
+}
+
+ListOpsSpec list_ops_spec(const Config& config) {
+  ListOpsSpec spec;
+  spec.shortest = config.count("data.shortest");
+  spec.longest = config.count("data.length");
+  spec.depth = config.count("data.depth");
+  spec.arguments = config.count("data.arguments");
+  spec.class_token = has_class_token(config);
+  return spec;
+}
+
+ClassifierTask::ClassifierTask(const Config& config)
+    : data_(labelled_sequences(config)), spec_(classifier_spec(config, *data_)), model_(spec_) {
+  initialize(model_, config.count("train.seed"));
+}
+
+Var ClassifierTask::loss(Tape& tape, std::uint64_t first, std::size_t count) {
+  const LabelledBatch batch = data_->batch(first, count);
+  return model_.loss(tape, batch.tokens, batch.labels, batch.lengths);
+}
+
+Evaluation ClassifierTask::validate(Tape& tape, std::uint64_t index, std::size_t size) {
+  const LabelledBatch batch = data_->validation_batch(index, size);
+  return evaluate_answers(model_.logits(tape, batch.tokens, batch.lengths), batch.labels);
+}
+
+std::string ClassifierTask::describe_model() const {
+  return fmt::format("classifier, {}, pooling {}", describe_trunk(spec_.trunk), spec_.pooling);
+}
+
+std::string ClassifierTask::describe_data() const {
+  return data_->describe() + describe_set(data_->examples());
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

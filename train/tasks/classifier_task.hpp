@@ -1,0 +1,40 @@
+#pragma once
+#include <bochner/data/list_ops.hpp>
+#include <bochner/layers/models/sequence_classifier.hpp>
+#include <bochner/train/config/config.hpp>
+#include <bochner/train/tasks/task.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// The ListOps expressions that a config describes.
+ListOpsSpec list_ops_spec(const Config& config);
+
+/// The sequences of data.kind = "listops", "images" or "shapes".
+std::unique_ptr<LabelledSequences> labelled_sequences(const Config& config);
+/// Whether a kind is one of these.
+bool has_labels(const std::string& data_kind);
+
+/// A label for each sequence.
+class ClassifierTask : public Task {
+ public:
+  explicit ClassifierTask(const Config& config);
+  Module& model() override { return model_; }
+  std::uint64_t examples_per_epoch() const override { return data_->examples().train; }
+  /// Padding included: sequences have at most so many.
+  std::uint64_t tokens_per_example() const override { return data_->length(); }
+  Var loss(Tape& tape, std::uint64_t first, std::size_t count) override;
+  std::uint64_t validation_batches(std::size_t batch) const override {
+    return data_->examples().validation_batches(batch);
+  }
+  Evaluation validate(Tape& tape, std::uint64_t index, std::size_t batch) override;
+  std::uint64_t data_fingerprint() const override { return data_->fingerprint(); }
+  std::string describe_model() const override;
+  std::string describe_data() const override;
+
+ private:
+  std::unique_ptr<LabelledSequences> data_;
+  SequenceClassifierSpec spec_;
+  SequenceClassifier model_;
+};
+
+}  // namespace bochner::inline BOCHNER_PRECISION

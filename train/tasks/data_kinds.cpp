@@ -1,0 +1,115 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/data/fields.hpp>
+#include <bochner/train/config/config_fail.hpp>
+#include <bochner/train/tasks/classifier_task.hpp>
+#include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/token_task.hpp>
+#include <cmath>
+
+namespace bochner {
+namespace {
+
+void check_token_task(const Config& config) {
+  const TokenTaskSpec spec = token_task_spec(config);
+  const auto demand = [&](const char* key, std::size_t value, std::size_t smallest) {
+    if (value < smallest)
+      fail(config, key,
+           fmt::format("must be at least {} for {} and {}", smallest,
+                       assignment(config, "data.kind"), assignment(config, "data.items")),
+           "data.kind");
+  };
+  demand("data.length", spec.length, smallest_length(spec));
+  demand("data.vocabulary", spec.vocabulary, smallest_vocabulary(spec));
+}
+
+void check_list_ops(const Config& config) {
+  const ListOpsSpec spec = list_ops_spec(config);
+  if (spec.shortest > spec.longest)
+    fail(config, "data.shortest", "must be at most " + assignment(config, "data.length"),
+         "data.length");
+  if (double(spec.shortest) > largest_list_ops(spec))
+    fail(config, "data.shortest",
+         fmt::format("must be at most {}: {} and {} allow no larger expression",
+                     largest_list_ops(spec), assignment(config, "data.depth"),
+                     assignment(config, "data.arguments")),
+         "data.depth");
+}
+
+void check_series(const Config& config) {
+  const std::vector<double>& splits = config.number_list("data.splits");
+  if (splits.size() != 3) fail(config, "data.splits", "must be three numbers");
+  const bool rows = *std::max_element(splits.begin(), splits.end()) > 1;
+  if (rows &&
+      std::any_of(splits.begin(), splits.end(), [](double n) { return n != std::floor(n); }))
+    fail(config, "data.splits", "must be rows, all whole, or fractions, all at most 1");
+  if (!rows && splits[0] + splits[1] + splits[2] > 1 + 1e-9)
+    fail(config, "data.splits", "must be fractions that add up to at most 1");
+  if (config.text("model.backbone") == "attention" &&
+      config.integer("model.patch.length") > config.integer("data.lookback"))
+    fail(config, "model.patch.length", "must be at most " + assignment(config, "data.lookback"),
+         "data.lookback");
+}
+
+std::vector<DataKind> make_data_kinds() {
+  constexpr const char *fraction = "data.validation", *examples = "data.validation_examples";
+  std::vector<DataKind> kinds{{"bytes", "lm", true, fraction}};
+  for (const std::string& name : token_task_kinds())
+    kinds.push_back({name, "lm", false, examples, check_token_task});
+  kinds.push_back({"listops", "classifier", false, examples, check_list_ops});
+  kinds.push_back({"images", "classifier", true, fraction});
+  kinds.push_back({"shapes", "classifier", false, examples});
+  kinds.push_back({"hawkes", "events", false, examples});
+  kinds.push_back({"event_files", "events", true, fraction});
+  for (const std::string& name : field_kinds())
+    kinds.push_back({name, "field", false, examples, check_field});
+  kinds.push_back({"field_files", "field", true, fraction, check_field});
+  kinds.push_back({"series", "forecaster", true, "data.splits", check_series});
+  return kinds;
+}
+
+const DataKind& kind_of(const Config& config) {
+  const std::string& name = config.text("data.kind");
+  return *std::find_if(data_kinds().begin(), data_kinds().end(),
+                       [&](const DataKind& kind) { return kind.name == name; });
+}
+
+/// Whether the key keeps something.
+bool keeps_examples(const Config& config, const std::string& key) {
+  if (key == "data.splits") return config.number_list(key)[1] > 0;
+  if (key == "data.validation")
+    return config.number(key) > 0 || !config.text_list("data.validation_files").empty();
+  return config.integer(key) > 0;
+}
+
+}  // namespace
+
+const std::vector<DataKind>& data_kinds() {
+  static const std::vector<DataKind> kinds = make_data_kinds();
+  return kinds;
+}
+
+void check_data(const Config& config) {
+  const DataKind& kind = kind_of(config);
+  if (config.text("model.kind") != kind.model)
+    fail(config, "model.kind",
+         fmt::format("cannot learn {}, which is for model.kind = \"{}\"",
+                     assignment(config, "data.kind"), kind.model),
+         "data.kind");
+  if (kind.files && config.text_list("data.files").empty())
+    fail(config, "data.files", "must name the files of " + assignment(config, "data.kind"),
+         "data.kind");
+  if (kind.check) kind.check(config);
+}
+
+void check_validation(const Config& config) {
+  const std::string key = kind_of(config).validation;
+  if (keeps_examples(config, key)) return;
+  fail(config, "train.stop.patience",
+       key == "data.splits" ? "needs a second number of data.splits greater than 0"
+                            : "needs " + key + " greater than 0",
+       key);
+}
+
+}  // namespace bochner

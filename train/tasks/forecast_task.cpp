@@ -1,0 +1,161 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/autodiff/ops/loss.hpp>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/glob.hpp>
+#include <bochner/layers/initialize.hpp>
+#include <bochner/train/charts/format.hpp>
+#include <bochner/train/tasks/forecast_task.hpp>
+#include <bochner/train/tasks/model_spec.hpp>
+#include <bochner/train/tasks/table_options.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+TimeSeries read_series(const Config& config) {
+  const auto files = expand_files(config.text_list("data.files"), std::filesystem::current_path());
+  if (files.size() != 1)
+    throw DataError(fmt::format("data.files: a series is one file, these are {}", files.size()));
+  return time_series(read_array(files[0], table_options(config)), config.text_list("data.columns"));
+}
+
+SeriesSpec series_spec(const Config& config) {
+  SeriesSpec spec;
+  spec.lookback = config.count("data.lookback");
+  spec.horizon = config.count("data.horizon");
+  spec.stride = config.count("data.stride");
+  spec.splits = config.number_list("data.splits");
+  spec.seed = config.count("train.seed");
+  return spec;
+}
+
+ForecasterSpec forecaster_spec(const Config& config, std::size_t variates) {
+  ForecasterSpec spec;
+  spec.variates = variates;
+  spec.lookback = config.count("data.lookback");
+  spec.horizon = config.count("data.horizon");
+  spec.backbone = config.text("model.backbone");
+  spec.loss = config.text("model.loss");
+  spec.instance_norm = {config.text("model.instance_norm.kind"),
+                        config.flag("model.instance_norm.affine")};
+  spec.per_variate = config.flag("model.per_variate");
+  spec.moving_average = config.count("model.moving_average");
+  spec.patch = {config.count("model.patch.length"), config.count("model.patch.stride")};
+  spec.positions = config.text("model.positions");
+  spec.stack = stack_spec(config, spec.patches());
+  spec.head_dropout = config.number("model.head_dropout");
+  return spec;
+}
+
+/// (1, V, rows)
+Tensor last_rows(const TimeSeries& series, std::size_t rows) {
+  Tensor past = uninitialized({1, series.variates(), rows});
+  for (std::size_t v = 0; v < series.variates(); ++v) {
+    const double* end = series.values.data() + (v + 1) * series.rows();
+    std::copy(end - rows, end, past.data() + v * rows);
+  }
+  return past;
+}
+
+/// A row for each step, (1, V, H) -> (H, V), behind the times that follow those of the input.
+NamedArray future_table(const TimeSeries& series, const NamedArray& input, const Tensor& future) {
+  const std::size_t V = future.shape()[1], H = future.shape()[2];
+  const std::size_t first = series.times.empty() ? 0 : 1;
+  NamedArray table;
+  table.values.resize({H, first + V});
+  for (std::size_t h = 0; h < H; ++h) {
+    if (first > 0) table.values(h, 0) = series.times.back() + double(h + 1) * series.time_step();
+    for (std::size_t v = 0; v < V; ++v) table.values(h, first + v) = double(future(0, v, h));
+  }
+  if (first > 0) table.time = 0;
+  table.columns = series.names;
+  if (first > 0 && !series.names.empty())
+    table.columns.insert(table.columns.begin(), input.columns[*input.time]);
+  return table;
+}
+
+}  // namespace
+
+ForecastTask::ForecastTask(const Config& config)
+    : windows_(read_series(config), series_spec(config)),
+      spec_(forecaster_spec(config, windows_.series().variates())),
+      model_(spec_) {
+  initialize(model_, config.count("train.seed"));
+  const SeriesMoments moments = windows_.moments();
+  model_.standardize().set(moments.mean, moments.deviation);
+}
+
+SeriesBatch ForecastTask::standardized(SeriesBatch batch) {
+  model_.standardize().apply(batch.past);
+  model_.standardize().apply(batch.future);
+  return batch;
+}
+
+Var ForecastTask::loss(Tape& tape, std::uint64_t first, std::size_t count) {
+  const SeriesBatch batch = standardized(windows_.training_batch(first, count));
+  return model_.loss(model_.forward(tape, tape.constant(batch.past)), batch.future);
+}
+
+std::uint64_t ForecastTask::batches(Split split, std::size_t batch) const {
+  return (windows_.examples(split) + batch - 1) / batch;
+}
+
+Evaluation ForecastTask::evaluate(Tape& tape, Split split, std::uint64_t index, std::size_t size) {
+  const std::uint64_t first = index * size;
+  const auto count = std::size_t(std::min<std::uint64_t>(size, windows_.examples(split) - first));
+  const SeriesBatch batch = standardized(windows_.batch(split, first, count));
+  const Var forecast = model_.forward(tape, tape.constant(batch.past));
+  const std::uint64_t terms = batch.future.size();
+  const auto sum = [&](const Var& mean) { return double(mean.value()()) * double(terms); };
+  return {sum(model_.loss(forecast, batch.future)),
+          terms,
+          loss_unit(),
+          {{"mse", "mse", sum(mean_squared_error(forecast, batch.future))},
+           {"mae", "mae", sum(mean_absolute_error(forecast, batch.future))}}};
+}
+
+Tensor ForecastTask::forecast(const Tensor& past) {
+  Tape tape;
+  tape.recording = false;
+  return model_.forward(tape, tape.view(past)).value();
+}
+
+NamedArray ForecastTask::predict(const NamedArray& input) {
+  const std::vector<std::string>& names = windows_.series().names;
+  const bool by_name = !input.columns.empty() && !names.empty();
+  const TimeSeries series = time_series(input, by_name ? names : std::vector<std::string>{});
+  if (series.variates() != spec_.variates)
+    throw DataError(fmt::format("the input has {} variates, the model forecasts {}",
+                                series.variates(), spec_.variates));
+  if (series.rows() < spec_.lookback)
+    throw DataError(fmt::format("the input has {} rows, the model looks back over {}",
+                                series.rows(), spec_.lookback));
+  Tensor past = last_rows(series, spec_.lookback);
+  model_.standardize().apply(past);
+  Tensor future = forecast(past);
+  model_.standardize().undo(future);
+  return future_table(series, input, future);
+}
+
+std::string ForecastTask::describe_model() const {
+  const std::string unit =
+      spec_.instance_norm.kind == "none" ? "" : ", " + spec_.instance_norm.kind;
+  const std::string backbone =
+      spec_.backbone == "linear"
+          ? fmt::format("linear{}{}", spec_.per_variate ? " per variate" : "",
+                        spec_.moving_average > 0 ? ", trend apart" : "")
+          : fmt::format("{}, {} patches", describe_stack(spec_.stack), spec_.patches());
+  return fmt::format("forecaster, {}{}, {} from {} rows", backbone, unit, spec_.horizon,
+                     spec_.lookback);
+}
+
+std::string ForecastTask::describe_data() const {
+  return fmt::format("{}, {}  ·  {} windows to train, {} to validate, {} to test",
+                     format_number_of(windows_.series().variates(), "variate"),
+                     format_number_of(windows_.series().rows(), "row"),
+                     windows_.examples(Split::train), windows_.examples(Split::validation),
+                     windows_.examples(Split::test));
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

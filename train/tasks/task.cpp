@@ -1,0 +1,109 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/data/formats/array.hpp>
+#include <bochner/train/tasks/classifier_task.hpp>
+#include <bochner/train/tasks/event_task.hpp>
+#include <bochner/train/tasks/field_task.hpp>
+#include <bochner/train/tasks/forecast_task.hpp>
+#include <bochner/train/tasks/language_task.hpp>
+#include <bochner/train/tasks/token_task.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+Evaluation& Evaluation::operator+=(const Evaluation& part) {
+  if (terms == 0) return *this = part;
+  require(measures.size() == part.measures.size(), "evaluation", "parts have ", measures.size(),
+          " and ", part.measures.size(), " measures");
+  loss_sum += part.loss_sum;
+  terms += part.terms;
+  for (std::size_t i = 0; i < measures.size(); ++i) measures[i].sum += part.measures[i].sum;
+  return *this;
+}
+
+double Evaluation::mean(std::string_view name) const {
+  for (const Measure& measure : measures)
+    if (measure.name == name) return measure.sum / double(terms);
+  require(false, "evaluation", "there is no measure ", name);
+  return 0;
+}
+
+std::string Evaluation::words() const {
+  std::string words = fmt::format("{:.4f} {}", loss(), unit);
+  for (const Measure& measure : measures) {
+    if (measure.unit == unit) continue;  // the loss itself
+    const double mean = measure.sum / double(terms);
+    words += measure.percent ? fmt::format("   {:.2f} % {}", 100 * mean, measure.unit)
+                             : fmt::format("   {:.4f} {}", mean, measure.unit);
+  }
+  return words;
+}
+
+std::string Evaluation::json(std::string_view loss_name) const {
+  std::string members = fmt::format(R"("{}":{})", loss_name, loss());
+  for (const Measure& measure : measures)
+    members += fmt::format(R"(,"{}":{})", measure.name, measure.sum / double(terms));
+  return members;
+}
+
+std::uint64_t Task::batches(Split split, std::size_t batch) const {
+  return split == Split::validation ? validation_batches(batch) : 0;
+}
+
+Evaluation Task::evaluate(Tape& tape, Split split, std::uint64_t index, std::size_t batch) {
+  require(split == Split::validation, "evaluation", "this task has no ", name_of(split), " split");
+  return validate(tape, index, batch);
+}
+
+NamedArray Task::predict(const NamedArray&) {
+  throw std::invalid_argument("this model predicts nothing from a table: " + describe_model());
+}
+
+std::optional<Evaluation> evaluate_task(Task& task, Split split, std::size_t batch,
+                                        std::uint64_t limit,
+                                        const std::function<bool()>& should_stop) {
+  std::uint64_t batches = task.batches(split, batch);
+  require(batches > 0, "evaluation", "there is no ", name_of(split), " data; ",
+          split == Split::validation ? "set data.validation or data.validation_examples above 0"
+                                     : "only tasks with splits of their own have it");
+  if (limit > 0) batches = std::min(batches, limit);
+  Evaluation total;
+  for (std::uint64_t index = 0; index < batches; ++index) {
+    Tape tape;
+    tape.recording = false;
+    total += task.evaluate(tape, split, index, batch);
+    if (should_stop()) return std::nullopt;
+  }
+  return total;
+}
+
+namespace {
+
+template <class T>
+std::unique_ptr<Task> make(const Config& config) {
+  return std::make_unique<T>(config);
+}
+
+/// Which task learns which data; check_data() of the config has refused other pairs.
+struct TaskKind {
+  const char *model, *data;  ///< model.kind and data.kind, "" for any other
+  std::unique_ptr<Task> (*make)(const Config&);
+};
+const TaskKind task_kinds[] = {
+    {"classifier", "", make<ClassifierTask>}, {"forecaster", "series", make<ForecastTask>},
+    {"events", "", make<EventTask>},          {"field", "", make<FieldTask>},
+    {"lm", "bytes", make<LanguageTask>},      {"lm", "", make<TokenTask>},
+};
+
+}  // namespace
+
+std::unique_ptr<Task> make_task(const Config& config) {
+  const std::string &model = config.text("model.kind"), &data = config.text("data.kind");
+  for (const TaskKind& kind : task_kinds)
+    if (kind.model == model && (kind.data == data || kind.data == std::string_view()))
+      return kind.make(config);
+  throw std::invalid_argument("model.kind = \"" + model + "\" cannot learn data.kind = \"" + data +
+                              "\"");
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
