@@ -3,6 +3,7 @@
 
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/train/run/loop.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
 #include <csignal>
 #include <cstring>
 #include <functional>

@@ -7,6 +7,7 @@
 #include <bochner/train/run/loop.hpp>
 #include <bochner/train/run/profile.hpp>
 #include <bochner/train/run/version.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,17 +1,13 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bochner/data/files/text.hpp>
-#include <bochner/layers/attention/mixer.hpp>
-#include <bochner/layers/encodings/time_encoding.hpp>
-#include <bochner/layers/features/projection.hpp>
-#include <bochner/layers/spectral/base_draws.hpp>
 #include <bochner/train/charts/format.hpp>
+#include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/run/run_metadata.hpp>
 #include <bochner/train/run/session.hpp>
 #include <bochner/train/run/version.hpp>
-#include <charconv>
+#include <bochner/train/tasks/registered_parameters.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -19,45 +15,6 @@ namespace {
 std::uint64_t examples_per_step(const Config& config) {
   return std::uint64_t(config.integer("train.batch")) *
          std::uint64_t(config.integer("train.accumulate"));
-}
-
-/// Nothing when the text is no number, or one too large to be a step.
-std::optional<std::uint64_t> step_in(const std::string& text) {
-  std::uint64_t step = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return step;
-}
-
-/// Copies what the checkpoint holds under these names; the others are returned with the reason.
-std::vector<std::string> load_tensors(const CheckpointReader& checkpoint,
-                                      const std::vector<NamedTensor>& wanted) {
-  std::vector<std::string> left_out;
-  for (const NamedTensor& named : wanted) {
-    const auto& stored = checkpoint.tensors();
-    const auto found = std::find_if(stored.begin(), stored.end(),
-                                    [&](const auto& t) { return t.name == named.name; });
-    if (found == stored.end()) {
-      left_out.push_back(named.name + " is missing");
-    } else if (found->shape != named.tensor->shape()) {
-      left_out.push_back(fmt::format("{} is {} there and {} here", named.name,
-                                     to_string(found->shape), to_string(named.tensor->shape())));
-    } else {
-      checkpoint.load_into(named.name, *named.tensor);
-    }
-  }
-  return left_out;
-}
-
-void require_complete(const CheckpointReader& checkpoint,
-                      const std::vector<std::string>& left_out) {
-  if (left_out.empty()) return;
-  const std::size_t shown = std::min<std::size_t>(left_out.size(), 4);
-  throw DataError(fmt::format(
-      "{}: not of this model: {}{}; use the program and the config that wrote it",
-      checkpoint.path().string(),
-      fmt::join(left_out.begin(), left_out.begin() + std::ptrdiff_t(shown), ", "),
-      left_out.size() > shown ? fmt::format(" and {} more", left_out.size() - shown) : ""));
 }
 
 /// The config alone does not say where the weights of a fork come from.
@@ -91,76 +48,6 @@ void compare_numerics(const Path& run, const TrainerState& saved, const TrainerS
 }
 
 }  // namespace
-
-RunReference parse_run_reference(const std::string& text) {
-  const std::size_t at = text.rfind('@');
-  if (at == std::string::npos || std::filesystem::exists(text)) return {text, ""};
-  const std::string checkpoint = text.substr(at + 1);
-  if (checkpoint != "best" && !step_in(checkpoint)) {
-    throw std::invalid_argument(text + ": after @ must come \"best\" or a step");
-  }
-  return {text.substr(0, at), checkpoint};
-}
-
-CheckpointReader open_checkpoint(FileStorage& storage, const RunReference& reference,
-                                 std::vector<std::string>& skipped) {
-  RunDirectory run = RunDirectory::read(storage, reference.directory);
-  if (reference.checkpoint == "best") return run.load_best();
-  if (!reference.checkpoint.empty()) return run.load_step(step_in(reference.checkpoint).value());
-  std::optional<CheckpointReader> newest = run.newest_valid(skipped);
-  if (!newest)
-    throw DataError(reference.directory.string() + ": no checkpoint yet; resume the run first");
-  return std::move(*newest);
-}
-
-ParameterTable registered_parameters() {
-  Choices choices;
-  choices.mixers = [] { return mixers().names(); };
-  choices.features = [] { return feature_maps().names(); };
-  choices.projections = [] {
-    std::vector<std::string> names = projections().names();
-    names.insert(names.begin(), "density");
-    return names;
-  };
-  choices.densities = [] { return densities().names(); };
-  choices.times = [] {
-    std::vector<std::string> names = time_encodings().names();
-    names.insert(names.begin(), "none");
-    return names;
-  };
-  choices.time_uses = time_uses;
-  choices.draws = base_draw_names;
-  ParameterTable table = standard_parameters(choices);
-  const auto add_options = [&](const std::string& section, const std::vector<Option>& options) {
-    for (const auto& [name, initial, doc] : options)
-      table.add({.name = section + name, .initial = initial, .doc = doc});
-  };
-  add_options("model.mixer.", mixers().options());
-  add_options("model.mixer.features.", feature_maps().options());
-  add_options("model.mixer.density.", densities().options());
-  return table;
-}
-
-Config read_config(const std::string& file, const std::vector<std::string>& sets) {
-  Config config = load_config(file, registered_parameters());
-  for (const std::string& set : sets) apply_set(config, set);
-  validate(config);
-  return config;
-}
-
-void load_model(const CheckpointReader& checkpoint, Module& model, bool averaged) {
-  const auto& stored = checkpoint.tensors();
-  averaged = averaged && std::any_of(stored.begin(), stored.end(), [](const StoredTensor& tensor) {
-               return tensor.name.starts_with("ema/");
-             });
-  std::vector<NamedTensor> wanted;
-  for (const NamedParameter& named : parameters_of(model)) {
-    wanted.push_back({(averaged ? "ema/" : "model/") + named.name, &named.parameter->value()});
-  }
-  for (const NamedTensor& named : buffers_of(model))
-    wanted.push_back({"buffer/" + named.name, named.tensor});
-  require_complete(checkpoint, load_tensors(checkpoint, wanted));
-}
 
 ForkResets parse_resets(const std::string& list) {
   ForkResets resets;
