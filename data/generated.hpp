@@ -3,6 +3,7 @@
 /// costs no memory and its order no state.
 
 #include <bochner/autodiff/compute/philox.hpp>
+#include <bochner/autodiff/keys.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -49,5 +50,11 @@ struct ExampleSet {
   std::uint64_t fingerprint(const std::string& generator,
                             const std::vector<std::uint64_t>& parameters) const;
 };
+inline void describe(Keys& keys, ExampleSet& examples) {
+  keys("train_examples", examples.train, between(1, 1e12),
+       "generated: training examples of an epoch; they cost no memory");
+  keys("validation_examples", examples.validation, between(0, 1e12),
+       "generated: examples kept for validation, 0 for none");
+}
 
 }  // namespace bochner

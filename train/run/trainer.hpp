@@ -3,10 +3,9 @@
 
 #include <bochner/optim/ema.hpp>
 #include <bochner/optim/optimizer.hpp>
-#include <bochner/optim/schedule.hpp>
-#include <bochner/train/config/config.hpp>
 #include <bochner/train/laboratory/kernel_metrics.hpp>
 #include <bochner/train/tasks/task.hpp>
+#include <bochner/train/tasks/train_spec.hpp>
 #include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -46,7 +45,7 @@ class Trainer {
   void set_position(std::uint64_t step, std::uint64_t examples) {
     step_ = step, examples_ = examples;
   }
-  std::uint64_t examples_per_step() const { return batch_ * accumulate_; }
+  std::uint64_t examples_per_step() const { return train_.batch * train_.accumulate; }
   Optimizer& optimizer() { return *optimizer_; }
   std::optional<WeightAverage>& average() { return average_; }
   /// Parameters, buffers, moments and averages: all tensors of a checkpoint under unique names.
@@ -59,14 +58,13 @@ class Trainer {
 
   Task& task_;
   std::vector<NamedParameter> parameters_;
+  OptimizerSpec optim_;
+  TrainSpec train_;
   std::unique_ptr<Optimizer> optimizer_;
   std::optional<WeightAverage> average_;
   std::optional<KernelMonitor> kernels_;
-  Schedule schedule_;
-  double peak_rate_, clip_, clip_value_, average_decay_;
   std::uint64_t step_ = 0, examples_ = 0;
-  std::uint64_t total_steps_, batch_, accumulate_, seed_, validation_limit_;
-  bool overfit_;
+  std::uint64_t total_steps_;
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

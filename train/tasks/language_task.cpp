@@ -4,6 +4,7 @@
 #include <bochner/data/files/glob.hpp>
 #include <bochner/layers/initialize.hpp>
 #include <bochner/train/charts/format.hpp>
+#include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/language_task.hpp>
 #include <numbers>
 
@@ -11,9 +12,9 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 ByteWindows open_windows(const Config& config) {
-  ByteCorpus corpus(expand_files(config.text_list("data.files"), std::filesystem::current_path()));
-  return ByteWindows(std::move(corpus), config.count("data.length"),
-                     config.number("data.validation"), config.count("train.seed"));
+  const auto data = read_spec<DataSpec>(config, "data");
+  ByteCorpus corpus(expand_files(data.files, std::filesystem::current_path()));
+  return ByteWindows(std::move(corpus), data.length, data.validation, config.count("train.seed"));
 }
 
 }  // namespace
