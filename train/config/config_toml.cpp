@@ -166,7 +166,7 @@ class Reader {
   ParameterGroup group(const toml::node& node) const {
     const toml::table* table = node.as_table();
     if (!table) fail(node, "must be a table { match, lr_factor, weight_decay }");
-    ParameterGroup group{.lr_factor = 1};  // not that of the group before
+    ParameterGroup group{"", 1, {}};  // a factor of 1, not that of the group before
     for (const auto& [key, value] : *table) {
       const Reader reader(origin_, name_ + "." + shown_name(key.str()));
       if (key == "match") {

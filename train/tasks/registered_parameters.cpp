@@ -1,6 +1,7 @@
 #include <bochner/data/event_sequences.hpp>
 #include <bochner/data/event_table.hpp>
 #include <bochner/data/fields.hpp>
+#include <bochner/data/formats/csv.hpp>
 #include <bochner/data/pixels.hpp>
 #include <bochner/data/series_windows.hpp>
 #include <bochner/data/token_tasks.hpp>
@@ -23,10 +24,6 @@ ParameterTable registered_parameters() {
   table.add<ForecasterSpec>("model");
   table.add<EventModelSpec>("model");
   table.add<FieldModelSpec>("model");
-  table.move("model.pooling", "model.checkpoint");
-  table.move("model.mixer", "model.time");
-  table.move("model.patch.pixels", "model.intensity");
-  table.move("model.encoding", "model.intensity");
   table.add<DataSpec>("data");
   table.add<TokenTaskSpec>("data");
   table.add<ListOpsSpec>("data");
@@ -39,6 +36,10 @@ ParameterTable registered_parameters() {
   table.add<FieldSpec>("data");
   table.add<OptimizerSpec>("optim");
   table.add<TrainSpec>("train");
+  // Where the reference and the configs of runs have always had them.
+  table.move("model.pooling", "model.checkpoint");
+  table.move("model.mixer", "model.time");
+  table.move("model.intensity", "data.types");
   return ParameterTable(std::move(table.rows), key_checks());
 }
 
