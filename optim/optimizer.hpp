@@ -70,14 +70,12 @@ class Optimizer {
 /// gradients, the average of the weights.
 struct OptimizerSpec {
   std::string kind = "adamw";
-  double lr = 1e-3;
-  double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
-  double weight_decay = 0.1;  ///< see resolve_groups() for whom
   double momentum = 0.9;
   bool nesterov = false;
-  double clip = 1, clip_value = 0;
+  double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
+  double weight_decay = 0.1;  ///< see resolve_groups() for whom
   std::vector<ParameterGroup> groups = {};
-  double ema = 0;
+  double lr = 1e-3, clip = 1, clip_value = 0, ema = 0;
   Schedule schedule = {};
 };
 inline void describe(Keys& keys, OptimizerSpec& spec) {

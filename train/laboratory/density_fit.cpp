@@ -81,7 +81,8 @@ DensityFit fit_density(SpectralDensity& density, SpectralDensity& many, const Ke
   DensityFit fit;
   fit.before = error_of_draws(density, held_out);
   const auto parameters = parameters_of(density);
-  const auto optimizer = make_optimizer({.kind = "adam", .beta2 = 0.99}, parameters);
+  const auto optimizer =
+      make_optimizer({.kind = "adam", .beta2 = 0.99, .weight_decay = 0}, parameters);
   const Tensor wanted = as_tensor(train.values);
   double size = 0;
   for (const double value : train.values) size += value * value / double(train.values.size());

@@ -109,7 +109,8 @@ MapFit fit_map(FeatureMap& map, const SampleBlock& train, const SampleBlock& hel
     std::erase_if(parameters, [](const NamedParameter& named) { return is_spectral(named.name); });
   for (const NamedParameter& named : parameters) fit.parameters += named.parameter->value().size();
   if (!parameters.empty()) {
-    const auto optimizer = make_optimizer({.kind = "adam", .beta2 = 0.99}, parameters);
+    const auto optimizer =
+        make_optimizer({.kind = "adam", .beta2 = 0.99, .weight_decay = 0}, parameters);
     for (std::uint64_t step = 0; step < options.steps; ++step) {
       for (const NamedParameter& named : parameters_of(map)) named.parameter->zero_gradient();
       Tape tape;
