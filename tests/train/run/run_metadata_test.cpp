@@ -3,6 +3,7 @@
 
 #include <bochner/train/run/run_metadata.hpp>
 #include <bochner/train/run/version.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -12,7 +13,8 @@ namespace {
 using testing::MatchesRegex;
 
 TEST(RunMetadata, SaysWhatARunWasMadeOf) {
-  const std::string text = run_metadata(Config(), "bochner train a.toml", "runs/parent");
+  const std::string text =
+      run_metadata(Config(registered_parameters()), "bochner train a.toml", "runs/parent");
   const auto meta = nlohmann::json::parse(text);
   EXPECT_EQ(meta["command"], "bochner train a.toml");
   EXPECT_EQ(meta["seed"], 1);
@@ -27,7 +29,7 @@ TEST(RunMetadata, SaysWhatARunWasMadeOf) {
 TEST(RunMetadata, NamesTheCommitThatWasBuilt) {
   if (std::system("git -C '" BOCHNER_SOURCE_DIR "' rev-parse HEAD >/dev/null 2>&1") != 0)
     GTEST_SKIP() << "git knows of no commit here";
-  const auto meta = nlohmann::json::parse(run_metadata(Config(), ""));
+  const auto meta = nlohmann::json::parse(run_metadata(Config(registered_parameters()), ""));
   EXPECT_THAT(meta.value("commit", ""), MatchesRegex("[0-9a-f]{40}"));
 }
 
