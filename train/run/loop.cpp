@@ -78,8 +78,6 @@ void TrainingLoop::train_one_step() {
   TrainerState& state = session_.state();
   const auto began = Clock::now();
   const StepResult result = session_.trainer().step(observer_);
-  state.step = session_.trainer().steps();
-  state.examples = session_.trainer().examples();
   state.tokens += session_.tokens_per_step();
   state.loss_sum += result.loss;
   ++state.loss_count;
