@@ -66,9 +66,9 @@ ForkResets parse_resets(const std::string& list) {
 Session::Session(const Config& config)
     : config_(config),
       task_(make_task(config_)),
-      tokens_per_step_(examples_per_step(config_) * task_->tokens_per_example()),
-      steps_per_epoch_(
-          std::max<std::uint64_t>(1, task_->examples_per_epoch() / examples_per_step(config_))),
+      tokens_per_step_(examples_per_step(config_) * task_->data().tokens_per_example()),
+      steps_per_epoch_(std::max<std::uint64_t>(
+          1, task_->data().examples(Split::train) / examples_per_step(config_))),
       total_steps_(steps_of_key("train.steps")),
       trainer_(std::make_unique<Trainer>(config_, *task_, total_steps_)) {}
 

@@ -61,7 +61,7 @@ Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps)
       validation_limit_(config.count("train.validate.batches")),
       overfit_(config.flag("train.overfit")) {
   state_.seed = config.count("train.seed");
-  state_.data_fingerprint = task.data_fingerprint();
+  state_.data_fingerprint = task.data().fingerprint();
   state_.numerics = numerics_fingerprint();
   if (average_decay_ > 0) average_.emplace(parameters_);
   if (config.flag("train.validate.kernels")) kernels_.emplace(task.model());
@@ -78,7 +78,7 @@ double Trainer::accumulate_gradients(TapeObserver* observer, bool check_finite) 
     tape.observer = observer;
     tape.check_finite = check_finite;
     const std::uint64_t first = overfit_ ? 0 : state_.examples;
-    const Var mean = task_.loss(tape, first + micro * batch_, batch_);
+    const Var mean = task_.loss(tape, task_.data().training(first + micro * batch_, batch_));
     loss += double(mean.value().data()[0]) / double(accumulate_);
     if (!std::isfinite(loss) && !check_finite) break;
     tape.backward(accumulate_ == 1 ? mean : scale(mean, real(1.0 / double(accumulate_))));
@@ -139,7 +139,8 @@ void Trainer::blame(double loss, double norm) {
 
 std::optional<Evaluation> Trainer::validate(const std::function<bool()>& should_stop) {
   if (average_) average_->swap();
-  const auto result = validate_task(task_, batch_, validation_limit_, should_stop);
+  const auto result =
+      evaluate_task(task_, Split::validation, batch_, validation_limit_, should_stop);
   if (average_) average_->swap();
   return result;
 }

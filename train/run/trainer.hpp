@@ -34,7 +34,7 @@ class Trainer {
   StepResult step(TapeObserver* observer = nullptr);
   /// Over the validation data, with the averaged weights if there are any.
   /// `should_stop` is asked between batches; nothing is returned when it says yes.
-  std::optional<Evaluation> validate(const std::function<bool()>& should_stop);
+  std::optional<Evaluation> validate(const std::function<bool()>& should_stop = {});
   /// The learned kernels on the first validation example, with the same weights; nothing when
   /// train.validate.kernels is off. The model must be new when the trainer is made.
   std::vector<KernelMetrics> kernels();
