@@ -6,7 +6,7 @@
 #include <map>
 
 #include "data/batches.hpp"
-#include "temporary_folder.hpp"
+#include "data/temporary_folder.hpp"
 
 namespace bochner {
 namespace {

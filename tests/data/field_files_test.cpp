@@ -8,7 +8,7 @@
 #include <set>
 
 #include "data/batches.hpp"
-#include "temporary_folder.hpp"
+#include "data/temporary_folder.hpp"
 
 namespace bochner {
 namespace {
