@@ -29,6 +29,7 @@ TEST(Trainer, AStepThatIsNotFiniteChangesNothingAndNamesTheOp) {
   EXPECT_EQ(trainer.state().step, 1u);
   EXPECT_EQ(trainer.state().examples, trainer.examples_per_step());
   EXPECT_EQ(trainer.state().optimizer_steps, 1u);
+  EXPECT_EQ(trainer.state().ema_steps, 1u);
 }
 
 TEST(Trainer, RefusesAnUpdateThatIsNotFinite) {

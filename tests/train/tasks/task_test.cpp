@@ -67,6 +67,19 @@ TEST(MakeTask, TellsThePositionsOfTheLongestSequenceApart) {
   }
 }
 
+TEST(EvaluateTask, TakesAnySplitThatHasExamples) {
+  const TemporaryFolder folder;
+  const Config config = tiny_config(folder.write("text", tiny_text()), {"data.validation=0"});
+  const auto task = make_task(config);
+  const std::uint64_t examples = task->data().examples(Split::train);
+  EXPECT_EQ(evaluate_task(*task, Split::train, 7)->terms, examples * 8);
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { evaluate_task(*task, Split::test, 7); }),
+            "[evaluation] there is no test data; only tasks with splits of their own have it");
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { evaluate_task(*task, Split::validation, 7); }),
+            "[evaluation] there is no validation data; set data.validation or "
+            "data.validation_examples above 0");
+}
+
 TEST(TokenTask, ValidatesOnTheAnswersOfOtherExamples) {
   const Config config = generated({"data.kind=recall", "data.validation_examples=7"});
   const auto task = make_task(config);
