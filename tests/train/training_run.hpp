@@ -55,6 +55,12 @@ inline Config tiny_config(const std::filesystem::path& text,
   return config;
 }
 
+/// Training without a run.
+inline void train(const Config& config, Task& task, std::uint64_t steps) {
+  Trainer trainer(config, task, steps);
+  for (std::uint64_t step = 0; step < steps; ++step) trainer.step();
+}
+
 /// Calls `action` when a leg has made its `steps`-th update.
 class AfterSteps : public TapeObserver {
  public:

@@ -68,14 +68,14 @@ int eval_command(const std::string& run, const EvaluationOptions& options) {
   const auto task = make_task(config);
   load_model(checkpoint, task->model(), options.averaged);
   const std::size_t batch = config.count("train.batch");
-  const Evaluation result = *evaluate_task(*task, split.split, batch, 0, [] { return false; });
+  const Evaluation result = *evaluate_task(*task, split.split, batch);
   if (options.json) {
     fmt::print(R"({{"step":{},{}}})"
                "\n",
                checkpoint.state().step, result.json(split.loss));
   } else {
     fmt::print("step {}   {}   {}\n", checkpoint.state().step, result.words(),
-               task->describe_data());
+               task->data().words());
   }
   return exit_done;
 }

@@ -20,7 +20,7 @@ TrainingLoop::TrainingLoop(Session& session, Progress& progress, SignalGuard& si
       signals_(signals),
       observer_(observer),
       log_every_(session.steps_of_key("train.log.every")),
-      validate_every_(session.task().validation_batches(1) == 0
+      validate_every_(session.task().data().examples(Split::validation) == 0
                           ? 0
                           : session.steps_of_key("train.validate.every")),
       checkpoint_every_(0),
@@ -78,8 +78,6 @@ void TrainingLoop::train_one_step() {
   TrainerState& state = session_.state();
   const auto began = Clock::now();
   const StepResult result = session_.trainer().step(observer_);
-  state.step = session_.trainer().steps();
-  state.examples = session_.trainer().examples();
   state.tokens += session_.tokens_per_step();
   state.loss_sum += result.loss;
   ++state.loss_count;
@@ -93,8 +91,8 @@ void TrainingLoop::write_metrics(const StepResult& result) {
   const double loss = state.loss_sum / double(state.loss_count);
   session_.run().metrics().append(fmt::format(
       R"({{"step":{},"tokens":{},"epoch":{},"loss":{},"lr":{},"grad_norm":{}}})", state.step,
-      state.tokens, double(state.examples) / double(session_.task().examples_per_epoch()), loss,
-      result.learning_rate, result.gradient_norm));
+      state.tokens, double(state.examples) / double(session_.task().data().examples(Split::train)),
+      loss, result.learning_rate, result.gradient_norm));
   progress_.log(state.step, loss, result.learning_rate);
   state.loss_sum = 0;
   state.loss_count = 0;

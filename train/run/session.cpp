@@ -6,7 +6,6 @@
 #include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/run/run_metadata.hpp>
 #include <bochner/train/run/session.hpp>
-#include <bochner/train/run/version.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -67,15 +66,11 @@ ForkResets parse_resets(const std::string& list) {
 Session::Session(const Config& config)
     : config_(config),
       task_(make_task(config_)),
-      tokens_per_step_(examples_per_step(config_) * task_->tokens_per_example()),
-      steps_per_epoch_(
-          std::max<std::uint64_t>(1, task_->examples_per_epoch() / examples_per_step(config_))),
+      tokens_per_step_(examples_per_step(config_) * task_->data().tokens_per_example()),
+      steps_per_epoch_(std::max<std::uint64_t>(
+          1, task_->data().examples(Split::train) / examples_per_step(config_))),
       total_steps_(steps_of_key("train.steps")),
-      trainer_(std::make_unique<Trainer>(config_, *task_, total_steps_)) {
-  state_.seed = std::uint64_t(config_.integer("train.seed"));
-  state_.data_fingerprint = task_->data_fingerprint();
-  state_.numerics = numerics_fingerprint();
-}
+      trainer_(std::make_unique<Trainer>(config_, *task_, total_steps_)) {}
 
 std::uint64_t Session::steps_of_key(const char* key) const {
   return std::uint64_t(steps_of(config_.period(key), std::int64_t(tokens_per_step_),
@@ -117,8 +112,8 @@ Session Session::resume(FileStorage& storage, const Path& directory,
     return session;
   }
   const TrainerState& saved = checkpoint->state();
-  require_same_data(directory, saved, session.state_);
-  compare_numerics(directory, saved, session.state_, strict, notes);
+  require_same_data(directory, saved, session.state());
+  compare_numerics(directory, saved, session.state(), strict, notes);
   session.restore(*checkpoint);
   session.run_->metrics().rewind(saved.metrics_bytes);
   session.keep_changes(before);
@@ -146,7 +141,7 @@ void Session::take_over(const CheckpointReader& checkpoint, const ForkResets& re
         "train.steps, or count from 0 again: --reset schedule",
         checkpoint.path().string(), saved.step, total_steps_));
   std::vector<NamedTensor> wanted;
-  for (const NamedTensor& named : trainer_->state()) {
+  for (const NamedTensor& named : trainer_->tensors()) {
     const bool optimizer = named.name.starts_with("optimizer/"),
                average = named.name.starts_with("ema/");
     if ((optimizer && resets.optimizer) || (average && resets.ema)) continue;
@@ -154,17 +149,17 @@ void Session::take_over(const CheckpointReader& checkpoint, const ForkResets& re
   }
   for (const std::string& left_out : load_tensors(checkpoint, wanted))
     notes.push_back("starts anew: " + left_out);
-  trainer_->set_position(resets.schedule ? 0 : saved.step, resets.data ? 0 : saved.examples);
-  if (!resets.optimizer) trainer_->optimizer().set_steps(saved.optimizer_steps);
-  if (!resets.ema && trainer_->average()) trainer_->average()->set_steps(saved.ema_steps);
-  state_.step = trainer_->steps();
-  state_.examples = trainer_->examples();
-  state_.tokens = state_.step * tokens_per_step_;
+  const bool averages = config_.number("optim.ema") > 0;
+  if (!resets.schedule) state().step = saved.step;
+  if (!resets.data) state().examples = saved.examples;
+  if (!resets.optimizer) state().optimizer_steps = saved.optimizer_steps;
+  if (!resets.ema && averages) state().ema_steps = saved.ema_steps;
+  state().tokens = state().step * tokens_per_step_;
 }
 
 void Session::require_space() {
   std::uint64_t bytes = 0;
-  for (const NamedTensor& named : trainer_->state()) bytes += named.tensor->size() * sizeof(real);
+  for (const NamedTensor& named : trainer_->tensors()) bytes += named.tensor->size() * sizeof(real);
   run_->preflight(bytes);
 }
 
@@ -173,21 +168,16 @@ void Session::keep_changes(const Config& before) {
 }
 
 void Session::restore(const CheckpointReader& checkpoint) {
-  require_complete(checkpoint, load_tensors(checkpoint, trainer_->state()));
-  const std::string numerics = state_.numerics;
-  state_ = checkpoint.state();
-  state_.numerics = numerics;
-  trainer_->set_position(state_.step, state_.examples);
-  trainer_->optimizer().set_steps(state_.optimizer_steps);
-  if (trainer_->average()) trainer_->average()->set_steps(state_.ema_steps);
+  require_complete(checkpoint, load_tensors(checkpoint, trainer_->tensors()));
+  const std::string numerics = state().numerics;
+  state() = checkpoint.state();
+  state().numerics = numerics;
 }
 
 CheckpointContent Session::content() {
-  state_.optimizer_steps = trainer_->optimizer().steps();
-  state_.ema_steps = trainer_->average() ? trainer_->average()->steps() : 0;
-  state_.metrics_bytes = run_->metrics().bytes();
-  CheckpointContent content{print_config(config_), {}, state_};
-  for (const NamedTensor& named : trainer_->state()) {
+  state().metrics_bytes = run_->metrics().bytes();
+  CheckpointContent content{print_config(config_), {}, state()};
+  for (const NamedTensor& named : trainer_->tensors()) {
     content.tensors.push_back({named.name, named.tensor->shape(), named.tensor->data()});
   }
   return content;
@@ -195,8 +185,8 @@ CheckpointContent Session::content() {
 
 Path Session::save() {
   const Path path = run_->save(content());
-  run_->retain(state_, {std::size_t(config_.integer("train.checkpoint.keep_last")),
-                        std::size_t(config_.integer("train.checkpoint.keep_best"))});
+  run_->retain(state(), {std::size_t(config_.integer("train.checkpoint.keep_last")),
+                         std::size_t(config_.integer("train.checkpoint.keep_best"))});
   return path;
 }
 

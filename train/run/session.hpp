@@ -34,7 +34,7 @@ class Session {
   Task& task() { return *task_; }
   Trainer& trainer() { return *trainer_; }
   RunDirectory& run() { return *run_; }
-  TrainerState& state() { return state_; }
+  TrainerState& state() { return trainer_->state(); }
   std::uint64_t total_steps() const { return total_steps_; }
   std::uint64_t tokens_per_step() const { return tokens_per_step_; }
   /// A period of the config in steps; 0 when off.
@@ -61,7 +61,6 @@ class Session {
   std::uint64_t tokens_per_step_, steps_per_epoch_, total_steps_;
   std::unique_ptr<Trainer> trainer_;
   std::optional<RunDirectory> run_;
-  TrainerState state_;
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

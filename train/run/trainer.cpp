@@ -4,6 +4,7 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/optim/clip.hpp>
 #include <bochner/train/run/trainer.hpp>
+#include <bochner/train/run/version.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -28,6 +29,9 @@ Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps)
       train_(read_spec<TrainSpec>(config, "train")),
       optimizer_(make_optimizer(optim_, parameters_)),
       total_steps_(total_steps) {
+  state_.seed = train_.seed;
+  state_.data_fingerprint = task.data().fingerprint();
+  state_.numerics = numerics_fingerprint();
   if (optim_.ema > 0) average_.emplace(parameters_);
   if (train_.validate_kernels) kernels_.emplace(task.model());
 }
@@ -38,12 +42,12 @@ double Trainer::accumulate_gradients(TapeObserver* observer, bool check_finite) 
   for (std::uint64_t micro = 0; micro < train_.accumulate; ++micro) {
     Tape tape;
     tape.training = true;
-    tape.seed = train_.seed;
-    tape.step = steps() * train_.accumulate + micro;
+    tape.seed = state_.seed;
+    tape.step = state_.step * train_.accumulate + micro;
     tape.observer = observer;
     tape.check_finite = check_finite;
-    const std::uint64_t first = train_.overfit ? 0 : examples_;
-    const Var mean = task_.loss(tape, first + micro * train_.batch, train_.batch);
+    const std::uint64_t first = (train_.overfit ? 0 : state_.examples) + micro * train_.batch;
+    const Var mean = task_.loss(tape, task_.data().training(first, train_.batch));
     loss += double(mean.value().data()[0]) / double(train_.accumulate);
     if (!std::isfinite(loss) && !check_finite) break;
     tape.backward(train_.accumulate == 1 ? mean
@@ -55,7 +59,7 @@ double Trainer::accumulate_gradients(TapeObserver* observer, bool check_finite) 
 StepResult Trainer::step(TapeObserver* observer) {
   if (observer) observer->step_began();
   StepResult result;
-  result.learning_rate = learning_rate(optim_.schedule, optim_.lr, steps(), total_steps_);
+  result.learning_rate = learning_rate(optim_.schedule, optim_.lr, state_.step, total_steps_);
   result.loss = accumulate_gradients(observer, false);
   if (!std::isfinite(result.loss)) blame(result.loss, 0);
   result.gradient_norm =
@@ -64,10 +68,11 @@ StepResult Trainer::step(TapeObserver* observer) {
   if (optim_.clip_value > 0) clip_by_value(parameters_, optim_.clip_value);
   optimizer_->step(result.learning_rate);
   require_finite_update(result.learning_rate);
-  if (average_) average_->update(optim_.ema);
+  if (average_) average_->update(optim_.ema, state_.ema_steps++);
   if (observer) observer->recorded("optimizer", 0);
-  ++step_;
-  examples_ += examples_per_step();
+  ++state_.step;
+  ++state_.optimizer_steps;
+  state_.examples += examples_per_step();
   return result;
 }
 
@@ -78,7 +83,7 @@ void Trainer::require_finite_update(double learning_rate) {
     throw DivergedError(fmt::format(
         "step {}: the update with learning rate {} makes {} infinite; this step is not saved. "
         "Lower optim.lr or set optim.clip",
-        steps() + 1, learning_rate, named.name));
+        state_.step + 1, learning_rate, named.name));
   }
 }
 
@@ -97,7 +102,7 @@ void Trainer::blame(double loss, double norm) {
   }
   throw DivergedError(fmt::format(
       "step {}: {} is not finite: {}; nothing was changed. Lower optim.lr or set optim.clip",
-      steps() + 1,
+      state_.step + 1,
       std::isfinite(loss) ? fmt::format("the gradient norm {}", norm)
                           : fmt::format("the loss {}", loss),
       cause));
@@ -105,7 +110,8 @@ void Trainer::blame(double loss, double norm) {
 
 std::optional<Evaluation> Trainer::validate(const std::function<bool()>& should_stop) {
   if (average_) average_->swap();
-  const auto result = validate_task(task_, train_.batch, train_.validate_batches, should_stop);
+  const auto result =
+      evaluate_task(task_, Split::validation, train_.batch, train_.validate_batches, should_stop);
   if (average_) average_->swap();
   return result;
 }
@@ -118,7 +124,7 @@ std::vector<KernelMetrics> Trainer::kernels() {
   return metrics;
 }
 
-std::vector<NamedTensor> Trainer::state() {
+std::vector<NamedTensor> Trainer::tensors() {
   std::vector<NamedTensor> all;
   for (const NamedParameter& named : parameters_)
     all.push_back({"model/" + named.name, &named.parameter->value()});

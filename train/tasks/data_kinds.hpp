@@ -1,7 +1,7 @@
 #pragma once
 /// What data.kind may be, which models learn it, and what its keys must satisfy.
 
-#include <bochner/data/generated.hpp>
+#include <bochner/data/dataset.hpp>
 #include <bochner/train/config/config.hpp>
 
 namespace bochner {
