@@ -2,9 +2,10 @@
 # NAME = bochner and in double for NAME = bochner64, where the command only checks gradients. What does not depend on
 # the precision is bochner_common.
 
-# The one file whose sums of products the compiler is to fuse.
-set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/autodiff/compute/small_product.cpp
-                            PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
+set(bochner_processor -march=${BOCHNER_ARCH})
+if(BOCHNER_TUNE)
+  list(APPEND bochner_processor -mtune=${BOCHNER_TUNE})
+endif()
 
 # The commit that is built, for meta.json; another commit configures anew.
 find_package(Git QUIET)
@@ -22,9 +23,10 @@ endif()
 
 function(bochner_compile_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
-  # No -ffast-math: it removes the finite checks. No contraction: fused multiply-adds are written out where wanted.
+  # No -ffast-math: it removes the finite checks. No contraction: it would follow the compiler's heuristics; fused
+  # multiply-adds are written out where wanted.
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-psabi -ffp-contract=off -fno-math-errno
-                         -fno-trapping-math -march=${BOCHNER_ARCH} $<$<CONFIG:Release>:-O3>
+                         -fno-trapping-math ${bochner_processor} $<$<CONFIG:Release>:-O3>
                          $<$<BOOL:${BOCHNER_WERROR}>:-Werror>)
   if(BOCHNER_ARCH STREQUAL native)
     target_compile_options(${target} PRIVATE -mprefer-vector-width=512)
@@ -103,7 +105,7 @@ function(bochner_libraries name)
                         $<BUILD_INTERFACE:CLI11::CLI11> $<BUILD_INTERFACE:cereal::cereal>
                         $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
   target_compile_definitions(${name}_cli PRIVATE BOCHNER_VERSION="${PROJECT_VERSION}"
-                             BOCHNER_BUILD_FLAGS="${CMAKE_BUILD_TYPE} -march=${BOCHNER_ARCH}")
+                             BOCHNER_BUILD_FLAGS="${CMAKE_BUILD_TYPE} $<JOIN:${bochner_processor}, >")
 
   add_executable(${name}_program ${PROJECT_SOURCE_DIR}/train/main.cpp)
   set_target_properties(${name}_program PROPERTIES OUTPUT_NAME ${name})
