@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/math.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/compute/reduce.hpp>
 #include <bochner/autodiff/ops/linear_attention_sources.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

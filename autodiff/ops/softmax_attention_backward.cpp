@@ -1,5 +1,5 @@
-#include <bochner/autodiff/compute/reduce.hpp>
-#include <bochner/autodiff/compute/rows.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/autodiff/compute/parallel_rows.hpp>
 #include <bochner/autodiff/ops/attention_gradients.hpp>
 #include <bochner/autodiff/ops/softmax_attention_parts.hpp>
 

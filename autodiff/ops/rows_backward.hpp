@@ -1,7 +1,7 @@
 #pragma once
 /// What ops on rows (the last axis) share.
 
-#include <bochner/autodiff/compute/rows.hpp>
+#include <bochner/autodiff/compute/parallel_rows.hpp>
 #include <bochner/autodiff/tape.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
