@@ -2,7 +2,7 @@
 /// y[i] = f(a[i], b[i], ..) over arrays that broadcast: what elementwise ops are made of.
 
 #include <array>
-#include <bochner/autodiff/compute/rows.hpp>
+#include <bochner/autodiff/compute/parallel_rows.hpp>
 #include <bochner/autodiff/tensor.hpp>
 #include <vector>
 

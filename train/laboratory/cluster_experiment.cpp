@@ -1,6 +1,6 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/compute/reduce.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
 #include <bochner/train/laboratory/cluster_experiment.hpp>

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/layers/initialize.hpp>
 #include <bochner/train/laboratory/attention_maps.hpp>
 #include <bochner/train/laboratory/estimator_study.hpp>

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/train/laboratory/feature_matrix.hpp>
 #include <bochner/train/laboratory/kernel_metrics.hpp>
 #include <cmath>

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/train/laboratory/spectrum.hpp>
 #include <cmath>
 #include <numbers>

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/quantile.hpp>
+#include <bochner/autodiff/compute/quantile_functions.hpp>
 #include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/special_functions/erf.hpp>
 #include <boost/math/special_functions/gamma.hpp>
