@@ -94,12 +94,12 @@ function(bochner_libraries name)
   endif()
   target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
   target_link_libraries(${name} PUBLIC bochner_common
-                        PRIVATE DNNL::dnnl OpenMP::OpenMP_CXX LAPACK::LAPACK xxhash::xxhash
+                        PRIVATE DNNL::dnnl OpenMP::OpenMP_CXX LAPACK::LAPACK
                         $<BUILD_INTERFACE:xtensor-blas> $<BUILD_INTERFACE:Boost::headers>)
 
   bochner_library(${name}_cli ${cli_name} ${cli_sources})
   target_precompile_headers(${name}_cli PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
-  target_link_libraries(${name}_cli PUBLIC ${name} PRIVATE fmt::fmt tomlplusplus::tomlplusplus xxhash::xxhash
+  target_link_libraries(${name}_cli PUBLIC ${name} PRIVATE fmt::fmt tomlplusplus::tomlplusplus
                         $<BUILD_INTERFACE:CLI11::CLI11> $<BUILD_INTERFACE:cereal::cereal>
                         $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
   target_compile_definitions(${name}_cli PRIVATE BOCHNER_VERSION="${PROJECT_VERSION}"
