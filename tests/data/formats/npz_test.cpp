@@ -112,6 +112,23 @@ TEST(Npz, RefusesMembersThatOverlap) {
               HasSubstr("members that overlap"));
 }
 
+/// Nothing in it contradicts anything: the bytes of one member are another member. Libraries of zip
+/// open such files, and say nothing about where members lie.
+TEST(Npz, RefusesAMemberWithinAnother) {
+  const std::string text(100, 'y');
+  const ZipMember inner{"y.npy", false, crc32_of(bytes_of(text)), text.size(), bytes_of(text)};
+  const std::string held = zip_member_header(inner) + text;
+  const ZipMember outer{"x.npy", false, crc32_of(bytes_of(held)), held.size(), bytes_of(held)};
+  const std::string header = zip_member_header(outer), front = header + held;
+  const auto closed = [&](const std::vector<ZipMember>& members,
+                          const std::vector<std::uint64_t>& offsets) {
+    return front + zip_directory_bytes(members, offsets, front.size());
+  };
+  EXPECT_THAT(problem(closed({outer, inner}, {0, header.size()})),
+              HasSubstr("members that overlap"));
+  EXPECT_THAT(problem(closed({inner}, {header.size()})), HasSubstr("is no .npy file"));
+}
+
 TEST(Npz, RefusesABombBeforeItIsUnpacked) {
   NamedArrays zeros = {{"z", xt::xarray<double>(xt::zeros<double>({1 << 20}))}};
   std::string file = written(zeros, {{}, true});
