@@ -73,7 +73,8 @@ function(bochner_common_library)
   bochner_sources(precise plain autodiff layers optim data)
   bochner_library(bochner_common common ${plain})
   target_link_libraries(bochner_common PUBLIC xtensor TBB::tbb
-                        PRIVATE LAPACK::LAPACK xxhash::xxhash ZLIB::ZLIB $<BUILD_INTERFACE:Boost::headers>)
+                        PRIVATE LAPACK::LAPACK xxhash::xxhash ZLIB::ZLIB
+                        $<BUILD_INTERFACE:xtensor-blas> $<BUILD_INTERFACE:Boost::headers>)
 endfunction()
 
 function(bochner_libraries name)
