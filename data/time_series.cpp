@@ -2,7 +2,6 @@
 #include <bochner/autodiff/shape.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
-#include <bochner/data/formats/summary.hpp>
 #include <bochner/data/time_series.hpp>
 #include <cmath>
 

@@ -32,12 +32,7 @@ std::vector<double> numbers(const std::string& file) {
 }
 
 std::string problem(const std::string& file) {
-  try {
-    numbers(file);
-  } catch (const DataError& error) {
-    return error.what();
-  }
-  return "";
+  return message_or_none<DataError>([&] { numbers(file); });
 }
 
 const NamedArrays two = {{"x", xt::xarray<double>{1, 2, 3}}, {"y", xt::xarray<double>{{4, 5}}}};
