@@ -75,7 +75,8 @@ function(bochner_common_library)
   bochner_sources(precise plain autodiff layers optim data)
   bochner_library(bochner_common common ${plain})
   target_link_libraries(bochner_common PUBLIC xtensor TBB::tbb
-                        PRIVATE LAPACK::LAPACK xxhash::xxhash ZLIB::ZLIB $<BUILD_INTERFACE:Boost::headers>)
+                        PRIVATE LAPACK::LAPACK xxhash::xxhash ZLIB::ZLIB
+                        $<BUILD_INTERFACE:xtensor-blas> $<BUILD_INTERFACE:Boost::headers>)
 endfunction()
 
 function(bochner_libraries name)
@@ -96,12 +97,12 @@ function(bochner_libraries name)
   endif()
   target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
   target_link_libraries(${name} PUBLIC bochner_common
-                        PRIVATE DNNL::dnnl OpenMP::OpenMP_CXX LAPACK::LAPACK xxhash::xxhash
+                        PRIVATE DNNL::dnnl OpenMP::OpenMP_CXX LAPACK::LAPACK
                         $<BUILD_INTERFACE:xtensor-blas> $<BUILD_INTERFACE:Boost::headers>)
 
   bochner_library(${name}_cli ${cli_name} ${cli_sources})
   target_precompile_headers(${name}_cli PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
-  target_link_libraries(${name}_cli PUBLIC ${name} PRIVATE fmt::fmt tomlplusplus::tomlplusplus xxhash::xxhash
+  target_link_libraries(${name}_cli PUBLIC ${name} PRIVATE fmt::fmt tomlplusplus::tomlplusplus
                         $<BUILD_INTERFACE:CLI11::CLI11> $<BUILD_INTERFACE:cereal::cereal>
                         $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
   target_compile_definitions(${name}_cli PRIVATE BOCHNER_VERSION="${PROJECT_VERSION}"

@@ -35,7 +35,8 @@ class TimeEncoding : public Module {
 std::vector<double> estimated_time_kernel(TimeEncoding& encoding, const std::vector<double>& lags,
                                           double at = 0);
 
-/// The encodings that configs may name.
+/// The encodings that configs may name: all densities, those of one's own where they are added
+/// first, and those without one.
 Registry<TimeEncoding, TimeEncodingSpec>& time_encodings();
 /// Null for "none".
 std::unique_ptr<TimeEncoding> make_time_encoding(const TimeEncodingSpec& spec);

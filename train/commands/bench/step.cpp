@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/data/files/digest.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/bench/child.hpp>
@@ -12,7 +13,6 @@
 #include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/run/profile.hpp>
 #include <bochner/train/run/version.hpp>
-#include <bochner/train/storage/digest.hpp>
 #include <nlohmann/json.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
