@@ -227,17 +227,18 @@ TEST(ConfidenceInterval, IsStudents) {
   EXPECT_EQ(confidence_interval({5}).half_width, 0);
 }
 
-TEST(KMeans, SeparatesWhatIsApart) {
+TEST(ClusterExperiment, SeparatesWhatIsApart) {
   Tensor rows = zeros({40, 3});
   for (std::size_t i = 0; i < 40; ++i) {
     rows.data()[3 * i] = real(i % 2 == 0 ? 10 : -10) + real(0.01) * real(i);
     rows.data()[3 * i + 1] = 7;  // a constant column
   }
-  const Clusters clusters = k_means(rows, 2, 1);
+  const Clusters clusters = standardized_clusters(rows, 2);
   for (std::size_t i = 0; i < 40; ++i) EXPECT_EQ(clusters.labels[i], clusters.labels[i % 2]);
   EXPECT_NE(clusters.labels[0], clusters.labels[1]);
-  EXPECT_NEAR(clusters.centres.data()[3 * clusters.labels[0]], 10.19, 1e-3);
-  EXPECT_THROW(k_means(rows, 41, 1), std::invalid_argument);
+  EXPECT_NEAR(clusters.centres[3 * clusters.labels[0]], 10.19, 1e-3);
+  EXPECT_NEAR(clusters.centres[3 * clusters.labels[1]], -9.8, 1e-3);
+  EXPECT_THROW(standardized_clusters(rows, 41), std::invalid_argument);
 }
 
 TEST(ClusterExperiment, HybridFeaturesAreBestAndThreadsDoNotMatter) {
