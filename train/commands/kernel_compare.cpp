@@ -6,6 +6,7 @@
 #include <bochner/train/commands/kernel_options.hpp>
 #include <bochner/train/laboratory/estimator_study.hpp>
 #include <bochner/train/laboratory/map_fit.hpp>
+#include <bochner/train/storage/json.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -70,11 +71,15 @@ void print(const Outcome& outcome, std::size_t m, bool json) {
                  after = confidence_interval(outcome.after),
                  gain = confidence_interval(outcome.gain);
   if (json) {
-    fmt::print(R"({{"features":"{}","m":{},"parameters":{},"fixed":{:.6g},"fixed_ci":{:.6g},)"
-               R"("learned":{:.6g},"learned_ci":{:.6g},"gain":{:.6g},"gain_ci":{:.6g}}})"
-               "\n",
-               outcome.features, m, outcome.parameters, before.mean, before.half_width, after.mean,
-               after.half_width, gain.mean, gain.half_width);
+    Json line = {{"features", outcome.features}, {"m", m}, {"parameters", outcome.parameters}};
+    const auto add = [&](const std::string& name, const Interval& interval) {
+      line.set(name, Json::rounded(interval.mean));
+      line.set(name + "_ci", Json::rounded(interval.half_width));
+    };
+    add("fixed", before);
+    add("learned", after);
+    add("gain", gain);
+    fmt::print("{}\n", line.line());
     return;
   }
   fmt::print("{:<22} {:>10}   {:>7.4f} ± {:<7.4f} {:>7.4f} ± {:<7.4f} {:>6.1f} % ± {:.1f}\n",

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bochner/autodiff/compute/reduce.hpp>
 #include <bochner/train/laboratory/feature_matrix.hpp>
@@ -50,7 +48,8 @@ double participation_ratio(FeatureMatrix k) {
     for (std::size_t f = 0; f < F; ++f) row[f] = length > 0 ? row[f] / length : real(0);
   }
   const Tensor cosines = products(k, k);
-  return double(T) * double(T) / sum_of_squares(cosines.data(), cosines.size());
+  const double squares = sum_of_squares(cosines.data(), cosines.size());
+  return squares > 0 ? double(T) * double(T) / squares : 0;
 }
 
 }  // namespace
@@ -102,13 +101,14 @@ std::vector<KernelMetrics> KernelMonitor::measure(Task& task) {
   return all;
 }
 
-std::string json_of(const std::vector<KernelMetrics>& metrics) {
-  std::string text;
+Json json_of(const std::vector<KernelMetrics>& metrics) {
+  Json layers = Json::array();
   for (const KernelMetrics& one : metrics)
-    text += fmt::format(
-        R"({}{{"layer":"{}","error":{:.6g},"effective_features":{:.6g},"drift":{:.6g}}})",
-        text.empty() ? "" : ",", one.layer, one.error, one.effective_features, one.drift);
-  return "[" + text + "]";
+    layers.push({{"layer", one.layer},
+                 {"error", Json::rounded(one.error)},
+                 {"effective_features", Json::rounded(one.effective_features)},
+                 {"drift", Json::rounded(one.drift)}});
+  return layers;
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

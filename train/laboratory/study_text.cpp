@@ -1,12 +1,10 @@
 #include <fmt/format.h>
 
 #include <bochner/train/laboratory/study_report.hpp>
-#include <nlohmann/json.hpp>
+#include <bochner/train/storage/json.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
-
-using Json = nlohmann::json;
 
 std::string number_or_dash(const std::optional<double>& number) {
   return number ? fmt::format("{:.3g}", *number) : "-";
@@ -37,22 +35,22 @@ std::string maps_table(const KernelStudy& study) {
 }
 
 Json json_of(const ErrorAtM& row) {
-  Json json{{"m", row.m},
-            {"features", row.features},
-            {"bias", row.bias},
-            {"bias_sigmas", row.bias_sigmas},
-            {"variance", row.variance},
-            {"error", row.error},
-            {"error_quartiles", {row.error_low, row.error_high}},
-            {"attention", row.attention}};
-  if (row.exact_variance) json["exact_variance"] = *row.exact_variance;
-  if (row.exact_error) json["exact_error"] = *row.exact_error;
+  Json json = {{"m", row.m},
+               {"features", row.features},
+               {"bias", row.bias},
+               {"bias_sigmas", row.bias_sigmas},
+               {"variance", row.variance},
+               {"error", row.error},
+               {"error_quartiles", Json::array({row.error_low, row.error_high})},
+               {"attention", row.attention}};
+  if (row.exact_variance) json.set("exact_variance", *row.exact_variance);
+  if (row.exact_error) json.set("exact_error", *row.exact_error);
   return json;
 }
 
 Json json_of(const EstimatorStudy& study) {
   Json rows = Json::array();
-  for (const ErrorAtM& row : study.rows) rows.push_back(json_of(row));
+  for (const ErrorAtM& row : study.rows) rows.push(json_of(row));
   return rows;
 }
 
@@ -82,26 +80,26 @@ std::string study_text(const KernelStudy& study, double wanted) {
 }
 
 std::string study_json(const KernelStudy& study, double wanted) {
-  Json json{{"features", study.spec.kind},
-            {"density", study.spec.density.kind},
-            {"draws", study.spec.density.draws},
-            {"d", study.dim},
-            {"seeds", study.seeds},
-            {"sample", study.sample},
-            {"median_sum_norm", study.sum_norm},
-            {"closed_kernel", study.standard.has_closed_kernel},
-            {"standard", json_of(study.standard)},
-            {"smallest_eigenvalue", study.definiteness.smallest},
-            {"asymmetry", study.definiteness.asymmetry},
-            {"wanted_error", wanted},
-            {"needed_m", study.standard.needed(wanted)},
-            {"advice", advice(study, wanted)}};
-  if (study.configured) json["configured"] = json_of(*study.configured);
-  for (const MapComparison& map : study.maps) {
-    json["maps"].push_back(json_of(map.result));
-    json["maps"].back()["map"] = map.features;
-  }
-  return json.dump();
+  Json json = {{"features", study.spec.kind},
+               {"density", study.spec.density.kind},
+               {"draws", study.spec.density.draws},
+               {"d", study.dim},
+               {"seeds", study.seeds},
+               {"sample", study.sample},
+               {"median_sum_norm", study.sum_norm},
+               {"closed_kernel", study.standard.has_closed_kernel},
+               {"standard", json_of(study.standard)},
+               {"smallest_eigenvalue", study.definiteness.smallest},
+               {"asymmetry", study.definiteness.asymmetry},
+               {"wanted_error", wanted},
+               {"needed_m", study.standard.needed(wanted)},
+               {"advice", advice(study, wanted)}};
+  if (study.configured) json.set("configured", json_of(*study.configured));
+  if (study.maps.empty()) return json.line();
+  Json maps;
+  for (const MapComparison& map : study.maps)
+    maps.push(json_of(map.result).set("map", map.features));
+  return json.set("maps", maps).line();
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -5,8 +5,8 @@
 #include <bochner/train/laboratory/kernel_study.hpp>
 #include <bochner/train/laboratory/study_report.hpp>
 #include <bochner/train/run/metrics_log.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "data/temporary_folder.hpp"
 #include "well_formed.hpp"
@@ -72,9 +72,9 @@ TEST(Study, SaysWhatIsNeededAsTextJsonAndPage) {
   EXPECT_NEAR(study.definiteness.asymmetry, 0, 1e-6);
   EXPECT_THAT(advice(study, 0.1).front(), HasSubstr("needed for 0.1"));
   EXPECT_THAT(study_text(study, 0.1), HasSubstr("against exp(q.k/sqrt(d))"));
-  const auto json = nlohmann::json::parse(study_json(study, 0.1));
-  EXPECT_EQ(json["standard"].size(), 2u);
-  EXPECT_GT(json["needed_m"].get<double>(), 16);
+  const Json json = Json::parse(study_json(study, 0.1));
+  EXPECT_EQ(json["standard"].items().size(), 2u);
+  EXPECT_GT(json["needed_m"].number(), 16);
   Page page("<study>", "&");
   add_study(page, study, 0.1);
   EXPECT_EQ(xml_problem(page.html()), "");
