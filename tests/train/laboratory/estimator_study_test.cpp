@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "data/temporary_folder.hpp"
-#include "well_formed.hpp"
+#include "train/well_formed.hpp"
 
 namespace bochner {
 namespace {

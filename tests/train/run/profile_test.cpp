@@ -5,7 +5,7 @@
 #include <bochner/train/run/profile.hpp>
 #include <thread>
 
-#include "training_run.hpp"
+#include "train/training_run.hpp"
 
 namespace bochner {
 namespace {
