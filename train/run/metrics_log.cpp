@@ -5,11 +5,9 @@
 namespace bochner {
 namespace {
 
-void append(LoggedCurve& curve, double step, const Json& value) {
-  const std::optional<double> number = value.number();
-  if (!number) return;
+void append(LoggedCurve& curve, double step, double value) {
   curve.step.push_back(step);
-  curve.value.push_back(*number);
+  curve.value.push_back(value);
 }
 
 void append_kernels(MetricsLog& log, double step, const Json& layers) {
@@ -17,7 +15,7 @@ void append_kernels(MetricsLog& log, double step, const Json& layers) {
     const std::string* name = layer["layer"].text();
     if (!name) continue;
     for (const auto& [key, value] : layer.members())
-      if (key != "layer") append(log.kernels[key][*name], step, value);
+      if (const auto number = value.number()) append(log.kernels[key][*name], step, *number);
   }
 }
 
@@ -26,11 +24,9 @@ void append_line(MetricsLog& log, std::string_view line, const std::string& plac
   const std::optional<double> step = entry["step"].number();
   if (!step) throw DataError(place + ": no line of metrics; remove it, or restore the file");
   for (const auto& [key, value] : entry.members()) {
-    if (key == "kernels") {
-      append_kernels(log, *step, value);
-    } else if (key != "step") {
-      append(log.curves[key], *step, value);
-    }
+    const std::optional<double> number = value.number();
+    if (key == "kernels") append_kernels(log, *step, value);
+    if (key != "step" && number) append(log.curves[key], *step, *number);
   }
 }
 

@@ -1,10 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bochner/data/files/errors.hpp>
 #include <bochner/train/laboratory/kernel_study.hpp>
 #include <bochner/train/laboratory/study_report.hpp>
-#include <bochner/train/run/metrics_log.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <cmath>
 
@@ -105,21 +103,6 @@ TEST(Median, AndQuantilesAreThoseOfSortedNumbers) {
   EXPECT_EQ(median({5, 1, 3}), 3);
   EXPECT_EQ(quantile({4, 1, 3, 2, 0}, 0.25), 1);
   EXPECT_EQ(median({}), 0);
-}
-
-TEST(MetricsLog, HoldsCurvesAndKernels) {
-  const MetricsLog log =
-      read_metrics(R"({"step":1,"loss":2.5,"lr":0.1})"
-                   "\n"
-                   R"({"step":2,"valid":2.0,"kernels":[{"layer":"a","error":0.5}]})"
-                   "\n"
-                   R"({"step":3,"lo)",
-                   "m");
-  EXPECT_THAT(log.curves.at("loss").value, ElementsAre(2.5));
-  EXPECT_THAT(log.curves.at("valid").step, ElementsAre(2));
-  EXPECT_THAT(log.kernels.at("error").at("a").value, ElementsAre(0.5));
-  for (const char* bad : {"x\n", "[]\n", "{}\n", "{\"step\":\"1\"}\n", "\n"})
-    EXPECT_THAT(message_of<DataError>([&] { read_metrics(bad, "m"); }), HasSubstr("m:1: ")) << bad;
 }
 
 }  // namespace

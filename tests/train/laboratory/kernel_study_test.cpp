@@ -13,7 +13,9 @@
 #include <bochner/train/laboratory/kernel_metrics.hpp>
 #include <bochner/train/laboratory/map_fit.hpp>
 #include <bochner/train/laboratory/spectrum.hpp>
+#include <bochner/train/run/metrics_log.hpp>
 #include <cmath>
+#include <limits>
 
 #include "data/temporary_folder.hpp"
 
@@ -53,6 +55,18 @@ KernelMetrics metrics_of(const std::vector<real>& features, std::size_t T, std::
 TEST(KernelMetrics, CountFeaturesThatPointDifferentWays) {
   EXPECT_NEAR(metrics_of({1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3}, 3, 4).effective_features, 1, 1e-5);
   EXPECT_NEAR(metrics_of({1, 0, 0, 0, 5, 0, 0, 0, 9}, 3, 3).effective_features, 3, 1e-5);
+}
+
+TEST(KernelMetrics, OfFeaturesThatVanishCanBeRead) {
+  KernelMetrics metrics = metrics_of({0, 0, 0, 0, 0, 0}, 3, 2);
+  EXPECT_EQ(metrics.effective_features, 0);
+  EXPECT_EQ(metrics.error, 0);
+  metrics.layer = "mixer";
+  metrics.drift = std::numeric_limits<double>::infinity();
+  const Json line = Json{{"step", 1}}.set("kernels", json_of({metrics}));
+  const MetricsLog log = read_metrics(line.line() + "\n", "metrics");
+  EXPECT_EQ(log.kernels.at("effective_features").at("mixer").value, std::vector<double>{0});
+  EXPECT_FALSE(log.kernels.contains("drift")) << "null is a missing number";
 }
 
 TEST(KernelMetrics, ErrorIsThatOfAMeanOfTerms) {
