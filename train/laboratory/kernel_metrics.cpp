@@ -9,14 +9,6 @@ namespace {
 
 constexpr std::size_t most_positions = 256;
 
-/// The first positions of the first example. (B, T, H, d) -> (1, T', H, d)
-Tensor beginning(const Tensor& x) {
-  const std::size_t T = std::min(x.shape()[1], most_positions);
-  Tensor y = uninitialized({1, T, x.shape()[2], x.shape()[3]});
-  std::copy_n(x.data(), y.size(), y.data());
-  return y;
-}
-
 /// Every row of weights counts alike, whatever its query's norm: errors and weights are divided by
 /// the sum of the row. A sum S1 of F terms with sum of squares S2 has the variance F/(F-1) (S2 -
 /// S1^2/F).
@@ -92,8 +84,8 @@ std::vector<KernelMetrics> KernelMonitor::measure(Task& task) {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     if (samples[i].q.dimension() != 4) continue;
     KernelMetrics metrics{.layer = layers_[i].name};
-    measure_features(*layers_[i].features, beginning(samples[i].q), beginning(samples[i].k),
-                     metrics);
+    measure_features(*layers_[i].features, first_positions(samples[i].q, most_positions),
+                     first_positions(samples[i].k, most_positions), metrics);
     if (layers_[i].density)
       metrics.drift = spectral_drift(frequencies_of(*layers_[i].density), start_[i]);
     all.push_back(std::move(metrics));

@@ -1,8 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bochner/train/charts/page.hpp>
 #include <bochner/train/laboratory/kernel_study.hpp>
-#include <bochner/train/laboratory/study_report.hpp>
+#include <bochner/train/laboratory/statistics.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <cmath>
 

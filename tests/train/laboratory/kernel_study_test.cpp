@@ -13,6 +13,7 @@
 #include <bochner/train/laboratory/kernel_metrics.hpp>
 #include <bochner/train/laboratory/map_fit.hpp>
 #include <bochner/train/laboratory/spectrum.hpp>
+#include <bochner/train/laboratory/statistics.hpp>
 #include <bochner/train/run/metrics_log.hpp>
 #include <cmath>
 #include <limits>
