@@ -4,6 +4,7 @@
 #include <bochner/optim/clip.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/optim/schedule.hpp>
+#include <bochner/train/laboratory/feature_matrix.hpp>
 #include <bochner/train/laboratory/map_fit.hpp>
 #include <cmath>
 #include <functional>
@@ -18,12 +19,6 @@ struct Target {
   Tensor log_sums;  // (n, 1)
   double size = 0;  // sum of squares of the weights
 };
-
-Tensor as_tokens(const Tensor& rows) {
-  Tensor tokens = rows;
-  tokens.reshape(Shape{1, rows.shape()[0], 1, rows.shape()[1]});
-  return tokens;
-}
 
 using LogKernel = std::function<double(const std::vector<double>& q, const std::vector<double>& k)>;
 
@@ -122,22 +117,6 @@ MapFit fit_map(FeatureMap& map, const SampleBlock& train, const SampleBlock& hel
   fit.after = measured_error(map, test);
   fit.train_after = measured_error(map, target);
   return fit;
-}
-
-Interval confidence_interval(const std::vector<double>& numbers) {
-  // 97.5 % quantiles of Student's t with 1, 2, ... degrees of freedom.
-  constexpr double quantiles[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365,
-                                  2.306,  2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
-                                  2.131,  2.120, 2.110, 2.101, 2.093, 2.086};
-  const std::size_t n = numbers.size();
-  Interval interval;
-  for (const double number : numbers) interval.mean += number / double(n);
-  if (n < 2) return interval;
-  double square = 0;
-  for (const double number : numbers) square += std::pow(number - interval.mean, 2);
-  const double t = n - 2 < std::size(quantiles) ? quantiles[n - 2] : 1.98;
-  interval.half_width = t * std::sqrt(square / double(n - 1) / double(n));
-  return interval;
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION
