@@ -2,6 +2,9 @@
 # NAME = bochner and in double for NAME = bochner64, where the command only checks gradients. What does not depend on
 # the precision is bochner_common.
 
+# It includes the C interface of BLAS, which xtensor-blas declares in its own way.
+set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/autodiff/compute/gemm.cpp
+                            PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 # The one file whose sums of products the compiler is to fuse.
 set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/autodiff/compute/small_product.cpp
                             PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
@@ -38,8 +41,31 @@ function(bochner_compile_options target)
   endif()
 endfunction()
 
+# Sources of one folder are compiled together, this many at a time: most of a compiler's time goes into headers and
+# templates that they share. Anonymous names must therefore differ within a folder.
+set(BOCHNER_SOURCES_A_UNIT 8)
+
+# bochner_group(TARGET SOURCE...): sets the groups of the target's unity build.
+function(bochner_group target)
+  set(last_folder)
+  foreach(source ${ARGN})
+    get_filename_component(folder ${source} DIRECTORY)
+    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
+    if(NOT folder STREQUAL last_folder)
+      set(count 0)
+      set(last_folder ${folder})
+    endif()
+    string(REPLACE / _ group ${folder})
+    math(EXPR number "${count} / ${BOCHNER_SOURCES_A_UNIT}")
+    math(EXPR count "${count} + 1")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group}_${number})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
 function(bochner_library target export_name)
   add_library(${target} STATIC ${ARGN})
+  bochner_group(${target} ${ARGN})
   add_library(bochner::${export_name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${export_name} POSITION_INDEPENDENT_CODE ON)
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
