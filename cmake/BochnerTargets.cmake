@@ -6,6 +6,9 @@ set(bochner_processor -march=${BOCHNER_ARCH})
 if(BOCHNER_TUNE)
   list(APPEND bochner_processor -mtune=${BOCHNER_TUNE})
 endif()
+# It includes the C interface of BLAS, which xtensor-blas declares in its own way.
+set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/autodiff/compute/gemm.cpp
+                            PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
 # The commit that is built, for meta.json; another commit configures anew.
 find_package(Git QUIET)
@@ -40,8 +43,31 @@ function(bochner_compile_options target)
   endif()
 endfunction()
 
+# Sources of one folder are compiled together, this many at a time: most of a compiler's time goes into headers and
+# templates that they share. Anonymous names must therefore differ within a folder.
+set(BOCHNER_SOURCES_A_UNIT 8)
+
+# bochner_group(TARGET SOURCE...): sets the groups of the target's unity build.
+function(bochner_group target)
+  set(last_folder)
+  foreach(source ${ARGN})
+    get_filename_component(folder ${source} DIRECTORY)
+    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
+    if(NOT folder STREQUAL last_folder)
+      set(count 0)
+      set(last_folder ${folder})
+    endif()
+    string(REPLACE / _ group ${folder})
+    math(EXPR number "${count} / ${BOCHNER_SOURCES_A_UNIT}")
+    math(EXPR count "${count} + 1")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group}_${number})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
 function(bochner_library target export_name)
   add_library(${target} STATIC ${ARGN})
+  bochner_group(${target} ${ARGN})
   add_library(bochner::${export_name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${export_name} POSITION_INDEPENDENT_CODE ON)
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
