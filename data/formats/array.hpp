@@ -27,5 +27,7 @@ std::optional<std::size_t> find_column(const std::vector<std::string>& names, st
 
 /// Takes the bytes of a file in pieces, in their order.
 using Sink = std::function<void(std::string_view)>;
+/// Bytes handed on at a time.
+inline constexpr std::size_t piece_size = 1 << 16;
 
 }  // namespace bochner

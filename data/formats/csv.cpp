@@ -16,8 +16,7 @@ namespace {
 
 constexpr double missing_value = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* missing_time = "is no time stamp; none may be missing";
-constexpr std::size_t most_names = 20;       // in a message
-constexpr std::size_t piece_size = 1 << 16;  // bytes handed on at a time
+constexpr std::size_t most_names = 20;  // in a message
 
 bool is_missing(std::string_view text) {
   constexpr std::string_view words[] = {"", "NA", "N/A", "nan", "NaN", "NAN", "null", "NULL"};
