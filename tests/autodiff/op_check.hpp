@@ -107,11 +107,12 @@ inline void check_op(const Op& op, const std::vector<Tensor>& inputs) {
   expect_equal_bits_for_threads(op, inputs);
 }
 
-/// The message of the std::invalid_argument that `call` throws.
-inline std::string error_of(const std::function<void()>& call) {
+/// The message of the Error that `call` throws.
+template <class Error = std::invalid_argument>
+std::string error_of(const std::function<void()>& call) {
   try {
     call();
-  } catch (const std::invalid_argument& error) {
+  } catch (const Error& error) {
     return error.what();
   }
   return "no error";
