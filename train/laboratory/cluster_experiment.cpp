@@ -205,8 +205,8 @@ double hybrid_error(const Points& points, const Tensor& w, const SquaredError& e
   return sum;
 }
 
-double error_of(std::size_t estimator, const Points& points, const Tensor& w,
-                const SquaredError& error) {
+double estimator_error(std::size_t estimator, const Points& points, const Tensor& w,
+                       const SquaredError& error) {
   if (estimator == 0) return hybrid_error(points, w, error);
   const std::vector<double> one(dim, 1.0);
   const Wave wave = estimator == 1 ? Wave::exponential : Wave::cosine;
@@ -250,7 +250,7 @@ ErrorRange range_over_seeds(std::size_t estimator, const Points& points, const S
                             std::size_t seeds, const Frequencies& frequencies) {
   ErrorRange range;
   for (std::size_t seed = 1; seed <= seeds; ++seed) {
-    const double mean = error_of(estimator, points, frequencies(seed), error);
+    const double mean = estimator_error(estimator, points, frequencies(seed), error);
     range.low = seed == 1 ? mean : std::min(range.low, mean);
     range.high = std::max(range.high, mean);
   }

@@ -10,8 +10,6 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t most_heads = 4;
-
 /// ln lambda of one head as one row: (B, T, H, m) -> (1, B T, m)
 Tensor of_head(const Tensor& logs, std::size_t head) {
   const std::size_t H = logs.shape()[2], m = logs.shape()[3], tokens = logs.size() / (H * m);
