@@ -2,6 +2,7 @@
 #include <bochner/autodiff/compute/reduce.hpp>
 #include <bochner/train/laboratory/feature_matrix.hpp>
 #include <bochner/train/laboratory/kernel_metrics.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
