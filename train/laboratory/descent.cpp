@@ -8,7 +8,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 std::vector<double> descend(const std::vector<NamedParameter>& parameters, const Descent& descent,
                             const std::function<Var(Tape& tape, std::uint64_t step)>& loss) {
   if (parameters.empty()) return {};
-  const auto optimizer = make_optimizer({.kind = "adam", .beta2 = 0.99}, parameters);
+  const auto optimizer =
+      make_optimizer({.kind = "adam", .beta2 = 0.99, .weight_decay = 0}, parameters);
   std::vector<double> losses;
   for (std::uint64_t step = 0; step < descent.steps; ++step) {
     optimizer->zero_gradients();
