@@ -5,6 +5,7 @@
 #include <bochner/layers/spectral/base_draws.hpp>
 #include <bochner/train/laboratory/cluster_experiment.hpp>
 #include <bochner/train/laboratory/feature_matrix.hpp>
+#include <bochner/train/laboratory/statistics.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -205,8 +206,8 @@ double hybrid_error(const Points& points, const Tensor& w, const SquaredError& e
   return sum;
 }
 
-double error_of(std::size_t estimator, const Points& points, const Tensor& w,
-                const SquaredError& error) {
+double estimator_error(std::size_t estimator, const Points& points, const Tensor& w,
+                       const SquaredError& error) {
   if (estimator == 0) return hybrid_error(points, w, error);
   const std::vector<double> one(dim, 1.0);
   const Wave wave = estimator == 1 ? Wave::exponential : Wave::cosine;
@@ -250,7 +251,7 @@ ErrorRange range_over_seeds(std::size_t estimator, const Points& points, const S
                             std::size_t seeds, const Frequencies& frequencies) {
   ErrorRange range;
   for (std::size_t seed = 1; seed <= seeds; ++seed) {
-    const double mean = error_of(estimator, points, frequencies(seed), error);
+    const double mean = estimator_error(estimator, points, frequencies(seed), error);
     range.low = seed == 1 ? mean : std::min(range.low, mean);
     range.high = std::max(range.high, mean);
   }
@@ -278,14 +279,12 @@ ClusterResult result_of(const Published& known, std::size_t estimator, std::size
 /// Every column to mean 0 and variance 1; a constant column becomes 0.
 std::vector<double> standardized(const std::vector<double>& rows, std::size_t d) {
   const std::size_t n = rows.size() / d;
-  std::vector<double> y(rows.size());
+  std::vector<double> y(rows.size()), column(n);
   for (std::size_t j = 0; j < d; ++j) {
-    double mean = 0, square = 0;
-    for (std::size_t i = j; i < rows.size(); i += d) mean += rows[i] / double(n);
-    for (std::size_t i = j; i < rows.size(); i += d)
-      square += (rows[i] - mean) * (rows[i] - mean) / double(n);
-    const double deviation = square > 0 ? std::sqrt(square) : 1;
-    for (std::size_t i = j; i < rows.size(); i += d) y[i] = (rows[i] - mean) / deviation;
+    for (std::size_t i = 0; i < n; ++i) column[i] = rows[i * d + j];
+    const double mean = mean_of(column), deviation = deviation_of(column);
+    for (std::size_t i = 0; i < n; ++i)
+      if (deviation > 0) y[i * d + j] = (column[i] - mean) / deviation;
   }
   return y;
 }

@@ -163,6 +163,25 @@ ErrorAtM summarize(const Measurement& measurement, const std::vector<double>& ke
   return row;
 }
 
+/// Whether a kernel at all pairs is that of softmax.
+bool is_softmax(const std::vector<double>& kernel, const KernelSample& sample,
+                const std::vector<SamplePair>& pairs) {
+  for (std::size_t p = 0; p < kernel.size(); ++p) {
+    const auto& [q, k] = sample.blocks[pairs[p].block];
+    const double exact =
+        std::exp(softmax_exponent(row_of(q, pairs[p].query), row_of(k, pairs[p].key)));
+    if (!(std::fabs(kernel[p] / exact - 1) < 1e-6)) return false;
+  }
+  return !kernel.empty();
+}
+
+std::unique_ptr<FeatureMap> calibrated_map(const FeatureSpec& spec, const KernelSample& sample,
+                                           std::size_t m) {
+  auto map = study_map(spec, sample.dim(), m, 1);
+  calibrate(*map, sample.blocks.front());
+  return map;
+}
+
 }  // namespace
 
 FeatureSpec with_standard_frequencies(FeatureSpec spec) {
@@ -195,29 +214,6 @@ std::vector<double> estimates(FeatureMap& map, const KernelSample& sample,
                               const std::vector<SamplePair>& pairs) {
   return pair_products(features_of(map, sample), pairs);
 }
-
-namespace {
-
-/// Whether a kernel at all pairs is that of softmax.
-bool is_softmax(const std::vector<double>& kernel, const KernelSample& sample,
-                const std::vector<SamplePair>& pairs) {
-  for (std::size_t p = 0; p < kernel.size(); ++p) {
-    const auto& [q, k] = sample.blocks[pairs[p].block];
-    const double exact =
-        std::exp(softmax_exponent(row_of(q, pairs[p].query), row_of(k, pairs[p].key)));
-    if (!(std::fabs(kernel[p] / exact - 1) < 1e-6)) return false;
-  }
-  return !kernel.empty();
-}
-
-std::unique_ptr<FeatureMap> calibrated_map(const FeatureSpec& spec, const KernelSample& sample,
-                                           std::size_t m) {
-  auto map = study_map(spec, sample.dim(), m, 1);
-  calibrate(*map, sample.blocks.front());
-  return map;
-}
-
-}  // namespace
 
 EstimatorStudy study_estimator(const FeatureSpec& spec, bool standard, const KernelSample& sample,
                                const StudyOptions& options) {

@@ -2,6 +2,7 @@
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/train/laboratory/feature_matrix.hpp>
 #include <bochner/train/laboratory/kernel_metrics.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -12,7 +13,7 @@ constexpr std::size_t most_positions = 256;
 /// Every row of weights counts alike, whatever its query's norm: errors and weights are divided by
 /// the sum of the row. A sum S1 of F terms with sum of squares S2 has the variance F/(F-1) (S2 -
 /// S1^2/F).
-double relative_error(const FeatureMatrix& q, const FeatureMatrix& k) {
+double attention_error(const FeatureMatrix& q, const FeatureMatrix& k) {
   const Tensor sums = products(q, k), squares = products(squared(q), squared(k));
   const std::size_t T = sums.shape()[0];
   const double F = double(q.values.shape()[1]);
@@ -54,7 +55,7 @@ void measure_features(FeatureMap& map, const Tensor& q, const Tensor& k, KernelM
   metrics.error = metrics.effective_features = 0;
   for (std::size_t h = 0; h < H; ++h) {
     const FeatureMatrix key = feature_matrix(keys, h);
-    metrics.error += relative_error(feature_matrix(queries, h), key) / double(H);
+    metrics.error += attention_error(feature_matrix(queries, h), key) / double(H);
     metrics.effective_features += participation_ratio(key) / double(H);
   }
 }

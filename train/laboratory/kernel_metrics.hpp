@@ -2,7 +2,10 @@
 /// What a training run reports of its learned kernels.
 
 #include <bochner/train/laboratory/attention_layers.hpp>
-#include <bochner/train/storage/json.hpp>
+
+namespace bochner {
+class Json;
+}
 
 namespace bochner::inline BOCHNER_PRECISION {
 

@@ -10,8 +10,6 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t most_lambda_heads = 4;
-
 /// ln lambda of one head as one row: (B, T, H, m) -> (1, B T, m)
 Tensor of_head(const Tensor& logs, std::size_t head) {
   const std::size_t H = logs.shape()[2], m = logs.shape()[3], tokens = logs.size() / (H * m);
@@ -46,7 +44,7 @@ std::string lambda_chart(const std::string& layer, WeightedFeatures& map, const 
   for (std::size_t h = 0; h < H; ++h) {
     const Tensor head = of_head(logs, h);
     spread += spread_over_inputs(head) / double(H);
-    if (h >= most_lambda_heads) continue;
+    if (h >= most_heads) continue;
     const Curve curve = spectrum_curve(head, 0, -reach, reach);
     chart.series.push_back({.name = fmt::format("head {}", h), .x = curve.x, .y = curve.y});
   }

@@ -1,9 +1,7 @@
 #include <algorithm>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/features/pff.hpp>
-#include <bochner/optim/clip.hpp>
-#include <bochner/optim/optimizer.hpp>
-#include <bochner/optim/schedule.hpp>
+#include <bochner/train/laboratory/descent.hpp>
 #include <bochner/train/laboratory/feature_matrix.hpp>
 #include <bochner/train/laboratory/map_fit.hpp>
 #include <cmath>
@@ -103,17 +101,8 @@ MapFit fit_map(FeatureMap& map, const SampleBlock& train, const SampleBlock& hel
   if (!options.density)
     std::erase_if(parameters, [](const NamedParameter& named) { return is_spectral(named.name); });
   for (const NamedParameter& named : parameters) fit.parameters += named.parameter->value().size();
-  if (!parameters.empty()) {
-    const auto optimizer = make_optimizer({.kind = "adam", .beta2 = 0.99}, parameters);
-    for (std::uint64_t step = 0; step < options.steps; ++step) {
-      for (const NamedParameter& named : parameters_of(map)) named.parameter->zero_gradient();
-      Tape tape;
-      tape.backward(error_of(tape, map, target));
-      clip_by_norm(parameters, 1.0);
-      optimizer->step(learning_rate({.kind = ScheduleKind::cosine, .warmup = 10},
-                                    options.learning_rate, step, options.steps));
-    }
-  }
+  descend(parameters, {options.steps, options.learning_rate, 10},
+          [&](Tape& tape, std::uint64_t) { return error_of(tape, map, target); });
   fit.after = measured_error(map, test);
   fit.train_after = measured_error(map, target);
   return fit;

@@ -11,7 +11,7 @@ std::string number_or_dash(const std::optional<double>& number) {
   return number ? fmt::format("{:.3g}", *number) : "-";
 }
 
-std::string error_table(const EstimatorStudy& study) {
+std::string text_table(const EstimatorStudy& study) {
   std::string text =
       fmt::format("  {:>6} {:>6} {:>9} {:>7} {:>10} {:>11} {:>9} {:>11} {:>9}\n", "m", "F", "bias",
                   "sigmas", "variance", "closed form", "error", "closed form", "attention");
@@ -108,11 +108,11 @@ std::string study_text(const KernelStudy& study, double wanted) {
           : study.standard.has_closed_kernel
               ? "frequencies from N(0, I), against the map's own kernel\n"
               : "frequencies from N(0, I), against the mean over all draws\n";
-  text += error_table(study.standard);
+  text += text_table(study.standard);
   if (study.configured)
     text += fmt::format("density {}, log_scale {}, against the mean over all draws\n",
                         study.density, study.log_scale) +
-            error_table(*study.configured);
+            text_table(*study.configured);
   text += maps_table(study);
   text += fmt::format("definite smallest eigenvalue {:.1e} of the largest, asymmetry {:.1e}\n",
                       study.definiteness.smallest, study.definiteness.asymmetry);
