@@ -114,8 +114,10 @@ std::vector<OpRow> rows() {
           "layer_norm", "", [](const Inputs& x) { return layer_norm(x[0], x[1], x[2]); },
           with_vectors(2)),
       row(
-          "rms_norm", "", [](const Inputs& x) { return rms_norm(x[0], x[1], real(0.1)); },
-          with_vectors(1)),
+          "rms_norm", "", [](const Inputs& x) { return rms_norm(x[0], x[1]); }, with_vectors(1)),
+      row(
+          "rms_norm", "LargeEpsilon",
+          [](const Inputs& x) { return rms_norm(x[0], x[1], real(0.1)); }, with_vectors(1)),
       row(
           "softmax", "", [](const Inputs& x) { return softmax(x[0]); }, last_axis_shapes),
       row(
