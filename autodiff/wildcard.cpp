@@ -3,37 +3,29 @@
 namespace bochner {
 namespace {
 
-/// Bytes of the UTF-8 character at the front; 1 where the bytes are none.
-std::size_t character_size(std::string_view text) {
-  std::size_t size = 1;
-  while (size < text.size() && (static_cast<unsigned char>(text[size]) & 0xC0u) == 0x80u) ++size;
-  return size;
-}
+bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0u) == 0x80u; }
 
 }  // namespace
 
-/// Greedy, with one place to come back to: the last star and the text it has swallowed so far.
 bool matches(std::string_view pattern, std::string_view text) {
-  std::string_view after_star, swallowed_to;
-  bool star = false;
-  while (!text.empty()) {
-    if (!pattern.empty() && pattern.front() == '*') {
-      pattern.remove_prefix(1);
-      star = true;
-      after_star = pattern;
-      swallowed_to = text;
-    } else if (!pattern.empty() && (pattern.front() == '?' || pattern.front() == text.front())) {
-      text.remove_prefix(pattern.front() == '?' ? character_size(text) : 1);
-      pattern.remove_prefix(1);
-    } else if (star) {
-      swallowed_to.remove_prefix(1);
-      text = swallowed_to;
-      pattern = after_star;
+  // After a mismatch only the latest star needs to take one more byte.
+  std::size_t p = 0, t = 0, star = pattern.npos, resume = 0;
+  while (t < text.size()) {
+    const char wanted = p < pattern.size() ? pattern[p] : '\0';
+    if (wanted == '*') {
+      star = p++;
+      resume = t;
+    } else if (p < pattern.size() && (wanted == '?' || wanted == text[t])) {
+      ++p, ++t;
+      while (wanted == '?' && t < text.size() && continues_character(text[t])) ++t;
+    } else if (star != pattern.npos) {
+      p = star + 1;
+      t = ++resume;
     } else {
       return false;
     }
   }
-  return pattern.find_first_not_of('*') == pattern.npos;
+  return pattern.find_first_not_of('*', p) == pattern.npos;
 }
 
 }  // namespace bochner
