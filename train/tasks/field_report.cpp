@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/tasks/field_report.hpp>
