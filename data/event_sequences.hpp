@@ -15,20 +15,16 @@ struct EventBatch {
 /// Of zeros.
 EventBatch empty_event_batch(std::size_t B, std::size_t T);
 
-/// Examples for a model of events, each a function of its number.
-class EventSource {
+/// Examples for a model of events.
+class EventSource : public Dataset {
  public:
-  virtual ~EventSource() = default;
-  virtual const ExampleSet& examples() const = 0;
   virtual std::size_t types() const = 0;
-  /// Training examples first, ..., first + count - 1, counted on from epoch to epoch.
-  virtual EventBatch batch(std::uint64_t first, std::size_t count) const = 0;
-  virtual EventBatch validation_batch(std::uint64_t index, std::size_t size) const = 0;
-  /// Of everything that decides the examples.
-  virtual std::uint64_t fingerprint() const = 0;
-  virtual std::string describe() const = 0;
+  virtual EventBatch batch(const Examples& examples) const = 0;
   /// The process that made them, or null where none is known.
   virtual const HawkesProcess* truth() const { return nullptr; }
+
+ protected:
+  using Dataset::Dataset;
 };
 
 /// Types in a ring: an event of type l has `branching` children of type l + 1 on the average, after
@@ -50,20 +46,18 @@ class HawkesEvents : public EventSource {
   HawkesEvents(const HawkesSpec& spec, const ExampleSet& examples);
   const HawkesSpec& spec() const { return spec_; }
   const HawkesProcess& process() const { return process_; }
-  const ExampleSet& examples() const override { return examples_; }
   std::size_t types() const override { return spec_.types; }
-  EventBatch batch(std::uint64_t first, std::size_t count) const override;
-  EventBatch validation_batch(std::uint64_t index, std::size_t size) const override;
+  EventBatch batch(const Examples& examples) const override;
+  std::uint64_t tokens_per_example() const override { return spec_.length; }
   std::uint64_t fingerprint() const override;
-  std::string describe() const override;
   const HawkesProcess* truth() const override { return &process_; }
 
+ protected:
+  std::string describe() const override;
+
  private:
-  template <class DrawsOf>
-  EventBatch gather(std::size_t count, const DrawsOf& draws_of) const;
   HawkesSpec spec_;
   HawkesProcess process_;
-  ExampleSet examples_;
 };
 
 /// What the process itself says of a batch of its events.

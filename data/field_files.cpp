@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/data/field_files.hpp>
+#include <bochner/data/files/amounts.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/formats/npy.hpp>
@@ -36,7 +37,7 @@ FieldFiles::File::File(const std::filesystem::path& path)
 }
 
 FieldFiles::FieldFiles(const std::vector<std::filesystem::path>& files, const FieldFilesSpec& spec)
-    : FieldSource({spec.seed, 0, 0}), size_{spec.frames, 0, 0} {
+    : FieldSource({spec.seed, 0, 0}, spec.patch), size_{spec.frames, 0, 0} {
   require(spec.frames >= 1, "field_files", "needs a frame");
   Part films;
   for (const auto& path : files) {
@@ -134,19 +135,11 @@ void FieldFiles::copy_example(const Part& part, std::uint64_t index, FieldBatch&
   copy_frames(stretch.file, first + T, 1, batch.next.data() + b * pixels);
 }
 
-FieldBatch FieldFiles::batch(std::uint64_t first, std::size_t count) const {
-  FieldBatch batch = empty_batch(count);
-  parallel_tasks(count, [&](std::size_t b) {
-    copy_example(train_, examples_.training_index(first + b), batch, b);
-  });
-  return batch;
-}
-
-FieldBatch FieldFiles::validation_batch(std::uint64_t index, std::size_t size) const {
-  const std::size_t count = examples_.validation_count(index, size);
-  FieldBatch batch = empty_batch(count);
-  parallel_tasks(count,
-                 [&](std::size_t b) { copy_example(validation_, index * size + b, batch, b); });
+FieldBatch FieldFiles::batch(const Examples& examples) const {
+  const Part& part = examples.split == Split::train ? train_ : validation_;
+  FieldBatch batch = empty_batch(examples.size());
+  parallel_tasks(examples.size(),
+                 [&](std::size_t b) { copy_example(part, examples.index(b), batch, b); });
   return batch;
 }
 
@@ -178,8 +171,6 @@ std::uint64_t FieldFiles::fingerprint() const {
   return examples_.fingerprint("field_files", parameters);
 }
 
-std::string FieldFiles::describe() const {
-  return std::to_string(films_) + (films_ == 1 ? " film" : " films");
-}
+std::string FieldFiles::describe_films() const { return format_number_of(films_, "film"); }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,6 +1,7 @@
 #pragma once
 /// ListOps: nested operations on lists of digits, to be evaluated to one digit.
 
+#include <bochner/data/generated.hpp>
 #include <bochner/data/labelled.hpp>
 
 namespace bochner {
@@ -42,11 +43,10 @@ class ListOps : public LabelledSequences {
   std::size_t classes() const override { return 10; }
   std::size_t length() const override { return spec_.longest + (spec_.class_token ? 1 : 0); }
   std::uint64_t fingerprint() const override;
-  std::string describe() const override;
 
  protected:
-  LabelledExample training(std::uint64_t number) const override;
-  LabelledExample held_out(std::uint64_t index) const override;
+  std::string describe() const override;
+  LabelledExample example(Split split, std::uint64_t index) const override;
   std::int32_t padding() const override { return list_padding; }
 
  private:

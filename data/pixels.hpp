@@ -23,14 +23,12 @@ class ImageSequences : public LabelledSequences {
   std::size_t classes() const override { return classes_; }
   std::size_t length() const override { return images_.pixels_each() + (class_token_ ? 1 : 0); }
   std::uint64_t fingerprint() const override;
-  std::string describe() const override;
 
  protected:
-  LabelledExample training(std::uint64_t number) const override;
-  LabelledExample held_out(std::uint64_t index) const override;
+  std::string describe() const override;
+  LabelledExample example(Split split, std::uint64_t index) const override;
 
  private:
-  LabelledExample example(std::uint64_t index) const;
   Images images_;
   std::size_t classes_;
   bool class_token_;
@@ -56,14 +54,12 @@ class Shapes : public LabelledSequences {
     return spec_.side * spec_.side + (spec_.class_token ? 1 : 0);
   }
   std::uint64_t fingerprint() const override;
-  std::string describe() const override;
 
  protected:
-  LabelledExample training(std::uint64_t number) const override;
-  LabelledExample held_out(std::uint64_t index) const override;
+  std::string describe() const override;
+  LabelledExample example(Split split, std::uint64_t index) const override;
 
  private:
-  LabelledExample draw(Draws draws) const;
   ShapesSpec spec_;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 #include <bochner/autodiff/tensor.hpp>
-#include <bochner/data/split.hpp>
+#include <bochner/data/dataset.hpp>
 #include <bochner/data/time_series.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -28,29 +28,32 @@ struct SeriesMoments {
 /// the past of a validation or test window may reach back into the split before (the protocol of
 /// Zhou et al., "Informer", 2021). Training visits its windows in another order in every epoch.
 /// Throws DataError when a split that has rows has none to predict.
-class SeriesWindows {
+class SeriesWindows : public Dataset {
  public:
   SeriesWindows(TimeSeries series, const SeriesSpec& spec);
 
   const TimeSeries& series() const { return series_; }
   const SeriesSpec& spec() const { return spec_; }
-  std::size_t rows(Split split) const;
-  std::uint64_t examples(Split split) const;
+  std::size_t rows(Split split) const { return end(split) - begin(split); }
   /// Row at which the future of a window begins, windows in the order of time.
   std::size_t first_predicted(Split split, std::uint64_t window) const;
-  /// Windows first, ..., first + count - 1 in the order of time.
-  SeriesBatch batch(Split split, std::uint64_t first, std::size_t count) const;
-  /// Training examples first, ..., first + count - 1, counted on from epoch to epoch.
-  SeriesBatch training_batch(std::uint64_t first_example, std::size_t count) const;
+  SeriesBatch batch(const Examples& windows) const;
   /// Of the training rows only.
   SeriesMoments moments() const;
+  /// Values that are forecast.
+  std::uint64_t tokens_per_example() const override { return series_.variates() * spec_.horizon; }
+  std::uint64_t fingerprint() const override { return bochner::fingerprint(series_); }
+
+ protected:
+  /// "7 variates, 17420 rows"
+  std::string describe() const override;
+  /// "8209 windows to train, 2785 to validate, 2785 to test"
+  std::string describe_splits() const override;
 
  private:
   std::size_t begin(Split split) const { return borders_[std::size_t(split)]; }
   std::size_t end(Split split) const { return borders_[std::size_t(split) + 1]; }
-  void require_windows() const;
-  template <class Row>
-  SeriesBatch gather(std::size_t count, const Row& first_predicted_row) const;
+  std::uint64_t count_windows(Split split) const;
 
   TimeSeries series_;
   SeriesSpec spec_;

@@ -22,11 +22,9 @@ class Optimizer {
   /// Forgets the gradients, so that the next backward pass starts from nothing.
   void zero_gradients();
 
-  /// Everything but steps() that a checkpoint needs: "adamw.first_moment/NAME" of each parameter,
+  /// Everything that a checkpoint needs: "adamw.first_moment/NAME" of each parameter,
   /// and "adamw.updates" (parameters).
   std::vector<NamedTensor> state();
-  std::uint64_t steps() const { return steps_; }
-  void set_steps(std::uint64_t steps) { steps_ = steps; }
 
  protected:
   /// `moments` are the names of the tensors of zeros kept for each parameter. The parameters must
@@ -62,7 +60,6 @@ class Optimizer {
   std::vector<Moment> moments_;
   Tensor updates_;  // a tensor so that it is saved like the moments; exact up to 2^24
   FlatLoop loop_;
-  std::uint64_t steps_ = 0;
 };
 
 /// What a config says about an optimizer.

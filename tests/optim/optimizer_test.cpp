@@ -174,7 +174,6 @@ TEST(Optimizer, ContinuesToTheSameBitsFromItsState) {
       if (step == 3) {
         for (std::size_t i = 0; i < restored.size(); ++i) restored[i].assign(parameters[i].value());
         copy(optimizer->state(), fresh->state());
-        fresh->set_steps(optimizer->steps());
       }
       set_normal_gradients(parameters, step);
       optimizer->step(0.01);
@@ -183,7 +182,7 @@ TEST(Optimizer, ContinuesToTheSameBitsFromItsState) {
       fresh->step(0.01);
     }
     EXPECT_EQ(all_values(restored), all_values(parameters)) << spec.kind;
-    EXPECT_EQ(fresh->steps(), 6u);
+    EXPECT_EQ(*fresh->state()[0].tensor, *optimizer->state()[0].tensor) << spec.kind;
   }
 }
 
@@ -218,7 +217,6 @@ TEST(Optimizer, LeavesParametersWithoutGradientAlone) {
     for (std::size_t i = 1; i < before.size(); ++i)
       EXPECT_EQ(*optimizer->state()[i].tensor == before[i], i % 2 == 0) << spec.kind << i;
     EXPECT_EQ(*optimizer->state()[0].tensor, (Tensor{real(2), real(1)}));
-    EXPECT_EQ(optimizer->steps(), 2u);
   }
 }
 
@@ -285,7 +283,7 @@ TEST(Optimizer, RefusesABadStep) {
   parameters[0].assign(zeros({3, 2}));
   EXPECT_THAT([&] { optimizer->step(0.1); },
               ThrowsMessage<std::invalid_argument>(HasSubstr("a has changed its shape to (3, 2)")));
-  EXPECT_EQ(optimizer->steps(), 0u);
+  EXPECT_EQ(*optimizer->state()[0].tensor, (Tensor{real(0)}));
 }
 
 TEST(Optimizer, RefusesAParameterListedTwice) {

@@ -74,7 +74,7 @@ Outcome measure(Task& task, const Projection& projection, const Variant& variant
   const Tensor original = w;
   CompressedMatrix smaller = variant.compress(w, projection.inputs);
   w = std::move(smaller.weight);
-  const double loss = validate_task(task, batch, 0, [] { return false; })->loss();
+  const double loss = evaluate_task(task, Split::validation, batch)->loss();
   w = original;
   return {variant.name, smaller.bytes, smaller.error, loss};
 }

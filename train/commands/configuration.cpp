@@ -3,7 +3,7 @@
 #include <bochner/train/commands/commands.hpp>
 #include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/config/parameter_docs.hpp>
-#include <bochner/train/run/session.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 int config_check_command(const std::string& file, const std::vector<std::string>& sets) {

@@ -69,13 +69,13 @@ int eval_command(const std::string& run, const EvaluationOptions& options) {
   const auto task = make_task(config);
   load_model(checkpoint, task->model(), options.averaged);
   const std::size_t batch = config.count("train.batch");
-  const Evaluation result = *evaluate_task(*task, split.split, batch, 0, [] { return false; });
+  const Evaluation result = *evaluate_task(*task, split.split, batch);
   if (options.json) {
     Json line = {{"step", checkpoint.state().step}};
     fmt::print("{}\n", line.set(result.json(split.loss)).line());
   } else {
     fmt::print("step {}   {}   {}\n", checkpoint.state().step, result.words(),
-               task->describe_data());
+               task->data().words());
   }
   return exit_done;
 }

@@ -3,8 +3,8 @@
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/commands.hpp>
 #include <bochner/train/commands/exit_codes.hpp>
+#include <bochner/train/run/run_reference.hpp>
 #include <bochner/train/run/safetensors.hpp>
-#include <bochner/train/run/session.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
 

@@ -1,5 +1,8 @@
 #pragma once
-#include <bochner/train/run/session.hpp>
+#include <bochner/train/run/model_weights.hpp>
+#include <bochner/train/run/run_reference.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
+#include <bochner/train/tasks/task.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

@@ -19,7 +19,8 @@ struct Specimen {
   explicit Specimen(const Config& config) : task(make_task(config)) {}
   void examine() {
     layers = attention_layers(task->model());
-    if (task->validation_batches(1) > 0) samples = attention_samples(*task, layers, 0, 1);
+    if (task->data().examples(Split::validation) > 0)
+      samples = attention_samples(*task, layers, 0, 1);
   }
 };
 
@@ -45,9 +46,9 @@ int plot_command(const std::string& reference, const std::vector<std::string>& s
   load_model(checkpoint, now.task->model(), averaged);
   start.examine();
   now.examine();
-  const RunReport report{directory.string(),        now.task->describe_model(),
-                         now.task->describe_data(), now.task->loss_unit(),
-                         checkpoint.state(),        count_parameters(now.task->model())};
+  const RunReport report{directory.string(),       now.task->describe_model(),
+                         now.task->data().words(), now.task->loss_unit(),
+                         checkpoint.state(),       count_parameters(now.task->model())};
   Page page(fmt::format("{} at step {}", directory.string(), report.state.step),
             report.model + " — " + report.data);
   add_learning(page, report, log);

@@ -21,7 +21,7 @@ TrainingLoop::TrainingLoop(Session& session, Progress& progress, SignalGuard& si
       signals_(signals),
       observer_(observer),
       log_every_(session.steps_of_key("train.log.every")),
-      validate_every_(session.task().validation_batches(1) == 0
+      validate_every_(session.task().data().examples(Split::validation) == 0
                           ? 0
                           : session.steps_of_key("train.validate.every")),
       checkpoint_every_(0),
@@ -79,8 +79,6 @@ void TrainingLoop::train_one_step() {
   TrainerState& state = session_.state();
   const auto began = Clock::now();
   const StepResult result = session_.trainer().step(observer_);
-  state.step = session_.trainer().steps();
-  state.examples = session_.trainer().examples();
   state.tokens += session_.tokens_per_step();
   state.loss_sum += result.loss;
   ++state.loss_count;
@@ -92,7 +90,8 @@ void TrainingLoop::train_one_step() {
 void TrainingLoop::write_metrics(const StepResult& result) {
   TrainerState& state = session_.state();
   const double loss = state.loss_sum / double(state.loss_count);
-  const double epoch = double(state.examples) / double(session_.task().examples_per_epoch());
+  const double epoch =
+      double(state.examples) / double(session_.task().data().examples(Split::train));
   const Json line = {
       {"step", state.step}, {"tokens", state.tokens},     {"epoch", epoch},
       {"loss", loss},       {"lr", result.learning_rate}, {"grad_norm", result.gradient_norm}};

@@ -4,6 +4,7 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/optim/clip.hpp>
 #include <bochner/train/run/trainer.hpp>
+#include <bochner/train/run/version.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -57,9 +58,11 @@ Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps)
       total_steps_(total_steps),
       batch_(config.count("train.batch")),
       accumulate_(config.count("train.accumulate")),
-      seed_(config.count("train.seed")),
       validation_limit_(config.count("train.validate.batches")),
       overfit_(config.flag("train.overfit")) {
+  state_.seed = config.count("train.seed");
+  state_.data_fingerprint = task.data().fingerprint();
+  state_.numerics = numerics_fingerprint();
   if (average_decay_ > 0) average_.emplace(parameters_);
   if (config.flag("train.validate.kernels")) kernels_.emplace(task.model());
 }
@@ -70,12 +73,12 @@ double Trainer::accumulate_gradients(TapeObserver* observer, bool check_finite) 
   for (std::uint64_t micro = 0; micro < accumulate_; ++micro) {
     Tape tape;
     tape.training = true;
-    tape.seed = seed_;
-    tape.step = steps() * accumulate_ + micro;
+    tape.seed = state_.seed;
+    tape.step = state_.step * accumulate_ + micro;
     tape.observer = observer;
     tape.check_finite = check_finite;
-    const std::uint64_t first = overfit_ ? 0 : examples_;
-    const Var mean = task_.loss(tape, first + micro * batch_, batch_);
+    const std::uint64_t first = overfit_ ? 0 : state_.examples;
+    const Var mean = task_.loss(tape, task_.data().training(first + micro * batch_, batch_));
     loss += double(mean.value().data()[0]) / double(accumulate_);
     if (!std::isfinite(loss) && !check_finite) break;
     tape.backward(accumulate_ == 1 ? mean : scale(mean, real(1.0 / double(accumulate_))));
@@ -86,7 +89,7 @@ double Trainer::accumulate_gradients(TapeObserver* observer, bool check_finite) 
 StepResult Trainer::step(TapeObserver* observer) {
   if (observer) observer->step_began();
   StepResult result;
-  result.learning_rate = learning_rate(schedule_, peak_rate_, steps(), total_steps_);
+  result.learning_rate = learning_rate(schedule_, peak_rate_, state_.step, total_steps_);
   result.loss = accumulate_gradients(observer, false);
   if (!std::isfinite(result.loss)) blame(result.loss, 0);
   result.gradient_norm = clip_ > 0 ? clip_by_norm(parameters_, clip_) : gradient_norm(parameters_);
@@ -94,10 +97,11 @@ StepResult Trainer::step(TapeObserver* observer) {
   if (clip_value_ > 0) clip_by_value(parameters_, clip_value_);
   optimizer_->step(result.learning_rate);
   require_finite_update(result.learning_rate);
-  if (average_) average_->update(average_decay_);
+  if (average_) average_->update(average_decay_, state_.ema_steps++);
   if (observer) observer->recorded("optimizer", 0);
-  ++step_;
-  examples_ += examples_per_step();
+  ++state_.step;
+  ++state_.optimizer_steps;
+  state_.examples += examples_per_step();
   return result;
 }
 
@@ -108,7 +112,7 @@ void Trainer::require_finite_update(double learning_rate) {
     throw DivergedError(fmt::format(
         "step {}: the update with learning rate {} makes {} infinite; this step is not saved. "
         "Lower optim.lr or set optim.clip",
-        steps() + 1, learning_rate, named.name));
+        state_.step + 1, learning_rate, named.name));
   }
 }
 
@@ -127,7 +131,7 @@ void Trainer::blame(double loss, double norm) {
   }
   throw DivergedError(fmt::format(
       "step {}: {} is not finite: {}; nothing was changed. Lower optim.lr or set optim.clip",
-      steps() + 1,
+      state_.step + 1,
       std::isfinite(loss) ? fmt::format("the gradient norm {}", norm)
                           : fmt::format("the loss {}", loss),
       cause));
@@ -135,7 +139,8 @@ void Trainer::blame(double loss, double norm) {
 
 std::optional<Evaluation> Trainer::validate(const std::function<bool()>& should_stop) {
   if (average_) average_->swap();
-  const auto result = validate_task(task_, batch_, validation_limit_, should_stop);
+  const auto result =
+      evaluate_task(task_, Split::validation, batch_, validation_limit_, should_stop);
   if (average_) average_->swap();
   return result;
 }
@@ -148,7 +153,7 @@ std::vector<KernelMetrics> Trainer::kernels() {
   return metrics;
 }
 
-std::vector<NamedTensor> Trainer::state() {
+std::vector<NamedTensor> Trainer::tensors() {
   std::vector<NamedTensor> all;
   for (const NamedParameter& named : parameters_)
     all.push_back({"model/" + named.name, &named.parameter->value()});

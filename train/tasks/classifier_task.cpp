@@ -86,22 +86,18 @@ ClassifierTask::ClassifierTask(const Config& config)
   initialize(model_, config.count("train.seed"));
 }
 
-Var ClassifierTask::loss(Tape& tape, std::uint64_t first, std::size_t count) {
-  const LabelledBatch batch = data_->batch(first, count);
+Var ClassifierTask::loss(Tape& tape, const Examples& examples) {
+  const LabelledBatch batch = data_->batch(examples);
   return model_.loss(tape, batch.tokens, batch.labels, batch.lengths);
 }
 
-Evaluation ClassifierTask::validate(Tape& tape, std::uint64_t index, std::size_t size) {
-  const LabelledBatch batch = data_->validation_batch(index, size);
+Evaluation ClassifierTask::evaluate(Tape& tape, const Examples& examples) {
+  const LabelledBatch batch = data_->batch(examples);
   return evaluate_answers(model_.logits(tape, batch.tokens, batch.lengths), batch.labels);
 }
 
 std::string ClassifierTask::describe_model() const {
   return fmt::format("classifier, {}, pooling {}", describe_trunk(spec_.trunk), spec_.pooling);
-}
-
-std::string ClassifierTask::describe_data() const {
-  return data_->describe() + describe_set(data_->examples());
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -62,16 +62,6 @@ EventSequences view(const EventBatch& batch) {
   return {batch.types, batch.next_types, batch.times, batch.next_times};
 }
 
-std::uint64_t right_ones(const Var& scores, const Indices& labels) {
-  const std::size_t K = scores.dim(-1);
-  std::uint64_t right = 0;
-  for (std::size_t i = 0; i < labels.values.size(); ++i) {
-    const real* row = scores.data() + i * K;
-    right += std::max_element(row, row + K) - row == labels.values[i];
-  }
-  return right;
-}
-
 /// Events begin, ..., end - 1 of a sequence.
 EventTable part_of(const EventTable& events, std::size_t begin, std::size_t end) {
   const std::size_t n = end - begin;
@@ -161,21 +151,21 @@ EventTask::EventTask(const Config& config)
       model_(spec_) {
   initialize(model_, config.count("train.seed"));
   const std::uint64_t count = std::min(scale_sequences, data_->examples().train);
-  model_.scale().fit(data_->batch(0, std::size_t(count)).times);
+  model_.scale().fit(data_->batch(data_->training(0, std::size_t(count))).times);
 }
 
-Var EventTask::loss(Tape& tape, std::uint64_t first, std::size_t count) {
-  const EventBatch batch = data_->batch(first, count);
+Var EventTask::loss(Tape& tape, const Examples& examples) {
+  const EventBatch batch = data_->batch(examples);
   return model_.loss(tape, view(batch));
 }
 
-Evaluation EventTask::validate(Tape& tape, std::uint64_t index, std::size_t size) {
-  const EventBatch batch = data_->validation_batch(index, size);
+Evaluation EventTask::evaluate(Tape& tape, const Examples& examples) {
+  const EventBatch batch = data_->batch(examples);
   const EventModel::Nats nats = model_.nats(tape, view(batch));
   const auto& next = batch.next_types.values;
   const double events = double(next.size()) - double(std::count(next.begin(), next.end(), -1));
   const double time = double(nats.time.data()[0]), type = double(nats.type.data()[0]);
-  const double right = double(right_ones(nats.log_intensity, batch.next_types));
+  const double right = double(right_answers(nats.log_intensity, batch.next_types));
   Evaluation result{(time + type) * events,
                     std::uint64_t(events),
                     loss_unit(),
@@ -216,7 +206,7 @@ NamedArray EventTask::predict(const NamedArray& input) {
 void EventTask::illustrate(Page& page) {
   if (data_->examples().validation == 0) return;
   constexpr std::size_t points = 8;
-  const EventBatch batch = data_->validation_batch(0, 1);
+  const EventBatch batch = data_->batch(data_->in_order(Split::validation, 0, 1));
   Tape tape;
   tape.recording = false;
   const Var weights = model_.outlook(tape, batch.types, batch.times);
@@ -230,10 +220,6 @@ std::string EventTask::describe_model() const {
       spec_.time.kind == "none" ? "none" : fmt::format("{} ({})", spec_.time.kind, spec_.time.use);
   return fmt::format("events, {}, positions {}, time {}", describe_stack(spec_.stack),
                      spec_.positions, time);
-}
-
-std::string EventTask::describe_data() const {
-  return data_->describe() + describe_set(data_->examples());
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -71,7 +71,7 @@ std::unique_ptr<FieldSource> open_source(const Config& config) {
   if (!reads_films(config))
     return std::make_unique<Fields>(field_spec(config), example_set(config));
   const FieldFilesSpec spec{config.count("data.frames"), config.number("data.validation"),
-                            config.count("train.seed")};
+                            config.count("train.seed"), config.count("model.patch.pixels")};
   auto films = std::make_unique<FieldFiles>(
       expand_files(config.text_list("data.files"), std::filesystem::current_path()), spec);
   require_side(config, "data.height", films->size().height);
@@ -110,6 +110,7 @@ FieldSpec field_spec(const Config& config) {
   spec.speed = config.number("data.speed");
   spec.diffusivity = config.number("data.diffusivity");
   spec.noise = config.number("data.noise");
+  spec.patch = config.count("model.patch.pixels");
   return spec;
 }
 
@@ -139,15 +140,13 @@ Tensor FieldTask::next_frames(Tensor frames) {
   return next;
 }
 
-std::uint64_t FieldTask::tokens_per_example() const { return tokens_of(model_.spec()); }
-
-Var FieldTask::loss(Tape& tape, std::uint64_t first, std::size_t count) {
-  const FieldBatch batch = standardized(data_->batch(first, count));
+Var FieldTask::loss(Tape& tape, const Examples& examples) {
+  const FieldBatch batch = standardized(data_->batch(examples));
   return model_.loss(tape, batch.frames, batch.next);
 }
 
-Evaluation FieldTask::validate(Tape& tape, std::uint64_t index, std::size_t size) {
-  const FieldBatch batch = standardized(data_->validation_batch(index, size));
+Evaluation FieldTask::evaluate(Tape& tape, const Examples& examples) {
+  const FieldBatch batch = standardized(data_->batch(examples));
   const Var predicted = model_.predict(tape, batch.frames);
   const std::size_t B = batch.next.shape()[0], T = data_->size().frames;
   const std::size_t pixels = batch.next.size() / B;
@@ -194,12 +193,6 @@ std::string FieldTask::describe_model() const {
   return fmt::format("field, {}, encoding {}{}, patches of {} x {}", describe_stack(spec.stack),
                      spec.encoding.kind, spec.every_block ? " in every block" : "", spec.patch,
                      spec.patch);
-}
-
-std::string FieldTask::describe_data() const {
-  const auto [T, H, W] = data_->size();
-  return fmt::format("{}, {} frames of {} x {}{}", data_->describe(), T, H, W,
-                     describe_set(data_->examples()));
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -46,15 +46,6 @@ Json Evaluation::json(std::string_view loss_name) const {
   return json;
 }
 
-std::uint64_t Task::batches(Split split, std::size_t batch) const {
-  return split == Split::validation ? validation_batches(batch) : 0;
-}
-
-Evaluation Task::evaluate(Tape& tape, Split split, std::uint64_t index, std::size_t batch) {
-  require(split == Split::validation, "evaluation", "this task has no ", name_of(split), " split");
-  return validate(tape, index, batch);
-}
-
 NamedArray Task::predict(const NamedArray&) {
   throw std::invalid_argument("this model predicts nothing from a table: " + describe_model());
 }
@@ -62,7 +53,7 @@ NamedArray Task::predict(const NamedArray&) {
 std::optional<Evaluation> evaluate_task(Task& task, Split split, std::size_t batch,
                                         std::uint64_t limit,
                                         const std::function<bool()>& should_stop) {
-  std::uint64_t batches = task.batches(split, batch);
+  std::uint64_t batches = task.data().batches(split, batch);
   require(batches > 0, "evaluation", "there is no ", name_of(split), " data; ",
           split == Split::validation ? "set data.validation or data.validation_examples above 0"
                                      : "only tasks with splits of their own have it");
@@ -71,8 +62,8 @@ std::optional<Evaluation> evaluate_task(Task& task, Split split, std::size_t bat
   for (std::uint64_t index = 0; index < batches; ++index) {
     Tape tape;
     tape.recording = false;
-    total += task.evaluate(tape, split, index, batch);
-    if (should_stop()) return std::nullopt;
+    total += task.evaluate(tape, task.data().part(split, index, batch));
+    if (should_stop && should_stop()) return std::nullopt;
   }
   return total;
 }

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bochner/autodiff/tensor.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/formats/npy.hpp>
 #include <cstring>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bochner/train/config/parameter_docs.hpp>
 #include <bochner/train/config/parameters.hpp>
-#include <bochner/train/run/session.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
 #include <cstdlib>
 #include <fstream>
 #include <set>
