@@ -51,7 +51,7 @@ class Var {
   bool exists() const { return value_ != nullptr || node_ != nullptr; }
   bool needs_gradient() const { return node_ != nullptr; }
   Tape* tape() const { return tape_; }
-  const std::shared_ptr<Node>& node() const { return node_; }
+  const Node* node() const { return node_.get(); }
 
   /// The same handle without its value, for closures that only pass gradients on: the value may be
   /// freed early.
@@ -69,19 +69,26 @@ class Var {
                   "a gradient must have elements of type real: write real(0.5), not 0.5");
     if (node_) add_gradient(Tensor(contribution));
   }
-  /// The other door, for products with beta = 1 and for scatter: the gradient itself, zeroed if it
-  /// was empty. Only where needs_gradient().
+  /// The other door, to add to in place: the gradient itself, zeroed if it was empty. Only where
+  /// needs_gradient().
   Tensor& gradient_buffer() const;
-  /// Whether gradient_buffer() would have to be zeroed: the next contribution may be assigned (beta
-  /// = 0).
-  bool gradient_is_empty() const { return !node_->filled; }
-  /// gradient_buffer() without the zeros, for a contribution that assigns every element.
-  Tensor& gradient_to_assign() const;
+  /// Whether a contribution has arrived.
+  bool has_gradient() const { return node_ && node_->filled; }
 
  private:
+  friend struct GradientTarget;
+  friend Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const Var& x);
   std::shared_ptr<const Tensor> value_;
   std::shared_ptr<Node> node_;
   Tape* tape_ = nullptr;
+};
+
+/// The gradient of an input that needs one, for an op that writes a product straight into it, and
+/// the beta that it must use: 0 assigns the first contribution, 1 adds a later one.
+struct GradientTarget {
+  explicit GradientTarget(const Var& x);
+  real beta;
+  real* data;
 };
 
 /// How a parameter starts. The numbers are drawn by initialize() from the seed and the parameter's

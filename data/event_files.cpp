@@ -1,9 +1,8 @@
-#include <xxhash.h>
-
 #include <algorithm>
 #include <bit>
 #include <bochner/data/event_files.hpp>
 #include <bochner/data/files/amounts.hpp>
+#include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
 
 namespace bochner {
@@ -56,9 +55,8 @@ EventBatch EventFiles::batch(const Examples& examples) const {
 std::uint64_t EventFiles::fingerprint() const {
   std::uint64_t hash = sequences_.size();
   for (const EventTable& events : sequences_) {
-    const auto& types = events.types.values;
-    hash = XXH64(events.times.data(), events.times.size() * sizeof(double), hash);
-    hash = XXH64(types.data(), types.size() * sizeof(types[0]), hash);
+    hash = digest_of_elements(events.times, hash);
+    hash = digest_of_elements(events.types.values, hash);
   }
   return examples_.fingerprint(
       "event_files", {hash, spec_.length, std::bit_cast<std::uint64_t>(spec_.validation)});

@@ -1,9 +1,8 @@
-#include <xxhash.h>
-
 #include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/data/field_files.hpp>
 #include <bochner/data/files/amounts.hpp>
+#include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/formats/npy.hpp>
 #include <bochner/data/formats/npy_header.hpp>
@@ -167,7 +166,7 @@ std::uint64_t FieldFiles::fingerprint() const {
   std::vector<std::uint64_t> parameters = {size_.frames, size_.height, size_.width};
   for (const File& file : files_) {
     parameters.insert(parameters.end(), file.array.shape().begin(), file.array.shape().end());
-    parameters.push_back(XXH64(file.input.bytes().data(), file.input.bytes().size(), 0));
+    parameters.push_back(digest_of_elements(file.input.bytes()));
   }
   return examples_.fingerprint("field_files", parameters);
 }

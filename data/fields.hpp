@@ -49,6 +49,7 @@ struct FieldMoments {
   double mean = 0, deviation = 1;
 };
 
+/// Examples for a model of fields.
 class FieldSource : public Dataset {
  public:
   virtual FieldSize size() const = 0;

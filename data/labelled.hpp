@@ -18,6 +18,7 @@ struct LabelledBatch {
   Indices labels;
 };
 
+/// Examples for a classifier.
 class LabelledSequences : public Dataset {
  public:
   /// Tokens are 0, ..., vocabulary - 1, labels 0, ..., classes - 1.

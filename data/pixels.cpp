@@ -1,7 +1,6 @@
-#include <xxhash.h>
-
 #include <algorithm>
 #include <bochner/autodiff/shape.hpp>
+#include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/generated.hpp>
 #include <bochner/data/pixels.hpp>
@@ -50,8 +49,8 @@ LabelledExample ImageSequences::example(Split split, std::uint64_t index) const 
 }
 
 std::uint64_t ImageSequences::fingerprint() const {
-  const std::uint64_t pixels = XXH64(images_.pixels.data(), images_.pixels.size(), 0);
-  const std::uint64_t labels = XXH64(images_.labels.data(), images_.labels.size(), 0);
+  const std::uint64_t pixels = digest_of_elements(images_.pixels);
+  const std::uint64_t labels = digest_of_elements(images_.labels);
   return examples_.fingerprint(
       "images", {images_.height, images_.width, images_.channels, pixels, labels, class_token_});
 }

@@ -13,9 +13,6 @@ struct ParameterSettings {
   double weight_decay = 0;
 };
 
-/// Whether the pattern, with `*` and `?`, covers the whole name.
-bool matches(const std::string& pattern, const std::string& name);
-
 /// Settings of each parameter: `weight_decay` for matrices, none for norms and biases (rank < 2)
 /// and for spectral parameters (below `features`, `density`, `time_kernel` or `time`, and those
 /// called `frequencies`), then the groups in order: the last one that matches wins. Throws when a

@@ -9,7 +9,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 class TimeEncoding;
 struct TimeEncodingSpec;
-/// The encodings that configs may name.
+/// The encodings that configs may name: all densities, those of one's own where they are added
+/// first, and those without one.
 Registry<TimeEncoding, TimeEncodingSpec>& time_encodings();
 /// "concatenate": W [x, Phi(t)] below the blocks. "add": x + W Phi(t) there. "attend": queries and
 /// keys of every block see [x, Phi(t)], values x. "rotate": queries and keys are rotated by the

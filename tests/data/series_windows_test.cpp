@@ -3,10 +3,10 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/series_windows.hpp>
 #include <cmath>
-#include <functional>
 #include <set>
 
 #include "data/batches.hpp"
+#include "data/messages.hpp"
 
 namespace bochner {
 namespace {
@@ -25,15 +25,6 @@ SeriesSpec tiny() {
   spec.lookback = 4, spec.horizon = 2;
   spec.splits = {20, 10, 8};
   return spec;
-}
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(SeriesWindows, EveryWindowWhoseFutureLiesInTheSplit) {
@@ -126,18 +117,18 @@ TEST(SeriesWindows, ASplitWithoutRowsHasNoWindows) {
 TEST(SeriesWindows, SaysWhatDoesNotFit) {
   SeriesSpec spec = tiny();
   spec.splits = {20, 10, 11};
-  EXPECT_EQ(error_of([&] { SeriesWindows(counting(1, 40), spec); }),
+  EXPECT_EQ(message_of<std::exception>([&] { SeriesWindows(counting(1, 40), spec); }),
             "data.splits need 41 rows, there are 40");
   spec.splits = {20, 1, 8};
-  EXPECT_EQ(error_of([&] { SeriesWindows(counting(1, 40), spec); }),
+  EXPECT_EQ(message_of<std::exception>([&] { SeriesWindows(counting(1, 40), spec); }),
             "the validation split has 1 rows, too few for data.lookback = 4 and data.horizon = 2; "
             "shorten them or change data.splits");
   spec.splits = {5, 10, 8};
-  EXPECT_EQ(error_of([&] { SeriesWindows(counting(1, 40), spec); }),
+  EXPECT_EQ(message_of<std::exception>([&] { SeriesWindows(counting(1, 40), spec); }),
             "the training split has 5 rows, too few for data.lookback = 4 and data.horizon = 2; "
             "shorten them or change data.splits");
   const SeriesWindows windows(counting(1, 40), tiny());
-  EXPECT_EQ(error_of([&] { batch_in_order(windows, Split::test, 6, 2); }),
+  EXPECT_EQ(message_of<std::exception>([&] { batch_in_order(windows, Split::test, 6, 2); }),
             "[dataset] examples 6 to 8 of 7 in the test split do not exist");
 }
 

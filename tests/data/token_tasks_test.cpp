@@ -7,6 +7,7 @@
 #include <set>
 
 #include "data/batches.hpp"
+#include "data/messages.hpp"
 
 namespace bochner {
 namespace {
@@ -152,14 +153,10 @@ TEST(TokenTasks, ExistAtTheirSmallestSizesAndNotBelow) {
 }
 
 TEST(TokenTasks, SayWhatIsTooSmall) {
-  try {
-    TokenTasks({"multi_query_recall", 200, 128, 64}, {});
-    FAIL();
-  } catch (const std::invalid_argument& error) {
-    EXPECT_STREQ(error.what(),
-                 "[token_tasks] data.length = 200: multi_query_recall of 64 items needs at least "
-                 "255");
-  }
+  EXPECT_EQ(message_of<std::invalid_argument>([] {
+              TokenTasks({"multi_query_recall", 200, 128, 64}, {});
+            }),
+            "[token_tasks] data.length = 200: multi_query_recall of 64 items needs at least 255");
   EXPECT_THROW(TokenTasks({"forget", 200, 128, 64}, {}), std::invalid_argument);
 }
 

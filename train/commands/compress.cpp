@@ -5,8 +5,8 @@
 #include <bochner/train/commands/commands.hpp>
 #include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/field_task.hpp>
-#include <nlohmann/json.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -94,14 +94,14 @@ std::string text_of(const std::vector<Outcome>& outcomes) {
 }
 
 std::string json_of(const std::vector<Outcome>& outcomes, std::uint64_t step) {
-  nlohmann::ordered_json lines = nlohmann::ordered_json::array();
+  Json lines = Json::array();
   for (const Outcome& outcome : outcomes)
-    lines.push_back({{"variant", outcome.name},
-                     {"bytes", outcome.bytes},
-                     {"error", outcome.error},
-                     {"valid", outcome.loss},
-                     {"change", change(outcome, outcomes[0])}});
-  return nlohmann::ordered_json{{"step", step}, {"variants", lines}}.dump() + "\n";
+    lines.push({{"variant", outcome.name},
+                {"bytes", outcome.bytes},
+                {"error", outcome.error},
+                {"valid", outcome.loss},
+                {"change", change(outcome, outcomes[0])}});
+  return Json{{"step", step}, {"variants", lines}}.line() + "\n";
 }
 
 }  // namespace

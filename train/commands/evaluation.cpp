@@ -3,6 +3,7 @@
 #include <bochner/train/commands/commands.hpp>
 #include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/language_task.hpp>
 #include <cstdio>
 
@@ -70,9 +71,8 @@ int eval_command(const std::string& run, const EvaluationOptions& options) {
   const std::size_t batch = config.count("train.batch");
   const Evaluation result = *evaluate_task(*task, split.split, batch);
   if (options.json) {
-    fmt::print(R"({{"step":{},{}}})"
-               "\n",
-               checkpoint.state().step, result.json(split.loss));
+    Json line = {{"step", checkpoint.state().step}};
+    fmt::print("{}\n", line.set(result.json(split.loss)).line());
   } else {
     fmt::print("step {}   {}   {}\n", checkpoint.state().step, result.words(),
                task->data().words());

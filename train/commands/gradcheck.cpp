@@ -7,6 +7,7 @@
 #include <bochner/layers/models/language_model.hpp>
 #include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/gradcheck.hpp>
+#include <bochner/train/storage/json.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -117,10 +118,12 @@ int check_gradients(const GradcheckOptions& options) {
     const GradientReport report = check(which, tolerance);
     passed = passed && report.passed;
     if (options.json) {
-      fmt::print(R"({{"case":"{}","elements":{},"worst":{},"at":"{}","passed":{}}})"
-                 "\n",
-                 which.name(), report.checked, report.worst_error, report.worst_element,
-                 report.passed);
+      const Json line = {{"case", which.name()},
+                         {"elements", report.checked},
+                         {"worst", report.worst_error},
+                         {"at", report.worst_element},
+                         {"passed", report.passed}};
+      fmt::print("{}\n", line.line());
     } else {
       fmt::print("{:<64} {}   {}\n", which.name(), report.summary(),
                  report.passed ? "ok" : "WRONG");

@@ -85,7 +85,7 @@ int drive(Session& session, ProgressMode mode, const TrainingOptions& options,
       train(session, progress, signals, options.profile ? &profile : nullptr, options.program);
   if (options.profile) {
     progress.line(profile.table());
-    session.run().write_profile(profile.json());
+    session.run().write_profile(profile.json().lines());
   }
   return report(reason, session, signals, progress, options.program);
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bochner/train/config/parameter_docs.hpp>
-#include <nlohmann/json.hpp>
+#include <bochner/train/storage/json.hpp>
 
 namespace bochner {
 namespace {
@@ -80,16 +80,16 @@ std::string help_text(const ParameterTable& table, std::string_view section) {
 }
 
 std::string help_json(const ParameterTable& table, std::string_view section) {
-  nlohmann::ordered_json keys = nlohmann::ordered_json::array();
+  Json keys = Json::array();
   for (const ParameterRow& row : table.rows()) {
     if (!is_within(row.name, section)) continue;
-    keys.push_back({{"key", row.name},
-                    {"default", format_value(row.initial)},
-                    {"value", type_text(row)},
-                    {"meaning", row.doc},
-                    {"resume", row.traits.resume}});
+    keys.push({{"key", row.name},
+               {"default", format_value(row.initial)},
+               {"value", type_text(row)},
+               {"meaning", row.doc},
+               {"resume", row.traits.resume}});
   }
-  return keys.dump(2) + "\n";
+  return keys.lines();
 }
 
 std::string parameter_reference(const ParameterTable& table) {

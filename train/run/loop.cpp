@@ -2,6 +2,7 @@
 
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/run/loop.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -89,10 +90,12 @@ void TrainingLoop::train_one_step() {
 void TrainingLoop::write_metrics(const StepResult& result) {
   TrainerState& state = session_.state();
   const double loss = state.loss_sum / double(state.loss_count);
-  session_.run().metrics().append(fmt::format(
-      R"({{"step":{},"tokens":{},"epoch":{},"loss":{},"lr":{},"grad_norm":{}}})", state.step,
-      state.tokens, double(state.examples) / double(session_.task().data().examples(Split::train)),
-      loss, result.learning_rate, result.gradient_norm));
+  const double epoch =
+      double(state.examples) / double(session_.task().data().examples(Split::train));
+  const Json line = {
+      {"step", state.step}, {"tokens", state.tokens},     {"epoch", epoch},
+      {"loss", loss},       {"lr", result.learning_rate}, {"grad_norm", result.gradient_norm}};
+  session_.run().metrics().append(line.line());
   progress_.log(state.step, loss, result.learning_rate);
   state.loss_sum = 0;
   state.loss_count = 0;
@@ -110,9 +113,9 @@ bool TrainingLoop::validate() {
         state.step, loss));
   }
   const std::vector<KernelMetrics> kernels = session_.trainer().kernels();
-  session_.run().metrics().append(
-      fmt::format(R"({{"step":{},{}{}}})", state.step, result->json(),
-                  kernels.empty() ? "" : ",\"kernels\":" + json_of(kernels)));
+  Json line = Json{{"step", state.step}}.set(result->json());
+  if (!kernels.empty()) line.set("kernels", json_of(kernels));
+  session_.run().metrics().append(line.line());
   state.validated_step = state.step;
   record_improvement(state, loss, session_.config().number("train.stop.min_delta"));
   const auto keep = std::size_t(session_.config().integer("train.checkpoint.keep_best"));

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/optim/clip.hpp>
 #include <bochner/train/run/trainer.hpp>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bochner/train/tasks/field_task.hpp>
-#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

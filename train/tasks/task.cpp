@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bochner/data/formats/array.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/classifier_task.hpp>
 #include <bochner/train/tasks/event_task.hpp>
 #include <bochner/train/tasks/field_task.hpp>
@@ -39,11 +40,10 @@ std::string Evaluation::words() const {
   return words;
 }
 
-std::string Evaluation::json(std::string_view loss_name) const {
-  std::string members = fmt::format(R"("{}":{})", loss_name, loss());
-  for (const Measure& measure : measures)
-    members += fmt::format(R"(,"{}":{})", measure.name, measure.sum / double(terms));
-  return members;
+Json Evaluation::json(std::string_view loss_name) const {
+  Json json = Json().set(loss_name, loss());
+  for (const Measure& measure : measures) json.set(measure.name, measure.sum / double(terms));
+  return json;
 }
 
 NamedArray Task::predict(const NamedArray&) {

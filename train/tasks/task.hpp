@@ -13,6 +13,7 @@
 
 namespace bochner {
 class Config;
+class Json;
 class Page;
 struct NamedArray;
 }  // namespace bochner
@@ -41,8 +42,8 @@ struct Evaluation {
   double mean(std::string_view name) const;
   /// "1.4680 nats   2.1179 bits/byte" or "0.0810 nats   97.50 % right"
   std::string words() const;
-  /// The same as members of a JSON object: the loss under its own name and those of the measures.
-  std::string json(std::string_view loss_name = "valid") const;
+  /// The same as an object: the loss under its own name and those of the measures.
+  Json json(std::string_view loss_name = "valid") const;
 };
 
 class Task {

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/classifier_task.hpp>
 #include <bochner/train/tasks/token_task.hpp>
 #include <cmath>
@@ -21,11 +22,11 @@ TEST(Evaluation, AddsUpAndSpeaks) {
   const Evaluation answers{1, 4, "nats", {{"accuracy", "right", 3, true}}};
   EXPECT_EQ(text.words(), "2.0000 nats   2.8854 bits/byte");
   EXPECT_EQ(answers.words(), "0.2500 nats   75.00 % right");
-  EXPECT_EQ(answers.json(), R"("valid":0.25,"accuracy":0.75)");
+  EXPECT_EQ(answers.json().line(), R"({"valid":0.25,"accuracy":0.75})");
   Evaluation sum;
   sum += answers;
   sum += Evaluation{4, 1, "nats", {{"accuracy", "right", 0, true}}};
-  EXPECT_EQ(sum.json(), R"("valid":1,"accuracy":0.6)");
+  EXPECT_EQ(sum.json().line(), R"({"valid":1,"accuracy":0.6})");
   EXPECT_EQ(sum.mean("accuracy"), 0.6);
   EXPECT_THROW(sum.mean("bits_per_token"), std::invalid_argument);
   EXPECT_THROW(sum += Evaluation({1, 1}), std::invalid_argument);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/data/files/digest.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/bench/child.hpp>
@@ -12,8 +13,7 @@
 #include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/run/profile.hpp>
 #include <bochner/train/run/version.hpp>
-#include <bochner/train/storage/digest.hpp>
-#include <nlohmann/json.hpp>
+#include <bochner/train/storage/json.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -65,19 +65,19 @@ Measurement measure(const ReferenceModel& reference, const BenchOptions& options
 }
 
 std::string as_json(const std::string& name, const Measurement& result) {
-  nlohmann::ordered_json line = {{"model", name},
-                                 {"threads", thread_count()},
-                                 {"params", result.parameters},
-                                 {"step_ms", result.median()},
-                                 {"min_ms", result.milliseconds.front()},
-                                 {"tokens_per_s", std::round(result.tokens_per_second())},
-                                 {"rss_mb", std::round(result.memory / (1 << 20))},
-                                 {"gflop", result.operations / 1e9},
-                                 {"peak_gflops", result.peak / 1e9},
-                                 {"peak_share", result.operations_per_second() / result.peak},
-                                 {"backend", backend_name()},
-                                 {"profile", nlohmann::json::parse(result.profile.json())}};
-  return line.dump() + "\n";
+  const Json line = {{"model", name},
+                     {"threads", thread_count()},
+                     {"params", result.parameters},
+                     {"step_ms", result.median()},
+                     {"min_ms", result.milliseconds.front()},
+                     {"tokens_per_s", std::round(result.tokens_per_second())},
+                     {"rss_mb", std::round(result.memory / (1 << 20))},
+                     {"gflop", result.operations / 1e9},
+                     {"peak_gflops", result.peak / 1e9},
+                     {"peak_share", result.operations_per_second() / result.peak},
+                     {"backend", backend_name()},
+                     {"profile", result.profile.json()}};
+  return line.line() + "\n";
 }
 
 std::string as_text(const std::string& name, const Measurement& result) {

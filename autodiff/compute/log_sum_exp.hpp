@@ -2,7 +2,7 @@
 /// ln sum e^x of a row, in two parts that stay exact for large x.
 
 #include <bochner/autodiff/compute/math.hpp>
-#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <autodiff/same_bits.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/philox.hpp>
-#include <bochner/autodiff/compute/reduce.hpp>
 #include <cmath>
 #include <limits>
 

@@ -1,5 +1,5 @@
-#include <bochner/autodiff/compute/monotone_spline.hpp>
-#include <bochner/autodiff/compute/quantile.hpp>
+#include <bochner/autodiff/compute/quantile_functions.hpp>
+#include <bochner/autodiff/compute/spline_bin.hpp>
 #include <bochner/autodiff/ops.hpp>
 
 #include "autodiff/op_check.hpp"

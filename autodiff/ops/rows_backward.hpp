@@ -1,7 +1,7 @@
 #pragma once
 /// What ops on rows (the last axis) share.
 
-#include <bochner/autodiff/compute/rows.hpp>
+#include <bochner/autodiff/compute/parallel_rows.hpp>
 #include <bochner/autodiff/tape.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -11,7 +11,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 template <class Kernel>
 void rows_backward(const Var& x, Tensor& g, std::size_t columns, std::size_t grain,
                    const Kernel& kernel) {
-  const bool adding = x.needs_gradient() && !x.gradient_is_empty();
+  const bool adding = x.has_gradient();
   real* sum = adding ? x.gradient_buffer().data() : nullptr;
   const real* term = g.data();
   parallel_for(columns == 0 ? 0 : g.size() / columns, grain,

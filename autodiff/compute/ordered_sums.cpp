@@ -1,7 +1,7 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/autodiff/compute/parallel_rows.hpp>
 #include <bochner/autodiff/compute/permute.hpp>
-#include <bochner/autodiff/compute/reduce.hpp>
-#include <bochner/autodiff/compute/rows.hpp>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
