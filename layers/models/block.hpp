@@ -8,11 +8,21 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 struct BlockSpec {
   std::size_t width = 128;
-  std::size_t expansion = 4;  ///< hidden width of the MLP over width
+  std::size_t expansion = 4;
   double dropout = 0;
   std::string norm = "layer";
   MixerSpec mixer;
 };
+inline void describe(Keys& keys, BlockSpec& spec) {
+  keys("width", spec.width, between(1, 1 << 16), "channels of the residual stream (D)");
+  keys("expansion", spec.expansion, between(1, 64),
+       "hidden width of the MLP in units of model.width");
+  keys("dropout", spec.dropout, below(0, 1),
+       "probability that an activation is dropped in training");
+  keys("norm", spec.norm, one_of({"layer", "rms"}),
+       "normalisation at the start of a block: layer norm or RMS norm");
+  keys.section("mixer", spec.mixer);
+}
 
 /// x + mixer(norm(x)), then x + mlp(norm(x)): the pre-norm residual block. (B, T, D) -> (B, T, D)
 class Block : public Module {

@@ -13,19 +13,12 @@ struct StackSpec {
 };
 inline void describe(Keys& keys, StackSpec& spec) {
   keys("blocks", spec.blocks, between(1, 10000), "number of blocks");
-  keys("width", spec.block.width, between(1, 1 << 16), "channels of the residual stream (D)");
-  keys("expansion", spec.block.expansion, between(1, 64),
-       "hidden width of the MLP in units of model.width");
-  keys("dropout", spec.block.dropout, below(0, 1),
-       "probability that an activation is dropped in training");
+  describe(keys, spec.block);
   keys("positions", spec.positions, one_of({"learned", "sinusoidal", "rotary", "none"}),
        "how positions enter");
-  keys("norm", spec.block.norm, one_of({"layer", "rms"}),
-       "normalisation at the start of a block: layer norm or RMS norm");
   keys("checkpoint", spec.checkpoint,
        "recompute the activations of each block in the backward pass: less memory, more time",
        resumable);
-  keys.section("mixer", spec.block.mixer);
 }
 
 /// Residual blocks and the norm behind the last: what all models share. (B, T, D) -> (B, T, D)

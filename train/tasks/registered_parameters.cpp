@@ -37,6 +37,7 @@ ParameterTable registered_parameters() {
   table.add<OptimizerSpec>("optim");
   table.add<TrainSpec>("train");
   // Where the reference and the configs of runs have always had them.
+  table.move("model.positions", "model.norm");
   table.move("model.pooling", "model.checkpoint");
   table.move("model.mixer", "model.time");
   table.move("model.intensity", "data.types");

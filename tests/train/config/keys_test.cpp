@@ -188,6 +188,7 @@ void expect_described(const std::string& section) {
 
 TEST(Keys, DefaultsOfTheLibraryAreThoseOfTheCommand) {
   expect_described<ModelChoice>("model");
+  expect_described<BlockSpec>("model");
   expect_described<TrunkSpec>("model");
   expect_described<SequenceClassifierSpec>("model");
   expect_described<ForecasterSpec>("model");
