@@ -3,10 +3,29 @@
 
 #include <bochner/layers/features/feature_map.hpp>
 #include <bochner/train/charts/page.hpp>
-#include <bochner/train/commands/commands.hpp>
+#include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/config/config.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
+
+/// Options of the commands that study kernels without training a model.
+struct KernelOptions {
+  std::string config;                    ///< "" for the defaults
+  std::vector<std::string> sets;         ///< "section.key=value"
+  std::string features, density, draws;  ///< "" for the config's
+  std::uint64_t d = 0;                   ///< size of a head; 0 for the config's
+  std::string m = "16,64,256,1024";
+  std::uint64_t seeds = 16;
+  double error = 0.1;         ///< relative error that is wanted
+  double scale = 1;           ///< standard deviation of synthetic queries and keys
+  std::string queries, keys;  ///< .npy files, or ""
+  std::string data;           ///< RUN whose queries and keys are studied, or ""
+  std::string report;         ///< HTML file to write, or ""
+  bool json = false;
+};
+void add_kernel_options(const Command& command, KernelOptions& options);
+/// Where queries and keys come from.
+void add_samples(const Command& command, KernelOptions& options);
 
 struct KernelSetting {
   FeatureSpec spec;

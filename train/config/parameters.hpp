@@ -110,8 +110,6 @@ std::string_view section_of(std::string_view name);
 std::string in_quotes(std::string_view text);
 /// The value as TOML.
 std::string format_value(const ConfigValue& value);
-/// The name of `names` with the fewest edits from `word`; "" when none is near.
-std::string nearest(std::string_view word, const std::vector<std::string>& names);
 /// "\"softmax\", \"linear\"", the last two joined by `or`.
 std::string one_of(const std::vector<std::string>& names);
 

@@ -7,7 +7,7 @@
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/bench/child.hpp>
-#include <bochner/train/commands/commands.hpp>
+#include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/run/version.hpp>
 #include <nlohmann/json.hpp>
@@ -19,6 +19,13 @@ namespace {
 constexpr std::size_t width = 64, shortest = 256;
 /// Short sequences come in batches of this many tokens: more than the caches hold.
 constexpr std::size_t tokens_of_batch = 65536;
+
+struct BenchLengthOptions {
+  std::size_t longest = 1 << 20;
+  double limit = 10;        ///< seconds for a pass of softmax attention
+  bool checkpoint = false;  ///< a checkpointed training step of the longest sequence instead
+  bool json = false;
+};
 
 MixerSpec mixer_spec(const std::string& kind) {
   MixerSpec spec;
@@ -170,8 +177,7 @@ int bench_checkpointed_step(const BenchLengthOptions& options) {
   return exit_done;
 }
 
-}  // namespace
-
+/// Time per token and memory of linear and softmax attention, from 256 tokens to the longest.
 int bench_length_command(const BenchLengthOptions& options) {
   if (options.longest < shortest)
     throw std::invalid_argument(
@@ -195,6 +201,19 @@ int bench_length_command(const BenchLengthOptions& options) {
     fmt::print("{}\n", from ? fmt::format("linear attention is faster from T = {}", *from)
                             : "no length was measured from which on linear attention is faster");
   return exit_done;
+}
+
+}  // namespace
+
+void add_bench_length(const Command& bench) {
+  const auto [command, options] =
+      bench.command("length", "linear and softmax attention over the length", bench_length_command);
+  command.number("--longest", options.longest, "from 256 to this in powers of two");
+  command.number("--limit", options.limit,
+                 "seconds for a pass of softmax attention; longer ones are left out");
+  command.flag("--checkpoint", options.checkpoint,
+               "instead, a training step on the longest sequence with model.checkpoint");
+  command.flag("--json", options.json, "print JSON lines");
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,57 @@
+#include <fmt/format.h>
+
+#include <bochner/train/commands/exit_codes.hpp>
+#include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/tasks/task.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+struct EvalOptions : ModelOptions {
+  std::string split = "validation";
+  bool json = false;
+};
+
+/// What `--split` may say, and the name of the loss in JSON.
+struct SplitName {
+  Split split;
+  const char *name, *loss;
+};
+constexpr SplitName split_names[] = {{Split::train, "train", "train"},
+                                     {Split::validation, "validation", "valid"},
+                                     {Split::test, "test", "test"}};
+
+const SplitName& split_called(const std::string& name) {
+  for (const SplitName& known : split_names)
+    if (known.name == name) return known;
+  throw std::invalid_argument("--split " + name + ": must be train, validation or test");
+}
+
+int eval_command(const EvalOptions& options) {
+  const SplitName& split = split_called(options.split);
+  const auto [checkpoint, config, task] = load_task(options);
+  const std::size_t batch = config.count("train.batch");
+  const Evaluation result = *evaluate_task(*task, split.split, batch, 0, [] { return false; });
+  if (options.json) {
+    fmt::print(R"({{"step":{},{}}})"
+               "\n",
+               checkpoint.state().step, result.json(split.loss));
+  } else {
+    fmt::print("step {}   {}   {}\n", checkpoint.state().step, result.words(),
+               task->describe_data());
+  }
+  return exit_done;
+}
+
+}  // namespace
+
+void add_eval(const Command& program) {
+  const auto [command, options] =
+      program.command("eval", "loss of a run on held-out data", eval_command);
+  add_run(command, options.run);
+  command.option("--split", options.split, "train, validation or test").shows_default();
+  command.flag("--json", options.json, "print JSON");
+  add_model_changes(command, options);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
