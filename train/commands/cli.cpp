@@ -3,7 +3,6 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/train/commands/cli.hpp>
 #include <bochner/train/commands/command_line.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/storage/output.hpp>
@@ -56,7 +55,7 @@ int run_program(int argc, char** argv) {
   for (AddCommand* add : all_commands) add(line.program());
   allow_many_files();
   const int code = line.run();
-  if (code == exit_done && line.needs_reader()) flush_output();
+  if (code == exit_done && line.needs_reader) flush_output();
   return code;
 }
 

@@ -5,7 +5,6 @@
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/config/nearest.hpp>
 #include <filesystem>
-#include <optional>
 #include <stdexcept>
 
 namespace bochner {
@@ -37,39 +36,30 @@ std::vector<std::string> option_names(const CLI::App& app) {
 
 }  // namespace
 
-CommandOption CommandOption::required() const { return CommandOption(option_->required()); }
-CommandOption CommandOption::shows_default() const {
-  return CommandOption(option_->capture_default_str());
-}
+CommandOption CommandOption::required() const { return option_->required(); }
+CommandOption CommandOption::shows_default() const { return option_->capture_default_str(); }
+CommandOption CommandOption::positive() const { return option_->check(CLI::PositiveNumber); }
+CommandOption CommandOption::single() const { return option_->expected(1); }
+CommandOption CommandOption::hidden() const { return option_->group(""); }
 CommandOption CommandOption::between(double low, double high) const {
-  return CommandOption(option_->check(CLI::Range(low, high)));
+  return option_->check(CLI::Range(low, high));
 }
 CommandOption CommandOption::between(int low, int high) const {
-  return CommandOption(option_->check(CLI::Range(low, high)));
+  return option_->check(CLI::Range(low, high));
 }
-CommandOption CommandOption::positive() const {
-  return CommandOption(option_->check(CLI::PositiveNumber));
-}
-CommandOption CommandOption::hidden() const { return CommandOption(option_->group("")); }
 
-Command Command::group(const char* name, const char* help) const {
+Command Command::group(const char* name, const char* help, bool with_threads) const {
   Command group = *this;
+  group.with_threads_ = with_threads;
   group.app_ = app_->add_subcommand(name, help)->require_subcommand(1);
   return group;
 }
 
-Command Command::without_threads() const {
-  Command same = *this;
-  same.has_threads_ = false;
-  return same;
-}
-
-Command Command::command(const char* name, const std::string& help,
-                         std::function<int()> body) const {
+Command Command::command(const char* name, const char* help, std::function<int()> body) const {
   Command command = *this;
   CLI::App* app = command.app_ = app_->add_subcommand(name, help);
-  if (has_threads_)
-    command.number("--threads", line_->threads_,
+  if (with_threads_)
+    command.number("--threads", &line_->threads_,
                    "0 for all processors; results do not depend on it");
   app->callback([app, line = line_, body = std::move(body)] {
     if (app->get_subcommands().empty()) line->body_ = body;
@@ -77,46 +67,26 @@ Command Command::command(const char* name, const std::string& help,
   return command;
 }
 
-template <class Value>
-CommandOption Command::option(const char* name, Value& value, const std::string& help,
+CommandOption Command::option(const char* name, OptionValue value, const std::string& help,
                               const char* type) const {
-  CLI::Option* option = app_->add_option(name, value, help);
+  CLI::Option* option =
+      std::visit([&](auto* target) { return app_->add_option(name, *target, help); }, value);
   if (type) option->type_name(type);
   if (!option->get_positional()) option->allow_extra_args(false);
-  return CommandOption(option);
+  return option;
 }
-template CommandOption Command::option(const char*, std::string&, const std::string&,
-                                       const char*) const;
-template CommandOption Command::option(const char*, std::vector<std::string>&, const std::string&,
-                                       const char*) const;
-template CommandOption Command::option(const char*, std::size_t&, const std::string&,
-                                       const char*) const;
-template CommandOption Command::option(const char*, std::optional<double>&, const std::string&,
-                                       const char*) const;
-template CommandOption Command::option(const char*, std::optional<int>&, const std::string&,
-                                       const char*) const;
-template CommandOption Command::option(const char*, std::optional<std::size_t>&, const std::string&,
-                                       const char*) const;
 
-template <class Number>
-CommandOption Command::number(const char* name, Number& value, const std::string& help) const {
+CommandOption Command::number(const char* name, OptionValue value, const std::string& help) const {
   const auto sign = [](const std::string& text) {
     return text.starts_with("-") ? "must not be negative" : std::string();
   };
-  return CommandOption(app_->add_option(name, value, help)
-                           ->capture_default_str()
-                           ->type_name("N")
-                           ->check(CLI::Validator(sign, "")));
-}
-template CommandOption Command::number(const char*, std::size_t&, const std::string&) const;
-template CommandOption Command::number(const char*, double&, const std::string&) const;
-
-void Command::flag(const char* name, bool& value, const char* help) const {
-  app_->add_flag(name, value, help);
+  const CommandOption option = this->option(name, value, help, "N");
+  option.option_->check(CLI::Validator(sign, ""));
+  return option.shows_default();
 }
 
-void Command::needs_no_reader() const {
-  app_->parse_complete_callback([line = line_] { line->needs_reader_ = false; });
+void Command::flag(const char* name, bool* value, const char* help) const {
+  app_->add_flag(name, *value, help);
 }
 
 CommandLine::CommandLine(int argc, char** argv, const ProgramWords& words)

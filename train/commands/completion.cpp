@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <bochner/train/commands/command_line.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/config/parameter_docs.hpp>
 #include <bochner/train/run/session.hpp>
 #include <sstream>
@@ -41,18 +40,17 @@ std::vector<std::string> completions(const CommandLine& line, const std::string&
   return line.completions(words);
 }
 
-int completion_command(const CompletionOptions& options) {
+void completion_command(const CompletionOptions& options) {
   const std::string& shell = options.shell;
   if (shell.empty()) {
     for (const std::string& word : completions(*options.line, options.typed))
       fmt::print("{}\n", word);
-    return exit_done;
+    return;
   }
   if (shell != "bash" && shell != "zsh")
     throw std::invalid_argument("completion " + shell + ": must be bash or zsh");
   if (shell == "zsh") fmt::print("autoload -U +X bashcompinit && bashcompinit\n");
   fmt::print("{}", bash_script);
-  return exit_done;
 }
 
 }  // namespace
@@ -61,8 +59,8 @@ void add_completion(const Command& program) {
   const auto [command, options] = program.command(
       "completion", "shell completion: eval \"$(bochner completion bash)\"", completion_command);
   options.line = &command.line();
-  command.option("shell", options.shell, "bash or zsh");
-  command.option("--line", options.typed, "what may stand in place of its last word").hidden();
+  command.option("shell", &options.shell, "bash or zsh");
+  command.option("--line", &options.typed, "what may stand in place of its last word").hidden();
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -2,7 +2,6 @@
 
 #include <bochner/layers/encodings/fused_compression.hpp>
 #include <bochner/layers/encodings/fused_projection.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/tasks/field_task.hpp>
 #include <nlohmann/json.hpp>
@@ -11,7 +10,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 struct CompressOptions : ModelOptions {
-  std::optional<double> prune;  ///< fraction that is set to zero
+  std::optional<double> prune;
   std::optional<int> bits;
   std::optional<std::size_t> rank;
   bool json = false;
@@ -111,7 +110,7 @@ std::string compression_json(const std::vector<CompressedLoss>& outcomes, std::u
 }
 
 /// Loss of a field model before and after each of these is done to W of its fused encoding.
-int compress_command(const CompressOptions& options) {
+void compress_command(const CompressOptions& options) {
   const std::vector<Variant> variants = variants_of(options);
   const auto [checkpoint, config, task] = load_task(options);
   const Projection projection = projection_of(*task, options.run);
@@ -121,7 +120,6 @@ int compress_command(const CompressOptions& options) {
     outcomes.push_back(loss_with(*task, projection, variant, batch));
   fmt::print("{}", options.json ? compression_json(outcomes, checkpoint.state().step)
                                 : compression_text(outcomes));
-  return exit_done;
 }
 
 }  // namespace
@@ -131,11 +129,11 @@ void add_compress(const Command& program) {
       "compress", "loss of a field with its encoding pruned, in few bits, of low rank",
       compress_command);
   add_run(command, options.run);
-  command.option("--prune", options.prune, "fraction that is set to zero").between(0.0, 1.0);
-  command.option("--bits", options.bits, "bits of an entry, with a unit for each row")
+  command.option("--prune", &options.prune, "fraction that is set to zero").between(0.0, 1.0);
+  command.option("--bits", &options.bits, "bits of an entry, with a unit for each row")
       .between(2, 16);
-  command.option("--rank", options.rank, "rank of two factors").positive();
-  command.flag("--json", options.json, "print JSON");
+  command.option("--rank", &options.rank, "rank of two factors").positive();
+  command.flag("--json", &options.json, "print JSON");
   add_model_changes(command, options);
 }
 

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <bochner/train/commands/common_options.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/config/parameter_docs.hpp>
 #include <bochner/train/run/session.hpp>
 
@@ -13,15 +12,13 @@ struct ConfigOptions {
   std::vector<std::string> sets;
 };
 
-int config_check_command(const ConfigOptions& options) {
+void config_check_command(const ConfigOptions& options) {
   read_config(options.file, options.sets);
   fmt::print("{}: in order\n", options.file);
-  return exit_done;
 }
 
-int config_print_command(const ConfigOptions& options) {
+void config_print_command(const ConfigOptions& options) {
   fmt::print("{}", print_config(read_config(options.file, options.sets)));
-  return exit_done;
 }
 
 struct KeysOptions {
@@ -29,7 +26,7 @@ struct KeysOptions {
   bool json = false, markdown = false;
 };
 
-int config_keys_command(const KeysOptions& options) {
+void config_keys_command(const KeysOptions& options) {
   const ParameterTable table = registered_parameters();
   const std::string& section = options.section;
   if (!section.empty() && !table.has_section(section) && !table.find(section))
@@ -38,11 +35,10 @@ int config_keys_command(const KeysOptions& options) {
   fmt::print("{}", options.markdown ? parameter_reference(table)
                    : options.json   ? help_json(table, section)
                                     : help_text(table, section));
-  return exit_done;
 }
 
 void add_file_command(const Command& group, const char* name, const char* help,
-                      int (*body)(const ConfigOptions&)) {
+                      void (*body)(const ConfigOptions&)) {
   const auto [command, options] = group.command(name, help, body);
   add_config_file(command, options.file);
   add_sets(command, options.sets);
@@ -57,9 +53,9 @@ void add_config(const Command& program) {
                    config_print_command);
   const auto [command, options] =
       group.command("keys", "all keys with type, default and meaning", config_keys_command);
-  command.option("section", options.section, "only this part, for instance model.mixer");
-  command.flag("--json", options.json, "print JSON");
-  command.flag("--markdown", options.markdown, "the reference page");
+  command.option("section", &options.section, "only this part, for instance model.mixer");
+  command.flag("--json", &options.json, "print JSON");
+  command.flag("--markdown", &options.markdown, "the reference page");
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

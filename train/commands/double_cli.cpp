@@ -1,6 +1,5 @@
 #include <bochner/train/commands/cli.hpp>
 #include <bochner/train/commands/command_line.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/run/version.hpp>
 #include <cstdio>
 #include <stdexcept>

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/tasks/task.hpp>
 
@@ -12,35 +11,27 @@ struct EvalOptions : ModelOptions {
   bool json = false;
 };
 
-/// What `--split` may say, and the name of the loss in JSON.
-struct SplitName {
-  Split split;
-  const char *name, *loss;
-};
-constexpr SplitName split_names[] = {{Split::train, "train", "train"},
-                                     {Split::validation, "validation", "valid"},
-                                     {Split::test, "test", "test"}};
-
-const SplitName& split_called(const std::string& name) {
-  for (const SplitName& known : split_names)
-    if (known.name == name) return known;
+Split split_called(const std::string& name) {
+  if (name == "train") return Split::train;
+  if (name == "validation") return Split::validation;
+  if (name == "test") return Split::test;
   throw std::invalid_argument("--split " + name + ": must be train, validation or test");
 }
 
-int eval_command(const EvalOptions& options) {
-  const SplitName& split = split_called(options.split);
+void eval_command(const EvalOptions& options) {
+  const Split split = split_called(options.split);
   const auto [checkpoint, config, task] = load_task(options);
   const std::size_t batch = config.count("train.batch");
-  const Evaluation result = *evaluate_task(*task, split.split, batch, 0, [] { return false; });
+  const Evaluation result = *evaluate_task(*task, split, batch, 0, [] { return false; });
   if (options.json) {
     fmt::print(R"({{"step":{},{}}})"
                "\n",
-               checkpoint.state().step, result.json(split.loss));
+               checkpoint.state().step,
+               result.json(split == Split::validation ? "valid" : options.split));
   } else {
     fmt::print("step {}   {}   {}\n", checkpoint.state().step, result.words(),
                task->describe_data());
   }
-  return exit_done;
 }
 
 }  // namespace
@@ -49,8 +40,8 @@ void add_eval(const Command& program) {
   const auto [command, options] =
       program.command("eval", "loss of a run on held-out data", eval_command);
   add_run(command, options.run);
-  command.option("--split", options.split, "train, validation or test").shows_default();
-  command.flag("--json", options.json, "print JSON");
+  command.option("--split", &options.split, "train, validation or test").shows_default();
+  command.flag("--json", &options.json, "print JSON");
   add_model_changes(command, options);
 }
 

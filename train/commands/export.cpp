@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bochner/train/charts/format.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/run/safetensors.hpp>
 #include <bochner/train/storage/output.hpp>
@@ -24,7 +23,7 @@ std::string wanted_weights(const CheckpointReader& checkpoint, bool live_weights
   return has_average && !live_weights ? "ema/" : "model/";
 }
 
-int export_command(const ExportOptions& options) {
+void export_command(const ExportOptions& options) {
   const CheckpointReader checkpoint = open_run_or_file(options.run);
   const std::string weights = wanted_weights(checkpoint, options.live_weights);
   std::vector<Tensor> tensors;
@@ -40,7 +39,6 @@ int export_command(const ExportOptions& options) {
   if (options.output != "-")
     fmt::print("{}   {} of step {}\n", options.output, format_number_of(tensors.size(), "tensor"),
                checkpoint.state().step);
-  return exit_done;
 }
 
 }  // namespace
@@ -49,7 +47,7 @@ void add_export(const Command& program) {
   const auto [command, options] =
       program.command("export", "weights as a safetensors file", export_command);
   add_run(command, options.run, "RUN, RUN@best, RUN@STEP or a checkpoint file");
-  command.option("--output,-o", options.output, "file to write; - for standard output", "FILE")
+  command.option("--output,-o", &options.output, "file to write; - for standard output", "FILE")
       .required();
   add_weights(command, options.live_weights);
 }

@@ -27,9 +27,9 @@ int fork_command(const ForkOptions& options) {
 void add_fork(const Command& program) {
   const auto [command, options] =
       program.command("fork", "start a new run from the checkpoint of another", fork_command);
-  command.option("parent", options.parent, "RUN, RUN@best or RUN@STEP", "RUN").required();
+  command.option("parent", &options.parent, "RUN, RUN@best or RUN@STEP", "RUN").required();
   add_config_file(command, options.config);
-  command.option("--reset", options.resets, "what starts anew: optimizer,schedule,data,ema",
+  command.option("--reset", &options.resets, "what starts anew: optimizer,schedule,data,ema",
                  "LIST");
   add_training(command, options, true);
 }

@@ -6,7 +6,6 @@
 #include <bochner/layers/initialize.hpp>
 #include <bochner/layers/models/language_model.hpp>
 #include <bochner/train/commands/command_line.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
 #include <filesystem>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -144,10 +143,10 @@ void add_gradcheck(const Command& program) {
   const auto [command, options] = program.command(
       "gradcheck", "gradients of small models against differences", gradcheck_command);
   options.line = &command.line();
-  command.option("--mixer", options.mixer, "only this mixer");
-  command.option("--features", options.features, "only this feature map");
-  command.option("--density", options.density, "only this density");
-  command.flag("--json", options.json, "print JSON lines");
+  command.option("--mixer", &options.mixer, "only this mixer");
+  command.option("--features", &options.features, "only this feature map");
+  command.option("--density", &options.density, "only this density");
+  command.flag("--json", &options.json, "print JSON lines");
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <bochner/train/charts/format.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <nlohmann/json.hpp>
 
@@ -63,10 +62,9 @@ void print_text(const CheckpointReader& checkpoint) {
   for (const char* group : {"ema", "optimizer"}) print_group(checkpoint, group, false);
 }
 
-int inspect_command(const InspectOptions& options) {
+void inspect_command(const InspectOptions& options) {
   const CheckpointReader checkpoint = open_run_or_file(options.run);
   options.json ? print_json(checkpoint) : print_text(checkpoint);
-  return exit_done;
 }
 
 }  // namespace
@@ -75,7 +73,7 @@ void add_inspect(const Command& program) {
   const auto [command, options] =
       program.command("inspect", "what a checkpoint holds", inspect_command);
   add_run(command, options.run, "RUN, RUN@best, RUN@STEP or a checkpoint file");
-  command.flag("--json", options.json, "print JSON");
+  command.flag("--json", &options.json, "print JSON");
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

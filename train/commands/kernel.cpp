@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <bochner/data/files/text.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/kernel_options.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/laboratory/attention_layers.hpp>
@@ -43,7 +42,7 @@ std::vector<KernelSample> samples_of(const KernelOptions& options, std::size_t d
 }
 
 /// Bias, variance and error of a feature map, its spectrum and kernel.
-int kernel_command(const KernelOptions& options) {
+void kernel_command(const KernelOptions& options) {
   const auto [spec, d] = kernel_setting(options);
   StudyOptions study_options;
   study_options.m = parse_counts("--m", options.m);
@@ -62,10 +61,8 @@ int kernel_command(const KernelOptions& options) {
                options.json ? "\n" : "");
     add_study(page, study, options.error);
   }
-  if (options.report.empty()) return exit_done;
   write_page(options.report, page);
-  if (!options.json) fmt::print("report   {}\n", options.report);
-  return exit_done;
+  if (!options.report.empty() && !options.json) fmt::print("report   {}\n", options.report);
 }
 
 }  // namespace
@@ -79,10 +76,10 @@ void add_kernel(const Command& program) {
   const auto [command, options] =
       program.command("kernel", "study a kernel without training a model", kernel_command);
   add_kernel_options(command, options);
-  command.option("--features", options.features, "feature map, instead of the config's");
-  command.number("--error", options.error, "the relative error that is wanted");
+  command.option("--features", &options.features, "feature map, instead of the config's");
+  command.number("--error", &options.error, "the relative error that is wanted");
   add_samples(command, options);
-  command.option("--data", options.data, "queries and keys of each layer of this run", "RUN");
+  command.option("--data", &options.data, "queries and keys of each layer of this run", "RUN");
   add_kernel_fit(command);
   add_kernel_compare(command);
   add_kernel_clusters(command, options);

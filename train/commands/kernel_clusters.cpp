@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/kernel_options.hpp>
 #include <bochner/train/laboratory/cluster_experiment.hpp>
 
@@ -49,8 +48,8 @@ int kernel_clusters_command(const KernelOptions& options) {
 void add_kernel_clusters(const Command& kernel, KernelOptions& study) {
   const Command command = kernel.command("clusters", "hybrid features on clusters, as published",
                                          [&study] { return kernel_clusters_command(study); });
-  command.option("--draws", study.draws, "base draws (default: sobol_owen)");
-  command.flag("--json", study.json, "print JSON lines");
+  command.option("--draws", &study.draws, "base draws (default: sobol_owen)");
+  command.flag("--json", &study.json, "print JSON lines");
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

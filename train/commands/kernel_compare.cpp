@@ -2,7 +2,6 @@
 
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/charts/chart.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/kernel_options.hpp>
 #include <bochner/train/laboratory/estimator_study.hpp>
 #include <bochner/train/laboratory/map_fit.hpp>
@@ -13,10 +12,10 @@ namespace {
 constexpr std::size_t rows = 128;  // of queries and of keys, to fit on and to test on
 
 struct KernelCompareOptions : KernelOptions {
-  std::string maps;  ///< "wpff,positive"; "" for all
+  std::string maps;
   std::uint64_t steps = 600;
   double learning_rate = 0.02;
-  bool with_density = false;  ///< fit the frequencies too
+  bool with_density = false;
 };
 
 /// Rows first, first + 1, ... of a matrix.
@@ -105,7 +104,7 @@ BarChart chart_of(const std::vector<Outcome>& outcomes) {
 }
 
 /// Held-out kernel error of feature maps before and after they are fitted.
-int kernel_compare_command(const KernelCompareOptions& options) {
+void kernel_compare_command(const KernelCompareOptions& options) {
   const auto [spec, d] = kernel_setting(options);
   const FeatureSpec standard = with_standard_frequencies(spec);
   const std::size_t m = parse_counts("--m", options.m).back();
@@ -124,11 +123,9 @@ int kernel_compare_command(const KernelCompareOptions& options) {
     outcomes.push_back(outcome_of(options, standard, d, m, name));
     print(outcomes.back(), m, options.json);
   }
-  if (options.report.empty()) return exit_done;
   Page page("Learned against fixed feature maps", fmt::format("d {}, m {}", d, m));
   page.charts({draw(chart_of(outcomes))});
   write_page(options.report, page);
-  return exit_done;
 }
 
 }  // namespace
@@ -139,11 +136,11 @@ void add_kernel_compare(const Command& kernel) {
   options.m = "64";
   options.seeds = 20;
   add_kernel_options(command, options);
-  command.option("--maps", options.maps, "feature maps (default: all)", "LIST");
+  command.option("--maps", &options.maps, "feature maps (default: all)", "LIST");
   add_samples(command, options);
-  command.number("--steps", options.steps, "steps of the optimizer");
-  command.number("--lr", options.learning_rate, "its largest learning rate");
-  command.flag("--with-density", options.with_density, "fit the frequencies too");
+  command.number("--steps", &options.steps, "steps of the optimizer");
+  command.number("--lr", &options.learning_rate, "its largest learning rate");
+  command.flag("--with-density", &options.with_density, "fit the frequencies too");
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

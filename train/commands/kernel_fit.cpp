@@ -3,7 +3,6 @@
 #include <bochner/layers/initialize.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/markup.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/kernel_options.hpp>
 #include <bochner/train/laboratory/density_fit.hpp>
 #include <bochner/train/laboratory/estimator_study.hpp>
@@ -17,10 +16,9 @@ namespace {
 constexpr std::size_t points = 512, many_draws = 1 << 14;
 
 struct KernelFitOptions : KernelOptions {
-  std::string target = "matern52";  ///< name or .csv or .npy file
-  double reach = 4;                 ///< largest |delta|
+  std::string target = "matern52";
+  double reach = 4, learning_rate = 0.03;
   std::uint64_t steps = 1500;
-  double learning_rate = 0.03;
 };
 
 bool is_file(const std::string& target) {
@@ -94,7 +92,7 @@ std::vector<std::string> fit_charts(SpectralDensity& density, const KernelPoints
 }
 
 /// A density fitted to a kernel.
-int kernel_fit_command(const KernelFitOptions& options) {
+void kernel_fit_command(const KernelFitOptions& options) {
   KernelOptions setting = options;
   if (setting.d == 0) setting.d = 1;
   const auto [spec, d] = kernel_setting(setting, 1);
@@ -120,8 +118,7 @@ int kernel_fit_command(const KernelFitOptions& options) {
     page.section(fmt::format("Seed {}: relative error {}", seed, short_number(fit.of_density)));
     page.charts(fit_charts(*many, parts.held_out, fit, options.target));
   }
-  if (!setting.report.empty()) write_page(setting.report, page);
-  return exit_done;
+  write_page(setting.report, page);
 }
 
 }  // namespace
@@ -133,13 +130,13 @@ void add_kernel_fit(const Command& kernel) {
   options.seeds = 3;
   add_kernel_options(command, options);
   command
-      .option("--target", options.target,
+      .option("--target", &options.target,
               "gaussian, laplace, cauchy, matern32, matern52, periodic_mixture, or a .csv or "
               ".npy file of rows delta, k")
       .shows_default();
-  command.number("--reach", options.reach, "largest |delta|");
-  command.number("--steps", options.steps, "steps of the optimizer");
-  command.number("--lr", options.learning_rate, "its largest learning rate");
+  command.number("--reach", &options.reach, "largest |delta|");
+  command.number("--steps", &options.steps, "steps of the optimizer");
+  command.number("--lr", &options.learning_rate, "its largest learning rate");
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -7,32 +7,28 @@
 #include <bochner/train/tasks/model_spec.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
-
-constexpr std::size_t largest_m = 1 << 16;
-
-}  // namespace
 
 void add_kernel_options(const Command& command, KernelOptions& options) {
-  command.option("config", options.config,
+  command.option("config", &options.config,
                  "config file (TOML); without one, that of the run or the defaults", "FILE");
   add_sets(command, options.sets);
-  command.option("--density", options.density, "spectral density, instead of the config's");
-  command.option("--draws", options.draws, "base draws, instead of the config's");
-  command.number("--d", options.d, "size of a head, 0 for the default");
-  command.option("--m", options.m, "numbers of frequencies", "LIST").shows_default();
-  command.number("--seeds", options.seeds, "independent sets of draws");
-  command.option("--report", options.report, "also write a page with pictures", "FILE");
-  command.flag("--json", options.json, "print JSON lines");
+  command.option("--density", &options.density, "spectral density, instead of the config's");
+  command.option("--draws", &options.draws, "base draws, instead of the config's");
+  command.number("--d", &options.d, "size of a head, 0 for the default");
+  command.option("--m", &options.m, "numbers of frequencies", "LIST").shows_default();
+  command.number("--seeds", &options.seeds, "independent sets of draws");
+  command.option("--report", &options.report, "also write a page with pictures", "FILE");
+  command.flag("--json", &options.json, "print JSON lines");
 }
 
 void add_samples(const Command& command, KernelOptions& options) {
-  command.option("--queries", options.queries, ".npy matrix, one query in a row", "FILE");
-  command.option("--keys", options.keys, ".npy matrix, one key in a row", "FILE");
-  command.number("--scale", options.scale, "else they are drawn with this standard deviation");
+  command.option("--queries", &options.queries, ".npy matrix, one query in a row", "FILE");
+  command.option("--keys", &options.keys, ".npy matrix, one key in a row", "FILE");
+  command.number("--scale", &options.scale, "else they are drawn with this standard deviation");
 }
 
 std::vector<std::size_t> parse_counts(const std::string& option, const std::string& text) {
+  constexpr std::size_t largest_m = 1 << 16;
   std::vector<std::size_t> counts;
   for (const std::string& part : split_list(text)) {
     counts.push_back(parse_count(part).value_or(0));
@@ -77,7 +73,7 @@ KernelSetting kernel_setting(const KernelOptions& options, std::uint64_t least_s
 }
 
 void write_page(const std::string& file, const Page& page) {
-  write_output(file, [&](const Sink& sink) { sink(page.html()); });
+  if (!file.empty()) write_output(file, [&](const Sink& sink) { sink(page.html()); });
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

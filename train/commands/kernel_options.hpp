@@ -10,17 +10,12 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 /// Options of the commands that study kernels without training a model.
 struct KernelOptions {
-  std::string config;                    ///< "" for the defaults
-  std::vector<std::string> sets;         ///< "section.key=value"
-  std::string features, density, draws;  ///< "" for the config's
-  std::uint64_t d = 0;                   ///< size of a head; 0 for the config's
+  std::string config, features, density, draws;  ///< "" for the defaults
+  std::vector<std::string> sets;
+  std::uint64_t d = 0, seeds = 16;
   std::string m = "16,64,256,1024";
-  std::uint64_t seeds = 16;
-  double error = 0.1;         ///< relative error that is wanted
-  double scale = 1;           ///< standard deviation of synthetic queries and keys
-  std::string queries, keys;  ///< .npy files, or ""
-  std::string data;           ///< RUN whose queries and keys are studied, or ""
-  std::string report;         ///< HTML file to write, or ""
+  double error = 0.1, scale = 1;
+  std::string queries, keys, data, report;
   bool json = false;
 };
 void add_kernel_options(const Command& command, KernelOptions& options);
@@ -37,6 +32,7 @@ Config kernel_config(const KernelOptions& options);
 KernelSetting kernel_setting(const KernelOptions& options, std::uint64_t least_seeds = 2);
 /// "16,64,256"; `option` stands in errors.
 std::vector<std::size_t> parse_counts(const std::string& option, const std::string& text);
+/// Nowhere where there is no file.
 void write_page(const std::string& file, const Page& page);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/laboratory/learned_pages.hpp>
 #include <bochner/train/run/run_report.hpp>
@@ -31,7 +30,7 @@ std::string contents_of(const MetricsLog& log, const Specimen& now) {
 }
 
 /// Writes RUN/report.html, one page with everything in it.
-int plot_command(const ModelOptions& options) {
+void plot_command(const ModelOptions& options) {
   const auto [checkpoint, config] = load_run(options.run, options.sets);
   const Path directory = parse_run_reference(options.run).directory;
   PosixStorage storage;
@@ -56,7 +55,6 @@ int plot_command(const ModelOptions& options) {
   const Path file = directory / "report.html";
   commit_file(storage, file, page.html());
   fmt::print("{}   {}\n", file.string(), contents_of(log, now));
-  return exit_done;
 }
 
 }  // namespace

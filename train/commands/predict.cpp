@@ -1,5 +1,4 @@
 #include <bochner/data/formats/read_array.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/tasks/table_options.hpp>
@@ -12,12 +11,11 @@ struct PredictOptions : ModelOptions {
   std::string input = "-", output = "-";  ///< .npy or CSV files; "-" for standard input and output
 };
 
-int predict_command(const PredictOptions& options) {
+void predict_command(const PredictOptions& options) {
   const auto [checkpoint, config, task] = load_task(options);
   ReadOptions reading = table_options(config);
   reading.csv.named_columns = task->input_columns();
   write_array(options.output, task->predict(read_array(options.input, reading)));
-  return exit_done;
 }
 
 }  // namespace
@@ -26,8 +24,8 @@ void add_predict(const Command& program) {
   const auto [command, options] =
       program.command("predict", "what a model says about new data", predict_command);
   add_run(command, options.run);
-  command.option("input", options.input, readable_formats).shows_default();
-  command.option("--output,-o", options.output, writable_names, "FILE").shows_default();
+  command.option("input", &options.input, readable_formats).shows_default();
+  command.option("--output,-o", &options.output, writable_names, "FILE").shows_default();
   add_model_changes(command, options);
 }
 

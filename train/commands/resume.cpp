@@ -25,7 +25,8 @@ void add_resume(const Command& program) {
   const auto [command, options] =
       program.command("resume", "go on with a run, bit for bit", resume_command);
   add_run(command, options.run, "directory of the run");
-  command.flag("--strict", options.strict, "refuse another build or machine than the checkpoint's");
+  command.flag("--strict", &options.strict,
+               "refuse another build or machine than the checkpoint's");
   add_training(command, options, false);
 }
 

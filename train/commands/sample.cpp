@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/run/sampling.hpp>
 #include <bochner/train/tasks/language_task.hpp>
@@ -51,7 +50,7 @@ void require_bytes(const Config& config, const std::string& run) {
                   run, kind));
 }
 
-int sample_command(const SampleOptions& options) {
+void sample_command(const SampleOptions& options) {
   check_sampling(options.sampling);
   const auto [checkpoint, config] = load_run(options.run);
   require_bytes(config, options.run);
@@ -69,7 +68,6 @@ int sample_command(const SampleOptions& options) {
     if (i + 1 < options.bytes) stream.feed(token);
   }
   std::putchar('\n');
-  return exit_done;
 }
 
 }  // namespace
@@ -77,14 +75,14 @@ int sample_command(const SampleOptions& options) {
 void add_sample(const Command& program) {
   const auto [command, options] = program.command("sample", "continue a prompt", sample_command);
   add_run(command, options.run);
-  command.option("--prompt", options.prompt, "text to continue (default: a line end)", "TEXT");
-  command.number("--bytes", options.bytes, "how many bytes to add");
+  command.option("--prompt", &options.prompt, "text to continue (default: a line end)", "TEXT");
+  command.number("--bytes", &options.bytes, "how many bytes to add");
   SamplingOptions& sampling = options.sampling;
-  command.number("--temperature", sampling.temperature,
+  command.number("--temperature", &sampling.temperature,
                  "below 1 is more cautious, 0 takes the most probable byte");
-  command.number("--top-k", sampling.top_k, "only the N most probable bytes, 0 for all");
-  command.number("--top-p", sampling.top_p, "only the most probable bytes that together reach N");
-  command.number("--seed", options.seed, "seed of the random numbers");
+  command.number("--top-k", &sampling.top_k, "only the N most probable bytes, 0 for all");
+  command.number("--top-p", &sampling.top_p, "only the most probable bytes that together reach N");
+  command.number("--seed", &options.seed, "seed of the random numbers");
   add_weights(command, options.live_weights);
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bochner/train/commands/common_options.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/sweep/processes.hpp>
 #include <bochner/train/commands/sweep/summary.hpp>
 #include <bochner/train/run/session.hpp>
@@ -17,11 +16,9 @@ namespace {
 constexpr std::size_t most_jobs = 1024;
 
 struct SweepOptions {
-  std::string config;
-  std::vector<std::string> sets;  ///< for all runs
-  std::vector<std::string> vary;  ///< "section.key=value,value"
-  std::string runs;               ///< directory of the runs; "" for runs/NAME-sweep of the config
-  std::size_t jobs = 0;           ///< runs at the same time; 0: one for each processor
+  std::string config, runs;
+  std::vector<std::string> sets, vary;
+  std::size_t jobs = 0;
   bool json = false;
   const CommandLine* line = nullptr;
 };
@@ -168,14 +165,14 @@ void add_sweep(const Command& program) {
   options.line = &command.line();
   add_config_file(command, options.config);
   command
-      .option("--vary", options.vary, "values of a key, for instance train.seed=1,2,3",
+      .option("--vary", &options.vary, "values of a key, for instance train.seed=1,2,3",
               "KEY=VALUE,VALUE")
       .required();
   add_sets(command, options.sets);
-  command.option("--runs", options.runs,
+  command.option("--runs", &options.runs,
                  "directory of the runs (default: runs/NAME-sweep of the config)", "DIR");
-  command.number("--jobs", options.jobs, "runs at the same time, 0 for one each processor");
-  command.flag("--json", options.json, "print JSON lines");
+  command.number("--jobs", &options.jobs, "runs at the same time, 0 for one each processor");
+  command.flag("--json", &options.json, "print JSON lines");
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

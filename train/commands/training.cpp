@@ -3,7 +3,6 @@
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/common_options.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/training.hpp>
 #include <bochner/train/run/loop.hpp>
 #include <bochner/train/run/profile.hpp>
@@ -71,18 +70,18 @@ StopReason train(Session& session, Progress& progress, SignalGuard& signals, Tap
 }  // namespace
 
 void add_training(const Command& command, TrainingOptions& options, bool in_new_run) {
-  const auto words = command.line().words();
+  options.line = &command.line();
+  const auto words = options.line->words();
   options.program = shell_word(words[0]);
   for (const char* word : words)
     options.typed += (options.typed.empty() ? "" : " ") + shell_word(word);
-  command.needs_no_reader();  // a run goes on without one
   if (in_new_run)
-    command.option("--run", options.run, "directory of the run (default: runs/NAME of the config)",
+    command.option("--run", &options.run, "directory of the run (default: runs/NAME of the config)",
                    "DIR");
   add_sets(command, options.sets);
-  command.option("--progress", options.progress,
+  command.option("--progress", &options.progress,
                  "bar, plain or none; auto: a bar on a terminal, else plain lines", "MODE");
-  command.flag("--profile", options.profile,
+  command.flag("--profile", &options.profile,
                "print at the end where the time went, by op; kept as profile.json");
 }
 
@@ -92,6 +91,7 @@ Path run_directory(const std::string& config, const TrainingOptions& options) {
 
 int drive(Session& session, ProgressMode mode, const TrainingOptions& options,
           const std::vector<std::string>& notes, const std::string& origin) {
+  options.line->needs_reader = false;
   SignalGuard signals;
   Progress progress(mode, session.total_steps(), session.tokens_per_step(), session.state().step);
   print_header(session, progress);

@@ -8,12 +8,12 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 struct TrainingOptions {
-  std::string run;                ///< directory; "" for runs/NAME of the config
-  std::vector<std::string> sets;  ///< "section.key=value"
-  std::string progress = "auto";
-  bool profile = false;  ///< print where the time went, and keep it in the run
-  std::string typed;     ///< as a shell reads it, for meta.json
-  std::string program;   ///< its first word, for what to type next
+  std::string run, progress = "auto";
+  std::vector<std::string> sets;
+  bool profile = false;
+  std::string typed;    ///< as a shell reads it, for meta.json
+  std::string program;  ///< its first word, for what to type next
+  CommandLine* line = nullptr;
 };
 void add_training(const Command& command, TrainingOptions& options, bool in_new_run);
 

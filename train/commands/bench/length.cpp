@@ -8,7 +8,6 @@
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/bench/child.hpp>
 #include <bochner/train/commands/command_line.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/run/version.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -22,9 +21,8 @@ constexpr std::size_t tokens_of_batch = 65536;
 
 struct BenchLengthOptions {
   std::size_t longest = 1 << 20;
-  double limit = 10;        ///< seconds for a pass of softmax attention
-  bool checkpoint = false;  ///< a checkpointed training step of the longest sequence instead
-  bool json = false;
+  double limit = 10;
+  bool checkpoint = false, json = false;
 };
 
 MixerSpec mixer_spec(const std::string& kind) {
@@ -159,7 +157,7 @@ void print_header() {
       "linear ns", "memory", "softmax ns", "memory", "ratio");
 }
 
-int bench_checkpointed_step(const BenchLengthOptions& options) {
+void bench_checkpointed_step(const BenchLengthOptions& options) {
   const Cost cost = cost_in_child([&] { return measure_checkpointed_step(options.longest); });
   if (options.json) {
     const nlohmann::ordered_json line = {{"length", options.longest},
@@ -174,11 +172,10 @@ int bench_checkpointed_step(const BenchLengthOptions& options) {
         cost.nanoseconds, cost.nanoseconds * double(options.longest) / 1e9,
         format_bytes(cost.memory));
   }
-  return exit_done;
 }
 
 /// Time per token and memory of linear and softmax attention, from 256 tokens to the longest.
-int bench_length_command(const BenchLengthOptions& options) {
+void bench_length_command(const BenchLengthOptions& options) {
   if (options.longest < shortest)
     throw std::invalid_argument(
         fmt::format("--longest {}: must be at least {}", options.longest, shortest));
@@ -200,7 +197,6 @@ int bench_length_command(const BenchLengthOptions& options) {
   if (!options.json)
     fmt::print("{}\n", from ? fmt::format("linear attention is faster from T = {}", *from)
                             : "no length was measured from which on linear attention is faster");
-  return exit_done;
 }
 
 }  // namespace
@@ -208,12 +204,12 @@ int bench_length_command(const BenchLengthOptions& options) {
 void add_bench_length(const Command& bench) {
   const auto [command, options] =
       bench.command("length", "linear and softmax attention over the length", bench_length_command);
-  command.number("--longest", options.longest, "from 256 to this in powers of two");
-  command.number("--limit", options.limit,
+  command.number("--longest", &options.longest, "from 256 to this in powers of two");
+  command.number("--limit", &options.limit,
                  "seconds for a pass of softmax attention; longer ones are left out");
-  command.flag("--checkpoint", options.checkpoint,
+  command.flag("--checkpoint", &options.checkpoint,
                "instead, a training step on the longest sequence with model.checkpoint");
-  command.flag("--json", options.json, "print JSON lines");
+  command.flag("--json", &options.json, "print JSON lines");
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -9,7 +9,6 @@
 #include <bochner/train/commands/bench/peak.hpp>
 #include <bochner/train/commands/bench/reference_models.hpp>
 #include <bochner/train/commands/command_line.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/run/profile.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/storage/digest.hpp>
@@ -22,10 +21,8 @@ constexpr std::uint64_t warm_up_steps = 3;
 
 struct BenchStepOptions {
   std::string model;
-  std::uint64_t steps = 20;
-  std::size_t batch = 0;  ///< sequences; 0 for the model's own number
-  bool bits = false;      ///< a digest of the parameters after the steps, and no times
-  bool json = false;
+  std::size_t steps = 20, batch = 0;
+  bool bits = false, json = false;
 };
 
 struct Measurement {
@@ -121,14 +118,13 @@ std::string report(const ReferenceModel& reference, const BenchStepOptions& opti
 }
 
 /// Training steps of a reference model, or of "all", on random tokens.
-int bench_step_command(const BenchStepOptions& options) {
+void bench_step_command(const BenchStepOptions& options) {
   if (options.steps == 0) throw std::invalid_argument("--steps 0: must be at least 1");
   if (!options.json && !options.bits) fmt::print("{}\n", version_line());
   for (const ReferenceModel& model : reference_models()) {
     if (options.model != "all" && &reference_model(options.model) != &model) continue;
     fmt::print("{}", in_child([&] { return report(model, options); }));
   }
-  return exit_done;
 }
 
 }  // namespace
@@ -136,11 +132,11 @@ int bench_step_command(const BenchStepOptions& options) {
 void add_bench_step(const Command& bench) {
   const auto [command, options] =
       bench.command("step", "training steps of a reference model", bench_step_command);
-  command.option("model", options.model, reference_model_names()).required();
-  command.number("--steps", options.steps, "steps to measure, after three that are not");
-  command.number("--batch", options.batch, "sequences a step (default: the model's own number)");
-  command.flag("--bits", options.bits, "only a digest of the parameters after these steps");
-  command.flag("--json", options.json, "print JSON lines");
+  command.option("model", &options.model, reference_model_names()).required();
+  command.number("--steps", &options.steps, "steps to measure, after three that are not");
+  command.number("--batch", &options.batch, "sequences a step (default: the model's own number)");
+  command.flag("--bits", &options.bits, "only a digest of the parameters after these steps");
+  command.flag("--json", &options.json, "print JSON lines");
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION
