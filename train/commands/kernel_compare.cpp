@@ -71,7 +71,7 @@ Outcome outcome_of(const KernelCompareOptions& options, FeatureSpec spec, std::s
   return outcome;
 }
 
-void print(const Outcome& outcome, std::size_t m, bool json) {
+void print_outcome(const Outcome& outcome, std::size_t m, bool json) {
   const Interval before = confidence_interval(outcome.before),
                  after = confidence_interval(outcome.after),
                  gain = confidence_interval(outcome.gain);
@@ -121,7 +121,7 @@ void kernel_compare_command(const KernelCompareOptions& options) {
   std::vector<Outcome> outcomes;
   for (const std::string& name : names) {
     outcomes.push_back(outcome_of(options, standard, d, m, name));
-    print(outcomes.back(), m, options.json);
+    print_outcome(outcomes.back(), m, options.json);
   }
   Page page("Learned against fixed feature maps", fmt::format("d {}, m {}", d, m));
   page.charts({draw(chart_of(outcomes))});

@@ -106,7 +106,7 @@ Cost cost_in_child(const std::function<Cost()>& measure) {
   return {numbers[0], numbers[1]};
 }
 
-struct Row {
+struct LengthRow {
   std::size_t length;
   std::optional<Cost> linear, softmax;
 };
@@ -121,7 +121,7 @@ std::string text_of(const std::optional<Cost>& cost) {
               : fmt::format("{:>10} {:>10}", "-", "-");
 }
 
-void print(const Row& row, bool json) {
+void print_row(const LengthRow& row, bool json) {
   if (json) {
     const nlohmann::ordered_json line = {{"length", row.length},
                                          {"threads", thread_count()},
@@ -138,9 +138,9 @@ void print(const Row& row, bool json) {
 }
 
 /// The shortest length from which on linear attention is faster wherever both were measured.
-std::optional<std::size_t> crossover(const std::vector<Row>& rows) {
+std::optional<std::size_t> crossover(const std::vector<LengthRow>& rows) {
   std::optional<std::size_t> length;
-  for (const Row& row : rows) {
+  for (const LengthRow& row : rows) {
     if (!row.softmax) break;
     const bool faster = row.linear->nanoseconds < row.softmax->nanoseconds;
     if (!faster) length.reset();
@@ -181,16 +181,16 @@ void bench_length_command(const BenchLengthOptions& options) {
         fmt::format("--longest {}: must be at least {}", options.longest, shortest));
   if (options.checkpoint) return bench_checkpointed_step(options);
   if (!options.json) print_header();
-  std::vector<Row> rows;
+  std::vector<LengthRow> rows;
   double softmax_seconds = 0;  // of the next pass, at least
   for (std::size_t length = shortest; length <= options.longest; length *= 2) {
-    Row row{length, cost_in_child([&] { return measure_layer("linear", length); }), {}};
+    LengthRow row{length, cost_in_child([&] { return measure_layer("linear", length); }), {}};
     if (softmax_seconds <= options.limit) {
       row.softmax = cost_in_child([&] { return measure_layer("softmax", length); });
       softmax_seconds =
           2e-9 * row.softmax->nanoseconds * double(std::max(tokens_of_batch, 2 * length));
     }
-    print(row, options.json);
+    print_row(row, options.json);
     rows.push_back(row);
   }
   const auto from = crossover(rows);
