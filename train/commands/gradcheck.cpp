@@ -11,9 +11,8 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Differences in float are coarse.
-constexpr double float_tolerance = 5e-2;
 constexpr bool is_double = sizeof(real) == sizeof(double);
+constexpr double tolerance = is_double ? 1e-6 : 5e-2;  // differences in float are coarse
 
 struct GradcheckOptions {
   std::string mixer, features, density;  ///< "" for all
@@ -101,7 +100,7 @@ void enlarge_embeddings(LanguageModel& model) {
 }
 
 /// The loss of a small language model on two short sequences, through all its parameters.
-GradientReport check_case(const GradientCase& which, double tolerance) {
+GradientReport check_case(const GradientCase& which) {
   LanguageModel model(small_model(which));
   initialize(model, 1);
   enlarge_embeddings(model);
@@ -111,18 +110,15 @@ GradientReport check_case(const GradientCase& which, double tolerance) {
     tokens.values.push_back(std::int32_t(random.integer(2 * i, 7)));
     targets.values.push_back(std::int32_t(random.integer(2 * i + 1, 7)));
   }
-  GradientOptions options;
-  options.tolerance = tolerance;
   return check_gradient([&](Tape& tape) { return model.loss(tape, tokens, targets); },
-                        parameters_of(model), options);
+                        parameters_of(model), {.tolerance = tolerance});
 }
 
 int gradcheck_command(const GradcheckOptions& options) {
   if (!is_double) become_double_program(*options.line);
-  const double tolerance = is_double ? 1e-6 : float_tolerance;
   bool passed = true;
   for (const GradientCase& which : cases_of(options.mixer, options.features, options.density)) {
-    const GradientReport report = check_case(which, tolerance);
+    const GradientReport report = check_case(which);
     passed = passed && report.passed;
     if (options.json) {
       fmt::print(R"({{"case":"{}","elements":{},"worst":{},"at":"{}","passed":{}}})"

@@ -137,18 +137,6 @@ void print_row(const LengthRow& row, bool json) {
   std::fflush(stdout);
 }
 
-/// The shortest length from which on linear attention is faster wherever both were measured.
-std::optional<std::size_t> crossover(const std::vector<LengthRow>& rows) {
-  std::optional<std::size_t> length;
-  for (const LengthRow& row : rows) {
-    if (!row.softmax) break;
-    const bool faster = row.linear->nanoseconds < row.softmax->nanoseconds;
-    if (!faster) length.reset();
-    if (faster && !length) length = row.length;
-  }
-  return length;
-}
-
 void print_header() {
   fmt::print(
       "{} · {}\none causal attention layer, forward and backward: D {}, 4 heads, m 32; at least {} "
@@ -181,22 +169,23 @@ void bench_length_command(const BenchLengthOptions& options) {
         fmt::format("--longest {}: must be at least {}", options.longest, shortest));
   if (options.checkpoint) return bench_checkpointed_step(options);
   if (!options.json) print_header();
-  std::vector<LengthRow> rows;
   double softmax_seconds = 0;  // of the next pass, at least
+  std::size_t from = 0;        // where linear attention begins to be faster for good
   for (std::size_t length = shortest; length <= options.longest; length *= 2) {
     LengthRow row{length, cost_in_child([&] { return measure_layer("linear", length); }), {}};
     if (softmax_seconds <= options.limit) {
       row.softmax = cost_in_child([&] { return measure_layer("softmax", length); });
       softmax_seconds =
           2e-9 * row.softmax->nanoseconds * double(std::max(tokens_of_batch, 2 * length));
+      const bool faster = row.linear->nanoseconds < row.softmax->nanoseconds;
+      from = !faster ? 0 : from > 0 ? from : length;
     }
     print_row(row, options.json);
-    rows.push_back(row);
   }
-  const auto from = crossover(rows);
   if (!options.json)
-    fmt::print("{}\n", from ? fmt::format("linear attention is faster from T = {}", *from)
-                            : "no length was measured from which on linear attention is faster");
+    fmt::print("{}\n", from > 0
+                           ? fmt::format("linear attention is faster from T = {}", from)
+                           : "no length was measured from which on linear attention is faster");
 }
 
 }  // namespace
