@@ -5,7 +5,7 @@
 #include <bochner/data/files/errors.hpp>
 #include <map>
 
-#include "temporary_folder.hpp"
+#include "data/temporary_folder.hpp"
 
 namespace bochner {
 namespace {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <set>
 
-#include "temporary_folder.hpp"
+#include "data/temporary_folder.hpp"
 
 namespace bochner {
 namespace {

@@ -56,8 +56,8 @@ TEST_F(Npy, ReadsBothPrecisionsBothOrdersAndAllVersions) {
   for (const char version : {char(1), char(2), char(3)})
     for (const std::string& file : {npy(header("(2, 3)"), floats, version),
                                     npy(header("(2, 3)", "<f8", "True"), doubles, version)}) {
-      const Tensor matrix = read(file);
-      ASSERT_EQ(matrix.shape(), (Shape{2, 3}));
+      const xt::xarray<double> matrix = read(file);
+      ASSERT_EQ(matrix.shape(), (xt::xarray<double>::shape_type{2, 3}));
       for (int i = 0; i < 6; ++i) EXPECT_EQ(matrix.data()[i], i + 1);
     }
 }

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "well_formed.hpp"
+#include "train/well_formed.hpp"
 
 namespace bochner {
 namespace {

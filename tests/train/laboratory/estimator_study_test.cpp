@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/temporary_folder.hpp"
-#include "well_formed.hpp"
+#include "train/well_formed.hpp"
 
 namespace bochner {
 namespace {

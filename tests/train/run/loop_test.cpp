@@ -4,7 +4,7 @@
 #include <bochner/train/run/metrics_log.hpp>
 
 #include "faults/crashing_storage.hpp"
-#include "training_run.hpp"
+#include "train/training_run.hpp"
 
 namespace bochner {
 namespace {

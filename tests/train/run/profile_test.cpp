@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "training_run.hpp"
+#include "train/training_run.hpp"
 
 namespace bochner {
 namespace {

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "faults/crashing_storage.hpp"
-#include "training_run.hpp"
+#include "train/training_run.hpp"
 
 namespace bochner {
 namespace {

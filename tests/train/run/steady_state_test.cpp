@@ -2,7 +2,7 @@
 
 #include <bochner/autodiff/pool.hpp>
 
-#include "training_run.hpp"
+#include "train/training_run.hpp"
 
 namespace bochner {
 namespace {

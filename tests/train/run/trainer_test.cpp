@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "training_run.hpp"
+#include "train/training_run.hpp"
 
 namespace bochner {
 namespace {

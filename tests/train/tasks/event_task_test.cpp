@@ -10,8 +10,8 @@
 #include <xtensor/xview.hpp>
 
 #include "faults/crashing_storage.hpp"
-#include "training_run.hpp"
-#include "well_formed.hpp"
+#include "train/training_run.hpp"
+#include "train/well_formed.hpp"
 
 namespace bochner {
 namespace {

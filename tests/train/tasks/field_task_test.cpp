@@ -6,8 +6,8 @@
 #include <bochner/train/tasks/field_task.hpp>
 #include <cmath>
 
-#include "training_run.hpp"
-#include "well_formed.hpp"
+#include "train/training_run.hpp"
+#include "train/well_formed.hpp"
 
 namespace bochner {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "data/image_files.hpp"
 #include "data/temporary_folder.hpp"
-#include "training_run.hpp"
+#include "train/training_run.hpp"
 
 namespace bochner {
 namespace {
