@@ -3,6 +3,7 @@
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/commands/kernel_options.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/run/session.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/run/session.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cstdio>
 #include <filesystem>

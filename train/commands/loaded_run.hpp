@@ -2,9 +2,12 @@
 /// Runs that a command reads. Checkpoints that had to be skipped are named on stderr.
 
 #include <bochner/train/commands/common_options.hpp>
-#include <bochner/train/run/session.hpp>
+#include <bochner/train/config/config.hpp>
+#include <bochner/train/run/checkpoint_file.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
+
+class Task;
 
 struct LoadedRun {
   CheckpointReader checkpoint;

@@ -2,6 +2,7 @@
 
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/run/sampling.hpp>
+#include <bochner/train/run/session.hpp>
 #include <bochner/train/tasks/language_task.hpp>
 #include <cstdio>
 
