@@ -73,8 +73,8 @@ void add_training(const Command& command, TrainingOptions& options, bool in_new_
   options.line = &command.line();
   const auto words = options.line->words();
   options.program = shell_word(words[0]);
-  for (const char* word : words)
-    options.typed += (options.typed.empty() ? "" : " ") + shell_word(word);
+  options.typed = options.program;
+  for (const char* word : words.subspan(1)) options.typed += ' ' + shell_word(word);
   if (in_new_run)
     command.option("--run", &options.run, "directory of the run (default: runs/NAME of the config)",
                    "DIR");
