@@ -1,6 +1,7 @@
 #pragma once
 /// Dataset: numbered examples in splits, and what every source of them tells about itself.
 
+#include <bochner/autodiff/keys.hpp>
 #include <bochner/data/split.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -33,6 +34,12 @@ struct ExampleSet {
   std::uint64_t fingerprint(const std::string& generator,
                             const std::vector<std::uint64_t>& parameters) const;
 };
+inline void describe(Keys& keys, ExampleSet& examples) {
+  keys("train_examples", examples.train, between(1, 1e12),
+       "generated: training examples of an epoch; they cost no memory");
+  keys("validation_examples", examples.validation, between(0, 1e12),
+       "generated: examples kept for validation, 0 for none");
+}
 
 /// A source of examples has, besides, a `batch(const Examples&)` of a type of its own.
 class Dataset {

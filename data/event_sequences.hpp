@@ -33,12 +33,23 @@ struct HawkesSpec {
   std::string kernel = "delayed";  ///< "exponential", or "delayed" with a peak (Erlang, shape 8)
   std::size_t types = 3;
   std::size_t length = 64;  ///< events that a model sees (T)
-  double branching = 0.8;   ///< below 1
+  double branching = 0.8;
   double lag = 3;
 };
-HawkesProcess hawkes_process(const HawkesSpec& spec);
 /// The kernels that a HawkesSpec may name.
 std::vector<std::string> hawkes_kernels();
+inline void describe(Keys& keys, HawkesSpec& spec) {
+  keys("types", spec.types, between(1, 1 << 16), "hawkes: types of events (K)");
+  keys("excitation", spec.kernel, one_of(hawkes_kernels),
+       "hawkes: an event makes others more likely at once, less and less (exponential), or after a "
+       "while (delayed)");
+  keys("branching", spec.branching, below(0, 1),
+       "hawkes: events that an event causes on the average");
+  keys("lag", spec.lag, above(0),
+       "hawkes: mean delay of what an event of the first type causes, in mean gaps; that of the "
+       "n-th is n times as long");
+}
+HawkesProcess hawkes_process(const HawkesSpec& spec);
 
 /// Generated sequences, each from a process without a past at time 0.
 class HawkesEvents : public EventSource {

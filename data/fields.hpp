@@ -9,12 +9,30 @@ namespace bochner::inline BOCHNER_PRECISION {
 struct FieldSpec {
   std::string kind = "advection_diffusion";
   std::size_t frames = 8, height = 12, width = 12;
-  std::size_t components = 4;  ///< Fourier modes, or travelling Gaussians and waves
-  double speed = 1;            ///< largest velocity along each axis, pixels a frame
-  double diffusivity = 0.1;    ///< largest, pixels^2 a frame (advection_diffusion)
-  double noise = 0;            ///< deviation of what is added to the frames that are seen
-  std::size_t patch = 1;       ///< pixels of a side of what a model takes for a token
+  std::size_t components = 4;
+  double speed = 1, diffusivity = 0.1, noise = 0;
+  std::size_t patch = 1;  ///< pixels of a side of what a model takes for a token
 };
+inline void describe(Keys& keys, FieldSpec& spec) {
+  keys("frames", spec.frames, between(1, 1 << 16), "fields: frames that are seen (T)");
+  const auto side = [&](const char* name, std::size_t& pixels, const char* words) {
+    std::size_t wanted = 0;  // that of the Spec, or of films
+    keys(name, wanted, between(0, 1 << 12), words);
+    if (wanted > 0) pixels = wanted;
+  };
+  side("height", spec.height,
+       "fields: pixels of a column (H), at least 3; 0 for 12, or that of the files");
+  side("width", spec.width,
+       "fields: pixels of a row (W), at least 3; 0 for 12, or that of the files");
+  keys("components", spec.components, between(1, 1 << 12),
+       "fields: Fourier modes, or travelling Gaussians and waves");
+  keys("speed", spec.speed, at_least(0),
+       "fields: largest velocity along each axis, in pixels a frame");
+  keys("diffusivity", spec.diffusivity, at_least(0),
+       "advection_diffusion: largest diffusivity, in pixels^2 a frame");
+  keys("noise", spec.noise, at_least(0),
+       "fields: deviation of the noise on the frames that are seen");
+}
 /// "moving_pattern", "advection_diffusion": what data.kind may name.
 std::vector<std::string> field_kinds();
 

@@ -11,11 +11,17 @@ namespace bochner {
 /// depth are digits. An operation is the minimum, maximum, median (rounded down) or sum modulo 10
 /// of 2 to `arguments` nodes. Trees of other sizes than shortest to longest tokens are drawn anew.
 struct ListOpsSpec {
-  std::size_t shortest = 500, longest = 2000;  ///< tokens
-  std::size_t depth = 10;                      ///< levels, that of the root included
-  std::size_t arguments = 10;                  ///< most arguments of an operation
+  std::size_t shortest = 4, longest = 2000;  ///< tokens
+  std::size_t depth = 10;                    ///< levels, that of the root included
+  std::size_t arguments = 10;
   bool class_token = false;  ///< put a token before the expression whose output stands for it
 };
+inline void describe(Keys& keys, ListOpsSpec& spec) {
+  keys("shortest", spec.shortest, between(4, 1 << 24),
+       "listops: tokens of the shortest expression");
+  keys("depth", spec.depth, between(2, 100), "listops: most levels of an expression");
+  keys("arguments", spec.arguments, between(2, 1000), "listops: most arguments of an operation");
+}
 
 /// Digits are the tokens 0 to 9; an operation is its token, its arguments and `end`.
 enum ListOpsToken : std::int32_t {

@@ -63,8 +63,8 @@ std::string ImageSequences::describe() const {
 
 Shapes::Shapes(const ShapesSpec& spec, const ExampleSet& examples)
     : LabelledSequences(examples), spec_(spec) {
-  require(spec.side >= smallest_side, "shapes", "data.side = ", spec.side, ": must be at least ",
-          smallest_side);
+  require(spec.side >= ShapesSpec::smallest_side, "shapes", "data.side = ", spec.side,
+          ": must be at least ", ShapesSpec::smallest_side);
 }
 
 LabelledExample Shapes::example(Split split, std::uint64_t index) const {

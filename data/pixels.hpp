@@ -35,18 +35,20 @@ class ImageSequences : public LabelledSequences {
 };
 
 struct ShapesSpec {
-  std::size_t side = 16;  ///< pixels
+  static constexpr std::size_t smallest_side = 12;
+  std::size_t side = 16;
   bool class_token = false;
 };
+inline void describe(Keys& keys, ShapesSpec& spec) {
+  keys("side", spec.side, between(ShapesSpec::smallest_side, 1024), "shapes: pixels of a side");
+}
 
 /// Grey images made up for tests and examples: one of four shapes (the outline of a square, a disc,
 /// an upright cross, a diagonal one) anywhere, of radius side / 6 to side / 4, in noise: the
 /// brightness is uniform on 96 to 255 inside and on 0 to 159 outside, so that no pixel tells.
 class Shapes : public LabelledSequences {
  public:
-  static constexpr std::size_t smallest_side = 12;
-
-  /// Throws std::invalid_argument for a smaller side.
+  /// Throws std::invalid_argument for a side below the smallest.
   Shapes(const ShapesSpec& spec, const ExampleSet& examples);
   std::size_t vocabulary() const override { return pixel_vocabulary; }
   std::size_t classes() const override { return 4; }

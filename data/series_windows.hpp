@@ -1,4 +1,5 @@
 #pragma once
+#include <bochner/autodiff/keys.hpp>
 #include <bochner/autodiff/tensor.hpp>
 #include <bochner/data/dataset.hpp>
 #include <bochner/data/time_series.hpp>
@@ -13,6 +14,14 @@ struct SeriesSpec {
   std::vector<double> splits = {0.7, 0.1, 0.2};
   std::uint64_t seed = 1;  ///< of the training order
 };
+inline void describe(Keys& keys, SeriesSpec& spec) {
+  keys("splits", spec.splits, at_least(0),
+       "series: training, validation and test, one after the other: fractions of the rows, or rows "
+       "where a number is above 1");
+  keys("lookback", spec.lookback, between(1, 1 << 20), "series: rows that a forecaster sees (L)");
+  keys("horizon", spec.horizon, between(1, 1 << 20), "series: rows that it forecasts (H)");
+  keys("stride", spec.stride, between(1, 1 << 20), "series: rows from one window to the next");
+}
 
 /// Pasts and the futures that belong to them, in the unit of the data. (B, V, L), (B, V, H)
 struct SeriesBatch {

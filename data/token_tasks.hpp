@@ -26,6 +26,16 @@ struct TokenTaskSpec {
   std::size_t items = 16;       ///< symbols or pairs to remember, where the length does not say it
   bool only_answers = true;     ///< whether training asks for answers only, or for every token
 };
+inline void describe(Keys& keys, TokenTaskSpec& spec) {
+  keys("vocabulary", spec.vocabulary, between(2, 1 << 20),
+       "generated sequences: number of different tokens");
+  keys("items", spec.items, between(1, 1 << 20),
+       "symbols of selective_copy, pairs of multi_query_recall");
+  std::string targets = spec.only_answers ? "answers" : "all";
+  keys("targets", targets, one_of({"answers", "all"}),
+       "generated sequences: train on the answers, or on every next token (all)");
+  spec.only_answers = targets == "answers";
+}
 
 /// The kinds above.
 std::vector<std::string> token_task_kinds();

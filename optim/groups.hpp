@@ -2,19 +2,11 @@
 /// Which learning-rate factor and weight decay each parameter gets, by patterns on dotted names.
 
 #include <bochner/autodiff/tape.hpp>
-#include <optional>
+#include <bochner/optim/parameter_group.hpp>
 #include <string>
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
-
-/// Settings for all parameters whose name matches: `*` is any characters, dots included, `?` is
-/// one. What a group leaves out stays as it was.
-struct ParameterGroup {
-  std::string match;
-  std::optional<double> lr_factor = std::nullopt;
-  std::optional<double> weight_decay = std::nullopt;
-};
 
 struct ParameterSettings {
   double lr_factor = 1;

@@ -71,6 +71,7 @@ LanguageModelSpec small_model(const Case& which) {
   if (which.mixer == "linear") {
     mixer.features.kind = which.features;
     mixer.features.m = 6;
+    mixer.features.length = 256;
     mixer.features.density.kind = which.density;
   }
   return spec;

@@ -108,7 +108,7 @@ int kernel_compare_command(const KernelCompareOptions& options) {
   const std::vector<std::string> names = options.maps.empty() ? known : split_list(options.maps);
   for (const std::string& name : names)
     if (std::find(known.begin(), known.end(), name) == known.end())
-      throw std::invalid_argument(fmt::format("--maps {}: must be {}", name, one_of(known)));
+      throw std::invalid_argument(fmt::format("--maps {}: must be {}", name, alternatives(known)));
   if (!options.kernel.json)
     fmt::print(
         "held-out kernel error, d {}, m {}, {} seeds, {} steps: mean and 95 % interval\n"

@@ -3,11 +3,10 @@
 
 #include <bochner/optim/ema.hpp>
 #include <bochner/optim/optimizer.hpp>
-#include <bochner/optim/schedule.hpp>
-#include <bochner/train/config/config.hpp>
 #include <bochner/train/laboratory/kernel_metrics.hpp>
 #include <bochner/train/run/trainer_state.hpp>
 #include <bochner/train/tasks/task.hpp>
+#include <bochner/train/tasks/train_spec.hpp>
 #include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -39,7 +38,7 @@ class Trainer {
   /// train.validate.kernels is off. The model must be new when the trainer is made.
   std::vector<KernelMetrics> kernels();
 
-  std::uint64_t examples_per_step() const { return batch_ * accumulate_; }
+  std::uint64_t examples_per_step() const { return train_.batch * train_.accumulate; }
   /// Where it is. Whoever sets it anew sets the tensors too: then it goes on from there.
   TrainerState& state() { return state_; }
   /// Parameters, buffers, moments and averages: all tensors of a checkpoint under unique names.
@@ -52,14 +51,13 @@ class Trainer {
 
   Task& task_;
   std::vector<NamedParameter> parameters_;
+  OptimizerSpec optim_;
+  TrainSpec train_;
   std::unique_ptr<Optimizer> optimizer_;
   std::optional<WeightAverage> average_;
   std::optional<KernelMonitor> kernels_;
-  Schedule schedule_;
-  double peak_rate_, clip_, clip_value_, average_decay_;
   TrainerState state_;
-  std::uint64_t total_steps_, batch_, accumulate_, validation_limit_;
-  bool overfit_;
+  std::uint64_t total_steps_;
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

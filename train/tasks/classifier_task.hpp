@@ -6,6 +6,17 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+struct ImagesSpec {
+  std::vector<std::string> validation_files;
+  bool grey = false;
+};
+inline void describe(Keys& keys, ImagesSpec& spec) {
+  keys("validation_files", spec.validation_files,
+       "images: files to validate on; without them the last data.validation of data.files",
+       resumable_path);
+  keys("grey", spec.grey, "images: one token of brightness a pixel instead of three of colour");
+}
+
 /// The ListOps expressions that a config describes.
 ListOpsSpec list_ops_spec(const Config& config);
 

@@ -46,15 +46,11 @@ std::unique_ptr<EventSource> event_source(const Config& config) {
 }
 
 EventModelSpec event_model_spec(const Config& config, std::size_t types) {
-  EventModelSpec spec;
+  auto spec = read_spec<EventModelSpec>(config, "model");
   spec.types = types;
   spec.length = config.count("data.length");
-  spec.positions = config.text("model.positions");
-  spec.time = time_encoding_spec(config);
-  spec.stack = stack_spec(config, spec.length);
-  spec.intensity.delays = config.count("model.intensity.delays");
-  spec.intensity.shortest = config.number("model.intensity.shortest");
-  spec.intensity.longest = config.number("model.intensity.longest");
+  complete(spec.time.density, config);
+  complete(spec.stack, config, spec.length);
   return spec;
 }
 
@@ -86,31 +82,14 @@ std::vector<EventTable> windows_of(const std::vector<EventTable>& sequences, std
 }  // namespace
 
 TimeEncodingSpec time_encoding_spec(const Config& config) {
-  TimeEncodingSpec spec;
-  spec.kind = config.text("model.time.kind");
-  spec.use = config.text("model.time.use");
-  spec.m = config.count("model.time.m");
-  spec.degree = config.count("model.time.degree");
-  spec.paired = config.flag("model.time.paired");
-  spec.shortest = config.number("model.time.shortest");
-  spec.longest = config.number("model.time.longest");
-  spec.density.draws = "sobol";  // frequencies are points of a line: nothing else spreads as well
-  spec.density.redraw = config.count("model.time.redraw") * config.count("train.accumulate");
-  spec.density.seed = config.count("train.seed");
-  spec.density.log_scale = config.number("model.time.log_scale");
-  spec.density.components = config.count("model.time.components");
-  spec.density.degrees = config.number("model.time.degrees");
-  spec.density.knots = config.count("model.time.knots");
+  auto spec = read_spec<TimeEncodingSpec>(config, "model.time");
+  complete(spec.density, config);
   return spec;
 }
 
 HawkesSpec hawkes_spec(const Config& config) {
-  HawkesSpec spec;
-  spec.kernel = config.text("data.excitation");
-  spec.types = config.count("data.types");
+  auto spec = read_spec<HawkesSpec>(config, "data");
   spec.length = config.count("data.length");
-  spec.branching = config.number("data.branching");
-  spec.lag = config.number("data.lag");
   return spec;
 }
 
@@ -219,7 +198,7 @@ std::string EventTask::describe_model() const {
   const std::string time =
       spec_.time.kind == "none" ? "none" : fmt::format("{} ({})", spec_.time.kind, spec_.time.use);
   return fmt::format("events, {}, positions {}, time {}", describe_stack(spec_.stack),
-                     spec_.positions, time);
+                     spec_.stack.positions, time);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -13,18 +13,6 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Frequencies of space, or of time, whose draws are others.
-FourierSpec fourier_spec(const Config& config, bool of_time) {
-  FourierSpec spec;
-  spec.dimensions = of_time ? 1 : 2;
-  spec.frequencies = config.count(of_time ? "model.encoding.time" : "model.encoding.space");
-  spec.kind = config.text("model.encoding.frequencies");
-  spec.scale = config.number(of_time ? "model.encoding.time_scale" : "model.encoding.space_scale");
-  spec.seed = config.count("train.seed");
-  spec.stream = of_time;
-  return spec;
-}
-
 /// Sum over n elements of (x - truth)^2.
 double squared_error(const real* x, const real* truth, std::size_t n) {
   double sum = 0;
@@ -84,32 +72,21 @@ std::size_t tokens_of(const FieldModelSpec& spec) {
 }
 
 FieldModelSpec field_model_spec(const Config& config, const FieldSize& size) {
-  FieldModelSpec spec;
+  auto spec = read_spec<FieldModelSpec>(config, "model");
   spec.frames = size.frames;
   spec.height = size.height;
   spec.width = size.width;
   spec.standardize = reads_films(config);
-  spec.patch = config.count("model.patch.pixels");
-  spec.encoding.kind = config.text("model.encoding.kind");
-  spec.encoding.space = fourier_spec(config, false);
-  spec.encoding.time = fourier_spec(config, true);
-  spec.every_block = config.flag("model.encoding.every_block");
-  spec.stack = stack_spec(config, tokens_of(spec));
+  spec.encoding.space.seed = spec.encoding.time.seed = config.count("train.seed");
+  complete(spec.stack, config, tokens_of(spec));
   return spec;
 }
 
 }  // namespace
 
 FieldSpec field_spec(const Config& config) {
-  FieldSpec spec;
+  auto spec = read_spec<FieldSpec>(config, "data");
   spec.kind = config.text("data.kind");
-  spec.frames = config.count("data.frames");
-  if (config.count("data.height") > 0) spec.height = config.count("data.height");
-  if (config.count("data.width") > 0) spec.width = config.count("data.width");
-  spec.components = config.count("data.components");
-  spec.speed = config.number("data.speed");
-  spec.diffusivity = config.number("data.diffusivity");
-  spec.noise = config.number("data.noise");
   spec.patch = config.count("model.patch.pixels");
   return spec;
 }

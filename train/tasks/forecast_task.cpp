@@ -21,30 +21,17 @@ TimeSeries read_series(const Config& config) {
 }
 
 SeriesSpec series_spec(const Config& config) {
-  SeriesSpec spec;
-  spec.lookback = config.count("data.lookback");
-  spec.horizon = config.count("data.horizon");
-  spec.stride = config.count("data.stride");
-  spec.splits = config.number_list("data.splits");
+  auto spec = read_spec<SeriesSpec>(config, "data");
   spec.seed = config.count("train.seed");
   return spec;
 }
 
 ForecasterSpec forecaster_spec(const Config& config, std::size_t variates) {
-  ForecasterSpec spec;
+  auto spec = read_spec<ForecasterSpec>(config, "model");
   spec.variates = variates;
   spec.lookback = config.count("data.lookback");
   spec.horizon = config.count("data.horizon");
-  spec.backbone = config.text("model.backbone");
-  spec.loss = config.text("model.loss");
-  spec.instance_norm = {config.text("model.instance_norm.kind"),
-                        config.flag("model.instance_norm.affine")};
-  spec.per_variate = config.flag("model.per_variate");
-  spec.moving_average = config.count("model.moving_average");
-  spec.patch = {config.count("model.patch.length"), config.count("model.patch.stride")};
-  spec.positions = config.text("model.positions");
-  spec.stack = stack_spec(config, spec.patches());
-  spec.head_dropout = config.number("model.head_dropout");
+  complete(spec.stack, config, spec.patches());
   return spec;
 }
 

@@ -1,6 +1,7 @@
 #include <bochner/data/byte_corpus.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/layers/initialize.hpp>
+#include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/language_task.hpp>
 #include <numbers>
 
@@ -8,9 +9,9 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 std::unique_ptr<TokenSource> open_windows(const Config& config) {
-  ByteCorpus corpus(expand_files(config.text_list("data.files"), std::filesystem::current_path()));
-  return std::make_unique<ByteWindows>(std::move(corpus), config.count("data.length"),
-                                       config.number("data.validation"),
+  const auto data = read_spec<DataSpec>(config, "data");
+  ByteCorpus corpus(expand_files(data.files, std::filesystem::current_path()));
+  return std::make_unique<ByteWindows>(std::move(corpus), data.length, data.validation,
                                        config.count("train.seed"));
 }
 

@@ -1,37 +1,46 @@
-#include <bochner/layers/attention/mixer.hpp>
-#include <bochner/layers/encodings/time_encoding.hpp>
-#include <bochner/layers/features/projection.hpp>
-#include <bochner/layers/spectral/base_draws.hpp>
+#include <bochner/data/event_sequences.hpp>
+#include <bochner/data/event_table.hpp>
+#include <bochner/data/fields.hpp>
+#include <bochner/data/formats/csv.hpp>
+#include <bochner/data/pixels.hpp>
+#include <bochner/data/series_windows.hpp>
+#include <bochner/data/token_tasks.hpp>
+#include <bochner/layers/models/event_model.hpp>
+#include <bochner/layers/models/field_model.hpp>
+#include <bochner/layers/models/forecaster.hpp>
+#include <bochner/optim/optimizer.hpp>
+#include <bochner/train/tasks/classifier_task.hpp>
+#include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/key_checks.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
+#include <bochner/train/tasks/train_spec.hpp>
 
 namespace bochner {
 
 ParameterTable registered_parameters() {
-  Choices choices;
-  choices.mixers = [] { return mixers().names(); };
-  choices.features = [] { return feature_maps().names(); };
-  choices.projections = [] {
-    std::vector<std::string> names = projections().names();
-    names.insert(names.begin(), "density");
-    return names;
-  };
-  choices.densities = [] { return densities().names(); };
-  choices.times = [] {
-    std::vector<std::string> names = time_encodings().names();
-    names.insert(names.begin(), "none");
-    return names;
-  };
-  choices.time_uses = time_uses;
-  choices.draws = base_draw_names;
-  ParameterTable table = standard_parameters(choices);
-  const auto add_options = [&](const std::string& section, const std::vector<Option>& options) {
-    for (const auto& [name, initial, doc] : options)
-      table.add({.name = section + name, .initial = initial, .doc = doc});
-  };
-  add_options("model.mixer.", mixers().options());
-  add_options("model.mixer.features.", feature_maps().options());
-  add_options("model.mixer.density.", densities().options());
-  return table;
+  RowCollector table;
+  table.add<ModelChoice>("model");
+  table.add<SequenceClassifierSpec>("model");
+  table.add<ForecasterSpec>("model");
+  table.add<EventModelSpec>("model");
+  table.add<FieldModelSpec>("model");
+  table.add<DataSpec>("data");
+  table.add<TokenTaskSpec>("data");
+  table.add<ListOpsSpec>("data");
+  table.add<ImagesSpec>("data");
+  table.add<ShapesSpec>("data");
+  table.add<CsvOptions>("data");
+  table.add<SeriesSpec>("data");
+  table.add<HawkesSpec>("data");
+  table.add<EventColumns>("data");
+  table.add<FieldSpec>("data");
+  table.add<OptimizerSpec>("optim");
+  table.add<TrainSpec>("train");
+  // Where the reference and the configs of runs have always had them.
+  table.move("model.pooling", "model.checkpoint");
+  table.move("model.mixer", "model.time");
+  table.move("model.intensity", "data.types");
+  return ParameterTable(std::move(table.rows), key_checks());
 }
 
 Config read_config(const std::string& file, const std::vector<std::string>& sets) {

@@ -5,17 +5,15 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 ExampleSet example_set(const Config& config) {
-  return {config.count("train.seed"), config.count("data.train_examples"),
-          config.count("data.validation_examples")};
+  auto examples = read_spec<ExampleSet>(config, "data");
+  examples.seed = config.count("train.seed");
+  return examples;
 }
 
 TokenTaskSpec token_task_spec(const Config& config) {
-  TokenTaskSpec spec;
+  auto spec = read_spec<TokenTaskSpec>(config, "data");
   spec.kind = config.text("data.kind");
   spec.length = config.count("data.length");
-  spec.vocabulary = config.count("data.vocabulary");
-  spec.items = config.count("data.items");
-  spec.only_answers = config.text("data.targets") == "answers";
   return spec;
 }
 

@@ -106,6 +106,7 @@ TEST(AttentionLayers, AreFoundWithTheirParts) {
   LanguageModelSpec spec;
   spec.blocks = 2;
   spec.block.width = 8;
+  spec.block.mixer.kind = "linear";
   spec.block.mixer.heads = 2;
   LanguageModel model(spec);
   const auto layers = attention_layers(model);

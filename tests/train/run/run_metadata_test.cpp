@@ -4,6 +4,7 @@
 #include <bochner/train/run/run_metadata.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/storage/json.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
 #include <cstdlib>
 
 namespace bochner {
@@ -13,7 +14,8 @@ using testing::MatchesRegex;
 using testing::Pointee;
 
 TEST(RunMetadata, SaysWhatARunWasMadeOf) {
-  const std::string text = run_metadata(Config(), "bochner train a.toml", "runs/parent");
+  const std::string text =
+      run_metadata(Config(registered_parameters()), "bochner train a.toml", "runs/parent");
   const Json meta = Json::parse(text);
   EXPECT_THAT(meta["command"].text(), Pointee(std::string("bochner train a.toml")));
   EXPECT_EQ(meta["seed"].number(), 1);
@@ -27,7 +29,7 @@ TEST(RunMetadata, SaysWhatARunWasMadeOf) {
 TEST(RunMetadata, NamesTheCommitThatWasBuilt) {
   if (std::system("git -C '" BOCHNER_SOURCE_DIR "' rev-parse HEAD >/dev/null 2>&1") != 0)
     GTEST_SKIP() << "git knows of no commit here";
-  const Json meta = Json::parse(run_metadata(Config(), ""));
+  const Json meta = Json::parse(run_metadata(Config(registered_parameters()), ""));
   EXPECT_THAT(meta["commit"].text(), Pointee(MatchesRegex("[0-9a-f]{40}")));
 }
 

@@ -44,7 +44,8 @@ void train_step(ReferenceProblem& problem, Optimizer& optimizer, OpProfile* prof
 
 Measurement measure(const ReferenceModel& reference, const BenchOptions& options) {
   ReferenceProblem problem = make_problem(reference, options.batch);
-  const auto optimizer = make_optimizer({}, parameters_of(*problem.model));
+  const auto optimizer =
+      make_optimizer({.beta2 = 0.999, .weight_decay = 0}, parameters_of(*problem.model));
   for (std::uint64_t step = 0; step < warm_up_steps; ++step)
     train_step(problem, *optimizer, nullptr);
   Measurement result{problem.tokens, count_parameters(*problem.model), {}, 0, 0, 0, {}};
@@ -95,7 +96,8 @@ std::string as_text(const std::string& name, const Measurement& result) {
 /// Of all parameters after these steps: equal for equal bits.
 std::string digest_of_training(const ReferenceModel& reference, const BenchOptions& options) {
   ReferenceProblem problem = make_problem(reference, options.batch);
-  const auto optimizer = make_optimizer({}, parameters_of(*problem.model));
+  const auto optimizer =
+      make_optimizer({.beta2 = 0.999, .weight_decay = 0}, parameters_of(*problem.model));
   for (std::uint64_t step = 0; step < options.steps; ++step)
     train_step(problem, *optimizer, nullptr);
   Digest digest;
