@@ -239,12 +239,13 @@ TEST(Config, RandomSettingsOnlyEverGiveOneLineErrors) {
   const std::string settings[] = {"optim.lr=1e-3", "train.steps=10Mt", "data.files=[\"a\", 'b']",
                                   "optim.groups=[{match=\"*\", lr_factor=0.3}]",
                                   "optim.schedule={kind=\"cosine\", warmup=10}"};
+  const ParameterTable parameters = registered_parameters();
   for (int i = 0; i < 5000; ++i) {
-    Config config(registered_parameters());
+    Config config(parameters);
     const std::string setting = mutated(settings[i % 5], random);
     try {
       apply_set(config, setting);
-      ASSERT_TRUE(parse(print_config(config)) == config) << setting;
+      ASSERT_TRUE(parse(print_config(config), parameters) == config) << setting;
     } catch (const ConfigError& error) {
       ASSERT_EQ(std::string(error.what()).find('\n'), std::string::npos) << setting;
     }
