@@ -1,18 +1,10 @@
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/compute/reduce.hpp>
 #include <bochner/autodiff/tape.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
-
-void add_in_place(Tensor& sum, const Tensor& term) {
-  real* to = sum.data();
-  const real* from = term.data();
-  parallel_for(sum.size(), elementwise_grain, [=](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) to[i] += from[i];
-  });
-}
 
 void require_finite(const Tensor& tensor, const char* what, const char* op) {
   if (all_finite(tensor.data(), tensor.size())) return;
@@ -23,16 +15,26 @@ void require_finite(const Tensor& tensor, const char* what, const char* op) {
 }  // namespace
 
 Var::Var(Tensor value) : value_(std::make_shared<Tensor>(std::move(value))) {}
+Var::Var(const Var&) = default;
+Var::Var(Var&&) noexcept = default;
+Var& Var::operator=(const Var&) = default;
+Var& Var::operator=(Var&&) noexcept = default;
+Var::~Var() = default;
 
 void Var::add_gradient(const Tensor& contribution) const {
   if (!node_) return;
   if (contribution.shape() != node_->shape) {
     return add_gradient(sum_to_shape(contribution, node_->shape));
   }
-  if (node_->filled) return add_in_place(node_->gradient, contribution);
-  Tensor& gradient = gradient_to_assign();
-  parallel_for(gradient.size(), elementwise_grain, [&](std::size_t begin, std::size_t end) {
-    std::copy(contribution.data() + begin, contribution.data() + end, gradient.data() + begin);
+  const GradientTarget target(*this);
+  parallel_for(contribution.size(), elementwise_grain, [&](std::size_t begin, std::size_t end) {
+    real* to = target.data;
+    const real* from = contribution.data();
+    if (target.beta == 0) {
+      std::copy(from + begin, from + end, to + begin);
+    } else {
+      for (std::size_t i = begin; i < end; ++i) to[i] += from[i];
+    }
   });
 }
 
@@ -45,20 +47,19 @@ void Var::add_gradient(Tensor&& contribution) const {
   node_->filled = true;
 }
 
-Tensor& Var::gradient_to_assign() const {
-  if (node_->gradient.shape() != node_->shape ||
-      node_->gradient.size() != element_count(node_->shape)) {
-    node_->gradient = uninitialized(node_->shape);
+GradientTarget::GradientTarget(const Var& x) : beta(x.has_gradient() ? real(1) : real(0)) {
+  Node& node = *x.node_;
+  if (node.gradient.shape() != node.shape || node.gradient.size() != element_count(node.shape)) {
+    node.gradient = uninitialized(node.shape);
   }
-  node_->filled = true;
-  return node_->gradient;
+  node.filled = true;
+  data = node.gradient.data();
 }
 
 Tensor& Var::gradient_buffer() const {
-  if (node_->filled) return node_->gradient;
-  Tensor& gradient = gradient_to_assign();
-  std::fill_n(gradient.data(), gradient.size(), real(0));
-  return gradient;
+  const GradientTarget target(*this);
+  if (target.beta == 0) std::fill_n(target.data, size(), real(0));
+  return node_->gradient;
 }
 
 Parameter::Parameter(Tensor value, Initial initial)
@@ -139,7 +140,7 @@ void Tape::backward(const Var& output, Tensor gradient) {
 
 Tensor gradient_of(const Var& leaf) {
   require(leaf.needs_gradient(), "gradient_of", "the variable is a constant");
-  return leaf.node()->filled ? leaf.node()->gradient : zeros(leaf.shape());
+  return leaf.has_gradient() ? leaf.node()->gradient : zeros(leaf.shape());
 }
 
 detail::Recording detail::recording_of(std::span<const Var> inputs) {
@@ -155,12 +156,26 @@ detail::Recording detail::recording_of(std::span<const Var> inputs) {
   return recording;
 }
 
-Var detail::constant_result(const char* op, const Recording& recording, Tensor value) {
+Var detail::constant_result(const char* op, const Recording& recording, Tensor&& value) {
   Tape* tape = recording.tape;
   if (tape && tape->check_finite) require_finite(value, "value", op);
   if (tape && tape->observer)
     tape->observer->recorded(op, (recording.elements + value.size()) * sizeof(real));
   return Var(std::make_shared<Tensor>(std::move(value)), nullptr, tape);
+}
+
+Var detail::recorded_result(const char* op, const Recording& recording, Tensor&& value,
+                            std::function<void(Tensor&)> backward) {
+  return recording.tape->record_node(op, std::make_shared<const Tensor>(std::move(value)),
+                                     recording.elements, std::move(backward));
+}
+
+Var detail::recorded_result(const char* op, const Recording& recording, Tensor&& value,
+                            std::function<void(const Tensor&, Tensor&)> backward) {
+  auto shared = std::make_shared<const Tensor>(std::move(value));
+  return recording.tape->record_node(
+      op, shared, recording.elements,
+      [shared, backward = std::move(backward)](Tensor& gradient) { backward(*shared, gradient); });
 }
 
 Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const Var& x) {
@@ -188,8 +203,8 @@ Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const
                             const Var output = f(again, input);
                             if (!output.needs_gradient()) return;
                             again.backward(output, std::move(gradient));
-                            if (x.needs_gradient() && input.node()->filled)
-                              x.add_gradient(std::move(input.node()->gradient));
+                            if (x.needs_gradient() && input.has_gradient())
+                              x.add_gradient(std::move(input.node_->gradient));
                           });
 }
 

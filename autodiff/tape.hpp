@@ -36,6 +36,12 @@ class Var {
   Var() = default;
   /// A constant.
   Var(Tensor value);
+  // In the source: every op would otherwise hold a dozen copies of them.
+  Var(const Var&);
+  Var(Var&&) noexcept;
+  Var& operator=(const Var&);
+  Var& operator=(Var&&) noexcept;
+  ~Var();
   Var(std::shared_ptr<const Tensor> value, std::shared_ptr<Node> node, Tape* tape)
       : value_(std::move(value)), node_(std::move(node)), tape_(tape) {}
 
@@ -51,7 +57,7 @@ class Var {
   bool exists() const { return value_ != nullptr || node_ != nullptr; }
   bool needs_gradient() const { return node_ != nullptr; }
   Tape* tape() const { return tape_; }
-  const std::shared_ptr<Node>& node() const { return node_; }
+  const Node* node() const { return node_.get(); }
 
   /// The same handle without its value, for closures that only pass gradients on: the value may be
   /// freed early.
@@ -69,19 +75,26 @@ class Var {
                   "a gradient must have elements of type real: write real(0.5), not 0.5");
     if (node_) add_gradient(Tensor(contribution));
   }
-  /// The other door, for products with beta = 1 and for scatter: the gradient itself, zeroed if it
-  /// was empty. Only where needs_gradient().
+  /// The other door, to add to in place: the gradient itself, zeroed if it was empty. Only where
+  /// needs_gradient().
   Tensor& gradient_buffer() const;
-  /// Whether gradient_buffer() would have to be zeroed: the next contribution may be assigned (beta
-  /// = 0).
-  bool gradient_is_empty() const { return !node_->filled; }
-  /// gradient_buffer() without the zeros, for a contribution that assigns every element.
-  Tensor& gradient_to_assign() const;
+  /// Whether a contribution has arrived.
+  bool has_gradient() const { return node_ && node_->filled; }
 
  private:
+  friend struct GradientTarget;
+  friend Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const Var& x);
   std::shared_ptr<const Tensor> value_;
   std::shared_ptr<Node> node_;
   Tape* tape_ = nullptr;
+};
+
+/// The gradient of an input that needs one, for an op that writes a product straight into it, and
+/// the beta that it must use: 0 assigns the first contribution, 1 adds a later one.
+struct GradientTarget {
+  explicit GradientTarget(const Var& x);
+  real beta;
+  real* data;
 };
 
 /// How a parameter starts. The numbers are drawn by initialize() from the seed and the parameter's
@@ -212,23 +225,17 @@ struct Recording {
   std::size_t elements;
 };
 Recording recording_of(std::span<const Var> inputs);
-Var constant_result(const char* op, const Recording& recording, Tensor value);
+Var constant_result(const char* op, const Recording& recording, Tensor&& value);
+Var recorded_result(const char* op, const Recording& recording, Tensor&& value,
+                    std::function<void(Tensor&)> backward);
+Var recorded_result(const char* op, const Recording& recording, Tensor&& value,
+                    std::function<void(const Tensor&, Tensor&)> backward);
 
 template <class Backward>
-Var record(const char* op, Tensor value, std::span<const Var> inputs, Backward&& backward) {
+Var record(const char* op, Tensor&& value, std::span<const Var> inputs, Backward&& backward) {
   const Recording recording = recording_of(inputs);
   if (!recording.wanted) return constant_result(op, recording, std::move(value));
-  auto shared = std::make_shared<const Tensor>(std::move(value));
-  if constexpr (std::is_invocable_v<Backward&, const Tensor&, Tensor&>) {
-    return recording.tape->record_node(
-        op, shared, recording.elements,
-        [shared, backward = std::forward<Backward>(backward)](Tensor& gradient) mutable {
-          backward(*shared, gradient);
-        });
-  } else {
-    return recording.tape->record_node(op, std::move(shared), recording.elements,
-                                       std::forward<Backward>(backward));
-  }
+  return recorded_result(op, recording, std::move(value), std::forward<Backward>(backward));
 }
 }  // namespace detail
 

@@ -7,7 +7,7 @@
 #include <oneapi/tbb/parallel_reduce.h>
 
 #include <bochner/autodiff/compute/gemm.hpp>
-#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -2,9 +2,13 @@
 # NAME = bochner and in double for NAME = bochner64, where the command only checks gradients. What does not depend on
 # the precision is bochner_common.
 
-# The one file whose sums of products the compiler is to fuse.
-set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/autodiff/compute/small_product.cpp
-                            PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
+set(bochner_processor -march=${BOCHNER_ARCH})
+if(BOCHNER_TUNE)
+  list(APPEND bochner_processor -mtune=${BOCHNER_TUNE})
+endif()
+# It includes the C interface of BLAS, which xtensor-blas declares in its own way.
+set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/autodiff/compute/gemm.cpp
+                            PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
 # The commit that is built, for meta.json; another commit configures anew.
 find_package(Git QUIET)
@@ -22,9 +26,10 @@ endif()
 
 function(bochner_compile_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
-  # No -ffast-math: it removes the finite checks. No contraction: fused multiply-adds are written out where wanted.
+  # No -ffast-math: it removes the finite checks. No contraction: it would follow the compiler's heuristics; fused
+  # multiply-adds are written out where wanted.
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-psabi -ffp-contract=off -fno-math-errno
-                         -fno-trapping-math -march=${BOCHNER_ARCH} $<$<CONFIG:Release>:-O3>
+                         -fno-trapping-math ${bochner_processor} $<$<CONFIG:Release>:-O3>
                          $<$<BOOL:${BOCHNER_WERROR}>:-Werror>)
   if(BOCHNER_ARCH STREQUAL native)
     target_compile_options(${target} PRIVATE -mprefer-vector-width=512)
@@ -38,8 +43,31 @@ function(bochner_compile_options target)
   endif()
 endfunction()
 
+# Sources of one folder are compiled together, this many at a time: most of a compiler's time goes into headers and
+# templates that they share. Anonymous names must therefore differ within a folder.
+set(BOCHNER_SOURCES_A_UNIT 8)
+
+# bochner_group(TARGET SOURCE...): sets the groups of the target's unity build.
+function(bochner_group target)
+  set(last_folder)
+  foreach(source ${ARGN})
+    get_filename_component(folder ${source} DIRECTORY)
+    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
+    if(NOT folder STREQUAL last_folder)
+      set(count 0)
+      set(last_folder ${folder})
+    endif()
+    string(REPLACE / _ group ${folder})
+    math(EXPR number "${count} / ${BOCHNER_SOURCES_A_UNIT}")
+    math(EXPR count "${count} + 1")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group}_${number})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
 function(bochner_library target export_name)
   add_library(${target} STATIC ${ARGN})
+  bochner_group(${target} ${ARGN})
   add_library(bochner::${export_name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${export_name} POSITION_INDEPENDENT_CODE ON)
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
@@ -67,13 +95,15 @@ function(bochner_sources precise plain)
   set(${plain} ${both} PARENT_SCOPE)
 endfunction()
 
-set(double_cli_sources commands/double_cli.cpp commands/command_line.cpp commands/gradcheck.cpp config/nearest.cpp run/version.cpp charts/format.cpp)
+set(double_cli_sources commands/double_cli.cpp commands/command_line.cpp commands/gradcheck.cpp config/nearest.cpp
+                       run/version.cpp charts/format.cpp storage/json.cpp)
 
 function(bochner_common_library)
   bochner_sources(precise plain autodiff layers optim data)
   bochner_library(bochner_common common ${plain})
   target_link_libraries(bochner_common PUBLIC xtensor TBB::tbb
-                        PRIVATE LAPACK::LAPACK xxhash::xxhash ZLIB::ZLIB $<BUILD_INTERFACE:Boost::headers>)
+                        PRIVATE LAPACK::LAPACK xxhash::xxhash ZLIB::ZLIB
+                        $<BUILD_INTERFACE:xtensor-blas> $<BUILD_INTERFACE:Boost::headers>)
 endfunction()
 
 function(bochner_libraries name)
@@ -94,16 +124,16 @@ function(bochner_libraries name)
   endif()
   target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
   target_link_libraries(${name} PUBLIC bochner_common
-                        PRIVATE DNNL::dnnl OpenMP::OpenMP_CXX LAPACK::LAPACK xxhash::xxhash
+                        PRIVATE DNNL::dnnl OpenMP::OpenMP_CXX LAPACK::LAPACK
                         $<BUILD_INTERFACE:xtensor-blas> $<BUILD_INTERFACE:Boost::headers>)
 
   bochner_library(${name}_cli ${cli_name} ${cli_sources})
   target_precompile_headers(${name}_cli PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
-  target_link_libraries(${name}_cli PUBLIC ${name} PRIVATE fmt::fmt tomlplusplus::tomlplusplus xxhash::xxhash
+  target_link_libraries(${name}_cli PUBLIC ${name} PRIVATE fmt::fmt tomlplusplus::tomlplusplus
                         $<BUILD_INTERFACE:CLI11::CLI11> $<BUILD_INTERFACE:cereal::cereal>
                         $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
   target_compile_definitions(${name}_cli PRIVATE BOCHNER_VERSION="${PROJECT_VERSION}"
-                             BOCHNER_BUILD_FLAGS="${CMAKE_BUILD_TYPE} -march=${BOCHNER_ARCH}")
+                             BOCHNER_BUILD_FLAGS="${CMAKE_BUILD_TYPE} $<JOIN:${bochner_processor}, >")
 
   add_executable(${name}_program ${PROJECT_SOURCE_DIR}/train/main.cpp)
   set_target_properties(${name}_program PROPERTIES OUTPUT_NAME ${name})

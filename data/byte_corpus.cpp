@@ -1,10 +1,7 @@
-#include <xxhash.h>
-
 #include <algorithm>
 #include <bochner/autodiff/shape.hpp>
 #include <bochner/data/byte_corpus.hpp>
-#include <memory>
-#include <new>
+#include <bochner/data/files/digest.hpp>
 
 namespace bochner {
 namespace {
@@ -42,20 +39,17 @@ void ByteCorpus::read(std::uint64_t begin, std::span<std::uint8_t> out) const {
 }
 
 std::uint64_t ByteCorpus::hash_contents() const {
-  const std::unique_ptr<XXH64_state_t, decltype(&XXH64_freeState)> state(XXH64_createState(),
-                                                                         &XXH64_freeState);
-  if (!state) throw std::bad_alloc();
-  XXH64_reset(state.get(), 0);
-  XXH64_update(state.get(), starts_.data(), starts_.size() * sizeof(starts_[0]));
+  Digest digest;
+  digest.update(starts_.data(), starts_.size() * sizeof(starts_[0]));
   std::vector<std::uint8_t> block(block_size);
   const std::uint64_t blocks = std::min(block_limit, (size() + block_size - 1) / block_size);
   for (std::uint64_t i = 0; i < blocks; ++i) {
     const std::uint64_t begin = block_begin(i, size());
     const std::span bytes(block.data(), std::min(block_size, size() - begin));
     read(begin, bytes);
-    XXH64_update(state.get(), bytes.data(), bytes.size());
+    digest.update(bytes.data(), bytes.size());
   }
-  return XXH64_digest(state.get());
+  return digest.value();
 }
 
 }  // namespace bochner

@@ -1,10 +1,9 @@
-#include <xxhash.h>
-
 #include <algorithm>
 #include <bit>
 #include <bochner/data/event_files.hpp>
+#include <bochner/data/files/amounts.hpp>
+#include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
-#include <bochner/data/split.hpp>
 
 namespace bochner {
 
@@ -33,13 +32,13 @@ void EventFiles::cut(std::size_t sequence, std::size_t begin, std::size_t end,
     windows.push_back({sequence, begin, std::min(begin + spec_.length, end - 1)});
 }
 
-template <class WindowOf>
-EventBatch EventFiles::gather(std::size_t count, const WindowOf& window_of) const {
+EventBatch EventFiles::batch(const Examples& examples) const {
+  const std::vector<Window>& windows = examples.split == Split::train ? train_ : held_out_;
   std::size_t T = 0;
-  for (std::size_t row = 0; row < count; ++row) T = std::max(T, window_of(row).size());
-  EventBatch batch = empty_event_batch(count, T);
-  for (std::size_t row = 0; row < count; ++row) {
-    const Window& window = window_of(row);
+  for (const auto& number : examples.numbers) T = std::max(T, windows[number.index].size());
+  EventBatch batch = empty_event_batch(examples.size(), T);
+  for (std::size_t row = 0; row < examples.size(); ++row) {
+    const Window& window = windows[examples.index(row)];
     const EventTable& events = sequences_[window.sequence];
     for (std::size_t t = 0; t < T; ++t) {
       const std::size_t from = std::min(window.begin + t, window.end), at = row * T + t;
@@ -53,23 +52,11 @@ EventBatch EventFiles::gather(std::size_t count, const WindowOf& window_of) cons
   return batch;
 }
 
-EventBatch EventFiles::batch(std::uint64_t first, std::size_t count) const {
-  return gather(count, [&](std::size_t row) -> const Window& {
-    return train_[examples_.training_index(first + row)];
-  });
-}
-
-EventBatch EventFiles::validation_batch(std::uint64_t index, std::size_t size) const {
-  return gather(examples_.validation_count(index, size),
-                [&](std::size_t row) -> const Window& { return held_out_[index * size + row]; });
-}
-
 std::uint64_t EventFiles::fingerprint() const {
   std::uint64_t hash = sequences_.size();
   for (const EventTable& events : sequences_) {
-    const auto& types = events.types.values;
-    hash = XXH64(events.times.data(), events.times.size() * sizeof(double), hash);
-    hash = XXH64(types.data(), types.size() * sizeof(types[0]), hash);
+    hash = digest_of_elements(events.times, hash);
+    hash = digest_of_elements(events.types.values, hash);
   }
   return examples_.fingerprint(
       "event_files", {hash, spec_.length, std::bit_cast<std::uint64_t>(spec_.validation)});
@@ -78,9 +65,8 @@ std::uint64_t EventFiles::fingerprint() const {
 std::string EventFiles::describe() const {
   std::size_t events = 0;
   for (const EventTable& sequence : sequences_) events += sequence.times.size();
-  const std::size_t n = sequences_.size();
-  return std::to_string(n) + (n == 1 ? " sequence, " : " sequences, ") + std::to_string(events) +
-         " events of " + std::to_string(types_) + (types_ == 1 ? " type" : " types");
+  return format_number_of(sequences_.size(), "sequence") + ", " + std::to_string(events) +
+         " events of " + format_number_of(types_, "type");
 }
 
 }  // namespace bochner

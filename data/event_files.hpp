@@ -21,12 +21,13 @@ struct EventFilesSpec {
 class EventFiles : public EventSource {
  public:
   EventFiles(std::vector<EventTable> sequences, const EventFilesSpec& spec);
-  const ExampleSet& examples() const override { return examples_; }
   /// One more than the largest of all events.
   std::size_t types() const override { return types_; }
-  EventBatch batch(std::uint64_t first, std::size_t count) const override;
-  EventBatch validation_batch(std::uint64_t index, std::size_t size) const override;
+  EventBatch batch(const Examples& examples) const override;
+  std::uint64_t tokens_per_example() const override { return spec_.length; }
   std::uint64_t fingerprint() const override;
+
+ protected:
   std::string describe() const override;
 
  private:
@@ -36,13 +37,10 @@ class EventFiles : public EventSource {
     std::size_t size() const { return end - begin; }
   };
   void cut(std::size_t sequence, std::size_t begin, std::size_t end, std::vector<Window>& windows);
-  template <class WindowOf>
-  EventBatch gather(std::size_t count, const WindowOf& window_of) const;
 
   std::vector<EventTable> sequences_;
   EventFilesSpec spec_;
   std::vector<Window> train_, held_out_;
-  ExampleSet examples_;
   std::size_t types_ = 0;
 };
 

@@ -73,14 +73,14 @@ HawkesProcess hawkes_process(const HawkesSpec& spec) {
 }
 
 HawkesEvents::HawkesEvents(const HawkesSpec& spec, const ExampleSet& examples)
-    : spec_(spec), process_(hawkes_process(spec)), examples_(examples) {}
+    : EventSource(examples), spec_(spec), process_(hawkes_process(spec)) {}
 
-template <class DrawsOf>
-EventBatch HawkesEvents::gather(std::size_t count, const DrawsOf& draws_of) const {
+EventBatch HawkesEvents::batch(const Examples& examples) const {
   const std::size_t T = spec_.length;
-  EventBatch batch = empty_event_batch(count, T);
-  parallel_tasks(count, [&](std::size_t row) {
-    const std::vector<Event> events = simulate(process_, T + 1, draws_of(row));
+  EventBatch batch = empty_event_batch(examples.size(), T);
+  parallel_tasks(examples.size(), [&](std::size_t row) {
+    const Draws draws = draws_of(examples_, examples.split, examples.index(row));
+    const std::vector<Event> events = simulate(process_, T + 1, draws);
     for (std::size_t t = 0; t < T; ++t) {
       const std::size_t at = row * T + t;
       batch.types.values[at] = std::int32_t(events[t].type);
@@ -90,15 +90,6 @@ EventBatch HawkesEvents::gather(std::size_t count, const DrawsOf& draws_of) cons
     }
   });
   return batch;
-}
-
-EventBatch HawkesEvents::batch(std::uint64_t first, std::size_t count) const {
-  return gather(count, [&](std::size_t row) { return examples_.training(first + row); });
-}
-
-EventBatch HawkesEvents::validation_batch(std::uint64_t index, std::size_t size) const {
-  return gather(examples_.validation_count(index, size),
-                [&](std::size_t row) { return examples_.held_out(index * size + row); });
 }
 
 std::uint64_t HawkesEvents::fingerprint() const {

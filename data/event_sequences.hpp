@@ -15,20 +15,16 @@ struct EventBatch {
 /// Of zeros.
 EventBatch empty_event_batch(std::size_t B, std::size_t T);
 
-/// Examples for a model of events, each a function of its number.
-class EventSource {
+/// Examples for a model of events.
+class EventSource : public Dataset {
  public:
-  virtual ~EventSource() = default;
-  virtual const ExampleSet& examples() const = 0;
   virtual std::size_t types() const = 0;
-  /// Training examples first, ..., first + count - 1, counted on from epoch to epoch.
-  virtual EventBatch batch(std::uint64_t first, std::size_t count) const = 0;
-  virtual EventBatch validation_batch(std::uint64_t index, std::size_t size) const = 0;
-  /// Of everything that decides the examples.
-  virtual std::uint64_t fingerprint() const = 0;
-  virtual std::string describe() const = 0;
+  virtual EventBatch batch(const Examples& examples) const = 0;
   /// The process that made them, or null where none is known.
   virtual const HawkesProcess* truth() const { return nullptr; }
+
+ protected:
+  using Dataset::Dataset;
 };
 
 /// Types in a ring: an event of type l has `branching` children of type l + 1 on the average, after
@@ -37,12 +33,23 @@ struct HawkesSpec {
   std::string kernel = "delayed";  ///< "exponential", or "delayed" with a peak (Erlang, shape 8)
   std::size_t types = 3;
   std::size_t length = 64;  ///< events that a model sees (T)
-  double branching = 0.8;   ///< below 1
+  double branching = 0.8;
   double lag = 3;
 };
-HawkesProcess hawkes_process(const HawkesSpec& spec);
 /// The kernels that a HawkesSpec may name.
 std::vector<std::string> hawkes_kernels();
+inline void describe(Keys& keys, HawkesSpec& spec) {
+  keys("types", spec.types, between(1, 1 << 16), "hawkes: types of events (K)");
+  keys("excitation", spec.kernel, one_of(hawkes_kernels),
+       "hawkes: an event makes others more likely at once, less and less (exponential), or after a "
+       "while (delayed)");
+  keys("branching", spec.branching, below(0, 1),
+       "hawkes: events that an event causes on the average");
+  keys("lag", spec.lag, above(0),
+       "hawkes: mean delay of what an event of the first type causes, in mean gaps; that of the "
+       "n-th is n times as long");
+}
+HawkesProcess hawkes_process(const HawkesSpec& spec);
 
 /// Generated sequences, each from a process without a past at time 0.
 class HawkesEvents : public EventSource {
@@ -50,20 +57,18 @@ class HawkesEvents : public EventSource {
   HawkesEvents(const HawkesSpec& spec, const ExampleSet& examples);
   const HawkesSpec& spec() const { return spec_; }
   const HawkesProcess& process() const { return process_; }
-  const ExampleSet& examples() const override { return examples_; }
   std::size_t types() const override { return spec_.types; }
-  EventBatch batch(std::uint64_t first, std::size_t count) const override;
-  EventBatch validation_batch(std::uint64_t index, std::size_t size) const override;
+  EventBatch batch(const Examples& examples) const override;
+  std::uint64_t tokens_per_example() const override { return spec_.length; }
   std::uint64_t fingerprint() const override;
-  std::string describe() const override;
   const HawkesProcess* truth() const override { return &process_; }
 
+ protected:
+  std::string describe() const override;
+
  private:
-  template <class DrawsOf>
-  EventBatch gather(std::size_t count, const DrawsOf& draws_of) const;
   HawkesSpec spec_;
   HawkesProcess process_;
-  ExampleSet examples_;
 };
 
 /// What the process itself says of a batch of its events.

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/data/event_table.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
@@ -15,16 +14,12 @@ struct Columns {
   Column sequence;
 };
 
-Column find_column(const NamedArray& array, const std::string& wanted) {
-  const auto named = std::find(array.columns.begin(), array.columns.end(), wanted);
-  if (named != array.columns.end()) return std::size_t(named - array.columns.begin());
-  const auto number = parse_count(wanted);
-  if (number && *number >= 1 && *number <= array.values.shape()[1]) return *number - 1;
-  return std::nullopt;
+Column column_called(const NamedArray& array, const std::string& wanted) {
+  return find_column(array.columns, array.values.shape()[1], wanted);
 }
 
 std::size_t require_column(const NamedArray& array, const std::string& wanted) {
-  if (const Column column = find_column(array, wanted)) return *column;
+  if (const Column column = column_called(array, wanted)) return *column;
   throw DataError("no column " + excerpt(wanted) + "; name one that is there, or its number");
 }
 
@@ -32,7 +27,7 @@ Columns columns_of(const NamedArray& array, const EventColumns& wanted) {
   const Column sequence =
       wanted.sequence.empty() ? std::nullopt : Column(require_column(array, wanted.sequence));
   const bool open = !sequence && wanted.time == "time" && wanted.type == "type" &&
-                    !(find_column(array, wanted.time) && find_column(array, wanted.type));
+                    !(column_called(array, wanted.time) && column_called(array, wanted.type));
   if (open && array.time) return {*array.time, *array.time == 0 ? 1u : 0u, sequence};
   if (open) return {0, 1, sequence};
   return {require_column(array, wanted.time), require_column(array, wanted.type), sequence};

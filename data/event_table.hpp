@@ -1,4 +1,5 @@
 #pragma once
+#include <bochner/autodiff/keys.hpp>
 #include <bochner/autodiff/shape.hpp>
 #include <bochner/autodiff/times.hpp>
 #include <bochner/data/formats/array.hpp>
@@ -10,6 +11,13 @@ struct EventColumns {
   std::string time = "time", type = "type";
   std::string sequence = "";  ///< of numbers that tell sequences apart; "": all rows are one
 };
+inline void describe(Keys& keys, EventColumns& columns) {
+  keys("type_column", columns.type,
+       "event_files: the column of types, whole numbers from 0, by name or by number from 1");
+  keys("sequence_column", columns.sequence,
+       "event_files: the column of numbers that tell sequences apart; by default a file is one "
+       "sequence");
+}
 
 /// One sequence of events.
 struct EventTable {

@@ -1,8 +1,8 @@
-#include <xxhash.h>
-
 #include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/data/field_files.hpp>
+#include <bochner/data/files/amounts.hpp>
+#include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/formats/npy.hpp>
 #include <bochner/data/formats/npy_header.hpp>
@@ -37,7 +37,7 @@ FieldFiles::File::File(const std::filesystem::path& path)
 }
 
 FieldFiles::FieldFiles(const std::vector<std::filesystem::path>& files, const FieldFilesSpec& spec)
-    : FieldSource({spec.seed, 0, 0}), size_{spec.frames, 0, 0} {
+    : FieldSource({spec.seed, 0, 0}, spec.patch), size_{spec.frames, 0, 0} {
   require(spec.frames >= 1, "field_files", "needs a frame");
   Part films;
   for (const auto& path : files) {
@@ -135,19 +135,11 @@ void FieldFiles::copy_example(const Part& part, std::uint64_t index, FieldBatch&
   copy_frames(stretch.file, first + T, 1, batch.next.data() + b * pixels);
 }
 
-FieldBatch FieldFiles::batch(std::uint64_t first, std::size_t count) const {
-  FieldBatch batch = empty_batch(count);
-  parallel_tasks(count, [&](std::size_t b) {
-    copy_example(train_, examples_.training_index(first + b), batch, b);
-  });
-  return batch;
-}
-
-FieldBatch FieldFiles::validation_batch(std::uint64_t index, std::size_t size) const {
-  const std::size_t count = examples_.validation_count(index, size);
-  FieldBatch batch = empty_batch(count);
-  parallel_tasks(count,
-                 [&](std::size_t b) { copy_example(validation_, index * size + b, batch, b); });
+FieldBatch FieldFiles::batch(const Examples& examples) const {
+  const Part& part = examples.split == Split::train ? train_ : validation_;
+  FieldBatch batch = empty_batch(examples.size());
+  parallel_tasks(examples.size(),
+                 [&](std::size_t b) { copy_example(part, examples.index(b), batch, b); });
   return batch;
 }
 
@@ -174,13 +166,11 @@ std::uint64_t FieldFiles::fingerprint() const {
   std::vector<std::uint64_t> parameters = {size_.frames, size_.height, size_.width};
   for (const File& file : files_) {
     parameters.insert(parameters.end(), file.array.shape().begin(), file.array.shape().end());
-    parameters.push_back(XXH64(file.input.bytes().data(), file.input.bytes().size(), 0));
+    parameters.push_back(digest_of_elements(file.input.bytes()));
   }
   return examples_.fingerprint("field_files", parameters);
 }
 
-std::string FieldFiles::describe() const {
-  return std::to_string(films_) + (films_ == 1 ? " film" : " films");
-}
+std::string FieldFiles::describe_films() const { return format_number_of(films_, "film"); }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -11,6 +11,7 @@ struct FieldFilesSpec {
   std::size_t frames = 8;   ///< that are seen (T)
   double validation = 0.1;  ///< see held_out_from(): of the films, or of the frames of one
   std::uint64_t seed = 1;   ///< of the training order
+  std::size_t patch = 1;    ///< pixels of a side of what a model takes for a token
 };
 
 /// Files of (T', H, W), one film, or (N, T', H, W), N films, of float32 or float64. Every run of
@@ -22,12 +23,13 @@ class FieldFiles : public FieldSource {
  public:
   FieldFiles(const std::vector<std::filesystem::path>& files, const FieldFilesSpec& spec);
   FieldSize size() const override { return size_; }
-  FieldBatch batch(std::uint64_t first, std::size_t count) const override;
-  FieldBatch validation_batch(std::uint64_t index, std::size_t size) const override;
+  FieldBatch batch(const Examples& examples) const override;
   std::uint64_t fingerprint() const override;
-  std::string describe() const override;
   /// Of all pixels of the training frames; the deviation has divisor n.
   FieldMoments moments() const;
+
+ protected:
+  std::string describe_films() const override;
 
  private:
   struct File {

@@ -157,21 +157,31 @@ FieldBatch FieldSource::empty_batch(std::size_t count) const {
           uninitialized({count, s.height, s.width})};
 }
 
+std::uint64_t FieldSource::tokens_per_example() const {
+  const FieldSize s = size();
+  return s.frames * (s.height / patch_) * (s.width / patch_);
+}
+
+std::string FieldSource::describe() const {
+  const FieldSize s = size();
+  return describe_films() + ", " + std::to_string(s.frames) + " frames of " +
+         std::to_string(s.height) + " x " + std::to_string(s.width);
+}
+
 Fields::Fields(const FieldSpec& spec, const ExampleSet& examples)
-    : FieldSource(examples), spec_(spec) {
+    : FieldSource(examples, spec.patch), spec_(spec) {
   generator_of(spec.kind);
   require(spec.frames >= 1 && spec.components >= 1 && spec.height >= 3 && spec.width >= 3, "fields",
           "needs a frame, a component and a grid of 3 x 3 pixels, not ", spec.frames, ", ",
           spec.components, " and ", spec.height, " x ", spec.width);
 }
 
-template <class DrawsOf>
-FieldBatch Fields::gather(std::size_t count, const DrawsOf& draws_of) const {
+FieldBatch Fields::batch(const Examples& examples) const {
   const std::size_t T = spec_.frames, H = spec_.height, W = spec_.width, seen = T * H * W;
-  FieldBatch batch = empty_batch(count);
+  FieldBatch batch = empty_batch(examples.size());
   const Generator& generator = generator_of(spec_.kind);
-  parallel_tasks(count, [&](std::size_t b) {
-    Draws draws = draws_of(b);
+  parallel_tasks(examples.size(), [&](std::size_t b) {
+    Draws draws = draws_of(examples_, examples.split, examples.index(b));
     Film film(spec_);
     generator.paint(film, spec_, draws);
     real* to = batch.frames.data() + b * seen;
@@ -181,15 +191,6 @@ FieldBatch Fields::gather(std::size_t count, const DrawsOf& draws_of) const {
       batch.next.data()[b * H * W + i] = real(film.values[seen + i]);
   });
   return batch;
-}
-
-FieldBatch Fields::batch(std::uint64_t first, std::size_t count) const {
-  return gather(count, [&](std::size_t b) { return examples_.training(first + b); });
-}
-
-FieldBatch Fields::validation_batch(std::uint64_t index, std::size_t size) const {
-  return gather(examples_.validation_count(index, size),
-                [&](std::size_t b) { return examples_.held_out(index * size + b); });
 }
 
 std::uint64_t Fields::fingerprint() const {

@@ -1,11 +1,8 @@
 #pragma once
-/// Sets of generated examples: every example is a function of (seed, split, index), so that a set
-/// costs no memory and its order no state.
+/// Generated examples: each is a function of (seed, split, index), so that a set costs no memory.
 
 #include <bochner/autodiff/compute/philox.hpp>
-#include <cstdint>
-#include <string>
-#include <vector>
+#include <bochner/data/dataset.hpp>
 
 namespace bochner {
 
@@ -29,25 +26,7 @@ class Draws {
   std::uint64_t next_ = 0;
 };
 
-/// A finite set: `train` examples, visited in another order in every epoch, and `validation`
-/// others.
-struct ExampleSet {
-  std::uint64_t seed = 1;
-  std::uint64_t train = 10000;
-  std::uint64_t validation = 1000;
-
-  /// Which of 0, ..., train - 1 is training example `number`, counted on from epoch to epoch.
-  std::uint64_t training_index(std::uint64_t number) const;
-  /// The random numbers of that example.
-  Draws training(std::uint64_t number) const;
-  Draws held_out(std::uint64_t index) const;
-  /// Batches of `size` that hold all validation examples; the last may be smaller.
-  std::uint64_t validation_batches(std::size_t size) const;
-  /// The examples of one of them.
-  std::size_t validation_count(std::uint64_t batch, std::size_t size) const;
-  /// Of everything that decides the examples of a generator with these parameters.
-  std::uint64_t fingerprint(const std::string& generator,
-                            const std::vector<std::uint64_t>& parameters) const;
-};
+/// Those of one example of a set, whose training and validation have nothing in common.
+Draws draws_of(const ExampleSet& set, Split split, std::uint64_t index);
 
 }  // namespace bochner

@@ -97,16 +97,12 @@ ListOps::ListOps(const ListOpsSpec& spec, const ExampleSet& examples)
           largest_list_ops(spec), " tokens");
 }
 
-LabelledExample ListOps::training(std::uint64_t number) const {
-  return make_list_ops(spec_, examples().training(number));
-}
-
-LabelledExample ListOps::held_out(std::uint64_t index) const {
-  return make_list_ops(spec_, examples().held_out(index));
+LabelledExample ListOps::example(Split split, std::uint64_t index) const {
+  return make_list_ops(spec_, draws_of(examples_, split, index));
 }
 
 std::uint64_t ListOps::fingerprint() const {
-  return examples().fingerprint(
+  return examples_.fingerprint(
       "listops", {spec_.shortest, spec_.longest, spec_.depth, spec_.arguments, spec_.class_token});
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 /// ListOps: nested operations on lists of digits, to be evaluated to one digit.
 
+#include <bochner/data/generated.hpp>
 #include <bochner/data/labelled.hpp>
 
 namespace bochner {
@@ -10,11 +11,17 @@ namespace bochner {
 /// depth are digits. An operation is the minimum, maximum, median (rounded down) or sum modulo 10
 /// of 2 to `arguments` nodes. Trees of other sizes than shortest to longest tokens are drawn anew.
 struct ListOpsSpec {
-  std::size_t shortest = 500, longest = 2000;  ///< tokens
-  std::size_t depth = 10;                      ///< levels, that of the root included
-  std::size_t arguments = 10;                  ///< most arguments of an operation
+  std::size_t shortest = 4, longest = 2000;  ///< tokens
+  std::size_t depth = 10;                    ///< levels, that of the root included
+  std::size_t arguments = 10;
   bool class_token = false;  ///< put a token before the expression whose output stands for it
 };
+inline void describe(Keys& keys, ListOpsSpec& spec) {
+  keys("shortest", spec.shortest, between(4, 1 << 24),
+       "listops: tokens of the shortest expression");
+  keys("depth", spec.depth, between(2, 100), "listops: most levels of an expression");
+  keys("arguments", spec.arguments, between(2, 1000), "listops: most arguments of an operation");
+}
 
 /// Digits are the tokens 0 to 9; an operation is its token, its arguments and `end`.
 enum ListOpsToken : std::int32_t {
@@ -42,11 +49,10 @@ class ListOps : public LabelledSequences {
   std::size_t classes() const override { return 10; }
   std::size_t length() const override { return spec_.longest + (spec_.class_token ? 1 : 0); }
   std::uint64_t fingerprint() const override;
-  std::string describe() const override;
 
  protected:
-  LabelledExample training(std::uint64_t number) const override;
-  LabelledExample held_out(std::uint64_t index) const override;
+  std::string describe() const override;
+  LabelledExample example(Split split, std::uint64_t index) const override;
   std::int32_t padding() const override { return list_padding; }
 
  private:

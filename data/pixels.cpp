@@ -1,8 +1,8 @@
-#include <xxhash.h>
-
 #include <algorithm>
 #include <bochner/autodiff/shape.hpp>
+#include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
+#include <bochner/data/generated.hpp>
 #include <bochner/data/pixels.hpp>
 #include <cstdlib>
 #include <utility>
@@ -38,7 +38,8 @@ ImageSequences::ImageSequences(Images images, std::uint64_t train, std::uint64_t
   classes_ = 1 + std::size_t(*std::max_element(images_.labels.begin(), images_.labels.end()));
 }
 
-LabelledExample ImageSequences::example(std::uint64_t index) const {
+LabelledExample ImageSequences::example(Split split, std::uint64_t index) const {
+  if (split == Split::validation) index += examples_.train;
   const std::size_t count = images_.pixels_each();
   const std::uint8_t* pixels = images_.pixels.data() + index * count;
   LabelledExample example{{}, images_.labels[index]};
@@ -47,18 +48,10 @@ LabelledExample ImageSequences::example(std::uint64_t index) const {
   return example;
 }
 
-LabelledExample ImageSequences::training(std::uint64_t number) const {
-  return example(examples().training_index(number));
-}
-
-LabelledExample ImageSequences::held_out(std::uint64_t index) const {
-  return example(examples().train + index);
-}
-
 std::uint64_t ImageSequences::fingerprint() const {
-  const std::uint64_t pixels = XXH64(images_.pixels.data(), images_.pixels.size(), 0);
-  const std::uint64_t labels = XXH64(images_.labels.data(), images_.labels.size(), 0);
-  return examples().fingerprint(
+  const std::uint64_t pixels = digest_of_elements(images_.pixels);
+  const std::uint64_t labels = digest_of_elements(images_.labels);
+  return examples_.fingerprint(
       "images", {images_.height, images_.width, images_.channels, pixels, labels, class_token_});
 }
 
@@ -70,11 +63,12 @@ std::string ImageSequences::describe() const {
 
 Shapes::Shapes(const ShapesSpec& spec, const ExampleSet& examples)
     : LabelledSequences(examples), spec_(spec) {
-  require(spec.side >= smallest_side, "shapes", "data.side = ", spec.side, ": must be at least ",
-          smallest_side);
+  require(spec.side >= ShapesSpec::smallest_side, "shapes", "data.side = ", spec.side,
+          ": must be at least ", ShapesSpec::smallest_side);
 }
 
-LabelledExample Shapes::draw(Draws draws) const {
+LabelledExample Shapes::example(Split split, std::uint64_t index) const {
+  Draws draws = draws_of(examples_, split, index);
   const std::size_t side = spec_.side, smallest = side / 6, largest = side / 4;
   const int radius = int(smallest + draws.below(largest - smallest + 1));
   const std::uint64_t places = side - 2 * std::uint64_t(radius);
@@ -90,16 +84,8 @@ LabelledExample Shapes::draw(Draws draws) const {
   return example;
 }
 
-LabelledExample Shapes::training(std::uint64_t number) const {
-  return draw(examples().training(number));
-}
-
-LabelledExample Shapes::held_out(std::uint64_t index) const {
-  return draw(examples().held_out(index));
-}
-
 std::uint64_t Shapes::fingerprint() const {
-  return examples().fingerprint("shapes", {spec_.side, spec_.class_token});
+  return examples_.fingerprint("shapes", {spec_.side, spec_.class_token});
 }
 
 std::string Shapes::describe() const {

@@ -23,32 +23,32 @@ class ImageSequences : public LabelledSequences {
   std::size_t classes() const override { return classes_; }
   std::size_t length() const override { return images_.pixels_each() + (class_token_ ? 1 : 0); }
   std::uint64_t fingerprint() const override;
-  std::string describe() const override;
 
  protected:
-  LabelledExample training(std::uint64_t number) const override;
-  LabelledExample held_out(std::uint64_t index) const override;
+  std::string describe() const override;
+  LabelledExample example(Split split, std::uint64_t index) const override;
 
  private:
-  LabelledExample example(std::uint64_t index) const;
   Images images_;
   std::size_t classes_;
   bool class_token_;
 };
 
 struct ShapesSpec {
-  std::size_t side = 16;  ///< pixels
+  static constexpr std::size_t smallest_side = 12;
+  std::size_t side = 16;
   bool class_token = false;
 };
+inline void describe(Keys& keys, ShapesSpec& spec) {
+  keys("side", spec.side, between(ShapesSpec::smallest_side, 1024), "shapes: pixels of a side");
+}
 
 /// Grey images made up for tests and examples: one of four shapes (the outline of a square, a disc,
 /// an upright cross, a diagonal one) anywhere, of radius side / 6 to side / 4, in noise: the
 /// brightness is uniform on 96 to 255 inside and on 0 to 159 outside, so that no pixel tells.
 class Shapes : public LabelledSequences {
  public:
-  static constexpr std::size_t smallest_side = 12;
-
-  /// Throws std::invalid_argument for a smaller side.
+  /// Throws std::invalid_argument for a side below the smallest.
   Shapes(const ShapesSpec& spec, const ExampleSet& examples);
   std::size_t vocabulary() const override { return pixel_vocabulary; }
   std::size_t classes() const override { return 4; }
@@ -56,14 +56,12 @@ class Shapes : public LabelledSequences {
     return spec_.side * spec_.side + (spec_.class_token ? 1 : 0);
   }
   std::uint64_t fingerprint() const override;
-  std::string describe() const override;
 
  protected:
-  LabelledExample training(std::uint64_t number) const override;
-  LabelledExample held_out(std::uint64_t index) const override;
+  std::string describe() const override;
+  LabelledExample example(Split split, std::uint64_t index) const override;
 
  private:
-  LabelledExample draw(Draws draws) const;
   ShapesSpec spec_;
 };
 

@@ -1,7 +1,6 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/data/files/amounts.hpp>
 #include <bochner/data/files/errors.hpp>
-#include <bochner/data/sampler.hpp>
 #include <bochner/data/series_windows.hpp>
 #include <cmath>
 #include <numeric>
@@ -34,10 +33,8 @@ SeriesWindows::SeriesWindows(TimeSeries series, const SeriesSpec& spec)
       borders_(split_borders(spec.splits, series_.rows())) {
   require(spec.lookback >= 1 && spec.horizon >= 1 && spec.stride >= 1, "series",
           "lookback, horizon and stride must be at least 1");
-  require_windows();
-}
-
-void SeriesWindows::require_windows() const {
+  examples_ = {spec.seed, count_windows(Split::train), count_windows(Split::validation),
+               count_windows(Split::test)};
   for (const Split split : {Split::train, Split::validation, Split::test}) {
     if (examples(split) > 0 || (rows(split) == 0 && split != Split::train)) continue;
     throw DataError(std::string("the ") + name_of(split) + " split has " +
@@ -48,23 +45,21 @@ void SeriesWindows::require_windows() const {
   }
 }
 
-std::size_t SeriesWindows::rows(Split split) const { return end(split) - begin(split); }
-
 std::size_t SeriesWindows::first_predicted(Split split, std::uint64_t window) const {
   return std::max(begin(split), spec_.lookback) + std::size_t(window) * spec_.stride;
 }
 
-std::uint64_t SeriesWindows::examples(Split split) const {
+std::uint64_t SeriesWindows::count_windows(Split split) const {
   const std::size_t first = first_predicted(split, 0) + spec_.horizon;
   return first > end(split) ? 0 : (end(split) - first) / spec_.stride + 1;
 }
 
-template <class Row>
-SeriesBatch SeriesWindows::gather(std::size_t count, const Row& first_predicted_row) const {
+SeriesBatch SeriesWindows::batch(const Examples& windows) const {
+  const std::size_t count = windows.size();
   const std::size_t V = series_.variates(), L = spec_.lookback, H = spec_.horizon;
   SeriesBatch batch{uninitialized({count, V, L}), uninitialized({count, V, H})};
   for (std::size_t b = 0; b < count; ++b) {
-    const std::size_t row = first_predicted_row(b);
+    const std::size_t row = first_predicted(windows.split, windows.index(b));
     for (std::size_t v = 0; v < V; ++v) {
       const double* from = series_.values.data() + v * series_.rows() + row;
       std::copy(from - L, from, batch.past.data() + (b * V + v) * L);
@@ -72,20 +67,6 @@ SeriesBatch SeriesWindows::gather(std::size_t count, const Row& first_predicted_
     }
   }
   return batch;
-}
-
-SeriesBatch SeriesWindows::batch(Split split, std::uint64_t first, std::size_t count) const {
-  require(first + count <= examples(split), "series", "windows ", first, " to ", first + count,
-          " of ", examples(split), " in the ", name_of(split), " split do not exist");
-  return gather(count, [&](std::size_t b) { return first_predicted(split, first + b); });
-}
-
-SeriesBatch SeriesWindows::training_batch(std::uint64_t first_example, std::size_t count) const {
-  const std::uint64_t n = examples(Split::train);
-  return gather(count, [&](std::size_t b) {
-    const std::uint64_t example = first_example + b;
-    return first_predicted(Split::train, permuted_index(spec_.seed, example / n, example % n, n));
-  });
 }
 
 SeriesMoments SeriesWindows::moments() const {
@@ -100,6 +81,17 @@ SeriesMoments SeriesWindows::moments() const {
     moments.deviation.push_back(std::sqrt(squares / double(n)));
   }
   return moments;
+}
+
+std::string SeriesWindows::describe() const {
+  return format_number_of(series_.variates(), "variate") + ", " +
+         format_number_of(series_.rows(), "row");
+}
+
+std::string SeriesWindows::describe_splits() const {
+  return std::to_string(examples_.train) + " windows to train, " +
+         std::to_string(examples_.validation) + " to validate, " + std::to_string(examples_.test) +
+         " to test";
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

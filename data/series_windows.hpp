@@ -1,6 +1,7 @@
 #pragma once
+#include <bochner/autodiff/keys.hpp>
 #include <bochner/autodiff/tensor.hpp>
-#include <bochner/data/split.hpp>
+#include <bochner/data/dataset.hpp>
 #include <bochner/data/time_series.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -13,6 +14,14 @@ struct SeriesSpec {
   std::vector<double> splits = {0.7, 0.1, 0.2};
   std::uint64_t seed = 1;  ///< of the training order
 };
+inline void describe(Keys& keys, SeriesSpec& spec) {
+  keys("splits", spec.splits, at_least(0),
+       "series: training, validation and test, one after the other: fractions of the rows, or rows "
+       "where a number is above 1");
+  keys("lookback", spec.lookback, between(1, 1 << 20), "series: rows that a forecaster sees (L)");
+  keys("horizon", spec.horizon, between(1, 1 << 20), "series: rows that it forecasts (H)");
+  keys("stride", spec.stride, between(1, 1 << 20), "series: rows from one window to the next");
+}
 
 /// Pasts and the futures that belong to them, in the unit of the data. (B, V, L), (B, V, H)
 struct SeriesBatch {
@@ -28,29 +37,32 @@ struct SeriesMoments {
 /// the past of a validation or test window may reach back into the split before (the protocol of
 /// Zhou et al., "Informer", 2021). Training visits its windows in another order in every epoch.
 /// Throws DataError when a split that has rows has none to predict.
-class SeriesWindows {
+class SeriesWindows : public Dataset {
  public:
   SeriesWindows(TimeSeries series, const SeriesSpec& spec);
 
   const TimeSeries& series() const { return series_; }
   const SeriesSpec& spec() const { return spec_; }
-  std::size_t rows(Split split) const;
-  std::uint64_t examples(Split split) const;
+  std::size_t rows(Split split) const { return end(split) - begin(split); }
   /// Row at which the future of a window begins, windows in the order of time.
   std::size_t first_predicted(Split split, std::uint64_t window) const;
-  /// Windows first, ..., first + count - 1 in the order of time.
-  SeriesBatch batch(Split split, std::uint64_t first, std::size_t count) const;
-  /// Training examples first, ..., first + count - 1, counted on from epoch to epoch.
-  SeriesBatch training_batch(std::uint64_t first_example, std::size_t count) const;
+  SeriesBatch batch(const Examples& windows) const;
   /// Of the training rows only.
   SeriesMoments moments() const;
+  /// Values that are forecast.
+  std::uint64_t tokens_per_example() const override { return series_.variates() * spec_.horizon; }
+  std::uint64_t fingerprint() const override { return bochner::fingerprint(series_); }
+
+ protected:
+  /// "7 variates, 17420 rows"
+  std::string describe() const override;
+  /// "8209 windows to train, 2785 to validate, 2785 to test"
+  std::string describe_splits() const override;
 
  private:
   std::size_t begin(Split split) const { return borders_[std::size_t(split)]; }
   std::size_t end(Split split) const { return borders_[std::size_t(split) + 1]; }
-  void require_windows() const;
-  template <class Row>
-  SeriesBatch gather(std::size_t count, const Row& first_predicted_row) const;
+  std::uint64_t count_windows(Split split) const;
 
   TimeSeries series_;
   SeriesSpec spec_;

@@ -1,9 +1,7 @@
-#include <xxhash.h>
-
 #include <algorithm>
 #include <bochner/autodiff/shape.hpp>
+#include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
-#include <bochner/data/formats/summary.hpp>
 #include <bochner/data/time_series.hpp>
 #include <cmath>
 
@@ -88,10 +86,9 @@ TimeSeries time_series(const NamedArray& table, const std::vector<std::string>& 
 }
 
 std::uint64_t fingerprint(const TimeSeries& series) {
-  std::uint64_t hash =
-      XXH64(series.values.data(), series.values.size() * sizeof(double), series.variates());
-  hash = XXH64(series.times.data(), series.times.size() * sizeof(double), hash);
-  for (const std::string& name : series.names) hash = XXH64(name.data(), name.size(), hash);
+  std::uint64_t hash = digest_of_elements(series.values, series.variates());
+  hash = digest_of_elements(series.times, hash);
+  for (const std::string& name : series.names) hash = digest_of_elements(name, hash);
   return hash;
 }
 

@@ -163,7 +163,7 @@ Questions make_questions(const TokenTaskSpec& spec, Draws draws) {
 }
 
 TokenTasks::TokenTasks(const TokenTaskSpec& spec, const ExampleSet& examples)
-    : spec_(spec), examples_(examples) {
+    : TokenSource(examples), spec_(spec) {
   require(spec.items >= 1, "token_tasks", "data.items = 0: must be at least 1");
   require(spec.length >= smallest_length(spec), "token_tasks", "data.length = ", spec.length, ": ",
           spec.kind, " of ", spec.items, " items needs at least ", smallest_length(spec));
@@ -172,14 +172,15 @@ TokenTasks::TokenTasks(const TokenTaskSpec& spec, const ExampleSet& examples)
           " items needs at least ", smallest_vocabulary(spec));
 }
 
-template <class DrawsOf>
-Batch TokenTasks::gather(std::size_t count, bool only_answers, const DrawsOf& draws_of) const {
-  const std::size_t T = spec_.length;
+Batch TokenTasks::batch(const Examples& examples) const {
+  const std::size_t count = examples.size(), T = spec_.length;
   const Shape shape = {count, T};
+  const bool only_answers = spec_.only_answers || examples.split != Split::train;
   Batch batch{{shape, std::vector<std::int32_t>(count * T)},
               {shape, std::vector<std::int32_t>(count * T)}};
   parallel_tasks(count, [&](std::size_t row) {
-    const Questions questions = make_questions(spec_, draws_of(row));
+    const Draws draws = draws_of(examples_, examples.split, examples.index(row));
+    const Questions questions = make_questions(spec_, draws);
     for (std::size_t t = 0; t < T; ++t) {
       const bool asked = !only_answers || questions.is_answer[t + 1];
       batch.inputs.values[row * T + t] = questions.tokens[t];
@@ -189,19 +190,14 @@ Batch TokenTasks::gather(std::size_t count, bool only_answers, const DrawsOf& dr
   return batch;
 }
 
-Batch TokenTasks::batch(std::uint64_t first, std::size_t count) const {
-  return gather(count, spec_.only_answers,
-                [&](std::size_t row) { return examples_.training(first + row); });
-}
-
-Batch TokenTasks::validation_batch(std::uint64_t index, std::size_t size) const {
-  return gather(examples_.validation_count(index, size), true,
-                [&](std::size_t row) { return examples_.held_out(index * size + row); });
-}
-
 std::uint64_t TokenTasks::fingerprint() const {
   return examples_.fingerprint(spec_.kind,
                                {spec_.length, spec_.vocabulary, spec_.items, spec_.only_answers});
+}
+
+std::string TokenTasks::describe() const {
+  return spec_.kind + ", " + std::to_string(spec_.length) + " tokens of " +
+         std::to_string(spec_.vocabulary);
 }
 
 }  // namespace bochner

@@ -26,6 +26,16 @@ struct TokenTaskSpec {
   std::size_t items = 16;       ///< symbols or pairs to remember, where the length does not say it
   bool only_answers = true;     ///< whether training asks for answers only, or for every token
 };
+inline void describe(Keys& keys, TokenTaskSpec& spec) {
+  keys("vocabulary", spec.vocabulary, between(2, 1 << 20),
+       "generated sequences: number of different tokens");
+  keys("items", spec.items, between(1, 1 << 20),
+       "symbols of selective_copy, pairs of multi_query_recall");
+  std::string targets = spec.only_answers ? "answers" : "all";
+  keys("targets", targets, one_of({"answers", "all"}),
+       "generated sequences: train on the answers, or on every next token (all)");
+  spec.only_answers = targets == "answers";
+}
 
 /// The kinds above.
 std::vector<std::string> token_task_kinds();
@@ -41,7 +51,7 @@ struct Questions {
 Questions make_questions(const TokenTaskSpec& spec, Draws draws);
 
 /// The sequences of a set in batches; targets where nothing is asked are `not_asked`.
-class TokenTasks {
+class TokenTasks : public TokenSource {
  public:
   static constexpr std::int32_t not_asked = -1;
 
@@ -49,20 +59,18 @@ class TokenTasks {
   /// name.
   TokenTasks(const TokenTaskSpec& spec, const ExampleSet& examples);
   const TokenTaskSpec& spec() const { return spec_; }
-  const ExampleSet& examples() const { return examples_; }
 
-  /// Training examples first, ..., first + count - 1, counted on from epoch to epoch. (count, T)
-  Batch batch(std::uint64_t first, std::size_t count) const;
-  /// The answers only. (size, T); the last batch may be smaller.
-  Batch validation_batch(std::uint64_t index, std::size_t size) const;
-  /// Of everything that decides the examples.
-  std::uint64_t fingerprint() const;
+  /// Of examples that do not train, the answers only.
+  Batch batch(const Examples& examples) const override;
+  std::uint64_t tokens_per_example() const override { return spec_.length; }
+  std::uint64_t fingerprint() const override;
+
+ protected:
+  /// "recall, 42 tokens of 20"
+  std::string describe() const override;
 
  private:
-  template <class DrawsOf>
-  Batch gather(std::size_t count, bool only_answers, const DrawsOf& draws_of) const;
   TokenTaskSpec spec_;
-  ExampleSet examples_;
 };
 
 }  // namespace bochner

@@ -3,24 +3,55 @@
 /// the same way.
 
 #include <algorithm>
+#include <any>
+#include <bochner/autodiff/keys.hpp>
 #include <bochner/autodiff/shape.hpp>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <typeindex>
 #include <utility>
 #include <vector>
 
 namespace bochner {
 
-/// A number that configs may set for a kind of one's own, beside the keys of the kind.
-struct Option {
-  std::string name;
-  double initial;
-  std::string doc;
+/// The Specs of kinds of one's own, one of each type, carried by the Spec that they add to.
+class OwnSpecs {
+ public:
+  template <class Own>
+  Own& of() {
+    std::any& spec = specs_[typeid(Own)];
+    if (!spec.has_value()) spec = Own();
+    return std::any_cast<Own&>(spec);
+  }
+  /// As it starts where nothing has been set.
+  template <class Own>
+  Own of() const {
+    const auto found = specs_.find(typeid(Own));
+    return found == specs_.end() ? Own() : std::any_cast<const Own&>(found->second);
+  }
+
+ private:
+  std::map<std::type_index, std::any> specs_;
 };
-/// The numbers by the names of their options.
-using Options = std::map<std::string, double>;
+
+/// A factory that constructs `Type` from the spec: feature_maps().add("mine", make<Mine>). With a
+/// Spec of its own, which describe() knows, from both: feature_maps().add("mine", make<Mine,
+/// MySpec>).
+template <class Type, class Own = void>
+struct Make {
+  template <class Spec>
+  std::unique_ptr<Type> operator()(const Spec& spec) const {
+    if constexpr (std::is_void_v<Own>) {
+      return std::make_unique<Type>(spec);
+    } else {
+      return std::make_unique<Type>(spec, spec.own.template of<Own>());
+    }
+  }
+};
+template <class Type, class Own = void>
+inline constexpr Make<Type, Own> make{};
 
 template <class Interface, class Spec>
 class Registry {
@@ -30,31 +61,21 @@ class Registry {
     for (auto& [name, factory] : builtin) entries_.push_back({name, std::move(factory), {}});
   }
 
-  /// Makes `name` available in configs; a name that exists already is replaced. The factory finds
-  /// its options in `own` of the spec, and configs have them as keys beside `kind`.
-  void add(const std::string& name, Factory factory, std::vector<Option> options = {}) {
-    constexpr bool has_own = requires(Spec spec) { spec.own; };
-    require(has_own || options.empty(), what_, "\"", name, "\" cannot have options");
-    Entry entry{name, std::move(factory), std::move(options)};
-    const auto found = find(name);
-    if (found == entries_.end()) {
-      entries_.push_back(std::move(entry));
-    } else {
-      *found = std::move(entry);
-    }
+  /// Makes `name` available in configs; a name that exists already is replaced.
+  void add(const std::string& name, Factory factory) { put({name, std::move(factory), {}}); }
+  /// The same with a Spec of its own: configs have its keys beside `kind`.
+  template <class Type, class Own>
+  requires(!std::is_void_v<Own>) void add(const std::string& name, Make<Type, Own> factory) {
+    put({name, factory, [](Keys& keys, OwnSpecs& own) { describe(keys, own.of<Own>()); }});
   }
 
-  /// Options that the spec does not give have their initial values.
   /// Throws std::invalid_argument with the known names when there is no such name.
-  std::unique_ptr<Interface> make(const std::string& name, Spec spec) {
+  std::unique_ptr<Interface> make(const std::string& name, const Spec& spec) {
     const auto found = find(name);
     if (found == entries_.end()) {
       std::string known;
       for (const Entry& entry : entries_) known += (known.empty() ? "" : ", ") + entry.name;
       require(false, what_, "no ", what_, " is called \"", name, "\"; there are: ", known);
-    }
-    if constexpr (requires { spec.own; }) {
-      for (const Option& option : found->options) spec.own.try_emplace(option.name, option.initial);
     }
     return found->factory(spec);
   }
@@ -65,29 +86,41 @@ class Registry {
     return all;
   }
   /// Of all kinds.
-  std::vector<Option> options() const {
-    std::vector<Option> all;
+  void describe_own(Keys& keys, OwnSpecs& own) const {
     for (const Entry& entry : entries_)
-      all.insert(all.end(), entry.options.begin(), entry.options.end());
-    return all;
+      if (entry.describe_own) entry.describe_own(keys, own);
   }
 
  private:
   struct Entry {
     std::string name;
     Factory factory;
-    std::vector<Option> options;
+    std::function<void(Keys&, OwnSpecs&)> describe_own;
   };
   auto find(const std::string& name) {
     return std::find_if(entries_.begin(), entries_.end(),
                         [&](const Entry& entry) { return entry.name == name; });
   }
+  void put(Entry entry) {
+    const auto found = find(entry.name);
+    if (found == entries_.end()) {
+      entries_.push_back(std::move(entry));
+    } else {
+      *found = std::move(entry);
+    }
+  }
   const char* what_;
   std::vector<Entry> entries_;
 };
 
-/// A factory that constructs `Type` from the spec: feature_maps().add("mine", make<Mine>).
-template <class Type>
-inline constexpr auto make = [](const auto& spec) { return std::make_unique<Type>(spec); };
+/// The names in a registry, behind those that stand for something else.
+template <class Interface, class Spec>
+Bounds one_of(Registry<Interface, Spec>& (*registry)(), std::vector<std::string> first = {}) {
+  return one_of([registry, first] {
+    std::vector<std::string> names = first;
+    for (std::string& name : registry().names()) names.push_back(std::move(name));
+    return names;
+  });
+}
 
 }  // namespace bochner

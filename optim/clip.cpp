@@ -1,4 +1,4 @@
-#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/optim/clip.hpp>
 #include <bochner/optim/flat_loop.hpp>
 #include <cmath>

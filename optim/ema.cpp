@@ -8,11 +8,10 @@ WeightAverage::WeightAverage(std::vector<NamedParameter> parameters)
   for (const NamedParameter& named : parameters_) averages_.push_back(named.parameter->value());
 }
 
-void WeightAverage::update(double decay) {
+void WeightAverage::update(double decay, std::uint64_t n) {
   require(decay >= 0 && decay < 1, "ema", "decay ", decay, ": must be in [0, 1)");
   require(!swapped_, "ema", "update() between two swap(): the weights are the average now");
-  const double n = double(steps_++);
-  const real share = real(1 - std::min(decay, (1 + n) / (10 + n)));
+  const real share = real(1 - std::min(decay, (1 + double(n)) / (10 + double(n))));
   loop_([&](std::size_t index, std::size_t begin, std::size_t end) {
     const real* weight = parameters_[index].parameter->value().data();
     real* average = averages_[index].data();

@@ -12,24 +12,21 @@ class WeightAverage {
   /// Starts at the present weights. The parameters must outlive the average.
   explicit WeightAverage(std::vector<NamedParameter> parameters);
 
-  /// average = d * average + (1 - d) * weights with d = min(decay, (1 + n) / (10 + n)) at the n-th
-  /// update from 0, so that the initial weights are forgotten within the first tens of updates.
-  void update(double decay);
+  /// average = d * average + (1 - d) * weights with d = min(decay, (1 + n) / (10 + n)) after n
+  /// updates, so that the initial weights are forgotten within the first tens of updates.
+  void update(double decay, std::uint64_t n);
   /// Exchanges the average and the live weights; once more undoes it. While they are exchanged the
   /// average can be neither updated nor saved.
   void swap();
   bool swapped() const { return swapped_; }
 
-  /// Everything but steps() that a checkpoint needs: "ema/NAME" of each parameter.
+  /// Everything but the number of updates that a checkpoint needs: "ema/NAME" of each parameter.
   std::vector<NamedTensor> state();
-  std::uint64_t steps() const { return steps_; }
-  void set_steps(std::uint64_t steps) { steps_ = steps; }
 
  private:
   std::vector<NamedParameter> parameters_;
   std::vector<Tensor> averages_;
   FlatLoop loop_;
-  std::uint64_t steps_ = 0;
   bool swapped_ = false;
 };
 

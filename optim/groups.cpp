@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <bochner/autodiff/wildcard.hpp>
 #include <bochner/optim/groups.hpp>
 #include <cmath>
 
@@ -22,25 +22,6 @@ void check(const ParameterGroup& group) {
 }
 
 }  // namespace
-
-bool matches(const std::string& pattern, const std::string& name) {
-  // After a mismatch only the latest star needs to take one more character.
-  std::size_t p = 0, n = 0, star = std::string::npos, resume = 0;
-  while (n < name.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      resume = n;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
-      ++p, ++n;
-    } else if (star != std::string::npos) {
-      p = star + 1;
-      n = ++resume;
-    } else {
-      return false;
-    }
-  }
-  return pattern.find_first_not_of('*', p) == std::string::npos;
-}
 
 std::vector<ParameterSettings> resolve_groups(const std::vector<NamedParameter>& parameters,
                                               double weight_decay,

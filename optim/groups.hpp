@@ -2,27 +2,16 @@
 /// Which learning-rate factor and weight decay each parameter gets, by patterns on dotted names.
 
 #include <bochner/autodiff/tape.hpp>
-#include <optional>
+#include <bochner/optim/parameter_group.hpp>
 #include <string>
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Settings for all parameters whose name matches: `*` is any characters, dots included, `?` is
-/// one. What a group leaves out stays as it was.
-struct ParameterGroup {
-  std::string match;
-  std::optional<double> lr_factor = std::nullopt;
-  std::optional<double> weight_decay = std::nullopt;
-};
-
 struct ParameterSettings {
   double lr_factor = 1;
   double weight_decay = 0;
 };
-
-/// Whether the pattern, with `*` and `?`, covers the whole name.
-bool matches(const std::string& pattern, const std::string& name);
 
 /// Settings of each parameter: `weight_decay` for matrices, none for norms and biases (rank < 2)
 /// and for spectral parameters (below `features`, `density`, `time_kernel` or `time`, and those

@@ -57,7 +57,6 @@ void Optimizer::step(double learning_rate) {
             parameter.gradient().data() + begin},
            learning_rate * settings_[index].lr_factor, settings_[index].weight_decay);
   });
-  ++steps_;
 }
 
 void Optimizer::zero_gradients() {

@@ -4,6 +4,7 @@
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/optim/flat_loop.hpp>
 #include <bochner/optim/groups.hpp>
+#include <bochner/optim/schedule.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,11 +23,9 @@ class Optimizer {
   /// Forgets the gradients, so that the next backward pass starts from nothing.
   void zero_gradients();
 
-  /// Everything but steps() that a checkpoint needs: "adamw.first_moment/NAME" of each parameter,
+  /// Everything that a checkpoint needs: "adamw.first_moment/NAME" of each parameter,
   /// and "adamw.updates" (parameters).
   std::vector<NamedTensor> state();
-  std::uint64_t steps() const { return steps_; }
-  void set_steps(std::uint64_t steps) { steps_ = steps; }
 
  protected:
   /// `moments` are the names of the tensors of zeros kept for each parameter. The parameters must
@@ -62,20 +61,41 @@ class Optimizer {
   std::vector<Moment> moments_;
   Tensor updates_;  // a tensor so that it is saved like the moments; exact up to 2^24
   FlatLoop loop_;
-  std::uint64_t steps_ = 0;
 };
 
-/// What a config says about an optimizer.
+/// An optimizer, and what is done around its step: the schedule of its learning rate, limits of the
+/// gradients, the average of the weights.
 struct OptimizerSpec {
-  std::string kind = "adamw";  ///< sgd, adam or adamw
-  double momentum = 0;         ///< sgd
-  bool nesterov = false;       ///< sgd
-  double beta1 = 0.9;          ///< adam, adamw
-  double beta2 = 0.999;        ///< adam, adamw
-  double epsilon = 1e-8;       ///< adam, adamw
-  double weight_decay = 0;     ///< see resolve_groups() for whom
+  std::string kind = "adamw";
+  double momentum = 0.9;
+  bool nesterov = false;
+  double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
+  double weight_decay = 0.1;  ///< see resolve_groups() for whom
   std::vector<ParameterGroup> groups = {};
+  double lr = 1e-3, clip = 1, clip_value = 0, ema = 0;
+  Schedule schedule = {};
 };
+inline void describe(Keys& keys, OptimizerSpec& spec) {
+  keys("kind", spec.kind, one_of({"adamw", "adam", "sgd"}), "optimizer");
+  keys("lr", spec.lr, at_least(0), "largest learning rate of the schedule");
+  std::vector<double> betas = {spec.beta1, spec.beta2};
+  keys("betas", betas, below(0, 1),
+       "decay of the running mean and square of the gradient (adam, adamw)");
+  spec.beta1 = betas.at(0), spec.beta2 = betas.at(1);
+  keys("epsilon", spec.epsilon, above(0), "added to the root of the running square (adam, adamw)");
+  keys("weight_decay", spec.weight_decay, at_least(0),
+       "decay of the weights; norms, biases and spectral parameters are not decayed");
+  keys("momentum", spec.momentum, below(0, 1), "momentum (sgd)");
+  keys("nesterov", spec.nesterov, "Nesterov's momentum (sgd)");
+  keys("clip", spec.clip, at_least(0), "largest global norm of the gradient, 0 for no limit");
+  keys("clip_value", spec.clip_value, at_least(0),
+       "largest absolute entry of the gradient, 0 for no limit");
+  keys("groups", spec.groups,
+       "settings of the parameters whose name matches a pattern: { match, lr_factor, weight_decay "
+       "}");
+  keys("ema", spec.ema, below(0, 1), "decay of the running mean of the weights, 0 for none");
+  keys.section("schedule", spec.schedule);
+}
 
 /// Throws when the kind is unknown, a number is out of range or a group matches nothing.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec,

@@ -6,14 +6,16 @@
 
 namespace bochner {
 
+std::vector<std::string> schedule_kinds() {
+  return {"constant", "cosine", "linear", "inverse_sqrt", "wsd"};
+}
+
 ScheduleKind schedule_kind(const std::string& name) {
-  if (name == "constant") return ScheduleKind::constant;
-  if (name == "cosine") return ScheduleKind::cosine;
-  if (name == "linear") return ScheduleKind::linear;
-  if (name == "inverse_sqrt") return ScheduleKind::inverse_sqrt;
-  require(name == "wsd", "optim.schedule", "no kind \"", name,
+  const std::vector<std::string> kinds = schedule_kinds();
+  const auto found = std::find(kinds.begin(), kinds.end(), name);
+  require(found != kinds.end(), "optim.schedule", "no kind \"", name,
           "\"; choose constant, cosine, linear, inverse_sqrt or wsd");
-  return ScheduleKind::wsd;
+  return ScheduleKind(found - kinds.begin());
 }
 
 double learning_rate(const Schedule& schedule, double peak, std::uint64_t step,

@@ -1,12 +1,15 @@
 #pragma once
 /// The learning rate as a function of the step: nothing to save, nothing to restore.
 
-#include <cstdint>
-#include <string>
+#include <bochner/autodiff/keys.hpp>
 
 namespace bochner {
 
 enum class ScheduleKind { constant, cosine, linear, inverse_sqrt, wsd };
+/// In the order of the enumeration.
+std::vector<std::string> schedule_kinds();
+/// "cosine" -> ScheduleKind::cosine. Throws with the choices.
+ScheduleKind schedule_kind(const std::string& name);
 
 /// Every kind begins with a linear warm-up of `warmup` steps, peak * (step + 1) / warmup.
 ///   constant      the peak
@@ -17,13 +20,19 @@ enum class ScheduleKind { constant, cosine, linear, inverse_sqrt, wsd };
 ///   steps
 struct Schedule {
   ScheduleKind kind = ScheduleKind::constant;
-  std::uint64_t warmup = 0;  ///< steps
-  double floor = 0;          ///< a learning rate, not a fraction
-  std::uint64_t decay = 0;   ///< steps, for wsd; cut where it would reach into the warm-up
+  std::uint64_t warmup = 0;
+  double floor = 0;         ///< a learning rate, not a fraction
+  std::uint64_t decay = 0;  ///< cut where it would reach into the warm-up
 };
-
-/// "cosine" -> ScheduleKind::cosine. Throws with the choices.
-ScheduleKind schedule_kind(const std::string& name);
+inline void describe(Keys& keys, Schedule& schedule) {
+  std::string kind = schedule_kinds()[std::size_t(schedule.kind)];
+  keys("kind", kind, one_of(schedule_kinds),
+       "learning rate as a function of the step, after the warm-up");
+  schedule.kind = schedule_kind(kind);
+  keys("warmup", schedule.warmup, at_least(0), "steps of linear warm-up");
+  keys("floor", schedule.floor, at_least(0), "learning rate at the end");
+  keys("decay", schedule.decay, at_least(0), "steps of decay at the end (wsd)");
+}
 
 /// Learning rate of `step`, counted from 0; the floor is reached at total_steps and kept. A warm-up
 /// as long as the run never leaves it. Throws when a kind that ends at total_steps is given 0.

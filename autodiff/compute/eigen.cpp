@@ -1,19 +1,37 @@
+#include <array>
 #include <bochner/autodiff/compute/eigen.hpp>
-#include <bochner/autodiff/compute/gemm.hpp>
+#include <bochner/autodiff/compute/openblas.hpp>
 #include <xtensor-blas/xlinalg.hpp>
+#include <xtensor/xadapt.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
+namespace {
+
+auto as_matrix(const std::vector<double>& a, std::size_t n) {
+  start_openblas();
+  return xt::adapt(a, std::array{n, n});
+}
+
+}  // namespace
 
 SymmetricEigen symmetric_eigen(const std::vector<double>& a, std::size_t n) {
   if (n == 0) return {};
-  gemm_backend();  // LAPACK runs on OpenBLAS: repaired and on one thread
-  xt::xarray<double> matrix = xt::zeros<double>({n, n});
-  for (std::size_t i = 0; i < n * n; ++i) matrix(i / n, i % n) = a[i];
-  const auto [values, vectors] = xt::linalg::eigh(matrix);
-  SymmetricEigen result{std::vector<double>(n), std::vector<double>(n * n)};
-  for (std::size_t i = 0; i < n; ++i) result.values[i] = values(i);
+  const auto [values, vectors] = xt::linalg::eigh(as_matrix(a, n));
+  SymmetricEigen result{{values.begin(), values.end()}, std::vector<double>(n * n)};
   for (std::size_t i = 0; i < n * n; ++i) result.vectors[i] = vectors(i / n, i % n);
   return result;
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+std::vector<double> square_product(const std::vector<double>& a, const std::vector<double>& b,
+                                   std::size_t n) {
+  const xt::xarray<double> product = xt::linalg::dot(as_matrix(a, n), as_matrix(b, n));
+  return {product.begin(), product.end()};
+}
+
+std::vector<double> solve(const std::vector<double>& a, const std::vector<double>& b) {
+  const std::size_t n = b.size();
+  const auto x = xt::linalg::solve(as_matrix(a, n), xt::adapt(b, std::array{n}));
+  return {x.begin(), x.end()};
+}
+
+}  // namespace bochner

@@ -1,18 +1,24 @@
 #pragma once
-/// Eigenvectors of symmetric matrices, by LAPACK.
+/// Small matrices (n, n) in double and row-major order, by LAPACK and BLAS.
 
-#include <bochner/autodiff/real.hpp>
 #include <cstddef>
 #include <vector>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
-/// A = Q diag(values) Q^T for a symmetric A (n, n) in row-major order; values ascend, column i of Q
-/// belongs to value i.
+/// A = Q diag(values) Q^T for a symmetric A (n, n); values ascend, column i of Q belongs to value
+/// i.
 struct SymmetricEigen {
   std::vector<double> values;   // (n)
-  std::vector<double> vectors;  // (n, n), row-major: vectors[i * n + j] is component i of vector j
+  std::vector<double> vectors;  // (n, n): vectors[i * n + j] is component i of vector j
 };
 SymmetricEigen symmetric_eigen(const std::vector<double>& a, std::size_t n);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+/// A B. (n, n), (n, n) -> (n, n)
+std::vector<double> square_product(const std::vector<double>& a, const std::vector<double>& b,
+                                   std::size_t n);
+
+/// x with A x = b. (n, n), (n) -> (n)
+std::vector<double> solve(const std::vector<double>& a, const std::vector<double>& b);
+
+}  // namespace bochner

@@ -1,7 +1,6 @@
 #include <cblas.h>
 #include <dnnl.h>
 #include <omp.h>
-#include <strings.h>
 
 #include <algorithm>
 #include <atomic>
@@ -12,18 +11,7 @@
 #include <bochner/autodiff/tensor.hpp>
 #include <climits>
 #include <cstdint>
-#include <cstdlib>
-#include <sstream>
 #include <string>
-
-extern "C" {
-char* openblas_get_corename(void) __attribute__((weak));
-void openblas_set_num_threads(int) __attribute__((weak));
-char* openblas_get_config(void) __attribute__((weak));
-// Exported by builds that choose their kernels at run time.
-void gotoblas_dynamic_init(void) __attribute__((weak));
-void gotoblas_dynamic_quit(void) __attribute__((weak));
-}
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -40,51 +28,10 @@ void count_operations(std::size_t M, std::size_t N, std::size_t K) {
                                                                      std::memory_order_relaxed);
 }
 
-bool is_slow_core(const char* core) {
-  for (const char* slow :
-       {"Prescott", "Nehalem", "Generic", "Core2", "Penryn", "Banias", "Katmai"}) {
-    if (strcasecmp(core, slow) == 0) return true;
-  }
-  return false;
-}
-
-/// OpenBLAS 0.3.21 picks kernels by CPU model and takes processors it does not know, or a wish in
-/// OPENBLAS_CORETYPE, for machines of 2004. An unknown name makes it look at CPU features instead.
-void repair_openblas() {
-  if (!openblas_get_corename || !gotoblas_dynamic_init || !gotoblas_dynamic_quit) return;
-  if (!__builtin_cpu_supports("avx2") || !is_slow_core(openblas_get_corename())) return;
-  const char* wish = std::getenv("OPENBLAS_CORETYPE");
-  const std::string saved = wish ? wish : "";
-  setenv("OPENBLAS_CORETYPE", "by-cpu-feature", 1);
-  gotoblas_dynamic_quit();
-  gotoblas_dynamic_init();
-  if (wish) {
-    setenv("OPENBLAS_CORETYPE", saved.c_str(), 1);
-  } else {
-    unsetenv("OPENBLAS_CORETYPE");
-  }
-}
-
-std::string openblas_core() { return openblas_get_corename ? openblas_get_corename() : "unknown"; }
-
 #ifdef BOCHNER_DOUBLE
-/// The first two words of "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...".
-std::string library_name() {
-  std::istringstream config(openblas_get_config ? openblas_get_config() : "BLAS");
-  std::string name, version;
-  config >> name >> version;
-  return version.empty() ? name : name + " " + version;
-}
-
-std::string library_kernel() { return openblas_core(); }
+GemmBackend start_backend() { return start_openblas(); }
 #else
-std::string library_name() {
-  const dnnl_version_t* version = dnnl_version();
-  return "oneDNN " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
-         std::to_string(version->patch);
-}
-
-std::string library_kernel() {
+std::string onednn_kernel() {
   switch (dnnl_get_effective_cpu_isa()) {
     case dnnl_cpu_isa_sse41:
       return "sse41";
@@ -98,24 +45,14 @@ std::string library_kernel() {
       return "avx512_core";
   }
 }
-#endif
 
 GemmBackend start_backend() {
-  if (openblas_set_num_threads) openblas_set_num_threads(1);
-  const std::string before = openblas_core();
-  repair_openblas();
-  const std::string core = openblas_core();
-  GemmBackend backend{library_name(), library_kernel(), ""};
-  if (__builtin_cpu_supports("avx2") && is_slow_core(core.c_str())) {
-    backend.warning = "OpenBLAS runs its kernels for " + core +
-                      " on a processor with AVX2, about five times too slow, and could not be "
-                      "repaired; unset OPENBLAS_CORETYPE or set it to Haswell";
-  } else if (before != core) {
-    backend.warning = "OpenBLAS took this processor for " + before +
-                      "; repaired, it runs its kernels for " + core;
-  }
-  return backend;
+  const dnnl_version_t* version = dnnl_version();
+  return {"oneDNN " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
+              std::to_string(version->patch),
+          onednn_kernel(), start_openblas().warning};
 }
+#endif
 
 /// Keeps the libraries' own OpenMP threads at one on the calling thread, for the length of a call.
 class OneThread {

@@ -1,9 +1,9 @@
 #pragma once
 /// The one door to matrix products: oneDNN for float, OpenBLAS for double, one thread per call.
 
+#include <bochner/autodiff/compute/openblas.hpp>
 #include <bochner/autodiff/real.hpp>
 #include <cstddef>
-#include <string>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -30,12 +30,7 @@ void accumulate_transposed_product(std::size_t M, std::size_t N, std::size_t K, 
 /// Floating-point operations of all products since the program started (2 M N K each).
 double gemm_operations();
 
-struct GemmBackend {
-  std::string name;     ///< "oneDNN 2.6.3" or "OpenBLAS 0.3.21"
-  std::string kernel;   ///< instruction set or core name in use
-  std::string warning;  ///< empty, or what is wrong and what to do
-};
-/// What serves gemm() here; repairs a mis-detected OpenBLAS first, before its threads exist.
+/// What serves gemm() here; starts OpenBLAS too.
 const GemmBackend& gemm_backend();
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,5 +1,5 @@
+#include <bochner/autodiff/compute/parallel_rows.hpp>
 #include <bochner/autodiff/compute/permute.hpp>
-#include <bochner/autodiff/compute/rows.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/fused.hpp>
 #include <bochner/autodiff/compute/small_product.hpp>
 #include <cstdint>
 
@@ -17,6 +18,18 @@ constexpr std::size_t width = sizeof(Vector) / sizeof(real);
 inline Vector& vector_at(real* x) { return *reinterpret_cast<Vector*>(x); }
 inline const Vector& vector_at(const real* x) { return *reinterpret_cast<const Vector*>(x); }
 
+/// x in every lane: x - 0 is x for the compiler too, x + 0 is not.
+inline Vector broadcast(real x) { return x - Vector{}; }
+
+/// a * b + c; fused wherever the processor can, so that a row has the same bits in every tile.
+inline Vector multiply_add(Vector a, Vector b, Vector c) {
+#ifdef __FMA__
+  return fused(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
 /// Vectors of columns and rows of a register tile: its sums fill the registers.
 constexpr std::size_t most_vectors = many_registers ? 4 : 2;
 constexpr std::size_t tile_rows(std::size_t vectors) {
@@ -34,30 +47,30 @@ struct Scaling {
   real alpha, beta;
 };
 
-/// rows x (vectors * width) elements of C, each in a register; b holds whole vectors. This file is
-/// compiled with contraction, so that the sum is a fused multiply-add.
+/// rows x (vectors * width) elements of C, each in a register; b holds whole vectors.
 template <std::size_t rows, std::size_t vectors>
 inline void tile(std::size_t K, const Strided& a, const real* b, std::size_t ldb, Scaling scaling,
                  real* c, std::size_t ldc) {
-  Vector sum[rows][vectors] = {};
+  // Unrolled early, or the sums stay an array in memory.
+  Vector sum[rows * vectors] = {};
   for (std::size_t k = 0; k < K; ++k) {
-    Vector column[vectors];
-    for (std::size_t v = 0; v < vectors; ++v) column[v] = vector_at(b + k * ldb + v * width);
-    for (std::size_t i = 0; i < rows; ++i) {
-      const Vector factor = Vector{} + a.data[i * a.row + k * a.column];
-      for (std::size_t v = 0; v < vectors; ++v) sum[i][v] += factor * column[v];
+#pragma GCC unroll 32
+    for (std::size_t n = 0; n < rows * vectors; ++n) {
+      const Vector factor = broadcast(a.data[n / vectors * a.row + k * a.column]);
+      sum[n] = multiply_add(factor, vector_at(b + k * ldb + n % vectors * width), sum[n]);
     }
   }
-  const auto at = [=](std::size_t i, std::size_t v) -> Vector& {
-    return vector_at(c + i * ldc + v * width);
+  const Vector alpha = broadcast(scaling.alpha);
+  const auto at = [=](std::size_t n) -> Vector& {
+    return vector_at(c + n / vectors * ldc + n % vectors * width);
   };
   if (scaling.beta == 0) {
-    for (std::size_t i = 0; i < rows; ++i)
-      for (std::size_t v = 0; v < vectors; ++v) at(i, v) = scaling.alpha * sum[i][v];
+#pragma GCC unroll 32
+    for (std::size_t n = 0; n < rows * vectors; ++n) at(n) = alpha * sum[n];
   } else {
-    for (std::size_t i = 0; i < rows; ++i)
-      for (std::size_t v = 0; v < vectors; ++v)
-        at(i, v) = scaling.alpha * sum[i][v] + scaling.beta * at(i, v);
+#pragma GCC unroll 32
+    for (std::size_t n = 0; n < rows * vectors; ++n)
+      at(n) = multiply_add(alpha, sum[n], scaling.beta * at(n));
   }
 }
 

@@ -1,8 +1,7 @@
 #include <bochner/autodiff/compute/math.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/products.hpp>
-#include <bochner/autodiff/compute/reduce.hpp>
 #include <bochner/autodiff/compute/small_product.hpp>
-#include <bochner/autodiff/ops/gradient_target.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <optional>
 #include <tuple>

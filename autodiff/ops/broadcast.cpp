@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <bochner/autodiff/compute/parallel_rows.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -38,11 +40,25 @@ BroadcastWalk::BroadcastWalk(const Shape& result, std::initializer_list<const Sh
 BroadcastWalk::Offsets BroadcastWalk::offsets(std::size_t row) const {
   Offsets offsets{};
   for (const Axis& axis : outer_) {
-    const std::size_t position = row % axis.size;
-    row /= axis.size;
+    // A division costs as much as a short row; the outermost axis needs none.
+    const std::size_t rest = row < axis.size ? 0 : row / axis.size;
+    const std::size_t position = row - rest * axis.size;
     for (std::size_t k = 0; k < max_operands; ++k) offsets[k] += position * axis.stride[k];
+    row = rest;
   }
   return offsets;
+}
+
+void detail::map_rows(const BroadcastWalk& walk, real* y,
+                      std::initializer_list<const real*> operands, const ElementLoop& loop) {
+  parallel_pieces(walk.rows(), walk.row_size(),
+                  [&](std::size_t row, std::size_t column, std::size_t count) {
+                    const BroadcastWalk::Offsets offsets = walk.offsets(row);
+                    std::array<const real*, BroadcastWalk::max_operands> x;
+                    for (std::size_t k = 0; k < operands.size(); ++k)
+                      x[k] = operands.begin()[k] + offsets[k] + (walk.advances(k) ? column : 0);
+                    loop(y + row * walk.row_size() + column, x.data(), count);
+                  });
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

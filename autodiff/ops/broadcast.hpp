@@ -2,8 +2,10 @@
 /// y[i] = f(a[i], b[i], ..) over arrays that broadcast: what elementwise ops are made of.
 
 #include <array>
-#include <bochner/autodiff/compute/rows.hpp>
 #include <bochner/autodiff/tensor.hpp>
+#include <functional>
+#include <initializer_list>
+#include <utility>
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -36,36 +38,35 @@ class BroadcastWalk {
 
 namespace detail {
 
-/// Hands the loop its steps, 0 or 1 each, as constants, so that it vectorises.
-template <std::size_t Left, class Loop, class... Steps>
-void with_steps(const BroadcastWalk& walk, const Loop& loop, Steps... steps) {
-  if constexpr (Left == 0) {
-    loop(steps...);
-  } else if (walk.advances(sizeof...(Steps))) {
-    with_steps<Left - 1>(walk, loop, steps..., std::integral_constant<std::size_t, 1>());
-  } else {
-    with_steps<Left - 1>(walk, loop, steps..., std::integral_constant<std::size_t, 0>());
-  }
+/// y[i] = f(x[0][i], x[1][i], ..) for i < count; y may be one of them.
+using ElementLoop = std::function<void(real* y, const real* const* x, std::size_t count)>;
+
+/// Calls the loop for pieces of the rows of y, in parallel.
+void map_rows(const BroadcastWalk& walk, real* y, std::initializer_list<const real*> operands,
+              const ElementLoop& loop);
+
+/// The loop of f over operands with these steps, 0 or 1: constants, so that it vectorises.
+template <std::size_t... Step, class Function>
+ElementLoop loop_of(const Function& f) {
+  return [&f](real* y, const real* const* x, std::size_t count) {
+    const auto run = [&]<std::size_t... K>(std::index_sequence<K...>) {
+// Nothing is carried between iterations, even where y is an operand.
+#pragma GCC ivdep
+      for (std::size_t i = 0; i < count; ++i) y[i] = f(x[K][i * Step]...);
+    };
+    run(std::make_index_sequence<sizeof...(Step)>());
+  };
 }
 
-template <class Function, std::size_t... K, class... Operands>
-void map_into(Tensor& y, const Function& f, std::index_sequence<K...>, const Operands&... x) {
-  const BroadcastWalk walk(y.shape(), {&x.shape()...});
-  real* const to = y.data();
-  with_steps<sizeof...(K)>(walk, [&](auto... step) {
-    parallel_pieces(
-        walk.rows(), walk.row_size(), [&](std::size_t row, std::size_t column, std::size_t count) {
-          const auto offset = walk.offsets(row);
-          real* const result = to + row * walk.row_size() + column;
-          const std::array<const real*, sizeof...(K)> from{x.data() + offset[K] +
-                                                           column * decltype(step)::value...};
-// y may be an operand, element for element: nothing is carried between iterations.
-#pragma GCC ivdep
-          for (std::size_t i = 0; i < count; ++i) {
-            result[i] = f(from[K][i * decltype(step)::value]...);
-          }
-        });
-  });
+/// The same with `Left` more operands, whose steps the walk knows.
+template <std::size_t Left, std::size_t... Step, class Function>
+ElementLoop loop_along(const BroadcastWalk& walk, const Function& f) {
+  if constexpr (Left == 0) {
+    return loop_of<Step...>(f);
+  } else {
+    return walk.advances(sizeof...(Step)) ? loop_along<Left - 1, Step..., 1>(walk, f)
+                                          : loop_along<Left - 1, Step..., 0>(walk, f);
+  }
 }
 
 }  // namespace detail
@@ -74,14 +75,33 @@ void map_into(Tensor& y, const Function& f, std::index_sequence<K...>, const Ope
 template <class Function, class... Operands>
 Tensor map(const Shape& shape, const Function& f, const Operands&... x) {
   Tensor y = uninitialized(shape);
-  detail::map_into(y, f, std::index_sequence_for<Operands...>(), x...);
+  const BroadcastWalk walk(shape, {&x.shape()...});
+  detail::map_rows(walk, y.data(), {x.data()...}, detail::loop_along<sizeof...(x)>(walk, f));
   return y;
 }
 
 /// y = f(y, x..), in place, with x.. that broadcast to y.
 template <class Function, class... Operands>
 void update(Tensor& y, const Function& f, const Operands&... x) {
-  detail::map_into(y, f, std::index_sequence_for<Tensor, Operands...>(), y, x...);
+  const BroadcastWalk walk(y.shape(), {&y.shape(), &x.shape()...});
+  detail::map_rows(walk, y.data(), {y.data(), x.data()...},
+                   detail::loop_along<sizeof...(x), 1>(walk, f));
+}
+
+/// f(x), element for element: one loop to compile where map() has two.
+template <class Function>
+Tensor map_each(const Function& f, const Tensor& x) {
+  Tensor y = uninitialized(x.shape());
+  const BroadcastWalk walk(x.shape(), {&x.shape()});
+  detail::map_rows(walk, y.data(), {x.data()}, detail::loop_of<1>(f));
+  return y;
+}
+
+/// y = f(y, x), in place, of equal shapes.
+template <class Function>
+void update_each(Tensor& y, const Function& f, const Tensor& x) {
+  const BroadcastWalk walk(y.shape(), {&y.shape(), &x.shape()});
+  detail::map_rows(walk, y.data(), {y.data(), x.data()}, detail::loop_of<1, 1>(f));
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -10,8 +10,8 @@ namespace {
 /// y = f(x) with y' a function of x.
 template <class Function, class Derivative>
 Var unary(const char* op, const Var& x, const Function& f, const Derivative& derivative) {
-  return record(op, map(x.shape(), f, x.value()), {x}, [x, derivative](Tensor& gradient) {
-    update(
+  return record(op, map_each(f, x.value()), {x}, [x, derivative](Tensor& gradient) {
+    update_each(
         gradient, [&](real g, real u) { return g * derivative(u); }, x.value());
     x.add_gradient(std::move(gradient));
   });
@@ -20,9 +20,9 @@ Var unary(const char* op, const Var& x, const Function& f, const Derivative& der
 /// y = f(x) with y' a function of y: x need not be kept.
 template <class Function, class Derivative>
 Var unary_by_output(const char* op, const Var& x, const Function& f, const Derivative& derivative) {
-  return record(op, map(x.shape(), f, x.value()), {x},
+  return record(op, map_each(f, x.value()), {x},
                 [x = x.gradient_only(), derivative](const Tensor& y, Tensor& gradient) {
-                  update(
+                  update_each(
                       gradient, [&](real g, real v) { return g * derivative(v); }, y);
                   x.add_gradient(std::move(gradient));
                 });
@@ -31,11 +31,10 @@ Var unary_by_output(const char* op, const Var& x, const Function& f, const Deriv
 /// y = f(x) with a constant y'.
 template <class Function>
 Var linear_unary(const char* op, const Var& x, const Function& f, real slope) {
-  return record(op, map(x.shape(), f, x.value()), {x},
-                [x = x.gradient_only(), slope](Tensor& gradient) {
-                  if (slope != 1) update(gradient, [slope](real g) { return slope * g; });
-                  x.add_gradient(std::move(gradient));
-                });
+  return record(op, map_each(f, x.value()), {x}, [x = x.gradient_only(), slope](Tensor& gradient) {
+    if (slope != 1) update(gradient, [slope](real g) { return slope * g; });
+    x.add_gradient(std::move(gradient));
+  });
 }
 
 }  // namespace

@@ -13,16 +13,21 @@ Tensor broadcast_map(const char* op, const Function& f, const Var& a, const Var&
 constexpr auto product = [](real x, real y) { return x * y; };
 constexpr auto quotient = [](real x, real y) { return x / y; };
 
-/// y = a where takes_a(a, b), else b.
-template <class Condition>
-Var choose(const char* op, const Var& a, const Var& b, const Condition& takes_a) {
+/// f(y, x..) of a copy.
+template <class Function, class... Operands>
+Tensor updated(Tensor y, const Function& f, const Operands&... x) {
+  update(y, f, x...);
+  return y;
+}
+
+/// The larger for sign 1, the smaller for sign -1; a where it is NaN.
+Var extreme(const char* op, const Var& a, const Var& b, real sign) {
+  const auto takes_a = [sign](real x, real y) { return sign * x >= sign * y || x != x; };
   const auto chosen = [takes_a](real x, real y) { return takes_a(x, y) ? x : y; };
   return record(op, broadcast_map(op, chosen, a, b), {a, b}, [a, b, takes_a](Tensor& gradient) {
     const auto part = [&](bool of_a) {
-      return map(
-          gradient.shape(),
-          [&](real g, real x, real y) { return takes_a(x, y) == of_a ? g : real(0); }, gradient,
-          a.value(), b.value());
+      const auto term = [&](real g, real x, real y) { return takes_a(x, y) == of_a ? g : real(0); };
+      return updated(gradient, term, a.value(), b.value());
     };
     if (a.needs_gradient()) a.add_gradient(part(true));
     if (b.needs_gradient()) b.add_gradient(part(false));
@@ -74,7 +79,7 @@ Var div(const Var& a, const Var& b) {
                   update(gradient, quotient, b.value());
                   a.add_gradient(gradient);
                   if (!b.needs_gradient()) return;
-                  update(
+                  update_each(
                       gradient, [](real g, real v) { return -g * v; }, y);
                   b.add_gradient(std::move(gradient));
                 });
@@ -89,7 +94,7 @@ Var pow(const Var& a, const Var& b) {
   return record("pow", broadcast_map("pow", power, a, b), {a, b},
                 [a, b, slope_a, slope_b](Tensor& gradient) {
                   if (a.needs_gradient()) {
-                    a.add_gradient(map(gradient.shape(), slope_a, gradient, a.value(), b.value()));
+                    a.add_gradient(updated(gradient, slope_a, a.value(), b.value()));
                   }
                   if (!b.needs_gradient()) return;
                   update(gradient, slope_b, a.value(), b.value());
@@ -99,20 +104,16 @@ Var pow(const Var& a, const Var& b) {
 
 Var pow(const Var& a, real exponent) {
   const auto power = [exponent](real u) { return std::pow(u, exponent); };
-  return record("pow", map(a.shape(), power, a.value()), {a}, [a, exponent](Tensor& gradient) {
-    update(
+  return record("pow", map_each(power, a.value()), {a}, [a, exponent](Tensor& gradient) {
+    update_each(
         gradient, [exponent](real g, real u) { return g * power_slope(u, exponent); }, a.value());
     a.add_gradient(std::move(gradient));
   });
 }
 
-Var maximum(const Var& a, const Var& b) {
-  return choose("maximum", a, b, [](real x, real y) { return x >= y || x != x; });
-}
+Var maximum(const Var& a, const Var& b) { return extreme("maximum", a, b, 1); }
 
-Var minimum(const Var& a, const Var& b) {
-  return choose("minimum", a, b, [](real x, real y) { return x <= y || x != x; });
-}
+Var minimum(const Var& a, const Var& b) { return extreme("minimum", a, b, -1); }
 
 Var where(const Tensor& condition, const Var& a, const Var& b) {
   const Shape shape =
@@ -124,7 +125,7 @@ Var where(const Tensor& condition, const Var& a, const Var& b) {
                     const auto masked = [of_a](real g, real c) {
                       return (c != 0) == of_a ? g : real(0);
                     };
-                    return map(gradient.shape(), masked, gradient, condition);
+                    return updated(gradient, masked, condition);
                   };
                   if (a.needs_gradient()) a.add_gradient(part(true));
                   if (b.needs_gradient()) b.add_gradient(part(false));

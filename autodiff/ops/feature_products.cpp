@@ -1,7 +1,6 @@
-#include <bochner/autodiff/compute/reduce.hpp>
-#include <bochner/autodiff/compute/rows.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/autodiff/compute/parallel_rows.hpp>
 #include <bochner/autodiff/ops/feature_products.hpp>
-#include <bochner/autodiff/ops/gradient_target.hpp>
 #include <cmath>
 #include <numbers>
 

@@ -1,6 +1,6 @@
 #include <bochner/autodiff/compute/math.hpp>
+#include <bochner/autodiff/compute/parallel_rows.hpp>
 #include <bochner/autodiff/compute/phase.hpp>
-#include <bochner/autodiff/compute/rows.hpp>
 #include <bochner/autodiff/ops/harmonics.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

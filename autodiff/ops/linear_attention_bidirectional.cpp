@@ -5,71 +5,55 @@ namespace linear_attention_parts {
 namespace {
 
 /// Bidirectional: one state over all keys, then every query reads it.
-class Head {
+class Head : HeadWithGradients {
  public:
-  static std::size_t scratch_size(const Sizes& n) {
-    return Keys::scratch_size(n) + 2 * n.state() + n.C * (2 * n.F + 2 * n.d + 5);
-  }
-
-  Head(const Attention& in, Memory& memory, std::size_t b, std::size_t h, Arena arena)
-      : in_(in),
-        n_(in.n),
-        memory_(memory),
-        b_(b),
-        h_(h),
+  Head(const Attention& in, Memory& memory, std::size_t index, Arena& arena)
+      : HeadWithGradients(in, memory, index, arena),
         keys_(n_, arena),
-        state_(n_, arena),
-        later_(arena.take(n_.state())),
-        q_(arena.take(n_.C * n_.F)),
-        gradient_(arena.take(n_.C * n_.F)),
-        numerator_(arena.take(n_.C * n_.d)),
-        extended_(arena.take(n_.C * (n_.d + 1))),
-        weight_(arena.take(n_.C)),
-        slope_(arena.take(n_.C)),
         one_(arena.take(n_.C)),
         lowest_(arena.take(n_.C)) {}
 
   void forward(real* out) {
     sum_keys();
-    for (std::size_t c = 0; c < in_.chunks(b_); ++c) {
-      const Place place = in_.place(b_, h_, c);
-      real *y = out + n_.value_offset(place), *normalizer = memory_.normalizer_of(n_, place);
-      in_.q->load(place, q_, nullptr);
-      gemm(Transpose::no, Transpose::yes, place.rows, n_.d, n_.F, 1, q_, n_.F, state_.sums, n_.F, 0,
-           y, n_.value_stride());
-      for (std::size_t i = 0; i < place.rows; ++i, y += n_.value_stride()) {
-        normalizer[i] = safe_inverse(dot_row(q_ + i * n_.F, state_.weights(n_), n_.F), in_.floor);
-        for (std::size_t e = 0; e < n_.d; ++e) y[e] *= normalizer[i];
-      }
-    }
+    for (std::size_t c = 0; c < chunks(); ++c) read(place(c), out);
   }
 
   void backward(const Tensor& y, const Tensor& g, OtherGradients& out) {
-    state_.restore(n_, memory_.state_of(b_, h_, 0));
+    state_.restore(n_, state_before(0));
     std::fill_n(later_, n_.state(), real(0));
     std::fill_n(one_, n_.C, real(1));
     std::fill_n(lowest_, n_.C, in_.floor);
-    for (std::size_t c = 0; c < in_.chunks(b_); ++c)
-      differentiate_queries(in_.place(b_, h_, c), y.data(), g.data());
-    for (std::size_t c = 0; c < in_.chunks(b_); ++c)
-      differentiate_keys(in_.place(b_, h_, c), out.v.data());
+    for (std::size_t c = 0; c < chunks(); ++c) differentiate_queries(place(c), y.data(), g.data());
+    for (std::size_t c = 0; c < chunks(); ++c) differentiate_keys(place(c), out.v.data());
   }
 
  private:
   void sum_keys() {
     state_.clear(n_);
-    for (std::size_t c = 0; c < in_.chunks(b_); ++c) {
-      keys_.load(in_, in_.place(b_, h_, c), state_.unit);
+    for (std::size_t c = 0; c < chunks(); ++c) {
+      keys_.load(in_, place(c), state_.unit);
       state_.add(n_, keys_);
     }
-    state_.save(n_, memory_.state_of(b_, h_, 0));
+    state_.save(n_, state_before(0));
+  }
+
+  void read(const Place& place, real* y) {
+    real* factor = normalizer(place);
+    y += n_.value_offset(place);
+    in_.q->load(place, q_, nullptr);
+    gemm(Transpose::no, Transpose::yes, place.rows, n_.d, n_.F, 1, q_, n_.F, state_.sums, n_.F, 0,
+         y, n_.value_stride());
+    for (std::size_t i = 0; i < place.rows; ++i, y += n_.value_stride()) {
+      factor[i] = safe_inverse(dot_row(q_ + i * n_.F, state_.weights(n_), n_.F), in_.floor);
+      for (std::size_t e = 0; e < n_.d; ++e) y[e] *= factor[i];
+    }
   }
 
   void differentiate_queries(const Place& place, const real* y, const real* g) {
     const std::size_t values = n_.value_offset(place);
     in_.q->load(place, q_, nullptr);
-    split_quotient(n_, place.rows, g + values, y + values, memory_.normalizer_of(n_, place),
-                   lowest_, numerator_, weight_);
+    split_quotient(n_, place.rows, g + values, y + values, normalizer(place), lowest_, numerator_,
+                   weight_);
     scale_and_extend(place.rows, n_.d, one_, numerator_, n_.d, weight_, extended_);
     gemm(Transpose::no, Transpose::no, place.rows, n_.F, n_.d + 1, 1, extended_, n_.d + 1,
          state_.sums, n_.F, 0, gradient_, n_.F);
@@ -91,14 +75,8 @@ class Head {
     in_.k->store(place, keys_.features, gradient_, slope_);
   }
 
-  const Attention& in_;
-  const Sizes& n_;
-  Memory& memory_;
-  std::size_t b_, h_;
   Keys keys_;
-  State state_;
-  real* later_;  // (d + 1, F): gradient of the state
-  real *q_, *gradient_, *numerator_, *extended_, *weight_, *slope_, *one_, *lowest_;
+  real *one_, *lowest_;  // (C)
 };
 
 }  // namespace

@@ -12,28 +12,29 @@ inline void weigh_row(std::size_t i, std::size_t rows, const real* weight, real 
     products[j] = j <= diagonal ? weight[j] * (products[j] + offset) : real(0);
 }
 
-/// Chunks whose keys and states the backward pass holds at once: half a megabyte in float.
+/// A chunk of keys and the state before it.
+struct Chunk {
+  Keys keys;
+  real* state;
+
+  Chunk(const Sizes& n, Arena& arena) : keys(n, arena), state(arena.take(n.state())) {}
+};
+
+/// Chunks that the backward pass holds at once: half a megabyte in float.
 std::size_t segment_chunks(const Sizes& n) {
-  constexpr std::size_t elements = 131072;
-  return 1 + elements / (Keys::scratch_size(n) + n.state());
+  constexpr std::size_t elements = 131072, to_align = sizeof(double) / sizeof(real);
+  return 1 + elements / (scratch_size<Chunk>(n) + to_align);
 }
 std::size_t segments(const Sizes& n) {
-  const std::size_t tokens = segment_chunks(n) * n.C;
-  return (n.T + tokens - 1) / tokens;
+  const std::size_t size = segment_chunks(n);
+  return (n.chunks() + size - 1) / size;
 }
 
-class ForwardHead {
+class ForwardHead : OneHead {
  public:
-  static std::size_t scratch_size(const Sizes& n) {
-    return Keys::scratch_size(n) + n.state() + n.C * (n.F + n.C + 2 * n.d + 1);
-  }
-
-  ForwardHead(const Attention& in, Memory& memory, std::size_t b, std::size_t h, Arena arena)
-      : in_(in),
-        n_(in.n),
-        memory_(memory),
-        b_(b),
-        h_(h),
+  ForwardHead(const Attention& in, Memory& memory, std::size_t index, Arena& arena)
+      : OneHead(in, memory, index),
+        segment_(segment_chunks(n_)),
         keys_(n_, arena),
         state_(n_, arena),
         q_(arena.take(n_.C * n_.F)),
@@ -43,19 +44,17 @@ class ForwardHead {
 
   void run(real* out) {
     state_.clear(n_);
-    for (std::size_t c = 0; c < in_.chunks(b_); ++c) {
-      const Place place = in_.place(b_, h_, c);
-      if (c % segment_chunks(n_) == 0)
-        state_.save(n_, memory_.state_of(b_, h_, c / segment_chunks(n_)));
-      if (c + 1 < in_.chunks(b_)) {
-        const Place next = in_.place(b_, h_, c + 1);
-        in_.prefetch_keys(next);
-        in_.q->prefetch(next);
+    for (std::size_t c = 0; c < chunks(); ++c) {
+      const Place now = place(c);
+      if (c % segment_ == 0) state_.save(n_, state_before(c / segment_));
+      if (c + 1 < chunks()) {
+        in_.prefetch_keys(place(c + 1));
+        in_.q->prefetch(place(c + 1));
       }
-      keys_.load(in_, place, state_.unit);
-      in_.q->load(place, q_, nullptr);
-      multiply(memory_.normalizer_of(n_, place));
-      read(place, out + n_.value_offset(place));
+      keys_.load(in_, now, state_.unit);
+      in_.q->load(now, q_, nullptr);
+      multiply(normalizer(now));
+      read(now, normalizer(now), out + n_.value_offset(now));
       state_.add(n_, keys_);
     }
   }
@@ -76,8 +75,7 @@ class ForwardHead {
     });
   }
 
-  void read(const Place& place, real* y) {
-    const real* normalizer = memory_.normalizer_of(n_, place);
+  void read(const Place& place, const real* normalizer, real* y) {
     gemm(Transpose::no, Transpose::no, place.rows, n_.d, place.rows, 1, product_, n_.C,
          in_.v + n_.value_offset(place), n_.value_stride(), 0, recent_, n_.d);
     gemm(Transpose::no, Transpose::yes, place.rows, n_.d, n_.F, 1, q_, n_.F, state_.sums, n_.F, 0,
@@ -89,59 +87,37 @@ class ForwardHead {
     }
   }
 
-  const Attention& in_;
-  const Sizes& n_;
-  Memory& memory_;
-  std::size_t b_, h_;
+  std::size_t segment_;  // its chunks
   Keys keys_;
   State state_;
   real *q_, *product_, *recent_, *past_;
 };
 
 /// One head of one sequence, segments and their chunks in reverse order.
-class BackwardHead {
+class BackwardHead : HeadWithGradients {
  public:
-  static std::size_t scratch_size(const Sizes& n) {
-    return segment_chunks(n) * (Keys::scratch_size(n) + n.state()) + 2 * n.state() +
-           n.C * (2 * n.F + 2 * n.C + 2 * n.d + 4);
-  }
-
-  BackwardHead(const Attention& in, Memory& memory, std::size_t b, std::size_t h, Arena arena)
-      : in_(in),
-        n_(in.n),
-        memory_(memory),
-        b_(b),
-        h_(h),
-        state_(n_, arena),
-        later_(arena.take(n_.state())),
-        q_(arena.take(n_.C * n_.F)),
-        gradient_(arena.take(n_.C * n_.F)),
+  BackwardHead(const Attention& in, Memory& memory, std::size_t index, Arena& arena)
+      : HeadWithGradients(in, memory, index, arena),
         product_(arena.take(n_.C * n_.C)),
         slope_of_product_(arena.take(n_.C * n_.C)),
-        numerator_(arena.take(n_.C * n_.d)),
-        extended_(arena.take(n_.C * (n_.d + 1))),
-        weight_(arena.take(n_.C)),
-        slope_(arena.take(n_.C)),
         query_slope_(arena.take(n_.C)) {
-    std::fill_n(later_, n_.state(), real(0));
-    for (std::size_t c = 0; c < std::min(segment_chunks(n_), in.chunks(b)); ++c) {
-      keys_.emplace_back(n_, arena);
-      states_.push_back(arena.take(n_.state()));
-    }
+    for (std::size_t c = 0; c < std::min(segment_chunks(n_), n_.chunks()); ++c)
+      segment_.emplace_back(n_, arena);
   }
 
   void run(const Tensor& y, const Tensor& g, OtherGradients& out) {
-    const std::size_t size = segment_chunks(n_), chunks = in_.chunks(b_);
-    for (std::size_t segment = (chunks + size - 1) / size; segment-- > 0;) {
-      const std::size_t first = segment * size, last = std::min(chunks, first + size);
+    std::fill_n(later_, n_.state(), real(0));
+    const std::size_t size = segment_chunks(n_);
+    for (std::size_t segment = (chunks() + size - 1) / size; segment-- > 0;) {
+      const std::size_t first = segment * size, last = std::min(chunks(), first + size);
       load_segment(segment, first, last);
       for (std::size_t c = last; c-- > first;) {
-        const Place place = in_.place(b_, h_, c);
-        const std::size_t values = n_.value_offset(place);
-        if (c > first) prefetch(in_.place(b_, h_, c - 1), y, g);
-        differentiate(place, keys_[c - first], states_[c - first], y.data() + values,
-                      g.data() + values, out.v.data() + values);
-        if (in_.decay.rate) differentiate_rates(place, states_[c - first], out);
+        const Chunk& chunk = segment_[c - first];
+        const Place now = place(c);
+        const std::size_t values = n_.value_offset(now);
+        if (c > first) prefetch(place(c - 1), y, g);
+        differentiate(now, chunk, y.data() + values, g.data() + values, out.v.data() + values);
+        if (in_.decay.rate) differentiate_rates(now, chunk.state, out);
       }
     }
   }
@@ -155,24 +131,25 @@ class BackwardHead {
 
   /// The keys of each chunk and the state before it.
   void load_segment(std::size_t segment, std::size_t first, std::size_t last) {
-    state_.restore(n_, memory_.state_of(b_, h_, segment));
+    state_.restore(n_, state_before(segment));
     for (std::size_t c = first; c < last; ++c) {
-      std::copy_n(state_.sums, n_.state(), states_[c - first]);
-      if (c + 1 < last) in_.prefetch_keys(in_.place(b_, h_, c + 1));
-      keys_[c - first].load(in_, in_.place(b_, h_, c), state_.unit);
-      if (c + 1 < last) state_.add(n_, keys_[c - first]);
+      Chunk& chunk = segment_[c - first];
+      std::copy_n(state_.sums, n_.state(), chunk.state);
+      if (c + 1 < last) in_.prefetch_keys(place(c + 1));
+      chunk.keys.load(in_, place(c), state_.unit);
+      if (c + 1 < last) state_.add(n_, chunk.keys);
     }
   }
 
-  void differentiate(const Place& place, const Keys& keys, const real* state, const real* y,
-                     const real* g, real* dv) {
-    split_quotient(n_, place.rows, g, y, memory_.normalizer_of(n_, place), keys.lowest, numerator_,
-                   weight_);
+  void differentiate(const Place& place, const Chunk& chunk, const real* y, const real* g,
+                     real* dv) {
+    const Keys& keys = chunk.keys;
+    split_quotient(n_, place.rows, g, y, normalizer(place), keys.lowest, numerator_, weight_);
     scale_and_extend(place.rows, n_.d, keys.past, numerator_, n_.d, weight_, extended_);
     in_.q->load(place, q_, nullptr);
     differentiate_products(keys, in_.v + n_.value_offset(place));
     differentiate_values(keys, dv);
-    differentiate_queries(place, keys, state);
+    differentiate_queries(place, keys, chunk.state);
     differentiate_keys(place, keys);
     gemm(Transpose::yes, Transpose::no, n_.d + 1, n_.F, place.rows, 1, extended_, n_.d + 1, q_,
          n_.F, keys.keep, later_, n_.F);
@@ -232,16 +209,9 @@ class BackwardHead {
     }
   }
 
-  const Attention& in_;
-  const Sizes& n_;
-  Memory& memory_;
-  std::size_t b_, h_;
-  State state_;
-  real* later_;  // (d + 1, F): gradient of the state after the current chunk
-  real *q_, *gradient_, *product_, *slope_of_product_, *numerator_, *extended_, *weight_, *slope_,
-      *query_slope_;
-  std::vector<Keys> keys_;     // of the chunks of a segment
-  std::vector<real*> states_;  // before each of them
+  real *product_, *slope_of_product_;  // (C, C)
+  real* query_slope_;                  // (C)
+  std::vector<Chunk> segment_;
 };
 
 }  // namespace

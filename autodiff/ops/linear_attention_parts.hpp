@@ -2,14 +2,13 @@
 /// What causal and bidirectional linear attention are made of: the features and weights of one
 /// chunk of tokens, and the state that sums over chunks.
 
+#include <bochner/autodiff/compute/arena.hpp>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/math.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/compute/reduce.hpp>
 #include <bochner/autodiff/ops/linear_attention_sources.hpp>
 #include <cmath>
-#include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -23,6 +22,8 @@ struct Sizes {
   }
   /// Elements of a state: (d + 1, F).
   std::size_t state() const { return (d + 1) * F; }
+  /// Chunks of the longest sequence.
+  std::size_t chunks() const { return (T + C - 1) / C; }
 };
 
 /// How much weight passes from token to token: exp(-rate) with a rate per head (H), per token (B,
@@ -67,21 +68,6 @@ struct Attention {
   }
 };
 
-/// Cuts a task's scratch memory into pieces.
-struct Arena {
-  real* next;
-  real* take(std::size_t count) { return std::exchange(next, next + count); }
-  /// Takes up to size_of_doubles(count).
-  double* take_doubles(std::size_t count) {
-    const std::size_t misplaced = reinterpret_cast<std::uintptr_t>(next) % alignof(double);
-    if (misplaced > 0) next += (alignof(double) - misplaced) / sizeof(real);
-    return reinterpret_cast<double*>(take(count * sizeof(double) / sizeof(real)));
-  }
-  static constexpr std::size_t size_of_doubles(std::size_t count) {
-    return (count + 1) * sizeof(double) / sizeof(real);
-  }
-};
-
 /// 1 / x, or 1 / floor for x below a floor > 0. Without one, 0 where features have underflowed:
 /// such a row gives a zero output and no gradient.
 inline real safe_inverse(real x, real floor) {
@@ -108,23 +94,20 @@ inline void scale_and_extend(std::size_t rows, std::size_t d, const real* factor
 struct Keys {
   static constexpr real slack = 16;
   std::size_t rows = 0;
-  real* features;          // (C, F)
   double *log_key, *time;  // (C): logarithm of a key's weight and when it came, at the first token
   double* reference;       // (C): unit of row i
+  real* features;          // (C, F)
   real* past;              // (C): weight of the old state in the unit of row i
   real *carry, *weight;    // (C): weight of key j in the new state, and in a row of another unit
   real* lowest;            // (C): the floor in the unit of row i
   real* extended;          // (C, d + 1): carry (v, 1)
   real keep = 0;           // weight of the old state in the new one
 
-  static std::size_t scratch_size(const Sizes& n) {
-    return n.C * (n.F + n.d + 5) + Arena::size_of_doubles(3 * n.C);
-  }
   Keys(const Sizes& n, Arena& arena)
-      : features(arena.take(n.C * n.F)),
-        log_key(arena.take_doubles(3 * n.C)),
-        time(log_key + n.C),
-        reference(time + n.C),
+      : log_key(arena.take_doubles(n.C)),
+        time(arena.take_doubles(n.C)),
+        reference(arena.take_doubles(n.C)),
+        features(arena.take(n.C * n.F)),
         past(arena.take(n.C)),
         carry(arena.take(n.C)),
         weight(arena.take(n.C)),
@@ -241,12 +224,52 @@ void attend_bidirectionally(const Attention& in, Memory& memory, Tensor& out);
 void attend_bidirectionally_backward(const Attention& in, Memory& memory, const Tensor& y,
                                      const Tensor& g, OtherGradients& gradients);
 
+/// One head of one sequence. Constructors take its scratch memory and write nothing there.
+class OneHead {
+ protected:
+  OneHead(const Attention& in, Memory& memory, std::size_t index)
+      : in_(in), n_(in.n), memory_(memory), b_(index / n_.H), h_(index % n_.H) {}
+
+  std::size_t chunks() const { return in_.chunks(b_); }
+  Place place(std::size_t chunk) const { return in_.place(b_, h_, chunk); }
+  real* state_before(std::size_t segment) { return memory_.state_of(b_, h_, segment); }
+  real* normalizer(const Place& place) { return memory_.normalizer_of(n_, place); }
+
+  const Attention& in_;
+  const Sizes& n_;
+  Memory& memory_;
+  std::size_t b_, h_;
+};
+
+/// One that goes backward, too.
+class HeadWithGradients : protected OneHead {
+ protected:
+  HeadWithGradients(const Attention& in, Memory& memory, std::size_t index, Arena& arena)
+      : OneHead(in, memory, index),
+        state_(n_, arena),
+        later_(arena.take(n_.state())),
+        q_(arena.take(n_.C * n_.F)),
+        gradient_(arena.take(n_.C * n_.F)),
+        numerator_(arena.take(n_.C * n_.d)),
+        extended_(arena.take(n_.C * (n_.d + 1))),
+        weight_(arena.take(n_.C)),
+        slope_(arena.take(n_.C)) {}
+
+  State state_;
+  real* later_;            // (d + 1, F): gradient of the state that later tokens read
+  real *q_, *gradient_;    // (C, F): features of queries; gradient of features
+  real* numerator_;        // (C, d), of split_quotient()
+  real* extended_;         // (C, d + 1): (numerator, weight)
+  real *weight_, *slope_;  // (C): of split_quotient(); slope of keys
+};
+
 /// Runs `task(head)` for every head of every sequence, in parallel.
 template <class Head, class Task>
 void for_each_head(const Attention& in, Memory& memory, const Task& task) {
-  Scratch<real> scratch(Head::scratch_size(in.n));
-  parallel_tasks(in.n.B * in.n.H, [&](std::size_t i) {
-    Head head(in, memory, i / in.n.H, i % in.n.H, {scratch.local()});
+  Scratch<real> scratch(scratch_size<Head>(in, memory, 0));
+  parallel_tasks(in.n.B * in.n.H, [&](std::size_t index) {
+    Arena arena(scratch.local());
+    Head head(in, memory, index, arena);
     task(head);
   });
 }

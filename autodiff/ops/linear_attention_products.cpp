@@ -1,7 +1,8 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/arena.hpp>
 #include <bochner/autodiff/compute/math.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/compute/reduce.hpp>
 #include <bochner/autodiff/ops/linear_attention_sources.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -19,8 +20,8 @@ class ProductSource : public FeatureSource {
         G_(coefficients_.dim(3)),
         S_(coefficients_.dim(4)),
         m_(features.base().shape()[3] / G_),
-        chunk_(chunk),
-        scratch_(chunk * G_ * (2 * m_ + S_ + 1)) {}
+        groups_(chunk * G_),
+        scratch_(scratch_size<Factors>(groups_, S_, m_)) {}
 
   void prefetch(const Place& place) const override {
     const Rows rows = rows_of(place);
@@ -71,6 +72,13 @@ class ProductSource : public FeatureSource {
   /// Of the rows of a place, in the worker's scratch memory.
   struct Factors {
     real *coefficients, *base, *base_gradient;  // (rows, G, S), (rows, G, m) twice
+    real* units;                                // (rows, G)
+
+    Factors(std::size_t groups, std::size_t S, std::size_t m, Arena& arena)
+        : coefficients(arena.take(groups * S)),
+          base(arena.take(groups * m)),
+          base_gradient(arena.take(groups * m)),
+          units(arena.take(groups)) {}
   };
 
   Rows rows_of(const Place& place) const { return {place, coefficients_.shape(), G_ * S_}; }
@@ -78,17 +86,15 @@ class ProductSource : public FeatureSource {
   /// Products of logarithms may be far below both of their largest factors: each group has its own
   /// unit, and what is between the groups goes to the coefficients.
   Factors load_factors(const Place& place, real* log_scale) const {
-    const std::size_t rows_of_groups = chunk_ * G_;
-    real* scratch = scratch_.local();
-    real* units = scratch + rows_of_groups * (S_ + 2 * m_);  // (rows, G)
-    const Factors factors{scratch, scratch + rows_of_groups * S_,
-                          scratch + rows_of_groups * (S_ + m_)};
-    base_->load(place, factors.base, units);
+    Arena arena(scratch_.local());
+    const Factors factors(groups_, S_, m_, arena);
+    base_->load(place, factors.base, factors.units);
     const Rows rows = rows_of(place);
     for (std::size_t i = 0; i < place.rows; ++i) {
       real* c = factors.coefficients + i * G_ * S_;
       std::copy_n(coefficients_.data() + rows.offset + i * rows.stride, G_ * S_, c);
-      const real top = scale_ == FeatureScale::logarithmic ? join_units(c, units + i * G_) : 0;
+      const real top =
+          scale_ == FeatureScale::logarithmic ? join_units(c, factors.units + i * G_) : 0;
       if (log_scale) log_scale[i] = top;
     }
     return factors;
@@ -112,7 +118,8 @@ class ProductSource : public FeatureSource {
   std::unique_ptr<FeatureSource> base_;
   Var coefficients_;
   FeatureScale scale_;
-  std::size_t G_, S_, m_, chunk_;
+  std::size_t G_, S_, m_;
+  std::size_t groups_;  // of a chunk
   Scratch<real> scratch_;
   Tensor gradient_;  // of the coefficients
 };

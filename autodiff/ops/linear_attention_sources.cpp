@@ -1,6 +1,6 @@
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/math.hpp>
-#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/ops/linear_attention_sources.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

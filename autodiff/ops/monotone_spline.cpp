@@ -1,7 +1,7 @@
-#include <bochner/autodiff/compute/monotone_spline.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/compute/spline_bin.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
-#include <bochner/autodiff/ops/quantile.hpp>
+#include <bochner/autodiff/ops/learned_quantiles.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,6 +1,6 @@
-#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
-#include <bochner/autodiff/ops/rows.hpp>
+#include <bochner/autodiff/ops/rows_backward.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {

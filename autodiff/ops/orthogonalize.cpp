@@ -1,4 +1,4 @@
-#include <bochner/autodiff/compute/gemm.hpp>
+#include <bochner/autodiff/compute/openblas.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <xtensor-blas/xlinalg.hpp>
 
@@ -8,7 +8,7 @@ Tensor orthogonalize(const Tensor& a) {
   require(a.dimension() == 2 && a.shape()[0] == a.shape()[1], "orthogonalize",
           "the matrix must be square: a ", a.shape());
   if (a.size() == 0) return a;
-  gemm_backend();  // LAPACK runs on OpenBLAS: repaired and on one thread
+  start_openblas();
   const xt::xarray<double> matrix = a;
   const auto [q, r] = xt::linalg::qr(matrix);
   Tensor result = uninitialized(a.shape());

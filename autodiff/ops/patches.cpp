@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/rows.hpp>
+#include <bochner/autodiff/compute/parallel_rows.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

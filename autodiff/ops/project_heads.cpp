@@ -1,6 +1,5 @@
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/products.hpp>
-#include <bochner/autodiff/ops/gradient_target.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -1,7 +1,7 @@
 #include <bochner/autodiff/compute/math.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/autodiff/compute/parallel_rows.hpp>
 #include <bochner/autodiff/compute/permute.hpp>
-#include <bochner/autodiff/compute/reduce.hpp>
-#include <bochner/autodiff/compute/rows.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <cmath>

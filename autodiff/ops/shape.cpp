@@ -1,6 +1,6 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/parallel_rows.hpp>
 #include <bochner/autodiff/compute/permute.hpp>
-#include <bochner/autodiff/compute/rows.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/shape.hpp>

@@ -1,6 +1,6 @@
-#include <bochner/autodiff/compute/softmax.hpp>
+#include <bochner/autodiff/compute/log_sum_exp.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
-#include <bochner/autodiff/ops/rows.hpp>
+#include <bochner/autodiff/ops/rows_backward.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

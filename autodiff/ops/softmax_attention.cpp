@@ -1,3 +1,5 @@
+#include <array>
+#include <bochner/autodiff/compute/arena.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/attention_gradients.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
@@ -14,9 +16,23 @@ struct Queries {
   real* sum;     ///< (block, d) of weighted values
   real* top;     ///< (block) largest logit
   real* total;   ///< (block) of weights
-  static std::size_t elements(std::size_t d) { return 2 * block * d + 2 * block; }
-  Queries(real* scratch, std::size_t d)
-      : packed(scratch), sum(packed + block * d), top(sum + block * d), total(top + block) {}
+};
+
+/// What a task has at hand: a block of keys, its logits, and the queries of a panel.
+struct Panel {
+  real *keys, *values;  ///< (block, d)
+  real* s;              ///< (block + 1, block), see attend()
+  std::array<Queries, panel> queries;
+
+  Panel(std::size_t d, Arena& arena)
+      : keys(arena.take(block * d)),
+        values(arena.take(block * d)),
+        s(arena.take((block + 1) * block)) {
+    for (auto& [packed, sum, top, total] : queries) {
+      packed = arena.take(block * d), sum = arena.take(block * d);
+      top = arena.take(block), total = arena.take(block);
+    }
+  }
 };
 
 /// Logits s (keys, block) become weights relative to the new largest logit; `keep` (block) is what
@@ -77,36 +93,29 @@ void finish(const Head& head, std::size_t query_block, const Queries& queries, r
   }
 }
 
-std::size_t forward_scratch(std::size_t d) {
-  return panel * Queries::elements(d) + 2 * block * d + (block + 1) * block;
-}
-
 /// A panel of queries walks along the keys, which are packed once for all its blocks.
-void forward_panel(const Head& head, std::size_t first, real* out, real* log_sum, real* scratch) {
+void forward_panel(const Head& head, std::size_t first, real* out, real* log_sum,
+                   const Panel& work) {
   const Attention& a = head.a;
   const std::size_t last = std::min(head.blocks(), first + panel);
   if (first >= last) return;
-  real *keys = scratch, *values = keys + block * a.d, *s = values + block * a.d;
-  real* state = s + (block + 1) * block;
-  const auto queries = [&](std::size_t index) {
-    return Queries(state + (index - first) * Queries::elements(a.d), a.d);
-  };
-  for (std::size_t i = first; i < last; ++i) start(head, i, queries(i));
+  for (std::size_t i = first; i < last; ++i) start(head, i, work.queries[i - first]);
   for (std::size_t j = 0; j < head.keys_of(last - 1); ++j) {
-    pack_rows(a.k + head.offset(j), a.stride(), head.rows(j), a.d, a.logit_factor(), keys);
-    pack_rows(a.v + head.offset(j), a.stride(), head.rows(j), a.d, 1, values);
+    pack_rows(a.k + head.offset(j), a.stride(), head.rows(j), a.d, a.logit_factor(), work.keys);
+    pack_rows(a.v + head.offset(j), a.stride(), head.rows(j), a.d, 1, work.values);
     for (std::size_t i = std::max(first, head.first_query_of(j)); i < last; ++i)
-      attend(head, Pair(head, i, j), keys, values, queries(i), s);
+      attend(head, Pair(head, i, j), work.keys, work.values, work.queries[i - first], work.s);
   }
-  for (std::size_t i = first; i < last; ++i) finish(head, i, queries(i), out, log_sum);
+  for (std::size_t i = first; i < last; ++i) finish(head, i, work.queries[i - first], out, log_sum);
 }
 
 void forward(const Attention& a, real* out, real* log_sum) {
-  Scratch<real> scratch(forward_scratch(a.d));
+  Scratch<real> scratch(scratch_size<Panel>(a.d));
   parallel_tasks(a.B * a.H * a.panels(), [&](std::size_t task) {
     const std::size_t index = task / a.panels(), first = task % a.panels() * panel;
+    Arena arena(scratch.local());
     forward_panel({a, index / a.H, index % a.H}, first, out, log_sum + index * a.T,
-                  scratch.local());
+                  Panel(a.d, arena));
   });
 }
 

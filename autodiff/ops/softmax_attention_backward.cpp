@@ -1,5 +1,6 @@
-#include <bochner/autodiff/compute/reduce.hpp>
-#include <bochner/autodiff/compute/rows.hpp>
+#include <bochner/autodiff/compute/arena.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/autodiff/compute/parallel_rows.hpp>
 #include <bochner/autodiff/ops/attention_gradients.hpp>
 #include <bochner/autodiff/ops/softmax_attention_parts.hpp>
 
@@ -19,21 +20,15 @@ struct Workspace {
   real *keys, *values, *key_gradient, *value_gradient;  ///< (panel block, d)
   real* means;                                          ///< (T)
 
-  static std::size_t elements(std::size_t T, std::size_t d) {
-    return (5 + 4 * panel) * block * d + 2 * block + 2 * block * block + T;
-  }
-  Workspace(real* scratch, std::size_t d) {
-    const auto take = [&scratch](std::size_t count) {
-      return std::exchange(scratch, scratch + count);
-    };
+  Workspace(std::size_t T, std::size_t d, Arena& arena) {
     for (real** part :
          {&query_columns, &query_rows, &gradient_columns, &gradient_rows, &query_gradient})
-      *part = take(block * d);
-    for (real** part : {&log_sum, &mean}) *part = take(block);
-    for (real** part : {&p, &dp}) *part = take(block * block);
+      *part = arena.take(block * d);
+    for (real** part : {&log_sum, &mean}) *part = arena.take(block);
+    for (real** part : {&p, &dp}) *part = arena.take(block * block);
     for (real** part : {&keys, &values, &key_gradient, &value_gradient})
-      *part = take(panel * block * d);
-    means = scratch;
+      *part = arena.take(panel * block * d);
+    means = arena.take(T);
   }
 };
 
@@ -187,7 +182,7 @@ void softmax_attention_backward(const Attention& a, const real* y, const real* g
   const std::size_t heads = a.B * a.H;
   const std::size_t groups = std::min(a.panels(), (7 + heads) / heads);
   Storage partial(groups > 1 ? heads * groups * a.T * a.d : 0);
-  Scratch<real> scratch(Workspace::elements(a.T, a.d));
+  Scratch<real> scratch(scratch_size<Workspace>(a.T, a.d));
   out.rate.resize(heads * groups);
   if (a.lengths) {
     for (Tensor* gradient : {&out.q, &out.k, &out.v}) *gradient = zeros(gradient->shape());
@@ -197,8 +192,9 @@ void softmax_attention_backward(const Attention& a, const real* y, const real* g
     const Head head{a, b, h};
     const Target dq = groups > 1 ? Target{partial.data() + task * a.T * a.d, a.d}
                                  : Target{out.q.data() + head.offset(0), a.stride()};
+    Arena arena(scratch.local());
     out.rate[task] = group_backward(head, group, groups, y, g, log_sum + (b * a.H + h) * a.T, dq,
-                                    out, Workspace(scratch.local(), a.d));
+                                    out, Workspace(a.T, a.d, arena));
   });
   if (groups > 1) join(a, groups, partial.data(), out.q.data());
 }

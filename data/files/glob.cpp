@@ -1,3 +1,4 @@
+#include <bochner/autodiff/wildcard.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <set>
@@ -12,39 +13,8 @@ namespace fs = std::filesystem;
 
 bool has_wildcard(std::string_view text) { return text.find_first_of("*?") != text.npos; }
 
-/// Bytes of the UTF-8 character at the front; 1 where the bytes are none.
-std::size_t character_size(std::string_view text) {
-  std::size_t size = 1;
-  while (size < text.size() && (static_cast<unsigned char>(text[size]) & 0xC0u) == 0x80u) ++size;
-  return size;
-}
-
-/// Greedy, with one place to come back to: the last star and the text it has swallowed so far.
-bool matches_characters(std::string_view pattern, std::string_view text) {
-  std::string_view after_star, swallowed_to;
-  bool star = false;
-  while (!text.empty()) {
-    if (!pattern.empty() && pattern.front() == '*') {
-      pattern.remove_prefix(1);
-      star = true;
-      after_star = pattern;
-      swallowed_to = text;
-    } else if (!pattern.empty() && (pattern.front() == '?' || pattern.front() == text.front())) {
-      text.remove_prefix(pattern.front() == '?' ? character_size(text) : 1);
-      pattern.remove_prefix(1);
-    } else if (star) {
-      swallowed_to.remove_prefix(1);
-      text = swallowed_to;
-      pattern = after_star;
-    } else {
-      return false;
-    }
-  }
-  return pattern.find_first_not_of('*') == pattern.npos;
-}
-
 bool matches_name(std::string_view pattern, std::string_view name) {
-  return (name.front() != '.' || pattern.front() == '.') && matches_characters(pattern, name);
+  return (name.front() != '.' || pattern.front() == '.') && matches(pattern, name);
 }
 
 std::vector<fs::directory_entry> entries(const fs::path& folder) {

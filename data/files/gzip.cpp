@@ -82,6 +82,14 @@ bool go_on(Inflater& inflater, const std::string& name) {
   return true;
 }
 
+/// Fills `out` from one member after the other; how many bytes that were.
+std::size_t fill_from_members(Inflater& inflater, const std::string& name,
+                              std::span<std::uint8_t> out) {
+  std::size_t filled = 0;
+  while (filled < out.size() && go_on(inflater, name)) filled += inflater.fill(out.subspan(filled));
+  return filled;
+}
+
 Bytes packed(ByteSpan bytes, int window) {
   z_stream stream = {};
   if (::deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY) !=
@@ -115,16 +123,14 @@ Bytes gunzip(ByteSpan bytes, const std::string& name, std::uint64_t limit) {
   Inflater inflater(bytes, name, gzip_window);
   Bytes contents;
   std::size_t filled = 0;
-  while (go_on(inflater, name)) {
-    if (filled == contents.size()) {
-      if (filled == limit && !inflater.ends())
-        fail(name, "inflates to more than " + std::to_string(limit) + " bytes, the limit here");
-      if (filled == limit) continue;
-      contents.resize(
-          std::size_t(std::min<std::uint64_t>(limit, std::max(first_piece, 2 * contents.size()))));
-    }
-    filled += inflater.fill(std::span(contents).subspan(filled));
+  while (filled == contents.size() && filled < limit) {
+    contents.resize(
+        std::size_t(std::min<std::uint64_t>(limit, std::max(first_piece, 2 * contents.size()))));
+    filled += fill_from_members(inflater, name, std::span(contents).subspan(filled));
   }
+  std::uint8_t more;
+  if (filled == limit && fill_from_members(inflater, name, {&more, 1}) > 0)
+    fail(name, "inflates to more than " + std::to_string(limit) + " bytes, the limit here");
   contents.resize(filled);
   return contents;
 }
@@ -132,10 +138,7 @@ Bytes gunzip(ByteSpan bytes, const std::string& name, std::uint64_t limit) {
 Bytes gunzip_front(ByteSpan bytes, const std::string& name, std::size_t count) {
   Inflater inflater(bytes, name, gzip_window);
   Bytes front(count);
-  std::size_t filled = 0;
-  while (filled < count && go_on(inflater, name))
-    filled += inflater.fill(std::span(front).subspan(filled));
-  front.resize(filled);
+  front.resize(fill_from_members(inflater, name, front));
   return front;
 }
 

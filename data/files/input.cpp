@@ -9,10 +9,10 @@
 namespace bochner {
 namespace {
 
-constexpr std::size_t first_piece = 1 << 16;
+constexpr std::size_t first_read = 1 << 16;
 
 Bytes read_standard_input(const std::string& name, std::uint64_t limit) {
-  Bytes bytes(first_piece);
+  Bytes bytes(first_read);
   std::size_t filled = 0;
   while (true) {
     if (filled > limit)

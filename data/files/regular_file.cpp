@@ -21,17 +21,6 @@ namespace {
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-  if (value_ >= 0) ::close(value_);
-}
-
-Descriptor::Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
-
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  std::swap(value_, other.value_);
-  return *this;
-}
-
 // Without O_NONBLOCK, opening a named pipe would wait for a writer.
 RegularFile::RegularFile(std::filesystem::path path)
     : path_(std::move(path)),

@@ -1,24 +1,12 @@
 #pragma once
 
+#include <bochner/data/files/descriptor.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>
 
 namespace bochner {
-
-/// An open file of the system, closed at the end; -1 for none.
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  ~Descriptor();
-  Descriptor(Descriptor&& other) noexcept;
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  int value() const { return value_; }
-
- private:
-  int value_;
-};
 
 /// A regular file, open for reading. Throws IoError when it cannot be opened, DataError when it is
 /// not a regular file.

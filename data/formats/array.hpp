@@ -19,7 +19,15 @@ struct NamedArray {
   std::optional<std::size_t> time = {};  ///< the column of seconds since 1970 UTC, if one is
 };
 
+/// The name of a column, or its number from 1.
+std::string column_name(const NamedArray& array, std::size_t column);
+/// Which of `width` columns is called so or, where none is, has this number from 1.
+std::optional<std::size_t> find_column(const std::vector<std::string>& names, std::size_t width,
+                                       const std::string& wanted);
+
 /// Takes the bytes of a file in pieces, in their order.
 using Sink = std::function<void(std::string_view)>;
+/// Bytes handed on at a time.
+inline constexpr std::size_t piece_size = 1 << 16;
 
 }  // namespace bochner

@@ -16,8 +16,7 @@ namespace {
 
 constexpr double missing_value = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* missing_time = "is no time stamp; none may be missing";
-constexpr std::size_t most_names = 20;       // in a message
-constexpr std::size_t piece_size = 1 << 16;  // bytes handed on at a time
+constexpr std::size_t most_names = 20;  // in a message
 
 bool is_missing(std::string_view text) {
   constexpr std::string_view words[] = {"", "NA", "N/A", "nan", "NaN", "NAN", "null", "NULL"};
@@ -85,11 +84,8 @@ class CsvTable {
     }
   }
 
-  std::size_t find_column(const std::string& wanted) const {
-    const auto named = std::find(names_.begin(), names_.end(), wanted);
-    if (named != names_.end()) return std::size_t(named - names_.begin());
-    const auto number = parse_count(wanted);
-    if (number && *number >= 1 && *number <= width_) return *number - 1;
+  std::size_t require_column(const std::string& wanted) const {
+    if (const auto found = find_column(names_, width_, wanted)) return *found;
     std::string there = names_.empty() ? "columns 1 to " + std::to_string(width_) : "";
     for (std::size_t i = 0; i < std::min(names_.size(), most_names); ++i)
       there += (i > 0 ? ", " : "") + excerpt(names_[i]);
@@ -104,7 +100,7 @@ class CsvTable {
 
   /// Nothing where no column that is not chosen begins with a date.
   std::optional<std::size_t> time_beside(const std::vector<CsvField>& first) const {
-    if (!options_.time.empty()) return find_column(options_.time);
+    if (!options_.time.empty()) return require_column(options_.time);
     for (std::size_t i = 0; i < std::min(width_, first.size()); ++i) {
       const std::string_view text = trimmed(first[i].text);
       if (!is_chosen(i) && !parse_number(text) && parse_time(text, options_.time_format)) return i;
@@ -117,7 +113,7 @@ class CsvTable {
     const bool by_name = !names_.empty() && !options_.named_columns.empty();
     const auto& wanted = by_name ? options_.named_columns : options_.columns;
     for (const std::string& column : wanted) {
-      const std::size_t index = find_column(column);
+      const std::size_t index = require_column(column);
       if (is_chosen(index))
         throw DataError(name_ + ": column " + excerpt(column) + " is chosen twice");
       columns_.push_back({index});
@@ -127,7 +123,7 @@ class CsvTable {
       if (const auto time = time_beside(first); time && !is_chosen(*time))
         columns_.push_back({*time});
     if (options_.time.empty()) return;
-    const std::size_t time = find_column(options_.time);
+    const std::size_t time = require_column(options_.time);
     if (!is_chosen(time))
       throw DataError(name_ + ": the time column " + excerpt(options_.time) +
                       " is not among the chosen columns");

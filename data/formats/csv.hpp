@@ -1,6 +1,7 @@
 #pragma once
 /// Tables of numbers as comma-separated text (RFC 4180).
 
+#include <bochner/autodiff/keys.hpp>
 #include <bochner/data/formats/array.hpp>
 #include <filesystem>
 
@@ -24,9 +25,21 @@ struct CsvOptions {
   /// of the row before; mean, that of the column over the whole file.
   std::string missing = "refuse";
 };
-
 /// The policies above.
 std::vector<std::string> missing_policies();
+/// Of series and events.
+inline void describe(Keys& keys, CsvOptions& options) {
+  keys("columns", options.columns, "series: columns of the file that are forecast; none for all");
+  keys("time_column", options.time,
+       "series, event_files: the column of time stamps; by default the first that holds dates, if "
+       "data.columns names none; of events, \"time\"");
+  keys("time_format", options.time_format,
+       "series, event_files: how time stamps are written, such as %d.%m.%Y %H:%M, or %s for "
+       "seconds since 1970; by default ISO 8601");
+  keys("missing", options.missing, one_of({"refuse", "forward"}),
+       "series: what becomes of missing values: an error, or the value of the row before "
+       "(forward)");
+}
 
 /// (rows, columns), times in seconds since 1970 UTC. Blank lines are passed over where rows have
 /// several fields. Memory is at most 24 bytes for each byte of text,

@@ -10,8 +10,6 @@
 namespace bochner {
 namespace {
 
-constexpr std::size_t piece_size = 1 << 16;  // bytes handed on at a time
-
 template <class Stored>
 bool fits(double number) {
   if constexpr (std::floating_point<Stored>)

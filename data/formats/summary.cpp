@@ -38,10 +38,6 @@ TimeSummary summarize_time(const NamedArray& array, std::size_t width) {
 
 }  // namespace
 
-std::string column_name(const NamedArray& array, std::size_t column) {
-  return array.columns.empty() ? std::to_string(column + 1) : array.columns[column];
-}
-
 ArraySummary summarize(const NamedArray& array) {
   ArraySummary summary;
   const bool is_table = array.values.dimension() == 2 && array.values.shape(1) <= most_columns;

@@ -26,7 +26,4 @@ struct ArraySummary {
 };
 ArraySummary summarize(const NamedArray& array);
 
-/// The name of a column, or its number from 1.
-std::string column_name(const NamedArray& array, std::size_t column);
-
 }  // namespace bochner

@@ -2,6 +2,7 @@
 #include <bochner/autodiff/shape.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <iterator>
@@ -12,16 +13,16 @@ namespace {
 constexpr std::string_view months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                        "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 constexpr std::string_view directives = "YymdbHMSzs%";
-constexpr double seconds_per_day = 86400;
 constexpr int most_decimals = 17;
 
 bool is_digit(char character) { return character >= '0' && character <= '9'; }
 
-bool is_leap(int year) { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
+std::chrono::year_month_day date_of(int year, int month, int day) {
+  return std::chrono::year(year) / month / day;
+}
 
-int days_of(int year, int month) {
-  constexpr int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-  return days[month - 1] + (month == 2 && is_leap(year) ? 1 : 0);
+double seconds_to(const std::chrono::sys_seconds& time) {
+  return double(time.time_since_epoch().count());
 }
 
 /// What has been read of a date; every step says whether the text went on as it should.
@@ -68,11 +69,11 @@ class TimeParser {
 
   std::optional<double> seconds() const {
     if (unix_) return unix_;
-    if (day_ > days_of(year_, month_)) return std::nullopt;
-    const std::int64_t whole =
-        ((days_from_civil(year_, month_, day_) * 24 + hour_) * 60 + minute_ - offset_) * 60 +
-        second_;
-    return double(whole) + fraction_;
+    const std::chrono::year_month_day date = date_of(year_, month_, day_);
+    if (!date.ok()) return std::nullopt;
+    return seconds_to(std::chrono::sys_days(date) + std::chrono::hours(hour_) +
+                      std::chrono::minutes(minute_ - offset_) + std::chrono::seconds(second_)) +
+           fraction_;
   }
 
  private:
@@ -150,29 +151,7 @@ bool follows_iso(TimeParser& parser) {
   return parser.at_end() || parser.directive('z');
 }
 
-struct Date {
-  int year, month, day;
-};
-
-Date date_of(std::int64_t days) {
-  int year = int(1970 + days / (days < 0 ? 365 : 366)) - 1;
-  while (days_from_civil(year + 1, 1, 1) <= days) ++year;
-  days -= days_from_civil(year, 1, 1);
-  int month = 1;
-  for (; days >= days_of(year, month); ++month) days -= days_of(year, month);
-  return {year, month, int(days) + 1};
-}
-
 }  // namespace
-
-std::int64_t days_from_civil(std::int64_t year, int month, int day) {
-  year -= month <= 2 ? 1 : 0;
-  const std::int64_t era = (year >= 0 ? year : year - 399) / 400;
-  const std::int64_t year_of_era = year - era * 400;
-  const std::int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-  return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year -
-         719468;
-}
 
 std::optional<double> parse_time(std::string_view text) {
   TimeParser parser(text);
@@ -197,15 +176,18 @@ void require_time_format(std::string_view format) {
 }
 
 std::string format_time(double seconds) {
-  const double days = std::floor(seconds / seconds_per_day);
-  if (!(days >= double(days_from_civil(0, 1, 1)) && days < double(days_from_civil(10000, 1, 1))))
+  const std::chrono::sys_days first = date_of(0, 1, 1), behind = date_of(10000, 1, 1);
+  if (!(seconds >= seconds_to(first) && seconds < seconds_to(behind)))
     return format_number(seconds);
-  const Date date = date_of(std::int64_t(days));
-  const auto whole = std::int64_t(std::floor(seconds - days * seconds_per_day));
-  const double fraction = seconds - std::floor(seconds);
+  const double whole = std::floor(seconds), fraction = seconds - whole;
+  const std::chrono::sys_seconds instant{std::chrono::seconds(std::int64_t(whole))};
+  const auto day = std::chrono::floor<std::chrono::days>(instant);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss time(instant - day);
   char text[64];
-  std::snprintf(text, sizeof(text), "%04d-%02d-%02d %02d:%02d:%02d", date.year, date.month,
-                date.day, int(whole / 3600), int(whole / 60 % 60), int(whole % 60));
+  std::snprintf(text, sizeof(text), "%04d-%02u-%02u %02d:%02d:%02d", int(date.year()),
+                unsigned(date.month()), unsigned(date.day()), int(time.hours().count()),
+                int(time.minutes().count()), int(time.seconds().count()));
   if (fraction == 0) return text;
   for (int decimals = 1; decimals <= most_decimals; ++decimals) {
     char digits[32];

@@ -1,16 +1,11 @@
 #pragma once
 /// Dates as seconds since 1970-01-01 00:00:00 UTC, whatever the locale and the time zone here.
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace bochner {
-
-/// Days from 1970-01-01 to a date of the Gregorian calendar. Howard Hinnant, "chrono-compatible
-/// low-level date algorithms", 2013.
-std::int64_t days_from_civil(std::int64_t year, int month, int day);
 
 /// ISO 8601: "2016-07-01", "2016-07-01 00:00", "2016-07-01T00:00:00.25Z", "2016-07-01T02:00+02:00".
 /// Without an offset it is UTC. Nothing where the text is something else or no such day exists.

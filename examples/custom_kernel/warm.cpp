@@ -2,12 +2,19 @@
 #include <cmath>
 using namespace bochner;
 
+struct WarmSpec {
+  double start = 1;
+};
+void describe(Keys& keys, WarmSpec& own) {
+  keys("start", own.start, above(0), "temperature at the start (warm)");
+}
+
 /// Positive features of a learned density with one learned temperature: phi(x) = exp(w_i . y -
 /// |y|^2 / 2), y = exp(log_temperature) x / d^(1/4).
 class Warm : public FeatureMap {
  public:
-  explicit Warm(const FeatureSpec& spec) : density_(make_density(spec.density)) {
-    log_temperature_.assign(filled({1}, real(std::log(spec.own.at("start")))));
+  Warm(const FeatureSpec& spec, const WarmSpec& own) : density_(make_density(spec.density)) {
+    log_temperature_.assign(filled({1}, real(std::log(own.start))));
   }
 
   /// (B, T, H, d) -> (B, T, H, m)
@@ -28,6 +35,6 @@ class Warm : public FeatureMap {
 };
 
 int main(int argc, char** argv) {
-  feature_maps().add("warm", make<Warm>, {{"start", 1.0, "temperature at the start (warm)"}});
+  feature_maps().add("warm", make<Warm, WarmSpec>);
   return cli(argc, argv);
 }

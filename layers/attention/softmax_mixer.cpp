@@ -1,5 +1,5 @@
 #include <bochner/autodiff/compute/math.hpp>
-#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/layers/attention/mixers.hpp>
 #include <cmath>

@@ -1,4 +1,5 @@
 #pragma once
+#include <bochner/autodiff/keys.hpp>
 #include <bochner/layers/module.hpp>
 #include <string>
 
@@ -7,8 +8,14 @@ namespace bochner::inline BOCHNER_PRECISION {
 struct InstanceNormSpec {
   std::string kind = "revin";  ///< "none", "last" (x - last), "mean" (x - mean) or "revin" ((x -
                                ///< mean) / deviation)
-  bool affine = false;         ///< a learned gain and bias of each variate behind it
+  bool affine = false;
 };
+inline void describe(Keys& keys, InstanceNormSpec& spec) {
+  keys("kind", spec.kind, one_of({"revin", "mean", "last", "none"}),
+       "forecaster: the unit of each window of each variate: its mean and deviation (revin), its "
+       "mean, its last value, none");
+  keys("affine", spec.affine, "forecaster: a learned gain and bias of each variate behind it");
+}
 
 /// Reversible instance normalisation: every window of every variate in a unit of its own, and back.
 /// Kim et al., "Reversible instance normalization", 2022; "last" is that of NLinear (Zeng et al.,

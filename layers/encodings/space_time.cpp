@@ -14,6 +14,12 @@ Registry<SpaceTimeEncoding, SpaceTimeSpec>& space_time_encodings() {
   return registry;
 }
 
+std::vector<std::string> space_time_names() {
+  std::vector<std::string> names = space_time_encodings().names();
+  names.push_back("none");
+  return names;
+}
+
 std::unique_ptr<SpaceTimeEncoding> make_space_time(const SpaceTimeSpec& spec) {
   require(spec.time.dimensions == 1, "space_time_encoding", "time has one coordinate, not ",
           spec.time.dimensions);

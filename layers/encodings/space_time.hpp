@@ -6,11 +6,36 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+class SpaceTimeEncoding;
+struct SpaceTimeSpec;
+/// The kinds that configs may name, without "none".
+Registry<SpaceTimeEncoding, SpaceTimeSpec>& space_time_encodings();
+/// With it.
+std::vector<std::string> space_time_names();
+
 struct SpaceTimeSpec {
   std::string kind = "fused";
   std::size_t width = 128;  ///< of the tokens: D
-  FourierSpec space, time;  ///< time.dimensions must be 1
+  FourierSpec space = {};
+  FourierSpec time = {.dimensions = 1, .stream = 1};
+  OwnSpecs own = {};  ///< of encodings added to the registry
 };
+inline void describe(Keys& keys, SpaceTimeSpec& spec) {
+  keys("kind", spec.kind, one_of(space_time_names),
+       "field: how places and times enter: a projection of both Fourier encodings (fused), of one "
+       "of them, or a kernel by name; see space-time.md");
+  keys("frequencies", spec.space.kind, one_of({"learned", "random", "geometric"}),
+       "field: frequencies that are learned, random and fixed, or fixed in a geometric series");
+  spec.time.kind = spec.space.kind;
+  keys("space", spec.space.frequencies, between(1, 1 << 16), "field: frequencies of space");
+  keys("time", spec.time.frequencies, between(1, 1 << 16), "field: frequencies of time");
+  keys("space_scale", spec.space.scale, above(0),
+       "field: deviation of the frequencies of space at the start, in turns across the grid; the "
+       "highest of geometric ones");
+  keys("time_scale", spec.time.scale, above(0),
+       "field: the same of time, in turns over the frames");
+  space_time_encodings().describe_own(keys, spec.own);
+}
 
 class SpaceTimeEncoding : public Module {
  public:
@@ -28,7 +53,5 @@ class SpaceTimeEncoding : public Module {
 /// projections of Fourier encodings; "additive", "concatenated" and "multiplicative" are
 /// shift-invariant kernels by construction.
 std::unique_ptr<SpaceTimeEncoding> make_space_time(const SpaceTimeSpec& spec);
-/// The kinds that configs may name, without "none".
-Registry<SpaceTimeEncoding, SpaceTimeSpec>& space_time_encodings();
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -19,18 +19,15 @@ std::vector<double> estimated_time_kernel(TimeEncoding& encoding, const std::vec
 }
 
 Registry<TimeEncoding, TimeEncodingSpec>& time_encodings() {
-  static Registry<TimeEncoding, TimeEncodingSpec> registry(
-      "time encoding", {{"gaussian", make<BochnerTime>},
-                        {"flow", make<BochnerTime>},
-                        {"mixture", make<BochnerTime>},
-                        {"student_t", make<BochnerTime>},
-                        {"cauchy", make<BochnerTime>},
-                        {"laplace", make<BochnerTime>},
-                        {"gamma", make<BochnerTime>},
-                        {"free", make<FreeTime>},
-                        {"mercer", make<MercerTime>},
-                        {"mercer_summed", make<SummedMercerTime>},
-                        {"sinusoidal", make<SinusoidalTime>}});
+  static Registry<TimeEncoding, TimeEncodingSpec> registry = [] {
+    Registry<TimeEncoding, TimeEncodingSpec> all("time encoding", {});
+    for (const std::string& density : densities().names()) all.add(density, make<BochnerTime>);
+    all.add("free", make<FreeTime>);  // geometrically spaced, not drawn
+    all.add("mercer", make<MercerTime>);
+    all.add("mercer_summed", make<SummedMercerTime>);
+    all.add("sinusoidal", make<SinusoidalTime>);
+    return all;
+  }();
   return registry;
 }
 

@@ -7,6 +7,16 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+class TimeEncoding;
+struct TimeEncodingSpec;
+/// The encodings that configs may name: all densities, those of one's own where they are added
+/// first, and those without one.
+Registry<TimeEncoding, TimeEncodingSpec>& time_encodings();
+/// "concatenate": W [x, Phi(t)] below the blocks. "add": x + W Phi(t) there. "attend": queries and
+/// keys of every block see [x, Phi(t)], values x. "rotate": queries and keys are rotated by the
+/// phases of t.
+std::vector<std::string> time_uses();
+
 /// Which encoding, where it starts, and what a model does with it. Times are in units of TimeScale.
 struct TimeEncodingSpec {
   std::string kind = "none";
@@ -15,8 +25,37 @@ struct TimeEncodingSpec {
   std::size_t degree = 4;               ///< Mercer: harmonics of each base frequency (J)
   bool paired = true;                   ///< Mercer: sines share the coefficients of cosines
   double shortest = 1, longest = 1000;  ///< periods at the start, where they are not drawn
-  DensitySpec density;  ///< of the others; its kind and sizes are filled in from the above
+  /// Of the others; its kind and sizes are filled in from the above. Frequencies are points of a
+  /// line: no other draws spread as well.
+  DensitySpec density = {.draws = "sobol", .log_scale = 0};
+  OwnSpecs own = {};  ///< of encodings added to the registry
 };
+inline void describe(Keys& keys, TimeEncodingSpec& spec) {
+  keys("kind", spec.kind, one_of(time_encodings, {"none"}),
+       "encoding of time stamps: frequencies drawn from a learned density (gaussian, flow, ..), "
+       "learned one by one (free), fixed (sinusoidal), or learned Fourier series");
+  keys("use", spec.use, one_of(time_uses),
+       "where it enters: beside the event's embedding (concatenate, add), or in the queries and "
+       "keys of every block (attend, rotate)");
+  keys("m", spec.m, between(1, 1 << 16),
+       "frequencies, or base frequencies of mercer; half a head's channels where it rotates");
+  keys("degree", spec.degree, between(0, 1024),
+       "harmonics of each base frequency (mercer, mercer_summed)");
+  keys("paired", spec.paired,
+       "sines share the coefficients of cosines: the kernel sees lags only (mercer)");
+  keys("shortest", spec.shortest, above(0),
+       "shortest period at the start, in median gaps (free, mercer, sinusoidal)");
+  keys("longest", spec.longest, above(0), "longest period at the start, in median gaps");
+  keys("log_scale", spec.density.log_scale, between(-20, 20),
+       "start of the log standard deviation of drawn frequencies, in radians per median gap");
+  keys("components", spec.density.components, between(1, 1024),
+       "Gaussians of a mixture of frequencies");
+  keys("degrees", spec.density.degrees, above(0.5), "start of the degrees of freedom of student_t");
+  keys("knots", spec.density.knots, between(2, 1024), "bins of the monotone spline of flow");
+  keys("redraw", spec.density.redraw, at_least(0),
+       "steps between new base draws in training, 0 for never; validation keeps the first");
+  time_encodings().describe_own(keys, spec.own);
+}
 
 /// Phi(t): features of times.
 class TimeEncoding : public Module {
@@ -35,14 +74,7 @@ class TimeEncoding : public Module {
 std::vector<double> estimated_time_kernel(TimeEncoding& encoding, const std::vector<double>& lags,
                                           double at = 0);
 
-/// The encodings that configs may name.
-Registry<TimeEncoding, TimeEncodingSpec>& time_encodings();
 /// Null for "none".
 std::unique_ptr<TimeEncoding> make_time_encoding(const TimeEncodingSpec& spec);
-
-/// "concatenate": W [x, Phi(t)] below the blocks. "add": x + W Phi(t) there. "attend": queries and
-/// keys of every block see [x, Phi(t)], values x. "rotate": queries and keys are rotated by the
-/// phases of t.
-std::vector<std::string> time_uses();
 
 }  // namespace bochner::inline BOCHNER_PRECISION

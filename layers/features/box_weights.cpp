@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/eigen.hpp>
 #include <bochner/layers/features/box_weights.hpp>
 #include <cmath>
 
@@ -20,26 +21,16 @@ double mean_over_box(double w, double b) {
   return sum * step / 3 / b;
 }
 
-/// Solves H x = v on the chosen indices by Cholesky's factorisation; others are 0.
+/// Solves H x = v on the chosen indices; others are 0.
 std::vector<double> solve_on(const std::vector<std::size_t>& chosen, const std::vector<double>& H,
                              const std::vector<double>& v) {
-  const std::size_t n = chosen.size(), m = v.size();
-  std::vector<double> L(n * n), x(n), full(m);
-  for (std::size_t i = 0; i < n; ++i) {
-    double rest = v[chosen[i]];
-    for (std::size_t j = 0; j <= i; ++j) {
-      double sum = H[chosen[i] * m + chosen[j]];
-      for (std::size_t k = 0; k < j; ++k) sum -= L[i * n + k] * L[j * n + k];
-      L[i * n + j] = i == j ? std::sqrt(std::max(sum, 1e-14)) : sum / L[j * n + j];
-    }
-    for (std::size_t j = 0; j < i; ++j) rest -= L[i * n + j] * x[j];
-    x[i] = rest / L[i * n + i];
+  std::vector<double> block, right, full(v.size());
+  for (const std::size_t i : chosen) {
+    right.push_back(v[i]);
+    for (const std::size_t j : chosen) block.push_back(H[i * v.size() + j]);
   }
-  for (std::size_t i = n; i-- > 0;) {
-    for (std::size_t j = i + 1; j < n; ++j) x[i] -= L[j * n + i] * x[j];
-    x[i] /= L[i * n + i];
-    full[chosen[i]] = x[i];
-  }
+  const std::vector<double> x = solve(block, right);
+  for (std::size_t i = 0; i < chosen.size(); ++i) full[chosen[i]] = x[i];
   return full;
 }
 

@@ -70,11 +70,11 @@ MatrixPair balanced_matrices(const SampleMoments& q, const SampleMoments& k) {
   const Matrix root = scaled_rows(power(first.values, 0.5), axes);
   const Matrix inverse = scaled_rows(power(first.values, -0.5), axes);
   const SymmetricEigen second =
-      symmetric_eigen(product(product(root, k.second, d), transposed(root, d), d), d);
+      symmetric_eigen(square_product(square_product(root, k.second, d), transposed(root, d), d), d);
   const Matrix left = transposed(second.vectors, d);
   const std::vector<double> singular = power(second.values, 0.5);
-  MatrixPair pair{scaled_rows(power(singular, 0.5), product(left, inverse, d)),
-                  scaled_rows(power(singular, -0.5), product(left, root, d)), 0};
+  MatrixPair pair{scaled_rows(power(singular, 0.5), square_product(left, inverse, d)),
+                  scaled_rows(power(singular, -0.5), square_product(left, root, d)), 0};
   for (double s : singular) pair.trace += s;
   return pair;
 }

@@ -3,6 +3,7 @@
 #include <bochner/layers/features/optimal.hpp>
 #include <bochner/layers/features/pff.hpp>
 #include <bochner/layers/features/pointwise.hpp>
+#include <bochner/layers/features/projection.hpp>
 #include <bochner/layers/features/random_features.hpp>
 #include <bochner/layers/features/tempered.hpp>
 
@@ -40,6 +41,12 @@ Registry<FeatureMap, FeatureSpec>& feature_maps() {
                                                      {"dpfp", make<DpfpFeatures>},
                                                      {"cosformer", make<CosformerFeatures>}});
   return registry;
+}
+
+std::vector<std::string> projection_names() {
+  std::vector<std::string> names = projections().names();
+  names.insert(names.begin(), "density");
+  return names;
 }
 
 std::unique_ptr<FeatureMap> make_feature_map(const FeatureSpec& spec) {

@@ -10,6 +10,13 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+class FeatureMap;
+struct FeatureSpec;
+/// The feature maps that configs may name; a user's own are added here.
+Registry<FeatureMap, FeatureSpec>& feature_maps();
+/// Where frequencies may come from: "density" and the projections.
+std::vector<std::string> projection_names();
+
 /// Which map, and where it starts; a map reads what it needs.
 struct FeatureSpec {
   std::string kind = "positive";
@@ -25,9 +32,36 @@ struct FeatureSpec {
   std::size_t hidden = 64;             ///< hidden width of the network of lambda(x)
   double box = 2;                      ///< half width times sqrt(d) of the box of fixed weights
   std::size_t rolls = 2;               ///< rolled copies of dpfp
-  std::size_t length = 256;            ///< positions that cosformer can tell apart
-  Options own = {};                    ///< of maps added to the registry
+  std::size_t length = 0;              ///< positions that cosformer can tell apart
+  OwnSpecs own = {};                   ///< of maps added to the registry
 };
+inline void describe(Keys& keys, FeatureSpec& spec) {
+  keys("kind", spec.kind, one_of(feature_maps),
+       "feature map phi of linear attention: how the kernel is estimated");
+  keys("projection", spec.projection, one_of(projection_names),
+       "frequencies: draws of the density, or structured ones under a learned scale");
+  keys("temperature", spec.temperature, "a learned temperature per head");
+  keys("spread", spec.spread, between(0, 20),
+       "above 0: a learned scale of each head's frequencies, whose logarithms start evenly spaced "
+       "between -spread and spread");
+  keys("lambda", spec.lambda, between(1, 1 << 10),
+       "draws of lambda (hybrid_angular, hybrid_gaussian)");
+  keys("tau", spec.tau, above(0), "width of lambda at the start (hybrid_gaussian)");
+  keys("smooth", spec.smooth, "learned smooth functions in place of signs (hybrid_angular)");
+  keys("bases", spec.bases, between(1, 64), "estimators that are mixed (hybrid_learned)");
+  keys("gates", spec.gates, between(1, 64),
+       "gates of queries and of keys (hybrid_learned); clusters of each (hybrid_cluster)");
+  keys("hidden", spec.hidden, between(1, 1 << 12),
+       "hidden width of the network that weighs features by the input (wpff)");
+  keys("box", spec.box, above(0),
+       "half width of the box, times the root of a head's channels, for which fixed weights are "
+       "optimal (wpff_fixed)");
+  keys("rolls", spec.rolls, between(1, 1 << 12), "rolled copies (dpfp)");
+  keys("length", spec.length, at_least(0),
+       "positions that can be told apart (cosformer), 0 for the tokens of the longest sequence of "
+       "the task");
+  feature_maps().describe_own(keys, spec.own);
+}
 
 /// One vector of a head, d numbers, as it arrives at the map.
 using Point = std::span<const double>;
@@ -70,8 +104,6 @@ class TwoSidedMap : public FeatureMap {
   virtual Features side(Tape& tape, const Var& x, Side side, std::size_t first) = 0;
 };
 
-/// The feature maps that configs may name; a user's own are added here.
-Registry<FeatureMap, FeatureSpec>& feature_maps();
 /// The map that the spec names, with its temperature.
 std::unique_ptr<FeatureMap> make_feature_map(const FeatureSpec& spec);
 

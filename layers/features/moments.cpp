@@ -32,16 +32,6 @@ double SampleMoments::square() const {
   return sum;
 }
 
-Matrix product(const Matrix& a, const Matrix& b, std::size_t n) {
-  Matrix c(n * n);
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t k = 0; k < n; ++k) {
-      for (std::size_t j = 0; j < n; ++j) c[i * n + j] += a[i * n + k] * b[k * n + j];
-    }
-  }
-  return c;
-}
-
 Matrix transposed(const Matrix& a, std::size_t n) {
   Matrix t(n * n);
   for (std::size_t i = 0; i < n * n; ++i) t[i % n * n + i / n] = a[i];

@@ -21,8 +21,6 @@ struct SampleMoments {
   double square() const;  ///< E |x|^2
 };
 
-/// a b. (n, n), (n, n) -> (n, n)
-Matrix product(const Matrix& a, const Matrix& b, std::size_t n);
 Matrix transposed(const Matrix& a, std::size_t n);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,9 +1,9 @@
 #include <bit>
 #include <bochner/autodiff/compute/philox.hpp>
+#include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/features/projection.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
-#include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
 #include <numeric>
 
@@ -91,7 +91,7 @@ Tensor fastfood_lengths(const Blocks& blocks, const Tensor& gaussian,
 }  // namespace
 
 double chi_quantile(double t, std::size_t d) {
-  return std::sqrt(2 * boost::math::gamma_p_inv(double(d) / 2, t));
+  return std::sqrt(2 * special::inverse_gamma_p(double(d) / 2, t));
 }
 
 FastfoodProjection::FastfoodProjection(const ProjectionSpec& spec) : m_(spec.m) {

@@ -8,7 +8,7 @@ namespace {
 BlockSpec block_spec(const StackSpec& spec, std::size_t index) {
   BlockSpec block = spec.block;
   block.mixer.width = block.width;
-  block.mixer.rotary = spec.rotary;
+  block.mixer.rotary = spec.positions == "rotary";
   block.mixer.features.density.seed += index;
   block.mixer.time.density.seed += index;
   return block;

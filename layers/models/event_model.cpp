@@ -14,7 +14,6 @@ bool is_below(const TimeEncodingSpec& spec) {
 StackSpec causal_stack(const EventModelSpec& spec) {
   StackSpec stack = spec.stack;
   stack.block.mixer.causal = true;
-  stack.rotary = spec.positions == "rotary";
   if (!is_below(spec.time)) stack.block.mixer.time = spec.time;
   return stack;
 }
@@ -70,7 +69,7 @@ Tensor gaps_of(const Times& times) {
 
 EventModel::EventModel(const EventModelSpec& spec)
     : encoding_({spec.types, spec.stack.block.width, spec.time}),
-      positions_(make_positions(spec.positions, spec.length, spec.stack.block.width)),
+      positions_(make_positions(spec.stack.positions, spec.length, spec.stack.block.width)),
       stack_(causal_stack(spec)),
       intensity_(intensity_of(spec)) {}
 

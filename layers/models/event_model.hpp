@@ -33,12 +33,16 @@ class EventEncoding : public Module {
 
 struct EventModelSpec {
   std::size_t types = 2;
-  std::size_t length = 64;         ///< longest training sequence; the number of learned positions
-  std::string positions = "none";  ///< of the events' numbers, besides their times
+  std::size_t length = 64;  ///< longest training sequence; the number of learned positions
   TimeEncodingSpec time;
-  StackSpec stack;
+  StackSpec stack;          ///< its positions are of the events' numbers, besides their times
   IntensitySpec intensity;  ///< its types and width are filled in
 };
+inline void describe(Keys& keys, EventModelSpec& spec) {
+  describe(keys, spec.stack);
+  keys.section("time", spec.time);
+  keys.section("intensity", spec.intensity);
+}
 
 /// Events and the events that follow them; what has a next type of -1 is not judged. (B, T) each
 struct EventSequences {

@@ -14,6 +14,7 @@ FieldModelSpec completed(FieldModelSpec spec) {
   spec.encoding.width = spec.stack.block.width;
   spec.encoding.space.dimensions = 2;
   spec.stack.block.mixer.causal = false;
+  spec.stack.positions = "none";
   return spec;
 }
 

@@ -9,12 +9,19 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 struct FieldModelSpec {
   std::size_t frames = 8, height = 12, width = 12;
-  std::size_t patch = 1;        ///< pixels along each side of a token; divides height and width
+  std::size_t patch = 1;        ///< divides height and width
   SpaceTimeSpec encoding = {};  ///< its width and its space are filled in
-  bool every_block = false;     ///< the encoding is added in front of each block, not of the first
-  bool standardize = false;     ///< frames come in a unit of their own, a buffer of the model
-  StackSpec stack = {};
+  bool every_block = false;
+  bool standardize = false;  ///< frames come in a unit of their own, a buffer of the model
+  StackSpec stack = {};      ///< its positions are "none"
 };
+inline void describe(Keys& keys, FieldModelSpec& spec) {
+  describe(keys, spec.stack);
+  keys("patch.pixels", spec.patch, between(1, 1 << 12), "field: pixels along each side of a token");
+  keys.section("encoding", spec.encoding);
+  keys("encoding.every_block", spec.every_block,
+       "field: the encoding, of one W, is added in front of every block");
+}
 
 /// Every patch of every frame is a token with an encoding of its place and time; blocks with
 /// attention in both directions; a linear head that reads patches. Unit of the coordinates: the

@@ -82,7 +82,6 @@ class LinearForecast : public ForecastBackbone {
 StackSpec in_both_directions(const ForecasterSpec& spec) {
   StackSpec stack = spec.stack;
   stack.block.mixer.causal = false;
-  stack.rotary = spec.positions == "rotary";
   return stack;
 }
 
@@ -94,7 +93,7 @@ class AttentionForecast : public ForecastBackbone {
       : patch_(spec.patch),
         width_(spec.stack.block.width),
         embedding_(spec.patch.length, spec.stack.block.width),
-        positions_(make_positions(spec.positions, spec.patches(), spec.stack.block.width)),
+        positions_(make_positions(spec.stack.positions, spec.patches(), spec.stack.block.width)),
         dropout_(spec.stack.block.dropout),
         stack_(in_both_directions(spec)),
         head_dropout_(spec.head_dropout),

@@ -5,27 +5,44 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+/// Rows of a token of an attention forecaster, and from one token to the next.
 struct PatchSpec {
   std::size_t length = 16, stride = 8;
 };
 
 struct ForecasterSpec {
   std::size_t variates = 1, lookback = 336, horizon = 96;
-  std::string backbone = "linear";  ///< "linear" or "attention"
-  std::string loss = "mse";         ///< "mse", "mae" or "huber"
+  std::string backbone = "linear";
+  std::string loss = "mse";
   InstanceNormSpec instance_norm;
   // linear
-  bool per_variate = false;        ///< weights of its own for each variate
-  std::size_t moving_average = 0;  ///< a map of its own for the mean over so many rows; 0 for none
+  bool per_variate = false;
+  std::size_t moving_average = 0;
   // attention
   PatchSpec patch;
-  std::string positions = "learned";
   StackSpec stack;  ///< its mixers look in both directions
   double head_dropout = 0;
 
   /// Tokens of a window.
   std::size_t patches() const { return (lookback - patch.length) / patch.stride + 1; }
 };
+inline void describe(Keys& keys, ForecasterSpec& spec) {
+  describe(keys, spec.stack);
+  keys("backbone", spec.backbone, one_of({"linear", "attention"}),
+       "forecaster: a linear map of the window, or attention over its patches");
+  keys("loss", spec.loss, one_of({"mse", "mae", "huber"}),
+       "forecaster: what is minimised, in the unit of the training data");
+  keys.section("instance_norm", spec.instance_norm);
+  keys("per_variate", spec.per_variate, "linear forecaster: weights of its own for each variate");
+  keys("moving_average", spec.moving_average, between(0, 1 << 16),
+       "linear forecaster: a map of its own for the mean over so many rows, 0 for none");
+  keys("patch.length", spec.patch.length, between(1, 1 << 16),
+       "attention forecaster: rows of a token");
+  keys("patch.stride", spec.patch.stride, between(1, 1 << 16),
+       "attention forecaster: rows from one token to the next");
+  keys("head_dropout", spec.head_dropout, below(0, 1),
+       "attention forecaster: probability that an input of the last map is dropped");
+}
 
 /// From a normalised window of each variate to what follows it. (B, V, L) -> (B, V, H)
 class ForecastBackbone : public Module {

@@ -1,4 +1,5 @@
 #pragma once
+#include <bochner/autodiff/keys.hpp>
 #include <bochner/autodiff/times.hpp>
 #include <bochner/layers/basic/linear.hpp>
 
@@ -9,6 +10,12 @@ struct IntensitySpec {
   std::size_t delays = 6;  ///< mean delays of the waves of intensity, geometrically spaced
   double shortest = 0.25, longest = 16;  ///< in the unit of time
 };
+inline void describe(Keys& keys, IntensitySpec& spec) {
+  keys("delays", spec.delays, between(0, 1024),
+       "events: mean delays of the learned waves of intensity after an event");
+  keys("shortest", spec.shortest, above(0), "events: the shortest of them, in median gaps");
+  keys("longest", spec.longest, above(0), "events: the longest of them, in median gaps");
+}
 
 /// What may happen after an event: lambda_k(s) = sum_p a_kp b_p(s) at the time s since it, until
 /// the next. a = softplus of a linear map of the event's features; b_0 = 1, and of each delay one

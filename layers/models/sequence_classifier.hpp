@@ -6,8 +6,13 @@ namespace bochner::inline BOCHNER_PRECISION {
 struct SequenceClassifierSpec {
   TrunkSpec trunk;
   std::size_t classes = 2;
-  std::string pooling = "mean";  ///< see pool()
+  std::string pooling = "mean";
 };
+inline void describe(Keys& keys, SequenceClassifierSpec& spec) {
+  describe(keys, spec.trunk);
+  keys("pooling", spec.pooling, one_of({"mean", "cls"}),
+       "classifier: mean of all tokens' outputs, or that of a class token put in front (cls)");
+}
 
 /// One label for each sequence: trunk with attention in both directions, pooling, linear head.
 class SequenceClassifier : public Module {

@@ -1,20 +1,11 @@
 #include <bochner/layers/models/trunk.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
-
-StackSpec stack_spec(const TrunkSpec& trunk) {
-  StackSpec spec = trunk;
-  spec.rotary = trunk.positions == "rotary";
-  return spec;
-}
-
-}  // namespace
 
 Trunk::Trunk(const TrunkSpec& spec)
     : embedding_(spec.vocabulary, spec.block.width),
       positions_(make_positions(spec.positions, spec.length, spec.block.width)),
-      stack_(stack_spec(spec)) {}
+      stack_(spec) {}
 
 Var Trunk::forward(Tape& tape, const Indices& tokens, const Layout& layout) {
   Var x = embedding_.forward(tape, tokens);

@@ -5,11 +5,9 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// `rotary` of the stack follows from the positions.
 struct TrunkSpec : StackSpec {
   std::size_t vocabulary = 256;
   std::size_t length = 256;  ///< longest training sequence; the number of learned positions
-  std::string positions = "learned";
 };
 
 /// What models of token sequences share below their heads: embedding, positions, block stack.

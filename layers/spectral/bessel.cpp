@@ -1,14 +1,10 @@
+#include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/layers/spectral/bessel.hpp>
-#include <boost/math/special_functions/bessel.hpp>
 #include <cmath>
 #include <numbers>
 
 namespace bochner {
 namespace {
-
-using Quiet = boost::math::policies::policy<
-    boost::math::policies::overflow_error<boost::math::policies::ignore_error>,
-    boost::math::policies::underflow_error<boost::math::policies::ignore_error>>;
 
 /// Debye's expansion for large orders, three terms: relative error below 1e-6 from order 50 on.
 double log_bessel_k_of_large_order(double order, double x) {
@@ -27,14 +23,13 @@ double log_bessel_k(double order, double x) {
     const double bend = (4 * order * order - 1) / (8 * x);
     return std::log(std::numbers::pi / (2 * x)) / 2 - x + std::log1p(bend);
   }
-  return std::log(boost::math::cyl_bessel_k(order, x, Quiet()));
+  return std::log(special::bessel_k(order, x));
 }
 
 double sphere_characteristic(double d, double t) {
   const double c = d / 2, square = t * t / 4;
   if (square > c) {
-    return std::exp(std::lgamma(c) + (1 - c) * std::log(t / 2)) *
-           boost::math::cyl_bessel_j(c - 1, t, Quiet());
+    return std::exp(std::lgamma(c) + (1 - c) * std::log(t / 2)) * special::bessel_j(c - 1, t);
   }
   double term = 1, sum = 1;
   for (double k = 0; std::abs(term) > 1e-17; ++k) {

@@ -7,6 +7,11 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+class SpectralDensity;
+struct DensitySpec;
+/// The densities that configs may name.
+Registry<SpectralDensity, DensitySpec>& densities();
+
 /// Which density, and where it starts; densities.hpp says who reads what.
 struct DensitySpec {
   std::string kind = "gaussian";
@@ -22,8 +27,25 @@ struct DensitySpec {
   std::size_t knots = 8;       ///< bins of a monotone spline
   std::size_t layers = 0;      ///< coupling layers of a flow
   std::size_t hidden = 16;     ///< hidden width of a coupling layer
-  Options own = {};            ///< of densities added to the registry
+  OwnSpecs own = {};           ///< of densities added to the registry
 };
+/// What stands beside it in configs is told by those who use it: m, draws and redraw.
+inline void describe(Keys& keys, DensitySpec& spec) {
+  keys("kind", spec.kind, one_of(densities), "spectral density p(omega): which kernel is learned");
+  keys("log_scale", spec.log_scale, between(-20, 20),
+       "start of the learned log standard deviation of the frequencies");
+  keys("components", spec.components, between(1, 1024), "Gaussians of a mixture");
+  keys("temperature", spec.temperature, at_least(0),
+       "of the soft choice among the components of a mixture; 0 chooses hard");
+  keys("degrees", spec.degrees, above(0.5),
+       "start of the degrees of freedom of student_t, twice the order of its Matern kernel");
+  keys("shape", spec.shape, above(0), "start of the shape of a gamma radius");
+  keys("knots", spec.knots, between(2, 1024), "bins of the monotone splines of flow and radial");
+  keys("layers", spec.layers, between(0, 64),
+       "coupling layers of a flow, for dependence between coordinates");
+  keys("hidden", spec.hidden, between(1, 4096), "hidden width of a coupling layer");
+  densities().describe_own(keys, spec.own);
+}
 
 /// A function of one point of R^d; empty where there is no closed form.
 using PointFunction = std::function<double(const double* point)>;
@@ -69,8 +91,6 @@ class SpectralDensity : public Module {
   std::shared_ptr<const Tensor> redrawn_;  // kept for the other calls of this round
 };
 
-/// The densities that configs may name.
-Registry<SpectralDensity, DensitySpec>& densities();
 std::unique_ptr<SpectralDensity> make_density(const DensitySpec& spec);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,9 +1,9 @@
-#include <bochner/autodiff/compute/quantile.hpp>
+#include <bochner/autodiff/compute/quantile_functions.hpp>
+#include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/spectral/bessel.hpp>
 #include <bochner/layers/spectral/densities.hpp>
 #include <bochner/layers/spectral/point.hpp>
-#include <boost/math/special_functions/digamma.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -67,7 +67,7 @@ PointFunction StudentTDensity::standard_log_density(std::size_t head) {
 std::optional<double> StudentTDensity::standard_entropy(std::size_t head) {
   const double D = double(dim()), n = degrees(head);
   return std::lgamma(n / 2) - std::lgamma((n + D) / 2) + D / 2 * std::log(n * std::numbers::pi) +
-         (n + D) / 2 * (boost::math::digamma((n + D) / 2) - boost::math::digamma(n / 2));
+         (n + D) / 2 * (special::digamma((n + D) / 2) - special::digamma(n / 2));
 }
 
 Var LaplaceDensity::standardized(Tape& tape, const Var& noise) {

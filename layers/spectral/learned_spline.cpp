@@ -1,4 +1,4 @@
-#include <bochner/autodiff/compute/monotone_spline.hpp>
+#include <bochner/autodiff/compute/spline_bin.hpp>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/spectral/learned_spline.hpp>
 

@@ -1,8 +1,8 @@
-#include <bochner/autodiff/compute/quantile.hpp>
+#include <bochner/autodiff/compute/quantile_functions.hpp>
+#include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/spectral/densities.hpp>
 #include <bochner/layers/spectral/point.hpp>
-#include <boost/math/special_functions/digamma.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -57,7 +57,7 @@ std::function<double(double)> GammaDensity::log_radius_density(std::size_t head)
 }
 
 std::optional<double> GammaDensity::standard_entropy(std::size_t head) {
-  const double a = shape(head), unit = log_unit(a, dim()), digamma = boost::math::digamma(a);
+  const double a = shape(head), unit = log_unit(a, dim()), digamma = special::digamma(a);
   return a + unit + std::lgamma(a) + (1 - a) * digamma + log_sphere_area(dim()) +
          (double(dim()) - 1) * (digamma + unit);
 }

@@ -7,6 +7,18 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace attention_reference {
 
+using op_check::check_op;
+using op_check::error_of;
+using op_check::expect_equal_bits;
+using op_check::expect_equal_bits_for_threads;
+using op_check::expect_gradients;
+using op_check::expect_near;
+using op_check::is_double;
+using op_check::Op;
+using op_check::random_tensor;
+using op_check::value_and_gradients;
+using op_check::value_of;
+
 using Wide = long double;
 using Wides = std::vector<Wide>;
 
@@ -147,7 +159,7 @@ std::size_t changed_before(const Attention& attention, const Inputs& in, std::si
 }
 
 /// Largest gradient of q, k, v after `token` when only the outputs up to `token` have a cotangent.
-inline double gradient_after(const op_check::Op& op, const Inputs& in, std::size_t token) {
+inline double gradient_after(const Op& op, const Inputs& in, std::size_t token) {
   Tape tape;
   std::vector<Var> leaves;
   for (const Tensor& x : in.list()) leaves.push_back(tape.input(x));
@@ -156,7 +168,7 @@ inline double gradient_after(const op_check::Op& op, const Inputs& in, std::size
   const auto position = [&](const Tensor& x, std::size_t i) {
     return i / (x.size() / (x.shape()[0] * T)) % T;
   };
-  Tensor g = op_check::random_tensor(y.shape(), 99);
+  Tensor g = random_tensor(y.shape(), 99);
   for (std::size_t i = 0; i < g.size(); ++i) {
     if (position(g, i) > token) g.data()[i] = 0;
   }
@@ -182,15 +194,8 @@ inline std::vector<std::size_t> telling_positions(std::size_t T) {
 }
 
 /// Values and gradients with 1, 2, 3, 4 and 8 threads.
-inline void expect_equal_for_all_threads(const op_check::Op& op, const std::vector<Tensor>& in) {
-  set_thread_count(1);
-  const auto one = op_check::value_and_gradients(op, in);
-  for (std::size_t threads : {2, 3, 4, 8}) {
-    set_thread_count(threads);
-    const auto many = op_check::value_and_gradients(op, in);
-    for (std::size_t i = 0; i < one.size(); ++i) op_check::expect_equal_bits(many[i], one[i]);
-  }
-  set_thread_count(0);
+inline void expect_equal_for_all_threads(const Op& op, const std::vector<Tensor>& in) {
+  expect_equal_bits_for_threads(op, in, {2, 3, 4, 8});
 }
 
 /// The first n tokens of x (B, T, ..).

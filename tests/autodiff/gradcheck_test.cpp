@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/gradcheck.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
@@ -80,7 +80,7 @@ TEST(CheckGradient, FindsAGradientThatIsAssigned) {
   expect_failure_at_b(
       [](Tape&, const Inputs& x) {
         const Var wrong = product_with(x[0], x[1], [](const Tensor& g, const Var& a, const Var& b) {
-          b.gradient_to_assign() = times(g, a.value());
+          b.gradient_buffer() = times(g, a.value());
         });
         return wrong + x[1];  // contributes first in the backward pass, and is overwritten
       },

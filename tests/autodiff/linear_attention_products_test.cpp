@@ -1,5 +1,4 @@
 /// Products of coefficients and features, formed inside linear attention.
-#include <bochner/autodiff/gradcheck.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 
 #include "autodiff/attention_reference.hpp"
@@ -8,9 +7,6 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 using namespace attention_reference;
-using op_check::is_double;
-using op_check::Op;
-using op_check::random_tensor;
 
 enum class Base { linear, logarithmic, exponential };
 
@@ -83,10 +79,10 @@ TEST(ProductFeatures, InAttentionEqualTheComposedOnes) {
          {Shape{2, 33, 3, 4}, Shape{1, 1, 1, 1}, Shape{2, 70, 2, 16}, Shape{2, 0, 3, 4}}) {
       SCOPED_TRACE(to_string(sizes) + ", base " + std::to_string(int(variant.base)));
       const auto in = random_inputs(variant, sizes);
-      const auto fused = op_check::value_and_gradients(attention_op(variant, 16, false), in);
-      const auto composed = op_check::value_and_gradients(attention_op(variant, 16, true), in);
+      const auto fused = value_and_gradients(attention_op(variant, 16, false), in);
+      const auto composed = value_and_gradients(attention_op(variant, 16, true), in);
       for (std::size_t i = 0; i < fused.size(); ++i)
-        op_check::expect_near(fused[i], composed[i], is_double ? 1e-11 : 2e-3);
+        expect_near(fused[i], composed[i], is_double ? 1e-11 : 2e-3);
     }
   }
 }
@@ -94,9 +90,7 @@ TEST(ProductFeatures, InAttentionEqualTheComposedOnes) {
 TEST(ProductFeatures, GradientsEqualCentralDifferences) {
   if (!is_double) GTEST_SKIP() << "differences are taken in double";
   for (const Variant& variant : variants) {
-    const GradientReport report =
-        check_gradient(attention_op(variant, 3, false), random_inputs(variant, {2, 7, 2, 3}));
-    EXPECT_TRUE(report.passed) << report.summary();
+    expect_gradients(attention_op(variant, 3, false), random_inputs(variant, {2, 7, 2, 3}));
   }
 }
 
@@ -134,13 +128,13 @@ TEST(ProductFeatures, StayRightWithHugeLogarithms) {
       for (std::size_t s = 0; s < 2; ++s) in[3 + side].data()[group * 2 + s] += together - apart;
     }
   }
-  const auto fused = op_check::value_and_gradients(attention_op(variant, 16, false), in);
-  const auto composed = op_check::value_and_gradients(attention_op(variant, 16, true), in);
+  const auto fused = value_and_gradients(attention_op(variant, 16, false), in);
+  const auto composed = value_and_gradients(attention_op(variant, 16, true), in);
   double size = 0;
   for (const real y : fused[0]) size += std::abs(double(y));
   EXPECT_GT(size, 1);
   for (std::size_t i = 0; i < fused.size(); ++i)
-    op_check::expect_near(fused[i], composed[i], is_double ? 1e-10 : 3e-3);
+    expect_near(fused[i], composed[i], is_double ? 1e-10 : 3e-3);
 }
 
 TEST(ProductFeatures, HaveEqualBitsForAllThreads) {
@@ -155,14 +149,14 @@ TEST(ProductFeatures, NeverLetAttentionSeeTheFutureToTheBit) {
     if (!variant.causal) continue;
     const auto in = random_inputs(variant, {1, 70, 2, 4});
     const Op op = attention_op(variant, 16, false);
-    const Tensor before = op_check::value_of(op, in);
+    const Tensor before = value_of(op, in);
     for (std::size_t token : telling_positions(70)) {
       auto other = in;
       for (std::size_t input = 0; input < 5; ++input) {
         const std::size_t row = in[input].size() / 70;
         for (std::size_t e = 0; e < row; ++e) other[input].data()[token * row + e] += real(30 + e);
       }
-      const Tensor after = op_check::value_of(op, other);
+      const Tensor after = value_of(op, other);
       EXPECT_EQ(std::memcmp(before.data(), after.data(), token * 8 * sizeof(real)), 0) << token;
     }
   }
@@ -170,7 +164,7 @@ TEST(ProductFeatures, NeverLetAttentionSeeTheFutureToTheBit) {
 
 TEST(ProductFeatures, NameWhatDoesNotFit) {
   const auto error = [](const Shape& c, const Shape& features) {
-    return op_check::error_of([&] { product_features(zeros(c), Features(Var(zeros(features)))); });
+    return error_of([&] { product_features(zeros(c), Features(Var(zeros(features)))); });
   };
   const std::string wanted =
       "[product_features] coefficients must be (B, T, H, G, S), G dividing the features: c ";
@@ -181,7 +175,7 @@ TEST(ProductFeatures, NameWhatDoesNotFit) {
   EXPECT_EQ(error({1, 4, 2, 3}, {1, 4, 2, 5}), wanted + "(1, 4, 2, 3), features (1, 4, 2, 5)");
   const Features products =
       product_features(zeros({1, 4, 2, 2, 3}), Features(Var(zeros({1, 4, 2, 6}))));
-  EXPECT_EQ(op_check::error_of([&] {
+  EXPECT_EQ(error_of([&] {
               product_features(zeros({1, 4, 2, 2, 3}), products);
             }),
             "[product_features] products of products have one group: c (1, 4, 2, 2, 3)");

@@ -1,4 +1,3 @@
-#include <bochner/autodiff/gradcheck.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 
@@ -8,9 +7,6 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 using namespace attention_reference;
-using op_check::is_double;
-using op_check::Op;
-using op_check::random_tensor;
 
 struct Variant {
   bool causal, offset;
@@ -65,10 +61,10 @@ TEST(ExponentialFeatures, InAttentionEqualTheComposedOnes) {
       for (std::size_t F : {1, 5, 16, 33}) {
         SCOPED_TRACE(to_string(sizes) + ", F " + std::to_string(F));
         const auto in = random_inputs(sizes, F, variant.offset);
-        const auto fused = op_check::value_and_gradients(attention_op(variant, 16, false), in);
-        const auto composed = op_check::value_and_gradients(attention_op(variant, 16, true), in);
+        const auto fused = value_and_gradients(attention_op(variant, 16, false), in);
+        const auto composed = value_and_gradients(attention_op(variant, 16, true), in);
         for (std::size_t i = 0; i < fused.size(); ++i)
-          op_check::expect_near(fused[i], composed[i], is_double ? 1e-11 : 2e-3);
+          expect_near(fused[i], composed[i], is_double ? 1e-11 : 2e-3);
       }
     }
   }
@@ -77,9 +73,8 @@ TEST(ExponentialFeatures, InAttentionEqualTheComposedOnes) {
 TEST(ExponentialFeatures, GradientsEqualCentralDifferences) {
   for (const Variant& variant : variants) {
     if (!is_double) break;
-    const GradientReport report = check_gradient(attention_op(variant, 3, false),
-                                                 random_inputs({2, 7, 2, 3}, 4, variant.offset));
-    EXPECT_TRUE(report.passed) << report.summary();
+    expect_gradients(attention_op(variant, 3, false),
+                     random_inputs({2, 7, 2, 3}, 4, variant.offset));
   }
 }
 
@@ -92,10 +87,10 @@ TEST(ExponentialFeatures, MayBeStoredOnOneSideOnly) {
                               composed ? from_logarithms(keys.values()) : keys, x[2], Var(), {});
     };
   };
-  const auto mixed = op_check::value_and_gradients(op(false), in);
-  const auto composed = op_check::value_and_gradients(op(true), in);
+  const auto mixed = value_and_gradients(op(false), in);
+  const auto composed = value_and_gradients(op(true), in);
   for (std::size_t i = 0; i < mixed.size(); ++i)
-    op_check::expect_near(mixed[i], composed[i], is_double ? 1e-11 : 1e-3);
+    expect_near(mixed[i], composed[i], is_double ? 1e-11 : 1e-3);
 }
 
 TEST(ExponentialFeatures, HaveEqualBitsForAllThreads) {
@@ -109,25 +104,25 @@ TEST(ExponentialFeatures, HaveEqualBitsForAllThreads) {
 TEST(ExponentialFeatures, NeverLetAttentionSeeTheFutureToTheBit) {
   const auto in = random_inputs({1, 70, 2, 4}, 16, false);
   const Op op = attention_op(variants[0], 16, false);
-  const Tensor before = op_check::value_of(op, in);
+  const Tensor before = value_of(op, in);
   for (std::size_t token : telling_positions(70)) {
     auto other = in;
     for (std::size_t input = 0; input < 3; ++input) {
       for (std::size_t e = 0; e < 8; ++e) other[input].data()[token * 8 + e] += real(30 + e);
     }
-    const Tensor after = op_check::value_of(op, other);
+    const Tensor after = value_of(op, other);
     EXPECT_EQ(std::memcmp(before.data(), after.data(), token * 8 * sizeof(real)), 0) << token;
   }
 }
 
 TEST(ExponentialFeatures, NameWhatDoesNotFit) {
   const Tensor x = zeros({1, 4, 2, 3});
-  EXPECT_EQ(op_check::error_of([&] {
+  EXPECT_EQ(error_of([&] {
               exponential_features(x, zeros({2, 5, 4}), 0);
             }),
             "[exponential_features] w must be (H, F, d) for x (B, T, H, d): w (2, 5, 4), x (1, 4, "
             "2, 3)");
-  EXPECT_EQ(op_check::error_of([&] {
+  EXPECT_EQ(error_of([&] {
               exponential_features(x, zeros({2, 5, 3}), 0, Var(zeros({2, 3})));
             }),
             "[exponential_features] one offset per feature: offset (2, 3), w (2, 5, 3)");

@@ -1,5 +1,4 @@
 /// What varies from token to token: rates, and whether a token is there at all.
-#include <bochner/autodiff/gradcheck.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <limits>
 
@@ -9,9 +8,6 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 using namespace attention_reference;
-using op_check::is_double;
-using op_check::Op;
-using op_check::random_tensor;
 
 using Lengths = std::vector<std::size_t>;
 
@@ -43,7 +39,7 @@ TEST(LinearAttentionRates, OfEachTokenEqualTheirDefinition) {
     const auto expected =
         naive_attention<LogarithmicKernel>(in, random_tensor(in.v.shape(), 99), true);
     for (std::size_t chunk : {1, 16, 100}) {
-      const auto results = op_check::value_and_gradients(attention_op(chunk), in.list());
+      const auto results = value_and_gradients(attention_op(chunk), in.list());
       for (std::size_t i = 0; i < results.size(); ++i) {
         SCOPED_TRACE("T " + std::to_string(T) + ", result " + std::to_string(i));
         expect_near(results[i], expected[i], is_double ? 1e-11 : 3e-4);
@@ -56,8 +52,7 @@ TEST(LinearAttentionRates, OfEachTokenHaveTheGradientsOfDifferences) {
   if (!is_double) GTEST_SKIP() << "differences are taken in double";
   Inputs in = random_inputs({2, 7, 2, 3}, 4);
   in.rate = random_rates({2, 7, 2});
-  const GradientReport report = check_gradient(attention_op(3), in.list());
-  EXPECT_TRUE(report.passed) << report.summary();
+  expect_gradients(attention_op(3), in.list());
 }
 
 TEST(LinearAttentionRates, EqualForAllTokensAreRatesOfHeads) {
@@ -66,9 +61,9 @@ TEST(LinearAttentionRates, EqualForAllTokensAreRatesOfHeads) {
   tokens.rate = zeros({2, 50, 3});
   for (std::size_t i = 0; i < tokens.rate.size(); ++i)
     tokens.rate.data()[i] = heads.rate.data()[i % 3];
-  const auto a = op_check::value_and_gradients(attention_op(16), heads.list());
-  const auto b = op_check::value_and_gradients(attention_op(16), tokens.list());
-  for (std::size_t i = 0; i < 4; ++i) op_check::expect_equal_bits(a[i], b[i]);
+  const auto a = value_and_gradients(attention_op(16), heads.list());
+  const auto b = value_and_gradients(attention_op(16), tokens.list());
+  for (std::size_t i = 0; i < 4; ++i) expect_equal_bits(a[i], b[i]);
 }
 
 /// (H, n) at position t of x (1, T, H, n), or (H) of rates (1, T, H).
@@ -86,24 +81,24 @@ TEST(LinearAttentionRates, StreamingEqualsTheBatchAfterALongPause) {
   Inputs in = random_inputs({1, T, 2, 4}, 5);
   in.rate = filled({1, T, 2}, real(0.1));
   in.rate(0, 11, 0) = real(1e5), in.rate(0, 11, 1) = 1e6;
-  const Tensor batch = op_check::value_of(attention_op(32), in.list());
+  const Tensor batch = value_of(attention_op(32), in.list());
   LinearAttentionState state(2, 5, 4);
   for (std::size_t t = 0; t < T; ++t) {
     const Tensor rate = token_of(in.rate, t);
     const Tensor y = linear_attention_step(state, token_of(in.q, t), token_of(in.k, t),
                                            token_of(in.v, t), &rate, FeatureScale::logarithmic);
-    op_check::expect_near(y, token_of(batch, t), is_double ? 1e-9 : 2e-5);
+    expect_near(y, token_of(batch, t), is_double ? 1e-9 : 2e-5);
   }
 }
 
 TEST(LinearAttentionRates, OfEachTokenNeverShowTheFuture) {
   Inputs in = random_inputs({2, 70, 2, 4}, 5);
   in.rate = random_rates({2, 70, 2});
-  const Tensor before = op_check::value_of(attention_op(16), in.list());
+  const Tensor before = value_of(attention_op(16), in.list());
   for (std::size_t token : telling_positions(70)) {
     Inputs other = in;
     for (std::size_t t = token; t < 70; ++t) other.rate.data()[2 * t] += 5;
-    const Tensor after = op_check::value_of(attention_op(16), other.list());
+    const Tensor after = value_of(attention_op(16), other.list());
     EXPECT_EQ(std::memcmp(before.data(), after.data(), token * 8 * sizeof(real)), 0) << token;
   }
 }
@@ -134,8 +129,7 @@ TEST(LinearAttentionLengths, MakePaddingChangeNothing) {
   const Inputs in = random_inputs({4, 40, 2, 3}, 5);
   const Inputs padded = poisoned(in, lengths);
   for (bool causal : {true, false}) {
-    const auto all =
-        op_check::value_and_gradients(attention_op(16, causal, lengths), padded.list());
+    const auto all = value_and_gradients(attention_op(16, causal, lengths), padded.list());
     for (std::size_t b = 0; b < 4; ++b) {
       const std::size_t tokens = lengths[b];
       const Tensor g = cut(random_tensor(in.v.shape(), 99), b, tokens);
@@ -148,7 +142,7 @@ TEST(LinearAttentionLengths, MakePaddingChangeNothing) {
       for (const Var& leaf : leaves) alone.push_back(gradient_of(leaf));
       for (std::size_t i = 0; i < all.size(); ++i) {
         SCOPED_TRACE("sequence " + std::to_string(b) + ", result " + std::to_string(i));
-        op_check::expect_near(cut(all[i], b, tokens), alone[i], is_double ? 1e-12 : 1e-5);
+        expect_near(cut(all[i], b, tokens), alone[i], is_double ? 1e-12 : 1e-5);
         const std::size_t row = all[i].size() / (4 * 40);
         for (std::size_t t = tokens; t < 40; ++t) {
           for (std::size_t e = 0; e < row; ++e)
@@ -172,17 +166,16 @@ TEST(LinearAttentionLengths, HoldForExponentialFeatures) {
       return linear_attention(features(x[0]), features(x[1]), x[2], Var(), {false, 16, lengths});
     };
   };
-  const auto fused = op_check::value_and_gradients(op(false), {padded.q, padded.k, padded.v, w});
-  const auto composed = op_check::value_and_gradients(op(true), {in.q, in.k, in.v, w});
+  const auto fused = value_and_gradients(op(false), {padded.q, padded.k, padded.v, w});
+  const auto composed = value_and_gradients(op(true), {in.q, in.k, in.v, w});
   for (std::size_t i = 0; i < fused.size(); ++i)
-    op_check::expect_near(fused[i], composed[i], is_double ? 1e-12 : 1e-4);
+    expect_near(fused[i], composed[i], is_double ? 1e-12 : 1e-4);
 }
 
 TEST(LinearAttentionLengths, NameWhatDoesNotFit) {
   const Inputs in = random_inputs({2, 4, 1, 3}, 3);
   const auto error = [&](const Lengths& lengths) {
-    return op_check::error_of(
-        [&] { op_check::value_of(attention_op(4, true, lengths), in.list()); });
+    return error_of([&] { value_of(attention_op(4, true, lengths), in.list()); });
   };
   EXPECT_EQ(error({4}), "[linear_attention] one length per sequence: 1 lengths, v (2, 4, 1, 3)");
   EXPECT_EQ(error({4, 5}), "[linear_attention] a length of 5 exceeds T of v (2, 4, 1, 3)");

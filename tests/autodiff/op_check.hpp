@@ -1,12 +1,13 @@
 #pragma once
-/// What every op must pass: gradients by central differences, contributions that add up, equal bits
-/// for any number of threads.
+/// What every op must pass, on the inputs of a row of the op table or on inputs of its own:
+/// gradients by central differences, contributions that add up, equal bits for any number of
+/// threads.
 
 #include <gtest/gtest.h>
 
 #include <autodiff/same_bits.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/tape.hpp>
+#include <bochner/autodiff/gradcheck.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace op_check {
@@ -62,53 +63,56 @@ inline std::vector<Tensor> value_and_gradients(const Op& op, const std::vector<T
   return results;
 }
 
-inline void check_gradients(const Op& op, const std::vector<Tensor>& inputs,
-                            const std::vector<Tensor>& results) {
-  const double step = is_double ? 1e-5 : 1e-2, limit = is_double ? 1e-7 : 3e-2;
-  const Tensor cotangent = random_tensor(results[0].shape(), 99);
-  const auto product = [&](const std::vector<Tensor>& at) {
-    const Tensor y = value_of(op, at);
-    double sum = 0;
-    for (std::size_t i = 0; i < y.size(); ++i)
-      sum += double(y.data()[i]) * double(cotangent.data()[i]);
-    return sum;
-  };
+/// Against central differences, which are coarse in float.
+inline void expect_gradients(const Op& op, const std::vector<Tensor>& inputs,
+                             std::size_t elements_per_input = 200) {
+  GradientOptions options;
+  options.elements_per_input = elements_per_input;
+  if (!is_double) {
+    options.tolerance = 2e-2;
+    options.floor = 0.2;
+  }
+  const GradientReport report = check_gradient(op, inputs, options);
+  EXPECT_TRUE(report.passed) << report.summary();
+}
+
+inline void expect_gradients_add_up(const Op& op, const std::vector<Tensor>& inputs) {
+  const std::vector<Tensor> alone = value_and_gradients(op, inputs);
+  const std::vector<Tensor> added = value_and_gradients(op, inputs, true);
   for (std::size_t k = 0; k < inputs.size(); ++k) {
-    const std::size_t stride = inputs[k].size() / 40 + 1;
-    for (std::size_t i = 0; i < inputs[k].size(); i += stride) {
-      std::vector<Tensor> above = inputs, below = inputs;
-      above[k].data()[i] += real(step);
-      below[k].data()[i] -= real(step);
-      const double width = double(above[k].data()[i]) - double(below[k].data()[i]);
-      const double numeric = (product(above) - product(below)) / width;
-      ASSERT_NEAR(results[k + 1].data()[i], numeric, limit * std::max(1.0, std::abs(numeric)))
-          << "input " << k << ", element " << i;
-    }
+    const Tensor sum = alone[k + 1] + random_tensor(inputs[k].shape(), 98);
+    expect_near(added[k + 1], sum, 10 * tolerance);
   }
 }
 
-inline void check_op(const Op& op, const std::vector<Tensor>& inputs) {
+inline void expect_equal_bits_for_threads(const Op& op, const std::vector<Tensor>& inputs,
+                                          std::initializer_list<std::size_t> counts = {2, 3}) {
   set_thread_count(1);
-  const std::vector<Tensor> results = value_and_gradients(op, inputs);
-  check_gradients(op, inputs, results);
-  const std::vector<Tensor> added = value_and_gradients(op, inputs, true);
-  for (std::size_t k = 0; k < inputs.size(); ++k) {
-    const Tensor sum = results[k + 1] + random_tensor(inputs[k].shape(), 98);
-    expect_near(added[k + 1], sum, 10 * tolerance);
-  }
-  for (std::size_t threads : {2, 3}) {
-    set_thread_count(threads);
-    const std::vector<Tensor> again = value_and_gradients(op, inputs);
-    for (std::size_t k = 0; k < results.size(); ++k) expect_equal_bits(again[k], results[k]);
+  const std::vector<Tensor> one = value_and_gradients(op, inputs);
+  for (std::size_t count : counts) {
+    SCOPED_TRACE(std::to_string(count) + " threads");
+    set_thread_count(count);
+    const std::vector<Tensor> many = value_and_gradients(op, inputs);
+    for (std::size_t i = 0; i < one.size(); ++i) {
+      SCOPED_TRACE(i == 0 ? "value" : "gradient of input " + std::to_string(i - 1));
+      expect_equal_bits(many[i], one[i]);
+    }
   }
   set_thread_count(0);
 }
 
-/// The message of the std::invalid_argument that `call` throws.
-inline std::string error_of(const std::function<void()>& call) {
+inline void check_op(const Op& op, const std::vector<Tensor>& inputs) {
+  expect_gradients(op, inputs);
+  expect_gradients_add_up(op, inputs);
+  expect_equal_bits_for_threads(op, inputs);
+}
+
+/// The message of the Error that `call` throws.
+template <class Error = std::invalid_argument>
+std::string error_of(const std::function<void()>& call) {
   try {
     call();
-  } catch (const std::invalid_argument& error) {
+  } catch (const Error& error) {
     return error.what();
   }
   return "no error";

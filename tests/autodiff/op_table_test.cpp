@@ -1,11 +1,10 @@
 #include "autodiff/op_table.hpp"
 
-#include <autodiff/same_bits.hpp>
-#include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/gradcheck.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <cmath>
 #include <set>
+
+#include "autodiff/op_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -30,6 +29,8 @@ std::vector<Shapes> binary_shapes() {
 }
 
 namespace {
+
+using namespace op_check;
 
 double away_from_kinks(double x, const std::vector<double>& kinks) {
   constexpr double distance = 0.05;
@@ -65,70 +66,42 @@ std::string describe(const Shapes& shapes) {
   return text;
 }
 
-constexpr bool is_double = std::is_same_v<real, double>;
-
-GradientOptions options_for(const Shapes& shapes) {
-  GradientOptions options;
-  if (!is_double) {
-    options.tolerance = 2e-2;
-    options.floor = 0.2;
-  }
-  if (is_long(shapes)) options.elements_per_input = 12;
-  return options;
-}
-
-/// Value and gradients of one pass, for comparison to the bit.
-std::vector<Tensor> pass(const OpRow& row, const std::vector<Tensor>& values) {
-  Tape tape;
-  tape.seed = 3;
-  std::vector<Var> leaves;
-  for (const Tensor& value : values) leaves.push_back(tape.input(value));
-  const Var y = row.f(tape, leaves);
-  std::vector<Tensor> results = {y.value()};
-  tape.backward(y, values_in({}, y.shape(), 9));
-  for (const Var& leaf : leaves) results.push_back(gradient_of(leaf));
-  return results;
-}
+/// Elements of each input whose gradients are compared.
+std::size_t elements_of(const Shapes& shapes) { return is_long(shapes) ? 12 : 200; }
 
 TEST_P(OpTest, GradientAgreesWithDifferences) {
   for (const Shapes& shapes : GetParam().shapes) {
     if (!is_double && is_long(shapes)) continue;  // differences in float drown in rounding
-    const auto report =
-        check_gradient(GetParam().f, values_of(GetParam(), shapes), options_for(shapes));
-    EXPECT_TRUE(report.passed) << describe(shapes) << report.summary();
+    SCOPED_TRACE(describe(shapes));
+    expect_gradients(GetParam().f, values_of(GetParam(), shapes), elements_of(shapes));
+  }
+}
+
+TEST_P(OpTest, GradientsAddToWhatIsThere) {
+  for (const Shapes& shapes : GetParam().shapes) {
+    SCOPED_TRACE(describe(shapes));
+    expect_gradients_add_up(GetParam().f, values_of(GetParam(), shapes));
   }
 }
 
 TEST_P(OpTest, SameInputTwiceReceivesBothGradients) {
   for (const Shapes& shapes : GetParam().shapes) {
     if (is_long(shapes) || std::set<Shape>(shapes.begin(), shapes.end()).size() != 1) continue;
+    SCOPED_TRACE(describe(shapes));
     const auto twice = [&](Tape& tape, const std::vector<Var>& x) {
       const std::vector<Var> inputs(shapes.size(), x[0]);
       const Var first = GetParam().f(tape, inputs);
       return shapes.size() > 1 ? first : first + square(GetParam().f(tape, inputs));
     };
-    const auto report =
-        check_gradient(twice, {values_in(GetParam().domain, shapes[0], 0)}, options_for(shapes));
-    EXPECT_TRUE(report.passed) << describe(shapes) << report.summary();
+    expect_gradients(twice, {values_in(GetParam().domain, shapes[0], 0)});
   }
 }
 
 TEST_P(OpTest, BitsDoNotDependOnThreads) {
   for (const Shapes& shapes : GetParam().shapes) {
-    const std::vector<Tensor> values = values_of(GetParam(), shapes);
-    set_thread_count(1);
-    const std::vector<Tensor> expected = pass(GetParam(), values);
-    for (std::size_t threads : {2, 3}) {
-      set_thread_count(threads);
-      const std::vector<Tensor> results = pass(GetParam(), values);
-      for (std::size_t i = 0; i < results.size(); ++i) {
-        EXPECT_TRUE(same_bits(results[i], expected[i]))
-            << describe(shapes) << (i == 0 ? "value" : "gradient") << " at " << threads
-            << " threads";
-      }
-    }
+    SCOPED_TRACE(describe(shapes));
+    expect_equal_bits_for_threads(GetParam().f, values_of(GetParam(), shapes));
   }
-  set_thread_count(0);
 }
 
 }  // namespace

@@ -33,8 +33,8 @@ std::vector<Shapes> product_shapes(bool transpose_a, bool transpose_b) {
   return all;
 }
 
-const std::vector<Shapes> last_axis_shapes = {{{4, 3, 5}}, {{7}},     {{1, 1}},
-                                              {{0, 3}},    {{2, 17}}, {{301, 201}}};
+const std::vector<Shapes> last_axis_shapes = {{{4, 3, 5}}, {{7}},     {{1, 1}},    {{0, 3}},
+                                              {{3, 0}},    {{2, 17}}, {{301, 201}}};
 
 /// The same with a gain and a bias on the last axis.
 std::vector<Shapes> with_vectors(std::size_t count) {
@@ -74,9 +74,10 @@ OpRow loss_row(const char* op, std::function<Var(const Var&, const Tensor&)> los
       {{{4, 3, 5}}, {{}}, {{1, 1}}, {{40001}}}, inputs);
 }
 
-const std::vector<Shapes> affine_shapes = {{{4, 3}, {3, 5}, {5}}, {{2, 4, 3}, {3, 5}, {5}},
-                                           {{3}, {3, 5}, {5}},    {{1, 1}, {1, 1}, {1}},
-                                           {{0, 3}, {3, 5}, {5}}, {{701, 65}, {65, 33}, {33}}};
+const std::vector<Shapes> affine_shapes = {{{4, 3}, {3, 5}, {5}},      {{2, 4, 3}, {3, 5}, {5}},
+                                           {{3}, {3, 5}, {5}},         {{1, 1}, {1, 1}, {1}},
+                                           {{0, 3}, {3, 5}, {5}},      {{5, 0}, {0, 3}, {3}},
+                                           {{701, 65}, {65, 33}, {33}}};
 
 std::vector<OpRow> rows() {
   const Domain lattice{.distinct = true};
@@ -106,19 +107,24 @@ std::vector<OpRow> rows() {
            {{2, 3}, {2, 5, 3}},
            {{1, 1, 1}, {1, 1, 1}},
            {{0, 2, 3}, {2, 5, 3}},
+           {{3, 2, 0}, {2, 5, 0}},
+           {{1100, 2, 16}, {2, 16, 16}},
            {{301, 3, 33}, {3, 17, 33}}}),
       row(
           "layer_norm", "", [](const Inputs& x) { return layer_norm(x[0], x[1], x[2]); },
           with_vectors(2)),
       row(
-          "rms_norm", "", [](const Inputs& x) { return rms_norm(x[0], x[1], real(0.1)); },
-          with_vectors(1)),
+          "rms_norm", "", [](const Inputs& x) { return rms_norm(x[0], x[1]); }, with_vectors(1)),
+      row(
+          "rms_norm", "LargeEpsilon",
+          [](const Inputs& x) { return rms_norm(x[0], x[1], real(0.1)); }, with_vectors(1)),
       row(
           "softmax", "", [](const Inputs& x) { return softmax(x[0]); }, last_axis_shapes),
       row(
           "log_softmax", "", [](const Inputs& x) { return log_softmax(x[0]); }, last_axis_shapes),
       cross_entropy_row("", 0, -1),
       cross_entropy_row("Smoothed", real(0.2), -1),
+      cross_entropy_row("OnlySmoothing", 1, -1),
       cross_entropy_row("IgnoredClass", real(0.1), 0),
       loss_row("binary_cross_entropy", binary_cross_entropy, {-4, 4}, {0, 1}),
       loss_row("mean_squared_error", mean_squared_error, {}, {}),

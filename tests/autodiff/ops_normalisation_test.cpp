@@ -10,7 +10,6 @@ namespace {
 using namespace op_check;
 
 Var apply_layer_norm(Tape&, const std::vector<Var>& x) { return layer_norm(x[0], x[1], x[2]); }
-Var apply_rms_norm(Tape&, const std::vector<Var>& x) { return rms_norm(x[0], x[1]); }
 Var apply_softmax(Tape&, const std::vector<Var>& x) { return softmax(x[0]); }
 Var apply_log_softmax(Tape&, const std::vector<Var>& x) { return log_softmax(x[0]); }
 
@@ -41,7 +40,6 @@ TEST(LayerNorm, AgreesWithItsFormula) {
     if (x.size() > 0) {
       expect_near(layer_norm(x, gain, bias).value(), naive_norm(x, gain, &bias, 1e-5));
     }
-    check_op(apply_layer_norm, {x, gain, bias});
   }
 }
 
@@ -99,7 +97,6 @@ TEST(RmsNorm, AgreesWithItsFormula) {
     SCOPED_TRACE(to_string(shape));
     const Tensor x = random_tensor(shape, 1), gain = random_tensor({shape.back()}, 2);
     if (x.size() > 0) expect_near(rms_norm(x, gain).value(), naive_norm(x, gain, nullptr, 1e-6));
-    check_op(apply_rms_norm, {x, gain});
   }
 }
 
@@ -129,8 +126,6 @@ TEST(Softmax, AgreesWithItsFormula) {
     }
     expect_near(softmax(x).value(), y);
     expect_near(log_softmax(x).value(), log_y);
-    check_op(apply_softmax, {x});
-    check_op(apply_log_softmax, {x});
   }
 }
 

@@ -2,12 +2,14 @@
 #include <array>
 #include <bochner/autodiff/ops/shape.hpp>
 
+#include "autodiff/op_check.hpp"
 #include "autodiff/op_table.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 using Inputs = std::vector<Var>;
+using op_check::error_of;
 
 OpRow row(const char* op, const char* variant, std::function<Var(const Inputs&)> f,
           std::vector<Shapes> shapes) {
@@ -136,15 +138,6 @@ Tensor counting(const Shape& shape) {
   return x;
 }
 
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "nothing thrown";
-}
-
 TEST(Transpose, PutsEveryElementInItsPlace) {
   const Shape shape{3, 17, 2, 35};
   const Tensor x = counting(shape);
@@ -189,34 +182,34 @@ TEST(Shape, GatherAddsGradientsOfRepeatedRows) {
 
 TEST(Shape, ErrorsNameBothShapes) {
   const Var x(counting({2, 3}));
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of([&] {
               reshape(x, {4, 2});
             }),
             "[reshape] sizes differ: x (2, 3), shape (4, 2)");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of([&] {
               concat({x, Var(counting({2, 2}))}, 0);
             }),
             "[concat] shapes differ outside axis 0: (2, 3), (2, 2)");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of([&] {
               masked_fill(x, zeros({2, 2, 3}), 0);
             }),
             "[masked_fill] the mask must broadcast to x: x (2, 3), mask (2, 2, 3)");
-  EXPECT_EQ(message_of([&] { broadcast_to(x, {3}); }),
+  EXPECT_EQ(error_of([&] { broadcast_to(x, {3}); }),
             "[broadcast_to] x does not broadcast to the shape: x (2, 3), shape (3)");
-  EXPECT_EQ(message_of([&] { slice(x, 1, 2, 4); }),
+  EXPECT_EQ(error_of([&] { slice(x, 1, 2, 4); }),
             "[slice] no elements 2 to 4 on axis 1 of x (2, 3)");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of([&] {
               gather(x, {{1}, {2}});
             }),
             "[gather] index 2 is not a row of the table (2, 3)");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of([&] {
               gather(x, {{1}, {-1}});
             }),
             "[gather] index -1 is not a row of the table (2, 3)");
-  EXPECT_EQ(message_of([&] { patches(x, 4, 1); }),
+  EXPECT_EQ(error_of([&] { patches(x, 4, 1); }),
             "[patches] no pieces of length 4 and stride 1 in x (2, 3)");
-  EXPECT_EQ(message_of([&] { transpose(x, {0, 0}); }), "[transpose] axis 0 is given twice");
-  EXPECT_EQ(message_of([&] { transpose(x, {0}); }), "[transpose] an order of 1 axes for x (2, 3)");
+  EXPECT_EQ(error_of([&] { transpose(x, {0, 0}); }), "[transpose] axis 0 is given twice");
+  EXPECT_EQ(error_of([&] { transpose(x, {0}); }), "[transpose] an order of 1 axes for x (2, 3)");
 }
 
 }  // namespace

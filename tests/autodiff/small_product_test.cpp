@@ -20,11 +20,17 @@ TEST(SmallProduct, ARowHasTheSameBitsInEveryTile) {
   for (const std::size_t N : {1, 15, 16, 17, 33, 48, 64, 79}) {
     const std::size_t M = 29;
     const std::vector<real> a = noise(M * K, 1), b = noise(K * N, 2);
-    std::vector<real> all(M * N), row(N);
-    small_product(M, N, K, 1, {a.data(), K, 1}, {b.data(), N, 1}, 0, all.data(), N);
-    for (std::size_t i = 0; i < M; ++i) {
-      small_product(1, N, K, 1, {a.data() + i * K, K, 1}, {b.data(), N, 1}, 0, row.data(), N);
-      for (std::size_t j = 0; j < N; ++j) ASSERT_EQ(row[j], all[i * N + j]) << i << ", " << j;
+    const std::vector<real> before = noise(M * N, 3);
+    for (const real beta : {real(0), real(0.7)}) {
+      const real alpha = 1 + beta;
+      std::vector<real> all = before;
+      small_product(M, N, K, alpha, {a.data(), K, 1}, {b.data(), N, 1}, beta, all.data(), N);
+      for (std::size_t i = 0; i < M; ++i) {
+        std::vector<real> row(before.begin() + i * N, before.begin() + (i + 1) * N);
+        small_product(1, N, K, alpha, {a.data() + i * K, K, 1}, {b.data(), N, 1}, beta, row.data(),
+                      N);
+        for (std::size_t j = 0; j < N; ++j) ASSERT_EQ(row[j], all[i * N + j]) << i << ", " << j;
+      }
     }
   }
 }

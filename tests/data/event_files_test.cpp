@@ -5,6 +5,7 @@
 #include <bochner/data/files/errors.hpp>
 #include <map>
 
+#include "data/batches.hpp"
 #include "data/temporary_folder.hpp"
 
 namespace bochner {
@@ -49,20 +50,21 @@ TEST(EventFiles, PredictEachEventOfOneSequenceOnce) {
   const auto sequences = sequences_of({20});
   const EventFiles files(sequences, {4, 0.25, 1});
   EXPECT_EQ(files.types(), 3u);
-  EXPECT_EQ(files.describe(), "1 sequence, 20 events of 3 types");
+  EXPECT_EQ(files.words(),
+            "1 sequence, 20 events of 3 types  ·  4 examples to train, 2 to validate");
   ASSERT_EQ(files.examples().train, 4u);
   ASSERT_EQ(files.examples().validation, 2u);
-  expect_once(predicted(files.batch(0, 4)), sequences[0], 1, 15);
-  expect_once(predicted(files.batch(4, 4)), sequences[0], 1, 15);  // the next epoch
-  expect_once(predicted(files.validation_batch(0, 2)), sequences[0], 15, 20);
+  expect_once(predicted(training_batch(files, 0, 4)), sequences[0], 1, 15);
+  expect_once(predicted(training_batch(files, 4, 4)), sequences[0], 1, 15);  // the next epoch
+  expect_once(predicted(held_out_batch(files, 0, 2)), sequences[0], 15, 20);
 }
 
 TEST(EventFiles, HoldOutTheLastOfSeveralSequences) {
   const auto sequences = sequences_of({6, 1, 3, 6});
   const EventFiles files(sequences, {10, 0.25, 1});
   ASSERT_EQ(files.examples().train, 2u);  // nothing follows a single event
-  expect_once(predicted(files.validation_batch(0, 1)), sequences[3], 1, 6);
-  const auto times = predicted(files.batch(0, 2));
+  expect_once(predicted(held_out_batch(files, 0, 1)), sequences[3], 1, 6);
+  const auto times = predicted(training_batch(files, 0, 2));
   EXPECT_EQ(times.size(), 7u);
   for (const auto& [time, count] : times) EXPECT_LT(time, sequences[3].times(0, 0));
 }
@@ -74,7 +76,7 @@ TEST(EventFiles, HoldOutOneOfTwoSequences) {
 }
 
 TEST(EventFiles, PadTheEndsOfShorterWindows) {
-  const EventBatch batch = EventFiles(sequences_of({3, 5}), {10, 0, 1}).batch(0, 2);
+  const EventBatch batch = training_batch(EventFiles(sequences_of({3, 5}), {10, 0, 1}), 0, 2);
   ASSERT_EQ(batch.types.shape, (Shape{2, 4}));
   const std::size_t row = batch.next_types.values[3] == -1 ? 0 : 1;
   const std::vector<std::int32_t> next(batch.next_types.values.begin() + 4 * row,

@@ -3,6 +3,8 @@
 #include <bochner/data/event_sequences.hpp>
 #include <cmath>
 
+#include "data/batches.hpp"
+
 namespace bochner {
 namespace {
 
@@ -18,7 +20,7 @@ TEST(HawkesEvents, HaveOneEventInAUnitOfTime) {
 
 TEST(HawkesEvents, TargetsAreTheNextEvents) {
   const HawkesEvents events(small_spec("delayed"), {3, 10, 5});
-  const EventBatch batch = events.batch(2, 4);
+  const EventBatch batch = training_batch(events, 2, 4);
   EXPECT_EQ(batch.types.shape, (Shape{4, 20}));
   for (std::size_t row = 0; row < 4; ++row) {
     for (std::size_t t = 0; t + 1 < 20; ++t) {
@@ -27,8 +29,8 @@ TEST(HawkesEvents, TargetsAreTheNextEvents) {
     }
     EXPECT_GT(batch.next_times(row, 19), batch.times(row, 19));
   }
-  EXPECT_EQ(events.batch(12, 1).times(0, 0), events.batch(12, 2).times(0, 0));
-  EXPECT_EQ(events.validation_batch(1, 3).types.shape, (Shape{2, 20}));
+  EXPECT_EQ(training_batch(events, 12, 1).times(0, 0), training_batch(events, 12, 2).times(0, 0));
+  EXPECT_EQ(held_out_batch(events, 1, 3).types.shape, (Shape{2, 20}));
 }
 
 TEST(HawkesEvents, HaveFingerprintsOfTheirOwn) {
@@ -41,7 +43,7 @@ TEST(HawkesEvents, HaveFingerprintsOfTheirOwn) {
 /// Without excitation every gap is Exp(1) and every type equally likely.
 TEST(EventTruth, OfAPoissonProcessIsKnown) {
   const HawkesEvents events({"exponential", 4, 30, 0, 1}, {3, 10, 5});
-  const EventBatch batch = events.batch(0, 6);
+  const EventBatch batch = training_batch(events, 0, 6);
   const EventTruth truth = event_truth(events.process(), batch, 3);
   double span = 0;
   for (std::size_t i = 0; i < batch.times.size(); ++i)
@@ -54,7 +56,7 @@ TEST(EventTruth, OfAPoissonProcessIsKnown) {
 /// The sums are those of the process followed event by event, however finely the gaps are cut.
 TEST(EventTruth, DoesNotDependOnThePoints) {
   const HawkesEvents events(small_spec("delayed"), {3, 10, 5});
-  const EventBatch batch = events.batch(0, 2);
+  const EventBatch batch = training_batch(events, 0, 2);
   const EventTruth one = event_truth(events.process(), batch, 1);
   const EventTruth many = event_truth(events.process(), batch, 7);
   EXPECT_NEAR(one.time_nats, many.time_nats, 1e-9);

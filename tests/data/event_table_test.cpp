@@ -3,16 +3,13 @@
 #include <bochner/data/event_table.hpp>
 #include <bochner/data/files/errors.hpp>
 
+#include "data/messages.hpp"
+
 namespace bochner {
 namespace {
 
 std::string error_of(const NamedArray& array, const EventColumns& columns = {}) {
-  try {
-    event_tables(array, 3, columns);
-  } catch (const DataError& error) {
-    return error.what();
-  }
-  return "";
+  return message_or_none<DataError>([&] { event_tables(array, 3, columns); });
 }
 
 TEST(EventTable, FindsItsColumns) {

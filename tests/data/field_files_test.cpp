@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 
+#include "data/batches.hpp"
 #include "data/temporary_folder.hpp"
 
 namespace bochner {
@@ -31,7 +32,7 @@ std::filesystem::path write_film(const TemporaryFolder& folder, const std::strin
 std::set<double> training_starts(const FieldFiles& films) {
   std::set<double> starts;
   for (std::uint64_t i = 0; i < films.examples().train; ++i)
-    starts.insert(double(films.batch(i, 1).frames.data()[0]));
+    starts.insert(double(training_batch(films, i, 1).frames.data()[0]));
   return starts;
 }
 
@@ -50,14 +51,14 @@ TEST_F(FieldFilesTest, EveryRunOfFramesOfAFilmIsAnExample) {
   EXPECT_EQ(films.examples().train, 3u + 2);
   EXPECT_EQ(films.examples().validation, 2u);
   EXPECT_EQ(training_starts(films), (std::set<double>{0, 6, 12, 100, 106}));
-  const FieldBatch held_out = films.validation_batch(0, 5);
+  const FieldBatch held_out = held_out_batch(films, 0, 5);
   EXPECT_EQ(to_string(held_out.frames.shape()), "(2, 2, 2, 3)");
   for (std::size_t i = 0; i < 6; ++i) {
     EXPECT_EQ(held_out.frames.data()[i], real(124 + i));
     EXPECT_EQ(held_out.next.data()[i], real(136 + i));
     EXPECT_EQ(held_out.next.data()[6 + i], real(142 + i));
   }
-  EXPECT_EQ(films.batch(1, 2).next, films.batch(1, 2).next);
+  EXPECT_EQ(training_batch(films, 1, 2).next, training_batch(films, 1, 2).next);
 }
 
 TEST_F(FieldFilesTest, NoFrameOfASingleFilmIsOnBothSides) {
@@ -65,7 +66,7 @@ TEST_F(FieldFilesTest, NoFrameOfASingleFilmIsOnBothSides) {
   const FieldFiles films({film}, {.frames = 2, .validation = 0.4});
   EXPECT_EQ(training_starts(films), (std::set<double>{0, 1, 2, 3}));  // frames 0 to 5
   EXPECT_EQ(films.examples().validation, 2u);
-  EXPECT_EQ(films.validation_batch(0, 1).frames.data()[0], real(6));
+  EXPECT_EQ(held_out_batch(films, 0, 1).frames.data()[0], real(6));
   EXPECT_NEAR(films.moments().mean, 2.5, 1e-12);
   EXPECT_NEAR(films.moments().deviation, std::sqrt(35.0 / 12), 1e-12);
   EXPECT_EQ(FieldFiles({film}, {.frames = 2, .validation = 0}).examples().train, 8u);

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "data/batches.hpp"
+
 namespace bochner {
 namespace {
 
@@ -21,15 +23,16 @@ double mean_square(const Tensor& x) {
 TEST(Fields, AreFunctionsOfTheExample) {
   for (const std::string& kind : field_kinds()) {
     const Fields fields(small(kind), {3, 20, 10});
-    const FieldBatch two = fields.batch(4, 2), one = fields.batch(5, 1);
+    const FieldBatch two = training_batch(fields, 4, 2), one = training_batch(fields, 5, 1);
     EXPECT_EQ(to_string(two.frames.shape()), "(2, 5, 12, 10)");
     EXPECT_EQ(to_string(two.next.shape()), "(2, 12, 10)");
     for (std::size_t i = 0; i < one.frames.size(); ++i)
       ASSERT_EQ(two.frames.data()[one.frames.size() + i], one.frames.data()[i]);
     EXPECT_NE(two.frames.data()[0], one.frames.data()[0]);
-    EXPECT_NE(fields.validation_batch(0, 1).frames.data()[0], fields.batch(0, 1).frames.data()[0]);
+    EXPECT_NE(held_out_batch(fields, 0, 1).frames.data()[0],
+              training_batch(fields, 0, 1).frames.data()[0]);
     set_thread_count(3);
-    EXPECT_EQ(fields.batch(4, 2).frames, two.frames);
+    EXPECT_EQ(training_batch(fields, 4, 2).frames, two.frames);
     set_thread_count(0);
   }
 }
@@ -38,7 +41,7 @@ TEST(Fields, StartWithMeanZeroAndVarianceOne) {
   for (const std::string& kind : field_kinds()) {
     FieldSpec spec = small(kind);
     spec.frames = 1;
-    const FieldBatch batch = Fields(spec, {1, 4000, 0}).batch(0, 4000);
+    const FieldBatch batch = training_batch(Fields(spec, {1, 4000, 0}), 0, 4000);
     double sum = 0;
     for (const real value : batch.frames) sum += double(value);
     EXPECT_NEAR(sum / double(batch.frames.size()), 0, 0.05) << kind;
@@ -51,7 +54,8 @@ TEST(Fields, TheNextFrameContinuesTheFilm) {
   for (const std::string& kind : field_kinds()) {
     FieldSpec spec = small(kind), longer = spec;
     ++longer.frames;
-    const FieldBatch film = Fields(spec, {}).batch(0, 1), more = Fields(longer, {}).batch(0, 1);
+    const FieldBatch film = training_batch(Fields(spec, {}), 0, 1),
+                     more = training_batch(Fields(longer, {}), 0, 1);
     for (std::size_t i = 0; i < 120; ++i)
       ASSERT_EQ(film.next.data()[i], more.frames.data()[5 * 120 + i]);
   }
@@ -62,7 +66,7 @@ TEST(Fields, TheNextFrameContinuesTheFilm) {
 TEST(Fields, WithoutDiffusionTheFieldIsCarriedAlong) {
   FieldSpec spec = small("advection_diffusion");
   spec.components = 1, spec.diffusivity = 0;
-  const FieldBatch batch = Fields(spec, {}).batch(0, 20);
+  const FieldBatch batch = training_batch(Fields(spec, {}), 0, 20);
   for (std::size_t b = 0; b < 20; ++b) {
     const real* u = batch.frames.data() + b * 600;
     double above = 0, below = 0;  // least squares of u(2) + u(0) = c u(1)
@@ -90,7 +94,7 @@ TEST(Fields, WithoutDiffusionTheFieldIsCarriedAlong) {
 TEST(Fields, DiffusionAloneDecaysAtTheRateOfTheMode) {
   FieldSpec spec = small("advection_diffusion");
   spec.components = 1, spec.speed = 0, spec.diffusivity = 0.5;
-  const FieldBatch batch = Fields(spec, {}).batch(0, 20);
+  const FieldBatch batch = training_batch(Fields(spec, {}), 0, 20);
   for (std::size_t b = 0; b < 20; ++b) {
     const real* u = batch.frames.data() + b * 600;
     double factor = 0, whole = 0;
@@ -109,7 +113,7 @@ TEST(Fields, DiffusionAloneDecaysAtTheRateOfTheMode) {
 TEST(Fields, PatternsMoveWithoutChange) {
   FieldSpec spec = small("moving_pattern");
   spec.components = 1, spec.frames = 24;
-  const FieldBatch batch = Fields(spec, {}).batch(0, 5);
+  const FieldBatch batch = training_batch(Fields(spec, {}), 0, 5);
   const std::size_t frame = 120;
   for (std::size_t b = 0; b < 5; ++b) {
     const real* u = batch.frames.data() + b * 24 * frame;
@@ -127,7 +131,8 @@ TEST(Fields, PatternsMoveWithoutChange) {
 TEST(Fields, NoiseIsOnWhatIsSeenOnly) {
   FieldSpec spec = small("moving_pattern"), noisy = spec;
   noisy.noise = 0.5;
-  const FieldBatch clean = Fields(spec, {}).batch(0, 10), seen = Fields(noisy, {}).batch(0, 10);
+  const FieldBatch clean = training_batch(Fields(spec, {}), 0, 10),
+                   seen = training_batch(Fields(noisy, {}), 0, 10);
   EXPECT_EQ(clean.next, seen.next);
   const Tensor apart = clean.frames - seen.frames;
   EXPECT_NEAR(mean_square(apart), 0.25, 0.02);

@@ -26,7 +26,8 @@ TEST(Hawkes, MeanRateSolvesItsEquation) {
 TEST(Hawkes, IntensityIsTheSumOverThePast) {
   for (const std::size_t shape : {1, 2, 5}) {
     const HawkesProcess process = two_types(shape);
-    const std::vector<Event> events = simulate(process, 12, ExampleSet{}.held_out(shape));
+    const std::vector<Event> events =
+        simulate(process, 12, draws_of(ExampleSet{}, Split::validation, shape));
     const double end = events.back().time + 3;
     constexpr int steps = 20000;
     HawkesState state(process);
@@ -63,7 +64,8 @@ TEST(Hawkes, RescaledTimesAreExponential) {
     HawkesState state(process);
     std::vector<double> probabilities;
     double now = 0, before = 0;
-    for (const Event& event : simulate(process, 20000, ExampleSet{}.held_out(7 + shape))) {
+    for (const Event& event :
+         simulate(process, 20000, draws_of(ExampleSet{}, Split::validation, 7 + shape))) {
       state.advance(event.time - now);
       now = event.time;
       probabilities.push_back(-std::expm1(before - state.compensator()));
@@ -83,7 +85,8 @@ TEST(Hawkes, RescaledTimesAreExponential) {
 TEST(Hawkes, EventsComeAtTheirMeanRate) {
   for (const std::size_t shape : {1, 4}) {
     const HawkesProcess process = two_types(shape);
-    const std::vector<Event> events = simulate(process, 100000, ExampleSet{}.held_out(shape));
+    const std::vector<Event> events =
+        simulate(process, 100000, draws_of(ExampleSet{}, Split::validation, shape));
     double counts[2] = {};
     for (const Event& event : events) counts[event.type] += 1;
     const std::vector<double> rate = process.mean_rate();
@@ -96,9 +99,9 @@ TEST(Hawkes, EventsComeAtTheirMeanRate) {
 
 TEST(Hawkes, IsAFunctionOfTheDraws) {
   const HawkesProcess process = two_types(2);
-  const auto first = simulate(process, 50, ExampleSet{}.held_out(1));
-  const auto again = simulate(process, 50, ExampleSet{}.held_out(1));
-  const auto other = simulate(process, 50, ExampleSet{}.held_out(2));
+  const auto first = simulate(process, 50, draws_of(ExampleSet{}, Split::validation, 1));
+  const auto again = simulate(process, 50, draws_of(ExampleSet{}, Split::validation, 1));
+  const auto other = simulate(process, 50, draws_of(ExampleSet{}, Split::validation, 2));
   EXPECT_EQ(first[49].time, again[49].time);
   EXPECT_NE(first[49].time, other[49].time);
   for (std::size_t i = 1; i < first.size(); ++i) EXPECT_GT(first[i].time, first[i - 1].time);

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <set>
 
+#include "data/batches.hpp"
+
 namespace bochner {
 namespace {
 
@@ -81,7 +83,7 @@ TEST(ListOps, ValuesAreThoseOfAnotherEvaluator) {
   for (const std::size_t shortest : {4, 30, 300}) {
     const ListOpsSpec spec{shortest, 4 * shortest};
     for (std::uint64_t i = 0; i < 300; ++i) {
-      const LabelledExample example = make_list_ops(spec, examples.held_out(i));
+      const LabelledExample example = make_list_ops(spec, draws_of(examples, Split::validation, i));
       Evaluator evaluate;
       ASSERT_EQ(evaluate(example.tokens), example.label);
       EXPECT_LE(evaluate.depth, 10u);
@@ -104,7 +106,8 @@ TEST(ListOps, HasTheStatisticsOfThePublishedRecipe) {
   double labels[10] = {}, length = 0;
   Evaluator all;
   for (int i = 0; i < count; ++i) {
-    const LabelledExample example = make_list_ops(spec, examples.held_out(std::uint64_t(i)));
+    const LabelledExample example =
+        make_list_ops(spec, draws_of(examples, Split::validation, std::uint64_t(i)));
     labels[example.label] += 1.0 / count;
     length += double(example.tokens.size()) / count;
     all(example.tokens);
@@ -124,7 +127,7 @@ TEST(ListOps, LimitsTheTree) {
   Evaluator all;
   std::size_t longest = 0;
   for (std::uint64_t i = 0; i < 3000; ++i) {
-    const auto tokens = make_list_ops(spec, examples.held_out(i)).tokens;
+    const auto tokens = make_list_ops(spec, draws_of(examples, Split::validation, i)).tokens;
     longest = std::max(longest, tokens.size());
     all(tokens);
   }
@@ -135,7 +138,7 @@ TEST(ListOps, LimitsTheTree) {
 
 TEST(ListOps, BatchesArePaddedAndKnowTheirLengths) {
   const ListOps data({4, 30}, examples);
-  const LabelledBatch batch = data.batch(5, 8);
+  const LabelledBatch batch = training_batch(data, 5, 8);
   const std::size_t T = batch.tokens.shape[1];
   EXPECT_EQ(T, *std::max_element(batch.lengths.begin(), batch.lengths.end()));
   EXPECT_EQ(batch.labels.shape, Shape{8});
@@ -151,9 +154,9 @@ TEST(ListOps, BatchesArePaddedAndKnowTheirLengths) {
 
 TEST(ListOps, PutsAClassTokenInFront) {
   ListOpsSpec spec{4, 30};
-  const LabelledExample plain = make_list_ops(spec, examples.held_out(0));
+  const LabelledExample plain = make_list_ops(spec, draws_of(examples, Split::validation, 0));
   spec.class_token = true;
-  LabelledExample marked = make_list_ops(spec, examples.held_out(0));
+  LabelledExample marked = make_list_ops(spec, draws_of(examples, Split::validation, 0));
   EXPECT_EQ(marked.tokens.front(), list_class);
   marked.tokens.erase(marked.tokens.begin());
   EXPECT_EQ(marked.tokens, plain.tokens);
@@ -166,7 +169,8 @@ TEST(ListOps, RefusesSizesThatNoExpressionHas) {
   EXPECT_THROW(ListOps({18, 30, 3, 3}, examples), std::invalid_argument);
   EXPECT_THROW(ListOps({4, 30, 1, 3}, examples), std::invalid_argument);
   EXPECT_THROW(ListOps({4, 30, 3, 1}, examples), std::invalid_argument);
-  EXPECT_THROW(make_list_ops({9999, 10000, 5, 10}, examples.held_out(0)), DataError);
+  EXPECT_THROW(make_list_ops({9999, 10000, 5, 10}, draws_of(examples, Split::validation, 0)),
+               DataError);
 }
 
 TEST(ListOps, FingerprintsDifferWhereverTheExamplesDo) {

@@ -6,6 +6,8 @@
 #include <bochner/data/pixels.hpp>
 #include <set>
 
+#include "data/batches.hpp"
+
 namespace bochner {
 namespace {
 
@@ -18,18 +20,18 @@ TEST(ImageSequences, PixelsAreTokens) {
   const ImageSequences data(four_images(), 3, 1, false);
   EXPECT_EQ(data.classes(), 3u);
   EXPECT_EQ(data.length(), 2u);
-  const LabelledBatch held_out = data.validation_batch(0, 8);
+  const LabelledBatch held_out = held_out_batch(data, 0, 8);
   EXPECT_THAT(held_out.tokens.values, ElementsAre(255, 31));
   EXPECT_THAT(held_out.labels.values, ElementsAre(1));
   const ImageSequences marked(four_images(), 3, 1, true);
   EXPECT_EQ(marked.length(), 3u);
-  EXPECT_THAT(marked.validation_batch(0, 8).tokens.values, ElementsAre(256, 255, 31));
+  EXPECT_THAT(held_out_batch(marked, 0, 8).tokens.values, ElementsAre(256, 255, 31));
 }
 
 TEST(ImageSequences, AnEpochVisitsEveryTrainingImageOnce) {
   const ImageSequences data(four_images(), 3, 1, false);
   for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
-    const auto tokens = data.batch(3 * epoch, 3).tokens.values;
+    const auto tokens = training_batch(data, 3 * epoch, 3).tokens.values;
     EXPECT_EQ(std::set<int>(tokens.begin(), tokens.end()), (std::set<int>{0, 1, 10, 11, 20, 21}));
   }
 }
@@ -56,7 +58,7 @@ TEST(ImageSequences, FingerprintsDifferWhereverTheExamplesDo) {
 std::vector<std::vector<double>> mean_images(const Shapes& shapes, std::size_t count) {
   std::vector<std::vector<double>> means(4, std::vector<double>(shapes.length()));
   std::vector<double> counts(4);
-  const LabelledBatch batch = shapes.validation_batch(0, count);
+  const LabelledBatch batch = held_out_batch(shapes, 0, count);
   for (std::size_t row = 0; row < count; ++row) {
     const std::size_t label = std::size_t(batch.labels.values[row]);
     ++counts[label];
@@ -70,7 +72,7 @@ std::vector<std::vector<double>> mean_images(const Shapes& shapes, std::size_t c
 
 TEST(Shapes, HaveFourKindsInNoise) {
   const Shapes shapes({.side = 12}, {3, 10, 4000});
-  const LabelledBatch batch = shapes.validation_batch(0, 4000);
+  const LabelledBatch batch = held_out_batch(shapes, 0, 4000);
   EXPECT_THAT(batch.lengths, Each(144u));
   for (int label = 0; label < 4; ++label)
     EXPECT_NEAR(std::count(batch.labels.values.begin(), batch.labels.values.end(), label), 1000,
@@ -100,10 +102,10 @@ TEST(Shapes, CoverAsManyPixelsAsTheirShapes) {
 TEST(Shapes, AreFunctionsOfTheirNumber) {
   const ExampleSet examples{3, 10, 10};
   const Shapes shapes({.side = 12}, examples), marked({12, true}, examples);
-  const LabelledBatch batch = shapes.batch(4, 3), again = shapes.batch(6, 1);
+  const LabelledBatch batch = training_batch(shapes, 4, 3), again = training_batch(shapes, 6, 1);
   EXPECT_TRUE(std::equal(again.tokens.values.begin(), again.tokens.values.end(),
                          batch.tokens.values.begin() + 2 * 144));
-  const auto with_class = marked.batch(6, 1).tokens.values;
+  const auto with_class = training_batch(marked, 6, 1).tokens.values;
   EXPECT_EQ(with_class[0], pixel_class);
   EXPECT_TRUE(
       std::equal(again.tokens.values.begin(), again.tokens.values.end(), with_class.begin() + 1));

@@ -3,8 +3,10 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/series_windows.hpp>
 #include <cmath>
-#include <functional>
 #include <set>
+
+#include "data/batches.hpp"
+#include "data/messages.hpp"
 
 namespace bochner {
 namespace {
@@ -23,15 +25,6 @@ SeriesSpec tiny() {
   spec.lookback = 4, spec.horizon = 2;
   spec.splits = {20, 10, 8};
   return spec;
-}
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(SeriesWindows, EveryWindowWhoseFutureLiesInTheSplit) {
@@ -59,12 +52,12 @@ TEST(SeriesWindows, CountsTheTestWindowsOfThePublishedProtocol) {
 
 TEST(SeriesWindows, ThePastReachesBackIntoTheSplitBefore) {
   const SeriesWindows windows(counting(2, 40), tiny());
-  const SeriesBatch first = windows.batch(Split::test, 0, 1);
+  const SeriesBatch first = batch_in_order(windows, Split::test, 0, 1);
   EXPECT_EQ(first.past, (Tensor{{{26, 27, 28, 29}, {1026, 1027, 1028, 1029}}}));
   EXPECT_EQ(first.future, (Tensor{{{30, 31}, {1030, 1031}}}));
-  const SeriesBatch last = windows.batch(Split::test, 6, 1);
+  const SeriesBatch last = batch_in_order(windows, Split::test, 6, 1);
   EXPECT_EQ(last.future, (Tensor{{{36, 37}, {1036, 1037}}}));
-  const SeriesBatch training = windows.batch(Split::train, 14, 1);
+  const SeriesBatch training = batch_in_order(windows, Split::train, 14, 1);
   EXPECT_EQ(training.past(0, 0, 0), 14);
   EXPECT_EQ(training.future(0, 0, 1), 19);
 }
@@ -75,7 +68,7 @@ TEST(SeriesWindows, StrideLeavesWindowsOut) {
   const SeriesWindows windows(counting(1, 40), spec);
   EXPECT_EQ(windows.examples(Split::train), 5u);
   EXPECT_EQ(windows.examples(Split::validation), 3u);
-  EXPECT_EQ(windows.batch(Split::validation, 2, 1).future, (Tensor{{{26, 27}}}));
+  EXPECT_EQ(batch_in_order(windows, Split::validation, 2, 1).future, (Tensor{{{26, 27}}}));
 }
 
 TEST(SeriesWindows, FractionsAreOfAllRows) {
@@ -92,12 +85,12 @@ TEST(SeriesWindows, EveryEpochVisitsEveryWindowInAnotherOrder) {
   std::vector<std::vector<real>> orders;
   for (const std::uint64_t epoch : {0, 1}) {
     orders.emplace_back();
-    const SeriesBatch batch = windows.training_batch(15 * epoch, 15);
+    const SeriesBatch batch = training_batch(windows, 15 * epoch, 15);
     for (std::size_t i = 0; i < 15; ++i) orders.back().push_back(batch.past(i, 0, 0));
     EXPECT_EQ(std::set<real>(orders.back().begin(), orders.back().end()).size(), 15u);
   }
   EXPECT_NE(orders[0], orders[1]);
-  EXPECT_EQ(windows.training_batch(17, 1).past(0, 0, 0), orders[1][2]);
+  EXPECT_EQ(training_batch(windows, 17, 1).past(0, 0, 0), orders[1][2]);
 }
 
 TEST(SeriesWindows, StatisticsKnowTheTrainingRowsOnly) {
@@ -124,19 +117,19 @@ TEST(SeriesWindows, ASplitWithoutRowsHasNoWindows) {
 TEST(SeriesWindows, SaysWhatDoesNotFit) {
   SeriesSpec spec = tiny();
   spec.splits = {20, 10, 11};
-  EXPECT_EQ(error_of([&] { SeriesWindows(counting(1, 40), spec); }),
+  EXPECT_EQ(message_of<std::exception>([&] { SeriesWindows(counting(1, 40), spec); }),
             "data.splits need 41 rows, there are 40");
   spec.splits = {20, 1, 8};
-  EXPECT_EQ(error_of([&] { SeriesWindows(counting(1, 40), spec); }),
+  EXPECT_EQ(message_of<std::exception>([&] { SeriesWindows(counting(1, 40), spec); }),
             "the validation split has 1 rows, too few for data.lookback = 4 and data.horizon = 2; "
             "shorten them or change data.splits");
   spec.splits = {5, 10, 8};
-  EXPECT_EQ(error_of([&] { SeriesWindows(counting(1, 40), spec); }),
+  EXPECT_EQ(message_of<std::exception>([&] { SeriesWindows(counting(1, 40), spec); }),
             "the training split has 5 rows, too few for data.lookback = 4 and data.horizon = 2; "
             "shorten them or change data.splits");
   const SeriesWindows windows(counting(1, 40), tiny());
-  EXPECT_EQ(error_of([&] { windows.batch(Split::test, 6, 2); }),
-            "[series] windows 6 to 8 of 7 in the test split do not exist");
+  EXPECT_EQ(message_of<std::exception>([&] { batch_in_order(windows, Split::test, 6, 2); }),
+            "[dataset] examples 6 to 8 of 7 in the test split do not exist");
 }
 
 }  // namespace

@@ -1,12 +1,13 @@
 #pragma once
 
-#include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
+
+#include "data/messages.hpp"
 
 namespace bochner {
 
@@ -32,17 +33,5 @@ class TemporaryFolder {
  private:
   std::filesystem::path path_;
 };
-
-/// The message of the exception of type Error that `action` throws.
-template <class Error, class Action>
-std::string message_of(const Action& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return "";
-}
 
 }  // namespace bochner

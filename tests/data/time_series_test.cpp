@@ -2,23 +2,15 @@
 
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/time_series.hpp>
-#include <functional>
 #include <limits>
+
+#include "data/messages.hpp"
 
 namespace bochner {
 namespace {
 
 NamedArray table() {
   return {xt::xarray<double>{{0, 5, 1}, {10, 6, 2}, {20, 7, 4}, {50, 8, 8}}, {"time", "a", "b"}, 0};
-}
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const DataError& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(TimeSeries, TakesColumnsApart) {
@@ -44,22 +36,22 @@ TEST(TimeSeries, WithoutNamesEveryColumnIsAVariate) {
 }
 
 TEST(TimeSeries, SaysWhatIsWrong) {
-  EXPECT_EQ(error_of([] { time_series(table(), {"c"}); }),
+  EXPECT_EQ(message_of<DataError>([] { time_series(table(), {"c"}); }),
             "no column is called \"c\"; there are: time, a, b");
   NamedArray broken = table();
   broken.values(2, 1) = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(error_of([&] { time_series(broken); }),
+  EXPECT_EQ(message_of<DataError>([&] { time_series(broken); }),
             "row 3, column a: a series needs finite numbers; fill in what is missing or choose "
             "other columns");
   broken = table();
   broken.values(3, 0) = 20;
-  EXPECT_EQ(error_of([&] { time_series(broken); }),
+  EXPECT_EQ(message_of<DataError>([&] { time_series(broken); }),
             "row 4, column time: time must go on from row to row; sort the rows");
-  EXPECT_EQ(error_of([] {
+  EXPECT_EQ(message_of<DataError>([] {
               time_series({xt::xarray<double>{1, 2}, {}});
             }),
             "a series is a table of rows and columns, not an array of 1 axes");
-  EXPECT_EQ(error_of([] {
+  EXPECT_EQ(message_of<DataError>([] {
               time_series({xt::zeros<double>({2, 1}), {"time"}, 0});
             }),
             "there is no column of numbers besides the time");

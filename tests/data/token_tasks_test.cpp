@@ -6,6 +6,9 @@
 #include <map>
 #include <set>
 
+#include "data/batches.hpp"
+#include "data/messages.hpp"
+
 namespace bochner {
 namespace {
 
@@ -13,7 +16,9 @@ using testing::HasSubstr;
 
 constexpr std::uint64_t seed = 3;
 
-Draws draws_of(std::uint64_t index) { return ExampleSet{seed, 1000, 1000}.held_out(index); }
+Draws draws_of(std::uint64_t index) {
+  return draws_of(ExampleSet{seed, 1000, 1000}, Split::validation, index);
+}
 
 std::vector<std::size_t> answers(const Questions& questions) {
   std::vector<std::size_t> places;
@@ -148,21 +153,17 @@ TEST(TokenTasks, ExistAtTheirSmallestSizesAndNotBelow) {
 }
 
 TEST(TokenTasks, SayWhatIsTooSmall) {
-  try {
-    TokenTasks({"multi_query_recall", 200, 128, 64}, {});
-    FAIL();
-  } catch (const std::invalid_argument& error) {
-    EXPECT_STREQ(error.what(),
-                 "[token_tasks] data.length = 200: multi_query_recall of 64 items needs at least "
-                 "255");
-  }
+  EXPECT_EQ(message_of<std::invalid_argument>([] {
+              TokenTasks({"multi_query_recall", 200, 128, 64}, {});
+            }),
+            "[token_tasks] data.length = 200: multi_query_recall of 64 items needs at least 255");
   EXPECT_THROW(TokenTasks({"forget", 200, 128, 64}, {}), std::invalid_argument);
 }
 
 TEST(TokenTasks, BatchesHoldTheSequencesAndAskForAnswersOnly) {
   const TokenTaskSpec spec{"copy", 10, 7};
   const TokenTasks tasks(spec, {seed, 100, 5});
-  const Batch batch = tasks.validation_batch(1, 3);
+  const Batch batch = held_out_batch(tasks, 1, 3);
   ASSERT_EQ(batch.inputs.shape, (Shape{2, 10}));
   for (std::size_t row = 0; row < 2; ++row) {
     const Questions questions = make_questions(spec, draws_of(3 + row));
@@ -178,10 +179,10 @@ TEST(TokenTasks, TrainOnEveryTokenWhereThatIsWanted) {
   TokenTaskSpec spec{"copy", 10, 7};
   spec.only_answers = false;
   const TokenTasks tasks(spec, {seed, 100, 5});
-  const Batch batch = tasks.batch(0, 1);
+  const Batch batch = training_batch(tasks, 0, 1);
   for (std::size_t t = 0; t + 1 < 10; ++t)
     EXPECT_EQ(batch.targets.values[t], batch.inputs.values[t + 1]);
-  EXPECT_EQ(tasks.validation_batch(0, 1).targets.values[0], TokenTasks::not_asked);
+  EXPECT_EQ(held_out_batch(tasks, 0, 1).targets.values[0], TokenTasks::not_asked);
 }
 
 TEST(TokenTasks, FingerprintsDifferWhereverTheExamplesDo) {

@@ -6,6 +6,7 @@
 #include <bochner/data/windows.hpp>
 #include <set>
 
+#include "data/batches.hpp"
 #include "data/temporary_folder.hpp"
 
 namespace bochner {
@@ -64,24 +65,24 @@ TEST_F(Windows, SplitsAsTheReferenceDoes) {
   const auto data = windows(1115, 8);
   EXPECT_EQ(data.train_bytes(), 1003u);
   EXPECT_EQ(data.validation_bytes(), 112u);
-  EXPECT_EQ(data.examples_per_epoch(), 1002u / 8 - 1);
-  EXPECT_EQ(data.validation_examples(), 111u / 8);
+  EXPECT_EQ(data.examples(Split::train), 1002u / 8 - 1);
+  EXPECT_EQ(data.examples(Split::validation), 111u / 8);
 }
 
 TEST_F(Windows, MayLeaveOutTheValidation) {
   const auto data = windows(1115, 8, 0);
   EXPECT_EQ(data.train_bytes(), 1115u);
-  EXPECT_EQ(data.validation_examples(), 0u);
-  EXPECT_EQ(data.validation_batches(4), 0u);
+  EXPECT_EQ(data.examples(Split::validation), 0u);
+  EXPECT_EQ(data.batches(Split::validation, 4), 0u);
 }
 
 TEST_F(Windows, EveryEpochVisitsDistinctWindowsOfTheTrainingPart) {
   const auto data = windows(3000, 16);
-  const auto count = data.examples_per_epoch();
+  const auto count = data.examples(Split::train);
   std::set<std::uint64_t> offsets;
   std::set<std::vector<std::uint64_t>> orders;
   for (std::uint64_t epoch = 0; epoch < 8; ++epoch) {
-    auto visited = places(data.batch(epoch * count, count));
+    auto visited = places(training_batch(data, epoch * count, count));
     const auto first = *std::ranges::min_element(visited);
     auto order = visited;
     for (auto& place : order) place -= first;
@@ -98,26 +99,26 @@ TEST_F(Windows, EveryEpochVisitsDistinctWindowsOfTheTrainingPart) {
 
 TEST_F(Windows, TheNumberOfTheExampleIsTheWholeState) {
   const auto data = windows(1000, 16), again = windows(1000, 16);
-  const auto count = data.examples_per_epoch();
+  const auto count = data.examples(Split::train);
   ASSERT_EQ(count, 55u);
-  const auto all = places(data.batch(0, 3 * count));
+  const auto all = places(training_batch(data, 0, 3 * count));
   for (const std::size_t size : {1, 7, 64}) {
     std::vector<std::uint64_t> pieces;
     for (std::uint64_t first = 0; first < 3 * count; first += size)
       for (const auto place :
-           places(again.batch(first, std::min<std::uint64_t>(size, 3 * count - first))))
+           places(training_batch(again, first, std::min<std::uint64_t>(size, 3 * count - first))))
         pieces.push_back(place);
     EXPECT_EQ(pieces, all) << size;
   }
 }
 
 TEST_F(Windows, SeedsChangeTheOrder) {
-  EXPECT_NE(places(windows(1000, 16, 0.1, 1).batch(0, 20)),
-            places(windows(1000, 16, 0.1, 2).batch(0, 20)));
+  EXPECT_NE(places(training_batch(windows(1000, 16, 0.1, 1), 0, 20)),
+            places(training_batch(windows(1000, 16, 0.1, 2), 0, 20)));
 }
 
 TEST_F(Windows, ShapesAreBatchByLength) {
-  const auto batch = windows(1000, 16).batch(5, 3);
+  const auto batch = training_batch(windows(1000, 16), 5, 3);
   EXPECT_EQ(batch.inputs.shape, (Shape{3, 16}));
   EXPECT_EQ(batch.targets.shape, (Shape{3, 16}));
   EXPECT_EQ(batch.inputs.values.size(), 48u);
@@ -126,31 +127,32 @@ TEST_F(Windows, ShapesAreBatchByLength) {
 
 TEST_F(Windows, ValidationCoversEveryWindowOnceInOrder) {
   const auto data = windows(1000, 7, 0.25);
-  ASSERT_EQ(data.validation_examples(), 249u / 7);
+  ASSERT_EQ(data.examples(Split::validation), 249u / 7);
   for (const std::size_t size : {1, 8, 35, 100}) {
     std::vector<std::uint64_t> visited;
-    for (std::uint64_t i = 0; i < data.validation_batches(size); ++i)
-      for (const auto place : places(data.validation_batch(i, size))) visited.push_back(place);
+    for (std::uint64_t i = 0; i < data.batches(Split::validation, size); ++i)
+      for (const auto place : places(held_out_batch(data, i, size))) visited.push_back(place);
     ASSERT_EQ(visited.size(), 35u) << size;
     for (std::size_t i = 0; i < visited.size(); ++i) EXPECT_EQ(visited[i], 750 + 7 * i);
   }
-  EXPECT_EQ(data.validation_batch(4, 8).inputs.shape, (Shape{3, 7}));
-  EXPECT_THROW(data.validation_batch(5, 8), std::invalid_argument);
-  EXPECT_THROW(data.validation_batches(0), std::invalid_argument);
+  EXPECT_EQ(held_out_batch(data, 4, 8).inputs.shape, (Shape{3, 7}));
+  EXPECT_THROW(held_out_batch(data, 5, 8), std::invalid_argument);
+  EXPECT_THROW(data.batches(Split::validation, 0), std::invalid_argument);
 }
 
 TEST_F(Windows, SmallestSplitsGiveOneExample) {
   for (std::size_t bytes = 18; bytes < 60; ++bytes) {
     const auto data = windows(bytes, 8, 0.5);
-    for (const auto place : places(data.batch(0, 20))) EXPECT_LE(place + 9, data.train_bytes());
-    EXPECT_EQ(data.examples_per_epoch(), std::max<std::uint64_t>(1, (bytes / 2 - 1) / 8 - 1));
+    for (const auto place : places(training_batch(data, 0, 20)))
+      EXPECT_LE(place + 9, data.train_bytes());
+    EXPECT_EQ(data.examples(Split::train), std::max<std::uint64_t>(1, (bytes / 2 - 1) / 8 - 1));
   }
 }
 
 TEST_F(Windows, BytesAbove127StayPositive) {
   const auto file = folder.write("high", std::string(100, '\xff'));
   const ByteWindows data(ByteCorpus({file}), 4, 0.5, 1);
-  EXPECT_EQ(data.batch(0, 1).inputs.values, std::vector<std::int32_t>(4, 255));
+  EXPECT_EQ(training_batch(data, 0, 1).inputs.values, std::vector<std::int32_t>(4, 255));
 }
 
 TEST_F(Windows, SplitsThatAreTooSmallNameTheNeededSize) {

@@ -62,7 +62,8 @@ Fit fit(DensitySpec spec, Kernel target, double reach) {
   const auto density = make_density(spec);
   initialize(*density, 1);
   const double before = relative_error(*density, target, reach, spec.dim);
-  const auto adam = make_optimizer({.kind = "adam"}, parameters_of(*density));
+  const auto adam =
+      make_optimizer({.kind = "adam", .beta2 = 0.999, .weight_decay = 0}, parameters_of(*density));
   const Tensor lag = lags_within(reach, 64, spec.dim, 71), wanted = target_at(target, lag);
   constexpr std::size_t steps = 600;
   for (std::size_t step = 0; step < steps; ++step) {

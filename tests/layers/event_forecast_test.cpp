@@ -13,6 +13,7 @@ TEST(EventForecast, OfConstantIntensitiesIsKnown) {
   spec.types = 3;
   spec.length = 5;
   spec.stack.blocks = 1;
+  spec.stack.positions = "none";
   spec.stack.block.width = 8;
   spec.stack.block.mixer.kind = "softmax";
   spec.stack.block.mixer.heads = 2;

@@ -35,12 +35,13 @@ EventModelSpec small_spec(const std::string& kind, const std::string& use,
   EventModelSpec spec;
   spec.types = 3;
   spec.length = 7;
-  spec.positions = kind == "none" ? "learned" : "none";
+  spec.stack.positions = kind == "none" ? "learned" : "none";
   spec.time.kind = kind;
   spec.time.use = use;
   spec.time.m = use == "rotate" ? 2 : 3;
   spec.time.longest = 20;
   spec.time.density.draws = "iid";
+  spec.time.density.log_scale = -1;
   spec.stack.blocks = 1;
   spec.stack.block.width = 8;
   spec.stack.block.expansion = 2;
@@ -126,7 +127,7 @@ TEST(EventModel, NatsAreThoseOfTheUnitOfTheData) {
 /// Exact attention of rotated queries and keys, and decay by gaps, see lags only.
 TEST(EventModel, OfLagsDoesNotSeeTheHour) {
   EventModelSpec decayed = small_spec("none", "concatenate", "linear");
-  decayed.positions = "none";
+  decayed.stack.positions = "none";
   decayed.stack.block.mixer.time_kernel.kind = "decay";
   const auto outlooks = [](const EventModelSpec& spec) {
     EventModel model(spec);

@@ -1,5 +1,5 @@
 #include <bochner/layers/features/closed_forms.hpp>
-#include <bochner/layers/features/clusters.hpp>
+#include <bochner/layers/features/k_means.hpp>
 #include <numbers>
 
 #include "layers/features_check.hpp"
@@ -128,6 +128,7 @@ TEST(KMeans, FindsSeparateClusters) {
     for (std::size_t e = 0; e < d; ++e) sum += clusters.centres[r * d + e];
     EXPECT_NEAR(sum, 5, 0.2);
   }
+  for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(clusters.labels[i], clusters.labels[i % 3]);
 }
 
 /// Queries and keys in two clusters each, at opposite signs: far less error than positive features.

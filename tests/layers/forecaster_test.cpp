@@ -17,6 +17,7 @@ ForecasterSpec tiny(const std::string& backbone) {
   spec.patch = {3, 2};
   spec.stack.blocks = 1;
   spec.stack.block.width = 4, spec.stack.block.expansion = 2;
+  spec.stack.block.mixer.kind = "linear";
   spec.stack.block.mixer.heads = 2, spec.stack.block.mixer.features.m = 5;
   return spec;
 }
@@ -47,7 +48,7 @@ std::vector<Variant> variants() {
       {"softmax attention", changed("attention",
                                     [](ForecasterSpec& spec) {
                                       spec.stack.block.mixer.kind = "softmax";
-                                      spec.positions = "rotary";
+                                      spec.stack.positions = "rotary";
                                     })},
   };
 }
@@ -147,7 +148,8 @@ TEST(Forecaster, ALinearOneContinuesSumsOfSinusoids) {
     }
     return x;
   };
-  const auto adam = make_optimizer({.kind = "adam"}, parameters_of(model));
+  const auto adam =
+      make_optimizer({.kind = "adam", .beta2 = 0.999, .weight_decay = 0}, parameters_of(model));
   for (std::size_t step = 0; step < 1500; ++step) {
     adam->zero_gradients();
     Tape tape;

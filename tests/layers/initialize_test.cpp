@@ -67,6 +67,7 @@ TEST(Initialize, GivesEmbeddingsTheirDeviation) {
 TEST(Initialize, LeavesGainsAndDensitiesAsConstructed) {
   LanguageModelSpec spec;
   spec.blocks = 1;
+  spec.block.mixer.kind = "linear";
   LanguageModel model(spec);
   initialize(model, 1);
   EXPECT_EQ(value_of(model, "norm.gain"), filled({128}, 1));

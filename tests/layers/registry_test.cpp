@@ -5,25 +5,60 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-struct Sum {
-  double value;
-};
 struct Spec {
   double base = 1;
-  Options own = {};
+  OwnSpecs own = {};
+};
+struct Sum {
+  double value;
+  explicit Sum(const Spec& spec) : value(spec.base) {}
+};
+
+/// A kind of a user's, with keys of every type that its Spec may have.
+struct ShiftSpec {
+  double by = 2;
+  std::size_t times = 3;
+  bool down = false;
+  std::string unit = "one";
+  std::vector<double> more = {};
+};
+void describe(Keys& keys, ShiftSpec& spec) {
+  keys("by", spec.by, above(0), "what is added");
+  keys("times", spec.times, "how often");
+  keys("down", spec.down, "taken away");
+  keys("unit", spec.unit, one_of({"one", "ten"}), "of what is added");
+  keys("more", spec.more, "added once");
+}
+struct Shifted : Sum {
+  Shifted(const Spec& spec, const ShiftSpec& own) : Sum(spec) {
+    value += (own.down ? -1 : 1) * own.by * double(own.times) * (own.unit == "ten" ? 10 : 1);
+    for (const double number : own.more) value += number;
+  }
 };
 
 Registry<Sum, Spec> sums() {
-  Registry<Sum, Spec> registry(
-      "sum", {{"plain", [](const Spec& spec) { return std::make_unique<Sum>(Sum{spec.base}); }}});
-  registry.add(
-      "shifted",
-      [](const Spec& spec) {
-        return std::make_unique<Sum>(Sum{spec.base + spec.own.at("by") * spec.own.at("times")});
-      },
-      {{"by", 2, "what is added"}, {"times", 3, "how often"}});
+  Registry<Sum, Spec> registry("sum", {{"plain", make<Sum>}});
+  registry.add("shifted", make<Shifted, ShiftSpec>);
   return registry;
 }
+
+/// What is said of every key, and the values of the doubles.
+struct Listing : Keys {
+  std::vector<Key> all;
+  std::vector<double> numbers;
+  void on_key(const Key& key) override {
+    all.push_back(key);
+    if (const auto* number = std::get_if<double*>(&key.member)) numbers.push_back(**number);
+  }
+};
+
+/// Sets what is a double or a flag.
+struct Setting : Keys {
+  void on_key(const Key& key) override {
+    if (const auto* number = std::get_if<double*>(&key.member)) **number = 10;
+    if (const auto* flag = std::get_if<bool*>(&key.member)) **flag = true;
+  }
+};
 
 TEST(Registry, MakesWhatIsNamed) {
   auto registry = sums();
@@ -33,32 +68,41 @@ TEST(Registry, MakesWhatIsNamed) {
             "[sum] no sum is called \"sifted\"; there are: plain, shifted");
 }
 
-TEST(Registry, GivesOptionsTheirInitialValues) {
+TEST(Registry, GivesOwnSpecsTheirInitialValues) {
   auto registry = sums();
   EXPECT_EQ(registry.make("shifted", {1})->value, 7);
-  EXPECT_EQ(registry.make("shifted", {1, {{"by", 10}}})->value, 31);
-  ASSERT_EQ(registry.options().size(), 2u);
-  EXPECT_EQ(registry.options()[1].name, "times");
-  EXPECT_EQ(registry.options()[1].doc, "how often");
+  Spec spec;
+  spec.own.of<ShiftSpec>() = {.by = 10, .unit = "ten", .more = {0.5, 0.25}};
+  EXPECT_EQ(registry.make("shifted", spec)->value, 301.75);
+  const Spec copy = spec;
+  spec.own.of<ShiftSpec>().times = 1;
+  EXPECT_EQ(registry.make("shifted", copy)->value, 301.75);
+}
+
+TEST(Registry, DescribesOwnSpecsOfAllKinds) {
+  auto registry = sums();
+  Spec spec;
+  Listing listing;
+  registry.describe_own(listing, spec.own);
+  ASSERT_EQ(listing.all.size(), 5u);
+  EXPECT_EQ(listing.all[1].name, "times");
+  EXPECT_EQ(listing.all[1].words, "how often");
+  EXPECT_EQ(listing.all[1].bounds.range.lowest, 0) << "a count is not negative";
+  EXPECT_EQ(listing.numbers, std::vector<double>{2});
+  Setting setting;
+  registry.describe_own(setting, spec.own);
+  EXPECT_EQ(registry.make("shifted", spec)->value, 1 - 30);
 }
 
 TEST(Registry, ReplacesANameThatExists) {
   auto registry = sums();
-  registry.add("shifted", [](const Spec&) { return std::make_unique<Sum>(Sum{9}); });
+  registry.add("shifted", [](const Spec&) { return std::make_unique<Sum>(Spec{9}); });
   EXPECT_EQ(registry.make("shifted", {})->value, 9);
-  EXPECT_TRUE(registry.options().empty());
+  Listing listing;
+  Spec spec;
+  registry.describe_own(listing, spec.own);
+  EXPECT_TRUE(listing.all.empty());
   EXPECT_EQ(registry.names().size(), 2u);
-}
-
-struct Bare {};
-
-TEST(Registry, RefusesOptionsWithoutAPlaceForThem) {
-  Registry<Sum, Bare> registry("sum", {});
-  const auto factory = [](const Bare&) { return std::make_unique<Sum>(); };
-  EXPECT_EQ(op_check::error_of([&] {
-              registry.add("own", factory, {{"by", 2, ""}});
-            }),
-            "[sum] \"own\" cannot have options");
 }
 
 }  // namespace

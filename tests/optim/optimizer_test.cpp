@@ -84,18 +84,19 @@ struct GoldenCase {
 std::ostream& operator<<(std::ostream& out, const GoldenCase& c) { return out << c.name; }
 
 const std::vector<GoldenCase> cases = {
-    {"sgd", {.kind = "sgd"}},
-    {"sgd_decay", {.kind = "sgd", .weight_decay = 0.125}},
-    {"sgd_momentum", {.kind = "sgd", .momentum = 0.75}},
+    {"sgd", {.kind = "sgd", .momentum = 0, .weight_decay = 0}},
+    {"sgd_decay", {.kind = "sgd", .momentum = 0, .weight_decay = 0.125}},
+    {"sgd_momentum", {.kind = "sgd", .momentum = 0.75, .weight_decay = 0}},
     {"sgd_nesterov",
      {.kind = "sgd", .momentum = 0.75, .nesterov = true, .weight_decay = 0.125},
      true},
-    {"adam", {.kind = "adam"}},
+    {"adam", {.kind = "adam", .beta2 = 0.999, .weight_decay = 0}},
     {"adam_decay", {.kind = "adam", .beta2 = 0.95, .weight_decay = 0.125}},
     {"adamw", {.kind = "adamw", .beta2 = 0.95, .weight_decay = 0.125}},
-    {"adamw_gaps", {.kind = "adamw", .weight_decay = 0.125}, true},
+    {"adamw_gaps", {.kind = "adamw", .beta2 = 0.999, .weight_decay = 0.125}, true},
     {"adamw_groups",
      {.kind = "adamw",
+      .beta2 = 0.999,
       .weight_decay = 0.125,
       .groups = {{.match = "*.time_kernel.*", .lr_factor = 0.25},
                  {.match = "*.bias", .weight_decay = 0.25}}}},
@@ -127,8 +128,8 @@ const std::vector<NamedShape> uneven = {
 };
 
 const std::vector<OptimizerSpec> all_kinds = {
-    {.kind = "sgd", .weight_decay = 0.1},
-    {.kind = "sgd", .momentum = 0.9, .nesterov = true},
+    {.kind = "sgd", .momentum = 0, .weight_decay = 0.1},
+    {.kind = "sgd", .momentum = 0.9, .nesterov = true, .weight_decay = 0},
     {.kind = "adam", .weight_decay = 0.1},
     {.kind = "adamw", .weight_decay = 0.1},
 };
@@ -174,7 +175,6 @@ TEST(Optimizer, ContinuesToTheSameBitsFromItsState) {
       if (step == 3) {
         for (std::size_t i = 0; i < restored.size(); ++i) restored[i].assign(parameters[i].value());
         copy(optimizer->state(), fresh->state());
-        fresh->set_steps(optimizer->steps());
       }
       set_normal_gradients(parameters, step);
       optimizer->step(0.01);
@@ -183,7 +183,7 @@ TEST(Optimizer, ContinuesToTheSameBitsFromItsState) {
       fresh->step(0.01);
     }
     EXPECT_EQ(all_values(restored), all_values(parameters)) << spec.kind;
-    EXPECT_EQ(fresh->steps(), 6u);
+    EXPECT_EQ(*fresh->state()[0].tensor, *optimizer->state()[0].tensor) << spec.kind;
   }
 }
 
@@ -197,7 +197,7 @@ TEST(Optimizer, NamesItsState) {
                          "adamw.first_moment/head", "adamw.second_moment/blocks.0.query.weight",
                          "adamw.second_moment/head"));
   EXPECT_EQ(adamw->state()[1].tensor->shape(), (Shape{2, 3}));
-  EXPECT_EQ(make_optimizer({.kind = "sgd"}, parameters.named())->state().size(), 1u);
+  EXPECT_EQ(make_optimizer({.kind = "sgd", .momentum = 0}, parameters.named())->state().size(), 1u);
 }
 
 TEST(Optimizer, LeavesParametersWithoutGradientAlone) {
@@ -218,7 +218,6 @@ TEST(Optimizer, LeavesParametersWithoutGradientAlone) {
     for (std::size_t i = 1; i < before.size(); ++i)
       EXPECT_EQ(*optimizer->state()[i].tensor == before[i], i % 2 == 0) << spec.kind << i;
     EXPECT_EQ(*optimizer->state()[0].tensor, (Tensor{real(2), real(1)}));
-    EXPECT_EQ(optimizer->steps(), 2u);
   }
 }
 
@@ -270,7 +269,7 @@ void expect_refused(const OptimizerSpec& spec, const std::string& message) {
 TEST(Optimizer, RefusesWhatMakesNoSense) {
   expect_refused({.kind = "adamm"}, "no kind \"adamm\"; choose sgd, adam or adamw");
   expect_refused({.kind = "sgd", .momentum = 1}, "momentum = 1");
-  expect_refused({.kind = "sgd", .nesterov = true}, "nesterov");
+  expect_refused({.kind = "sgd", .momentum = 0, .nesterov = true}, "nesterov");
   expect_refused({.beta1 = 1}, "beta1 = 1");
   expect_refused({.beta2 = -0.5}, "beta2 = -0.5");
   expect_refused({.epsilon = 0}, "epsilon = 0");
@@ -285,7 +284,7 @@ TEST(Optimizer, RefusesABadStep) {
   parameters[0].assign(zeros({3, 2}));
   EXPECT_THAT([&] { optimizer->step(0.1); },
               ThrowsMessage<std::invalid_argument>(HasSubstr("a has changed its shape to (3, 2)")));
-  EXPECT_EQ(optimizer->steps(), 0u);
+  EXPECT_EQ(*optimizer->state()[0].tensor, (Tensor{real(0)}));
 }
 
 TEST(Optimizer, RefusesAParameterListedTwice) {

@@ -3,9 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <bochner/train/config/config.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 
 namespace bochner {
 
@@ -41,23 +42,23 @@ validate = { every = "250" }
 checkpoint = { every = "5min", keep_last = 2, keep_best = 1 }
 )";
 
-inline NameList names(std::vector<std::string> list) {
-  return [list] { return list; };
+/// All keys, some of them with other choices.
+inline ParameterTable parameters_with(const std::map<std::string, NameList>& choices) {
+  std::vector<ParameterRow> rows = registered_parameters().rows();
+  for (ParameterRow& row : rows)
+    if (choices.contains(row.name)) row.bounds.choices = choices.at(row.name);
+  return ParameterTable(rows, registered_parameters().checks());
 }
 
-inline ParameterTable extended_parameters() {
-  return standard_parameters({.features = names({"positive", "wpff"}),
-                              .densities = names({"gaussian", "flow"}),
-                              .draws = names({"iid", "orthogonal", "sobol"})});
+inline Config parse(const std::string& text, ParameterTable table = registered_parameters()) {
+  return parse_config(text, "bad.toml", std::move(table));
 }
-
-inline Config parse(const std::string& text) { return parse_config(text, "bad.toml"); }
 
 /// The message of the first mistake in the text, or "" without one.
-inline std::string error_in(const std::string& text,
-                            const std::vector<std::string>& settings = {}) {
+inline std::string error_in(const std::string& text, const std::vector<std::string>& settings = {},
+                            const ParameterTable& table = registered_parameters()) {
   try {
-    Config config = parse(text);
+    Config config = parse(text, table);
     for (const std::string& setting : settings) apply_set(config, setting);
     validate(config);
   } catch (const ConfigError& error) {

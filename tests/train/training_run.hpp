@@ -3,6 +3,7 @@
 
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/train/run/loop.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
 #include <csignal>
 #include <cstring>
 #include <functional>
@@ -52,6 +53,12 @@ inline Config tiny_config(const std::filesystem::path& text,
   for (const std::string& set : sets) apply_set(config, set);
   validate(config);
   return config;
+}
+
+/// Training without a run.
+inline void train(const Config& config, Task& task, std::uint64_t steps) {
+  Trainer trainer(config, task, steps);
+  for (std::uint64_t step = 0; step < steps; ++step) trainer.step();
 }
 
 /// Calls `action` when a leg has made its `steps`-th update.

@@ -14,7 +14,7 @@ constexpr Colour stops[] = {{26, 20, 58},   {62, 28, 110},   {112, 34, 122},
                             {163, 48, 113}, {210, 72, 92},   {240, 110, 70},
                             {251, 158, 70}, {250, 206, 105}, {252, 246, 190}};
 
-std::array<std::uint8_t, 3> colour_of(std::size_t entry) {
+std::array<std::uint8_t, 3> palette_colour(std::size_t entry) {
   const double place = double(entry) / 254 * double(std::size(stops) - 1);
   const std::size_t stop = std::min(std::size_t(place), std::size(stops) - 2);
   std::array<std::uint8_t, 3> colour;
@@ -56,7 +56,7 @@ std::string png_data(const std::vector<std::uint8_t>& pixels, std::size_t rows,
   append_number(header, std::uint32_t(rows));
   header += std::string("\x08\x03\x00\x00\x00", 5);  // eight bits of a colour table
   for (std::size_t entry = 0; entry < 256; ++entry)
-    for (const std::uint8_t part : colour_of(std::min<std::size_t>(entry, 254)))
+    for (const std::uint8_t part : palette_colour(std::min<std::size_t>(entry, 254)))
       palette += char(part);
   for (std::size_t row = 0; row < rows; ++row) {
     scanlines += '\0';

@@ -2,7 +2,7 @@
 
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/config/parameter_docs.hpp>
-#include <bochner/train/run/session.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
 #include <sstream>
 #include <stdexcept>
 

@@ -3,8 +3,8 @@
 #include <bochner/layers/encodings/fused_compression.hpp>
 #include <bochner/layers/encodings/fused_projection.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/field_task.hpp>
-#include <nlohmann/json.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -79,7 +79,7 @@ CompressedLoss loss_with(Task& task, const Projection& projection, const Variant
   const Tensor original = w;
   CompressedMatrix smaller = variant.compress(w, projection.inputs);
   w = std::move(smaller.weight);
-  const double loss = validate_task(task, batch, 0, [] { return false; })->loss();
+  const double loss = evaluate_task(task, Split::validation, batch)->loss();
   w = original;
   return {variant.name, smaller.bytes, smaller.error, loss};
 }
@@ -99,14 +99,14 @@ std::string compression_text(const std::vector<CompressedLoss>& outcomes) {
 }
 
 std::string compression_json(const std::vector<CompressedLoss>& outcomes, std::uint64_t step) {
-  nlohmann::ordered_json lines = nlohmann::ordered_json::array();
+  Json lines = Json::array();
   for (const CompressedLoss& outcome : outcomes)
-    lines.push_back({{"variant", outcome.name},
-                     {"bytes", outcome.bytes},
-                     {"error", outcome.error},
-                     {"valid", outcome.loss},
-                     {"change", change(outcome, outcomes[0])}});
-  return nlohmann::ordered_json{{"step", step}, {"variants", lines}}.dump() + "\n";
+    lines.push({{"variant", outcome.name},
+                {"bytes", outcome.bytes},
+                {"error", outcome.error},
+                {"valid", outcome.loss},
+                {"change", change(outcome, outcomes[0])}});
+  return Json{{"step", step}, {"variants", lines}}.line() + "\n";
 }
 
 /// Loss of a field model before and after each of these is done to W of its fused encoding.

@@ -2,7 +2,7 @@
 
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/config/parameter_docs.hpp>
-#include <bochner/train/run/session.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -10,14 +10,13 @@
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/command_line.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 namespace bochner {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Table = std::vector<std::vector<std::string>>;
 
 constexpr std::size_t most_peeked_columns = 12;
@@ -85,24 +84,22 @@ void print_summary(const ArraySummary& summary) {
   print_table(table);
 }
 
-/// null for what JSON has no number for.
-Json json_number(double number) { return std::isfinite(number) ? Json(number) : Json(); }
-
-Json json_of(const ArraySummary& summary) {
-  Json json;
+/// Adds what the summary says.
+Json& describe(Json& json, const ArraySummary& summary) {
   if (const auto& time = summary.time)
-    json["time"] = {{"name", time->name},
-                    {"first", time->first},
-                    {"last", time->last},
-                    {"shortest_step", time->shortest_step},
-                    {"longest_step", time->longest_step}};
+    json.set("time", {{"name", time->name},
+                      {"first", time->first},
+                      {"last", time->last},
+                      {"shortest_step", time->shortest_step},
+                      {"longest_step", time->longest_step}});
+  Json columns;
   for (const ColumnSummary& column : summary.columns)
-    json["columns"].push_back({{"name", column.name},
-                               {"min", json_number(column.smallest)},
-                               {"max", json_number(column.largest)},
-                               {"mean", json_number(column.mean)},
-                               {"missing", column.missing}});
-  return json;
+    columns.push({{"name", column.name},
+                  {"min", column.smallest},
+                  {"max", column.largest},
+                  {"mean", column.mean},
+                  {"missing", column.missing}});
+  return json.set("columns", columns);
 }
 
 void print_info(const Input& input, const std::string& array_name, const NamedArray& array,
@@ -115,10 +112,9 @@ void print_info(const Input& input, const std::string& array_name, const NamedAr
     return print_summary(summary);
   }
   Json line = {{"file", input.name()}, {"kind", kind}};
-  if (!array_name.empty()) line["array"] = array_name;
-  line["shape"] = shape_of(array);
-  line.update(json_of(summary));
-  fmt::print("{}\n", line.dump());
+  if (!array_name.empty()) line.set("array", array_name);
+  line.set("shape", shape_of(array));
+  fmt::print("{}\n", describe(line, summary).line());
 }
 
 /// The arrays of a .npz file one by one; false for another file, or when one was chosen.
@@ -158,15 +154,14 @@ void print_rows(const NamedArray& array) {
 }
 
 void print_rows_json(const NamedArray& array) {
-  Json json = {{"columns", array.columns}, {"rows", Json::array()}};
+  Json rows = Json::array();
   const std::size_t width = array.values.shape(1);
   for (std::size_t row = 0; row < array.values.shape(0); ++row) {
-    Json numbers = Json::array();
-    for (std::size_t i = 0; i < width; ++i)
-      numbers.push_back(json_number(array.values.data()[row * width + i]));
-    json["rows"].push_back(std::move(numbers));
+    const double* first = array.values.data() + row * width;
+    rows.push(std::vector<double>(first, first + width));
   }
-  fmt::print("{}\n", json.dump());
+  const Json json = {{"columns", array.columns}, {"rows", rows}};
+  fmt::print("{}\n", json.line());
 }
 
 /// That of the input where it has one, and what holds every number else.

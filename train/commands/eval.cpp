@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/task.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -22,15 +23,14 @@ void eval_command(const EvalOptions& options) {
   const Split split = split_called(options.split);
   const auto [checkpoint, config, task] = load_task(options);
   const std::size_t batch = config.count("train.batch");
-  const Evaluation result = *evaluate_task(*task, split, batch, 0, [] { return false; });
+  const Evaluation result = *evaluate_task(*task, split, batch);
   if (options.json) {
-    fmt::print(R"({{"step":{},{}}})"
-               "\n",
-               checkpoint.state().step,
-               result.json(split == Split::validation ? "valid" : options.split));
+    Json line = {{"step", checkpoint.state().step}};
+    line.set(result.json(split == Split::validation ? "valid" : options.split));
+    fmt::print("{}\n", line.line());
   } else {
     fmt::print("step {}   {}   {}\n", checkpoint.state().step, result.words(),
-               task->describe_data());
+               task->data().words());
   }
 }
 

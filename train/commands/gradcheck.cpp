@@ -6,6 +6,7 @@
 #include <bochner/layers/initialize.hpp>
 #include <bochner/layers/models/language_model.hpp>
 #include <bochner/train/commands/command_line.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <filesystem>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -86,6 +87,7 @@ LanguageModelSpec small_model(const GradientCase& which) {
   if (which.mixer == "linear") {
     mixer.features.kind = which.features;
     mixer.features.m = 6;
+    mixer.features.length = 256;
     mixer.features.density.kind = which.density;
   }
   return spec;
@@ -121,10 +123,12 @@ int gradcheck_command(const GradcheckOptions& options) {
     const GradientReport report = check_case(which);
     passed = passed && report.passed;
     if (options.json) {
-      fmt::print(R"({{"case":"{}","elements":{},"worst":{},"at":"{}","passed":{}}})"
-                 "\n",
-                 which.name(), report.checked, report.worst_error, report.worst_element,
-                 report.passed);
+      const Json line = {{"case", which.name()},
+                         {"elements", report.checked},
+                         {"worst", report.worst_error},
+                         {"at", report.worst_element},
+                         {"passed", report.passed}};
+      fmt::print("{}\n", line.line());
     } else {
       fmt::print("{:<64} {}   {}\n", which.name(), report.summary(),
                  report.passed ? "ok" : "WRONG");

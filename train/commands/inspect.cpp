@@ -2,7 +2,7 @@
 
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
-#include <nlohmann/json.hpp>
+#include <bochner/train/storage/json.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -16,19 +16,18 @@ std::string group_of(const std::string& name) { return name.substr(0, name.find(
 
 void print_json(const CheckpointReader& checkpoint) {
   const TrainerState& state = checkpoint.state();
-  nlohmann::ordered_json json = {
+  Json json = {
       {"path", checkpoint.path().string()}, {"step", state.step}, {"tokens", state.tokens},
       {"examples", state.examples},         {"seed", state.seed}, {"numerics", state.numerics},
       {"wall_seconds", state.wall_seconds}};
   if (!state.best.empty())
-    json["best"] = {{"step", state.best.front().step}, {"valid", state.best.front().metric}};
+    json.set("best", {{"step", state.best.front().step}, {"valid", state.best.front().metric}});
+  Json tensors;
   for (const StoredTensor& tensor : checkpoint.tensors()) {
-    json["tensors"].push_back(
-        {{"name", tensor.name},
-         {"shape", std::vector<std::size_t>(tensor.shape.begin(), tensor.shape.end())},
-         {"bytes", tensor.bytes}});
+    tensors.push(
+        {{"name", tensor.name}, {"shape", Json::array(tensor.shape)}, {"bytes", tensor.bytes}});
   }
-  fmt::print("{}\n", json.dump(2));
+  fmt::print("{}", json.set("tensors", tensors).lines());
 }
 
 /// One line for the group, and one for each of its tensors if they are listed.

@@ -4,7 +4,7 @@
 #include <bochner/train/commands/kernel_options.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/laboratory/attention_layers.hpp>
-#include <bochner/train/laboratory/study_report.hpp>
+#include <bochner/train/laboratory/kernel_study.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/tasks/language_task.hpp>
 

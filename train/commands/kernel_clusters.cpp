@@ -2,8 +2,23 @@
 
 #include <bochner/train/commands/kernel_options.hpp>
 #include <bochner/train/laboratory/cluster_experiment.hpp>
+#include <bochner/train/storage/json.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+Json json_of(const ErrorRange& range) {
+  return Json::array({Json::rounded(range.low), Json::rounded(range.high)});
+}
+
+Json json_of(const ClusterResult& result) {
+  return {{"variance", result.setting.variance},    {"mixed", result.setting.mixed},
+          {"estimator", result.estimator},          {"m", result.m},
+          {"ours", json_of(result.ours)},           {"repeated", json_of(result.repeated)},
+          {"published", json_of(result.published)}, {"holds", result.holds()}};
+}
+
+}  // namespace
 
 namespace {
 
@@ -23,12 +38,7 @@ int kernel_clusters_command(const KernelOptions& options) {
   for (const ClusterResult& result : results) {
     holding += result.holds();
     if (options.json) {
-      fmt::print(R"({{"variance":{},"mixed":{},"estimator":"{}","m":{},"ours":[{:.6g},{:.6g}],)"
-                 R"("repeated":[{:.6g},{:.6g}],"published":[{:.6g},{:.6g}],"holds":{}}})"
-                 "\n",
-                 result.setting.variance, result.setting.mixed, result.estimator, result.m,
-                 result.ours.low, result.ours.high, result.repeated.low, result.repeated.high,
-                 result.published.low, result.published.high, result.holds());
+      fmt::print("{}\n", json_of(result).line());
     } else {
       fmt::print(
           "{:>8} {:>6}  {:<14} {:>4}  {:.4f} .. {:.4f}  {:.4f} .. {:.4f}  {:.4f} .. {:.4f}{}\n",

@@ -4,7 +4,10 @@
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/commands/kernel_options.hpp>
 #include <bochner/train/laboratory/estimator_study.hpp>
+#include <bochner/train/laboratory/feature_matrix.hpp>
 #include <bochner/train/laboratory/map_fit.hpp>
+#include <bochner/train/laboratory/statistics.hpp>
+#include <bochner/train/storage/json.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -17,14 +20,6 @@ struct KernelCompareOptions : KernelOptions {
   double learning_rate = 0.02;
   bool with_density = false;
 };
-
-/// Rows first, first + 1, ... of a matrix.
-Tensor rows_from(const Tensor& matrix, std::size_t first) {
-  const std::size_t d = matrix.shape()[1];
-  Tensor part = uninitialized({rows, d});
-  std::copy_n(matrix.data() + first * d, part.size(), part.data());
-  return part;
-}
 
 /// Two halves of a sample that have no row in common; every seed has others.
 struct Halves {
@@ -41,8 +36,10 @@ Halves halves_of(const KernelOptions& options, std::size_t d, std::uint64_t seed
         "--queries and --keys: {} rows of {} numbers; {} rows of {} are needed, see --d", n,
         sample.dim(), 2 * rows, d));
   const std::size_t first = (seed - 1) * 2 * rows % (n - 2 * rows + 1);
-  return {{rows_from(block.q, first), rows_from(block.k, first)},
-          {rows_from(block.q, first + rows), rows_from(block.k, first + rows)}};
+  const auto part = [&](std::size_t begin) -> SampleBlock {
+    return {rows_from(block.q, begin, rows), rows_from(block.k, begin, rows)};
+  };
+  return {part(first), part(first + rows)};
 }
 
 struct Outcome {
@@ -76,11 +73,15 @@ void print_outcome(const Outcome& outcome, std::size_t m, bool json) {
                  after = confidence_interval(outcome.after),
                  gain = confidence_interval(outcome.gain);
   if (json) {
-    fmt::print(R"({{"features":"{}","m":{},"parameters":{},"fixed":{:.6g},"fixed_ci":{:.6g},)"
-               R"("learned":{:.6g},"learned_ci":{:.6g},"gain":{:.6g},"gain_ci":{:.6g}}})"
-               "\n",
-               outcome.features, m, outcome.parameters, before.mean, before.half_width, after.mean,
-               after.half_width, gain.mean, gain.half_width);
+    Json line = {{"features", outcome.features}, {"m", m}, {"parameters", outcome.parameters}};
+    const auto add = [&](const std::string& name, const Interval& interval) {
+      line.set(name, Json::rounded(interval.mean));
+      line.set(name + "_ci", Json::rounded(interval.half_width));
+    };
+    add("fixed", before);
+    add("learned", after);
+    add("gain", gain);
+    fmt::print("{}\n", line.line());
     return;
   }
   fmt::print("{:<22} {:>10}   {:>7.4f} ± {:<7.4f} {:>7.4f} ± {:<7.4f} {:>6.1f} % ± {:.1f}\n",
@@ -112,7 +113,7 @@ void kernel_compare_command(const KernelCompareOptions& options) {
   const std::vector<std::string> names = options.maps.empty() ? known : split_list(options.maps);
   for (const std::string& name : names)
     if (std::find(known.begin(), known.end(), name) == known.end())
-      throw std::invalid_argument(fmt::format("--maps {}: must be {}", name, one_of(known)));
+      throw std::invalid_argument(fmt::format("--maps {}: must be {}", name, alternatives(known)));
   if (!options.json)
     fmt::print(
         "held-out kernel error, d {}, m {}, {} seeds, {} steps: mean and 95 % interval\n"

@@ -7,8 +7,8 @@
 #include <bochner/train/laboratory/density_fit.hpp>
 #include <bochner/train/laboratory/estimator_study.hpp>
 #include <bochner/train/laboratory/map_fit.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -46,11 +46,11 @@ SplitPoints points_of(const KernelFitOptions& options, std::size_t d) {
 void print_fit(const KernelFitOptions& options, const DensitySpec& spec, std::uint64_t seed,
                const DensityFit& fit) {
   if (options.json) {
-    nlohmann::json json{
+    Json json = {
         {"target", options.target}, {"density", spec.kind},  {"seed", seed},
         {"before", fit.before},     {"draws", fit.of_draws}, {"fresh_draws", fit.of_density}};
-    if (fit.closed_form) json["closed_form"] = *fit.closed_form;
-    fmt::print("{}\n", json.dump());
+    if (fit.closed_form) json.set("closed_form", *fit.closed_form);
+    fmt::print("{}\n", json.line());
     return;
   }
   fmt::print("{:>6} {:>10.2e} {:>10.2e} {:>12.2e} {:>12}\n", seed, fit.before, fit.of_draws,

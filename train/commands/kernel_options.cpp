@@ -3,9 +3,9 @@
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/commands/kernel_options.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
-#include <bochner/train/run/session.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -61,7 +61,7 @@ Config kernel_config(const KernelOptions& options) {
 
 KernelSetting kernel_setting(const KernelOptions& options, std::uint64_t least_seeds) {
   const Config config = kernel_config(options);
-  const BlockSpec block = block_spec(config, config.count("data.length"));
+  const BlockSpec block = trunk_spec(config, config.count("data.length")).block;
   const std::size_t d = options.d > 0 ? options.d : block.width / block.mixer.heads;
   if (d > 4096) throw std::invalid_argument(fmt::format("--d {}: must be at most 4096", d));
   if (options.seeds < least_seeds || options.seeds > 10000)

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <bochner/train/commands/loaded_run.hpp>
-#include <bochner/train/run/session.hpp>
+#include <bochner/train/run/model_weights.hpp>
+#include <bochner/train/run/run_reference.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cstdio>
 #include <filesystem>

@@ -3,7 +3,6 @@
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/laboratory/learned_pages.hpp>
 #include <bochner/train/run/run_report.hpp>
-#include <bochner/train/run/session.hpp>
 #include <bochner/train/storage/commit_file.hpp>
 #include <bochner/train/tasks/task.hpp>
 
@@ -18,7 +17,8 @@ struct Specimen {
   explicit Specimen(const Config& config) : task(make_task(config)) {}
   void examine() {
     layers = attention_layers(task->model());
-    if (task->validation_batches(1) > 0) samples = attention_samples(*task, layers, 0, 1);
+    if (task->data().examples(Split::validation) > 0)
+      samples = attention_samples(*task, layers, 0, 1);
   }
 };
 
@@ -42,9 +42,9 @@ void plot_command(const ModelOptions& options) {
   load_model(checkpoint, now.task->model(), !options.live_weights);
   start.examine();
   now.examine();
-  const RunReport report{directory.string(),        now.task->describe_model(),
-                         now.task->describe_data(), now.task->loss_unit(),
-                         checkpoint.state(),        count_parameters(now.task->model())};
+  const RunReport report{directory.string(),       now.task->describe_model(),
+                         now.task->data().words(), now.task->loss_unit(),
+                         checkpoint.state(),       count_parameters(now.task->model())};
   Page page(fmt::format("{} at step {}", directory.string(), report.state.step),
             report.model + " — " + report.data);
   add_learning(page, report, log);

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/run/sampling.hpp>
-#include <bochner/train/run/session.hpp>
 #include <bochner/train/tasks/language_task.hpp>
 #include <cstdio>
 

@@ -7,6 +7,7 @@
 #include <bochner/train/run/loop.hpp>
 #include <bochner/train/run/profile.hpp>
 #include <bochner/train/run/version.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -16,7 +17,7 @@ void print_header(Session& session, Progress& progress) {
                             format_number_of(thread_count(), "thread"), session.state().seed));
   progress.line(fmt::format("model    {}   {} parameters", session.task().describe_model(),
                             format_count(double(count_parameters(session.task().model())))));
-  progress.line("data     " + session.task().describe_data());
+  progress.line("data     " + session.task().data().words());
   progress.line("run      " + session.run().path().string());
 }
 
@@ -102,7 +103,7 @@ int drive(Session& session, ProgressMode mode, const TrainingOptions& options,
       train(session, progress, signals, options.profile ? &profile : nullptr, options.program);
   if (options.profile) {
     progress.line(profile.table());
-    session.run().write_profile(profile.json());
+    session.run().write_profile(profile.json().lines());
   }
   return report(reason, session, signals, progress, options.program);
 }

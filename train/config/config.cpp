@@ -34,14 +34,21 @@ const std::vector<double>& Config::number_list(std::string_view name) const {
   return get<std::vector<double>>(name);
 }
 const Period& Config::period(std::string_view name) const { return get<Period>(name); }
-const std::vector<GroupRule>& Config::groups(std::string_view name) const {
-  return get<std::vector<GroupRule>>(name);
+const std::vector<ParameterGroup>& Config::groups(std::string_view name) const {
+  return get<std::vector<ParameterGroup>>(name);
 }
 
 const ConfigValue& Config::value(std::string_view name) const { return values_[index_of(name)]; }
 
 const std::string& Config::location(std::string_view name) const {
   return locations_[index_of(name)];
+}
+
+void SpecReader::on_key(const Key& key) {
+  const auto copy = [&](auto* member) {
+    *member = std::get<std::remove_pointer_t<decltype(member)>>(config_.value(key.name));
+  };
+  std::visit(copy, key.member);
 }
 
 void Config::set(std::string_view name, ConfigValue value, std::string location) {
@@ -83,7 +90,7 @@ std::vector<ConfigChange> changes(const Config& before, const Config& after) {
 
 void require_resumable(const Config& before, const Config& after, const std::string& run) {
   for (const ConfigChange& change : changes(before, after))
-    if (!before.table().find(change.name)->resume)
+    if (!before.table().find(change.name)->traits.resume)
       throw ConfigError(fmt::format(
           "{}: {} is fixed at {} by its checkpoints; a new run can start from them: bochner fork "
           "{} ...",

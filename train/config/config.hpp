@@ -19,7 +19,7 @@ class ConfigError : public std::runtime_error {
 class Config {
  public:
   /// All defaults. `source` stands in errors about what the file does not say.
-  explicit Config(ParameterTable table = standard_parameters(), std::string source = "config");
+  explicit Config(ParameterTable table, std::string source = "config");
 
   /// The value by dotted name; std::logic_error when the name or the type is not that of a row.
   std::int64_t integer(std::string_view name) const;
@@ -31,7 +31,7 @@ class Config {
   const std::vector<std::string>& text_list(std::string_view name) const;
   const std::vector<double>& number_list(std::string_view name) const;
   const Period& period(std::string_view name) const;
-  const std::vector<GroupRule>& groups(std::string_view name) const;
+  const std::vector<ParameterGroup>& groups(std::string_view name) const;
   const ConfigValue& value(std::string_view name) const;
 
   /// "bad.toml:21:1" or "--set"; "" for a default.
@@ -55,12 +55,29 @@ class Config {
   std::vector<std::string> locations_;  // one for each row
 };
 
+/// Gives the members that are described to it the values of a config.
+class SpecReader : public Keys {
+ public:
+  explicit SpecReader(const Config& config) : config_(config) {}
+
+ private:
+  void on_key(const Key& key) override;
+  const Config& config_;
+};
+
+/// A Spec whose keys stand below the section of the config.
+template <class Spec>
+Spec read_spec(const Config& config, const std::string& section) {
+  Spec spec;
+  SpecReader(config).section(section, spec);
+  return spec;
+}
+
 /// Reads a TOML file of at most 1 MiB. Checks names and types; ranges are left to validate(), so
 /// that --set can still mend them. Throws ConfigError.
-Config load_config(const std::filesystem::path& file, ParameterTable table = standard_parameters());
+Config load_config(const std::filesystem::path& file, ParameterTable table);
 /// The same from a text; `source` stands in front of line and column in errors.
-Config parse_config(std::string_view text, const std::string& source,
-                    ParameterTable table = standard_parameters());
+Config parse_config(std::string_view text, const std::string& source, ParameterTable table);
 /// One `--set KEY=VALUE`: VALUE is TOML, or plain text for a key that takes text.
 void apply_set(Config& config, std::string_view assignment);
 

@@ -9,29 +9,30 @@ namespace {
 
 void check_range(const Config& config, const ParameterRow& row) {
   const ConfigValue& value = config.value(row.name);
+  const auto& [range, choices, units] = row.bounds;
   const auto demand = [&](bool holds, const char* subject) {
-    if (!holds) fail(config, row.name, fmt::format("{}must be {}", subject, row.range.text()));
+    if (!holds) fail(config, row.name, fmt::format("{}must be {}", subject, text_of(range)));
   };
   if (const auto* integer = std::get_if<std::int64_t>(&value))
-    demand(row.range.contains(static_cast<double>(*integer)), "");
-  if (const auto* number = std::get_if<double>(&value)) demand(row.range.contains(*number), "");
+    demand(contains(range, static_cast<double>(*integer)), "");
+  if (const auto* number = std::get_if<double>(&value)) demand(contains(range, *number), "");
   if (const auto* period = std::get_if<Period>(&value)) {
-    demand(row.range.contains(period->count), "");
-    if (!has_units(*period, row.units))
-      fail(config, row.name, fmt::format("must be {}", text_of(row.units)));
+    demand(contains(range, period->count), "");
+    if (!has_units(*period, units))
+      fail(config, row.name, fmt::format("must be {}", text_of(units)));
   }
   if (const auto* numbers = std::get_if<std::vector<double>>(&value))
-    for (const double number : *numbers) demand(row.range.contains(number), "every number ");
+    for (const double number : *numbers) demand(contains(range, number), "every number ");
 }
 
 void check_choice(const Config& config, const ParameterRow& row) {
-  if (!row.choices) return;
-  const std::vector<std::string> choices = row.choices();
+  if (!row.bounds.choices) return;
+  const std::vector<std::string> choices = row.bounds.choices();
   const std::string& chosen = config.text(row.name);
   if (std::find(choices.begin(), choices.end(), chosen) != choices.end()) return;
   const std::string near = nearest(chosen, choices);
   fail(config, row.name,
-       fmt::format("must be {}{}", one_of(choices),
+       fmt::format("must be {}{}", alternatives(choices),
                    near.empty() ? "" : ". Did you mean " + in_quotes(near) + "?"));
 }
 

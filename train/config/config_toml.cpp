@@ -106,8 +106,8 @@ class Reader {
       case ConfigKind::groups:
         break;
     }
-    return list<GroupRule>(node, "must be a list of tables { match, lr_factor, weight_decay }",
-                           &Reader::group);
+    return list<ParameterGroup>(node, "must be a list of tables { match, lr_factor, weight_decay }",
+                                &Reader::group);
   }
 
  private:
@@ -164,10 +164,10 @@ class Reader {
     return value;
   }
 
-  GroupRule group(const toml::node& node) const {
+  ParameterGroup group(const toml::node& node) const {
     const toml::table* table = node.as_table();
     if (!table) fail(node, "must be a table { match, lr_factor, weight_decay }");
-    GroupRule group;
+    ParameterGroup group{"", 1, {}};  // a factor of 1, not that of the group before
     for (const auto& [key, value] : *table) {
       const Reader reader(origin_, name_ + "." + shown_name(key.str()));
       if (key == "match") {
@@ -248,7 +248,7 @@ void assign(Config& config, std::vector<Entry> entries, const Origin& origin) {
   std::stable_sort(entries.begin(), entries.end(), earlier);
   for (const Entry& entry : entries) {
     if (!entry.row) refuse_key(config, entry, origin);
-    const Reader reader(origin, entry.row->name, entry.row->path);
+    const Reader reader(origin, entry.row->name, entry.row->traits.path);
     config.set(entry.row->name, reader.read(*entry.node, entry.row->kind()),
                origin.at(entry.node->source().begin));
   }

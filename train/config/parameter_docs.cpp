@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bochner/train/config/parameter_docs.hpp>
-#include <nlohmann/json.hpp>
+#include <bochner/train/storage/json.hpp>
 
 namespace bochner {
 namespace {
@@ -29,10 +29,6 @@ const char* kind_text(ConfigKind kind) {
   return "list of tables";
 }
 
-bool is_within(const ParameterRow& row, std::string_view section) {
-  return section.empty() || row.name == section || row.name.starts_with(std::string(section) + ".");
-}
-
 std::string top_of(std::string_view name) { return std::string(name.substr(0, name.find('.'))); }
 
 constexpr std::string_view introduction =
@@ -52,46 +48,48 @@ void append_section(std::string& page, const ParameterTable& table, const std::s
   page += fmt::format("\n## {}\n\n| key | default | value | meaning |\n|---|---|---|---|\n", top);
   for (const ParameterRow& row : table.rows())
     if (top_of(row.name) == top)
-      page += fmt::format("| `{}`{} | `{}` | {} | {} |\n", row.name, row.resume ? " **r**" : "",
-                          format_value(row.initial), type_text(row), row.doc);
+      page +=
+          fmt::format("| `{}`{} | `{}` | {} | {} |\n", row.name, row.traits.resume ? " **r**" : "",
+                      format_value(row.initial), type_text(row), row.doc);
 }
 
 }  // namespace
 
 std::string type_text(const ParameterRow& row) {
-  if (row.choices) return one_of(row.choices());
+  const auto& [numbers, choices, units] = row.bounds;
+  if (choices) return alternatives(choices());
   std::string text = kind_text(row.kind());
-  if (row.units != PeriodUnits::any) text.append(" of ").append(text_of(row.units));
-  const std::string range = row.range.text();
+  if (units != PeriodUnits::any) text.append(" of ").append(text_of(units));
+  const std::string range = text_of(numbers);
   return text + (range.empty() ? "" : ", " + range);
 }
 
 std::string help_text(const ParameterTable& table, std::string_view section) {
   std::size_t name_width = 0, default_width = 0;
   for (const ParameterRow& row : table.rows()) {
-    if (!is_within(row, section)) continue;
+    if (!is_within(row.name, section)) continue;
     name_width = std::max(name_width, row.name.size());
     default_width = std::max(default_width, format_value(row.initial).size());
   }
   std::string text;
   for (const ParameterRow& row : table.rows())
-    if (is_within(row, section))
+    if (is_within(row.name, section))
       text += fmt::format("{:<{}}  {:<{}}  {} ({})\n", row.name, name_width,
                           format_value(row.initial), default_width, row.doc, type_text(row));
   return text;
 }
 
 std::string help_json(const ParameterTable& table, std::string_view section) {
-  nlohmann::ordered_json keys = nlohmann::ordered_json::array();
+  Json keys = Json::array();
   for (const ParameterRow& row : table.rows()) {
-    if (!is_within(row, section)) continue;
-    keys.push_back({{"key", row.name},
-                    {"default", format_value(row.initial)},
-                    {"value", type_text(row)},
-                    {"meaning", row.doc},
-                    {"resume", row.resume}});
+    if (!is_within(row.name, section)) continue;
+    keys.push({{"key", row.name},
+               {"default", format_value(row.initial)},
+               {"value", type_text(row)},
+               {"meaning", row.doc},
+               {"resume", row.traits.resume}});
   }
-  return keys.dump(2) + "\n";
+  return keys.lines();
 }
 
 std::string parameter_reference(const ParameterTable& table) {
@@ -116,8 +114,8 @@ std::vector<std::string> complete_setting(const ParameterTable& table, std::stri
   }
   const ParameterRow* row = table.find(word.substr(0, equals));
   if (!row) return found;
-  if (row->choices)
-    for (const std::string& choice : row->choices()) offer(row->name + "=" + choice);
+  if (row->bounds.choices)
+    for (const std::string& choice : row->bounds.choices()) offer(row->name + "=" + choice);
   if (row->kind() == ConfigKind::flag)
     for (const char* flag : {"true", "false"}) offer(row->name + "=" + flag);
   return found;

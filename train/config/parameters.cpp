@@ -15,9 +15,9 @@ std::string format_number(double number) {
   return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
 }
 
-std::string format_group(const GroupRule& group) {
-  std::string text = fmt::format("{{ match = {}, lr_factor = {}", in_quotes(group.match),
-                                 format_number(group.lr_factor));
+std::string format_group(const ParameterGroup& group) {
+  std::string text = "{ match = " + in_quotes(group.match);
+  if (group.lr_factor) text += ", lr_factor = " + format_number(*group.lr_factor);
   if (group.weight_decay) text += ", weight_decay = " + format_number(*group.weight_decay);
   return text + " }";
 }
@@ -44,19 +44,20 @@ struct ValueFormat {
   std::string operator()(const std::vector<double>& items) const {
     return format_list(items, format_number);
   }
-  std::string operator()(const std::vector<GroupRule>& items) const {
+  std::string operator()(const std::vector<ParameterGroup>& items) const {
     return format_list(items, format_group);
   }
 };
 
 }  // namespace
 
-bool Range::contains(double number) const {
-  return (above_lowest ? number > lowest : number >= lowest) &&
-         (below_highest ? number < highest : number <= highest);
+bool contains(const Range& range, double number) {
+  return (range.above_lowest ? number > range.lowest : number >= range.lowest) &&
+         (range.below_highest ? number < range.highest : number <= range.highest);
 }
 
-std::string Range::text() const {
+std::string text_of(const Range& range) {
+  const auto& [lowest, highest, above_lowest, below_highest] = range;
   const bool has_lowest = lowest > -std::numeric_limits<double>::infinity();
   const bool has_highest = highest < std::numeric_limits<double>::infinity();
   if (has_lowest && has_highest && !above_lowest && !below_highest)
@@ -66,6 +67,28 @@ std::string Range::text() const {
   if (has_lowest && has_highest) text += " and ";
   if (has_highest) text += fmt::format("{} {}", below_highest ? "less than" : "at most", highest);
   return text;
+}
+
+void RowCollector::on_key(const Key& key) {
+  const auto initial =
+      std::visit([](const auto* member) -> ConfigValue { return *member; }, key.member);
+  const bool shared = std::any_of(rows.begin(), rows.end(), [&](const ParameterRow& row) {
+    return row.name == key.name && row.doc == key.words && row.initial == initial;
+  });
+  if (!shared) rows.push_back({key.name, initial, key.words, key.bounds, key.traits});
+}
+
+void RowCollector::move(std::string_view name, std::string_view before) {
+  const auto place = [&](std::string_view wanted) {
+    return std::find_if(rows.begin(), rows.end(),
+                        [&](const ParameterRow& row) { return is_within(row.name, wanted); });
+  };
+  auto first = place(name), last = first, to = place(before);
+  while (last != rows.end() && is_within(last->name, name)) ++last;
+  if (to < first)
+    std::rotate(to, first, last);
+  else
+    std::rotate(first, last, to);
 }
 
 ParameterTable::ParameterTable(std::vector<ParameterRow> rows, std::vector<ConfigCheck> checks)
@@ -139,7 +162,12 @@ std::string in_quotes(std::string_view text) {
 
 std::string format_value(const ConfigValue& value) { return std::visit(ValueFormat(), value); }
 
-std::string one_of(const std::vector<std::string>& names) {
+bool is_within(std::string_view name, std::string_view section) {
+  return section.empty() || name == section ||
+         (name.starts_with(section) && name[section.size()] == '.');
+}
+
+std::string alternatives(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (i > 0) text += i + 1 == names.size() ? " or " : ", ";

@@ -1,10 +1,9 @@
 #pragma once
 /// The one table of parameters: it drives TOML files, --set, help, completion and the reference.
 
+#include <bochner/autodiff/keys.hpp>
+#include <bochner/optim/parameter_group.hpp>
 #include <bochner/train/config/period.hpp>
-#include <functional>
-#include <limits>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -12,17 +11,9 @@
 
 namespace bochner {
 
-/// One entry of optim.groups: parameters whose name matches the glob get these settings.
-struct GroupRule {
-  std::string match;
-  double lr_factor = 1;
-  std::optional<double> weight_decay;
-
-  bool operator==(const GroupRule&) const = default;
-};
-
+/// What a Key::Member points at.
 using ConfigValue = std::variant<std::int64_t, double, std::string, bool, std::vector<std::string>,
-                                 std::vector<double>, Period, std::vector<GroupRule>>;
+                                 std::vector<double>, Period, std::vector<ParameterGroup>>;
 
 /// The alternatives of ConfigValue, in its order.
 enum class ConfigKind { integer, number, text, flag, text_list, number_list, period, groups };
@@ -31,35 +22,36 @@ inline ConfigKind kind_of(const ConfigValue& value) {
   return static_cast<ConfigKind>(value.index());
 }
 
-/// Limits of a number, of every number of a list, or of the count of a period.
-struct Range {
-  double lowest = -std::numeric_limits<double>::infinity();
-  double highest = std::numeric_limits<double>::infinity();
-  bool above_lowest = false;
-  bool below_highest = false;
-
-  bool contains(double number) const;
-  /// "at least 1", "between 0 and 1"; "" without limits.
-  std::string text() const;
-};
-
-using NameList = std::function<std::vector<std::string>()>;
+bool contains(const Range& range, double number);
+/// "at least 1", "between 0 and 1"; "" without limits.
+std::string text_of(const Range& range);
 
 struct ParameterRow {
   std::string name;
   ConfigValue initial;
   std::string doc;
-  Range range = {};
-  /// Of a period.
-  PeriodUnits units = PeriodUnits::any;
-  /// Asked each time, so that a kind registered at run time is known.
-  NameList choices = {};
-  /// Whether `resume` may change it.
-  bool resume = false;
-  /// Whether the texts are paths, kept absolute so that a run resumes from any folder.
-  bool path = false;
+  Bounds bounds = {};
+  KeyTraits traits = {};
 
   ConfigKind kind() const { return kind_of(initial); }
+};
+
+/// The rows of Specs as they describe themselves, with the defaults of new ones.
+class RowCollector : public Keys {
+ public:
+  /// The keys of a Spec below a section; those that another one has described are shared.
+  template <class Spec>
+  void add(const std::string& section_name) {
+    Spec spec;
+    section(section_name, spec);
+  }
+  /// Moves the rows of a name, a key or a section, in front of the first one of another.
+  void move(std::string_view name, std::string_view before);
+
+  std::vector<ParameterRow> rows;
+
+ private:
+  void on_key(const Key& key) override;
 };
 
 class Config;
@@ -69,10 +61,8 @@ using ConfigCheck = void (*)(const Config&);
 /// The rows in the order of the reference, found by dotted name.
 class ParameterTable {
  public:
+  /// Throws std::invalid_argument when a name is taken.
   explicit ParameterTable(std::vector<ParameterRow> rows, std::vector<ConfigCheck> checks = {});
-
-  /// Appends a row, for instance of a feature map of one's own.
-  /// Throws std::invalid_argument when the name is taken.
   void add(ParameterRow row);
 
   const std::vector<ParameterRow>& rows() const { return rows_; }
@@ -91,26 +81,15 @@ class ParameterTable {
   std::vector<ConfigCheck> checks_;
 };
 
-/// The names of the kinds that users can add to.
-struct Choices {
-  NameList mixers = [] { return std::vector<std::string>{"softmax", "linear"}; };
-  NameList features = [] { return std::vector<std::string>{"positive"}; };
-  NameList projections = [] { return std::vector<std::string>{"density"}; };
-  NameList densities = [] { return std::vector<std::string>{"gaussian"}; };
-  NameList times = [] { return std::vector<std::string>{"none", "gaussian", "flow"}; };
-  NameList time_uses = [] { return std::vector<std::string>{"concatenate", "add"}; };
-  NameList draws = [] { return std::vector<std::string>{"iid", "orthogonal"}; };
-};
-
-ParameterTable standard_parameters(const Choices& choices = {});
-
 /// "model.mixer" of "model.mixer.heads"; "" at the top.
 std::string_view section_of(std::string_view name);
+/// Whether a name is that of the section or below it; all are within "".
+bool is_within(std::string_view name, std::string_view section);
 /// The text in quotes, on one line whatever it holds; TOML reads it back.
 std::string in_quotes(std::string_view text);
 /// The value as TOML.
 std::string format_value(const ConfigValue& value);
-/// "\"softmax\", \"linear\"", the last two joined by `or`.
-std::string one_of(const std::vector<std::string>& names);
+/// "\"softmax\" or \"linear\"".
+std::string alternatives(const std::vector<std::string>& names);
 
 }  // namespace bochner

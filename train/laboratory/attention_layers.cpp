@@ -46,7 +46,7 @@ std::vector<AttentionSample> attention_samples(Task& task,
   Tape tape;
   tape.recording = false;
   tape.observer = &collector;
-  task.validate(tape, index, size);
+  task.evaluate(tape, task.data().part(Split::validation, index, size));
   std::vector<AttentionSample> samples;
   for (const AttentionLayer& layer : layers)
     samples.push_back(std::move(collector.samples[layer.mixer]));

@@ -1,20 +1,10 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/train/laboratory/attention_maps.hpp>
 #include <bochner/train/laboratory/feature_matrix.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
-
-/// (B, T, H, d) -> (1, positions, H, d)
-Tensor first_positions(const Tensor& x, std::size_t positions) {
-  Tensor y = uninitialized({1, std::min(positions, x.shape()[1]), x.shape()[2], x.shape()[3]});
-  std::copy_n(x.data(), y.size(), y.data());
-  return y;
-}
-
-}  // namespace
 
 Tensor softmax_weights(const Tensor& q, const Tensor& k) {
   Tensor weights = products({q}, {k});

@@ -1,10 +1,11 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/compute/reduce.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
 #include <bochner/train/laboratory/cluster_experiment.hpp>
 #include <bochner/train/laboratory/feature_matrix.hpp>
+#include <bochner/train/laboratory/statistics.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -114,7 +115,8 @@ Points points_of(const ClusterSetting& setting, std::size_t count) {
   const Centres centres = centres_of(setting);
   Tensor q = points_around(centres.queries, count, setting.variance, query_norm, "queries");
   Tensor k = points_around(centres.keys, count, setting.variance, key_norm, "keys");
-  Clusters q_clusters = k_means(q, clusters, 1), k_clusters = k_means(k, clusters, 1);
+  Clusters q_clusters = standardized_clusters(q, clusters),
+           k_clusters = standardized_clusters(k, clusters);
   return {std::move(q), std::move(k), std::move(q_clusters), std::move(k_clusters)};
 }
 
@@ -193,8 +195,8 @@ double hybrid_error(const Points& points, const Tensor& w, const SquaredError& e
     for (std::size_t b = 0; b < clusters; ++b) {
       std::vector<double> scale(dim), inverse(dim);
       for (std::size_t l = 0; l < dim; ++l) {
-        const double q = std::fabs(double(points.q_clusters.centres.data()[a * dim + l]));
-        const double k = std::fabs(double(points.k_clusters.centres.data()[b * dim + l]));
+        const double q = std::fabs(real(points.q_clusters.centres[a * dim + l]));
+        const double k = std::fabs(real(points.k_clusters.centres[b * dim + l]));
         scale[l] = std::clamp(std::sqrt(k / std::max(q, 1e-12)), 1e-3, 1e3);
         inverse[l] = 1 / scale[l];
       }
@@ -204,8 +206,8 @@ double hybrid_error(const Points& points, const Tensor& w, const SquaredError& e
   return sum;
 }
 
-double error_of(std::size_t estimator, const Points& points, const Tensor& w,
-                const SquaredError& error) {
+double estimator_error(std::size_t estimator, const Points& points, const Tensor& w,
+                       const SquaredError& error) {
   if (estimator == 0) return hybrid_error(points, w, error);
   const std::vector<double> one(dim, 1.0);
   const Wave wave = estimator == 1 ? Wave::exponential : Wave::cosine;
@@ -218,10 +220,9 @@ Tensor centre_basis(const Points& points) {
   const RandomFunction random = random_of("basis");
   for (std::size_t i = 0; i < basis.size(); ++i) {
     const std::size_t row = i / dim, column = i % dim;
-    const Tensor& centres =
-        column < clusters ? points.k_clusters.centres : points.q_clusters.centres;
-    basis.data()[i] = column < 2 * clusters ? centres.data()[column % clusters * dim + row]
-                                            : real(random.normal(i));
+    const Clusters& side = column < clusters ? points.k_clusters : points.q_clusters;
+    basis.data()[i] = real(column < 2 * clusters ? side.centres[column % clusters * dim + row]
+                                                 : random.normal(i));
   }
   return orthogonalize(basis);
 }
@@ -250,7 +251,7 @@ ErrorRange range_over_seeds(std::size_t estimator, const Points& points, const S
                             std::size_t seeds, const Frequencies& frequencies) {
   ErrorRange range;
   for (std::size_t seed = 1; seed <= seeds; ++seed) {
-    const double mean = error_of(estimator, points, frequencies(seed), error);
+    const double mean = estimator_error(estimator, points, frequencies(seed), error);
     range.low = seed == 1 ? mean : std::min(range.low, mean);
     range.high = std::max(range.high, mean);
   }
@@ -275,7 +276,42 @@ ClusterResult result_of(const Published& known, std::size_t estimator, std::size
           known.ranges[estimator][which]};
 }
 
+/// Every column to mean 0 and variance 1; a constant column becomes 0.
+std::vector<double> standardized(const std::vector<double>& rows, std::size_t d) {
+  const std::size_t n = rows.size() / d;
+  std::vector<double> y(rows.size()), column(n);
+  for (std::size_t j = 0; j < d; ++j) {
+    for (std::size_t i = 0; i < n; ++i) column[i] = rows[i * d + j];
+    const double mean = mean_of(column), deviation = deviation_of(column);
+    for (std::size_t i = 0; i < n; ++i)
+      if (deviation > 0) y[i * d + j] = (column[i] - mean) / deviation;
+  }
+  return y;
+}
+
+std::vector<double> means_of(const std::vector<double>& rows, std::size_t d,
+                             const std::vector<std::size_t>& labels, std::size_t clusters) {
+  std::vector<double> means(clusters * d), counts(clusters);
+  for (const std::size_t label : labels) ++counts[label];
+  for (std::size_t i = 0; i < rows.size(); ++i) means[labels[i / d] * d + i % d] += rows[i];
+  for (std::size_t i = 0; i < means.size(); ++i) means[i] /= std::max(counts[i / d], 1.0);
+  return means;
+}
+
 }  // namespace
+
+Clusters standardized_clusters(const Tensor& rows, std::size_t count) {
+  const std::size_t d = rows.shape()[1];
+  require(count > 0 && count <= rows.shape()[0], "clusters", count, " clusters of ",
+          rows.shape()[0], " rows");
+  const std::vector<double> points(rows.begin(), rows.end());
+  Clusters found = k_means(standardized(points, d), d, count);
+  const std::size_t first = found.labels[0];
+  for (std::size_t& label : found.labels)
+    label = label == first ? count - 1 : label == count - 1 ? first : label;
+  found.centres = means_of(points, d, found.labels, count);
+  return found;
+}
 
 std::vector<ClusterResult> cluster_experiment(const ClusterOptions& options) {
   std::vector<ClusterResult> results;

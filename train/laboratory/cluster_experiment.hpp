@@ -3,8 +3,8 @@
 /// estimators approach exp(q . k) where queries and keys fall into clusters.
 
 #include <bochner/autodiff/tensor.hpp>
+#include <bochner/layers/features/k_means.hpp>
 #include <string>
-#include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -38,13 +38,8 @@ struct ClusterOptions {
 /// All 24 ranges: four settings, three estimators, m = 20 and 200, in 50 dimensions.
 std::vector<ClusterResult> cluster_experiment(const ClusterOptions& options);
 
-/// Labels 0 .. clusters - 1 of the rows, by Lloyd's algorithm on standardised columns, the
-/// best of ten starts, and the
-/// means of the rows with each label. (n, d)
-struct Clusters {
-  std::vector<std::size_t> labels;
-  Tensor centres;  ///< (clusters, d)
-};
-Clusters k_means(const Tensor& rows, std::size_t clusters, std::uint64_t seed);
+/// Clusters of rows (n, d) by k-means on standardised columns, as means of the rows themselves.
+/// Their numbers are arbitrary: the first row is in the last one.
+Clusters standardized_clusters(const Tensor& rows, std::size_t count);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,9 +1,7 @@
 #include <algorithm>
 #include <bochner/autodiff/ops.hpp>
-#include <bochner/optim/clip.hpp>
-#include <bochner/optim/optimizer.hpp>
-#include <bochner/optim/schedule.hpp>
 #include <bochner/train/laboratory/density_fit.hpp>
+#include <bochner/train/laboratory/descent.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -80,25 +78,16 @@ DensityFit fit_density(SpectralDensity& density, SpectralDensity& many, const Ke
                        const KernelPoints& held_out, const FitOptions& options) {
   DensityFit fit;
   fit.before = error_of_draws(density, held_out);
-  const auto parameters = parameters_of(density);
-  const auto optimizer = make_optimizer({.kind = "adam", .beta2 = 0.99}, parameters);
   const Tensor wanted = as_tensor(train.values);
   double size = 0;
   for (const double value : train.values) size += value * value / double(train.values.size());
-  for (std::uint64_t step = 0; step < options.steps; ++step) {
-    optimizer->zero_gradients();
-    Tape tape;
+  const auto loss = [&](Tape& tape, std::uint64_t step) {
     tape.training = true;
     tape.seed = options.seed;
     tape.step = step;
-    const Var loss =
-        mean(square(kernel_of(tape, density, train.delta) - tape.view(wanted))) * (1 / size);
-    fit.losses.push_back(double(loss.value().data()[0]));
-    tape.backward(loss);
-    clip_by_norm(parameters, 1.0);
-    optimizer->step(learning_rate({.kind = ScheduleKind::cosine, .warmup = 20},
-                                  options.learning_rate, step, options.steps));
-  }
+    return mean(square(kernel_of(tape, density, train.delta) - tape.view(wanted))) * (1 / size);
+  };
+  fit.losses = descend(parameters_of(density), {options.steps, options.learning_rate, 20}, loss);
   copy_parameters(density, many);
   fit.of_draws = error_of_draws(density, held_out);
   fit.of_density = error_of_draws(many, held_out);

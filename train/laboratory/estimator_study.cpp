@@ -1,9 +1,10 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/layers/initialize.hpp>
 #include <bochner/train/laboratory/attention_maps.hpp>
 #include <bochner/train/laboratory/estimator_study.hpp>
 #include <bochner/train/laboratory/feature_matrix.hpp>
+#include <bochner/train/laboratory/statistics.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -14,13 +15,6 @@ constexpr std::size_t attention_rows = 128;
 struct BlockFeatures {
   FeatureMatrix q, k;
 };
-
-/// (n, d) -> (1, n, 1, d)
-Tensor as_tokens(const Tensor& rows) {
-  Tensor tokens = rows;
-  tokens.reshape(Shape{1, rows.shape()[0], 1, rows.shape()[1]});
-  return tokens;
-}
 
 std::vector<BlockFeatures> features_of(FeatureMap& map, const KernelSample& sample) {
   Tape tape;
@@ -45,17 +39,14 @@ std::vector<double> pair_products(const std::vector<BlockFeatures>& blocks,
   return values;
 }
 
-FeatureMatrix first_rows(const FeatureMatrix& matrix, std::size_t rows) {
-  const std::size_t n = std::min(rows, matrix.values.shape()[0]), F = matrix.values.shape()[1];
-  Tensor y = uninitialized({n, F});
-  std::copy_n(matrix.values.data(), y.size(), y.data());
-  return {y, matrix.log_unit};
+FeatureMatrix first_rows(const FeatureMatrix& matrix) {
+  return {rows_from(matrix.values, 0, attention_rows), matrix.log_unit};
 }
 
 /// Softmax weights of the first rows of a block.
 Tensor softmax_map(const SampleBlock& block) {
-  Tensor weights = softmax_weights(first_rows({block.q}, attention_rows).values,
-                                   first_rows({block.k}, attention_rows).values);
+  Tensor weights =
+      softmax_weights(rows_from(block.q, 0, attention_rows), rows_from(block.k, 0, attention_rows));
   normalize_rows(weights);
   return weights;
 }
@@ -64,8 +55,7 @@ double attention_distance(const std::vector<BlockFeatures>& blocks,
                           const std::vector<Tensor>& exact) {
   double sum = 0;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
-    Tensor weights =
-        products(first_rows(blocks[b].q, attention_rows), first_rows(blocks[b].k, attention_rows));
+    Tensor weights = products(first_rows(blocks[b].q), first_rows(blocks[b].k));
     normalize_rows(weights);
     sum += std::min(1.0, total_variation(weights, exact[b])) / double(blocks.size());
   }
@@ -133,7 +123,6 @@ std::vector<double> relative_variances(std::vector<double> variance,
 /// variance; by that of the measured one a skewed estimate would look biased.
 void summarize_bias(ErrorAtM& row, const Measurement& measurement,
                     const std::vector<double>& kernel, const std::vector<double>& exact) {
-  const double S = double(measurement.values.size());
   std::vector<double> means;
   for (const auto& values : measurement.values) {
     double sum = 0, weights = 0;
@@ -143,11 +132,10 @@ void summarize_bias(ErrorAtM& row, const Measurement& measurement,
       weights += weight;
     }
     means.push_back(sum / weights);
-    row.bias += means.back() / S;
   }
-  double square = 0;
-  for (const double mean : means) square += std::pow(mean - row.bias, 2);
-  row.bias_sigmas = square > 0 ? row.bias / std::sqrt(square / (S - 1) / S) : 0;
+  const double S = double(means.size()), scatter = scatter_of(means);
+  row.bias = mean_of(means);
+  row.bias_sigmas = scatter > 0 ? row.bias / std::sqrt(scatter / (S - 1) / S) : 0;
 }
 
 /// Of each pair over the seeds, relative to the kernel.
@@ -157,12 +145,11 @@ ErrorAtM summarize(const Measurement& measurement, const std::vector<double>& ke
   ErrorAtM row{.m = measurement.m, .features = measurement.features};
   std::vector<double> variances(P), errors(P);
   for (std::size_t p = 0; p < P; ++p) {
-    double mean = 0, square = 0;
-    for (const auto& values : measurement.values) mean += (values[p] / kernel[p] - 1) / double(S);
-    for (const auto& values : measurement.values)
-      square += std::pow(values[p] / kernel[p] - 1 - mean, 2);
-    variances[p] = S > 1 ? square / double(S - 1) : 0;
-    errors[p] = std::sqrt(mean * mean + square / double(S));
+    std::vector<double> deviations;
+    for (const auto& values : measurement.values) deviations.push_back(values[p] / kernel[p] - 1);
+    const double mean = mean_of(deviations), scatter = scatter_of(deviations);
+    variances[p] = S > 1 ? scatter / double(S - 1) : 0;
+    errors[p] = std::sqrt(mean * mean + scatter / double(S));
   }
   summarize_bias(row, measurement, kernel, exact);
   row.variance = median(variances);
@@ -176,16 +163,26 @@ ErrorAtM summarize(const Measurement& measurement, const std::vector<double>& ke
   return row;
 }
 
-}  // namespace
-
-double quantile(std::vector<double> numbers, double part) {
-  if (numbers.empty()) return 0;
-  const auto at = numbers.begin() + std::ptrdiff_t(part * double(numbers.size() - 1) + 0.5);
-  std::nth_element(numbers.begin(), at, numbers.end());
-  return *at;
+/// Whether a kernel at all pairs is that of softmax.
+bool is_softmax(const std::vector<double>& kernel, const KernelSample& sample,
+                const std::vector<SamplePair>& pairs) {
+  for (std::size_t p = 0; p < kernel.size(); ++p) {
+    const auto& [q, k] = sample.blocks[pairs[p].block];
+    const double exact =
+        std::exp(softmax_exponent(row_of(q, pairs[p].query), row_of(k, pairs[p].key)));
+    if (!(std::fabs(kernel[p] / exact - 1) < 1e-6)) return false;
+  }
+  return !kernel.empty();
 }
 
-double median(std::vector<double> numbers) { return quantile(std::move(numbers), 0.5); }
+std::unique_ptr<FeatureMap> calibrated_map(const FeatureSpec& spec, const KernelSample& sample,
+                                           std::size_t m) {
+  auto map = study_map(spec, sample.dim(), m, 1);
+  calibrate(*map, sample.blocks.front());
+  return map;
+}
+
+}  // namespace
 
 FeatureSpec with_standard_frequencies(FeatureSpec spec) {
   spec.density.kind = "gaussian";
@@ -217,34 +214,6 @@ std::vector<double> estimates(FeatureMap& map, const KernelSample& sample,
                               const std::vector<SamplePair>& pairs) {
   return pair_products(features_of(map, sample), pairs);
 }
-
-double EstimatorStudy::needed(double error) const {
-  const ErrorAtM& last = rows.back();
-  return std::ceil(double(last.m) * std::pow(last.exact_error.value_or(last.error) / error, 2));
-}
-
-namespace {
-
-/// Whether a kernel at all pairs is that of softmax.
-bool is_softmax(const std::vector<double>& kernel, const KernelSample& sample,
-                const std::vector<SamplePair>& pairs) {
-  for (std::size_t p = 0; p < kernel.size(); ++p) {
-    const auto& [q, k] = sample.blocks[pairs[p].block];
-    const double exact =
-        std::exp(softmax_exponent(row_of(q, pairs[p].query), row_of(k, pairs[p].key)));
-    if (!(std::fabs(kernel[p] / exact - 1) < 1e-6)) return false;
-  }
-  return !kernel.empty();
-}
-
-std::unique_ptr<FeatureMap> calibrated_map(const FeatureSpec& spec, const KernelSample& sample,
-                                           std::size_t m) {
-  auto map = study_map(spec, sample.dim(), m, 1);
-  calibrate(*map, sample.blocks.front());
-  return map;
-}
-
-}  // namespace
 
 EstimatorStudy study_estimator(const FeatureSpec& spec, bool standard, const KernelSample& sample,
                                const StudyOptions& options) {

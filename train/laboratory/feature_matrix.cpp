@@ -14,6 +14,25 @@ Tensor head_rows(const Tensor& x, std::size_t head) {
   return rows;
 }
 
+Tensor first_positions(const Tensor& x, std::size_t positions) {
+  Tensor y = uninitialized({1, std::min(positions, x.shape()[1]), x.shape()[2], x.shape()[3]});
+  std::copy_n(x.data(), y.size(), y.data());
+  return y;
+}
+
+Tensor rows_from(const Tensor& matrix, std::size_t first, std::size_t count) {
+  const std::size_t n = matrix.shape()[0], d = matrix.shape()[1];
+  Tensor y = uninitialized({std::min(count, n - first), d});
+  std::copy_n(matrix.data() + first * d, y.size(), y.data());
+  return y;
+}
+
+Tensor as_tokens(const Tensor& rows) {
+  Tensor tokens = rows;
+  tokens.reshape(Shape{1, rows.shape()[0], 1, rows.shape()[1]});
+  return tokens;
+}
+
 FeatureMatrix feature_matrix(const Features& features, std::size_t head) {
   FeatureMatrix matrix{head_rows(features.values().value(), head)};
   if (features.scale == FeatureScale::linear) return matrix;

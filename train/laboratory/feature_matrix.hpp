@@ -20,5 +20,11 @@ Tensor products(const FeatureMatrix& q, const FeatureMatrix& k);
 FeatureMatrix squared(const FeatureMatrix& features);
 /// Head h of the first example as it is. (B, T, H, d) -> (T, d)
 Tensor head_rows(const Tensor& x, std::size_t head);
+/// At most so many of the first positions of the first example. (B, T, H, d) -> (1, T', H, d)
+Tensor first_positions(const Tensor& x, std::size_t positions);
+/// Rows first, first + 1, ..., at most `count`. (n, d) -> (count, d)
+Tensor rows_from(const Tensor& matrix, std::size_t first, std::size_t count);
+/// (n, d) -> (1, n, 1, d)
+Tensor as_tokens(const Tensor& rows);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,9 +1,8 @@
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/train/laboratory/feature_matrix.hpp>
 #include <bochner/train/laboratory/kernel_metrics.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -11,18 +10,10 @@ namespace {
 
 constexpr std::size_t most_positions = 256;
 
-/// The first positions of the first example. (B, T, H, d) -> (1, T', H, d)
-Tensor beginning(const Tensor& x) {
-  const std::size_t T = std::min(x.shape()[1], most_positions);
-  Tensor y = uninitialized({1, T, x.shape()[2], x.shape()[3]});
-  std::copy_n(x.data(), y.size(), y.data());
-  return y;
-}
-
 /// Every row of weights counts alike, whatever its query's norm: errors and weights are divided by
 /// the sum of the row. A sum S1 of F terms with sum of squares S2 has the variance F/(F-1) (S2 -
 /// S1^2/F).
-double relative_error(const FeatureMatrix& q, const FeatureMatrix& k) {
+double attention_error(const FeatureMatrix& q, const FeatureMatrix& k) {
   const Tensor sums = products(q, k), squares = products(squared(q), squared(k));
   const std::size_t T = sums.shape()[0];
   const double F = double(q.values.shape()[1]);
@@ -50,7 +41,8 @@ double participation_ratio(FeatureMatrix k) {
     for (std::size_t f = 0; f < F; ++f) row[f] = length > 0 ? row[f] / length : real(0);
   }
   const Tensor cosines = products(k, k);
-  return double(T) * double(T) / sum_of_squares(cosines.data(), cosines.size());
+  const double squares = sum_of_squares(cosines.data(), cosines.size());
+  return squares > 0 ? double(T) * double(T) / squares : 0;
 }
 
 }  // namespace
@@ -63,7 +55,7 @@ void measure_features(FeatureMap& map, const Tensor& q, const Tensor& k, KernelM
   metrics.error = metrics.effective_features = 0;
   for (std::size_t h = 0; h < H; ++h) {
     const FeatureMatrix key = feature_matrix(keys, h);
-    metrics.error += relative_error(feature_matrix(queries, h), key) / double(H);
+    metrics.error += attention_error(feature_matrix(queries, h), key) / double(H);
     metrics.effective_features += participation_ratio(key) / double(H);
   }
 }
@@ -93,8 +85,8 @@ std::vector<KernelMetrics> KernelMonitor::measure(Task& task) {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     if (samples[i].q.dimension() != 4) continue;
     KernelMetrics metrics{.layer = layers_[i].name};
-    measure_features(*layers_[i].features, beginning(samples[i].q), beginning(samples[i].k),
-                     metrics);
+    measure_features(*layers_[i].features, first_positions(samples[i].q, most_positions),
+                     first_positions(samples[i].k, most_positions), metrics);
     if (layers_[i].density)
       metrics.drift = spectral_drift(frequencies_of(*layers_[i].density), start_[i]);
     all.push_back(std::move(metrics));
@@ -102,13 +94,14 @@ std::vector<KernelMetrics> KernelMonitor::measure(Task& task) {
   return all;
 }
 
-std::string json_of(const std::vector<KernelMetrics>& metrics) {
-  std::string text;
+Json json_of(const std::vector<KernelMetrics>& metrics) {
+  Json layers = Json::array();
   for (const KernelMetrics& one : metrics)
-    text += fmt::format(
-        R"({}{{"layer":"{}","error":{:.6g},"effective_features":{:.6g},"drift":{:.6g}}})",
-        text.empty() ? "" : ",", one.layer, one.error, one.effective_features, one.drift);
-  return "[" + text + "]";
+    layers.push({{"layer", one.layer},
+                 {"error", Json::rounded(one.error)},
+                 {"effective_features", Json::rounded(one.effective_features)},
+                 {"drift", Json::rounded(one.drift)}});
+  return layers;
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -3,6 +3,10 @@
 
 #include <bochner/train/laboratory/attention_layers.hpp>
 
+namespace bochner {
+class Json;
+}
+
 namespace bochner::inline BOCHNER_PRECISION {
 
 struct KernelMetrics {
@@ -10,7 +14,8 @@ struct KernelMetrics {
   /// Expected relative error of an attention weight, from the spread of its terms over features as
   /// if those were independent.
   double error = 0;
-  /// Participation ratio of the keys' feature vectors: 1 when all point one way, at most F.
+  /// Participation ratio of the keys' feature vectors: 1 when all point one way, at most F,
+  /// 0 when all vanish.
   double effective_features = 0;
   /// Root mean square move of the frequencies since the start, relative to their size there.
   double drift = 0;
@@ -37,7 +42,7 @@ double spectral_drift(const Tensor& now, const Tensor& start);
 /// Error and effective features of one map on queries and keys (1, T, H, d): the mean over heads.
 void measure_features(FeatureMap& map, const Tensor& q, const Tensor& k, KernelMetrics& metrics);
 
-/// The JSON of all layers: `[{"layer":"blocks.0.mixer","error":...},...]`.
-std::string json_of(const std::vector<KernelMetrics>& metrics);
+/// `[{"layer":"blocks.0.mixer","error":...},...]` of all layers.
+Json json_of(const std::vector<KernelMetrics>& metrics);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -11,7 +11,6 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t most_heads = 4;       // drawn, of each layer
 constexpr std::size_t most_map_layers = 6;  // whose maps are drawn
 constexpr std::size_t map_positions = 64, lag_positions = 256;
 

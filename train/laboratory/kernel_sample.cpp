@@ -43,14 +43,9 @@ KernelSample normal_sample(std::size_t n, std::size_t d, std::uint64_t seed, dou
 }
 
 KernelSample first_rows(const KernelSample& sample, std::size_t rows) {
-  const auto cut = [rows](const Tensor& x) {
-    Tensor y = uninitialized({std::min(rows, x.shape()[0]), x.shape()[1]});
-    std::copy_n(x.data(), y.size(), y.data());
-    return y;
-  };
   KernelSample part{sample.name, {}};
   for (const SampleBlock& block : sample.blocks)
-    part.blocks.push_back({cut(block.q), cut(block.k)});
+    part.blocks.push_back({rows_from(block.q, 0, rows), rows_from(block.k, 0, rows)});
   return part;
 }
 

@@ -1,9 +1,10 @@
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <bochner/train/laboratory/definiteness.hpp>
 #include <bochner/train/laboratory/feature_matrix.hpp>
 #include <bochner/train/laboratory/kernel_metrics.hpp>
 #include <bochner/train/laboratory/kernel_study.hpp>
+#include <bochner/train/laboratory/spectrum.hpp>
+#include <bochner/train/laboratory/statistics.hpp>
 #include <cmath>
 #include <numbers>
 
@@ -26,10 +27,7 @@ void describe_sample(KernelStudy& study, const KernelSample& sample) {
     for (std::size_t i = 0; i < q.size(); ++i) norm += (q[i] + k[i]) * (q[i] + k[i]);
     norms.push_back(norm / std::sqrt(double(q.size())));
   }
-  double mean = 0, square = 0;
-  for (const double one : exponents) mean += one / double(exponents.size());
-  for (const double one : exponents) square += (one - mean) * (one - mean);
-  study.log_kernel_spread = std::sqrt(square / double(exponents.size()));
+  study.log_kernel_spread = deviation_of(exponents);
   study.sum_norm = median(norms);
 }
 
@@ -103,37 +101,39 @@ AngleCurve angle_curve(const FeatureSpec& spec, double norm, std::size_t d, std:
 /// Of the estimated kernel on the first queries with themselves as keys.
 Definiteness definiteness_on(const FeatureSpec& spec, const KernelSample& sample, std::size_t m) {
   const Tensor& q = sample.blocks.front().q;
-  const std::size_t n = std::min(gram_points, q.shape()[0]), d = q.shape()[1];
-  Tensor points = uninitialized({1, n, 1, d});
-  std::copy_n(q.data(), points.size(), points.data());
+  const Tensor points = as_tokens(rows_from(q, 0, gram_points));
   Tape tape;
   tape.recording = false;
-  const auto map = study_map(spec, d, m, 1);
+  const auto map = study_map(spec, sample.dim(), m, 1);
   const Var x = tape.view(points);
   return definiteness_of(
       products(feature_matrix(map->queries(tape, x), 0), feature_matrix(map->keys(tape, x), 0)));
 }
 
-void study_spectrum(KernelStudy& study, std::size_t m) {
-  DensitySpec spec = study.spec.density;
+void study_spectrum(KernelStudy& study, DensitySpec spec, std::size_t m) {
   spec.heads = 1;
   spec.m = m;
   spec.dim = study.dim;
   const auto density = make_density(spec);
-  study.frequencies = frequencies_of(*density);
-  const double reach = spectral_reach(study.frequencies);
-  study.spectrum = spectrum_curve(study.frequencies, 0, -reach, reach);
-  const double far = 4 / std::max(1e-12, bandwidth(study.frequencies));
-  study.kernel_of_draws = kernel_of_draws(study.frequencies, 0, far);
-  if (density->kernel(0)) study.kernel = kernel_curve(*density, study.frequencies, 0, far);
+  const Tensor frequencies = frequencies_of(*density);
+  const double reach = spectral_reach(frequencies);
+  study.spectrum = spectrum_curve(frequencies, 0, -reach, reach);
+  const double far = 4 / std::max(1e-12, bandwidth(frequencies));
+  study.kernel_of_draws = kernel_of_draws(frequencies, 0, far);
+  if (density->kernel(0)) study.kernel = kernel_curve(*density, frequencies, 0, far);
 }
 
 }  // namespace
 
 KernelStudy study_kernel(const FeatureSpec& spec, const KernelSample& sample,
                          const StudyOptions& options) {
-  KernelStudy study{
-      .spec = spec, .sample = sample.name, .dim = sample.dim(), .seeds = options.seeds};
+  KernelStudy study{.features = spec.kind,
+                    .density = spec.density.kind,
+                    .draws = spec.density.draws,
+                    .log_scale = spec.density.log_scale,
+                    .sample = sample.name,
+                    .dim = sample.dim(),
+                    .seeds = options.seeds};
   const FeatureSpec standard = with_standard_frequencies(spec);
   describe_sample(study, sample);
   study.standard = study_estimator(standard, true, sample, options);
@@ -142,45 +142,8 @@ KernelStudy study_kernel(const FeatureSpec& spec, const KernelSample& sample,
   for (const double norm : {0.5, 1.0, 1.5})
     study.angles.push_back(angle_curve(standard, norm, study.dim, options.m.back()));
   study.definiteness = definiteness_on(spec, sample, options.m.back());
-  study_spectrum(study, options.m.back());
+  study_spectrum(study, spec.density, options.m.back());
   return study;
-}
-
-std::string count_of_features(double m) {
-  return m < 1e6 ? fmt::format("{:.0f}", m) : fmt::format("{:.1e}", m);
-}
-
-std::vector<std::string> advice(const KernelStudy& study, double wanted) {
-  const ErrorAtM& last = study.standard.rows.back();
-  std::vector<std::string> lines;
-  if (!study.standard.has_closed_kernel) {
-    lines.push_back(
-        fmt::format("{} estimates no known kernel; error is against its own mean: {:.2g} at m = {}",
-                    study.spec.kind, last.error, last.m));
-    return lines;
-  }
-  const double expected = last.exact_error.value_or(last.error);
-  lines.push_back(fmt::format("expected relative error {:.2g} at m = {}; m = {} needed for {:.2g}",
-                              expected, last.m, count_of_features(study.standard.needed(wanted)),
-                              wanted));
-  if (!study.maps.empty() && study.maps.front().features != study.spec.kind) {
-    const MapComparison& best = study.maps.front();
-    lines.push_back(
-        fmt::format("use features = \"{}\": its attention is {:.2f} from softmax at m = {}",
-                    best.features, best.result.attention, best.result.m));
-  }
-  if (expected > 0.5)
-    lines.push_back(fmt::format(
-        "queries and keys are large (median |x + y|^2 = {:.3g}): divide them by {:.2g}, or learn "
-        "the density so that short frequencies start the training",
-        study.sum_norm, std::sqrt(study.sum_norm / std::log1p(double(last.m) * wanted * wanted))));
-  if (is_skewed(last))
-    lines.push_back(fmt::format(
-        "so skewed that {} seeds do not show the tails: believe the closed forms", study.seeds));
-  if (last.error < 0.8 * expected && !is_skewed(last))
-    lines.push_back(fmt::format("draws = \"{}\" already save {:.0f} % of the error of iid draws",
-                                study.spec.density.draws, 100 * (1 - last.error / expected)));
-  return lines;
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -4,12 +4,11 @@
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/laboratory/learned_pages.hpp>
 #include <bochner/train/laboratory/spectrum.hpp>
+#include <bochner/train/laboratory/statistics.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
-
-constexpr std::size_t most_heads = 4;
 
 /// ln lambda of one head as one row: (B, T, H, m) -> (1, B T, m)
 Tensor of_head(const Tensor& logs, std::size_t head) {
@@ -25,11 +24,9 @@ double spread_over_inputs(const Tensor& logs) {
   const std::size_t n = logs.shape()[1], m = logs.shape()[2];
   double total = 0;
   for (std::size_t f = 0; f < m; ++f) {
-    double mean = 0, square = 0;
-    for (std::size_t i = 0; i < n; ++i) mean += double(logs.data()[i * m + f]) / double(n);
-    for (std::size_t i = 0; i < n; ++i)
-      square += std::pow(double(logs.data()[i * m + f]) - mean, 2) / double(n);
-    total += std::sqrt(square) / double(m);
+    std::vector<double> column(n);
+    for (std::size_t i = 0; i < n; ++i) column[i] = double(logs.data()[i * m + f]);
+    total += deviation_of(column) / double(m);
   }
   return total;
 }

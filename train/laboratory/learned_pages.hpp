@@ -6,6 +6,8 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+constexpr std::size_t most_heads = 4;  ///< drawn, of each layer
+
 /// Spectrum and k(delta) of each layer with a density, at the start and now.
 void add_spectra(Page& page, const std::vector<AttentionLayer>& start,
                  const std::vector<AttentionLayer>& now);

@@ -1,9 +1,8 @@
 #include <algorithm>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/features/pff.hpp>
-#include <bochner/optim/clip.hpp>
-#include <bochner/optim/optimizer.hpp>
-#include <bochner/optim/schedule.hpp>
+#include <bochner/train/laboratory/descent.hpp>
+#include <bochner/train/laboratory/feature_matrix.hpp>
 #include <bochner/train/laboratory/map_fit.hpp>
 #include <cmath>
 #include <functional>
@@ -18,12 +17,6 @@ struct Target {
   Tensor log_sums;  // (n, 1)
   double size = 0;  // sum of squares of the weights
 };
-
-Tensor as_tokens(const Tensor& rows) {
-  Tensor tokens = rows;
-  tokens.reshape(Shape{1, rows.shape()[0], 1, rows.shape()[1]});
-  return tokens;
-}
 
 using LogKernel = std::function<double(const std::vector<double>& q, const std::vector<double>& k)>;
 
@@ -108,36 +101,11 @@ MapFit fit_map(FeatureMap& map, const SampleBlock& train, const SampleBlock& hel
   if (!options.density)
     std::erase_if(parameters, [](const NamedParameter& named) { return is_spectral(named.name); });
   for (const NamedParameter& named : parameters) fit.parameters += named.parameter->value().size();
-  if (!parameters.empty()) {
-    const auto optimizer = make_optimizer({.kind = "adam", .beta2 = 0.99}, parameters);
-    for (std::uint64_t step = 0; step < options.steps; ++step) {
-      for (const NamedParameter& named : parameters_of(map)) named.parameter->zero_gradient();
-      Tape tape;
-      tape.backward(error_of(tape, map, target));
-      clip_by_norm(parameters, 1.0);
-      optimizer->step(learning_rate({.kind = ScheduleKind::cosine, .warmup = 10},
-                                    options.learning_rate, step, options.steps));
-    }
-  }
+  descend(parameters, {options.steps, options.learning_rate, 10},
+          [&](Tape& tape, std::uint64_t) { return error_of(tape, map, target); });
   fit.after = measured_error(map, test);
   fit.train_after = measured_error(map, target);
   return fit;
-}
-
-Interval confidence_interval(const std::vector<double>& numbers) {
-  // 97.5 % quantiles of Student's t with 1, 2, ... degrees of freedom.
-  constexpr double quantiles[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365,
-                                  2.306,  2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
-                                  2.131,  2.120, 2.110, 2.101, 2.093, 2.086};
-  const std::size_t n = numbers.size();
-  Interval interval;
-  for (const double number : numbers) interval.mean += number / double(n);
-  if (n < 2) return interval;
-  double square = 0;
-  for (const double number : numbers) square += std::pow(number - interval.mean, 2);
-  const double t = n - 2 < std::size(quantiles) ? quantiles[n - 2] : 1.98;
-  interval.half_width = t * std::sqrt(square / double(n - 1) / double(n));
-  return interval;
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

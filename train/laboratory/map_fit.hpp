@@ -25,10 +25,4 @@ struct MapFit {
 MapFit fit_map(FeatureMap& map, const SampleBlock& train, const SampleBlock& held_out,
                const MapFitOptions& options);
 
-/// Mean over seeds with half the width of its 95 % confidence interval by Student's t.
-struct Interval {
-  double mean = 0, half_width = 0;
-};
-Interval confidence_interval(const std::vector<double>& numbers);
-
 }  // namespace bochner::inline BOCHNER_PRECISION

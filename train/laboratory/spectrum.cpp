@@ -1,6 +1,7 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/train/laboratory/spectrum.hpp>
+#include <bochner/train/laboratory/statistics.hpp>
 #include <cmath>
 #include <numbers>
 
@@ -19,13 +20,6 @@ std::vector<double> coordinates(const Tensor& frequencies, std::size_t head) {
   const std::size_t count = frequencies.shape()[1] * frequencies.shape()[2];
   const real* begin = frequencies.data() + head * count;
   return {begin, begin + count};
-}
-
-double deviation_of(const std::vector<double>& numbers) {
-  double mean = 0, square = 0;
-  for (const double number : numbers) mean += number / double(numbers.size());
-  for (const double number : numbers) square += (number - mean) * (number - mean);
-  return std::sqrt(square / double(numbers.size()));
 }
 
 }  // namespace

@@ -2,13 +2,9 @@
 /// Curves of a spectral density: p(omega) and the kernel k(delta) that belongs to it.
 
 #include <bochner/layers/spectral/density.hpp>
-#include <vector>
+#include <bochner/train/laboratory/study.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
-
-struct Curve {
-  std::vector<double> x, y;
-};
 
 /// Density of the coordinates of a head's frequencies on `points` places of [low, high], smoothed
 /// by a Gaussian of Silverman's width. frequencies (H, m, d)

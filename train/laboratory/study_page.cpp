@@ -2,10 +2,11 @@
 
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/markup.hpp>
-#include <bochner/train/laboratory/study_report.hpp>
+#include <bochner/train/charts/page.hpp>
+#include <bochner/train/laboratory/study.hpp>
 #include <cmath>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 void add_error(Chart& chart, const std::string& name, const EstimatorStudy& study) {
@@ -88,7 +89,7 @@ Table table_of(const EstimatorStudy& study) {
   for (const ErrorAtM& row : study.rows)
     table.rows.push_back(
         {fmt::format("{}", row.m), fmt::format("{}", row.features),
-         is_skewed(row) ? "–" : short_number(std::round(10 * row.bias_sigmas) / 10),
+         row.is_skewed() ? "–" : short_number(std::round(10 * row.bias_sigmas) / 10),
          short_number(row.variance), cell(row.exact_variance), short_number(row.error),
          cell(row.exact_error), short_number(row.attention)});
   return table;
@@ -101,7 +102,7 @@ void add_study(Page& page, const KernelStudy& study, double wanted) {
   for (const std::string& line : advice(study, wanted)) page.paragraph(line + ".");
   const ErrorAtM& last = study.standard.rows.back();
   page.figures(
-      {{short_number(last.exact_error.value_or(last.error)),
+      {{short_number(last.expected_error()),
         fmt::format("expected relative error at m = {}", last.m)},
        {count_of_features(study.standard.needed(wanted)),
         fmt::format("m for an error of {}", wanted)},
@@ -120,4 +121,4 @@ void add_study(Page& page, const KernelStudy& study, double wanted) {
   page.table(table_of(*study.configured));
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,26 +1,25 @@
 #include <fmt/format.h>
 
-#include <bochner/train/laboratory/study_report.hpp>
-#include <nlohmann/json.hpp>
+#include <bochner/train/laboratory/study.hpp>
+#include <bochner/train/storage/json.hpp>
+#include <cmath>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
-
-using Json = nlohmann::json;
 
 std::string number_or_dash(const std::optional<double>& number) {
   return number ? fmt::format("{:.3g}", *number) : "-";
 }
 
-std::string table_of(const EstimatorStudy& study) {
+std::string text_table(const EstimatorStudy& study) {
   std::string text =
       fmt::format("  {:>6} {:>6} {:>9} {:>7} {:>10} {:>11} {:>9} {:>11} {:>9}\n", "m", "F", "bias",
                   "sigmas", "variance", "closed form", "error", "closed form", "attention");
   for (const ErrorAtM& row : study.rows)
     text += fmt::format("  {:>6} {:>6} {:>9.1e} {:>7} {:>10.3g} {:>11} {:>9.3g} {:>11} {:>9.3f}\n",
                         row.m, row.features, row.bias,
-                        is_skewed(row) ? "-" : fmt::format("{:.1f}", row.bias_sigmas), row.variance,
-                        number_or_dash(row.exact_variance), row.error,
+                        row.is_skewed() ? "-" : fmt::format("{:.1f}", row.bias_sigmas),
+                        row.variance, number_or_dash(row.exact_variance), row.error,
                         number_or_dash(row.exact_error), row.attention);
   return text;
 }
@@ -37,43 +36,83 @@ std::string maps_table(const KernelStudy& study) {
 }
 
 Json json_of(const ErrorAtM& row) {
-  Json json{{"m", row.m},
-            {"features", row.features},
-            {"bias", row.bias},
-            {"bias_sigmas", row.bias_sigmas},
-            {"variance", row.variance},
-            {"error", row.error},
-            {"error_quartiles", {row.error_low, row.error_high}},
-            {"attention", row.attention}};
-  if (row.exact_variance) json["exact_variance"] = *row.exact_variance;
-  if (row.exact_error) json["exact_error"] = *row.exact_error;
+  Json json = {{"m", row.m},
+               {"features", row.features},
+               {"bias", row.bias},
+               {"bias_sigmas", row.bias_sigmas},
+               {"variance", row.variance},
+               {"error", row.error},
+               {"error_quartiles", Json::array({row.error_low, row.error_high})},
+               {"attention", row.attention}};
+  if (row.exact_variance) json.set("exact_variance", *row.exact_variance);
+  if (row.exact_error) json.set("exact_error", *row.exact_error);
   return json;
 }
 
 Json json_of(const EstimatorStudy& study) {
   Json rows = Json::array();
-  for (const ErrorAtM& row : study.rows) rows.push_back(json_of(row));
+  for (const ErrorAtM& row : study.rows) rows.push(json_of(row));
   return rows;
 }
 
 }  // namespace
 
+double EstimatorStudy::needed(double error) const {
+  return std::ceil(double(rows.back().m) * std::pow(rows.back().expected_error() / error, 2));
+}
+
+std::string count_of_features(double m) {
+  return m < 1e6 ? fmt::format("{:.0f}", m) : fmt::format("{:.1e}", m);
+}
+
+std::vector<std::string> advice(const KernelStudy& study, double wanted) {
+  const ErrorAtM& last = study.standard.rows.back();
+  std::vector<std::string> lines;
+  if (!study.standard.has_closed_kernel) {
+    lines.push_back(
+        fmt::format("{} estimates no known kernel; error is against its own mean: {:.2g} at m = {}",
+                    study.features, last.error, last.m));
+    return lines;
+  }
+  const double expected = last.expected_error();
+  lines.push_back(fmt::format("expected relative error {:.2g} at m = {}; m = {} needed for {:.2g}",
+                              expected, last.m, count_of_features(study.standard.needed(wanted)),
+                              wanted));
+  if (!study.maps.empty() && study.maps.front().features != study.features) {
+    const MapComparison& best = study.maps.front();
+    lines.push_back(
+        fmt::format("use features = \"{}\": its attention is {:.2f} from softmax at m = {}",
+                    best.features, best.result.attention, best.result.m));
+  }
+  if (expected > 0.5)
+    lines.push_back(fmt::format(
+        "queries and keys are large (median |x + y|^2 = {:.3g}): divide them by {:.2g}, or learn "
+        "the density so that short frequencies start the training",
+        study.sum_norm, std::sqrt(study.sum_norm / std::log1p(double(last.m) * wanted * wanted))));
+  if (last.is_skewed())
+    lines.push_back(fmt::format(
+        "so skewed that {} seeds do not show the tails: believe the closed forms", study.seeds));
+  if (last.error < 0.8 * expected && !last.is_skewed())
+    lines.push_back(fmt::format("draws = \"{}\" already save {:.0f} % of the error of iid draws",
+                                study.draws, 100 * (1 - last.error / expected)));
+  return lines;
+}
+
 std::string study_text(const KernelStudy& study, double wanted) {
-  const FeatureSpec& spec = study.spec;
   std::string text = fmt::format(
       "kernel   {}, density {}, draws {}, d {}\n"
       "sample   {}; median |x + y|^2 {:.3g}, spread of q.k/sqrt(d) {:.3g}\n",
-      spec.kind, spec.density.kind, spec.density.draws, study.dim, study.sample, study.sum_norm,
+      study.features, study.density, study.draws, study.dim, study.sample, study.sum_norm,
       study.log_kernel_spread);
   text += study.standard.is_softmax ? "frequencies from N(0, I), against exp(q.k/sqrt(d))\n"
           : study.standard.has_closed_kernel
               ? "frequencies from N(0, I), against the map's own kernel\n"
               : "frequencies from N(0, I), against the mean over all draws\n";
-  text += table_of(study.standard);
+  text += text_table(study.standard);
   if (study.configured)
     text += fmt::format("density {}, log_scale {}, against the mean over all draws\n",
-                        spec.density.kind, spec.density.log_scale) +
-            table_of(*study.configured);
+                        study.density, study.log_scale) +
+            text_table(*study.configured);
   text += maps_table(study);
   text += fmt::format("definite smallest eigenvalue {:.1e} of the largest, asymmetry {:.1e}\n",
                       study.definiteness.smallest, study.definiteness.asymmetry);
@@ -82,26 +121,26 @@ std::string study_text(const KernelStudy& study, double wanted) {
 }
 
 std::string study_json(const KernelStudy& study, double wanted) {
-  Json json{{"features", study.spec.kind},
-            {"density", study.spec.density.kind},
-            {"draws", study.spec.density.draws},
-            {"d", study.dim},
-            {"seeds", study.seeds},
-            {"sample", study.sample},
-            {"median_sum_norm", study.sum_norm},
-            {"closed_kernel", study.standard.has_closed_kernel},
-            {"standard", json_of(study.standard)},
-            {"smallest_eigenvalue", study.definiteness.smallest},
-            {"asymmetry", study.definiteness.asymmetry},
-            {"wanted_error", wanted},
-            {"needed_m", study.standard.needed(wanted)},
-            {"advice", advice(study, wanted)}};
-  if (study.configured) json["configured"] = json_of(*study.configured);
-  for (const MapComparison& map : study.maps) {
-    json["maps"].push_back(json_of(map.result));
-    json["maps"].back()["map"] = map.features;
-  }
-  return json.dump();
+  Json json = {{"features", study.features},
+               {"density", study.density},
+               {"draws", study.draws},
+               {"d", study.dim},
+               {"seeds", study.seeds},
+               {"sample", study.sample},
+               {"median_sum_norm", study.sum_norm},
+               {"closed_kernel", study.standard.has_closed_kernel},
+               {"standard", json_of(study.standard)},
+               {"smallest_eigenvalue", study.definiteness.smallest},
+               {"asymmetry", study.definiteness.asymmetry},
+               {"wanted_error", wanted},
+               {"needed_m", study.standard.needed(wanted)},
+               {"advice", advice(study, wanted)}};
+  if (study.configured) json.set("configured", json_of(*study.configured));
+  if (study.maps.empty()) return json.line();
+  Json maps;
+  for (const MapComparison& map : study.maps)
+    maps.push(json_of(map.result).set("map", map.features));
+  return json.set("maps", maps).line();
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

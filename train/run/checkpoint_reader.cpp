@@ -1,7 +1,7 @@
 #include <algorithm>
+#include <bochner/data/files/digest.hpp>
 #include <bochner/train/run/checkpoint_file.hpp>
 #include <bochner/train/storage/bounded_archive.hpp>
-#include <bochner/train/storage/digest.hpp>
 #include <cstring>
 #include <string_view>
 

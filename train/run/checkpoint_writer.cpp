@@ -1,6 +1,6 @@
 #include <algorithm>
+#include <bochner/data/files/digest.hpp>
 #include <bochner/train/run/checkpoint_file.hpp>
-#include <bochner/train/storage/digest.hpp>
 #include <cereal/archives/binary.hpp>
 #include <cereal/types/string.hpp>
 #include <cereal/types/vector.hpp>

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/charts/markup.hpp>

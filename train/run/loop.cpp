@@ -2,6 +2,7 @@
 
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/run/loop.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -20,7 +21,7 @@ TrainingLoop::TrainingLoop(Session& session, Progress& progress, SignalGuard& si
       signals_(signals),
       observer_(observer),
       log_every_(session.steps_of_key("train.log.every")),
-      validate_every_(session.task().validation_batches(1) == 0
+      validate_every_(session.task().data().examples(Split::validation) == 0
                           ? 0
                           : session.steps_of_key("train.validate.every")),
       checkpoint_every_(0),
@@ -78,8 +79,6 @@ void TrainingLoop::train_one_step() {
   TrainerState& state = session_.state();
   const auto began = Clock::now();
   const StepResult result = session_.trainer().step(observer_);
-  state.step = session_.trainer().steps();
-  state.examples = session_.trainer().examples();
   state.tokens += session_.tokens_per_step();
   state.loss_sum += result.loss;
   ++state.loss_count;
@@ -91,10 +90,12 @@ void TrainingLoop::train_one_step() {
 void TrainingLoop::write_metrics(const StepResult& result) {
   TrainerState& state = session_.state();
   const double loss = state.loss_sum / double(state.loss_count);
-  session_.run().metrics().append(fmt::format(
-      R"({{"step":{},"tokens":{},"epoch":{},"loss":{},"lr":{},"grad_norm":{}}})", state.step,
-      state.tokens, double(state.examples) / double(session_.task().examples_per_epoch()), loss,
-      result.learning_rate, result.gradient_norm));
+  const double epoch =
+      double(state.examples) / double(session_.task().data().examples(Split::train));
+  const Json line = {
+      {"step", state.step}, {"tokens", state.tokens},     {"epoch", epoch},
+      {"loss", loss},       {"lr", result.learning_rate}, {"grad_norm", result.gradient_norm}};
+  session_.run().metrics().append(line.line());
   progress_.log(state.step, loss, result.learning_rate);
   state.loss_sum = 0;
   state.loss_count = 0;
@@ -112,9 +113,9 @@ bool TrainingLoop::validate() {
         state.step, loss));
   }
   const std::vector<KernelMetrics> kernels = session_.trainer().kernels();
-  session_.run().metrics().append(
-      fmt::format(R"({{"step":{},{}{}}})", state.step, result->json(),
-                  kernels.empty() ? "" : ",\"kernels\":" + json_of(kernels)));
+  Json line = Json{{"step", state.step}}.set(result->json());
+  if (!kernels.empty()) line.set("kernels", json_of(kernels));
+  session_.run().metrics().append(line.line());
   state.validated_step = state.step;
   record_improvement(state, loss, session_.config().number("train.stop.min_delta"));
   const auto keep = std::size_t(session_.config().integer("train.checkpoint.keep_best"));

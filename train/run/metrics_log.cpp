@@ -1,37 +1,32 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/train/run/metrics_log.hpp>
-#include <nlohmann/json.hpp>
+#include <bochner/train/storage/json.hpp>
 
 namespace bochner {
 namespace {
 
-using Json = nlohmann::json;
-
-void append(LoggedCurve& curve, double step, const Json& value) {
-  if (!value.is_number()) return;
+void append(LoggedCurve& curve, double step, double value) {
   curve.step.push_back(step);
-  curve.value.push_back(value.get<double>());
+  curve.value.push_back(value);
 }
 
 void append_kernels(MetricsLog& log, double step, const Json& layers) {
-  for (const Json& layer : layers) {
-    if (!layer.is_object() || !layer.contains("layer") || !layer["layer"].is_string()) continue;
-    for (const auto& [key, value] : layer.items())
-      if (key != "layer") append(log.kernels[key][layer["layer"].get<std::string>()], step, value);
+  for (const Json& layer : layers.items()) {
+    const std::string* name = layer["layer"].text();
+    if (!name) continue;
+    for (const auto& [key, value] : layer.members())
+      if (const auto number = value.number()) append(log.kernels[key][*name], step, *number);
   }
 }
 
 void append_line(MetricsLog& log, std::string_view line, const std::string& place) {
-  const Json entry = Json::parse(line, nullptr, false);
-  if (!entry.is_object() || !entry.contains("step") || !entry["step"].is_number())
-    throw DataError(place + ": no line of metrics; remove it, or restore the file");
-  const double step = entry["step"].get<double>();
-  for (const auto& [key, value] : entry.items()) {
-    if (key == "kernels") {
-      append_kernels(log, step, value);
-    } else if (key != "step") {
-      append(log.curves[key], step, value);
-    }
+  const Json entry = Json::parse(line);
+  const std::optional<double> step = entry["step"].number();
+  if (!step) throw DataError(place + ": no line of metrics; remove it, or restore the file");
+  for (const auto& [key, value] : entry.members()) {
+    const std::optional<double> number = value.number();
+    if (key == "kernels") append_kernels(log, *step, value);
+    if (key != "step" && number) append(log.curves[key], *step, *number);
   }
 }
 

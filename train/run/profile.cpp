@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/train/run/profile.hpp>
-#include <nlohmann/json.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -64,18 +63,18 @@ std::string OpProfile::table(double peak) const {
   return text;
 }
 
-std::string OpProfile::json() const {
-  nlohmann::ordered_json all = {{"steps", steps_}, {"seconds", total_seconds()}};
+Json OpProfile::json() const {
+  Json ops = Json::array();
   for (const auto& [op, entry] : by_time()) {
-    all["ops"].push_back({{"op", op},
-                          {"calls", entry.calls},
-                          {"forward_seconds", entry.forward},
-                          {"backward_seconds", entry.backward},
-                          {"share", entry.seconds() / total_seconds()},
-                          {"flop", entry.operations},
-                          {"bytes", entry.bytes}});
+    ops.push({{"op", op},
+              {"calls", entry.calls},
+              {"forward_seconds", entry.forward},
+              {"backward_seconds", entry.backward},
+              {"share", entry.seconds() / total_seconds()},
+              {"flop", entry.operations},
+              {"bytes", entry.bytes}});
   }
-  return all.dump(2) + "\n";
+  return {{"steps", steps_}, {"seconds", total_seconds()}, {"ops", ops}};
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

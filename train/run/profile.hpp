@@ -2,6 +2,7 @@
 /// Where the time of training steps goes, by op.
 
 #include <bochner/autodiff/tape.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <chrono>
 #include <map>
 #include <string>
@@ -30,7 +31,7 @@ class OpProfile : public TapeObserver {
   /// GB/s; with the machine's `peak` in FLOP/s, also the share of it.
   std::string table(double peak = 0) const;
   /// The same as a JSON object: steps, seconds, and for each op the sums over all steps.
-  std::string json() const;
+  Json json() const;
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -5,13 +5,13 @@
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/train/run/run_metadata.hpp>
 #include <bochner/train/run/version.hpp>
-#include <nlohmann/json.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <xtensor/xtensor_config.hpp>
 
 namespace bochner {
 namespace {
 
-nlohmann::ordered_json library_versions() {
+Json library_versions() {
   return {{"xtensor", fmt::format("{}.{}.{}", XTENSOR_VERSION_MAJOR, XTENSOR_VERSION_MINOR,
                                   XTENSOR_VERSION_PATCH)},
           {"TBB", TBB_runtime_version()},
@@ -22,26 +22,27 @@ nlohmann::ordered_json library_versions() {
 
 std::string run_metadata(const Config& config, const std::string& command,
                          const std::string& parent) {
-  nlohmann::ordered_json meta = {{"command", command},
-                                 {"version", BOCHNER_VERSION},
-                                 {"precision", precision_name},
-                                 {"build", BOCHNER_BUILD_FLAGS},
-                                 {"compiler", compiler_name()},
-                                 {"products", backend_name()},
-                                 {"libraries", library_versions()},
-                                 {"processor", processor_name()},
-                                 {"threads", thread_count()},
-                                 {"seed", config.integer("train.seed")}};
+  Json meta = {{"command", command},
+               {"version", BOCHNER_VERSION},
+               {"precision", precision_name},
+               {"build", BOCHNER_BUILD_FLAGS},
+               {"compiler", compiler_name()},
+               {"products", backend_name()},
+               {"libraries", library_versions()},
+               {"processor", processor_name()},
+               {"threads", thread_count()},
+               {"seed", config.integer("train.seed")}};
 #ifdef BOCHNER_COMMIT
-  meta["commit"] = BOCHNER_COMMIT;
+  meta.set("commit", BOCHNER_COMMIT);
 #endif
-  if (!parent.empty()) meta["parent"] = parent;
-  return meta.dump(2) + "\n";
+  if (!parent.empty()) meta.set("parent", parent);
+  return meta.lines();
 }
 
 std::string parent_in(const std::string& meta) {
-  const auto json = nlohmann::json::parse(meta, nullptr, false);
-  return json.is_object() ? json.value("parent", "") : "";
+  const Json json = Json::parse(meta);
+  const std::string* parent = json["parent"].text();
+  return parent ? *parent : "";
 }
 
 }  // namespace bochner

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <bochner/train/run/safetensors.hpp>
-#include <nlohmann/json.hpp>
+#include <bochner/train/storage/json.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -10,17 +10,15 @@ std::uint64_t bytes_of(const TensorRecord& tensor) {
 }
 
 std::string header_of(const std::vector<TensorRecord>& tensors) {
-  nlohmann::ordered_json header;
-  header["__metadata__"] = {{"format", "bochner"}};
+  Json header = {{"__metadata__", {{"format", "bochner"}}}};
   std::uint64_t offset = 0;
   for (const TensorRecord& tensor : tensors) {
-    header[tensor.name] = {
-        {"dtype", sizeof(real) == 4 ? "F32" : "F64"},
-        {"shape", std::vector<std::size_t>(tensor.shape.begin(), tensor.shape.end())},
-        {"data_offsets", {offset, offset + bytes_of(tensor)}}};
+    header.set(tensor.name, {{"dtype", sizeof(real) == 4 ? "F32" : "F64"},
+                             {"shape", Json::array(tensor.shape)},
+                             {"data_offsets", Json::array({offset, offset + bytes_of(tensor)})}});
     offset += bytes_of(tensor);
   }
-  std::string text = header.dump();
+  std::string text = header.line();
   text.resize((text.size() + 7) / 8 * 8, ' ');
   return text;
 }

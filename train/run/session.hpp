@@ -1,30 +1,10 @@
 #pragma once
 /// Session: a run in memory, bound to its directory: started, resumed or forked.
 
-#include <bochner/train/run/run_directory.hpp>
+#include <bochner/train/run/run_reference.hpp>
 #include <bochner/train/run/trainer.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
-
-/// "RUN", "RUN@best" or "RUN@1000".
-struct RunReference {
-  Path directory;
-  std::string checkpoint;  ///< "", "best" or a step
-};
-/// Throws std::invalid_argument when what follows the last @ is neither "best" nor a step.
-RunReference parse_run_reference(const std::string& text);
-/// The checkpoint that is meant; what was wrong with newer ones is added to `skipped`. Throws
-/// DataError if none.
-CheckpointReader open_checkpoint(FileStorage& storage, const RunReference& reference,
-                                 std::vector<std::string>& skipped);
-
-/// The parameter table with all kinds that are registered now.
-ParameterTable registered_parameters();
-/// A config file with the changes of --set, checked. Throws ConfigError.
-Config read_config(const std::string& file, const std::vector<std::string>& sets);
-/// Copies a checkpoint's weights and buffers into a model, the averaged weights if it has them and
-/// they are wanted. Throws DataError that lists missing and mis-shaped tensors.
-void load_model(const CheckpointReader& checkpoint, Module& model, bool averaged);
 
 /// What a fork leaves behind of its parent.
 struct ForkResets {
@@ -54,7 +34,7 @@ class Session {
   Task& task() { return *task_; }
   Trainer& trainer() { return *trainer_; }
   RunDirectory& run() { return *run_; }
-  TrainerState& state() { return state_; }
+  TrainerState& state() { return trainer_->state(); }
   std::uint64_t total_steps() const { return total_steps_; }
   std::uint64_t tokens_per_step() const { return tokens_per_step_; }
   /// A period of the config in steps; 0 when off.
@@ -81,7 +61,6 @@ class Session {
   std::uint64_t tokens_per_step_, steps_per_epoch_, total_steps_;
   std::unique_ptr<Trainer> trainer_;
   std::optional<RunDirectory> run_;
-  TrainerState state_;
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,37 +1,14 @@
 #include <fmt/format.h>
 
-#include <bochner/autodiff/compute/reduce.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/optim/clip.hpp>
 #include <bochner/train/run/trainer.hpp>
+#include <bochner/train/run/version.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
-
-OptimizerSpec optimizer_spec(const Config& config) {
-  OptimizerSpec spec;
-  spec.kind = config.text("optim.kind");
-  spec.momentum = config.number("optim.momentum");
-  spec.nesterov = config.flag("optim.nesterov");
-  spec.beta1 = config.number_list("optim.betas").at(0);
-  spec.beta2 = config.number_list("optim.betas").at(1);
-  spec.epsilon = config.number("optim.epsilon");
-  spec.weight_decay = config.number("optim.weight_decay");
-  for (const GroupRule& rule : config.groups("optim.groups")) {
-    spec.groups.push_back({rule.match, rule.lr_factor, rule.weight_decay});
-  }
-  return spec;
-}
-
-Schedule schedule_of(const Config& config) {
-  Schedule schedule;
-  schedule.kind = schedule_kind(config.text("optim.schedule.kind"));
-  schedule.warmup = config.count("optim.schedule.warmup");
-  schedule.floor = config.number("optim.schedule.floor");
-  schedule.decay = config.count("optim.schedule.decay");
-  return schedule;
-}
 
 /// A name under which the first parameter with a non-finite gradient may be found.
 std::string first_bad_gradient(const std::vector<NamedParameter>& parameters) {
@@ -48,37 +25,33 @@ std::string first_bad_gradient(const std::vector<NamedParameter>& parameters) {
 Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps)
     : task_(task),
       parameters_(parameters_of(task.model())),
-      optimizer_(make_optimizer(optimizer_spec(config), parameters_)),
-      schedule_(schedule_of(config)),
-      peak_rate_(config.number("optim.lr")),
-      clip_(config.number("optim.clip")),
-      clip_value_(config.number("optim.clip_value")),
-      average_decay_(config.number("optim.ema")),
-      total_steps_(total_steps),
-      batch_(config.count("train.batch")),
-      accumulate_(config.count("train.accumulate")),
-      seed_(config.count("train.seed")),
-      validation_limit_(config.count("train.validate.batches")),
-      overfit_(config.flag("train.overfit")) {
-  if (average_decay_ > 0) average_.emplace(parameters_);
-  if (config.flag("train.validate.kernels")) kernels_.emplace(task.model());
+      optim_(read_spec<OptimizerSpec>(config, "optim")),
+      train_(read_spec<TrainSpec>(config, "train")),
+      optimizer_(make_optimizer(optim_, parameters_)),
+      total_steps_(total_steps) {
+  state_.seed = train_.seed;
+  state_.data_fingerprint = task.data().fingerprint();
+  state_.numerics = numerics_fingerprint();
+  if (optim_.ema > 0) average_.emplace(parameters_);
+  if (train_.validate_kernels) kernels_.emplace(task.model());
 }
 
 double Trainer::accumulate_gradients(TapeObserver* observer, bool check_finite) {
   optimizer_->zero_gradients();
   double loss = 0;
-  for (std::uint64_t micro = 0; micro < accumulate_; ++micro) {
+  for (std::uint64_t micro = 0; micro < train_.accumulate; ++micro) {
     Tape tape;
     tape.training = true;
-    tape.seed = seed_;
-    tape.step = steps() * accumulate_ + micro;
+    tape.seed = state_.seed;
+    tape.step = state_.step * train_.accumulate + micro;
     tape.observer = observer;
     tape.check_finite = check_finite;
-    const std::uint64_t first = overfit_ ? 0 : examples_;
-    const Var mean = task_.loss(tape, first + micro * batch_, batch_);
-    loss += double(mean.value().data()[0]) / double(accumulate_);
+    const std::uint64_t first = (train_.overfit ? 0 : state_.examples) + micro * train_.batch;
+    const Var mean = task_.loss(tape, task_.data().training(first, train_.batch));
+    loss += double(mean.value().data()[0]) / double(train_.accumulate);
     if (!std::isfinite(loss) && !check_finite) break;
-    tape.backward(accumulate_ == 1 ? mean : scale(mean, real(1.0 / double(accumulate_))));
+    tape.backward(train_.accumulate == 1 ? mean
+                                         : scale(mean, real(1.0 / double(train_.accumulate))));
   }
   return loss;
 }
@@ -86,18 +59,20 @@ double Trainer::accumulate_gradients(TapeObserver* observer, bool check_finite) 
 StepResult Trainer::step(TapeObserver* observer) {
   if (observer) observer->step_began();
   StepResult result;
-  result.learning_rate = learning_rate(schedule_, peak_rate_, steps(), total_steps_);
+  result.learning_rate = learning_rate(optim_.schedule, optim_.lr, state_.step, total_steps_);
   result.loss = accumulate_gradients(observer, false);
   if (!std::isfinite(result.loss)) blame(result.loss, 0);
-  result.gradient_norm = clip_ > 0 ? clip_by_norm(parameters_, clip_) : gradient_norm(parameters_);
+  result.gradient_norm =
+      optim_.clip > 0 ? clip_by_norm(parameters_, optim_.clip) : gradient_norm(parameters_);
   if (!std::isfinite(result.gradient_norm)) blame(result.loss, result.gradient_norm);
-  if (clip_value_ > 0) clip_by_value(parameters_, clip_value_);
+  if (optim_.clip_value > 0) clip_by_value(parameters_, optim_.clip_value);
   optimizer_->step(result.learning_rate);
   require_finite_update(result.learning_rate);
-  if (average_) average_->update(average_decay_);
+  if (average_) average_->update(optim_.ema, state_.ema_steps++);
   if (observer) observer->recorded("optimizer", 0);
-  ++step_;
-  examples_ += examples_per_step();
+  ++state_.step;
+  ++state_.optimizer_steps;
+  state_.examples += examples_per_step();
   return result;
 }
 
@@ -108,7 +83,7 @@ void Trainer::require_finite_update(double learning_rate) {
     throw DivergedError(fmt::format(
         "step {}: the update with learning rate {} makes {} infinite; this step is not saved. "
         "Lower optim.lr or set optim.clip",
-        steps() + 1, learning_rate, named.name));
+        state_.step + 1, learning_rate, named.name));
   }
 }
 
@@ -127,7 +102,7 @@ void Trainer::blame(double loss, double norm) {
   }
   throw DivergedError(fmt::format(
       "step {}: {} is not finite: {}; nothing was changed. Lower optim.lr or set optim.clip",
-      steps() + 1,
+      state_.step + 1,
       std::isfinite(loss) ? fmt::format("the gradient norm {}", norm)
                           : fmt::format("the loss {}", loss),
       cause));
@@ -135,7 +110,8 @@ void Trainer::blame(double loss, double norm) {
 
 std::optional<Evaluation> Trainer::validate(const std::function<bool()>& should_stop) {
   if (average_) average_->swap();
-  const auto result = validate_task(task_, batch_, validation_limit_, should_stop);
+  const auto result =
+      evaluate_task(task_, Split::validation, train_.batch, train_.validate_batches, should_stop);
   if (average_) average_->swap();
   return result;
 }
@@ -148,7 +124,7 @@ std::vector<KernelMetrics> Trainer::kernels() {
   return metrics;
 }
 
-std::vector<NamedTensor> Trainer::state() {
+std::vector<NamedTensor> Trainer::tensors() {
   std::vector<NamedTensor> all;
   for (const NamedParameter& named : parameters_)
     all.push_back({"model/" + named.name, &named.parameter->value()});

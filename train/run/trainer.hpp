@@ -3,10 +3,10 @@
 
 #include <bochner/optim/ema.hpp>
 #include <bochner/optim/optimizer.hpp>
-#include <bochner/optim/schedule.hpp>
-#include <bochner/train/config/config.hpp>
 #include <bochner/train/laboratory/kernel_metrics.hpp>
+#include <bochner/train/run/trainer_state.hpp>
 #include <bochner/train/tasks/task.hpp>
+#include <bochner/train/tasks/train_spec.hpp>
 #include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -33,24 +33,16 @@ class Trainer {
   StepResult step(TapeObserver* observer = nullptr);
   /// Over the validation data, with the averaged weights if there are any.
   /// `should_stop` is asked between batches; nothing is returned when it says yes.
-  std::optional<Evaluation> validate(const std::function<bool()>& should_stop);
+  std::optional<Evaluation> validate(const std::function<bool()>& should_stop = {});
   /// The learned kernels on the first validation example, with the same weights; nothing when
   /// train.validate.kernels is off. The model must be new when the trainer is made.
   std::vector<KernelMetrics> kernels();
 
-  /// Steps taken: the clock of the schedule and of random numbers.
-  std::uint64_t steps() const { return step_; }
-  /// The next training example.
-  std::uint64_t examples() const { return examples_; }
-  /// Goes on from here; the tensors of state() are restored by the caller.
-  void set_position(std::uint64_t step, std::uint64_t examples) {
-    step_ = step, examples_ = examples;
-  }
-  std::uint64_t examples_per_step() const { return batch_ * accumulate_; }
-  Optimizer& optimizer() { return *optimizer_; }
-  std::optional<WeightAverage>& average() { return average_; }
+  std::uint64_t examples_per_step() const { return train_.batch * train_.accumulate; }
+  /// Where it is. Whoever sets it anew sets the tensors too: then it goes on from there.
+  TrainerState& state() { return state_; }
   /// Parameters, buffers, moments and averages: all tensors of a checkpoint under unique names.
-  std::vector<NamedTensor> state();
+  std::vector<NamedTensor> tensors();
 
  private:
   double accumulate_gradients(TapeObserver* observer, bool check_finite);
@@ -59,14 +51,13 @@ class Trainer {
 
   Task& task_;
   std::vector<NamedParameter> parameters_;
+  OptimizerSpec optim_;
+  TrainSpec train_;
   std::unique_ptr<Optimizer> optimizer_;
   std::optional<WeightAverage> average_;
   std::optional<KernelMonitor> kernels_;
-  Schedule schedule_;
-  double peak_rate_, clip_, clip_value_, average_decay_;
-  std::uint64_t step_ = 0, examples_ = 0;
-  std::uint64_t total_steps_, batch_, accumulate_, seed_, validation_limit_;
-  bool overfit_;
+  TrainerState state_;
+  std::uint64_t total_steps_;
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bochner/data/files/descriptor.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <cerrno>
 #include <cstdio>
@@ -51,21 +52,6 @@ auto retry(const std::string& operation, const Path& path, Call call) {
   }
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  int get() const { return value_; }
-  int release() { return std::exchange(value_, -1); }
-
- private:
-  int value_;
-};
-
 int open_descriptor(const Path& path, int flags) {
   return retry("open", path, [&] { return ::open(path.c_str(), flags | common_flags, 0666); });
 }
@@ -79,7 +65,7 @@ class PosixFile : public StoredFile {
     const char* next = static_cast<const char*>(data);
     while (bytes > 0) {
       const ssize_t written =
-          retry("write", path_, [&] { return ::write(descriptor_.get(), next, bytes); });
+          retry("write", path_, [&] { return ::write(descriptor_.value(), next, bytes); });
       next += written;
       bytes -= static_cast<std::size_t>(written);
     }
@@ -89,7 +75,7 @@ class PosixFile : public StoredFile {
     char* next = static_cast<char*>(data);
     while (bytes > 0) {
       const ssize_t count = retry("read", path_, [&] {
-        return ::pread(descriptor_.get(), next, bytes, static_cast<off_t>(offset));
+        return ::pread(descriptor_.value(), next, bytes, static_cast<off_t>(offset));
       });
       if (count == 0) {
         throw IoError(path_.string() + ": cannot read: the file ends at byte " +
@@ -105,11 +91,11 @@ class PosixFile : public StoredFile {
 
   void truncate(std::uint64_t size) override {
     retry("truncate", path_,
-          [&] { return ::ftruncate(descriptor_.get(), static_cast<off_t>(size)); });
+          [&] { return ::ftruncate(descriptor_.value(), static_cast<off_t>(size)); });
   }
 
   void sync() override {
-    retry("sync", path_, [&] { return ::fsync(descriptor_.get()); });
+    retry("sync", path_, [&] { return ::fsync(descriptor_.value()); });
   }
 
   void close() override {
@@ -127,7 +113,7 @@ class PosixFile : public StoredFile {
  private:
   struct stat status() {
     struct stat result;
-    retry("stat", path_, [&] { return ::fstat(descriptor_.get(), &result); });
+    retry("stat", path_, [&] { return ::fstat(descriptor_.value(), &result); });
     return result;
   }
 
@@ -190,7 +176,7 @@ void PosixStorage::sync_directory(const Path& path) {
   const Descriptor descriptor(retry("open", directory, [&] {
     return ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   }));
-  retry("sync", directory, [&] { return ::fsync(descriptor.get()); });
+  retry("sync", directory, [&] { return ::fsync(descriptor.value()); });
 }
 
 bool PosixStorage::exists(const Path& path) {
@@ -214,15 +200,15 @@ std::vector<std::string> PosixStorage::list(const Path& directory) {
 
 std::shared_ptr<void> PosixStorage::lock(const Path& path) {
   auto descriptor = std::make_shared<Descriptor>(open_descriptor(path, O_RDWR | O_CREAT));
-  if (::flock(descriptor->get(), LOCK_EX | LOCK_NB) != 0) {
+  if (::flock(descriptor->value(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) throw_io_error("lock", path, errno);
     throw IoError(path.parent_path().string() + ": another process (pid " +
-                  read_process_id(descriptor->get()) +
+                  read_process_id(descriptor->value()) +
                   ") is using this run; wait until it ends, or stop it");
   }
   const std::string id = std::to_string(::getpid());
-  retry("truncate", path, [&] { return ::ftruncate(descriptor->get(), 0); });
-  retry("write", path, [&] { return ::pwrite(descriptor->get(), id.data(), id.size(), 0); });
+  retry("truncate", path, [&] { return ::ftruncate(descriptor->value(), 0); });
+  retry("write", path, [&] { return ::pwrite(descriptor->value(), id.data(), id.size(), 0); });
   return descriptor;
 }
 

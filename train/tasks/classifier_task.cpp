@@ -7,6 +7,8 @@
 #include <bochner/data/split.hpp>
 #include <bochner/layers/initialize.hpp>
 #include <bochner/train/tasks/classifier_task.hpp>
+#include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/token_task.hpp>
 #include <iterator>
 #include <utility>
@@ -15,34 +17,37 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 SequenceClassifierSpec classifier_spec(const Config& config, const LabelledSequences& data) {
-  SequenceClassifierSpec spec;
-  spec.trunk = trunk_spec(config, data.length());
+  auto spec = read_spec<SequenceClassifierSpec>(config, "model");
+  spec.trunk.length = data.length();
   spec.trunk.vocabulary = data.vocabulary();
+  complete(spec.trunk, config, data.length());
   spec.classes = data.classes();
-  spec.pooling = config.text("model.pooling");
   return spec;
 }
 
 bool has_class_token(const Config& config) { return config.text("model.pooling") == "cls"; }
 
-Images images_of(const Config& config, const char* key) {
-  return read_images(expand_files(config.text_list(key), std::filesystem::current_path()));
+Images images_of(const std::vector<std::string>& files) {
+  return read_images(expand_files(files, std::filesystem::current_path()));
 }
 
 std::unique_ptr<LabelledSequences> image_sequences(const Config& config) {
-  Images images = images_of(config, "data.files");
+  const auto data = read_spec<DataSpec>(config, "data");
+  const auto spec = read_spec<ImagesSpec>(config, "data");
+  Images images = images_of(data.files);
   std::uint64_t train = images.size();
-  if (config.text_list("data.validation_files").empty())
-    train -= held_out(train, config.number("data.validation"));
+  if (spec.validation_files.empty())
+    train -= held_out(train, data.validation);
   else
-    append_images(images, images_of(config, "data.validation_files"), "data.validation_files");
-  if (config.flag("data.grey")) images = to_grey(images);
+    append_images(images, images_of(spec.validation_files), "data.validation_files");
+  if (spec.grey) images = to_grey(images);
   return std::make_unique<ImageSequences>(std::move(images), train, config.count("train.seed"),
                                           has_class_token(config));
 }
 
 std::unique_ptr<LabelledSequences> shapes(const Config& config) {
-  const ShapesSpec spec{config.count("data.side"), has_class_token(config)};
+  auto spec = read_spec<ShapesSpec>(config, "data");
+  spec.class_token = has_class_token(config);
   return std::make_unique<Shapes>(spec, example_set(config));
 }
 
@@ -72,11 +77,8 @@ bool has_labels(const std::string& data_kind) {
 }
 
 ListOpsSpec list_ops_spec(const Config& config) {
-  ListOpsSpec spec;
-  spec.shortest = config.count("data.shortest");
+  auto spec = read_spec<ListOpsSpec>(config, "data");
   spec.longest = config.count("data.length");
-  spec.depth = config.count("data.depth");
-  spec.arguments = config.count("data.arguments");
   spec.class_token = has_class_token(config);
   return spec;
 }
@@ -86,22 +88,18 @@ ClassifierTask::ClassifierTask(const Config& config)
   initialize(model_, config.count("train.seed"));
 }
 
-Var ClassifierTask::loss(Tape& tape, std::uint64_t first, std::size_t count) {
-  const LabelledBatch batch = data_->batch(first, count);
+Var ClassifierTask::loss(Tape& tape, const Examples& examples) {
+  const LabelledBatch batch = data_->batch(examples);
   return model_.loss(tape, batch.tokens, batch.labels, batch.lengths);
 }
 
-Evaluation ClassifierTask::validate(Tape& tape, std::uint64_t index, std::size_t size) {
-  const LabelledBatch batch = data_->validation_batch(index, size);
+Evaluation ClassifierTask::evaluate(Tape& tape, const Examples& examples) {
+  const LabelledBatch batch = data_->batch(examples);
   return evaluate_answers(model_.logits(tape, batch.tokens, batch.lengths), batch.labels);
 }
 
 std::string ClassifierTask::describe_model() const {
   return fmt::format("classifier, {}, pooling {}", describe_trunk(spec_.trunk), spec_.pooling);
-}
-
-std::string ClassifierTask::describe_data() const {
-  return data_->describe() + describe_set(data_->examples());
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -6,6 +6,17 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+struct ImagesSpec {
+  std::vector<std::string> validation_files;
+  bool grey = false;
+};
+inline void describe(Keys& keys, ImagesSpec& spec) {
+  keys("validation_files", spec.validation_files,
+       "images: files to validate on; without them the last data.validation of data.files",
+       resumable_path);
+  keys("grey", spec.grey, "images: one token of brightness a pixel instead of three of colour");
+}
+
 /// The ListOps expressions that a config describes.
 ListOpsSpec list_ops_spec(const Config& config);
 
@@ -19,17 +30,10 @@ class ClassifierTask : public Task {
  public:
   explicit ClassifierTask(const Config& config);
   Module& model() override { return model_; }
-  std::uint64_t examples_per_epoch() const override { return data_->examples().train; }
-  /// Padding included: sequences have at most so many.
-  std::uint64_t tokens_per_example() const override { return data_->length(); }
-  Var loss(Tape& tape, std::uint64_t first, std::size_t count) override;
-  std::uint64_t validation_batches(std::size_t batch) const override {
-    return data_->examples().validation_batches(batch);
-  }
-  Evaluation validate(Tape& tape, std::uint64_t index, std::size_t batch) override;
-  std::uint64_t data_fingerprint() const override { return data_->fingerprint(); }
+  const Dataset& data() const override { return *data_; }
+  Var loss(Tape& tape, const Examples& examples) override;
+  Evaluation evaluate(Tape& tape, const Examples& examples) override;
   std::string describe_model() const override;
-  std::string describe_data() const override;
 
  private:
   std::unique_ptr<LabelledSequences> data_;

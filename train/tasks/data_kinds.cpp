@@ -90,6 +90,12 @@ const std::vector<DataKind>& data_kinds() {
   return kinds;
 }
 
+std::vector<std::string> data_kind_names() {
+  std::vector<std::string> names;
+  for (const DataKind& kind : data_kinds()) names.push_back(kind.name);
+  return names;
+}
+
 void check_data(const Config& config) {
   const DataKind& kind = kind_of(config);
   if (config.text("model.kind") != kind.model)

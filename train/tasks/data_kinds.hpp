@@ -1,6 +1,7 @@
 #pragma once
 /// What data.kind may be, which models learn it, and what its keys must satisfy.
 
+#include <bochner/data/dataset.hpp>
 #include <bochner/train/config/config.hpp>
 
 namespace bochner {
@@ -13,6 +14,42 @@ struct DataKind {
   void (*check)(const Config&) = nullptr;
 };
 const std::vector<DataKind>& data_kinds();
+std::vector<std::string> data_kind_names();
+
+struct ModelChoice {
+  std::string kind = "lm";
+};
+inline void describe(Keys& keys, ModelChoice& choice) {
+  keys(
+      "kind", choice.kind, one_of({"lm", "classifier", "forecaster", "events", "field"}),
+      "what is trained: lm predicts the next token, classifier a label of the sequence, forecaster "
+      "the rows that follow, events type and time of the next event, field the next frame");
+}
+
+/// The keys of data.* that kinds share.
+struct DataSpec {
+  std::string kind = "bytes";
+  std::vector<std::string> files;
+  std::size_t length = 256;
+  double validation = 0.1;
+  ExampleSet examples;
+};
+inline void describe(Keys& keys, DataSpec& spec) {
+  keys("kind", spec.kind, one_of(data_kind_names),
+       "bytes of text files, images, a series of numbers, events of files, or generated examples: "
+       "see tasks.md");
+  keys("files", spec.files,
+       "what is read from files: files or globs, from the current folder; the resolved config "
+       "holds absolute paths",
+       resumable_path);
+  keys("length", spec.length, between(1, 1 << 24),
+       "tokens of a window or sequence (T); listops: of the longest expression");
+  keys("validation", spec.validation, below(0, 1),
+       "bytes, images, event_files, field_files: fraction kept for validation, rounded up, 0 for "
+       "none: the last bytes, images, sequences or films; of a single sequence or film its last "
+       "events or frames");
+  describe(keys, spec.examples);
+}
 
 /// Of all kinds of fields.
 void check_field(const Config& config);

@@ -46,30 +46,16 @@ std::unique_ptr<EventSource> event_source(const Config& config) {
 }
 
 EventModelSpec event_model_spec(const Config& config, std::size_t types) {
-  EventModelSpec spec;
+  auto spec = read_spec<EventModelSpec>(config, "model");
   spec.types = types;
   spec.length = config.count("data.length");
-  spec.positions = config.text("model.positions");
-  spec.time = time_encoding_spec(config);
-  spec.stack = stack_spec(config, spec.length);
-  spec.intensity.delays = config.count("model.intensity.delays");
-  spec.intensity.shortest = config.number("model.intensity.shortest");
-  spec.intensity.longest = config.number("model.intensity.longest");
+  complete(spec.time.density, config);
+  complete(spec.stack, config, spec.length);
   return spec;
 }
 
 EventSequences view(const EventBatch& batch) {
   return {batch.types, batch.next_types, batch.times, batch.next_times};
-}
-
-std::uint64_t right_ones(const Var& scores, const Indices& labels) {
-  const std::size_t K = scores.dim(-1);
-  std::uint64_t right = 0;
-  for (std::size_t i = 0; i < labels.values.size(); ++i) {
-    const real* row = scores.data() + i * K;
-    right += std::max_element(row, row + K) - row == labels.values[i];
-  }
-  return right;
 }
 
 /// Events begin, ..., end - 1 of a sequence.
@@ -96,31 +82,14 @@ std::vector<EventTable> windows_of(const std::vector<EventTable>& sequences, std
 }  // namespace
 
 TimeEncodingSpec time_encoding_spec(const Config& config) {
-  TimeEncodingSpec spec;
-  spec.kind = config.text("model.time.kind");
-  spec.use = config.text("model.time.use");
-  spec.m = config.count("model.time.m");
-  spec.degree = config.count("model.time.degree");
-  spec.paired = config.flag("model.time.paired");
-  spec.shortest = config.number("model.time.shortest");
-  spec.longest = config.number("model.time.longest");
-  spec.density.draws = "sobol";  // frequencies are points of a line: nothing else spreads as well
-  spec.density.redraw = config.count("model.time.redraw") * config.count("train.accumulate");
-  spec.density.seed = config.count("train.seed");
-  spec.density.log_scale = config.number("model.time.log_scale");
-  spec.density.components = config.count("model.time.components");
-  spec.density.degrees = config.number("model.time.degrees");
-  spec.density.knots = config.count("model.time.knots");
+  auto spec = read_spec<TimeEncodingSpec>(config, "model.time");
+  complete(spec.density, config);
   return spec;
 }
 
 HawkesSpec hawkes_spec(const Config& config) {
-  HawkesSpec spec;
-  spec.kernel = config.text("data.excitation");
-  spec.types = config.count("data.types");
+  auto spec = read_spec<HawkesSpec>(config, "data");
   spec.length = config.count("data.length");
-  spec.branching = config.number("data.branching");
-  spec.lag = config.number("data.lag");
   return spec;
 }
 
@@ -161,21 +130,21 @@ EventTask::EventTask(const Config& config)
       model_(spec_) {
   initialize(model_, config.count("train.seed"));
   const std::uint64_t count = std::min(scale_sequences, data_->examples().train);
-  model_.scale().fit(data_->batch(0, std::size_t(count)).times);
+  model_.scale().fit(data_->batch(data_->training(0, std::size_t(count))).times);
 }
 
-Var EventTask::loss(Tape& tape, std::uint64_t first, std::size_t count) {
-  const EventBatch batch = data_->batch(first, count);
+Var EventTask::loss(Tape& tape, const Examples& examples) {
+  const EventBatch batch = data_->batch(examples);
   return model_.loss(tape, view(batch));
 }
 
-Evaluation EventTask::validate(Tape& tape, std::uint64_t index, std::size_t size) {
-  const EventBatch batch = data_->validation_batch(index, size);
+Evaluation EventTask::evaluate(Tape& tape, const Examples& examples) {
+  const EventBatch batch = data_->batch(examples);
   const EventModel::Nats nats = model_.nats(tape, view(batch));
   const auto& next = batch.next_types.values;
   const double events = double(next.size()) - double(std::count(next.begin(), next.end(), -1));
   const double time = double(nats.time.data()[0]), type = double(nats.type.data()[0]);
-  const double right = double(right_ones(nats.log_intensity, batch.next_types));
+  const double right = double(right_answers(nats.log_intensity, batch.next_types));
   Evaluation result{(time + type) * events,
                     std::uint64_t(events),
                     loss_unit(),
@@ -216,7 +185,7 @@ NamedArray EventTask::predict(const NamedArray& input) {
 void EventTask::illustrate(Page& page) {
   if (data_->examples().validation == 0) return;
   constexpr std::size_t points = 8;
-  const EventBatch batch = data_->validation_batch(0, 1);
+  const EventBatch batch = data_->batch(data_->in_order(Split::validation, 0, 1));
   Tape tape;
   tape.recording = false;
   const Var weights = model_.outlook(tape, batch.types, batch.times);
@@ -229,11 +198,7 @@ std::string EventTask::describe_model() const {
   const std::string time =
       spec_.time.kind == "none" ? "none" : fmt::format("{} ({})", spec_.time.kind, spec_.time.use);
   return fmt::format("events, {}, positions {}, time {}", describe_stack(spec_.stack),
-                     spec_.positions, time);
-}
-
-std::string EventTask::describe_data() const {
-  return data_->describe() + describe_set(data_->examples());
+                     spec_.stack.positions, time);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -16,22 +16,16 @@ class EventTask : public Task {
  public:
   explicit EventTask(const Config& config);
   Module& model() override { return model_; }
-  std::uint64_t examples_per_epoch() const override { return data_->examples().train; }
-  std::uint64_t tokens_per_example() const override { return spec_.length; }
-  Var loss(Tape& tape, std::uint64_t first, std::size_t count) override;
-  std::uint64_t validation_batches(std::size_t batch) const override {
-    return data_->examples().validation_batches(batch);
-  }
-  Evaluation validate(Tape& tape, std::uint64_t index, std::size_t batch) override;
+  const Dataset& data() const override { return *data_; }
+  Var loss(Tape& tape, const Examples& examples) override;
+  Evaluation evaluate(Tape& tape, const Examples& examples) override;
   /// Rows of time and type, columns as in the training data -> what is expected after each:
   /// median and mean of the next time, and the probability of each type. Sequences are cut into
   /// windows of data.length events, as in training.
   NamedArray predict(const NamedArray& input) override;
   void illustrate(Page& page) override;
   std::string loss_unit() const override { return "nats/event"; }
-  std::uint64_t data_fingerprint() const override { return data_->fingerprint(); }
   std::string describe_model() const override;
-  std::string describe_data() const override;
 
  private:
   std::unique_ptr<EventSource> data_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bochner/train/tasks/field_task.hpp>
-#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -17,7 +16,7 @@ std::vector<double> numbers(const Tensor& x, std::size_t first, std::size_t n) {
 }  // namespace
 
 std::vector<FieldPicture> FieldTask::pictures(std::size_t count) {
-  const FieldBatch batch = data_->validation_batch(0, count);
+  const FieldBatch batch = data_->batch(data_->in_order(Split::validation, 0, count));
   const Tensor predicted = next_frames(batch.frames);
   const auto [T, H, W] = data_->size();
   std::vector<FieldPicture> pictures;

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/tasks/field_report.hpp>
@@ -37,11 +35,7 @@ double product(const EncodingPicture& encoding, std::size_t a, std::size_t b) {
 
 /// With the place in the middle, at the middle time; 1 there.
 HeatMap kernel_in_space(const EncodingPicture& encoding) {
-  HeatMap map{.title = "kernel: one place with all",
-              .x_label = "x",
-              .y_label = "y",
-              .rows = encoding.rows,
-              .columns = encoding.columns};
+  HeatMap map{"kernel: one place with all", "x", "y", encoding.rows, encoding.columns};
   const std::size_t places = encoding.rows * encoding.columns;
   const std::size_t first = encoding.times / 2 * places;
   const std::size_t middle = first + encoding.rows / 2 * encoding.columns + encoding.columns / 2;
@@ -52,11 +46,7 @@ HeatMap kernel_in_space(const EncodingPicture& encoding) {
 
 /// Of one place, between all times.
 HeatMap kernel_in_time(const EncodingPicture& encoding) {
-  HeatMap map{.title = "kernel: one place, all times",
-              .x_label = "frame",
-              .y_label = "frame",
-              .rows = encoding.times,
-              .columns = encoding.times};
+  HeatMap map{"kernel: one place, all times", "frame", "frame", encoding.times, encoding.times};
   const std::size_t places = encoding.rows * encoding.columns;
   for (std::size_t t = 0; t < encoding.times; ++t) {
     for (std::size_t s = 0; s < encoding.times; ++s)
@@ -68,11 +58,7 @@ HeatMap kernel_in_time(const EncodingPicture& encoding) {
 /// Rows first, first + stride, .. of the encoding.
 HeatMap channels_of(const EncodingPicture& encoding, const std::string& title,
                     const std::string& label, std::size_t count, std::size_t stride) {
-  HeatMap map{.title = title,
-              .x_label = "channel",
-              .y_label = label,
-              .rows = count,
-              .columns = encoding.channels};
+  HeatMap map{title, "channel", label, count, encoding.channels};
   for (std::size_t i = 0; i < count; ++i) {
     const double* row = encoding.values.data() + i * stride * encoding.channels;
     map.values.insert(map.values.end(), row, row + encoding.channels);

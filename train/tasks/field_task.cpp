@@ -13,18 +13,6 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Frequencies of space, or of time, whose draws are others.
-FourierSpec fourier_spec(const Config& config, bool of_time) {
-  FourierSpec spec;
-  spec.dimensions = of_time ? 1 : 2;
-  spec.frequencies = config.count(of_time ? "model.encoding.time" : "model.encoding.space");
-  spec.kind = config.text("model.encoding.frequencies");
-  spec.scale = config.number(of_time ? "model.encoding.time_scale" : "model.encoding.space_scale");
-  spec.seed = config.count("train.seed");
-  spec.stream = of_time;
-  return spec;
-}
-
 /// Sum over n elements of (x - truth)^2.
 double squared_error(const real* x, const real* truth, std::size_t n) {
   double sum = 0;
@@ -71,7 +59,7 @@ std::unique_ptr<FieldSource> open_source(const Config& config) {
   if (!reads_films(config))
     return std::make_unique<Fields>(field_spec(config), example_set(config));
   const FieldFilesSpec spec{config.count("data.frames"), config.number("data.validation"),
-                            config.count("train.seed")};
+                            config.count("train.seed"), config.count("model.patch.pixels")};
   auto films = std::make_unique<FieldFiles>(
       expand_files(config.text_list("data.files"), std::filesystem::current_path()), spec);
   require_side(config, "data.height", films->size().height);
@@ -84,32 +72,22 @@ std::size_t tokens_of(const FieldModelSpec& spec) {
 }
 
 FieldModelSpec field_model_spec(const Config& config, const FieldSize& size) {
-  FieldModelSpec spec;
+  auto spec = read_spec<FieldModelSpec>(config, "model");
   spec.frames = size.frames;
   spec.height = size.height;
   spec.width = size.width;
   spec.standardize = reads_films(config);
-  spec.patch = config.count("model.patch.pixels");
-  spec.encoding.kind = config.text("model.encoding.kind");
-  spec.encoding.space = fourier_spec(config, false);
-  spec.encoding.time = fourier_spec(config, true);
-  spec.every_block = config.flag("model.encoding.every_block");
-  spec.stack = stack_spec(config, tokens_of(spec));
+  spec.encoding.space.seed = spec.encoding.time.seed = config.count("train.seed");
+  complete(spec.stack, config, tokens_of(spec));
   return spec;
 }
 
 }  // namespace
 
 FieldSpec field_spec(const Config& config) {
-  FieldSpec spec;
+  auto spec = read_spec<FieldSpec>(config, "data");
   spec.kind = config.text("data.kind");
-  spec.frames = config.count("data.frames");
-  if (config.count("data.height") > 0) spec.height = config.count("data.height");
-  if (config.count("data.width") > 0) spec.width = config.count("data.width");
-  spec.components = config.count("data.components");
-  spec.speed = config.number("data.speed");
-  spec.diffusivity = config.number("data.diffusivity");
-  spec.noise = config.number("data.noise");
+  spec.patch = config.count("model.patch.pixels");
   return spec;
 }
 
@@ -139,15 +117,13 @@ Tensor FieldTask::next_frames(Tensor frames) {
   return next;
 }
 
-std::uint64_t FieldTask::tokens_per_example() const { return tokens_of(model_.spec()); }
-
-Var FieldTask::loss(Tape& tape, std::uint64_t first, std::size_t count) {
-  const FieldBatch batch = standardized(data_->batch(first, count));
+Var FieldTask::loss(Tape& tape, const Examples& examples) {
+  const FieldBatch batch = standardized(data_->batch(examples));
   return model_.loss(tape, batch.frames, batch.next);
 }
 
-Evaluation FieldTask::validate(Tape& tape, std::uint64_t index, std::size_t size) {
-  const FieldBatch batch = standardized(data_->validation_batch(index, size));
+Evaluation FieldTask::evaluate(Tape& tape, const Examples& examples) {
+  const FieldBatch batch = standardized(data_->batch(examples));
   const Var predicted = model_.predict(tape, batch.frames);
   const std::size_t B = batch.next.shape()[0], T = data_->size().frames;
   const std::size_t pixels = batch.next.size() / B;
@@ -194,12 +170,6 @@ std::string FieldTask::describe_model() const {
   return fmt::format("field, {}, encoding {}{}, patches of {} x {}", describe_stack(spec.stack),
                      spec.encoding.kind, spec.every_block ? " in every block" : "", spec.patch,
                      spec.patch);
-}
-
-std::string FieldTask::describe_data() const {
-  const auto [T, H, W] = data_->size();
-  return fmt::format("{}, {} frames of {} x {}{}", data_->describe(), T, H, W,
-                     describe_set(data_->examples()));
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

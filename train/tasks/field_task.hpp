@@ -15,21 +15,14 @@ class FieldTask : public Task {
  public:
   explicit FieldTask(const Config& config);
   FieldModel& model() override { return model_; }
-  const FieldSource& data() const { return *data_; }
-  std::uint64_t examples_per_epoch() const override { return data_->examples().train; }
-  std::uint64_t tokens_per_example() const override;
-  Var loss(Tape& tape, std::uint64_t first, std::size_t count) override;
-  std::uint64_t validation_batches(std::size_t batch) const override {
-    return data_->examples().validation_batches(batch);
-  }
-  Evaluation validate(Tape& tape, std::uint64_t index, std::size_t batch) override;
-  std::uint64_t data_fingerprint() const override { return data_->fingerprint(); }
+  const FieldSource& data() const override { return *data_; }
+  Var loss(Tape& tape, const Examples& examples) override;
+  Evaluation evaluate(Tape& tape, const Examples& examples) override;
   /// The frame after the last: (T, H, W) -> (H, W), or (N, T, H, W) -> (N, H, W).
   NamedArray predict(const NamedArray& input) override;
   std::string loss_unit() const override { return "mse"; }
   void illustrate(Page& page) override;
   std::string describe_model() const override;
-  std::string describe_data() const override;
 
  private:
   /// Frames of films as the model takes them.

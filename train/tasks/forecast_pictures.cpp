@@ -47,7 +47,7 @@ Tensor persistence(const Tensor& past, std::size_t H) {
 }  // namespace
 
 std::vector<ForecastPicture> ForecastTask::pictures(Split split, std::size_t window) {
-  const SeriesBatch batch = windows_.batch(split, window, 1);
+  const SeriesBatch batch = windows_.batch(windows_.in_order(split, window, 1));
   Tensor past = batch.past;
   model_.standardize().apply(past);
   Tensor future = forecast(past);
@@ -69,9 +69,8 @@ std::vector<HorizonErrors> ForecastTask::horizon_errors(Split split) {
   const std::size_t H = spec_.horizon, windows = windows_.examples(split);
   const std::vector<double> none(H, 0.0);
   std::vector<HorizonErrors> errors = {{"forecast", none, none}, {"last value", none, none}};
-  for (std::size_t first = 0; first < windows; first += batch_size) {
-    const SeriesBatch batch =
-        standardized(windows_.batch(split, first, std::min(batch_size, windows - first)));
+  for (std::uint64_t index = 0; index < windows_.batches(split, batch_size); ++index) {
+    const SeriesBatch batch = standardized(windows_.batch(windows_.part(split, index, batch_size)));
     add_errors(errors[0], forecast(batch.past), batch.future);
     add_errors(errors[1], persistence(batch.past, H), batch.future);
   }

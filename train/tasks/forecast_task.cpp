@@ -21,30 +21,17 @@ TimeSeries read_series(const Config& config) {
 }
 
 SeriesSpec series_spec(const Config& config) {
-  SeriesSpec spec;
-  spec.lookback = config.count("data.lookback");
-  spec.horizon = config.count("data.horizon");
-  spec.stride = config.count("data.stride");
-  spec.splits = config.number_list("data.splits");
+  auto spec = read_spec<SeriesSpec>(config, "data");
   spec.seed = config.count("train.seed");
   return spec;
 }
 
 ForecasterSpec forecaster_spec(const Config& config, std::size_t variates) {
-  ForecasterSpec spec;
+  auto spec = read_spec<ForecasterSpec>(config, "model");
   spec.variates = variates;
   spec.lookback = config.count("data.lookback");
   spec.horizon = config.count("data.horizon");
-  spec.backbone = config.text("model.backbone");
-  spec.loss = config.text("model.loss");
-  spec.instance_norm = {config.text("model.instance_norm.kind"),
-                        config.flag("model.instance_norm.affine")};
-  spec.per_variate = config.flag("model.per_variate");
-  spec.moving_average = config.count("model.moving_average");
-  spec.patch = {config.count("model.patch.length"), config.count("model.patch.stride")};
-  spec.positions = config.text("model.positions");
-  spec.stack = stack_spec(config, spec.patches());
-  spec.head_dropout = config.number("model.head_dropout");
+  complete(spec.stack, config, spec.patches());
   return spec;
 }
 
@@ -92,19 +79,13 @@ SeriesBatch ForecastTask::standardized(SeriesBatch batch) {
   return batch;
 }
 
-Var ForecastTask::loss(Tape& tape, std::uint64_t first, std::size_t count) {
-  const SeriesBatch batch = standardized(windows_.training_batch(first, count));
+Var ForecastTask::loss(Tape& tape, const Examples& examples) {
+  const SeriesBatch batch = standardized(windows_.batch(examples));
   return model_.loss(model_.forward(tape, tape.constant(batch.past)), batch.future);
 }
 
-std::uint64_t ForecastTask::batches(Split split, std::size_t batch) const {
-  return (windows_.examples(split) + batch - 1) / batch;
-}
-
-Evaluation ForecastTask::evaluate(Tape& tape, Split split, std::uint64_t index, std::size_t size) {
-  const std::uint64_t first = index * size;
-  const auto count = std::size_t(std::min<std::uint64_t>(size, windows_.examples(split) - first));
-  const SeriesBatch batch = standardized(windows_.batch(split, first, count));
+Evaluation ForecastTask::evaluate(Tape& tape, const Examples& examples) {
+  const SeriesBatch batch = standardized(windows_.batch(examples));
   const Var forecast = model_.forward(tape, tape.constant(batch.past));
   const std::uint64_t terms = batch.future.size();
   const auto sum = [&](const Var& mean) { return double(mean.value()()) * double(terms); };
@@ -148,14 +129,6 @@ std::string ForecastTask::describe_model() const {
           : fmt::format("{}, {} patches", describe_stack(spec_.stack), spec_.patches());
   return fmt::format("forecaster, {}{}, {} from {} rows", backbone, unit, spec_.horizon,
                      spec_.lookback);
-}
-
-std::string ForecastTask::describe_data() const {
-  return fmt::format("{}, {}  ·  {} windows to train, {} to validate, {} to test",
-                     format_number_of(windows_.series().variates(), "variate"),
-                     format_number_of(windows_.series().rows(), "row"),
-                     windows_.examples(Split::train), windows_.examples(Split::validation),
-                     windows_.examples(Split::test));
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

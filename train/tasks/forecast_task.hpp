@@ -12,27 +12,16 @@ class ForecastTask : public Task {
  public:
   explicit ForecastTask(const Config& config);
   Module& model() override { return model_; }
-  std::uint64_t examples_per_epoch() const override { return windows_.examples(Split::train); }
-  /// Values that are forecast.
-  std::uint64_t tokens_per_example() const override { return spec_.variates * spec_.horizon; }
-  Var loss(Tape& tape, std::uint64_t first, std::size_t count) override;
-  std::uint64_t validation_batches(std::size_t batch) const override {
-    return batches(Split::validation, batch);
-  }
-  Evaluation validate(Tape& tape, std::uint64_t index, std::size_t batch) override {
-    return evaluate(tape, Split::validation, index, batch);
-  }
-  std::uint64_t batches(Split split, std::size_t batch) const override;
-  Evaluation evaluate(Tape& tape, Split split, std::uint64_t index, std::size_t batch) override;
+  const Dataset& data() const override { return windows_; }
+  Var loss(Tape& tape, const Examples& examples) override;
+  Evaluation evaluate(Tape& tape, const Examples& examples) override;
   std::vector<std::string> input_columns() const override { return windows_.series().names; }
   /// The rows after the last: (rows >= L, columns) -> (H, V), behind a column of times where the
   /// input has one.
   NamedArray predict(const NamedArray& input) override;
   void illustrate(Page& page) override;
   std::string loss_unit() const override { return spec_.loss; }
-  std::uint64_t data_fingerprint() const override { return fingerprint(windows_.series()); }
   std::string describe_model() const override;
-  std::string describe_data() const override;
 
  private:
   /// Windows in the unit of the training data.

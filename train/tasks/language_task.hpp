@@ -16,20 +16,15 @@ class LanguageTask : public Task {
  public:
   explicit LanguageTask(const Config& config);
   Module& model() override { return *model_; }
-  std::uint64_t examples_per_epoch() const override { return windows_.examples_per_epoch(); }
-  std::uint64_t tokens_per_example() const override { return windows_.length(); }
-  Var loss(Tape& tape, std::uint64_t first, std::size_t count) override;
-  std::uint64_t validation_batches(std::size_t batch) const override {
-    return windows_.validation_batches(batch);
-  }
-  Evaluation validate(Tape& tape, std::uint64_t index, std::size_t batch) override;
-  std::uint64_t data_fingerprint() const override { return windows_.corpus().fingerprint(); }
+  const Dataset& data() const override { return *data_; }
+  Var loss(Tape& tape, const Examples& examples) override;
+  Evaluation evaluate(Tape& tape, const Examples& examples) override;
   std::string describe_model() const override { return "lm, " + describe_trunk(spec_); }
-  std::string describe_data() const override;
 
- private:
+ protected:
+  LanguageTask(const Config& config, std::unique_ptr<TokenSource> data);
   LanguageModelSpec spec_;
-  ByteWindows windows_;
+  std::unique_ptr<TokenSource> data_;
   std::unique_ptr<LanguageModel> model_;
 };
 

@@ -1,15 +1,16 @@
 #pragma once
-/// Models as a config describes them: from its keys to the specs of layers.
+/// What a config says about models besides the keys that their Specs describe.
 
 #include <bochner/layers/models/trunk.hpp>
 #include <bochner/train/config/config.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// `length`: tokens of the longest sequence that the blocks see; feature maps that tell positions
-/// apart are made for it, unless model.mixer.features.length says more.
-BlockSpec block_spec(const Config& config, std::size_t length);
-StackSpec stack_spec(const Config& config, std::size_t length);
+/// Seed, and steps between draws counted in training passes.
+void complete(DensitySpec& density, const Config& config);
+/// The same in the blocks. `length`: tokens of the longest sequence that they see; feature maps
+/// that tell positions apart are made for it, unless model.mixer.features.length says more.
+void complete(StackSpec& stack, const Config& config, std::size_t length);
 TrunkSpec trunk_spec(const Config& config, std::size_t length);
 
 /// "4 blocks, D 128, linear(positive, gaussian, m 64) x decay"

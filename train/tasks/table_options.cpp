@@ -21,18 +21,15 @@ ReadOptions event_options(const Config& config) {
 }  // namespace
 
 EventColumns event_columns(const Config& config) {
+  auto columns = read_spec<EventColumns>(config, "data");
   const std::string& time = config.text("data.time_column");
-  return {time.empty() ? "time" : time, config.text("data.type_column"),
-          config.text("data.sequence_column")};
+  if (!time.empty()) columns.time = time;
+  return columns;
 }
 
 ReadOptions table_options(const Config& config) {
   if (config.text("data.kind") == "event_files") return event_options(config);
-  CsvOptions csv;
-  csv.columns = config.text_list("data.columns");
-  csv.time = config.text("data.time_column");
-  csv.time_format = config.text("data.time_format");
-  csv.missing = config.text("data.missing");
+  auto csv = read_spec<CsvOptions>(config, "data");
   if (!csv.columns.empty() && !csv.time.empty()) csv.columns.push_back(csv.time);
   return {csv, ""};
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bochner/data/formats/array.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/classifier_task.hpp>
 #include <bochner/train/tasks/event_task.hpp>
 #include <bochner/train/tasks/field_task.hpp>
@@ -39,20 +40,10 @@ std::string Evaluation::words() const {
   return words;
 }
 
-std::string Evaluation::json(std::string_view loss_name) const {
-  std::string members = fmt::format(R"("{}":{})", loss_name, loss());
-  for (const Measure& measure : measures)
-    members += fmt::format(R"(,"{}":{})", measure.name, measure.sum / double(terms));
-  return members;
-}
-
-std::uint64_t Task::batches(Split split, std::size_t batch) const {
-  return split == Split::validation ? validation_batches(batch) : 0;
-}
-
-Evaluation Task::evaluate(Tape& tape, Split split, std::uint64_t index, std::size_t batch) {
-  require(split == Split::validation, "evaluation", "this task has no ", name_of(split), " split");
-  return validate(tape, index, batch);
+Json Evaluation::json(std::string_view loss_name) const {
+  Json json = Json().set(loss_name, loss());
+  for (const Measure& measure : measures) json.set(measure.name, measure.sum / double(terms));
+  return json;
 }
 
 NamedArray Task::predict(const NamedArray&) {
@@ -62,7 +53,7 @@ NamedArray Task::predict(const NamedArray&) {
 std::optional<Evaluation> evaluate_task(Task& task, Split split, std::size_t batch,
                                         std::uint64_t limit,
                                         const std::function<bool()>& should_stop) {
-  std::uint64_t batches = task.batches(split, batch);
+  std::uint64_t batches = task.data().batches(split, batch);
   require(batches > 0, "evaluation", "there is no ", name_of(split), " data; ",
           split == Split::validation ? "set data.validation or data.validation_examples above 0"
                                      : "only tasks with splits of their own have it");
@@ -71,8 +62,8 @@ std::optional<Evaluation> evaluate_task(Task& task, Split split, std::size_t bat
   for (std::uint64_t index = 0; index < batches; ++index) {
     Tape tape;
     tape.recording = false;
-    total += task.evaluate(tape, split, index, batch);
-    if (should_stop()) return std::nullopt;
+    total += task.evaluate(tape, task.data().part(split, index, batch));
+    if (should_stop && should_stop()) return std::nullopt;
   }
   return total;
 }

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/train/tasks/token_task.hpp>
@@ -7,56 +5,44 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 ExampleSet example_set(const Config& config) {
-  return {config.count("train.seed"), config.count("data.train_examples"),
-          config.count("data.validation_examples")};
-}
-
-std::string describe_set(const ExampleSet& examples) {
-  return fmt::format("  ·  {} examples to train, {} to validate", examples.train,
-                     examples.validation);
+  auto examples = read_spec<ExampleSet>(config, "data");
+  examples.seed = config.count("train.seed");
+  return examples;
 }
 
 TokenTaskSpec token_task_spec(const Config& config) {
-  TokenTaskSpec spec;
+  auto spec = read_spec<TokenTaskSpec>(config, "data");
   spec.kind = config.text("data.kind");
   spec.length = config.count("data.length");
-  spec.vocabulary = config.count("data.vocabulary");
-  spec.items = config.count("data.items");
-  spec.only_answers = config.text("data.targets") == "answers";
   return spec;
 }
 
 TokenTask::TokenTask(const Config& config)
-    : spec_(language_model_spec(config)),
-      data_(token_task_spec(config), example_set(config)),
-      model_(make_language_model(config)) {}
+    : LanguageTask(config,
+                   std::make_unique<TokenTasks>(token_task_spec(config), example_set(config))) {}
 
-Var TokenTask::loss(Tape& tape, std::uint64_t first, std::size_t count) {
-  const Batch batch = data_.batch(first, count);
-  return model_->loss(tape, batch.inputs, batch.targets);
-}
-
-Evaluation TokenTask::validate(Tape& tape, std::uint64_t index, std::size_t size) {
-  const Batch batch = data_.validation_batch(index, size);
+Evaluation TokenTask::evaluate(Tape& tape, const Examples& examples) {
+  const Batch batch = data_->batch(examples);
   return evaluate_answers(model_->logits(tape, batch.inputs), batch.targets);
 }
 
-std::string TokenTask::describe_data() const {
-  return fmt::format("{}, {} tokens of {}{}", data_.spec().kind, data_.spec().length,
-                     data_.spec().vocabulary, describe_set(data_.examples()));
+std::uint64_t right_answers(const Var& scores, const Indices& labels) {
+  const std::size_t V = scores.dim(-1);
+  std::uint64_t right = 0;
+  for (std::size_t i = 0; i < labels.values.size(); ++i) {
+    if (labels.values[i] < 0) continue;
+    const real* row = scores.data() + i * V;
+    right += std::max_element(row, row + V) - row == labels.values[i];
+  }
+  return right;
 }
 
 Evaluation evaluate_answers(const Var& logits, const Indices& labels) {
   const double mean = double(cross_entropy(logits, labels).value().data()[0]);
-  std::uint64_t asked = 0, right = 0;
-  const std::size_t V = logits.dim(-1);
-  for (std::size_t i = 0; i < labels.values.size(); ++i) {
-    if (labels.values[i] < 0) continue;
-    const real* row = logits.data() + i * V;
-    ++asked;
-    right += std::max_element(row, row + V) - row == labels.values[i];
-  }
-  return {mean * double(asked), asked, "nats", {{"accuracy", "right", double(right), true}}};
+  const std::vector<std::int32_t>& all = labels.values;
+  const auto asked = all.size() - std::uint64_t(std::count(all.begin(), all.end(), -1));
+  const double right = double(right_answers(logits, labels));
+  return {mean * double(asked), asked, "nats", {{"accuracy", "right", right, true}}};
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bochner/autodiff/tensor.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/formats/npy.hpp>
 #include <cstring>
@@ -40,12 +41,7 @@ class Npy : public testing::Test {
     return read_npy(folder.write("a.npy", bytes));
   }
   std::string problem(const std::string& bytes) {
-    try {
-      read(bytes);
-    } catch (const DataError& error) {
-      return error.what();
-    }
-    return "";
+    return message_or_none<DataError>([&] { read(bytes); });
   }
   TemporaryFolder folder;
 };

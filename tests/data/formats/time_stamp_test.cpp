@@ -2,20 +2,48 @@
 #include <gtest/gtest.h>
 
 #include <bochner/data/formats/time_stamp.hpp>
-#include <chrono>
+#include <cstdio>
+#include <ctime>
 #include <stdexcept>
 
 namespace bochner {
 namespace {
 
-TEST(TimeStamp, CountsDaysAsTheStandardLibraryDoes) {
+/// "2016-07-01"
+std::string day_text(int year, int month, int day) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%04d-%02d-%02d", year, month, day);
+  return text;
+}
+
+TEST(TimeStamp, CountsDaysAsTheCLibraryDoes) {
   for (int year = 0; year < 10000; year += 7)
     for (int month = 1; month <= 12; ++month) {
-      const int day = 1 + (year + month) % 28;
-      const std::chrono::sys_days expected =
-          std::chrono::year_month_day{std::chrono::year(year), std::chrono::month(unsigned(month)),
-                                      std::chrono::day(unsigned(day))};
-      ASSERT_EQ(days_from_civil(year, month, day), expected.time_since_epoch().count());
+      std::tm expected = {};
+      expected.tm_year = year - 1900;
+      expected.tm_mon = month - 1;
+      expected.tm_mday = 1 + (year + month) % 28;
+      const std::string text = day_text(year, month, expected.tm_mday);
+      const auto seconds = double(::timegm(&expected));
+      ASSERT_EQ(parse_time(text), seconds) << text;
+      ASSERT_EQ(format_time(seconds), text + " 00:00:00");
+    }
+}
+
+/// Leap years by the rule of 1582, over the 400 years after which the calendar repeats itself.
+TEST(TimeStamp, KnowsEveryDayOfFourCenturies) {
+  const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  double seconds = 946684800;  // 2000-01-01
+  for (int year = 2000; year < 2400; ++year)
+    for (int month = 1; month <= 12; ++month) {
+      const bool leap = year % 4 == 0 && (year % 100 != 0 || year == 2000);
+      const int last = days[month - 1] + (month == 2 && leap ? 1 : 0);
+      for (int day = 1; day <= last; ++day, seconds += 86400) {
+        const std::string text = day_text(year, month, day);
+        ASSERT_EQ(parse_time(text), seconds) << text;
+        ASSERT_EQ(format_time(seconds), text + " 00:00:00");
+      }
+      ASSERT_FALSE(parse_time(day_text(year, month, last + 1)));
     }
 }
 
@@ -72,6 +100,9 @@ TEST(TimeStamp, WritesWhatItReads) {
   EXPECT_EQ(format_time(1467331200), "2016-07-01 00:00:00");
   EXPECT_EQ(format_time(-0.25), "1969-12-31 23:59:59.75");
   EXPECT_EQ(format_time(1e300), "1e+300");
+  EXPECT_EQ(format_time(-62167219200.5), "-62167219200.5");  // before the year 0
+  EXPECT_EQ(format_time(253402300800), "253402300800");      // the year 10000
+  EXPECT_EQ(format_time(1727999999.9999998), "2024-10-03 23:59:59.9999998");
   for (const double day : {-719528.0, -700000.0, -1.0, 0.0, 59.0, 11016.0, 2932895.0})
     for (const double second : {0.0, 1.0, 86399.0, 0.1, 43200.000001, 86399.99999}) {
       const double time = 86400 * day + second;

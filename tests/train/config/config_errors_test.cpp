@@ -263,7 +263,7 @@ TEST(ConfigErrors, DeepTextsAreRefused) {
 TEST_F(ConfigErrorFile, MissingLargeOrNoFile) {
   const auto error = [](const std::string& file) {
     try {
-      load_config(file);
+      load_config(file, registered_parameters());
     } catch (const ConfigError& error) {
       return std::string(error.what());
     }

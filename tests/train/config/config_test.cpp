@@ -10,7 +10,7 @@ using namespace std::string_view_literals;
 using ConfigFile = Folder;
 
 TEST(Config, SampleLoadsWithTheKindsItNames) {
-  const Config config = parse_config(sample, "sample.toml", extended_parameters());
+  const Config config = parse_config(sample, "sample.toml", registered_parameters());
   validate(config);
   EXPECT_EQ(config.text("model.mixer.features.kind"), "wpff");
   EXPECT_EQ(config.text("model.mixer.density.kind"), "flow");
@@ -20,7 +20,7 @@ TEST(Config, SampleLoadsWithTheKindsItNames) {
   EXPECT_EQ(config.text("optim.schedule.kind"), "cosine");
   EXPECT_EQ(config.integer("optim.schedule.warmup"), 100);
   EXPECT_EQ(config.number("optim.schedule.floor"), 1e-4);
-  EXPECT_EQ(config.groups("optim.groups"), (std::vector<GroupRule>{{"*.density.*", 0.3, {}}}));
+  EXPECT_EQ(config.groups("optim.groups"), (std::vector<ParameterGroup>{{"*.density.*", 0.3, {}}}));
   EXPECT_EQ(config.period("train.steps"), (Period{1000, Period::Unit::steps}));
   EXPECT_EQ(config.period("train.validate.every"), (Period{250, Period::Unit::steps}));
   EXPECT_EQ(config.period("train.checkpoint.every"), (Period{300, Period::Unit::seconds}));
@@ -32,14 +32,23 @@ TEST(Config, SampleLoadsWithTheKindsItNames) {
 }
 
 TEST(Config, SampleNamesTheKindsThatAreMissing) {
-  EXPECT_EQ(error_in(sample),
-            "bad.toml:9:12: model.mixer.features.kind = \"wpff\": must be \"positive\"");
-  EXPECT_EQ(error_in(sample, {"model.mixer.features=positive"}),
+  using Names = std::vector<std::string>;
+  const ParameterTable few =
+      parameters_with({{"model.mixer.features.kind", [] { return Names{"positive"}; }},
+                       {"model.mixer.density.kind", [] { return Names{"gaussian"}; }},
+                       {"model.mixer.draws", [] {
+                          return Names{"iid", "orthogonal"};
+                        }}});
+  const auto error = [&](const std::vector<std::string>& sets) {
+    return error_in(sample, sets, few);
+  };
+  EXPECT_EQ(error({}), "bad.toml:9:12: model.mixer.features.kind = \"wpff\": must be \"positive\"");
+  EXPECT_EQ(error({"model.mixer.features=positive"}),
             "bad.toml:11:11: model.mixer.density.kind = \"flow\": must be \"gaussian\"");
-  EXPECT_EQ(error_in(sample, {"model.mixer.features=positive", "model.mixer.density=gaussian"}),
+  EXPECT_EQ(error({"model.mixer.features=positive", "model.mixer.density=gaussian"}),
             "bad.toml:12:9: model.mixer.draws = \"sobol\": must be \"iid\" or \"orthogonal\"");
-  EXPECT_EQ(error_in(sample, {"model.mixer.features=positive", "model.mixer.density=gaussian",
-                              "model.mixer.draws=iid"}),
+  EXPECT_EQ(error({"model.mixer.features=positive", "model.mixer.density=gaussian",
+                   "model.mixer.draws=iid"}),
             "");
 }
 
@@ -47,7 +56,7 @@ TEST(Config, KindsRegisteredLaterAreKnown) {
   std::vector<std::string> known = {"positive"};
   const Config config =
       parse_config("data.files = \"a\"\nmodel.mixer.features = \"warm\"", "c.toml",
-                   standard_parameters({.features = [&] { return known; }}));
+                   parameters_with({{"model.mixer.features.kind", [&] { return known; }}}));
   EXPECT_THROW(validate(config), ConfigError);
   known.push_back("warm");
   EXPECT_NO_THROW(validate(config));
@@ -63,7 +72,7 @@ TEST_F(ConfigFile, PrintedConfigReadsBackEqual) {
   const Config config = parse(text);
   validate(config);
   const std::string printed = print_config(config);
-  const Config again = load_config(write("resolved.toml", printed));
+  const Config again = load_config(write("resolved.toml", printed), registered_parameters());
   validate(again);
   EXPECT_TRUE(again == config);
   EXPECT_EQ(print_config(again), printed);
@@ -71,7 +80,7 @@ TEST_F(ConfigFile, PrintedConfigReadsBackEqual) {
 }
 
 TEST(Config, PrintedDefaults) {
-  const std::string printed = print_config(Config());
+  const std::string printed = print_config(Config(registered_parameters()));
   EXPECT_TRUE(
       printed.starts_with("[model]\nkind = \"lm\"\nblocks = 4\nwidth = 128\nexpansion = 4\n"
                           "dropout = 0.0\npositions = \"learned\"\nnorm = \"layer\"\n"));
@@ -79,7 +88,7 @@ TEST(Config, PrintedDefaults) {
   EXPECT_NE(printed.find("[model.mixer.density]\nkind = \"gaussian\"\nlog_scale = -1.0\n"),
             std::string::npos);
   EXPECT_NE(printed.find("[train.checkpoint]\nevery = \"5min\"\n"), std::string::npos);
-  EXPECT_TRUE(parse(printed) == Config());
+  EXPECT_TRUE(parse(printed) == Config(registered_parameters()));
 }
 
 TEST(Config, NameOrTable) {
@@ -95,7 +104,7 @@ TEST(Config, NameOrTable) {
 }
 
 TEST(Config, SetsEveryType) {
-  Config config;
+  Config config(registered_parameters());
   const auto set = [&](const char* assignment) { apply_set(config, assignment); };
   set("model.width=256");
   EXPECT_EQ(config.integer("model.width"), 256);
@@ -129,7 +138,7 @@ TEST(Config, SetsEveryType) {
   set("train.time=");
   EXPECT_TRUE(config.period("train.time").off());
   set("optim.groups=[{match=\"*.bias\", weight_decay=0}]");
-  EXPECT_EQ(config.groups("optim.groups"), (std::vector<GroupRule>{{"*.bias", 1, 0.0}}));
+  EXPECT_EQ(config.groups("optim.groups"), (std::vector<ParameterGroup>{{"*.bias", 1, 0.0}}));
   set("optim.schedule=cosine");
   set("optim.schedule={warmup=7}");
   EXPECT_EQ(config.text("optim.schedule.kind"), "cosine");
@@ -174,7 +183,7 @@ TEST(Config, ChangesAndWhatResumeMayChange) {
 }
 
 TEST(Config, MistakesInCodeThrow) {
-  Config config;
+  Config config(registered_parameters());
   EXPECT_THROW(config.integer("model.wdith"), std::logic_error);
   EXPECT_THROW(config.integer("optim.lr"), std::logic_error);
   EXPECT_THROW(config.set("optim.lr", std::int64_t{1}, ""), std::logic_error);
@@ -206,7 +215,7 @@ std::string mutated(std::string text, std::mt19937& random) {
 }
 
 TEST(Config, RandomEditsOnlyEverGiveOneLineErrors) {
-  const ParameterTable parameters = extended_parameters();
+  const ParameterTable parameters = registered_parameters();
   std::mt19937 random(1);
   int accepted = 0;
   for (int i = 0; i < 20000; ++i) {
@@ -230,12 +239,13 @@ TEST(Config, RandomSettingsOnlyEverGiveOneLineErrors) {
   const std::string settings[] = {"optim.lr=1e-3", "train.steps=10Mt", "data.files=[\"a\", 'b']",
                                   "optim.groups=[{match=\"*\", lr_factor=0.3}]",
                                   "optim.schedule={kind=\"cosine\", warmup=10}"};
+  const ParameterTable parameters = registered_parameters();
   for (int i = 0; i < 5000; ++i) {
-    Config config;
+    Config config(parameters);
     const std::string setting = mutated(settings[i % 5], random);
     try {
       apply_set(config, setting);
-      ASSERT_TRUE(parse(print_config(config)) == config) << setting;
+      ASSERT_TRUE(parse(print_config(config), parameters) == config) << setting;
     } catch (const ConfigError& error) {
       ASSERT_EQ(std::string(error.what()).find('\n'), std::string::npos) << setting;
     }

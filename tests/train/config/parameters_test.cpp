@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bochner/train/config/parameter_docs.hpp>
 #include <bochner/train/config/parameters.hpp>
-#include <bochner/train/run/session.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -14,7 +14,7 @@ namespace {
 using namespace bochner;
 
 TEST(Parameters, EveryRowIsComplete) {
-  const ParameterTable table = standard_parameters();
+  const ParameterTable table = registered_parameters();
   std::set<std::string> names;
   for (const ParameterRow& row : table.rows()) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
@@ -22,12 +22,12 @@ TEST(Parameters, EveryRowIsComplete) {
     EXPECT_EQ(row.doc.find('|'), std::string::npos) << row.name << " would break its table";
     // A text without choices would accept any spelling; the data decide about these.
     const bool free = row.name == "data.time_format" || row.name.ends_with("_column");
-    EXPECT_EQ(row.kind() == ConfigKind::text && !free, bool(row.choices)) << row.name;
+    EXPECT_EQ(row.kind() == ConfigKind::text && !free, bool(row.bounds.choices)) << row.name;
   }
 }
 
 TEST(Parameters, AddedRowsAreFoundAndNamesAreTakenOnce) {
-  ParameterTable table = standard_parameters();
+  ParameterTable table = registered_parameters();
   table.add({.name = "model.mixer.features.sharpness", .initial = 1.0, .doc = "of mine"});
   ASSERT_NE(table.find("model.mixer.features.sharpness"), nullptr);
   EXPECT_THROW(table.add({.name = "optim.lr", .initial = 1.0, .doc = ""}), std::invalid_argument);
@@ -36,7 +36,7 @@ TEST(Parameters, AddedRowsAreFoundAndNamesAreTakenOnce) {
 }
 
 TEST(Parameters, SuggestsWhatWasMeant) {
-  const ParameterTable table = standard_parameters();
+  const ParameterTable table = registered_parameters();
   EXPECT_EQ(table.suggestion("optim.lrr"), "optim.lr");
   EXPECT_EQ(table.suggestion("optim.l"), "optim.lr");
   EXPECT_EQ(table.suggestion("train.lr"), "optim.lr");
@@ -62,7 +62,7 @@ TEST(Parameters, ReferencePageIsInSync) {
 }
 
 TEST(Parameters, HelpHasOneLineForEachKey) {
-  const ParameterTable table = standard_parameters();
+  const ParameterTable table = registered_parameters();
   const std::string all = help_text(table);
   EXPECT_EQ(std::count(all.begin(), all.end(), '\n'),
             static_cast<std::ptrdiff_t>(table.rows().size()));
@@ -79,7 +79,7 @@ TEST(Parameters, HelpHasOneLineForEachKey) {
 }
 
 TEST(Parameters, CompletesKeysAndValues) {
-  const ParameterTable table = standard_parameters();
+  const ParameterTable table = registered_parameters();
   using Words = std::vector<std::string>;
   EXPECT_EQ(complete_setting(table, "train.stop"),
             (Words{"train.stop.patience=", "train.stop.min_delta="}));
@@ -92,13 +92,13 @@ TEST(Parameters, CompletesKeysAndValues) {
 }
 
 TEST(Parameters, RangesInWords) {
-  EXPECT_EQ((Range{.lowest = 1}.text()), "at least 1");
-  EXPECT_EQ((Range{.lowest = 0, .highest = 1}.text()), "between 0 and 1");
-  EXPECT_EQ((Range{.lowest = 0, .highest = 1, .below_highest = true}.text()),
+  EXPECT_EQ(text_of(Range{.lowest = 1}), "at least 1");
+  EXPECT_EQ(text_of(Range{.lowest = 0, .highest = 1}), "between 0 and 1");
+  EXPECT_EQ(text_of(Range{.lowest = 0, .highest = 1, .below_highest = true}),
             "at least 0 and less than 1");
-  EXPECT_EQ((Range{.lowest = 0, .above_lowest = true}.text()), "greater than 0");
-  EXPECT_EQ((Range{.highest = 3}.text()), "at most 3");
-  EXPECT_EQ(Range{}.text(), "");
+  EXPECT_EQ(text_of(Range{.lowest = 0, .above_lowest = true}), "greater than 0");
+  EXPECT_EQ(text_of(Range{.highest = 3}), "at most 3");
+  EXPECT_EQ(text_of(Range{}), "");
 }
 
 }  // namespace

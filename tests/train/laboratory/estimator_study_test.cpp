@@ -1,12 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bochner/data/files/errors.hpp>
+#include <bochner/train/charts/page.hpp>
 #include <bochner/train/laboratory/kernel_study.hpp>
-#include <bochner/train/laboratory/study_report.hpp>
-#include <bochner/train/run/metrics_log.hpp>
+#include <bochner/train/laboratory/statistics.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "data/temporary_folder.hpp"
 #include "train/well_formed.hpp"
@@ -72,9 +71,9 @@ TEST(Study, SaysWhatIsNeededAsTextJsonAndPage) {
   EXPECT_NEAR(study.definiteness.asymmetry, 0, 1e-6);
   EXPECT_THAT(advice(study, 0.1).front(), HasSubstr("needed for 0.1"));
   EXPECT_THAT(study_text(study, 0.1), HasSubstr("against exp(q.k/sqrt(d))"));
-  const auto json = nlohmann::json::parse(study_json(study, 0.1));
-  EXPECT_EQ(json["standard"].size(), 2u);
-  EXPECT_GT(json["needed_m"].get<double>(), 16);
+  const Json json = Json::parse(study_json(study, 0.1));
+  EXPECT_EQ(json["standard"].items().size(), 2u);
+  EXPECT_GT(json["needed_m"].number(), 16);
   Page page("<study>", "&");
   add_study(page, study, 0.1);
   EXPECT_EQ(xml_problem(page.html()), "");
@@ -105,21 +104,6 @@ TEST(Median, AndQuantilesAreThoseOfSortedNumbers) {
   EXPECT_EQ(median({5, 1, 3}), 3);
   EXPECT_EQ(quantile({4, 1, 3, 2, 0}, 0.25), 1);
   EXPECT_EQ(median({}), 0);
-}
-
-TEST(MetricsLog, HoldsCurvesAndKernels) {
-  const MetricsLog log =
-      read_metrics(R"({"step":1,"loss":2.5,"lr":0.1})"
-                   "\n"
-                   R"({"step":2,"valid":2.0,"kernels":[{"layer":"a","error":0.5}]})"
-                   "\n"
-                   R"({"step":3,"lo)",
-                   "m");
-  EXPECT_THAT(log.curves.at("loss").value, ElementsAre(2.5));
-  EXPECT_THAT(log.curves.at("valid").step, ElementsAre(2));
-  EXPECT_THAT(log.kernels.at("error").at("a").value, ElementsAre(0.5));
-  for (const char* bad : {"x\n", "[]\n", "{}\n", "{\"step\":\"1\"}\n", "\n"})
-    EXPECT_THAT(message_of<DataError>([&] { read_metrics(bad, "m"); }), HasSubstr("m:1: ")) << bad;
 }
 
 }  // namespace

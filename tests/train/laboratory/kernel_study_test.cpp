@@ -13,7 +13,11 @@
 #include <bochner/train/laboratory/kernel_metrics.hpp>
 #include <bochner/train/laboratory/map_fit.hpp>
 #include <bochner/train/laboratory/spectrum.hpp>
+#include <bochner/train/laboratory/statistics.hpp>
+#include <bochner/train/run/metrics_log.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <cmath>
+#include <limits>
 
 #include "data/temporary_folder.hpp"
 
@@ -55,6 +59,18 @@ TEST(KernelMetrics, CountFeaturesThatPointDifferentWays) {
   EXPECT_NEAR(metrics_of({1, 0, 0, 0, 5, 0, 0, 0, 9}, 3, 3).effective_features, 3, 1e-5);
 }
 
+TEST(KernelMetrics, OfFeaturesThatVanishCanBeRead) {
+  KernelMetrics metrics = metrics_of({0, 0, 0, 0, 0, 0}, 3, 2);
+  EXPECT_EQ(metrics.effective_features, 0);
+  EXPECT_EQ(metrics.error, 0);
+  metrics.layer = "mixer";
+  metrics.drift = std::numeric_limits<double>::infinity();
+  const Json line = Json{{"step", 1}}.set("kernels", json_of({metrics}));
+  const MetricsLog log = read_metrics(line.line() + "\n", "metrics");
+  EXPECT_EQ(log.kernels.at("effective_features").at("mixer").value, std::vector<double>{0});
+  EXPECT_FALSE(log.kernels.contains("drift")) << "null is a missing number";
+}
+
 TEST(KernelMetrics, ErrorIsThatOfAMeanOfTerms) {
   EXPECT_NEAR(metrics_of({1, 1, 1, 1}, 1, 4).error, 0, 1e-6) << "all terms equal";
   // Terms 4, 0: sum 4, variance of the sum 2/1 (16 - 16/2) = 16: as large as the sum.
@@ -90,6 +106,7 @@ TEST(AttentionLayers, AreFoundWithTheirParts) {
   LanguageModelSpec spec;
   spec.blocks = 2;
   spec.block.width = 8;
+  spec.block.mixer.kind = "linear";
   spec.block.mixer.heads = 2;
   LanguageModel model(spec);
   const auto layers = attention_layers(model);
@@ -227,17 +244,18 @@ TEST(ConfidenceInterval, IsStudents) {
   EXPECT_EQ(confidence_interval({5}).half_width, 0);
 }
 
-TEST(KMeans, SeparatesWhatIsApart) {
+TEST(ClusterExperiment, SeparatesWhatIsApart) {
   Tensor rows = zeros({40, 3});
   for (std::size_t i = 0; i < 40; ++i) {
     rows.data()[3 * i] = real(i % 2 == 0 ? 10 : -10) + real(0.01) * real(i);
     rows.data()[3 * i + 1] = 7;  // a constant column
   }
-  const Clusters clusters = k_means(rows, 2, 1);
+  const Clusters clusters = standardized_clusters(rows, 2);
   for (std::size_t i = 0; i < 40; ++i) EXPECT_EQ(clusters.labels[i], clusters.labels[i % 2]);
   EXPECT_NE(clusters.labels[0], clusters.labels[1]);
-  EXPECT_NEAR(clusters.centres.data()[3 * clusters.labels[0]], 10.19, 1e-3);
-  EXPECT_THROW(k_means(rows, 41, 1), std::invalid_argument);
+  EXPECT_NEAR(clusters.centres[3 * clusters.labels[0]], 10.19, 1e-3);
+  EXPECT_NEAR(clusters.centres[3 * clusters.labels[1]], -9.8, 1e-3);
+  EXPECT_THROW(standardized_clusters(rows, 41), std::invalid_argument);
 }
 
 TEST(ClusterExperiment, HybridFeaturesAreBestAndThreadsDoNotMatter) {

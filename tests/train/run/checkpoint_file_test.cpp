@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include <bochner/train/storage/digest.hpp>
+#include <bochner/data/files/digest.hpp>
 #include <cstring>
 #include <functional>
 #include <random>

@@ -166,16 +166,21 @@ TEST(PowerLossHarness, CatchesAMissingSyncOfTheDirectory) {
               HasSubstr("cannot list"));
 }
 
+/// Without a rename.
+void write_file(FileStorage& storage, const Path& path, const Sample& sample) {
+  const auto file = storage.create_exclusive(path);
+  write_checkpoint(*file, sample.content);
+  file->sync();
+  file->close();
+}
+
 TEST(PowerLossHarness, CatchesARenameThatIsNotSynced) {
   const Save without_directory = [](FileStorage& storage, RunDirectory& run, const Sample& sample,
                                     Oracle& oracle) {
     run.metrics().sync();
     const Path path = run.checkpoint_path(sample.content.state.step);
     const Path temporary = path.string() + temporary_suffix;
-    const auto file = storage.create_exclusive(temporary);
-    write_checkpoint(*file, sample.content);
-    file->sync();
-    file->close();
+    write_file(storage, temporary, sample);
     storage.rename(temporary, path);
     oracle.acknowledged = sample.content.state.step;
   };
@@ -199,10 +204,7 @@ TEST(PowerLossHarness, CatchesWritingInPlace) {
   const Save in_place = [](FileStorage& storage, RunDirectory& run, const Sample& sample,
                            Oracle& oracle) {
     run.metrics().sync();
-    const auto file = storage.create_exclusive(run.checkpoint_path(sample.content.state.step));
-    write_checkpoint(*file, sample.content);
-    file->sync();
-    file->close();
+    write_file(storage, run.checkpoint_path(sample.content.state.step), sample);
     storage.sync_directory(run_path / "checkpoints");
     oracle.acknowledged = sample.content.state.step;
   };

@@ -4,11 +4,13 @@
 
 #include <bochner/data/files/errors.hpp>
 #include <bochner/train/laboratory/learned_pages.hpp>
+#include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/tasks/event_task.hpp>
 #include <bochner/train/tasks/table_options.hpp>
 #include <cmath>
 #include <xtensor/xview.hpp>
 
+#include "data/batches.hpp"
 #include "faults/crashing_storage.hpp"
 #include "train/training_run.hpp"
 #include "train/well_formed.hpp"
@@ -29,7 +31,7 @@ Config events_config(std::vector<std::string> sets) {
 TEST(EventTask, DescribesItself) {
   const auto task = make_task(events_config({"model.time=flow", "data.types=4"}));
   EXPECT_THAT(task->describe_model(), HasSubstr("positions none, time flow (concatenate)"));
-  EXPECT_EQ(task->describe_data(),
+  EXPECT_EQ(task->data().words(),
             "hawkes, delayed, 12 events of 4 types  ·  10000 examples to train, 7 to validate");
 }
 
@@ -52,14 +54,15 @@ TEST(EventTask, RotatesByPhasesOfPairs) {
 
 TEST(EventTask, MeasuresItselfBesideTheTruth) {
   const auto task = make_task(events_config({"model.time=free", "data.branching=0.5"}));
-  const Evaluation result = *validate_task(*task, 3, 0, [] { return false; });
+  const Evaluation result = *evaluate_task(*task, Split::validation, 3);
   EXPECT_EQ(result.terms, 7u * 12);
   EXPECT_NEAR(result.mean("time_nats") + result.mean("type_nats"), result.loss(), 1e-9);
   EXPECT_GT(result.loss(), result.mean("true_nats"));
   EXPECT_LE(result.mean("accuracy"), 1);
   EXPECT_GT(result.mean("intensity_error"), 0.05);
   Tape tape;
-  EXPECT_NEAR(double(task->loss(tape, 0, 4).value().data()[0]), result.loss(), 0.6);
+  EXPECT_NEAR(double(task->loss(tape, task->data().training(0, 4)).value().data()[0]),
+              result.loss(), 0.6);
 }
 
 /// A model whose intensity is the truth has no error, one of twice the truth an error of 1.
@@ -72,7 +75,7 @@ TEST(IntensityError, IsRelativeToTheTruth) {
   spec.intensity.delays = 0;
   EventModel model(spec);
   const HawkesEvents events({"exponential", 2, 10, 0, 1}, {1, 10, 5});  // intensities 0.5
-  const EventBatch batch = events.batch(0, 3);
+  const EventBatch batch = training_batch(events, 0, 3);
   const Times truth = event_truth(events.process(), batch, 2).intensity;
   const double span = [&] {
     double sum = 0;
@@ -141,12 +144,12 @@ class EventFilesTask : public testing::Test {
 TEST_F(EventFilesTask, LearnsResumesAndPredicts) {
   const Config learning = config({"train.validate.every=20", "train.steps=200", "optim.lr=0.01"});
   const auto task = make_task(learning);
-  EXPECT_EQ(task->describe_data(),
+  EXPECT_EQ(task->data().words(),
             "2 sequences, 60 events of 2 types  ·  4 examples to train, 4 to validate");
-  const Evaluation before = *validate_task(*task, 3, 0, [] { return false; });
+  const Evaluation before = *evaluate_task(*task, Split::validation, 3);
   EXPECT_EQ(before.terms, 29u);
   EXPECT_EQ(before.measures.size(), 3u);  // none of a truth
-  const Evaluation padded = *validate_task(*task, 4, 0, [] { return false; });
+  const Evaluation padded = *evaluate_task(*task, Split::validation, 4);
   EXPECT_NEAR(padded.loss(), before.loss(), 1e-5);  // padding is not judged
   faults::CrashingStorage whole, parts;
   start_leg(whole, learning, 1);
@@ -156,7 +159,7 @@ TEST_F(EventFilesTask, LearnsResumesAndPredicts) {
 
   RunDirectory run = RunDirectory::read(whole, tiny_run);
   load_model(run.load_best(), task->model(), false);
-  const Evaluation after = *validate_task(*task, 3, 0, [] { return false; });
+  const Evaluation after = *evaluate_task(*task, Split::validation, 3);
   EXPECT_LT(after.loss(), before.loss() - 0.1);
   EXPECT_GT(after.mean("accuracy"), 0.9);
   const NamedArray next = task->predict(read_array(file_, table_options(learning)));
@@ -189,10 +192,10 @@ TEST_F(EventFilesTask, NamesFileAndRowOfWhatIsWrong) {
 }
 
 TEST_F(EventFilesTask, HasAFingerprintOfTheFile) {
-  const std::uint64_t one = make_task(config())->data_fingerprint();
-  EXPECT_EQ(make_task(config())->data_fingerprint(), one);
+  const std::uint64_t one = make_task(config())->data().fingerprint();
+  EXPECT_EQ(make_task(config())->data().fingerprint(), one);
   folder_.write("clicks.csv", clicks(60, "1700009000,p,7,1\n"));
-  EXPECT_NE(make_task(config())->data_fingerprint(), one);
+  EXPECT_NE(make_task(config())->data().fingerprint(), one);
 }
 
 TEST(EventTask, ShowsItsIntensities) {

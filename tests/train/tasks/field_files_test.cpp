@@ -43,15 +43,13 @@ class FieldFilesTaskTest : public testing::Test {
   TemporaryFolder folder_;
 };
 
-Evaluation validated(Task& task) {
-  return *validate_task(task, 4, 0, [] { return false; });
-}
+Evaluation validated(Task& task) { return *evaluate_task(task, Split::validation, 4); }
 
 TEST_F(FieldFilesTaskTest, TakesItsSizesFromTheFiles) {
   const auto task = make_task(config({"model.patch.pixels=2"}));
-  EXPECT_EQ(task->describe_data(),
+  EXPECT_EQ(task->data().words(),
             "10 films, 3 frames of 4 x 6  ·  40 examples to train, 10 to validate");
-  EXPECT_EQ(task->tokens_per_example(), 3u * 2 * 3);
+  EXPECT_EQ(task->data().tokens_per_example(), 3u * 2 * 3);
   EXPECT_NO_THROW(make_task(config({"data.height=4"})));
   EXPECT_NO_THROW(make_task(config({"data.height=0", "data.width=0"})));
   EXPECT_THAT(message_of<DataError>([&] { make_task(config({"data.width=12"})); }),
@@ -83,8 +81,7 @@ TEST_F(FieldFilesTaskTest, LearnsFilmsAndDrawsThem) {
       config({"model.mixer.kind=softmax", "model.width=16", "train.batch=16", "optim.lr=0.01",
               "train.steps=200", "optim.schedule.kind=cosine"});
   const auto task = make_task(learning);
-  Trainer trainer(learning, *task, 200);
-  for (int i = 0; i < 200; ++i) trainer.step();
+  train(learning, *task, 200);
   const Evaluation result = validated(*task);
   EXPECT_LT(result.loss(), 0.5 * result.mean("persistence"));
   Page page("title", "subtitle");
@@ -93,12 +90,12 @@ TEST_F(FieldFilesTaskTest, LearnsFilmsAndDrawsThem) {
 }
 
 TEST_F(FieldFilesTaskTest, OtherFilmsHaveAnotherFingerprint) {
-  const std::uint64_t print = make_task(config())->data_fingerprint();
-  EXPECT_EQ(make_task(config())->data_fingerprint(), print);
+  const std::uint64_t print = make_task(config())->data().fingerprint();
+  EXPECT_EQ(make_task(config())->data().fingerprint(), print);
   NamedArray other = waves(10, 8);
   other.values(0, 0, 0, 0) += 1;
   write(other);
-  EXPECT_NE(make_task(config())->data_fingerprint(), print);
+  EXPECT_NE(make_task(config())->data().fingerprint(), print);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <bochner/train/tasks/field_task.hpp>
 #include <cmath>
 
+#include "data/batches.hpp"
 #include "train/training_run.hpp"
 #include "train/well_formed.hpp"
 
@@ -32,19 +33,17 @@ std::string error_of(const std::vector<std::string>& sets) {
   return "no error";
 }
 
-Evaluation validated(Task& task) {
-  return *validate_task(task, 2, 0, [] { return false; });
-}
+Evaluation validated(Task& task) { return *evaluate_task(task, Split::validation, 2); }
 
 TEST(FieldTask, IsMadeOfAConfig) {
   const auto task = make_task(field_config({"model.patch.pixels=2", "model.encoding.kind=space"}));
-  EXPECT_EQ(task->tokens_per_example(), 3u * 3 * 2);
+  EXPECT_EQ(task->data().tokens_per_example(), 3u * 3 * 2);
   EXPECT_THAT(task->describe_model(), HasSubstr("field, 1 block, D 8, softmax"));
   EXPECT_THAT(task->describe_model(), HasSubstr("encoding space, patches of 2 x 2"));
-  EXPECT_EQ(task->describe_data(),
+  EXPECT_EQ(task->data().words(),
             "advection_diffusion, 3 frames of 6 x 4  ·  10000 examples to train, 5 to validate");
-  EXPECT_NE(task->data_fingerprint(),
-            make_task(field_config({"data.speed=2"}))->data_fingerprint());
+  EXPECT_NE(task->data().fingerprint(),
+            make_task(field_config({"data.speed=2"}))->data().fingerprint());
 }
 
 /// A silent head repeats the last frame: its error is that of persistence.
@@ -58,7 +57,7 @@ TEST(FieldTask, MeasuresAgainstPersistenceAndTheExactSolution) {
   EXPECT_NEAR(silent.loss(), silent.mean("persistence"), 1e-9);
   double relative = 0;
   const FieldSource& data = dynamic_cast<FieldTask&>(*task).data();
-  const FieldBatch batch = data.validation_batch(0, 5);
+  const FieldBatch batch = held_out_batch(data, 0, 5);
   for (std::size_t b = 0; b < 5; ++b) {
     double error = 0, whole = 0;
     for (std::size_t i = 0; i < 24; ++i) {
@@ -78,8 +77,7 @@ TEST(FieldTask, LearnsMoreThanToRepeatTheLastFrame) {
                     "model.width=16", "model.blocks=2", "train.batch=16", "optim.lr=0.01",
                     "train.steps=300", "optim.schedule.kind=cosine"});
   const auto task = make_task(config);
-  Trainer trainer(config, *task, 300);
-  for (int i = 0; i < 300; ++i) trainer.step();
+  train(config, *task, 300);
   const Evaluation result = validated(*task);
   EXPECT_LT(result.loss(), 0.5 * result.mean("persistence"));
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <bochner/data/formats/csv.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/forecast_task.hpp>
 #include <cmath>
 #include <xtensor/xview.hpp>
@@ -58,9 +59,7 @@ void set_parameters(Module& model, real value) {
   for (const NamedParameter& named : parameters_of(model)) named.parameter->value().fill(value);
 }
 
-Evaluation evaluation(Task& task, Split split) {
-  return *evaluate_task(task, split, 7, 0, [] { return false; });
-}
+Evaluation evaluation(Task& task, Split split) { return *evaluate_task(task, split, 7); }
 
 /// Errors of a forecast that is computed here from the numbers themselves, in the unit of the
 /// training rows.
@@ -88,11 +87,11 @@ std::pair<double, double> errors_of(const Forecast& forecast) {
 TEST_F(ForecastTaskTest, SaysWhatItLearnsFromWhat) {
   const auto task = make_task(config());
   EXPECT_EQ(task->describe_model(), "forecaster, linear, revin, 8 from 24 rows");
-  EXPECT_EQ(task->describe_data(),
+  EXPECT_EQ(task->data().words(),
             "2 variates, 400 rows  ·  209 windows to train, 73 to validate, 73 to test");
-  EXPECT_EQ(task->examples_per_epoch(), 209u);
-  EXPECT_EQ(task->tokens_per_example(), 16u);
-  EXPECT_EQ(task->validation_batches(10), 8u);
+  EXPECT_EQ(task->data().examples(Split::train), 209u);
+  EXPECT_EQ(task->data().tokens_per_example(), 16u);
+  EXPECT_EQ(task->data().batches(Split::validation, 10), 8u);
   const auto attention = make_task(config({"model.backbone=attention"}));
   EXPECT_THAT(attention->describe_model(), StartsWith("forecaster, 1 block, D 8, "));
   EXPECT_THAT(attention->describe_model(), HasSubstr("7 patches"));
@@ -123,7 +122,7 @@ TEST_F(ForecastTaskTest, EachSplitHasItsWindows) {
   const Evaluation held_out = evaluation(*task, Split::validation);
   EXPECT_EQ(held_out.terms, 73u * 2 * H);
   EXPECT_NE(held_out.loss(), evaluation(*task, Split::test).loss());
-  EXPECT_EQ(held_out.json(), validate_task(*task, 7, 0, [] { return false; })->json());
+  EXPECT_EQ(held_out.json().line(), evaluate_task(*task, Split::validation, 7)->json().line());
 }
 
 TEST_F(ForecastTaskTest, TheUnitOfTheTrainingRowsIsABuffer) {
@@ -148,8 +147,7 @@ TEST_F(ForecastTaskTest, SinusoidsAreLearned) {
         config({std::string("model.backbone=") + backbone, "train.batch=32", "optim.lr=0.01",
                 "optim.weight_decay=0", "model.instance_norm=mean"});
     const auto task = make_task(learning);
-    Trainer trainer(learning, *task, 400);
-    for (int i = 0; i < 400; ++i) trainer.step();
+    train(learning, *task, 400);
     EXPECT_LT(evaluation(*task, Split::test).mean("mse"), 0.15 * persistence) << backbone;
   }
 }
@@ -169,7 +167,7 @@ TEST_F(ForecastTaskTest, PredictsTheRowsThatFollow) {
       squared += std::pow(
           (next.values(h, 1 + v) - number_at(v, test_begin + h)) / double(deviation(v)), 2);
   Tape tape;
-  const Evaluation first = task->evaluate(tape, Split::test, 0, 1);
+  const Evaluation first = task->evaluate(tape, task->data().part(Split::test, 0, 1));
   EXPECT_NEAR(squared / double(2 * H), first.mean("mse"), 1e-4);
 }
 

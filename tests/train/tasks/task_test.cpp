@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/classifier_task.hpp>
 #include <bochner/train/tasks/token_task.hpp>
 #include <cmath>
@@ -21,11 +22,11 @@ TEST(Evaluation, AddsUpAndSpeaks) {
   const Evaluation answers{1, 4, "nats", {{"accuracy", "right", 3, true}}};
   EXPECT_EQ(text.words(), "2.0000 nats   2.8854 bits/byte");
   EXPECT_EQ(answers.words(), "0.2500 nats   75.00 % right");
-  EXPECT_EQ(answers.json(), R"("valid":0.25,"accuracy":0.75)");
+  EXPECT_EQ(answers.json().line(), R"({"valid":0.25,"accuracy":0.75})");
   Evaluation sum;
   sum += answers;
   sum += Evaluation{4, 1, "nats", {{"accuracy", "right", 0, true}}};
-  EXPECT_EQ(sum.json(), R"("valid":1,"accuracy":0.6)");
+  EXPECT_EQ(sum.json().line(), R"({"valid":1,"accuracy":0.6})");
   EXPECT_EQ(sum.mean("accuracy"), 0.6);
   EXPECT_THROW(sum.mean("bits_per_token"), std::invalid_argument);
   EXPECT_THROW(sum += Evaluation({1, 1}), std::invalid_argument);
@@ -44,12 +45,12 @@ TEST(EvaluateAnswers, CountsTheLargestLogitsAndLeavesOutWhatIsNotAsked) {
 }
 
 TEST(MakeTask, ChoosesByModelAndData) {
-  EXPECT_THAT(make_task(generated({"data.kind=copy"}))->describe_data(),
+  EXPECT_THAT(make_task(generated({"data.kind=copy"}))->data().words(),
               "copy, 8 tokens of 20  ·  10000 examples to train, 1000 to validate");
   const auto classifier =
       make_task(generated({"model.kind=classifier", "data.kind=listops", "model.pooling=cls"}));
   EXPECT_THAT(classifier->describe_model(), StartsWith("classifier, 1 block, D 8, softmax"));
-  EXPECT_EQ(classifier->tokens_per_example(), 9u);
+  EXPECT_EQ(classifier->data().tokens_per_example(), 9u);
 }
 
 /// Feature maps that tell positions apart are made for the true number of tokens of each task.
@@ -63,25 +64,38 @@ TEST(MakeTask, TellsThePositionsOfTheLongestSequenceApart) {
     sets.push_back("model.mixer={kind=\"linear\",features=\"cosformer\"}");
     sets.push_back("data.validation_examples=2");
     const auto task = make_task(generated(sets));
-    EXPECT_NO_THROW(validate_task(*task, 2, 0, [] { return false; })) << sets[0];
+    EXPECT_NO_THROW(evaluate_task(*task, Split::validation, 2)) << sets[0];
   }
+}
+
+TEST(EvaluateTask, TakesAnySplitThatHasExamples) {
+  const TemporaryFolder folder;
+  const Config config = tiny_config(folder.write("text", tiny_text()), {"data.validation=0"});
+  const auto task = make_task(config);
+  const std::uint64_t examples = task->data().examples(Split::train);
+  EXPECT_EQ(evaluate_task(*task, Split::train, 7)->terms, examples * 8);
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { evaluate_task(*task, Split::test, 7); }),
+            "[evaluation] there is no test data; only tasks with splits of their own have it");
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { evaluate_task(*task, Split::validation, 7); }),
+            "[evaluation] there is no validation data; set data.validation or "
+            "data.validation_examples above 0");
 }
 
 TEST(TokenTask, ValidatesOnTheAnswersOfOtherExamples) {
   const Config config = generated({"data.kind=recall", "data.validation_examples=7"});
   const auto task = make_task(config);
-  EXPECT_EQ(task->validation_batches(3), 3u);
-  const Evaluation all = *validate_task(*task, 3, 0, [] { return false; });
+  EXPECT_EQ(task->data().batches(Split::validation, 3), 3u);
+  const Evaluation all = *evaluate_task(*task, Split::validation, 3);
   EXPECT_EQ(all.terms, 7u);
   // Before any training it knows as much as a guess.
   EXPECT_NEAR(all.loss(), std::log(20), 0.5);
-  EXPECT_EQ(validate_task(*task, 3, 1, [] { return false; })->terms, 3u);
+  EXPECT_EQ(evaluate_task(*task, Split::validation, 3, 1, [] { return false; })->terms, 3u);
 }
 
 TEST(TokenTask, ItsDataAreWhatTheConfigSays) {
   const std::string base = "data.kind=multi_query_recall", items = "data.items=2";
   const auto fingerprint = [&](const std::string& set) {
-    return make_task(generated({base, items, set}))->data_fingerprint();
+    return make_task(generated({base, items, set}))->data().fingerprint();
   };
   const std::uint64_t first = fingerprint("optim.lr=0.5");
   EXPECT_EQ(first, fingerprint("model.width=16"));
@@ -91,11 +105,10 @@ TEST(TokenTask, ItsDataAreWhatTheConfigSays) {
 }
 
 /// Loss and accuracy of the validation after some training.
-Evaluation trained(const Config& config, int steps) {
+Evaluation trained(const Config& config, std::uint64_t steps) {
   const auto task = make_task(config);
-  Trainer trainer(config, *task, std::uint64_t(steps));
-  for (int i = 0; i < steps; ++i) trainer.step();
-  return *trainer.validate([] { return false; });
+  train(config, *task, steps);
+  return *evaluate_task(*task, Split::validation, config.count("train.batch"));
 }
 
 TEST(TokenTask, CopyingIsLearned) {
@@ -139,20 +152,20 @@ TEST(ClassifierTask, TakesImagesOfFiles) {
   const std::vector<std::string> sets = {"model.kind=classifier", "data.kind=images", files,
                                          "data.validation=0.25"};
   const auto task = make_task(generated(sets));
-  EXPECT_EQ(task->describe_data(),
+  EXPECT_EQ(task->data().words(),
             "images, 2 x 3 grey, 10 classes  ·  15 examples to train, 5 to validate");
-  EXPECT_EQ(task->tokens_per_example(), 6u);
-  EXPECT_EQ(validate_task(*task, 2, 0, [] { return false; })->terms, 5u);
-  const std::uint64_t before = task->data_fingerprint();
+  EXPECT_EQ(task->data().tokens_per_example(), 6u);
+  EXPECT_EQ(evaluate_task(*task, Split::validation, 2)->terms, 5u);
+  const std::uint64_t before = task->data().fingerprint();
   values[3] = 7;
   folder.write("b-labels", idx_file({20}, values));
-  EXPECT_NE(make_task(generated(sets))->data_fingerprint(), before);
+  EXPECT_NE(make_task(generated(sets))->data().fingerprint(), before);
   const TemporaryFolder more;
   more.write("images", idx_file({1, 2, 3}, "abcdef"));
   more.write("labels", idx_file({1}, "\1"));
   auto with_more = sets;
   with_more.push_back("data.validation_files=[\"" + (more.path() / "*").string() + "\"]");
-  EXPECT_EQ(make_task(generated(with_more))->describe_data(),
+  EXPECT_EQ(make_task(generated(with_more))->data().words(),
             "images, 2 x 3 grey, 10 classes  ·  20 examples to train, 1 to validate");
 }
 

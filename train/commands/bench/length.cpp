@@ -9,7 +9,7 @@
 #include <bochner/train/commands/bench/child.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/run/version.hpp>
-#include <nlohmann/json.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -99,11 +99,11 @@ Cost measure_checkpointed_step(std::size_t length) {
 }
 
 Cost cost_in_child(const std::function<Cost()>& measure) {
-  const auto numbers = nlohmann::json::parse(in_child([&] {
+  const Json numbers = Json::parse(in_child([&] {
     const Cost cost = measure();
-    return nlohmann::json{cost.nanoseconds, cost.memory}.dump();
+    return Json::array({cost.nanoseconds, cost.memory}).line();
   }));
-  return {numbers[0], numbers[1]};
+  return {numbers.items().at(0).number().value(), numbers.items().at(1).number().value()};
 }
 
 struct LengthRow {
@@ -111,8 +111,8 @@ struct LengthRow {
   std::optional<Cost> linear, softmax;
 };
 
-nlohmann::ordered_json json_of(const std::optional<Cost>& cost) {
-  if (!cost) return nullptr;
+Json json_of(const std::optional<Cost>& cost) {
+  if (!cost) return {};
   return {{"ns_per_token", cost->nanoseconds}, {"peak_bytes", cost->memory}};
 }
 
@@ -123,11 +123,11 @@ std::string text_of(const std::optional<Cost>& cost) {
 
 void print_row(const LengthRow& row, bool json) {
   if (json) {
-    const nlohmann::ordered_json line = {{"length", row.length},
-                                         {"threads", thread_count()},
-                                         {"linear", json_of(row.linear)},
-                                         {"softmax", json_of(row.softmax)}};
-    fmt::print("{}\n", line.dump());
+    const Json line = {{"length", row.length},
+                       {"threads", thread_count()},
+                       {"linear", json_of(row.linear)},
+                       {"softmax", json_of(row.softmax)}};
+    fmt::print("{}\n", line.line());
   } else {
     fmt::print("{:>8} {} {}{}\n", row.length, text_of(row.linear), text_of(row.softmax),
                row.linear && row.softmax
@@ -148,10 +148,10 @@ void print_header() {
 void bench_checkpointed_step(const BenchLengthOptions& options) {
   const Cost cost = cost_in_child([&] { return measure_checkpointed_step(options.longest); });
   if (options.json) {
-    const nlohmann::ordered_json line = {{"length", options.longest},
-                                         {"threads", thread_count()},
-                                         {"checkpointed_step", json_of(cost)}};
-    fmt::print("{}\n", line.dump());
+    const Json line = {{"length", options.longest},
+                       {"threads", thread_count()},
+                       {"checkpointed_step", json_of(cost)}};
+    fmt::print("{}\n", line.line());
   } else {
     fmt::print(
         "{} · {}\ntraining step with model.checkpoint: 2 blocks, D {}, linear, T {}\n{:.0f} ns a "

@@ -1,11 +1,9 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/fused.hpp>
 #include <bochner/train/commands/bench/peak.hpp>
 #include <chrono>
 #include <thread>
 #include <vector>
-
-// The one place where the compiler may contract a * b + c: that is what is measured.
-#pragma GCC optimize("fp-contract=fast")
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -25,7 +23,7 @@ template <class Vector>
   asm volatile("" : "+x"(factor), "+x"(term));
   for (std::size_t i = 0; i < count; ++i) {
 #pragma GCC unroll 12
-    for (std::size_t c = 0; c < chains; ++c) sums[c] = sums[c] * factor + term;
+    for (std::size_t c = 0; c < chains; ++c) sums[c] = fused(sums[c], factor, term);
   }
   for (std::size_t c = 1; c < chains; ++c) sums[0] += sums[c];
   return sums[0][0];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/data/files/digest.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/bench/child.hpp>
@@ -11,8 +12,7 @@
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/run/profile.hpp>
 #include <bochner/train/run/version.hpp>
-#include <bochner/train/storage/digest.hpp>
-#include <nlohmann/json.hpp>
+#include <bochner/train/storage/json.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -49,7 +49,8 @@ void train_step(ReferenceProblem& problem, Optimizer& optimizer, OpProfile* prof
 
 Measurement measure(const ReferenceModel& reference, const BenchStepOptions& options) {
   ReferenceProblem problem = make_problem(reference, options.batch);
-  const auto optimizer = make_optimizer({}, parameters_of(*problem.model));
+  const auto optimizer =
+      make_optimizer({.beta2 = 0.999, .weight_decay = 0}, parameters_of(*problem.model));
   for (std::uint64_t step = 0; step < warm_up_steps; ++step)
     train_step(problem, *optimizer, nullptr);
   Measurement result{problem.tokens, count_parameters(*problem.model), {}, 0, 0, 0, {}};
@@ -69,19 +70,19 @@ Measurement measure(const ReferenceModel& reference, const BenchStepOptions& opt
 }
 
 std::string as_json(const std::string& name, const Measurement& result) {
-  nlohmann::ordered_json line = {{"model", name},
-                                 {"threads", thread_count()},
-                                 {"params", result.parameters},
-                                 {"step_ms", result.median()},
-                                 {"min_ms", result.milliseconds.front()},
-                                 {"tokens_per_s", std::round(result.tokens_per_second())},
-                                 {"rss_mb", std::round(result.memory / (1 << 20))},
-                                 {"gflop", result.operations / 1e9},
-                                 {"peak_gflops", result.peak / 1e9},
-                                 {"peak_share", result.operations_per_second() / result.peak},
-                                 {"backend", backend_name()},
-                                 {"profile", nlohmann::json::parse(result.profile.json())}};
-  return line.dump() + "\n";
+  const Json line = {{"model", name},
+                     {"threads", thread_count()},
+                     {"params", result.parameters},
+                     {"step_ms", result.median()},
+                     {"min_ms", result.milliseconds.front()},
+                     {"tokens_per_s", std::round(result.tokens_per_second())},
+                     {"rss_mb", std::round(result.memory / (1 << 20))},
+                     {"gflop", result.operations / 1e9},
+                     {"peak_gflops", result.peak / 1e9},
+                     {"peak_share", result.operations_per_second() / result.peak},
+                     {"backend", backend_name()},
+                     {"profile", result.profile.json()}};
+  return line.line() + "\n";
 }
 
 std::string as_text(const std::string& name, const Measurement& result) {
@@ -100,7 +101,8 @@ std::string as_text(const std::string& name, const Measurement& result) {
 /// Of all parameters after these steps: equal for equal bits.
 std::string digest_of_training(const ReferenceModel& reference, const BenchStepOptions& options) {
   ReferenceProblem problem = make_problem(reference, options.batch);
-  const auto optimizer = make_optimizer({}, parameters_of(*problem.model));
+  const auto optimizer =
+      make_optimizer({.beta2 = 0.999, .weight_decay = 0}, parameters_of(*problem.model));
   for (std::uint64_t step = 0; step < options.steps; ++step)
     train_step(problem, *optimizer, nullptr);
   Digest digest;

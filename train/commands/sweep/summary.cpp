@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <bochner/train/commands/sweep/summary.hpp>
-#include <nlohmann/json.hpp>
+#include <bochner/train/storage/json.hpp>
 
 namespace bochner {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Runs that differ in nothing but the seed.
 struct Row {
@@ -68,11 +66,11 @@ Measures last_validation(std::string_view metrics) {
   Measures measures;
   for (std::size_t end; (end = metrics.find('\n')) != metrics.npos;
        metrics.remove_prefix(end + 1)) {
-    const Json line = Json::parse(metrics.substr(0, end), nullptr, false);
-    if (!line.is_object() || !line.contains("valid")) continue;
+    const Json line = Json::parse(metrics.substr(0, end));
+    if (!line["valid"].number()) continue;
     measures.clear();
-    for (const auto& [name, value] : line.items())
-      if (value.is_number() && name != "step") measures.emplace_back(name, value.get<double>());
+    for (const auto& [name, value] : line.members())
+      if (value.number() && name != "step") measures.emplace_back(name, *value.number());
   }
   return measures;
 }
@@ -96,9 +94,9 @@ std::string summary(const std::vector<Variation>& variations,
 }
 
 std::string result_json(const SweepResult& result, const std::string& run) {
-  Json line{{"set", result.point.sets}, {"run", run}};
-  for (const auto& [name, number] : result.measures) line[name] = number;
-  return line.dump() + "\n";
+  Json line = {{"set", result.point.sets}, {"run", run}};
+  for (const auto& [name, number] : result.measures) line.set(name, number);
+  return line.line() + "\n";
 }
 
 }  // namespace bochner

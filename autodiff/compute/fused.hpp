@@ -1,0 +1,23 @@
+#pragma once
+/// Multiply and add in one rounding, written out: whether the compiler fuses a * b + c by itself
+/// depends on the processor it tunes for, and bits may not. Each needs a processor that has it.
+
+#include <immintrin.h>
+
+namespace bochner {
+
+/// a * b + c, lane by lane.
+[[gnu::target("fma")]] inline __m256 fused(__m256 a, __m256 b, __m256 c) {
+  return _mm256_fmadd_ps(a, b, c);
+}
+[[gnu::target("fma")]] inline __m256d fused(__m256d a, __m256d b, __m256d c) {
+  return _mm256_fmadd_pd(a, b, c);
+}
+[[gnu::target("avx512f")]] inline __m512 fused(__m512 a, __m512 b, __m512 c) {
+  return _mm512_fmadd_ps(a, b, c);
+}
+[[gnu::target("avx512f")]] inline __m512d fused(__m512d a, __m512d b, __m512d c) {
+  return _mm512_fmadd_pd(a, b, c);
+}
+
+}  // namespace bochner

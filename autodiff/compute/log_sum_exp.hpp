@@ -1,0 +1,29 @@
+#pragma once
+/// ln sum e^x of a row, in two parts that stay exact for large x.
+
+#include <bochner/autodiff/compute/math.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// ln sum e^x = largest + log_sum; x - largest is exact where e^(x - largest) matters.
+struct LogSumExp {
+  real largest, log_sum;
+  real log_softmax(real x) const { return (x - largest) - log_sum; }
+};
+
+/// Of n >= 1 elements; NaN if one is NaN or +infinite, or if all are -infinite.
+inline LogSumExp log_sum_exp_row(const real* x, std::size_t n) {
+  constexpr std::size_t block = 512;
+  real exponentials[block];
+  const real largest = max_row(x, n);
+  real sum = 0;
+  for (std::size_t begin = 0; begin < n; begin += block) {
+    const std::size_t count = std::min(block, n - begin);
+    for (std::size_t j = 0; j < count; ++j) exponentials[j] = math::exp(x[begin + j] - largest);
+    sum += sum_row(exponentials, count);
+  }
+  return {largest, math::log(sum)};
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

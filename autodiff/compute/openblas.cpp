@@ -1,0 +1,77 @@
+#include <strings.h>
+
+#include <bochner/autodiff/compute/openblas.hpp>
+#include <cstdlib>
+#include <sstream>
+
+extern "C" {
+char* openblas_get_corename(void) __attribute__((weak));
+void openblas_set_num_threads(int) __attribute__((weak));
+char* openblas_get_config(void) __attribute__((weak));
+// Exported by builds that choose their kernels at run time.
+void gotoblas_dynamic_init(void) __attribute__((weak));
+void gotoblas_dynamic_quit(void) __attribute__((weak));
+}
+
+namespace bochner {
+namespace {
+
+bool is_slow_core(const char* core) {
+  for (const char* slow :
+       {"Prescott", "Nehalem", "Generic", "Core2", "Penryn", "Banias", "Katmai"}) {
+    if (strcasecmp(core, slow) == 0) return true;
+  }
+  return false;
+}
+
+/// OpenBLAS 0.3.21 picks kernels by CPU model and takes processors it does not know, or a wish in
+/// OPENBLAS_CORETYPE, for machines of 2004. An unknown name makes it look at CPU features instead.
+void repair_openblas() {
+  if (!openblas_get_corename || !gotoblas_dynamic_init || !gotoblas_dynamic_quit) return;
+  if (!__builtin_cpu_supports("avx2") || !is_slow_core(openblas_get_corename())) return;
+  const char* wish = std::getenv("OPENBLAS_CORETYPE");
+  const std::string saved = wish ? wish : "";
+  setenv("OPENBLAS_CORETYPE", "by-cpu-feature", 1);
+  gotoblas_dynamic_quit();
+  gotoblas_dynamic_init();
+  if (wish) {
+    setenv("OPENBLAS_CORETYPE", saved.c_str(), 1);
+  } else {
+    unsetenv("OPENBLAS_CORETYPE");
+  }
+}
+
+std::string openblas_core() { return openblas_get_corename ? openblas_get_corename() : "unknown"; }
+
+/// The first two words of "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...".
+std::string openblas_name() {
+  std::istringstream config(openblas_get_config ? openblas_get_config() : "BLAS");
+  std::string name, version;
+  config >> name >> version;
+  return version.empty() ? name : name + " " + version;
+}
+
+GemmBackend started_openblas() {
+  if (openblas_set_num_threads) openblas_set_num_threads(1);
+  const std::string before = openblas_core();
+  repair_openblas();
+  GemmBackend backend{openblas_name(), openblas_core(), ""};
+  if (__builtin_cpu_supports("avx2") && is_slow_core(backend.kernel.c_str())) {
+    backend.warning = "OpenBLAS runs its kernels for " + backend.kernel +
+                      " on a processor with AVX2, about five times too slow, and could not be "
+                      "repaired; unset OPENBLAS_CORETYPE or set it to Haswell";
+  } else if (before != backend.kernel) {
+    backend.warning = "OpenBLAS took this processor for " + before +
+                      "; repaired, it runs its kernels for " + backend.kernel;
+  }
+  return backend;
+}
+
+}  // namespace
+
+const GemmBackend& start_openblas() {
+  static const GemmBackend backend = started_openblas();
+  return backend;
+}
+
+}  // namespace bochner

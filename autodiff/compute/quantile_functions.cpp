@@ -1,0 +1,57 @@
+#include <algorithm>
+#include <bochner/autodiff/compute/quantile_functions.hpp>
+#include <bochner/autodiff/compute/special_functions.hpp>
+#include <cmath>
+#include <numbers>
+
+namespace bochner::quantile {
+namespace {
+
+constexpr double smallest = 1e-300;
+
+double upper_tail(double score) { return std::erfc(score / std::numbers::sqrt2) / 2; }
+
+/// P(shape, x) <= this goes through the first term of its series, x^shape / Gamma(shape + 1).
+constexpr double series_limit = 1e-12;
+
+double log_of_small_quantile(double shape, double probability) {
+  return (std::log(probability) + std::lgamma(shape + 1)) / shape;
+}
+
+}  // namespace
+
+double normal(double u) {
+  return -std::numbers::sqrt2 * special::inverse_erfc(2 * std::max(u, smallest));
+}
+
+double gamma_score(double shape, double x) {
+  const double below = special::gamma_p(shape, x);
+  if (below < 0.5) return normal(below);
+  return -normal(special::gamma_q(shape, x));
+}
+
+double log_gamma(double shape, double score) {
+  const double above = std::max(upper_tail(score), smallest);
+  const double below = std::max(upper_tail(-score), smallest);
+  const double small = log_of_small_quantile(shape, below);
+  // Exact here: the second term of the series is smaller than the first by x.
+  if (small < std::log(series_limit)) return small;
+  return std::log(below < 0.5 ? special::inverse_gamma_p(shape, below)
+                              : special::inverse_gamma_q(shape, above));
+}
+
+/// -(dP/da) / (dP/d ln x) at fixed x, dP/da by central differences of fourth order, of the smaller
+/// tail.
+double log_gamma_slope(double shape, double score, double log_quantile) {
+  if (log_quantile < std::log(series_limit))
+    return (special::digamma(shape + 1) - log_quantile) / shape;
+  const double x = std::exp(log_quantile), h = 1e-3 * std::min(shape, 1.0);
+  const auto tail = [&](double a) {
+    return score < 0 ? special::gamma_p(a, x) : -special::gamma_q(a, x);
+  };
+  const double near = tail(shape + h) - tail(shape - h);
+  const double far = tail(shape + 2 * h) - tail(shape - 2 * h);
+  return -(8 * near - far) / (12 * h) / (x * special::gamma_p_slope(shape, x));
+}
+
+}  // namespace bochner::quantile

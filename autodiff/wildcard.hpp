@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string_view>
+
+namespace bochner {
+
+/// Whether the pattern covers the whole text: `*` is any characters, `?` one character of UTF-8.
+bool matches(std::string_view pattern, std::string_view text);
+
+}  // namespace bochner

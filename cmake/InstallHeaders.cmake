@@ -1,0 +1,16 @@
+# Installs bochner.hpp from `source` and every header that it reaches to `destination`: what it does not reach is not
+# for users. Run when installing, so that no list of headers grows old.
+set(headers bochner.hpp)
+set(index 0)
+set(count 1)
+while(index LESS count)
+  list(GET headers ${index} header)
+  get_filename_component(folder ${header} DIRECTORY)
+  file(INSTALL DESTINATION ${destination}/${folder} TYPE FILE FILES ${source}/${header})
+  file(STRINGS ${source}/${header} includes REGEX "# *include <bochner/")
+  list(TRANSFORM includes REPLACE ".*<bochner/(.*)>.*" "\\1")
+  list(APPEND headers ${includes})
+  list(REMOVE_DUPLICATES headers)
+  list(LENGTH headers count)
+  math(EXPR index "${index} + 1")
+endwhile()

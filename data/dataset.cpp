@@ -1,0 +1,61 @@
+#include <algorithm>
+#include <bochner/autodiff/compute/philox.hpp>
+#include <bochner/autodiff/shape.hpp>
+#include <bochner/data/dataset.hpp>
+#include <bochner/data/sampler.hpp>
+
+namespace bochner {
+
+std::uint64_t ExampleSet::size(Split split) const {
+  return split == Split::train ? train : split == Split::validation ? validation : test;
+}
+
+std::uint64_t ExampleSet::fingerprint(const std::string& generator,
+                                      const std::vector<std::uint64_t>& parameters) const {
+  std::string text = generator;
+  const auto append = [&](std::uint64_t number) {
+    text += ',';
+    text += std::to_string(number);
+  };
+  for (const std::uint64_t number : parameters) append(number);
+  for (const std::uint64_t number : {seed, train, validation}) append(number);
+  return stream_of(text.c_str());
+}
+
+Examples Dataset::training(std::uint64_t first, std::size_t count) const {
+  Examples examples{Split::train, std::vector<Examples::Number>(count)};
+  const std::uint64_t n = examples_.train;
+  for (std::size_t row = 0; row < count; ++row) {
+    const std::uint64_t epoch = (first + row) / n, place = (first + row) % n;
+    examples.numbers[row] = {permuted_index(examples_.seed, epoch, place, n), epoch};
+  }
+  return examples;
+}
+
+Examples Dataset::in_order(Split split, std::uint64_t first, std::size_t count) const {
+  require(first + count <= examples(split), "dataset", "examples ", first, " to ", first + count,
+          " of ", examples(split), " in the ", name_of(split), " split do not exist");
+  Examples all{split, {}};
+  for (std::size_t row = 0; row < count; ++row) all.numbers.push_back({first + row});
+  return all;
+}
+
+std::uint64_t Dataset::batches(Split split, std::size_t size) const {
+  require(size >= 1, "dataset", "a batch needs at least one example");
+  return (examples(split) + size - 1) / size;
+}
+
+Examples Dataset::part(Split split, std::uint64_t index, std::size_t size) const {
+  require(index < batches(split, size), "dataset", name_of(split), " batch ", index, " of ",
+          batches(split, size), " does not exist");
+  const std::uint64_t first = index * size;
+  return in_order(split, first,
+                  std::size_t(std::min<std::uint64_t>(size, examples(split) - first)));
+}
+
+std::string Dataset::describe_splits() const {
+  return std::to_string(examples_.train) + " examples to train, " +
+         std::to_string(examples_.validation) + " to validate";
+}
+
+}  // namespace bochner

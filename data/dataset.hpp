@@ -1,0 +1,76 @@
+#pragma once
+/// Dataset: numbered examples in splits, and what every source of them tells about itself.
+
+#include <bochner/autodiff/keys.hpp>
+#include <bochner/data/split.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bochner {
+
+/// The examples of a batch: which of their split, and in training the epoch that visits each.
+struct Examples {
+  struct Number {
+    std::uint64_t index, epoch = 0;
+  };
+  Split split = Split::train;
+  std::vector<Number> numbers;
+
+  std::size_t size() const { return numbers.size(); }
+  std::uint64_t index(std::size_t row) const { return numbers[row].index; }
+};
+
+/// How many examples there are, and the seed of their order and of those that are generated.
+struct ExampleSet {
+  std::uint64_t seed = 1;
+  std::uint64_t train = 10000;
+  std::uint64_t validation = 1000;
+  std::uint64_t test = 0;
+
+  std::uint64_t size(Split split) const;
+  /// Of everything that decides the examples of a generator with these parameters.
+  std::uint64_t fingerprint(const std::string& generator,
+                            const std::vector<std::uint64_t>& parameters) const;
+};
+inline void describe(Keys& keys, ExampleSet& examples) {
+  keys("train_examples", examples.train, between(1, 1e12),
+       "generated: training examples of an epoch; they cost no memory");
+  keys("validation_examples", examples.validation, between(0, 1e12),
+       "generated: examples kept for validation, 0 for none");
+}
+
+/// A source of examples has, besides, a `batch(const Examples&)` of a type of its own.
+class Dataset {
+ public:
+  virtual ~Dataset() = default;
+  const ExampleSet& examples() const { return examples_; }
+  /// Of training, those of one epoch.
+  std::uint64_t examples(Split split) const { return examples_.size(split); }
+
+  /// Training examples first, ..., first + count - 1, counted on from epoch to epoch: each epoch
+  /// visits all of them in an order of its own.
+  Examples training(std::uint64_t first, std::size_t count) const;
+  /// Examples first, ..., first + count - 1 in the order of the data. Throws std::invalid_argument
+  /// where there are none.
+  Examples in_order(Split split, std::uint64_t first, std::size_t count) const;
+  /// Batches of `size` that hold all examples of a split, and one of them; the last may be smaller.
+  std::uint64_t batches(Split split, std::size_t size) const;
+  Examples part(Split split, std::uint64_t index, std::size_t size) const;
+
+  virtual std::uint64_t tokens_per_example() const = 0;
+  /// Equal data give equal fingerprints: a resumed run refuses other data.
+  virtual std::uint64_t fingerprint() const = 0;
+  /// For the user: "listops, 4 to 30 tokens  ·  10000 examples to train, 1000 to validate"
+  std::string words() const { return describe() + "  ·  " + describe_splits(); }
+
+ protected:
+  explicit Dataset(const ExampleSet& examples = {}) : examples_(examples) {}
+  virtual std::string describe() const = 0;
+  virtual std::string describe_splits() const;
+
+  ExampleSet examples_;
+};
+
+}  // namespace bochner

@@ -1,0 +1,34 @@
+#include <gtest/gtest.h>
+
+#include <bochner/autodiff/compute/arena.hpp>
+#include <cstdint>
+#include <vector>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+struct Pieces {
+  real* first;
+  double* doubles;
+  real* last;
+  Pieces(std::size_t n, Arena& arena)
+      : first(arena.take(n)), doubles(arena.take_doubles(n)), last(arena.take(1)) {}
+};
+
+TEST(Arena, HandsOutWhatItCounted) {
+  for (std::size_t n : {0, 1, 2, 3, 64}) {
+    std::vector<double> memory(2 * n + 2);
+    real* begin = reinterpret_cast<real*>(memory.data());
+    Arena arena(begin);
+    const Pieces pieces(n, arena);
+    EXPECT_EQ(arena.taken(), scratch_size<Pieces>(n));
+    EXPECT_EQ(pieces.first, begin);
+    EXPECT_GE(reinterpret_cast<real*>(pieces.doubles), begin + n);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pieces.doubles) % alignof(double), 0u);
+    EXPECT_EQ(pieces.last, reinterpret_cast<real*>(pieces.doubles + n));
+    EXPECT_EQ(pieces.last + 1, begin + arena.taken());
+  }
+}
+
+}  // namespace
+}  // namespace bochner::inline BOCHNER_PRECISION

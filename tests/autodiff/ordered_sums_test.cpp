@@ -1,0 +1,144 @@
+#include <gtest/gtest.h>
+
+#include <autodiff/same_bits.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/compute/philox.hpp>
+#include <cmath>
+#include <limits>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr double tolerance = std::is_same_v<real, double> ? 1e-11 : 2e-4;
+constexpr real nan = std::numeric_limits<real>::quiet_NaN();
+constexpr real infinity = std::numeric_limits<real>::infinity();
+
+Tensor values(const Shape& shape) {
+  const RandomFunction random{3, Purpose::test, 1};
+  Tensor x = uninitialized(shape);
+  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = real(random.normal(i));
+  return x;
+}
+
+TEST(SumRow, AgreesWithASerialSumForAllLengths) {
+  const Tensor x = values({100});
+  for (std::size_t n = 0; n <= 100; ++n) {
+    double sum = 0, squares = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      sum += double(x.data()[i]);
+      squares += double(x.data()[i]) * double(x.data()[i]);
+    }
+    EXPECT_NEAR(sum_row(x.data(), n), sum, tolerance) << n;
+    EXPECT_NEAR(dot_row(x.data(), x.data(), n), squares, tolerance) << n;
+    EXPECT_NEAR(sum_of_squares(x.data(), n), squares, 1e-11) << n;
+  }
+}
+
+TEST(MaxRow, FindsTheLargestWhereverItIs) {
+  for (std::size_t n : {1, 2, 15, 16, 17, 33, 100}) {
+    for (std::size_t place = 0; place < n; ++place) {
+      Tensor x = filled({n}, -5);
+      x.data()[place] = -2;
+      EXPECT_EQ(max_row(x.data(), n), -2) << n << " " << place;
+    }
+  }
+}
+
+TEST(MaxRow, LetsNanThroughWhereverItIs) {
+  for (std::size_t n : {1, 2, 15, 16, 17, 33, 100}) {
+    for (std::size_t place = 0; place < n; ++place) {
+      Tensor x = values({n});
+      x.data()[place] = nan;
+      EXPECT_TRUE(std::isnan(max_row(x.data(), n))) << n << " " << place;
+    }
+  }
+}
+
+TEST(AllFinite, SeesOneBadElement) {
+  for (real bad : {nan, infinity, -infinity}) {
+    Tensor x = values({40001});
+    EXPECT_TRUE(all_finite(x.data(), x.size()));
+    x.data()[40000] = bad;
+    EXPECT_FALSE(all_finite(x.data(), x.size()));
+  }
+  EXPECT_TRUE(all_finite(nullptr, 0));
+}
+
+/// Element by element, in double.
+std::vector<double> naive_sum_to_shape(const Tensor& x, const Shape& shape) {
+  const std::size_t rank = x.dimension(), offset = rank - shape.size();
+  std::vector<double> result(element_count(shape), 0);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    std::size_t rest = i, target = 0, step = 1;
+    for (std::size_t axis = rank; axis-- > 0; rest /= x.shape()[axis]) {
+      if (axis < offset) continue;
+      const std::size_t size = shape[axis - offset];
+      if (size != 1) target += rest % x.shape()[axis] * step;
+      step *= size;
+    }
+    result[target] += double(x.data()[i]);
+  }
+  return result;
+}
+
+const std::vector<std::pair<Shape, Shape>> broadcasts = {{{4, 3, 5}, {4, 3, 5}},
+                                                         {{4, 3, 5}, {5}},
+                                                         {{4, 3, 5}, {}},
+                                                         {{4, 3, 5}, {1}},
+                                                         {{4, 3, 5}, {3, 1}},
+                                                         {{4, 3, 5}, {4, 1, 5}},
+                                                         {{4, 3, 5}, {1, 3, 1}},
+                                                         {{4, 3, 5}, {4, 1, 1}},
+                                                         {{2, 3, 4, 5}, {2, 1, 4, 1}},
+                                                         {{1, 1}, {1}},
+                                                         {{0, 3}, {3}},
+                                                         {{3, 0}, {1}},
+                                                         {{0, 3}, {0, 1}},
+                                                         {{700, 70}, {70}},
+                                                         {{700, 70}, {700, 1}},
+                                                         {{3, 200, 70}, {200, 1}},
+                                                         {{2, 40001}, {2, 1}},
+                                                         {{5, 200, 70}, {5, 1, 70}},
+                                                         {{90, 20, 30}, {90, 1, 30}},
+                                                         {{49001}, {}}};
+
+TEST(SumToShape, AgreesWithTheDefinition) {
+  for (const auto& [from, to] : broadcasts) {
+    const Tensor x = values(from);
+    const Tensor result = sum_to_shape(x, to);
+    const std::vector<double> expected = naive_sum_to_shape(x, to);
+    ASSERT_EQ(result.shape(), to);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_NEAR(result.data()[i], expected[i], tolerance)
+          << to_string(from) << " to " << to_string(to) << " at " << i;
+    }
+  }
+}
+
+TEST(SumToShape, BitsDoNotDependOnThreads) {
+  for (const auto& [from, to] : broadcasts) {
+    const Tensor x = values(from);
+    set_thread_count(1);
+    const Tensor expected = sum_to_shape(x, to);
+    const double squares = sum_of_squares(x.data(), x.size());
+    for (std::size_t threads : {2, 3}) {
+      set_thread_count(threads);
+      const Tensor result = sum_to_shape(x, to);
+      EXPECT_TRUE(same_bits(result, expected)) << to_string(from) << " to " << to_string(to);
+      EXPECT_EQ(sum_of_squares(x.data(), x.size()), squares);
+    }
+  }
+  set_thread_count(0);
+}
+
+TEST(AccumulateColumns, AddsToWhatIsThere) {
+  const Tensor x = values({1000, 40});
+  Tensor y = filled({40}, 2);
+  accumulate_columns(x.data(), 1000, 40, y.data());
+  const std::vector<double> expected = naive_sum_to_shape(x, {40});
+  for (std::size_t j = 0; j < 40; ++j) EXPECT_NEAR(y.data()[j], 2 + expected[j], tolerance);
+}
+
+}  // namespace
+}  // namespace bochner::inline BOCHNER_PRECISION

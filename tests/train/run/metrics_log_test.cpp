@@ -1,0 +1,33 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bochner/data/files/errors.hpp>
+#include <bochner/train/run/metrics_log.hpp>
+
+#include "data/temporary_folder.hpp"
+
+namespace bochner {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(MetricsLog, HoldsCurvesAndKernels) {
+  const MetricsLog log = read_metrics(
+      R"({"step":1,"loss":2.5,"lr":0.1})"
+      "\n"
+      R"({"step":2,"valid":2.0,"lr":null,"kernels":[{"layer":"a","error":0.5,"drift":null}]})"
+      "\n"
+      R"({"step":3,"lo)",
+      "m");
+  EXPECT_THAT(log.curves.at("loss").value, ElementsAre(2.5));
+  EXPECT_THAT(log.curves.at("valid").step, ElementsAre(2));
+  EXPECT_THAT(log.kernels.at("error").at("a").value, ElementsAre(0.5));
+  EXPECT_EQ(log.curves.at("lr").value.size(), 1u) << "null is a missing number";
+  EXPECT_FALSE(log.kernels.contains("drift"));
+  for (const char* bad : {"x\n", "[]\n", "{}\n", "{\"step\":\"1\"}\n", "\n"})
+    EXPECT_THAT(message_of<DataError>([&] { read_metrics(bad, "m"); }), HasSubstr("m:1: ")) << bad;
+}
+
+}  // namespace
+}  // namespace bochner

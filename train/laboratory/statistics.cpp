@@ -1,0 +1,44 @@
+#include <algorithm>
+#include <bochner/train/laboratory/statistics.hpp>
+#include <cmath>
+
+namespace bochner {
+
+double mean_of(const std::vector<double>& numbers) {
+  double mean = 0;
+  for (const double number : numbers) mean += number / double(numbers.size());
+  return mean;
+}
+
+double scatter_of(const std::vector<double>& numbers) {
+  const double mean = mean_of(numbers);
+  double squares = 0;
+  for (const double number : numbers) squares += (number - mean) * (number - mean);
+  return squares;
+}
+
+double deviation_of(const std::vector<double>& numbers) {
+  return std::sqrt(scatter_of(numbers) / double(numbers.size()));
+}
+
+double median(std::vector<double> numbers) { return quantile(std::move(numbers), 0.5); }
+
+double quantile(std::vector<double> numbers, double part) {
+  if (numbers.empty()) return 0;
+  const auto at = numbers.begin() + std::ptrdiff_t(part * double(numbers.size() - 1) + 0.5);
+  std::nth_element(numbers.begin(), at, numbers.end());
+  return *at;
+}
+
+Interval confidence_interval(const std::vector<double>& numbers) {
+  // 97.5 % quantiles of Student's t with 1, 2, ... degrees of freedom.
+  constexpr double quantiles[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365,
+                                  2.306,  2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
+                                  2.131,  2.120, 2.110, 2.101, 2.093, 2.086};
+  const std::size_t n = numbers.size();
+  if (n < 2) return {mean_of(numbers), 0};
+  const double t = n - 2 < std::size(quantiles) ? quantiles[n - 2] : 1.98;
+  return {mean_of(numbers), t * std::sqrt(scatter_of(numbers) / double(n - 1) / double(n))};
+}
+
+}  // namespace bochner

@@ -1,0 +1,88 @@
+#pragma once
+/// What the study of a kernel found, in figures; what it says, as text, JSON and page.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bochner {
+
+class Page;
+
+/// What is found with m frequencies, relative to the kernel; medians over pairs.
+struct ErrorAtM {
+  std::size_t m = 0, features = 0;
+  double bias = 0;         ///< weighted mean of the relative deviation over pairs and seeds
+  double bias_sigmas = 0;  ///< in standard errors over the seeds
+  double variance = 0;
+  double error = 0;      ///< root mean square over the seeds
+  double error_low = 0;  ///< quartiles over the pairs
+  double error_high = 0;
+  double attention = 0;  ///< mean distance of attention rows from softmax, 0 to 1
+  std::optional<double> exact_variance = {},
+                        exact_error = {};  ///< closed forms for independent draws
+  /// In closed form where there is one.
+  double expected_error() const { return exact_error.value_or(error); }
+  /// An error so large that the mean of a few seeds says nothing: rare large values make it.
+  bool is_skewed() const { return expected_error() > 1; }
+};
+
+struct EstimatorStudy {
+  bool has_closed_kernel = false;  ///< else the mean over all seeds and m is the reference
+  bool is_softmax = false;         ///< the closed kernel is exp(q . k / sqrt d)
+  std::vector<ErrorAtM> rows;
+  /// The m that has this median error, from the last row by the rate m^(-1/2) of independent draws.
+  double needed(double error) const;
+};
+
+/// One map among others at equal m.
+struct MapComparison {
+  std::string features;
+  ErrorAtM result;
+};
+
+struct Curve {
+  std::vector<double> x, y;
+};
+
+/// Relative error over the angle between a query and a key of equal norm.
+struct AngleCurve {
+  double norm = 0;  ///< of y = x / d^(1/4)
+  Curve measured, exact;
+};
+
+struct Definiteness {
+  double smallest = 0;   ///< eigenvalue of the symmetric part relative to the largest in size
+  double asymmetry = 0;  ///< |A - A^T| / |A + A^T|: 0 for a symmetric kernel
+};
+
+/// The whole study of one kernel: what `bochner kernel` shows.
+struct KernelStudy {
+  std::string features, density, draws;  ///< kinds of the config
+  double log_scale = 0;                  ///< of its density
+  std::string sample;
+  std::size_t dim = 0, seeds = 0;
+  double log_kernel_spread = 0;  ///< standard deviation of q . k / sqrt(d) over pairs
+  double sum_norm = 0;           ///< median |x + y|^2, which decides the error of positive features
+  EstimatorStudy standard = {};  ///< frequencies from N(0, I): estimates softmax's kernel
+  std::optional<EstimatorStudy> configured =
+      {};                                ///< the density of the config, if that is another one
+  std::vector<MapComparison> maps = {};  ///< at 256 or the largest m below, best first
+  std::vector<AngleCurve> angles = {};
+  Definiteness definiteness = {};
+  Curve spectrum = {}, kernel = {}, kernel_of_draws = {};
+};
+
+/// What follows from the figures, one sentence each. `wanted` is a relative error.
+std::vector<std::string> advice(const KernelStudy& study, double wanted);
+/// "3.2e+09", or "256" below a million.
+std::string count_of_features(double m);
+
+/// Tables and advice for the terminal.
+std::string study_text(const KernelStudy& study, double wanted);
+/// One JSON object on one line.
+std::string study_json(const KernelStudy& study, double wanted);
+/// The same with pictures; each study is a part of the page.
+void add_study(Page& page, const KernelStudy& study, double wanted);
+
+}  // namespace bochner

@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/train/run/model_weights.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+std::vector<std::string> load_tensors(const CheckpointReader& checkpoint,
+                                      const std::vector<NamedTensor>& wanted) {
+  std::vector<std::string> left_out;
+  for (const NamedTensor& named : wanted) {
+    const auto& stored = checkpoint.tensors();
+    const auto found = std::find_if(stored.begin(), stored.end(),
+                                    [&](const auto& t) { return t.name == named.name; });
+    if (found == stored.end()) {
+      left_out.push_back(named.name + " is missing");
+    } else if (found->shape != named.tensor->shape()) {
+      left_out.push_back(fmt::format("{} is {} there and {} here", named.name,
+                                     to_string(found->shape), to_string(named.tensor->shape())));
+    } else {
+      checkpoint.load_into(named.name, *named.tensor);
+    }
+  }
+  return left_out;
+}
+
+void require_complete(const CheckpointReader& checkpoint,
+                      const std::vector<std::string>& left_out) {
+  if (left_out.empty()) return;
+  const std::size_t shown = std::min<std::size_t>(left_out.size(), 4);
+  throw DataError(fmt::format(
+      "{}: not of this model: {}{}; use the program and the config that wrote it",
+      checkpoint.path().string(),
+      fmt::join(left_out.begin(), left_out.begin() + std::ptrdiff_t(shown), ", "),
+      left_out.size() > shown ? fmt::format(" and {} more", left_out.size() - shown) : ""));
+}
+
+void load_model(const CheckpointReader& checkpoint, Module& model, bool averaged) {
+  const auto& stored = checkpoint.tensors();
+  averaged = averaged && std::any_of(stored.begin(), stored.end(), [](const StoredTensor& tensor) {
+               return tensor.name.starts_with("ema/");
+             });
+  std::vector<NamedTensor> wanted;
+  for (const NamedParameter& named : parameters_of(model)) {
+    wanted.push_back({(averaged ? "ema/" : "model/") + named.name, &named.parameter->value()});
+  }
+  for (const NamedTensor& named : buffers_of(model))
+    wanted.push_back({"buffer/" + named.name, named.tensor});
+  require_complete(checkpoint, load_tensors(checkpoint, wanted));
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,20 @@
+#pragma once
+/// Tensors out of a checkpoint into a model or a trainer.
+
+#include <bochner/autodiff/tape.hpp>
+#include <bochner/layers/module.hpp>
+#include <bochner/train/run/checkpoint_file.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// Copies what the checkpoint holds under these names; the others are returned with the reason.
+std::vector<std::string> load_tensors(const CheckpointReader& checkpoint,
+                                      const std::vector<NamedTensor>& wanted);
+/// Throws DataError that lists what was left out, if anything was.
+void require_complete(const CheckpointReader& checkpoint, const std::vector<std::string>& left_out);
+
+/// Copies a checkpoint's weights and buffers into a model, the averaged weights if it has them and
+/// they are wanted. Throws DataError that lists missing and mis-shaped tensors.
+void load_model(const CheckpointReader& checkpoint, Module& model, bool averaged);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,54 @@
+#pragma once
+#include <bochner/train/config/config.hpp>
+
+namespace bochner {
+
+/// The keys of train.*: how long, how often, and from which seed.
+struct TrainSpec {
+  std::uint64_t batch = 16, accumulate = 1;
+  Period steps = {1000}, time = {};
+  std::uint64_t seed = 1;
+  bool overfit = false;
+  Period log_every = {10};
+  Period validate_every = {250};
+  std::uint64_t validate_batches = 0;
+  bool validate_kernels = true;
+  Period checkpoint_every = {300, Period::Unit::seconds};
+  std::size_t keep_last = 2, keep_best = 1;
+  std::uint64_t patience = 0;
+  double min_delta = 0;
+};
+inline void describe(Keys& keys, TrainSpec& spec) {
+  const Bounds countable{.units = PeriodUnits::countable};
+  keys("batch", spec.batch, between(1, 1 << 20), "sequences of a batch (B)");
+  keys("accumulate", spec.accumulate, between(1, 1 << 20),
+       "batches whose gradients are added to one step");
+  keys("steps", spec.steps, above(0).in(PeriodUnits::countable), "length of the training",
+       resumable);
+  keys("time", spec.time, {.units = PeriodUnits::wall_time},
+       "limit of a train, resume or fork, 0 for none; then it stops and can be resumed", resumable);
+  keys("seed", spec.seed, at_least(0), "seed of everything random");
+  keys("overfit", spec.overfit,
+       "train on the first batch only, to see whether the model can learn");
+  keys("log.every", spec.log_every, countable,
+       "how often a line of metrics is written, 0 for never", resumable);
+  keys("validate.every", spec.validate_every, countable,
+       "how often the model is validated, 0 for never", resumable);
+  keys("validate.batches", spec.validate_batches, at_least(0),
+       "most batches of a validation, 0 for all", resumable);
+  keys("validate.kernels", spec.validate_kernels,
+       "at a validation, also error, effective features and drift of the learned kernels",
+       resumable);
+  keys("checkpoint.every", spec.checkpoint_every,
+       "how often a checkpoint is saved, 0 for only at the end", resumable);
+  keys("checkpoint.keep_last", spec.keep_last, at_least(1), "newest checkpoints that are kept",
+       resumable);
+  keys("checkpoint.keep_best", spec.keep_best, at_least(0),
+       "best checkpoints by validation loss that are kept", resumable);
+  keys("stop.patience", spec.patience, at_least(0),
+       "stop after so many validations without improvement, 0 for never", resumable);
+  keys("stop.min_delta", spec.min_delta, at_least(0),
+       "smallest improvement that counts for patience, in the unit of the loss", resumable);
+}
+
+}  // namespace bochner
