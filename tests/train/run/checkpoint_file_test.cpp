@@ -11,7 +11,7 @@
 #include "faults/sample_run.hpp"
 
 namespace bochner {
-namespace {
+namespace checkpoint_file_test {
 
 namespace format = checkpoint_format;
 using faults::CrashingStorage;
@@ -348,5 +348,5 @@ TEST(CheckedBytes, RefusesEveryOverflow) {
   EXPECT_EQ(checked_bytes(Dims{1}, static_cast<Dtype>(3)), std::nullopt);
 }
 
-}  // namespace
+}  // namespace checkpoint_file_test
 }  // namespace bochner
