@@ -1,4 +1,6 @@
 #include <bochner/autodiff/shape.hpp>
+#include <sstream>
+#include <stdexcept>
 
 namespace bochner {
 
@@ -38,6 +40,23 @@ std::string to_string(const Shape& shape) {
     text += (axis > 0 ? ", " : "") + std::to_string(shape[axis]);
   }
   return text + ")";
+}
+
+void detail::refuse(const char* op, std::initializer_list<Part> parts) {
+  std::ostringstream message;
+  message << "[" << op << "] ";
+  for (const Part& part : parts) {
+    std::visit(
+        [&](const auto& value) {
+          if constexpr (std::is_same_v<decltype(value), const Shape* const&>) {
+            message << to_string(*value);
+          } else {
+            message << value;
+          }
+        },
+        part);
+  }
+  throw std::invalid_argument(message.str());
 }
 
 }  // namespace bochner

@@ -2,12 +2,13 @@
 /// Shape, Indices and require(): sizes of arrays of any element, and what is wrong with them in
 /// words. Light: it includes no array.
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <sstream>
-#include <stdexcept>
+#include <initializer_list>
 #include <string>
-#include <type_traits>
+#include <string_view>
+#include <variant>
 #include <vector>
 #include <xtensor/xstorage.hpp>
 
@@ -33,24 +34,20 @@ Shape broadcast_shape(const char* op, const Shape& a, const Shape& b);
 std::string to_string(const Shape& shape);
 
 namespace detail {
-template <class Part>
-void print(std::ostream& out, const Part& part) {
-  if constexpr (std::is_same_v<std::decay_t<Part>, Shape>) {
-    out << to_string(part);
-  } else {
-    out << part;
-  }
-}
+/// A part of a message, by reference: what is refused is put into words elsewhere.
+using Part = std::variant<std::string_view, const Shape*, double, std::int64_t, std::uint64_t>;
+inline Part part_of(std::string_view text) { return text; }
+inline Part part_of(const Shape& shape) { return &shape; }
+inline Part part_of(double value) { return value; }
+inline Part part_of(std::signed_integral auto value) { return std::int64_t(value); }
+inline Part part_of(std::unsigned_integral auto value) { return std::uint64_t(value); }
+[[noreturn]] void refuse(const char* op, std::initializer_list<Part> parts);
 }  // namespace detail
 
 /// Throws std::invalid_argument "[op] parts..." unless the condition holds.
 template <class... Parts>
 void require(bool condition, const char* op, const Parts&... parts) {
-  if (condition) return;
-  std::ostringstream message;
-  message << "[" << op << "] ";
-  (detail::print(message, parts), ...);
-  throw std::invalid_argument(message.str());
+  if (!condition) detail::refuse(op, {detail::part_of(parts)...});
 }
 
 }  // namespace bochner

@@ -15,6 +15,11 @@ void require_finite(const Tensor& tensor, const char* what, const char* op) {
 }  // namespace
 
 Var::Var(Tensor value) : value_(std::make_shared<Tensor>(std::move(value))) {}
+Var::Var(const Var&) = default;
+Var::Var(Var&&) noexcept = default;
+Var& Var::operator=(const Var&) = default;
+Var& Var::operator=(Var&&) noexcept = default;
+Var::~Var() = default;
 
 void Var::add_gradient(const Tensor& contribution) const {
   if (!node_) return;
@@ -151,12 +156,26 @@ detail::Recording detail::recording_of(std::span<const Var> inputs) {
   return recording;
 }
 
-Var detail::constant_result(const char* op, const Recording& recording, Tensor value) {
+Var detail::constant_result(const char* op, const Recording& recording, Tensor&& value) {
   Tape* tape = recording.tape;
   if (tape && tape->check_finite) require_finite(value, "value", op);
   if (tape && tape->observer)
     tape->observer->recorded(op, (recording.elements + value.size()) * sizeof(real));
   return Var(std::make_shared<Tensor>(std::move(value)), nullptr, tape);
+}
+
+Var detail::recorded_result(const char* op, const Recording& recording, Tensor&& value,
+                            std::function<void(Tensor&)> backward) {
+  return recording.tape->record_node(op, std::make_shared<const Tensor>(std::move(value)),
+                                     recording.elements, std::move(backward));
+}
+
+Var detail::recorded_result(const char* op, const Recording& recording, Tensor&& value,
+                            std::function<void(const Tensor&, Tensor&)> backward) {
+  auto shared = std::make_shared<const Tensor>(std::move(value));
+  return recording.tape->record_node(
+      op, shared, recording.elements,
+      [shared, backward = std::move(backward)](Tensor& gradient) { backward(*shared, gradient); });
 }
 
 Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const Var& x) {

@@ -36,6 +36,12 @@ class Var {
   Var() = default;
   /// A constant.
   Var(Tensor value);
+  // In the source: every op would otherwise hold a dozen copies of them.
+  Var(const Var&);
+  Var(Var&&) noexcept;
+  Var& operator=(const Var&);
+  Var& operator=(Var&&) noexcept;
+  ~Var();
   Var(std::shared_ptr<const Tensor> value, std::shared_ptr<Node> node, Tape* tape)
       : value_(std::move(value)), node_(std::move(node)), tape_(tape) {}
 
@@ -219,23 +225,17 @@ struct Recording {
   std::size_t elements;
 };
 Recording recording_of(std::span<const Var> inputs);
-Var constant_result(const char* op, const Recording& recording, Tensor value);
+Var constant_result(const char* op, const Recording& recording, Tensor&& value);
+Var recorded_result(const char* op, const Recording& recording, Tensor&& value,
+                    std::function<void(Tensor&)> backward);
+Var recorded_result(const char* op, const Recording& recording, Tensor&& value,
+                    std::function<void(const Tensor&, Tensor&)> backward);
 
 template <class Backward>
-Var record(const char* op, Tensor value, std::span<const Var> inputs, Backward&& backward) {
+Var record(const char* op, Tensor&& value, std::span<const Var> inputs, Backward&& backward) {
   const Recording recording = recording_of(inputs);
   if (!recording.wanted) return constant_result(op, recording, std::move(value));
-  auto shared = std::make_shared<const Tensor>(std::move(value));
-  if constexpr (std::is_invocable_v<Backward&, const Tensor&, Tensor&>) {
-    return recording.tape->record_node(
-        op, shared, recording.elements,
-        [shared, backward = std::forward<Backward>(backward)](Tensor& gradient) mutable {
-          backward(*shared, gradient);
-        });
-  } else {
-    return recording.tape->record_node(op, std::move(shared), recording.elements,
-                                       std::forward<Backward>(backward));
-  }
+  return recorded_result(op, recording, std::move(value), std::forward<Backward>(backward));
 }
 }  // namespace detail
 

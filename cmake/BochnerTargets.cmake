@@ -95,8 +95,8 @@ function(bochner_sources precise plain)
   set(${plain} ${both} PARENT_SCOPE)
 endfunction()
 
-set(double_cli_sources commands/double_cli.cpp commands/gradcheck.cpp run/version.cpp charts/format.cpp
-                       storage/json.cpp)
+set(double_cli_sources commands/double_cli.cpp commands/command_line.cpp commands/gradcheck.cpp config/nearest.cpp
+                       run/version.cpp charts/format.cpp storage/json.cpp)
 
 function(bochner_common_library)
   bochner_sources(precise plain autodiff layers optim data)

@@ -5,7 +5,7 @@
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace arena_test {
 
 struct Pieces {
   real* first;
@@ -30,5 +30,5 @@ TEST(Arena, HandsOutWhatItCounted) {
   }
 }
 
-}  // namespace
+}  // namespace arena_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -3,7 +3,7 @@
 #include "autodiff/op_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace attention_floor_test {
 
 using namespace op_check;
 
@@ -83,5 +83,5 @@ TEST(LinearAttention, HasNoFloorForLogarithms) {
             "[linear_attention] a floor needs linear features: logarithms have no fixed unit");
 }
 
-}  // namespace
+}  // namespace attention_floor_test
 }  // namespace bochner::inline BOCHNER_PRECISION

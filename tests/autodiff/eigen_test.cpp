@@ -5,7 +5,7 @@
 #include <cmath>
 
 namespace bochner {
-namespace {
+namespace eigen_test {
 
 using testing::DoubleNear;
 using testing::ElementsAre;
@@ -30,5 +30,5 @@ TEST(SmallMatrices, HaveEigenvectorsInColumns) {
   EXPECT_TRUE(symmetric_eigen({}, 0).values.empty());
 }
 
-}  // namespace
+}  // namespace eigen_test
 }  // namespace bochner

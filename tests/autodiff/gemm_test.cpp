@@ -15,7 +15,7 @@
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace gemm_test {
 
 constexpr real not_a_number = std::numeric_limits<real>::quiet_NaN();
 
@@ -244,5 +244,5 @@ TEST(GemmBackend, RepairsAMisdetectedOpenBlas) {
 }
 #endif
 
-}  // namespace
+}  // namespace gemm_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -6,7 +6,7 @@
 #include <bochner/autodiff/ops/reduce.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace gradcheck_test {
 
 using Inputs = std::vector<Var>;
 using Function = std::function<Var(Tape&, const Inputs&)>;
@@ -181,5 +181,5 @@ TEST(CheckGradient, RestoresParametersWhenTheFunctionThrows) {
   EXPECT_EQ(weight.value(), before);
 }
 
-}  // namespace
+}  // namespace gradcheck_test
 }  // namespace bochner::inline BOCHNER_PRECISION

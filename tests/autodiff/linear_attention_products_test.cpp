@@ -4,7 +4,7 @@
 #include "autodiff/attention_reference.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace linear_attention_products_test {
 
 using namespace attention_reference;
 
@@ -181,5 +181,5 @@ TEST(ProductFeatures, NameWhatDoesNotFit) {
             "[product_features] products of products have one group: c (1, 4, 2, 2, 3)");
 }
 
-}  // namespace
+}  // namespace linear_attention_products_test
 }  // namespace bochner::inline BOCHNER_PRECISION

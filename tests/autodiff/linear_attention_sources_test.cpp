@@ -4,7 +4,7 @@
 #include "autodiff/attention_reference.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace linear_attention_sources_test {
 
 using namespace attention_reference;
 
@@ -128,5 +128,5 @@ TEST(ExponentialFeatures, NameWhatDoesNotFit) {
             "[exponential_features] one offset per feature: offset (2, 3), w (2, 5, 3)");
 }
 
-}  // namespace
+}  // namespace linear_attention_sources_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -4,7 +4,7 @@
 #include "autodiff/attention_reference.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace linear_attention_test {
 
 using namespace attention_reference;
 
@@ -374,5 +374,5 @@ TEST(LinearAttention, NamesWhatDoesNotFit) {
             "[linear_attention] one rate per head, (H) or (B, T, H): rate (3), q (1, 4, 2, 3)");
 }
 
-}  // namespace
+}  // namespace linear_attention_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -5,7 +5,7 @@
 #include "autodiff/attention_reference.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace linear_attention_tokens_test {
 
 using namespace attention_reference;
 
@@ -181,5 +181,5 @@ TEST(LinearAttentionLengths, NameWhatDoesNotFit) {
   EXPECT_EQ(error({4, 5}), "[linear_attention] a length of 5 exceeds T of v (2, 4, 1, 3)");
 }
 
-}  // namespace
+}  // namespace linear_attention_tokens_test
 }  // namespace bochner::inline BOCHNER_PRECISION

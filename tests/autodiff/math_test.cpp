@@ -10,7 +10,7 @@
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace math_test {
 
 constexpr bool is_float = std::is_same_v<real, float>;
 using Wide = std::conditional_t<is_float, double, long double>;
@@ -313,5 +313,5 @@ TEST(Math, GeluKeepsItsRelativeAccuracyInTheLeftTail) {
 }
 #endif
 
-}  // namespace
+}  // namespace math_test
 }  // namespace bochner::inline BOCHNER_PRECISION

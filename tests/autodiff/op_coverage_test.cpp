@@ -6,7 +6,7 @@
 #include <set>
 
 namespace bochner {
-namespace {
+namespace op_coverage_test {
 
 std::set<std::string> declared_ops() {
   std::set<std::string> names;
@@ -46,5 +46,5 @@ TEST(OpTable, HasARowForEveryDeclaredOp) {
   }
 }
 
-}  // namespace
+}  // namespace op_coverage_test
 }  // namespace bochner

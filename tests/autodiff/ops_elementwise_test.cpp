@@ -7,7 +7,7 @@
 #include "autodiff/op_table.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace ops_elementwise_test {
 
 using Inputs = std::vector<Var>;
 
@@ -195,5 +195,5 @@ TEST(Elementwise, RefusesShapesThatDoNotBroadcast) {
   EXPECT_THROW(clamp(Var(zeros({2})), 1, 0), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace ops_elementwise_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -5,7 +5,7 @@
 #include "autodiff/op_table.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace ops_feature_products_test {
 
 using Inputs = std::vector<Var>;
 
@@ -78,5 +78,5 @@ TEST(PackedSquare, SquaresInnerProducts) {
   EXPECT_EQ(packed_square(x).size(), 28u);
 }
 
-}  // namespace
+}  // namespace ops_feature_products_test
 }  // namespace bochner::inline BOCHNER_PRECISION

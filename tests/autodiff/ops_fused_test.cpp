@@ -6,7 +6,7 @@
 #include "autodiff/op_table.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace ops_fused_test {
 
 using Inputs = std::vector<Var>;
 
@@ -145,5 +145,5 @@ std::vector<OpRow> rows() {
 
 INSTANTIATE_TEST_SUITE_P(Fused, OpTest, ::testing::ValuesIn(rows()), test_name);
 
-}  // namespace
+}  // namespace ops_fused_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -5,7 +5,7 @@
 #include "autodiff/op_table.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace ops_harmonics_test {
 
 using op_check::is_double;
 using op_check::random_tensor;
@@ -94,5 +94,5 @@ TEST(Harmonics, WantAFrequencyForEachCoordinate) {
             "[grid_harmonics] a grid needs at least one axis");
 }
 
-}  // namespace
+}  // namespace ops_harmonics_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -6,7 +6,7 @@
 #include "autodiff/op_table.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace ops_learned_quantiles_test {
 
 using Inputs = std::vector<Var>;
 
@@ -127,5 +127,5 @@ TEST(Quantile, RefusesShapesThatDoNotFit) {
       std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace ops_learned_quantiles_test
 }  // namespace bochner::inline BOCHNER_PRECISION

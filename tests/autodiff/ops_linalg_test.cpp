@@ -5,7 +5,7 @@
 #include "autodiff/op_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace ops_linalg_test {
 
 using namespace op_check;
 
@@ -261,5 +261,5 @@ TEST(Orthogonalize, IsUniformWhereLapackIsNot) {
   EXPECT_GT(largest_deviation(raw), 5);
 }
 
-}  // namespace
+}  // namespace ops_linalg_test
 }  // namespace bochner::inline BOCHNER_PRECISION

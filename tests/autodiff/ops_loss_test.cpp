@@ -4,7 +4,7 @@
 #include "autodiff/op_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace ops_loss_test {
 
 using namespace op_check;
 
@@ -163,5 +163,5 @@ TEST(ElementwiseLosses, HaveNoSlopeAtZeroAbsoluteError) {
   EXPECT_EQ(results[1], zeros({3}));
 }
 
-}  // namespace
+}  // namespace ops_loss_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -5,7 +5,7 @@
 #include "autodiff/op_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace ops_normalisation_test {
 
 using namespace op_check;
 
@@ -163,5 +163,5 @@ TEST(Softmax, ShowsNotANumber) {
   for (std::size_t i = 0; i < 40; ++i) EXPECT_TRUE(std::isnan(y.data()[i]));
 }
 
-}  // namespace
+}  // namespace ops_normalisation_test
 }  // namespace bochner::inline BOCHNER_PRECISION

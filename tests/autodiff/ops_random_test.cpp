@@ -4,7 +4,7 @@
 #include "autodiff/op_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace ops_random_test {
 
 using namespace op_check;
 
@@ -108,5 +108,5 @@ TEST(Dropout, RefusesRatesOutsideItsRange) {
                std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace ops_random_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -5,7 +5,7 @@
 #include "autodiff/op_table.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace ops_reduce_test {
 
 using Reduce = Var (*)(const Var&, const Axes&, Keep);
 
@@ -139,5 +139,5 @@ TEST(Reduce, RefusesAxesThatAreNotThere) {
   EXPECT_THROW(sum(of_shape({}), 0), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace ops_reduce_test
 }  // namespace bochner::inline BOCHNER_PRECISION

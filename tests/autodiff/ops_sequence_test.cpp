@@ -3,7 +3,7 @@
 #include "autodiff/op_table.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace ops_sequence_test {
 
 using Inputs = std::vector<Var>;
 
@@ -83,5 +83,5 @@ std::vector<OpRow> rows() {
 
 INSTANTIATE_TEST_SUITE_P(Sequence, OpTest, ::testing::ValuesIn(rows()), test_name);
 
-}  // namespace
+}  // namespace ops_sequence_test
 }  // namespace bochner::inline BOCHNER_PRECISION

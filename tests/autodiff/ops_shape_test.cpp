@@ -6,7 +6,7 @@
 #include "autodiff/op_table.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace ops_shape_test {
 
 using Inputs = std::vector<Var>;
 using op_check::error_of;
@@ -212,5 +212,5 @@ TEST(Shape, ErrorsNameBothShapes) {
   EXPECT_EQ(error_of([&] { transpose(x, {0}); }), "[transpose] an order of 1 axes for x (2, 3)");
 }
 
-}  // namespace
+}  // namespace ops_shape_test
 }  // namespace bochner::inline BOCHNER_PRECISION

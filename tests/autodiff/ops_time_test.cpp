@@ -9,7 +9,7 @@
 #include "autodiff/op_table.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace ops_time_test {
 
 using namespace op_check;
 using Inputs = std::vector<Var>;
@@ -112,5 +112,5 @@ TEST(Time, RefusesShapesThatDoNotFit) {
             "[fourier_series] wants w (k), amplitude (k, 1 + 2J): w (2), amplitude (2, 4)");
 }
 
-}  // namespace
+}  // namespace ops_time_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -8,7 +8,7 @@
 #include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace ordered_sums_test {
 
 constexpr double tolerance = std::is_same_v<real, double> ? 1e-11 : 2e-4;
 constexpr real nan = std::numeric_limits<real>::quiet_NaN();
@@ -140,5 +140,5 @@ TEST(AccumulateColumns, AddsToWhatIsThere) {
   for (std::size_t j = 0; j < 40; ++j) EXPECT_NEAR(y.data()[j], 2 + expected[j], tolerance);
 }
 
-}  // namespace
+}  // namespace ordered_sums_test
 }  // namespace bochner::inline BOCHNER_PRECISION

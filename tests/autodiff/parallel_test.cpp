@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace bochner {
-namespace {
+namespace parallel_test {
 
 class Parallel : public testing::Test {
  protected:
@@ -153,5 +153,5 @@ TEST_F(Parallel, ZeroThreadsMeansAllProcessors) {
   EXPECT_LE(thread_count(), std::size_t(std::thread::hardware_concurrency()));
 }
 
-}  // namespace
+}  // namespace parallel_test
 }  // namespace bochner

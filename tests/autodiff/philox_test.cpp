@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace philox_test {
 
 using Words = std::array<std::uint32_t, 4>;
 
@@ -143,5 +143,5 @@ TEST(Philox, UsesAllBitsOfTheElement) {
   }
 }
 
-}  // namespace
+}  // namespace philox_test
 }  // namespace bochner::inline BOCHNER_PRECISION

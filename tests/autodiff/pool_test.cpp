@@ -4,7 +4,7 @@
 #include <bochner/autodiff/tensor.hpp>
 
 namespace bochner {
-namespace {
+namespace pool_test {
 
 TEST(Pool, GivesTheSameBlockAgain) {
   void* first = pool::acquire(1000);
@@ -49,5 +49,5 @@ TEST(Pool, TrimReturnsFreeBlocks) {
   EXPECT_LT(pool::statistics().bytes_held, held);
 }
 
-}  // namespace
+}  // namespace pool_test
 }  // namespace bochner

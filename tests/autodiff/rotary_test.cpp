@@ -3,7 +3,7 @@
 #include "autodiff/op_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace rotary_test {
 
 using op_check::is_double;
 using op_check::random_tensor;
@@ -71,5 +71,5 @@ TEST(Rotary, WantsPairs) {
             "[rotary] x must be (B, T, H, d) with even d: x (1, 2, 2, 3)");
 }
 
-}  // namespace
+}  // namespace rotary_test
 }  // namespace bochner::inline BOCHNER_PRECISION

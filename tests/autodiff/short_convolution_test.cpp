@@ -3,7 +3,7 @@
 #include "autodiff/op_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace short_convolution_test {
 
 using op_check::is_double;
 using op_check::random_tensor;
@@ -41,5 +41,5 @@ TEST(ShortConvolution, NamesShapesThatDoNotFit) {
             "[short_convolution] w must be (K, D) for x (B, T, D): x (1, 2, 3), w (4, 2)");
 }
 
-}  // namespace
+}  // namespace short_convolution_test
 }  // namespace bochner::inline BOCHNER_PRECISION

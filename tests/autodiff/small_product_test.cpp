@@ -5,7 +5,7 @@
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace small_product_test {
 
 std::vector<real> noise(std::size_t count, std::uint64_t seed) {
   const RandomFunction random{seed};
@@ -56,5 +56,5 @@ TEST(SmallProduct, LargeOperandsAreLeftToTheLibrary) {
   EXPECT_FALSE(is_small_product(100000, 64, 64));
 }
 
-}  // namespace
+}  // namespace small_product_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -3,7 +3,7 @@
 #include "autodiff/attention_reference.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace softmax_attention_test {
 
 using namespace attention_reference;
 
@@ -201,5 +201,5 @@ TEST(SoftmaxAttention, NamesWhatDoesNotFit) {
             "[softmax_attention] 2 lengths for q (1, 4, 2, 3)");
 }
 
-}  // namespace
+}  // namespace softmax_attention_test
 }  // namespace bochner::inline BOCHNER_PRECISION

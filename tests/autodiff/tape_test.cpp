@@ -8,7 +8,7 @@
 #include "autodiff/op_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace tape_test {
 
 using op_check::error_of;
 
@@ -246,5 +246,5 @@ TEST(Pool, NothingIsRequestedFromTheThirdPassOn) {
   EXPECT_EQ(pool::statistics().blocks_requested, before);
 }
 
-}  // namespace
+}  // namespace tape_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -3,7 +3,7 @@
 #include <bochner/autodiff/wildcard.hpp>
 
 namespace bochner {
-namespace {
+namespace wildcard_test {
 
 TEST(Matches, StarsAndQuestionMarks) {
   EXPECT_TRUE(matches("*", ""));
@@ -32,5 +32,5 @@ TEST(Matches, AQuestionMarkIsOneCharacterOfUtf8) {
   EXPECT_TRUE(matches("?", "\xff"));
 }
 
-}  // namespace
+}  // namespace wildcard_test
 }  // namespace bochner

@@ -7,7 +7,7 @@
 #include "data/temporary_folder.hpp"
 
 namespace bochner {
-namespace {
+namespace byte_corpus_test {
 
 namespace fs = std::filesystem;
 
@@ -117,5 +117,5 @@ TEST(ByteCorpus, HugeFilesAreNeitherCopiedNorReadWhole) {
   EXPECT_NE(fingerprint_of({file}), before);
 }
 
-}  // namespace
+}  // namespace byte_corpus_test
 }  // namespace bochner

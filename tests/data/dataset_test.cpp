@@ -7,7 +7,7 @@
 #include "data/temporary_folder.hpp"
 
 namespace bochner {
-namespace {
+namespace dataset_test {
 
 /// Examples that are their numbers.
 struct Numbers : Dataset {
@@ -60,5 +60,5 @@ TEST(Dataset, DescribesItsSplits) {
   EXPECT_EQ(Numbers({1, 10, 7}).words(), "numbers  ·  10 examples to train, 7 to validate");
 }
 
-}  // namespace
+}  // namespace dataset_test
 }  // namespace bochner

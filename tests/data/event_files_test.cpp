@@ -9,7 +9,7 @@
 #include "data/temporary_folder.hpp"
 
 namespace bochner {
-namespace {
+namespace event_files_test {
 
 constexpr double epoch = 1.7e9;  // seconds since 1970
 
@@ -113,5 +113,5 @@ TEST(EventFiles, RefusePartsWithoutEvents) {
   EXPECT_THAT(problem({5, 1}, 0.5), testing::StartsWith("there is no event to validate on;"));
 }
 
-}  // namespace
+}  // namespace event_files_test
 }  // namespace bochner

@@ -6,7 +6,7 @@
 #include "data/batches.hpp"
 
 namespace bochner {
-namespace {
+namespace event_sequences_test {
 
 HawkesSpec small_spec(const std::string& kernel) { return {kernel, 3, 20, 0.7, 2}; }
 
@@ -71,5 +71,5 @@ TEST(HawkesEvents, RefuseWhatIsNoProcess) {
   EXPECT_THROW(hawkes_process({"delayed", 0, 20, 0.5, 2}), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace event_sequences_test
 }  // namespace bochner

@@ -6,7 +6,7 @@
 #include "data/messages.hpp"
 
 namespace bochner {
-namespace {
+namespace event_table_test {
 
 std::string error_of(const NamedArray& array, const EventColumns& columns = {}) {
   return message_or_none<DataError>([&] { event_tables(array, 3, columns); });
@@ -51,5 +51,5 @@ TEST(EventTable, NamesTheEventThatIsWrong) {
             "events need a table with columns of times and of types");
 }
 
-}  // namespace
+}  // namespace event_table_test
 }  // namespace bochner

@@ -11,7 +11,7 @@
 #include "data/temporary_folder.hpp"
 
 namespace bochner {
-namespace {
+namespace field_files_test {
 
 using testing::EndsWith;
 using testing::HasSubstr;
@@ -102,5 +102,5 @@ TEST_F(FieldFilesTest, SaysWhatIsWrongWithAFile) {
               HasSubstr("hole.npy: element (3, 1, 2), counted from 0, is not a finite number"));
 }
 
-}  // namespace
+}  // namespace field_files_test
 }  // namespace bochner

@@ -8,7 +8,7 @@
 #include "data/batches.hpp"
 
 namespace bochner {
-namespace {
+namespace fields_test {
 
 FieldSpec small(const std::string& kind) {
   return {.kind = kind, .frames = 5, .height = 12, .width = 10};
@@ -156,5 +156,5 @@ TEST(Fields, RefuseWhatIsNoField) {
   EXPECT_THROW(Fields(flat, {}), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace fields_test
 }  // namespace bochner

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 namespace bochner {
-namespace {
+namespace generated_test {
 
 constexpr std::uint64_t wide = std::uint64_t(1) << 62;
 
@@ -40,5 +40,5 @@ TEST(ExampleSet, KeepsTrainingAndValidationApartAndSeedsToo) {
   EXPECT_EQ(all.size(), 200u);
 }
 
-}  // namespace
+}  // namespace generated_test
 }  // namespace bochner

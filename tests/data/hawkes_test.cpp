@@ -5,7 +5,7 @@
 #include <cmath>
 
 namespace bochner {
-namespace {
+namespace hawkes_test {
 
 HawkesProcess two_types(std::size_t shape) {
   return {{0.2, 0.05}, {0.3, 0.4, 0.5, 0.1}, {2.0, 0.5}, shape};
@@ -112,5 +112,5 @@ TEST(Hawkes, RefusesShapesThatDoNotFit) {
   EXPECT_THROW(HawkesState({{1}, {0}, {1}, 0}), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace hawkes_test
 }  // namespace bochner

@@ -10,7 +10,7 @@
 #include "data/batches.hpp"
 
 namespace bochner {
-namespace {
+namespace list_ops_test {
 
 const ExampleSet examples{3, 10000, 10000};
 
@@ -182,5 +182,5 @@ TEST(ListOps, FingerprintsDifferWhereverTheExamplesDo) {
   EXPECT_EQ(all.size(), 7u);
 }
 
-}  // namespace
+}  // namespace list_ops_test
 }  // namespace bochner

@@ -9,7 +9,7 @@
 #include "data/batches.hpp"
 
 namespace bochner {
-namespace {
+namespace pixels_test {
 
 using testing::Each;
 using testing::ElementsAre;
@@ -114,5 +114,5 @@ TEST(Shapes, AreFunctionsOfTheirNumber) {
   EXPECT_THROW(Shapes({.side = 11}, examples), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace pixels_test
 }  // namespace bochner

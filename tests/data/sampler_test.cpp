@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace bochner {
-namespace {
+namespace sampler_test {
 
 using testing::ElementsAre;
 
@@ -115,5 +115,5 @@ TEST(EpochOffset, IsFixedForEver) {
   EXPECT_THAT(offsets, ElementsAre(75, 229, 101, 40, 132));
 }
 
-}  // namespace
+}  // namespace sampler_test
 }  // namespace bochner

@@ -9,7 +9,7 @@
 #include "data/messages.hpp"
 
 namespace bochner {
-namespace {
+namespace series_windows_test {
 
 /// Variate v has 1000 v + row in each row: a number tells where it comes from.
 TimeSeries counting(std::size_t variates, std::size_t rows) {
@@ -132,5 +132,5 @@ TEST(SeriesWindows, SaysWhatDoesNotFit) {
             "[dataset] examples 6 to 8 of 7 in the test split do not exist");
 }
 
-}  // namespace
+}  // namespace series_windows_test
 }  // namespace bochner

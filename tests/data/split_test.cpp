@@ -5,7 +5,7 @@
 #include <cmath>
 
 namespace bochner {
-namespace {
+namespace split_test {
 
 using testing::ElementsAre;
 
@@ -36,5 +36,5 @@ TEST(HeldOut, AreTheLastSequencesOrTheLastOfOne) {
   EXPECT_THAT(held_out_from({20}, 0.25), ElementsAre(15));
 }
 
-}  // namespace
+}  // namespace split_test
 }  // namespace bochner

@@ -7,7 +7,7 @@
 #include "data/messages.hpp"
 
 namespace bochner {
-namespace {
+namespace time_series_test {
 
 NamedArray table() {
   return {xt::xarray<double>{{0, 5, 1}, {10, 6, 2}, {20, 7, 4}, {50, 8, 8}}, {"time", "a", "b"}, 0};
@@ -69,5 +69,5 @@ TEST(TimeSeries, OtherNumbersTimesOrNamesAreOtherData) {
   EXPECT_NE(fingerprint(time_series(changed)), first);
 }
 
-}  // namespace
+}  // namespace time_series_test
 }  // namespace bochner

@@ -10,7 +10,7 @@
 #include "data/messages.hpp"
 
 namespace bochner {
-namespace {
+namespace token_tasks_test {
 
 using testing::HasSubstr;
 
@@ -201,5 +201,5 @@ TEST(TokenTasks, FingerprintsDifferWhereverTheExamplesDo) {
   EXPECT_EQ(TokenTasks(base, {1, 9, 9}).fingerprint(), TokenTasks(base, {1, 9, 9}).fingerprint());
 }
 
-}  // namespace
+}  // namespace token_tasks_test
 }  // namespace bochner

@@ -10,7 +10,7 @@
 #include "data/temporary_folder.hpp"
 
 namespace bochner {
-namespace {
+namespace windows_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -172,5 +172,5 @@ TEST_F(Windows, RefusesImpossibleSettings) {
   EXPECT_THROW(windows(1000, 0), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace windows_test
 }  // namespace bochner

@@ -3,7 +3,7 @@
 #include "layers/layer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace base_draws_test {
 
 using namespace layer_check;
 
@@ -149,5 +149,5 @@ TEST(BaseDraws, DifferBetweenHeadsAndSeedsAndRepeat) {
             "sobol_owen, halton");
 }
 
-}  // namespace
+}  // namespace base_draws_test
 }  // namespace bochner::inline BOCHNER_PRECISION

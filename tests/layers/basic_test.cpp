@@ -7,7 +7,7 @@
 #include "layers/layer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace basic_test {
 
 using namespace layer_check;
 
@@ -58,5 +58,5 @@ TEST(DropoutLayer, ActsInTrainingOnly) {
   EXPECT_EQ(op_check::error_of([] { Dropout(1); }), "[dropout] the rate must be in [0, 1), not 1");
 }
 
-}  // namespace
+}  // namespace basic_test
 }  // namespace bochner::inline BOCHNER_PRECISION

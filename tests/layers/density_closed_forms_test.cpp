@@ -5,7 +5,7 @@
 
 /// Densities against formulas that are not their own.
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace density_closed_forms_test {
 
 using namespace density_check;
 
@@ -154,5 +154,5 @@ INSTANTIATE_TEST_SUITE_P(Densities, Transport,
                                            "radial", "flow"),
                          [](const auto& info) { return info.param; });
 
-}  // namespace
+}  // namespace density_closed_forms_test
 }  // namespace bochner::inline BOCHNER_PRECISION

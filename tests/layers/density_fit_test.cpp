@@ -5,7 +5,7 @@
 
 /// Densities learn a kernel that is not their start, through their draws.
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace density_fit_test {
 
 using namespace density_check;
 
@@ -98,5 +98,5 @@ TEST(LearnedDensity, RadialLearnsAnotherRadius) {
   expect_learned({.kind = "radial", .m = 2048, .dim = 3}, exponential_radius, 4);
 }
 
-}  // namespace
+}  // namespace density_fit_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -3,7 +3,7 @@
 #include "layers/density_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace density_initial_test {
 
 using namespace density_check;
 
@@ -86,5 +86,5 @@ TEST(StartAt, SetsTheScaleOfEveryCoordinate) {
             "[density] needs one log scale for each coordinate: 3 for 4");
 }
 
-}  // namespace
+}  // namespace density_initial_test
 }  // namespace bochner::inline BOCHNER_PRECISION

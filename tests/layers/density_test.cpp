@@ -4,7 +4,7 @@
 
 /// What every density must pass that configs may name.
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace density_test {
 
 using namespace density_check;
 
@@ -136,5 +136,5 @@ TEST(Redraw, IsOffByDefault) {
   op_check::expect_equal_bits(draws_at(*density, true, 1000), draws_at(*density, false, 0));
 }
 
-}  // namespace
+}  // namespace density_test
 }  // namespace bochner::inline BOCHNER_PRECISION

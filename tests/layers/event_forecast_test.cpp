@@ -5,7 +5,7 @@
 #include "layers/layer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace event_forecast_test {
 
 /// A model whose intensities are constant between events: next times are exponential.
 TEST(EventForecast, OfConstantIntensitiesIsKnown) {
@@ -39,5 +39,5 @@ TEST(EventForecast, OfConstantIntensitiesIsKnown) {
   }
 }
 
-}  // namespace
+}  // namespace event_forecast_test
 }  // namespace bochner::inline BOCHNER_PRECISION

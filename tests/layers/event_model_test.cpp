@@ -6,7 +6,7 @@
 #include "layers/layer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace event_model_test {
 
 using namespace layer_check;
 
@@ -196,5 +196,5 @@ TEST(EventModel, NamesWhatLearnsTime) {
   EXPECT_THROW(EventModel(small_spec("mercer", "rotate")), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace event_model_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -8,7 +8,7 @@
 #include "layers/features_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace feature_maps_test {
 
 using namespace features_check;
 
@@ -228,5 +228,5 @@ TEST(Denominators, ChangeNothingWhereFeaturesArePositive) {
   }
 }
 
-}  // namespace
+}  // namespace feature_maps_test
 }  // namespace bochner::inline BOCHNER_PRECISION

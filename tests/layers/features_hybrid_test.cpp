@@ -5,7 +5,7 @@
 #include "layers/features_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace features_hybrid_test {
 
 using namespace features_check;
 
@@ -158,5 +158,5 @@ TEST(ClusterHybrid, CalibratedToClustersVariesLess) {
   }
 }
 
-}  // namespace
+}  // namespace features_hybrid_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -4,7 +4,7 @@
 #include "layers/features_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace features_optimal_test {
 
 using namespace features_check;
 
@@ -164,5 +164,5 @@ TEST(OptimalFeatures, CalibratedOnesHaveNoBias) {
             "[calibrate] samples must be (n, H, 3), n > 0, not (4, 1, 2)");
 }
 
-}  // namespace
+}  // namespace features_optimal_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -10,7 +10,7 @@
 #include "layers/features_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace features_pff_test {
 
 using namespace features_check;
 
@@ -216,5 +216,5 @@ TEST(FixedWeightFeatures, HaveTheWeightsOfTheFrequenciesAtTheStart) {
       "[wpff_fixed] its weights are those of one set of frequencies: redraw must be 0, not 5");
 }
 
-}  // namespace
+}  // namespace features_pff_test
 }  // namespace bochner::inline BOCHNER_PRECISION

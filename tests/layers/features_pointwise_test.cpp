@@ -5,7 +5,7 @@
 #include "layers/features_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace features_pointwise_test {
 
 using namespace features_check;
 
@@ -158,5 +158,5 @@ TEST(ReluFeatures, AreRelu) {
   EXPECT_EQ(squared.data()[1], 0);
 }
 
-}  // namespace
+}  // namespace features_pointwise_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -5,7 +5,7 @@
 #include "layers/features_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace features_test {
 
 using namespace features_check;
 
@@ -156,5 +156,5 @@ TEST(FeatureMaps, AreFoundByName) {
   }
 }
 
-}  // namespace
+}  // namespace features_test
 }  // namespace bochner::inline BOCHNER_PRECISION

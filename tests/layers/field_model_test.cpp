@@ -4,7 +4,7 @@
 #include "layers/layer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace field_model_test {
 
 using namespace layer_check;
 
@@ -138,5 +138,5 @@ TEST(FieldModel, SaysWhatItCannotDo) {
             "[field_model] frames must be (B, 2, 4, 6), not (1, 2, 6, 4)");
 }
 
-}  // namespace
+}  // namespace field_model_test
 }  // namespace bochner::inline BOCHNER_PRECISION

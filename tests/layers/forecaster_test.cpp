@@ -7,7 +7,7 @@
 #include "layers/layer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace forecaster_test {
 
 using namespace layer_check;
 
@@ -210,5 +210,5 @@ TEST(Forecaster, SaysWhatIsWrong) {
             "[forecaster] no patches of length 10 and stride 2 in 9 rows");
 }
 
-}  // namespace
+}  // namespace forecaster_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -4,7 +4,7 @@
 #include "layers/layer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace fused_compression_test {
 
 using namespace layer_check;
 
@@ -135,5 +135,5 @@ TEST(FusedCompression, SaysWhatItCannotDo) {
             "[low_rank] x must be (P, M) for W (M, N): x (3, 3), W (4, 2)");
 }
 
-}  // namespace
+}  // namespace fused_compression_test
 }  // namespace bochner::inline BOCHNER_PRECISION

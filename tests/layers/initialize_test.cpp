@@ -6,7 +6,7 @@
 #include "layers/layer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace initialize_test {
 
 using namespace layer_check;
 
@@ -75,5 +75,5 @@ TEST(Initialize, LeavesGainsAndDensitiesAsConstructed) {
             filled({4, 1, 32}, real(-1)));
 }
 
-}  // namespace
+}  // namespace initialize_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -4,7 +4,7 @@
 #include "layers/layer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace instance_norm_test {
 
 using namespace layer_check;
 
@@ -91,5 +91,5 @@ TEST(InstanceNorm, RefusesWhatItDoesNotKnow) {
             "[instance_norm] no kind is called \"batch\"; there are: none, last, mean, revin");
 }
 
-}  // namespace
+}  // namespace instance_norm_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -4,7 +4,7 @@
 #include "layers/layer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace language_model_test {
 
 using namespace layer_check;
 
@@ -186,5 +186,5 @@ TEST(LanguageModel, KnowsItsLimit) {
             "[language_model] tokens must be (B, T), not (3)");
 }
 
-}  // namespace
+}  // namespace language_model_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -3,7 +3,7 @@
 #include "layers/layer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace learned_spline_test {
 
 using namespace layer_check;
 
@@ -51,5 +51,5 @@ TEST(LearnedSpline, NeedsTwoBins) {
             "[spline] needs two bins or more: 1");
 }
 
-}  // namespace
+}  // namespace learned_spline_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -4,7 +4,7 @@
 #include "layers/layer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace low_discrepancy_test {
 
 using namespace layer_check;
 
@@ -119,5 +119,5 @@ TEST(BaseDraws, AuxiliaryCoordinatesAreNormalAndIndependent) {
   }
 }
 
-}  // namespace
+}  // namespace low_discrepancy_test
 }  // namespace bochner::inline BOCHNER_PRECISION

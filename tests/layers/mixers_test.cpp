@@ -5,7 +5,7 @@
 #include "layers/layer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace mixers_test {
 
 using namespace layer_check;
 
@@ -138,5 +138,5 @@ TEST(SoftmaxMixer, RefusesIrregularGapsUnderATimeKernel) {
   }
 }
 
-}  // namespace
+}  // namespace mixers_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -3,7 +3,7 @@
 #include "layers/layer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace pooling_test {
 
 using namespace layer_check;
 
@@ -61,5 +61,5 @@ TEST(Pooling, SaysWhatIsWrong) {
             "[pool] sequences must be (B, T, D), not (3, 4)");
 }
 
-}  // namespace
+}  // namespace pooling_test
 }  // namespace bochner::inline BOCHNER_PRECISION

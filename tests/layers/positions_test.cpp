@@ -3,7 +3,7 @@
 #include "layers/layer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace positions_test {
 
 using namespace layer_check;
 
@@ -54,5 +54,5 @@ TEST(Positions, LearnedOnesEnd) {
             "rotary, none");
 }
 
-}  // namespace
+}  // namespace positions_test
 }  // namespace bochner::inline BOCHNER_PRECISION

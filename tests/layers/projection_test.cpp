@@ -4,7 +4,7 @@
 #include "layers/features_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace projection_test {
 
 using namespace features_check;
 
@@ -164,5 +164,5 @@ TEST(Frequencies, SpreadOverTheHeads) {
             "[projection] no projection is called \"helix\"; there are: fastfood, sorf, radial");
 }
 
-}  // namespace
+}  // namespace projection_test
 }  // namespace bochner::inline BOCHNER_PRECISION

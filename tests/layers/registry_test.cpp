@@ -3,7 +3,7 @@
 #include "autodiff/op_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace registry_test {
 
 struct Spec {
   double base = 1;
@@ -105,5 +105,5 @@ TEST(Registry, ReplacesANameThatExists) {
   EXPECT_EQ(registry.names().size(), 2u);
 }
 
-}  // namespace
+}  // namespace registry_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -3,7 +3,7 @@
 #include "layers/layer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace sequence_classifier_test {
 
 using namespace layer_check;
 
@@ -104,5 +104,5 @@ TEST(SequenceClassifier, SaysWhatIsWrong) {
             "[sequence_classifier] tokens must be (B, T), not (3)");
 }
 
-}  // namespace
+}  // namespace sequence_classifier_test
 }  // namespace bochner::inline BOCHNER_PRECISION

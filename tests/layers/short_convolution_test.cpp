@@ -3,7 +3,7 @@
 #include "layers/layer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace short_convolution_test {
 
 using namespace layer_check;
 
@@ -33,5 +33,5 @@ TEST(ShortConvolution, StepByStepEqualsTheBatchToTheBit) {
   }
 }
 
-}  // namespace
+}  // namespace short_convolution_test
 }  // namespace bochner::inline BOCHNER_PRECISION

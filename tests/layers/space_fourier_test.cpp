@@ -6,7 +6,7 @@
 #include "layers/layer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace space_fourier_test {
 
 using namespace layer_check;
 
@@ -97,5 +97,5 @@ TEST(FourierEncoding, SaysWhatItCannotDo) {
             "their number 4");
 }
 
-}  // namespace
+}  // namespace space_fourier_test
 }  // namespace bochner::inline BOCHNER_PRECISION

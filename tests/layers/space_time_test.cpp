@@ -7,7 +7,7 @@
 #include "layers/layer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace space_time_test {
 
 using namespace layer_check;
 
@@ -212,5 +212,5 @@ TEST(SpaceTime, SaysWhatItCannotDo) {
             "10 to it");
 }
 
-}  // namespace
+}  // namespace space_time_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -3,7 +3,7 @@
 #include "layers/layer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace standardize_test {
 
 TEST(Standardize, ShiftsAndScalesEachVariate) {
   Standardize standardize(2);
@@ -36,5 +36,5 @@ TEST(Standardize, SaysWhatDoesNotFit) {
             "[standardize] 1 means and 2 deviations of 2 variates");
 }
 
-}  // namespace
+}  // namespace standardize_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -7,7 +7,7 @@
 #include "layers/layer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace time_encoding_test {
 
 using namespace layer_check;
 
@@ -215,5 +215,5 @@ TEST(TimeScale, ComesFromTheData) {
   EXPECT_THROW(scale.fit(times), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace time_encoding_test
 }  // namespace bochner::inline BOCHNER_PRECISION

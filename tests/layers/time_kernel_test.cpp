@@ -7,7 +7,7 @@
 #include "layers/layer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace time_kernel_test {
 
 using namespace layer_check;
 
@@ -119,5 +119,5 @@ TEST(TimeKernel, StepsOverIrregularGapsEqualTheBatch) {
   }
 }
 
-}  // namespace
+}  // namespace time_kernel_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -7,7 +7,7 @@
 #include "optim/parameters.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace clip_test {
 
 /// Gradients (3, 0), (4) and none.
 class Clip : public testing::Test {
@@ -90,5 +90,5 @@ TEST(ClipThreads, GiveTheSameBits) {
   set_thread_count(0);
 }
 
-}  // namespace
+}  // namespace clip_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -5,7 +5,7 @@
 #include "optim/parameters.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace ema_test {
 
 real average_of(WeightAverage& average) { return average.state()[0].tensor->data()[0]; }
 
@@ -86,5 +86,5 @@ TEST(WeightAverage, NeedsADecayBelowOne) {
   EXPECT_THROW(average.update(-0.1, 0), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace ema_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -6,7 +6,7 @@
 #include "optim/parameters.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace groups_test {
 
 using testing::AllOf;
 using testing::ElementsAre;
@@ -68,5 +68,5 @@ TEST_F(Groups, RefuseNegativeFactors) {
   EXPECT_THROW(decays({{.match = "*", .weight_decay = -1}}), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace groups_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -8,7 +8,7 @@
 #include "optim/parameters.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace optimizer_test {
 
 using testing::HasSubstr;
 using testing::ThrowsMessage;
@@ -295,5 +295,5 @@ TEST(Optimizer, RefusesAParameterListedTwice) {
               ThrowsMessage<std::invalid_argument>(HasSubstr("tied is the same parameter as a")));
 }
 
-}  // namespace
+}  // namespace optimizer_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -5,7 +5,7 @@
 #include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace schedule_test {
 
 constexpr double peak = 0.5, floor_rate = 0.125;
 
@@ -128,5 +128,5 @@ TEST(Schedule, IsChosenByName) {
                   "no kind \"cosin\"; choose constant, cosine, linear, inverse_sqrt or wsd")));
 }
 
-}  // namespace
+}  // namespace schedule_test
 }  // namespace bochner::inline BOCHNER_PRECISION

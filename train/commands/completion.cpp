@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
-#include <bochner/train/commands/commands.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
+#include <bochner/train/commands/command_line.hpp>
+#include <bochner/train/config/parameter_docs.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
+#include <sstream>
 #include <stdexcept>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -17,15 +19,48 @@ constexpr const char* bash_script = R"bash(_bochner() {
 complete -o filenames -F _bochner bochner
 )bash";
 
-}  // namespace
+struct CompletionOptions {
+  std::string shell, typed;
+  const CommandLine* line = nullptr;
+};
 
-int completion_command(const std::string& shell) {
-  if (shell != "bash" && shell != "zsh") {
-    throw std::invalid_argument("completion " + shell + ": must be bash or zsh");
+/// The last one is empty where the line ends in a blank.
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream stream(line);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  if (line.empty() || line.back() == ' ') words.emplace_back();
+  return words;
+}
+
+std::vector<std::string> completions(const CommandLine& line, const std::string& typed) {
+  const std::vector<std::string> words = words_of(typed);
+  if (words.size() > 1 && words[words.size() - 2] == "--set")
+    return complete_setting(registered_parameters(), words.back());
+  return line.completions(words);
+}
+
+void completion_command(const CompletionOptions& options) {
+  const std::string& shell = options.shell;
+  if (shell.empty()) {
+    for (const std::string& word : completions(*options.line, options.typed))
+      fmt::print("{}\n", word);
+    return;
   }
+  if (shell != "bash" && shell != "zsh")
+    throw std::invalid_argument("completion " + shell + ": must be bash or zsh");
   if (shell == "zsh") fmt::print("autoload -U +X bashcompinit && bashcompinit\n");
   fmt::print("{}", bash_script);
-  return exit_done;
+}
+
+}  // namespace
+
+void add_completion(const Command& program) {
+  const auto [command, options] = program.command(
+      "completion", "shell completion: eval \"$(bochner completion bash)\"", completion_command);
+  options.line = &command.line();
+  command.option("shell", &options.shell, "bash or zsh");
+  command.option("--line", &options.typed, "what may stand in place of its last word").hidden();
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -2,14 +2,19 @@
 
 #include <bochner/layers/encodings/fused_compression.hpp>
 #include <bochner/layers/encodings/fused_projection.hpp>
-#include <bochner/train/commands/commands.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/field_task.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
+
+struct CompressOptions : ModelOptions {
+  std::optional<double> prune;
+  std::optional<int> bits;
+  std::optional<std::size_t> rank;
+  bool json = false;
+};
 
 using Compress = std::function<CompressedMatrix(const Tensor& w, const Tensor& x)>;
 
@@ -18,7 +23,7 @@ struct Variant {
   Compress compress;
 };
 
-std::vector<Variant> variants_of(const CompressionOptions& options) {
+std::vector<Variant> variants_of(const CompressOptions& options) {
   std::vector<Variant> variants = {{"as trained", [](const Tensor& w, const Tensor&) {
                                       return CompressedMatrix{w, 0, 4 * w.size()};
                                     }}};
@@ -61,15 +66,15 @@ Projection projection_of(Task& task, const std::string& run) {
   return {fused->weight(), fused->inputs(tape, model.token_places(), model.token_times()).value()};
 }
 
-struct Outcome {
+struct CompressedLoss {
   std::string name;
   std::size_t bytes;
   double error, loss;
 };
 
 /// The loss with W replaced; W is put back.
-Outcome measure(Task& task, const Projection& projection, const Variant& variant,
-                std::size_t batch) {
+CompressedLoss loss_with(Task& task, const Projection& projection, const Variant& variant,
+                         std::size_t batch) {
   Tensor& w = projection.weight.value();
   const Tensor original = w;
   CompressedMatrix smaller = variant.compress(w, projection.inputs);
@@ -79,23 +84,23 @@ Outcome measure(Task& task, const Projection& projection, const Variant& variant
   return {variant.name, smaller.bytes, smaller.error, loss};
 }
 
-double change(const Outcome& outcome, const Outcome& before) {
+double change(const CompressedLoss& outcome, const CompressedLoss& before) {
   return outcome.loss / before.loss - 1;
 }
 
-std::string text_of(const std::vector<Outcome>& outcomes) {
+std::string compression_text(const std::vector<CompressedLoss>& outcomes) {
   std::string text =
       fmt::format("{:<14} {:>10} {:>12} {:>12} {:>9}\n", "", "bytes", "error", "valid", "change");
-  for (const Outcome& outcome : outcomes)
+  for (const CompressedLoss& outcome : outcomes)
     text +=
         fmt::format("{:<14} {:>10} {:>11.2f}% {:>12.6f} {:>+8.2f}%\n", outcome.name, outcome.bytes,
                     100 * outcome.error, outcome.loss, 100 * change(outcome, outcomes[0]));
   return text;
 }
 
-std::string json_of(const std::vector<Outcome>& outcomes, std::uint64_t step) {
+std::string compression_json(const std::vector<CompressedLoss>& outcomes, std::uint64_t step) {
   Json lines = Json::array();
-  for (const Outcome& outcome : outcomes)
+  for (const CompressedLoss& outcome : outcomes)
     lines.push({{"variant", outcome.name},
                 {"bytes", outcome.bytes},
                 {"error", outcome.error},
@@ -104,21 +109,32 @@ std::string json_of(const std::vector<Outcome>& outcomes, std::uint64_t step) {
   return Json{{"step", step}, {"variants", lines}}.line() + "\n";
 }
 
+/// Loss of a field model before and after each of these is done to W of its fused encoding.
+void compress_command(const CompressOptions& options) {
+  const std::vector<Variant> variants = variants_of(options);
+  const auto [checkpoint, config, task] = load_task(options);
+  const Projection projection = projection_of(*task, options.run);
+  const std::size_t batch = config.count("train.batch");
+  std::vector<CompressedLoss> outcomes;
+  for (const Variant& variant : variants)
+    outcomes.push_back(loss_with(*task, projection, variant, batch));
+  fmt::print("{}", options.json ? compression_json(outcomes, checkpoint.state().step)
+                                : compression_text(outcomes));
+}
+
 }  // namespace
 
-int compress_command(const std::string& run, const CompressionOptions& options) {
-  const std::vector<Variant> variants = variants_of(options);
-  PosixStorage storage;
-  const auto [checkpoint, config] = load_run(storage, run, options.sets);
-  const auto task = make_task(config);
-  load_model(checkpoint, task->model(), options.averaged);
-  const Projection projection = projection_of(*task, run);
-  const std::size_t batch = config.count("train.batch");
-  std::vector<Outcome> outcomes;
-  for (const Variant& variant : variants)
-    outcomes.push_back(measure(*task, projection, variant, batch));
-  fmt::print("{}", options.json ? json_of(outcomes, checkpoint.state().step) : text_of(outcomes));
-  return exit_done;
+void add_compress(const Command& program) {
+  const auto [command, options] = program.command(
+      "compress", "loss of a field with its encoding pruned, in few bits, of low rank",
+      compress_command);
+  add_run(command, options.run);
+  command.option("--prune", &options.prune, "fraction that is set to zero").between(0.0, 1.0);
+  command.option("--bits", &options.bits, "bits of an entry, with a unit for each row")
+      .between(2, 16);
+  command.option("--rank", &options.rank, "rank of two factors").positive();
+  command.flag("--json", &options.json, "print JSON");
+  add_model_changes(command, options);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -5,21 +5,33 @@
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/idx.hpp>
 #include <bochner/data/formats/read_array.hpp>
+#include <bochner/data/formats/stored_array.hpp>
 #include <bochner/data/formats/summary.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/train/charts/format.hpp>
-#include <bochner/train/commands/commands.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
+#include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <cmath>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 using Table = std::vector<std::vector<std::string>>;
 
 constexpr std::size_t most_peeked_columns = 12;
+
+struct DataOptions {
+  std::vector<std::string> files;
+  std::string delimiter = ",", header = "auto", columns, time, time_format, missing, array;
+  std::size_t rows = 5;
+  bool json = false;
+};
+
+struct ConvertOptions : DataOptions {
+  std::string output, type;
+  bool compressed = false;
+};
 
 ReadOptions read_options(const DataOptions& options) {
   if (options.delimiter.size() != 1 && options.delimiter != "tab")
@@ -161,9 +173,7 @@ ElementType type_for(const std::string& name, ByteSpan input) {
   return kind == "cifar" ? element_type("uint8") : ElementType();
 }
 
-}  // namespace
-
-int data_info_command(const DataOptions& options) {
+void data_info_command(const DataOptions& options) {
   const ReadOptions reading = read_options(options);
   for (const std::string& file : options.files) {
     const Input input = open_input(file);
@@ -171,27 +181,72 @@ int data_info_command(const DataOptions& options) {
     print_info(input, options.array, parse_array(input.bytes(), input.name(), reading),
                options.json);
   }
-  return exit_done;
 }
 
-int data_peek_command(const DataOptions& options) {
+void data_peek_command(const DataOptions& options) {
   const ReadOptions reading = read_options(options);
   for (const std::string& file : options.files) {
     const NamedArray rows = first_rows(read_array(file, reading), options.rows);
     options.json ? print_rows_json(rows) : print_rows(rows);
   }
-  return exit_done;
 }
 
-int data_convert_command(const DataOptions& options) {
-  const Input input = open_input(options.files.at(0));
+void data_convert_command(const ConvertOptions& options) {
+  const Input input = open_input(options.files[0]);
   const NamedArray array = parse_array(input.bytes(), input.name(), read_options(options));
   const ElementType type = type_for(options.type, input.bytes());
   ArrayFormat format{.npz = {type, options.compressed}};
   if (!options.array.empty()) format.array = options.array;
   write_array(options.output, array, format);
   if (options.output != "-") fmt::print("{}   {}\n", options.output, shape_text(shape_of(array)));
-  return exit_done;
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+/// How files are read. Only a conversion must decide what becomes of missing values.
+void add_reading(const Command& command, DataOptions& options, const std::string& missing) {
+  options.missing = missing;
+  command.option("--columns", &options.columns, "csv: only these, by name or number", "LIST");
+  command.option("--delimiter", &options.delimiter, "csv: between fields; tab for a tab", "C");
+  command.option("--header", &options.header,
+                 "csv: does the first row name the columns? auto, yes, no", "MODE");
+  command.option("--time", &options.time,
+                 "csv: the column of time stamps, if they look like numbers", "COLUMN");
+  command.option("--time-format", &options.time_format,
+                 "csv: of time stamps, such as %d.%m.%Y %H:%M (default: ISO 8601)", "FORMAT");
+  command.option("--missing", &options.missing,
+                 "csv: missing values: refuse, nan, forward or mean (default: " + missing + ")",
+                 "POLICY");
+  command.option("--array", &options.array, "npz: which array", "NAME");
+}
+
+void add_files(const Command& command, DataOptions& options) {
+  command.option("files", &options.files, readable_formats, "FILE").required();
+  command.flag("--json", &options.json, "print JSON lines");
+}
+
+void add_convert(const Command& group) {
+  const auto [command, options] =
+      group.command("convert", "write a file in another format", data_convert_command);
+  add_reading(command, options, "refuse");
+  command.option("files", &options.files, readable_formats, "FILE").required().single();
+  command.option("--output,-o", &options.output, writable_names, "FILE").required();
+  command.option("--type", &options.type,
+                 "of the elements in .npy and .npz: " + element_type_names(), "TYPE");
+  command.flag("--compressed", &options.compressed, "npz: deflate the arrays");
+}
+
+}  // namespace
+
+void add_data(const Command& program) {
+  const Command group = program.group("data", "look at files of numbers and convert them", false);
+  const auto [info, info_options] =
+      group.command("info", "kind, shape and columns", data_info_command);
+  add_reading(info, info_options, "nan");
+  add_files(info, info_options);
+  const auto [peek, peek_options] = group.command("peek", "the first rows", data_peek_command);
+  add_reading(peek, peek_options, "nan");
+  peek.option("--rows", &peek_options.rows, "how many", "N").shows_default();
+  add_files(peek, peek_options);
+  add_convert(group);
+}
+
+}  // namespace bochner

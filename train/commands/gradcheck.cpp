@@ -1,21 +1,37 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <bochner/autodiff/gradcheck.hpp>
 #include <bochner/layers/initialize.hpp>
 #include <bochner/layers/models/language_model.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
-#include <bochner/train/commands/gradcheck.hpp>
+#include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/storage/json.hpp>
+#include <filesystem>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Differences in float are coarse.
-constexpr double float_tolerance = 5e-2;
+constexpr bool is_double = sizeof(real) == sizeof(double);
+constexpr double tolerance = is_double ? 1e-6 : 5e-2;  // differences in float are coarse
 
-struct Case {
+struct GradcheckOptions {
+  std::string mixer, features, density;  ///< "" for all
+  bool json = false;
+  const CommandLine* line = nullptr;
+};
+
+/// Differences need double precision: the same program in double stands beside this one under the
+/// name with 64. Returns where it does not.
+void become_double_program(const CommandLine& line) {
+  const std::string sibling = std::filesystem::read_symlink("/proc/self/exe").string() + "64";
+  if (access(sibling.c_str(), X_OK) == 0) execv(sibling.c_str(), line.words().data());
+  fmt::print(stderr,
+             "in float, with a wide tolerance: no program with this one's name and 64 stands "
+             "beside it\n");
+}
+
+struct GradientCase {
   std::string mixer, features, density, time_kernel, positions;
   std::string name() const {
     const std::string kernel =
@@ -24,19 +40,19 @@ struct Case {
   }
 };
 
-std::vector<std::string> wanted(const std::string& name, const std::vector<std::string>& all,
-                                const char* what) {
+std::vector<std::string> wanted_kinds(const std::string& name, const std::vector<std::string>& all,
+                                      const char* what) {
   if (name.empty()) return all;
   if (std::find(all.begin(), all.end(), name) != all.end()) return {name};
   throw std::invalid_argument(fmt::format("gradcheck: no {} is called \"{}\"", what, name));
 }
 
-std::vector<Case> cases_of(const std::string& mixer, const std::string& features,
-                           const std::string& density) {
-  std::vector<Case> cases;
+std::vector<GradientCase> cases_of(const std::string& mixer, const std::string& features,
+                                   const std::string& density) {
+  std::vector<GradientCase> cases;
   const bool only_linear = !features.empty() || !density.empty();
   for (const std::string& one :
-       wanted(mixer.empty() && only_linear ? "linear" : mixer, mixers().names(), "mixer")) {
+       wanted_kinds(mixer.empty() && only_linear ? "linear" : mixer, mixers().names(), "mixer")) {
     for (const auto& [time_kernel, positions] :
          {std::pair{"none", "learned"}, std::pair{"decay", "rotary"}, std::pair{"rotation", "none"},
           std::pair{"gate", "none"}}) {
@@ -45,8 +61,8 @@ std::vector<Case> cases_of(const std::string& mixer, const std::string& features
         cases.push_back({one, "", "", time_kernel, positions});
         continue;
       }
-      for (const std::string& map : wanted(features, feature_maps().names(), "feature map")) {
-        for (const std::string& spectrum : wanted(density, densities().names(), "density")) {
+      for (const std::string& map : wanted_kinds(features, feature_maps().names(), "feature map")) {
+        for (const std::string& spectrum : wanted_kinds(density, densities().names(), "density")) {
           cases.push_back({one, map, spectrum, time_kernel, positions});
         }
       }
@@ -55,7 +71,7 @@ std::vector<Case> cases_of(const std::string& mixer, const std::string& features
   return cases;
 }
 
-LanguageModelSpec small_model(const Case& which) {
+LanguageModelSpec small_model(const GradientCase& which) {
   LanguageModelSpec spec;
   spec.vocabulary = 7;
   spec.length = 9;
@@ -86,7 +102,7 @@ void enlarge_embeddings(LanguageModel& model) {
 }
 
 /// The loss of a small language model on two short sequences, through all its parameters.
-GradientReport check(const Case& which, double tolerance) {
+GradientReport check_case(const GradientCase& which) {
   LanguageModel model(small_model(which));
   initialize(model, 1);
   enlarge_embeddings(model);
@@ -96,26 +112,15 @@ GradientReport check(const Case& which, double tolerance) {
     tokens.values.push_back(std::int32_t(random.integer(2 * i, 7)));
     targets.values.push_back(std::int32_t(random.integer(2 * i + 1, 7)));
   }
-  GradientOptions options;
-  options.tolerance = tolerance;
   return check_gradient([&](Tape& tape) { return model.loss(tape, tokens, targets); },
-                        parameters_of(model), options);
+                        parameters_of(model), {.tolerance = tolerance});
 }
 
-}  // namespace
-
-void add_options(CLI::App& command, GradcheckOptions& options) {
-  command.add_option("--mixer", options.mixer, "only this mixer");
-  command.add_option("--features", options.features, "only this feature map");
-  command.add_option("--density", options.density, "only this density");
-  command.add_flag("--json", options.json, "print JSON lines");
-}
-
-int check_gradients(const GradcheckOptions& options) {
-  const double tolerance = sizeof(real) == sizeof(double) ? 1e-6 : float_tolerance;
+int gradcheck_command(const GradcheckOptions& options) {
+  if (!is_double) become_double_program(*options.line);
   bool passed = true;
-  for (const Case& which : cases_of(options.mixer, options.features, options.density)) {
-    const GradientReport report = check(which, tolerance);
+  for (const GradientCase& which : cases_of(options.mixer, options.features, options.density)) {
+    const GradientReport report = check_case(which);
     passed = passed && report.passed;
     if (options.json) {
       const Json line = {{"case", which.name()},
@@ -130,6 +135,18 @@ int check_gradients(const GradcheckOptions& options) {
     }
   }
   return passed ? exit_done : exit_failed;
+}
+
+}  // namespace
+
+void add_gradcheck(const Command& program) {
+  const auto [command, options] = program.command(
+      "gradcheck", "gradients of small models against differences", gradcheck_command);
+  options.line = &command.line();
+  command.option("--mixer", &options.mixer, "only this mixer");
+  command.option("--features", &options.features, "only this feature map");
+  command.option("--density", &options.density, "only this density");
+  command.flag("--json", &options.json, "print JSON lines");
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
-#include <bochner/train/commands/commands.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
+#include <bochner/train/commands/kernel_options.hpp>
 #include <bochner/train/laboratory/cluster_experiment.hpp>
 #include <bochner/train/storage/json.hpp>
 
@@ -21,6 +20,9 @@ Json json_of(const ClusterResult& result) {
 
 }  // namespace
 
+namespace {
+
+/// The cluster experiment of hybrid random features beside its published figures.
 int kernel_clusters_command(const KernelOptions& options) {
   ClusterOptions experiment;
   if (!options.draws.empty()) experiment.draws = options.draws;
@@ -48,6 +50,16 @@ int kernel_clusters_command(const KernelOptions& options) {
   if (!options.json)
     fmt::print("{} of {} ranges inside the published one or below it\n", holding, results.size());
   return holding == results.size() ? exit_done : exit_failed;
+}
+
+}  // namespace
+
+/// What is said to `kernel` holds here too.
+void add_kernel_clusters(const Command& kernel, KernelOptions& study) {
+  const Command command = kernel.command("clusters", "hybrid features on clusters, as published",
+                                         [&study] { return kernel_clusters_command(study); });
+  command.option("--draws", &study.draws, "base draws (default: sobol_owen)");
+  command.flag("--json", &study.json, "print JSON lines");
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

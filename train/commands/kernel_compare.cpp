@@ -2,7 +2,6 @@
 
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/charts/chart.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/kernel_options.hpp>
 #include <bochner/train/laboratory/estimator_study.hpp>
 #include <bochner/train/laboratory/feature_matrix.hpp>
@@ -14,6 +13,13 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::size_t rows = 128;  // of queries and of keys, to fit on and to test on
+
+struct KernelCompareOptions : KernelOptions {
+  std::string maps;
+  std::uint64_t steps = 600;
+  double learning_rate = 0.02;
+  bool with_density = false;
+};
 
 /// Two halves of a sample that have no row in common; every seed has others.
 struct Halves {
@@ -46,14 +52,14 @@ Outcome outcome_of(const KernelCompareOptions& options, FeatureSpec spec, std::s
                    std::size_t m, const std::string& name) {
   Outcome outcome{name, 0, {}, {}, {}};
   spec.kind = name;
-  for (std::uint64_t seed = 1; seed <= options.kernel.seeds; ++seed) {
-    const Halves halves = halves_of(options.kernel, d, seed);
+  for (std::uint64_t seed = 1; seed <= options.seeds; ++seed) {
+    const Halves halves = halves_of(options, d, seed);
     const auto map = study_map(spec, d, m, seed);
     calibrate(*map, halves.train);
     const MapFit fit = fit_map(*map, halves.train, halves.held_out,
                                {.steps = options.steps,
                                 .learning_rate = options.learning_rate,
-                                .density = options.density});
+                                .density = options.with_density});
     outcome.parameters = fit.parameters;
     outcome.before.push_back(fit.before);
     outcome.after.push_back(fit.after);
@@ -62,7 +68,7 @@ Outcome outcome_of(const KernelCompareOptions& options, FeatureSpec spec, std::s
   return outcome;
 }
 
-void print(const Outcome& outcome, std::size_t m, bool json) {
+void print_outcome(const Outcome& outcome, std::size_t m, bool json) {
   const Interval before = confidence_interval(outcome.before),
                  after = confidence_interval(outcome.after),
                  gain = confidence_interval(outcome.gain);
@@ -98,33 +104,44 @@ BarChart chart_of(const std::vector<Outcome>& outcomes) {
   return chart;
 }
 
-}  // namespace
-
-int kernel_compare_command(const KernelCompareOptions& options) {
-  const auto [spec, d] = kernel_setting(options.kernel);
+/// Held-out kernel error of feature maps before and after they are fitted.
+void kernel_compare_command(const KernelCompareOptions& options) {
+  const auto [spec, d] = kernel_setting(options);
   const FeatureSpec standard = with_standard_frequencies(spec);
-  const std::size_t m = parse_counts("--m", options.kernel.m).back();
+  const std::size_t m = parse_counts("--m", options.m).back();
   const std::vector<std::string> known = feature_maps().names();
   const std::vector<std::string> names = options.maps.empty() ? known : split_list(options.maps);
   for (const std::string& name : names)
     if (std::find(known.begin(), known.end(), name) == known.end())
       throw std::invalid_argument(fmt::format("--maps {}: must be {}", name, alternatives(known)));
-  if (!options.kernel.json)
+  if (!options.json)
     fmt::print(
         "held-out kernel error, d {}, m {}, {} seeds, {} steps: mean and 95 % interval\n"
         "{:<22} {:>10}   {:^17} {:^17} {:>8}\n",
-        d, m, options.kernel.seeds, options.steps, "features", "parameters", "fixed", "learned",
-        "gain");
+        d, m, options.seeds, options.steps, "features", "parameters", "fixed", "learned", "gain");
   std::vector<Outcome> outcomes;
   for (const std::string& name : names) {
     outcomes.push_back(outcome_of(options, standard, d, m, name));
-    print(outcomes.back(), m, options.kernel.json);
+    print_outcome(outcomes.back(), m, options.json);
   }
-  if (options.kernel.report.empty()) return exit_done;
   Page page("Learned against fixed feature maps", fmt::format("d {}, m {}", d, m));
   page.charts({draw(chart_of(outcomes))});
-  write_page(options.kernel.report, page);
-  return exit_done;
+  write_page(options.report, page);
+}
+
+}  // namespace
+
+void add_kernel_compare(const Command& kernel) {
+  const auto [command, options] =
+      kernel.command("compare", "learned against fixed feature maps", kernel_compare_command);
+  options.m = "64";
+  options.seeds = 20;
+  add_kernel_options(command, options);
+  command.option("--maps", &options.maps, "feature maps (default: all)", "LIST");
+  add_samples(command, options);
+  command.number("--steps", &options.steps, "steps of the optimizer");
+  command.number("--lr", &options.learning_rate, "its largest learning rate");
+  command.flag("--with-density", &options.with_density, "fit the frequencies too");
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -3,7 +3,6 @@
 #include <bochner/layers/initialize.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/markup.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/kernel_options.hpp>
 #include <bochner/train/laboratory/density_fit.hpp>
 #include <bochner/train/laboratory/estimator_study.hpp>
@@ -15,6 +14,12 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::size_t points = 512, many_draws = 1 << 14;
+
+struct KernelFitOptions : KernelOptions {
+  std::string target = "matern52";
+  double reach = 4, learning_rate = 0.03;
+  std::uint64_t steps = 1500;
+};
 
 bool is_file(const std::string& target) {
   return target.ends_with(".csv") || target.ends_with(".npy") || std::filesystem::exists(target);
@@ -40,7 +45,7 @@ SplitPoints points_of(const KernelFitOptions& options, std::size_t d) {
 
 void print_fit(const KernelFitOptions& options, const DensitySpec& spec, std::uint64_t seed,
                const DensityFit& fit) {
-  if (options.kernel.json) {
+  if (options.json) {
     Json json = {
         {"target", options.target}, {"density", spec.kind},  {"seed", seed},
         {"before", fit.before},     {"draws", fit.of_draws}, {"fresh_draws", fit.of_density}};
@@ -86,10 +91,9 @@ std::vector<std::string> fit_charts(SpectralDensity& density, const KernelPoints
   return {draw(kernel), draw(losses)};
 }
 
-}  // namespace
-
-int kernel_fit_command(const KernelFitOptions& options) {
-  KernelOptions setting = options.kernel;
+/// A density fitted to a kernel.
+void kernel_fit_command(const KernelFitOptions& options) {
+  KernelOptions setting = options;
   if (setting.d == 0) setting.d = 1;
   const auto [spec, d] = kernel_setting(setting, 1);
   const std::size_t m = parse_counts("--m", setting.m).back();
@@ -114,8 +118,25 @@ int kernel_fit_command(const KernelFitOptions& options) {
     page.section(fmt::format("Seed {}: relative error {}", seed, short_number(fit.of_density)));
     page.charts(fit_charts(*many, parts.held_out, fit, options.target));
   }
-  if (!setting.report.empty()) write_page(setting.report, page);
-  return exit_done;
+  write_page(setting.report, page);
+}
+
+}  // namespace
+
+void add_kernel_fit(const Command& kernel) {
+  const auto [command, options] =
+      kernel.command("fit", "fit a density to a kernel by gradient descent", kernel_fit_command);
+  options.m = "512";
+  options.seeds = 3;
+  add_kernel_options(command, options);
+  command
+      .option("--target", &options.target,
+              "gaussian, laplace, cauchy, matern32, matern52, periodic_mixture, or a .csv or "
+              ".npy file of rows delta, k")
+      .shows_default();
+  command.number("--reach", &options.reach, "largest |delta|");
+  command.number("--steps", &options.steps, "steps of the optimizer");
+  command.number("--lr", &options.learning_rate, "its largest learning rate");
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -3,10 +3,24 @@
 
 #include <bochner/layers/features/feature_map.hpp>
 #include <bochner/train/charts/page.hpp>
-#include <bochner/train/commands/commands.hpp>
+#include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/config/config.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
+
+/// Options of the commands that study kernels without training a model.
+struct KernelOptions {
+  std::string config, features, density, draws;  ///< "" for the defaults
+  std::vector<std::string> sets;
+  std::uint64_t d = 0, seeds = 16;
+  std::string m = "16,64,256,1024";
+  double error = 0.1, scale = 1;
+  std::string queries, keys, data, report;
+  bool json = false;
+};
+void add_kernel_options(const Command& command, KernelOptions& options);
+/// Where queries and keys come from.
+void add_samples(const Command& command, KernelOptions& options);
 
 struct KernelSetting {
   FeatureSpec spec;
@@ -18,6 +32,7 @@ Config kernel_config(const KernelOptions& options);
 KernelSetting kernel_setting(const KernelOptions& options, std::uint64_t least_seeds = 2);
 /// "16,64,256"; `option` stands in errors.
 std::vector<std::size_t> parse_counts(const std::string& option, const std::string& text);
+/// Nowhere where there is no file.
 void write_page(const std::string& file, const Page& page);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,20 +1,51 @@
 #include <fmt/format.h>
 
 #include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/run/model_weights.hpp>
+#include <bochner/train/run/run_reference.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
+#include <bochner/train/tasks/task.hpp>
 #include <cstdio>
+#include <filesystem>
 
 namespace bochner::inline BOCHNER_PRECISION {
+namespace {
 
-LoadedRun load_run(FileStorage& storage, const std::string& reference,
-                   const std::vector<std::string>& sets) {
+/// Skipped checkpoints are named on stderr.
+CheckpointReader open_noted(FileStorage& storage, const std::string& reference) {
   std::vector<std::string> skipped;
   CheckpointReader checkpoint = open_checkpoint(storage, parse_run_reference(reference), skipped);
   for (const std::string& note : skipped) fmt::print(stderr, "skipped {}\n", note);
+  return checkpoint;
+}
+
+}  // namespace
+
+LoadedRun load_run(const std::string& reference, const std::vector<std::string>& sets) {
+  PosixStorage storage;
+  CheckpointReader checkpoint = open_noted(storage, reference);
   Config config =
       parse_config(checkpoint.config(), checkpoint.path().string(), registered_parameters());
   for (const std::string& set : sets) apply_set(config, set);
   validate(config);
   return {std::move(checkpoint), std::move(config)};
+}
+
+LoadedTask load_task(const ModelOptions& options) {
+  auto [checkpoint, config] = load_run(options.run, options.sets);
+  auto task = make_task(config);
+  load_model(checkpoint, task->model(), !options.live_weights);
+  return {std::move(checkpoint), std::move(config), std::move(task)};
+}
+
+CheckpointReader open_run_or_file(const std::string& text) {
+  PosixStorage storage;
+  // A link that the user names is followed; inside of a run there are none.
+  if (std::filesystem::is_regular_file(text))
+    return CheckpointReader(storage, std::filesystem::is_symlink(text)
+                                         ? Path(std::filesystem::canonical(text))
+                                         : Path(text));
+  return open_noted(storage, text);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

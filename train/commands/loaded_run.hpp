@@ -1,18 +1,40 @@
 #pragma once
-#include <bochner/train/run/model_weights.hpp>
-#include <bochner/train/run/run_reference.hpp>
-#include <bochner/train/tasks/registered_parameters.hpp>
-#include <bochner/train/tasks/task.hpp>
+/// Runs that a command reads. Checkpoints that had to be skipped are named on stderr.
+
+#include <bochner/train/commands/common_options.hpp>
+#include <bochner/train/config/config.hpp>
+#include <bochner/train/run/checkpoint_file.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
+
+class Task;
 
 struct LoadedRun {
   CheckpointReader checkpoint;
   Config config;
 };
 /// The checkpoint that "RUN", "RUN@best" or "RUN@1000" means, and its config with the changes of
-/// --set, checked; skipped checkpoints are named on stderr.
-LoadedRun load_run(FileStorage& storage, const std::string& reference,
-                   const std::vector<std::string>& sets = {});
+/// --set, checked.
+LoadedRun load_run(const std::string& reference, const std::vector<std::string>& sets = {});
+/// The checkpoint that is meant, or the one in this file.
+CheckpointReader open_run_or_file(const std::string& text);
+
+/// Options of a command that asks the model of a run.
+struct ModelOptions {
+  std::string run;
+  std::vector<std::string> sets;
+  bool live_weights = false;  ///< those of the step, not the averaged ones
+};
+inline void add_model_changes(const Command& command, ModelOptions& options) {
+  add_sets(command, options.sets);
+  add_weights(command, options.live_weights);
+}
+
+struct LoadedTask {
+  CheckpointReader checkpoint;
+  Config config;
+  std::unique_ptr<Task> task;
+};
+LoadedTask load_task(const ModelOptions& options);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <bochner/train/commands/commands.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/laboratory/learned_pages.hpp>
 #include <bochner/train/run/run_report.hpp>
@@ -32,18 +30,16 @@ std::string contents_of(const MetricsLog& log, const Specimen& now) {
   return now.samples.empty() ? text : text + ", attention";
 }
 
-}  // namespace
-
-int plot_command(const std::string& reference, const std::vector<std::string>& sets,
-                 bool averaged) {
+/// Writes RUN/report.html, one page with everything in it.
+void plot_command(const ModelOptions& options) {
+  const auto [checkpoint, config] = load_run(options.run, options.sets);
+  const Path directory = parse_run_reference(options.run).directory;
   PosixStorage storage;
-  const auto [checkpoint, config] = load_run(storage, reference, sets);
-  const Path directory = parse_run_reference(reference).directory;
   const Path metrics = directory / "metrics.jsonl";
   const MetricsLog log =
       read_metrics(storage.exists(metrics) ? read_file(storage, metrics) : "", metrics.string());
   Specimen start(config), now(config);
-  load_model(checkpoint, now.task->model(), averaged);
+  load_model(checkpoint, now.task->model(), !options.live_weights);
   start.examine();
   now.examine();
   const RunReport report{directory.string(),       now.task->describe_model(),
@@ -60,7 +56,15 @@ int plot_command(const std::string& reference, const std::vector<std::string>& s
   const Path file = directory / "report.html";
   commit_file(storage, file, page.html());
   fmt::print("{}   {}\n", file.string(), contents_of(log, now));
-  return exit_done;
+}
+
+}  // namespace
+
+void add_plot(const Command& program) {
+  const auto [command, options] =
+      program.command("plot", "pictures of a run: RUN/report.html", plot_command);
+  add_run(command, options.run);
+  add_model_changes(command, options);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

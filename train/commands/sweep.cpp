@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/train/commands/commands.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
+#include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/commands/sweep/processes.hpp>
 #include <bochner/train/commands/sweep/summary.hpp>
 #include <bochner/train/run/run_directory.hpp>
@@ -17,17 +16,25 @@ namespace {
 
 constexpr std::size_t most_jobs = 1024;
 
-Path directory_of(const std::string& file, const SweepOptions& options) {
-  return options.runs.empty() ? Path("runs") / (Path(file).stem().string() + "-sweep")
+struct SweepOptions {
+  std::string config, runs;
+  std::vector<std::string> sets, vary;
+  std::size_t jobs = 0;
+  bool json = false;
+  const CommandLine* line = nullptr;
+};
+
+Path directory_of(const SweepOptions& options) {
+  return options.runs.empty() ? Path("runs") / (Path(options.config).stem().string() + "-sweep")
                               : Path(options.runs);
 }
 
 /// The config of one run, checked.
-Config config_of(const std::string& file, const SweepOptions& options, const GridPoint& point) {
+Config config_of(const SweepOptions& options, const GridPoint& point) {
   std::vector<std::string> sets = options.sets;
   sets.insert(sets.end(), point.sets.begin(), point.sets.end());
   try {
-    return read_config(file, sets);
+    return read_config(options.config, sets);
   } catch (const ConfigError& error) {
     throw ConfigError(fmt::format("{}: {}", point.name, error.what()));
   }
@@ -44,8 +51,8 @@ void require_same(FileStorage& storage, const Path& run, const Config& wanted) {
                                 format_value(different[0].after)));
 }
 
-Job job_of(const std::string& file, const SweepOptions& options, const GridPoint& point,
-           const Path& run, bool goes_on, std::size_t threads) {
+Job job_of(const SweepOptions& options, const GridPoint& point, const Path& run, bool goes_on,
+           std::size_t threads) {
   Job job{{std::filesystem::read_symlink("/proc/self/exe").string()}, run.string() + ".log"};
   const auto say = [&](std::initializer_list<std::string> words) {
     job.words.insert(job.words.end(), words);
@@ -53,7 +60,7 @@ Job job_of(const std::string& file, const SweepOptions& options, const GridPoint
   if (goes_on) {
     say({"resume", run.string()});
   } else {
-    say({"train", file, "--run", run.string()});
+    say({"train", options.config, "--run", run.string()});
     for (const std::string& set : options.sets) say({"--set", set});
     for (const std::string& set : point.sets) say({"--set", set});
   }
@@ -68,16 +75,15 @@ struct PlannedRun {
 };
 
 /// All runs, checked before the first one starts.
-std::vector<PlannedRun> plan(FileStorage& storage, const std::string& file,
-                             const SweepOptions& options, const std::vector<Variation>& variations,
-                             std::size_t threads) {
+std::vector<PlannedRun> plan(FileStorage& storage, const SweepOptions& options,
+                             const std::vector<Variation>& variations, std::size_t threads) {
   std::vector<PlannedRun> runs;
   for (const GridPoint& point : grid(variations)) {
-    const Config config = config_of(file, options, point);
-    const Path path = directory_of(file, options) / point.name;
+    const Config config = config_of(options, point);
+    const Path path = directory_of(options) / point.name;
     const bool goes_on = storage.exists(path / "config.toml");
     if (goes_on) require_same(storage, path, config);
-    runs.push_back({point, path, job_of(file, options, point, path, goes_on, threads)});
+    runs.push_back({point, path, job_of(options, point, path, goes_on, threads)});
   }
   return runs;
 }
@@ -130,9 +136,8 @@ class SweepReport {
   std::size_t failed_ = 0;
 };
 
-}  // namespace
-
-int sweep_command(const std::string& file, const SweepOptions& options) {
+/// Trains each run in a process of its own; runs that exist already are gone on with.
+int sweep_command(const SweepOptions& options) {
   if (options.jobs > most_jobs)
     throw std::invalid_argument(
         fmt::format("--jobs {}: must be at most {}", options.jobs, most_jobs));
@@ -140,17 +145,35 @@ int sweep_command(const std::string& file, const SweepOptions& options) {
   for (const std::string& text : options.vary) variations.push_back(parse_variation(text));
   const std::size_t processors = std::max(1u, std::thread::hardware_concurrency());
   const std::size_t at_most = options.jobs > 0 ? options.jobs : processors;
-  const std::size_t threads =
-      options.threads > 0 ? options.threads : std::max<std::size_t>(1, processors / at_most);
+  const std::size_t asked = options.line->threads();
+  const std::size_t threads = asked > 0 ? asked : std::max<std::size_t>(1, processors / at_most);
   PosixStorage storage;
-  const std::vector<PlannedRun> runs = plan(storage, file, options, variations, threads);
-  make_directories(storage, directory_of(file, options));
+  const std::vector<PlannedRun> runs = plan(storage, options, variations, threads);
+  make_directories(storage, directory_of(options));
   std::vector<Job> jobs;
   for (const PlannedRun& run : runs) jobs.push_back(run.job);
   SweepReport report(storage, runs, options.json);
   const SignalGuard signals;
   run_jobs(jobs, at_most, signals, [&](std::size_t index, int code) { report.ended(index, code); });
   return report.finish(variations);
+}
+
+}  // namespace
+
+void add_sweep(const Command& program) {
+  const auto [command, options] =
+      program.command("sweep", "a run for every combination of values of some keys", sweep_command);
+  options.line = &command.line();
+  add_config_file(command, options.config);
+  command
+      .option("--vary", &options.vary, "values of a key, for instance train.seed=1,2,3",
+              "KEY=VALUE,VALUE")
+      .required();
+  add_sets(command, options.sets);
+  command.option("--runs", &options.runs,
+                 "directory of the runs (default: runs/NAME-sweep of the config)", "DIR");
+  command.number("--jobs", &options.jobs, "runs at the same time, 0 for one each processor");
+  command.flag("--json", &options.json, "print JSON lines");
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

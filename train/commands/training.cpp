@@ -2,8 +2,8 @@
 
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/train/charts/format.hpp>
-#include <bochner/train/commands/commands.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
+#include <bochner/train/commands/common_options.hpp>
+#include <bochner/train/commands/training.hpp>
 #include <bochner/train/run/loop.hpp>
 #include <bochner/train/run/profile.hpp>
 #include <bochner/train/run/version.hpp>
@@ -11,10 +11,6 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
-
-Path run_directory(const std::string& config, const TrainingOptions& options) {
-  return options.run.empty() ? Path("runs") / Path(config).stem() : Path(options.run);
-}
 
 void print_header(Session& session, Progress& progress) {
   progress.line(fmt::format("{} · {} · seed {}", version_line(),
@@ -72,9 +68,31 @@ StopReason train(Session& session, Progress& progress, SignalGuard& signals, Tap
   }
 }
 
-/// `origin` says where a run that does not begin at step 0 comes from.
+}  // namespace
+
+void add_training(const Command& command, TrainingOptions& options, bool in_new_run) {
+  options.line = &command.line();
+  const auto words = options.line->words();
+  options.program = shell_word(words[0]);
+  options.typed = options.program;
+  for (const char* word : words.subspan(1)) options.typed += ' ' + shell_word(word);
+  if (in_new_run)
+    command.option("--run", &options.run, "directory of the run (default: runs/NAME of the config)",
+                   "DIR");
+  add_sets(command, options.sets);
+  command.option("--progress", &options.progress,
+                 "bar, plain or none; auto: a bar on a terminal, else plain lines", "MODE");
+  command.flag("--profile", &options.profile,
+               "print at the end where the time went, by op; kept as profile.json");
+}
+
+Path run_directory(const std::string& config, const TrainingOptions& options) {
+  return options.run.empty() ? Path("runs") / Path(config).stem() : Path(options.run);
+}
+
 int drive(Session& session, ProgressMode mode, const TrainingOptions& options,
           const std::vector<std::string>& notes, const std::string& origin) {
+  options.line->needs_reader = false;
   SignalGuard signals;
   Progress progress(mode, session.total_steps(), session.tokens_per_step(), session.state().step);
   print_header(session, progress);
@@ -88,38 +106,6 @@ int drive(Session& session, ProgressMode mode, const TrainingOptions& options,
     session.run().write_profile(profile.json().lines());
   }
   return report(reason, session, signals, progress, options.program);
-}
-
-}  // namespace
-
-int train_command(const std::string& file, const TrainingOptions& options) {
-  const ProgressMode mode = progress_mode(options.progress);
-  const Config config = read_config(file, options.sets);
-  PosixStorage storage;
-  Session session = Session::start(storage, config, run_directory(file, options), options.command);
-  return drive(session, mode, options, {}, "");
-}
-
-int resume_command(const std::string& run, bool strict, const TrainingOptions& options) {
-  const ProgressMode mode = progress_mode(options.progress);
-  PosixStorage storage;
-  std::vector<std::string> notes;
-  Session session = Session::resume(storage, run, options.sets, strict, notes);
-  return drive(session, mode, options, notes,
-               fmt::format("resumed  step {}", session.state().step));
-}
-
-int fork_command(const std::string& parent, const std::string& file, const std::string& resets,
-                 const TrainingOptions& options) {
-  const ProgressMode mode = progress_mode(options.progress);
-  const Config config = read_config(file, options.sets);
-  PosixStorage storage;
-  std::vector<std::string> notes;
-  Session session =
-      Session::fork(storage, parse_run_reference(parent), config, run_directory(file, options),
-                    parse_resets(resets), options.command, notes);
-  return drive(session, mode, options, notes,
-               fmt::format("forked   {}, at step {}", parent, session.state().step));
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bochner/train/config/config_fail.hpp>
+#include <bochner/train/config/nearest.hpp>
 
 namespace bochner {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bochner/train/config/config.hpp>
+#include <bochner/train/config/nearest.hpp>
 #include <cmath>
 #include <fstream>
 #include <sstream>

@@ -1,42 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/train/config/nearest.hpp>
 #include <bochner/train/config/parameters.hpp>
-#include <numeric>
 #include <stdexcept>
 
 namespace bochner {
 namespace {
 
 std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
-
-/// Insertions, deletions, replacements and swaps of neighbours that turn a into b.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
-  std::iota(above.begin(), above.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        row[j] = std::min(row[j], before[j - 2] + 1);
-    }
-    before.swap(above);
-    above.swap(row);
-  }
-  return above[b.size()];
-}
-
-/// The first of the nearest names; "" of none.
-std::string fewest_edits(std::string_view word, const std::vector<std::string>& names) {
-  const auto closer = [&](const std::string& a, const std::string& b) {
-    return edit_distance(word, a) < edit_distance(word, b);
-  };
-  const auto found = std::min_element(names.begin(), names.end(), closer);
-  return found == names.end() ? "" : *found;
-}
-
-constexpr std::size_t longest_word = 100;  // the distance costs the product of the lengths
 
 std::string format_number(double number) {
   std::string text = fmt::format("{}", number);
@@ -161,20 +133,12 @@ std::string ParameterTable::suggestion(std::string_view unknown) const {
          section = section_of(section))
       names.emplace_back(section);
   }
-  if (unknown.size() > longest_word) return "";
   // The right last word in the wrong section says more than a near spelling of the whole.
   std::vector<std::string> same_last;
   for (const std::string& name : names)
     if (last_part(name) == last_part(unknown)) same_last.push_back(name);
   if (!same_last.empty() && last_part(unknown) != "kind") return fewest_edits(unknown, same_last);
   return nearest(unknown, names);
-}
-
-std::string nearest(std::string_view word, const std::vector<std::string>& names) {
-  if (word.size() > longest_word) return "";
-  const std::string best = fewest_edits(word, names);
-  const std::size_t most = std::max<std::size_t>(1, last_part(word).size() / 2);
-  return edit_distance(word, best) <= most ? best : "";
 }
 
 std::string_view section_of(std::string_view name) {

@@ -89,8 +89,6 @@ bool is_within(std::string_view name, std::string_view section);
 std::string in_quotes(std::string_view text);
 /// The value as TOML.
 std::string format_value(const ConfigValue& value);
-/// The name of `names` with the fewest edits from `word`; "" when none is near.
-std::string nearest(std::string_view word, const std::vector<std::string>& names);
 /// "\"softmax\" or \"linear\"".
 std::string alternatives(const std::vector<std::string>& names);
 

@@ -228,11 +228,10 @@ void CheckpointReader::load_into(const std::string& name, Tensor& tensor) const 
 
 void CheckpointReader::read_data(const StoredTensor& stored, real* data) const {
   if (stored.dtype != dtype_of_real) {
-    throw DataError(path_.string() + ": tensor " + stored.name + " is " +
-                    dtype_name(static_cast<std::uint16_t>(stored.dtype)) +
-                    ", this program computes in " +
-                    dtype_name(static_cast<std::uint16_t>(dtype_of_real)) + "; use " +
-                    (stored.dtype == Dtype::f64 ? "bochner64" : "bochner"));
+    throw DataError(
+        path_.string() + ": tensor " + stored.name + " is " +
+        dtype_name(static_cast<std::uint16_t>(stored.dtype)) + ", this program computes in " +
+        dtype_name(static_cast<std::uint16_t>(dtype_of_real)) + "; train it anew in this one");
   }
   file_->read_at(stored.offset, data, stored.bytes);
 }

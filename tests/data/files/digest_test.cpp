@@ -5,7 +5,7 @@
 #include <vector>
 
 namespace bochner {
-namespace {
+namespace digest_test {
 
 /// Values of XXH64 as its specification and its Python package give them.
 TEST(Digest, IsXxhash64) {
@@ -28,5 +28,5 @@ TEST(Digest, OfElementsIsThatOfTheirBytesAfterASeed) {
   EXPECT_NE(digest_of_elements(numbers, 7), digest_of_elements(numbers));
 }
 
-}  // namespace
+}  // namespace digest_test
 }  // namespace bochner

@@ -9,7 +9,7 @@
 #include "data/unprivileged.hpp"
 
 namespace bochner {
-namespace {
+namespace glob_test {
 
 namespace fs = std::filesystem;
 using testing::AllOf;
@@ -148,5 +148,5 @@ TEST_F(Glob, LockedFolderIsAnErrorNotAGap) {
   fs::permissions(folder.path() / "other", fs::perms(0755));
 }
 
-}  // namespace
+}  // namespace glob_test
 }  // namespace bochner

@@ -8,7 +8,7 @@
 #include "data/temporary_folder.hpp"
 
 namespace bochner {
-namespace {
+namespace gzip_test {
 
 using testing::HasSubstr;
 
@@ -69,5 +69,5 @@ TEST(Deflate, GoesThereAndBack) {
     EXPECT_NE(message_of<DataError>([&] { inflate_exactly(packed, "a", wrong); }), "");
 }
 
-}  // namespace
+}  // namespace gzip_test
 }  // namespace bochner

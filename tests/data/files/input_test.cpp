@@ -10,7 +10,7 @@
 #include "data/temporary_folder.hpp"
 
 namespace bochner {
-namespace {
+namespace input_test {
 
 using testing::HasSubstr;
 
@@ -60,5 +60,5 @@ TEST(Input, HasALimit) {
               HasSubstr("standard input: holds more than 50 bytes"));
 }
 
-}  // namespace
+}  // namespace input_test
 }  // namespace bochner

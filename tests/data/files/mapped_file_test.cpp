@@ -9,7 +9,7 @@
 #include "data/unprivileged.hpp"
 
 namespace bochner {
-namespace {
+namespace mapped_file_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -67,5 +67,5 @@ TEST(MappedFile, RefusesFoldersAndPipes) {
   EXPECT_THAT(message_of<DataError>([&] { MappedFile{pipe}; }), HasSubstr("not a regular file"));
 }
 
-}  // namespace
+}  // namespace mapped_file_test
 }  // namespace bochner

@@ -4,7 +4,7 @@
 #include <bochner/data/files/text.hpp>
 
 namespace bochner {
-namespace {
+namespace text_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -16,5 +16,5 @@ TEST(SplitList, KeepsEmptyParts) {
   EXPECT_THAT(split_list(",a,,"), ElementsAre("", "a", "", ""));
 }
 
-}  // namespace
+}  // namespace text_test
 }  // namespace bochner

@@ -11,7 +11,7 @@
 #include "data/temporary_folder.hpp"
 
 namespace bochner {
-namespace {
+namespace csv_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -197,5 +197,5 @@ TEST(Csv, ReadsFiles) {
   EXPECT_THAT(message, HasSubstr("bad.csv:3:1: "));
 }
 
-}  // namespace
+}  // namespace csv_test
 }  // namespace bochner

@@ -10,7 +10,7 @@
 #include "data/temporary_folder.hpp"
 
 namespace bochner {
-namespace {
+namespace images_test {
 
 using testing::ElementsAre;
 using namespace std::string_literals;
@@ -106,5 +106,5 @@ TEST_F(ImageFiles, RefusesSetsThatDoNotFit) {
   EXPECT_THAT(problem_of({file("bomb.gz", bomb)}), HasSubstr("inflates to more than 10 bytes"));
 }
 
-}  // namespace
+}  // namespace images_test
 }  // namespace bochner

@@ -12,7 +12,7 @@
 #include "data/temporary_folder.hpp"
 
 namespace bochner {
-namespace {
+namespace npy_test {
 
 using testing::HasSubstr;
 
@@ -209,5 +209,5 @@ TEST(StoredArray, RefusesToWriteWhatATypeCannotHold) {
   EXPECT_THROW(element_type("float16"), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace npy_test
 }  // namespace bochner

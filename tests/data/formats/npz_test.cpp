@@ -10,7 +10,7 @@
 #include "data/temporary_folder.hpp"
 
 namespace bochner {
-namespace {
+namespace npz_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -150,5 +150,5 @@ TEST(Npz, ChecksEveryByteOfAnArray) {
   }
 }
 
-}  // namespace
+}  // namespace npz_test
 }  // namespace bochner

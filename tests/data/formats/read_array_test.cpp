@@ -11,7 +11,7 @@
 #include "data/temporary_folder.hpp"
 
 namespace bochner {
-namespace {
+namespace read_array_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -67,5 +67,5 @@ TEST(ReadArray, AHeaderLimitsWhatItsFileInflatesTo) {
               HasSubstr("inflates to more than 152 bytes"));
 }
 
-}  // namespace
+}  // namespace read_array_test
 }  // namespace bochner

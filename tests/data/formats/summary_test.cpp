@@ -6,7 +6,7 @@
 #include <cmath>
 
 namespace bochner {
-namespace {
+namespace summary_test {
 
 NamedArray table(const std::string& text) { return parse_csv(text, "a", {.missing = "nan"}); }
 
@@ -45,5 +45,5 @@ TEST(Summary, OfOtherShapesIsOne) {
   EXPECT_EQ(summarize({xt::xarray<double>(xt::zeros<double>({2, 65})), {}}).columns.size(), 1u);
 }
 
-}  // namespace
+}  // namespace summary_test
 }  // namespace bochner

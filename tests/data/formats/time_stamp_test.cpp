@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 namespace bochner {
-namespace {
+namespace time_stamp_test {
 
 /// "2016-07-01"
 std::string day_text(int year, int month, int day) {
@@ -110,5 +110,5 @@ TEST(TimeStamp, WritesWhatItReads) {
     }
 }
 
-}  // namespace
+}  // namespace time_stamp_test
 }  // namespace bochner

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 namespace bochner {
-namespace {
+namespace format_test {
 
 /// What a shell makes of one word.
 std::string read_by_shell(const std::string& word) {
@@ -28,5 +28,5 @@ TEST(ShellWord, IsReadBackByAShell) {
     EXPECT_EQ(read_by_shell(shell_word(text)), text);
 }
 
-}  // namespace
+}  // namespace format_test
 }  // namespace bochner

@@ -11,7 +11,7 @@
 #include "train/well_formed.hpp"
 
 namespace bochner {
-namespace {
+namespace report_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -157,5 +157,5 @@ TEST(Page, IsWellFormedAndNeedsNothingElse) {
     EXPECT_THAT(html, Not(HasSubstr(outside)));
 }
 
-}  // namespace
+}  // namespace report_test
 }  // namespace bochner

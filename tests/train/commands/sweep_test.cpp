@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+namespace sweep_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -113,5 +113,5 @@ TEST(RunJobs, SaysWhatCannotBeStarted) {
                IoError);
 }
 
-}  // namespace
+}  // namespace sweep_test
 }  // namespace bochner::inline BOCHNER_PRECISION

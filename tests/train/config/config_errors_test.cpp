@@ -1,7 +1,7 @@
 #include <bochner/train/config/config.hpp>
 #include <train/config_text.hpp>
 
-namespace {
+namespace config_errors_test {
 
 using namespace bochner;
 
@@ -277,4 +277,4 @@ TEST_F(ConfigErrorFile, MissingLargeOrNoFile) {
   EXPECT_EQ(error(write("fits.toml", std::string(1 << 20, '#'))), "");
 }
 
-}  // namespace
+}  // namespace config_errors_test

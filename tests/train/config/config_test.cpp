@@ -2,7 +2,7 @@
 #include <random>
 #include <train/config_text.hpp>
 
-namespace {
+namespace config_test {
 
 using namespace bochner;
 using namespace std::string_view_literals;
@@ -252,4 +252,4 @@ TEST(Config, RandomSettingsOnlyEverGiveOneLineErrors) {
   }
 }
 
-}  // namespace
+}  // namespace config_test

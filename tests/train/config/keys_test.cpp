@@ -17,7 +17,7 @@
 #include <bochner/train/tasks/train_spec.hpp>
 #include <train/config_text.hpp>
 
-namespace {
+namespace keys_test {
 
 using namespace bochner;
 
@@ -219,4 +219,4 @@ TEST(Keys, DefaultsOfTheLibraryAreThoseOfTheCommand) {
   expect_described<TrainSpec>("train");
 }
 
-}  // namespace
+}  // namespace keys_test

@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 
-namespace {
+namespace parameters_test {
 
 using namespace bochner;
 
@@ -101,4 +101,4 @@ TEST(Parameters, RangesInWords) {
   EXPECT_EQ(text_of(Range{}), "");
 }
 
-}  // namespace
+}  // namespace parameters_test

@@ -3,7 +3,7 @@
 #include <bochner/train/config/period.hpp>
 #include <stdexcept>
 
-namespace {
+namespace period_test {
 
 using bochner::format_period;
 using bochner::parse_period;
@@ -84,4 +84,4 @@ TEST(Period, BecomesStepsRoundedUp) {
   EXPECT_THROW(steps_of(parse_period("30min"), 4096, 37), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace period_test

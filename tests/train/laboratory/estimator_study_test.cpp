@@ -11,7 +11,7 @@
 #include "train/well_formed.hpp"
 
 namespace bochner {
-namespace {
+namespace estimator_study_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -106,5 +106,5 @@ TEST(Median, AndQuantilesAreThoseOfSortedNumbers) {
   EXPECT_EQ(median({}), 0);
 }
 
-}  // namespace
+}  // namespace estimator_study_test
 }  // namespace bochner

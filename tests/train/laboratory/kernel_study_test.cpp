@@ -22,7 +22,7 @@
 #include "data/temporary_folder.hpp"
 
 namespace bochner {
-namespace {
+namespace kernel_study_test {
 
 using testing::HasSubstr;
 
@@ -279,5 +279,5 @@ TEST(ClusterExperiment, HybridFeaturesAreBestAndThreadsDoNotMatter) {
     }
 }
 
-}  // namespace
+}  // namespace kernel_study_test
 }  // namespace bochner

@@ -12,7 +12,7 @@
 #include "faults/sample_run.hpp"
 
 namespace bochner {
-namespace {
+namespace fault_test {
 
 using faults::CrashingStorage;
 using faults::create_sample_run;
@@ -380,5 +380,5 @@ INSTANTIATE_TEST_SUITE_P(Faults, EveryOperationFails,
                          testing::Values(Fault{ENOSPC, 1}, Fault{EIO, 1}, Fault{EDQUOT, 2},
                                          Fault{EIO, CrashingStorage::never}));
 
-}  // namespace
+}  // namespace fault_test
 }  // namespace bochner

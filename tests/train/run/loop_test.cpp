@@ -7,7 +7,7 @@
 #include "train/training_run.hpp"
 
 namespace bochner {
-namespace {
+namespace loop_test {
 
 TEST(TrainingLoop, PatienceHasAReferenceOfItsOwnAndTheBestIsTheLowest) {
   TemporaryFolder folder;
@@ -33,5 +33,5 @@ TEST(TrainingLoop, PatienceHasAReferenceOfItsOwnAndTheBestIsTheLowest) {
   EXPECT_EQ(state.validations_since_improvement, 4u);
 }
 
-}  // namespace
+}  // namespace loop_test
 }  // namespace bochner

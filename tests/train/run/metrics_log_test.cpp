@@ -7,7 +7,7 @@
 #include "data/temporary_folder.hpp"
 
 namespace bochner {
-namespace {
+namespace metrics_log_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -29,5 +29,5 @@ TEST(MetricsLog, HoldsCurvesAndKernels) {
     EXPECT_THAT(message_of<DataError>([&] { read_metrics(bad, "m"); }), HasSubstr("m:1: ")) << bad;
 }
 
-}  // namespace
+}  // namespace metrics_log_test
 }  // namespace bochner

@@ -8,7 +8,7 @@
 #include "train/training_run.hpp"
 
 namespace bochner {
-namespace {
+namespace profile_test {
 
 void sleep_milliseconds(int count) {
   std::this_thread::sleep_for(std::chrono::milliseconds(count));
@@ -86,5 +86,5 @@ TEST(OpProfile, SeesAllOpsOfTrainingButThoseOfValidation) {
   EXPECT_EQ(profile.steps(), 3u);
 }
 
-}  // namespace
+}  // namespace profile_test
 }  // namespace bochner

@@ -8,7 +8,7 @@
 #include "train/training_run.hpp"
 
 namespace bochner {
-namespace {
+namespace resume_test {
 
 using faults::CrashingStorage;
 using testing::HasSubstr;
@@ -302,5 +302,5 @@ TEST_F(ResumedRun, GoesOnAfterAFullDisk) {
   EXPECT_EQ(difference(remains_of(storage), remains_of(whole)), "");
 }
 
-}  // namespace
+}  // namespace resume_test
 }  // namespace bochner

@@ -10,7 +10,7 @@
 #include "faults/sample_run.hpp"
 
 namespace bochner {
-namespace {
+namespace run_directory_test {
 
 using faults::CrashingStorage;
 using faults::create_sample_run;
@@ -348,5 +348,5 @@ TEST(Metrics, SurviveASyncThatFailed) {
   EXPECT_EQ(read_file(disk, "metrics.jsonl"), "line\n");
 }
 
-}  // namespace
+}  // namespace run_directory_test
 }  // namespace bochner

@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 namespace bochner {
-namespace {
+namespace run_metadata_test {
 
 using testing::MatchesRegex;
 using testing::Pointee;
@@ -33,5 +33,5 @@ TEST(RunMetadata, NamesTheCommitThatWasBuilt) {
   EXPECT_THAT(meta["commit"].text(), Pointee(MatchesRegex("[0-9a-f]{40}")));
 }
 
-}  // namespace
+}  // namespace run_metadata_test
 }  // namespace bochner

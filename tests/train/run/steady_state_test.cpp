@@ -5,7 +5,7 @@
 #include "train/training_run.hpp"
 
 namespace bochner {
-namespace {
+namespace steady_state_test {
 
 struct SteadyState : testing::TestWithParam<const char*> {};
 
@@ -28,5 +28,5 @@ TEST_P(SteadyState, RequestsNoMemoryFromTheThirdStepOn) {
 INSTANTIATE_TEST_SUITE_P(Mixers, SteadyState, testing::Values("linear", "softmax"),
                          [](const auto& mixer) { return std::string(mixer.param); });
 
-}  // namespace
+}  // namespace steady_state_test
 }  // namespace bochner

@@ -5,7 +5,7 @@
 #include <utility>
 
 namespace bochner {
-namespace {
+namespace trainer_state_test {
 
 struct Anything {
   template <class T>
@@ -71,5 +71,5 @@ TEST(RecordBest, KeepsTheLowestAndTheEarlierOfTies) {
   EXPECT_EQ(best_steps({{1, 3.0}, {2, 1.0}, {3, 2.0}}, 0), (Steps{2}));
 }
 
-}  // namespace
+}  // namespace trainer_state_test
 }  // namespace bochner

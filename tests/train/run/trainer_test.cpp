@@ -4,7 +4,7 @@
 #include "train/training_run.hpp"
 
 namespace bochner {
-namespace {
+namespace trainer_test {
 
 using testing::HasSubstr;
 
@@ -42,5 +42,5 @@ TEST(Trainer, RefusesAnUpdateThatIsNotFinite) {
               HasSubstr("step 1: the update with learning rate 1e+39 makes embedding.weight"));
 }
 
-}  // namespace
+}  // namespace trainer_test
 }  // namespace bochner

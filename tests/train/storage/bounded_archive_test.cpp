@@ -5,7 +5,7 @@
 #include <sstream>
 
 namespace bochner {
-namespace {
+namespace bounded_archive_test {
 
 template <class T>
 std::string encode(const T& value) {
@@ -75,5 +75,5 @@ TEST(BoundedInputArchive, RefusesDeepNesting) {
   EXPECT_THROW(archive(deep), DataError);
 }
 
-}  // namespace
+}  // namespace bounded_archive_test
 }  // namespace bochner

@@ -5,7 +5,7 @@
 #include <limits>
 
 namespace bochner {
-namespace {
+namespace json_test {
 
 using testing::ElementsAre;
 using testing::Pointee;
@@ -70,5 +70,5 @@ TEST(Json, IsNullForWhatIsNone) {
       << "nested deeper than 100";
 }
 
-}  // namespace
+}  // namespace json_test
 }  // namespace bochner

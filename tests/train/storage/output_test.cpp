@@ -11,7 +11,7 @@
 #include "data/temporary_folder.hpp"
 
 namespace bochner {
-namespace {
+namespace output_test {
 
 class Output : public testing::Test {
  protected:
@@ -74,5 +74,5 @@ TEST_F(Output, PipesAndDevicesAreWrittenToAndStay) {
   EXPECT_THROW(write_array(path("full.csv"), table), IoError);
 }
 
-}  // namespace
+}  // namespace output_test
 }  // namespace bochner

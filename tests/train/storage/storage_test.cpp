@@ -10,7 +10,7 @@
 #include <cstdlib>
 
 namespace bochner {
-namespace {
+namespace storage_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -139,5 +139,5 @@ TEST_F(PosixStorageTest, MakesAllMissingDirectories) {
   EXPECT_THROW(make_directories(storage, directory / "file/inner"), IoError);
 }
 
-}  // namespace
+}  // namespace storage_test
 }  // namespace bochner

@@ -16,7 +16,7 @@
 #include "train/well_formed.hpp"
 
 namespace bochner {
-namespace {
+namespace event_task_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -218,5 +218,5 @@ TEST(EventTask, ShowsItsKernelsOfTime) {
   EXPECT_EQ(xml_problem(page.html()), "");
 }
 
-}  // namespace
+}  // namespace event_task_test
 }  // namespace bochner

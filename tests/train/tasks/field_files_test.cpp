@@ -10,7 +10,7 @@
 #include "train/well_formed.hpp"
 
 namespace bochner {
-namespace {
+namespace field_files_test {
 
 using testing::HasSubstr;
 
@@ -98,5 +98,5 @@ TEST_F(FieldFilesTaskTest, OtherFilmsHaveAnotherFingerprint) {
   EXPECT_NE(make_task(config())->data().fingerprint(), print);
 }
 
-}  // namespace
+}  // namespace field_files_test
 }  // namespace bochner

@@ -11,7 +11,7 @@
 #include "train/well_formed.hpp"
 
 namespace bochner {
-namespace {
+namespace field_task_test {
 
 using testing::HasSubstr;
 
@@ -135,5 +135,5 @@ TEST(FieldConfig, SaysWhatDoesNotFit) {
   EXPECT_EQ(error_of({}), "no error");
 }
 
-}  // namespace
+}  // namespace field_task_test
 }  // namespace bochner

@@ -13,7 +13,7 @@
 #include "train/well_formed.hpp"
 
 namespace bochner {
-namespace {
+namespace forecast_task_test {
 
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -235,5 +235,5 @@ TEST_F(ForecastTaskTest, ResumesBitForBit) {
   EXPECT_EQ(difference(remains_of(parts), remains_of(whole)), "");
 }
 
-}  // namespace
+}  // namespace forecast_task_test
 }  // namespace bochner

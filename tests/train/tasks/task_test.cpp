@@ -11,7 +11,7 @@
 #include "train/training_run.hpp"
 
 namespace bochner {
-namespace {
+namespace task_test {
 
 using testing::StartsWith;
 
@@ -169,5 +169,5 @@ TEST(ClassifierTask, TakesImagesOfFiles) {
             "images, 2 x 3 grey, 10 classes  ·  20 examples to train, 1 to validate");
 }
 
-}  // namespace
+}  // namespace task_test
 }  // namespace bochner

@@ -38,16 +38,6 @@ EventEncodingSpec encoding_of(const ReferenceModel& reference) {
   return spec;
 }
 
-StackSpec stack_of(const ReferenceModel& reference) {
-  StackSpec stack;
-  stack.blocks = reference.blocks;
-  stack.block.width = reference.width;
-  stack.block.expansion = reference.expansion;
-  stack.block.mixer.kind = reference.mixer;
-  stack.block.mixer.heads = reference.heads;
-  return stack;
-}
-
 /// Gaps uniform on [0, 100].
 Times random_times(std::size_t B, std::size_t T) {
   Times times(std::vector<std::size_t>{B, T});
@@ -59,9 +49,10 @@ Times random_times(std::size_t B, std::size_t T) {
 
 }  // namespace
 
-ReferenceProblem make_event_problem(const ReferenceModel& reference, std::size_t batch) {
-  const std::size_t B = batch > 0 ? batch : reference.batch, T = reference.length;
-  auto model = std::make_unique<EventClassifier>(encoding_of(reference), stack_of(reference));
+ReferenceProblem make_event_problem(const ReferenceModel& reference, const StackSpec& stack,
+                                    std::size_t B) {
+  const std::size_t T = reference.length;
+  auto model = std::make_unique<EventClassifier>(encoding_of(reference), stack);
   initialize(*model, 1);
   const auto loss = [&model = *model, types = random_indices({B, T}, reference.vocabulary, 1),
                      next = random_indices({B, T}, reference.vocabulary, 2),

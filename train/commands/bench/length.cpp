@@ -7,8 +7,7 @@
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/bench/child.hpp>
-#include <bochner/train/commands/commands.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
+#include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <optional>
@@ -19,6 +18,12 @@ namespace {
 constexpr std::size_t width = 64, shortest = 256;
 /// Short sequences come in batches of this many tokens: more than the caches hold.
 constexpr std::size_t tokens_of_batch = 65536;
+
+struct BenchLengthOptions {
+  std::size_t longest = 1 << 20;
+  double limit = 10;
+  bool checkpoint = false, json = false;
+};
 
 MixerSpec mixer_spec(const std::string& kind) {
   MixerSpec spec;
@@ -101,7 +106,7 @@ Cost cost_in_child(const std::function<Cost()>& measure) {
   return {numbers.items().at(0).number().value(), numbers.items().at(1).number().value()};
 }
 
-struct Row {
+struct LengthRow {
   std::size_t length;
   std::optional<Cost> linear, softmax;
 };
@@ -116,7 +121,7 @@ std::string text_of(const std::optional<Cost>& cost) {
               : fmt::format("{:>10} {:>10}", "-", "-");
 }
 
-void print(const Row& row, bool json) {
+void print_row(const LengthRow& row, bool json) {
   if (json) {
     const Json line = {{"length", row.length},
                        {"threads", thread_count()},
@@ -132,18 +137,6 @@ void print(const Row& row, bool json) {
   std::fflush(stdout);
 }
 
-/// The shortest length from which on linear attention is faster wherever both were measured.
-std::optional<std::size_t> crossover(const std::vector<Row>& rows) {
-  std::optional<std::size_t> length;
-  for (const Row& row : rows) {
-    if (!row.softmax) break;
-    const bool faster = row.linear->nanoseconds < row.softmax->nanoseconds;
-    if (!faster) length.reset();
-    if (faster && !length) length = row.length;
-  }
-  return length;
-}
-
 void print_header() {
   fmt::print(
       "{} · {}\none causal attention layer, forward and backward: D {}, 4 heads, m 32; at least {} "
@@ -152,7 +145,7 @@ void print_header() {
       "linear ns", "memory", "softmax ns", "memory", "ratio");
 }
 
-int bench_checkpointed_step(const BenchLengthOptions& options) {
+void bench_checkpointed_step(const BenchLengthOptions& options) {
   const Cost cost = cost_in_child([&] { return measure_checkpointed_step(options.longest); });
   if (options.json) {
     const Json line = {{"length", options.longest},
@@ -167,34 +160,45 @@ int bench_checkpointed_step(const BenchLengthOptions& options) {
         cost.nanoseconds, cost.nanoseconds * double(options.longest) / 1e9,
         format_bytes(cost.memory));
   }
-  return exit_done;
 }
 
-}  // namespace
-
-int bench_length_command(const BenchLengthOptions& options) {
+/// Time per token and memory of linear and softmax attention, from 256 tokens to the longest.
+void bench_length_command(const BenchLengthOptions& options) {
   if (options.longest < shortest)
     throw std::invalid_argument(
         fmt::format("--longest {}: must be at least {}", options.longest, shortest));
   if (options.checkpoint) return bench_checkpointed_step(options);
   if (!options.json) print_header();
-  std::vector<Row> rows;
   double softmax_seconds = 0;  // of the next pass, at least
+  std::size_t from = 0;        // where linear attention begins to be faster for good
   for (std::size_t length = shortest; length <= options.longest; length *= 2) {
-    Row row{length, cost_in_child([&] { return measure_layer("linear", length); }), {}};
+    LengthRow row{length, cost_in_child([&] { return measure_layer("linear", length); }), {}};
     if (softmax_seconds <= options.limit) {
       row.softmax = cost_in_child([&] { return measure_layer("softmax", length); });
       softmax_seconds =
           2e-9 * row.softmax->nanoseconds * double(std::max(tokens_of_batch, 2 * length));
+      const bool faster = row.linear->nanoseconds < row.softmax->nanoseconds;
+      from = !faster ? 0 : from > 0 ? from : length;
     }
-    print(row, options.json);
-    rows.push_back(row);
+    print_row(row, options.json);
   }
-  const auto from = crossover(rows);
   if (!options.json)
-    fmt::print("{}\n", from ? fmt::format("linear attention is faster from T = {}", *from)
-                            : "no length was measured from which on linear attention is faster");
-  return exit_done;
+    fmt::print("{}\n", from > 0
+                           ? fmt::format("linear attention is faster from T = {}", from)
+                           : "no length was measured from which on linear attention is faster");
+}
+
+}  // namespace
+
+void add_bench_length(const Command& bench) {
+  const auto [command, options] =
+      bench.command("length", "linear and softmax attention over the length", bench_length_command);
+  command.number("--longest", &options.longest, "from 256 to this in powers of two");
+  command.number("--limit", &options.limit,
+                 "seconds for a pass of softmax attention; longer ones are left out");
+  command.flag("--checkpoint", &options.checkpoint,
+               "instead, a training step on the longest sequence with model.checkpoint");
+  command.flag("--json", &options.json, "print JSON lines");
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -119,10 +119,10 @@ const ReferenceModel& reference_model(const std::string& name) {
 }
 
 ReferenceProblem make_problem(const ReferenceModel& reference, std::size_t batch) {
-  if (reference.events) return make_event_problem(reference, batch);
   const TrunkSpec trunk = trunk_of(reference);
   densities().add(trunk.block.mixer.features.density.kind, make<FreeFrequencies>);
   const std::size_t B = batch > 0 ? batch : reference.batch;
+  if (reference.events) return make_event_problem(reference, trunk, B);
   if (reference.frames > 0) return field_problem(reference, trunk, B);
   const Indices tokens = random_indices({B, reference.length}, reference.vocabulary, 1);
   if (reference.classes == 0)

@@ -2,7 +2,7 @@
 /// The models at which this project measures itself, the same as in bench/torch_steps.py.
 
 #include <bochner/autodiff/ops/shape.hpp>
-#include <bochner/layers/module.hpp>
+#include <bochner/layers/models/block_stack.hpp>
 #include <functional>
 #include <span>
 #include <string>
@@ -31,7 +31,8 @@ struct ReferenceProblem {
 };
 Indices random_indices(const Shape& shape, std::size_t below, std::uint64_t stream);
 /// A model of events, see ReferenceModel::events.
-ReferenceProblem make_event_problem(const ReferenceModel& reference, std::size_t batch);
+ReferenceProblem make_event_problem(const ReferenceModel& reference, const StackSpec& stack,
+                                    std::size_t B);
 /// `batch` sequences, 0 for the model's own number.
 ReferenceProblem make_problem(const ReferenceModel& reference, std::size_t batch);
 

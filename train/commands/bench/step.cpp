@@ -9,8 +9,7 @@
 #include <bochner/train/commands/bench/child.hpp>
 #include <bochner/train/commands/bench/peak.hpp>
 #include <bochner/train/commands/bench/reference_models.hpp>
-#include <bochner/train/commands/commands.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
+#include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/run/profile.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/storage/json.hpp>
@@ -19,6 +18,12 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::uint64_t warm_up_steps = 3;
+
+struct BenchStepOptions {
+  std::string model;
+  std::size_t steps = 20, batch = 0;
+  bool bits = false, json = false;
+};
 
 struct Measurement {
   std::size_t tokens, parameters;
@@ -42,7 +47,7 @@ void train_step(ReferenceProblem& problem, Optimizer& optimizer, OpProfile* prof
   if (profile) profile->recorded("optimizer", 0);
 }
 
-Measurement measure(const ReferenceModel& reference, const BenchOptions& options) {
+Measurement measure(const ReferenceModel& reference, const BenchStepOptions& options) {
   ReferenceProblem problem = make_problem(reference, options.batch);
   const auto optimizer =
       make_optimizer({.beta2 = 0.999, .weight_decay = 0}, parameters_of(*problem.model));
@@ -94,7 +99,7 @@ std::string as_text(const std::string& name, const Measurement& result) {
 }
 
 /// Of all parameters after these steps: equal for equal bits.
-std::string digest_of_training(const ReferenceModel& reference, const BenchOptions& options) {
+std::string digest_of_training(const ReferenceModel& reference, const BenchStepOptions& options) {
   ReferenceProblem problem = make_problem(reference, options.batch);
   const auto optimizer =
       make_optimizer({.beta2 = 0.999, .weight_decay = 0}, parameters_of(*problem.model));
@@ -108,22 +113,32 @@ std::string digest_of_training(const ReferenceModel& reference, const BenchOptio
   return fmt::format("{}  {:016x}\n", reference.name, digest.value());
 }
 
-std::string report(const ReferenceModel& reference, const BenchOptions& options) {
+std::string report(const ReferenceModel& reference, const BenchStepOptions& options) {
   if (options.bits) return digest_of_training(reference, options);
   const Measurement result = measure(reference, options);
   return options.json ? as_json(reference.name, result) : as_text(reference.name, result);
 }
 
-}  // namespace
-
-int bench_step_command(const std::string& name, const BenchOptions& options) {
+/// Training steps of a reference model, or of "all", on random tokens.
+void bench_step_command(const BenchStepOptions& options) {
   if (options.steps == 0) throw std::invalid_argument("--steps 0: must be at least 1");
   if (!options.json && !options.bits) fmt::print("{}\n", version_line());
   for (const ReferenceModel& model : reference_models()) {
-    if (name != "all" && &reference_model(name) != &model) continue;
+    if (options.model != "all" && &reference_model(options.model) != &model) continue;
     fmt::print("{}", in_child([&] { return report(model, options); }));
   }
-  return exit_done;
+}
+
+}  // namespace
+
+void add_bench_step(const Command& bench) {
+  const auto [command, options] =
+      bench.command("step", "training steps of a reference model", bench_step_command);
+  command.option("model", &options.model, reference_model_names()).required();
+  command.number("--steps", &options.steps, "steps to measure, after three that are not");
+  command.number("--batch", &options.batch, "sequences a step (default: the model's own number)");
+  command.flag("--bits", &options.bits, "only a digest of the parameters after these steps");
+  command.flag("--json", &options.json, "print JSON lines");
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,14 +1,20 @@
 #include <fmt/format.h>
 
-#include <bochner/train/commands/commands.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
-#include <bochner/train/storage/json.hpp>
+#include <bochner/train/run/model_weights.hpp>
+#include <bochner/train/run/sampling.hpp>
 #include <bochner/train/tasks/language_task.hpp>
 #include <cstdio>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
+
+struct SampleOptions {
+  std::string run, prompt = "\n";
+  std::uint64_t bytes = 300, seed = 1;
+  SamplingOptions sampling;
+  bool live_weights = false;
+};
 
 /// Feeds a text to a model token by token. Where trained positions end, it starts again on the last
 /// half of them.
@@ -45,49 +51,13 @@ void require_bytes(const Config& config, const std::string& run) {
                   run, kind));
 }
 
-/// What `--split` may say, and the name of the loss in JSON.
-struct SplitName {
-  Split split;
-  const char *name, *loss;
-};
-constexpr SplitName split_names[] = {{Split::train, "train", "train"},
-                                     {Split::validation, "validation", "valid"},
-                                     {Split::test, "test", "test"}};
-
-const SplitName& split_called(const std::string& name) {
-  for (const SplitName& known : split_names)
-    if (known.name == name) return known;
-  throw std::invalid_argument("--split " + name + ": must be train, validation or test");
-}
-
-}  // namespace
-
-int eval_command(const std::string& run, const EvaluationOptions& options) {
-  const SplitName& split = split_called(options.split);
-  PosixStorage storage;
-  const auto [checkpoint, config] = load_run(storage, run, options.sets);
-  const auto task = make_task(config);
-  load_model(checkpoint, task->model(), options.averaged);
-  const std::size_t batch = config.count("train.batch");
-  const Evaluation result = *evaluate_task(*task, split.split, batch);
-  if (options.json) {
-    Json line = {{"step", checkpoint.state().step}};
-    fmt::print("{}\n", line.set(result.json(split.loss)).line());
-  } else {
-    fmt::print("step {}   {}   {}\n", checkpoint.state().step, result.words(),
-               task->data().words());
-  }
-  return exit_done;
-}
-
-int sample_command(const std::string& run, const SampleOptions& options) {
+void sample_command(const SampleOptions& options) {
   check_sampling(options.sampling);
-  PosixStorage storage;
-  const auto [checkpoint, config] = load_run(storage, run);
-  require_bytes(config, run);
+  const auto [checkpoint, config] = load_run(options.run);
+  require_bytes(config, options.run);
   if (options.prompt.empty()) throw std::invalid_argument("--prompt: must hold at least one byte");
   const auto model = make_language_model(config);
-  load_model(checkpoint, *model, options.averaged);
+  load_model(checkpoint, *model, !options.live_weights);
   TextStream stream(*model);
   for (const char byte : options.prompt) stream.feed(static_cast<unsigned char>(byte));
   fmt::print("{}", options.prompt);
@@ -99,7 +69,22 @@ int sample_command(const std::string& run, const SampleOptions& options) {
     if (i + 1 < options.bytes) stream.feed(token);
   }
   std::putchar('\n');
-  return exit_done;
+}
+
+}  // namespace
+
+void add_sample(const Command& program) {
+  const auto [command, options] = program.command("sample", "continue a prompt", sample_command);
+  add_run(command, options.run);
+  command.option("--prompt", &options.prompt, "text to continue (default: a line end)", "TEXT");
+  command.number("--bytes", &options.bytes, "how many bytes to add");
+  SamplingOptions& sampling = options.sampling;
+  command.number("--temperature", &sampling.temperature,
+                 "below 1 is more cautious, 0 takes the most probable byte");
+  command.number("--top-k", &sampling.top_k, "only the N most probable bytes, 0 for all");
+  command.number("--top-p", &sampling.top_p, "only the most probable bytes that together reach N");
+  command.number("--seed", &options.seed, "seed of the random numbers");
+  add_weights(command, options.live_weights);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

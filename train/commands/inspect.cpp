@@ -1,27 +1,16 @@
 #include <fmt/format.h>
 
 #include <bochner/train/charts/format.hpp>
-#include <bochner/train/commands/commands.hpp>
-#include <bochner/train/commands/exit_codes.hpp>
-#include <bochner/train/run/run_reference.hpp>
-#include <bochner/train/run/safetensors.hpp>
+#include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/storage/json.hpp>
-#include <bochner/train/storage/output.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-CheckpointReader open_run_or_file(FileStorage& storage, const std::string& text) {
-  // A link that the user names is followed; inside of a run there are none.
-  if (std::filesystem::is_regular_file(text))
-    return CheckpointReader(storage, std::filesystem::is_symlink(text)
-                                         ? Path(std::filesystem::canonical(text))
-                                         : Path(text));
-  std::vector<std::string> skipped;
-  CheckpointReader checkpoint = open_checkpoint(storage, parse_run_reference(text), skipped);
-  for (const std::string& note : skipped) fmt::print(stderr, "skipped {}\n", note);
-  return checkpoint;
-}
+struct InspectOptions {
+  std::string run;
+  bool json = false;
+};
 
 std::string group_of(const std::string& name) { return name.substr(0, name.find('/')); }
 
@@ -72,36 +61,18 @@ void print_text(const CheckpointReader& checkpoint) {
   for (const char* group : {"ema", "optimizer"}) print_group(checkpoint, group, false);
 }
 
-}  // namespace
-
-int inspect_command(const std::string& run_or_file, bool json) {
-  PosixStorage storage;
-  const CheckpointReader checkpoint = open_run_or_file(storage, run_or_file);
-  json ? print_json(checkpoint) : print_text(checkpoint);
-  return exit_done;
+void inspect_command(const InspectOptions& options) {
+  const CheckpointReader checkpoint = open_run_or_file(options.run);
+  options.json ? print_json(checkpoint) : print_text(checkpoint);
 }
 
-int export_command(const std::string& run, const std::string& output, bool averaged) {
-  PosixStorage storage;
-  const CheckpointReader checkpoint = open_run_or_file(storage, run);
-  const auto& stored = checkpoint.tensors();
-  const bool has_average = std::any_of(stored.begin(), stored.end(), [](const auto& tensor) {
-    return group_of(tensor.name) == "ema";
-  });
-  const std::string weights = averaged && has_average ? "ema/" : "model/";
-  std::vector<Tensor> tensors;
-  std::vector<TensorRecord> records;
-  for (const StoredTensor& tensor : stored) {
-    if (!tensor.name.starts_with(weights) && !tensor.name.starts_with("buffer/")) continue;
-    tensors.push_back(checkpoint.load(tensor.name));
-    records.push_back({tensor.name.substr(tensor.name.find('/') + 1), tensor.shape, nullptr});
-  }
-  for (std::size_t i = 0; i < records.size(); ++i) records[i].data = tensors[i].data();
-  write_output(output, [&](const Sink& sink) { write_safetensors(sink, std::move(records)); });
-  if (output != "-")
-    fmt::print("{}   {} of step {}\n", output, format_number_of(tensors.size(), "tensor"),
-               checkpoint.state().step);
-  return exit_done;
+}  // namespace
+
+void add_inspect(const Command& program) {
+  const auto [command, options] =
+      program.command("inspect", "what a checkpoint holds", inspect_command);
+  add_run(command, options.run, "RUN, RUN@best, RUN@STEP or a checkpoint file");
+  command.flag("--json", &options.json, "print JSON");
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

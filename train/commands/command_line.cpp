@@ -1,0 +1,152 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/train/commands/command_line.hpp>
+#include <bochner/train/config/nearest.hpp>
+#include <filesystem>
+#include <stdexcept>
+
+namespace bochner {
+namespace {
+
+constexpr std::size_t most_threads = 1024;
+
+/// Null if there is none of this name.
+const CLI::App* subcommand(const CLI::App& app, const std::string& name) {
+  const auto named =
+      app.get_subcommands([&](const CLI::App* sub) { return sub->get_name() == name; });
+  return named.empty() ? nullptr : named.front();
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands({})) names.push_back(sub->get_name());
+  return names;
+}
+
+/// Long names, without those that no help shows.
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames())
+      if (!option->get_group().empty()) names.push_back("--" + name);
+  return names;
+}
+
+}  // namespace
+
+CommandOption CommandOption::required() const { return option_->required(); }
+CommandOption CommandOption::shows_default() const { return option_->capture_default_str(); }
+CommandOption CommandOption::positive() const { return option_->check(CLI::PositiveNumber); }
+CommandOption CommandOption::single() const { return option_->expected(1); }
+CommandOption CommandOption::hidden() const { return option_->group(""); }
+CommandOption CommandOption::between(double low, double high) const {
+  return option_->check(CLI::Range(low, high));
+}
+CommandOption CommandOption::between(int low, int high) const {
+  return option_->check(CLI::Range(low, high));
+}
+
+Command Command::group(const char* name, const char* help, bool with_threads) const {
+  Command group = *this;
+  group.with_threads_ = with_threads;
+  group.app_ = app_->add_subcommand(name, help)->require_subcommand(1);
+  return group;
+}
+
+Command Command::command(const char* name, const char* help, std::function<int()> body) const {
+  Command command = *this;
+  CLI::App* app = command.app_ = app_->add_subcommand(name, help);
+  if (with_threads_)
+    command.number("--threads", &line_->threads_,
+                   "0 for all processors; results do not depend on it");
+  app->callback([app, line = line_, body = std::move(body)] {
+    if (app->get_subcommands().empty()) line->body_ = body;
+  });
+  return command;
+}
+
+CommandOption Command::option(const char* name, OptionValue value, const std::string& help,
+                              const char* type) const {
+  CLI::Option* option =
+      std::visit([&](auto* target) { return app_->add_option(name, *target, help); }, value);
+  if (type) option->type_name(type);
+  if (!option->get_positional()) option->allow_extra_args(false);
+  return option;
+}
+
+CommandOption Command::number(const char* name, OptionValue value, const std::string& help) const {
+  const auto sign = [](const std::string& text) {
+    return text.starts_with("-") ? "must not be negative" : std::string();
+  };
+  const CommandOption option = this->option(name, value, help, "N");
+  option.option_->check(CLI::Validator(sign, ""));
+  return option.shows_default();
+}
+
+void Command::flag(const char* name, bool* value, const char* help) const {
+  app_->add_flag(name, *value, help);
+}
+
+CommandLine::CommandLine(int argc, char** argv, const ProgramWords& words)
+    : app_(std::make_unique<CLI::App>(words.help)),
+      words_(argv, std::size_t(argc)),
+      elsewhere_(words.elsewhere) {
+  app_->require_subcommand(1);
+  app_->set_version_flag("--version", words.version);
+  app_->footer(words.footer);
+  if (argc > 0) app_->name(std::filesystem::path(argv[0]).filename().string());
+}
+
+CommandLine::~CommandLine() = default;
+
+Command CommandLine::program() { return Command(*app_, *this); }
+
+int CommandLine::run() {
+  try {
+    app_->parse(int(words_.size()), words_.data());
+  } catch (const CLI::Success& help) {
+    return app_->exit(help);
+  } catch (const CLI::ParseError& error) {
+    throw std::invalid_argument(problem(error.what()));
+  }
+  if (threads_ > most_threads)
+    throw std::invalid_argument(
+        fmt::format("--threads {}: must be at most {}", threads_, most_threads));
+  set_thread_count(threads_);
+  return body_();
+}
+
+/// Of a command that does not exist, CLI11 only says that one is missing.
+std::string CommandLine::problem(const std::string& error) const {
+  const CLI::App* app = app_.get();
+  std::string help = "See: " + app->get_name();
+  std::size_t i = 1;
+  for (; i < words_.size(); ++i) {
+    const CLI::App* next = subcommand(*app, words_[i]);
+    if (!next) break;
+    app = next;
+    help += " " + next->get_name();
+  }
+  help += " --help";
+  const std::string word = i < words_.size() ? words_[i] : "";
+  if (app->get_require_subcommand_min() == 0 || word.starts_with("-"))
+    return fmt::format("{}. {}", error, help);
+  if (word.empty()) return "no command. " + help;
+  const std::string near = nearest(word, command_names(*app));
+  if (!near.empty()) help = "Did you mean " + near + "?";
+  return fmt::format("{}: no such command. {}", word, elsewhere_.empty() ? help : elsewhere_);
+}
+
+std::vector<std::string> CommandLine::completions(const std::vector<std::string>& words) const {
+  const CLI::App* app = app_.get();
+  for (std::size_t i = 1; i + 1 < words.size(); ++i)
+    if (const CLI::App* next = subcommand(*app, words[i])) app = next;
+  const std::string& last = words.back();
+  std::vector<std::string> names = last.starts_with("-") ? option_names(*app) : command_names(*app);
+  std::erase_if(names, [&](const std::string& name) { return !name.starts_with(last); });
+  return names;
+}
+
+}  // namespace bochner

@@ -1,0 +1,27 @@
+#pragma once
+/// Options that several commands have.
+
+#include <bochner/train/commands/command_line.hpp>
+
+namespace bochner {
+
+inline void add_config_file(const Command& command, std::string& file) {
+  command.option("config", &file, "config file (TOML)", "FILE").required();
+}
+
+inline void add_run(const Command& command, std::string& run,
+                    const char* help = "RUN, RUN@best or RUN@STEP") {
+  command.option("run", &run, help, "RUN").required();
+}
+
+inline void add_sets(const Command& command, std::vector<std::string>& sets) {
+  command.option("--set", &sets, "change a key of the config, for instance optim.lr=3e-4",
+                 "KEY=VALUE");
+}
+
+inline void add_weights(const Command& command, bool& live_weights) {
+  command.flag("--live-weights", &live_weights,
+               "the weights of the step itself, not the running mean of optim.ema");
+}
+
+}  // namespace bochner

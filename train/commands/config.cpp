@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+
+#include <bochner/train/commands/common_options.hpp>
+#include <bochner/train/config/parameter_docs.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+struct ConfigOptions {
+  std::string file;
+  std::vector<std::string> sets;
+};
+
+void config_check_command(const ConfigOptions& options) {
+  read_config(options.file, options.sets);
+  fmt::print("{}: in order\n", options.file);
+}
+
+void config_print_command(const ConfigOptions& options) {
+  fmt::print("{}", print_config(read_config(options.file, options.sets)));
+}
+
+struct KeysOptions {
+  std::string section;
+  bool json = false, markdown = false;
+};
+
+void config_keys_command(const KeysOptions& options) {
+  const ParameterTable table = registered_parameters();
+  const std::string& section = options.section;
+  if (!section.empty() && !table.has_section(section) && !table.find(section))
+    throw std::invalid_argument("config keys " + section +
+                                ": no such section; see: bochner config keys");
+  fmt::print("{}", options.markdown ? parameter_reference(table)
+                   : options.json   ? help_json(table, section)
+                                    : help_text(table, section));
+}
+
+void add_file_command(const Command& group, const char* name, const char* help,
+                      void (*body)(const ConfigOptions&)) {
+  const auto [command, options] = group.command(name, help, body);
+  add_config_file(command, options.file);
+  add_sets(command, options.sets);
+}
+
+}  // namespace
+
+void add_config(const Command& program) {
+  const Command group = program.group("config", "check and print configs, list their keys");
+  add_file_command(group, "check", "is the file in order?", config_check_command);
+  add_file_command(group, "print", "every key, also those that the file leaves out",
+                   config_print_command);
+  const auto [command, options] =
+      group.command("keys", "all keys with type, default and meaning", config_keys_command);
+  command.option("section", &options.section, "only this part, for instance model.mixer");
+  command.flag("--json", &options.json, "print JSON");
+  command.flag("--markdown", &options.markdown, "the reference page");
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,48 @@
+#include <fmt/format.h>
+
+#include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/storage/json.hpp>
+#include <bochner/train/tasks/task.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+struct EvalOptions : ModelOptions {
+  std::string split = "validation";
+  bool json = false;
+};
+
+Split split_called(const std::string& name) {
+  if (name == "train") return Split::train;
+  if (name == "validation") return Split::validation;
+  if (name == "test") return Split::test;
+  throw std::invalid_argument("--split " + name + ": must be train, validation or test");
+}
+
+void eval_command(const EvalOptions& options) {
+  const Split split = split_called(options.split);
+  const auto [checkpoint, config, task] = load_task(options);
+  const std::size_t batch = config.count("train.batch");
+  const Evaluation result = *evaluate_task(*task, split, batch);
+  if (options.json) {
+    Json line = {{"step", checkpoint.state().step}};
+    line.set(result.json(split == Split::validation ? "valid" : options.split));
+    fmt::print("{}\n", line.line());
+  } else {
+    fmt::print("step {}   {}   {}\n", checkpoint.state().step, result.words(),
+               task->data().words());
+  }
+}
+
+}  // namespace
+
+void add_eval(const Command& program) {
+  const auto [command, options] =
+      program.command("eval", "loss of a run on held-out data", eval_command);
+  add_run(command, options.run);
+  command.option("--split", &options.split, "train, validation or test").shows_default();
+  command.flag("--json", &options.json, "print JSON");
+  add_model_changes(command, options);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
