@@ -6,6 +6,10 @@ set(bochner_processor -march=${BOCHNER_ARCH})
 if(BOCHNER_TUNE)
   list(APPEND bochner_processor -mtune=${BOCHNER_TUNE})
 endif()
+# Behind these stand large libraries that only talk to people.
+foreach(source train/commands/command_line.cpp train/config/config_toml.cpp train/storage/json.cpp)
+  set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/${source} PROPERTIES COMPILE_OPTIONS -O1)
+endforeach()
 # It includes the C interface of BLAS, which xtensor-blas declares in its own way.
 set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/autodiff/compute/gemm.cpp
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
@@ -101,6 +105,7 @@ set(double_cli_sources commands/double_cli.cpp commands/command_line.cpp command
 function(bochner_common_library)
   bochner_sources(precise plain autodiff layers optim data)
   bochner_library(bochner_common common ${plain})
+  target_precompile_headers(bochner_common PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled_common.hpp)
   target_link_libraries(bochner_common PUBLIC xtensor TBB::tbb
                         PRIVATE LAPACK::LAPACK xxhash::xxhash ZLIB::ZLIB
                         $<BUILD_INTERFACE:xtensor-blas> $<BUILD_INTERFACE:Boost::headers>)
@@ -128,7 +133,7 @@ function(bochner_libraries name)
                         $<BUILD_INTERFACE:xtensor-blas> $<BUILD_INTERFACE:Boost::headers>)
 
   bochner_library(${name}_cli ${cli_name} ${cli_sources})
-  target_precompile_headers(${name}_cli PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
+  target_precompile_headers(${name}_cli PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp <fmt/format.h>)
   target_link_libraries(${name}_cli PUBLIC ${name} PRIVATE fmt::fmt tomlplusplus::tomlplusplus
                         $<BUILD_INTERFACE:CLI11::CLI11> $<BUILD_INTERFACE:cereal::cereal>
                         $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
