@@ -6,8 +6,9 @@ set(bochner_processor -march=${BOCHNER_ARCH})
 if(BOCHNER_TUNE)
   list(APPEND bochner_processor -mtune=${BOCHNER_TUNE})
 endif()
-# Behind these stand large libraries that only talk to people.
-foreach(source train/commands/command_line.cpp train/config/config_toml.cpp train/storage/json.cpp)
+# Behind these stand large libraries where no time is spent.
+foreach(source autodiff/compute/eigen.cpp autodiff/compute/special_functions.cpp train/commands/command_line.cpp
+               train/config/config_toml.cpp train/storage/json.cpp)
   set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/${source} PROPERTIES COMPILE_OPTIONS -O1)
 endforeach()
 # It includes the C interface of BLAS, which xtensor-blas declares in its own way.
@@ -49,7 +50,7 @@ endfunction()
 
 # Sources of one folder are compiled together, this many at a time: most of a compiler's time goes into headers and
 # templates that they share. Anonymous names must therefore differ within a folder.
-set(BOCHNER_SOURCES_A_UNIT 8)
+set(BOCHNER_SOURCES_A_UNIT 16)
 
 # bochner_group(TARGET SOURCE...): sets the groups of the target's unity build.
 function(bochner_group target)
@@ -137,6 +138,7 @@ function(bochner_libraries name)
   target_link_libraries(${name}_cli PUBLIC ${name} PRIVATE fmt::fmt tomlplusplus::tomlplusplus
                         $<BUILD_INTERFACE:CLI11::CLI11> $<BUILD_INTERFACE:cereal::cereal>
                         $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
+  target_compile_options(${name}_cli PRIVATE $<$<CONFIG:Release>:-O1>)  # it talks to people; loops are below it
   target_compile_definitions(${name}_cli PRIVATE BOCHNER_VERSION="${PROJECT_VERSION}"
                              BOCHNER_BUILD_FLAGS="${CMAKE_BUILD_TYPE} $<JOIN:${bochner_processor}, >")
 

@@ -22,6 +22,14 @@ SymmetricEigen symmetric_eigen(const std::vector<double>& a, std::size_t n) {
   return result;
 }
 
+std::vector<double> orthonormal_factor(const std::vector<double>& a, std::size_t n) {
+  const auto [q, r] = xt::linalg::qr(as_matrix(a, n));
+  std::vector<double> factor(n * n);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) factor[i * n + j] = r(j, j) < 0 ? -q(i, j) : q(i, j);
+  return factor;
+}
+
 std::vector<double> square_product(const std::vector<double>& a, const std::vector<double>& b,
                                    std::size_t n) {
   const xt::xarray<double> product = xt::linalg::dot(as_matrix(a, n), as_matrix(b, n));

@@ -14,6 +14,10 @@ struct SymmetricEigen {
 };
 SymmetricEigen symmetric_eigen(const std::vector<double>& a, std::size_t n);
 
+/// Q of A = Q R with an orthonormal Q (n, n) and a diagonal of R that is not negative, so that Q is
+/// uniformly distributed where A is normal.
+std::vector<double> orthonormal_factor(const std::vector<double>& a, std::size_t n);
+
 /// A B. (n, n), (n, n) -> (n, n)
 std::vector<double> square_product(const std::vector<double>& a, const std::vector<double>& b,
                                    std::size_t n);

@@ -167,8 +167,8 @@ void add_right_gradient(const Plan& plan, const Var& a, const Var& b, const Tens
   }
 }
 
-Var product(const char* op, Transpose transpose_a, Transpose transpose_b, const Var& a,
-            const Var& b) {
+Var matrix_product(const char* op, Transpose transpose_a, Transpose transpose_b, const Var& a,
+                   const Var& b) {
   Plan plan = make_plan(op, transpose_a, transpose_b, a.shape(), b.shape());
   Tensor y = uninitialized(plan.shape);
   multiply(left_factor(plan, a.data(), transpose_a), right_factor(plan, b.data(), transpose_b), 0,
@@ -182,15 +182,15 @@ Var product(const char* op, Transpose transpose_a, Transpose transpose_b, const 
 }  // namespace
 
 Var matmul(const Var& a, const Var& b) {
-  return product("matmul", Transpose::no, Transpose::no, a, b);
+  return matrix_product("matmul", Transpose::no, Transpose::no, a, b);
 }
 
 Var matmul_nt(const Var& a, const Var& b) {
-  return product("matmul_nt", Transpose::no, Transpose::yes, a, b);
+  return matrix_product("matmul_nt", Transpose::no, Transpose::yes, a, b);
 }
 
 Var matmul_tn(const Var& a, const Var& b) {
-  return product("matmul_tn", Transpose::yes, Transpose::no, a, b);
+  return matrix_product("matmul_tn", Transpose::yes, Transpose::no, a, b);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -65,7 +65,7 @@ std::optional<double> GammaDensity::standard_entropy(std::size_t head) {
 namespace {
 
 /// Beyond this length hardly any noise lies.
-double reach(std::size_t d) { return std::sqrt(double(d)) + 4; }
+double longest_radius(std::size_t d) { return std::sqrt(double(d)) + 4; }
 
 /// Bins that hold equal parts of chi_d, as fractions of the reach.
 std::vector<double> equal_parts(std::size_t count, std::size_t d) {
@@ -74,10 +74,10 @@ std::vector<double> equal_parts(std::size_t count, std::size_t d) {
   for (std::size_t k = 1; k < count; ++k) {
     const double score = quantile::normal(double(k) / double(count));
     const double edge = std::sqrt(2 * std::exp(quantile::log_gamma(double(d) / 2, score)));
-    bins.push_back((edge - last) / reach(d));
+    bins.push_back((edge - last) / longest_radius(d));
     last = edge;
   }
-  bins.push_back(1 - last / reach(d));
+  bins.push_back(1 - last / longest_radius(d));
   return bins;
 }
 
@@ -85,7 +85,7 @@ std::vector<double> equal_parts(std::size_t count, std::size_t d) {
 
 RadialDensity::RadialDensity(const DensitySpec& spec)
     : IsotropicDensity(spec),
-      warp_(spec.heads, 1, 0, reach(spec.dim), equal_parts(spec.knots, spec.dim)) {}
+      warp_(spec.heads, 1, 0, longest_radius(spec.dim), equal_parts(spec.knots, spec.dim)) {}
 
 Var RadialDensity::radius(Tape& tape, const Tensor& length) {
   return warp_.forward(tape, tape.constant(length));
