@@ -8,6 +8,9 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// y = x / d^(1/4), so that y . y' = x . x' / sqrt(d). (.., d) -> (.., d)
 Var softmax_scaled(const Var& x);
 
+/// The same of samples of one head, in double. (n, H, d), n > 0 -> (n, d)
+std::vector<double> scaled_samples(const Tensor& samples, std::size_t head, std::size_t d);
+
 /// log phi_i(x) = w_i . y - c |y|^2 + offset_i - log(m) / 2, y = x / d^(1/4): logarithms of
 /// exponential features, normalised so that phi(x) . phi(x') is a mean over i. `offset` (H, m) may
 /// be left out.
