@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <bochner/autodiff/ops.hpp>
-#include <bochner/layers/features/built_in.hpp>
 #include <bochner/layers/features/closed_forms.hpp>
-#include <bochner/layers/features/exponents.hpp>
 #include <bochner/layers/features/frequencies.hpp>
 #include <bochner/layers/features/k_means.hpp>
 #include <cmath>

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <bochner/autodiff/ops.hpp>
-#include <bochner/layers/features/exponents.hpp>
 #include <bochner/layers/features/frequencies.hpp>
 #include <bochner/layers/features/random_features.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>

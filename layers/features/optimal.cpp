@@ -1,9 +1,7 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/eigen.hpp>
 #include <bochner/autodiff/ops.hpp>
-#include <bochner/layers/features/built_in.hpp>
 #include <bochner/layers/features/closed_forms.hpp>
-#include <bochner/layers/features/exponents.hpp>
 #include <bochner/layers/features/frequencies.hpp>
 #include <cmath>
 #include <numeric>

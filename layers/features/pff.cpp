@@ -1,6 +1,5 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/features/box_weights.hpp>
-#include <bochner/layers/features/exponents.hpp>
 #include <bochner/layers/features/pff.hpp>
 #include <bochner/layers/features/random_features.hpp>
 #include <cmath>

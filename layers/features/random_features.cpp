@@ -1,5 +1,4 @@
 #include <bochner/autodiff/ops.hpp>
-#include <bochner/layers/features/exponents.hpp>
 #include <bochner/layers/features/frequencies.hpp>
 #include <bochner/layers/features/random_features.hpp>
 #include <cmath>

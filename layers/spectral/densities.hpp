@@ -1,8 +1,8 @@
 #pragma once
 /// The built-in densities. z is the standard normal noise; k(delta) = E cos(omega . delta).
 
+#include <bochner/layers/spectral/closed_forms.hpp>
 #include <bochner/layers/spectral/density.hpp>
-#include <bochner/layers/spectral/point.hpp>
 #include <complex>
 
 namespace bochner::inline BOCHNER_PRECISION {

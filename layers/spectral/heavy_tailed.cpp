@@ -1,7 +1,6 @@
 #include <bochner/autodiff/compute/quantile_functions.hpp>
 #include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/autodiff/ops.hpp>
-#include <bochner/layers/spectral/bessel.hpp>
 #include <bochner/layers/spectral/densities.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

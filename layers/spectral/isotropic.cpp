@@ -1,10 +1,8 @@
 #include <bochner/autodiff/compute/quantile_functions.hpp>
 #include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/autodiff/ops.hpp>
-#include <bochner/layers/spectral/bessel.hpp>
 #include <bochner/layers/spectral/densities.hpp>
 #include <bochner/layers/spectral/learned_spline.hpp>
-#include <bochner/layers/spectral/quadrature.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -13,11 +11,8 @@ namespace {
 Tensor lengths(const Tensor& z) {
   const std::size_t d = z.shape()[2];
   Tensor length = uninitialized({z.shape()[0], z.shape()[1], 1});
-  for (std::size_t i = 0; i < length.size(); ++i) {
-    double square = 0;
-    for (std::size_t j = 0; j < d; ++j) square += std::pow(double(z.data()[i * d + j]), 2);
-    length.data()[i] = real(std::sqrt(square));
-  }
+  for (std::size_t i = 0; i < length.size(); ++i)
+    length.data()[i] = real(std::sqrt(squared_length(z.data() + i * d, d)));
   return length;
 }
 
