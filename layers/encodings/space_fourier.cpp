@@ -47,16 +47,11 @@ Var normalized(const Var& harmonics) {
 
 }  // namespace
 
-FourierEncoding::FourierEncoding(const FourierSpec& spec) : learned_(spec.kind == "learned") {
-  if (learned_) {
-    trained_ = Parameter(initial_frequencies(spec));
-  } else {
-    fixed_ = initial_frequencies(spec);
-  }
-}
+FourierEncoding::FourierEncoding(const FourierSpec& spec)
+    : learned_(spec.kind == "learned"), frequencies_(initial_frequencies(spec)) {}
 
 Var FourierEncoding::frequencies(Tape& tape) {
-  return learned_ ? tape(trained_) : tape.view(fixed_);
+  return learned_ ? tape(frequencies_) : tape.view(frequencies_.value());
 }
 
 Var FourierEncoding::at(Tape& tape, const Places& places) {
@@ -69,9 +64,9 @@ Var FourierEncoding::grid(Tape& tape, const GridAxes& axes) {
 
 void FourierEncoding::visit(Visitor& visitor) {
   if (learned_) {
-    visitor("frequencies", trained_);
+    visitor("frequencies", frequencies_);
   } else {
-    visitor("frequencies", fixed_);
+    visitor("frequencies", frequencies_.value());
   }
 }
 

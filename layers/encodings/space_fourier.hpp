@@ -27,14 +27,13 @@ class FourierEncoding : public Module {
   /// (n_1 .. n_d, 2m) of the nodes of a grid, without sines of single nodes.
   Var grid(Tape& tape, const GridAxes& axes);
   /// w (m, d), in radians.
-  const Tensor& frequencies() const { return learned_ ? trained_.value() : fixed_; }
+  const Tensor& frequencies() const { return frequencies_.value(); }
   void visit(Visitor& visitor) override;
 
  private:
   Var frequencies(Tape& tape);
   bool learned_;
-  Parameter trained_;
-  Tensor fixed_;
+  Parameter frequencies_;  // a buffer where they are not learned
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

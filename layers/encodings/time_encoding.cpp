@@ -1,6 +1,172 @@
-#include <bochner/layers/encodings/time_encodings.hpp>
+#include <bochner/autodiff/ops.hpp>
+#include <bochner/layers/encodings/time_encoding.hpp>
+#include <cmath>
+#include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// m^(-1/2) [cos w t, sin w t] with m draws w of a learned spectral density, "gaussian" (w = mean +
+/// scale z), "flow" (w = F^-1(u), a monotone spline) and the others of densities.hpp. K is a
+/// function of the lag whatever is learned. Xu et al., "Self-attention with functional time
+/// representation learning", 2019.
+class BochnerTime : public TimeEncoding {
+ public:
+  explicit BochnerTime(const TimeEncodingSpec& spec)
+      : m_(spec.m), density_(make_density(density_of(spec))) {}
+
+  std::size_t features() const override { return 2 * m_; }
+  Var forward(Tape& tape, const Times& times) override {
+    return fourier_time(times, reshape(density_->draws(tape), {m_}));
+  }
+  std::function<double(double)> kernel() override {
+    const PointFunction kernel = density_->kernel(0);
+    if (!kernel) return {};
+    return [kernel](double lag) { return kernel(&lag); };
+  }
+  bool rotates() const override { return true; }
+  void visit(Visitor& visitor) override { visitor("density", *density_); }
+
+ private:
+  static DensitySpec density_of(const TimeEncodingSpec& spec) {
+    DensitySpec density = spec.density;
+    density.kind = spec.kind;
+    density.heads = density.dim = 1;
+    density.m = spec.m;
+    return density;
+  }
+
+  std::size_t m_;
+  std::unique_ptr<SpectralDensity> density_;
+};
+
+/// Logarithms of m frequencies whose periods are geometrically spaced from spec.shortest to
+/// spec.longest. -> (m)
+Tensor log_frequencies(const TimeEncodingSpec& spec) {
+  require(spec.m >= 1 && spec.shortest > 0 && spec.longest >= spec.shortest, "time_encoding",
+          "needs a frequency, and periods 0 < shortest <= longest: m = ", spec.m,
+          ", shortest = ", spec.shortest, ", longest = ", spec.longest);
+  Tensor log_w = uninitialized({spec.m});
+  for (std::size_t i = 0; i < spec.m; ++i) {
+    const double part = spec.m > 1 ? double(i) / double(spec.m - 1) : 0;
+    log_w.data()[i] = real(std::log(2 * std::numbers::pi) - (1 - part) * std::log(spec.shortest) -
+                           part * std::log(spec.longest));
+  }
+  return log_w;
+}
+
+/// The same with frequencies that are parameters themselves, as logarithms; sine and cosine share
+/// theirs, so that K stays a function of the lag. They start geometrically spaced.
+class FreeTime : public TimeEncoding {
+ public:
+  explicit FreeTime(const TimeEncodingSpec& spec) : log_frequency_(log_frequencies(spec)) {}
+
+  std::size_t features() const override { return 2 * log_frequency_.value().size(); }
+  Var forward(Tape& tape, const Times& times) override {
+    return fourier_time(times, exp(tape(log_frequency_)));
+  }
+  std::function<double(double)> kernel() override {
+    const Tensor& log_w = log_frequency_.value();
+    return [log_w = std::vector<double>(log_w.begin(), log_w.end())](double lag) {
+      double sum = 0;
+      for (const double log_frequency : log_w) sum += std::cos(std::exp(log_frequency) * lag);
+      return sum / double(log_w.size());
+    };
+  }
+  bool rotates() const override { return true; }
+  void visit(Visitor& visitor) override { visitor("log_frequency", log_frequency_); }
+
+ protected:
+  Parameter log_frequency_;  // (m)
+};
+
+/// The same without learning: Vaswani et al., 2017, at real times.
+class SinusoidalTime : public FreeTime {
+ public:
+  using FreeTime::FreeTime;
+  Var forward(Tape& tape, const Times& times) override {
+    return fourier_time(times, exp(tape.view(log_frequency_.value())));
+  }
+  void visit(Visitor&) override {}
+};
+
+/// Equal coefficients of sum 1: |Phi| = 1 at the start.
+Tensor equal_coefficients(const TimeEncodingSpec& spec) {
+  const std::size_t terms = 1 + (spec.paired ? 1 : 2) * spec.degree;
+  return filled({spec.m, terms}, real(-std::log(double(spec.m * (1 + spec.degree)))));
+}
+
+/// Of each base frequency w a truncated Fourier basis [c_0^(1/2), c_2j^(1/2) cos j w t,
+/// c_(2j+1)^(1/2) sin j w t], j = 1 .. J, with learned positive coefficients; all of them one after
+/// the other, so that K is the sum of the periodic kernels. It is a function of the lag exactly
+/// where c_2j = c_(2j+1), which `paired` makes so. Xu et al., 2019.
+class MercerTime : public TimeEncoding {
+ public:
+  explicit MercerTime(const TimeEncodingSpec& spec)
+      : degree_(spec.degree),
+        log_frequency_(log_frequencies(spec)),
+        log_coefficient_(equal_coefficients(spec)) {}
+
+  std::size_t features() const override {
+    return log_frequency_.value().size() * (1 + 2 * degree_);
+  }
+  Var forward(Tape& tape, const Times& times) override {
+    Var amplitude = exp(tape(log_coefficient_) * 0.5);
+    if (amplitude.dim(1) == 1 + degree_)
+      amplitude = concat({amplitude, slice(amplitude, 1, 1, 1 + degree_)}, 1);
+    Shape shape(times.shape().begin(), times.shape().end());
+    shape.push_back(features());
+    return reshape(fourier_series(times, exp(tape(log_frequency_)), amplitude), shape);
+  }
+  std::function<double(double)> kernel() override {
+    const Tensor &log_w = log_frequency_.value(), &log_c = log_coefficient_.value();
+    const std::size_t terms = log_c.shape()[1];
+    if (terms != 1 + degree_) return {};
+    return [terms, w = std::vector<double>(log_w.begin(), log_w.end()),
+            c = std::vector<double>(log_c.begin(), log_c.end())](double lag) {
+      double sum = 0;
+      for (std::size_t i = 0; i < w.size(); ++i)
+        for (std::size_t j = 0; j < terms; ++j)
+          sum += std::exp(c[i * terms + j]) * std::cos(double(j) * std::exp(w[i]) * lag);
+      return sum;
+    };
+  }
+  void visit(Visitor& visitor) override {
+    visitor("log_frequency", log_frequency_);
+    visitor("log_coefficient", log_coefficient_);
+  }
+
+ private:
+  std::size_t degree_;
+  Parameter log_frequency_;    // (k)
+  Parameter log_coefficient_;  // (k, 1 + J) if paired, else (k, 1 + 2J)
+};
+
+/// As in the published code, not the paper: one number for each base frequency, its truncated
+/// Fourier series with learned signed coefficients, summed over the harmonics. K is not a function
+/// of the lag.
+class SummedMercerTime : public TimeEncoding {
+ public:
+  explicit SummedMercerTime(const TimeEncodingSpec& spec)
+      : log_frequency_(log_frequencies(spec)),
+        coefficient_({spec.m, 1 + 2 * spec.degree},
+                     Initial::uniform(std::sqrt(6 / double(spec.m + 2 * spec.degree)))) {}
+
+  std::size_t features() const override { return log_frequency_.value().size(); }
+  Var forward(Tape& tape, const Times& times) override {
+    return sum(fourier_series(times, exp(tape(log_frequency_)), tape(coefficient_)), -1);
+  }
+  void visit(Visitor& visitor) override {
+    visitor("log_frequency", log_frequency_);
+    visitor("coefficient", coefficient_);
+  }
+
+ private:
+  Parameter log_frequency_;  // (k)
+  Parameter coefficient_;    // (k, 1 + 2J)
+};
+
+}  // namespace
 
 std::vector<double> estimated_time_kernel(TimeEncoding& encoding, const std::vector<double>& lags,
                                           double at) {

@@ -38,8 +38,7 @@ std::vector<double> solve_on(const std::vector<std::size_t>& chosen, const std::
 std::size_t steepest(const std::vector<double>& H, const std::vector<double>& v,
                      const std::vector<double>& x, const std::vector<std::size_t>& chosen) {
   const std::size_t m = v.size();
-  const double tolerance = 1e-10 * std::abs(*std::max_element(v.begin(), v.end()));
-  double largest = tolerance;
+  double largest = 1e-10 * std::abs(*std::max_element(v.begin(), v.end()));  // tolerance
   std::size_t best = m;
   for (std::size_t i = 0; i < m; ++i) {
     if (std::find(chosen.begin(), chosen.end(), i) != chosen.end()) continue;
@@ -69,17 +68,6 @@ bool move(std::vector<double>& x, const std::vector<double>& target,
 }
 
 }  // namespace
-
-double BoxDiscrepancy::value(const std::vector<double>& weights) const {
-  const std::size_t m = v.size();
-  double total = 0;
-  for (std::size_t i = 0; i < m; ++i) {
-    double row = -2 * v[i];
-    for (std::size_t j = 0; j < m; ++j) row += H[i * m + j] * weights[j];
-    total += row * weights[i];
-  }
-  return total;
-}
 
 BoxDiscrepancy box_discrepancy(const std::vector<double>& frequencies, std::size_t m, std::size_t d,
                                double b) {

@@ -13,7 +13,6 @@ namespace bochner {
 struct BoxDiscrepancy {
   std::vector<double> H;  // (m, m), prod_i sinc(b (w_li - w_ji))
   std::vector<double> v;  // (m), prod_i of the mean of exp(-z^2 / 2) cos(z w_ji) over |z| <= b
-  double value(const std::vector<double>& weights) const;
 };
 /// frequencies (m, d)
 BoxDiscrepancy box_discrepancy(const std::vector<double>& frequencies, std::size_t m, std::size_t d,

@@ -1,13 +1,57 @@
-#include <bochner/layers/features/gated_hybrid.hpp>
-#include <bochner/layers/features/hybrid.hpp>
-#include <bochner/layers/features/optimal.hpp>
-#include <bochner/layers/features/pff.hpp>
-#include <bochner/layers/features/pointwise.hpp>
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/layers/features/built_in.hpp>
 #include <bochner/layers/features/projection.hpp>
-#include <bochner/layers/features/random_features.hpp>
-#include <bochner/layers/features/tempered.hpp>
+#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Any map of exp(log_temperature) x, one learned log_temperature per head.
+class Tempered : public FeatureMap {
+ public:
+  Tempered(std::unique_ptr<FeatureMap> map, std::size_t heads)
+      : map_(std::move(map)), log_temperature_({heads, 1}) {}
+
+  Features features(Tape& tape, const Var& x) override {
+    return map_->features(tape, warm(tape, x));
+  }
+  Features queries(Tape& tape, const Var& q, std::size_t first) override {
+    return map_->queries(tape, warm(tape, q), first);
+  }
+  Features keys(Tape& tape, const Var& k, std::size_t first) override {
+    return map_->keys(tape, warm(tape, k), first);
+  }
+  bool positive() const override { return map_->positive(); }
+  std::optional<double> kernel(Point q, Point k, std::size_t head) const override {
+    return map_->kernel(warm(q, head), warm(k, head), head);
+  }
+  std::optional<double> variance(Point q, Point k, std::size_t head) const override {
+    return map_->variance(warm(q, head), warm(k, head), head);
+  }
+  void calibrate(const Tensor& q, const Tensor& k) override {
+    Tape tape;
+    tape.recording = false;
+    map_->calibrate(warm(tape, q).value(), warm(tape, k).value());
+  }
+  void initialized() override { map_->initialized(); }
+  void visit(Visitor& visitor) override {
+    map_->visit(visitor);
+    visitor("log_temperature", log_temperature_);
+  }
+
+ private:
+  Var warm(Tape& tape, const Var& x) { return x * exp(tape(log_temperature_)); }
+  std::vector<double> warm(Point x, std::size_t head) const {
+    std::vector<double> y(x.begin(), x.end());
+    for (double& e : y) e *= std::exp(double(log_temperature_.value().data()[head]));
+    return y;
+  }
+
+  std::unique_ptr<FeatureMap> map_;
+  Parameter log_temperature_;  // (H, 1)
+};
+
+}  // namespace
 
 Features FeatureMap::queries(Tape& tape, const Var& q, std::size_t) { return features(tape, q); }
 Features FeatureMap::keys(Tape& tape, const Var& k, std::size_t) { return features(tape, k); }
@@ -16,30 +60,13 @@ std::optional<double> FeatureMap::variance(Point, Point, std::size_t) const { re
 void FeatureMap::calibrate(const Tensor&, const Tensor&) {}
 
 Registry<FeatureMap, FeatureSpec>& feature_maps() {
-  static Registry<FeatureMap, FeatureSpec> registry("features",
-                                                    {{"positive", make<PositiveFeatures>},
-                                                     {"hyperbolic", make<HyperbolicFeatures>},
-                                                     {"trigonometric", make<TrigonometricFeatures>},
-                                                     {"oprf", make<OptimalFeatures>},
-                                                     {"saderf", make<OptimalFeatures>},
-                                                     {"sderf", make<OptimalFeatures>},
-                                                     {"aderf", make<OptimalFeatures>},
-                                                     {"pff", make<PositiveFixedFeatures>},
-                                                     {"wpff", make<WeightedFeatures>},
-                                                     {"wpff_fixed", make<FixedWeightFeatures>},
-                                                     {"hybrid_angular", make<AngularHybrid>},
-                                                     {"hybrid_gaussian", make<GaussianHybrid>},
-                                                     {"hybrid_cluster", make<ClusterHybrid>},
-                                                     {"hybrid_learned", make<LearnedHybrid>},
-                                                     {"elu", make<EluFeatures>},
-                                                     {"relu", make<ReluFeatures>},
-                                                     {"squared_relu", make<SquaredReluFeatures>},
-                                                     {"t2r", make<T2RFeatures>},
-                                                     {"hedgehog", make<HedgehogFeatures>},
-                                                     {"taylor", make<TaylorFeatures>},
-                                                     {"rebased", make<RebasedFeatures>},
-                                                     {"dpfp", make<DpfpFeatures>},
-                                                     {"cosformer", make<CosformerFeatures>}});
+  static FeatureMaps registry = [] {
+    FeatureMaps all("features", {});
+    for (const auto add :
+         {add_random_features, add_optimal, add_pff, add_hybrids, add_gated_hybrids, add_pointwise})
+      add(all);
+    return all;
+  }();
   return registry;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
-#include <bochner/layers/features/feature_map.hpp>
+/// What feature maps by random frequencies share, and the exponential ones among them.
+
+#include <bochner/layers/features/built_in.hpp>
 #include <bochner/layers/features/projection.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -19,5 +21,19 @@ class Frequencies : public Module {
   Parameter log_scale_;       // (H, 1, d), with a projection
   Parameter log_head_scale_;  // (H, 1, 1), with a spread
 };
+
+/// y = x / d^(1/4), so that y . y' = x . x' / sqrt(d). (.., d) -> (.., d)
+Var softmax_scaled(const Var& x);
+
+/// The same of samples of one head, in double. (n, H, d), n > 0 -> (n, d)
+std::vector<double> scaled_samples(const Tensor& samples, std::size_t head, std::size_t d);
+
+/// log phi_i(x) = w_i . y - c |y|^2 + offset_i - log(m) / 2, y = x / d^(1/4): logarithms of
+/// exponential features, normalised so that phi(x) . phi(x') is a mean over i. `offset` (H, m) may
+/// be left out.
+/// (B, T, H, d), (H, m, d) -> (B, T, H, m)
+Var exponents(const Var& x, const Var& w, double c, const Var& offset = {});
+/// The features themselves, as a rule that attention follows in cache.
+Features exponential(const Var& x, const Var& w, double c, const Var& offset = {});
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,8 +1,7 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/features/box_weights.hpp>
-#include <bochner/layers/features/closed_forms.hpp>
-#include <bochner/layers/features/exponents.hpp>
 #include <bochner/layers/features/pff.hpp>
+#include <bochner/layers/features/random_features.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -24,19 +23,20 @@ void store_log_weights(const real* frequencies, std::size_t m, std::size_t d, do
   }
 }
 
+/// phi(x) = exp(w_i . y - |y|^2) / sqrt(m), y = x / d^(1/4): exp(-|y - y'|^2 / 2) for w ~ N(0, I),
+/// of uniform direction and chi_d radius; F = m.
+Features pff(const Var& x, const Var& w) { return exponential(x, w, 1); }
+
+double pff_variance(const ScaledPair& pair) {
+  return positive_variance(pair) * std::exp(-pair.xx - pair.yy);
+}
+
 }  // namespace
 
-Features PositiveFixedFeatures::features(Tape& tape, const Var& x) {
-  return exponential(x, frequencies_.draws(tape), 1);
-}
-
-std::optional<double> PositiveFixedFeatures::kernel(Point q, Point k, std::size_t) const {
-  return ScaledPair(q, k).gaussian();
-}
-
-std::optional<double> PositiveFixedFeatures::variance(Point q, Point k, std::size_t) const {
-  const ScaledPair pair(q, k);
-  return positive_variance(pair) * std::exp(-pair.xx - pair.yy) / double(m_);
+void add_pff(FeatureMaps& all) {
+  add_estimator(all, "pff", {pff, &ScaledPair::gaussian, pff_variance, true});
+  all.add("wpff", make<WeightedFeatures>);
+  all.add("wpff_fixed", make<FixedWeightFeatures>);
 }
 
 WeightedFeatures::WeightedFeatures(const FeatureSpec& spec)

@@ -6,25 +6,9 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// phi(x) = exp(w_i . y - |y|^2) / sqrt(m), y = x / d^(1/4): exp(-|y - y'|^2 / 2) for w ~ N(0, I),
-/// of uniform direction and chi_d radius; F = m.
-class PositiveFixedFeatures : public FeatureMap {
- public:
-  explicit PositiveFixedFeatures(const FeatureSpec& spec) : m_(spec.m), frequencies_(spec) {}
-  Features features(Tape& tape, const Var& x) override;
-  bool positive() const override { return true; }
-  std::optional<double> kernel(Point q, Point k, std::size_t head) const override;
-  std::optional<double> variance(Point q, Point k, std::size_t head) const override;
-  void visit(Visitor& visitor) override { frequencies_.visit(visitor); }
-
- private:
-  std::size_t m_;
-  Frequencies frequencies_;
-};
-
-/// The same times lambda_i(x) > 0, a learned weight of each feature that depends on the input: log
-/// lambda = V gelu(U y + a) + b per head. It starts at 1. The kernel stays positive definite. F =
-/// m.
+/// The features of pff times lambda_i(x) > 0, a learned weight of each feature that depends on the
+/// input: log lambda = V gelu(U y + a) + b per head. It starts at 1. The kernel stays positive
+/// definite. F = m.
 class WeightedFeatures : public FeatureMap {
  public:
   explicit WeightedFeatures(const FeatureSpec& spec);

@@ -4,6 +4,7 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/features/projection.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
+#include <bochner/layers/spectral/closed_forms.hpp>
 #include <cmath>
 #include <numeric>
 
@@ -80,79 +81,110 @@ Tensor fastfood_lengths(const Blocks& blocks, const Tensor& gaussian,
                         const RandomFunction& random) {
   Tensor lengths = chi_lengths(blocks, random);
   for (std::size_t i = 0; i < lengths.size(); ++i) {
-    const real* block = gaussian.data() + i / blocks.p * blocks.p;
-    double square = 0;
-    for (std::size_t j = 0; j < blocks.p; ++j) square += double(block[j]) * double(block[j]);
+    const double square = squared_length(gaussian.data() + i / blocks.p * blocks.p, blocks.p);
     lengths.data()[i] *= real(std::sqrt(double(blocks.p) / square));
   }
   return lengths;
 }
 
+/// Rows S H G P H B / sqrt(p) in blocks of p >= d, p a power of two: H Hadamard, P a permutation,
+/// B signs, G normal, S row lengths (chi_p over |G|); B, G and S are learned, 3p numbers for p
+/// rows. Le et al., "Fastfood", 2013.
+class FastfoodProjection : public Projection {
+ public:
+  explicit FastfoodProjection(const ProjectionSpec& spec) : m_(spec.m) {
+    const Blocks blocks(spec);
+    const RandomFunction normal = random_of(spec, "gaussian");
+    mixed_ = permuted_hadamard(blocks, random_of(spec, "permutation"));
+    signs_.assign(random_signs(blocks.by_input(), random_of(spec, "signs")));
+    gaussian_.assign(made_of(blocks.by_row(), [&](std::size_t i) { return normal.normal(i); }));
+    lengths_.assign(fastfood_lengths(blocks, gaussian_.value(), random_of(spec, "lengths")));
+  }
+
+  Var rows(Tape& tape) override {
+    const Var inner = tape.view(mixed_) * tape(signs_) * tape(gaussian_);
+    return first_rows(hadamard(inner) * tape(lengths_), m_);
+  }
+  void visit(Visitor& visitor) override {
+    visitor("mixed", mixed_);
+    visitor("signs", signs_);
+    visitor("gaussian", gaussian_);
+    visitor("lengths", lengths_);
+  }
+
+ private:
+  std::size_t m_;
+  Tensor mixed_;                  // (H, blocks, d, p): columns of P H
+  Parameter signs_;               // (H, blocks, d, 1)
+  Parameter gaussian_, lengths_;  // (H, blocks, 1, p)
+};
+
+/// Rows S H D1 H D2 H D3 in blocks of p >= d: D learned diagonals that start as signs, S learned
+/// lengths that start as chi_p. With all lengths sqrt(p), as published, the kernel would not be the
+/// Gaussian one. Yu et al., "Orthogonal random features", 2016.
+class SorfProjection : public Projection {
+ public:
+  explicit SorfProjection(const ProjectionSpec& spec)
+      : m_(spec.m), unit_(identity(spec.dim, Blocks(spec).p)) {
+    const Blocks blocks(spec);
+    first_.assign(random_signs(blocks.by_row(), random_of(spec, "first")));
+    second_.assign(random_signs(blocks.by_row(), random_of(spec, "second")));
+    third_.assign(random_signs(blocks.by_input(), random_of(spec, "third")));
+    lengths_.assign(chi_lengths(blocks, random_of(spec, "lengths")));
+  }
+
+  Var rows(Tape& tape) override {
+    const Var inner = hadamard(tape.view(unit_) * tape(third_));
+    const Var outer = hadamard(hadamard(inner * tape(second_)) * tape(first_));
+    return first_rows(outer * tape(lengths_), m_);
+  }
+  void visit(Visitor& visitor) override {
+    visitor("first", first_);
+    visitor("second", second_);
+    visitor("third", third_);
+    visitor("lengths", lengths_);
+  }
+
+ private:
+  std::size_t m_;
+  Tensor unit_;               // (d, p)
+  Parameter first_, second_;  // (H, blocks, 1, p)
+  Parameter third_;           // (H, blocks, d, 1)
+  Parameter lengths_;         // (H, blocks, 1, p)
+};
+
+/// Uniform directions, orthogonal in blocks, times r(t), r the quantile function of chi_d: the
+/// radius of N(0, I). t is stratified, one draw for each m-th part of (0, 1), in random order, so
+/// each row is exactly normal. "PFF" in Chen et al., "DiJiang", 2024.
+class RadialProjection : public Projection {
+ public:
+  explicit RadialProjection(const ProjectionSpec& spec)
+      : rows_(base_draws("orthogonal", spec.heads, spec.m, spec.dim, 0,
+                         random_of(spec, "directions"))) {
+    const std::size_t m = spec.m, d = spec.dim;
+    const RandomFunction place = random_of(spec, "place"), order = random_of(spec, "order");
+    for (std::size_t h = 0; h < spec.heads; ++h) {
+      const auto part = permutation(m, order, h * (m + 1));
+      for (std::size_t i = 0; i < m; ++i) {
+        real* row = rows_.data() + (h * m + i) * d;
+        const double t = (double(part[i]) + place.uniform(h * m + i)) / double(m);
+        const double factor = chi_quantile(t, d) / std::sqrt(squared_length(row, d));
+        for (std::size_t e = 0; e < d; ++e) row[e] = real(factor * double(row[e]));
+      }
+    }
+  }
+
+  Var rows(Tape& tape) override { return tape.view(rows_); }
+  void visit(Visitor& visitor) override { visitor("rows", rows_); }
+
+ private:
+  Tensor rows_;
+};
+
 }  // namespace
 
 double chi_quantile(double t, std::size_t d) {
   return std::sqrt(2 * special::inverse_gamma_p(double(d) / 2, t));
-}
-
-FastfoodProjection::FastfoodProjection(const ProjectionSpec& spec) : m_(spec.m) {
-  const Blocks blocks(spec);
-  const RandomFunction normal = random_of(spec, "gaussian");
-  mixed_ = permuted_hadamard(blocks, random_of(spec, "permutation"));
-  signs_.assign(random_signs(blocks.by_input(), random_of(spec, "signs")));
-  gaussian_.assign(made_of(blocks.by_row(), [&](std::size_t i) { return normal.normal(i); }));
-  lengths_.assign(fastfood_lengths(blocks, gaussian_.value(), random_of(spec, "lengths")));
-}
-
-Var FastfoodProjection::rows(Tape& tape) {
-  const Var inner = tape.view(mixed_) * tape(signs_) * tape(gaussian_);
-  return first_rows(hadamard(inner) * tape(lengths_), m_);
-}
-
-void FastfoodProjection::visit(Visitor& visitor) {
-  visitor("mixed", mixed_);
-  visitor("signs", signs_);
-  visitor("gaussian", gaussian_);
-  visitor("lengths", lengths_);
-}
-
-SorfProjection::SorfProjection(const ProjectionSpec& spec)
-    : m_(spec.m), unit_(identity(spec.dim, Blocks(spec).p)) {
-  const Blocks blocks(spec);
-  first_.assign(random_signs(blocks.by_row(), random_of(spec, "first")));
-  second_.assign(random_signs(blocks.by_row(), random_of(spec, "second")));
-  third_.assign(random_signs(blocks.by_input(), random_of(spec, "third")));
-  lengths_.assign(chi_lengths(blocks, random_of(spec, "lengths")));
-}
-
-Var SorfProjection::rows(Tape& tape) {
-  const Var inner = hadamard(tape.view(unit_) * tape(third_));
-  const Var outer = hadamard(hadamard(inner * tape(second_)) * tape(first_));
-  return first_rows(outer * tape(lengths_), m_);
-}
-
-void SorfProjection::visit(Visitor& visitor) {
-  visitor("first", first_);
-  visitor("second", second_);
-  visitor("third", third_);
-  visitor("lengths", lengths_);
-}
-
-RadialProjection::RadialProjection(const ProjectionSpec& spec)
-    : rows_(base_draws("orthogonal", spec.heads, spec.m, spec.dim, 0,
-                       random_of(spec, "directions"))) {
-  const std::size_t m = spec.m, d = spec.dim;
-  const RandomFunction place = random_of(spec, "place"), order = random_of(spec, "order");
-  for (std::size_t h = 0; h < spec.heads; ++h) {
-    const auto part = permutation(m, order, h * (m + 1));
-    for (std::size_t i = 0; i < m; ++i) {
-      real* row = rows_.data() + (h * m + i) * d;
-      double square = 0;
-      for (std::size_t e = 0; e < d; ++e) square += double(row[e]) * double(row[e]);
-      const double t = (double(part[i]) + place.uniform(h * m + i)) / double(m);
-      const double factor = chi_quantile(t, d) / std::sqrt(square);
-      for (std::size_t e = 0; e < d; ++e) row[e] = real(factor * double(row[e]));
-    }
-  }
 }
 
 Registry<Projection, ProjectionSpec>& projections() {

@@ -1,9 +1,60 @@
 #include <bochner/autodiff/ops.hpp>
-#include <bochner/layers/features/exponents.hpp>
+#include <bochner/layers/features/frequencies.hpp>
 #include <bochner/layers/features/random_features.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+class EstimatorFeatures : public FeatureMap {
+ public:
+  EstimatorFeatures(const FeatureSpec& spec, const Estimator& estimator)
+      : estimator_(estimator), m_(spec.m), frequencies_(spec) {}
+  Features features(Tape& tape, const Var& x) override {
+    return estimator_.features(x, frequencies_.draws(tape));
+  }
+  bool positive() const override { return estimator_.positive; }
+  std::optional<double> kernel(Point q, Point k, std::size_t) const override {
+    return (ScaledPair(q, k).*estimator_.kernel)();
+  }
+  std::optional<double> variance(Point q, Point k, std::size_t) const override {
+    return estimator_.variance(ScaledPair(q, k)) / double(m_);
+  }
+  void visit(Visitor& visitor) override { frequencies_.visit(visitor); }
+
+ private:
+  Estimator estimator_;
+  std::size_t m_;
+  Frequencies frequencies_;
+};
+
+/// phi(x) = exp(w_i . y - |y|^2 / 2) / sqrt(m); F = m. Choromanski et al., "Performers", 2021.
+Features positive_features(const Var& x, const Var& w) { return exponential(x, w, 0.5); }
+
+/// phi(x) = [exp(w_i . y - |y|^2 / 2), exp(-w_i . y - |y|^2 / 2)] / sqrt(2m); F = 2m; exact at
+/// y' = -y. Choromanski et al., 2021 (SM++).
+Features hyperbolic_features(const Var& x, const Var& w) {
+  return exponential(x, both_signs(w), 0.5);
+}
+
+/// phi(x) = exp(|y|^2 / 2) [cos(w_i . y), sin(w_i . y)] / sqrt(m); F = 2m; signed; exact at x' = x.
+/// Rahimi and Recht, "Random features", 2007.
+Features signed_features(const Var& x, const Var& w) { return trigonometric_features(x, w); }
+
+}  // namespace
+
+void add_estimator(FeatureMaps& all, const char* name, const Estimator& estimator) {
+  all.add(name, [estimator](const FeatureSpec& spec) {
+    return std::make_unique<EstimatorFeatures>(spec, estimator);
+  });
+}
+
+void add_random_features(FeatureMaps& all) {
+  constexpr auto softmax = &ScaledPair::softmax;
+  add_estimator(all, "positive", {positive_features, softmax, positive_variance, true});
+  add_estimator(all, "hyperbolic", {hyperbolic_features, softmax, hyperbolic_variance, true});
+  add_estimator(all, "trigonometric", {signed_features, softmax, trigonometric_variance, false});
+}
 
 Var both_signs(const Var& w) { return concat({w, -w}, 1); }
 
@@ -15,42 +66,6 @@ Var fourier_features(const Var& y, const Var& w) {
 Var trigonometric_features(const Var& x, const Var& w) {
   const Var y = softmax_scaled(x);
   return fourier_features(y, w) * exp(0.5 * sum(square(y), -1, keep));
-}
-
-Features SoftmaxEstimator::features(Tape& tape, const Var& x) {
-  return estimate(x, frequencies_.draws(tape));
-}
-
-std::optional<double> SoftmaxEstimator::kernel(Point q, Point k, std::size_t) const {
-  return ScaledPair(q, k).softmax();
-}
-
-std::optional<double> SoftmaxEstimator::variance(Point q, Point k, std::size_t) const {
-  return variance_of_one(ScaledPair(q, k)) / double(m_);
-}
-
-Features PositiveFeatures::estimate(const Var& x, const Var& w) const {
-  return exponential(x, w, 0.5);
-}
-
-double PositiveFeatures::variance_of_one(const ScaledPair& pair) const {
-  return positive_variance(pair);
-}
-
-Features HyperbolicFeatures::estimate(const Var& x, const Var& w) const {
-  return exponential(x, both_signs(w), 0.5);
-}
-
-double HyperbolicFeatures::variance_of_one(const ScaledPair& pair) const {
-  return hyperbolic_variance(pair);
-}
-
-Features TrigonometricFeatures::estimate(const Var& x, const Var& w) const {
-  return trigonometric_features(x, w);
-}
-
-double TrigonometricFeatures::variance_of_one(const ScaledPair& pair) const {
-  return trigonometric_variance(pair);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

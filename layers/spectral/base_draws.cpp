@@ -2,7 +2,7 @@
 #include <bochner/autodiff/compute/quantile_functions.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
-#include <cmath>
+#include <bochner/layers/spectral/closed_forms.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -21,12 +21,6 @@ Tensor normal(const Shape& shape, const RandomFunction& random, std::uint64_t fi
   return x;
 }
 
-double length_of(const real* row, std::size_t d) {
-  double square = 0;
-  for (std::size_t i = 0; i < d; ++i) square += double(row[i]) * double(row[i]);
-  return std::sqrt(square);
-}
-
 /// Replaces `rows` <= d rows, `stride` apart, by orthogonal directions of the same lengths: the
 /// lengths come from the iid rows, the directions from an independent matrix.
 void orthogonalize_block(real* draws, std::size_t rows, std::size_t stride,
@@ -35,7 +29,7 @@ void orthogonalize_block(real* draws, std::size_t rows, std::size_t stride,
   const std::size_t d = q.shape()[0];
   for (std::size_t i = 0; i < rows; ++i) {
     real* row = draws + i * stride;
-    const double length = length_of(row, d);
+    const double length = std::sqrt(squared_length(row, d));
     for (std::size_t j = 0; j < d; ++j) row[j] = real(length * double(q.data()[j * d + i]));
   }
 }
@@ -62,12 +56,9 @@ Tensor through_quantile(const Sizes& n, const std::vector<double>& uniform) {
   return draws;
 }
 
+template <SobolRandomisation randomisation>
 Tensor sobol(const Sizes& n, const RandomFunction& random) {
-  return through_quantile(n, sobol_points(SobolRandomisation::shift, n.H, n.m, n.row(), random));
-}
-
-Tensor sobol_owen(const Sizes& n, const RandomFunction& random) {
-  return through_quantile(n, sobol_points(SobolRandomisation::owen, n.H, n.m, n.row(), random));
+  return through_quantile(n, sobol_points(randomisation, n.H, n.m, n.row(), random));
 }
 
 Tensor halton(const Sizes& n, const RandomFunction& random) {
@@ -77,8 +68,8 @@ Tensor halton(const Sizes& n, const RandomFunction& random) {
 using Draw = Tensor (*)(const Sizes&, const RandomFunction&);
 constexpr std::pair<const char*, Draw> kinds[] = {{"iid", iid},
                                                   {"orthogonal", orthogonal},
-                                                  {"sobol", sobol},
-                                                  {"sobol_owen", sobol_owen},
+                                                  {"sobol", sobol<SobolRandomisation::shift>},
+                                                  {"sobol_owen", sobol<SobolRandomisation::owen>},
                                                   {"halton", halton}};
 
 }  // namespace

@@ -32,18 +32,13 @@ void SpectralDensity::set_log_scale(const std::vector<double>&) {
 void SpectralDensity::visit(Visitor& visitor) { visitor("noise", noise_); }
 
 Registry<SpectralDensity, DensitySpec>& densities() {
-  static Registry<SpectralDensity, DensitySpec> registry(
-      "density", {{"gaussian", make<GaussianDensity>},
-                  {"gaussian_full", make<FullGaussianDensity>},
-                  {"mixture", make<MixtureDensity>},
-                  {"student_t", make<StudentTDensity>},
-                  {"cauchy", make<CauchyDensity>},
-                  {"laplace", make<LaplaceDensity>},
-                  {"gamma", make<GammaDensity>},
-                  {"exponential", make<ExponentialDensity>},
-                  {"radial", make<RadialDensity>},
-                  {"flow", make<FlowDensity>},
-                  {"free", make<FreeDensity>}});
+  static Densities registry = [] {
+    Densities all("density", {});
+    for (const auto add :
+         {add_gaussians, add_mixture, add_heavy_tailed, add_isotropic, add_flow, add_free})
+      add(all);
+    return all;
+  }();
   return registry;
 }
 

@@ -1,6 +1,6 @@
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/spectral/densities.hpp>
-#include <bochner/layers/spectral/point.hpp>
-#include <bochner/layers/spectral/quadrature.hpp>
+#include <bochner/layers/spectral/learned_spline.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -8,70 +8,152 @@ namespace {
 /// The splines bend [-reach, reach]; 1 of 16,000 normal numbers lies outside.
 constexpr double reach = 4;
 
-using Curve = LearnedSpline::Curve;
+/// y = x W + bias of one head, in double.
+struct HeadAffine {
+  std::vector<double> weight, bias;
 
-std::vector<Curve> curves(LearnedSpline& splines, std::size_t head, std::size_t d) {
-  std::vector<Curve> all;
-  for (std::size_t j = 0; j < d; ++j) all.push_back(splines.curve(head, j));
-  return all;
-}
+  std::vector<double> operator()(const double* x) const {
+    const std::size_t outputs = bias.size();
+    std::vector<double> y = bias;
+    for (std::size_t i = 0; i < weight.size() / outputs; ++i) {
+      for (std::size_t j = 0; j < outputs; ++j) y[j] += x[i] * weight[i * outputs + j];
+    }
+    return y;
+  }
+};
+
+/// (a, b) -> (a, b exp(tanh l(a)) + t(a)) per head, l and t from one hidden layer of tanh; b is the
+/// second half of the coordinates, or the first if `swapped`: dependence between coordinates with a
+/// density that stays known. The identity at the start. Dinh, Sohl-Dickstein, Bengio, "Real NVP",
+/// 2017.
+class Coupling : public Module {
+ public:
+  /// d of 2 or more.
+  Coupling(std::size_t H, std::size_t d, std::size_t hidden, bool swapped)
+      : middle_(swapped ? d / 2 : d - d / 2), swapped_(swapped) {
+    require(d >= 2, "flow", "coupling layers need two coordinates or more: d ", d);
+    const std::size_t given = swapped ? d - middle_ : middle_, moved = d - given;
+    in_ = Parameter({H, given, hidden}, Initial::normal(1 / std::sqrt(double(given))));
+    in_bias_ = Parameter({H, 1, hidden});
+    out_ = Parameter({H, hidden, 2 * moved});
+    out_bias_ = Parameter({H, 1, 2 * moved});
+  }
+
+  /// (H, m, d) -> (H, m, d)
+  Var forward(Tape& tape, const Var& x) {
+    const Var low = slice(x, -1, 0, middle_), high = slice(x, -1, middle_, x.dim(-1));
+    const Var &given = swapped_ ? high : low, &moved = swapped_ ? low : high;
+    const Var hidden = tanh(matmul(given, tape(in_)) + tape(in_bias_));
+    const Var out = matmul(hidden, tape(out_)) + tape(out_bias_);
+    const std::size_t count = moved.dim(-1);
+    const Var y = moved * exp(tanh(slice(out, -1, 0, count))) + slice(out, -1, count, 2 * count);
+    return concat(swapped_ ? std::vector<Var>{y, given} : std::vector<Var>{given, y}, -1);
+  }
+
+  void visit(Visitor& visitor) override {
+    visitor("in", in_);
+    visitor("in_bias", in_bias_);
+    visitor("out", out_);
+    visitor("out_bias", out_bias_);
+  }
+
+  /// Undoes it for one point y of (d), in place, and gives ln |det dy/dx|.
+  using Inverse = std::function<double(double* y)>;
+  Inverse inverse(std::size_t head) const {
+    return [in = HeadAffine{values_of(in_, head), values_of(in_bias_, head)},
+            out = HeadAffine{values_of(out_, head), values_of(out_bias_, head)},
+            given = swapped_ ? middle_ : 0, moved = swapped_ ? 0 : middle_](double* y) {
+      std::vector<double> hidden = in(y + given);
+      for (double& unit : hidden) unit = std::tanh(unit);
+      const std::vector<double> change = out(hidden.data());
+      const std::size_t count = change.size() / 2;
+      double log_volume = 0;
+      for (std::size_t j = 0; j < count; ++j) {
+        const double log_stretch = std::tanh(change[j]);
+        y[moved + j] = (y[moved + j] - change[count + j]) * std::exp(-log_stretch);
+        log_volume += log_stretch;
+      }
+      return log_volume;
+    };
+  }
+
+ private:
+  std::size_t middle_;
+  bool swapped_;
+  Parameter in_, in_bias_, out_, out_bias_;  // (H, a, hidden), (H, 1, hidden), (H, hidden, 2 b), ..
+};
+
+/// Inverse CDF by a flow: s_j = spline_j(z_j), a learned monotone function of each coordinate,
+/// hence the quantile function spline_j(Phi^-1(u)); then `layers` coupling layers, each of which
+/// moves and stretches one half of the coordinates by functions of the other. The Gaussian at the
+/// start. A kernel in closed form only without coupling layers.
+class FlowDensity : public LocationScaleDensity {
+ public:
+  explicit FlowDensity(const DensitySpec& spec)
+      : LocationScaleDensity(spec),
+        marginals_(spec.heads, spec.dim, -reach, reach,
+                   std::vector<double>(spec.knots, 1 / double(spec.knots))) {
+    for (std::size_t i = 0; i < spec.layers; ++i)
+      couplings_.push_back(
+          std::make_unique<Coupling>(spec.heads, spec.dim, spec.hidden, i % 2 == 1));
+  }
+
+  void visit(Visitor& visitor) override {
+    visitor("marginals", marginals_);
+    visitor("couplings", couplings_);
+    LocationScaleDensity::visit(visitor);
+  }
+
+ protected:
+  Var standardized(Tape& tape, const Var& noise) override {
+    Var x = marginals_.forward(tape, noise);
+    for (auto& coupling : couplings_) x = coupling->forward(tape, x);
+    return x;
+  }
+
+  Characteristic standard_characteristic(std::size_t head) override {
+    if (!couplings_.empty()) return {};
+    std::vector<std::vector<WeightedPoint>> coordinates(dim(), normal_quadrature());
+    for (std::size_t j = 0; j < dim(); ++j) {
+      const LearnedSpline::Curve curve = marginals_.curve(head, j);
+      for (WeightedPoint& point : coordinates[j]) point.value = curve.at(point.value).value;
+    }
+    return [coordinates = std::move(coordinates)](const double* t) {
+      std::complex<double> product = 1;
+      for (std::size_t j = 0; j < coordinates.size(); ++j) {
+        std::complex<double> sum = 0;
+        for (const WeightedPoint& s : coordinates[j]) sum += std::polar(s.weight, t[j] * s.value);
+        product *= sum;
+      }
+      return product;
+    };
+  }
+
+  PointFunction standard_log_density(std::size_t head) override {
+    std::vector<Coupling::Inverse> undo;
+    for (auto& coupling : couplings_) undo.push_back(coupling->inverse(head));
+    std::vector<LearnedSpline::Curve> splines;
+    for (std::size_t j = 0; j < dim(); ++j) splines.push_back(marginals_.curve(head, j));
+    return [undo, splines](const double* s) {
+      std::vector<double> x(s, s + splines.size());
+      double log_volume = 0;
+      for (std::size_t i = undo.size(); i-- > 0;) log_volume += undo[i](x.data());
+      for (std::size_t j = 0; j < x.size(); ++j) {
+        const auto [z, slope] = splines[j].inverse(x[j]);
+        x[j] = z;
+        log_volume += std::log(slope);
+      }
+      return log_normal_density(x.size(), squared_length(x.data(), x.size())) - log_volume;
+    };
+  }
+
+ private:
+  LearnedSpline marginals_;
+  std::vector<std::unique_ptr<Coupling>> couplings_;
+};
 
 }  // namespace
 
-FlowDensity::FlowDensity(const DensitySpec& spec)
-    : LocationScaleDensity(spec),
-      marginals_(spec.heads, spec.dim, -reach, reach,
-                 std::vector<double>(spec.knots, 1 / double(spec.knots))) {
-  for (std::size_t i = 0; i < spec.layers; ++i) {
-    couplings_.push_back(std::make_unique<Coupling>(spec.heads, spec.dim, spec.hidden, i % 2 == 1));
-  }
-}
-
-Var FlowDensity::standardized(Tape& tape, const Var& noise) {
-  Var x = marginals_.forward(tape, noise);
-  for (auto& coupling : couplings_) x = coupling->forward(tape, x);
-  return x;
-}
-
-void FlowDensity::visit(Visitor& visitor) {
-  visitor("marginals", marginals_);
-  visitor("couplings", couplings_);
-  LocationScaleDensity::visit(visitor);
-}
-
-LocationScaleDensity::Characteristic FlowDensity::standard_characteristic(std::size_t head) {
-  if (!couplings_.empty()) return {};
-  const std::vector<WeightedPoint> normal = normal_quadrature();
-  std::vector<std::vector<WeightedPoint>> coordinates;
-  for (const Curve& curve : curves(marginals_, head, dim())) {
-    coordinates.push_back(normal);
-    for (WeightedPoint& point : coordinates.back()) point.value = curve.at(point.value).value;
-  }
-  return [coordinates = std::move(coordinates)](const double* t) {
-    std::complex<double> product = 1;
-    for (std::size_t j = 0; j < coordinates.size(); ++j) {
-      std::complex<double> sum = 0;
-      for (const WeightedPoint& s : coordinates[j]) sum += std::polar(s.weight, t[j] * s.value);
-      product *= sum;
-    }
-    return product;
-  };
-}
-
-PointFunction FlowDensity::standard_log_density(std::size_t head) {
-  std::vector<Coupling::Inverse> undo;
-  for (auto& coupling : couplings_) undo.push_back(coupling->inverse(head));
-  return [undo, splines = curves(marginals_, head, dim())](const double* s) {
-    std::vector<double> x(s, s + splines.size());
-    double log_volume = 0;
-    for (std::size_t i = undo.size(); i-- > 0;) log_volume += undo[i](x.data());
-    for (std::size_t j = 0; j < x.size(); ++j) {
-      const auto [z, slope] = splines[j].inverse(x[j]);
-      x[j] = z;
-      log_volume += std::log(slope);
-    }
-    return log_normal_density(x.size(), squared_length(x.data(), x.size())) - log_volume;
-  };
-}
+void add_flow(Densities& all) { all.add("flow", make<FlowDensity>); }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

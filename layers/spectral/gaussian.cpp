@@ -1,20 +1,124 @@
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/layers/spectral/densities.hpp>
-#include <bochner/layers/spectral/point.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
+namespace {
 
-Var GaussianDensity::standardized(Tape&, const Var& noise) { return noise; }
+/// s = z. k(delta) = cos(mean . delta) exp(-|scale delta|^2 / 2).
+class GaussianDensity : public LocationScaleDensity {
+ public:
+  using LocationScaleDensity::LocationScaleDensity;
 
-LocationScaleDensity::Characteristic GaussianDensity::standard_characteristic(std::size_t) {
-  return [d = dim()](const double* t) { return std::exp(-squared_length(t, d) / 2); };
+ protected:
+  Var standardized(Tape&, const Var& noise) override { return noise; }
+  Characteristic standard_characteristic(std::size_t) override {
+    return [d = dim()](const double* t) { return std::exp(-squared_length(t, d) / 2); };
+  }
+  PointFunction standard_log_density(std::size_t) override {
+    return [d = dim()](const double* s) { return log_normal_density(d, squared_length(s, d)); };
+  }
+  std::optional<double> standard_entropy(std::size_t) override { return normal_entropy(dim()); }
+};
+
+/// (d, d): ones where `wanted(row, column)`.
+template <class Wanted>
+Tensor mask(std::size_t d, const Wanted& wanted) {
+  Tensor ones = zeros({d, d});
+  for (std::size_t i = 0; i < d; ++i) {
+    for (std::size_t j = 0; j < d; ++j) ones(i, j) = real(wanted(i, j));
+  }
+  return ones;
 }
 
-PointFunction GaussianDensity::standard_log_density(std::size_t) {
-  return [d = dim()](const double* s) { return log_normal_density(d, squared_length(s, d)); };
-}
+/// omega = mean + L z, L lower triangular with a positive diagonal. k(delta) = cos(mean . delta)
+/// exp(-|L^T delta|^2 / 2).
+class FullGaussianDensity : public SpectralDensity {
+ public:
+  explicit FullGaussianDensity(const DensitySpec& spec)
+      : SpectralDensity(spec),
+        mean_({spec.heads, 1, spec.dim}),
+        factor_({spec.heads, spec.dim, spec.dim}) {
+    set_log_scale(std::vector<double>(spec.dim, spec.log_scale));
+  }
 
-std::optional<double> GaussianDensity::standard_entropy(std::size_t) {
-  return normal_entropy(dim());
+  Var sample(Tape& tape, const Var& noise) override {
+    const std::size_t d = noise.dim(-1);
+    const Var factor = tape(factor_), diagonal = tape.constant(mask(d, std::equal_to<>()));
+    const Var below = tape.constant(mask(d, std::greater<>()));
+    return tape(mean_) + matmul_nt(noise, factor * below + exp(factor * diagonal) * diagonal);
+  }
+
+  void visit(Visitor& visitor) override {
+    visitor("mean", mean_);
+    visitor("factor", factor_);
+    SpectralDensity::visit(visitor);
+  }
+
+  PointFunction kernel(std::size_t head) override {
+    return [now = snapshot(head)](const double* lag) {
+      double phase = 0, square = 0;
+      for (std::size_t j = 0; j < now.d; ++j) {
+        phase += now.mean[j] * lag[j];
+        double turned = 0;  // (L^T lag)_j
+        for (std::size_t i = j; i < now.d; ++i) turned += now.factor[i * now.d + j] * lag[i];
+        square += turned * turned;
+      }
+      return std::cos(phase) * std::exp(-square / 2);
+    };
+  }
+
+  PointFunction log_density(std::size_t head) override {
+    return [now = snapshot(head)](const double* w) {
+      std::vector<double> z(now.d);  // L z = w - mean, by forward substitution
+      for (std::size_t i = 0; i < now.d; ++i) {
+        z[i] = w[i] - now.mean[i];
+        for (std::size_t j = 0; j < i; ++j) z[i] -= now.factor[i * now.d + j] * z[j];
+        z[i] /= now.factor[i * now.d + i];
+      }
+      return log_normal_density(now.d, squared_length(z.data(), now.d)) - now.log_volume;
+    };
+  }
+
+  std::optional<double> entropy(std::size_t head) override {
+    const Snapshot now = snapshot(head);
+    return normal_entropy(now.d) + now.log_volume;
+  }
+
+ protected:
+  void set_log_scale(const std::vector<double>& log_scale) override {
+    factor_.value().fill(0);
+    for (std::size_t h = 0; h < factor_.shape()[0]; ++h) {
+      for (std::size_t j = 0; j < log_scale.size(); ++j)
+        factor_.value()(h, j, j) = real(log_scale[j]);
+    }
+  }
+
+ private:
+  struct Snapshot {
+    std::size_t d;
+    std::vector<double> mean, factor;  // (d), (d, d)
+    double log_volume = 0;
+  };
+  Snapshot snapshot(std::size_t head) const {
+    Snapshot now{mean_.shape()[2], values_of(mean_, head), values_of(factor_, head)};
+    for (std::size_t j = 0; j < now.d; ++j) {
+      double& diagonal = now.factor[j * now.d + j];
+      now.log_volume += diagonal;
+      diagonal = std::exp(diagonal);
+    }
+    return now;
+  }
+
+  Parameter mean_;    // (H, 1, d)
+  Parameter factor_;  // (H, d, d): L, the logarithm of its diagonal; the upper triangle is unused
+};
+
+}  // namespace
+
+void add_gaussians(Densities& all) {
+  all.add("gaussian", make<GaussianDensity>);
+  all.add("gaussian_full", make<FullGaussianDensity>);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

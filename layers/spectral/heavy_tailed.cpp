@@ -1,9 +1,7 @@
 #include <bochner/autodiff/compute/quantile_functions.hpp>
 #include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/autodiff/ops.hpp>
-#include <bochner/layers/spectral/bessel.hpp>
 #include <bochner/layers/spectral/densities.hpp>
-#include <bochner/layers/spectral/point.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -24,69 +22,103 @@ double matern(double order, double x) {
                   log_k);
 }
 
+/// s = z / sqrt(g), g ~ chi^2 / degrees with the learned degrees of freedom: multivariate t. Its
+/// kernel is Matern's of order degrees / 2, with the length scale 1 / scale in each coordinate.
+class StudentTDensity : public LocationScaleDensity {
+ public:
+  explicit StudentTDensity(const DensitySpec& spec) : StudentTDensity(spec, spec.degrees, true) {}
+
+  void visit(Visitor& visitor) override {
+    if (learned_) visitor("log_degrees", log_degrees_);
+    LocationScaleDensity::visit(visitor);
+  }
+
+ protected:
+  StudentTDensity(const DensitySpec& spec, double degrees, bool learned)
+      : LocationScaleDensity(spec, 1),
+        learned_(learned),
+        log_degrees_(filled({spec.heads, 1, 1}, real(std::log(degrees - smallest_degrees)))) {
+    require(degrees > smallest_degrees, "student_t", "degrees must be more than ", smallest_degrees,
+            ": ", degrees);
+  }
+
+  Var standardized(Tape& tape, const Var& noise) override {
+    const Var free = learned_ ? tape(log_degrees_) : tape.view(log_degrees_.value());
+    const Var half = exp(free) * 0.5 + smallest_degrees / 2;
+    const Var log_chi = log_gamma_quantile(half, score(noise, dim()));
+    return points(noise, dim()) * exp((log(half) - log_chi) * 0.5);
+  }
+
+  Characteristic standard_characteristic(std::size_t head) override {
+    return [d = dim(), n = degrees(head)](const double* t) {
+      return matern(n / 2, std::sqrt(n * squared_length(t, d)));
+    };
+  }
+
+  PointFunction standard_log_density(std::size_t head) override {
+    return [d = dim(), n = degrees(head)](const double* s) {
+      const double D = double(d);
+      return std::lgamma((n + D) / 2) - std::lgamma(n / 2) -
+             D / 2 * std::log(n * std::numbers::pi) -
+             (n + D) / 2 * std::log1p(squared_length(s, d) / n);
+    };
+  }
+
+  std::optional<double> standard_entropy(std::size_t head) override {
+    const double D = double(dim()), n = degrees(head);
+    return std::lgamma(n / 2) - std::lgamma((n + D) / 2) + D / 2 * std::log(n * std::numbers::pi) +
+           (n + D) / 2 * (special::digamma((n + D) / 2) - special::digamma(n / 2));
+  }
+
+ private:
+  double degrees(std::size_t head) const {
+    return smallest_degrees + std::exp(double(log_degrees_.value().data()[head]));
+  }
+
+  bool learned_;
+  Parameter log_degrees_;  // (H, 1, 1): of the degrees above smallest_degrees
+};
+
+/// Student's t with one degree of freedom. k(delta) = exp(-|scale delta|) at mean 0.
+class CauchyDensity : public StudentTDensity {
+ public:
+  explicit CauchyDensity(const DensitySpec& spec) : StudentTDensity(spec, 1, false) {}
+};
+
+/// s = z sqrt(e), e ~ Exp(1): the symmetric multivariate Laplace distribution, of variance 1.
+/// k(delta) = 1 / (1 + |scale delta|^2 / 2) at mean 0, the Cauchy or rational quadratic kernel.
+class LaplaceDensity : public LocationScaleDensity {
+ public:
+  explicit LaplaceDensity(const DensitySpec& spec) : LocationScaleDensity(spec, 1) {}
+
+ protected:
+  Var standardized(Tape& tape, const Var& noise) override {
+    Tensor root = score(noise, dim());
+    for (real& x : root) x = real(std::exp(quantile::log_gamma(1, double(x)) / 2));
+    return points(noise, dim()) * tape.constant(std::move(root));
+  }
+
+  Characteristic standard_characteristic(std::size_t) override {
+    return [d = dim()](const double* t) { return 1 / (1 + squared_length(t, d) / 2); };
+  }
+
+  /// Kotz, Kozubowski, Podgorski, "The Laplace distribution and generalizations", 2001, chapter 5.
+  PointFunction standard_log_density(std::size_t) override {
+    return [d = dim()](const double* s) {
+      const double order = 1 - double(d) / 2, square = squared_length(s, d);
+      return std::numbers::ln2 - double(d) / 2 * std::log(2 * std::numbers::pi) +
+             order / 2 * std::log(square / 2) +
+             log_bessel_k(std::abs(order), std::sqrt(2 * square));
+    };
+  }
+};
+
 }  // namespace
 
-StudentTDensity::StudentTDensity(const DensitySpec& spec, double degrees, bool learned)
-    : LocationScaleDensity(spec, 1),
-      learned_(learned),
-      log_degrees_(filled({spec.heads, 1, 1}, real(std::log(degrees - smallest_degrees)))) {
-  require(degrees > smallest_degrees, "student_t", "degrees must be more than ", smallest_degrees,
-          ": ", degrees);
-}
-
-Var StudentTDensity::standardized(Tape& tape, const Var& noise) {
-  const Var free = learned_ ? tape(log_degrees_) : tape.view(log_degrees_.value());
-  const Var half = exp(free) * 0.5 + smallest_degrees / 2;
-  const Var log_chi = log_gamma_quantile(half, score(noise, dim()));
-  return points(noise, dim()) * exp((log(half) - log_chi) * 0.5);
-}
-
-void StudentTDensity::visit(Visitor& visitor) {
-  if (learned_) visitor("log_degrees", log_degrees_);
-  LocationScaleDensity::visit(visitor);
-}
-
-double StudentTDensity::degrees(std::size_t head) const {
-  return smallest_degrees + std::exp(double(log_degrees_.value().data()[head]));
-}
-
-LocationScaleDensity::Characteristic StudentTDensity::standard_characteristic(std::size_t head) {
-  return [d = dim(), n = degrees(head)](const double* t) {
-    return matern(n / 2, std::sqrt(n * squared_length(t, d)));
-  };
-}
-
-PointFunction StudentTDensity::standard_log_density(std::size_t head) {
-  return [d = dim(), n = degrees(head)](const double* s) {
-    const double D = double(d);
-    return std::lgamma((n + D) / 2) - std::lgamma(n / 2) - D / 2 * std::log(n * std::numbers::pi) -
-           (n + D) / 2 * std::log1p(squared_length(s, d) / n);
-  };
-}
-
-std::optional<double> StudentTDensity::standard_entropy(std::size_t head) {
-  const double D = double(dim()), n = degrees(head);
-  return std::lgamma(n / 2) - std::lgamma((n + D) / 2) + D / 2 * std::log(n * std::numbers::pi) +
-         (n + D) / 2 * (special::digamma((n + D) / 2) - special::digamma(n / 2));
-}
-
-Var LaplaceDensity::standardized(Tape& tape, const Var& noise) {
-  Tensor root = score(noise, dim());
-  for (real& x : root) x = real(std::exp(quantile::log_gamma(1, double(x)) / 2));
-  return points(noise, dim()) * tape.constant(std::move(root));
-}
-
-LocationScaleDensity::Characteristic LaplaceDensity::standard_characteristic(std::size_t) {
-  return [d = dim()](const double* t) { return 1 / (1 + squared_length(t, d) / 2); };
-}
-
-/// Kotz, Kozubowski, Podgorski, "The Laplace distribution and generalizations", 2001, chapter 5.
-PointFunction LaplaceDensity::standard_log_density(std::size_t) {
-  return [d = dim()](const double* s) {
-    const double order = 1 - double(d) / 2, square = squared_length(s, d);
-    return std::numbers::ln2 - double(d) / 2 * std::log(2 * std::numbers::pi) +
-           order / 2 * std::log(square / 2) + log_bessel_k(std::abs(order), std::sqrt(2 * square));
-  };
+void add_heavy_tailed(Densities& all) {
+  all.add("student_t", make<StudentTDensity>);
+  all.add("cauchy", make<CauchyDensity>);
+  all.add("laplace", make<LaplaceDensity>);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

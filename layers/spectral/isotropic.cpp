@@ -1,8 +1,8 @@
+#include <bochner/autodiff/compute/quantile_functions.hpp>
+#include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/autodiff/ops.hpp>
-#include <bochner/layers/spectral/bessel.hpp>
 #include <bochner/layers/spectral/densities.hpp>
-#include <bochner/layers/spectral/point.hpp>
-#include <bochner/layers/spectral/quadrature.hpp>
+#include <bochner/layers/spectral/learned_spline.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -11,39 +11,177 @@ namespace {
 Tensor lengths(const Tensor& z) {
   const std::size_t d = z.shape()[2];
   Tensor length = uninitialized({z.shape()[0], z.shape()[1], 1});
-  for (std::size_t i = 0; i < length.size(); ++i) {
-    double square = 0;
-    for (std::size_t j = 0; j < d; ++j) square += std::pow(double(z.data()[i * d + j]), 2);
-    length.data()[i] = real(std::sqrt(square));
-  }
+  for (std::size_t i = 0; i < length.size(); ++i)
+    length.data()[i] = real(std::sqrt(squared_length(z.data() + i * d, d)));
   return length;
 }
 
+/// s = r z / |z|: uniform directions and a radius of its own distribution, which sees |z| and with
+/// it the base draws.
+class IsotropicDensity : public LocationScaleDensity {
+ public:
+  using LocationScaleDensity::LocationScaleDensity;
+
+ protected:
+  Var standardized(Tape& tape, const Var& noise) final {
+    const Tensor length = lengths(noise.value());
+    return noise / tape.constant(length) * radius(tape, length);
+  }
+
+  Characteristic standard_characteristic(std::size_t head) final {
+    std::vector<WeightedPoint> radii = chi_quadrature(dim());
+    const auto radius = radius_of(head);
+    for (WeightedPoint& r : radii) r.value = radius(r.value);
+    return [d = dim(), radii = std::move(radii)](const double* t) {
+      const double length = std::sqrt(squared_length(t, d));
+      double sum = 0;
+      for (const WeightedPoint& r : radii)
+        sum += r.weight * sphere_characteristic(double(d), r.value * length);
+      return sum;
+    };
+  }
+
+  PointFunction standard_log_density(std::size_t head) final {
+    return [d = dim(), log_radius = log_radius_density(head)](const double* s) {
+      const double r = std::sqrt(squared_length(s, d));
+      return log_radius(r) - log_sphere_area(d) - (double(d) - 1) * std::log(r);
+    };
+  }
+
+  /// The radii for |z|. (H, m, 1) -> (H, m, 1)
+  virtual Var radius(Tape& tape, const Tensor& length) = 0;
+  /// The same for a number, in double.
+  virtual std::function<double(double)> radius_of(std::size_t head) = 0;
+  /// ln of the density of the radius.
+  virtual std::function<double(double)> log_radius_density(std::size_t head) = 0;
+};
+
+/// The normal score of a length under chi_d.
+double chi_score(std::size_t d, double length) {
+  return quantile::gamma_score(double(d) / 2, length * length / 2);
+}
+
+/// ln of the scale that gives the coordinates of d dimensions variance 1: E r^2 = d.
+double log_unit(double shape, std::size_t d) {
+  return (std::log(double(d)) - std::log(shape) - std::log(shape + 1)) / 2;
+}
+
+/// The radius has a gamma distribution with learned shape, scaled so that every coordinate has
+/// variance 1.
+class GammaDensity : public IsotropicDensity {
+ public:
+  explicit GammaDensity(const DensitySpec& spec) : GammaDensity(spec, spec.shape, true) {}
+
+  void visit(Visitor& visitor) override {
+    if (learned_) visitor("log_shape", log_shape_);
+    IsotropicDensity::visit(visitor);
+  }
+
+ protected:
+  GammaDensity(const DensitySpec& spec, double shape, bool learned)
+      : IsotropicDensity(spec),
+        learned_(learned),
+        log_shape_(filled({spec.heads, 1, 1}, real(std::log(shape)))) {
+    require(shape > 0, "gamma", "shape must be more than 0: ", shape);
+  }
+
+  Var radius(Tape& tape, const Tensor& length) override {
+    const Var log_shape = learned_ ? tape(log_shape_) : tape.view(log_shape_.value());
+    const Var shape = exp(log_shape);
+    Tensor score = length;
+    for (real& x : score) x = real(chi_score(dim(), double(x)));
+    const Var log_unit = (log_shape + log(shape + 1)) * -0.5 + 0.5 * std::log(double(dim()));
+    return exp(log_gamma_quantile(shape, score) + log_unit);
+  }
+
+  std::function<double(double)> radius_of(std::size_t head) override {
+    return [a = shape(head), d = dim()](double length) {
+      return std::exp(quantile::log_gamma(a, chi_score(d, length)) + log_unit(a, d));
+    };
+  }
+
+  std::function<double(double)> log_radius_density(std::size_t head) override {
+    return [a = shape(head), unit = log_unit(shape(head), dim())](double r) {
+      return (a - 1) * (std::log(r) - unit) - r * std::exp(-unit) - std::lgamma(a) - unit;
+    };
+  }
+
+  std::optional<double> standard_entropy(std::size_t head) override {
+    const double a = shape(head), unit = log_unit(a, dim()), digamma = special::digamma(a);
+    return a + unit + std::lgamma(a) + (1 - a) * digamma + log_sphere_area(dim()) +
+           (double(dim()) - 1) * (digamma + unit);
+  }
+
+ private:
+  double shape(std::size_t head) const { return std::exp(double(log_shape_.value().data()[head])); }
+
+  bool learned_;
+  Parameter log_shape_;  // (H, 1, 1)
+};
+
+/// The radius has an exponential distribution.
+class ExponentialDensity : public GammaDensity {
+ public:
+  explicit ExponentialDensity(const DensitySpec& spec) : GammaDensity(spec, 1, false) {}
+};
+
+/// Beyond this length hardly any noise lies.
+double farthest(std::size_t d) { return std::sqrt(double(d)) + 4; }
+
+/// Bins that hold equal parts of chi_d, as fractions of farthest(d).
+std::vector<double> equal_parts(std::size_t count, std::size_t d) {
+  std::vector<double> bins;
+  double last = 0;
+  for (std::size_t k = 1; k < count; ++k) {
+    const double score = quantile::normal(double(k) / double(count));
+    const double edge = std::sqrt(2 * std::exp(quantile::log_gamma(double(d) / 2, score)));
+    bins.push_back((edge - last) / farthest(d));
+    last = edge;
+  }
+  bins.push_back(1 - last / farthest(d));
+  return bins;
+}
+
+/// The radius is a learned monotone function of |z|, whose quantile function is that of chi_d: the
+/// Gaussian at the start.
+class RadialDensity : public IsotropicDensity {
+ public:
+  explicit RadialDensity(const DensitySpec& spec)
+      : IsotropicDensity(spec),
+        warp_(spec.heads, 1, 0, farthest(spec.dim), equal_parts(spec.knots, spec.dim)) {}
+
+  void visit(Visitor& visitor) override {
+    visitor("radius", warp_);
+    IsotropicDensity::visit(visitor);
+  }
+
+ protected:
+  Var radius(Tape& tape, const Tensor& length) override {
+    return warp_.forward(tape, tape.constant(length));
+  }
+
+  std::function<double(double)> radius_of(std::size_t head) override {
+    return [warp = warp_.curve(head, 0)](double length) { return warp.at(length).value; };
+  }
+
+  std::function<double(double)> log_radius_density(std::size_t head) override {
+    return [warp = warp_.curve(head, 0), d = dim()](double r) {
+      const auto [length, slope] = warp.inverse(r);
+      return log_normal_density(d, length * length) + log_sphere_area(d) +
+             (double(d) - 1) * std::log(length) - std::log(slope);
+    };
+  }
+
+ private:
+  LearnedSpline warp_;
+};
+
 }  // namespace
 
-Var IsotropicDensity::standardized(Tape& tape, const Var& noise) {
-  const Tensor length = lengths(noise.value());
-  return noise / tape.constant(length) * radius(tape, length);
-}
-
-LocationScaleDensity::Characteristic IsotropicDensity::standard_characteristic(std::size_t head) {
-  std::vector<WeightedPoint> radii = chi_quadrature(dim());
-  const auto radius = radius_of(head);
-  for (WeightedPoint& r : radii) r.value = radius(r.value);
-  return [d = dim(), radii = std::move(radii)](const double* t) {
-    const double length = std::sqrt(squared_length(t, d));
-    double sum = 0;
-    for (const WeightedPoint& r : radii)
-      sum += r.weight * sphere_characteristic(double(d), r.value * length);
-    return sum;
-  };
-}
-
-PointFunction IsotropicDensity::standard_log_density(std::size_t head) {
-  return [d = dim(), log_radius = log_radius_density(head)](const double* s) {
-    const double r = std::sqrt(squared_length(s, d));
-    return log_radius(r) - log_sphere_area(d) - (double(d) - 1) * std::log(r);
-  };
+void add_isotropic(Densities& all) {
+  all.add("gamma", make<GammaDensity>);
+  all.add("exponential", make<ExponentialDensity>);
+  all.add("radial", make<RadialDensity>);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -3,16 +3,6 @@
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
-
-/// Row `head` of a (H, 1, d) parameter.
-std::vector<double> row_of(const Parameter& parameter, std::size_t head) {
-  const std::size_t d = parameter.shape()[2];
-  const real* row = parameter.value().data() + head * d;
-  return std::vector<double>(row, row + d);
-}
-
-}  // namespace
 
 LocationScaleDensity::LocationScaleDensity(const DensitySpec& spec, std::size_t auxiliary)
     : SpectralDensity(spec, auxiliary),
@@ -37,7 +27,8 @@ void LocationScaleDensity::visit(Visitor& visitor) {
 PointFunction LocationScaleDensity::kernel(std::size_t head) {
   const Characteristic standard = standard_characteristic(head);
   if (!standard) return {};
-  return [=, mean = row_of(mean_, head), log_scale = row_of(log_scale_, head)](const double* lag) {
+  return [=, mean = values_of(mean_, head),
+          log_scale = values_of(log_scale_, head)](const double* lag) {
     std::vector<double> scaled(mean.size());
     double phase = 0;
     for (std::size_t j = 0; j < scaled.size(); ++j) {
@@ -51,21 +42,22 @@ PointFunction LocationScaleDensity::kernel(std::size_t head) {
 PointFunction LocationScaleDensity::log_density(std::size_t head) {
   const PointFunction standard = standard_log_density(head);
   if (!standard) return {};
-  return [=, mean = row_of(mean_, head), log_scale = row_of(log_scale_, head)](const double* w) {
-    std::vector<double> s(mean.size());
-    double log_volume = 0;
-    for (std::size_t j = 0; j < s.size(); ++j) {
-      s[j] = (w[j] - mean[j]) * std::exp(-log_scale[j]);
-      log_volume += log_scale[j];
-    }
-    return standard(s.data()) - log_volume;
-  };
+  return
+      [=, mean = values_of(mean_, head), log_scale = values_of(log_scale_, head)](const double* w) {
+        std::vector<double> s(mean.size());
+        double log_volume = 0;
+        for (std::size_t j = 0; j < s.size(); ++j) {
+          s[j] = (w[j] - mean[j]) * std::exp(-log_scale[j]);
+          log_volume += log_scale[j];
+        }
+        return standard(s.data()) - log_volume;
+      };
 }
 
 std::optional<double> LocationScaleDensity::entropy(std::size_t head) {
   std::optional<double> entropy = standard_entropy(head);
   if (!entropy) return {};
-  for (double log_scale : row_of(log_scale_, head)) *entropy += log_scale;
+  for (double log_scale : values_of(log_scale_, head)) *entropy += log_scale;
   return entropy;
 }
 

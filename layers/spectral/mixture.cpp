@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/spectral/densities.hpp>
-#include <bochner/layers/spectral/point.hpp>
 #include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -35,47 +34,8 @@ double log_sum_exp(const std::vector<double>& terms) {
   return most + std::log(sum);
 }
 
-}  // namespace
-
-MixtureDensity::MixtureDensity(const DensitySpec& spec)
-    : SpectralDensity(spec, spec.components),
-      temperature_(spec.temperature),
-      mean_({spec.heads, spec.components, spec.dim}, Initial::normal(std::exp(spec.log_scale))),
-      log_scale_(filled({spec.heads, spec.components, spec.dim}, real(spec.log_scale))),
-      logits_({spec.heads, 1, spec.components}) {
-  require(spec.components >= 1 && spec.temperature >= 0, "mixture",
-          "needs a component or more and a temperature of 0 or more: components ", spec.components,
-          ", temperature ", spec.temperature);
-}
-
-Var MixtureDensity::sample(Tape& tape, const Var& noise) {
-  const std::size_t d = mean_.shape()[2], all = noise.dim(-1);
-  const Var preference = tape(logits_) + tape.constant(gumbel(slice(noise, -1, d, all).value()));
-  const Var choice = temperature_ > 0 ? softmax(preference / temperature_)
-                                      : tape.constant(largest(preference.value()));
-  return matmul(choice, tape(mean_)) +
-         matmul(choice, exp(tape(log_scale_))) * slice(noise, -1, 0, d);
-}
-
-/// The means keep their distances in units of the scale.
-void MixtureDensity::set_log_scale(const std::vector<double>& log_scale) {
-  for (std::size_t i = 0; i < mean_.value().size(); ++i) {
-    real& now = log_scale_.value().data()[i];
-    const double wanted = log_scale[i % log_scale.size()];
-    mean_.value().data()[i] *= real(std::exp(wanted - double(now)));
-    now = real(wanted);
-  }
-}
-
-void MixtureDensity::visit(Visitor& visitor) {
-  visitor("mean", mean_);
-  visitor("log_scale", log_scale_);
-  visitor("logits", logits_);
-  SpectralDensity::visit(visitor);
-}
-
 /// One Gaussian of the mixture as it is now.
-struct MixtureDensity::Component {
+struct Component {
   double log_weight;
   std::vector<double> mean, log_scale;
 
@@ -98,34 +58,89 @@ struct MixtureDensity::Component {
   }
 };
 
-std::vector<MixtureDensity::Component> MixtureDensity::components(std::size_t head) const {
-  const std::size_t K = mean_.shape()[1], d = mean_.shape()[2];
-  const real* logits = logits_.value().data() + head * K;
-  const double total = log_sum_exp(std::vector<double>(logits, logits + K));
-  std::vector<Component> all;
-  for (std::size_t c = 0; c < K; ++c) {
-    const real* mean = mean_.value().data() + (head * K + c) * d;
-    const real* log_scale = log_scale_.value().data() + (head * K + c) * d;
-    all.push_back({double(logits[c]) - total, std::vector<double>(mean, mean + d),
-                   std::vector<double>(log_scale, log_scale + d)});
+/// Gaussians with learned weights: omega = mean_c + exp(log_scale_c) * z, the component c chosen by
+/// Gumbel noise, softly: means and scales are averaged by softmax((logit + Gumbel) / temperature)
+/// (Jang, Gu, Poole, 2017). Temperature 0 chooses hard, and the weights learn nothing. The closed
+/// forms are those of hard choice: k(delta) = sum_c weight_c cos(mean_c . delta) exp(-|scale_c
+/// delta|^2 / 2), the spectral mixture kernel of Wilson and Adams, 2013.
+class MixtureDensity : public SpectralDensity {
+ public:
+  explicit MixtureDensity(const DensitySpec& spec)
+      : SpectralDensity(spec, spec.components),
+        temperature_(spec.temperature),
+        mean_({spec.heads, spec.components, spec.dim}, Initial::normal(std::exp(spec.log_scale))),
+        log_scale_(filled({spec.heads, spec.components, spec.dim}, real(spec.log_scale))),
+        logits_({spec.heads, 1, spec.components}) {
+    require(spec.components >= 1 && spec.temperature >= 0, "mixture",
+            "needs a component or more and a temperature of 0 or more: components ",
+            spec.components, ", temperature ", spec.temperature);
   }
-  return all;
-}
 
-PointFunction MixtureDensity::kernel(std::size_t head) {
-  return [all = components(head)](const double* lag) {
-    double sum = 0;
-    for (const Component& one : all) sum += one.kernel(lag);
-    return sum;
-  };
-}
+  Var sample(Tape& tape, const Var& noise) override {
+    const std::size_t d = mean_.shape()[2], all = noise.dim(-1);
+    const Var preference = tape(logits_) + tape.constant(gumbel(slice(noise, -1, d, all).value()));
+    const Var choice = temperature_ > 0 ? softmax(preference / temperature_)
+                                        : tape.constant(largest(preference.value()));
+    return matmul(choice, tape(mean_)) +
+           matmul(choice, exp(tape(log_scale_))) * slice(noise, -1, 0, d);
+  }
 
-PointFunction MixtureDensity::log_density(std::size_t head) {
-  return [all = components(head)](const double* w) {
-    std::vector<double> terms;
-    for (const Component& one : all) terms.push_back(one.log_density(w));
-    return log_sum_exp(terms);
-  };
-}
+  void visit(Visitor& visitor) override {
+    visitor("mean", mean_);
+    visitor("log_scale", log_scale_);
+    visitor("logits", logits_);
+    SpectralDensity::visit(visitor);
+  }
+
+  PointFunction kernel(std::size_t head) override {
+    return [all = components(head)](const double* lag) {
+      double sum = 0;
+      for (const Component& one : all) sum += one.kernel(lag);
+      return sum;
+    };
+  }
+
+  PointFunction log_density(std::size_t head) override {
+    return [all = components(head)](const double* w) {
+      std::vector<double> terms;
+      for (const Component& one : all) terms.push_back(one.log_density(w));
+      return log_sum_exp(terms);
+    };
+  }
+
+ protected:
+  /// The means keep their distances in units of the scale.
+  void set_log_scale(const std::vector<double>& log_scale) override {
+    for (std::size_t i = 0; i < mean_.value().size(); ++i) {
+      real& now = log_scale_.value().data()[i];
+      const double wanted = log_scale[i % log_scale.size()];
+      mean_.value().data()[i] *= real(std::exp(wanted - double(now)));
+      now = real(wanted);
+    }
+  }
+
+ private:
+  std::vector<Component> components(std::size_t head) const {
+    const std::size_t K = mean_.shape()[1], d = mean_.shape()[2];
+    const std::vector<double> logits = values_of(logits_, head);
+    const double total = log_sum_exp(logits);
+    std::vector<Component> all;
+    for (std::size_t c = 0; c < K; ++c) {
+      const real* mean = mean_.value().data() + (head * K + c) * d;
+      const real* log_scale = log_scale_.value().data() + (head * K + c) * d;
+      all.push_back({logits[c] - total, std::vector<double>(mean, mean + d),
+                     std::vector<double>(log_scale, log_scale + d)});
+    }
+    return all;
+  }
+
+  double temperature_;
+  Parameter mean_, log_scale_;  // (H, K, d)
+  Parameter logits_;            // (H, 1, K)
+};
+
+}  // namespace
+
+void add_mixture(Densities& all) { all.add("mixture", make<MixtureDensity>); }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,5 +1,5 @@
 #include <bochner/autodiff/compute/quantile_functions.hpp>
-#include <bochner/layers/spectral/bessel.hpp>
+#include <bochner/layers/spectral/closed_forms.hpp>
 
 #include "layers/density_check.hpp"
 

@@ -1,6 +1,6 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/features/closed_forms.hpp>
-#include <bochner/layers/features/exponents.hpp>
+#include <bochner/layers/features/frequencies.hpp>
 
 #include "layers/features_check.hpp"
 

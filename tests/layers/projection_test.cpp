@@ -48,7 +48,8 @@ Square diagonal(const std::vector<double>& values, std::size_t block, std::size_
 /// Blocks of p = d = 4 rows, dense: S H D1 H D2 H D3, with learned diagonals.
 TEST(SorfProjection, IsTheDenseProduct) {
   const std::size_t p = 4, m = 7;
-  SorfProjection projection({1, m, p, 1});
+  const auto made = projections().make("sorf", {1, m, p, 1});
+  Projection& projection = *made;
   randomize(projection);
   const Tensor rows = rows_of(projection);
   const Square H = hadamard_matrix(p);
@@ -66,7 +67,8 @@ TEST(SorfProjection, IsTheDenseProduct) {
 /// S H G P H B with the permutation read off the buffer P H.
 TEST(FastfoodProjection, IsTheDenseProduct) {
   const std::size_t p = 8, m = 8;
-  FastfoodProjection projection({1, m, p, 1});
+  const auto made = projections().make("fastfood", {1, m, p, 1});
+  Projection& projection = *made;
   randomize(projection);
   const Tensor& columns = *buffers_of(projection)[0].tensor;  // (d, p): (P H)^T
   const Square H = hadamard_matrix(p);

@@ -1,7 +1,6 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/layers/encodings/fused_projection.hpp>
-#include <bochner/layers/encodings/space_time_kernels.hpp>
 #include <cmath>
 
 #include "layers/layer_check.hpp"
@@ -168,14 +167,14 @@ TEST(FusedProjection, ABlockDiagonalWGivesTheAdditiveKernel) {
   Tensor& w = fused.weight().value();  // (6 + 4, 10)
   w = zeros({10, 10});
   for (std::size_t i = 0; i < 10; ++i) w(i, i) = 1;
-  AdditiveKernel additive(spec_of("concatenated", 16));
-  for (const NamedParameter& named : parameters_of(additive)) {
+  const auto additive = make_space_time(spec_of("concatenated", 16));
+  for (const NamedParameter& named : parameters_of(*additive)) {
     if (named.name.ends_with("gain")) named.parameter->value().fill(1);
   }
   EXPECT_NEAR(crossing(fused), 0, tolerance);
   for (double t : {0.0, 1.3})
     EXPECT_NEAR(kernel(fused, 0.4, 0.1, t, 0.2, 0.3, 0.4),
-                kernel(additive, 0.4, 0.1, t, 0.2, 0.3, 0.4), tolerance);
+                kernel(*additive, 0.4, 0.1, t, 0.2, 0.3, 0.4), tolerance);
   const Tensor block = random_tensor({6, 4}, 1);  // any W_s beside any W_t
   for (std::size_t i = 0; i < 24; ++i) w(i / 4, i % 4) = block.data()[i];
   for (std::size_t i = 0; i < 6; ++i) w(i, 4) = w(i, 5) = 0;

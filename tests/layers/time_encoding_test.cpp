@@ -1,6 +1,6 @@
 #include <bochner/autodiff/compute/quantile_functions.hpp>
 #include <bochner/autodiff/ops.hpp>
-#include <bochner/layers/encodings/time_encodings.hpp>
+#include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/layers/encodings/time_scale.hpp>
 #include <cmath>
 

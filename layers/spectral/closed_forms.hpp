@@ -1,0 +1,53 @@
+#pragma once
+/// What the closed forms of densities share.
+
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <vector>
+
+namespace bochner {
+
+template <class Number>
+double squared_length(const Number* x, std::size_t d) {
+  double sum = 0;
+  for (std::size_t j = 0; j < d; ++j) sum += double(x[j]) * double(x[j]);
+  return sum;
+}
+
+/// ln of the density of N(0, I_d) at distance r of the centre, given r^2.
+inline double log_normal_density(std::size_t d, double squared_radius) {
+  return -(squared_radius + double(d) * std::log(2 * std::numbers::pi)) / 2;
+}
+
+/// Entropy of N(0, I_d).
+inline double normal_entropy(std::size_t d) {
+  return double(d) * (1 + std::log(2 * std::numbers::pi)) / 2;
+}
+
+/// ln of the area of the unit sphere of R^d; 2 points for d = 1.
+inline double log_sphere_area(std::size_t d) {
+  const double half = double(d) / 2;
+  return std::numbers::ln2 + half * std::log(std::numbers::pi) - std::lgamma(half);
+}
+
+// Bessel functions in the forms that kernels need, where the plain ones overflow or vanish.
+
+/// ln K_order(x), the modified Bessel function of the second kind, order >= 0, x > 0; infinite
+/// where K is beyond double and order <= 50.
+double log_bessel_k(double order, double x);
+/// E exp(i t u_1) for u uniform on the unit sphere of R^d: Gamma(d/2) (2/t)^(d/2-1) J_{d/2-1}(t).
+double sphere_characteristic(double d, double t);
+
+// Expectations over the noise by the midpoint rule on its normal score.
+
+struct WeightedPoint {
+  double value, weight;
+};
+
+/// Points and weights of N(0, 1); the weights' sum is 1.
+std::vector<WeightedPoint> normal_quadrature();
+/// The same of chi_d, the length of a standard normal vector.
+std::vector<WeightedPoint> chi_quadrature(std::size_t d);
+
+}  // namespace bochner
