@@ -1,13 +1,12 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/data/dataset.hpp>
 #include <bochner/data/field_files.hpp>
-#include <bochner/data/files/amounts.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/npy.hpp>
-#include <bochner/data/formats/npy_header.hpp>
 #include <bochner/data/formats/read_array.hpp>
-#include <bochner/data/split.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {

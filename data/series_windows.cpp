@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <bochner/data/files/amounts.hpp>
 #include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/text.hpp>
 #include <bochner/data/series_windows.hpp>
 #include <cmath>
 #include <numeric>

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,6 +45,27 @@ void RegularFile::read_at(std::uint64_t offset, std::span<std::uint8_t> out) con
     out = out.subspan(std::size_t(count));
     offset += std::uint64_t(count);
   }
+}
+
+MappedFile::MappedFile(const std::filesystem::path& path) {
+  const RegularFile file(path);
+  if (file.size() == 0) return;  // mmap refuses an empty range
+  const auto size = std::size_t(file.size());
+  void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
+  if (address == MAP_FAILED)
+    throw IoError("cannot map " + path.string() + ": " + std::generic_category().message(errno));
+  bytes_ = {static_cast<const std::uint8_t*>(address), size};
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty()) ::munmap(const_cast<std::uint8_t*>(bytes_.data()), bytes_.size());
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(bytes_, other.bytes_);
+  return *this;
 }
 
 }  // namespace bochner

@@ -4,7 +4,6 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/stored_array.hpp>
-#include <bochner/data/formats/with_type.hpp>
 #include <cmath>
 #include <cstring>
 #include <iterator>

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <bochner/data/dataset.hpp>
+#include <cmath>
 #include <set>
 
 #include "data/temporary_folder.hpp"
@@ -58,6 +59,33 @@ TEST(Dataset, SaysWhichExamplesDoNotExist) {
 
 TEST(Dataset, DescribesItsSplits) {
   EXPECT_EQ(Numbers({1, 10, 7}).words(), "numbers  ·  10 examples to train, 7 to validate");
+}
+
+TEST(HeldOut, IsTheFractionRoundedUpAndLeavesBothPartsOne) {
+  EXPECT_EQ(held_out(1000, 0.25), 250u);
+  EXPECT_EQ(held_out(21, 0.1), 3u);
+  EXPECT_EQ(held_out(2, 0.1), 1u);
+  EXPECT_EQ(held_out(2, 1e-20), 1u);
+  EXPECT_EQ(held_out(2, 0.9), 1u);
+  EXPECT_EQ(held_out(1, 0.9), 0u);
+  EXPECT_EQ(held_out(0, 0.9), 0u);
+  EXPECT_EQ(held_out(1000, 0), 0u);
+  for (const double fraction : {1.0, -0.1, 2.0, std::nan("")})
+    EXPECT_THROW(held_out(1000, fraction), std::invalid_argument);
+}
+
+/// Published losses belong to these splits.
+TEST(HeldOut, StaysWhatItWas) {
+  EXPECT_EQ(held_out(1115394, 0.1), 111540u);  // tinyshakespeare.txt
+  for (std::uint64_t n = 2; n < 5000; ++n)
+    EXPECT_EQ(n - held_out(n, 0.1), std::uint64_t(double(n) * (1 - 0.1))) << n;
+}
+
+TEST(HeldOut, AreTheLastSequencesOrTheLastOfOne) {
+  EXPECT_THAT(held_out_from({5, 3, 8, 2}, 0.3), testing::ElementsAre(5, 3, 0, 0));
+  EXPECT_THAT(held_out_from({5, 3}, 0.1), testing::ElementsAre(5, 0));
+  EXPECT_THAT(held_out_from({5, 3}, 0), testing::ElementsAre(5, 3));
+  EXPECT_THAT(held_out_from({20}, 0.25), testing::ElementsAre(15));
 }
 
 }  // namespace dataset_test
