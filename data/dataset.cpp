@@ -2,6 +2,7 @@
 #include <bochner/autodiff/compute/philox.hpp>
 #include <bochner/autodiff/shape.hpp>
 #include <bochner/data/dataset.hpp>
+#include <bochner/data/files/errors.hpp>
 #include <bochner/data/sampler.hpp>
 
 namespace bochner {
@@ -70,8 +71,7 @@ Examples Dataset::part(Split split, std::uint64_t index, std::size_t size) const
 }
 
 std::string Dataset::describe_splits() const {
-  return std::to_string(examples_.train) + " examples to train, " +
-         std::to_string(examples_.validation) + " to validate";
+  return in_words(examples_.train, " examples to train, ", examples_.validation, " to validate");
 }
 
 }  // namespace bochner

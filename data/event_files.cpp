@@ -23,7 +23,7 @@ Column column_called(const NamedArray& array, const std::string& wanted) {
 
 std::size_t require_column(const NamedArray& array, const std::string& wanted) {
   if (const Column column = column_called(array, wanted)) return *column;
-  throw DataError("no column " + excerpt(wanted) + "; name one that is there, or its number");
+  throw DataError("no column ", excerpt(wanted), "; name one that is there, or its number");
 }
 
 Columns columns_of(const NamedArray& array, const EventColumns& wanted) {
@@ -36,10 +36,9 @@ Columns columns_of(const NamedArray& array, const EventColumns& wanted) {
   return {require_column(array, wanted.time), require_column(array, wanted.type), sequence};
 }
 
-[[noreturn]] void refuse(std::size_t row, const std::string& problem) {
-  std::string message = "row ";
-  message += std::to_string(row + 1);
-  throw DataError(message + ": " + problem);
+template <class... Parts>
+[[noreturn]] void refuse(std::size_t row, const Parts&... problem) {
+  throw DataError("row ", row + 1, ": ", problem...);
 }
 
 /// Rows of each sequence.
@@ -65,10 +64,10 @@ EventTable table_of(const NamedArray& array, const Columns& columns, std::size_t
     const double time = array.values(row, columns.time), type = array.values(row, columns.type);
     if (!std::isfinite(time)) refuse(row, "its time is missing");
     if (i > 0 && time < table.times(0, i - 1))
-      refuse(row, "its time is before that of row " + std::to_string(table.rows[i - 1] + 1) +
-                      "; sort the rows by time");
+      refuse(row, "its time is before that of row ", table.rows[i - 1] + 1,
+             "; sort the rows by time");
     if (!(type >= 0 && type < double(types) && type == std::floor(type)))
-      refuse(row, "its type must be a whole number from 0 to " + std::to_string(types - 1));
+      refuse(row, "its type must be a whole number from 0 to ", types - 1);
     table.times(0, i) = time;
     table.types.values.push_back(std::int32_t(type));
   }
@@ -146,8 +145,8 @@ std::uint64_t EventFiles::fingerprint() const {
 std::string EventFiles::describe() const {
   std::size_t events = 0;
   for (const EventTable& sequence : sequences_) events += sequence.times.size();
-  return format_number_of(sequences_.size(), "sequence") + ", " + std::to_string(events) +
-         " events of " + format_number_of(types_, "type");
+  return in_words(format_number_of(sequences_.size(), "sequence"), ", ", events, " events of ",
+                  format_number_of(types_, "type"));
 }
 
 }  // namespace bochner

@@ -2,6 +2,7 @@
 #include <bit>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/data/event_sequences.hpp>
+#include <bochner/data/files/errors.hpp>
 #include <cmath>
 
 namespace bochner {
@@ -99,8 +100,8 @@ std::uint64_t HawkesEvents::fingerprint() const {
 }
 
 std::string HawkesEvents::describe() const {
-  return "hawkes, " + spec_.kernel + ", " + std::to_string(spec_.length) + " events of " +
-         std::to_string(spec_.types) + " types";
+  return in_words("hawkes, ", spec_.kernel, ", ", spec_.length, " events of ", spec_.types,
+                  " types");
 }
 
 EventTruth event_truth(const HawkesProcess& process, const EventBatch& batch, std::size_t points) {

@@ -25,12 +25,11 @@ FieldFiles::File::File(const std::filesystem::path& path)
     : input(open_input(path)), array(parse_npy(input.bytes(), input.name())) {
   const auto& shape = array.shape();
   if (shape.size() != 3 && shape.size() != 4)
-    throw DataError(input.name() + ": is of shape " + shape_text(shape) +
+    throw DataError(input.name(), ": is of shape ", shape_text(shape),
                     "; films are (frames, height, width), or (films, frames, height, width)");
-  if (array.size() == 0)
-    throw DataError(input.name() + ": is empty, of shape " + shape_text(shape));
+  if (array.size() == 0) throw DataError(input.name(), ": is empty, of shape ", shape_text(shape));
   if (!array.elements<float>() && !array.elements<double>())
-    throw DataError(input.name() +
+    throw DataError(input.name(),
                     ": films are float32 or float64, in C order and little-endian; "
                     "make such a file with bochner data convert");
 }
@@ -47,8 +46,8 @@ FieldFiles::FieldFiles(const std::vector<std::filesystem::path>& files, const Fi
     const std::size_t frames = shape[shape.size() - 3];
     const std::size_t count = shape.size() == 4 ? shape[0] : 1;
     if (frames <= spec.frames)
-      throw DataError(files_.back().input.name() + ": films of " + std::to_string(frames) +
-                      " frames are too short for data.frames = " + std::to_string(spec.frames) +
+      throw DataError(files_.back().input.name(), ": films of ", frames,
+                      " frames are too short for data.frames = ", spec.frames,
                       ", which needs one more");
     for (std::size_t film = 0; film < count; ++film)
       films.push_back({files_.size() - 1, film * frames, frames, 0});
@@ -64,9 +63,8 @@ void FieldFiles::require_same_size(const File& file) {
   const std::size_t height = shape[shape.size() - 2], width = shape[shape.size() - 1];
   if (size_.height == 0) size_ = {size_.frames, height, width};
   if (height != size_.height || width != size_.width)
-    throw DataError(file.input.name() + ": frames of " + std::to_string(height) + " x " +
-                    std::to_string(width) + ", those before are " + std::to_string(size_.height) +
-                    " x " + std::to_string(size_.width));
+    throw DataError(file.input.name(), ": frames of ", height, " x ", width, ", those before are ",
+                    size_.height, " x ", size_.width);
 }
 
 void FieldFiles::require_finite(const File& file) const {
@@ -81,7 +79,7 @@ void FieldFiles::require_finite(const File& file) const {
       place[axis] = index % size;
       index /= size;
     }
-    throw DataError(file.input.name() + ": element " + shape_text(place) +
+    throw DataError(file.input.name(), ": element ", shape_text(place),
                     ", counted from 0, is not a finite number; fill in what is missing");
   });
 }
@@ -99,10 +97,9 @@ void FieldFiles::split(const Part& films, double validation) {
     const auto [file, first, all, none] = films[i];
     const std::size_t trained = borders[i], rest = all - trained;
     if ((trained > 0 && trained <= size_.frames) || (rest > 0 && rest <= size_.frames))
-      throw DataError("one film of " + std::to_string(all) + " frames has " +
-                      std::to_string(trained) + " to train and " + std::to_string(rest) +
-                      " to validate; each side needs one more than data.frames = " +
-                      std::to_string(size_.frames) + ", or data.validation = 0");
+      throw DataError("one film of ", all, " frames has ", trained, " to train and ", rest,
+                      " to validate; each side needs one more than data.frames = ", size_.frames,
+                      ", or data.validation = 0");
     if (trained > 0) add(train_, {file, first, trained, 0});
     if (rest > 0) add(validation_, {file, first + trained, rest, 0});
   }

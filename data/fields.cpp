@@ -2,6 +2,7 @@
 #include <bit>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/data/fields.hpp>
+#include <bochner/data/files/errors.hpp>
 #include <cmath>
 #include <complex>
 #include <numbers>
@@ -164,8 +165,7 @@ std::uint64_t FieldSource::tokens_per_example() const {
 
 std::string FieldSource::describe() const {
   const FieldSize s = size();
-  return describe_films() + ", " + std::to_string(s.frames) + " frames of " +
-         std::to_string(s.height) + " x " + std::to_string(s.width);
+  return in_words(describe_films(), ", ", s.frames, " frames of ", s.height, " x ", s.width);
 }
 
 Fields::Fields(const FieldSpec& spec, const ExampleSet& examples)

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/data/files/errors.hpp>
 #include <bochner/data/token_tasks.hpp>
 #include <numeric>
 
@@ -196,8 +197,7 @@ std::uint64_t TokenTasks::fingerprint() const {
 }
 
 std::string TokenTasks::describe() const {
-  return spec_.kind + ", " + std::to_string(spec_.length) + " tokens of " +
-         std::to_string(spec_.vocabulary);
+  return in_words(spec_.kind, ", ", spec_.length, " tokens of ", spec_.vocabulary);
 }
 
 }  // namespace bochner

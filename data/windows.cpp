@@ -12,9 +12,8 @@ namespace {
 void require_one_window(const char* part, std::uint64_t bytes, std::size_t length,
                         const char* remedy) {
   if (bytes > length) return;
-  throw DataError("data.length = " + std::to_string(length) + " needs at least " +
-                  std::to_string(length + 1) + " " + part + " bytes, there are " +
-                  std::to_string(bytes) + "; choose a smaller data.length or " + remedy);
+  throw DataError("data.length = ", length, " needs at least ", length + 1, " ", part,
+                  " bytes, there are ", bytes, "; choose a smaller data.length or ", remedy);
 }
 
 }  // namespace

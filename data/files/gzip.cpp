@@ -12,10 +12,6 @@ constexpr int zlib_window = 15, gzip_window = 15 + 16, raw_window = -15;
 constexpr std::size_t first_piece = 1 << 16;
 constexpr std::size_t largest_piece = 1 << 30;  // zlib counts in 32 bits
 
-[[noreturn]] void fail(const std::string& name, const std::string& what) {
-  throw DataError(name + ": " + what);
-}
-
 /// One zlib stream over bytes that are all there.
 class Inflater {
  public:
@@ -25,27 +21,35 @@ class Inflater {
   ~Inflater() { ::inflateEnd(&stream_); }
   Inflater(const Inflater&) = delete;
 
-  ByteSpan rest() const { return rest_; }
-  bool at_end() const { return at_end_; }
-
   /// Fills `out` as far as the stream goes; how many bytes that were.
   std::size_t fill(std::span<std::uint8_t> out) {
     std::size_t filled = 0;
     while (filled < out.size() && !at_end_) filled += step(out.subspan(filled));
     return filled;
   }
-  /// Whether the stream ends here, without another byte.
+  /// Whether the stream ends here, without another byte in it or behind it.
   bool ends() {
     std::uint8_t more;
-    return at_end_ || fill({&more, 1}) == 0;
+    return (at_end_ || fill({&more, 1}) == 0) && rest_.empty();
   }
-  /// Goes on with the next member of a gzip file.
-  void next_member() {
-    ::inflateReset(&stream_);
-    at_end_ = false;
+  /// The same as fill() from one member of a gzip file after the other.
+  std::size_t fill_from_members(std::span<std::uint8_t> out) {
+    std::size_t filled = fill(out);
+    while (filled < out.size() && begin_member()) filled += fill(out.subspan(filled));
+    return filled;
   }
 
  private:
+  /// Behind the end of a member: whether another one follows.
+  bool begin_member() {
+    if (rest_.empty()) return false;
+    if (!is_gzip(rest_))
+      throw DataError(name_, ": ", rest_.size(), " bytes follow its compressed data");
+    ::inflateReset(&stream_);
+    at_end_ = false;
+    return true;
+  }
+
   std::size_t step(std::span<std::uint8_t> out) {
     const std::size_t given = std::min(rest_.size(), largest_piece);
     const std::size_t room = std::min(out.size(), largest_piece);
@@ -57,10 +61,10 @@ class Inflater {
     rest_ = rest_.subspan(given - stream_.avail_in);
     if (code == Z_MEM_ERROR) throw std::bad_alloc();
     if (code == Z_BUF_ERROR || (code == Z_OK && rest_.empty() && stream_.avail_out > 0))
-      fail(name_, "its compressed data are cut off; fetch or write the file again");
+      throw DataError(name_, ": its compressed data are cut off; fetch or write the file again");
     if (code != Z_OK && code != Z_STREAM_END)
-      fail(name_, std::string("its compressed data are damaged (") +
-                      (stream_.msg ? stream_.msg : "dictionary needed") +
+      throw DataError(name_, ": its compressed data are damaged (",
+                      stream_.msg ? stream_.msg : "dictionary needed",
                       "); fetch or write the file again");
     at_end_ = code == Z_STREAM_END;
     return room - stream_.avail_out;
@@ -71,24 +75,6 @@ class Inflater {
   const std::string& name_;
   bool at_end_ = false;
 };
-
-/// Whether a member of the file is left to be read.
-bool go_on(Inflater& inflater, const std::string& name) {
-  if (!inflater.at_end()) return true;
-  if (inflater.rest().empty()) return false;
-  if (!is_gzip(inflater.rest()))
-    fail(name, std::to_string(inflater.rest().size()) + " bytes follow its compressed data");
-  inflater.next_member();
-  return true;
-}
-
-/// Fills `out` from one member after the other; how many bytes that were.
-std::size_t fill_from_members(Inflater& inflater, const std::string& name,
-                              std::span<std::uint8_t> out) {
-  std::size_t filled = 0;
-  while (filled < out.size() && go_on(inflater, name)) filled += inflater.fill(out.subspan(filled));
-  return filled;
-}
 
 Bytes packed(ByteSpan bytes, int window) {
   z_stream stream = {};
@@ -126,11 +112,11 @@ Bytes gunzip(ByteSpan bytes, const std::string& name, std::uint64_t limit) {
   while (filled == contents.size() && filled < limit) {
     contents.resize(
         std::size_t(std::min<std::uint64_t>(limit, std::max(first_piece, 2 * contents.size()))));
-    filled += fill_from_members(inflater, name, std::span(contents).subspan(filled));
+    filled += inflater.fill_from_members(std::span(contents).subspan(filled));
   }
   std::uint8_t more;
-  if (filled == limit && fill_from_members(inflater, name, {&more, 1}) > 0)
-    fail(name, "inflates to more than " + std::to_string(limit) + " bytes, the limit here");
+  if (filled == limit && inflater.fill_from_members({&more, 1}) > 0)
+    throw DataError(name, ": inflates to more than ", limit, " bytes, the limit here");
   contents.resize(filled);
   return contents;
 }
@@ -138,7 +124,7 @@ Bytes gunzip(ByteSpan bytes, const std::string& name, std::uint64_t limit) {
 Bytes gunzip_front(ByteSpan bytes, const std::string& name, std::size_t count) {
   Inflater inflater(bytes, name, gzip_window);
   Bytes front(count);
-  front.resize(fill_from_members(inflater, name, front));
+  front.resize(inflater.fill_from_members(front));
   return front;
 }
 
@@ -152,12 +138,12 @@ Bytes inflate_front(ByteSpan bytes, const std::string& name, std::size_t count) 
 Bytes inflate_exactly(ByteSpan bytes, const std::string& name, std::uint64_t size) {
   // Deflate shrinks at most 1032 times: what claims more is not worth the memory.
   if (size / 1032 > bytes.size())
-    fail(name, "claims to inflate to " + std::to_string(size) + " bytes, which its " +
-                   std::to_string(bytes.size()) + " compressed bytes cannot hold");
+    throw DataError(name, ": claims to inflate to ", size, " bytes, which its ", bytes.size(),
+                    " compressed bytes cannot hold");
   Inflater inflater(bytes, name, raw_window);
   Bytes contents(size);
-  if (inflater.fill(contents) != size || !inflater.ends() || !inflater.rest().empty())
-    fail(name, "does not inflate to the " + std::to_string(size) + " bytes that it claims");
+  if (inflater.fill(contents) != size || !inflater.ends())
+    throw DataError(name, ": does not inflate to the ", size, " bytes that it claims");
   return contents;
 }
 

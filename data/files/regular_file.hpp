@@ -34,9 +34,12 @@ class RegularFile {
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path);
+  MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+  MappedFile& operator=(MappedFile&& other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
   ~MappedFile();
-  MappedFile(MappedFile&& other) noexcept;
-  MappedFile& operator=(MappedFile&& other) noexcept;
 
   std::span<const std::uint8_t> bytes() const { return bytes_; }
 

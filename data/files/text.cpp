@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
 #include <charconv>
 #include <cmath>
@@ -88,7 +89,7 @@ std::string format_bytes(double bytes) { return with_prefix(bytes, " ", "B"); }
 std::string format_count(double count) { return with_prefix(count, "", ""); }
 
 std::string format_number_of(std::size_t count, const char* thing) {
-  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+  return in_words(count, " ", thing, count == 1 ? "" : "s");
 }
 
 }  // namespace bochner

@@ -37,7 +37,7 @@ class HeaderParser {
       } else if (once(key, "shape", has_shape)) {
         read_shape(header);
       } else {
-        fail("has an unknown or repeated key " + excerpt(key) + " in its header");
+        fail("has an unknown or repeated key ", excerpt(key), " in its header");
       }
       if (!accept(',') && !sees('}')) malformed();
     }
@@ -47,11 +47,12 @@ class HeaderParser {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const {
-    throw DataError(name_ + ": " + what + "; save it with numpy.save(FILE, array)");
+  template <class... Parts>
+  [[noreturn]] void fail(const Parts&... what) const {
+    throw DataError(name_, ": ", what..., "; save it with numpy.save(FILE, array)");
   }
   [[noreturn]] void malformed() const {
-    fail("has a malformed header at byte " + std::to_string(rest_.data() - begin_));
+    fail("has a malformed header at byte ", rest_.data() - begin_);
   }
 
   std::string_view take(std::size_t size) {
@@ -69,8 +70,7 @@ class HeaderParser {
     const std::string_view digits = take(version[0] == 1 ? 2 : 4);
     for (std::size_t i = digits.size(); i-- > 0;)
       length = length << 8 | static_cast<unsigned char>(digits[i]);
-    if (length > longest_npy_header - 12)
-      fail("has a header of " + std::to_string(length) + " bytes");
+    if (length > longest_npy_header - 12) fail("has a header of ", length, " bytes");
     return take(length);
   }
 
@@ -106,7 +106,7 @@ class HeaderParser {
       const ElementType type{text[1], std::size_t(text[2] - '0'), text[0] == '>'};
       if (!to_string(type).empty()) return type;
     }
-    fail("holds elements of type " + excerpt(text) + "; there are " + element_type_names());
+    fail("holds elements of type ", excerpt(text), "; there are ", element_type_names());
   }
 
   bool flag() {
@@ -126,7 +126,7 @@ class HeaderParser {
       sees(' ');
       const std::size_t digits = std::min(rest_.find_first_not_of("0123456789"), rest_.size());
       const auto size = parse_count(rest_.substr(0, digits));
-      if (!size) fail("has a shape with " + excerpt(rest_.substr(0, rest_.find_first_of(",)"))));
+      if (!size) fail("has a shape with ", excerpt(rest_.substr(0, rest_.find_first_of(",)"))));
       rest_.remove_prefix(digits);
       accept('L');  // of Python 2
       if (!accept(',') && !sees(')')) fail("has a shape that is no tuple");
@@ -179,16 +179,15 @@ StoredArray parse_npy(ByteSpan file, const std::string& name) {
 xt::xarray<double> read_npy(const std::filesystem::path& path) {
   const Input input(path);
   const StoredArray array = parse_npy(input.bytes(), input.name());
-  const auto fail = [&](const std::string& what) {
-    throw DataError(input.name() + ": " + what + "; save it with numpy.save(FILE, matrix)");
+  const auto fail = [&](const auto&... what) {
+    throw DataError(input.name(), ": ", what..., "; save it with numpy.save(FILE, matrix)");
   };
-  if (array.shape().size() != 2)
-    fail("is of shape " + shape_text(array.shape()) + ", not a matrix");
+  if (array.shape().size() != 2) fail("is of shape ", shape_text(array.shape()), ", not a matrix");
   if (array.size() == 0) fail("is empty");
   xt::xarray<double> matrix = array.values();
   for (std::size_t i = 0; i < matrix.size(); ++i)
     if (!(std::abs(matrix.data()[i]) <= double(std::numeric_limits<float>::max())))
-      fail("row " + std::to_string(i / matrix.shape(1)) + " holds a number that is not finite");
+      fail("row ", i / matrix.shape(1), " holds a number that is not finite");
   return matrix;
 }
 
@@ -198,7 +197,7 @@ void write_npy(const xt::xarray<double>& values, const Sink& sink, const Element
   const auto append = [&](double number, auto zero) {
     using Stored = decltype(zero);
     if (!fits<Stored>(number))
-      throw DataError("cannot write " + format_number(number) + " as " + to_string(type) +
+      throw DataError("cannot write ", format_number(number), " as ", to_string(type),
                       "; choose a type that holds it");
     const auto stored = Stored(number);
     piece.append(reinterpret_cast<const char*>(&stored), sizeof(Stored));

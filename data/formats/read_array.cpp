@@ -56,7 +56,7 @@ NamedArray parse_npz(ByteSpan file, const std::string& name, const std::string& 
              shape_text({shape.begin(), shape.end()});
   }
   if (is_table(arrays)) return table_of(arrays);
-  throw DataError(name + ": holds " + (there.empty() ? "no arrays" : there + "; choose one array"));
+  throw DataError(name, ": holds ", there.empty() ? "no arrays" : there + "; choose one array");
 }
 
 }  // namespace

@@ -94,9 +94,8 @@ StoredArray::StoredArray(StoredLayout layout, ByteSpan file, const std::string& 
     : name_(name), layout_(std::move(layout)), data_(file.subspan(layout_.data_begin)) {
   if (layout_.elements() != data_.size() / layout_.type.size ||
       data_.size() % layout_.type.size != 0)
-    throw DataError(name + ": claims " + shape_text(layout_.shape) + " of " +
-                    to_string(layout_.type) + " and holds " + std::to_string(data_.size()) +
-                    " bytes of them; fetch or write the file again");
+    throw DataError(name, ": claims ", shape_text(layout_.shape), " of ", to_string(layout_.type),
+                    " and holds ", data_.size(), " bytes of them; fetch or write the file again");
 }
 
 bool StoredArray::holds_in_place(char kind, std::size_t bytes) const {
@@ -126,7 +125,7 @@ void StoredArray::copy_to(double* out) const {
         load<Stored>(data_.data() + position(i) * sizeof(Stored), type().big_endian);
     out[i] = double(stored);
     if (!is_exact(out[i], stored))
-      throw DataError(name_ + ": element " + std::to_string(i) + " = " + std::to_string(stored) +
+      throw DataError(name_, ": element ", i, " = ", stored,
                       " has no equal in double; store such numbers in two columns");
   }
 }
