@@ -10,7 +10,7 @@
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/formats/npz.hpp>
 #include <bochner/data/formats/read_array.hpp>
-#include <bochner/data/sampler.hpp>
+#include <bochner/data/dataset.hpp>
 #include <bochner/data/series_windows.hpp>
 #include <bochner/data/windows.hpp>
 #include <bochner/layers/attention/mixer.hpp>

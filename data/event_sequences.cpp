@@ -55,7 +55,7 @@ std::vector<std::string> hawkes_kernels() { return {"exponential", "delayed"}; }
 
 HawkesProcess hawkes_process(const HawkesSpec& spec) {
   const std::vector<std::string> kernels = hawkes_kernels();
-  require(std::find(kernels.begin(), kernels.end(), spec.kernel) != kernels.end(), "hawkes",
+  require(std::ranges::find(kernels, spec.kernel) != kernels.end(), "hawkes",
           "no kernel is called \"", spec.kernel, "\"; there are: exponential, delayed");
   require(spec.branching >= 0 && spec.branching < 1, "hawkes", "branching = ", spec.branching,
           ": must be at least 0 and below 1");

@@ -69,8 +69,7 @@ void FieldFiles::require_same_size(const File& file) {
 
 void FieldFiles::require_finite(const File& file) const {
   with_elements(file.array, [&](const auto& numbers) {
-    const auto bad = std::find_if(numbers.begin(), numbers.end(),
-                                  [](auto x) { return !std::isfinite(real(x)); });
+    const auto bad = std::ranges::find_if(numbers, [](auto x) { return !std::isfinite(real(x)); });
     if (bad == numbers.end()) return;
     std::vector<std::size_t> place = file.array.shape();
     std::size_t index = std::size_t(bad - numbers.begin());
@@ -84,11 +83,6 @@ void FieldFiles::require_finite(const File& file) const {
   });
 }
 
-void FieldFiles::add(Part& part, Stretch stretch) const {
-  stretch.examples_before = count(part);
-  part.push_back(stretch);
-}
-
 void FieldFiles::split(const Part& films, double validation) {
   std::vector<std::size_t> frames;
   for (const Stretch& film : films) frames.push_back(film.frames);
@@ -100,8 +94,8 @@ void FieldFiles::split(const Part& films, double validation) {
       throw DataError("one film of ", all, " frames has ", trained, " to train and ", rest,
                       " to validate; each side needs one more than data.frames = ", size_.frames,
                       ", or data.validation = 0");
-    if (trained > 0) add(train_, {file, first, trained, 0});
-    if (rest > 0) add(validation_, {file, first + trained, rest, 0});
+    if (trained > 0) train_.push_back({file, first, trained, count(train_)});
+    if (rest > 0) validation_.push_back({file, first + trained, rest, count(validation_)});
   }
 }
 
@@ -109,26 +103,20 @@ std::uint64_t FieldFiles::count(const Part& part) const {
   return part.empty() ? 0 : part.back().examples_before + part.back().frames - size_.frames;
 }
 
-void FieldFiles::copy_frames(std::size_t file, std::size_t first, std::size_t count,
-                             real* to) const {
-  const std::size_t pixels = size_.height * size_.width;
-  with_elements(files_[file].array, [&](const auto& numbers) {
-    const auto begin = numbers.begin() + std::ptrdiff_t(first * pixels);
-    std::transform(begin, begin + std::ptrdiff_t(count * pixels), to,
-                   [](auto x) { return real(x); });
-  });
-}
-
 void FieldFiles::copy_example(const Part& part, std::uint64_t index, FieldBatch& batch,
                               std::size_t b) const {
-  const auto behind = std::upper_bound(
-      part.begin(), part.end(), index,
-      [](std::uint64_t i, const Stretch& stretch) { return i < stretch.examples_before; });
-  const Stretch& stretch = *(behind - 1);
+  const Stretch& stretch =
+      *(std::ranges::upper_bound(part, index, {}, &Stretch::examples_before) - 1);
   const std::size_t first = stretch.first + std::size_t(index - stretch.examples_before);
   const std::size_t T = size_.frames, pixels = size_.height * size_.width;
-  copy_frames(stretch.file, first, T, batch.frames.data() + b * T * pixels);
-  copy_frames(stretch.file, first + T, 1, batch.next.data() + b * pixels);
+  with_elements(files_[stretch.file].array, [&](const auto& numbers) {
+    const auto copy = [&](std::size_t frame, std::size_t count, real* to) {
+      std::ranges::transform(numbers.subspan(frame * pixels, count * pixels), to,
+                             [](auto x) { return real(x); });
+    };
+    copy(first, T, batch.frames.data() + b * T * pixels);
+    copy(first + T, 1, batch.next.data() + b * pixels);
+  });
 }
 
 FieldBatch FieldFiles::batch(const Examples& examples) const {

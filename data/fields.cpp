@@ -137,11 +137,9 @@ constexpr Generator generators[] = {{"moving_pattern", paint_moving_pattern},
                                     {"advection_diffusion", paint_advection_diffusion}};
 
 const Generator& generator_of(const std::string& kind) {
-  for (const Generator& generator : generators) {
-    if (kind == generator.kind) return generator;
-  }
-  require(false, "fields", "data.kind = ", kind, ": no such field");
-  return generators[0];
+  const auto found = std::ranges::find(generators, kind, &Generator::kind);
+  require(found != std::end(generators), "fields", "data.kind = ", kind, ": no such field");
+  return *found;
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ std::string joined(const std::vector<std::string>& names) {
 }
 
 std::size_t column_of(const NamedArray& table, const std::string& name) {
-  const auto found = std::find(table.columns.begin(), table.columns.end(), name);
+  const auto found = std::ranges::find(table.columns, name);
   if (found == table.columns.end())
     throw DataError("no column is called \"", name, "\"; there are: ", joined(table.columns));
   return std::size_t(found - table.columns.begin());

@@ -54,7 +54,7 @@ void write_selective_copy(Writer& out) {
   std::vector<std::size_t> context(out.spec.length - n, noise);
   std::vector<std::size_t> places = out.shuffled(context.size());
   places.resize(n);
-  std::sort(places.begin(), places.end());
+  std::ranges::sort(places);
   const std::vector<std::size_t> symbols = out.symbols(n, noise);
   for (std::size_t i = 0; i < n; ++i) context[places[i]] = symbols[i];
   for (const std::size_t token : context) out.tell(token);
@@ -74,7 +74,7 @@ void write_recall(Writer& out) {
   out.tell(marker);
   // Any key that has occurred, however often.
   std::vector<std::size_t> different = seen;
-  std::sort(different.begin(), different.end());
+  std::ranges::sort(different);
   different.erase(std::unique(different.begin(), different.end()), different.end());
   const std::size_t asked = different[out.draws.below(different.size())];
   out.tell(asked);
@@ -136,8 +136,7 @@ const Kind kinds[] = {
 };
 
 const Kind& kind_of(const TokenTaskSpec& spec) {
-  const auto found = std::find_if(std::begin(kinds), std::end(kinds),
-                                  [&](const Kind& kind) { return kind.name == spec.kind; });
+  const auto found = std::ranges::find(kinds, spec.kind, &Kind::name);
   require(found != std::end(kinds), "token_tasks", "no task is called \"", spec.kind, "\"");
   return *found;
 }

@@ -1,7 +1,7 @@
 #include <algorithm>
+#include <bochner/data/dataset.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
-#include <bochner/data/sampler.hpp>
 #include <bochner/data/windows.hpp>
 #include <string>
 #include <utility>

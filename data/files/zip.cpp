@@ -47,7 +47,7 @@ class ZipReader {
       ranges.emplace_back(claim.offset, end);
       members.push_back(std::move(claim.member));
     }
-    std::sort(ranges.begin(), ranges.end());
+    std::ranges::sort(ranges);
     for (std::size_t i = 1; i < ranges.size(); ++i)
       if (ranges[i].first < ranges[i - 1].second) fail("has members that overlap");
     return members;
@@ -147,7 +147,7 @@ class ZipReader {
       fail("member ", excerpt(claim.member.name), " is not where the directory says");
     const std::uint64_t text_size = number_at(local, 26, 2);
     const ByteSpan text = part(claim.offset + local_size, text_size, "a member name");
-    if (!std::equal(text.begin(), text.end(), claim.member.name.begin(), claim.member.name.end()))
+    if (!std::ranges::equal(text, bytes_of(claim.member.name)))
       fail("member ", excerpt(claim.member.name), " has another name in its own header");
     const std::uint64_t begin = claim.offset + local_size + text_size + number_at(local, 28, 2);
     claim.member.bytes = part(begin, claim.packed, "a member");

@@ -4,6 +4,7 @@
 #include <bochner/data/formats/images.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <cmath>
+#include <tuple>
 
 namespace bochner {
 namespace {
@@ -24,11 +25,8 @@ bool has_records(ByteSpan file, const std::vector<std::uint8_t>& classes) {
 
 void require_size(Images& images, std::size_t height, std::size_t width, std::size_t channels,
                   const std::string& name) {
-  if (images.pixels.empty()) {
-    images.height = height;
-    images.width = width;
-    images.channels = channels;
-  }
+  if (images.pixels.empty())
+    std::tie(images.height, images.width, images.channels) = std::tie(height, width, channels);
   if (height != images.height || width != images.width || channels != images.channels)
     throw DataError(name, ": its images have another size than those before");
 }
@@ -61,8 +59,6 @@ void add_idx(Images& images, ByteSpan file, const std::string& name) {
 
 }  // namespace
 
-bool is_cifar(ByteSpan file) { return cifar_record(file) > 0; }
-
 std::size_t cifar_record(ByteSpan file) {
   if (has_records(file, {labels_of_10})) return 1 + cifar_pixels;
   return has_records(file, {coarse_labels, fine_labels}) ? 2 + cifar_pixels : 0;
@@ -70,7 +66,7 @@ std::size_t cifar_record(ByteSpan file) {
 
 void add_images(Images& images, ByteSpan file, const std::string& name) {
   if (is_idx(file)) return add_idx(images, file, name);
-  if (is_cifar(file)) return add_cifar(images, file, name);
+  if (cifar_record(file) > 0) return add_cifar(images, file, name);
   throw DataError(name, ": is neither an IDX file nor CIFAR in the binary version");
 }
 

@@ -29,7 +29,7 @@ Npz::Npz(ByteSpan file, const std::string& name) : name_(name) {
 }
 
 xt::xarray<double> Npz::values(const std::string& array) const {
-  const auto found = std::find(names_.begin(), names_.end(), array);
+  const auto found = std::ranges::find(names_, array);
   if (found == names_.end()) {
     std::string there;
     for (const std::string& name : names_) there += (there.empty() ? "" : ", ") + excerpt(name);

@@ -54,8 +54,7 @@ std::string to_string(const ElementType& type) {
 }
 
 ElementType element_type(const std::string& name) {
-  const auto found = std::find_if(std::begin(types), std::end(types),
-                                  [&](const NamedType& known) { return name == known.name; });
+  const auto found = std::ranges::find(types, name, &NamedType::name);
   require(found != std::end(types), "type", excerpt(name), ": must be one of ",
           element_type_names());
   return found->type;
