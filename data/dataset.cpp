@@ -67,12 +67,8 @@ std::uint64_t ExampleSet::size(Split split) const {
 std::uint64_t ExampleSet::fingerprint(const std::string& generator,
                                       const std::vector<std::uint64_t>& parameters) const {
   std::string text = generator;
-  const auto append = [&](std::uint64_t number) {
-    text += ',';
-    text += std::to_string(number);
-  };
-  for (const std::uint64_t number : parameters) append(number);
-  for (const std::uint64_t number : {seed, train, validation}) append(number);
+  for (const std::uint64_t number : parameters) text += in_words(",", number);
+  for (const std::uint64_t number : {seed, train, validation}) text += in_words(",", number);
   return stream_of(text.c_str());
 }
 

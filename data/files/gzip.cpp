@@ -12,6 +12,22 @@ constexpr int zlib_window = 15, gzip_window = 15 + 16, raw_window = -15;
 constexpr std::size_t first_piece = 1 << 16;
 constexpr std::size_t largest_piece = 1 << 30;  // zlib counts in 32 bits
 
+/// One call of ::inflate or ::deflate, which takes what it has read and written off `in` and `out`;
+/// `last` is its flush for the last of `in`.
+int advance(z_stream& stream, int (*call)(z_stream*, int), int last, ByteSpan& in,
+            std::span<std::uint8_t>& out) {
+  const std::size_t given = std::min(in.size(), largest_piece);
+  const std::size_t room = std::min(out.size(), largest_piece);
+  stream.next_in = const_cast<Bytef*>(in.data());
+  stream.avail_in = uInt(given);
+  stream.next_out = out.data();
+  stream.avail_out = uInt(room);
+  const int code = call(&stream, given == in.size() ? last : Z_NO_FLUSH);
+  in = in.subspan(given - stream.avail_in);
+  out = out.subspan(room - stream.avail_out);
+  return code;
+}
+
 /// One zlib stream over bytes that are all there.
 class Inflater {
  public:
@@ -23,9 +39,9 @@ class Inflater {
 
   /// Fills `out` as far as the stream goes; how many bytes that were.
   std::size_t fill(std::span<std::uint8_t> out) {
-    std::size_t filled = 0;
-    while (filled < out.size() && !at_end_) filled += step(out.subspan(filled));
-    return filled;
+    const std::size_t size = out.size();
+    while (!out.empty() && !at_end_) step(out);
+    return size - out.size();
   }
   /// Whether the stream ends here, without another byte in it or behind it.
   bool ends() {
@@ -50,15 +66,8 @@ class Inflater {
     return true;
   }
 
-  std::size_t step(std::span<std::uint8_t> out) {
-    const std::size_t given = std::min(rest_.size(), largest_piece);
-    const std::size_t room = std::min(out.size(), largest_piece);
-    stream_.next_in = const_cast<Bytef*>(rest_.data());
-    stream_.avail_in = uInt(given);
-    stream_.next_out = out.data();
-    stream_.avail_out = uInt(room);
-    const int code = ::inflate(&stream_, Z_NO_FLUSH);
-    rest_ = rest_.subspan(given - stream_.avail_in);
+  void step(std::span<std::uint8_t>& out) {
+    const int code = advance(stream_, ::inflate, Z_NO_FLUSH, rest_, out);
     if (code == Z_MEM_ERROR) throw std::bad_alloc();
     if (code == Z_BUF_ERROR || (code == Z_OK && rest_.empty() && stream_.avail_out > 0))
       throw DataError(name_, ": its compressed data are cut off; fetch or write the file again");
@@ -67,7 +76,6 @@ class Inflater {
                       stream_.msg ? stream_.msg : "dictionary needed",
                       "); fetch or write the file again");
     at_end_ = code == Z_STREAM_END;
-    return room - stream_.avail_out;
   }
 
   z_stream stream_ = {};
@@ -86,15 +94,9 @@ Bytes packed(ByteSpan bytes, int window) {
   std::size_t filled = 0;
   while (code != Z_STREAM_END) {
     if (filled == out.size()) out.resize(std::max(first_piece, 2 * out.size()));
-    const std::size_t given = std::min(bytes.size(), largest_piece);
-    const std::size_t room = std::min(out.size() - filled, largest_piece);
-    stream.next_in = const_cast<Bytef*>(bytes.data());
-    stream.avail_in = uInt(given);
-    stream.next_out = out.data() + filled;
-    stream.avail_out = uInt(room);
-    code = ::deflate(&stream, given == bytes.size() ? Z_FINISH : Z_NO_FLUSH);
-    bytes = bytes.subspan(given - stream.avail_in);
-    filled += room - stream.avail_out;
+    auto rest = std::span(out).subspan(filled);
+    code = advance(stream, ::deflate, Z_FINISH, bytes, rest);
+    filled = out.size() - rest.size();
   }
   ::deflateEnd(&stream);
   out.resize(filled);

@@ -6,7 +6,7 @@
 #include <bochner/data/formats/stored_array.hpp>
 #include <cmath>
 #include <limits>
-#include <utility>
+#include <set>
 
 namespace bochner {
 namespace {
@@ -26,23 +26,23 @@ class HeaderParser {
     rest_ = dictionary_text();
     header.data_begin = std::size_t(rest_.data() + rest_.size() - begin_);
     expect('{');
-    bool has_type = false, has_order = false, has_shape = false;
+    std::set<std::string_view> seen;
     while (!accept('}')) {
       const std::string_view key = quoted();
       expect(':');
-      if (once(key, "descr", has_type)) {
+      const bool is_new = seen.insert(key).second;
+      if (is_new && key == "descr") {
         header.type = type();
-      } else if (once(key, "fortran_order", has_order)) {
+      } else if (is_new && key == "fortran_order") {
         header.by_columns = flag();
-      } else if (once(key, "shape", has_shape)) {
+      } else if (is_new && key == "shape") {
         read_shape(header);
       } else {
         fail("has an unknown or repeated key ", excerpt(key), " in its header");
       }
       if (!accept(',') && !sees('}')) malformed();
     }
-    if (!has_type || !has_order || !has_shape)
-      fail("lacks descr, fortran_order or shape in its header");
+    if (seen.size() < 3) fail("lacks descr, fortran_order or shape in its header");
     return header;
   }
 
@@ -85,9 +85,6 @@ class HeaderParser {
   }
   void expect(char character) {
     if (!accept(character)) malformed();
-  }
-  static bool once(std::string_view key, const char* wanted, bool& seen) {
-    return key == wanted && !std::exchange(seen, true);
   }
 
   std::string_view quoted() {
