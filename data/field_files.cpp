@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/data/dataset.hpp>
 #include <bochner/data/field_files.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>

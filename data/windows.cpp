@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <bochner/data/dataset.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>

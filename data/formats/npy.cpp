@@ -3,7 +3,6 @@
 #include <bochner/data/files/input.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/npy.hpp>
-#include <bochner/data/formats/stored_array.hpp>
 #include <cmath>
 #include <limits>
 #include <set>
