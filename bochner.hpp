@@ -5,12 +5,11 @@
 #include <bochner/autodiff/gradcheck.hpp>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/autodiff/tape.hpp>
-#include <bochner/data/byte_corpus.hpp>
+#include <bochner/data/dataset.hpp>
 #include <bochner/data/fields.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/formats/npz.hpp>
 #include <bochner/data/formats/read_array.hpp>
-#include <bochner/data/sampler.hpp>
 #include <bochner/data/series_windows.hpp>
 #include <bochner/data/windows.hpp>
 #include <bochner/layers/attention/mixer.hpp>

@@ -2,13 +2,37 @@
 /// Dataset: numbered examples in splits, and what every source of them tells about itself.
 
 #include <bochner/autodiff/keys.hpp>
-#include <bochner/data/split.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace bochner {
+
+enum class Split { train, validation, test };
+
+/// "training", "validation" or "test".
+constexpr const char* name_of(Split split) {
+  return split == Split::train ? "training" : split == Split::validation ? "validation" : "test";
+}
+
+/// How many of n are held out, always the last ones: the fraction of them, rounded up. Where n > 1
+/// and the fraction is above 0, both parts have at least one. Throws std::invalid_argument unless 0
+/// <= fraction < 1.
+std::uint64_t held_out(std::uint64_t n, double fraction);
+/// Where the held-out part of each of several sequences of these lengths begins: the last
+/// sequences are held out whole, and of a single one its last elements.
+std::vector<std::size_t> held_out_from(const std::vector<std::size_t>& lengths, double fraction);
+
+/// Element i of a random order of 0, ..., n - 1: the order of the examples in an epoch. A function
+/// of its arguments, nothing is stored. Feistel network on a grid of about sqrt(n) x sqrt(n) cells
+/// (Black and Rogaway, "Ciphers with arbitrary finite domains", 2002); the few cells beyond n are
+/// walked through. Throws std::invalid_argument unless i < n <= 2^63.
+std::uint64_t permuted_index(std::uint64_t seed, std::uint64_t epoch, std::uint64_t i,
+                             std::uint64_t n);
+
+/// A random integer below `bound` for the epoch, independent of the order: where its cut begins.
+std::uint64_t epoch_offset(std::uint64_t seed, std::uint64_t epoch, std::uint64_t bound);
 
 /// The examples of a batch: which of their split, and in training the epoch that visits each.
 struct Examples {

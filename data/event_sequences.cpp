@@ -2,6 +2,7 @@
 #include <bit>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/data/event_sequences.hpp>
+#include <bochner/data/files/errors.hpp>
 #include <cmath>
 
 namespace bochner {
@@ -54,7 +55,7 @@ std::vector<std::string> hawkes_kernels() { return {"exponential", "delayed"}; }
 
 HawkesProcess hawkes_process(const HawkesSpec& spec) {
   const std::vector<std::string> kernels = hawkes_kernels();
-  require(std::find(kernels.begin(), kernels.end(), spec.kernel) != kernels.end(), "hawkes",
+  require(std::ranges::find(kernels, spec.kernel) != kernels.end(), "hawkes",
           "no kernel is called \"", spec.kernel, "\"; there are: exponential, delayed");
   require(spec.branching >= 0 && spec.branching < 1, "hawkes", "branching = ", spec.branching,
           ": must be at least 0 and below 1");
@@ -99,8 +100,8 @@ std::uint64_t HawkesEvents::fingerprint() const {
 }
 
 std::string HawkesEvents::describe() const {
-  return "hawkes, " + spec_.kernel + ", " + std::to_string(spec_.length) + " events of " +
-         std::to_string(spec_.types) + " types";
+  return in_words("hawkes, ", spec_.kernel, ", ", spec_.length, " events of ", spec_.types,
+                  " types");
 }
 
 EventTruth event_truth(const HawkesProcess& process, const EventBatch& batch, std::size_t points) {

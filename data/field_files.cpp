@@ -1,13 +1,11 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/data/field_files.hpp>
-#include <bochner/data/files/amounts.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/npy.hpp>
-#include <bochner/data/formats/npy_header.hpp>
 #include <bochner/data/formats/read_array.hpp>
-#include <bochner/data/split.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -26,12 +24,11 @@ FieldFiles::File::File(const std::filesystem::path& path)
     : input(open_input(path)), array(parse_npy(input.bytes(), input.name())) {
   const auto& shape = array.shape();
   if (shape.size() != 3 && shape.size() != 4)
-    throw DataError(input.name() + ": is of shape " + shape_text(shape) +
+    throw DataError(input.name(), ": is of shape ", shape_text(shape),
                     "; films are (frames, height, width), or (films, frames, height, width)");
-  if (array.size() == 0)
-    throw DataError(input.name() + ": is empty, of shape " + shape_text(shape));
+  if (array.size() == 0) throw DataError(input.name(), ": is empty, of shape ", shape_text(shape));
   if (!array.elements<float>() && !array.elements<double>())
-    throw DataError(input.name() +
+    throw DataError(input.name(),
                     ": films are float32 or float64, in C order and little-endian; "
                     "make such a file with bochner data convert");
 }
@@ -48,8 +45,8 @@ FieldFiles::FieldFiles(const std::vector<std::filesystem::path>& files, const Fi
     const std::size_t frames = shape[shape.size() - 3];
     const std::size_t count = shape.size() == 4 ? shape[0] : 1;
     if (frames <= spec.frames)
-      throw DataError(files_.back().input.name() + ": films of " + std::to_string(frames) +
-                      " frames are too short for data.frames = " + std::to_string(spec.frames) +
+      throw DataError(files_.back().input.name(), ": films of ", frames,
+                      " frames are too short for data.frames = ", spec.frames,
                       ", which needs one more");
     for (std::size_t film = 0; film < count; ++film)
       films.push_back({files_.size() - 1, film * frames, frames, 0});
@@ -65,15 +62,13 @@ void FieldFiles::require_same_size(const File& file) {
   const std::size_t height = shape[shape.size() - 2], width = shape[shape.size() - 1];
   if (size_.height == 0) size_ = {size_.frames, height, width};
   if (height != size_.height || width != size_.width)
-    throw DataError(file.input.name() + ": frames of " + std::to_string(height) + " x " +
-                    std::to_string(width) + ", those before are " + std::to_string(size_.height) +
-                    " x " + std::to_string(size_.width));
+    throw DataError(file.input.name(), ": frames of ", height, " x ", width, ", those before are ",
+                    size_.height, " x ", size_.width);
 }
 
 void FieldFiles::require_finite(const File& file) const {
   with_elements(file.array, [&](const auto& numbers) {
-    const auto bad = std::find_if(numbers.begin(), numbers.end(),
-                                  [](auto x) { return !std::isfinite(real(x)); });
+    const auto bad = std::ranges::find_if(numbers, [](auto x) { return !std::isfinite(real(x)); });
     if (bad == numbers.end()) return;
     std::vector<std::size_t> place = file.array.shape();
     std::size_t index = std::size_t(bad - numbers.begin());
@@ -82,14 +77,9 @@ void FieldFiles::require_finite(const File& file) const {
       place[axis] = index % size;
       index /= size;
     }
-    throw DataError(file.input.name() + ": element " + shape_text(place) +
+    throw DataError(file.input.name(), ": element ", shape_text(place),
                     ", counted from 0, is not a finite number; fill in what is missing");
   });
-}
-
-void FieldFiles::add(Part& part, Stretch stretch) const {
-  stretch.examples_before = count(part);
-  part.push_back(stretch);
 }
 
 void FieldFiles::split(const Part& films, double validation) {
@@ -100,12 +90,11 @@ void FieldFiles::split(const Part& films, double validation) {
     const auto [file, first, all, none] = films[i];
     const std::size_t trained = borders[i], rest = all - trained;
     if ((trained > 0 && trained <= size_.frames) || (rest > 0 && rest <= size_.frames))
-      throw DataError("one film of " + std::to_string(all) + " frames has " +
-                      std::to_string(trained) + " to train and " + std::to_string(rest) +
-                      " to validate; each side needs one more than data.frames = " +
-                      std::to_string(size_.frames) + ", or data.validation = 0");
-    if (trained > 0) add(train_, {file, first, trained, 0});
-    if (rest > 0) add(validation_, {file, first + trained, rest, 0});
+      throw DataError("one film of ", all, " frames has ", trained, " to train and ", rest,
+                      " to validate; each side needs one more than data.frames = ", size_.frames,
+                      ", or data.validation = 0");
+    if (trained > 0) train_.push_back({file, first, trained, count(train_)});
+    if (rest > 0) validation_.push_back({file, first + trained, rest, count(validation_)});
   }
 }
 
@@ -113,26 +102,20 @@ std::uint64_t FieldFiles::count(const Part& part) const {
   return part.empty() ? 0 : part.back().examples_before + part.back().frames - size_.frames;
 }
 
-void FieldFiles::copy_frames(std::size_t file, std::size_t first, std::size_t count,
-                             real* to) const {
-  const std::size_t pixels = size_.height * size_.width;
-  with_elements(files_[file].array, [&](const auto& numbers) {
-    const auto begin = numbers.begin() + std::ptrdiff_t(first * pixels);
-    std::transform(begin, begin + std::ptrdiff_t(count * pixels), to,
-                   [](auto x) { return real(x); });
-  });
-}
-
 void FieldFiles::copy_example(const Part& part, std::uint64_t index, FieldBatch& batch,
                               std::size_t b) const {
-  const auto behind = std::upper_bound(
-      part.begin(), part.end(), index,
-      [](std::uint64_t i, const Stretch& stretch) { return i < stretch.examples_before; });
-  const Stretch& stretch = *(behind - 1);
+  const Stretch& stretch =
+      *(std::ranges::upper_bound(part, index, {}, &Stretch::examples_before) - 1);
   const std::size_t first = stretch.first + std::size_t(index - stretch.examples_before);
   const std::size_t T = size_.frames, pixels = size_.height * size_.width;
-  copy_frames(stretch.file, first, T, batch.frames.data() + b * T * pixels);
-  copy_frames(stretch.file, first + T, 1, batch.next.data() + b * pixels);
+  with_elements(files_[stretch.file].array, [&](const auto& numbers) {
+    const auto copy = [&](std::size_t frame, std::size_t count, real* to) {
+      std::ranges::transform(numbers.subspan(frame * pixels, count * pixels), to,
+                             [](auto x) { return real(x); });
+    };
+    copy(first, T, batch.frames.data() + b * T * pixels);
+    copy(first + T, 1, batch.next.data() + b * pixels);
+  });
 }
 
 FieldBatch FieldFiles::batch(const Examples& examples) const {

@@ -46,10 +46,8 @@ class FieldFiles : public FieldSource {
 
   void require_same_size(const File& file);
   void require_finite(const File& file) const;
-  void add(Part& part, Stretch stretch) const;
   void split(const Part& films, double validation);
   std::uint64_t count(const Part& part) const;
-  void copy_frames(std::size_t file, std::size_t first, std::size_t count, real* to) const;
   void copy_example(const Part& part, std::uint64_t index, FieldBatch& batch, std::size_t b) const;
   template <class Action>
   void for_each_training_number(const Action& action) const;

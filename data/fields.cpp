@@ -2,6 +2,7 @@
 #include <bit>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/data/fields.hpp>
+#include <bochner/data/files/errors.hpp>
 #include <cmath>
 #include <complex>
 #include <numbers>
@@ -136,11 +137,9 @@ constexpr Generator generators[] = {{"moving_pattern", paint_moving_pattern},
                                     {"advection_diffusion", paint_advection_diffusion}};
 
 const Generator& generator_of(const std::string& kind) {
-  for (const Generator& generator : generators) {
-    if (kind == generator.kind) return generator;
-  }
-  require(false, "fields", "data.kind = ", kind, ": no such field");
-  return generators[0];
+  const auto found = std::ranges::find(generators, kind, &Generator::kind);
+  require(found != std::end(generators), "fields", "data.kind = ", kind, ": no such field");
+  return *found;
 }
 
 }  // namespace
@@ -164,8 +163,7 @@ std::uint64_t FieldSource::tokens_per_example() const {
 
 std::string FieldSource::describe() const {
   const FieldSize s = size();
-  return describe_films() + ", " + std::to_string(s.frames) + " frames of " +
-         std::to_string(s.height) + " x " + std::to_string(s.width);
+  return in_words(describe_films(), ", ", s.frames, " frames of ", s.height, " x ", s.width);
 }
 
 Fields::Fields(const FieldSpec& spec, const ExampleSet& examples)

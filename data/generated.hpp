@@ -27,6 +27,8 @@ class Draws {
 };
 
 /// Those of one example of a set, whose training and validation have nothing in common.
-Draws draws_of(const ExampleSet& set, Split split, std::uint64_t index);
+inline Draws draws_of(const ExampleSet& set, Split split, std::uint64_t index) {
+  return Draws({set.seed, Purpose::examples, 2 * index + (split == Split::train ? 0 : 1)});
+}
 
 }  // namespace bochner

@@ -14,12 +14,11 @@ LabelledBatch LabelledSequences::batch(const Examples& examples) const {
     batch.lengths.push_back(row.tokens.size());
     batch.labels.values.push_back(row.label);
   }
-  const std::size_t T = *std::max_element(batch.lengths.begin(), batch.lengths.end());
+  const std::size_t T = std::ranges::max(batch.lengths);
   batch.labels.shape = {count};
-  batch.tokens = {{count, T}, std::vector<std::int32_t>(count * T, padding())};
+  batch.tokens = {{count, T}, std::vector<std::int32_t>(count * T, sizes_.padding)};
   for (std::size_t row = 0; row < count; ++row)
-    std::copy(rows[row].tokens.begin(), rows[row].tokens.end(),
-              batch.tokens.values.begin() + std::ptrdiff_t(row * T));
+    std::ranges::copy(rows[row].tokens, batch.tokens.values.begin() + std::ptrdiff_t(row * T));
   return batch;
 }
 

@@ -18,23 +18,30 @@ struct LabelledBatch {
   Indices labels;
 };
 
+/// Of sequences with labels.
+struct LabelledSizes {
+  std::size_t vocabulary,
+      classes;               ///< tokens are 0, ..., vocabulary - 1, labels 0, ..., classes - 1
+  std::size_t length;        ///< tokens of the longest sequence (T)
+  std::int32_t padding = 0;  ///< the token behind the end of a sequence
+};
+
 /// Examples for a classifier.
 class LabelledSequences : public Dataset {
  public:
-  /// Tokens are 0, ..., vocabulary - 1, labels 0, ..., classes - 1.
-  virtual std::size_t vocabulary() const = 0;
-  virtual std::size_t classes() const = 0;
-  /// Tokens of the longest sequence (T).
-  virtual std::size_t length() const = 0;
+  std::size_t vocabulary() const { return sizes_.vocabulary; }
+  std::size_t classes() const { return sizes_.classes; }
+  std::size_t length() const { return sizes_.length; }
   /// Padding included.
   std::uint64_t tokens_per_example() const override { return length(); }
   LabelledBatch batch(const Examples& examples) const;
 
  protected:
-  using Dataset::Dataset;
+  LabelledSequences(const ExampleSet& examples, const LabelledSizes& sizes)
+      : Dataset(examples), sizes_(sizes) {}
   virtual LabelledExample example(Split split, std::uint64_t index) const = 0;
-  /// The token behind the end of a sequence.
-  virtual std::int32_t padding() const { return 0; }
+
+  LabelledSizes sizes_;
 };
 
 }  // namespace bochner

@@ -15,13 +15,13 @@ std::int32_t evaluate(std::int32_t operation, std::vector<std::int32_t>& values)
   const auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
   switch (operation) {
     case list_minimum:
-      return *std::min_element(values.begin(), values.end());
+      return std::ranges::min(values);
     case list_maximum:
-      return *std::max_element(values.begin(), values.end());
+      return std::ranges::max(values);
     case list_sum_modulo_10:
       return std::accumulate(values.begin(), values.end(), 0) % 10;
   }
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   return values.size() % 2 == 1 ? *middle : (*middle + *(middle - 1)) / 2;
 }
 
@@ -71,9 +71,9 @@ LabelledExample make_list_ops(const ListOpsSpec& spec, Draws draws) {
     example.label = *value;
     return example;
   }
-  throw DataError("data.shortest = " + std::to_string(spec.shortest) +
-                  ": hardly any listops expression has so many tokens and at most data.length = " +
-                  std::to_string(spec.longest) + "; choose a smaller data.shortest");
+  throw DataError("data.shortest = ", spec.shortest,
+                  ": hardly any listops expression has so many tokens and at most data.length = ",
+                  spec.longest, "; choose a smaller data.shortest");
 }
 
 double largest_list_ops(const ListOpsSpec& spec) {
@@ -84,7 +84,9 @@ double largest_list_ops(const ListOpsSpec& spec) {
 }
 
 ListOps::ListOps(const ListOpsSpec& spec, const ExampleSet& examples)
-    : LabelledSequences(examples), spec_(spec) {
+    : LabelledSequences(examples,
+                        {list_ops_vocabulary, 10, spec.longest + spec.class_token, list_padding}),
+      spec_(spec) {
   require(spec.arguments >= 2, "list_ops", "data.arguments = ", spec.arguments,
           ": must be at least 2");
   require(spec.depth >= 2, "list_ops", "data.depth = ", spec.depth, ": must be at least 2");
@@ -107,8 +109,7 @@ std::uint64_t ListOps::fingerprint() const {
 }
 
 std::string ListOps::describe() const {
-  return "listops, " + std::to_string(spec_.shortest) + " to " + std::to_string(spec_.longest) +
-         " tokens";
+  return in_words("listops, ", spec_.shortest, " to ", spec_.longest, " tokens");
 }
 
 }  // namespace bochner

@@ -45,15 +45,11 @@ class ListOps : public LabelledSequences {
  public:
   /// Throws std::invalid_argument when no tree can have these sizes.
   ListOps(const ListOpsSpec& spec, const ExampleSet& examples);
-  std::size_t vocabulary() const override { return list_ops_vocabulary; }
-  std::size_t classes() const override { return 10; }
-  std::size_t length() const override { return spec_.longest + (spec_.class_token ? 1 : 0); }
   std::uint64_t fingerprint() const override;
 
  protected:
   std::string describe() const override;
   LabelledExample example(Split split, std::uint64_t index) const override;
-  std::int32_t padding() const override { return list_padding; }
 
  private:
   ListOpsSpec spec_;

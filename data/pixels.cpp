@@ -31,11 +31,12 @@ bool covers(std::int32_t kind, int radius, int x, int y) {
 
 ImageSequences::ImageSequences(Images images, std::uint64_t train, std::uint64_t seed,
                                bool class_token)
-    : LabelledSequences({seed, train, images.size() - train}),
+    : LabelledSequences({seed, train, images.size() - train},
+                        {pixel_vocabulary, 0, images.pixels_each() + class_token}),
       images_(std::move(images)),
       class_token_(class_token) {
   if (train == 0) throw DataError("data.files: no image is left to train on");
-  classes_ = 1 + std::size_t(*std::max_element(images_.labels.begin(), images_.labels.end()));
+  sizes_.classes = 1 + std::size_t(std::ranges::max(images_.labels));
 }
 
 LabelledExample ImageSequences::example(Split split, std::uint64_t index) const {
@@ -56,13 +57,14 @@ std::uint64_t ImageSequences::fingerprint() const {
 }
 
 std::string ImageSequences::describe() const {
-  return "images, " + std::to_string(images_.height) + " x " + std::to_string(images_.width) +
-         (images_.channels == 1 ? " grey" : " x " + std::to_string(images_.channels)) + ", " +
-         std::to_string(classes_) + " classes";
+  return in_words("images, ", images_.height, " x ", images_.width,
+                  images_.channels == 1 ? " grey" : " x " + std::to_string(images_.channels), ", ",
+                  classes(), " classes");
 }
 
 Shapes::Shapes(const ShapesSpec& spec, const ExampleSet& examples)
-    : LabelledSequences(examples), spec_(spec) {
+    : LabelledSequences(examples, {pixel_vocabulary, 4, spec.side * spec.side + spec.class_token}),
+      spec_(spec) {
   require(spec.side >= ShapesSpec::smallest_side, "shapes", "data.side = ", spec.side,
           ": must be at least ", ShapesSpec::smallest_side);
 }
@@ -89,7 +91,7 @@ std::uint64_t Shapes::fingerprint() const {
 }
 
 std::string Shapes::describe() const {
-  return "shapes, " + std::to_string(spec_.side) + " x " + std::to_string(spec_.side) + " grey";
+  return in_words("shapes, ", spec_.side, " x ", spec_.side, " grey");
 }
 
 }  // namespace bochner

@@ -18,10 +18,6 @@ class ImageSequences : public LabelledSequences {
  public:
   /// Throws DataError when there is none to train on.
   ImageSequences(Images images, std::uint64_t train, std::uint64_t seed, bool class_token);
-
-  std::size_t vocabulary() const override { return pixel_vocabulary; }
-  std::size_t classes() const override { return classes_; }
-  std::size_t length() const override { return images_.pixels_each() + (class_token_ ? 1 : 0); }
   std::uint64_t fingerprint() const override;
 
  protected:
@@ -30,7 +26,6 @@ class ImageSequences : public LabelledSequences {
 
  private:
   Images images_;
-  std::size_t classes_;
   bool class_token_;
 };
 
@@ -50,11 +45,6 @@ class Shapes : public LabelledSequences {
  public:
   /// Throws std::invalid_argument for a side below the smallest.
   Shapes(const ShapesSpec& spec, const ExampleSet& examples);
-  std::size_t vocabulary() const override { return pixel_vocabulary; }
-  std::size_t classes() const override { return 4; }
-  std::size_t length() const override {
-    return spec_.side * spec_.side + (spec_.class_token ? 1 : 0);
-  }
   std::uint64_t fingerprint() const override;
 
  protected:

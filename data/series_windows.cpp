@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <bochner/data/files/amounts.hpp>
 #include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/text.hpp>
 #include <bochner/data/series_windows.hpp>
 #include <cmath>
 #include <numeric>
@@ -20,8 +20,7 @@ std::vector<std::size_t> split_borders(const std::vector<double>& splits, std::s
     borders.push_back(std::size_t(std::llround(sum * unit)));
   }
   if (borders.back() > rows)
-    throw DataError("data.splits need " + std::to_string(borders.back()) + " rows, there are " +
-                    std::to_string(rows));
+    throw DataError("data.splits need ", borders.back(), " rows, there are ", rows);
   return borders;
 }
 
@@ -37,11 +36,9 @@ SeriesWindows::SeriesWindows(TimeSeries series, const SeriesSpec& spec)
                count_windows(Split::test)};
   for (const Split split : {Split::train, Split::validation, Split::test}) {
     if (examples(split) > 0 || (rows(split) == 0 && split != Split::train)) continue;
-    throw DataError(std::string("the ") + name_of(split) + " split has " +
-                    std::to_string(rows(split)) +
-                    " rows, too few for data.lookback = " + std::to_string(spec_.lookback) +
-                    " and data.horizon = " + std::to_string(spec_.horizon) +
-                    "; shorten them or change data.splits");
+    throw DataError("the ", name_of(split), " split has ", rows(split),
+                    " rows, too few for data.lookback = ", spec_.lookback,
+                    " and data.horizon = ", spec_.horizon, "; shorten them or change data.splits");
   }
 }
 
@@ -89,9 +86,8 @@ std::string SeriesWindows::describe() const {
 }
 
 std::string SeriesWindows::describe_splits() const {
-  return std::to_string(examples_.train) + " windows to train, " +
-         std::to_string(examples_.validation) + " to validate, " + std::to_string(examples_.test) +
-         " to test";
+  return in_words(examples_.train, " windows to train, ", examples_.validation, " to validate, ",
+                  examples_.test, " to test");
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

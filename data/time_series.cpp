@@ -15,9 +15,9 @@ std::string joined(const std::vector<std::string>& names) {
 }
 
 std::size_t column_of(const NamedArray& table, const std::string& name) {
-  const auto found = std::find(table.columns.begin(), table.columns.end(), name);
+  const auto found = std::ranges::find(table.columns, name);
   if (found == table.columns.end())
-    throw DataError("no column is called \"" + name + "\"; there are: " + joined(table.columns));
+    throw DataError("no column is called \"", name, "\"; there are: ", joined(table.columns));
   return std::size_t(found - table.columns.begin());
 }
 
@@ -33,13 +33,13 @@ std::vector<std::size_t> variate_columns(const NamedArray& table,
 }
 
 std::string place(const NamedArray& table, std::size_t row, std::size_t column) {
-  return "row " + std::to_string(row + 1) + ", column " + column_name(table, column);
+  return in_words("row ", row + 1, ", column ", column_name(table, column));
 }
 
 double finite_number(const NamedArray& table, std::size_t row, std::size_t column) {
   const double number = table.values(row, column);
   if (std::isfinite(number)) return number;
-  throw DataError(place(table, row, column) +
+  throw DataError(place(table, row, column),
                   ": a series needs finite numbers; fill in what is missing or choose other "
                   "columns");
 }
@@ -50,7 +50,7 @@ std::vector<double> increasing_times(const NamedArray& table) {
   for (std::size_t row = 0; row < table.values.shape()[0]; ++row) {
     times.push_back(finite_number(table, row, *table.time));
     if (row > 0 && times[row] <= times[row - 1])
-      throw DataError(place(table, row, *table.time) +
+      throw DataError(place(table, row, *table.time),
                       ": time must go on from row to row; sort the rows");
   }
   return times;
@@ -69,8 +69,8 @@ double TimeSeries::time_step() const {
 
 TimeSeries time_series(const NamedArray& table, const std::vector<std::string>& columns) {
   if (table.values.dimension() != 2)
-    throw DataError("a series is a table of rows and columns, not an array of " +
-                    std::to_string(table.values.dimension()) + " axes");
+    throw DataError("a series is a table of rows and columns, not an array of ",
+                    table.values.dimension(), " axes");
   const std::vector<std::size_t> chosen = variate_columns(table, columns);
   if (chosen.empty()) throw DataError("there is no column of numbers besides the time");
   const std::size_t rows = table.values.shape()[0];

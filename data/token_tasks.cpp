@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/data/files/errors.hpp>
 #include <bochner/data/token_tasks.hpp>
 #include <numeric>
 
@@ -53,7 +54,7 @@ void write_selective_copy(Writer& out) {
   std::vector<std::size_t> context(out.spec.length - n, noise);
   std::vector<std::size_t> places = out.shuffled(context.size());
   places.resize(n);
-  std::sort(places.begin(), places.end());
+  std::ranges::sort(places);
   const std::vector<std::size_t> symbols = out.symbols(n, noise);
   for (std::size_t i = 0; i < n; ++i) context[places[i]] = symbols[i];
   for (const std::size_t token : context) out.tell(token);
@@ -73,7 +74,7 @@ void write_recall(Writer& out) {
   out.tell(marker);
   // Any key that has occurred, however often.
   std::vector<std::size_t> different = seen;
-  std::sort(different.begin(), different.end());
+  std::ranges::sort(different);
   different.erase(std::unique(different.begin(), different.end()), different.end());
   const std::size_t asked = different[out.draws.below(different.size())];
   out.tell(asked);
@@ -135,8 +136,7 @@ const Kind kinds[] = {
 };
 
 const Kind& kind_of(const TokenTaskSpec& spec) {
-  const auto found = std::find_if(std::begin(kinds), std::end(kinds),
-                                  [&](const Kind& kind) { return kind.name == spec.kind; });
+  const auto found = std::ranges::find(kinds, spec.kind, &Kind::name);
   require(found != std::end(kinds), "token_tasks", "no task is called \"", spec.kind, "\"");
   return *found;
 }
@@ -196,8 +196,7 @@ std::uint64_t TokenTasks::fingerprint() const {
 }
 
 std::string TokenTasks::describe() const {
-  return spec_.kind + ", " + std::to_string(spec_.length) + " tokens of " +
-         std::to_string(spec_.vocabulary);
+  return in_words(spec_.kind, ", ", spec_.length, " tokens of ", spec_.vocabulary);
 }
 
 }  // namespace bochner

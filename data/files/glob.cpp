@@ -23,7 +23,7 @@ std::vector<fs::directory_entry> entries(const fs::path& folder) {
   for (fs::directory_iterator it(folder.empty() ? "." : folder, error), end; !error && it != end;
        it.increment(error))
     found.push_back(*it);
-  if (error) throw IoError("cannot list folder " + folder.string() + ": " + error.message());
+  if (error) throw IoError("cannot list folder ", folder.string(), ": ", error.message());
   return found;
 }
 
@@ -45,8 +45,14 @@ fs::file_status examine(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path.empty() ? "." : path, error);
   if (!fs::status_known(status))
-    throw IoError("cannot open " + path.string() + ": " + error.message());
+    throw IoError("cannot open ", path.string(), ": ", error.message());
   return status;
+}
+
+bool is_entered(const fs::directory_entry& entry) {
+  std::error_code error;
+  return fs::is_directory(entry.symlink_status(error)) &&
+         entry.path().filename().native().front() != '.';
 }
 
 /// Walks the folders along one pattern.
@@ -60,28 +66,13 @@ struct Search {
     } else if (!has_wildcard(parts[depth])) {
       walk(path / parts[depth], depth + 1);
     } else if (fs::is_directory(examine(path))) {
-      if (parts[depth] == "**") {
-        walk(path, depth + 1);
-        descend(path, depth);
-      } else {
-        match_names(path, depth);
+      const bool any_depth = parts[depth] == "**";
+      if (any_depth) walk(path, depth + 1);
+      for (const auto& entry : entries(path)) {
+        const fs::path name = entry.path().filename();
+        if (any_depth ? is_entered(entry) : matches_name(parts[depth], name.native()))
+          walk(path / name, any_depth ? depth : depth + 1);
       }
-    }
-  }
-
-  void match_names(const fs::path& folder, std::size_t depth) {
-    for (const auto& entry : entries(folder)) {
-      const fs::path name = entry.path().filename();
-      if (matches_name(parts[depth], name.native())) walk(folder / name, depth + 1);
-    }
-  }
-
-  void descend(const fs::path& folder, std::size_t depth) {
-    for (const auto& entry : entries(folder)) {
-      const fs::path name = entry.path().filename();
-      std::error_code error;
-      if (fs::is_directory(entry.symlink_status(error)) && name.native().front() != '.')
-        walk(folder / name, depth);
     }
   }
 };
@@ -90,12 +81,12 @@ fs::path plain_path(const std::string& pattern, const fs::path& base) {
   fs::path path = base;
   for (const std::string& part : split(pattern)) path /= part;
   const fs::file_status status = examine(path);
-  if (!fs::exists(status)) throw IoError("cannot open " + path.string() + ": no such file");
+  if (!fs::exists(status)) throw IoError("cannot open ", path.string(), ": no such file");
   if (fs::is_directory(status))
-    throw DataError((path.empty() ? "." : path.string()) +
-                    " is a folder; to read all files under it write \"" +
-                    (fs::path(pattern) / "**").string() + "\"");
-  if (!fs::is_regular_file(status)) throw DataError(path.string() + " is not a regular file");
+    throw DataError(path.empty() ? "." : path.string(),
+                    " is a folder; to read all files under it write \"",
+                    (fs::path(pattern) / "**").string(), "\"");
+  if (!fs::is_regular_file(status)) throw DataError(path.string(), " is not a regular file");
   return path;
 }
 
@@ -104,8 +95,8 @@ std::vector<fs::path> expand(const std::string& pattern, const fs::path& base) {
   Search search{split(pattern), {}};
   search.walk(base, 0);
   if (search.found.empty())
-    throw DataError("\"" + pattern + "\" matches no file in " +
-                    (fs::current_path() / base).lexically_normal().string() +
+    throw DataError("\"", pattern, "\" matches no file in ",
+                    (fs::current_path() / base).lexically_normal().string(),
                     "; correct the pattern, or write ** for folders at any depth");
   return search.found;
 }

@@ -12,8 +12,20 @@ constexpr int zlib_window = 15, gzip_window = 15 + 16, raw_window = -15;
 constexpr std::size_t first_piece = 1 << 16;
 constexpr std::size_t largest_piece = 1 << 30;  // zlib counts in 32 bits
 
-[[noreturn]] void fail(const std::string& name, const std::string& what) {
-  throw DataError(name + ": " + what);
+/// One call of ::inflate or ::deflate, which takes what it has read and written off `in` and `out`;
+/// `last` is its flush for the last of `in`.
+int advance(z_stream& stream, int (*call)(z_stream*, int), int last, ByteSpan& in,
+            std::span<std::uint8_t>& out) {
+  const std::size_t given = std::min(in.size(), largest_piece);
+  const std::size_t room = std::min(out.size(), largest_piece);
+  stream.next_in = const_cast<Bytef*>(in.data());
+  stream.avail_in = uInt(given);
+  stream.next_out = out.data();
+  stream.avail_out = uInt(room);
+  const int code = call(&stream, given == in.size() ? last : Z_NO_FLUSH);
+  in = in.subspan(given - stream.avail_in);
+  out = out.subspan(room - stream.avail_out);
+  return code;
 }
 
 /// One zlib stream over bytes that are all there.
@@ -25,45 +37,45 @@ class Inflater {
   ~Inflater() { ::inflateEnd(&stream_); }
   Inflater(const Inflater&) = delete;
 
-  ByteSpan rest() const { return rest_; }
-  bool at_end() const { return at_end_; }
-
   /// Fills `out` as far as the stream goes; how many bytes that were.
   std::size_t fill(std::span<std::uint8_t> out) {
-    std::size_t filled = 0;
-    while (filled < out.size() && !at_end_) filled += step(out.subspan(filled));
-    return filled;
+    const std::size_t size = out.size();
+    while (!out.empty() && !at_end_) step(out);
+    return size - out.size();
   }
-  /// Whether the stream ends here, without another byte.
+  /// Whether the stream ends here, without another byte in it or behind it.
   bool ends() {
     std::uint8_t more;
-    return at_end_ || fill({&more, 1}) == 0;
+    return (at_end_ || fill({&more, 1}) == 0) && rest_.empty();
   }
-  /// Goes on with the next member of a gzip file.
-  void next_member() {
-    ::inflateReset(&stream_);
-    at_end_ = false;
+  /// The same as fill() from one member of a gzip file after the other.
+  std::size_t fill_from_members(std::span<std::uint8_t> out) {
+    std::size_t filled = fill(out);
+    while (filled < out.size() && begin_member()) filled += fill(out.subspan(filled));
+    return filled;
   }
 
  private:
-  std::size_t step(std::span<std::uint8_t> out) {
-    const std::size_t given = std::min(rest_.size(), largest_piece);
-    const std::size_t room = std::min(out.size(), largest_piece);
-    stream_.next_in = const_cast<Bytef*>(rest_.data());
-    stream_.avail_in = uInt(given);
-    stream_.next_out = out.data();
-    stream_.avail_out = uInt(room);
-    const int code = ::inflate(&stream_, Z_NO_FLUSH);
-    rest_ = rest_.subspan(given - stream_.avail_in);
+  /// Behind the end of a member: whether another one follows.
+  bool begin_member() {
+    if (rest_.empty()) return false;
+    if (!is_gzip(rest_))
+      throw DataError(name_, ": ", rest_.size(), " bytes follow its compressed data");
+    ::inflateReset(&stream_);
+    at_end_ = false;
+    return true;
+  }
+
+  void step(std::span<std::uint8_t>& out) {
+    const int code = advance(stream_, ::inflate, Z_NO_FLUSH, rest_, out);
     if (code == Z_MEM_ERROR) throw std::bad_alloc();
     if (code == Z_BUF_ERROR || (code == Z_OK && rest_.empty() && stream_.avail_out > 0))
-      fail(name_, "its compressed data are cut off; fetch or write the file again");
+      throw DataError(name_, ": its compressed data are cut off; fetch or write the file again");
     if (code != Z_OK && code != Z_STREAM_END)
-      fail(name_, std::string("its compressed data are damaged (") +
-                      (stream_.msg ? stream_.msg : "dictionary needed") +
+      throw DataError(name_, ": its compressed data are damaged (",
+                      stream_.msg ? stream_.msg : "dictionary needed",
                       "); fetch or write the file again");
     at_end_ = code == Z_STREAM_END;
-    return room - stream_.avail_out;
   }
 
   z_stream stream_ = {};
@@ -71,24 +83,6 @@ class Inflater {
   const std::string& name_;
   bool at_end_ = false;
 };
-
-/// Whether a member of the file is left to be read.
-bool go_on(Inflater& inflater, const std::string& name) {
-  if (!inflater.at_end()) return true;
-  if (inflater.rest().empty()) return false;
-  if (!is_gzip(inflater.rest()))
-    fail(name, std::to_string(inflater.rest().size()) + " bytes follow its compressed data");
-  inflater.next_member();
-  return true;
-}
-
-/// Fills `out` from one member after the other; how many bytes that were.
-std::size_t fill_from_members(Inflater& inflater, const std::string& name,
-                              std::span<std::uint8_t> out) {
-  std::size_t filled = 0;
-  while (filled < out.size() && go_on(inflater, name)) filled += inflater.fill(out.subspan(filled));
-  return filled;
-}
 
 Bytes packed(ByteSpan bytes, int window) {
   z_stream stream = {};
@@ -100,15 +94,9 @@ Bytes packed(ByteSpan bytes, int window) {
   std::size_t filled = 0;
   while (code != Z_STREAM_END) {
     if (filled == out.size()) out.resize(std::max(first_piece, 2 * out.size()));
-    const std::size_t given = std::min(bytes.size(), largest_piece);
-    const std::size_t room = std::min(out.size() - filled, largest_piece);
-    stream.next_in = const_cast<Bytef*>(bytes.data());
-    stream.avail_in = uInt(given);
-    stream.next_out = out.data() + filled;
-    stream.avail_out = uInt(room);
-    code = ::deflate(&stream, given == bytes.size() ? Z_FINISH : Z_NO_FLUSH);
-    bytes = bytes.subspan(given - stream.avail_in);
-    filled += room - stream.avail_out;
+    auto rest = std::span(out).subspan(filled);
+    code = advance(stream, ::deflate, Z_FINISH, bytes, rest);
+    filled = out.size() - rest.size();
   }
   ::deflateEnd(&stream);
   out.resize(filled);
@@ -126,11 +114,11 @@ Bytes gunzip(ByteSpan bytes, const std::string& name, std::uint64_t limit) {
   while (filled == contents.size() && filled < limit) {
     contents.resize(
         std::size_t(std::min<std::uint64_t>(limit, std::max(first_piece, 2 * contents.size()))));
-    filled += fill_from_members(inflater, name, std::span(contents).subspan(filled));
+    filled += inflater.fill_from_members(std::span(contents).subspan(filled));
   }
   std::uint8_t more;
-  if (filled == limit && fill_from_members(inflater, name, {&more, 1}) > 0)
-    fail(name, "inflates to more than " + std::to_string(limit) + " bytes, the limit here");
+  if (filled == limit && inflater.fill_from_members({&more, 1}) > 0)
+    throw DataError(name, ": inflates to more than ", limit, " bytes, the limit here");
   contents.resize(filled);
   return contents;
 }
@@ -138,7 +126,7 @@ Bytes gunzip(ByteSpan bytes, const std::string& name, std::uint64_t limit) {
 Bytes gunzip_front(ByteSpan bytes, const std::string& name, std::size_t count) {
   Inflater inflater(bytes, name, gzip_window);
   Bytes front(count);
-  front.resize(fill_from_members(inflater, name, front));
+  front.resize(inflater.fill_from_members(front));
   return front;
 }
 
@@ -152,12 +140,12 @@ Bytes inflate_front(ByteSpan bytes, const std::string& name, std::size_t count) 
 Bytes inflate_exactly(ByteSpan bytes, const std::string& name, std::uint64_t size) {
   // Deflate shrinks at most 1032 times: what claims more is not worth the memory.
   if (size / 1032 > bytes.size())
-    fail(name, "claims to inflate to " + std::to_string(size) + " bytes, which its " +
-                   std::to_string(bytes.size()) + " compressed bytes cannot hold");
+    throw DataError(name, ": claims to inflate to ", size, " bytes, which its ", bytes.size(),
+                    " compressed bytes cannot hold");
   Inflater inflater(bytes, name, raw_window);
   Bytes contents(size);
-  if (inflater.fill(contents) != size || !inflater.ends() || !inflater.rest().empty())
-    fail(name, "does not inflate to the " + std::to_string(size) + " bytes that it claims");
+  if (inflater.fill(contents) != size || !inflater.ends())
+    throw DataError(name, ": does not inflate to the ", size, " bytes that it claims");
   return contents;
 }
 

@@ -16,13 +16,13 @@ Bytes read_standard_input(const std::string& name, std::uint64_t limit) {
   std::size_t filled = 0;
   while (true) {
     if (filled > limit)
-      throw DataError(name + ": holds more than " + std::to_string(limit) +
+      throw DataError(name, ": holds more than ", limit,
                       " bytes, the limit here; write it to a file first");
     if (filled == bytes.size()) bytes.resize(2 * bytes.size());
     const ssize_t count = ::read(STDIN_FILENO, bytes.data() + filled, bytes.size() - filled);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0)
-      throw IoError("cannot read " + name + ": " + std::generic_category().message(errno));
+      throw IoError("cannot read ", name, ": ", std::generic_category().message(errno));
     if (count == 0) break;
     filled += std::size_t(count);
   }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <bochner/data/files/gzip.hpp>
-#include <bochner/data/files/mapped_file.hpp>
+#include <bochner/data/files/regular_file.hpp>
 #include <functional>
 #include <optional>
 #include <string_view>

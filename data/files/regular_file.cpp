@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,7 +17,7 @@ namespace {
   const int error = errno;
   std::string reason = std::generic_category().message(error);
   if (error == EMFILE) reason += "; join small files into one or raise the limit (ulimit -n)";
-  throw IoError("cannot " + std::string(what) + " " + path.string() + ": " + reason);
+  throw IoError("cannot ", what, " ", path.string(), ": ", reason);
 }
 
 }  // namespace
@@ -28,7 +29,7 @@ RegularFile::RegularFile(std::filesystem::path path)
   if (descriptor() < 0) fail("open", path_);
   struct stat status;
   if (::fstat(descriptor(), &status) != 0) fail("examine", path_);
-  if (!S_ISREG(status.st_mode)) throw DataError(path_.string() + " is not a regular file");
+  if (!S_ISREG(status.st_mode)) throw DataError(path_.string(), " is not a regular file");
   size_ = std::uint64_t(status.st_size);
 }
 
@@ -38,12 +39,25 @@ void RegularFile::read_at(std::uint64_t offset, std::span<std::uint8_t> out) con
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail("read", path_);
     if (count == 0)
-      throw DataError(path_.string() + ": has become shorter, it ends before byte " +
-                      std::to_string(offset + out.size()) + " of " + std::to_string(size_) +
-                      "; restore it");
+      throw DataError(path_.string(), ": has become shorter, it ends before byte ",
+                      offset + out.size(), " of ", size_, "; restore it");
     out = out.subspan(std::size_t(count));
     offset += std::uint64_t(count);
   }
+}
+
+MappedFile::MappedFile(const std::filesystem::path& path) {
+  const RegularFile file(path);
+  if (file.size() == 0) return;  // mmap refuses an empty range
+  const auto size = std::size_t(file.size());
+  void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
+  if (address == MAP_FAILED)
+    throw IoError("cannot map ", path.string(), ": ", std::generic_category().message(errno));
+  bytes_ = {static_cast<const std::uint8_t*>(address), size};
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty()) ::munmap(const_cast<std::uint8_t*>(bytes_.data()), bytes_.size());
 }
 
 }  // namespace bochner

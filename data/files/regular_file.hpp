@@ -1,12 +1,34 @@
 #pragma once
 
-#include <bochner/data/files/descriptor.hpp>
+#include <unistd.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <utility>
 
 namespace bochner {
+
+/// An open file of the system, closed at the end; -1 for none.
+class Descriptor {
+ public:
+  explicit Descriptor(int value) : value_(value) {}
+  ~Descriptor() {
+    if (value_ >= 0) ::close(value_);
+  }
+  Descriptor(Descriptor&& other) noexcept : value_(other.release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(value_, other.value_);
+    return *this;
+  }
+  int value() const { return value_; }
+  /// Gives it up: whoever calls this closes it.
+  int release() { return std::exchange(value_, -1); }
+
+ private:
+  int value_;
+};
 
 /// A regular file, open for reading. Throws IoError when it cannot be opened, DataError when it is
 /// not a regular file.
@@ -26,6 +48,25 @@ class RegularFile {
   std::filesystem::path path_;
   Descriptor descriptor_;
   std::uint64_t size_ = 0;
+};
+
+/// The bytes of a regular file, mapped read-only: memory is used for the pages that are read, and
+/// the system may take it back. The file must not be shortened while it is mapped: the system would
+/// end the process. Throws as RegularFile does, and IoError when it cannot be mapped.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::filesystem::path& path);
+  MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+  MappedFile& operator=(MappedFile&& other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~MappedFile();
+
+  std::span<const std::uint8_t> bytes() const { return bytes_; }
+
+ private:
+  std::span<const std::uint8_t> bytes_;
 };
 
 }  // namespace bochner

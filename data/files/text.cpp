@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
 #include <charconv>
 #include <cmath>
@@ -16,6 +17,17 @@ std::optional<Number> parse_all(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), last, number);
   if (error != std::errc() || end != last) return std::nullopt;
   return number;
+}
+
+std::string with_prefix(double value, const char* space, const char* unit) {
+  const char* prefixes[] = {"", "k", "M", "G", "T"};
+  std::size_t index = 0;
+  for (; value >= 1000 && index < 4; ++index) value /= 1000;
+  const int digits = index == 0 || value >= 100 ? 0 : value < 10 ? 2 : 1;
+  char text[400];
+  const char* end =
+      std::to_chars(text, text + sizeof(text), value, std::chars_format::fixed, digits).ptr;
+  return std::string(text, std::size_t(end - text)) + space + prefixes[index] + unit;
 }
 
 }  // namespace
@@ -70,6 +82,14 @@ std::string excerpt(std::string_view text) {
     }
   }
   return quoted + (is_long ? "...\"" : "\"");
+}
+
+std::string format_bytes(double bytes) { return with_prefix(bytes, " ", "B"); }
+
+std::string format_count(double count) { return with_prefix(count, "", ""); }
+
+std::string format_number_of(std::size_t count, const char* thing) {
+  return in_words(count, " ", thing, count == 1 ? "" : "s");
 }
 
 }  // namespace bochner

@@ -1,5 +1,5 @@
 #pragma once
-/// Small pieces of text that readers have in common.
+/// Small pieces of text: what readers have in common, and numbers for people.
 
 #include <cstddef>
 #include <optional>
@@ -21,5 +21,12 @@ std::string format_number(double number);
 std::vector<std::string> split_list(std::string_view list);
 /// In quotes for a message of one line: shortened, and control characters as "\x0a".
 std::string excerpt(std::string_view text);
+
+/// "9.1 MB"
+std::string format_bytes(double bytes);
+/// "8.20M"; "148k"; "12"
+std::string format_count(double count);
+/// "1 file"; "12 files"
+std::string format_number_of(std::size_t count, const char* thing);
 
 }  // namespace bochner

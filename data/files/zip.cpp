@@ -2,6 +2,7 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/files/zip.hpp>
+#include <initializer_list>
 #include <utility>
 
 namespace bochner {
@@ -46,23 +47,23 @@ class ZipReader {
       ranges.emplace_back(claim.offset, end);
       members.push_back(std::move(claim.member));
     }
-    std::sort(ranges.begin(), ranges.end());
+    std::ranges::sort(ranges);
     for (std::size_t i = 1; i < ranges.size(); ++i)
       if (ranges[i].first < ranges[i - 1].second) fail("has members that overlap");
     return members;
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const {
-    throw DataError(name_ + ": " + what + "; save it with numpy.savez(FILE, name=array)");
+  template <class... Parts>
+  [[noreturn]] void fail(const Parts&... what) const {
+    throw DataError(name_, ": ", what..., "; save it with numpy.savez(FILE, name=array)");
   }
 
   /// A part of the file.
   ByteSpan part(std::uint64_t offset, std::uint64_t size, const char* what) const {
     if (offset > file_.size() || size > file_.size() - offset)
-      fail("is cut off or damaged: " + std::string(what) + " of " + std::to_string(size) +
-           " bytes at byte " + std::to_string(offset) + " lies outside the file of " +
-           std::to_string(file_.size()));
+      fail("is cut off or damaged: ", what, " of ", size, " bytes at byte ", offset,
+           " lies outside the file of ", file_.size());
     return file_.subspan(offset, size);
   }
 
@@ -92,8 +93,7 @@ class ZipReader {
     }
     const ByteSpan directory = part(offset, size, "the directory");
     if (count > size / central_size)
-      fail("claims " + std::to_string(count) + " members in a directory of " +
-           std::to_string(size) + " bytes");
+      fail("claims ", count, " members in a directory of ", size, " bytes");
     return {count, directory};
   }
 
@@ -114,10 +114,10 @@ class ZipReader {
     claim.member.name.assign(text.begin(), text.end());
     const std::uint64_t method = number_at(entry, 10, 2);
     if ((number_at(entry, 8, 2) & encrypted_flag) != 0)
-      fail("member " + excerpt(claim.member.name) + " is encrypted");
+      fail("member ", excerpt(claim.member.name), " is encrypted");
     if (method != stored_method && method != deflated_method)
-      fail("member " + excerpt(claim.member.name) + " is packed by method " +
-           std::to_string(method) + "; there are stored and deflated");
+      fail("member ", excerpt(claim.member.name), " is packed by method ", method,
+           "; there are stored and deflated");
     claim.member.deflated = method == deflated_method;
     claim.member.crc = std::uint32_t(number_at(entry, 16, 4));
     claim.packed = number_at(entry, 20, 4);
@@ -144,16 +144,16 @@ class ZipReader {
   std::uint64_t locate(Claim& claim) const {
     const ByteSpan local = part(claim.offset, local_size, "a member header");
     if (number_at(local, 0, 4) != local_signature)
-      fail("member " + excerpt(claim.member.name) + " is not where the directory says");
+      fail("member ", excerpt(claim.member.name), " is not where the directory says");
     const std::uint64_t text_size = number_at(local, 26, 2);
     const ByteSpan text = part(claim.offset + local_size, text_size, "a member name");
-    if (!std::equal(text.begin(), text.end(), claim.member.name.begin(), claim.member.name.end()))
-      fail("member " + excerpt(claim.member.name) + " has another name in its own header");
+    if (!std::ranges::equal(text, bytes_of(claim.member.name)))
+      fail("member ", excerpt(claim.member.name), " has another name in its own header");
     const std::uint64_t begin = claim.offset + local_size + text_size + number_at(local, 28, 2);
     claim.member.bytes = part(begin, claim.packed, "a member");
     if (!claim.member.deflated && claim.packed != claim.member.size)
-      fail("member " + excerpt(claim.member.name) + " claims " + std::to_string(claim.member.size) +
-           " bytes and stores " + std::to_string(claim.packed));
+      fail("member ", excerpt(claim.member.name), " claims ", claim.member.size,
+           " bytes and stores ", claim.packed);
     return begin + claim.packed;
   }
 
@@ -161,29 +161,24 @@ class ZipReader {
   const std::string& name_;
 };
 
-void append(std::string& bytes, std::uint64_t number, std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) bytes += char(number >> (8 * i) & 0xff);
+/// A number and the bytes it takes, the lowest first.
+struct Field {
+  std::uint64_t number;
+  std::size_t size;
+};
+
+void append(std::string& bytes, std::initializer_list<Field> fields) {
+  for (const auto& [number, size] : fields)
+    for (std::size_t i = 0; i < size; ++i) bytes += char(number >> (8 * i) & 0xff);
 }
 
 /// From the version on, what local and central headers have in common. The sizes stand in the extra
 /// field only.
 void append_common(std::string& bytes, const ZipMember& member, std::size_t extra) {
-  append(bytes, zip64_version, 2);
-  append(bytes, 0, 2);
-  append(bytes, member.deflated ? deflated_method : stored_method, 2);
-  append(bytes, 0, 2);
-  append(bytes, first_of_1980, 2);
-  append(bytes, member.crc, 4);
-  append(bytes, in_zip64, 4);
-  append(bytes, in_zip64, 4);
-  append(bytes, member.name.size(), 2);
-  append(bytes, 4 + extra, 2);
-}
-
-void append_zip64(std::string& bytes, const std::vector<std::uint64_t>& numbers) {
-  append(bytes, zip64_field, 2);
-  append(bytes, 8 * numbers.size(), 2);
-  for (const std::uint64_t number : numbers) append(bytes, number, 8);
+  const auto method = member.deflated ? deflated_method : stored_method;
+  append(bytes, {{zip64_version, 2}, {0, 2}, {method, 2}, {0, 2}, {first_of_1980, 2}});
+  append(bytes, {{member.crc, 4}, {in_zip64, 4}, {in_zip64, 4}});
+  append(bytes, {{member.name.size(), 2}, {4 + extra, 2}});
 }
 
 }  // namespace
@@ -194,10 +189,10 @@ std::vector<ZipMember> read_zip_directory(ByteSpan file, const std::string& name
 
 std::string zip_member_header(const ZipMember& member) {
   std::string bytes;
-  append(bytes, local_signature, 4);
+  append(bytes, {{local_signature, 4}});
   append_common(bytes, member, 16);
   bytes += member.name;
-  append_zip64(bytes, {member.size, member.bytes.size()});
+  append(bytes, {{zip64_field, 2}, {16, 2}, {member.size, 8}, {member.bytes.size(), 8}});
   return bytes;
 }
 
@@ -205,32 +200,22 @@ std::string zip_directory_bytes(const std::vector<ZipMember>& members,
                                 const std::vector<std::uint64_t>& offsets, std::uint64_t begin) {
   std::string bytes;
   for (std::size_t i = 0; i < members.size(); ++i) {
-    append(bytes, central_signature, 4);
-    append(bytes, zip64_version, 2);
-    append_common(bytes, members[i], 24);
+    const ZipMember& member = members[i];
+    append(bytes, {{central_signature, 4}, {zip64_version, 2}});
+    append_common(bytes, member, 24);
     bytes.append(10, '\0');  // no comment, first disk, no attributes
-    append(bytes, in_zip64, 4);
-    bytes += members[i].name;
-    append_zip64(bytes, {members[i].size, members[i].bytes.size(), offsets[i]});
+    append(bytes, {{in_zip64, 4}});
+    bytes += member.name;
+    append(bytes, {{zip64_field, 2}, {24, 2}});
+    append(bytes, {{member.size, 8}, {member.bytes.size(), 8}, {offsets[i], 8}});
   }
   const std::uint64_t size = bytes.size(), count = members.size();
-  append(bytes, end64_signature, 4);
-  append(bytes, end64_size - 12, 8);
-  append(bytes, zip64_version, 2);
-  append(bytes, zip64_version, 2);
-  append(bytes, 0, 8);
-  for (const std::uint64_t number : {count, count, size, begin}) append(bytes, number, 8);
-  append(bytes, locator_signature, 4);
-  append(bytes, 0, 4);
-  append(bytes, begin + size, 8);
-  append(bytes, 1, 4);
-  append(bytes, end_signature, 4);
-  append(bytes, 0, 4);
-  append(bytes, std::min<std::uint64_t>(count, 0xffff), 2);
-  append(bytes, std::min<std::uint64_t>(count, 0xffff), 2);
-  append(bytes, std::min(size, in_zip64), 4);
-  append(bytes, std::min(begin, in_zip64), 4);
-  append(bytes, 0, 2);
+  const std::uint64_t short_count = std::min<std::uint64_t>(count, 0xffff);
+  append(bytes, {{end64_signature, 4}, {end64_size - 12, 8}, {zip64_version, 2}});
+  append(bytes, {{zip64_version, 2}, {0, 8}, {count, 8}, {count, 8}, {size, 8}, {begin, 8}});
+  append(bytes, {{locator_signature, 4}, {0, 4}, {begin + size, 8}, {1, 4}});
+  append(bytes, {{end_signature, 4}, {0, 4}, {short_count, 2}, {short_count, 2}});
+  append(bytes, {{std::min(size, in_zip64), 4}, {std::min(begin, in_zip64), 4}, {0, 2}});
   return bytes;
 }
 

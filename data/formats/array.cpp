@@ -1,8 +1,43 @@
 #include <algorithm>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/array.hpp>
+#include <cmath>
 
 namespace bochner {
+namespace {
+
+constexpr std::size_t most_columns = 64;
+
+/// Values begin, begin + stride, ...; the mean by Welford's updates, which do not overflow.
+ColumnSummary summarize_values(const NamedArray& array, std::size_t begin, std::size_t stride) {
+  ColumnSummary summary;
+  for (std::size_t i = begin; i < array.values.size(); i += stride) {
+    const double value = array.values.data()[i];
+    if (std::isnan(value)) {
+      ++summary.missing;
+      continue;
+    }
+    if (summary.present == 0) summary.smallest = summary.largest = value;
+    summary.smallest = std::min(summary.smallest, value);
+    summary.largest = std::max(summary.largest, value);
+    summary.mean += (value - summary.mean) / double(++summary.present);
+  }
+  return summary;
+}
+
+TimeSummary summarize_time(const NamedArray& array, std::size_t width) {
+  const std::size_t rows = array.values.shape(0);
+  const auto at = [&](std::size_t row) { return array.values.data()[row * width + *array.time]; };
+  TimeSummary summary{column_name(array, *array.time), at(0), at(rows - 1)};
+  for (std::size_t row = 1; row < rows; ++row) {
+    const double step = at(row) - at(row - 1);
+    summary.shortest_step = row == 1 ? step : std::min(summary.shortest_step, step);
+    summary.longest_step = row == 1 ? step : std::max(summary.longest_step, step);
+  }
+  return summary;
+}
+
+}  // namespace
 
 std::string column_name(const NamedArray& array, std::size_t column) {
   return array.columns.empty() ? std::to_string(column + 1) : array.columns[column];
@@ -10,11 +45,29 @@ std::string column_name(const NamedArray& array, std::size_t column) {
 
 std::optional<std::size_t> find_column(const std::vector<std::string>& names, std::size_t width,
                                        const std::string& wanted) {
-  const auto named = std::find(names.begin(), names.end(), wanted);
+  const auto named = std::ranges::find(names, wanted);
   if (named != names.end()) return std::size_t(named - names.begin());
   const auto number = parse_count(wanted);
   if (number && *number >= 1 && *number <= width) return *number - 1;
   return std::nullopt;
+}
+
+ArraySummary summarize(const NamedArray& array) {
+  ArraySummary summary;
+  const bool is_table = array.values.dimension() == 2 && array.values.shape(1) <= most_columns;
+  if (!is_table || array.values.size() == 0) {
+    summary.columns.push_back(summarize_values(array, 0, 1));
+    summary.columns.back().name = "all";
+    return summary;
+  }
+  const std::size_t width = array.values.shape(1);
+  if (array.time) summary.time = summarize_time(array, width);
+  for (std::size_t column = 0; column < width; ++column) {
+    if (array.time == column) continue;
+    summary.columns.push_back(summarize_values(array, column, width));
+    summary.columns.back().name = column_name(array, column);
+  }
+  return summary;
 }
 
 }  // namespace bochner

@@ -1,5 +1,5 @@
 #pragma once
-/// What readers give and writers take.
+/// What readers give and writers take, and what is in it.
 
 #include <cstddef>
 #include <functional>
@@ -24,6 +24,28 @@ std::string column_name(const NamedArray& array, std::size_t column);
 /// Which of `width` columns is called so or, where none is, has this number from 1.
 std::optional<std::size_t> find_column(const std::vector<std::string>& names, std::size_t width,
                                        const std::string& wanted);
+
+/// The values of one column; NaN counts as missing and enters nothing else.
+struct ColumnSummary {
+  std::string name;
+  std::size_t missing = 0, present = 0;
+  double smallest = 0, largest = 0, mean = 0;  ///< 0 where nothing is present
+};
+
+/// The time stamps of a table, in seconds.
+struct TimeSummary {
+  std::string name;
+  double first = 0, last = 0;
+  double shortest_step = 0, longest_step = 0;  ///< from row to row; below 0 out of order
+};
+
+/// What is in an array. A table of at most 64 columns is summed up column by column, without that
+/// of the time; anything else as one.
+struct ArraySummary {
+  std::vector<ColumnSummary> columns;
+  std::optional<TimeSummary> time;
+};
+ArraySummary summarize(const NamedArray& array);
 
 /// Takes the bytes of a file in pieces, in their order.
 using Sink = std::function<void(std::string_view)>;

@@ -4,9 +4,9 @@
 #include <bochner/data/files/input.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/csv.hpp>
-#include <bochner/data/formats/csv_records.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <optional>
 #include <set>
@@ -20,8 +20,109 @@ constexpr std::size_t most_names = 20;  // in a message
 
 bool is_missing(std::string_view text) {
   constexpr std::string_view words[] = {"", "NA", "N/A", "nan", "NaN", "NAN", "null", "NULL"};
-  return std::find(std::begin(words), std::end(words), text) != std::end(words);
+  return std::ranges::find(words, text) != std::end(words);
 }
+
+/// One field without its quotes, and where it begins: line and byte of the line, counted from 1.
+struct CsvField {
+  std::string_view text;
+  std::size_t line = 1, column = 1;
+};
+
+/// Cuts a text into records. Quoted fields may hold delimiters, line ends and doubled quotes; lines
+/// end in LF or CRLF; a byte order mark of UTF-8 is passed over.
+class CsvRecords {
+ public:
+  /// `name` stands in errors; it must outlive the records, like the text.
+  CsvRecords(std::string_view text, const std::string& name, char delimiter)
+      : rest_(text), name_(name), delimiter_(delimiter) {
+    if (rest_.starts_with("\xef\xbb\xbf")) rest_.remove_prefix(3);
+  }
+
+  /// Replaces `fields` by those of the next record; false at the end. They are valid until the next
+  /// call. A blank line is a record of one empty field. Throws DataError for a quote that does not
+  /// end or stands in the middle of a field, and for more than most_csv_fields.
+  bool next(std::vector<CsvField>& fields) {
+    fields.clear();
+    unescaped_.clear();
+    if (rest_.empty()) return false;
+    fields.push_back(field());
+    while (rest_.starts_with(delimiter_)) {
+      if (fields.size() == most_csv_fields)
+        fail(line_, column_, "has more than ", most_csv_fields, " fields");
+      take(1);
+      fields.push_back(field());
+    }
+    take(rest_ == "\r" ? 1 : line_end_size());
+    return true;
+  }
+
+  /// Throws DataError "NAME:LINE:COLUMN: what".
+  template <class... Parts>
+  [[noreturn]] void fail(std::size_t line, std::size_t column, const Parts&... what) const {
+    throw DataError(name_, ":", line, ":", column, ": ", what...);
+  }
+
+ private:
+  CsvField field() {
+    CsvField field{{}, line_, column_};
+    if (rest_.starts_with('"')) {
+      quoted_text(field);
+      if (!rest_.empty() && rest_.front() != delimiter_ && line_end_size() == 0)
+        fail(line_, column_,
+             "after the closing quote must come a delimiter or the end of the line");
+      return field;
+    }
+    std::size_t size = 0;
+    for (; size < rest_.size(); ++size) {
+      const char character = rest_[size];
+      if (character == delimiter_ || character == '\n') break;
+      if (character == '"')
+        fail(line_, column_ + size, "a quote inside a field; put the whole field in quotes");
+    }
+    const bool before_line_end = size == rest_.size() || rest_[size] == '\n';
+    if (before_line_end && size > 0 && rest_[size - 1] == '\r') --size;
+    field.text = rest_.substr(0, size);
+    take(size);
+    return field;
+  }
+
+  void quoted_text(CsvField& field) {
+    std::size_t end = rest_.find('"', 1);
+    bool doubled = false;
+    for (; end != rest_.npos && rest_.substr(end + 1).starts_with('"');
+         end = rest_.find('"', end + 2))
+      doubled = true;
+    if (end == rest_.npos) fail(field.line, field.column, "this quote does not end");
+    field.text = rest_.substr(1, end - 1);
+    take(end + 1);
+    if (!doubled) return;
+    std::string& text = unescaped_.emplace_back();
+    for (std::size_t i = 0; i < field.text.size(); ++i) {
+      text += field.text[i];
+      if (field.text[i] == '"') ++i;
+    }
+    field.text = text;
+  }
+
+  void take(std::size_t bytes) {
+    const std::string_view taken = rest_.substr(0, bytes);
+    rest_.remove_prefix(taken.size());
+    const std::size_t last = taken.rfind('\n');
+    line_ += std::size_t(std::count(taken.begin(), taken.end(), '\n'));
+    column_ = last == taken.npos ? column_ + taken.size() : taken.size() - last;
+  }
+
+  std::size_t line_end_size() const {
+    return rest_.starts_with("\r\n") ? 2 : rest_.starts_with('\n') ? 1 : 0;
+  }
+
+  std::string_view rest_;
+  const std::string& name_;
+  char delimiter_;
+  std::size_t line_ = 1, column_ = 1;
+  std::deque<std::string> unescaped_;  // fields of this record that had doubled quotes
+};
 
 /// A column that was asked for.
 struct Column {
@@ -39,12 +140,12 @@ class CsvTable {
 
   NamedArray read() {
     std::vector<CsvField> row;
-    if (!next_row(row)) throw DataError(name_ + ": is empty; it must hold rows of numbers");
+    if (!next_row(row)) throw DataError(name_, ": is empty; it must hold rows of numbers");
     width_ = row.size();
     const bool has_header = is_header(row);
     if (has_header) read_names(row);
     if (has_header && !next_row(row))
-      throw DataError(name_ + ": has a header and no rows of numbers");
+      throw DataError(name_, ": has a header and no rows of numbers");
     choose_columns(row);
     do read_row(row);
     while (next_row(row));
@@ -67,8 +168,8 @@ class CsvTable {
 
   bool is_header(const std::vector<CsvField>& row) const {
     if (options_.header != "auto") return options_.header == "yes";
-    return !std::all_of(row.begin(), row.end(),
-                        [&](const CsvField& field) { return is_value(trimmed(field.text)); });
+    return !std::ranges::all_of(
+        row, [&](const CsvField& field) { return is_value(trimmed(field.text)); });
   }
 
   /// A column without a name is called by its number.
@@ -78,8 +179,8 @@ class CsvTable {
       std::string name(trimmed(field.text));
       if (name.empty()) name = std::to_string(names_.size() + 1);
       if (!seen.insert(name).second)
-        records_.fail(field.line, field.column,
-                      "the column name " + excerpt(name) + " stands here a second time");
+        records_.fail(field.line, field.column, "the column name ", excerpt(name),
+                      " stands here a second time");
       names_.push_back(std::move(name));
     }
   }
@@ -90,12 +191,11 @@ class CsvTable {
     for (std::size_t i = 0; i < std::min(names_.size(), most_names); ++i)
       there += (i > 0 ? ", " : "") + excerpt(names_[i]);
     if (names_.size() > most_names) there += ", ...";
-    throw DataError(name_ + ": no column " + excerpt(wanted) + "; there are: " + there);
+    throw DataError(name_, ": no column ", excerpt(wanted), "; there are: ", there);
   }
 
   bool is_chosen(std::size_t index) const {
-    return std::any_of(columns_.begin(), columns_.end(),
-                       [index](const Column& column) { return column.index == index; });
+    return std::ranges::find(columns_, index, &Column::index) != columns_.end();
   }
 
   /// Nothing where no column that is not chosen begins with a date.
@@ -115,7 +215,7 @@ class CsvTable {
     for (const std::string& column : wanted) {
       const std::size_t index = require_column(column);
       if (is_chosen(index))
-        throw DataError(name_ + ": column " + excerpt(column) + " is chosen twice");
+        throw DataError(name_, ": column ", excerpt(column), " is chosen twice");
       columns_.push_back({index});
     }
     for (std::size_t i = 0; wanted.empty() && i < width_; ++i) columns_.push_back({i});
@@ -125,7 +225,7 @@ class CsvTable {
     if (options_.time.empty()) return;
     const std::size_t time = require_column(options_.time);
     if (!is_chosen(time))
-      throw DataError(name_ + ": the time column " + excerpt(options_.time) +
+      throw DataError(name_, ": the time column ", excerpt(options_.time),
                       " is not among the chosen columns");
     for (Column& column : columns_)
       if (column.index == time) column.kind = Column::Kind::time;
@@ -133,9 +233,8 @@ class CsvTable {
 
   void read_row(const std::vector<CsvField>& row) {
     if (row.size() != width_)
-      records_.fail(row[0].line, row[0].column,
-                    "has " + std::to_string(row.size()) + (row.size() == 1 ? " field" : " fields") +
-                        "; the first row has " + std::to_string(width_));
+      records_.fail(row[0].line, row[0].column, "has ", row.size(),
+                    row.size() == 1 ? " field" : " fields", "; the first row has ", width_);
     for (Column& column : columns_) values_.push_back(value_of(column, row[column.index]));
     ++rows_;
   }
@@ -143,8 +242,7 @@ class CsvTable {
   [[noreturn]] void fail(const Column& column, const CsvField& field, const char* what) const {
     const std::string name =
         names_.empty() ? std::to_string(column.index + 1) : excerpt(names_[column.index]);
-    records_.fail(field.line, field.column,
-                  "column " + name + ": " + excerpt(field.text) + " " + what);
+    records_.fail(field.line, field.column, "column ", name, ": ", excerpt(field.text), " ", what);
   }
 
   double value_of(Column& column, const CsvField& field) {
@@ -185,7 +283,7 @@ class CsvTable {
       for (std::size_t i = column; i < values_.size(); i += width)
         if (!std::isnan(values_[i])) sum += values_[i], ++count;
       if (count == 0)
-        throw DataError(name_ + ": column " + std::to_string(columns_[column].index + 1) +
+        throw DataError(name_, ": column ", columns_[column].index + 1,
                         " has no values, so it has no mean");
       for (std::size_t i = column; i < values_.size(); i += width)
         if (std::isnan(values_[i])) values_[i] = sum / count;
@@ -228,7 +326,7 @@ NamedArray parse_csv(std::string_view text, const std::string& name, const CsvOp
           "the delimiter must be neither a quote nor a line end");
   require_time_format(options.time_format);
   const auto policies = missing_policies();
-  require(std::find(policies.begin(), policies.end(), options.missing) != policies.end(), "csv",
+  require(std::ranges::find(policies, options.missing) != policies.end(), "csv",
           "missing = ", excerpt(options.missing), ": must be refuse, nan, forward or mean");
   require(options.header == "auto" || options.header == "yes" || options.header == "no", "csv",
           "header = ", excerpt(options.header), ": must be auto, yes or no");

@@ -7,6 +7,9 @@
 
 namespace bochner {
 
+/// Of a record, so that one line alone cannot take all memory.
+constexpr std::size_t most_csv_fields = 1 << 18;
+
 struct CsvOptions {
   char delimiter = ',';
   /// Whether the first row names the columns: yes, no, or auto: when one of its fields is neither

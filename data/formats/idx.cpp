@@ -31,15 +31,15 @@ bool is_idx(ByteSpan front) {
 }
 
 StoredLayout parse_idx_header(ByteSpan front, const std::string& name) {
-  if (!is_idx(front)) throw DataError(name + ": is no IDX file");
+  if (!is_idx(front)) throw DataError(name, ": is no IDX file");
   const std::size_t axes = front[3];
   StoredLayout layout{type_of(front[2]), false, {}, 4 + 4 * axes};
-  if (front.size() < layout.data_begin) throw DataError(name + ": ends within its header");
+  if (front.size() < layout.data_begin) throw DataError(name, ": ends within its header");
   for (std::size_t axis = 0; axis < axes; ++axis) {
     std::size_t size = 0;
     for (std::size_t byte = 0; byte < 4; ++byte) size = size << 8 | front[4 + 4 * axis + byte];
     if (!layout.add_axis(size))
-      throw DataError(name + ": claims a shape of more than 2^60 elements or 32 axes");
+      throw DataError(name, ": claims a shape of more than 2^60 elements or 32 axes");
   }
   return layout;
 }

@@ -4,6 +4,7 @@
 #include <bochner/data/formats/images.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <cmath>
+#include <tuple>
 
 namespace bochner {
 namespace {
@@ -24,13 +25,10 @@ bool has_records(ByteSpan file, const std::vector<std::uint8_t>& classes) {
 
 void require_size(Images& images, std::size_t height, std::size_t width, std::size_t channels,
                   const std::string& name) {
-  if (images.pixels.empty()) {
-    images.height = height;
-    images.width = width;
-    images.channels = channels;
-  }
+  if (images.pixels.empty())
+    std::tie(images.height, images.width, images.channels) = std::tie(height, width, channels);
   if (height != images.height || width != images.width || channels != images.channels)
-    throw DataError(name + ": its images have another size than those before");
+    throw DataError(name, ": its images have another size than those before");
 }
 
 /// Planes of red, green and blue become three bytes for each pixel.
@@ -52,7 +50,7 @@ void add_idx(Images& images, ByteSpan file, const std::string& name) {
   const auto& shape = array.shape();
   const std::size_t axes = shape.size();
   if (!bytes || (axes != 1 && axes != 3 && axes != 4) || bytes->empty())
-    throw DataError(name + ": holds " + shape_text(shape) + " of " + to_string(array.type()) +
+    throw DataError(name, ": holds ", shape_text(shape), " of ", to_string(array.type()),
                     "; images are (n, height, width) and labels (n,) of uint8");
   if (axes > 1) require_size(images, shape[1], shape[2], axes == 4 ? shape[3] : 1, name);
   auto& target = axes == 1 ? images.labels : images.pixels;
@@ -61,8 +59,6 @@ void add_idx(Images& images, ByteSpan file, const std::string& name) {
 
 }  // namespace
 
-bool is_cifar(ByteSpan file) { return cifar_record(file) > 0; }
-
 std::size_t cifar_record(ByteSpan file) {
   if (has_records(file, {labels_of_10})) return 1 + cifar_pixels;
   return has_records(file, {coarse_labels, fine_labels}) ? 2 + cifar_pixels : 0;
@@ -70,8 +66,8 @@ std::size_t cifar_record(ByteSpan file) {
 
 void add_images(Images& images, ByteSpan file, const std::string& name) {
   if (is_idx(file)) return add_idx(images, file, name);
-  if (is_cifar(file)) return add_cifar(images, file, name);
-  throw DataError(name + ": is neither an IDX file nor CIFAR in the binary version");
+  if (cifar_record(file) > 0) return add_cifar(images, file, name);
+  throw DataError(name, ": is neither an IDX file nor CIFAR in the binary version");
 }
 
 Images read_images(const std::vector<std::filesystem::path>& files) {
@@ -83,9 +79,8 @@ Images read_images(const std::vector<std::filesystem::path>& files) {
   const std::size_t count =
       images.pixels_each() == 0 ? 0 : images.pixels.size() / images.pixels_each();
   if (count == 0 || count != images.labels.size())
-    throw DataError("the " + std::to_string(files.size()) + " files of images hold " +
-                    std::to_string(count) + " images and " + std::to_string(images.labels.size()) +
-                    " labels; name the files of both, each once");
+    throw DataError("the ", files.size(), " files of images hold ", count, " images and ",
+                    images.labels.size(), " labels; name the files of both, each once");
   return images;
 }
 

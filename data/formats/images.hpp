@@ -18,10 +18,9 @@ struct Images {
   std::size_t size() const { return labels.size(); }
 };
 
-/// Whether the bytes can be CIFAR-10 or CIFAR-100 in the binary version (Krizhevsky): records of
-/// one or two labels and 3 x 32 x 32 pixels, with no label out of its range.
-bool is_cifar(ByteSpan file);
-/// The bytes of a record: 3073 or 3074.
+/// The bytes of a record, 3073 or 3074, where the file can be CIFAR-10 or CIFAR-100 in the binary
+/// version (Krizhevsky): one or two labels and 3 x 32 x 32 pixels, no label out of its range. Else
+/// 0.
 std::size_t cifar_record(ByteSpan file);
 
 /// Adds what one file holds: images or labels of IDX, or both of CIFAR (of CIFAR-100 the fine

@@ -3,12 +3,137 @@
 #include <bochner/data/files/input.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/npy.hpp>
-#include <bochner/data/formats/with_type.hpp>
 #include <cmath>
 #include <limits>
+#include <set>
 
 namespace bochner {
 namespace {
+
+constexpr std::size_t alignment = 64;
+
+/// Takes the front of a file apart: magic, version, length, and a dictionary of three keys.
+class HeaderParser {
+ public:
+  HeaderParser(ByteSpan front, const std::string& name)
+      : begin_(reinterpret_cast<const char*>(front.data())),
+        rest_(begin_, front.size()),
+        name_(name) {}
+
+  StoredLayout parse() {
+    StoredLayout header;
+    rest_ = dictionary_text();
+    header.data_begin = std::size_t(rest_.data() + rest_.size() - begin_);
+    expect('{');
+    std::set<std::string_view> seen;
+    while (!accept('}')) {
+      const std::string_view key = quoted();
+      expect(':');
+      const bool is_new = seen.insert(key).second;
+      if (is_new && key == "descr") {
+        header.type = type();
+      } else if (is_new && key == "fortran_order") {
+        header.by_columns = flag();
+      } else if (is_new && key == "shape") {
+        read_shape(header);
+      } else {
+        fail("has an unknown or repeated key ", excerpt(key), " in its header");
+      }
+      if (!accept(',') && !sees('}')) malformed();
+    }
+    if (seen.size() < 3) fail("lacks descr, fortran_order or shape in its header");
+    return header;
+  }
+
+ private:
+  template <class... Parts>
+  [[noreturn]] void fail(const Parts&... what) const {
+    throw DataError(name_, ": ", what..., "; save it with numpy.save(FILE, array)");
+  }
+  [[noreturn]] void malformed() const {
+    fail("has a malformed header at byte ", rest_.data() - begin_);
+  }
+
+  std::string_view take(std::size_t size) {
+    if (size > rest_.size()) fail("ends within its header");
+    const std::string_view taken = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return taken;
+  }
+
+  std::string_view dictionary_text() {
+    if (take(npy_magic.size()) != npy_magic) fail("is no .npy file");
+    const std::string_view version = take(2);
+    if (version[0] < 1 || version[0] > 3) fail("is of a version of the format after 3.0");
+    std::size_t length = 0;
+    const std::string_view digits = take(version[0] == 1 ? 2 : 4);
+    for (std::size_t i = digits.size(); i-- > 0;)
+      length = length << 8 | static_cast<unsigned char>(digits[i]);
+    if (length > longest_npy_header - 12) fail("has a header of ", length, " bytes");
+    return take(length);
+  }
+
+  bool sees(char character) {
+    while (rest_.starts_with(' ') || rest_.starts_with('\n')) rest_.remove_prefix(1);
+    return rest_.starts_with(character);
+  }
+  bool accept(char character) {
+    if (!sees(character)) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  void expect(char character) {
+    if (!accept(character)) malformed();
+  }
+
+  std::string_view quoted() {
+    const char quote = sees('"') ? '"' : '\'';
+    expect(quote);
+    const std::string_view text = rest_.substr(0, rest_.find(quote));
+    take(text.size());
+    expect(quote);
+    return text;
+  }
+
+  ElementType type() {
+    if (sees('[')) fail("holds records; only plain numbers are read");
+    const std::string_view text = quoted();
+    if (text.size() == 3 && std::string_view("<>|=").find(text[0]) != text.npos) {
+      const ElementType type{text[1], std::size_t(text[2] - '0'), text[0] == '>'};
+      if (!to_string(type).empty()) return type;
+    }
+    fail("holds elements of type ", excerpt(text), "; there are ", element_type_names());
+  }
+
+  bool flag() {
+    for (const bool value : {false, true}) {
+      const std::string_view word = value ? "True" : "False";
+      sees(word[0]);  // passes over spaces
+      if (!rest_.starts_with(word)) continue;
+      rest_.remove_prefix(word.size());
+      return value;
+    }
+    fail("has a fortran_order that is neither True nor False");
+  }
+
+  void read_shape(StoredLayout& layout) {
+    if (!accept('(')) fail("has a shape that is no tuple");
+    while (!accept(')')) {
+      sees(' ');
+      const std::size_t digits = std::min(rest_.find_first_not_of("0123456789"), rest_.size());
+      const auto size = parse_count(rest_.substr(0, digits));
+      if (!size) fail("has a shape with ", excerpt(rest_.substr(0, rest_.find_first_of(",)"))));
+      rest_.remove_prefix(digits);
+      accept('L');  // of Python 2
+      if (!accept(',') && !sees(')')) fail("has a shape that is no tuple");
+      if (!layout.add_axis(*size)) fail("claims a shape of more than 2^60 elements or 32 axes");
+    }
+  }
+
+  const char* begin_;
+  std::string_view rest_;
+  const std::string& name_;
+};
 
 template <class Stored>
 bool fits(double number) {
@@ -25,6 +150,24 @@ std::vector<std::size_t> shape_of(const xt::xarray<double>& values) {
 
 }  // namespace
 
+StoredLayout parse_npy_header(ByteSpan front, const std::string& name) {
+  return HeaderParser(front.first(std::min(front.size(), longest_npy_header)), name).parse();
+}
+
+std::string npy_header_bytes(const ElementType& type, const std::vector<std::size_t>& shape) {
+  std::string text = "{'descr': '";
+  text += type.size == 1 ? '|' : '<';
+  text += type.kind + std::to_string(type.size) +
+          "', 'fortran_order': False, 'shape': " + shape_text(shape) + ", }";
+  const std::size_t before = 10;  // magic, version 1.0 and length
+  text.append(alignment - 1 - (before + text.size()) % alignment, ' ');
+  text += '\n';
+  std::string bytes("\x93NUMPY\x01\x00", 8);
+  bytes += char(text.size() & 0xff);
+  bytes += char(text.size() >> 8);
+  return bytes + text;
+}
+
 StoredArray parse_npy(ByteSpan file, const std::string& name) {
   return {parse_npy_header(file, name), file, name};
 }
@@ -32,16 +175,15 @@ StoredArray parse_npy(ByteSpan file, const std::string& name) {
 xt::xarray<double> read_npy(const std::filesystem::path& path) {
   const Input input(path);
   const StoredArray array = parse_npy(input.bytes(), input.name());
-  const auto fail = [&](const std::string& what) {
-    throw DataError(input.name() + ": " + what + "; save it with numpy.save(FILE, matrix)");
+  const auto fail = [&](const auto&... what) {
+    throw DataError(input.name(), ": ", what..., "; save it with numpy.save(FILE, matrix)");
   };
-  if (array.shape().size() != 2)
-    fail("is of shape " + shape_text(array.shape()) + ", not a matrix");
+  if (array.shape().size() != 2) fail("is of shape ", shape_text(array.shape()), ", not a matrix");
   if (array.size() == 0) fail("is empty");
   xt::xarray<double> matrix = array.values();
   for (std::size_t i = 0; i < matrix.size(); ++i)
     if (!(std::abs(matrix.data()[i]) <= double(std::numeric_limits<float>::max())))
-      fail("row " + std::to_string(i / matrix.shape(1)) + " holds a number that is not finite");
+      fail("row ", i / matrix.shape(1), " holds a number that is not finite");
   return matrix;
 }
 
@@ -51,7 +193,7 @@ void write_npy(const xt::xarray<double>& values, const Sink& sink, const Element
   const auto append = [&](double number, auto zero) {
     using Stored = decltype(zero);
     if (!fits<Stored>(number))
-      throw DataError("cannot write " + format_number(number) + " as " + to_string(type) +
+      throw DataError("cannot write ", format_number(number), " as ", to_string(type),
                       "; choose a type that holds it");
     const auto stored = Stored(number);
     piece.append(reinterpret_cast<const char*>(&stored), sizeof(Stored));

@@ -13,8 +13,8 @@ Bytes unpacked(const ZipMember& member, const std::string& name) {
   const Bytes front = inflate_front(member.bytes, name, longest_npy_header);
   const StoredLayout header = parse_npy_header(front, name);
   if (header.file_size() != member.size)
-    throw DataError(name + ": claims " + shape_text(header.shape) + " of " +
-                    to_string(header.type) + " in " + std::to_string(member.size) + " bytes");
+    throw DataError(name, ": claims ", shape_text(header.shape), " of ", to_string(header.type),
+                    " in ", member.size, " bytes");
   return inflate_exactly(member.bytes, name, member.size);
 }
 
@@ -29,19 +29,19 @@ Npz::Npz(ByteSpan file, const std::string& name) : name_(name) {
 }
 
 xt::xarray<double> Npz::values(const std::string& array) const {
-  const auto found = std::find(names_.begin(), names_.end(), array);
+  const auto found = std::ranges::find(names_, array);
   if (found == names_.end()) {
     std::string there;
     for (const std::string& name : names_) there += (there.empty() ? "" : ", ") + excerpt(name);
-    throw DataError(name_ + ": no array " + excerpt(array) +
-                    "; there are: " + (there.empty() ? "none" : there));
+    throw DataError(name_, ": no array ", excerpt(array),
+                    "; there are: ", there.empty() ? "none" : there);
   }
   const ZipMember& member = members_[std::size_t(found - names_.begin())];
   const std::string name = name_ + ": array " + excerpt(array);
   const Bytes held = member.deflated ? unpacked(member, name) : Bytes();
   const ByteSpan bytes = member.deflated ? ByteSpan(held) : member.bytes;
   if (crc32_of(bytes) != member.crc)
-    throw DataError(name + ": its checksum is wrong; fetch or write the file again");
+    throw DataError(name, ": its checksum is wrong; fetch or write the file again");
   return parse_npy(bytes, name).values();
 }
 

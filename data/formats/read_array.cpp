@@ -27,7 +27,7 @@ NamedArray parse_cifar(ByteSpan file, const std::string& name) {
 }
 
 bool is_table(const NamedArrays& arrays) {
-  return !arrays.empty() && std::all_of(arrays.begin(), arrays.end(), [&](const auto& array) {
+  return !arrays.empty() && std::ranges::all_of(arrays, [&](const auto& array) {
     return array.second.dimension() == 1 && array.second.size() == arrays[0].second.size();
   });
 }
@@ -56,7 +56,7 @@ NamedArray parse_npz(ByteSpan file, const std::string& name, const std::string& 
              shape_text({shape.begin(), shape.end()});
   }
   if (is_table(arrays)) return table_of(arrays);
-  throw DataError(name + ": holds " + (there.empty() ? "no arrays" : there + "; choose one array"));
+  throw DataError(name, ": holds ", there.empty() ? "no arrays" : there + "; choose one array");
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ std::string file_kind(ByteSpan file) {
   if (begins(file, "PK\x03\x04") || begins(file, "PK\x05\x06") || begins(file, "PK\x06\x06"))
     return "npz";
   if (is_idx(file)) return "idx";
-  return is_cifar(file) ? "cifar" : "csv";
+  return cifar_record(file) > 0 ? "cifar" : "csv";
 }
 
 NamedArray parse_array(ByteSpan file, const std::string& name, const ReadOptions& options) {

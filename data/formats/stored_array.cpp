@@ -4,7 +4,6 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/stored_array.hpp>
-#include <bochner/data/formats/with_type.hpp>
 #include <cmath>
 #include <cstring>
 #include <iterator>
@@ -55,8 +54,7 @@ std::string to_string(const ElementType& type) {
 }
 
 ElementType element_type(const std::string& name) {
-  const auto found = std::find_if(std::begin(types), std::end(types),
-                                  [&](const NamedType& known) { return name == known.name; });
+  const auto found = std::ranges::find(types, name, &NamedType::name);
   require(found != std::end(types), "type", excerpt(name), ": must be one of ",
           element_type_names());
   return found->type;
@@ -95,9 +93,8 @@ StoredArray::StoredArray(StoredLayout layout, ByteSpan file, const std::string& 
     : name_(name), layout_(std::move(layout)), data_(file.subspan(layout_.data_begin)) {
   if (layout_.elements() != data_.size() / layout_.type.size ||
       data_.size() % layout_.type.size != 0)
-    throw DataError(name + ": claims " + shape_text(layout_.shape) + " of " +
-                    to_string(layout_.type) + " and holds " + std::to_string(data_.size()) +
-                    " bytes of them; fetch or write the file again");
+    throw DataError(name, ": claims ", shape_text(layout_.shape), " of ", to_string(layout_.type),
+                    " and holds ", data_.size(), " bytes of them; fetch or write the file again");
 }
 
 bool StoredArray::holds_in_place(char kind, std::size_t bytes) const {
@@ -127,7 +124,7 @@ void StoredArray::copy_to(double* out) const {
         load<Stored>(data_.data() + position(i) * sizeof(Stored), type().big_endian);
     out[i] = double(stored);
     if (!is_exact(out[i], stored))
-      throw DataError(name_ + ": element " + std::to_string(i) + " = " + std::to_string(stored) +
+      throw DataError(name_, ": element ", i, " = ", stored,
                       " has no equal in double; store such numbers in two columns");
   }
 }

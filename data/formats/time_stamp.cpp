@@ -89,7 +89,7 @@ class TimeParser {
   }
 
   bool month_name() {
-    const auto found = std::find(std::begin(months), std::end(months), rest_.substr(0, 3));
+    const auto found = std::ranges::find(months, rest_.substr(0, 3));
     if (found == std::end(months)) return false;
     month_ = int(found - std::begin(months)) + 1;
     rest_.remove_prefix(3);
@@ -153,16 +153,10 @@ bool follows_iso(TimeParser& parser) {
 
 }  // namespace
 
-std::optional<double> parse_time(std::string_view text) {
-  TimeParser parser(text);
-  if (!follows_iso(parser) || !parser.at_end()) return std::nullopt;
-  return parser.seconds();
-}
-
 std::optional<double> parse_time(std::string_view text, std::string_view format) {
-  if (format.empty()) return parse_time(text);
   TimeParser parser(text);
-  if (!follows(parser, format) || !parser.at_end()) return std::nullopt;
+  const bool follows_it = format.empty() ? follows_iso(parser) : follows(parser, format);
+  if (!follows_it || !parser.at_end()) return std::nullopt;
   return parser.seconds();
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 /// Times for people, words for a shell.
 
-#include <bochner/data/files/amounts.hpp>
+#include <bochner/data/files/text.hpp>
 
 namespace bochner {
 

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <bochner/data/files/text.hpp>
+#include <bochner/data/formats/array.hpp>
 #include <bochner/data/formats/idx.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/formats/stored_array.hpp>
-#include <bochner/data/formats/summary.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/command_line.hpp>

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bochner/data/files/descriptor.hpp>
+#include <bochner/data/files/regular_file.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <cerrno>
 #include <cstdio>

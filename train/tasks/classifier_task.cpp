@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/data/dataset.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/list_ops.hpp>
 #include <bochner/data/pixels.hpp>
-#include <bochner/data/split.hpp>
 #include <bochner/layers/initialize.hpp>
 #include <bochner/train/tasks/classifier_task.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>

@@ -1,6 +1,6 @@
 #pragma once
+#include <bochner/data/event_files.hpp>
 #include <bochner/data/event_sequences.hpp>
-#include <bochner/data/event_table.hpp>
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/tasks/task.hpp>

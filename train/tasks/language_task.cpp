@@ -1,5 +1,5 @@
-#include <bochner/data/byte_corpus.hpp>
 #include <bochner/data/files/glob.hpp>
+#include <bochner/data/windows.hpp>
 #include <bochner/layers/initialize.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/language_task.hpp>

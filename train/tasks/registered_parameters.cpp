@@ -1,5 +1,5 @@
+#include <bochner/data/event_files.hpp>
 #include <bochner/data/event_sequences.hpp>
-#include <bochner/data/event_table.hpp>
 #include <bochner/data/fields.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/data/pixels.hpp>

@@ -1,5 +1,5 @@
 #pragma once
-#include <bochner/data/event_table.hpp>
+#include <bochner/data/event_files.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/train/config/config.hpp>
 

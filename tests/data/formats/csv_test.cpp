@@ -3,7 +3,6 @@
 
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/formats/csv.hpp>
-#include <bochner/data/formats/csv_records.hpp>
 #include <cmath>
 #include <cstring>
 #include <limits>

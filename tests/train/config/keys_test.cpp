@@ -1,7 +1,7 @@
 /// Specs that describe themselves, as rows of the table and as readers of a config.
 
+#include <bochner/data/event_files.hpp>
 #include <bochner/data/event_sequences.hpp>
-#include <bochner/data/event_table.hpp>
 #include <bochner/data/fields.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/data/pixels.hpp>

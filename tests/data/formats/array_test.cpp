@@ -1,12 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bochner/data/formats/array.hpp>
 #include <bochner/data/formats/csv.hpp>
-#include <bochner/data/formats/summary.hpp>
 #include <cmath>
 
 namespace bochner {
-namespace summary_test {
+namespace array_test {
 
 NamedArray table(const std::string& text) { return parse_csv(text, "a", {.missing = "nan"}); }
 
@@ -45,5 +45,5 @@ TEST(Summary, OfOtherShapesIsOne) {
   EXPECT_EQ(summarize({xt::xarray<double>(xt::zeros<double>({2, 65})), {}}).columns.size(), 1u);
 }
 
-}  // namespace summary_test
+}  // namespace array_test
 }  // namespace bochner

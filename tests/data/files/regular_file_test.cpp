@@ -3,13 +3,13 @@
 #include <sys/stat.h>
 
 #include <bochner/data/files/errors.hpp>
-#include <bochner/data/files/mapped_file.hpp>
+#include <bochner/data/files/regular_file.hpp>
 
 #include "data/temporary_folder.hpp"
 #include "data/unprivileged.hpp"
 
 namespace bochner {
-namespace mapped_file_test {
+namespace regular_file_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -67,5 +67,5 @@ TEST(MappedFile, RefusesFoldersAndPipes) {
   EXPECT_THAT(message_of<DataError>([&] { MappedFile{pipe}; }), HasSubstr("not a regular file"));
 }
 
-}  // namespace mapped_file_test
+}  // namespace regular_file_test
 }  // namespace bochner
