@@ -84,30 +84,14 @@ class Reader {
   Reader(const Origin& origin, std::string name, bool path = false)
       : origin_(origin), name_(std::move(name)), path_(path) {}
 
-  ConfigValue read(const toml::node& node, ConfigKind kind) const {
-    switch (kind) {
-      case ConfigKind::integer:
-        if (const auto* value = node.as_integer()) return value->get();
-        fail(node, "must be a whole number");
-      case ConfigKind::number:
-        return number(node);
-      case ConfigKind::text:
-        return text(node);
-      case ConfigKind::flag:
-        if (const auto* value = node.as_boolean()) return value->get();
-        fail(node, "must be true or false");
-      case ConfigKind::text_list:
-        if (node.is_string()) return std::vector{text(node)};
-        return list<std::string>(node, "must be a list of texts", &Reader::text);
-      case ConfigKind::number_list:
-        return list<double>(node, "must be a list of numbers", &Reader::number);
-      case ConfigKind::period:
-        return period(node);
-      case ConfigKind::groups:
-        break;
-    }
-    return list<ParameterGroup>(node, "must be a list of tables { match, lr_factor, weight_decay }",
-                                &Reader::group);
+  /// A value of the same kind as `like`.
+  ConfigValue read(const toml::node& node, const ConfigValue& like) const {
+    const auto read_as = [&](const auto& type) -> ConfigValue {
+      std::remove_cvref_t<decltype(type)> value{};
+      get(node, value);
+      return value;
+    };
+    return std::visit(read_as, like);
   }
 
  private:
@@ -116,66 +100,85 @@ class Reader {
                                   shown(node), demand));
   }
 
-  double number(const toml::node& node) const {
+  void get(const toml::node& node, std::int64_t& number) const {
+    if (!node.is_integer()) fail(node, "must be a whole number");
+    number = node.as_integer()->get();
+  }
+
+  void get(const toml::node& node, double& number) const {
     if (!node.is_number()) fail(node, "must be a number");
-    const double value = *node.value<double>();
-    if (!std::isfinite(value)) fail(node, "must be a finite number");
-    return value;
+    number = *node.value<double>();
+    if (!std::isfinite(number)) fail(node, "must be a finite number");
   }
 
-  std::string text(const toml::node& node) const {
+  void get(const toml::node& node, bool& flag) const {
+    if (!node.is_boolean()) fail(node, "must be true or false");
+    flag = node.as_boolean()->get();
+  }
+
+  void get(const toml::node& node, std::string& text) const {
     if (!node.is_string()) fail(node, "must be text in quotes");
-    const std::string& value = node.as_string()->get();
+    text = node.as_string()->get();
     const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
-    if (std::any_of(value.begin(), value.end(), is_control))
+    if (std::any_of(text.begin(), text.end(), is_control))
       fail(node, "must not hold control characters");
-    if (!path_ || value.empty()) return value;
+    if (!path_ || text.empty()) return;
     std::error_code error;
-    const std::filesystem::path path = std::filesystem::absolute(value, error);
+    text = std::filesystem::absolute(text, error).string();
     if (error) fail(node, "has no absolute path: " + error.message());
-    return path.string();
   }
 
-  Period period(const toml::node& node) const {
+  void get(const toml::node& node, Period& period) const {
     try {
-      if (const auto* steps = node.as_integer()) return parse_period(std::to_string(steps->get()));
-      return parse_period(node.is_string() ? node.as_string()->get() : "not a period");
+      const auto* steps = node.as_integer();
+      period = parse_period(steps              ? std::to_string(steps->get())
+                            : node.is_string() ? node.as_string()->get()
+                                               : "not a period");
     } catch (const std::invalid_argument& error) {
       fail(node, error.what());
     }
   }
 
+  void get(const toml::node& node, std::vector<std::string>& texts) const {
+    if (node.is_string()) return get(node, texts.emplace_back());
+    get_items(node, texts, "must be a list of texts");
+  }
+
+  void get(const toml::node& node, std::vector<double>& numbers) const {
+    get_items(node, numbers, "must be a list of numbers");
+  }
+
+  void get(const toml::node& node, std::vector<ParameterGroup>& groups) const {
+    get_items(node, groups, "must be a list of tables { match, lr_factor, weight_decay }");
+  }
+
   template <class Item>
-  std::vector<Item> list(const toml::node& node, const char* demand,
-                         Item (Reader::*read_item)(const toml::node&) const) const {
-    const toml::array* items = node.as_array();
-    if (!items) fail(node, demand);
-    std::vector<Item> result;
-    for (const toml::node& item : *items) {
-      const Reader reader(origin_, fmt::format("{}[{}]", name_, result.size()), path_);
-      result.push_back((reader.*read_item)(item));
+  void get_items(const toml::node& node, std::vector<Item>& items, const char* demand) const {
+    if (!node.is_array()) fail(node, demand);
+    for (const toml::node& item : *node.as_array()) {
+      const Reader reader(origin_, fmt::format("{}[{}]", name_, items.size()), path_);
+      reader.get(item, items.emplace_back());
     }
-    return result;
   }
 
-  double not_negative(const toml::node& node) const {
-    const double value = number(node);
-    if (value < 0) fail(node, "must be at least 0");
-    return value;
+  /// At least 0.
+  void get(const toml::node& node, std::optional<double>& number) const {
+    get(node, number.emplace());
+    if (*number < 0) fail(node, "must be at least 0");
   }
 
-  ParameterGroup group(const toml::node& node) const {
+  void get(const toml::node& node, ParameterGroup& group) const {
     const toml::table* table = node.as_table();
     if (!table) fail(node, "must be a table { match, lr_factor, weight_decay }");
-    ParameterGroup group{"", 1, {}};  // a factor of 1, not that of the group before
+    group.lr_factor = 1;  // a factor of 1, not that of the group before
     for (const auto& [key, value] : *table) {
       const Reader reader(origin_, name_ + "." + shown_name(key.str()));
       if (key == "match") {
-        group.match = reader.text(value);
+        reader.get(value, group.match);
       } else if (key == "lr_factor") {
-        group.lr_factor = reader.not_negative(value);
+        reader.get(value, group.lr_factor);
       } else if (key == "weight_decay") {
-        group.weight_decay = reader.not_negative(value);
+        reader.get(value, group.weight_decay);
       } else {
         const std::string near = nearest(key.str(), {"match", "lr_factor", "weight_decay"});
         throw ConfigError(fmt::format("{}: {}: no such key.{}", origin_.at(key.source().begin),
@@ -185,7 +188,6 @@ class Reader {
     }
     if (group.match.empty())
       fail(node, "needs match, a pattern of parameter names such as \"*.density.*\"");
-    return group;
   }
 
   const Origin& origin_;
@@ -249,7 +251,7 @@ void assign(Config& config, std::vector<Entry> entries, const Origin& origin) {
   for (const Entry& entry : entries) {
     if (!entry.row) refuse_key(config, entry, origin);
     const Reader reader(origin, entry.row->name, entry.row->traits.path);
-    config.set(entry.row->name, reader.read(*entry.node, entry.row->kind()),
+    config.set(entry.row->name, reader.read(*entry.node, entry.row->initial),
                origin.at(entry.node->source().begin));
   }
 }
