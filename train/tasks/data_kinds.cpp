@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bochner/data/fields.hpp>
+#include <bochner/data/files/text.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <cmath>
 
@@ -35,9 +36,8 @@ void check_list_ops(const Config& config) {
 void check_series(const Config& config) {
   const std::vector<double>& splits = config.number_list("data.splits");
   if (splits.size() != 3) fail(config, "data.splits", "must be three numbers");
-  const bool rows = *std::max_element(splits.begin(), splits.end()) > 1;
-  if (rows &&
-      std::any_of(splits.begin(), splits.end(), [](double n) { return n != std::floor(n); }))
+  const bool rows = std::ranges::max(splits) > 1;
+  if (rows && std::ranges::any_of(splits, [](double n) { return n != std::floor(n); }))
     fail(config, "data.splits", "must be rows, all whole, or fractions, all at most 1");
   if (!rows && splits[0] + splits[1] + splits[2] > 1 + 1e-9)
     fail(config, "data.splits", "must be fractions that add up to at most 1");
@@ -109,8 +109,19 @@ std::vector<DataKind> make_data_kinds() {
 
 const DataKind& kind_of(const Config& config) {
   const std::string& name = config.text("data.kind");
-  return *std::find_if(data_kinds().begin(), data_kinds().end(),
-                       [&](const DataKind& kind) { return kind.name == name; });
+  return *std::ranges::find(data_kinds(), name, &DataKind::name);
+}
+
+/// Only the columns of the events, so that others may hold text; all where numbers choose them.
+ReadOptions event_options(const Config& config) {
+  const EventColumns columns = event_columns(config);
+  CsvOptions csv;
+  csv.time_format = config.text("data.time_format");
+  if (!csv.time_format.empty()) csv.time = columns.time;
+  for (const std::string& column : {columns.time, columns.type, columns.sequence})
+    if (!column.empty()) csv.columns.push_back(column);
+  if (std::any_of(csv.columns.begin(), csv.columns.end(), parse_count)) csv.columns.clear();
+  return {csv, ""};
 }
 
 /// Whether the key keeps something.
@@ -152,6 +163,20 @@ ListOpsSpec list_ops_spec(const Config& config) {
   spec.longest = config.count("data.length");
   spec.class_token = config.text("model.pooling") == "cls";
   return spec;
+}
+
+EventColumns event_columns(const Config& config) {
+  auto columns = read_spec<EventColumns>(config, "data");
+  const std::string& time = config.text("data.time_column");
+  if (!time.empty()) columns.time = time;
+  return columns;
+}
+
+ReadOptions table_options(const Config& config) {
+  if (config.text("data.kind") == "event_files") return event_options(config);
+  auto csv = read_spec<CsvOptions>(config, "data");
+  if (!csv.columns.empty() && !csv.time.empty()) csv.columns.push_back(csv.time);
+  return {csv, ""};
 }
 
 void check_data(const Config& config) {

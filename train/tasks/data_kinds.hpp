@@ -1,6 +1,8 @@
 #pragma once
 /// What data.kind may be, which models learn it, and what its keys must satisfy.
 
+#include <bochner/data/event_table.hpp>
+#include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/list_ops.hpp>
 #include <bochner/data/token_tasks.hpp>
 #include <bochner/train/config/config.hpp>
@@ -67,6 +69,10 @@ inline void describe(Keys& keys, ImagesSpec& spec) {
 ExampleSet example_set(const Config& config);
 TokenTaskSpec token_task_spec(const Config& config);
 ListOpsSpec list_ops_spec(const Config& config);
+/// How the data.* keys of a config say that tables are to be read.
+ReadOptions table_options(const Config& config);
+/// Where it says that the columns of event_files are.
+EventColumns event_columns(const Config& config);
 
 /// Throws ConfigError where data.kind and other keys do not fit.
 void check_data(const Config& config);

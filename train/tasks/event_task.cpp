@@ -10,7 +10,6 @@
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/event_report.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
-#include <bochner/train/tasks/table_options.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
 

@@ -7,9 +7,9 @@
 #include <bochner/layers/initialize.hpp>
 #include <bochner/layers/models/forecaster.hpp>
 #include <bochner/train/charts/format.hpp>
+#include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/forecast_report.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
-#include <bochner/train/tasks/table_options.hpp>
 #include <bochner/train/tasks/task.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bochner/data/fields.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/formats/array.hpp>
 #include <bochner/train/tasks/task.hpp>
