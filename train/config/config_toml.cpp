@@ -84,14 +84,30 @@ class Reader {
   Reader(const Origin& origin, std::string name, bool path = false)
       : origin_(origin), name_(std::move(name)), path_(path) {}
 
-  /// A value of the same kind as `like`.
-  ConfigValue read(const toml::node& node, const ConfigValue& like) const {
-    const auto read_as = [&](const auto& type) -> ConfigValue {
-      std::remove_cvref_t<decltype(type)> value{};
-      get(node, value);
-      return value;
-    };
-    return std::visit(read_as, like);
+  ConfigValue read(const toml::node& node, ConfigKind kind) const {
+    switch (kind) {
+      case ConfigKind::integer:
+        if (const auto* value = node.as_integer()) return value->get();
+        fail(node, "must be a whole number");
+      case ConfigKind::number:
+        return number(node);
+      case ConfigKind::text:
+        return text(node);
+      case ConfigKind::flag:
+        if (const auto* value = node.as_boolean()) return value->get();
+        fail(node, "must be true or false");
+      case ConfigKind::text_list:
+        if (node.is_string()) return std::vector{text(node)};
+        return list<std::string>(node, "must be a list of texts", &Reader::text);
+      case ConfigKind::number_list:
+        return list<double>(node, "must be a list of numbers", &Reader::number);
+      case ConfigKind::period:
+        return period(node);
+      case ConfigKind::groups:
+        break;
+    }
+    return list<ParameterGroup>(node, "must be a list of tables { match, lr_factor, weight_decay }",
+                                &Reader::group);
   }
 
  private:
@@ -100,85 +116,66 @@ class Reader {
                                   shown(node), demand));
   }
 
-  void get(const toml::node& node, std::int64_t& number) const {
-    if (!node.is_integer()) fail(node, "must be a whole number");
-    number = node.as_integer()->get();
-  }
-
-  void get(const toml::node& node, double& number) const {
+  double number(const toml::node& node) const {
     if (!node.is_number()) fail(node, "must be a number");
-    number = *node.value<double>();
-    if (!std::isfinite(number)) fail(node, "must be a finite number");
+    const double value = *node.value<double>();
+    if (!std::isfinite(value)) fail(node, "must be a finite number");
+    return value;
   }
 
-  void get(const toml::node& node, bool& flag) const {
-    if (!node.is_boolean()) fail(node, "must be true or false");
-    flag = node.as_boolean()->get();
-  }
-
-  void get(const toml::node& node, std::string& text) const {
+  std::string text(const toml::node& node) const {
     if (!node.is_string()) fail(node, "must be text in quotes");
-    text = node.as_string()->get();
+    const std::string& value = node.as_string()->get();
     const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
-    if (std::any_of(text.begin(), text.end(), is_control))
+    if (std::any_of(value.begin(), value.end(), is_control))
       fail(node, "must not hold control characters");
-    if (!path_ || text.empty()) return;
+    if (!path_ || value.empty()) return value;
     std::error_code error;
-    text = std::filesystem::absolute(text, error).string();
+    const std::filesystem::path path = std::filesystem::absolute(value, error);
     if (error) fail(node, "has no absolute path: " + error.message());
+    return path.string();
   }
 
-  void get(const toml::node& node, Period& period) const {
+  Period period(const toml::node& node) const {
     try {
-      const auto* steps = node.as_integer();
-      period = parse_period(steps              ? std::to_string(steps->get())
-                            : node.is_string() ? node.as_string()->get()
-                                               : "not a period");
+      if (const auto* steps = node.as_integer()) return parse_period(std::to_string(steps->get()));
+      return parse_period(node.is_string() ? node.as_string()->get() : "not a period");
     } catch (const std::invalid_argument& error) {
       fail(node, error.what());
     }
   }
 
-  void get(const toml::node& node, std::vector<std::string>& texts) const {
-    if (node.is_string()) return get(node, texts.emplace_back());
-    get_items(node, texts, "must be a list of texts");
-  }
-
-  void get(const toml::node& node, std::vector<double>& numbers) const {
-    get_items(node, numbers, "must be a list of numbers");
-  }
-
-  void get(const toml::node& node, std::vector<ParameterGroup>& groups) const {
-    get_items(node, groups, "must be a list of tables { match, lr_factor, weight_decay }");
-  }
-
   template <class Item>
-  void get_items(const toml::node& node, std::vector<Item>& items, const char* demand) const {
-    if (!node.is_array()) fail(node, demand);
-    for (const toml::node& item : *node.as_array()) {
-      const Reader reader(origin_, fmt::format("{}[{}]", name_, items.size()), path_);
-      reader.get(item, items.emplace_back());
+  std::vector<Item> list(const toml::node& node, const char* demand,
+                         Item (Reader::*read_item)(const toml::node&) const) const {
+    const toml::array* items = node.as_array();
+    if (!items) fail(node, demand);
+    std::vector<Item> result;
+    for (const toml::node& item : *items) {
+      const Reader reader(origin_, fmt::format("{}[{}]", name_, result.size()), path_);
+      result.push_back((reader.*read_item)(item));
     }
+    return result;
   }
 
-  /// At least 0.
-  void get(const toml::node& node, std::optional<double>& number) const {
-    get(node, number.emplace());
-    if (*number < 0) fail(node, "must be at least 0");
+  double not_negative(const toml::node& node) const {
+    const double value = number(node);
+    if (value < 0) fail(node, "must be at least 0");
+    return value;
   }
 
-  void get(const toml::node& node, ParameterGroup& group) const {
+  ParameterGroup group(const toml::node& node) const {
     const toml::table* table = node.as_table();
     if (!table) fail(node, "must be a table { match, lr_factor, weight_decay }");
-    group.lr_factor = 1;  // a factor of 1, not that of the group before
+    ParameterGroup group{"", 1, {}};  // a factor of 1, not that of the group before
     for (const auto& [key, value] : *table) {
       const Reader reader(origin_, name_ + "." + shown_name(key.str()));
       if (key == "match") {
-        reader.get(value, group.match);
+        group.match = reader.text(value);
       } else if (key == "lr_factor") {
-        reader.get(value, group.lr_factor);
+        group.lr_factor = reader.not_negative(value);
       } else if (key == "weight_decay") {
-        reader.get(value, group.weight_decay);
+        group.weight_decay = reader.not_negative(value);
       } else {
         const std::string near = nearest(key.str(), {"match", "lr_factor", "weight_decay"});
         throw ConfigError(fmt::format("{}: {}: no such key.{}", origin_.at(key.source().begin),
@@ -188,6 +185,7 @@ class Reader {
     }
     if (group.match.empty())
       fail(node, "needs match, a pattern of parameter names such as \"*.density.*\"");
+    return group;
   }
 
   const Origin& origin_;
@@ -251,7 +249,7 @@ void assign(Config& config, std::vector<Entry> entries, const Origin& origin) {
   for (const Entry& entry : entries) {
     if (!entry.row) refuse_key(config, entry, origin);
     const Reader reader(origin, entry.row->name, entry.row->traits.path);
-    config.set(entry.row->name, reader.read(*entry.node, entry.row->initial),
+    config.set(entry.row->name, reader.read(*entry.node, entry.row->kind()),
                origin.at(entry.node->source().begin));
   }
 }
