@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <bochner/train/charts/format.hpp>
 #include <bochner/train/run/loop.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <chrono>

@@ -2,7 +2,6 @@
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/run/run_directory.hpp>
-#include <bochner/train/storage/storage.hpp>
 #include <charconv>
 #include <cstdio>
 #include <stdexcept>

@@ -4,6 +4,7 @@
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/tasks/field_report.hpp>
 #include <cmath>
+#include <functional>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -82,15 +82,14 @@ std::vector<std::string> window_charts(const SeriesWindows& windows, Split split
   unit.apply(past);
   Tensor future = forecast(past);
   unit.undo(future);
-  const auto& [lookback, horizon, stride, splits, seed] = windows.spec();
+  const std::size_t L = windows.spec().lookback, seen = std::min(L, 2 * windows.spec().horizon);
   const std::vector<std::string>& names = windows.series().names;
   std::vector<std::string> charts;
   for (const std::size_t v : spread(windows.series().variates(), shown_variates)) {
     const std::string name = names.empty() ? fmt::format("variate {}", v + 1) : names[v];
     charts.push_back(forecast_chart(
         fmt::format("{} from row {}", name, windows.first_predicted(split, window) + 1),
-        variate(batch.past, v, lookback - std::min(lookback, 2 * horizon)),
-        variate(batch.future, v), variate(future, v)));
+        variate(batch.past, v, L - seen), variate(batch.future, v), variate(future, v)));
   }
   return charts;
 }

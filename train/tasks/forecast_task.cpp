@@ -6,7 +6,6 @@
 #include <bochner/data/files/glob.hpp>
 #include <bochner/layers/initialize.hpp>
 #include <bochner/layers/models/forecaster.hpp>
-#include <bochner/train/charts/format.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/forecast_report.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
