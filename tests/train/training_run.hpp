@@ -92,9 +92,9 @@ inline void run_leg(Session& session, std::size_t threads, Ending ending = Endin
     if (ending == Ending::signal) std::raise(SIGINT);
     if (ending == Ending::kill) throw Killed();
   });
-  TrainingLoop loop(session, progress, signals, ending == Ending::by_itself ? nullptr : &observer);
   try {
-    const StopReason reason = loop.run();
+    const StopReason reason =
+        run_loop(session, progress, signals, ending == Ending::by_itself ? nullptr : &observer);
     EXPECT_EQ(reason == StopReason::signal, ending == Ending::signal);
   } catch (const Killed&) {
     EXPECT_EQ(ending, Ending::kill);

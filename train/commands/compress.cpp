@@ -2,9 +2,10 @@
 
 #include <bochner/layers/encodings/fused_compression.hpp>
 #include <bochner/layers/encodings/fused_projection.hpp>
+#include <bochner/layers/models/field_model.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/storage/json.hpp>
-#include <bochner/train/tasks/field_task.hpp>
+#include <bochner/train/tasks/task.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -54,16 +55,16 @@ struct Projection {
 };
 
 Projection projection_of(Task& task, const std::string& run) {
-  auto* field = dynamic_cast<FieldTask*>(&task);
-  auto* fused = field ? dynamic_cast<FusedProjection*>(field->model().encoder()) : nullptr;
+  auto* field = dynamic_cast<FieldModel*>(&task.model());
+  auto* fused = field ? dynamic_cast<FusedProjection*>(field->encoder()) : nullptr;
   if (!fused)
     throw std::invalid_argument(run +
                                 ": has no W to compress; this is for model.kind = \"field\" with "
                                 "the encodings fused, space and time");
-  const FieldModel& model = field->model();
   Tape tape;
   tape.recording = false;
-  return {fused->weight(), fused->inputs(tape, model.token_places(), model.token_times()).value()};
+  return {fused->weight(),
+          fused->inputs(tape, field->token_places(), field->token_times()).value()};
 }
 
 struct CompressedLoss {

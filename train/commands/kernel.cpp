@@ -6,7 +6,7 @@
 #include <bochner/train/laboratory/attention_layers.hpp>
 #include <bochner/train/laboratory/kernel_study.hpp>
 #include <bochner/train/storage/output.hpp>
-#include <bochner/train/tasks/language_task.hpp>
+#include <bochner/train/tasks/task.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/run/model_weights.hpp>
-#include <bochner/train/run/run_reference.hpp>
+#include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cstdio>

@@ -3,7 +3,7 @@
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/laboratory/learned_pages.hpp>
 #include <bochner/train/run/run_report.hpp>
-#include <bochner/train/storage/commit_file.hpp>
+#include <bochner/train/storage/storage.hpp>
 #include <bochner/train/tasks/task.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -1,7 +1,7 @@
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/storage/output.hpp>
-#include <bochner/train/tasks/table_options.hpp>
+#include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/task.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

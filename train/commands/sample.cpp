@@ -3,7 +3,7 @@
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/run/sampling.hpp>
-#include <bochner/train/tasks/language_task.hpp>
+#include <bochner/train/tasks/model_spec.hpp>
 #include <cstdio>
 
 namespace bochner::inline BOCHNER_PRECISION {

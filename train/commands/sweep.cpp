@@ -5,7 +5,7 @@
 #include <bochner/train/commands/sweep/processes.hpp>
 #include <bochner/train/commands/sweep/summary.hpp>
 #include <bochner/train/run/run_directory.hpp>
-#include <bochner/train/storage/commit_file.hpp>
+#include <bochner/train/storage/storage.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <cstdio>
 #include <optional>

@@ -55,7 +55,7 @@ StopReason train(Session& session, Progress& progress, SignalGuard& signals, Tap
                  const std::string& program) {
   const std::string path = session.run().path().string(), run = shell_word(path);
   try {
-    return TrainingLoop(session, progress, signals, observer).run();
+    return run_loop(session, progress, signals, observer);
   } catch (const DivergedError& error) {
     // The learning rate of a run is fixed by its checkpoints.
     const bool saved = !session.run().list_checkpoints().empty();

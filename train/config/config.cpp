@@ -16,26 +16,8 @@ std::size_t Config::index_of(std::string_view name) const {
   return static_cast<std::size_t>(row - table_.rows().data());
 }
 
-template <class Type>
-const Type& Config::get(std::string_view name) const {
-  const Type* found = std::get_if<Type>(&value(name));
-  if (!found) throw std::logic_error(fmt::format("[Config] {} has another type", name));
-  return *found;
-}
-
-std::int64_t Config::integer(std::string_view name) const { return get<std::int64_t>(name); }
-double Config::number(std::string_view name) const { return get<double>(name); }
-const std::string& Config::text(std::string_view name) const { return get<std::string>(name); }
-bool Config::flag(std::string_view name) const { return get<bool>(name); }
-const std::vector<std::string>& Config::text_list(std::string_view name) const {
-  return get<std::vector<std::string>>(name);
-}
-const std::vector<double>& Config::number_list(std::string_view name) const {
-  return get<std::vector<double>>(name);
-}
-const Period& Config::period(std::string_view name) const { return get<Period>(name); }
-const std::vector<ParameterGroup>& Config::groups(std::string_view name) const {
-  return get<std::vector<ParameterGroup>>(name);
+void Config::refuse_type(std::string_view name) {
+  throw std::logic_error(fmt::format("[Config] {} has another type", name));
 }
 
 const ConfigValue& Config::value(std::string_view name) const { return values_[index_of(name)]; }
@@ -53,8 +35,7 @@ void SpecReader::on_key(const Key& key) {
 
 void Config::set(std::string_view name, ConfigValue value, std::string location) {
   const std::size_t index = index_of(name);
-  if (value.index() != values_[index].index())
-    throw std::logic_error(fmt::format("[Config] {} has another type", name));
+  if (value.index() != values_[index].index()) refuse_type(name);
   values_[index] = std::move(value);
   locations_[index] = std::move(location);
 }

@@ -18,20 +18,22 @@ class ConfigError : public std::runtime_error {
 
 class Config {
  public:
+  using Texts = std::vector<std::string>;
+  using Numbers = std::vector<double>;
+
   /// All defaults. `source` stands in errors about what the file does not say.
   explicit Config(ParameterTable table, std::string source = "config");
 
   /// The value by dotted name; std::logic_error when the name or the type is not that of a row.
-  std::int64_t integer(std::string_view name) const;
+  std::int64_t integer(std::string_view name) const { return get<std::int64_t>(name); }
   /// An integer that its range keeps from being negative.
   std::size_t count(std::string_view name) const { return std::size_t(integer(name)); }
-  double number(std::string_view name) const;
-  const std::string& text(std::string_view name) const;
-  bool flag(std::string_view name) const;
-  const std::vector<std::string>& text_list(std::string_view name) const;
-  const std::vector<double>& number_list(std::string_view name) const;
-  const Period& period(std::string_view name) const;
-  const std::vector<ParameterGroup>& groups(std::string_view name) const;
+  double number(std::string_view name) const { return get<double>(name); }
+  const std::string& text(std::string_view name) const { return get<std::string>(name); }
+  bool flag(std::string_view name) const { return get<bool>(name); }
+  const Texts& text_list(std::string_view name) const { return get<Texts>(name); }
+  const Numbers& number_list(std::string_view name) const { return get<Numbers>(name); }
+  const Period& period(std::string_view name) const { return get<Period>(name); }
   const ConfigValue& value(std::string_view name) const;
 
   /// "bad.toml:21:1" or "--set"; "" for a default.
@@ -46,8 +48,12 @@ class Config {
 
  private:
   std::size_t index_of(std::string_view name) const;
+  [[noreturn]] static void refuse_type(std::string_view name);
   template <class Type>
-  const Type& get(std::string_view name) const;
+  const Type& get(std::string_view name) const {
+    if (const Type* found = std::get_if<Type>(&value(name))) return *found;
+    refuse_type(name);
+  }
 
   ParameterTable table_;
   std::string source_;
@@ -83,6 +89,15 @@ void apply_set(Config& config, std::string_view assignment);
 
 /// Ranges, choices and what keys demand of each other. Throws ConfigError at the first mistake.
 void validate(const Config& config);
+
+/// How checks complain: at the place of the key; of the one it clashes with where that of the first
+/// is a default. Throws ConfigError.
+[[noreturn]] void fail(const Config& config, std::string_view name, const std::string& demand,
+                       std::string_view other = {});
+/// Fails unless the number of a key is at most that of another.
+void require_at_most(const Config& config, std::string_view name, std::string_view other);
+/// "model.width = 128"
+std::string assignment(const Config& config, std::string_view name);
 
 /// Every key as TOML in a stable order; reading it back gives an equal config.
 std::string print_config(const Config& config);

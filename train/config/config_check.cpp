@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/train/config/config_fail.hpp>
+#include <bochner/train/config/config.hpp>
 #include <bochner/train/config/nearest.hpp>
 
 namespace bochner {
@@ -44,6 +44,27 @@ void check_texts(const Config& config, const ParameterRow& row) {
 }
 
 }  // namespace
+
+std::string assignment(const Config& config, std::string_view name) {
+  return fmt::format("{} = {}", name, format_value(config.value(name)));
+}
+
+void fail(const Config& config, std::string_view name, const std::string& demand,
+          std::string_view other) {
+  std::string where = config.location(name);
+  if (where.empty() && !other.empty()) where = config.location(other);
+  if (where.empty()) where = config.source();
+  throw ConfigError(fmt::format("{}: {}: {}", where, assignment(config, name), demand));
+}
+
+void require_at_most(const Config& config, std::string_view name, std::string_view other) {
+  const auto number = [&](std::string_view key) {
+    const auto* whole = std::get_if<std::int64_t>(&config.value(key));
+    return whole ? double(*whole) : config.number(key);
+  };
+  if (number(name) > number(other))
+    fail(config, name, "must be at most " + assignment(config, other), other);
+}
 
 void validate(const Config& config) {
   for (const ParameterRow& row : config.table().rows()) {

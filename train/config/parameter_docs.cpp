@@ -7,27 +7,10 @@
 namespace bochner {
 namespace {
 
-const char* kind_text(ConfigKind kind) {
-  switch (kind) {
-    case ConfigKind::integer:
-      return "whole number";
-    case ConfigKind::number:
-      return "number";
-    case ConfigKind::text:
-      return "text";
-    case ConfigKind::flag:
-      return "true or false";
-    case ConfigKind::text_list:
-      return "list of texts";
-    case ConfigKind::number_list:
-      return "list of numbers";
-    case ConfigKind::period:
-      return "period";
-    case ConfigKind::groups:
-      break;
-  }
-  return "list of tables";
-}
+/// Of each ConfigKind.
+constexpr const char* kind_texts[] = {"whole number",  "number",        "text",
+                                      "true or false", "list of texts", "list of numbers",
+                                      "period",        "list of tables"};
 
 std::string top_of(std::string_view name) { return std::string(name.substr(0, name.find('.'))); }
 
@@ -58,7 +41,7 @@ void append_section(std::string& page, const ParameterTable& table, const std::s
 std::string type_text(const ParameterRow& row) {
   const auto& [numbers, choices, units] = row.bounds;
   if (choices) return alternatives(choices());
-  std::string text = kind_text(row.kind());
+  std::string text = kind_texts[std::size_t(row.kind())];
   if (units != PeriodUnits::any) text.append(" of ").append(text_of(units));
   const std::string range = text_of(numbers);
   return text + (range.empty() ? "" : ", " + range);

@@ -54,15 +54,9 @@ Period make_period(double number, const Suffix& suffix) {
 }  // namespace
 
 const char* text_of(PeriodUnits units) {
-  switch (units) {
-    case PeriodUnits::any:
-      break;
-    case PeriodUnits::countable:
-      return "steps, epochs or tokens such as 500, 2e or 10Mt";
-    case PeriodUnits::wall_time:
-      return "wall time such as 45s, 30min or 2h";
-  }
-  return "";
+  constexpr const char* texts[] = {"", "steps, epochs or tokens such as 500, 2e or 10Mt",
+                                   "wall time such as 45s, 30min or 2h"};
+  return texts[std::size_t(units)];
 }
 
 bool has_units(const Period& period, PeriodUnits units) {

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/train/run/checkpoint_file.hpp>
@@ -12,13 +14,11 @@ namespace format = checkpoint_format;
 
 constexpr std::uint64_t read_buffer_bytes = 256 * 1024;
 
-std::string dtype_name(std::uint16_t dtype) {
-  if (dtype == static_cast<std::uint16_t>(Dtype::f32)) return "f32";
-  if (dtype == static_cast<std::uint16_t>(Dtype::f64)) return "f64";
-  return "unknown dtype " + std::to_string(dtype);
+std::string dtype_name(Dtype dtype) {
+  if (dtype == Dtype::f32) return "f32";
+  if (dtype == Dtype::f64) return "f64";
+  return fmt::format("unknown dtype {}", std::uint16_t(dtype));
 }
-
-std::string text(std::uint64_t number) { return std::to_string(number); }
 
 /// A name out of a damaged file, fit to be printed.
 std::string printable(std::string_view name) {
@@ -45,33 +45,32 @@ CheckpointReader::CheckpointReader(FileStorage& storage, const Path& path)
 }
 
 void CheckpointReader::fail(std::uint64_t offset, const std::string& problem) const {
-  throw DataError(path_.string() + ": " + problem + " (byte " + std::to_string(offset) + ")");
+  throw DataError(fmt::format("{}: {} (byte {})", path_.string(), problem, offset));
 }
 
 void CheckpointReader::check_start() const {
   format::FileHeader start;
-  if (file_bytes_ < sizeof start) fail(0, "truncated: " + text(file_bytes_) + " bytes in all");
+  if (file_bytes_ < sizeof start) fail(0, fmt::format("truncated: {} bytes in all", file_bytes_));
   file_->read_at(0, &start, sizeof start);
   if (std::memcmp(start.magic, format::magic, sizeof start.magic) != 0) {
     fail(0, "no checkpoint of bochner");
   }
   if (start.version != format::version) {
-    const std::string advice = start.version > format::version ? "; use a newer bochner" : "";
-    fail(offsetof(format::FileHeader, version), "format version " + text(start.version) +
-                                                    ", this program reads " +
-                                                    text(format::version) + advice);
+    fail(offsetof(format::FileHeader, version),
+         fmt::format("format version {}, this program reads {}{}", start.version, format::version,
+                     start.version > format::version ? "; use a newer bochner" : ""));
   }
   if (start.file_bytes != file_bytes_) {
     fail(offsetof(format::FileHeader, file_bytes),
-         (start.file_bytes > file_bytes_ ? "truncated" : "damaged") +
-             std::string(": the header wants ") + text(start.file_bytes) + " bytes, the file has " +
-             text(file_bytes_));
+         fmt::format("{}: the header wants {} bytes, the file has {}",
+                     start.file_bytes > file_bytes_ ? "truncated" : "damaged", start.file_bytes,
+                     file_bytes_));
   }
   if (start.section_count != format::section_count || start.header_bytes != format::header_bytes ||
       file_bytes_ < format::header_bytes) {
     fail(offsetof(format::FileHeader, section_count),
-         "damaged header: " + text(start.section_count) + " sections, " + text(start.header_bytes) +
-             " bytes of header");
+         fmt::format("damaged header: {} sections, {} bytes of header", start.section_count,
+                     start.header_bytes));
   }
 }
 
@@ -96,9 +95,10 @@ void CheckpointReader::check_sections() const {
     }
     if (section.offset != position || section.bytes > file_bytes_ - position ||
         padded_end(section) > file_bytes_) {
-      fail(entry_offset, "section " + name + " claims bytes " + text(section.offset) + " to " +
-                             text(section.offset) + " + " + text(section.bytes) +
-                             ", it must begin at " + text(position) + " and end in the file");
+      fail(entry_offset,
+           fmt::format("section {} claims bytes {} to {} + {}, it must begin at {} and end in the "
+                       "file",
+                       name, section.offset, section.offset, section.bytes, position));
     }
     position = padded_end(section);
   }
@@ -133,8 +133,8 @@ void CheckpointReader::parse_state(const std::string& bytes) {
   std::uint32_t version = 0;
   std::memcpy(&version, bytes.data(), std::min(sizeof version, bytes.size()));
   if (version != trainer_state_version) {
-    fail(offset, "trainer state of version " + text(version) + ", this program reads " +
-                     text(trainer_state_version));
+    fail(offset, fmt::format("trainer state of version {}, this program reads {}", version,
+                             trainer_state_version));
   }
   BoundedInputArchive archive(bytes);
   try {
@@ -152,7 +152,12 @@ void CheckpointReader::parse_table(const std::string& bytes) {
   std::uint64_t position = 0, data_position = sections_[format::tensors].offset;
   while (position < bytes.size()) tensors_.push_back(parse_entry(bytes, position, data_position));
   if (data_position != file_bytes_) fail(data_position, "data that belong to no tensor");
-  check_unique_names();
+  std::vector<std::string_view> names;
+  for (const StoredTensor& stored : tensors_) names.push_back(stored.name);
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice != names.end())
+    fail(sections_[format::table].offset, fmt::format("two tensors are named {}", *twice));
 }
 
 StoredTensor CheckpointReader::parse_entry(const std::string& bytes, std::uint64_t& position,
@@ -169,15 +174,15 @@ StoredTensor CheckpointReader::parse_entry(const std::string& bytes, std::uint64
   position += entry.name_bytes;
   if (!is_valid_tensor_name(name)) fail(entry_offset, "no name for a tensor: " + printable(name));
   if (entry.rank > format::max_rank) {
-    fail(entry_offset, "tensor " + name + " has rank " + text(entry.rank) + ", at most " +
-                           text(format::max_rank));
+    fail(entry_offset,
+         fmt::format("tensor {} has rank {}, at most {}", name, entry.rank, format::max_rank));
   }
-  const auto expected =
-      checked_bytes(std::span(entry.dims, entry.rank), static_cast<Dtype>(entry.dtype));
+  const auto dtype = static_cast<Dtype>(entry.dtype);
+  const auto expected = checked_bytes(std::span(entry.dims, entry.rank), dtype);
   const Shape shape(entry.dims, entry.dims + entry.rank);
   if (!expected || *expected != entry.bytes) {
-    fail(entry_offset, "tensor " + name + " claims " + text(entry.bytes) + " bytes for " +
-                           to_string(shape) + " of " + dtype_name(entry.dtype));
+    fail(entry_offset, fmt::format("tensor {} claims {} bytes for {} of {}", name, entry.bytes,
+                                   to_string(shape), dtype_name(dtype)));
   }
   if (sections_[format::tensors].offset + entry.offset != data_position ||
       entry.bytes > file_bytes_ - data_position ||
@@ -186,27 +191,19 @@ StoredTensor CheckpointReader::parse_entry(const std::string& bytes, std::uint64
   }
   const std::uint64_t begin = data_position;
   data_position += format::padded(entry.bytes);
-  return {name, shape, static_cast<Dtype>(entry.dtype), begin, entry.bytes};
+  return {name, shape, dtype, begin, entry.bytes};
 }
 
-void CheckpointReader::check_unique_names() const {
-  std::vector<std::string_view> names;
-  for (const StoredTensor& stored : tensors_) names.push_back(stored.name);
-  std::sort(names.begin(), names.end());
-  const auto twice = std::adjacent_find(names.begin(), names.end());
-  if (twice != names.end()) {
-    fail(sections_[format::table].offset, "two tensors are named " + std::string(*twice));
-  }
+const StoredTensor* CheckpointReader::find(const std::string& name) const {
+  const auto found = std::ranges::find(tensors_, name, &StoredTensor::name);
+  return found == tensors_.end() ? nullptr : &*found;
 }
 
 const StoredTensor& CheckpointReader::tensor(const std::string& name) const {
-  const auto found = std::find_if(tensors_.begin(), tensors_.end(),
-                                  [&](const StoredTensor& stored) { return stored.name == name; });
-  if (found == tensors_.end()) {
-    throw DataError(path_.string() + ": holds no tensor " + name +
-                    "; it was written for another model or optimizer");
-  }
-  return *found;
+  if (const StoredTensor* found = find(name)) return *found;
+  throw DataError(
+      fmt::format("{}: holds no tensor {}; it was written for another model or optimizer",
+                  path_.string(), name));
 }
 
 Tensor CheckpointReader::load(const std::string& name) const {
@@ -219,19 +216,18 @@ Tensor CheckpointReader::load(const std::string& name) const {
 void CheckpointReader::load_into(const std::string& name, Tensor& tensor) const {
   const StoredTensor& stored = this->tensor(name);
   if (stored.shape != tensor.shape()) {
-    throw DataError(path_.string() + ": tensor " + name + " is " + to_string(stored.shape) +
-                    " there and " + to_string(tensor.shape()) +
-                    " here; resume with the config of the run");
+    throw DataError(
+        fmt::format("{}: tensor {} is {} there and {} here; resume with the config of the run",
+                    path_.string(), name, to_string(stored.shape), to_string(tensor.shape())));
   }
   read_data(stored, tensor.data());
 }
 
 void CheckpointReader::read_data(const StoredTensor& stored, real* data) const {
   if (stored.dtype != dtype_of_real) {
-    throw DataError(
-        path_.string() + ": tensor " + stored.name + " is " +
-        dtype_name(static_cast<std::uint16_t>(stored.dtype)) + ", this program computes in " +
-        dtype_name(static_cast<std::uint16_t>(dtype_of_real)) + "; train it anew in this one");
+    throw DataError(fmt::format(
+        "{}: tensor {} is {}, this program computes in {}; train it anew in this one",
+        path_.string(), stored.name, dtype_name(stored.dtype), dtype_name(dtype_of_real)));
   }
   file_->read_at(stored.offset, data, stored.bytes);
 }

@@ -27,10 +27,6 @@ void append_raw(std::string& bytes, const Part& part) {
   bytes.append(reinterpret_cast<const char*>(&part), sizeof part);
 }
 
-std::uint64_t data_bytes(const TensorRecord& record) {
-  return element_count(record.shape) * sizeof(real);
-}
-
 void check_names(const std::vector<TensorRecord>& tensors) {
   std::set<std::string> seen;
   for (const TensorRecord& record : tensors) {
@@ -52,7 +48,7 @@ std::string encode_table(const std::vector<TensorRecord>& tensors) {
     entry.name_bytes = static_cast<std::uint16_t>(record.name.size());
     std::copy(record.shape.begin(), record.shape.end(), entry.dims);
     entry.offset = offset;
-    entry.bytes = data_bytes(record);
+    entry.bytes = record.bytes();
     append_raw(table, entry);
     table += record.name;
     offset += format::padded(entry.bytes);
@@ -64,7 +60,7 @@ std::string encode_table(const std::vector<TensorRecord>& tensors) {
 template <class Sink>
 void for_each_piece(const std::vector<TensorRecord>& tensors, Sink sink) {
   for (const TensorRecord& record : tensors) {
-    const std::uint64_t bytes = data_bytes(record);
+    const std::uint64_t bytes = record.bytes();
     const std::uint64_t padding = format::padded(bytes) - bytes;
     if (bytes > 0) sink(record.data, bytes);
     if (padding > 0) sink(zeros_up_to_alignment, padding);

@@ -13,19 +13,6 @@ Series series_of(const std::string& name, const LoggedCurve& curve) {
   return {.name = name, .x = curve.step, .y = curve.value};
 }
 
-/// A chart of one key, if it was logged.
-void add_curve(std::vector<std::string>& charts, const MetricsLog& log, const std::string& key,
-               const std::string& title, const Axis& axis) {
-  const auto found = log.curves.find(key);
-  if (found == log.curves.end()) return;
-  Chart chart;
-  chart.title = title;
-  chart.x.label = "step";
-  chart.y = axis;
-  chart.series.push_back(series_of("", found->second));
-  charts.push_back(draw(chart));
-}
-
 void add_losses(std::vector<std::string>& charts, const MetricsLog& log, const std::string& unit) {
   Chart chart{.title = "Loss", .x = {"step"}, .y = {unit}};
   if (const auto found = log.curves.find("loss"); found != log.curves.end())
@@ -38,16 +25,21 @@ void add_losses(std::vector<std::string>& charts, const MetricsLog& log, const s
   if (!chart.series.empty()) charts.push_back(draw(chart));
 }
 
+/// A chart of one key, if it was logged.
+void add_curve(std::vector<std::string>& charts, const MetricsLog& log, const std::string& key,
+               const std::string& title, const Axis& axis) {
+  if (const auto found = log.curves.find(key); found != log.curves.end())
+    charts.push_back(draw(
+        Chart{.title = title, .x = {"step"}, .y = axis, .series = {series_of("", found->second)}}));
+}
+
+/// The same, of each layer.
 void add_kernels(std::vector<std::string>& charts, const MetricsLog& log, const std::string& key,
                  const std::string& title, const Axis& axis) {
   const auto found = log.kernels.find(key);
   if (found == log.kernels.end()) return;
-  Chart chart;
-  chart.title = title;
-  chart.x.label = "step";
-  chart.y = axis;
-  chart.width = 380;
-  chart.height = 270;
+  Chart chart{.title = title, .x = {"step"}, .y = axis};
+  chart.width = 380, chart.height = 270;
   for (const auto& [layer, curve] : found->second) {
     chart.series.push_back(series_of(layer, curve));
     chart.series.back().mark = Mark::line_and_points;

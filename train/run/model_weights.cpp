@@ -11,10 +11,8 @@ std::vector<std::string> load_tensors(const CheckpointReader& checkpoint,
                                       const std::vector<NamedTensor>& wanted) {
   std::vector<std::string> left_out;
   for (const NamedTensor& named : wanted) {
-    const auto& stored = checkpoint.tensors();
-    const auto found = std::find_if(stored.begin(), stored.end(),
-                                    [&](const auto& t) { return t.name == named.name; });
-    if (found == stored.end()) {
+    const StoredTensor* found = checkpoint.find(named.name);
+    if (!found) {
       left_out.push_back(named.name + " is missing");
     } else if (found->shape != named.tensor->shape()) {
       left_out.push_back(fmt::format("{} is {} there and {} here", named.name,

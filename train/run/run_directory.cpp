@@ -1,7 +1,7 @@
 #include <algorithm>
+#include <bochner/data/files/text.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/run/run_directory.hpp>
-#include <bochner/train/storage/commit_file.hpp>
 #include <charconv>
 #include <cstdio>
 #include <stdexcept>
@@ -244,6 +244,28 @@ void RunDirectory::retain(const TrainerState& state, const Retention& policy) {
   for (const std::uint64_t step : steps) {
     if (!kept.contains(step)) storage_->unlink(checkpoint_path(step));
   }
+}
+
+RunReference parse_run_reference(const std::string& text) {
+  const std::size_t at = text.rfind('@');
+  if (at == std::string::npos || std::filesystem::exists(text)) return {text, ""};
+  const std::string checkpoint = text.substr(at + 1);
+  if (checkpoint != "best" && !parse_count(checkpoint)) {
+    throw std::invalid_argument(text + ": after @ must come \"best\" or a step");
+  }
+  return {text.substr(0, at), checkpoint};
+}
+
+CheckpointReader open_checkpoint(FileStorage& storage, const RunReference& reference,
+                                 std::vector<std::string>& skipped) {
+  RunDirectory run = RunDirectory::read(storage, reference.directory);
+  if (reference.checkpoint == "best") return run.load_best();
+  if (!reference.checkpoint.empty())
+    return run.load_step(parse_count(reference.checkpoint).value());
+  std::optional<CheckpointReader> newest = run.newest_valid(skipped);
+  if (!newest)
+    throw DataError(reference.directory.string() + ": no checkpoint yet; resume the run first");
+  return std::move(*newest);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

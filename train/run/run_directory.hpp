@@ -2,7 +2,7 @@
 /// A run on the disk: config.toml, meta.json, metrics.jsonl, checkpoints/, run.lock, profile.json.
 
 #include <bochner/train/run/checkpoint_file.hpp>
-#include <bochner/train/run/metrics_file.hpp>
+#include <bochner/train/run/metrics.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <cstdint>
 #include <memory>
@@ -79,5 +79,17 @@ class RunDirectory {
   std::unique_ptr<MetricsFile> metrics_;
   std::set<std::uint64_t> damaged_;
 };
+
+/// "RUN", "RUN@best" or "RUN@1000".
+struct RunReference {
+  Path directory;
+  std::string checkpoint;  ///< "", "best" or a step
+};
+/// Throws std::invalid_argument when what follows the last @ is neither "best" nor a step.
+RunReference parse_run_reference(const std::string& text);
+/// The checkpoint that is meant; what was wrong with newer ones is added to `skipped`. Throws
+/// DataError if none.
+CheckpointReader open_checkpoint(FileStorage& storage, const RunReference& reference,
+                                 std::vector<std::string>& skipped);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -9,17 +9,6 @@
 #include <xtensor/xtensor_config.hpp>
 
 namespace bochner {
-namespace {
-
-Json library_versions() {
-  return {{"xtensor", fmt::format("{}.{}.{}", XTENSOR_VERSION_MAJOR, XTENSOR_VERSION_MINOR,
-                                  XTENSOR_VERSION_PATCH)},
-          {"TBB", TBB_runtime_version()},
-          {"glibc", gnu_get_libc_version()}};
-}
-
-}  // namespace
-
 std::string run_metadata(const Config& config, const std::string& command,
                          const std::string& parent) {
   Json meta = {{"command", command},
@@ -28,7 +17,11 @@ std::string run_metadata(const Config& config, const std::string& command,
                {"build", BOCHNER_BUILD_FLAGS},
                {"compiler", compiler_name()},
                {"products", backend_name()},
-               {"libraries", library_versions()},
+               {"libraries",
+                {{"xtensor", fmt::format("{}.{}.{}", XTENSOR_VERSION_MAJOR, XTENSOR_VERSION_MINOR,
+                                         XTENSOR_VERSION_PATCH)},
+                 {"TBB", TBB_runtime_version()},
+                 {"glibc", gnu_get_libc_version()}}},
                {"processor", processor_name()},
                {"threads", thread_count()},
                {"seed", config.integer("train.seed")}};

@@ -2,7 +2,7 @@
 /// The first part of the report of a run: how the training went.
 
 #include <bochner/train/charts/page.hpp>
-#include <bochner/train/run/metrics_log.hpp>
+#include <bochner/train/run/metrics.hpp>
 #include <bochner/train/run/trainer_state.hpp>
 
 namespace bochner {

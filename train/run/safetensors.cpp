@@ -5,18 +5,14 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-std::uint64_t bytes_of(const TensorRecord& tensor) {
-  return element_count(tensor.shape) * sizeof(real);
-}
-
 std::string header_of(const std::vector<TensorRecord>& tensors) {
   Json header = {{"__metadata__", {{"format", "bochner"}}}};
   std::uint64_t offset = 0;
   for (const TensorRecord& tensor : tensors) {
     header.set(tensor.name, {{"dtype", sizeof(real) == 4 ? "F32" : "F64"},
                              {"shape", Json::array(tensor.shape)},
-                             {"data_offsets", Json::array({offset, offset + bytes_of(tensor)})}});
-    offset += bytes_of(tensor);
+                             {"data_offsets", Json::array({offset, offset + tensor.bytes()})}});
+    offset += tensor.bytes();
   }
   std::string text = header.line();
   text.resize((text.size() + 7) / 8 * 8, ' ');
@@ -33,7 +29,7 @@ void write_safetensors(const Sink& sink, std::vector<TensorRecord> tensors) {
   sink({reinterpret_cast<const char*>(&length), sizeof length});
   sink(header);
   for (const TensorRecord& tensor : tensors)
-    sink({reinterpret_cast<const char*>(tensor.data), bytes_of(tensor)});
+    sink({reinterpret_cast<const char*>(tensor.data), tensor.bytes()});
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

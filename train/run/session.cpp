@@ -12,8 +12,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 std::uint64_t examples_per_step(const Config& config) {
-  return std::uint64_t(config.integer("train.batch")) *
-         std::uint64_t(config.integer("train.accumulate"));
+  return config.count("train.batch") * config.count("train.accumulate");
 }
 
 /// The config alone does not say where the weights of a fork come from.
@@ -106,16 +105,12 @@ Session Session::resume(FileStorage& storage, const Path& directory,
   Session session(config);
   session.run_ = std::move(run);
   session.require_space();
-  if (!checkpoint) {
-    session.run_->metrics().rewind(0);
-    session.keep_changes(before);
-    return session;
+  if (checkpoint) {
+    require_same_data(directory, checkpoint->state(), session.state());
+    compare_numerics(directory, checkpoint->state(), session.state(), strict, notes);
+    session.restore(*checkpoint);
   }
-  const TrainerState& saved = checkpoint->state();
-  require_same_data(directory, saved, session.state());
-  compare_numerics(directory, saved, session.state(), strict, notes);
-  session.restore(*checkpoint);
-  session.run_->metrics().rewind(saved.metrics_bytes);
+  session.run_->metrics().rewind(session.state().metrics_bytes);
   session.keep_changes(before);
   return session;
 }
@@ -185,8 +180,8 @@ CheckpointContent Session::content() {
 
 Path Session::save() {
   const Path path = run_->save(content());
-  run_->retain(state(), {std::size_t(config_.integer("train.checkpoint.keep_last")),
-                         std::size_t(config_.integer("train.checkpoint.keep_best"))});
+  run_->retain(state(), {config_.count("train.checkpoint.keep_last"),
+                         config_.count("train.checkpoint.keep_best")});
   return path;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 /// Session: a run in memory, bound to its directory: started, resumed or forked.
 
-#include <bochner/train/run/run_reference.hpp>
+#include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/run/trainer.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

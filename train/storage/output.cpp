@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <bochner/data/formats/csv.hpp>
-#include <bochner/train/storage/commit_file.hpp>
 #include <bochner/train/storage/output.hpp>
+#include <bochner/train/storage/storage.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>

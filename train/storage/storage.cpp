@@ -129,6 +129,14 @@ std::string read_process_id(int descriptor) {
   return count > 0 ? std::string(text, static_cast<std::size_t>(count)) : "unknown";
 }
 
+Path unused_temporary(FileStorage& storage, const Path& path) {
+  const std::string stem = path.string() + "." + std::to_string(::getpid()) + ".";
+  for (std::size_t attempt = 0;; ++attempt) {
+    const Path candidate = stem + std::to_string(attempt) + temporary_suffix;
+    if (!storage.exists(candidate)) return candidate;
+  }
+}
+
 }  // namespace
 
 void throw_io_error(const std::string& operation, const Path& path, int error_number) {
@@ -142,6 +150,39 @@ std::string read_file(FileStorage& storage, const Path& path) {
   file->read_at(0, bytes.data(), bytes.size());
   return bytes;
 }
+
+void commit_file(FileStorage& storage, const Path& path,
+                 const std::function<void(StoredFile&)>& write_body) {
+  const Path temporary = unused_temporary(storage, path);
+  auto file = storage.create_exclusive(temporary);
+  try {
+    write_body(*file);
+    file->sync();
+    file->close();
+    storage.rename(temporary, path);
+  } catch (...) {
+    // The first error is the one to report; a temporary that stays is removed at the next opening.
+    try {
+      storage.unlink(temporary);
+    } catch (...) {
+    }
+    throw;
+  }
+  storage.sync_directory(path.parent_path());
+}
+
+void commit_file(FileStorage& storage, const Path& path, const std::string& text) {
+  commit_file(storage, path, [&](StoredFile& file) { file.append(text.data(), text.size()); });
+}
+
+void make_directories(FileStorage& storage, const Path& path) {
+  if (path.empty() || storage.exists(path)) return;
+  make_directories(storage, path.parent_path());
+  storage.make_directory(path);
+  storage.sync_directory(path.parent_path());
+}
+
+bool is_temporary_name(const std::string& name) { return name.ends_with(temporary_suffix); }
 
 std::unique_ptr<StoredFile> PosixStorage::create_exclusive(const Path& path) {
   return std::make_unique<PosixFile>(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -54,6 +55,20 @@ class FileStorage {
 
 /// The whole file as bytes.
 std::string read_file(FileStorage& storage, const Path& path);
+
+/// Writes a temporary file next to `path`, syncs it, renames it to `path` and syncs the directory.
+/// When it returns, the file survives a power loss. When it throws, an older file of that name is
+/// as it was, unless only the last sync failed: then the new one may or may not survive.
+void commit_file(FileStorage& storage, const Path& path,
+                 const std::function<void(StoredFile&)>& write_body);
+void commit_file(FileStorage& storage, const Path& path, const std::string& text);
+
+/// Makes the missing directories of the path; their names are on the disk when it returns.
+void make_directories(FileStorage& storage, const Path& path);
+
+/// What the names of files that may be removed after a crash end with.
+inline constexpr const char* temporary_suffix = ".bochner-tmp";
+bool is_temporary_name(const std::string& name);
 
 class PosixStorage : public FileStorage {
  public:

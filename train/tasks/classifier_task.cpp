@@ -1,16 +1,14 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bochner/data/dataset.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/list_ops.hpp>
 #include <bochner/data/pixels.hpp>
 #include <bochner/layers/initialize.hpp>
-#include <bochner/train/tasks/classifier_task.hpp>
+#include <bochner/layers/models/sequence_classifier.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
-#include <bochner/train/tasks/token_task.hpp>
-#include <iterator>
+#include <bochner/train/tasks/task.hpp>
 #include <utility>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -62,8 +60,6 @@ struct LabelledKind {
 constexpr LabelledKind labelled_kinds[] = {
     {"listops", list_ops}, {"images", image_sequences}, {"shapes", shapes}};
 
-}  // namespace
-
 std::unique_ptr<LabelledSequences> labelled_sequences(const Config& config) {
   const std::string& wanted = config.text("data.kind");
   for (const auto& [name, make] : labelled_kinds)
@@ -71,35 +67,41 @@ std::unique_ptr<LabelledSequences> labelled_sequences(const Config& config) {
   throw std::invalid_argument("data.kind = \"" + wanted + "\" has no labels");
 }
 
-bool has_labels(const std::string& data_kind) {
-  return std::any_of(std::begin(labelled_kinds), std::end(labelled_kinds),
-                     [&](const LabelledKind& kind) { return data_kind == kind.name; });
-}
+/// A label for each sequence.
+class ClassifierTask : public Task {
+ public:
+  explicit ClassifierTask(const Config& config)
+      : data_(labelled_sequences(config)), spec_(classifier_spec(config, *data_)), model_(spec_) {
+    initialize(model_, config.count("train.seed"));
+  }
 
-ListOpsSpec list_ops_spec(const Config& config) {
-  auto spec = read_spec<ListOpsSpec>(config, "data");
-  spec.longest = config.count("data.length");
-  spec.class_token = has_class_token(config);
-  return spec;
-}
+  Module& model() override { return model_; }
+  const Dataset& data() const override { return *data_; }
 
-ClassifierTask::ClassifierTask(const Config& config)
-    : data_(labelled_sequences(config)), spec_(classifier_spec(config, *data_)), model_(spec_) {
-  initialize(model_, config.count("train.seed"));
-}
+  Var loss(Tape& tape, const Examples& examples) override {
+    const LabelledBatch batch = data_->batch(examples);
+    return model_.loss(tape, batch.tokens, batch.labels, batch.lengths);
+  }
 
-Var ClassifierTask::loss(Tape& tape, const Examples& examples) {
-  const LabelledBatch batch = data_->batch(examples);
-  return model_.loss(tape, batch.tokens, batch.labels, batch.lengths);
-}
+  Evaluation evaluate(Tape& tape, const Examples& examples) override {
+    const LabelledBatch batch = data_->batch(examples);
+    return evaluate_answers(model_.logits(tape, batch.tokens, batch.lengths), batch.labels);
+  }
 
-Evaluation ClassifierTask::evaluate(Tape& tape, const Examples& examples) {
-  const LabelledBatch batch = data_->batch(examples);
-  return evaluate_answers(model_.logits(tape, batch.tokens, batch.lengths), batch.labels);
-}
+  std::string describe_model() const override {
+    return fmt::format("classifier, {}, pooling {}", describe_trunk(spec_.trunk), spec_.pooling);
+  }
 
-std::string ClassifierTask::describe_model() const {
-  return fmt::format("classifier, {}, pooling {}", describe_trunk(spec_.trunk), spec_.pooling);
+ private:
+  std::unique_ptr<LabelledSequences> data_;
+  SequenceClassifierSpec spec_;
+  SequenceClassifier model_;
+};
+
+}  // namespace
+
+std::unique_ptr<Task> make_classifier_task(const Config& config) {
+  return std::make_unique<ClassifierTask>(config);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

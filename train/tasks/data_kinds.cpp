@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <bochner/data/fields.hpp>
-#include <bochner/train/config/config_fail.hpp>
-#include <bochner/train/tasks/classifier_task.hpp>
+#include <bochner/data/files/text.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
-#include <bochner/train/tasks/token_task.hpp>
 #include <cmath>
 
 namespace bochner {
@@ -26,9 +24,7 @@ void check_token_task(const Config& config) {
 
 void check_list_ops(const Config& config) {
   const ListOpsSpec spec = list_ops_spec(config);
-  if (spec.shortest > spec.longest)
-    fail(config, "data.shortest", "must be at most " + assignment(config, "data.length"),
-         "data.length");
+  require_at_most(config, "data.shortest", "data.length");
   if (double(spec.shortest) > largest_list_ops(spec))
     fail(config, "data.shortest",
          fmt::format("must be at most {}: {} and {} allow no larger expression",
@@ -40,16 +36,58 @@ void check_list_ops(const Config& config) {
 void check_series(const Config& config) {
   const std::vector<double>& splits = config.number_list("data.splits");
   if (splits.size() != 3) fail(config, "data.splits", "must be three numbers");
-  const bool rows = *std::max_element(splits.begin(), splits.end()) > 1;
-  if (rows &&
-      std::any_of(splits.begin(), splits.end(), [](double n) { return n != std::floor(n); }))
+  const bool rows = std::ranges::max(splits) > 1;
+  if (rows && std::ranges::any_of(splits, [](double n) { return n != std::floor(n); }))
     fail(config, "data.splits", "must be rows, all whole, or fractions, all at most 1");
   if (!rows && splits[0] + splits[1] + splits[2] > 1 + 1e-9)
     fail(config, "data.splits", "must be fractions that add up to at most 1");
-  if (config.text("model.backbone") == "attention" &&
-      config.integer("model.patch.length") > config.integer("data.lookback"))
-    fail(config, "model.patch.length", "must be at most " + assignment(config, "data.lookback"),
-         "data.lookback");
+  if (config.text("model.backbone") == "attention")
+    require_at_most(config, "model.patch.length", "data.lookback");
+}
+
+void check_side(const Config& config, const char* key, std::size_t side) {
+  if (side < 3) fail(config, key, "must be at least 3");
+  if (side % config.count("model.patch.pixels") != 0)
+    fail(config, "model.patch.pixels", fmt::format("must divide {} = {}", key, side), key);
+}
+
+/// Those of films are known later.
+void check_sides(const Config& config) {
+  const auto spec = read_spec<FieldSpec>(config, "data");
+  check_side(config, "data.height", spec.height);
+  check_side(config, "data.width", spec.width);
+}
+
+void check_encoding(const Config& config) {
+  const std::string& kind = config.text("model.encoding.kind");
+  const bool geometric = config.text("model.encoding.frequencies") == "geometric";
+  const std::int64_t width = config.integer("model.width");
+  const std::int64_t beside =
+      2 * (config.integer("model.encoding.space") + config.integer("model.encoding.time"));
+  const std::string with = fmt::format(" with {}", assignment(config, "model.encoding.kind"));
+  if (kind == "additive" && width % 4 != 0)
+    fail(config, "model.width", "must be a multiple of 4" + with, "model.encoding.kind");
+  if (kind == "multiplicative" && width % 2 != 0)
+    fail(config, "model.width", "must be even" + with, "model.encoding.kind");
+  if (kind == "concatenated" && width <= beside)
+    fail(config, "model.width",
+         fmt::format("must be greater than {}, the channels of the encoding,{}", beside, with),
+         "model.encoding.kind");
+  if (kind == "concatenated" && config.flag("model.encoding.every_block"))
+    fail(config, "model.encoding.every_block", "is not for an encoding beside the content");
+  if (kind == "multiplicative" && geometric)
+    fail(config, "model.encoding.frequencies", "must be learned or random" + with);
+  if (geometric && config.integer("model.encoding.space") % 2 != 0)
+    fail(config, "model.encoding.space", "must be even for frequencies on both axes",
+         "model.encoding.frequencies");
+}
+
+void check_field(const Config& config) {
+  if (config.text("data.kind") != "field_files") check_sides(config);
+  check_encoding(config);
+  if (config.text("model.mixer.time_kernel.kind") != "none")
+    fail(config, "model.mixer.time_kernel.kind",
+         "must be \"none\": tokens of a field have no order");
 }
 
 std::vector<DataKind> make_data_kinds() {
@@ -71,8 +109,19 @@ std::vector<DataKind> make_data_kinds() {
 
 const DataKind& kind_of(const Config& config) {
   const std::string& name = config.text("data.kind");
-  return *std::find_if(data_kinds().begin(), data_kinds().end(),
-                       [&](const DataKind& kind) { return kind.name == name; });
+  return *std::ranges::find(data_kinds(), name, &DataKind::name);
+}
+
+/// Only the columns of the events, so that others may hold text; all where numbers choose them.
+ReadOptions event_options(const Config& config) {
+  const EventColumns columns = event_columns(config);
+  CsvOptions csv;
+  csv.time_format = config.text("data.time_format");
+  if (!csv.time_format.empty()) csv.time = columns.time;
+  for (const std::string& column : {columns.time, columns.type, columns.sequence})
+    if (!column.empty()) csv.columns.push_back(column);
+  if (std::any_of(csv.columns.begin(), csv.columns.end(), parse_count)) csv.columns.clear();
+  return {csv, ""};
 }
 
 /// Whether the key keeps something.
@@ -94,6 +143,40 @@ std::vector<std::string> data_kind_names() {
   std::vector<std::string> names;
   for (const DataKind& kind : data_kinds()) names.push_back(kind.name);
   return names;
+}
+
+ExampleSet example_set(const Config& config) {
+  auto examples = read_spec<ExampleSet>(config, "data");
+  examples.seed = config.count("train.seed");
+  return examples;
+}
+
+TokenTaskSpec token_task_spec(const Config& config) {
+  auto spec = read_spec<TokenTaskSpec>(config, "data");
+  spec.kind = config.text("data.kind");
+  spec.length = config.count("data.length");
+  return spec;
+}
+
+ListOpsSpec list_ops_spec(const Config& config) {
+  auto spec = read_spec<ListOpsSpec>(config, "data");
+  spec.longest = config.count("data.length");
+  spec.class_token = config.text("model.pooling") == "cls";
+  return spec;
+}
+
+EventColumns event_columns(const Config& config) {
+  auto columns = read_spec<EventColumns>(config, "data");
+  const std::string& time = config.text("data.time_column");
+  if (!time.empty()) columns.time = time;
+  return columns;
+}
+
+ReadOptions table_options(const Config& config) {
+  if (config.text("data.kind") == "event_files") return event_options(config);
+  auto csv = read_spec<CsvOptions>(config, "data");
+  if (!csv.columns.empty() && !csv.time.empty()) csv.columns.push_back(csv.time);
+  return {csv, ""};
 }
 
 void check_data(const Config& config) {

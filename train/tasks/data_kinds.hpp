@@ -1,7 +1,10 @@
 #pragma once
 /// What data.kind may be, which models learn it, and what its keys must satisfy.
 
-#include <bochner/data/dataset.hpp>
+#include <bochner/data/event_table.hpp>
+#include <bochner/data/formats/read_array.hpp>
+#include <bochner/data/list_ops.hpp>
+#include <bochner/data/token_tasks.hpp>
 #include <bochner/train/config/config.hpp>
 
 namespace bochner {
@@ -51,8 +54,25 @@ inline void describe(Keys& keys, DataSpec& spec) {
   describe(keys, spec.examples);
 }
 
-/// Of all kinds of fields.
-void check_field(const Config& config);
+struct ImagesSpec {
+  std::vector<std::string> validation_files;
+  bool grey = false;
+};
+inline void describe(Keys& keys, ImagesSpec& spec) {
+  keys("validation_files", spec.validation_files,
+       "images: files to validate on; without them the last data.validation of data.files",
+       resumable_path);
+  keys("grey", spec.grey, "images: one token of brightness a pixel instead of three of colour");
+}
+
+/// The generated examples that a config describes, and what kinds of them are.
+ExampleSet example_set(const Config& config);
+TokenTaskSpec token_task_spec(const Config& config);
+ListOpsSpec list_ops_spec(const Config& config);
+/// How the data.* keys of a config say that tables are to be read.
+ReadOptions table_options(const Config& config);
+/// Where it says that the columns of event_files are.
+EventColumns event_columns(const Config& config);
 
 /// Throws ConfigError where data.kind and other keys do not fit.
 void check_data(const Config& config);

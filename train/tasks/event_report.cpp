@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/tasks/event_report.hpp>
+#include <cmath>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::size_t most_types = 4, most_gaps = 40;
 
-Series curve_of(const IntensityPicture& picture, const Times& intensity, std::size_t type) {
+Series curve_of(const IntensityPicture& picture, const Times& intensity, std::size_t type,
+                const char* name, Mark mark) {
   const std::size_t points = intensity.shape()[2];
-  Series series;
+  Series series{.name = name, .mark = mark, .colour = 0};
   for (std::size_t t = 0; t < std::min(most_gaps, intensity.shape()[1]); ++t) {
     const double from = picture.events.times(0, t), to = picture.events.next_times(0, t);
     for (std::size_t i = 0; i < points; ++i) {
@@ -35,22 +37,44 @@ Series events_of(const IntensityPicture& picture, std::size_t type) {
 std::string intensity_chart(const IntensityPicture& picture, std::size_t type) {
   Chart chart{
       .title = fmt::format("type {}", type), .x = {"time"}, .y = {"intensity", Scale::linear, 0.0}};
-  if (picture.truth) {
-    Series truth = curve_of(picture, *picture.truth, type);
-    truth.name = "truth";
-    truth.mark = Mark::dashed;
-    truth.colour = 0;
-    chart.series.push_back(truth);
-  }
-  Series learned = curve_of(picture, picture.learned, type);
-  learned.name = "learned";
-  learned.colour = 0;
-  chart.series.push_back(learned);
+  if (picture.truth)
+    chart.series.push_back(curve_of(picture, *picture.truth, type, "truth", Mark::dashed));
+  chart.series.push_back(curve_of(picture, picture.learned, type, "learned", Mark::line));
   chart.series.push_back(events_of(picture, type));
   return draw(chart);
 }
 
 }  // namespace
+
+Times learned_intensity(const EventModel& model, const Var& weights, const EventBatch& batch,
+                        std::size_t points) {
+  const std::size_t K = model.intensity().types(), B = batch.types.shape[0];
+  const Times gaps = batch.next_times - batch.times;
+  Times intensity(std::vector<std::size_t>{B, batch.types.shape[1], points, K});
+  for (std::size_t point = 0; point < points; ++point) {
+    const double part = (double(point) + 0.5) / double(points), unit = model.unit();
+    const Times spans = gaps * (part / unit);
+    const Var log_intensity = model.intensity().log_intensity(weights, spans);
+    for (std::size_t i = 0; i < gaps.size(); ++i)
+      for (std::size_t k = 0; k < K; ++k)
+        intensity.data()[(i * points + point) * K + k] =
+            std::exp(double(log_intensity.data()[i * K + k])) / unit;
+  }
+  return intensity;
+}
+
+IntensityError intensity_error(const EventModel& model, const Var& weights, const EventBatch& batch,
+                               const Times& truth) {
+  const Times learned = learned_intensity(model, weights, batch, truth.shape()[2]);
+  const std::size_t per_gap = truth.shape()[2] * truth.shape()[3];
+  IntensityError error;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    const double gap = batch.next_times.data()[i / per_gap] - batch.times.data()[i / per_gap];
+    error.difference += gap * std::abs(learned.data()[i] - truth.data()[i]);
+    error.truth += gap * truth.data()[i];
+  }
+  return error;
+}
 
 void add_intensities(Page& page, const IntensityPicture& picture) {
   std::vector<std::string> charts;
@@ -63,4 +87,4 @@ void add_intensities(Page& page, const IntensityPicture& picture) {
   page.charts(charts);
 }
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,25 +1,16 @@
 #pragma once
 /// Fields and their encodings in pictures.
 
+#include <bochner/data/fields.hpp>
+#include <bochner/layers/models/field_model.hpp>
 #include <bochner/train/charts/page.hpp>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 
-/// Frames of one example, (rows, columns) each.
-struct FieldPicture {
-  std::string title;
-  std::size_t rows, columns;
-  std::vector<double> last, truth, prediction;
-};
-/// Last frame, truth, prediction and error side by side, one example after the other.
-void add_fields(Page& page, const std::vector<FieldPicture>& fields);
-
-/// Encoding of N = rows columns places and T times in E channels, (T, N, E).
-struct EncodingPicture {
-  std::size_t times, rows, columns, channels;
-  std::vector<double> values;
-};
+/// Last frame, truth, prediction and error side by side, one example after the other. prediction
+/// (B, H, W)
+void add_fields(Page& page, const FieldBatch& fields, const Tensor& prediction);
 /// The encoding by place and by time, and its inner products with one place and among times.
-void add_encoding(Page& page, const EncodingPicture& encoding);
+void add_encoding(Page& page, FieldModel& model);
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -5,13 +5,16 @@
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/formats/array.hpp>
 #include <bochner/layers/initialize.hpp>
-#include <bochner/train/tasks/field_task.hpp>
+#include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/field_report.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
-#include <bochner/train/tasks/token_task.hpp>
+#include <bochner/train/tasks/task.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
+
+constexpr std::uint64_t shown_examples = 3;
 
 /// Sum over n elements of (x - truth)^2.
 double squared_error(const real* x, const real* truth, std::size_t n) {
@@ -25,21 +28,12 @@ double sum_of_squares_of(const real* x, std::size_t n) {
   return squared_error(x, nothing.data(), n);
 }
 
-/// Applies `change` of all numbers as those of one variate.
-template <class Change>
-void as_one_variate(Tensor& x, const Change& change) {
-  const Shape shape = x.shape();
-  x.reshape({1, 1, x.size()});
-  change(x);
-  x.reshape(shape);
-}
-
-void to_unit_of_model(const Standardize& unit, Tensor& x) {
-  as_one_variate(x, [&](Tensor& flat) { unit.apply(flat); });
-}
-
-void to_unit_of_data(const Standardize& unit, Tensor& x) {
-  as_one_variate(x, [&](Tensor& flat) { unit.undo(flat); });
+/// The generated field that a config describes; a size of 0 is that of FieldSpec.
+FieldSpec field_spec(const Config& config) {
+  auto spec = read_spec<FieldSpec>(config, "data");
+  spec.kind = config.text("data.kind");
+  spec.patch = config.count("model.patch.pixels");
+  return spec;
 }
 
 bool reads_films(const Config& config) { return config.text("data.kind") == "field_files"; }
@@ -82,94 +76,122 @@ FieldModelSpec field_model_spec(const Config& config, const FieldSize& size) {
   return spec;
 }
 
+/// The next frame of a field.
+class FieldTask : public Task {
+ public:
+  explicit FieldTask(const Config& config)
+      : exact_(!reads_films(config)),
+        data_(open_source(config)),
+        model_(field_model_spec(config, data_->size())) {
+    initialize(model_, config.count("train.seed"));
+    if (!model_.standardize()) return;
+    const FieldMoments moments = dynamic_cast<FieldFiles&>(*data_).moments();
+    model_.standardize()->set({moments.mean}, {moments.deviation});
+  }
+
+  Module& model() override { return model_; }
+  const Dataset& data() const override { return *data_; }
+  std::string loss_unit() const override { return "mse"; }
+
+  Var loss(Tape& tape, const Examples& examples) override {
+    const FieldBatch batch = batch_of(examples);
+    return model_.loss(tape, batch.frames, batch.next);
+  }
+
+  Evaluation evaluate(Tape& tape, const Examples& examples) override {
+    const FieldBatch batch = batch_of(examples);
+    const Var predicted = model_.predict(tape, batch.frames);
+    const std::size_t B = batch.next.shape()[0], T = data_->size().frames;
+    const std::size_t pixels = batch.next.size() / B;
+    Evaluation result{0, batch.next.size(), "mse", {}};
+    Measure repeated{"persistence", "mse of the last frame"};
+    Measure relative{"relative_error", "relative error", 0, true};
+    for (std::size_t b = 0; b < B; ++b) {
+      const real* truth = batch.next.data() + b * pixels;
+      const real* last = batch.frames.data() + (b * T + T - 1) * pixels;
+      const double error = squared_error(predicted.data() + b * pixels, truth, pixels);
+      result.loss_sum += error;
+      repeated.sum += squared_error(last, truth, pixels);
+      relative.sum += double(pixels) * std::sqrt(error / sum_of_squares_of(truth, pixels));
+    }
+    result.measures = {repeated};
+    if (exact_) result.measures.push_back(relative);
+    return result;
+  }
+
+  /// The frame after the last: (T, H, W) -> (H, W), or (N, T, H, W) -> (N, H, W).
+  NamedArray predict(const NamedArray& input) override {
+    const auto [T, H, W] = data_->size();
+    const std::size_t rank = input.values.dimension();
+    const bool fits = (rank == 3 || rank == 4) && input.values.shape()[rank - 3] == T &&
+                      input.values.shape()[rank - 2] == H && input.values.shape()[rank - 1] == W;
+    if (!fits)
+      throw DataError(
+          fmt::format("frames must be ({}, {}, {}), or many of them one after the other", T, H, W));
+    Tensor frames = uninitialized({input.values.size() / (T * H * W), T, H, W});
+    std::copy_n(input.values.data(), frames.size(), frames.data());
+    std::vector<std::size_t> shape = {frames.shape()[0], H, W};
+    if (rank == 3) shape.erase(shape.begin());
+    const Tensor next = next_frames(std::move(frames));
+    NamedArray result;
+    result.values = xt::xarray<double>::from_shape(shape);
+    std::copy_n(next.data(), next.size(), result.values.data());
+    return result;
+  }
+
+  std::string describe_model() const override {
+    const FieldModelSpec& spec = model_.spec();
+    return fmt::format("field, {}, encoding {}{}, patches of {} x {}", describe_stack(spec.stack),
+                       spec.encoding.kind, spec.every_block ? " in every block" : "", spec.patch,
+                       spec.patch);
+  }
+
+  void illustrate(Page& page) override {
+    const auto shown = std::min<std::uint64_t>(shown_examples, data_->examples().validation);
+    if (shown > 0) {
+      const FieldBatch batch = data_->batch(data_->in_order(Split::validation, 0, shown));
+      add_fields(page, batch, next_frames(batch.frames));
+    }
+    if (model_.encoder()) add_encoding(page, model_);
+  }
+
+ private:
+  /// All numbers as those of one variate, if the model has a unit of its own: to it, or back.
+  void change_unit(Tensor& x, void (Standardize::*change)(Tensor&) const) {
+    if (!model_.standardize()) return;
+    const Shape shape = x.shape();
+    x.reshape({1, 1, x.size()});
+    (model_.standardize()->*change)(x);
+    x.reshape(shape);
+  }
+
+  /// In the unit of the model.
+  FieldBatch batch_of(const Examples& examples) {
+    FieldBatch batch = data_->batch(examples);
+    change_unit(batch.frames, &Standardize::apply);
+    change_unit(batch.next, &Standardize::apply);
+    return batch;
+  }
+
+  /// In the unit of the data. (B, T, H, W) -> (B, H, W)
+  Tensor next_frames(Tensor frames) {
+    Tape tape;
+    tape.recording = false;
+    change_unit(frames, &Standardize::apply);
+    Tensor next = model_.predict(tape, frames).value();
+    change_unit(next, &Standardize::undo);
+    return next;
+  }
+
+  bool exact_;  ///< the next frame is the solution, without noise
+  std::unique_ptr<FieldSource> data_;
+  FieldModel model_;
+};
+
 }  // namespace
 
-FieldSpec field_spec(const Config& config) {
-  auto spec = read_spec<FieldSpec>(config, "data");
-  spec.kind = config.text("data.kind");
-  spec.patch = config.count("model.patch.pixels");
-  return spec;
-}
-
-FieldTask::FieldTask(const Config& config)
-    : exact_(!reads_films(config)),
-      data_(open_source(config)),
-      model_(field_model_spec(config, data_->size())) {
-  initialize(model_, config.count("train.seed"));
-  if (!model_.standardize()) return;
-  const FieldMoments moments = dynamic_cast<FieldFiles&>(*data_).moments();
-  model_.standardize()->set({moments.mean}, {moments.deviation});
-}
-
-FieldBatch FieldTask::standardized(FieldBatch batch) {
-  if (!model_.standardize()) return batch;
-  to_unit_of_model(*model_.standardize(), batch.frames);
-  to_unit_of_model(*model_.standardize(), batch.next);
-  return batch;
-}
-
-Tensor FieldTask::next_frames(Tensor frames) {
-  Tape tape;
-  tape.recording = false;
-  if (model_.standardize()) to_unit_of_model(*model_.standardize(), frames);
-  Tensor next = model_.predict(tape, frames).value();
-  if (model_.standardize()) to_unit_of_data(*model_.standardize(), next);
-  return next;
-}
-
-Var FieldTask::loss(Tape& tape, const Examples& examples) {
-  const FieldBatch batch = standardized(data_->batch(examples));
-  return model_.loss(tape, batch.frames, batch.next);
-}
-
-Evaluation FieldTask::evaluate(Tape& tape, const Examples& examples) {
-  const FieldBatch batch = standardized(data_->batch(examples));
-  const Var predicted = model_.predict(tape, batch.frames);
-  const std::size_t B = batch.next.shape()[0], T = data_->size().frames;
-  const std::size_t pixels = batch.next.size() / B;
-  Evaluation result{0, batch.next.size(), "mse", {}};
-  Measure repeated{"persistence", "mse of the last frame"};
-  Measure relative{"relative_error", "relative error", 0, true};
-  for (std::size_t b = 0; b < B; ++b) {
-    const real* truth = batch.next.data() + b * pixels;
-    const real* last = batch.frames.data() + (b * T + T - 1) * pixels;
-    const double error = squared_error(predicted.data() + b * pixels, truth, pixels);
-    result.loss_sum += error;
-    repeated.sum += squared_error(last, truth, pixels);
-    relative.sum += double(pixels) * std::sqrt(error / sum_of_squares_of(truth, pixels));
-  }
-  result.measures = {repeated};
-  if (exact_) result.measures.push_back(relative);
-  return result;
-}
-
-NamedArray FieldTask::predict(const NamedArray& input) {
-  const auto [T, H, W] = data_->size();
-  const std::size_t rank = input.values.dimension();
-  const bool fits = (rank == 3 || rank == 4) && input.values.shape()[rank - 3] == T &&
-                    input.values.shape()[rank - 2] == H && input.values.shape()[rank - 1] == W;
-  if (!fits)
-    throw DataError(
-        fmt::format("frames must be ({}, {}, {}), or many of them one after the other", T, H, W));
-  Tensor frames = uninitialized({input.values.size() / (T * H * W), T, H, W});
-  std::copy_n(input.values.data(), frames.size(), frames.data());
-  const std::size_t count = frames.shape()[0];
-  const Tensor next = next_frames(std::move(frames));
-  NamedArray result;
-  if (rank == 3) {
-    result.values = xt::zeros<double>({H, W});
-  } else {
-    result.values = xt::zeros<double>({count, H, W});
-  }
-  std::copy_n(next.data(), next.size(), result.values.data());
-  return result;
-}
-
-std::string FieldTask::describe_model() const {
-  const FieldModelSpec& spec = model_.spec();
-  return fmt::format("field, {}, encoding {}{}, patches of {} x {}", describe_stack(spec.stack),
-                     spec.encoding.kind, spec.every_block ? " in every block" : "", spec.patch,
-                     spec.patch);
+std::unique_ptr<Task> make_field_task(const Config& config) {
+  return std::make_unique<FieldTask>(config);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,23 +1,19 @@
 #pragma once
 /// Forecasts in pictures.
 
+#include <bochner/data/series_windows.hpp>
+#include <bochner/layers/basic/standardize.hpp>
 #include <bochner/train/charts/page.hpp>
+#include <functional>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 
-/// One variate of one window, in the unit of the data.
-struct ForecastPicture {
-  std::string title;
-  std::vector<double> past, truth, forecast;  ///< rows before, after, after
-};
-/// Forecasts beside the truth, those of one window in a row.
-void add_forecasts(Page& page, const std::vector<std::vector<ForecastPicture>>& windows);
+/// (B, V, L) -> (B, V, H)
+using Forecast = std::function<Tensor(const Tensor&)>;
 
-/// Mean errors at each step of the horizon, in the unit of the training data. (H), (H)
-struct HorizonErrors {
-  std::string name;
-  std::vector<double> squared, absolute;
-};
-void add_horizon_errors(Page& page, const std::vector<HorizonErrors>& forecasts);
+/// Some windows of a split in the unit of the data, then errors over all of them by row of the
+/// horizon, of the forecast and of the last value. `unit` is that of the forecast.
+void add_forecasts(Page& page, const SeriesWindows& windows, Split split, const Standardize& unit,
+                   const Forecast& forecast);
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -5,10 +5,11 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/layers/initialize.hpp>
-#include <bochner/train/charts/format.hpp>
-#include <bochner/train/tasks/forecast_task.hpp>
+#include <bochner/layers/models/forecaster.hpp>
+#include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/forecast_report.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
-#include <bochner/train/tasks/table_options.hpp>
+#include <bochner/train/tasks/task.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -62,73 +63,103 @@ NamedArray future_table(const TimeSeries& series, const NamedArray& input, const
   return table;
 }
 
+/// What comes after the last rows of a multivariate series.
+class ForecastTask : public Task {
+ public:
+  explicit ForecastTask(const Config& config)
+      : windows_(read_series(config), series_spec(config)),
+        spec_(forecaster_spec(config, windows_.series().variates())),
+        model_(spec_) {
+    initialize(model_, config.count("train.seed"));
+    const SeriesMoments moments = windows_.moments();
+    model_.standardize().set(moments.mean, moments.deviation);
+  }
+
+  Module& model() override { return model_; }
+  const Dataset& data() const override { return windows_; }
+  std::vector<std::string> input_columns() const override { return windows_.series().names; }
+  std::string loss_unit() const override { return spec_.loss; }
+
+  Var loss(Tape& tape, const Examples& examples) override {
+    const SeriesBatch batch = batch_of(examples);
+    return model_.loss(model_.forward(tape, tape.constant(batch.past)), batch.future);
+  }
+
+  Evaluation evaluate(Tape& tape, const Examples& examples) override {
+    const SeriesBatch batch = batch_of(examples);
+    const Var forecast = model_.forward(tape, tape.constant(batch.past));
+    const std::uint64_t terms = batch.future.size();
+    const auto sum = [&](const Var& mean) { return double(mean.value()()) * double(terms); };
+    return {sum(model_.loss(forecast, batch.future)),
+            terms,
+            loss_unit(),
+            {{"mse", "mse", sum(mean_squared_error(forecast, batch.future))},
+             {"mae", "mae", sum(mean_absolute_error(forecast, batch.future))}}};
+  }
+
+  /// The rows after the last: (rows >= L, columns) -> (H, V), behind a column of times where the
+  /// input has one.
+  NamedArray predict(const NamedArray& input) override {
+    const std::vector<std::string>& names = windows_.series().names;
+    const bool by_name = !input.columns.empty() && !names.empty();
+    const TimeSeries series = time_series(input, by_name ? names : std::vector<std::string>{});
+    if (series.variates() != spec_.variates)
+      throw DataError(fmt::format("the input has {} variates, the model forecasts {}",
+                                  series.variates(), spec_.variates));
+    if (series.rows() < spec_.lookback)
+      throw DataError(fmt::format("the input has {} rows, the model looks back over {}",
+                                  series.rows(), spec_.lookback));
+    Tensor past = last_rows(series, spec_.lookback);
+    model_.standardize().apply(past);
+    Tensor future = forecast(past);
+    model_.standardize().undo(future);
+    return future_table(series, input, future);
+  }
+
+  void illustrate(Page& page) override {
+    const Split split = windows_.examples(Split::test) > 0 ? Split::test : Split::validation;
+    if (windows_.examples(split) > 0)
+      add_forecasts(page, windows_, split, model_.standardize(),
+                    [this](const Tensor& past) { return forecast(past); });
+  }
+
+  std::string describe_model() const override {
+    const std::string unit =
+        spec_.instance_norm.kind == "none" ? "" : ", " + spec_.instance_norm.kind;
+    const std::string backbone =
+        spec_.backbone == "linear"
+            ? fmt::format("linear{}{}", spec_.per_variate ? " per variate" : "",
+                          spec_.moving_average > 0 ? ", trend apart" : "")
+            : fmt::format("{}, {} patches", describe_stack(spec_.stack), spec_.patches());
+    return fmt::format("forecaster, {}{}, {} from {} rows", backbone, unit, spec_.horizon,
+                       spec_.lookback);
+  }
+
+ private:
+  /// Windows in the unit of the training data.
+  SeriesBatch batch_of(const Examples& examples) {
+    SeriesBatch batch = windows_.batch(examples);
+    model_.standardize().apply(batch.past);
+    model_.standardize().apply(batch.future);
+    return batch;
+  }
+
+  /// (B, V, L) in the unit of the training data -> (B, V, H) in the same
+  Tensor forecast(const Tensor& past) {
+    Tape tape;
+    tape.recording = false;
+    return model_.forward(tape, tape.view(past)).value();
+  }
+
+  SeriesWindows windows_;
+  ForecasterSpec spec_;
+  Forecaster model_;
+};
+
 }  // namespace
 
-ForecastTask::ForecastTask(const Config& config)
-    : windows_(read_series(config), series_spec(config)),
-      spec_(forecaster_spec(config, windows_.series().variates())),
-      model_(spec_) {
-  initialize(model_, config.count("train.seed"));
-  const SeriesMoments moments = windows_.moments();
-  model_.standardize().set(moments.mean, moments.deviation);
-}
-
-SeriesBatch ForecastTask::standardized(SeriesBatch batch) {
-  model_.standardize().apply(batch.past);
-  model_.standardize().apply(batch.future);
-  return batch;
-}
-
-Var ForecastTask::loss(Tape& tape, const Examples& examples) {
-  const SeriesBatch batch = standardized(windows_.batch(examples));
-  return model_.loss(model_.forward(tape, tape.constant(batch.past)), batch.future);
-}
-
-Evaluation ForecastTask::evaluate(Tape& tape, const Examples& examples) {
-  const SeriesBatch batch = standardized(windows_.batch(examples));
-  const Var forecast = model_.forward(tape, tape.constant(batch.past));
-  const std::uint64_t terms = batch.future.size();
-  const auto sum = [&](const Var& mean) { return double(mean.value()()) * double(terms); };
-  return {sum(model_.loss(forecast, batch.future)),
-          terms,
-          loss_unit(),
-          {{"mse", "mse", sum(mean_squared_error(forecast, batch.future))},
-           {"mae", "mae", sum(mean_absolute_error(forecast, batch.future))}}};
-}
-
-Tensor ForecastTask::forecast(const Tensor& past) {
-  Tape tape;
-  tape.recording = false;
-  return model_.forward(tape, tape.view(past)).value();
-}
-
-NamedArray ForecastTask::predict(const NamedArray& input) {
-  const std::vector<std::string>& names = windows_.series().names;
-  const bool by_name = !input.columns.empty() && !names.empty();
-  const TimeSeries series = time_series(input, by_name ? names : std::vector<std::string>{});
-  if (series.variates() != spec_.variates)
-    throw DataError(fmt::format("the input has {} variates, the model forecasts {}",
-                                series.variates(), spec_.variates));
-  if (series.rows() < spec_.lookback)
-    throw DataError(fmt::format("the input has {} rows, the model looks back over {}",
-                                series.rows(), spec_.lookback));
-  Tensor past = last_rows(series, spec_.lookback);
-  model_.standardize().apply(past);
-  Tensor future = forecast(past);
-  model_.standardize().undo(future);
-  return future_table(series, input, future);
-}
-
-std::string ForecastTask::describe_model() const {
-  const std::string unit =
-      spec_.instance_norm.kind == "none" ? "" : ", " + spec_.instance_norm.kind;
-  const std::string backbone =
-      spec_.backbone == "linear"
-          ? fmt::format("linear{}{}", spec_.per_variate ? " per variate" : "",
-                        spec_.moving_average > 0 ? ", trend apart" : "")
-          : fmt::format("{}, {} patches", describe_stack(spec_.stack), spec_.patches());
-  return fmt::format("forecaster, {}{}, {} from {} rows", backbone, unit, spec_.horizon,
-                     spec_.lookback);
+std::unique_ptr<Task> make_forecast_task(const Config& config) {
+  return std::make_unique<ForecastTask>(config);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

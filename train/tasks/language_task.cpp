@@ -2,7 +2,8 @@
 #include <bochner/data/windows.hpp>
 #include <bochner/layers/initialize.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
-#include <bochner/train/tasks/language_task.hpp>
+#include <bochner/train/tasks/model_spec.hpp>
+#include <bochner/train/tasks/task.hpp>
 #include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -15,36 +16,57 @@ std::unique_ptr<TokenSource> open_windows(const Config& config) {
                                        config.count("train.seed"));
 }
 
+/// Next-byte prediction on windows of text files.
+class LanguageTask : public Task {
+ public:
+  LanguageTask(const Config& config, std::unique_ptr<TokenSource> data)
+      : spec_(trunk_spec(config, config.count("data.length"))),
+        data_(std::move(data)),
+        model_(make_language_model(config)) {}
+
+  Module& model() override { return *model_; }
+  const Dataset& data() const override { return *data_; }
+  std::string describe_model() const override { return "lm, " + describe_trunk(spec_); }
+
+  Var loss(Tape& tape, const Examples& examples) override {
+    const Batch batch = data_->batch(examples);
+    return model_->loss(tape, batch.inputs, batch.targets);
+  }
+
+  Evaluation evaluate(Tape& tape, const Examples& examples) override {
+    const Batch batch = data_->batch(examples);
+    const Var loss = model_->loss(tape, batch.inputs, batch.targets);
+    const std::uint64_t tokens = batch.targets.values.size();
+    const double nats = double(loss.value().data()[0]) * double(tokens);
+    return {nats, tokens, "nats", {{"bits_per_token", "bits/byte", nats / std::numbers::ln2}}};
+  }
+
+ protected:
+  TrunkSpec spec_;
+  std::unique_ptr<TokenSource> data_;
+  std::unique_ptr<LanguageModel> model_;
+};
+
+/// A language model that answers the questions of generated sequences.
+class TokenTask : public LanguageTask {
+ public:
+  using LanguageTask::LanguageTask;
+
+  Evaluation evaluate(Tape& tape, const Examples& examples) override {
+    const Batch batch = data_->batch(examples);
+    return evaluate_answers(model_->logits(tape, batch.inputs), batch.targets);
+  }
+};
+
 }  // namespace
 
-LanguageModelSpec language_model_spec(const Config& config) {
-  return trunk_spec(config, config.count("data.length"));
+std::unique_ptr<Task> make_language_task(const Config& config) {
+  return std::make_unique<LanguageTask>(config, open_windows(config));
 }
 
-std::unique_ptr<LanguageModel> make_language_model(const Config& config) {
-  auto model = std::make_unique<LanguageModel>(language_model_spec(config));
-  initialize(*model, config.count("train.seed"));
-  return model;
-}
-
-LanguageTask::LanguageTask(const Config& config) : LanguageTask(config, open_windows(config)) {}
-
-LanguageTask::LanguageTask(const Config& config, std::unique_ptr<TokenSource> data)
-    : spec_(language_model_spec(config)),
-      data_(std::move(data)),
-      model_(make_language_model(config)) {}
-
-Var LanguageTask::loss(Tape& tape, const Examples& examples) {
-  const Batch batch = data_->batch(examples);
-  return model_->loss(tape, batch.inputs, batch.targets);
-}
-
-Evaluation LanguageTask::evaluate(Tape& tape, const Examples& examples) {
-  const Batch batch = data_->batch(examples);
-  const Var loss = model_->loss(tape, batch.inputs, batch.targets);
-  const std::uint64_t tokens = batch.targets.values.size();
-  const double nats = double(loss.value().data()[0]) * double(tokens);
-  return {nats, tokens, "nats", {{"bits_per_token", "bits/byte", nats / std::numbers::ln2}}};
+std::unique_ptr<Task> make_token_task(const Config& config) {
+  return std::make_unique<TokenTask>(
+      config, std::make_unique<TokenTasks>(token_task_spec(config), example_set(config)));
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

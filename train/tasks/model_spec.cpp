@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <bochner/layers/initialize.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 
@@ -22,6 +23,12 @@ TrunkSpec trunk_spec(const Config& config, std::size_t length) {
   spec.length = length;
   complete(spec, config, length);
   return spec;
+}
+
+std::unique_ptr<LanguageModel> make_language_model(const Config& config) {
+  auto model = std::make_unique<LanguageModel>(trunk_spec(config, config.count("data.length")));
+  initialize(*model, config.count("train.seed"));
+  return model;
 }
 
 std::string describe_stack(const StackSpec& spec) {

@@ -1,7 +1,7 @@
 #pragma once
 /// What a config says about models besides the keys that their Specs describe.
 
-#include <bochner/layers/models/trunk.hpp>
+#include <bochner/layers/models/language_model.hpp>
 #include <bochner/train/config/config.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -12,6 +12,9 @@ void complete(DensitySpec& density, const Config& config);
 /// that tell positions apart are made for it, unless model.mixer.features.length says more.
 void complete(StackSpec& stack, const Config& config, std::size_t length);
 TrunkSpec trunk_spec(const Config& config, std::size_t length);
+/// The language model that a config describes, with initial weights from train.seed; throws as the
+/// layers do.
+std::unique_ptr<LanguageModel> make_language_model(const Config& config);
 
 /// "4 blocks, D 128, linear(positive, gaussian, m 64) x decay"
 std::string describe_stack(const StackSpec& spec);

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <bochner/data/event_files.hpp>
 #include <bochner/data/event_sequences.hpp>
 #include <bochner/data/fields.hpp>
@@ -8,14 +10,89 @@
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/forecaster.hpp>
+#include <bochner/layers/models/sequence_classifier.hpp>
 #include <bochner/optim/optimizer.hpp>
-#include <bochner/train/tasks/classifier_task.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
-#include <bochner/train/tasks/key_checks.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
 
 namespace bochner {
+namespace {
+
+/// Features in pairs turn.
+void require_even_heads(const Config& config, std::string_view name) {
+  const std::int64_t dim = config.integer("model.width") / config.integer("model.mixer.heads");
+  if (dim % 2 != 0)
+    fail(config, name, fmt::format("needs an even model.width / model.mixer.heads, not {}", dim),
+         "model.mixer.heads");
+}
+
+void check_model(const Config& config) {
+  const std::int64_t width = config.integer("model.width");
+  const std::int64_t heads = config.integer("model.mixer.heads");
+  if (width % heads != 0)
+    fail(config, "model.mixer.heads", "must divide " + assignment(config, "model.width"),
+         "model.width");
+  if (config.text("model.positions") == "rotary") require_even_heads(config, "model.positions");
+  const std::string& time_kernel = config.text("model.mixer.time_kernel.kind");
+  if ((time_kernel == "rotation" || time_kernel == "gate") &&
+      config.text("model.mixer.kind") != "linear")
+    fail(config, "model.mixer.time_kernel.kind",
+         "needs model.mixer.kind = \"linear\"; exact attention has: none, decay",
+         "model.mixer.kind");
+  require_at_most(config, "model.mixer.time_kernel.shortest", "model.mixer.time_kernel.longest");
+}
+
+void check_time(const Config& config) {
+  for (const std::string section : {"model.time", "model.intensity"})
+    require_at_most(config, section + ".shortest", section + ".longest");
+  const std::string& kind = config.text("model.time.kind");
+  if (kind == "none") return;
+  if (config.text("model.kind") != "events")
+    fail(config, "model.time.kind", "needs model.kind = \"events\": other models see no times",
+         "model.kind");
+  if (config.text("model.time.use") != "rotate") return;
+  if (kind.starts_with("mercer"))
+    fail(config, "model.time.use", "cannot be done with " + assignment(config, "model.time.kind"),
+         "model.time.kind");
+  require_even_heads(config, "model.time.use");
+}
+
+/// Warm-up and decay against the length of the training, where that is known in steps.
+void check_schedule(const Config& config) {
+  require_at_most(config, "optim.schedule.floor", "optim.lr");
+  const Period& steps = config.period("train.steps");
+  if (steps.unit != Period::Unit::steps) return;
+  const double warmup = static_cast<double>(config.integer("optim.schedule.warmup"));
+  const double decay = config.text("optim.schedule.kind") == "wsd"
+                           ? static_cast<double>(config.integer("optim.schedule.decay"))
+                           : 0;
+  if (warmup > steps.count)
+    fail(config, "optim.schedule.warmup", "must be at most " + assignment(config, "train.steps"),
+         "train.steps");
+  if (warmup + decay > steps.count)
+    fail(config, "optim.schedule.decay",
+         fmt::format("with {} it must be at most {}", assignment(config, "optim.schedule.warmup"),
+                     assignment(config, "train.steps")),
+         "train.steps");
+}
+
+void check_optimizer(const Config& config) {
+  if (config.number_list("optim.betas").size() != 2)
+    fail(config, "optim.betas", "must be two numbers");
+  if (config.flag("optim.nesterov") && config.number("optim.momentum") == 0)
+    fail(config, "optim.nesterov", "needs optim.momentum greater than 0", "optim.momentum");
+}
+
+void check_training(const Config& config) {
+  if (config.integer("train.stop.patience") == 0) return;
+  check_validation(config);
+  if (config.period("train.validate.every").off())
+    fail(config, "train.stop.patience", "needs train.validate.every greater than 0",
+         "train.validate.every");
+}
+
+}  // namespace
 
 ParameterTable registered_parameters() {
   RowCollector table;
@@ -41,7 +118,9 @@ ParameterTable registered_parameters() {
   table.move("model.pooling", "model.checkpoint");
   table.move("model.mixer", "model.time");
   table.move("model.intensity", "data.types");
-  return ParameterTable(std::move(table.rows), key_checks());
+  return ParameterTable(
+      std::move(table.rows),  // in the order in which they complain
+      {check_data, check_model, check_time, check_optimizer, check_schedule, check_training});
 }
 
 Config read_config(const std::string& file, const std::vector<std::string>& sets) {

@@ -1,14 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/data/formats/array.hpp>
+#include <bochner/train/config/config.hpp>
 #include <bochner/train/storage/json.hpp>
-#include <bochner/train/tasks/classifier_task.hpp>
-#include <bochner/train/tasks/event_task.hpp>
-#include <bochner/train/tasks/field_task.hpp>
-#include <bochner/train/tasks/forecast_task.hpp>
-#include <bochner/train/tasks/language_task.hpp>
-#include <bochner/train/tasks/token_task.hpp>
+#include <bochner/train/tasks/task.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -46,6 +43,25 @@ Json Evaluation::json(std::string_view loss_name) const {
   return json;
 }
 
+std::uint64_t right_answers(const Var& scores, const Indices& labels) {
+  const std::size_t V = scores.dim(-1);
+  std::uint64_t right = 0;
+  for (std::size_t i = 0; i < labels.values.size(); ++i) {
+    if (labels.values[i] < 0) continue;
+    const real* row = scores.data() + i * V;
+    right += std::max_element(row, row + V) - row == labels.values[i];
+  }
+  return right;
+}
+
+Evaluation evaluate_answers(const Var& logits, const Indices& labels) {
+  const double mean = double(cross_entropy(logits, labels).value().data()[0]);
+  const std::vector<std::int32_t>& all = labels.values;
+  const auto asked = all.size() - std::uint64_t(std::count(all.begin(), all.end(), -1));
+  const double right = double(right_answers(logits, labels));
+  return {mean * double(asked), asked, "nats", {{"accuracy", "right", right, true}}};
+}
+
 NamedArray Task::predict(const NamedArray&) {
   throw std::invalid_argument("this model predicts nothing from a table: " + describe_model());
 }
@@ -68,12 +84,15 @@ std::optional<Evaluation> evaluate_task(Task& task, Split split, std::size_t bat
   return total;
 }
 
-namespace {
+// Each stands at the end of the source of its task.
+std::unique_ptr<Task> make_classifier_task(const Config& config);
+std::unique_ptr<Task> make_forecast_task(const Config& config);
+std::unique_ptr<Task> make_event_task(const Config& config);
+std::unique_ptr<Task> make_field_task(const Config& config);
+std::unique_ptr<Task> make_language_task(const Config& config);
+std::unique_ptr<Task> make_token_task(const Config& config);
 
-template <class T>
-std::unique_ptr<Task> make(const Config& config) {
-  return std::make_unique<T>(config);
-}
+namespace {
 
 /// Which task learns which data; check_data() of the config has refused other pairs.
 struct TaskKind {
@@ -81,9 +100,9 @@ struct TaskKind {
   std::unique_ptr<Task> (*make)(const Config&);
 };
 const TaskKind task_kinds[] = {
-    {"classifier", "", make<ClassifierTask>}, {"forecaster", "series", make<ForecastTask>},
-    {"events", "", make<EventTask>},          {"field", "", make<FieldTask>},
-    {"lm", "bytes", make<LanguageTask>},      {"lm", "", make<TokenTask>},
+    {"classifier", "", make_classifier_task}, {"forecaster", "series", make_forecast_task},
+    {"events", "", make_event_task},          {"field", "", make_field_task},
+    {"lm", "bytes", make_language_task},      {"lm", "", make_token_task},
 };
 
 }  // namespace

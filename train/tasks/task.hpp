@@ -46,6 +46,12 @@ struct Evaluation {
   Json json(std::string_view loss_name = "valid") const;
 };
 
+/// How many labels have the largest score of their row, the first among equals. (.., V), (..)
+std::uint64_t right_answers(const Var& scores, const Indices& labels);
+/// Loss over the labels that are not -1, and how many of them are right. logits (.., V), labels
+/// (..)
+Evaluation evaluate_answers(const Var& logits, const Indices& labels);
+
 class Task {
  public:
   virtual ~Task() = default;

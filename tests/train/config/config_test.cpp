@@ -20,7 +20,8 @@ TEST(Config, SampleLoadsWithTheKindsItNames) {
   EXPECT_EQ(config.text("optim.schedule.kind"), "cosine");
   EXPECT_EQ(config.integer("optim.schedule.warmup"), 100);
   EXPECT_EQ(config.number("optim.schedule.floor"), 1e-4);
-  EXPECT_EQ(config.groups("optim.groups"), (std::vector<ParameterGroup>{{"*.density.*", 0.3, {}}}));
+  EXPECT_EQ(config.value("optim.groups"),
+            ConfigValue(std::vector<ParameterGroup>{{"*.density.*", 0.3, {}}}));
   EXPECT_EQ(config.period("train.steps"), (Period{1000, Period::Unit::steps}));
   EXPECT_EQ(config.period("train.validate.every"), (Period{250, Period::Unit::steps}));
   EXPECT_EQ(config.period("train.checkpoint.every"), (Period{300, Period::Unit::seconds}));
@@ -138,7 +139,8 @@ TEST(Config, SetsEveryType) {
   set("train.time=");
   EXPECT_TRUE(config.period("train.time").off());
   set("optim.groups=[{match=\"*.bias\", weight_decay=0}]");
-  EXPECT_EQ(config.groups("optim.groups"), (std::vector<ParameterGroup>{{"*.bias", 1, 0.0}}));
+  EXPECT_EQ(config.value("optim.groups"),
+            ConfigValue(std::vector<ParameterGroup>{{"*.bias", 1, 0.0}}));
   set("optim.schedule=cosine");
   set("optim.schedule={warmup=7}");
   EXPECT_EQ(config.text("optim.schedule.kind"), "cosine");

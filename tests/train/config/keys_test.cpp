@@ -12,7 +12,6 @@
 #include <bochner/layers/models/forecaster.hpp>
 #include <bochner/layers/models/sequence_classifier.hpp>
 #include <bochner/optim/optimizer.hpp>
-#include <bochner/train/tasks/classifier_task.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
 #include <train/config_text.hpp>

@@ -14,7 +14,7 @@
 #include <bochner/train/laboratory/map_fit.hpp>
 #include <bochner/train/laboratory/spectrum.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
-#include <bochner/train/run/metrics_log.hpp>
+#include <bochner/train/run/metrics.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <cmath>
 #include <limits>

@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <bochner/train/storage/commit_file.hpp>
+#include <bochner/train/storage/storage.hpp>
 #include <csignal>
 #include <cstdlib>
 #include <random>

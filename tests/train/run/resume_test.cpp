@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bochner/train/storage/commit_file.hpp>
+#include <bochner/train/storage/storage.hpp>
 #include <random>
 
 #include "faults/crashing_storage.hpp"
@@ -297,7 +297,7 @@ TEST_F(ResumedRun, GoesOnAfterAFullDisk) {
   storage.fail_at = 0;
   storage.failures = 3;
   testing::internal::CaptureStderr();
-  EXPECT_EQ(TrainingLoop(session, progress, signals).run(), StopReason::finished);
+  EXPECT_EQ(run_loop(session, progress, signals), StopReason::finished);
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("could not save step 10: "));
   EXPECT_EQ(difference(remains_of(storage), remains_of(whole)), "");
 }

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <bochner/train/storage/commit_file.hpp>
+#include <bochner/train/storage/storage.hpp>
 #include <cstdlib>
 #include <random>
 

@@ -5,8 +5,8 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/train/laboratory/learned_pages.hpp>
 #include <bochner/train/run/model_weights.hpp>
-#include <bochner/train/tasks/event_task.hpp>
-#include <bochner/train/tasks/table_options.hpp>
+#include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/event_report.hpp>
 #include <cmath>
 #include <xtensor/xview.hpp>
 

@@ -3,7 +3,7 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/formats/array.hpp>
 #include <bochner/data/formats/npy.hpp>
-#include <bochner/train/tasks/field_task.hpp>
+#include <bochner/train/tasks/task.hpp>
 #include <cmath>
 
 #include "train/training_run.hpp"

@@ -1,9 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bochner/data/fields.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/formats/array.hpp>
-#include <bochner/train/tasks/field_task.hpp>
+#include <bochner/train/tasks/task.hpp>
 #include <cmath>
 
 #include "data/batches.hpp"
@@ -56,7 +57,7 @@ TEST(FieldTask, MeasuresAgainstPersistenceAndTheExactSolution) {
   EXPECT_GT(silent.loss(), 1e-3);
   EXPECT_NEAR(silent.loss(), silent.mean("persistence"), 1e-9);
   double relative = 0;
-  const FieldSource& data = dynamic_cast<FieldTask&>(*task).data();
+  const auto& data = dynamic_cast<const FieldSource&>(task->data());
   const FieldBatch batch = held_out_batch(data, 0, 5);
   for (std::size_t b = 0; b < 5; ++b) {
     double error = 0, whole = 0;

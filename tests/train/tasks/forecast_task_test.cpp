@@ -4,7 +4,7 @@
 
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/train/storage/json.hpp>
-#include <bochner/train/tasks/forecast_task.hpp>
+#include <bochner/train/tasks/task.hpp>
 #include <cmath>
 #include <xtensor/xview.hpp>
 

@@ -2,8 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <bochner/train/storage/json.hpp>
-#include <bochner/train/tasks/classifier_task.hpp>
-#include <bochner/train/tasks/token_task.hpp>
+#include <bochner/train/tasks/task.hpp>
 #include <cmath>
 
 #include "data/image_files.hpp"

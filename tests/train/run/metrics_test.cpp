@@ -2,12 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <bochner/data/files/errors.hpp>
-#include <bochner/train/run/metrics_log.hpp>
+#include <bochner/train/run/metrics.hpp>
 
 #include "data/temporary_folder.hpp"
 
 namespace bochner {
-namespace metrics_log_test {
+namespace metrics_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -29,5 +29,5 @@ TEST(MetricsLog, HoldsCurvesAndKernels) {
     EXPECT_THAT(message_of<DataError>([&] { read_metrics(bad, "m"); }), HasSubstr("m:1: ")) << bad;
 }
 
-}  // namespace metrics_log_test
+}  // namespace metrics_test
 }  // namespace bochner

@@ -1,7 +1,9 @@
 #pragma once
-/// metrics.jsonl: lines at a known byte offset, cut back on resume to what the checkpoint knows.
+/// metrics.jsonl: lines at a known byte offset, cut back on resume to what the checkpoint knows;
+/// and read as curves.
 
 #include <bochner/train/storage/storage.hpp>
+#include <map>
 
 namespace bochner {
 
@@ -28,5 +30,21 @@ class MetricsFile {
   bool torn_ = false;
   bool sync_failed_ = false;
 };
+
+/// A number that was written again and again while training.
+struct LoggedCurve {
+  std::vector<double> step, value;
+};
+
+/// The numbers of each key ("loss", "valid", "lr"), and those of the layers' kernels under
+/// "kernels.KEY" by layer.
+struct MetricsLog {
+  std::map<std::string, LoggedCurve> curves;
+  std::map<std::string, std::map<std::string, LoggedCurve>> kernels;
+};
+
+/// `source` stands in errors. A last line without its end is left out; throws DataError when
+/// another one is no JSON object with a step.
+MetricsLog read_metrics(std::string_view text, const std::string& source);
 
 }  // namespace bochner
