@@ -3,8 +3,8 @@
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/config/parameter_docs.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
+#include <iterator>
 #include <sstream>
-#include <stdexcept>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -27,8 +27,7 @@ struct CompletionOptions {
 /// The last one is empty where the line ends in a blank.
 std::vector<std::string> words_of(const std::string& line) {
   std::istringstream stream(line);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
+  std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
   if (line.empty() || line.back() == ' ') words.emplace_back();
   return words;
 }
@@ -47,8 +46,7 @@ void completion_command(const CompletionOptions& options) {
       fmt::print("{}\n", word);
     return;
   }
-  if (shell != "bash" && shell != "zsh")
-    throw std::invalid_argument("completion " + shell + ": must be bash or zsh");
+  demand(shell == "bash" || shell == "zsh", "completion {}: must be bash or zsh", shell);
   if (shell == "zsh") fmt::print("autoload -U +X bashcompinit && bashcompinit\n");
   fmt::print("{}", bash_script);
 }

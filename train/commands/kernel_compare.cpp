@@ -31,10 +31,9 @@ Halves halves_of(const KernelOptions& options, std::size_t d, std::uint64_t seed
                                     : normal_sample(2 * rows, d, seed, options.scale);
   const SampleBlock& block = sample.blocks.front();
   const std::size_t n = std::min(block.q.shape()[0], block.k.shape()[0]);
-  if (n < 2 * rows || sample.dim() != d)
-    throw std::invalid_argument(fmt::format(
-        "--queries and --keys: {} rows of {} numbers; {} rows of {} are needed, see --d", n,
-        sample.dim(), 2 * rows, d));
+  demand(n >= 2 * rows && sample.dim() == d,
+         "--queries and --keys: {} rows of {} numbers; {} rows of {} are needed, see --d", n,
+         sample.dim(), 2 * rows, d);
   const std::size_t first = (seed - 1) * 2 * rows % (n - 2 * rows + 1);
   const auto part = [&](std::size_t begin) -> SampleBlock {
     return {rows_from(block.q, begin, rows), rows_from(block.k, begin, rows)};
@@ -106,14 +105,13 @@ BarChart chart_of(const std::vector<Outcome>& outcomes) {
 
 /// Held-out kernel error of feature maps before and after they are fitted.
 void kernel_compare_command(const KernelCompareOptions& options) {
-  const auto [spec, d] = kernel_setting(options);
+  const auto [spec, d, counts] = kernel_setting(options);
   const FeatureSpec standard = with_standard_frequencies(spec);
-  const std::size_t m = parse_counts("--m", options.m).back();
+  const std::size_t m = counts.back();
   const std::vector<std::string> known = feature_maps().names();
   const std::vector<std::string> names = options.maps.empty() ? known : split_list(options.maps);
   for (const std::string& name : names)
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      throw std::invalid_argument(fmt::format("--maps {}: must be {}", name, alternatives(known)));
+    demand(std::ranges::count(known, name) > 0, "--maps {}: must be {}", name, alternatives(known));
   if (!options.json)
     fmt::print(
         "held-out kernel error, d {}, m {}, {} seeds, {} steps: mean and 95 % interval\n"
