@@ -61,13 +61,13 @@ void print_table(const Table& table) {
 
 void print_summary(const ArraySummary& summary) {
   if (const auto& time = summary.time) {
-    fmt::print("time     {}: {} to {}, ", time->name, format_time(time->first),
-               format_time(time->last));
-    if (time->shortest_step == time->longest_step)
-      fmt::print("every {} s\n", format_number(time->longest_step));
-    else
-      fmt::print("steps of {} to {} s\n", format_number(time->shortest_step),
-                 format_number(time->longest_step));
+    const std::string shortest = format_number(time->shortest_step),
+                      longest = format_number(time->longest_step);
+    fmt::print("time     {}: {} to {}, {} s\n", time->name, format_time(time->first),
+               format_time(time->last),
+               time->shortest_step == time->longest_step
+                   ? "every " + shortest
+                   : fmt::format("steps of {} to {}", shortest, longest));
   }
   Table table = {{"column", "min", "max", "mean", "missing"}};
   for (const ColumnSummary& column : summary.columns) {
@@ -110,15 +110,6 @@ void print_info(const Input& input, const std::string& array_name, const NamedAr
   if (!array_name.empty()) line.set("array", array_name);
   line.set("shape", shape_of(array));
   fmt::print("{}\n", line.set(json_of(summary)).line());
-}
-
-/// The arrays of a .npz file one by one; false for another file, or when one was chosen.
-bool print_arrays(const Input& input, const DataOptions& options) {
-  if (file_kind(input.bytes()) != "npz" || !options.reading.array.empty()) return false;
-  const Npz npz(input.bytes(), input.name());
-  for (const std::string& name : npz.names())
-    print_info(input, name, {npz.values(name), {}}, options.json);
-  return true;
 }
 
 NamedArray first_rows(const NamedArray& array, std::size_t count) {
@@ -167,13 +158,19 @@ ElementType type_for(const std::string& name, ByteSpan input) {
   return kind == "cifar" ? element_type("uint8") : ElementType();
 }
 
+/// Of each array of a .npz file, unless one was chosen.
 void data_info_command(const DataOptions& options) {
   const ReadOptions reading = read_options(options);
   for (const std::string& file : options.files) {
     const Input input = open_input(file);
-    if (print_arrays(input, options)) continue;
-    print_info(input, reading.array, parse_array(input.bytes(), input.name(), reading),
-               options.json);
+    if (file_kind(input.bytes()) == "npz" && reading.array.empty()) {
+      const Npz npz(input.bytes(), input.name());
+      for (const std::string& name : npz.names())
+        print_info(input, name, {npz.values(name), {}}, options.json);
+    } else {
+      print_info(input, reading.array, parse_array(input.bytes(), input.name(), reading),
+                 options.json);
+    }
   }
 }
 

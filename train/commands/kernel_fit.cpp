@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bochner/layers/initialize.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/markup.hpp>
@@ -9,6 +10,7 @@
 #include <bochner/train/laboratory/map_fit.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <filesystem>
+#include <numeric>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -59,14 +61,13 @@ void print_fit(const KernelFitOptions& options, const DensitySpec& spec, std::ui
 
 /// k(delta) against |delta|, sorted.
 Series series_of(const std::string& name, const Tensor& delta, const std::vector<double>& values) {
-  const std::size_t d = delta.shape()[1];
   std::vector<std::pair<double, double>> sorted;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    double square = 0;
-    for (std::size_t j = 0; j < d; ++j) square += std::pow(double(delta.data()[i * d + j]), 2);
-    sorted.emplace_back(std::sqrt(square), values[i]);
+    const std::vector<double> x = row_of(delta, i);
+    sorted.emplace_back(std::sqrt(std::inner_product(x.begin(), x.end(), x.begin(), 0.0)),
+                        values[i]);
   }
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   Series series{.name = name};
   for (const auto& [x, y] : sorted) series.x.push_back(x), series.y.push_back(y);
   return series;

@@ -8,7 +8,8 @@
 #include <bochner/train/storage/commit_file.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <cstdio>
-#include <optional>
+#include <map>
+#include <ranges>
 #include <thread>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -82,13 +83,14 @@ std::vector<PlannedRun> plan(FileStorage& storage, const SweepOptions& options,
 class SweepReport {
  public:
   SweepReport(FileStorage& storage, const std::vector<PlannedRun>& runs, bool json)
-      : storage_(storage), runs_(runs), json_(json), measures_(runs.size()) {}
+      : storage_(storage), runs_(runs), json_(json) {}
 
   void ended(std::size_t index, int code) {
     const PlannedRun& run = runs_[index];
     if (code == exit_done) {
-      measures_[index] = last_validation(read_file(storage_, run.path / "metrics.jsonl"));
-      print({run.point, *measures_[index]}, run.path.string());
+      results_[index] = {run.point,
+                         last_validation(read_file(storage_, run.path / "metrics.jsonl"))};
+      print(results_[index], run.path.string());
     } else if (code != exit_stopped) {
       ++failed_;
       fmt::print(stderr, "failed   {}: exit code {}, see {}\n", run.point.name, code, run.job.log);
@@ -96,10 +98,9 @@ class SweepReport {
   }
 
   int finish(const std::vector<Variation>& variations) const {
-    std::vector<SweepResult> results;
-    for (std::size_t i = 0; i < runs_.size(); ++i)
-      if (measures_[i]) results.push_back({runs_[i].point, *measures_[i]});
-    if (!json_ && !results.empty()) fmt::print("\n{}", summary(variations, results));
+    const auto results = results_ | std::views::values;
+    if (!json_ && !results.empty())
+      fmt::print("\n{}", summary(variations, {results.begin(), results.end()}));
     if (results.size() + failed_ == runs_.size()) return failed_ > 0 ? exit_failed : exit_done;
     fmt::print(stderr, "stopped  {} of {} runs are done; the same command goes on\n",
                results.size(), runs_.size());
@@ -108,21 +109,19 @@ class SweepReport {
 
  private:
   void print(const SweepResult& result, const std::string& path) const {
-    if (json_) {
-      fmt::print("{}", result_json(result, path));
-    } else {
-      std::string words;
-      for (const auto& [name, number] : result.measures)
-        words += fmt::format("{}{} {:.4g}", words.empty() ? "" : ", ", name, number);
-      fmt::print("done     {}   {}\n", result.point.name, words);
-    }
+    std::vector<std::string> words;
+    for (const auto& [name, number] : result.measures)
+      words.push_back(fmt::format("{} {:.4g}", name, number));
+    fmt::print(
+        "{}", json_ ? result_json(result, path)
+                    : fmt::format("done     {}   {}\n", result.point.name, fmt::join(words, ", ")));
     std::fflush(stdout);
   }
 
   FileStorage& storage_;
   const std::vector<PlannedRun>& runs_;
   bool json_;
-  std::vector<std::optional<Measures>> measures_;
+  std::map<std::size_t, SweepResult> results_;  // by the index of the run
   std::size_t failed_ = 0;
 };
 

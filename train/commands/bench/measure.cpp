@@ -6,6 +6,7 @@
 #include <bochner/autodiff/compute/fused.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
 #include <chrono>
+#include <cstdio>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -20,23 +21,15 @@ std::string read_all(int file) {
   return text;
 }
 
-void write_all(int file, const std::string& text) {
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t count = write(file, text.data() + done, text.size() - done);
-    if (count <= 0) return;
-    done += std::size_t(count);
-  }
-}
-
 /// Ends the process without its destructors: they belong to the parent.
 [[noreturn]] void be_child(int file, const std::function<std::string()>& body) {
   try {
-    write_all(file, body());
+    dprintf(file, "%s", body().c_str());
     _exit(0);
   } catch (const std::bad_alloc&) {
-    write_all(file, "out of memory");
+    dprintf(file, "out of memory");
   } catch (const std::exception& error) {
-    write_all(file, error.what());
+    dprintf(file, "%s", error.what());
   }
   _exit(1);
 }
