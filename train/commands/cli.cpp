@@ -12,7 +12,7 @@
 
 namespace bochner {
 
-/// Adds one command, or a group of them; each stands in a file of its own name.
+/// Adds one command, or a group of them; it stands in the file of its name or of its family.
 using AddCommand = void(const Command& program);
 
 inline namespace BOCHNER_PRECISION {

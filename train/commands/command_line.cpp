@@ -1,11 +1,8 @@
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/config/nearest.hpp>
 #include <filesystem>
-#include <stdexcept>
 
 namespace bochner {
 namespace {
@@ -111,9 +108,7 @@ int CommandLine::run() {
   } catch (const CLI::ParseError& error) {
     throw std::invalid_argument(problem(error.what()));
   }
-  if (threads_ > most_threads)
-    throw std::invalid_argument(
-        fmt::format("--threads {}: must be at most {}", threads_, most_threads));
+  demand(threads_ <= most_threads, "--threads {}: must be at most {}", threads_, most_threads);
   set_thread_count(threads_);
   return body_();
 }

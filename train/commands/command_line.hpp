@@ -1,11 +1,14 @@
 #pragma once
 /// Commands, the words after them and what they run. CLI11 stands behind it, in one source.
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <variant>
@@ -29,6 +32,12 @@ enum ExitCode : int {
   exit_io = 74,       ///< the system refused to read or write
   exit_stopped = 75,  ///< stopped by a signal or a time limit; can be resumed
 };
+
+/// Throws std::invalid_argument, what was typed being wrong, unless the condition holds.
+template <class... Args>
+void demand(bool condition, fmt::format_string<const Args&...> problem, const Args&... args) {
+  if (!condition) throw std::invalid_argument(fmt::format(problem, args...));
+}
 
 /// An option, of which more can be said than its name, its value and what it is for.
 class CommandOption {

@@ -3,8 +3,8 @@
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/config/parameter_docs.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
+#include <iterator>
 #include <sstream>
-#include <stdexcept>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -27,28 +27,22 @@ struct CompletionOptions {
 /// The last one is empty where the line ends in a blank.
 std::vector<std::string> words_of(const std::string& line) {
   std::istringstream stream(line);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
+  std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
   if (line.empty() || line.back() == ' ') words.emplace_back();
   return words;
 }
 
-std::vector<std::string> completions(const CommandLine& line, const std::string& typed) {
-  const std::vector<std::string> words = words_of(typed);
-  if (words.size() > 1 && words[words.size() - 2] == "--set")
-    return complete_setting(registered_parameters(), words.back());
-  return line.completions(words);
+void print_completions(const CommandLine& line, const std::vector<std::string>& words) {
+  const bool setting = words.size() > 1 && words[words.size() - 2] == "--set";
+  const auto completions =
+      setting ? complete_setting(registered_parameters(), words.back()) : line.completions(words);
+  for (const std::string& word : completions) fmt::print("{}\n", word);
 }
 
 void completion_command(const CompletionOptions& options) {
   const std::string& shell = options.shell;
-  if (shell.empty()) {
-    for (const std::string& word : completions(*options.line, options.typed))
-      fmt::print("{}\n", word);
-    return;
-  }
-  if (shell != "bash" && shell != "zsh")
-    throw std::invalid_argument("completion " + shell + ": must be bash or zsh");
+  if (shell.empty()) return print_completions(*options.line, words_of(options.typed));
+  demand(shell == "bash" || shell == "zsh", "completion {}: must be bash or zsh", shell);
   if (shell == "zsh") fmt::print("autoload -U +X bashcompinit && bashcompinit\n");
   fmt::print("{}", bash_script);
 }

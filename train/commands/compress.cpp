@@ -17,24 +17,21 @@ struct CompressOptions : ModelOptions {
   bool json = false;
 };
 
-using Compress = std::function<CompressedMatrix(const Tensor& w, const Tensor& x)>;
-
 struct Variant {
   std::string name;
-  Compress compress;
+  std::function<CompressedMatrix(const Tensor& w, const Tensor& x)> compress;
 };
 
 std::vector<Variant> variants_of(const CompressOptions& options) {
   std::vector<Variant> variants = {{"as trained", [](const Tensor& w, const Tensor&) {
                                       return CompressedMatrix{w, 0, 4 * w.size()};
                                     }}};
-  if (options.prune) {
+  if (options.prune)
     variants.push_back(
         {fmt::format("pruned by {:g}", *options.prune), [&](const Tensor& w, const Tensor& x) {
            Tensor mask;
            return pruned(w, x, 1 - *options.prune, mask);
          }});
-  }
   if (options.bits)
     variants.push_back(
         {fmt::format("{} bits", *options.bits),
@@ -43,8 +40,7 @@ std::vector<Variant> variants_of(const CompressOptions& options) {
     variants.push_back(
         {fmt::format("rank {}", *options.rank),
          [&](const Tensor& w, const Tensor& x) { return low_rank(w, x, *options.rank); }});
-  if (variants.size() == 1)
-    throw std::invalid_argument("compress: nothing to do; give --prune, --bits or --rank");
+  demand(variants.size() > 1, "compress: nothing to do; give --prune, --bits or --rank");
   return variants;
 }
 
@@ -57,10 +53,10 @@ struct Projection {
 Projection projection_of(Task& task, const std::string& run) {
   auto* field = dynamic_cast<FieldModel*>(&task.model());
   auto* fused = field ? dynamic_cast<FusedProjection*>(field->encoder()) : nullptr;
-  if (!fused)
-    throw std::invalid_argument(run +
-                                ": has no W to compress; this is for model.kind = \"field\" with "
-                                "the encodings fused, space and time");
+  demand(fused,
+         "{}: has no W to compress; this is for model.kind = \"field\" with the encodings fused, "
+         "space and time",
+         run);
   Tape tape;
   tape.recording = false;
   return {fused->weight(),
@@ -85,29 +81,24 @@ CompressedLoss loss_with(Task& task, const Projection& projection, const Variant
   return {variant.name, smaller.bytes, smaller.error, loss};
 }
 
-double change(const CompressedLoss& outcome, const CompressedLoss& before) {
-  return outcome.loss / before.loss - 1;
-}
-
-std::string compression_text(const std::vector<CompressedLoss>& outcomes) {
+std::string text_of(const std::vector<CompressedLoss>& outcomes) {
   std::string text =
       fmt::format("{:<14} {:>10} {:>12} {:>12} {:>9}\n", "", "bytes", "error", "valid", "change");
-  for (const CompressedLoss& outcome : outcomes)
-    text +=
-        fmt::format("{:<14} {:>10} {:>11.2f}% {:>12.6f} {:>+8.2f}%\n", outcome.name, outcome.bytes,
-                    100 * outcome.error, outcome.loss, 100 * change(outcome, outcomes[0]));
+  for (const auto& [name, bytes, error, loss] : outcomes)
+    text += fmt::format("{:<14} {:>10} {:>11.2f}% {:>12.6f} {:>+8.2f}%\n", name, bytes, 100 * error,
+                        loss, 100 * (loss / outcomes[0].loss - 1));
   return text;
 }
 
-std::string compression_json(const std::vector<CompressedLoss>& outcomes, std::uint64_t step) {
-  Json lines = Json::array();
-  for (const CompressedLoss& outcome : outcomes)
-    lines.push({{"variant", outcome.name},
-                {"bytes", outcome.bytes},
-                {"error", outcome.error},
-                {"valid", outcome.loss},
-                {"change", change(outcome, outcomes[0])}});
-  return Json{{"step", step}, {"variants", lines}}.line() + "\n";
+Json json_of(const std::vector<CompressedLoss>& outcomes) {
+  Json lines;
+  for (const auto& [name, bytes, error, loss] : outcomes)
+    lines.push({{"variant", name},
+                {"bytes", bytes},
+                {"error", error},
+                {"valid", loss},
+                {"change", loss / outcomes[0].loss - 1}});
+  return lines;
 }
 
 /// Loss of a field model before and after each of these is done to W of its fused encoding.
@@ -119,8 +110,8 @@ void compress_command(const CompressOptions& options) {
   std::vector<CompressedLoss> outcomes;
   for (const Variant& variant : variants)
     outcomes.push_back(loss_with(*task, projection, variant, batch));
-  fmt::print("{}", options.json ? compression_json(outcomes, checkpoint.state().step)
-                                : compression_text(outcomes));
+  const Json json = {{"step", checkpoint.state().step}, {"variants", json_of(outcomes)}};
+  fmt::print("{}", options.json ? json.line() + "\n" : text_of(outcomes));
 }
 
 }  // namespace

@@ -29,9 +29,8 @@ struct KeysOptions {
 void config_keys_command(const KeysOptions& options) {
   const ParameterTable table = registered_parameters();
   const std::string& section = options.section;
-  if (!section.empty() && !table.has_section(section) && !table.find(section))
-    throw std::invalid_argument("config keys " + section +
-                                ": no such section; see: bochner config keys");
+  demand(section.empty() || table.has_section(section) || table.find(section),
+         "config keys {}: no such section; see: bochner config keys", section);
   fmt::print("{}", options.markdown ? parameter_reference(table)
                    : options.json   ? help_json(table, section)
                                     : help_text(table, section));

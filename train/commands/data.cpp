@@ -23,7 +23,8 @@ constexpr std::size_t most_peeked_columns = 12;
 
 struct DataOptions {
   std::vector<std::string> files;
-  std::string delimiter = ",", header = "auto", columns, time, time_format, missing, array;
+  std::string delimiter = ",", columns;
+  ReadOptions reading;
   std::size_t rows = 5;
   bool json = false;
 };
@@ -34,17 +35,12 @@ struct ConvertOptions : DataOptions {
 };
 
 ReadOptions read_options(const DataOptions& options) {
-  if (options.delimiter.size() != 1 && options.delimiter != "tab")
-    throw std::invalid_argument(
-        fmt::format("--delimiter {}: must be one character, or tab", options.delimiter));
-  const char delimiter = options.delimiter == "tab" ? '\t' : options.delimiter[0];
-  return {{.delimiter = delimiter,
-           .header = options.header,
-           .columns = split_list(options.columns),
-           .time = options.time,
-           .time_format = options.time_format,
-           .missing = options.missing},
-          options.array};
+  demand(options.delimiter.size() == 1 || options.delimiter == "tab",
+         "--delimiter {}: must be one character, or tab", options.delimiter);
+  ReadOptions reading = options.reading;
+  reading.csv.delimiter = options.delimiter == "tab" ? '\t' : options.delimiter[0];
+  reading.csv.columns = split_list(options.columns);
+  return reading;
 }
 
 std::vector<std::size_t> shape_of(const NamedArray& array) {
@@ -65,13 +61,13 @@ void print_table(const Table& table) {
 
 void print_summary(const ArraySummary& summary) {
   if (const auto& time = summary.time) {
-    fmt::print("time     {}: {} to {}, ", time->name, format_time(time->first),
-               format_time(time->last));
-    if (time->shortest_step == time->longest_step)
-      fmt::print("every {} s\n", format_number(time->longest_step));
-    else
-      fmt::print("steps of {} to {} s\n", format_number(time->shortest_step),
-                 format_number(time->longest_step));
+    const std::string shortest = format_number(time->shortest_step),
+                      longest = format_number(time->longest_step);
+    fmt::print("time     {}: {} to {}, {} s\n", time->name, format_time(time->first),
+               format_time(time->last),
+               time->shortest_step == time->longest_step
+                   ? "every " + shortest
+                   : fmt::format("steps of {} to {}", shortest, longest));
   }
   Table table = {{"column", "min", "max", "mean", "missing"}};
   for (const ColumnSummary& column : summary.columns) {
@@ -84,15 +80,14 @@ void print_summary(const ArraySummary& summary) {
   print_table(table);
 }
 
-/// Adds what the summary says.
-Json& describe(Json& json, const ArraySummary& summary) {
+Json json_of(const ArraySummary& summary) {
+  Json json, columns;
   if (const auto& time = summary.time)
     json.set("time", {{"name", time->name},
                       {"first", time->first},
                       {"last", time->last},
                       {"shortest_step", time->shortest_step},
                       {"longest_step", time->longest_step}});
-  Json columns;
   for (const ColumnSummary& column : summary.columns)
     columns.push({{"name", column.name},
                   {"min", column.smallest},
@@ -114,16 +109,7 @@ void print_info(const Input& input, const std::string& array_name, const NamedAr
   Json line = {{"file", input.name()}, {"kind", kind}};
   if (!array_name.empty()) line.set("array", array_name);
   line.set("shape", shape_of(array));
-  fmt::print("{}\n", describe(line, summary).line());
-}
-
-/// The arrays of a .npz file one by one; false for another file, or when one was chosen.
-bool print_arrays(const Input& input, const DataOptions& options) {
-  if (file_kind(input.bytes()) != "npz" || !options.array.empty()) return false;
-  const Npz npz(input.bytes(), input.name());
-  for (const std::string& name : npz.names())
-    print_info(input, name, {npz.values(name), {}}, options.json);
-  return true;
+  fmt::print("{}\n", line.set(json_of(summary)).line());
 }
 
 NamedArray first_rows(const NamedArray& array, std::size_t count) {
@@ -160,8 +146,7 @@ void print_rows_json(const NamedArray& array) {
     const double* first = array.values.data() + row * width;
     rows.push(std::vector<double>(first, first + width));
   }
-  const Json json = {{"columns", array.columns}, {"rows", rows}};
-  fmt::print("{}\n", json.line());
+  fmt::print("{}\n", Json{{"columns", array.columns}, {"rows", rows}}.line());
 }
 
 /// That of the input where it has one, and what holds every number else.
@@ -173,13 +158,19 @@ ElementType type_for(const std::string& name, ByteSpan input) {
   return kind == "cifar" ? element_type("uint8") : ElementType();
 }
 
+/// Of each array of a .npz file, unless one was chosen.
 void data_info_command(const DataOptions& options) {
   const ReadOptions reading = read_options(options);
   for (const std::string& file : options.files) {
     const Input input = open_input(file);
-    if (print_arrays(input, options)) continue;
-    print_info(input, options.array, parse_array(input.bytes(), input.name(), reading),
-               options.json);
+    if (file_kind(input.bytes()) == "npz" && reading.array.empty()) {
+      const Npz npz(input.bytes(), input.name());
+      for (const std::string& name : npz.names())
+        print_info(input, name, {npz.values(name), {}}, options.json);
+    } else {
+      print_info(input, reading.array, parse_array(input.bytes(), input.name(), reading),
+                 options.json);
+    }
   }
 }
 
@@ -196,26 +187,27 @@ void data_convert_command(const ConvertOptions& options) {
   const NamedArray array = parse_array(input.bytes(), input.name(), read_options(options));
   const ElementType type = type_for(options.type, input.bytes());
   ArrayFormat format{.npz = {type, options.compressed}};
-  if (!options.array.empty()) format.array = options.array;
+  if (!options.reading.array.empty()) format.array = options.reading.array;
   write_array(options.output, array, format);
   if (options.output != "-") fmt::print("{}   {}\n", options.output, shape_text(shape_of(array)));
 }
 
 /// How files are read. Only a conversion must decide what becomes of missing values.
 void add_reading(const Command& command, DataOptions& options, const std::string& missing) {
-  options.missing = missing;
+  auto& [csv, array] = options.reading;
+  csv.missing = missing;
   command.option("--columns", &options.columns, "csv: only these, by name or number", "LIST");
   command.option("--delimiter", &options.delimiter, "csv: between fields; tab for a tab", "C");
-  command.option("--header", &options.header,
-                 "csv: does the first row name the columns? auto, yes, no", "MODE");
-  command.option("--time", &options.time,
-                 "csv: the column of time stamps, if they look like numbers", "COLUMN");
-  command.option("--time-format", &options.time_format,
+  command.option("--header", &csv.header, "csv: does the first row name the columns? auto, yes, no",
+                 "MODE");
+  command.option("--time", &csv.time, "csv: the column of time stamps, if they look like numbers",
+                 "COLUMN");
+  command.option("--time-format", &csv.time_format,
                  "csv: of time stamps, such as %d.%m.%Y %H:%M (default: ISO 8601)", "FORMAT");
-  command.option("--missing", &options.missing,
+  command.option("--missing", &csv.missing,
                  "csv: missing values: refuse, nan, forward or mean (default: " + missing + ")",
                  "POLICY");
-  command.option("--array", &options.array, "npz: which array", "NAME");
+  command.option("--array", &array, "npz: which array", "NAME");
 }
 
 void add_files(const Command& command, DataOptions& options) {

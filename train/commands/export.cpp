@@ -5,6 +5,7 @@
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/run/safetensors.hpp>
 #include <bochner/train/storage/output.hpp>
+#include <deque>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -16,24 +17,22 @@ struct ExportOptions {
 
 /// What the names of the wanted weights begin with.
 std::string wanted_weights(const CheckpointReader& checkpoint, bool live_weights) {
-  const auto& stored = checkpoint.tensors();
-  const bool has_average = std::any_of(stored.begin(), stored.end(), [](const auto& tensor) {
-    return tensor.name.starts_with("ema/");
-  });
+  const bool has_average = std::ranges::any_of(
+      checkpoint.tensors(), [](const auto& tensor) { return tensor.name.starts_with("ema/"); });
   return has_average && !live_weights ? "ema/" : "model/";
 }
 
 void export_command(const ExportOptions& options) {
   const CheckpointReader checkpoint = open_run_or_file(options.run);
   const std::string weights = wanted_weights(checkpoint, options.live_weights);
-  std::vector<Tensor> tensors;
+  std::deque<Tensor> tensors;
   std::vector<TensorRecord> records;
   for (const StoredTensor& tensor : checkpoint.tensors()) {
     if (!tensor.name.starts_with(weights) && !tensor.name.starts_with("buffer/")) continue;
     tensors.push_back(checkpoint.load(tensor.name));
-    records.push_back({tensor.name.substr(tensor.name.find('/') + 1), tensor.shape, nullptr});
+    records.push_back(
+        {tensor.name.substr(tensor.name.find('/') + 1), tensor.shape, tensors.back().data()});
   }
-  for (std::size_t i = 0; i < records.size(); ++i) records[i].data = tensors[i].data();
   write_output(options.output,
                [&](const Sink& sink) { write_safetensors(sink, std::move(records)); });
   if (options.output != "-")

@@ -43,29 +43,27 @@ struct GradientCase {
 std::vector<std::string> wanted_kinds(const std::string& name, const std::vector<std::string>& all,
                                       const char* what) {
   if (name.empty()) return all;
-  if (std::find(all.begin(), all.end(), name) != all.end()) return {name};
+  if (std::ranges::count(all, name) > 0) return {name};
   throw std::invalid_argument(fmt::format("gradcheck: no {} is called \"{}\"", what, name));
 }
 
-std::vector<GradientCase> cases_of(const std::string& mixer, const std::string& features,
-                                   const std::string& density) {
+std::vector<GradientCase> cases_of(const GradcheckOptions& options) {
   std::vector<GradientCase> cases;
-  const bool only_linear = !features.empty() || !density.empty();
-  for (const std::string& one :
-       wanted_kinds(mixer.empty() && only_linear ? "linear" : mixer, mixers().names(), "mixer")) {
+  const bool only_linear = !options.features.empty() || !options.density.empty();
+  const std::string wanted = options.mixer.empty() && only_linear ? "linear" : options.mixer;
+  for (const std::string& mixer : wanted_kinds(wanted, mixers().names(), "mixer")) {
+    std::vector<std::string> maps{""}, spectra{""};  // of mixers that have none
+    if (mixer == "linear") {
+      maps = wanted_kinds(options.features, feature_maps().names(), "feature map");
+      spectra = wanted_kinds(options.density, densities().names(), "density");
+    }
     for (const auto& [time_kernel, positions] :
          {std::pair{"none", "learned"}, std::pair{"decay", "rotary"}, std::pair{"rotation", "none"},
           std::pair{"gate", "none"}}) {
-      if (one != "linear") {
-        if (positions == std::string_view("none")) continue;
-        cases.push_back({one, "", "", time_kernel, positions});
-        continue;
-      }
-      for (const std::string& map : wanted_kinds(features, feature_maps().names(), "feature map")) {
-        for (const std::string& spectrum : wanted_kinds(density, densities().names(), "density")) {
-          cases.push_back({one, map, spectrum, time_kernel, positions});
-        }
-      }
+      if (mixer != "linear" && positions == std::string_view("none")) continue;
+      for (const std::string& map : maps)
+        for (const std::string& spectrum : spectra)
+          cases.push_back({mixer, map, spectrum, time_kernel, positions});
     }
   }
   return cases;
@@ -119,20 +117,19 @@ GradientReport check_case(const GradientCase& which) {
 int gradcheck_command(const GradcheckOptions& options) {
   if (!is_double) become_double_program(*options.line);
   bool passed = true;
-  for (const GradientCase& which : cases_of(options.mixer, options.features, options.density)) {
+  for (const GradientCase& which : cases_of(options)) {
     const GradientReport report = check_case(which);
     passed = passed && report.passed;
-    if (options.json) {
-      const Json line = {{"case", which.name()},
-                         {"elements", report.checked},
-                         {"worst", report.worst_error},
-                         {"at", report.worst_element},
-                         {"passed", report.passed}};
-      fmt::print("{}\n", line.line());
-    } else {
+    if (options.json)
+      fmt::print("{}\n", Json{{"case", which.name()},
+                              {"elements", report.checked},
+                              {"worst", report.worst_error},
+                              {"at", report.worst_element},
+                              {"passed", report.passed}}
+                             .line());
+    else
       fmt::print("{:<64} {}   {}\n", which.name(), report.summary(),
                  report.passed ? "ok" : "WRONG");
-    }
   }
   return passed ? exit_done : exit_failed;
 }

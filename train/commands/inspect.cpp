@@ -23,29 +23,27 @@ void print_json(const CheckpointReader& checkpoint) {
   if (!state.best.empty())
     json.set("best", {{"step", state.best.front().step}, {"valid", state.best.front().metric}});
   Json tensors;
-  for (const StoredTensor& tensor : checkpoint.tensors()) {
+  for (const StoredTensor& tensor : checkpoint.tensors())
     tensors.push(
         {{"name", tensor.name}, {"shape", Json::array(tensor.shape)}, {"bytes", tensor.bytes}});
-  }
   fmt::print("{}", json.set("tensors", tensors).lines());
 }
 
 /// One line for the group, and one for each of its tensors if they are listed.
 void print_group(const CheckpointReader& checkpoint, const std::string& group, bool listed) {
-  std::vector<StoredTensor> tensors;
-  std::uint64_t numbers = 0;
+  std::string list;
+  std::uint64_t tensors = 0, numbers = 0;
   for (const StoredTensor& tensor : checkpoint.tensors()) {
     if (group_of(tensor.name) != group) continue;
-    tensors.push_back(tensor);
+    ++tensors;
     numbers += element_count(tensor.shape);
+    if (listed)
+      list += fmt::format("  {:<56} {}\n", tensor.name.substr(group.size() + 1),
+                          to_string(tensor.shape));
   }
-  if (tensors.empty()) return;
-  fmt::print("{:<9} {} in {}\n", group, format_number_of(numbers, "number"),
-             format_number_of(tensors.size(), "tensor"));
-  for (std::size_t i = 0; listed && i < tensors.size(); ++i) {
-    fmt::print("  {:<56} {}\n", tensors[i].name.substr(group.size() + 1),
-               to_string(tensors[i].shape));
-  }
+  if (tensors > 0)
+    fmt::print("{:<9} {} in {}\n{}", group, format_number_of(numbers, "number"),
+               format_number_of(tensors, "tensor"), list);
 }
 
 void print_text(const CheckpointReader& checkpoint) {

@@ -31,10 +31,9 @@ Halves halves_of(const KernelOptions& options, std::size_t d, std::uint64_t seed
                                     : normal_sample(2 * rows, d, seed, options.scale);
   const SampleBlock& block = sample.blocks.front();
   const std::size_t n = std::min(block.q.shape()[0], block.k.shape()[0]);
-  if (n < 2 * rows || sample.dim() != d)
-    throw std::invalid_argument(fmt::format(
-        "--queries and --keys: {} rows of {} numbers; {} rows of {} are needed, see --d", n,
-        sample.dim(), 2 * rows, d));
+  demand(n >= 2 * rows && sample.dim() == d,
+         "--queries and --keys: {} rows of {} numbers; {} rows of {} are needed, see --d", n,
+         sample.dim(), 2 * rows, d);
   const std::size_t first = (seed - 1) * 2 * rows % (n - 2 * rows + 1);
   const auto part = [&](std::size_t begin) -> SampleBlock {
     return {rows_from(block.q, begin, rows), rows_from(block.k, begin, rows)};
@@ -44,13 +43,14 @@ Halves halves_of(const KernelOptions& options, std::size_t d, std::uint64_t seed
 
 struct Outcome {
   std::string features;
-  std::size_t parameters = 0;
-  std::vector<double> before, after, gain;
+  std::size_t parameters;
+  Interval before, after, gain;
 };
 
 Outcome outcome_of(const KernelCompareOptions& options, FeatureSpec spec, std::size_t d,
                    std::size_t m, const std::string& name) {
-  Outcome outcome{name, 0, {}, {}, {}};
+  std::size_t parameters = 0;
+  std::vector<double> before, after, gain;
   spec.kind = name;
   for (std::uint64_t seed = 1; seed <= options.seeds; ++seed) {
     const Halves halves = halves_of(options, d, seed);
@@ -60,20 +60,19 @@ Outcome outcome_of(const KernelCompareOptions& options, FeatureSpec spec, std::s
                                {.steps = options.steps,
                                 .learning_rate = options.learning_rate,
                                 .density = options.with_density});
-    outcome.parameters = fit.parameters;
-    outcome.before.push_back(fit.before);
-    outcome.after.push_back(fit.after);
-    outcome.gain.push_back(1 - fit.after / fit.before);
+    parameters = fit.parameters;
+    before.push_back(fit.before);
+    after.push_back(fit.after);
+    gain.push_back(1 - fit.after / fit.before);
   }
-  return outcome;
+  return {name, parameters, confidence_interval(before), confidence_interval(after),
+          confidence_interval(gain)};
 }
 
 void print_outcome(const Outcome& outcome, std::size_t m, bool json) {
-  const Interval before = confidence_interval(outcome.before),
-                 after = confidence_interval(outcome.after),
-                 gain = confidence_interval(outcome.gain);
+  const auto& [features, parameters, before, after, gain] = outcome;
   if (json) {
-    Json line = {{"features", outcome.features}, {"m", m}, {"parameters", outcome.parameters}};
+    Json line = {{"features", features}, {"m", m}, {"parameters", parameters}};
     const auto add = [&](const std::string& name, const Interval& interval) {
       line.set(name, Json::rounded(interval.mean));
       line.set(name + "_ci", Json::rounded(interval.half_width));
@@ -85,8 +84,8 @@ void print_outcome(const Outcome& outcome, std::size_t m, bool json) {
     return;
   }
   fmt::print("{:<22} {:>10}   {:>7.4f} ± {:<7.4f} {:>7.4f} ± {:<7.4f} {:>6.1f} % ± {:.1f}\n",
-             outcome.features, outcome.parameters, before.mean, before.half_width, after.mean,
-             after.half_width, 100 * gain.mean, 100 * gain.half_width);
+             features, parameters, before.mean, before.half_width, after.mean, after.half_width,
+             100 * gain.mean, 100 * gain.half_width);
 }
 
 BarChart chart_of(const std::vector<Outcome>& outcomes) {
@@ -95,7 +94,7 @@ BarChart chart_of(const std::vector<Outcome>& outcomes) {
   for (const Outcome& outcome : outcomes) {
     chart.groups.push_back(outcome.features);
     for (std::size_t i : {0, 1}) {
-      const Interval interval = confidence_interval(i == 0 ? outcome.before : outcome.after);
+      const Interval& interval = i == 0 ? outcome.before : outcome.after;
       chart.series[i].values.push_back(interval.mean);
       chart.series[i].low.push_back(interval.mean - interval.half_width);
       chart.series[i].high.push_back(interval.mean + interval.half_width);
@@ -106,14 +105,13 @@ BarChart chart_of(const std::vector<Outcome>& outcomes) {
 
 /// Held-out kernel error of feature maps before and after they are fitted.
 void kernel_compare_command(const KernelCompareOptions& options) {
-  const auto [spec, d] = kernel_setting(options);
+  const auto [spec, d, counts] = kernel_setting(options);
   const FeatureSpec standard = with_standard_frequencies(spec);
-  const std::size_t m = parse_counts("--m", options.m).back();
+  const std::size_t m = counts.back();
   const std::vector<std::string> known = feature_maps().names();
   const std::vector<std::string> names = options.maps.empty() ? known : split_list(options.maps);
   for (const std::string& name : names)
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      throw std::invalid_argument(fmt::format("--maps {}: must be {}", name, alternatives(known)));
+    demand(std::ranges::count(known, name) > 0, "--maps {}: must be {}", name, alternatives(known));
   if (!options.json)
     fmt::print(
         "held-out kernel error, d {}, m {}, {} seeds, {} steps: mean and 95 % interval\n"

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bochner/layers/initialize.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/markup.hpp>
@@ -9,6 +10,7 @@
 #include <bochner/train/laboratory/map_fit.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <filesystem>
+#include <numeric>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -59,14 +61,13 @@ void print_fit(const KernelFitOptions& options, const DensitySpec& spec, std::ui
 
 /// k(delta) against |delta|, sorted.
 Series series_of(const std::string& name, const Tensor& delta, const std::vector<double>& values) {
-  const std::size_t d = delta.shape()[1];
   std::vector<std::pair<double, double>> sorted;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    double square = 0;
-    for (std::size_t j = 0; j < d; ++j) square += std::pow(double(delta.data()[i * d + j]), 2);
-    sorted.emplace_back(std::sqrt(square), values[i]);
+    const std::vector<double> x = row_of(delta, i);
+    sorted.emplace_back(std::sqrt(std::inner_product(x.begin(), x.end(), x.begin(), 0.0)),
+                        values[i]);
   }
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   Series series{.name = name};
   for (const auto& [x, y] : sorted) series.x.push_back(x), series.y.push_back(y);
   return series;
@@ -82,12 +83,8 @@ std::vector<std::string> fit_charts(SpectralDensity& density, const KernelPoints
   kernel.series.push_back(series_of(target, held_out.delta, held_out.values));
   kernel.series.back().mark = Mark::dashed;
   Chart losses{.title = "Fit", .x = {"step"}, .y = {"squared relative error", Scale::logarithmic}};
-  Series curve{.name = ""};
-  for (std::size_t i = 0; i < fit.losses.size(); ++i) {
-    curve.x.push_back(double(i));
-    curve.y.push_back(fit.losses[i]);
-  }
-  losses.series.push_back(curve);
+  Series& curve = losses.series.emplace_back(Series{.name = "", .y = fit.losses});
+  for (std::size_t i = 0; i < fit.losses.size(); ++i) curve.x.push_back(double(i));
   return {draw(kernel), draw(losses)};
 }
 
@@ -95,12 +92,10 @@ std::vector<std::string> fit_charts(SpectralDensity& density, const KernelPoints
 void kernel_fit_command(const KernelFitOptions& options) {
   KernelOptions setting = options;
   if (setting.d == 0) setting.d = 1;
-  const auto [spec, d] = kernel_setting(setting, 1);
-  const std::size_t m = parse_counts("--m", setting.m).back();
-  if (!(options.reach > 0))
-    throw std::invalid_argument(fmt::format("--reach {}: must be greater than 0", options.reach));
-  if (is_file(options.target) && d != 1)
-    throw std::invalid_argument(fmt::format("--d {}: a file holds a kernel of one dimension", d));
+  const auto [spec, d, counts] = kernel_setting(setting, 1);
+  const std::size_t m = counts.back();
+  demand(options.reach > 0, "--reach {}: must be greater than 0", options.reach);
+  demand(!is_file(options.target) || d == 1, "--d {}: a file holds a kernel of one dimension", d);
   const SplitPoints parts = points_of(options, d);
   if (!setting.json)
     fmt::print("target   {}, d {}; density {}, draws {}, m {}\n{:>6} {:>10} {:>10} {:>12} {:>12}\n",

@@ -4,7 +4,6 @@
 #include <bochner/layers/features/feature_map.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/commands/common_options.hpp>
-#include <bochner/train/config/config.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -25,13 +24,11 @@ void add_samples(const Command& command, KernelOptions& options);
 struct KernelSetting {
   FeatureSpec spec;
   std::size_t d;
+  std::vector<std::size_t> m;  ///< at least one
 };
-/// The config file, that of the run, or the defaults, with the changes of the options; checked.
-Config kernel_config(const KernelOptions& options);
-/// Intervals over seeds need two of them.
+/// What the config file, that of the run, or the defaults say with the changes of the options;
+/// checked. Intervals over seeds need two of them.
 KernelSetting kernel_setting(const KernelOptions& options, std::uint64_t least_seeds = 2);
-/// "16,64,256"; `option` stands in errors.
-std::vector<std::size_t> parse_counts(const std::string& option, const std::string& text);
 /// Nowhere where there is no file.
 void write_page(const std::string& file, const Page& page);
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/laboratory/learned_pages.hpp>
 #include <bochner/train/run/run_report.hpp>
@@ -24,9 +25,8 @@ struct Specimen {
 
 std::string contents_of(const MetricsLog& log, const Specimen& now) {
   std::string text = log.curves.empty() ? "no metrics yet" : "loss, learning rate, gradient norm";
-  bool spectra = false;
-  for (const AttentionLayer& layer : now.layers) spectra = spectra || layer.density;
-  if (spectra) text += ", spectrum and k(delta) before and after";
+  if (std::ranges::any_of(now.layers, &AttentionLayer::density))
+    text += ", spectrum and k(delta) before and after";
   return now.samples.empty() ? text : text + ", attention";
 }
 
@@ -50,8 +50,10 @@ void plot_command(const ModelOptions& options) {
   add_learning(page, report, log);
   add_spectra(page, start.layers, now.layers);
   add_time_kernels(page, start.task->model(), now.task->model());
-  if (!now.samples.empty()) add_lambda(page, now.layers, now.samples);
-  if (!now.samples.empty()) add_attention(page, now.layers, start.samples, now.samples);
+  if (!now.samples.empty()) {
+    add_lambda(page, now.layers, now.samples);
+    add_attention(page, now.layers, start.samples, now.samples);
+  }
   now.task->illustrate(page);
   const Path file = directory / "report.html";
   commit_file(storage, file, page.html());

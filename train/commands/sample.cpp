@@ -42,20 +42,16 @@ class TextStream {
   Tensor logits_;
 };
 
-void require_bytes(const Config& config, const std::string& run) {
-  const std::string& kind = config.text("data.kind");
-  if (kind == "bytes") return;
-  throw std::invalid_argument(
-      fmt::format("{}: data.kind = \"{}\": only models of bytes write text; bochner eval tells how "
-                  "good this one is",
-                  run, kind));
-}
-
 void sample_command(const SampleOptions& options) {
   check_sampling(options.sampling);
   const auto [checkpoint, config] = load_run(options.run);
-  require_bytes(config, options.run);
-  if (options.prompt.empty()) throw std::invalid_argument("--prompt: must hold at least one byte");
+  const std::string& kind = config.text("data.kind");
+  demand(
+      kind == "bytes",
+      "{}: data.kind = \"{}\": only models of bytes write text; bochner eval tells how good this "
+      "one is",
+      options.run, kind);
+  demand(!options.prompt.empty(), "--prompt: must hold at least one byte");
   const auto model = make_language_model(config);
   load_model(checkpoint, *model, !options.live_weights);
   TextStream stream(*model);

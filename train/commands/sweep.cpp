@@ -8,7 +8,8 @@
 #include <bochner/train/storage/storage.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <cstdio>
-#include <optional>
+#include <map>
+#include <ranges>
 #include <thread>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -30,13 +31,12 @@ Path directory_of(const SweepOptions& options) {
 }
 
 /// The config of one run, checked.
-Config config_of(const SweepOptions& options, const GridPoint& point) {
-  std::vector<std::string> sets = options.sets;
-  sets.insert(sets.end(), point.sets.begin(), point.sets.end());
+Config config_of(const std::string& file, const std::vector<std::string>& sets,
+                 const std::string& run) {
   try {
-    return read_config(options.config, sets);
+    return read_config(file, sets);
   } catch (const ConfigError& error) {
-    throw ConfigError(fmt::format("{}: {}", point.name, error.what()));
+    throw ConfigError(fmt::format("{}: {}", run, error.what()));
   }
 }
 
@@ -51,23 +51,6 @@ void require_same(FileStorage& storage, const Path& run, const Config& wanted) {
                                 format_value(different[0].after)));
 }
 
-Job job_of(const SweepOptions& options, const GridPoint& point, const Path& run, bool goes_on,
-           std::size_t threads) {
-  Job job{{std::filesystem::read_symlink("/proc/self/exe").string()}, run.string() + ".log"};
-  const auto say = [&](std::initializer_list<std::string> words) {
-    job.words.insert(job.words.end(), words);
-  };
-  if (goes_on) {
-    say({"resume", run.string()});
-  } else {
-    say({"train", options.config, "--run", run.string()});
-    for (const std::string& set : options.sets) say({"--set", set});
-    for (const std::string& set : point.sets) say({"--set", set});
-  }
-  say({"--progress", "none", "--threads", std::to_string(threads)});
-  return job;
-}
-
 struct PlannedRun {
   GridPoint point;
   Path path;
@@ -77,13 +60,21 @@ struct PlannedRun {
 /// All runs, checked before the first one starts.
 std::vector<PlannedRun> plan(FileStorage& storage, const SweepOptions& options,
                              const std::vector<Variation>& variations, std::size_t threads) {
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
   std::vector<PlannedRun> runs;
   for (const GridPoint& point : grid(variations)) {
-    const Config config = config_of(options, point);
+    std::vector<std::string> sets = options.sets;
+    sets.insert(sets.end(), point.sets.begin(), point.sets.end());
+    const Config config = config_of(options.config, sets, point.name);
     const Path path = directory_of(options) / point.name;
-    const bool goes_on = storage.exists(path / "config.toml");
-    if (goes_on) require_same(storage, path, config);
-    runs.push_back({point, path, job_of(options, point, path, goes_on, threads)});
+    std::vector<std::string> words = {program, "train", options.config, "--run", path.string()};
+    for (const std::string& set : sets) words.insert(words.end(), {"--set", set});
+    if (storage.exists(path / "config.toml")) {
+      require_same(storage, path, config);
+      words = {program, "resume", path.string()};
+    }
+    words.insert(words.end(), {"--progress", "none", "--threads", std::to_string(threads)});
+    runs.push_back({point, path, {std::move(words), path.string() + ".log"}});
   }
   return runs;
 }
@@ -92,13 +83,14 @@ std::vector<PlannedRun> plan(FileStorage& storage, const SweepOptions& options,
 class SweepReport {
  public:
   SweepReport(FileStorage& storage, const std::vector<PlannedRun>& runs, bool json)
-      : storage_(storage), runs_(runs), json_(json), measures_(runs.size()) {}
+      : storage_(storage), runs_(runs), json_(json) {}
 
   void ended(std::size_t index, int code) {
     const PlannedRun& run = runs_[index];
     if (code == exit_done) {
-      measures_[index] = last_validation(read_file(storage_, run.path / "metrics.jsonl"));
-      print({run.point, *measures_[index]}, run.path.string());
+      results_[index] = {run.point,
+                         last_validation(read_file(storage_, run.path / "metrics.jsonl"))};
+      print(results_[index], run.path.string());
     } else if (code != exit_stopped) {
       ++failed_;
       fmt::print(stderr, "failed   {}: exit code {}, see {}\n", run.point.name, code, run.job.log);
@@ -106,10 +98,9 @@ class SweepReport {
   }
 
   int finish(const std::vector<Variation>& variations) const {
-    std::vector<SweepResult> results;
-    for (std::size_t i = 0; i < runs_.size(); ++i)
-      if (measures_[i]) results.push_back({runs_[i].point, *measures_[i]});
-    if (!json_ && !results.empty()) fmt::print("\n{}", summary(variations, results));
+    const auto results = results_ | std::views::values;
+    if (!json_ && !results.empty())
+      fmt::print("\n{}", summary(variations, {results.begin(), results.end()}));
     if (results.size() + failed_ == runs_.size()) return failed_ > 0 ? exit_failed : exit_done;
     fmt::print(stderr, "stopped  {} of {} runs are done; the same command goes on\n",
                results.size(), runs_.size());
@@ -118,29 +109,25 @@ class SweepReport {
 
  private:
   void print(const SweepResult& result, const std::string& path) const {
-    if (json_) {
-      fmt::print("{}", result_json(result, path));
-    } else {
-      std::string words;
-      for (const auto& [name, number] : result.measures)
-        words += fmt::format("{}{} {:.4g}", words.empty() ? "" : ", ", name, number);
-      fmt::print("done     {}   {}\n", result.point.name, words);
-    }
+    std::vector<std::string> words;
+    for (const auto& [name, number] : result.measures)
+      words.push_back(fmt::format("{} {:.4g}", name, number));
+    fmt::print(
+        "{}", json_ ? result_json(result, path)
+                    : fmt::format("done     {}   {}\n", result.point.name, fmt::join(words, ", ")));
     std::fflush(stdout);
   }
 
   FileStorage& storage_;
   const std::vector<PlannedRun>& runs_;
   bool json_;
-  std::vector<std::optional<Measures>> measures_;
+  std::map<std::size_t, SweepResult> results_;  // by the index of the run
   std::size_t failed_ = 0;
 };
 
 /// Trains each run in a process of its own; runs that exist already are gone on with.
 int sweep_command(const SweepOptions& options) {
-  if (options.jobs > most_jobs)
-    throw std::invalid_argument(
-        fmt::format("--jobs {}: must be at most {}", options.jobs, most_jobs));
+  demand(options.jobs <= most_jobs, "--jobs {}: must be at most {}", options.jobs, most_jobs);
   std::vector<Variation> variations;
   for (const std::string& text : options.vary) variations.push_back(parse_variation(text));
   const std::size_t processors = std::max(1u, std::thread::hardware_concurrency());

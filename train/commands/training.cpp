@@ -3,14 +3,41 @@
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/common_options.hpp>
-#include <bochner/train/commands/training.hpp>
 #include <bochner/train/run/loop.hpp>
 #include <bochner/train/run/profile.hpp>
+#include <bochner/train/run/progress.hpp>
+#include <bochner/train/run/session.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
+#include <ranges>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
+
+struct TrainingOptions {
+  std::string config, run, progress = "auto";
+  std::vector<std::string> sets;
+  bool profile = false;
+  CommandLine* line = nullptr;
+};
+
+struct ResumeOptions : TrainingOptions {
+  bool strict = false;
+};
+
+struct ForkOptions : TrainingOptions {
+  std::string parent, resets;
+};
+
+/// What was typed as a shell reads it, for meta.json.
+std::string typed_words(const TrainingOptions& options) {
+  return fmt::format("{}",
+                     fmt::join(options.line->words() | std::views::transform(shell_word), " "));
+}
+
+Path new_run(const TrainingOptions& options) {
+  return options.run.empty() ? Path("runs") / Path(options.config).stem() : Path(options.run);
+}
 
 void print_header(Session& session, Progress& progress) {
   progress.line(fmt::format("{} · {} · seed {}", version_line(),
@@ -31,23 +58,19 @@ int report(StopReason reason, Session& session, SignalGuard& signals, Progress& 
           ? ""
           : fmt::format("; best validation {:.4f} {} at step {}", state.best.front().metric,
                         session.task().loss_unit(), state.best.front().step);
-  switch (reason) {
-    case StopReason::finished:
-      progress.line(fmt::format("done     step {}{}", state.step, best));
-      return exit_done;
-    case StopReason::no_improvement:
-      progress.line(fmt::format("done     step {}, no improvement in {}{}", state.step,
-                                format_number_of(state.validations_since_improvement, "validation"),
-                                best));
-      return exit_done;
-    case StopReason::time_limit:
-    case StopReason::signal:
-      progress.line(fmt::format(
-          "stopped at step {} by {}; continue with:  {} resume {}", state.step,
-          reason == StopReason::signal ? signals.stop_name() : "train.time", program, run));
-      return exit_stopped;
+  if (reason == StopReason::signal || reason == StopReason::time_limit) {
+    progress.line(fmt::format("stopped at step {} by {}; continue with:  {} resume {}", state.step,
+                              reason == StopReason::signal ? signals.stop_name() : "train.time",
+                              program, run));
+    return exit_stopped;
   }
-  return exit_failed;
+  const std::string patience =
+      reason == StopReason::no_improvement
+          ? ", no improvement in " +
+                format_number_of(state.validations_since_improvement, "validation")
+          : "";
+  progress.line(fmt::format("done     step {}{}{}", state.step, patience, best));
+  return exit_done;
 }
 
 /// The loop, whose errors say how to go on with this run.
@@ -68,30 +91,10 @@ StopReason train(Session& session, Progress& progress, SignalGuard& signals, Tap
   }
 }
 
-}  // namespace
-
-void add_training(const Command& command, TrainingOptions& options, bool in_new_run) {
-  options.line = &command.line();
-  const auto words = options.line->words();
-  options.program = shell_word(words[0]);
-  options.typed = options.program;
-  for (const char* word : words.subspan(1)) options.typed += ' ' + shell_word(word);
-  if (in_new_run)
-    command.option("--run", &options.run, "directory of the run (default: runs/NAME of the config)",
-                   "DIR");
-  add_sets(command, options.sets);
-  command.option("--progress", &options.progress,
-                 "bar, plain or none; auto: a bar on a terminal, else plain lines", "MODE");
-  command.flag("--profile", &options.profile,
-               "print at the end where the time went, by op; kept as profile.json");
-}
-
-Path run_directory(const std::string& config, const TrainingOptions& options) {
-  return options.run.empty() ? Path("runs") / Path(config).stem() : Path(options.run);
-}
-
+/// Trains and returns the exit code. `origin` says where a run that does not begin at step 0 comes
+/// from.
 int drive(Session& session, ProgressMode mode, const TrainingOptions& options,
-          const std::vector<std::string>& notes, const std::string& origin) {
+          const std::vector<std::string>& notes = {}, const std::string& origin = "") {
   options.line->needs_reader = false;
   SignalGuard signals;
   Progress progress(mode, session.total_steps(), session.tokens_per_step(), session.state().step);
@@ -99,13 +102,86 @@ int drive(Session& session, ProgressMode mode, const TrainingOptions& options,
   for (const std::string& note : notes) progress.warning("note     " + note);
   if (!origin.empty()) progress.line(origin);
   OpProfile profile;
+  const std::string program = shell_word(options.line->words()[0]);
   const StopReason reason =
-      train(session, progress, signals, options.profile ? &profile : nullptr, options.program);
+      train(session, progress, signals, options.profile ? &profile : nullptr, program);
   if (options.profile) {
     progress.line(profile.table());
     session.run().write_profile(profile.json().lines());
   }
-  return report(reason, session, signals, progress, options.program);
+  return report(reason, session, signals, progress, program);
+}
+
+int train_command(const TrainingOptions& options) {
+  const ProgressMode mode = progress_mode(options.progress);
+  const Config config = read_config(options.config, options.sets);
+  PosixStorage storage;
+  Session session = Session::start(storage, config, new_run(options), typed_words(options));
+  return drive(session, mode, options);
+}
+
+int resume_command(const ResumeOptions& options) {
+  const ProgressMode mode = progress_mode(options.progress);
+  PosixStorage storage;
+  std::vector<std::string> notes;
+  Session session = Session::resume(storage, options.run, options.sets, options.strict, notes);
+  return drive(session, mode, options, notes,
+               fmt::format("resumed  step {}", session.state().step));
+}
+
+int fork_command(const ForkOptions& options) {
+  const ProgressMode mode = progress_mode(options.progress);
+  const Config config = read_config(options.config, options.sets);
+  PosixStorage storage;
+  std::vector<std::string> notes;
+  Session session =
+      Session::fork(storage, parse_run_reference(options.parent), config, new_run(options),
+                    parse_resets(options.resets), typed_words(options), notes);
+  return drive(session, mode, options, notes,
+               fmt::format("forked   {}, at step {}", options.parent, session.state().step));
+}
+
+void add_new_run(const Command& command, TrainingOptions& options) {
+  command.option("--run", &options.run, "directory of the run (default: runs/NAME of the config)",
+                 "DIR");
+}
+
+void add_training(const Command& command, TrainingOptions& options) {
+  options.line = &command.line();
+  add_sets(command, options.sets);
+  command.option("--progress", &options.progress,
+                 "bar, plain or none; auto: a bar on a terminal, else plain lines", "MODE");
+  command.flag("--profile", &options.profile,
+               "print at the end where the time went, by op; kept as profile.json");
+}
+
+}  // namespace
+
+void add_train(const Command& program) {
+  const auto [command, options] = program.command("train", "start a new run", train_command);
+  add_config_file(command, options.config);
+  add_new_run(command, options);
+  add_training(command, options);
+}
+
+void add_resume(const Command& program) {
+  const auto [command, options] =
+      program.command("resume", "go on with a run, bit for bit", resume_command);
+  add_run(command, options.run, "directory of the run");
+  command.flag("--strict", &options.strict,
+               "refuse another build or machine than the checkpoint's");
+  add_training(command, options);
+}
+
+void add_fork(const Command& program) {
+  const auto [command, options] =
+      program.command("fork", "start a new run from the checkpoint of another", fork_command);
+  command.option("parent", &options.parent, "RUN, RUN@best or RUN@STEP", "RUN").required();
+  add_config_file(command, options.config);
+  command.option("--reset", &options.resets, "what starts anew: optimizer,schedule,data,ema",
+                 "LIST");
+  add_new_run(command, options);
+  add_training(command, options);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -6,8 +6,10 @@
 #include <bochner/layers/models/language_model.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/charts/format.hpp>
-#include <bochner/train/commands/bench/child.hpp>
+#include <bochner/train/commands/bench/measure.hpp>
+#include <bochner/train/commands/bench/reference_models.hpp>
 #include <bochner/train/commands/command_line.hpp>
+#include <bochner/train/laboratory/statistics.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <optional>
@@ -34,12 +36,6 @@ MixerSpec mixer_spec(const std::string& kind) {
   return spec;
 }
 
-double seconds_of(const std::function<void()>& pass) {
-  const auto start = std::chrono::steady_clock::now();
-  pass();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 struct Cost {
   double nanoseconds;  ///< a token
   double memory;       ///< bytes, at most
@@ -50,8 +46,7 @@ double median_seconds(const std::function<void()>& pass) {
   const double first = seconds_of(pass);
   std::vector<double> times(std::size_t(std::clamp(0.5 / first, first > 2 ? 1.0 : 3.0, 25.0)));
   for (double& time : times) time = seconds_of(pass);
-  std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
-  return times[times.size() / 2];
+  return median(std::move(times));
 }
 
 /// One attention layer, forward and backward, causal.
@@ -59,9 +54,7 @@ Cost measure_layer(const std::string& kind, std::size_t length) {
   const std::size_t batch = std::max<std::size_t>(1, tokens_of_batch / length);
   const auto mixer = mixers().make(kind, mixer_spec(kind));
   initialize(*mixer, 1);
-  Parameter x{uninitialized({batch, length, width})};
-  const RandomFunction random{1, Purpose::test, 1};
-  for (std::size_t i = 0; i < x.value().size(); ++i) x.value().data()[i] = real(random.normal(i));
+  Parameter x{random_numbers({batch, length, width}, 1)};
   const double seconds = median_seconds([&] {
     for (const NamedParameter& named : parameters_of(*mixer)) named.parameter->zero_gradient();
     x.zero_gradient();
@@ -84,10 +77,7 @@ Cost measure_checkpointed_step(std::size_t length) {
   LanguageModel model(spec);
   initialize(model, 1);
   const auto optimizer = make_optimizer({}, parameters_of(model));
-  Indices tokens{{1, length}, std::vector<std::int32_t>(length)};
-  const RandomFunction random{1, Purpose::test, 1};
-  for (std::size_t i = 0; i < length; ++i)
-    tokens.values[i] = std::int32_t(random.integer(i, spec.vocabulary));
+  const Indices tokens = random_indices({1, length}, spec.vocabulary, 1);
   const double seconds = median_seconds([&] {
     optimizer->zero_gradients();
     Tape tape;
@@ -106,11 +96,6 @@ Cost cost_in_child(const std::function<Cost()>& measure) {
   return {numbers.items().at(0).number().value(), numbers.items().at(1).number().value()};
 }
 
-struct LengthRow {
-  std::size_t length;
-  std::optional<Cost> linear, softmax;
-};
-
 Json json_of(const std::optional<Cost>& cost) {
   if (!cost) return {};
   return {{"ns_per_token", cost->nanoseconds}, {"peak_bytes", cost->memory}};
@@ -121,19 +106,17 @@ std::string text_of(const std::optional<Cost>& cost) {
               : fmt::format("{:>10} {:>10}", "-", "-");
 }
 
-void print_row(const LengthRow& row, bool json) {
-  if (json) {
-    const Json line = {{"length", row.length},
-                       {"threads", thread_count()},
-                       {"linear", json_of(row.linear)},
-                       {"softmax", json_of(row.softmax)}};
-    fmt::print("{}\n", line.line());
-  } else {
-    fmt::print("{:>8} {} {}{}\n", row.length, text_of(row.linear), text_of(row.softmax),
-               row.linear && row.softmax
-                   ? fmt::format(" {:>8.2f}", row.softmax->nanoseconds / row.linear->nanoseconds)
-                   : "");
-  }
+void print_row(std::size_t length, const Cost& linear, const std::optional<Cost>& softmax,
+               bool json) {
+  if (json)
+    fmt::print("{}\n", Json{{"length", length},
+                            {"threads", thread_count()},
+                            {"linear", json_of(linear)},
+                            {"softmax", json_of(softmax)}}
+                           .line());
+  else
+    fmt::print("{:>8} {} {}{}\n", length, text_of(linear), text_of(softmax),
+               softmax ? fmt::format(" {:>8.2f}", softmax->nanoseconds / linear.nanoseconds) : "");
   std::fflush(stdout);
 }
 
@@ -148,10 +131,10 @@ void print_header() {
 void bench_checkpointed_step(const BenchLengthOptions& options) {
   const Cost cost = cost_in_child([&] { return measure_checkpointed_step(options.longest); });
   if (options.json) {
-    const Json line = {{"length", options.longest},
-                       {"threads", thread_count()},
-                       {"checkpointed_step", json_of(cost)}};
-    fmt::print("{}\n", line.line());
+    fmt::print("{}\n", Json{{"length", options.longest},
+                            {"threads", thread_count()},
+                            {"checkpointed_step", json_of(cost)}}
+                           .line());
   } else {
     fmt::print(
         "{} · {}\ntraining step with model.checkpoint: 2 blocks, D {}, linear, T {}\n{:.0f} ns a "
@@ -164,23 +147,22 @@ void bench_checkpointed_step(const BenchLengthOptions& options) {
 
 /// Time per token and memory of linear and softmax attention, from 256 tokens to the longest.
 void bench_length_command(const BenchLengthOptions& options) {
-  if (options.longest < shortest)
-    throw std::invalid_argument(
-        fmt::format("--longest {}: must be at least {}", options.longest, shortest));
+  demand(options.longest >= shortest, "--longest {}: must be at least {}", options.longest,
+         shortest);
   if (options.checkpoint) return bench_checkpointed_step(options);
   if (!options.json) print_header();
   double softmax_seconds = 0;  // of the next pass, at least
   std::size_t from = 0;        // where linear attention begins to be faster for good
   for (std::size_t length = shortest; length <= options.longest; length *= 2) {
-    LengthRow row{length, cost_in_child([&] { return measure_layer("linear", length); }), {}};
+    const Cost linear = cost_in_child([&] { return measure_layer("linear", length); });
+    std::optional<Cost> softmax;
     if (softmax_seconds <= options.limit) {
-      row.softmax = cost_in_child([&] { return measure_layer("softmax", length); });
-      softmax_seconds =
-          2e-9 * row.softmax->nanoseconds * double(std::max(tokens_of_batch, 2 * length));
-      const bool faster = row.linear->nanoseconds < row.softmax->nanoseconds;
+      softmax = cost_in_child([&] { return measure_layer("softmax", length); });
+      softmax_seconds = 2e-9 * softmax->nanoseconds * double(std::max(tokens_of_batch, 2 * length));
+      const bool faster = linear.nanoseconds < softmax->nanoseconds;
       from = !faster ? 0 : from > 0 ? from : length;
     }
-    print_row(row, options.json);
+    print_row(length, linear, softmax, options.json);
   }
   if (!options.json)
     fmt::print("{}\n", from > 0

@@ -2,11 +2,13 @@
 
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/layers/initialize.hpp>
+#include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/language_model.hpp>
 #include <bochner/layers/models/sequence_classifier.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
 #include <bochner/train/commands/bench/reference_models.hpp>
+#include <ranges>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -57,44 +59,76 @@ TrunkSpec trunk_of(const ReferenceModel& reference) {
   return spec;
 }
 
-template <class Model, class Spec>
-ReferenceProblem problem_of(const Spec& spec, const Indices& tokens, const Indices& targets) {
-  auto model = std::make_unique<Model>(spec);
+/// The loss of the model, which takes the batch.
+template <class Model, class... Batch>
+ReferenceProblem problem_of(std::unique_ptr<Model> model, std::size_t tokens, Batch... batch) {
   initialize(*model, 1);
-  const auto loss = [&model = *model, tokens, targets](Tape& tape) {
-    return model.loss(tape, tokens, targets);
+  const auto loss = [&model = *model, ... batch = std::move(batch)](Tape& tape) {
+    return model.loss(tape, batch...);
   };
-  return {std::move(model), loss, tokens.values.size()};
+  return {std::move(model), loss, tokens};
 }
 
-Tensor random_numbers(const Shape& shape, std::uint64_t stream) {
-  const RandomFunction random{1, Purpose::test, stream};
-  Tensor numbers = uninitialized(shape);
-  for (std::size_t i = 0; i < numbers.size(); ++i) numbers.data()[i] = real(random.normal(i));
-  return numbers;
+/// Types of the next events by a softmax, from types and times: what the PyTorch model does.
+class EventClassifier : public Module {
+ public:
+  EventClassifier(const EventEncodingSpec& encoding, const StackSpec& stack)
+      : encoding_(encoding), stack_(stack), head_(encoding.width, encoding.types) {}
+  Var loss(Tape& tape, const Indices& types, const Indices& next, const Times& times) {
+    const Var x = stack_.forward(tape, encoding_.forward(tape, types, times));
+    return cross_entropy(head_.forward(tape, x), next);
+  }
+  void visit(Visitor& visitor) override {
+    visitor("encoding", encoding_);
+    stack_.visit(visitor);
+    visitor("head", head_);
+  }
+
+ private:
+  EventEncoding encoding_;
+  BlockStack stack_;
+  Linear head_;
+};
+
+EventEncodingSpec encoding_of(const ReferenceModel& reference) {
+  EventEncodingSpec spec{reference.vocabulary, reference.width, {}};
+  spec.time.kind = "mercer";
+  spec.time.m = 8;
+  spec.time.degree = 4;
+  spec.time.paired = false;
+  spec.time.shortest = 1;
+  spec.time.longest = 1e4;
+  return spec;
+}
+
+/// Gaps uniform on [0, 100].
+Times random_times(std::size_t B, std::size_t T) {
+  Times times(std::vector<std::size_t>{B, T});
+  const RandomFunction random{1, Purpose::test, 3};
+  for (std::size_t i = 0; i < times.size(); ++i)
+    times.data()[i] = (i % T == 0 ? 0 : times.data()[i - 1]) + 100 * random.uniform(i);
+  return times;
 }
 
 /// What is read from every frame against random numbers.
-ReferenceProblem field_problem(const ReferenceModel& reference, const StackSpec& stack,
-                               std::size_t B) {
+class FrameReader : public FieldModel {
+ public:
+  using FieldModel::FieldModel;
+  Var loss(Tape& tape, const Tensor& frames, const Tensor& targets) {
+    return mean_squared_error(readings(tape, frames), targets);
+  }
+};
+
+FieldModelSpec field_of(const ReferenceModel& reference, const StackSpec& stack) {
   const std::size_t n = reference.frames;
   FieldModelSpec spec{.frames = n, .height = n, .width = n};
   spec.encoding.space.frequencies = field_frequencies;
   spec.encoding.time = {.dimensions = 1, .frequencies = field_frequencies, .stream = 1};
   spec.stack = stack;
-  auto model = std::make_unique<FieldModel>(spec);
-  initialize(*model, 1);
-  const Shape shape{B, n, n, n};
-  const auto loss = [&model = *model, frames = random_numbers(shape, 1),
-                     targets = random_numbers(shape, 2)](Tape& tape) {
-    return mean_squared_error(model.readings(tape, frames), targets);
-  };
-  return {std::move(model), loss, element_count(shape)};
+  return spec;
 }
 
 }  // namespace
-
-std::span<const ReferenceModel> reference_models() { return models; }
 
 Indices random_indices(const Shape& shape, std::size_t below, std::uint64_t stream) {
   Indices indices{shape, {}};
@@ -104,16 +138,22 @@ Indices random_indices(const Shape& shape, std::size_t below, std::uint64_t stre
   return indices;
 }
 
-std::string reference_model_names() {
-  std::string names;
-  for (const ReferenceModel& model : models)
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", model.name);
-  return names + " or all";
+Tensor random_numbers(const Shape& shape, std::uint64_t stream) {
+  const RandomFunction random{1, Purpose::test, stream};
+  Tensor numbers = uninitialized(shape);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers.data()[i] = real(random.normal(i));
+  return numbers;
 }
 
-const ReferenceModel& reference_model(const std::string& name) {
+std::string reference_model_names() {
+  return fmt::format("{} or all",
+                     fmt::join(models | std::views::transform(&ReferenceModel::name), ", "));
+}
+
+std::span<const ReferenceModel> reference_models(const std::string& name) {
+  if (name == "all") return models;
   for (const ReferenceModel& model : models)
-    if (name == model.name) return model;
+    if (name == model.name) return {&model, 1};
   throw std::invalid_argument(
       fmt::format("bench step {}: no such model; there are {}", name, reference_model_names()));
 }
@@ -121,15 +161,20 @@ const ReferenceModel& reference_model(const std::string& name) {
 ReferenceProblem make_problem(const ReferenceModel& reference, std::size_t batch) {
   const TrunkSpec trunk = trunk_of(reference);
   densities().add(trunk.block.mixer.features.density.kind, make<FreeFrequencies>);
-  const std::size_t B = batch > 0 ? batch : reference.batch;
-  if (reference.events) return make_event_problem(reference, trunk, B);
-  if (reference.frames > 0) return field_problem(reference, trunk, B);
-  const Indices tokens = random_indices({B, reference.length}, reference.vocabulary, 1);
+  const std::size_t B = batch > 0 ? batch : reference.batch, T = reference.length,
+                    types = reference.vocabulary, n = reference.frames;
+  if (n > 0)
+    return problem_of(std::make_unique<FrameReader>(field_of(reference, trunk)), B * n * n * n,
+                      random_numbers({B, n, n, n}, 1), random_numbers({B, n, n, n}, 2));
+  const Indices tokens = random_indices({B, T}, types, 1), next = random_indices({B, T}, types, 2);
+  if (reference.events)
+    return problem_of(std::make_unique<EventClassifier>(encoding_of(reference), trunk), B * T,
+                      tokens, next, random_times(B, T));
   if (reference.classes == 0)
-    return problem_of<LanguageModel>(trunk, tokens,
-                                     random_indices(tokens.shape, reference.vocabulary, 2));
-  return problem_of<SequenceClassifier>(SequenceClassifierSpec{trunk, reference.classes, "mean"},
-                                        tokens, random_indices({B}, reference.classes, 2));
+    return problem_of(std::make_unique<LanguageModel>(trunk), B * T, tokens, next);
+  const SequenceClassifierSpec spec{trunk, reference.classes, "mean"};
+  return problem_of(std::make_unique<SequenceClassifier>(spec), B * T, tokens,
+                    random_indices({B}, reference.classes, 2));
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -17,11 +17,10 @@ struct ReferenceModel {
   std::size_t frames = 0;   ///< of a field with as many rows and columns; 0 for tokens
 };
 
-std::span<const ReferenceModel> reference_models();
 /// "tiny-performer, ... or all"
 std::string reference_model_names();
-/// Throws std::invalid_argument with the known names.
-const ReferenceModel& reference_model(const std::string& name);
+/// The one of this name, or "all". Throws std::invalid_argument with the known names.
+std::span<const ReferenceModel> reference_models(const std::string& name);
 
 /// A reference model with its initial weights and a batch of random tokens.
 struct ReferenceProblem {
@@ -29,11 +28,11 @@ struct ReferenceProblem {
   std::function<Var(Tape&)> loss;
   std::size_t tokens;
 };
-Indices random_indices(const Shape& shape, std::size_t below, std::uint64_t stream);
-/// A model of events, see ReferenceModel::events.
-ReferenceProblem make_event_problem(const ReferenceModel& reference, const StackSpec& stack,
-                                    std::size_t B);
 /// `batch` sequences, 0 for the model's own number.
 ReferenceProblem make_problem(const ReferenceModel& reference, std::size_t batch);
+
+Indices random_indices(const Shape& shape, std::size_t below, std::uint64_t stream);
+/// Standard normal.
+Tensor random_numbers(const Shape& shape, std::uint64_t stream);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,11 +1,9 @@
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/commands/sweep/grid.hpp>
 #include <cctype>
 #include <cstring>
 #include <set>
-#include <stdexcept>
 
 namespace bochner {
 namespace {
@@ -30,14 +28,12 @@ std::vector<std::string> split_values(std::string_view text) {
   return values;
 }
 
-std::string last_word(const std::string& key) { return key.substr(key.rfind('.') + 1); }
-
 /// The last words of the keys, or the whole keys where these are not all different.
 std::vector<std::string> short_names(const std::vector<Variation>& variations) {
   std::vector<std::string> words, keys;
   for (const Variation& variation : variations) {
     keys.push_back(variation.key);
-    words.push_back(last_word(variation.key));
+    words.push_back(variation.key.substr(variation.key.rfind('.') + 1));
   }
   return std::set<std::string>(words.begin(), words.end()).size() == words.size() ? words : keys;
 }
@@ -52,12 +48,10 @@ std::string plain(std::string text) {
 void require_different(const std::vector<Variation>& variations) {
   std::set<std::string> keys;
   for (const auto& [key, values] : variations) {
-    if (!keys.insert(key).second)
-      throw std::invalid_argument(fmt::format("--vary {}: given twice", key));
+    demand(keys.insert(key).second, "--vary {}: given twice", key);
     std::set<std::string> names;
     for (const std::string& value : values)
-      if (!names.insert(plain(value)).second)
-        throw std::invalid_argument(fmt::format("--vary {}: {} stands there twice", key, value));
+      demand(names.insert(plain(value)).second, "--vary {}: {} stands there twice", key, value);
   }
 }
 
@@ -69,10 +63,8 @@ Variation parse_variation(std::string_view text) {
       std::string(text.substr(0, equals)),
       equals == text.npos ? std::vector<std::string>{} : split_values(text.substr(equals + 1))};
   const auto& [key, values] = variation;
-  if (key.empty() || values.empty() ||
-      std::any_of(values.begin(), values.end(), [](const auto& value) { return value.empty(); }))
-    throw std::invalid_argument(
-        fmt::format("--vary {}: write KEY=VALUE,VALUE, such as train.seed=1,2,3", text));
+  demand(!key.empty() && !values.empty() && std::ranges::count(values, "") == 0,
+         "--vary {}: write KEY=VALUE,VALUE, such as train.seed=1,2,3", text);
   return variation;
 }
 
@@ -90,9 +82,7 @@ std::vector<GridPoint> grid(const std::vector<Variation>& variations, std::size_
         next.sets.push_back(variations[i].key + "=" + value);
         longer.push_back(std::move(next));
       }
-      if (longer.size() > most)
-        throw std::invalid_argument(
-            fmt::format("--vary: more than {} combinations; vary less at a time", most));
+      demand(longer.size() <= most, "--vary: more than {} combinations; vary less at a time", most);
     }
     points = std::move(longer);
   }

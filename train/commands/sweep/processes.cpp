@@ -10,6 +10,7 @@
 #include <cstring>
 #include <map>
 #include <thread>
+#include <utility>
 
 namespace bochner {
 namespace {
@@ -98,15 +99,10 @@ void run_jobs(const std::vector<Job>& jobs, std::size_t at_most, const SignalGua
   RunningJobs running;
   bool stopping = false;
   for (std::size_t next = 0;;) {
-    while (!signals.stop_requested() && next < jobs.size() && running.count() < at_most) {
+    for (; !signals.stop_requested() && next < jobs.size() && running.count() < at_most; ++next)
       running.add(jobs[next], next);
-      ++next;
-    }
     if (running.count() == 0) return;
-    if (signals.stop_requested() && !stopping) {
-      running.stop();
-      stopping = true;
-    }
+    if (signals.stop_requested() && !std::exchange(stopping, true)) running.stop();
     std::this_thread::sleep_for(20ms);
     running.reap(ended);
   }

@@ -13,21 +13,20 @@ struct Row {
   std::vector<const SweepResult*> runs;
 };
 
-std::vector<std::size_t> columns_of(const std::vector<Variation>& variations) {
-  std::vector<std::size_t> columns;
-  for (std::size_t i = 0; i < variations.size(); ++i)
-    if (variations[i].key != "train.seed") columns.push_back(i);
-  return columns;
+/// One word for each variation, without that for the seed.
+std::vector<std::string> without_seed(std::vector<std::string> words,
+                                      const std::vector<Variation>& variations) {
+  const auto seed = std::ranges::find(variations, "train.seed", &Variation::key);
+  if (seed != variations.end()) words.erase(words.begin() + (seed - variations.begin()));
+  return words;
 }
 
-std::vector<Row> rows_of(const std::vector<std::size_t>& columns,
+std::vector<Row> rows_of(const std::vector<Variation>& variations,
                          const std::vector<SweepResult>& results) {
   std::vector<Row> rows;
   for (const SweepResult& result : results) {
-    std::vector<std::string> values;
-    for (const std::size_t column : columns) values.push_back(result.point.values[column]);
-    auto row = std::find_if(rows.begin(), rows.end(),
-                            [&](const Row& other) { return other.values == values; });
+    std::vector<std::string> values = without_seed(result.point.values, variations);
+    auto row = std::ranges::find(rows, values, &Row::values);
     if (row == rows.end()) row = rows.insert(rows.end(), {std::move(values), {}});
     row->runs.push_back(&result);
   }
@@ -52,7 +51,7 @@ std::vector<std::string> measures_of(const std::vector<SweepResult>& results) {
   std::vector<std::string> names;
   for (const SweepResult& result : results)
     for (const auto& [name, number] : result.measures)
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+      if (std::ranges::count(names, name) == 0) names.push_back(name);
   return names;
 }
 
@@ -77,14 +76,14 @@ Measures last_validation(std::string_view metrics) {
 
 std::string summary(const std::vector<Variation>& variations,
                     const std::vector<SweepResult>& results) {
-  const std::vector<std::size_t> columns = columns_of(variations);
   const std::vector<std::string> measures = measures_of(results);
   std::vector<std::string> head;
-  for (const std::size_t column : columns) head.push_back(variations[column].key);
+  for (const Variation& variation : variations) head.push_back(variation.key);
+  head = without_seed(std::move(head), variations);
   head.push_back("runs");
   head.insert(head.end(), measures.begin(), measures.end());
   std::string table = table_line(head) + table_line(std::vector<std::string>(head.size(), "---"));
-  for (const Row& row : rows_of(columns, results)) {
+  for (const Row& row : rows_of(variations, results)) {
     std::vector<std::string> cells = row.values;
     cells.push_back(std::to_string(row.runs.size()));
     for (const std::string& measure : measures) cells.push_back(cell(row, measure));

@@ -1,0 +1,111 @@
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bochner/autodiff/compute/fused.hpp>
+#include <bochner/train/commands/bench/measure.hpp>
+#include <chrono>
+#include <cstdio>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+std::string read_all(int file) {
+  std::string text;
+  char buffer[4096];
+  for (ssize_t count; (count = read(file, buffer, sizeof buffer)) > 0;) text.append(buffer, count);
+  return text;
+}
+
+/// Ends the process without its destructors: they belong to the parent.
+[[noreturn]] void be_child(int file, const std::function<std::string()>& body) {
+  try {
+    dprintf(file, "%s", body().c_str());
+    _exit(0);
+  } catch (const std::bad_alloc&) {
+    dprintf(file, "out of memory");
+  } catch (const std::exception& error) {
+    dprintf(file, "%s", error.what());
+  }
+  _exit(1);
+}
+
+/// More than latency times units on any processor yet, and registers for all of them.
+constexpr std::size_t chains = 12;
+constexpr std::size_t rounds = 160'000'000;
+
+typedef real Wide __attribute__((vector_size(64)));
+typedef real Narrow __attribute__((vector_size(32)));
+
+template <class Vector>
+[[gnu::always_inline]] inline real multiply_add(std::size_t count) {
+  Vector sums[chains], factor = Vector{} + real(0.999), term = Vector{} + real(0.001);
+  for (std::size_t c = 0; c < chains; ++c) sums[c] = Vector{} + real(c);
+  // What the compiler cannot know it cannot compute beforehand.
+  asm volatile("" : "+x"(factor), "+x"(term));
+  for (std::size_t i = 0; i < count; ++i) {
+#pragma GCC unroll 12
+    for (std::size_t c = 0; c < chains; ++c) sums[c] = fused(sums[c], factor, term);
+  }
+  for (std::size_t c = 1; c < chains; ++c) sums[0] += sums[c];
+  return sums[0][0];
+}
+
+[[gnu::target("avx512f")]] real wide(std::size_t count) { return multiply_add<Wide>(count); }
+[[gnu::target("avx2,fma")]] real narrow(std::size_t count) { return multiply_add<Narrow>(count); }
+
+}  // namespace
+
+std::string in_child(const std::function<std::string()>& body) {
+  int ends[2];
+  if (pipe(ends) != 0) throw std::runtime_error("cannot make a pipe to a process of its own");
+  const pid_t child = fork();
+  if (child < 0) throw std::runtime_error("cannot start a process of its own");
+  if (child == 0) be_child(ends[1], body);
+  close(ends[1]);
+  const std::string text = read_all(ends[0]);
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFSIGNALED(status))
+    throw std::runtime_error("killed by signal " + std::to_string(WTERMSIG(status)) +
+                             ", perhaps for lack of memory");
+  if (WEXITSTATUS(status) != 0) throw std::runtime_error(text);
+  return text;
+}
+
+double peak_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return double(usage.ru_maxrss) * 1024;
+}
+
+double seconds_of(const std::function<void()>& body) {
+  const auto start = std::chrono::steady_clock::now();
+  body();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double measure_peak(std::size_t threads) {
+  const bool is_wide = __builtin_cpu_supports("avx512f");
+  const std::size_t count = rounds / chains;
+  const double operations =
+      2.0 * double(count * chains * (is_wide ? sizeof(Wide) : sizeof(Narrow)) / sizeof(real));
+  double best = 0;
+  for (int repeat = 0; repeat < 10; ++repeat) {
+    std::vector<real> results(threads);
+    const double seconds = seconds_of([&] {
+      std::vector<std::jthread> workers;
+      for (real& result : results)
+        workers.emplace_back([&] { result = is_wide ? wide(count) : narrow(count); });
+    });
+    best = std::max(best, double(threads) * operations / seconds);
+  }
+  return best;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,23 @@
+#pragma once
+/// What measurements stand on: a process of their own, a clock, and the peak of the processor.
+
+#include <bochner/autodiff/real.hpp>
+#include <cstddef>
+#include <functional>
+#include <string>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// The text that `body` returns in a process of its own, whose memory starts from nothing. To be
+/// called before loops run in this process. Throws std::runtime_error when `body` throws or the
+/// process is killed.
+std::string in_child(const std::function<std::string()>& body);
+/// The most memory that this process has ever had, in bytes.
+double peak_memory();
+
+double seconds_of(const std::function<void()>& body);
+/// The most floating-point operations a second that `threads` threads reach together in fused
+/// multiply-adds of registers (2 each): what products are measured against. Takes 0.2 s.
+double measure_peak(std::size_t threads);
+
+}  // namespace bochner::inline BOCHNER_PRECISION
