@@ -5,7 +5,7 @@
 #include <bochner/train/commands/kernel_options.hpp>
 #include <bochner/train/laboratory/estimator_study.hpp>
 #include <bochner/train/laboratory/feature_matrix.hpp>
-#include <bochner/train/laboratory/map_fit.hpp>
+#include <bochner/train/laboratory/fits.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
 #include <bochner/train/storage/json.hpp>
 

@@ -4,22 +4,11 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-struct LayerCollector : Visitor {
-  std::vector<AttentionLayer> layers;
+struct PartCollector : Visitor {
+  std::vector<NamedPart> parts;
   void on_parameter(const std::string&, Parameter&) override {}
   void on_buffer(const std::string&, Tensor&) override {}
-  void on_module(const std::string& name, Module& module) override {
-    if (const auto* mixer = dynamic_cast<const Mixer*>(&module)) {
-      layers.push_back({name, mixer});
-    } else if (!layers.empty() && name.starts_with(layers.back().name + ".") &&
-               !name.starts_with(layers.back().name + ".time.")) {
-      AttentionLayer& layer = layers.back();
-      if (auto* map = dynamic_cast<FeatureMap*>(&module); map && !layer.features)
-        layer.features = map;
-      if (auto* density = dynamic_cast<SpectralDensity*>(&module); density && !layer.density)
-        layer.density = density;
-    }
-  }
+  void on_module(const std::string& name, Module& part) override { parts.push_back({name, &part}); }
 };
 
 struct SampleCollector : AttentionObserver {
@@ -33,10 +22,25 @@ struct SampleCollector : AttentionObserver {
 
 }  // namespace
 
-std::vector<AttentionLayer> attention_layers(Module& model) {
-  LayerCollector collector;
+std::vector<NamedPart> parts_of(Module& model) {
+  PartCollector collector;
   model.visit(collector);
-  return std::move(collector.layers);
+  return std::move(collector.parts);
+}
+
+std::vector<AttentionLayer> attention_layers(Module& model) {
+  std::vector<AttentionLayer> layers;
+  for (const auto& [name, part] : parts_of(model)) {
+    if (const auto* mixer = dynamic_cast<const Mixer*>(part)) {
+      layers.push_back({name, mixer});
+    } else if (!layers.empty() && name.starts_with(layers.back().name + ".") &&
+               !name.starts_with(layers.back().name + ".time.")) {
+      AttentionLayer& layer = layers.back();
+      if (!layer.features) layer.features = dynamic_cast<FeatureMap*>(part);
+      if (!layer.density) layer.density = dynamic_cast<SpectralDensity*>(part);
+    }
+  }
+  return layers;
 }
 
 std::vector<AttentionSample> attention_samples(Task& task,

@@ -8,13 +8,6 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-std::vector<double> places(double low, double high, std::size_t points) {
-  std::vector<double> x(points);
-  for (std::size_t i = 0; i < points; ++i)
-    x[i] = low + (high - low) * double(i) / double(std::max<std::size_t>(1, points - 1));
-  return x;
-}
-
 /// The m d coordinates of one head.
 std::vector<double> coordinates(const Tensor& frequencies, std::size_t head) {
   const std::size_t count = frequencies.shape()[1] * frequencies.shape()[2];
@@ -23,6 +16,13 @@ std::vector<double> coordinates(const Tensor& frequencies, std::size_t head) {
 }
 
 }  // namespace
+
+std::vector<double> places(double low, double high, std::size_t points) {
+  std::vector<double> x(points);
+  for (std::size_t i = 0; i < points; ++i)
+    x[i] = low + (high - low) * double(i) / double(std::max<std::size_t>(1, points - 1));
+  return x;
+}
 
 Curve spectrum_curve(const Tensor& frequencies, std::size_t head, double low, double high,
                      std::size_t points) {

@@ -6,6 +6,9 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+/// So many places from `low` to `high`, evenly spaced.
+std::vector<double> places(double low, double high, std::size_t points);
+
 /// Density of the coordinates of a head's frequencies on `points` places of [low, high], smoothed
 /// by a Gaussian of Silverman's width. frequencies (H, m, d)
 Curve spectrum_curve(const Tensor& frequencies, std::size_t head, double low, double high,

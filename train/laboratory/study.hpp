@@ -1,6 +1,7 @@
 #pragma once
 /// What the study of a kernel found, in figures; what it says, as text, JSON and page.
 
+#include <bochner/train/charts/chart.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,10 +40,6 @@ struct EstimatorStudy {
 struct MapComparison {
   std::string features;
   ErrorAtM result;
-};
-
-struct Curve {
-  std::vector<double> x, y;
 };
 
 /// Relative error over the angle between a query and a key of equal norm.

@@ -10,9 +10,9 @@ namespace bochner {
 namespace {
 
 void add_error(Chart& chart, const std::string& name, const EstimatorStudy& study) {
-  Series measured{.name = name}, exact{.name = "closed form, iid draws", .mark = Mark::dashed};
-  measured.mark = Mark::line_and_points;
-  measured.colour = exact.colour = int(chart.series.size()) / 2;
+  const int colour = int(chart.series.size()) / 2;
+  Series measured{.name = name, .mark = Mark::line_and_points, .colour = colour};
+  Curve exact;
   for (const ErrorAtM& row : study.rows) {
     measured.x.push_back(double(row.m));
     measured.y.push_back(row.error);
@@ -22,9 +22,8 @@ void add_error(Chart& chart, const std::string& name, const EstimatorStudy& stud
     exact.x.push_back(double(row.m));
     exact.y.push_back(*row.exact_error);
   }
-  if (exact.x.empty()) exact.name = "";
   chart.series.push_back(measured);
-  chart.series.push_back(exact);
+  chart.add(exact.x.empty() ? "" : "closed form, iid draws", exact, Mark::dashed, colour);
 }
 
 std::string error_chart(const KernelStudy& study) {
@@ -44,15 +43,8 @@ std::string angle_chart(const KernelStudy& study) {
               .note = fmt::format("m = {}; dashed: closed form", study.standard.rows.back().m)};
   for (std::size_t i = 0; i < study.angles.size(); ++i) {
     const AngleCurve& curve = study.angles[i];
-    chart.series.push_back({.name = fmt::format("|x| = {}", curve.norm),
-                            .x = curve.measured.x,
-                            .y = curve.measured.y,
-                            .colour = int(i)});
-    chart.series.push_back({.name = "",
-                            .x = curve.exact.x,
-                            .y = curve.exact.y,
-                            .mark = Mark::dashed,
-                            .colour = int(i)});
+    chart.add(fmt::format("|x| = {}", curve.norm), curve.measured, Mark::line, int(i));
+    chart.add("", curve.exact, Mark::dashed, int(i));
   }
   return draw(chart);
 }
@@ -60,10 +52,8 @@ std::string angle_chart(const KernelStudy& study) {
 std::string curve_chart(const std::string& title, const Axis& x, const Axis& y, const Curve& curve,
                         const Curve& exact) {
   Chart chart{.title = title, .x = x, .y = y};
-  chart.series.push_back({.name = exact.x.empty() ? "" : "the draws", .x = curve.x, .y = curve.y});
-  if (!exact.x.empty())
-    chart.series.push_back(
-        {.name = "closed form", .x = exact.x, .y = exact.y, .mark = Mark::dashed});
+  chart.add(exact.x.empty() ? "" : "the draws", curve);
+  if (!exact.x.empty()) chart.add("closed form", exact, Mark::dashed);
   return draw(chart);
 }
 

@@ -4,7 +4,6 @@
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/markup.hpp>
 #include <bochner/train/charts/page.hpp>
-#include <bochner/train/charts/picture.hpp>
 #include <cmath>
 #include <limits>
 
