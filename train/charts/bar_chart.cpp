@@ -10,10 +10,10 @@ namespace {
 
 AxisLayout value_axis_of(const BarChart& chart) {
   Extent values;
-  values.add(0, Scale::linear);
+  values.add({0.0}, Scale::linear);
   for (const BarSeries& series : chart.series)
     for (const auto* numbers : {&series.values, &series.low, &series.high})
-      for (const double number : *numbers) values.add(number, Scale::linear);
+      values.add(*numbers, Scale::linear);
   return AxisLayout({chart.label}, values.low, values.high);
 }
 

@@ -2,7 +2,6 @@
 /// Charts as SVG text. Colours come from the style sheet of the page, so that they follow its light
 /// or dark look.
 
-#include <bochner/train/charts/axis.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +9,15 @@
 #include <vector>
 
 namespace bochner {
+
+enum class Scale { linear, logarithmic };
+
+struct Axis {
+  std::string label;
+  Scale scale = Scale::linear;
+  std::optional<double> lowest = {},
+                        highest = {};  ///< where the axis ends; by default where the data end
+};
 
 enum class Mark { line, dashed, points, line_and_points };
 

@@ -105,7 +105,7 @@ std::string draw(const HeatMap& map) {
   constexpr double width = 250, height = 270;
   Canvas canvas(width, height);
   Extent extent;
-  for (const double value : map.values) extent.add(value, Scale::linear);
+  extent.add(map.values, Scale::linear);
   const double low = map.lowest.value_or(extent.low);
   double high = map.highest.value_or(extent.high);
   if (!(high > low)) high = low + 1;

@@ -4,7 +4,6 @@
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/markup.hpp>
 #include <bochner/train/commands/kernel_options.hpp>
-#include <bochner/train/laboratory/estimator_study.hpp>
 #include <bochner/train/laboratory/fits.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <filesystem>

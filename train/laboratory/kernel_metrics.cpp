@@ -80,7 +80,7 @@ KernelMonitor::KernelMonitor(Module& model) : layers_(attention_layers(model)) {
 
 std::vector<KernelMetrics> KernelMonitor::measure(Task& task) {
   if (layers_.empty()) return {};
-  const std::vector<AttentionSample> samples = attention_samples(task, layers_, 0, 1);
+  const std::vector<AttentionSample> samples = attention_samples(task, layers_);
   std::vector<KernelMetrics> all;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     if (samples[i].q.dimension() != 4) continue;

@@ -20,8 +20,7 @@ bool is_standard(const FeatureSpec& spec) {
 void describe_sample(KernelStudy& study, const KernelSample& sample) {
   std::vector<double> exponents, norms;
   for (const SamplePair& pair : choose_pairs(sample, 2000)) {
-    const auto q = row_of(sample.blocks[pair.block].q, pair.query);
-    const auto k = row_of(sample.blocks[pair.block].k, pair.key);
+    const auto [q, k] = rows_of(sample, pair);
     exponents.push_back(softmax_exponent(q, k));
     double norm = 0;
     for (std::size_t i = 0; i < q.size(); ++i) norm += (q[i] + k[i]) * (q[i] + k[i]);
@@ -33,10 +32,9 @@ void describe_sample(KernelStudy& study, const KernelSample& sample) {
 
 /// Asked of a small map: some kinds are expensive to make.
 bool estimates_softmax(const FeatureSpec& spec, const KernelSample& sample) {
-  const std::vector<double> q = row_of(sample.blocks.front().q, 0),
-                            k = row_of(sample.blocks.front().k, 0);
+  const auto [q, k] = rows_of(sample, {0, 0, 0});
   const auto kernel = study_map(spec, sample.dim(), 4, 1)->kernel(q, k, 0);
-  return kernel && std::fabs(*kernel / std::exp(softmax_exponent(q, k)) - 1) < 1e-6;
+  return kernel && is_near_softmax(*kernel, q, k);
 }
 
 /// All estimators of softmax's kernel on a part of the sample, by the distance of their attention.
@@ -82,7 +80,7 @@ AngleCurve angle_curve(const FeatureSpec& spec, double norm, std::size_t d, std:
     const auto map = study_map(spec, d, m, seed);
     const std::vector<double> values = estimates(*map, sample, pairs);
     for (std::size_t i = 0; i < angles; ++i) {
-      const auto q = row_of(sample.blocks[0].q, 0), k = row_of(sample.blocks[0].k, i);
+      const auto [q, k] = rows_of(sample, pairs[i]);
       const auto kernel = map->kernel(q, k, 0);
       if (!kernel) return curve;
       squares[i] += std::pow(values[i] / *kernel - 1, 2) / double(seeds);

@@ -4,7 +4,7 @@
 #include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/layers/features/pff.hpp>
 #include <bochner/train/charts/chart.hpp>
-#include <bochner/train/laboratory/attention_maps.hpp>
+#include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/laboratory/kernel_metrics.hpp>
 #include <bochner/train/laboratory/learned_pages.hpp>
 #include <bochner/train/laboratory/spectrum.hpp>

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bochner/train/charts/canvas.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/markup.hpp>
 #include <bochner/train/charts/page.hpp>

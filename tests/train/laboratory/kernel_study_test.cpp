@@ -5,7 +5,7 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/layers/models/language_model.hpp>
-#include <bochner/train/laboratory/attention_maps.hpp>
+#include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/laboratory/cluster_experiment.hpp>
 #include <bochner/train/laboratory/feature_matrix.hpp>
 #include <bochner/train/laboratory/fits.hpp>
