@@ -108,21 +108,19 @@ void normalize_rows(Tensor& weights) {
 
 std::vector<AttentionMaps> attention_maps(const AttentionLayer& layer,
                                           const AttentionSample& sample, std::size_t positions) {
-  Tape tape;
-  tape.recording = false;
   const Tensor q = first_positions(sample.q, positions), k = first_positions(sample.k, positions);
+  std::vector<HeadFeatures> features;
+  if (layer.features) features = head_features(*layer.features, q, k);
   std::vector<AttentionMaps> heads(q.shape()[2]);
   for (std::size_t h = 0; h < heads.size(); ++h) {
     const Tensor factors = time_weights(sample, h, q.shape()[1]);
-    heads[h].exact = softmax_weights(head_rows(q, h), head_rows(k, h));
-    heads[h].exact *= factors;
-    normalize_rows(heads[h].exact);
-    if (!layer.features) continue;
-    const Features queries = layer.features->queries(tape, tape.view(q));
-    const Features keys = layer.features->keys(tape, tape.view(k));
-    heads[h].estimated = products(feature_matrix(queries, h), feature_matrix(keys, h));
-    heads[h].estimated *= factors;
-    normalize_rows(heads[h].estimated);
+    const auto normalized = [&](Tensor weights) {
+      weights *= factors;
+      normalize_rows(weights);
+      return weights;
+    };
+    heads[h].exact = normalized(softmax_weights(head_rows(q, h), head_rows(k, h)));
+    if (layer.features) heads[h].estimated = normalized(products(features[h].q, features[h].k));
   }
   return heads;
 }

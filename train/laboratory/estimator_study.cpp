@@ -21,21 +21,14 @@ struct Question {
   std::vector<Tensor> attention;
 };
 
-struct BlockFeatures {
-  FeatureMatrix q, k;
-};
-
-std::vector<BlockFeatures> features_of(FeatureMap& map, const KernelSample& sample) {
-  Tape tape;
-  tape.recording = false;
-  std::vector<BlockFeatures> all;
+std::vector<HeadFeatures> features_of(FeatureMap& map, const KernelSample& sample) {
+  std::vector<HeadFeatures> blocks;
   for (const SampleBlock& block : sample.blocks)
-    all.push_back({feature_matrix(map.queries(tape, tape.constant(as_tokens(block.q))), 0),
-                   feature_matrix(map.keys(tape, tape.constant(as_tokens(block.k))), 0)});
-  return all;
+    blocks.push_back(std::move(head_features(map, as_tokens(block.q), as_tokens(block.k)).front()));
+  return blocks;
 }
 
-std::vector<double> pair_products(const std::vector<BlockFeatures>& blocks,
+std::vector<double> pair_products(const std::vector<HeadFeatures>& blocks,
                                   const std::vector<SamplePair>& pairs) {
   std::vector<double> values;
   for (const SamplePair& pair : pairs) {
@@ -60,7 +53,7 @@ Tensor softmax_map(const SampleBlock& block) {
   return weights;
 }
 
-double attention_distance(const std::vector<BlockFeatures>& blocks,
+double attention_distance(const std::vector<HeadFeatures>& blocks,
                           const std::vector<Tensor>& exact) {
   double sum = 0;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
@@ -82,7 +75,7 @@ Measurement measure(const Question& question, std::size_t m, std::size_t seeds) 
   Measurement measurement{m, 0, {}};
   for (std::size_t seed = 1; seed <= seeds; ++seed) {
     const auto map = calibrated_map(question.spec, question.sample.blocks.front(), m, seed);
-    const std::vector<BlockFeatures> blocks = features_of(*map, question.sample);
+    const std::vector<HeadFeatures> blocks = features_of(*map, question.sample);
     measurement.features = blocks.front().q.values.shape()[1];
     measurement.values.push_back(pair_products(blocks, question.pairs));
     measurement.attention += attention_distance(blocks, question.attention) / double(seeds);
@@ -105,12 +98,12 @@ std::vector<double> closed_form(const Question& question, std::size_t m, PairFun
   return values;
 }
 
-std::vector<double> pooled_mean(const std::vector<Measurement>& all) {
-  std::vector<double> mean(all.front().values.front().size());
+std::vector<double> pooled_mean(const std::vector<Measurement>& all, std::size_t pairs) {
+  std::vector<double> mean(pairs);
   double weight = 0;
   for (const Measurement& one : all) {
     for (const auto& values : one.values) {
-      for (std::size_t p = 0; p < mean.size(); ++p) mean[p] += double(one.m) * values[p];
+      for (std::size_t p = 0; p < pairs; ++p) mean[p] += double(one.m) * values[p];
       weight += double(one.m);
     }
   }
@@ -218,7 +211,7 @@ EstimatorStudy study_estimator(const FeatureSpec& spec, bool standard, const Ker
   if (standard) kernel = closed_form(question, options.m.front(), &FeatureMap::kernel);
   study.has_closed_kernel = !kernel.empty();
   study.is_softmax = is_softmax(kernel, question);
-  if (kernel.empty()) kernel = pooled_mean(all);
+  if (kernel.empty()) kernel = pooled_mean(all, question.pairs.size());
   for (const Measurement& measurement : all) {
     std::vector<double> variance;  // relative, in closed form where there is one
     if (study.has_closed_kernel)

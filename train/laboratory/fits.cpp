@@ -19,19 +19,25 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-using Radial = double (*)(double r);
+/// Of delta and r = |delta|.
+using Kernel = double (*)(const double* delta, double r);
 
-constexpr std::pair<const char*, Radial> radial_kernels[] = {
-    {"gaussian", [](double r) { return std::exp(-r * r / 2); }},
-    {"laplace", [](double r) { return std::exp(-r); }},
-    {"cauchy", [](double r) { return 1 / (1 + r * r); }},
+constexpr std::pair<const char*, Kernel> kernels[] = {
+    {"gaussian", [](const double*, double r) { return std::exp(-r * r / 2); }},
+    {"laplace", [](const double*, double r) { return std::exp(-r); }},
+    {"cauchy", [](const double*, double r) { return 1 / (1 + r * r); }},
     {"matern32",
-     [](double r) { return (1 + std::numbers::sqrt3 * r) * std::exp(-std::numbers::sqrt3 * r); }},
-    {"matern52", [](double r) {
+     [](const double*, double r) {
+       return (1 + std::numbers::sqrt3 * r) * std::exp(-std::numbers::sqrt3 * r);
+     }},
+    {"matern52",
+     [](const double*, double r) {
        const double s = std::sqrt(5.0) * r;
        return (1 + s + s * s / 3) * std::exp(-s);
+     }},
+    {"periodic_mixture", [](const double* delta, double r) {
+       return 0.6 * std::exp(-r * r / 2) + 0.4 * std::exp(-r * r / 32) * std::cos(3 * delta[0]);
      }}};
-constexpr const char* periodic_mixture = "periodic_mixture";
 
 double length_of(const double* delta, std::size_t d) {
   double square = 0;
@@ -171,24 +177,18 @@ bool is_spectral(const std::string& name) {
 
 std::vector<std::string> target_kernels() {
   std::vector<std::string> names;
-  for (const auto& [name, radial] : radial_kernels) names.push_back(name);
-  names.push_back(periodic_mixture);
+  for (const auto& [name, kernel] : kernels) names.push_back(name);
   return names;
 }
 
 std::function<double(const double*, std::size_t)> target_kernel(const std::string& name) {
-  for (const auto& [known, radial] : radial_kernels)
+  for (const auto& [known, kernel] : kernels)
     if (name == known)
-      return [radial = radial](const double* delta, std::size_t d) {
-        return radial(length_of(delta, d));
+      return [kernel = kernel](const double* delta, std::size_t d) {
+        return kernel(delta, length_of(delta, d));
       };
-  if (name != periodic_mixture)
-    throw std::invalid_argument(fmt::format("--target {}: must be a .csv or .npy file or one of {}",
-                                            name, fmt::join(target_kernels(), ", ")));
-  return [](const double* delta, std::size_t d) {
-    const double r = length_of(delta, d);
-    return 0.6 * std::exp(-r * r / 2) + 0.4 * std::exp(-r * r / 32) * std::cos(3 * delta[0]);
-  };
+  throw std::invalid_argument(fmt::format("--target {}: must be a .csv or .npy file or one of {}",
+                                          name, fmt::join(target_kernels(), ", ")));
 }
 
 KernelPoints sample_kernel(const std::string& name, std::size_t n, std::size_t d, double reach,

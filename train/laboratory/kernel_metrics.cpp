@@ -48,15 +48,11 @@ double participation_ratio(FeatureMatrix k) {
 }  // namespace
 
 void measure_features(FeatureMap& map, const Tensor& q, const Tensor& k, KernelMetrics& metrics) {
-  Tape tape;
-  tape.recording = false;
-  const Features queries = map.queries(tape, tape.view(q)), keys = map.keys(tape, tape.view(k));
-  const std::size_t H = q.shape()[2];
+  const double H = double(q.shape()[2]);
   metrics.error = metrics.effective_features = 0;
-  for (std::size_t h = 0; h < H; ++h) {
-    const FeatureMatrix key = feature_matrix(keys, h);
-    metrics.error += attention_error(feature_matrix(queries, h), key) / double(H);
-    metrics.effective_features += participation_ratio(key) / double(H);
+  for (const HeadFeatures& head : head_features(map, q, k)) {
+    metrics.error += attention_error(head.q, head.k) / H;
+    metrics.effective_features += participation_ratio(head.k) / H;
   }
 }
 

@@ -98,14 +98,10 @@ AngleCurve angle_curve(const FeatureSpec& spec, double norm, std::size_t d, std:
 
 /// Of the estimated kernel on the first queries with themselves as keys.
 Definiteness definiteness_on(const FeatureSpec& spec, const KernelSample& sample, std::size_t m) {
-  const Tensor& q = sample.blocks.front().q;
-  const Tensor points = as_tokens(rows_from(q, 0, gram_points));
-  Tape tape;
-  tape.recording = false;
+  const Tensor points = as_tokens(rows_from(sample.blocks.front().q, 0, gram_points));
   const auto map = study_map(spec, sample.dim(), m, 1);
-  const Var x = tape.view(points);
-  return definiteness_of(
-      products(feature_matrix(map->queries(tape, x), 0), feature_matrix(map->keys(tape, x), 0)));
+  const HeadFeatures features = head_features(*map, points, points).front();
+  return definiteness_of(products(features.q, features.k));
 }
 
 void study_spectrum(KernelStudy& study, DensitySpec spec, std::size_t m) {

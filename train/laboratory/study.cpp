@@ -10,6 +10,11 @@
 namespace bochner {
 namespace {
 
+/// "3.2e+09", or "256" below a million.
+std::string count_of_features(double m) {
+  return m < 1e6 ? fmt::format("{:.0f}", m) : fmt::format("{:.1e}", m);
+}
+
 std::string number_or_dash(const std::optional<double>& number) {
   return number ? fmt::format("{:.3g}", *number) : "-";
 }
@@ -138,10 +143,6 @@ Table table_of(const EstimatorStudy& study) {
 
 double EstimatorStudy::needed(double error) const {
   return std::ceil(double(rows.back().m) * std::pow(rows.back().expected_error() / error, 2));
-}
-
-std::string count_of_features(double m) {
-  return m < 1e6 ? fmt::format("{:.0f}", m) : fmt::format("{:.1e}", m);
 }
 
 std::vector<std::string> advice(const KernelStudy& study, double wanted) {

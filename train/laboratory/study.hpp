@@ -72,8 +72,6 @@ struct KernelStudy {
 
 /// What follows from the figures, one sentence each. `wanted` is a relative error.
 std::vector<std::string> advice(const KernelStudy& study, double wanted);
-/// "3.2e+09", or "256" below a million.
-std::string count_of_features(double m);
 
 /// Tables and advice for the terminal.
 std::string study_text(const KernelStudy& study, double wanted);
