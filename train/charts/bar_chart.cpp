@@ -10,10 +10,10 @@ namespace {
 
 AxisLayout value_axis_of(const BarChart& chart) {
   Extent values;
-  values.add(0, Scale::linear);
+  values.add({0.0}, Scale::linear);
   for (const BarSeries& series : chart.series)
     for (const auto* numbers : {&series.values, &series.low, &series.high})
-      for (const double number : *numbers) values.add(number, Scale::linear);
+      values.add(*numbers, Scale::linear);
   return AxisLayout({chart.label}, values.low, values.high);
 }
 
@@ -47,29 +47,30 @@ void name_group(Canvas& canvas, const std::string& name, double x, double y, boo
 }  // namespace
 
 std::string draw(const BarChart& chart) {
-  Canvas canvas(chart.width, chart.height);
+  constexpr double width = 520, height = 300;
+  Canvas canvas(width, height);
   std::vector<LegendEntry> entries;
   if (chart.series.size() > 1)
     for (std::size_t i = 0; i < chart.series.size(); ++i)
       entries.push_back({chart.series[i].name, int(i), Mark::points});
   AxisLayout axis = value_axis_of(chart);
-  const double top = canvas.header(chart.title, chart.note, entries) + 26;
-  const double left = Canvas::margin(axis), right = chart.width - 14;
+  const double top = canvas.header(chart.title, "", entries) + 26;
+  const double left = Canvas::margin(axis), right = width - 14;
   const double pitch = (right - left) / double(std::max<std::size_t>(1, chart.groups.size()));
   const double widest = widest_group(chart);
   const bool leaning = widest > pitch - 6;
-  const Rectangle plot{left, top, right, chart.height - (leaning ? 18 + 0.57 * widest : 30)};
+  const Rectangle plot{left, top, right, height - (leaning ? 18 + 0.57 * widest : 30)};
   axis.place(plot.bottom, plot.top);
   canvas.value_axis(axis, chart.label, plot);
   canvas.line(plot.left, axis(0), plot.right, axis(0), "base");
   const double bars = double(std::max<std::size_t>(1, chart.series.size()));
-  const double width = std::min(34.0, 0.72 * pitch / bars);
+  const double wide = std::min(34.0, 0.72 * pitch / bars);
   for (std::size_t group = 0; group < chart.groups.size(); ++group) {
     const double middle = plot.left + (double(group) + 0.5) * pitch;
     name_group(canvas, chart.groups[group], middle, plot.bottom, leaning);
     for (std::size_t i = 0; i < chart.series.size(); ++i)
       draw_bar(canvas, chart.series[i], group, int(i), axis,
-               middle + (double(i) - bars / 2) * width + 1, width - 2);
+               middle + (double(i) - bars / 2) * wide + 1, wide - 2);
   }
   return canvas.finish(chart.title);
 }

@@ -3,9 +3,36 @@
 #include <algorithm>
 #include <bochner/train/charts/canvas.hpp>
 #include <bochner/train/charts/markup.hpp>
+#include <cmath>
 
 namespace bochner {
 namespace {
+
+constexpr double wanted_ticks = 5;
+
+/// The step 1, 2 or 5 times a power of ten that comes nearest to `span / wanted_ticks`.
+double tick_step(double span) {
+  const double raw = span / wanted_ticks, power = std::pow(10, std::floor(std::log10(raw)));
+  const double part = raw / power;
+  return power * (part < 1.4 ? 1 : part < 3.2 ? 2 : part < 7.1 ? 5 : 10);
+}
+
+/// As many decimals as the step asks for, so that all labels of an axis look alike.
+std::string tick_label(double number, double step) {
+  if (std::fabs(number) < step / 1e6) return "0";
+  const double size = std::fabs(number);
+  if (size >= 1e4 || size < 1e-4 || step < 1e-5) return short_number(number);
+  const int decimals = std::max(0, int(std::ceil(-std::log10(step) - 1e-9)));
+  return (number < 0 ? "−" : "") + fmt::format("{:.{}f}", size, decimals);
+}
+
+std::string decade_label(int exponent) {
+  if (exponent >= -3 && exponent <= 3) return short_number(std::pow(10, exponent));
+  const char* digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  std::string raised;
+  for (const char digit : std::to_string(std::abs(exponent))) raised += digits[digit - '0'];
+  return std::string("10") + (exponent < 0 ? "⁻" : "") + raised;
+}
 
 constexpr double character_width = 6.3;  // of text of 11.5 px
 
@@ -20,13 +47,76 @@ std::string swatch(const LegendEntry& entry, double x, double y) {
 
 }  // namespace
 
+void Extent::add(const std::vector<double>& numbers, Scale scale) {
+  for (const double number : numbers) {
+    if (!std::isfinite(number) || (scale == Scale::logarithmic && number <= 0)) continue;
+    low = empty ? number : std::min(low, number);
+    high = empty ? number : std::max(high, number);
+    empty = false;
+  }
+}
+
+AxisLayout::AxisLayout(const Axis& axis, double low, double high)
+    : scale_(axis.scale), low_(axis.lowest.value_or(low)), high_(axis.highest.value_or(high)) {
+  if (scale_ == Scale::logarithmic) {
+    low_ = std::log10(low_ > 0 ? low_ : 1);
+    high_ = std::log10(high_ > 0 ? high_ : 10);
+    const double margin = 0.03 * (high_ - low_);
+    if (!axis.lowest) low_ -= margin;
+    if (!axis.highest) high_ += margin;
+  }
+  if (!(high_ - low_ > 1e-12 * std::max(std::fabs(low_), std::fabs(high_)))) {
+    const double half = scale_ == Scale::logarithmic || low_ == 0 ? 0.5 : std::fabs(low_) / 2;
+    low_ -= half;
+    high_ += half;
+  }
+  scale_ == Scale::logarithmic ? choose_decades() : choose_linear_ticks(axis);
+}
+
+void AxisLayout::choose_linear_ticks(const Axis& axis) {
+  const double step = tick_step(high_ - low_);
+  if (!axis.lowest) low_ = step * std::floor(low_ / step + 1e-9);
+  if (!axis.highest) high_ = step * std::ceil(high_ / step - 1e-9);
+  for (double index = std::ceil(low_ / step - 1e-9); index * step <= high_ + step / 1e6; ++index)
+    ticks_.push_back({index * step, tick_label(index * step, step)});
+}
+
+void AxisLayout::choose_decades() {
+  const double decades = high_ - low_;
+  const int stride = std::max(1, int(std::ceil(decades / 6)));
+  for (int exponent = int(std::floor(low_)); exponent <= int(std::floor(high_)); ++exponent) {
+    for (int digit = 1; digit < 10; ++digit) {
+      const double place = exponent + std::log10(digit);
+      if (place < low_ - 1e-9 || place > high_ + 1e-9) continue;
+      const double number = std::pow(10, exponent) * digit;
+      const bool dense = decades < 2.6 && (digit == 2 || digit == 5);
+      const bool denser = decades < 0.6;
+      if (digit == 1 && exponent % stride == 0) {
+        ticks_.push_back({number, decade_label(exponent)});
+      } else if (dense || denser) {
+        ticks_.push_back({number, short_number(number)});
+      } else if (decades < 4) {
+        ticks_.push_back({number, ""});
+      }
+    }
+  }
+}
+
+bool AxisLayout::has(double number) const {
+  return std::isfinite(number) && (scale_ == Scale::linear || number > 0);
+}
+
+double AxisLayout::operator()(double number) const {
+  const double place = scale_ == Scale::logarithmic ? std::log10(number) : number;
+  const double part = (place - low_) / (high_ - low_);
+  return from_ + std::clamp(part, -0.02, 1.02) * (to_ - from_);
+}
+
 std::string colour_class(int colour) { return fmt::format("c{}", colour % palette_size); }
 
 double text_width(const std::string& text) {
   return character_width * double(character_count(text));
 }
-
-Canvas::Canvas(double width, double height) : width_(width), height_(height) {}
 
 void Canvas::text(double x, double y, const std::string& words, const char* style,
                   const char* anchor) {

@@ -24,9 +24,42 @@ struct Rectangle {
   double left, top, right, bottom;
 };
 
+struct Tick {
+  double at;
+  std::string label;  ///< "" for a minor tick of a logarithmic axis
+};
+
+/// An axis laid over [from, to] in pixels; `from` belongs to the low end.
+class AxisLayout {
+ public:
+  /// Low and high are the ends of the data. Linear axes are widened to whole ticks.
+  AxisLayout(const Axis& axis, double low, double high);
+  void place(double from, double to) { from_ = from, to_ = to; }
+  /// Pixels of a number; numbers beyond the ends are cut to a little outside.
+  double operator()(double number) const;
+  /// Whether the number has a place: finite, and positive on a logarithmic axis.
+  bool has(double number) const;
+  const std::vector<Tick>& ticks() const { return ticks_; }
+
+ private:
+  void choose_linear_ticks(const Axis& axis);
+  void choose_decades();
+
+  Scale scale_;
+  double low_, high_, from_ = 0, to_ = 1;
+  std::vector<Tick> ticks_;
+};
+
+/// The smallest and largest number that an axis of this scale can show; {0, 1} of none.
+struct Extent {
+  double low = 0, high = 1;
+  bool empty = true;
+  void add(const std::vector<double>& numbers, Scale scale);
+};
+
 class Canvas {
  public:
-  Canvas(double width, double height);
+  Canvas(double width, double height) : width_(width), height_(height) {}
   /// Anchor is "start", "middle" or "end"; the class is one of the style sheet's.
   void text(double x, double y, const std::string& words, const char* style,
             const char* anchor = "start");

@@ -2,12 +2,22 @@
 /// Charts as SVG text. Colours come from the style sheet of the page, so that they follow its light
 /// or dark look.
 
-#include <bochner/train/charts/axis.hpp>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bochner {
+
+enum class Scale { linear, logarithmic };
+
+struct Axis {
+  std::string label;
+  Scale scale = Scale::linear;
+  std::optional<double> lowest = {},
+                        highest = {};  ///< where the axis ends; by default where the data end
+};
 
 enum class Mark { line, dashed, points, line_and_points };
 
@@ -21,12 +31,20 @@ struct Series {
   int colour = -1;  ///< of the palette; -1 for the series' own place in the chart
 };
 
+/// Points of a curve.
+struct Curve {
+  std::vector<double> x, y;
+};
+
 struct Chart {
   std::string title;
   Axis x = {}, y = {};
   std::vector<Series> series = {};
   std::string note = {};  ///< a small line below the title
   double width = 520, height = 300;
+  void add(const std::string& name, Curve curve, Mark mark = Mark::line, int colour = -1) {
+    series.push_back({name, std::move(curve.x), std::move(curve.y), {}, {}, mark, colour});
+  }
 };
 std::string draw(const Chart& chart);
 
@@ -41,8 +59,6 @@ struct BarChart {
   std::string label;  ///< of the value axis
   std::vector<std::string> groups = {};
   std::vector<BarSeries> series = {};
-  std::string note = {};
-  double width = 520, height = 300;
 };
 std::string draw(const BarChart& chart);
 
@@ -53,8 +69,14 @@ struct HeatMap {
   std::size_t rows = 0, columns = 0;
   std::vector<double> values = {};  ///< (rows, columns); what is not finite is left blank
   std::optional<double> lowest = {}, highest = {};  ///< ends of the colours; by default of the data
-  double width = 250, height = 270;
 };
 std::string draw(const HeatMap& map);
+
+/// Entries of the colour table; the last one is transparent and means "nothing here".
+inline constexpr std::uint8_t blank_pixel = 255;
+/// "data:image/png;base64,...": pixels (rows, columns) of a colour table from dark violet to light
+/// yellow, 0 to 254, even in lightness.
+std::string png_data(const std::vector<std::uint8_t>& pixels, std::size_t rows,
+                     std::size_t columns);
 
 }  // namespace bochner

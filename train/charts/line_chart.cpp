@@ -30,6 +30,7 @@ std::vector<std::size_t> visible_points(const Series& series) {
 struct Axes {
   AxisLayout x, y;
   bool has(double a, double b) const { return x.has(a) && y.has(b); }
+  std::string at(double a, double b) const { return coordinate(x(a)) + ' ' + coordinate(y(b)); }
 };
 
 std::string path_of(const Series& series, const Axes& axes) {
@@ -37,9 +38,7 @@ std::string path_of(const Series& series, const Axes& axes) {
   bool pen_down = false;
   for (const std::size_t i : visible_points(series)) {
     const bool shown = axes.has(series.x[i], series.y[i]);
-    if (shown)
-      path += fmt::format("{}{} {}", pen_down ? "L" : "M", coordinate(axes.x(series.x[i])),
-                          coordinate(axes.y(series.y[i])));
+    if (shown) path += (pen_down ? 'L' : 'M') + axes.at(series.x[i], series.y[i]);
     pen_down = shown;
   }
   return path;
@@ -50,10 +49,8 @@ std::string band_of(const Series& series, const Axes& axes) {
   std::string there, back;
   for (std::size_t i = 0; i < n; ++i) {
     if (!axes.has(series.x[i], series.low[i]) || !axes.has(series.x[i], series.high[i])) continue;
-    const std::string x = coordinate(axes.x(series.x[i]));
-    there +=
-        fmt::format("{}{} {}", there.empty() ? "M" : "L", x, coordinate(axes.y(series.high[i])));
-    back = fmt::format("L{} {}", x, coordinate(axes.y(series.low[i]))) + back;
+    there += (there.empty() ? 'M' : 'L') + axes.at(series.x[i], series.high[i]);
+    back = 'L' + axes.at(series.x[i], series.low[i]) + back;
   }
   return there.empty() ? "" : there + back + "Z";
 }
@@ -84,9 +81,9 @@ std::string curve_of(const Series& series, const Axes& axes, const std::string& 
 Axes axes_of(const Chart& chart) {
   Extent x, y;
   for (const Series& series : chart.series) {
-    for (const double number : series.x) x.add(number, chart.x.scale);
+    x.add(series.x, chart.x.scale);
     for (const auto* numbers : {&series.y, &series.low, &series.high})
-      for (const double number : *numbers) y.add(number, chart.y.scale);
+      y.add(*numbers, chart.y.scale);
   }
   Axis tight = chart.x;  // curves begin and end at the frame
   if (tight.scale == Scale::linear && !x.empty && x.high > x.low) {

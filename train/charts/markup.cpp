@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bochner/train/charts/markup.hpp>
 #include <cmath>
+#include <utility>
 
 namespace bochner {
 namespace {
@@ -29,18 +31,10 @@ std::size_t valid_length(std::string_view text) {
 }
 
 std::string_view entity(char c) {
-  switch (c) {
-    case '&':
-      return "&amp;";
-    case '<':
-      return "&lt;";
-    case '>':
-      return "&gt;";
-    case '"':
-      return "&quot;";
-    case '\'':
-      return "&#39;";
-  }
+  constexpr std::pair<char, std::string_view> entities[] = {
+      {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
+  for (const auto& [special, written] : entities)
+    if (c == special) return written;
   return "";
 }
 
@@ -69,9 +63,8 @@ std::string escaped(std::string_view text) {
 }
 
 std::size_t character_count(std::string_view text) {
-  std::size_t count = 0;
-  for (const char c : text) count += !continues(static_cast<unsigned char>(c));
-  return count;
+  return std::size_t(std::ranges::count_if(
+      text, [](char c) { return !continues(static_cast<unsigned char>(c)); }));
 }
 
 std::string short_number(double number) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <bochner/train/charts/canvas.hpp>
 #include <bochner/train/charts/markup.hpp>
 #include <bochner/train/charts/page.hpp>
 
@@ -83,7 +84,8 @@ void Page::charts(const std::vector<std::string>& svgs, int width) {
 
 std::string Page::html() const {
   std::string colours;
-  for (int i = 0; i < 8; ++i) colours += fmt::format("svg .c{}{{--c:var(--c{})}}\n", i, i);
+  for (int i = 0; i < palette_size; ++i)
+    colours += fmt::format("svg .c{}{{--c:var(--c{})}}\n", i, i);
   return fmt::format(
       R"(<!DOCTYPE html>
 <html xmlns="http://www.w3.org/1999/xhtml" lang="en"><head><meta charset="utf-8"/>

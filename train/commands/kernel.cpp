@@ -2,7 +2,7 @@
 
 #include <bochner/train/commands/kernel_options.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
-#include <bochner/train/laboratory/attention_layers.hpp>
+#include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/laboratory/cluster_experiment.hpp>
 #include <bochner/train/laboratory/kernel_study.hpp>
 #include <bochner/train/storage/json.hpp>
@@ -23,7 +23,7 @@ std::vector<KernelSample> samples_of_run(const KernelOptions& options) {
   const auto [checkpoint, config, task] = load_task({reference, sets});
   const auto layers = attention_layers(task->model());
   std::vector<KernelSample> samples;
-  const auto seen = attention_samples(*task, layers, 0, 1);
+  const auto seen = attention_samples(*task, layers);
   for (std::size_t i = 0; i < layers.size(); ++i)
     if (seen[i].q.dimension() == 4)
       samples.push_back(sample_of_heads(fmt::format("{} of {}", layers[i].name, reference),

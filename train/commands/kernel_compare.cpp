@@ -3,9 +3,9 @@
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/commands/kernel_options.hpp>
-#include <bochner/train/laboratory/estimator_study.hpp>
 #include <bochner/train/laboratory/feature_matrix.hpp>
-#include <bochner/train/laboratory/map_fit.hpp>
+#include <bochner/train/laboratory/fits.hpp>
+#include <bochner/train/laboratory/kernel_study.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
 #include <bochner/train/storage/json.hpp>
 
@@ -54,8 +54,7 @@ Outcome outcome_of(const KernelCompareOptions& options, FeatureSpec spec, std::s
   spec.kind = name;
   for (std::uint64_t seed = 1; seed <= options.seeds; ++seed) {
     const Halves halves = halves_of(options, d, seed);
-    const auto map = study_map(spec, d, m, seed);
-    calibrate(*map, halves.train);
+    const auto map = calibrated_map(spec, halves.train, m, seed);
     const MapFit fit = fit_map(*map, halves.train, halves.held_out,
                                {.steps = options.steps,
                                 .learning_rate = options.learning_rate,

@@ -5,9 +5,7 @@
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/markup.hpp>
 #include <bochner/train/commands/kernel_options.hpp>
-#include <bochner/train/laboratory/density_fit.hpp>
-#include <bochner/train/laboratory/estimator_study.hpp>
-#include <bochner/train/laboratory/map_fit.hpp>
+#include <bochner/train/laboratory/fits.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <filesystem>
 #include <numeric>

@@ -18,8 +18,7 @@ struct Specimen {
   explicit Specimen(const Config& config) : task(make_task(config)) {}
   void examine() {
     layers = attention_layers(task->model());
-    if (task->data().examples(Split::validation) > 0)
-      samples = attention_samples(*task, layers, 0, 1);
+    if (task->data().examples(Split::validation) > 0) samples = attention_samples(*task, layers);
   }
 };
 

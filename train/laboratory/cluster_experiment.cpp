@@ -43,10 +43,6 @@ using Centre = std::vector<double>;
 
 RandomFunction random_of(const char* what) { return {1, Purpose::sampling, stream_of(what)}; }
 
-RandomFunction random_for(std::uint64_t seed) {
-  return {seed, Purpose::spectral, stream_of("cluster experiment")};
-}
-
 Centre uniform_centre(const RandomFunction& random, double low, double high) {
   Centre centre(dim);
   for (std::size_t i = 0; i < dim; ++i) centre[i] = low + (high - low) * random.uniform(i);
@@ -90,34 +86,42 @@ Centres centres_of(const ClusterSetting& setting) {
   return centres;
 }
 
-/// `points` normal points around each of two centres, scaled to the norm. -> (2 points, d)
-Tensor points_around(const Centre* centres, std::size_t points, double variance, double norm,
-                     const char* what) {
-  Tensor rows = uninitialized({2 * points, dim});
+/// What is compared: rows (n, d) in two clusters.
+struct Side {
+  Tensor rows;
+  Clusters clusters;
+};
+
+/// `points` normal points around each of two centres, scaled to the norm.
+Side side_around(const Centre* centres, std::size_t points, double variance, double norm,
+                 const char* what) {
+  Tensor rows = uninitialized({clusters * points, dim});
   const RandomFunction random = random_of(what);
   for (std::size_t i = 0; i < rows.size(); ++i)
     rows.data()[i] =
         real(centres[i / (points * dim)][i % dim] + std::sqrt(variance) * random.normal(i));
-  for (std::size_t i = 0; i < 2 * points; ++i) {
+  for (std::size_t i = 0; i < clusters * points; ++i) {
     real* row = rows.data() + i * dim;
     const real factor = real(norm) / std::sqrt(dot_row(row, row, dim));
     for (std::size_t j = 0; j < dim; ++j) row[j] *= factor;
   }
-  return rows;
+  Clusters found = standardized_clusters(rows, clusters);
+  return {std::move(rows), std::move(found)};
 }
 
 struct Points {
-  Tensor q, k;
-  Clusters q_clusters, k_clusters;
+  Side q, k;
+  Tensor exact;  // exp(q . k)
 };
 
 Points points_of(const ClusterSetting& setting, std::size_t count) {
   const Centres centres = centres_of(setting);
-  Tensor q = points_around(centres.queries, count, setting.variance, query_norm, "queries");
-  Tensor k = points_around(centres.keys, count, setting.variance, key_norm, "keys");
-  Clusters q_clusters = standardized_clusters(q, clusters),
-           k_clusters = standardized_clusters(k, clusters);
-  return {std::move(q), std::move(k), std::move(q_clusters), std::move(k_clusters)};
+  Points points{side_around(centres.queries, count, setting.variance, query_norm, "queries"),
+                side_around(centres.keys, count, setting.variance, key_norm, "keys"),
+                {}};
+  points.exact = products({points.q.rows}, {points.k.rows});
+  for (real& x : points.exact) x = std::exp(x);
+  return points;
 }
 
 enum class Wave { exponential, cosine };
@@ -149,69 +153,54 @@ FeatureMatrix features(const Tensor& rows, const Tensor& w, const std::vector<do
   return {std::move(y)};
 }
 
-/// Mean of (estimate - exp(q . k))^2 over the pairs whose labels are (a, b), or over all.
-class SquaredError {
- public:
-  explicit SquaredError(const Points& points)
-      : points_(points), exact_(products({points.q}, {points.k})) {
-    for (std::size_t i = 0; i < exact_.size(); ++i) exact_.data()[i] = std::exp(exact_.data()[i]);
-  }
-  double of(const FeatureMatrix& q, const FeatureMatrix& k) const {
-    return sum(products(q, k), [](std::size_t, std::size_t) { return true; });
-  }
-  double of_labels(const FeatureMatrix& q, const FeatureMatrix& k, std::size_t a,
-                   std::size_t b) const {
-    return sum(products(q, k), [&](std::size_t i, std::size_t j) {
-      return points_.q_clusters.labels[i] == a && points_.k_clusters.labels[j] == b;
-    });
-  }
-
- private:
-  template <class Counts>
-  double sum(const Tensor& estimate, const Counts& counts) const {
-    const std::size_t n = exact_.shape()[0], s = exact_.shape()[1];
-    return parallel_sum<double>(
-               n, 64,
-               [&](std::size_t begin, std::size_t end) {
-                 double sum = 0;
-                 for (std::size_t i = begin; i < end; ++i)
-                   for (std::size_t j = 0; j < s; ++j)
-                     if (counts(i, j))
-                       sum += std::pow(
-                           double(estimate.data()[i * s + j] - exact_.data()[i * s + j]), 2);
-                 return sum;
-               }) /
-           double(exact_.size());
-  }
-  const Points& points_;
-  Tensor exact_;
-};
+/// Squared errors of the pairs (i, j) that count, over the number of all pairs.
+template <class Counts>
+double squared_error(const Points& points, const FeatureMatrix& q, const FeatureMatrix& k,
+                     const Counts& counts) {
+  const Tensor estimate = products(q, k);
+  const std::size_t n = estimate.shape()[0], s = estimate.shape()[1];
+  const auto of_rows = [&](std::size_t begin, std::size_t end) {
+    double sum = 0;
+    for (std::size_t i = begin; i < end; ++i)
+      for (std::size_t j = 0; j < s; ++j)
+        if (counts(i, j))
+          sum += std::pow(double(estimate.data()[i * s + j] - points.exact.data()[i * s + j]), 2);
+    return sum;
+  };
+  return parallel_sum<double>(n, 64, of_rows) / double(estimate.size());
+}
 
 /// Every pair of clusters has its own A = diag(sqrt|k_l / q_l|) of the centres, which makes A q +
 /// A^-1 k small where signs are opposite.
-double hybrid_error(const Points& points, const Tensor& w, const SquaredError& error) {
+double hybrid_error(const Points& points, const Tensor& w) {
+  const auto& [q_rows, q_clusters] = points.q;
+  const auto& [k_rows, k_clusters] = points.k;
   double sum = 0;
   for (std::size_t a = 0; a < clusters; ++a)
     for (std::size_t b = 0; b < clusters; ++b) {
       std::vector<double> scale(dim), inverse(dim);
       for (std::size_t l = 0; l < dim; ++l) {
-        const double q = std::fabs(real(points.q_clusters.centres[a * dim + l]));
-        const double k = std::fabs(real(points.k_clusters.centres[b * dim + l]));
+        const double q = std::fabs(real(q_clusters.centres[a * dim + l]));
+        const double k = std::fabs(real(k_clusters.centres[b * dim + l]));
         scale[l] = std::clamp(std::sqrt(k / std::max(q, 1e-12)), 1e-3, 1e3);
         inverse[l] = 1 / scale[l];
       }
-      sum += error.of_labels(features(points.q, w, scale, Wave::exponential),
-                             features(points.k, w, inverse, Wave::exponential), a, b);
+      sum += squared_error(
+          points, features(q_rows, w, scale, Wave::exponential),
+          features(k_rows, w, inverse, Wave::exponential), [&](std::size_t i, std::size_t j) {
+            return points.q.clusters.labels[i] == a && points.k.clusters.labels[j] == b;
+          });
     }
   return sum;
 }
 
-double estimator_error(std::size_t estimator, const Points& points, const Tensor& w,
-                       const SquaredError& error) {
-  if (estimator == 0) return hybrid_error(points, w, error);
+double estimator_error(std::size_t estimator, const Points& points, const Tensor& w) {
+  if (estimator == 0) return hybrid_error(points, w);
   const std::vector<double> one(dim, 1.0);
   const Wave wave = estimator == 1 ? Wave::exponential : Wave::cosine;
-  return error.of(features(points.q, w, one, wave), features(points.k, w, one, wave));
+  return squared_error(points, features(points.q.rows, w, one, wave),
+                       features(points.k.rows, w, one, wave),
+                       [](std::size_t, std::size_t) { return true; });
 }
 
 /// A rotation whose first columns span the centres of the clusters. (d, d)
@@ -220,60 +209,49 @@ Tensor centre_basis(const Points& points) {
   const RandomFunction random = random_of("basis");
   for (std::size_t i = 0; i < basis.size(); ++i) {
     const std::size_t row = i / dim, column = i % dim;
-    const Clusters& side = column < clusters ? points.k_clusters : points.q_clusters;
+    const Clusters& side = column < clusters ? points.k.clusters : points.q.clusters;
     basis.data()[i] = real(column < 2 * clusters ? side.centres[column % clusters * dim + row]
                                                  : random.normal(i));
   }
   return orthogonalize(basis);
 }
 
+/// (m, d)
+Tensor frequencies(const std::string& draws, std::size_t m, std::uint64_t seed) {
+  Tensor w =
+      base_draws(draws, 1, m, dim, 0, {seed, Purpose::spectral, stream_of("cluster experiment")});
+  w.reshape(Shape{m, dim});
+  return w;
+}
+
 /// m frequencies (m, d), in pairs w, -w: evenly spread along the centres, where queries and keys
 /// differ most, because the first coordinates of low-discrepancy points are the most even ones.
 Tensor paired_frequencies(const std::string& draws, std::size_t m, bool in_pairs,
                           const Tensor& basis, std::uint64_t seed) {
-  Tensor drawn = base_draws(draws, 1, in_pairs ? m / 2 : m, dim, 0, random_for(seed));
-  drawn.reshape(Shape{drawn.shape()[1], dim});
-  const Tensor half = products({drawn}, {basis});
+  const Tensor half = products({frequencies(draws, in_pairs ? m / 2 : m, seed)}, {basis});
   Tensor w = uninitialized({m, dim});
   for (std::size_t i = 0; i < w.size(); ++i)
     w.data()[i] = i < half.size() ? half.data()[i] : -half.data()[i - half.size()];
   return w;
 }
 
-Tensor plain_frequencies(std::size_t m, std::uint64_t seed) {
-  Tensor w = base_draws("iid", 1, m, dim, 0, random_for(seed));
-  w.reshape(Shape{m, dim});
-  return w;
-}
-
-template <class Frequencies>
-ErrorRange range_over_seeds(std::size_t estimator, const Points& points, const SquaredError& error,
-                            std::size_t seeds, const Frequencies& frequencies) {
-  ErrorRange range;
-  for (std::size_t seed = 1; seed <= seeds; ++seed) {
-    const double mean = estimator_error(estimator, points, frequencies(seed), error);
-    range.low = seed == 1 ? mean : std::min(range.low, mean);
-    range.high = std::max(range.high, mean);
-  }
-  return range;
-}
-
 ClusterResult result_of(const Published& known, std::size_t estimator, std::size_t which,
-                        const Points& points, const SquaredError& error,
-                        const ClusterOptions& options) {
+                        const Points& points, const ClusterOptions& options) {
   const std::size_t m = feature_counts[which];
   const Tensor basis = centre_basis(points);
   const bool in_pairs = estimator != 2;  // cosines are even: for them -w says nothing new
-  return {known.setting,
-          estimators[estimator],
-          m,
-          range_over_seeds(estimator, points, error, options.seeds,
-                           [&](std::uint64_t seed) { return plain_frequencies(m, seed); }),
-          range_over_seeds(estimator, points, error, options.seeds,
-                           [&](std::uint64_t seed) {
-                             return paired_frequencies(options.draws, m, in_pairs, basis, seed);
-                           }),
-          known.ranges[estimator][which]};
+  std::vector<double> repeated, ours;
+  for (std::size_t seed = 1; seed <= options.seeds; ++seed) {
+    repeated.push_back(estimator_error(estimator, points, frequencies("iid", m, seed)));
+    ours.push_back(estimator_error(estimator, points,
+                                   paired_frequencies(options.draws, m, in_pairs, basis, seed)));
+  }
+  const auto range_of = [](const std::vector<double>& errors) -> ErrorRange {
+    const auto [low, high] = std::ranges::minmax(errors);
+    return {low, high};
+  };
+  return {known.setting,      estimators[estimator], m,
+          range_of(repeated), range_of(ours),        known.ranges[estimator][which]};
 }
 
 /// Every column to mean 0 and variance 1; a constant column becomes 0.
@@ -317,10 +295,9 @@ std::vector<ClusterResult> cluster_experiment(const ClusterOptions& options) {
   std::vector<ClusterResult> results;
   for (const Published& known : published) {
     const Points points = points_of(known.setting, options.points);
-    const SquaredError error(points);
     for (std::size_t estimator = 0; estimator < 3; ++estimator)
       for (std::size_t which = 0; which < 2; ++which)
-        results.push_back(result_of(known, estimator, which, points, error, options));
+        results.push_back(result_of(known, estimator, which, points, options));
   }
   return results;
 }

@@ -1,32 +1,34 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/layers/initialize.hpp>
-#include <bochner/train/laboratory/attention_maps.hpp>
-#include <bochner/train/laboratory/estimator_study.hpp>
+#include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/laboratory/feature_matrix.hpp>
+#include <bochner/train/laboratory/kernel_study.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
 #include <cmath>
+#include <functional>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::size_t attention_rows = 128;
 
-struct BlockFeatures {
-  FeatureMatrix q, k;
+/// What is estimated: pairs of a sample, and softmax weights of the first rows of its blocks.
+struct Question {
+  const FeatureSpec& spec;
+  const KernelSample& sample;
+  std::vector<SamplePair> pairs;
+  std::vector<Tensor> attention;
 };
 
-std::vector<BlockFeatures> features_of(FeatureMap& map, const KernelSample& sample) {
-  Tape tape;
-  tape.recording = false;
-  std::vector<BlockFeatures> all;
+std::vector<HeadFeatures> features_of(FeatureMap& map, const KernelSample& sample) {
+  std::vector<HeadFeatures> blocks;
   for (const SampleBlock& block : sample.blocks)
-    all.push_back({feature_matrix(map.queries(tape, tape.constant(as_tokens(block.q))), 0),
-                   feature_matrix(map.keys(tape, tape.constant(as_tokens(block.k))), 0)});
-  return all;
+    blocks.push_back(std::move(head_features(map, as_tokens(block.q), as_tokens(block.k)).front()));
+  return blocks;
 }
 
-std::vector<double> pair_products(const std::vector<BlockFeatures>& blocks,
+std::vector<double> pair_products(const std::vector<HeadFeatures>& blocks,
                                   const std::vector<SamplePair>& pairs) {
   std::vector<double> values;
   for (const SamplePair& pair : pairs) {
@@ -51,7 +53,7 @@ Tensor softmax_map(const SampleBlock& block) {
   return weights;
 }
 
-double attention_distance(const std::vector<BlockFeatures>& blocks,
+double attention_distance(const std::vector<HeadFeatures>& blocks,
                           const std::vector<Tensor>& exact) {
   double sum = 0;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
@@ -69,17 +71,14 @@ struct Measurement {
   double attention = 0;
 };
 
-Measurement measure(const FeatureSpec& spec, const KernelSample& sample,
-                    const std::vector<SamplePair>& pairs, const std::vector<Tensor>& exact,
-                    std::size_t m, std::size_t seeds) {
+Measurement measure(const Question& question, std::size_t m, std::size_t seeds) {
   Measurement measurement{m, 0, {}};
   for (std::size_t seed = 1; seed <= seeds; ++seed) {
-    const auto map = study_map(spec, sample.dim(), m, seed);
-    calibrate(*map, sample.blocks.front());
-    const std::vector<BlockFeatures> blocks = features_of(*map, sample);
+    const auto map = calibrated_map(question.spec, question.sample.blocks.front(), m, seed);
+    const std::vector<HeadFeatures> blocks = features_of(*map, question.sample);
     measurement.features = blocks.front().q.values.shape()[1];
-    measurement.values.push_back(pair_products(blocks, pairs));
-    measurement.attention += attention_distance(blocks, exact) / double(seeds);
+    measurement.values.push_back(pair_products(blocks, question.pairs));
+    measurement.attention += attention_distance(blocks, question.attention) / double(seeds);
   }
   return measurement;
 }
@@ -87,12 +86,12 @@ Measurement measure(const FeatureSpec& spec, const KernelSample& sample,
 using PairFunction = std::optional<double> (FeatureMap::*)(Point, Point, std::size_t) const;
 
 /// A closed form at all pairs, empty if the map has none.
-std::vector<double> closed_form(const FeatureMap& map, PairFunction form,
-                                const KernelSample& sample, const std::vector<SamplePair>& pairs) {
+std::vector<double> closed_form(const Question& question, std::size_t m, PairFunction form) {
+  const auto map = calibrated_map(question.spec, question.sample.blocks.front(), m, 1);
   std::vector<double> values;
-  for (const SamplePair& pair : pairs) {
-    const auto& [q, k] = sample.blocks[pair.block];
-    const auto value = (map.*form)(row_of(q, pair.query), row_of(k, pair.key), 0);
+  for (const SamplePair& pair : question.pairs) {
+    const auto [q, k] = rows_of(question.sample, pair);
+    const auto value = std::invoke(form, *map, q, k, 0);
     if (!value) return {};
     values.push_back(*value);
   }
@@ -110,13 +109,6 @@ std::vector<double> pooled_mean(const std::vector<Measurement>& all, std::size_t
   }
   for (double& value : mean) value /= weight;
   return mean;
-}
-
-/// Relative variances in closed form, empty if there are none.
-std::vector<double> relative_variances(std::vector<double> variance,
-                                       const std::vector<double>& kernel) {
-  for (std::size_t p = 0; p < variance.size(); ++p) variance[p] /= kernel[p] * kernel[p];
-  return variance;
 }
 
 /// Mean over pairs of each seed's relative deviation. A pair counts by the inverse of its exact
@@ -164,22 +156,12 @@ ErrorAtM summarize(const Measurement& measurement, const std::vector<double>& ke
 }
 
 /// Whether a kernel at all pairs is that of softmax.
-bool is_softmax(const std::vector<double>& kernel, const KernelSample& sample,
-                const std::vector<SamplePair>& pairs) {
+bool is_softmax(const std::vector<double>& kernel, const Question& question) {
   for (std::size_t p = 0; p < kernel.size(); ++p) {
-    const auto& [q, k] = sample.blocks[pairs[p].block];
-    const double exact =
-        std::exp(softmax_exponent(row_of(q, pairs[p].query), row_of(k, pairs[p].key)));
-    if (!(std::fabs(kernel[p] / exact - 1) < 1e-6)) return false;
+    const auto [q, k] = rows_of(question.sample, question.pairs[p]);
+    if (!is_near_softmax(kernel[p], q, k)) return false;
   }
   return !kernel.empty();
-}
-
-std::unique_ptr<FeatureMap> calibrated_map(const FeatureSpec& spec, const KernelSample& sample,
-                                           std::size_t m) {
-  auto map = study_map(spec, sample.dim(), m, 1);
-  calibrate(*map, sample.blocks.front());
-  return map;
 }
 
 }  // namespace
@@ -201,13 +183,16 @@ std::unique_ptr<FeatureMap> study_map(FeatureSpec spec, std::size_t d, std::size
   return map;
 }
 
-void calibrate(FeatureMap& map, const SampleBlock& block) {
+std::unique_ptr<FeatureMap> calibrated_map(const FeatureSpec& spec, const SampleBlock& block,
+                                           std::size_t m, std::uint64_t seed) {
+  auto map = study_map(spec, block.q.shape()[1], m, seed);
   const auto one_head = [](const Tensor& rows) {
     Tensor x = rows;
     x.reshape(Shape{rows.shape()[0], 1, rows.shape()[1]});
     return x;
   };
-  map.calibrate(one_head(block.q), one_head(block.k));
+  map->calibrate(one_head(block.q), one_head(block.k));
+  return map;
 }
 
 std::vector<double> estimates(FeatureMap& map, const KernelSample& sample,
@@ -217,27 +202,22 @@ std::vector<double> estimates(FeatureMap& map, const KernelSample& sample,
 
 EstimatorStudy study_estimator(const FeatureSpec& spec, bool standard, const KernelSample& sample,
                                const StudyOptions& options) {
-  const std::vector<SamplePair> pairs = choose_pairs(sample, options.pairs);
-  std::vector<Tensor> exact;
-  for (const SampleBlock& block : sample.blocks) exact.push_back(softmax_map(block));
+  Question question{spec, sample, choose_pairs(sample, options.pairs), {}};
+  for (const SampleBlock& block : sample.blocks) question.attention.push_back(softmax_map(block));
   std::vector<Measurement> all;
-  for (const std::size_t m : options.m)
-    all.push_back(measure(spec, sample, pairs, exact, m, options.seeds));
+  for (const std::size_t m : options.m) all.push_back(measure(question, m, options.seeds));
   EstimatorStudy study;
   std::vector<double> kernel;
-  if (standard)
-    kernel = closed_form(*calibrated_map(spec, sample, options.m.front()), &FeatureMap::kernel,
-                         sample, pairs);
+  if (standard) kernel = closed_form(question, options.m.front(), &FeatureMap::kernel);
   study.has_closed_kernel = !kernel.empty();
-  study.is_softmax = is_softmax(kernel, sample, pairs);
-  if (kernel.empty()) kernel = pooled_mean(all, pairs.size());
+  study.is_softmax = is_softmax(kernel, question);
+  if (kernel.empty()) kernel = pooled_mean(all, question.pairs.size());
   for (const Measurement& measurement : all) {
-    std::vector<double> variance;
+    std::vector<double> variance;  // relative, in closed form where there is one
     if (study.has_closed_kernel)
-      variance = closed_form(*calibrated_map(spec, sample, measurement.m), &FeatureMap::variance,
-                             sample, pairs);
-    study.rows.push_back(
-        summarize(measurement, kernel, relative_variances(std::move(variance), kernel)));
+      variance = closed_form(question, measurement.m, &FeatureMap::variance);
+    for (std::size_t p = 0; p < variance.size(); ++p) variance[p] /= kernel[p] * kernel[p];
+    study.rows.push_back(summarize(measurement, kernel, variance));
   }
   return study;
 }

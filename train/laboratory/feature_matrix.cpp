@@ -43,6 +43,16 @@ FeatureMatrix feature_matrix(const Features& features, std::size_t head) {
   return matrix;
 }
 
+std::vector<HeadFeatures> head_features(FeatureMap& map, const Tensor& q, const Tensor& k) {
+  Tape tape;
+  tape.recording = false;
+  const Features queries = map.queries(tape, tape.view(q)), keys = map.keys(tape, tape.view(k));
+  std::vector<HeadFeatures> heads;
+  for (std::size_t h = 0; h < q.shape()[2]; ++h)
+    heads.push_back({feature_matrix(queries, h), feature_matrix(keys, h)});
+  return heads;
+}
+
 Tensor products(const FeatureMatrix& q, const FeatureMatrix& k) {
   const std::size_t T = q.values.shape()[0], S = k.values.shape()[0], F = q.values.shape()[1];
   Tensor y = uninitialized({T, S});

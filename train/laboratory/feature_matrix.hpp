@@ -14,6 +14,11 @@ struct FeatureMatrix {
 
 /// Head h of the first example. (B, T, H, F) -> (T, F)
 FeatureMatrix feature_matrix(const Features& features, std::size_t head);
+/// Of queries and keys (1, T, H, d), evaluated: one entry for each head.
+struct HeadFeatures {
+  FeatureMatrix q, k;
+};
+std::vector<HeadFeatures> head_features(FeatureMap& map, const Tensor& q, const Tensor& k);
 /// All pairs in units of exp(q.log_unit + k.log_unit). (T, F), (S, F) -> (T, S)
 Tensor products(const FeatureMatrix& q, const FeatureMatrix& k);
 /// Element by element.

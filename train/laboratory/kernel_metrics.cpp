@@ -48,15 +48,11 @@ double participation_ratio(FeatureMatrix k) {
 }  // namespace
 
 void measure_features(FeatureMap& map, const Tensor& q, const Tensor& k, KernelMetrics& metrics) {
-  Tape tape;
-  tape.recording = false;
-  const Features queries = map.queries(tape, tape.view(q)), keys = map.keys(tape, tape.view(k));
-  const std::size_t H = q.shape()[2];
+  const double H = double(q.shape()[2]);
   metrics.error = metrics.effective_features = 0;
-  for (std::size_t h = 0; h < H; ++h) {
-    const FeatureMatrix key = feature_matrix(keys, h);
-    metrics.error += attention_error(feature_matrix(queries, h), key) / double(H);
-    metrics.effective_features += participation_ratio(key) / double(H);
+  for (const HeadFeatures& head : head_features(map, q, k)) {
+    metrics.error += attention_error(head.q, head.k) / H;
+    metrics.effective_features += participation_ratio(head.k) / H;
   }
 }
 
@@ -80,7 +76,7 @@ KernelMonitor::KernelMonitor(Module& model) : layers_(attention_layers(model)) {
 
 std::vector<KernelMetrics> KernelMonitor::measure(Task& task) {
   if (layers_.empty()) return {};
-  const std::vector<AttentionSample> samples = attention_samples(task, layers_, 0, 1);
+  const std::vector<AttentionSample> samples = attention_samples(task, layers_);
   std::vector<KernelMetrics> all;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     if (samples[i].q.dimension() != 4) continue;

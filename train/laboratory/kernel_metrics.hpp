@@ -1,7 +1,7 @@
 #pragma once
 /// What a training run reports of its learned kernels.
 
-#include <bochner/train/laboratory/attention_layers.hpp>
+#include <bochner/train/laboratory/attention.hpp>
 
 namespace bochner {
 class Json;

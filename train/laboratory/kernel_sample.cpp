@@ -25,13 +25,7 @@ Tensor thinned(const Tensor& rows, std::size_t most) {
   return y;
 }
 
-/// -> (rows, columns)
-Tensor matrix_of(const std::string& file) {
-  const xt::xarray<double> values = read_npy(file);
-  Tensor matrix = uninitialized({values.shape(0), values.shape(1)});
-  std::copy(values.begin(), values.end(), matrix.begin());
-  return matrix;
-}
+Tensor matrix_of(const std::string& file) { return xt::cast<real>(read_npy(file)); }
 
 }  // namespace
 
@@ -88,10 +82,19 @@ std::vector<double> row_of(const Tensor& rows, std::size_t row) {
   return {rows.data() + row * d, rows.data() + (row + 1) * d};
 }
 
+PairRows rows_of(const KernelSample& sample, const SamplePair& pair) {
+  const auto& [q, k] = sample.blocks[pair.block];
+  return {row_of(q, pair.query), row_of(k, pair.key)};
+}
+
 double softmax_exponent(const std::vector<double>& q, const std::vector<double>& k) {
   double dot = 0;
   for (std::size_t i = 0; i < q.size(); ++i) dot += q[i] * k[i];
   return dot / std::sqrt(double(q.size()));
+}
+
+bool is_near_softmax(double kernel, const std::vector<double>& q, const std::vector<double>& k) {
+  return std::fabs(kernel / std::exp(softmax_exponent(q, k)) - 1) < 1e-6;
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -35,9 +35,15 @@ struct SamplePair {
 };
 std::vector<SamplePair> choose_pairs(const KernelSample& sample, std::size_t count);
 
-/// A row in double, for closed forms.
+/// A row in double, for closed forms; both rows of a pair.
 std::vector<double> row_of(const Tensor& rows, std::size_t row);
+struct PairRows {
+  std::vector<double> q, k;
+};
+PairRows rows_of(const KernelSample& sample, const SamplePair& pair);
 /// q . k / sqrt(d), the logarithm of softmax's kernel.
 double softmax_exponent(const std::vector<double>& q, const std::vector<double>& k);
+/// Whether the kernel of q and k is that of softmax.
+bool is_near_softmax(double kernel, const std::vector<double>& q, const std::vector<double>& k);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

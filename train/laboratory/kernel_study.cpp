@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <bochner/train/laboratory/definiteness.hpp>
+#include <bochner/autodiff/compute/eigen.hpp>
 #include <bochner/train/laboratory/feature_matrix.hpp>
 #include <bochner/train/laboratory/kernel_metrics.hpp>
 #include <bochner/train/laboratory/kernel_study.hpp>
@@ -20,8 +20,7 @@ bool is_standard(const FeatureSpec& spec) {
 void describe_sample(KernelStudy& study, const KernelSample& sample) {
   std::vector<double> exponents, norms;
   for (const SamplePair& pair : choose_pairs(sample, 2000)) {
-    const auto q = row_of(sample.blocks[pair.block].q, pair.query);
-    const auto k = row_of(sample.blocks[pair.block].k, pair.key);
+    const auto [q, k] = rows_of(sample, pair);
     exponents.push_back(softmax_exponent(q, k));
     double norm = 0;
     for (std::size_t i = 0; i < q.size(); ++i) norm += (q[i] + k[i]) * (q[i] + k[i]);
@@ -33,10 +32,9 @@ void describe_sample(KernelStudy& study, const KernelSample& sample) {
 
 /// Asked of a small map: some kinds are expensive to make.
 bool estimates_softmax(const FeatureSpec& spec, const KernelSample& sample) {
-  const std::vector<double> q = row_of(sample.blocks.front().q, 0),
-                            k = row_of(sample.blocks.front().k, 0);
+  const auto [q, k] = rows_of(sample, {0, 0, 0});
   const auto kernel = study_map(spec, sample.dim(), 4, 1)->kernel(q, k, 0);
-  return kernel && std::fabs(*kernel / std::exp(softmax_exponent(q, k)) - 1) < 1e-6;
+  return kernel && is_near_softmax(*kernel, q, k);
 }
 
 /// All estimators of softmax's kernel on a part of the sample, by the distance of their attention.
@@ -82,7 +80,7 @@ AngleCurve angle_curve(const FeatureSpec& spec, double norm, std::size_t d, std:
     const auto map = study_map(spec, d, m, seed);
     const std::vector<double> values = estimates(*map, sample, pairs);
     for (std::size_t i = 0; i < angles; ++i) {
-      const auto q = row_of(sample.blocks[0].q, 0), k = row_of(sample.blocks[0].k, i);
+      const auto [q, k] = rows_of(sample, pairs[i]);
       const auto kernel = map->kernel(q, k, 0);
       if (!kernel) return curve;
       squares[i] += std::pow(values[i] / *kernel - 1, 2) / double(seeds);
@@ -100,14 +98,10 @@ AngleCurve angle_curve(const FeatureSpec& spec, double norm, std::size_t d, std:
 
 /// Of the estimated kernel on the first queries with themselves as keys.
 Definiteness definiteness_on(const FeatureSpec& spec, const KernelSample& sample, std::size_t m) {
-  const Tensor& q = sample.blocks.front().q;
-  const Tensor points = as_tokens(rows_from(q, 0, gram_points));
-  Tape tape;
-  tape.recording = false;
+  const Tensor points = as_tokens(rows_from(sample.blocks.front().q, 0, gram_points));
   const auto map = study_map(spec, sample.dim(), m, 1);
-  const Var x = tape.view(points);
-  return definiteness_of(
-      products(feature_matrix(map->queries(tape, x), 0), feature_matrix(map->keys(tape, x), 0)));
+  const HeadFeatures features = head_features(*map, points, points).front();
+  return definiteness_of(products(features.q, features.k));
 }
 
 void study_spectrum(KernelStudy& study, DensitySpec spec, std::size_t m) {
@@ -124,6 +118,24 @@ void study_spectrum(KernelStudy& study, DensitySpec spec, std::size_t m) {
 }
 
 }  // namespace
+
+Definiteness definiteness_of(const Tensor& gram) {
+  const std::size_t n = gram.shape()[0];
+  require(gram.dimension() == 2 && gram.shape()[1] == n, "definiteness", "of a ", gram.shape(),
+          " array: it must be a square matrix");
+  std::vector<double> symmetric(n * n);
+  double odd = 0, even = 0;
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) {
+      const double a = double(gram.data()[i * n + j]), b = double(gram.data()[j * n + i]);
+      symmetric[i * n + j] = (a + b) / 2;
+      odd += (a - b) * (a - b);
+      even += (a + b) * (a + b);
+    }
+  const std::vector<double> values = symmetric_eigen(symmetric, n).values;
+  const double largest = std::max(std::fabs(values.front()), std::fabs(values.back()));
+  return {largest > 0 ? values.front() / largest : 0, even > 0 ? std::sqrt(odd / even) : 0};
+}
 
 KernelStudy study_kernel(const FeatureSpec& spec, const KernelSample& sample,
                          const StudyOptions& options) {

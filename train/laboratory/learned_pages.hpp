@@ -2,7 +2,7 @@
 /// What a model has learned, in pictures.
 
 #include <bochner/train/charts/page.hpp>
-#include <bochner/train/laboratory/attention_layers.hpp>
+#include <bochner/train/laboratory/attention.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

@@ -8,12 +8,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-std::vector<double> places(double low, double high, std::size_t points) {
-  std::vector<double> x(points);
-  for (std::size_t i = 0; i < points; ++i)
-    x[i] = low + (high - low) * double(i) / double(std::max<std::size_t>(1, points - 1));
-  return x;
-}
+constexpr std::size_t curve_points = 161;
 
 /// The m d coordinates of one head.
 std::vector<double> coordinates(const Tensor& frequencies, std::size_t head) {
@@ -24,39 +19,43 @@ std::vector<double> coordinates(const Tensor& frequencies, std::size_t head) {
 
 }  // namespace
 
-Curve spectrum_curve(const Tensor& frequencies, std::size_t head, double low, double high,
-                     std::size_t points) {
+std::vector<double> places(double low, double high, std::size_t points) {
+  std::vector<double> x(points);
+  for (std::size_t i = 0; i < points; ++i)
+    x[i] = low + (high - low) * double(i) / double(std::max<std::size_t>(1, points - 1));
+  return x;
+}
+
+Curve spectrum_curve(const Tensor& frequencies, std::size_t head, double low, double high) {
   const std::vector<double> samples = coordinates(frequencies, head);
   const double n = double(samples.size());
   const double width =
       std::max(1.06 * deviation_of(samples) * std::pow(n, -0.2), (high - low) / 400);
-  Curve curve{places(low, high, points), std::vector<double>(points)};
-  for (std::size_t i = 0; i < points; ++i) {
+  Curve curve{places(low, high, curve_points), {}};
+  for (const double x : curve.x) {
     double sum = 0;
-    for (const double sample : samples)
-      sum += std::exp(-std::pow((curve.x[i] - sample) / width, 2) / 2);
-    curve.y[i] = sum / (n * width * std::sqrt(2 * std::numbers::pi));
+    for (const double sample : samples) sum += std::exp(-std::pow((x - sample) / width, 2) / 2);
+    curve.y.push_back(sum / (n * width * std::sqrt(2 * std::numbers::pi)));
   }
   return curve;
 }
 
-Curve kernel_of_draws(const Tensor& frequencies, std::size_t head, double reach,
-                      std::size_t points) {
+Curve kernel_of_draws(const Tensor& frequencies, std::size_t head, double reach) {
   const std::vector<double> samples = coordinates(frequencies, head);
-  Curve curve{places(0, reach, points), std::vector<double>(points)};
-  for (std::size_t i = 0; i < points; ++i)
+  Curve curve{places(0, reach, curve_points), std::vector<double>(curve_points)};
+  for (std::size_t i = 0; i < curve_points; ++i)
     for (const double sample : samples)
       curve.y[i] += std::cos(sample * curve.x[i]) / double(samples.size());
   return curve;
 }
 
 Curve kernel_curve(SpectralDensity& density, const Tensor& frequencies, std::size_t head,
-                   double reach, std::size_t points) {
+                   double reach) {
   const PointFunction closed = density.kernel(head);
-  if (!closed) return kernel_of_draws(frequencies, head, reach, points);
-  Curve curve{places(0, reach, points), std::vector<double>(points)};
+  if (!closed) return kernel_of_draws(frequencies, head, reach);
+  Curve curve{places(0, reach, curve_points), std::vector<double>(curve_points)};
   std::vector<double> delta(frequencies.shape()[2]);
-  for (std::size_t i = 0; i < points; ++i)
+  for (std::size_t i = 0; i < curve_points; ++i)
     for (double& axis : delta) {
       axis = curve.x[i];
       curve.y[i] += closed(delta.data()) / double(delta.size());

@@ -6,18 +6,19 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Density of the coordinates of a head's frequencies on `points` places of [low, high], smoothed
+/// So many places from `low` to `high`, evenly spaced.
+std::vector<double> places(double low, double high, std::size_t points);
+
+/// Density of the coordinates of a head's frequencies between `low` and `high`, smoothed
 /// by a Gaussian of Silverman's width. frequencies (H, m, d)
-Curve spectrum_curve(const Tensor& frequencies, std::size_t head, double low, double high,
-                     std::size_t points = 161);
+Curve spectrum_curve(const Tensor& frequencies, std::size_t head, double low, double high);
 /// k(delta) along a coordinate axis, mean over the axes: closed form if the density has one, else
 /// the mean over its draws. delta goes from 0 to `reach`.
 Curve kernel_curve(SpectralDensity& density, const Tensor& frequencies, std::size_t head,
-                   double reach, std::size_t points = 161);
+                   double reach);
 
 /// The mean of cos(omega delta) over the coordinates of a head's draws, which estimates it.
-Curve kernel_of_draws(const Tensor& frequencies, std::size_t head, double reach,
-                      std::size_t points = 161);
+Curve kernel_of_draws(const Tensor& frequencies, std::size_t head, double reach);
 
 /// Where nearly all coordinates of the frequencies lie: symmetric, 99.5 % on each side.
 double spectral_reach(const Tensor& frequencies);

@@ -1,6 +1,7 @@
 #pragma once
 /// What the study of a kernel found, in figures; what it says, as text, JSON and page.
 
+#include <bochner/train/charts/chart.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,10 +42,6 @@ struct MapComparison {
   ErrorAtM result;
 };
 
-struct Curve {
-  std::vector<double> x, y;
-};
-
 /// Relative error over the angle between a query and a key of equal norm.
 struct AngleCurve {
   double norm = 0;  ///< of y = x / d^(1/4)
@@ -75,8 +72,6 @@ struct KernelStudy {
 
 /// What follows from the figures, one sentence each. `wanted` is a relative error.
 std::vector<std::string> advice(const KernelStudy& study, double wanted);
-/// "3.2e+09", or "256" below a million.
-std::string count_of_features(double m);
 
 /// Tables and advice for the terminal.
 std::string study_text(const KernelStudy& study, double wanted);

@@ -1,10 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bochner/train/charts/canvas.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/markup.hpp>
 #include <bochner/train/charts/page.hpp>
-#include <bochner/train/charts/picture.hpp>
 #include <cmath>
 #include <limits>
 

@@ -5,13 +5,12 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/layers/models/language_model.hpp>
-#include <bochner/train/laboratory/attention_maps.hpp>
+#include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/laboratory/cluster_experiment.hpp>
-#include <bochner/train/laboratory/definiteness.hpp>
-#include <bochner/train/laboratory/density_fit.hpp>
 #include <bochner/train/laboratory/feature_matrix.hpp>
+#include <bochner/train/laboratory/fits.hpp>
 #include <bochner/train/laboratory/kernel_metrics.hpp>
-#include <bochner/train/laboratory/map_fit.hpp>
+#include <bochner/train/laboratory/kernel_study.hpp>
 #include <bochner/train/laboratory/spectrum.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
 #include <bochner/train/run/metrics.hpp>

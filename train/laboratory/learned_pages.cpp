@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/layers/encodings/time_encoding.hpp>
+#include <bochner/layers/features/pff.hpp>
 #include <bochner/train/charts/chart.hpp>
-#include <bochner/train/laboratory/attention_maps.hpp>
+#include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/laboratory/kernel_metrics.hpp>
 #include <bochner/train/laboratory/learned_pages.hpp>
 #include <bochner/train/laboratory/spectrum.hpp>
+#include <bochner/train/laboratory/statistics.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -20,13 +23,8 @@ std::string short_layer(const std::string& name) {
 
 /// Start and now of each head in one colour, the start dashed.
 void add_pair(Chart& chart, std::size_t head, const Curve& start, const Curve& now) {
-  const std::string name = fmt::format("head {}", head);
-  chart.series.push_back({.name = head == 0 ? "at the start" : "",
-                          .x = start.x,
-                          .y = start.y,
-                          .mark = Mark::dashed,
-                          .colour = int(head)});
-  chart.series.push_back({.name = name, .x = now.x, .y = now.y, .colour = int(head)});
+  chart.add(head == 0 ? "at the start" : "", start, Mark::dashed, int(head));
+  chart.add(fmt::format("head {}", head), now, Mark::line, int(head));
 }
 
 std::vector<std::string> spectrum_charts(const AttentionLayer& start, const AttentionLayer& now) {
@@ -59,13 +57,10 @@ Curve time_kernel(const AttentionSample& sample, std::size_t head, double longes
   const bool rotates = sample.rotation.dimension() == 2;
   const double frequency = rotates ? double(sample.rotation(head, 0)) : 0;
   const double amplitude = rotates ? double(sample.rotation(head, 1)) : 0;
-  Curve curve;
-  for (int i = 0; i <= 160; ++i) {
-    const double lag = longest * i / 160;
-    const double turn = (1 + amplitude * std::cos(frequency * lag)) / (1 + amplitude);
-    curve.x.push_back(lag);
-    curve.y.push_back(std::exp(-rate * lag) * turn);
-  }
+  Curve curve{places(0, longest, 161), {}};
+  for (const double lag : curve.x)
+    curve.y.push_back(std::exp(-rate * lag) *
+                      ((1 + amplitude * std::cos(frequency * lag)) / (1 + amplitude)));
   return curve;
 }
 
@@ -86,16 +81,11 @@ std::string lag_chart(const std::string& layer, const std::vector<AttentionMaps>
               .y = {"mean weight", Scale::logarithmic, 1e-5}};
   const auto add = [&](const Tensor& weights, std::size_t head, bool exact) {
     if (weights.dimension() == 0) return;
-    std::vector<double> mean = weight_by_lag(weights), lag(mean.size());
-    mean.resize(mean.size() - mean.size() / 8);  // the last lags are means of a few queries
-    for (std::size_t i = 0; i < lag.size(); ++i) lag[i] = double(i + 1);
-    lag.resize(mean.size());
+    Curve curve{{}, weight_by_lag(weights)};
+    curve.y.resize(curve.y.size() - curve.y.size() / 8);  // the last are means of a few queries
+    for (std::size_t i = 0; i < curve.y.size(); ++i) curve.x.push_back(double(i + 1));
     const std::string name = !exact ? fmt::format("head {}", head) : head == 0 ? "exact" : "";
-    chart.series.push_back({.name = name,
-                            .x = lag,
-                            .y = mean,
-                            .mark = exact ? Mark::dashed : Mark::line,
-                            .colour = int(head)});
+    chart.add(name, std::move(curve), exact ? Mark::dashed : Mark::line, int(head));
   };
   for (std::size_t h = 0; h < std::min(most_heads, heads.size()); ++h) {
     add(heads[h].exact, h, true);
@@ -107,14 +97,18 @@ std::string lag_chart(const std::string& layer, const std::vector<AttentionMaps>
 /// The root brings out small weights; what a query cannot see is left blank.
 HeatMap picture_of(const Tensor& weights, const std::string& title, bool causal) {
   const std::size_t T = weights.shape()[0];
-  HeatMap map{.title = title, .x_label = "key", .y_label = "query", .rows = T, .columns = T};
+  HeatMap map{.title = title,
+              .x_label = "key",
+              .y_label = "query",
+              .rows = T,
+              .columns = T,
+              .lowest = 0.0,
+              .highest = 1.0};
   for (std::size_t i = 0; i < T * T; ++i) {
     const double weight = double(weights.data()[i]);
     const bool hidden = causal && i % T > i / T;
     map.values.push_back(hidden ? std::nan("") : std::sqrt(std::max(0.0, weight)));
   }
-  map.lowest = 0.0;
-  map.highest = 1.0;
   return map;
 }
 
@@ -131,6 +125,76 @@ void add_maps(Page& page, const AttentionLayer& layer, const AttentionSample& sa
   }
   page.section(short_layer(layer.name) + ": attention weights");
   page.charts(pictures, 230);
+}
+
+/// Of the features themselves, which estimate the kernel and are what the model sees, over K(0).
+Curve scaled_kernel(TimeEncoding& encoding, double reach) {
+  Curve curve{places(0, reach, 321), {}};
+  curve.y = estimated_time_kernel(encoding, curve.x);
+  const double scale = curve.y.front() == 0 ? 1 : curve.y.front();
+  for (double& y : curve.y) y /= scale;
+  return curve;
+}
+
+/// To the eye.
+bool is_same(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(),
+                    [](double x, double y) { return std::abs(x - y) < 1e-3; });
+}
+
+std::string kernel_chart(const std::string& name, TimeEncoding& start, TimeEncoding& now,
+                         double reach) {
+  Chart chart{.title = name, .x = {"lag, median gaps"}, .y = {"K(lag) / K(0)"}};
+  const Curve learned = scaled_kernel(now, reach);
+  chart.add("at the start", scaled_kernel(start, reach), Mark::dashed, 0);
+  chart.add("learned", learned, Mark::line, 0);
+  if (const auto kernel = now.kernel()) {
+    Curve expected{learned.x, {}};
+    for (const double lag : expected.x) expected.y.push_back(kernel(lag) / kernel(0));
+    if (!is_same(expected.y, learned.y)) chart.add("in closed form", expected, Mark::line, 1);
+  }
+  return draw(chart);
+}
+
+/// ln lambda of one head as one row: (B, T, H, m) -> (1, B T, m)
+Tensor of_head(const Tensor& logs, std::size_t head) {
+  const std::size_t H = logs.shape()[2], m = logs.shape()[3], tokens = logs.size() / (H * m);
+  Tensor y = uninitialized({1, tokens, m});
+  for (std::size_t t = 0; t < tokens; ++t)
+    std::copy_n(logs.data() + (t * H + head) * m, m, y.data() + t * m);
+  return y;
+}
+
+/// Mean over features of the standard deviation over inputs. (1, n, m)
+double spread_over_inputs(const Tensor& logs) {
+  const std::size_t n = logs.shape()[1], m = logs.shape()[2];
+  double total = 0;
+  for (std::size_t f = 0; f < m; ++f) {
+    std::vector<double> column(n);
+    for (std::size_t i = 0; i < n; ++i) column[i] = double(logs.data()[i * m + f]);
+    total += deviation_of(column) / double(m);
+  }
+  return total;
+}
+
+std::string lambda_chart(const std::string& layer, WeightedFeatures& map, const Tensor& keys) {
+  Tape tape;
+  tape.recording = false;
+  const Tensor logs = map.log_weights(tape, tape.view(keys)).value();
+  const double reach = spectral_reach(of_head(logs, 0));
+  double spread = 0;
+  const std::size_t H = logs.shape()[2];
+  Chart chart{.title = layer + ": λ(x)",
+              .x = {"ln λ; 0 at the start"},
+              .y = {"density", Scale::linear, 0.0}};
+  for (std::size_t h = 0; h < H; ++h) {
+    const Tensor head = of_head(logs, h);
+    spread += spread_over_inputs(head) / double(H);
+    if (h >= most_heads) continue;
+    chart.add(fmt::format("head {}", h), spectrum_curve(head, 0, -reach, reach));
+  }
+  chart.note = fmt::format("a feature's ln λ varies by {:.3f} over inputs", spread);
+  return draw(chart);
 }
 
 }  // namespace
@@ -175,6 +239,36 @@ void add_attention(Page& page, const std::vector<AttentionLayer>& layers,
       "because that is better.");
   for (std::size_t i = 0; i < std::min(most_map_layers, layers.size()); ++i)
     if (now[i].q.dimension() == 4) add_maps(page, layers[i], now[i]);
+}
+
+void add_time_kernels(Page& page, Module& start, Module& now) {
+  const std::vector<NamedPart> first = parts_of(start), last = parts_of(now);
+  std::vector<std::string> charts;
+  for (std::size_t i = 0; i < last.size(); ++i)
+    if (auto* encoding = dynamic_cast<TimeEncoding*>(last[i].part))
+      for (const double reach : {8.0, 64.0})
+        charts.push_back(kernel_chart(last[i].name, dynamic_cast<TimeEncoding&>(*first[i].part),
+                                      *encoding, reach));
+  if (charts.empty()) return;
+  page.section(
+      "Kernels of time",
+      "What encodings of time compare: K(lag) = Φ(t + lag) · Φ(t), at t = 0 where it is no "
+      "function of the lag. The closed form is the expectation over drawn frequencies.");
+  page.charts(charts);
+}
+
+void add_lambda(Page& page, const std::vector<AttentionLayer>& layers,
+                const std::vector<AttentionSample>& samples) {
+  std::vector<std::string> charts;
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    if (auto* map = dynamic_cast<WeightedFeatures*>(layers[i].features);
+        map && samples[i].k.dimension() == 4)
+      charts.push_back(lambda_chart(layers[i].name, *map, samples[i].k));
+  if (charts.empty()) return;
+  page.section("Learned weights of features",
+               "λ(x) of the keys of the first validation example: features with a weight below 1 "
+               "were found superfluous there.");
+  page.charts(charts);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

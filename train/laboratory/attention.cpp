@@ -1,10 +1,64 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
-#include <bochner/train/laboratory/attention_maps.hpp>
+#include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/laboratory/feature_matrix.hpp>
 #include <cmath>
+#include <map>
 
 namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+struct PartCollector : Visitor {
+  std::vector<NamedPart> parts;
+  void on_parameter(const std::string&, Parameter&) override {}
+  void on_buffer(const std::string&, Tensor&) override {}
+  void on_module(const std::string& name, Module& part) override { parts.push_back({name, &part}); }
+};
+
+struct SampleCollector : AttentionObserver {
+  std::map<const Mixer*, AttentionSample> samples;
+  void attended(const Mixer& mixer, const Attended& what) override {
+    const auto value = [](const Var& x) { return x.exists() ? x.value() : Tensor(); };
+    samples[&mixer] = {value(what.q),        value(what.k),     value(what.rate),
+                       value(what.rotation), value(what.turns), what.causal};
+  }
+};
+
+}  // namespace
+
+std::vector<NamedPart> parts_of(Module& model) {
+  PartCollector collector;
+  model.visit(collector);
+  return std::move(collector.parts);
+}
+
+std::vector<AttentionLayer> attention_layers(Module& model) {
+  std::vector<AttentionLayer> layers;
+  for (const auto& [name, part] : parts_of(model)) {
+    if (const auto* mixer = dynamic_cast<const Mixer*>(part)) {
+      layers.push_back({name, mixer});
+    } else if (!layers.empty() && name.starts_with(layers.back().name + ".") &&
+               !name.starts_with(layers.back().name + ".time.")) {
+      AttentionLayer& layer = layers.back();
+      if (!layer.features) layer.features = dynamic_cast<FeatureMap*>(part);
+      if (!layer.density) layer.density = dynamic_cast<SpectralDensity*>(part);
+    }
+  }
+  return layers;
+}
+
+std::vector<AttentionSample> attention_samples(Task& task,
+                                               const std::vector<AttentionLayer>& layers) {
+  SampleCollector collector;
+  Tape tape;
+  tape.recording = false;
+  tape.observer = &collector;
+  task.evaluate(tape, task.data().part(Split::validation, 0, 1));
+  std::vector<AttentionSample> samples;
+  for (const AttentionLayer& layer : layers)
+    samples.push_back(std::move(collector.samples[layer.mixer]));
+  return samples;
+}
 
 Tensor softmax_weights(const Tensor& q, const Tensor& k) {
   Tensor weights = products({q}, {k});
@@ -54,21 +108,19 @@ void normalize_rows(Tensor& weights) {
 
 std::vector<AttentionMaps> attention_maps(const AttentionLayer& layer,
                                           const AttentionSample& sample, std::size_t positions) {
-  Tape tape;
-  tape.recording = false;
   const Tensor q = first_positions(sample.q, positions), k = first_positions(sample.k, positions);
+  std::vector<HeadFeatures> features;
+  if (layer.features) features = head_features(*layer.features, q, k);
   std::vector<AttentionMaps> heads(q.shape()[2]);
   for (std::size_t h = 0; h < heads.size(); ++h) {
     const Tensor factors = time_weights(sample, h, q.shape()[1]);
-    heads[h].exact = softmax_weights(head_rows(q, h), head_rows(k, h));
-    heads[h].exact *= factors;
-    normalize_rows(heads[h].exact);
-    if (!layer.features) continue;
-    const Features queries = layer.features->queries(tape, tape.view(q));
-    const Features keys = layer.features->keys(tape, tape.view(k));
-    heads[h].estimated = products(feature_matrix(queries, h), feature_matrix(keys, h));
-    heads[h].estimated *= factors;
-    normalize_rows(heads[h].estimated);
+    const auto normalized = [&](Tensor weights) {
+      weights *= factors;
+      normalize_rows(weights);
+      return weights;
+    };
+    heads[h].exact = normalized(softmax_weights(head_rows(q, h), head_rows(k, h)));
+    if (layer.features) heads[h].estimated = normalized(products(features[h].q, features[h].k));
   }
   return heads;
 }
