@@ -36,7 +36,6 @@
 #include <bochner/layers/spectral/initial.hpp>
 #include <bochner/optim/clip.hpp>
 #include <bochner/optim/ema.hpp>
-#include <bochner/optim/groups.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/optim/schedule.hpp>
 #include <bochner/train/commands/cli.hpp>
