@@ -5,7 +5,7 @@
 #include <bochner/data/list_ops.hpp>
 #include <bochner/data/pixels.hpp>
 #include <bochner/data/split.hpp>
-#include <bochner/layers/initialize.hpp>
+#include <bochner/layers/module.hpp>
 #include <bochner/train/tasks/classifier_task.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/model_spec.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 #include <bochner/data/list_ops.hpp>
-#include <bochner/layers/models/sequence_classifier.hpp>
+#include <bochner/layers/models/token_models.hpp>
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/tasks/task.hpp>
 

@@ -4,7 +4,7 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/formats/array.hpp>
-#include <bochner/layers/initialize.hpp>
+#include <bochner/layers/module.hpp>
 #include <bochner/train/tasks/field_task.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/token_task.hpp>

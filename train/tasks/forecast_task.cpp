@@ -4,7 +4,7 @@
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
-#include <bochner/layers/initialize.hpp>
+#include <bochner/layers/module.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/tasks/forecast_task.hpp>
 #include <bochner/train/tasks/model_spec.hpp>

@@ -1,6 +1,6 @@
 #include <bochner/data/byte_corpus.hpp>
 #include <bochner/data/files/glob.hpp>
-#include <bochner/layers/initialize.hpp>
+#include <bochner/layers/module.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/language_task.hpp>
 #include <numbers>

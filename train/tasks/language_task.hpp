@@ -1,6 +1,6 @@
 #pragma once
 #include <bochner/data/windows.hpp>
-#include <bochner/layers/models/language_model.hpp>
+#include <bochner/layers/models/token_models.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
 

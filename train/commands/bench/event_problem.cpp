@@ -1,6 +1,6 @@
 #include <bochner/autodiff/ops/loss.hpp>
-#include <bochner/layers/initialize.hpp>
 #include <bochner/layers/models/event_model.hpp>
+#include <bochner/layers/module.hpp>
 #include <bochner/train/commands/bench/reference_models.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
