@@ -6,13 +6,21 @@ namespace {
 struct Collector : Visitor {
   std::vector<NamedParameter> parameters;
   std::vector<NamedTensor> buffers;
+  std::vector<Module*> parts;
   void on_parameter(const std::string& name, Parameter& parameter) override {
     parameters.push_back({name, &parameter});
   }
   void on_buffer(const std::string& name, Tensor& buffer) override {
     buffers.push_back({name, &buffer});
   }
+  void on_module(const std::string&, Module& part) override { parts.push_back(&part); }
 };
+
+Collector collected(Module& module) {
+  Collector collector;
+  module.visit(collector);
+  return collector;
+}
 
 }  // namespace
 
@@ -24,23 +32,33 @@ void Visitor::operator()(const std::string& name, Module& module) {
   path_.resize(length);
 }
 
-std::vector<NamedParameter> parameters_of(Module& module) {
-  Collector collector;
-  module.visit(collector);
-  return std::move(collector.parameters);
-}
+std::vector<NamedParameter> parameters_of(Module& module) { return collected(module).parameters; }
 
-std::vector<NamedTensor> buffers_of(Module& module) {
-  Collector collector;
-  module.visit(collector);
-  return std::move(collector.buffers);
-}
+std::vector<NamedTensor> buffers_of(Module& module) { return collected(module).buffers; }
 
 std::size_t count_parameters(Module& module) {
   std::size_t count = 0;
   for (const NamedParameter& named : parameters_of(module))
     count += named.parameter->value().size();
   return count;
+}
+
+void initialize(Module& module, std::uint64_t seed) {
+  const Collector all = collected(module);
+  for (const NamedParameter& named : all.parameters) {
+    const Initial& initial = named.parameter->initial();
+    const RandomFunction random{seed, Purpose::initialization, stream_of(named.name.c_str())};
+    Tensor& value = named.parameter->value();
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      if (initial.kind == Initial::Kind::uniform) {
+        value.data()[i] = real(initial.scale * (2 * random.uniform(i) - 1));
+      } else if (initial.kind == Initial::Kind::normal) {
+        value.data()[i] = real(initial.scale * random.normal(i));
+      }
+    }
+  }
+  module.initialized();
+  for (Module* part : all.parts) part->initialized();
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,5 +1,5 @@
 #pragma once
-/// Module and Visitor: how parameters are found, named and saved.
+/// Module and Visitor: how parameters are found, named, initialised and saved.
 
 #include <bochner/autodiff/tape.hpp>
 #include <memory>
@@ -52,5 +52,9 @@ std::vector<NamedParameter> parameters_of(Module& module);
 /// All buffers in the order of the visit.
 std::vector<NamedTensor> buffers_of(Module& module);
 std::size_t count_parameters(Module& module);
+
+/// Draws every parameter that asks for it (see Initial): the same seed and name give the same
+/// numbers, whatever else the model holds.
+void initialize(Module& module, std::uint64_t seed);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -97,17 +97,10 @@ class Registry {
     Factory factory;
     std::function<void(Keys&, OwnSpecs&)> describe_own;
   };
-  auto find(const std::string& name) {
-    return std::find_if(entries_.begin(), entries_.end(),
-                        [&](const Entry& entry) { return entry.name == name; });
-  }
+  auto find(const std::string& name) { return std::ranges::find(entries_, name, &Entry::name); }
   void put(Entry entry) {
     const auto found = find(entry.name);
-    if (found == entries_.end()) {
-      entries_.push_back(std::move(entry));
-    } else {
-      *found = std::move(entry);
-    }
+    *(found == entries_.end() ? entries_.emplace(found) : found) = std::move(entry);
   }
   const char* what_;
   std::vector<Entry> entries_;

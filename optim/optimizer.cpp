@@ -1,11 +1,22 @@
-#include <bochner/optim/adam.hpp>
+#include <bochner/autodiff/wildcard.hpp>
 #include <bochner/optim/optimizer.hpp>
-#include <bochner/optim/sgd.hpp>
 #include <cmath>
 #include <map>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
+
+bool is_spectral(const std::string& name) {
+  const std::string path = "." + name;
+  return matches("*.features.*", path) || matches("*.density.*", path) ||
+         matches("*.time_kernel.*", path) || matches("*.time.*", path) ||
+         matches("*.frequencies", path);
+}
+
+void check(const ParameterGroup& group, const char* name, std::optional<double> value) {
+  require(!value || (std::isfinite(*value) && *value >= 0), "optim.groups", "\"", group.match,
+          "\": ", name, " = ", value.value_or(0), ": must be finite and at least 0");
+}
 
 // Its pieces would be updated twice, perhaps at the same time.
 void refuse_shared(const std::vector<NamedParameter>& parameters) {
@@ -18,6 +29,31 @@ void refuse_shared(const std::vector<NamedParameter>& parameters) {
 }
 
 }  // namespace
+
+std::vector<ParameterSettings> resolve_groups(const std::vector<NamedParameter>& parameters,
+                                              double weight_decay,
+                                              const std::vector<ParameterGroup>& groups) {
+  std::vector<ParameterSettings> settings(parameters.size());
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const bool decayed =
+        parameters[i].parameter->shape().size() >= 2 && !is_spectral(parameters[i].name);
+    settings[i].weight_decay = decayed ? weight_decay : 0;
+  }
+  for (const ParameterGroup& group : groups) {
+    check(group, "lr_factor", group.lr_factor);
+    check(group, "weight_decay", group.weight_decay);
+    bool used = false;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (!matches(group.match, parameters[i].name)) continue;
+      used = true;
+      settings[i].lr_factor = group.lr_factor.value_or(settings[i].lr_factor);
+      settings[i].weight_decay = group.weight_decay.value_or(settings[i].weight_decay);
+    }
+    require(used, "optim.groups", "\"", group.match,
+            "\" matches no parameter; `bochner inspect` lists their names");
+  }
+  return settings;
+}
 
 Optimizer::Optimizer(std::string kind, std::vector<NamedParameter> parameters,
                      std::vector<ParameterSettings> settings, std::vector<std::string> moments)
@@ -70,21 +106,6 @@ std::vector<NamedTensor> Optimizer::state() {
       tensors.push_back(
           {kind_ + "." + moment.name + "/" + parameters_[i].name, &moment.tensors[i]});
   return tensors;
-}
-
-std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec,
-                                          const std::vector<NamedParameter>& parameters) {
-  require(std::isfinite(spec.weight_decay) && spec.weight_decay >= 0, "optim",
-          "weight_decay = ", spec.weight_decay, ": must be finite and at least 0");
-  std::vector<ParameterSettings> settings =
-      resolve_groups(parameters, spec.weight_decay, spec.groups);
-  if (spec.kind == "sgd")
-    return std::make_unique<Sgd>(parameters, std::move(settings), spec.momentum, spec.nesterov);
-  require(spec.kind == "adam" || spec.kind == "adamw", "optim", "no kind \"", spec.kind,
-          "\"; choose sgd, adam or adamw");
-  const WeightDecay decay = spec.kind == "adam" ? WeightDecay::in_gradient : WeightDecay::decoupled;
-  return std::make_unique<Adam>(parameters, std::move(settings), decay, spec.beta1, spec.beta2,
-                                spec.epsilon);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -3,13 +3,27 @@
 
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/optim/flat_loop.hpp>
-#include <bochner/optim/groups.hpp>
+#include <bochner/optim/parameter_group.hpp>
 #include <bochner/optim/schedule.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
+
+/// Learning-rate factor and weight decay of one parameter.
+struct ParameterSettings {
+  double lr_factor = 1;
+  double weight_decay = 0;
+};
+
+/// Settings of each parameter: `weight_decay` for matrices, none for norms and biases (rank < 2)
+/// and for spectral parameters (below `features`, `density`, `time_kernel` or `time`, and those
+/// called `frequencies`), then the groups in order: the last one that matches wins. Throws when a
+/// group matches nothing.
+std::vector<ParameterSettings> resolve_groups(const std::vector<NamedParameter>& parameters,
+                                              double weight_decay,
+                                              const std::vector<ParameterGroup>& groups);
 
 class Optimizer {
  public:

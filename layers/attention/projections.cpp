@@ -1,21 +1,89 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/attention/projections.hpp>
+#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+TimeEncodingSpec sized(TimeEncodingSpec spec, std::size_t dim) {
+  if (spec.use == "rotate") spec.m = dim / 2;
+  return spec;
+}
+
+/// x (B, T, H, d), cosine and sine (B, T, 1, d / 2)
+Var rotated(const Var& x, const Var& cosine, const Var& sine) {
+  const std::size_t half = x.dim(3) / 2;
+  const Var first = slice(x, 3, 0, half), second = slice(x, 3, half, 2 * half);
+  return concat({first * cosine - second * sine, first * sine + second * cosine}, 3);
+}
+
+}  // namespace
+
+ShortConvolution::ShortConvolution(std::size_t taps, std::size_t width)
+    : weight_({taps, width}, Initial::normal(0.1)), bias_({width}) {}
+
+Var ShortConvolution::forward(Tape& tape, const Var& x) {
+  return x + (short_convolution(x, tape(weight_)) + tape(bias_));
+}
+
+Var ShortConvolution::step(Tape& tape, const Var& x, Tensor& recent) {
+  const std::size_t taps = weight_.shape()[0], D = weight_.shape()[1];
+  if (recent.shape().empty()) recent = zeros({1, taps, D});
+  std::copy(recent.data() + D, recent.data() + taps * D, recent.data());
+  std::copy_n(x.data(), D, recent.data() + (taps - 1) * D);
+  return slice(forward(tape, tape.constant(recent)), 1, taps - 1, taps);
+}
+
+void ShortConvolution::visit(Visitor& visitor) {
+  visitor("weight", weight_);
+  visitor("bias", bias_);
+}
+
+TimeAttention::TimeAttention(const TimeEncodingSpec& spec, std::size_t heads, std::size_t dim)
+    : time_(make_time_encoding(sized(spec, dim))) {
+  require(spec.use == "attend" || spec.use == "rotate", "time_attention",
+          "attention can attend to times or rotate by them, not ", spec.use);
+  if (spec.use == "attend") {
+    query_ = std::make_unique<Linear>(time_->features(), heads * dim);
+    key_ = std::make_unique<Linear>(time_->features(), heads * dim);
+  } else {
+    require(time_->rotates() && dim % 2 == 0, "time_attention", "\"", spec.kind,
+            "\" cannot rotate heads of ", dim,
+            " channels: that takes an even number of them and an encoding of one phase each pair");
+  }
+}
+
+Heads TimeAttention::forward(Tape& tape, const Heads& x, const Times& times) {
+  require(
+      times.dimension() == 2 && times.shape()[0] == x.q.dim(0) && times.shape()[1] == x.q.dim(1),
+      "time_attention", "needs the times (B, T) of its tokens: q ", x.q.shape());
+  const Var phi = time_->forward(tape, times);
+  if (query_) {
+    return {x.q + query_->forward(tape, phi, x.q.shape()),
+            x.k + key_->forward(tape, phi, x.k.shape()), x.v};
+  }
+  const std::size_t m = x.q.dim(3) / 2;
+  const Var phases = reshape(phi * std::sqrt(double(m)), {x.q.dim(0), x.q.dim(1), 1, 2 * m});
+  const Var cosine = slice(phases, 3, 0, m), sine = slice(phases, 3, m, 2 * m);
+  return {rotated(x.q, cosine, sine), rotated(x.k, cosine, sine), x.v};
+}
+
+void TimeAttention::visit(Visitor& visitor) {
+  visitor("time", *time_);
+  if (!query_) return;
+  visitor("time_query", *query_);
+  visitor("time_key", *key_);
+}
 
 HeadProjection::HeadProjection(std::size_t width, std::size_t taps) : linear_(width, width) {
   if (taps > 0) convolution_ = std::make_unique<ShortConvolution>(taps, width);
 }
 
-Var HeadProjection::forward(Tape& tape, const Var& x, const Shape& shape) {
+Var HeadProjection::forward(Tape& tape, const Var& x, const Shape& shape, Tensor* recent) {
   if (!convolution_) return linear_.forward(tape, x, shape);
-  return reshape(convolution_->forward(tape, linear_.forward(tape, x)), shape);
-}
-
-Var HeadProjection::step(Tape& tape, const Var& x, const Shape& shape, Tensor& recent) {
-  if (!convolution_) return linear_.forward(tape, x, shape);
-  if (recent.shape().empty()) recent = convolution_->start();
-  return reshape(convolution_->step(tape, linear_.forward(tape, x), recent), shape);
+  const Var y = linear_.forward(tape, x);
+  return reshape(recent ? convolution_->step(tape, y, *recent) : convolution_->forward(tape, y),
+                 shape);
 }
 
 void HeadProjection::visit(Visitor& visitor) {
@@ -37,34 +105,27 @@ Projections::Projections(const MixerSpec& spec)
 }
 
 /// Positions and times enter queries and keys.
-Projections::Heads Projections::placed(Tape& tape, const Heads& heads, std::size_t first,
-                                       const Times& times) {
-  Var q = heads.q, k = heads.k;
-  if (rotary_) q = rotary(q, first), k = rotary(k, first);
-  if (!time_) return {q, k, heads.v};
-  const auto [timed_q, timed_k] = time_->forward(tape, {q, k}, times);
-  return {timed_q, timed_k, heads.v};
+Heads Projections::placed(Tape& tape, const Var& x, Tensor* recent, std::size_t first,
+                          const Times& times) {
+  const auto by_head = [&](HeadProjection& projection, std::size_t i) {
+    return projection.forward(tape, x, {x.dim(0), x.dim(1), heads_, x.dim(2) / heads_},
+                              recent ? recent + i : nullptr);
+  };
+  Heads heads = {by_head(query_, 0), by_head(key_, 1), by_head(value_, 2)};
+  if (rotary_) heads = {rotary(heads.q, first), rotary(heads.k, first), heads.v};
+  return time_ ? time_->forward(tape, heads, times) : heads;
 }
 
-Projections::Heads Projections::split(Tape& tape, const Var& x, const Layout& layout) {
-  const Shape by_head{x.dim(0), x.dim(1), heads_, x.dim(2) / heads_};
-  return placed(tape,
-                {query_.forward(tape, x, by_head), key_.forward(tape, x, by_head),
-                 value_.forward(tape, x, by_head)},
-                0, layout.times);
+Heads Projections::split(Tape& tape, const Var& x, const Layout& layout) {
+  return placed(tape, x, nullptr, 0, layout.times);
 }
 
-Projections::Heads Projections::split(Tape& tape, const Var& x, MixerState& state) {
-  const Shape by_head{1, 1, heads_, x.dim(2) / heads_};
+Heads Projections::split(Tape& tape, const Var& x, MixerState& state) {
   state.recent.resize(3);
   state.time += state.gap;
   Times now(std::vector<std::size_t>{1, 1});
   now(0, 0) = state.time;
-  return placed(
-      tape,
-      {query_.step(tape, x, by_head, state.recent[0]), key_.step(tape, x, by_head, state.recent[1]),
-       value_.step(tape, x, by_head, state.recent[2])},
-      state.position++, now);
+  return placed(tape, x, state.recent.data(), state.position++, now);
 }
 
 Var Projections::join(Tape& tape, const Var& y) {

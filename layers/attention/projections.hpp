@@ -1,19 +1,32 @@
 #pragma once
 #include <bochner/layers/attention/mixer.hpp>
-#include <bochner/layers/attention/time_attention.hpp>
-#include <bochner/layers/basic/linear.hpp>
-#include <bochner/layers/basic/short_convolution.hpp>
+#include <bochner/layers/basic/position_wise.hpp>
+#include <bochner/layers/module.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
+
+/// x plus a causal depthwise convolution of its last K >= 1 tokens: starts near the identity. Fu et
+/// al., "H3", 2023; Poli et al., "Hyena", 2023. (B, T, D) -> (B, T, D)
+class ShortConvolution : public Module {
+ public:
+  ShortConvolution(std::size_t taps, std::size_t width);
+  Var forward(Tape& tape, const Var& x);
+  /// One token after the `recent` K tokens (1, K, D), () before the first, which move on by one;
+  /// equals the batch output. (1, 1, D) -> (1, 1, D)
+  Var step(Tape& tape, const Var& x, Tensor& recent);
+  void visit(Visitor& visitor) override;
+
+ private:
+  Parameter weight_, bias_;  // (K, D), (D)
+};
 
 /// A linear map and, unless `taps` is 0, a short convolution of its outputs, in the form that
 /// attention wants. (B, T, D) -> shape
 class HeadProjection : public Module {
  public:
   HeadProjection(std::size_t width, std::size_t taps);
-  Var forward(Tape& tape, const Var& x, const Shape& shape);
-  /// One token; `recent` may be empty before the first. (1, 1, D) -> shape
-  Var step(Tape& tape, const Var& x, const Shape& shape, Tensor& recent);
+  /// One token after the `recent` ones if they are given, see ShortConvolution.
+  Var forward(Tape& tape, const Var& x, const Shape& shape, Tensor* recent);
   void visit(Visitor& visitor) override;
 
  private:
@@ -21,13 +34,31 @@ class HeadProjection : public Module {
   std::unique_ptr<ShortConvolution> convolution_;
 };
 
+/// Queries, keys and values by head, (B, T, H, d) each.
+struct Heads {
+  Var q, k, v;
+};
+
+/// How times enter queries and keys. "attend": both see [x, Phi(t)], that is W Phi(t) is added.
+/// "rotate": each pair (i, i + d/2) is turned by the phase w_i t, so that scores depend on times
+/// through lags only, whatever is learned.
+class TimeAttention : public Module {
+ public:
+  /// m of the spec is replaced by d / 2 for rotations.
+  TimeAttention(const TimeEncodingSpec& spec, std::size_t heads, std::size_t dim);
+  /// (B, T, H, d) each, times (B, T) in units of the encoding -> (B, T, H, d) each
+  Heads forward(Tape& tape, const Heads& x, const Times& times);
+  void visit(Visitor& visitor) override;
+
+ private:
+  std::unique_ptr<TimeEncoding> time_;
+  std::unique_ptr<Linear> query_, key_;  // for "attend"
+};
+
 /// What all attention shares: queries, keys and values by head, and the way back.
 class Projections : public Module {
  public:
   explicit Projections(const MixerSpec& spec);
-  struct Heads {
-    Var q, k, v;  ///< (B, T, H, d)
-  };
   /// Queries and keys are rotated if the mixer is rotary, and see the times if it has an encoding
   /// of time. (B, T, D) -> (B, T, H, d) each
   Heads split(Tape& tape, const Var& x, const Layout& layout);
@@ -38,7 +69,7 @@ class Projections : public Module {
   void visit(Visitor& visitor) override;
 
  private:
-  Heads placed(Tape& tape, const Heads& heads, std::size_t first, const Times& times);
+  Heads placed(Tape& tape, const Var& x, Tensor* recent, std::size_t first, const Times& times);
   std::size_t heads_;
   bool rotary_;
   HeadProjection query_, key_, value_;

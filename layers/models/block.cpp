@@ -2,6 +2,19 @@
 #include <bochner/layers/models/block.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Blocks differ in the seed of their base draws and in nothing else.
+BlockSpec block_spec(const StackSpec& spec, std::size_t index) {
+  BlockSpec block = spec.block;
+  block.mixer.width = block.width;
+  block.mixer.rotary = spec.positions == "rotary";
+  block.mixer.features.density.seed += index;
+  block.mixer.time.density.seed += index;
+  return block;
+}
+
+}  // namespace
 
 Block::Block(const BlockSpec& spec)
     : mixer_norm_(make_norm(spec.norm, spec.width)),
@@ -33,6 +46,51 @@ void Block::visit(Visitor& visitor) {
   visitor("mixer", *mixer_);
   visitor("mlp_norm", *mlp_norm_);
   visitor("mlp", mlp_);
+}
+
+BlockStack::BlockStack(const StackSpec& spec)
+    : checkpoint_(spec.checkpoint), norm_(make_norm(spec.block.norm, spec.block.width)) {
+  for (std::size_t i = 0; i < spec.blocks; ++i)
+    blocks_.push_back(std::make_unique<Block>(block_spec(spec, i)));
+}
+
+Var BlockStack::forward(Tape& tape, const Var& x, const Layout& layout, const Var& each) {
+  Var y = x;
+  for (auto& block : blocks_) y = run(*block, tape, each.exists() ? y + each : y, layout);
+  return norm_->forward(tape, y);
+}
+
+/// Halves of a block are computed again one at a time: what the mixer needs is gone when the MLP's
+/// hidden activations, the largest arrays, are there.
+Var BlockStack::run(Block& block, Tape& tape, const Var& x, const Layout& layout) {
+  if (!checkpoint_) return block.forward(tape, x, layout);
+  const auto mix = [&block, layout](Tape& segment, const Var& input) {
+    return block.mix(segment, input, layout);
+  };
+  const auto feed = [&block](Tape& segment, const Var& input) {
+    return block.feed(segment, input);
+  };
+  return checkpoint(tape, feed, checkpoint(tape, mix, x));
+}
+
+BlockStack::State BlockStack::start() const {
+  State state;
+  for (const auto& block : blocks_) state.push_back(block->start());
+  return state;
+}
+
+Var BlockStack::step(Tape& tape, const Var& x, State& state, double gap) {
+  Var y = x;
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    state[i]->gap = gap;
+    y = blocks_[i]->step(tape, y, *state[i]);
+  }
+  return norm_->forward(tape, y);
+}
+
+void BlockStack::visit(Visitor& visitor) {
+  visitor("blocks", blocks_);
+  visitor("norm", *norm_);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,8 +1,6 @@
 #pragma once
 #include <bochner/layers/attention/mixer.hpp>
-#include <bochner/layers/basic/dropout.hpp>
-#include <bochner/layers/basic/mlp.hpp>
-#include <bochner/layers/basic/norm.hpp>
+#include <bochner/layers/basic/position_wise.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -42,6 +40,52 @@ class Block : public Module {
   std::unique_ptr<Mixer> mixer_;
   MLP mlp_;
   Dropout dropout_;
+};
+
+struct StackSpec {
+  std::size_t blocks = 4;
+  /// How positions enter: "rotary" ones in the mixers, others below the stack, see
+  /// make_positions().
+  std::string positions = "learned";
+  bool checkpoint = false;
+  BlockSpec block;
+};
+inline void describe(Keys& keys, StackSpec& spec) {
+  keys("blocks", spec.blocks, between(1, 10000), "number of blocks");
+  describe(keys, spec.block);
+  keys("positions", spec.positions, one_of({"learned", "sinusoidal", "rotary", "none"}),
+       "how positions enter");
+  keys("checkpoint", spec.checkpoint,
+       "recompute the activations of each block in the backward pass: less memory, more time",
+       resumable);
+}
+
+/// The same stack, with attention in both directions.
+template <class Spec>
+Spec in_both_directions(Spec spec) {
+  spec.block.mixer.causal = false;
+  return spec;
+}
+
+/// Residual blocks and the norm behind the last: what all models share. (B, T, D) -> (B, T, D)
+class BlockStack : public Module {
+ public:
+  explicit BlockStack(const StackSpec& spec);
+  /// `each` is added to the input of every block, if it is there; it broadcasts to (B, T, D).
+  Var forward(Tape& tape, const Var& x, const Layout& layout = {}, const Var& each = {});
+
+  using State = std::vector<std::unique_ptr<MixerState>>;
+  State start() const;
+  /// One more token of one sequence, `gap` after the one before; equals the whole sequence's output
+  /// at its position. (1, 1, D) -> (1, 1, D)
+  Var step(Tape& tape, const Var& x, State& state, double gap = 1);
+  void visit(Visitor& visitor) override;
+
+ private:
+  Var run(Block& block, Tape& tape, const Var& x, const Layout& layout);
+  bool checkpoint_;
+  std::vector<std::unique_ptr<Block>> blocks_;
+  std::unique_ptr<Norm> norm_;
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

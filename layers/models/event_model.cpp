@@ -6,6 +6,35 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
+constexpr int wave_shape = 4;
+
+std::vector<double> delays_of(const IntensitySpec& spec) {
+  require(spec.types >= 1 && spec.shortest > 0 && spec.longest >= spec.shortest, "intensity",
+          "needs a type, and delays 0 < shortest <= longest: shortest = ", spec.shortest,
+          ", longest = ", spec.longest);
+  std::vector<double> delays;
+  for (std::size_t i = 0; i < spec.delays; ++i) {
+    const double part = spec.delays > 1 ? double(i) / double(spec.delays - 1) : 0;
+    delays.push_back(spec.shortest * std::pow(spec.longest / spec.shortest, part));
+  }
+  return delays;
+}
+
+/// (1, decay, wave, decay, wave, ..) of each delay, or the integrals from 0 to s.
+void fill_basis(const std::vector<double>& delays, double s, bool integrated, real* out) {
+  *out++ = real(integrated ? s : 1);
+  for (const double delay : delays) {
+    const double decay = std::exp(-s / delay), x = wave_shape * s / delay;
+    double term = std::exp(-x), survival = 0;  // x^j / j! e^-x, and their sum
+    for (int j = 0; j < wave_shape; ++j) {
+      survival += term;
+      if (j + 1 < wave_shape) term *= x / (j + 1);
+    }
+    *out++ = real(integrated ? delay * (1 - decay) : decay);
+    *out++ = real(integrated ? delay * (1 - survival) : wave_shape * term);
+  }
+}
+
 /// The blocks attend to times themselves unless the encoding below them does.
 bool is_below(const TimeEncodingSpec& spec) {
   return spec.use == "concatenate" || spec.use == "add";
@@ -35,7 +64,55 @@ Tensor judged(const Indices& next_types) {
   return weights;
 }
 
+constexpr std::size_t quantiles = 64;
+constexpr int bisections = 50;
+/// In units of the model; the longest gap that is looked for.
+constexpr double longest = 1e6;
+
+/// The times s with compensator(s) = target after each event, in units of the model.
+Times times_at(const Intensity& intensity, const Var& weights, const Times& like, double target) {
+  Times low = xt::zeros_like(like), high = xt::full_like(like, longest), middle = like;
+  for (int i = 0; i < bisections; ++i) {
+    for (std::size_t t = 0; t < low.size(); ++t)  // first by magnitude, then by halves
+      middle.data()[t] =
+          low.data()[t] == 0 ? high.data()[t] / 16 : (low.data()[t] + high.data()[t]) / 2;
+    const Var compensator = intensity.compensator(weights, middle);
+    for (std::size_t t = 0; t < low.size(); ++t)
+      (double(compensator.data()[t]) < target ? low : high).data()[t] = middle.data()[t];
+  }
+  return middle;
+}
+
 }  // namespace
+
+Intensity::Intensity(const IntensitySpec& spec)
+    : types_(spec.types),
+      delays_(delays_of(spec)),
+      linear_(spec.width, spec.types * (1 + 2 * spec.delays)) {}
+
+Var Intensity::weights(Tape& tape, const Var& x) {
+  const std::size_t P = 1 + 2 * delays_.size();
+  const Var y = linear_.forward(tape, x, {x.dim(0), x.dim(1), types_, P});
+  return softplus(y) / double(P);
+}
+
+Tensor Intensity::basis(const Times& s, bool integrated) const {
+  const std::size_t P = 1 + 2 * delays_.size();
+  Shape shape(s.shape().begin(), s.shape().end());
+  shape.insert(shape.end(), {1, P});
+  Tensor basis = uninitialized(shape);
+  for (std::size_t i = 0; i < s.size(); ++i)
+    fill_basis(delays_, s.data()[i], integrated, basis.data() + i * P);
+  return basis;
+}
+
+Var Intensity::log_intensity(const Var& weights, const Times& s) const {
+  return log(sum(weights * Var(basis(s, false)), -1));
+}
+
+Var Intensity::compensator(const Var& weights, const Times& s) const {
+  return sum(weights * Var(basis(s, true)), {-2, -1});
+}
 
 EventEncoding::EventEncoding(const EventEncodingSpec& spec)
     : adds_(spec.time.use == "add"), type_(spec.types, spec.width) {
@@ -106,6 +183,30 @@ void EventModel::visit(Visitor& visitor) {
   if (positions_) visitor("positions", *positions_);
   stack_.visit(visitor);
   visitor("intensity", intensity_);
+}
+
+EventForecast forecast_events(EventModel& model, const Indices& types, const Times& times) {
+  Tape tape;
+  tape.recording = false;
+  const Var weights = model.outlook(tape, types, times);
+  const Intensity& intensity = model.intensity();
+  const std::size_t K = intensity.types();
+  EventForecast forecast{times, times, zeros({times.shape()[0], times.shape()[1], K})};
+  for (std::size_t q = 0; q < quantiles; ++q) {
+    const double survival = 1 - (double(q) + 0.5) / double(quantiles);
+    const Times at = times_at(intensity, weights, times, -std::log(survival));
+    const Var lambda = exp(intensity.log_intensity(weights, at));
+    forecast.mean += at * model.unit() / double(quantiles);
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      real total = 0;
+      for (std::size_t k = 0; k < K; ++k) total += lambda.data()[i * K + k];
+      for (std::size_t k = 0; k < K; ++k)
+        forecast.probabilities.data()[i * K + k] +=
+            lambda.data()[i * K + k] / (total * real(quantiles));
+    }
+  }
+  forecast.median += times_at(intensity, weights, times, std::log(2.0)) * model.unit();
+  return forecast;
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

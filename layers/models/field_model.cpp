@@ -88,12 +88,10 @@ Var FieldModel::outputs(Tape& tape, const Tensor& frames) {
           "), not ", frames.shape());
   const Var x = input_->forward(tape, patches_of(tape.view(frames), spec_.patch));
   if (!encoding_) return stack_.forward(tape, x);
-  Var code = encoding(tape);
-  code = reshape(code, {x.dim(1), encoding_->width()});
-  if (encoding_->stands_beside()) {
-    code = broadcast_to(code, {x.dim(0), x.dim(1), encoding_->width()});
-    return stack_.forward(tape, concat({x, code}, 2));
-  }
+  const std::size_t E = encoding_->width();
+  const Var code = reshape(encoding(tape), {x.dim(1), E});
+  if (encoding_->stands_beside())
+    return stack_.forward(tape, concat({x, broadcast_to(code, {x.dim(0), x.dim(1), E})}, 2));
   if (spec_.every_block) return stack_.forward(tape, x, {}, code);
   return stack_.forward(tape, x + code);
 }

@@ -1,8 +1,8 @@
 #pragma once
-#include <bochner/layers/basic/linear.hpp>
-#include <bochner/layers/basic/standardize.hpp>
+#include <bochner/layers/basic/position_wise.hpp>
+#include <bochner/layers/basic/units.hpp>
 #include <bochner/layers/encodings/space_time.hpp>
-#include <bochner/layers/models/block_stack.hpp>
+#include <bochner/layers/models/block.hpp>
 #include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -1,7 +1,6 @@
 #pragma once
-#include <bochner/layers/basic/instance_norm.hpp>
-#include <bochner/layers/basic/standardize.hpp>
-#include <bochner/layers/models/block_stack.hpp>
+#include <bochner/layers/basic/units.hpp>
+#include <bochner/layers/models/block.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

@@ -1,8 +1,4 @@
-#include <bochner/layers/basic/dropout.hpp>
-#include <bochner/layers/basic/embedding.hpp>
-#include <bochner/layers/basic/linear.hpp>
-#include <bochner/layers/basic/mlp.hpp>
-#include <bochner/layers/basic/norm.hpp>
+#include <bochner/layers/basic/position_wise.hpp>
 
 #include "layers/layer_check.hpp"
 

@@ -1,5 +1,5 @@
-#include <bochner/layers/initialize.hpp>
-#include <bochner/layers/models/event_forecast.hpp>
+#include <bochner/layers/models/event_model.hpp>
+#include <bochner/layers/module.hpp>
 #include <cmath>
 
 #include "layers/layer_check.hpp"

@@ -1,6 +1,6 @@
 #include <bochner/autodiff/ops.hpp>
-#include <bochner/layers/initialize.hpp>
 #include <bochner/layers/models/event_model.hpp>
+#include <bochner/layers/module.hpp>
 #include <cmath>
 
 #include "layers/layer_check.hpp"

@@ -1,7 +1,7 @@
 /// What every feature map that a config may name must pass, in linear attention.
 
 #include <bochner/autodiff/ops.hpp>
-#include <bochner/layers/attention/mixers.hpp>
+#include <bochner/layers/attention/mixer.hpp>
 #include <bochner/layers/features/projection.hpp>
 #include <cstring>
 

@@ -1,5 +1,5 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/layers/basic/instance_norm.hpp>
+#include <bochner/layers/basic/units.hpp>
 
 #include "layers/layer_check.hpp"
 

@@ -1,4 +1,4 @@
-#include <bochner/layers/models/language_model.hpp>
+#include <bochner/layers/models/token_models.hpp>
 #include <set>
 
 #include "layers/layer_check.hpp"

@@ -2,7 +2,7 @@
 /// What layers must pass: gradients through all their parameters.
 
 #include <bochner/autodiff/gradcheck.hpp>
-#include <bochner/layers/initialize.hpp>
+#include <bochner/layers/module.hpp>
 
 #include "autodiff/op_check.hpp"
 

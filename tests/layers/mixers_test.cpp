@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include <bochner/layers/attention/mixers.hpp>
+#include <bochner/layers/attention/mixer.hpp>
 
 #include "layers/layer_check.hpp"
 

@@ -1,4 +1,4 @@
-#include <bochner/layers/models/sequence_classifier.hpp>
+#include <bochner/layers/models/token_models.hpp>
 
 #include "layers/layer_check.hpp"
 

@@ -1,4 +1,4 @@
-#include <bochner/layers/basic/short_convolution.hpp>
+#include <bochner/layers/attention/projections.hpp>
 
 #include "layers/layer_check.hpp"
 
@@ -23,7 +23,7 @@ TEST(ShortConvolution, StepByStepEqualsTheBatchToTheBit) {
     Tape tape;
     tape.recording = false;
     const Tensor batch = layer.forward(tape, x).value();
-    Tensor recent = layer.start();
+    Tensor recent;
     for (std::size_t t = 0; t < T; ++t) {
       Tensor token = uninitialized({1, 1, D});
       std::copy_n(x.data() + t * D, D, token.data());

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <bochner/autodiff/ops/features.hpp>
-#include <bochner/layers/attention/mixers.hpp>
+#include <bochner/layers/attention/time_kernel.hpp>
 #include <cmath>
 
 #include "layers/layer_check.hpp"

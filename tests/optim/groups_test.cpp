@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bochner/optim/groups.hpp>
+#include <bochner/optim/optimizer.hpp>
 
 #include "optim/parameters.hpp"
 

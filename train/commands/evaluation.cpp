@@ -4,7 +4,7 @@
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
-#include <bochner/train/tasks/table_options.hpp>
+#include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/task.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

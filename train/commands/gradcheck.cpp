@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <bochner/autodiff/gradcheck.hpp>
-#include <bochner/layers/initialize.hpp>
-#include <bochner/layers/models/language_model.hpp>
+#include <bochner/layers/models/token_models.hpp>
+#include <bochner/layers/module.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <filesystem>

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/layers/initialize.hpp>
+#include <bochner/layers/module.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/markup.hpp>
 #include <bochner/train/commands/kernel_options.hpp>

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
-#include <bochner/layers/initialize.hpp>
+#include <bochner/layers/module.hpp>
 #include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/laboratory/feature_matrix.hpp>
 #include <bochner/train/laboratory/kernel_study.hpp>

@@ -4,8 +4,8 @@
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/list_ops.hpp>
 #include <bochner/data/pixels.hpp>
-#include <bochner/layers/initialize.hpp>
-#include <bochner/layers/models/sequence_classifier.hpp>
+#include <bochner/layers/models/token_models.hpp>
+#include <bochner/layers/module.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>

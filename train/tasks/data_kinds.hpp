@@ -1,7 +1,7 @@
 #pragma once
 /// What data.kind may be, which models learn it, and what its keys must satisfy.
 
-#include <bochner/data/event_table.hpp>
+#include <bochner/data/event_files.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/list_ops.hpp>
 #include <bochner/data/token_tasks.hpp>

@@ -4,8 +4,8 @@
 #include <bochner/data/event_files.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
-#include <bochner/layers/initialize.hpp>
-#include <bochner/layers/models/event_forecast.hpp>
+#include <bochner/layers/models/event_model.hpp>
+#include <bochner/layers/module.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/event_report.hpp>
 #include <bochner/train/tasks/model_spec.hpp>

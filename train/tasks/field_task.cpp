@@ -4,7 +4,7 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/formats/array.hpp>
-#include <bochner/layers/initialize.hpp>
+#include <bochner/layers/module.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/field_report.hpp>
 #include <bochner/train/tasks/model_spec.hpp>

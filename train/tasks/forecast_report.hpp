@@ -2,7 +2,7 @@
 /// Forecasts in pictures.
 
 #include <bochner/data/series_windows.hpp>
-#include <bochner/layers/basic/standardize.hpp>
+#include <bochner/layers/basic/units.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <functional>
 

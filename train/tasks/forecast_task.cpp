@@ -4,8 +4,8 @@
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
-#include <bochner/layers/initialize.hpp>
 #include <bochner/layers/models/forecaster.hpp>
+#include <bochner/layers/module.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/forecast_report.hpp>
 #include <bochner/train/tasks/model_spec.hpp>

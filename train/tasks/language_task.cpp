@@ -1,6 +1,6 @@
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/windows.hpp>
-#include <bochner/layers/initialize.hpp>
+#include <bochner/layers/module.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>

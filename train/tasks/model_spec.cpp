@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <bochner/layers/initialize.hpp>
+#include <bochner/layers/module.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 /// What a config says about models besides the keys that their Specs describe.
 
-#include <bochner/layers/models/language_model.hpp>
+#include <bochner/layers/models/token_models.hpp>
 #include <bochner/train/config/config.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -10,7 +10,7 @@
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/forecaster.hpp>
-#include <bochner/layers/models/sequence_classifier.hpp>
+#include <bochner/layers/models/token_models.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>

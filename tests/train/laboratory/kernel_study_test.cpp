@@ -4,7 +4,7 @@
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/data/files/errors.hpp>
-#include <bochner/layers/models/language_model.hpp>
+#include <bochner/layers/models/token_models.hpp>
 #include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/laboratory/cluster_experiment.hpp>
 #include <bochner/train/laboratory/feature_matrix.hpp>

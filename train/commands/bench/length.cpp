@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/layers/initialize.hpp>
-#include <bochner/layers/models/language_model.hpp>
+#include <bochner/layers/models/token_models.hpp>
+#include <bochner/layers/module.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/bench/measure.hpp>

@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 
 #include <bochner/autodiff/ops/loss.hpp>
-#include <bochner/layers/initialize.hpp>
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>
-#include <bochner/layers/models/language_model.hpp>
-#include <bochner/layers/models/sequence_classifier.hpp>
+#include <bochner/layers/models/token_models.hpp>
+#include <bochner/layers/module.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
 #include <bochner/train/commands/bench/reference_models.hpp>
 #include <ranges>

@@ -2,7 +2,7 @@
 /// The models at which this project measures itself, the same as in bench/torch_steps.py.
 
 #include <bochner/autodiff/ops/shape.hpp>
-#include <bochner/layers/models/block_stack.hpp>
+#include <bochner/layers/models/block.hpp>
 #include <functional>
 #include <span>
 #include <string>

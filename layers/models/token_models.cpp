@@ -1,0 +1,109 @@
+#include <bochner/autodiff/ops/linalg.hpp>
+#include <bochner/autodiff/ops/loss.hpp>
+#include <bochner/autodiff/ops/reduce.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/layers/models/token_models.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Rows (B, 1, T) whose products with sequences are the means of their first tokens.
+Tensor mean_weights(const std::vector<std::size_t>& lengths, std::size_t T) {
+  Tensor weights = zeros({lengths.size(), 1, T});
+  for (std::size_t b = 0; b < lengths.size(); ++b) {
+    require(lengths[b] > 0 && lengths[b] <= T, "pool", "a length must be between 1 and T = ", T,
+            ", not ", lengths[b]);
+    std::fill_n(weights.data() + b * T, lengths[b], 1 / real(lengths[b]));
+  }
+  return weights;
+}
+
+}  // namespace
+
+Trunk::Trunk(const TrunkSpec& spec)
+    : embedding_(spec.vocabulary, spec.block.width),
+      positions_(make_positions(spec.positions, spec.length, spec.block.width)),
+      stack_(spec) {}
+
+Var Trunk::forward(Tape& tape, const Indices& tokens, const Layout& layout) {
+  Var x = embedding_.forward(tape, tokens);
+  if (positions_) x = positions_->forward(tape, x, 0);
+  return stack_.forward(tape, x, layout);
+}
+
+Var Trunk::step(Tape& tape, std::int32_t token, State& state) {
+  Var x = embedding_.forward(tape, Indices{{1, 1}, {token}});
+  if (positions_) x = positions_->forward(tape, x, state.position);
+  ++state.position;
+  return stack_.step(tape, x, state.blocks);
+}
+
+std::size_t Trunk::position_limit() const {
+  return positions_ ? positions_->limit() : std::numeric_limits<std::size_t>::max();
+}
+
+void Trunk::visit(Visitor& visitor) {
+  visitor("embedding", embedding_);
+  if (positions_) visitor("positions", *positions_);
+  stack_.visit(visitor);
+}
+
+LanguageModel::LanguageModel(const LanguageModelSpec& spec)
+    : trunk_(spec), head_(spec.block.width, spec.vocabulary) {}
+
+Var LanguageModel::logits(Tape& tape, const Indices& tokens) {
+  require(tokens.shape.size() == 2, "language_model", "tokens must be (B, T), not ", tokens.shape);
+  return head_.forward(tape, trunk_.forward(tape, tokens));
+}
+
+Var LanguageModel::loss(Tape& tape, const Indices& tokens, const Indices& targets) {
+  return cross_entropy(logits(tape, tokens), targets);
+}
+
+Tensor LanguageModel::step(std::int32_t token, State& state) {
+  Tape tape;
+  tape.recording = false;
+  Tensor logits = head_.forward(tape, trunk_.step(tape, token, state)).value();
+  logits.reshape(Shape{logits.size()});
+  return logits;
+}
+
+void LanguageModel::visit(Visitor& visitor) {
+  trunk_.visit(visitor);
+  visitor("head", head_);
+}
+
+SequenceClassifier::SequenceClassifier(const SequenceClassifierSpec& spec)
+    : pooling_(spec.pooling),
+      trunk_(in_both_directions(spec.trunk)),
+      head_(spec.trunk.block.width, spec.classes) {}
+
+Var SequenceClassifier::logits(Tape& tape, const Indices& tokens,
+                               const std::vector<std::size_t>& lengths) {
+  require(tokens.shape.size() == 2, "sequence_classifier", "tokens must be (B, T), not ",
+          tokens.shape);
+  return head_.forward(tape,
+                       pool(pooling_, trunk_.forward(tape, tokens, {.lengths = lengths}), lengths));
+}
+
+Var SequenceClassifier::loss(Tape& tape, const Indices& tokens, const Indices& labels,
+                             const std::vector<std::size_t>& lengths) {
+  return cross_entropy(logits(tape, tokens, lengths), labels);
+}
+
+void SequenceClassifier::visit(Visitor& visitor) {
+  trunk_.visit(visitor);
+  visitor("head", head_);
+}
+
+Var pool(const std::string& kind, const Var& x, const std::vector<std::size_t>& lengths) {
+  require(x.rank() == 3, "pool", "sequences must be (B, T, D), not ", x.shape());
+  const std::size_t B = x.dim(0), T = x.dim(1), D = x.dim(2);
+  if (kind == "cls") return reshape(slice(x, 1, 0, 1), {B, D});
+  require(kind == "mean", "pool", "no pooling is called \"", kind, "\"; there are: mean, cls");
+  if (lengths.empty()) return mean(x, {1});
+  require(lengths.size() == B, "pool", lengths.size(), " lengths for ", B, " sequences");
+  return reshape(matmul(Var(mean_weights(lengths, T)), x), {B, D});
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

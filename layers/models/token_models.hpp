@@ -1,0 +1,106 @@
+#pragma once
+/// Models of sequences of tokens: a trunk and a head.
+
+#include <bochner/autodiff/tape.hpp>
+#include <bochner/layers/basic/position_wise.hpp>
+#include <bochner/layers/encodings/positions.hpp>
+#include <bochner/layers/models/block.hpp>
+#include <string>
+#include <vector>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+struct TrunkSpec : StackSpec {
+  std::size_t vocabulary = 256;
+  std::size_t length = 256;  ///< longest training sequence; the number of learned positions
+};
+
+/// What models of token sequences share below their heads: embedding, positions, block stack.
+class Trunk : public Module {
+ public:
+  explicit Trunk(const TrunkSpec& spec);
+  /// tokens (B, T) -> (B, T, D)
+  Var forward(Tape& tape, const Indices& tokens, const Layout& layout = {});
+
+  /// The past of one sequence, for step().
+  struct State {
+    BlockStack::State blocks;
+    std::size_t position = 0;
+  };
+  State start() const { return {stack_.start()}; }
+  /// One more token of one sequence; equals the whole sequence's output at its position. -> (1, 1,
+  /// D)
+  Var step(Tape& tape, std::int32_t token, State& state);
+  /// Positions that can be encoded; the state must be restarted beyond.
+  std::size_t position_limit() const;
+
+  /// Adds no name of its own: the parts stand beside the model's head.
+  void visit(Visitor& visitor) override;
+
+ private:
+  Embedding embedding_;
+  std::unique_ptr<PositionEncoding> positions_;
+  BlockStack stack_;
+};
+
+using LanguageModelSpec = TrunkSpec;
+
+/// Predicts the next token: trunk, linear head.
+class LanguageModel : public Module {
+ public:
+  explicit LanguageModel(const LanguageModelSpec& spec);
+  /// tokens (B, T) -> logits (B, T, V)
+  Var logits(Tape& tape, const Indices& tokens);
+  /// Mean cross-entropy in nats per token. (B, T), (B, T) -> ()
+  Var loss(Tape& tape, const Indices& tokens, const Indices& targets);
+
+  /// The past of one sequence, for step().
+  using State = Trunk::State;
+  State start() const { return trunk_.start(); }
+  /// Logits (V) after one more token; equal to those of the whole sequence at its position.
+  Tensor step(std::int32_t token, State& state);
+  /// Positions that can be encoded; the state must be restarted beyond.
+  std::size_t position_limit() const { return trunk_.position_limit(); }
+
+  void visit(Visitor& visitor) override;
+
+ private:
+  Trunk trunk_;
+  Linear head_;
+};
+
+struct SequenceClassifierSpec {
+  TrunkSpec trunk;
+  std::size_t classes = 2;
+  std::string pooling = "mean";
+};
+inline void describe(Keys& keys, SequenceClassifierSpec& spec) {
+  describe(keys, spec.trunk);
+  keys("pooling", spec.pooling, one_of({"mean", "cls"}),
+       "classifier: mean of all tokens' outputs, or that of a class token put in front (cls)");
+}
+
+/// One label for each sequence: trunk with attention in both directions, pooling, linear head.
+class SequenceClassifier : public Module {
+ public:
+  explicit SequenceClassifier(const SequenceClassifierSpec& spec);
+  /// Sequence b has lengths[b] tokens, all T without lengths; the rest is padding, which
+  /// changes neither logits nor gradients. tokens (B, T), lengths (B) -> logits (B, classes)
+  Var logits(Tape& tape, const Indices& tokens, const std::vector<std::size_t>& lengths = {});
+  /// Mean cross-entropy in nats per sequence. (B, T), (B), (B) -> ()
+  Var loss(Tape& tape, const Indices& tokens, const Indices& labels,
+           const std::vector<std::size_t>& lengths = {});
+  void visit(Visitor& visitor) override;
+
+ private:
+  std::string pooling_;
+  Trunk trunk_;
+  Linear head_;
+};
+
+/// One vector for each sequence. "mean": over the first lengths[b] tokens, over all T without
+/// lengths; what lies behind changes neither value nor gradient. "cls": the first token's.
+/// (B, T, D), lengths (B) -> (B, D)
+Var pool(const std::string& kind, const Var& x, const std::vector<std::size_t>& lengths = {});
+
+}  // namespace bochner::inline BOCHNER_PRECISION
