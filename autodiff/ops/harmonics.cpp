@@ -1,5 +1,5 @@
 #include <bochner/autodiff/compute/math.hpp>
-#include <bochner/autodiff/compute/parallel_rows.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/phase.hpp>
 #include <bochner/autodiff/ops/harmonics.hpp>
 

@@ -10,10 +10,6 @@ using Entries = std::vector<std::size_t>;
 
 Transpose flipped(Transpose t) { return t == Transpose::yes ? Transpose::no : Transpose::yes; }
 
-Shape leading_axes(const Shape& shape, std::size_t kept) {
-  return Shape(shape.begin(), shape.end() - std::ptrdiff_t(kept));
-}
-
 bool broadcasts(const Shape& a, const Shape& b) {
   for (std::size_t back = 1; back <= std::min(a.size(), b.size()); ++back) {
     const std::size_t x = a[a.size() - back], y = b[b.size() - back];
@@ -55,7 +51,7 @@ Plan make_plan(const char* op, Transpose transpose_a, Transpose transpose_b, con
   const std::size_t M = axis_size(a, ta ? -1 : -2), K = axis_size(a, ta ? -2 : -1);
   const std::size_t N = axis_size(b, tb ? -2 : -1);
   require(axis_size(b, tb ? -1 : -2) == K, op, "inner sizes differ: a ", a, ", b ", b);
-  const Shape a_batch = leading_axes(a, 2), b_batch = leading_axes(b, 2);
+  const Shape a_batch = without_last(a, 2), b_batch = without_last(b, 2);
   require(broadcasts(a_batch, b_batch), op, "leading axes do not broadcast: a ", a, ", b ", b);
   const Shape batch = broadcast_shape(op, a_batch, b_batch);
   Plan plan{transpose_a, transpose_b, batch, M, N, K, {0}, {0}, {0}};
@@ -101,13 +97,11 @@ void multiply(const Factor& x, const Factor& y, real beta, real* c) {
   const std::size_t N = y.transpose == Transpose::yes ? y.rows : y.columns;
   const std::size_t tiles = (M + product_row_tile - 1) / product_row_tile;
   const std::size_t grain = products_per_task(std::min(M, product_row_tile), N, K);
-  parallel_for(x.entries.size() * tiles, grain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const std::size_t entry = i / tiles, row = i % tiles * product_row_tile;
-      const real* rows = x.at(entry) + (x.transpose == Transpose::yes ? row : row * x.columns);
-      gemm(x.transpose, y.transpose, std::min(M - row, product_row_tile), N, K, 1, rows, x.columns,
-           y.at(entry), y.columns, beta, c + (entry * M + row) * N, N);
-    }
+  parallel_each(x.entries.size() * tiles, grain, [&](std::size_t i) {
+    const std::size_t entry = i / tiles, row = i % tiles * product_row_tile;
+    const real* rows = x.at(entry) + (x.transpose == Transpose::yes ? row : row * x.columns);
+    gemm(x.transpose, y.transpose, std::min(M - row, product_row_tile), N, K, 1, rows, x.columns,
+         y.at(entry), y.columns, beta, c + (entry * M + row) * N, N);
   });
 }
 
@@ -167,8 +161,8 @@ void add_right_gradient(const Plan& plan, const Var& a, const Var& b, const Tens
   }
 }
 
-Var product(const char* op, Transpose transpose_a, Transpose transpose_b, const Var& a,
-            const Var& b) {
+Var matrix_product(const char* op, Transpose transpose_a, Transpose transpose_b, const Var& a,
+                   const Var& b) {
   Plan plan = make_plan(op, transpose_a, transpose_b, a.shape(), b.shape());
   Tensor y = uninitialized(plan.shape);
   multiply(left_factor(plan, a.data(), transpose_a), right_factor(plan, b.data(), transpose_b), 0,
@@ -179,18 +173,62 @@ Var product(const char* op, Transpose transpose_a, Transpose transpose_b, const 
   });
 }
 
+/// y[:, h, :] = x[:, h, :] op(w[h]) + beta y[:, h, :] for (rows, H, D) to (rows, H, E); heads are
+/// read in place, through the leading dimension.
+void multiply_heads(Transpose transpose, std::size_t rows, std::size_t H, std::size_t D,
+                    std::size_t E, const real* x, const real* w, real beta, real* y) {
+  const std::size_t tiles = (rows + product_row_tile - 1) / product_row_tile;
+  const std::size_t ldw = transpose == Transpose::yes ? D : E;
+  const std::size_t grain = products_per_task(std::min(rows, product_row_tile), D, E);
+  parallel_each(tiles * H, grain, [=](std::size_t i) {
+    const std::size_t row = i / H * product_row_tile, h = i % H;
+    gemm(Transpose::no, transpose, std::min(rows - row, product_row_tile), E, D, 1,
+         x + (row * H + h) * D, H * D, w + h * D * E, ldw, beta, y + (row * H + h) * E, H * E);
+  });
+}
+
+/// dw[h] (m, d) += g[:, h, :]^T x[:, h, :]
+void accumulate_heads(std::size_t rows, std::size_t H, std::size_t m, std::size_t d, const real* g,
+                      const real* x, real* dw) {
+  const std::size_t chunk = product_reduction_chunk, terms = (rows + chunk - 1) / chunk;
+  const auto add_rows = [=](std::size_t h, std::size_t s, real beta, real* sum, std::size_t ld) {
+    const std::size_t row = s * chunk;
+    gemm(Transpose::yes, Transpose::no, m, d, std::min(rows - row, chunk), 1, g + (row * H + h) * m,
+         H * m, x + (row * H + h) * d, H * d, beta, sum, ld);
+  };
+  accumulate_products({H, terms, m, d, std::min(rows, chunk), dw, m * d, d}, add_rows);
+}
+
 }  // namespace
 
 Var matmul(const Var& a, const Var& b) {
-  return product("matmul", Transpose::no, Transpose::no, a, b);
+  return matrix_product("matmul", Transpose::no, Transpose::no, a, b);
 }
 
 Var matmul_nt(const Var& a, const Var& b) {
-  return product("matmul_nt", Transpose::no, Transpose::yes, a, b);
+  return matrix_product("matmul_nt", Transpose::no, Transpose::yes, a, b);
 }
 
 Var matmul_tn(const Var& a, const Var& b) {
-  return product("matmul_tn", Transpose::yes, Transpose::no, a, b);
+  return matrix_product("matmul_tn", Transpose::yes, Transpose::no, a, b);
+}
+
+Var project_heads(const Var& x, const Var& w) {
+  require(x.rank() >= 2 && w.rank() == 3 && w.dim(0) == x.dim(-2) && w.dim(2) == x.dim(-1),
+          "project_heads", "w must be (H, m, d) for x (.., H, d): x ", x.shape(), ", w ",
+          w.shape());
+  const std::size_t H = w.dim(0), m = w.dim(1), d = w.dim(2);
+  const std::size_t rows = element_count(without_last(x.shape(), 2));
+  Tensor y = uninitialized(with_last(x.shape(), m));
+  multiply_heads(Transpose::yes, rows, H, d, m, x.data(), w.data(), 0, y.data());
+  return record("project_heads", std::move(y), {x, w}, [x, w, rows, H, m, d](Tensor& g) {
+    if (x.needs_gradient()) {
+      const GradientTarget dx(x);
+      multiply_heads(Transpose::no, rows, H, m, d, g.data(), w.data(), dx.beta, dx.data);
+    }
+    if (w.needs_gradient())
+      accumulate_heads(rows, H, m, d, g.data(), x.data(), w.gradient_buffer().data());
+  });
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

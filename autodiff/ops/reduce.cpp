@@ -1,6 +1,6 @@
 #include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
-#include <bochner/autodiff/compute/parallel_rows.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/permute.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>

@@ -12,13 +12,11 @@ struct Angles {
       : cosine(uninitialized({T, half})), sine(uninitialized({T, half})) {
     std::vector<double> frequency(half);
     for (std::size_t i = 0; i < half; ++i) frequency[i] = std::pow(base, -double(i) / double(half));
-    parallel_for(T, 64, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t t = begin; t < end; ++t) {
-        for (std::size_t i = 0; i < half; ++i) {
-          const double phase = double(first + t) * frequency[i];
-          cosine.data()[t * half + i] = real(std::cos(phase));
-          sine.data()[t * half + i] = real(std::sin(phase));
-        }
+    parallel_each(T, 64, [&](std::size_t t) {
+      for (std::size_t i = 0; i < half; ++i) {
+        const double phase = double(first + t) * frequency[i];
+        cosine.data()[t * half + i] = real(std::cos(phase));
+        sine.data()[t * half + i] = real(std::sin(phase));
       }
     });
   }
@@ -28,20 +26,15 @@ struct Angles {
 Tensor rotate(const Tensor& x, const Angles& angles, real direction) {
   const std::size_t T = x.shape()[1], H = x.shape()[2], d = x.shape()[3], half = d / 2;
   Tensor y = uninitialized(x.shape());
-  const std::size_t grain =
-      std::max<std::size_t>(1, elementwise_grain / std::max<std::size_t>(1, H * d));
-  parallel_for(x.shape()[0] * T, grain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t row = begin; row < end; ++row) {
-      const real *c = angles.cosine.data() + row % T * half,
-                 *s = angles.sine.data() + row % T * half;
-      for (std::size_t h = 0; h < H; ++h) {
-        const real* from = x.data() + (row * H + h) * d;
-        real* to = y.data() + (row * H + h) * d;
-        for (std::size_t i = 0; i < half; ++i) {
-          const real sine = direction * s[i];
-          to[i] = from[i] * c[i] - from[half + i] * sine;
-          to[half + i] = from[i] * sine + from[half + i] * c[i];
-        }
+  parallel_rows(x.shape()[0] * T, H * d, [&](std::size_t row) {
+    const real *c = angles.cosine.data() + row % T * half, *s = angles.sine.data() + row % T * half;
+    for (std::size_t h = 0; h < H; ++h) {
+      const real* from = x.data() + (row * H + h) * d;
+      real* to = y.data() + (row * H + h) * d;
+      for (std::size_t i = 0; i < half; ++i) {
+        const real sine = direction * s[i];
+        to[i] = from[i] * c[i] - from[half + i] * sine;
+        to[half + i] = from[i] * sine + from[half + i] * c[i];
       }
     }
   });

@@ -1,5 +1,5 @@
 #include <bochner/autodiff/compute/ordered_sums.hpp>
-#include <bochner/autodiff/compute/parallel_rows.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -1,5 +1,5 @@
 #include <bochner/autodiff/compute/math.hpp>
-#include <bochner/autodiff/compute/parallel_rows.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/phase.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/harmonics.hpp>
@@ -59,18 +59,6 @@ void multiples(const real* w, std::size_t k, double time, std::size_t J, real* c
   }
 }
 
-}  // namespace
-
-Var fourier_time(const Times& times, const Var& w) {
-  require(w.rank() == 1 && w.size() >= 1, "fourier_time", "w must be (m) with m >= 1: ", w.shape());
-  const std::size_t m = w.size();
-  const Var waves = harmonics({1, {times.begin(), times.end()}}, reshape(w, {m, 1}));
-  const Var y = concat({slice(waves, 1, m, 2 * m), slice(waves, 1, 0, m)}, 1);
-  return reshape(y * (1 / std::sqrt(double(m))), with_axes(times, {2 * m}));
-}
-
-namespace {
-
 /// What the loops of fourier_series share.
 struct Series {
   std::shared_ptr<const Times> when;
@@ -116,6 +104,14 @@ struct Series {
 };
 
 }  // namespace
+
+Var fourier_time(const Times& times, const Var& w) {
+  require(w.rank() == 1 && w.size() >= 1, "fourier_time", "w must be (m) with m >= 1: ", w.shape());
+  const std::size_t m = w.size();
+  const Var waves = harmonics({1, {times.begin(), times.end()}}, reshape(w, {m, 1}));
+  const Var y = concat({slice(waves, 1, m, 2 * m), slice(waves, 1, 0, m)}, 1);
+  return reshape(y * (1 / std::sqrt(double(m))), with_axes(times, {2 * m}));
+}
 
 Var fourier_series(const Times& times, const Var& w, const Var& amplitude) {
   require(w.rank() == 1 && amplitude.rank() == 2 && amplitude.dim(0) == w.size() &&

@@ -1,4 +1,4 @@
-#include <bochner/autodiff/compute/parallel_rows.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/layers/basic/standardize.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
