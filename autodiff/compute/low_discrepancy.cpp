@@ -40,10 +40,8 @@ std::uint32_t scramble(std::uint32_t x, const RandomFunction& random, std::uint6
 std::vector<std::size_t> first_primes(std::size_t count) {
   std::vector<std::size_t> primes;
   for (std::size_t n = 2; primes.size() < count; ++n) {
-    bool prime = true;
-    for (std::size_t i = 0; prime && i < primes.size() && primes[i] * primes[i] <= n; ++i)
-      prime = n % primes[i] != 0;
-    if (prime) primes.push_back(n);
+    if (std::ranges::none_of(primes, [n](std::size_t prime) { return n % prime == 0; }))
+      primes.push_back(n);
   }
   return primes;
 }

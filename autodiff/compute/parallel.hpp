@@ -90,6 +90,21 @@ Sum parallel_sum(std::size_t size, std::size_t grain, const Body& body) {
   return total;
 }
 
+/// `count` sums over chunks of [0, size) at once: body(begin, end, sums) adds those of one chunk,
+/// and chunks are joined in order.
+template <class Body>
+std::vector<double> parallel_sums(std::size_t count, std::size_t size, std::size_t grain,
+                                  const Body& body) {
+  const std::size_t chunks = std::max<std::size_t>(1, (size + grain - 1) / grain);
+  std::vector<double> sums(chunks * count);
+  parallel_for(size, grain, [&](std::size_t begin, std::size_t end) {
+    body(begin, end, sums.data() + begin / grain * count);
+  });
+  for (std::size_t i = count; i < sums.size(); ++i) sums[i % count] += sums[i];
+  sums.resize(count);
+  return sums;
+}
+
 /// Scratch memory for the tasks of one loop: one block per worker, taken before the loop starts,
 /// so that the blocks that a step requests do not depend on how its tasks are scheduled.
 template <class T>

@@ -24,21 +24,6 @@ Shape with_axes(const Times& times, std::initializer_list<std::size_t> axes) {
   return shape;
 }
 
-/// Sums over the times: body(begin, end, sums) adds those of one chunk; chunks are joined in order.
-template <class Body>
-std::vector<double> sums_over_times(std::size_t times, std::size_t grain, std::size_t size,
-                                    const Body& body) {
-  const std::size_t chunks = (times + grain - 1) / grain;
-  std::vector<double> partial(std::max<std::size_t>(1, chunks) * size);
-  parallel_for(times, grain, [&](std::size_t begin, std::size_t end) {
-    body(begin, end, partial.data() + begin / grain * size);
-  });
-  for (std::size_t chunk = 1; chunk < chunks; ++chunk)
-    for (std::size_t i = 0; i < size; ++i) partial[i] += partial[chunk * size + i];
-  partial.resize(size);
-  return partial;
-}
-
 void add_sums(const Var& x, const double* sums) {
   if (!x.needs_gradient()) return;
   real* gradient = x.gradient_buffer().data();
@@ -128,8 +113,7 @@ Var fourier_series(const Times& times, const Var& w, const Var& amplitude) {
     const auto chunk = [&](std::size_t begin, std::size_t end, double* sum) {
       series.backward(g.data(), begin, end, sum);
     };
-    const std::vector<double> sums =
-        sums_over_times(n, series.grain(), amplitudes + series.k, chunk);
+    const std::vector<double> sums = parallel_sums(amplitudes + series.k, n, series.grain(), chunk);
     add_sums(series.amplitude, sums.data());
     add_sums(series.w, sums.data() + amplitudes);
   });
