@@ -19,13 +19,8 @@ class Variation {
   real original_;
 };
 
-/// Streams of the random function of a check: the cotangent, then one for each input.
-RandomFunction random_of(const GradientOptions& options, std::size_t stream) {
-  return RandomFunction{options.seed, Purpose::test, stream};
-}
-
 Tensor random_cotangent(const Shape& shape, const GradientOptions& options) {
-  const RandomFunction random = random_of(options, 0);
+  const RandomFunction random{options.seed, Purpose::test, 0};
   Tensor cotangent = uninitialized(shape);
   for (std::size_t i = 0; i < cotangent.size(); ++i) cotangent.data()[i] = real(random.normal(i));
   return cotangent;
@@ -128,7 +123,7 @@ GradientReport check_gradient(const std::function<Var(Tape&)>& f,
   };
   GradientReport report;
   for (const auto& [name, parameter] : parameters) {
-    const RandomFunction random = random_of(options, ++report.inputs);
+    const RandomFunction random{options.seed, Purpose::test, ++report.inputs};
     Tensor& value = parameter->value();
     for (std::size_t i : sample(value.size(), options.elements_per_input, random)) {
       const double analytic = parameter->has_gradient() ? parameter->gradient().data()[i] : 0;

@@ -25,9 +25,9 @@ struct Node {
   const char* op;
   Shape shape;
   std::size_t bytes = 0;  ///< see TapeObserver
-  Tensor gradient;        ///< meaningful while `filled`
+  Tensor gradient = {};   ///< meaningful while `filled`
   bool filled = false;    ///< has received a contribution
-  std::function<void(Tensor& gradient)> backward;
+  std::function<void(Tensor& gradient)> backward = {};
 };
 
 /// A handle on a value and, when gradients are recorded, on its node. Cheap to copy.

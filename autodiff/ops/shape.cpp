@@ -31,13 +31,6 @@ Shape with_size(Shape shape, std::size_t axis, std::size_t size) {
   return shape;
 }
 
-/// part = whole[window]
-void read_window(const real* whole, const Window& window, real* part) {
-  parallel_pieces(window.outer, window.run, [&](std::size_t i, std::size_t j, std::size_t count) {
-    std::copy_n(whole + i * window.row + window.offset + j, count, part + i * window.run + j);
-  });
-}
-
 /// whole[window] = part
 void write_window(const real* part, const Window& window, real* whole) {
   parallel_pieces(window.outer, window.run, [&](std::size_t i, std::size_t j, std::size_t count) {
@@ -56,7 +49,10 @@ void add_to_window(const real* part, const Window& window, real* whole) {
 
 Tensor window_copy(const Tensor& whole, const Shape& shape, const Window& window) {
   Tensor part = uninitialized(shape);
-  read_window(whole.data(), window, part.data());
+  const real* from = whole.data() + window.offset;
+  parallel_pieces(window.outer, window.run, [&](std::size_t i, std::size_t j, std::size_t count) {
+    std::copy_n(from + i * window.row + j, count, part.data() + i * window.run + j);
+  });
   return part;
 }
 

@@ -182,9 +182,6 @@ void softmax_attention_backward(const Attention& a, const real* y, const real* g
   Storage partial(groups > 1 ? heads * groups * a.T * a.d : 0);
   Scratch<real> scratch(scratch_size<Workspace>(a.T, a.d));
   out.rate.resize(heads * groups);
-  if (a.lengths) {
-    for (Tensor* gradient : {&out.q, &out.k, &out.v}) *gradient = zeros(gradient->shape());
-  }
   parallel_tasks(heads * groups, [&](std::size_t task) {
     const std::size_t h = task % a.H, group = task / a.H % groups, b = task / (a.H * groups);
     const Head head{a, b, h};

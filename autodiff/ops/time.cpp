@@ -14,10 +14,6 @@ namespace {
 /// Waves that are worth a task.
 constexpr std::size_t wave_grain = 4096;
 
-std::size_t time_grain(std::size_t waves) {
-  return std::max<std::size_t>(1, wave_grain / std::max<std::size_t>(1, waves));
-}
-
 Shape with_axes(const Times& times, std::initializer_list<std::size_t> axes) {
   Shape shape(times.shape().begin(), times.shape().end());
   shape.insert(shape.end(), axes.begin(), axes.end());
@@ -50,7 +46,10 @@ struct Series {
   Var w, amplitude;
   std::size_t k, terms, J;
 
-  std::size_t grain() const { return time_grain(k * J); }
+  /// Times that are worth a task.
+  std::size_t grain() const {
+    return std::max<std::size_t>(1, wave_grain / std::max<std::size_t>(1, k * J));
+  }
 
   /// y (n, k, terms) of the times begin <= t < end.
   void forward(std::size_t begin, std::size_t end, real* y) const {
