@@ -1,9 +1,7 @@
 #include <bochner/autodiff/compute/gemm.hpp>
-#include <bochner/autodiff/compute/openblas.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/products.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
-#include <xtensor-blas/xlinalg.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -209,21 +207,6 @@ Var project_heads(const Var& x, const Var& w) {
     if (w.needs_gradient())
       accumulate_heads(rows, H, m, d, g.data(), x.data(), w.gradient_buffer().data());
   });
-}
-
-Tensor orthogonalize(const Tensor& a) {
-  require(a.dimension() == 2 && a.shape()[0] == a.shape()[1], "orthogonalize",
-          "the matrix must be square: a ", a.shape());
-  if (a.size() == 0) return a;
-  start_openblas();
-  const xt::xarray<double> matrix = a;
-  const auto [q, r] = xt::linalg::qr(matrix);
-  Tensor result = uninitialized(a.shape());
-  for (std::size_t i = 0; i < a.shape()[0]; ++i) {
-    for (std::size_t j = 0; j < a.shape()[1]; ++j)
-      result(i, j) = real(r(j, j) < 0 ? -q(i, j) : q(i, j));
-  }
-  return result;
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION
