@@ -2,17 +2,9 @@
 #include <bochner/autodiff/gradcheck.hpp>
 #include <cmath>
 #include <limits>
-#include <span>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
-
-/// What is varied: a value in place, and the gradient that the tape gave for it.
-struct Checked {
-  std::string name;
-  std::span<real> value;
-  Tensor gradient;
-};
 
 /// Sets one element and puts the old value back, whatever happens in between.
 class Variation {
@@ -27,13 +19,8 @@ class Variation {
   real original_;
 };
 
-/// Streams of the random function of a check: the cotangent, then one for each input.
-RandomFunction random_of(const GradientOptions& options, std::size_t stream) {
-  return RandomFunction{options.seed, Purpose::test, stream};
-}
-
 Tensor random_cotangent(const Shape& shape, const GradientOptions& options) {
-  const RandomFunction random = random_of(options, 0);
+  const RandomFunction random{options.seed, Purpose::test, 0};
   Tensor cotangent = uninitialized(shape);
   for (std::size_t i = 0; i < cotangent.size(); ++i) cotangent.data()[i] = real(random.normal(i));
   return cotangent;
@@ -55,15 +42,11 @@ std::vector<std::size_t> sample(std::size_t size, std::size_t limit, const Rando
 double central_difference(const std::function<Tensor()>& evaluate, const Tensor& cotangent,
                           real& element, double step) {
   const real above = real(double(element) + step), below = real(double(element) - step);
-  Tensor high, low;
-  {
-    const Variation variation(element, above);
-    high = evaluate();
-  }
-  {
-    const Variation variation(element, below);
-    low = evaluate();
-  }
+  const auto value_at = [&](real value) {
+    const Variation variation(element, value);
+    return evaluate();
+  };
+  const Tensor high = value_at(above), low = value_at(below);
   double sum = 0;
   for (std::size_t i = 0; i < cotangent.size(); ++i) {
     sum += double(cotangent.data()[i]) * (double(high.data()[i]) - double(low.data()[i]));
@@ -96,35 +79,6 @@ Comparison compare(const std::function<Tensor()>& evaluate, const Tensor& cotang
   return best;
 }
 
-GradientReport compare_all(std::vector<Checked> inputs, const std::function<Tensor()>& evaluate,
-                           const Tensor& cotangent, const GradientOptions& options) {
-  GradientReport report;
-  report.inputs = inputs.size();
-  for (std::size_t k = 0; k < inputs.size(); ++k) {
-    Checked& input = inputs[k];
-    for (std::size_t i :
-         sample(input.value.size(), options.elements_per_input, random_of(options, k + 1))) {
-      const double analytic = input.gradient.data()[i];
-      const auto [error, numeric] = compare(evaluate, cotangent, input.value[i], analytic, options);
-      ++report.checked;
-      report.passed = report.passed && error <= options.tolerance;
-      if (!report.worst_element.empty() && error <= report.worst_error) continue;
-      report.worst_error = error;
-      report.worst_element = input.name + "[" + std::to_string(i) + "]";
-      report.analytic = analytic;
-      report.numeric = numeric;
-    }
-  }
-  return report;
-}
-
-/// The cotangent of y, after y has gone backward with it.
-Tensor go_backward(Tape& tape, const Var& y, const GradientOptions& options) {
-  const Tensor cotangent = random_cotangent(y.shape(), options);
-  if (y.needs_gradient()) tape.backward(y, cotangent);
-  return cotangent;
-}
-
 }  // namespace
 
 std::string GradientReport::summary() const {
@@ -139,27 +93,17 @@ std::string GradientReport::summary() const {
 
 GradientReport check_gradient(const std::function<Var(Tape&, const std::vector<Var>&)>& f,
                               const std::vector<Tensor>& inputs, const GradientOptions& options) {
-  std::vector<Tensor> values = inputs;
-  Tape tape;
-  tape.seed = options.seed;
-  std::vector<Var> leaves;
-  for (const Tensor& value : values) leaves.push_back(tape.input(value));
-  const Tensor cotangent = go_backward(tape, f(tape, leaves), options);
-  std::vector<Checked> checked;
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    checked.push_back({std::string("x").append(std::to_string(k)),
-                       {values[k].data(), values[k].size()},
-                       gradient_of(leaves[k])});
-  }
-  const auto evaluate = [&] {
-    Tape again;
-    again.seed = options.seed;
-    again.recording = false;
-    std::vector<Var> constants;
-    for (const Tensor& value : values) constants.push_back(again.constant(value));
-    return f(again, constants).value();
+  std::vector<Parameter> parameters;
+  for (const Tensor& input : inputs) parameters.emplace_back(input);
+  std::vector<NamedParameter> named;
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    named.push_back({std::string("x").append(std::to_string(k)), &parameters[k]});
+  const auto of_parameters = [&](Tape& tape) {
+    std::vector<Var> leaves;
+    for (Parameter& parameter : parameters) leaves.push_back(tape(parameter));
+    return f(tape, leaves);
   };
-  return compare_all(std::move(checked), evaluate, cotangent, options);
+  return check_gradient(of_parameters, named, options);
 }
 
 GradientReport check_gradient(const std::function<Var(Tape&)>& f,
@@ -168,21 +112,33 @@ GradientReport check_gradient(const std::function<Var(Tape&)>& f,
   for (const NamedParameter& named : parameters) named.parameter->zero_gradient();
   Tape tape;
   tape.seed = options.seed;
-  const Tensor cotangent = go_backward(tape, f(tape), options);
-  std::vector<Checked> checked;
-  for (const auto& [name, parameter] : parameters) {
-    checked.push_back(
-        {name,
-         {parameter->value().data(), parameter->value().size()},
-         parameter->has_gradient() ? parameter->gradient() : zeros(parameter->shape())});
-  }
+  const Var y = f(tape);
+  const Tensor cotangent = random_cotangent(y.shape(), options);
+  if (y.needs_gradient()) tape.backward(y, cotangent);
   const auto evaluate = [&] {
     Tape again;
     again.seed = options.seed;
     again.recording = false;
     return f(again).value();
   };
-  return compare_all(std::move(checked), evaluate, cotangent, options);
+  GradientReport report;
+  for (const auto& [name, parameter] : parameters) {
+    const RandomFunction random{options.seed, Purpose::test, ++report.inputs};
+    Tensor& value = parameter->value();
+    for (std::size_t i : sample(value.size(), options.elements_per_input, random)) {
+      const double analytic = parameter->has_gradient() ? parameter->gradient().data()[i] : 0;
+      const auto [error, numeric] =
+          compare(evaluate, cotangent, value.data()[i], analytic, options);
+      ++report.checked;
+      report.passed = report.passed && error <= options.tolerance;
+      if (!report.worst_element.empty() && error <= report.worst_error) continue;
+      report.worst_error = error;
+      report.worst_element = name + "[" + std::to_string(i) + "]";
+      report.analytic = analytic;
+      report.numeric = numeric;
+    }
+  }
+  return report;
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -21,6 +21,19 @@ std::size_t axis_size(const Shape& shape, int axis) {
   return shape[normalize_axis("shape", axis, shape.size())];
 }
 
+Shape without_last(const Shape& shape, std::size_t count) {
+  return Shape(shape.begin(), shape.end() - std::ptrdiff_t(count));
+}
+
+std::size_t row_count(const Shape& shape) {
+  return shape.back() == 0 ? 0 : element_count(without_last(shape));
+}
+
+Shape with_last(Shape shape, std::size_t size) {
+  shape.back() = size;
+  return shape;
+}
+
 Shape broadcast_shape(const char* op, const Shape& a, const Shape& b) {
   const Shape& longer = a.size() >= b.size() ? a : b;
   const Shape& shorter = a.size() >= b.size() ? b : a;

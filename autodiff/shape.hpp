@@ -28,6 +28,12 @@ std::size_t element_count(const Shape& shape);
 std::size_t axis_size(const Shape& shape, int axis);
 /// 0 <= result < rank for an axis that may be negative. Throws when there is no such axis.
 std::size_t normalize_axis(const char* op, int axis, std::size_t rank);
+/// Without the last `count` axes.
+Shape without_last(const Shape& shape, std::size_t count = 1);
+/// Rows along the last axis, none where they are empty.
+std::size_t row_count(const Shape& shape);
+/// With another size of the last axis.
+Shape with_last(Shape shape, std::size_t size);
 /// NumPy's broadcasting rule; throws with both shapes when they do not fit.
 Shape broadcast_shape(const char* op, const Shape& a, const Shape& b);
 /// "(16, 256, 128)"

@@ -65,10 +65,7 @@ Tensor& Var::gradient_buffer() const {
 Parameter::Parameter(Tensor value, Initial initial)
     : initial_(initial),
       value_(std::make_shared<Tensor>(std::move(value))),
-      node_(std::make_shared<Node>()) {
-  node_->op = "parameter";
-  node_->shape = value_->shape();
-}
+      node_(std::make_shared<Node>(Node{"parameter", value_->shape()})) {}
 
 void Parameter::assign(Tensor value) {
   *value_ = std::move(value);
@@ -91,9 +88,7 @@ Var Tape::operator()(Parameter& parameter) {
 }
 
 Var Tape::input(Tensor value) {
-  auto node = std::make_shared<Node>();
-  node->op = "input";
-  node->shape = value.shape();
+  auto node = std::make_shared<Node>(Node{"input", value.shape()});
   return Var(std::make_shared<const Tensor>(std::move(value)), std::move(node), this);
 }
 
@@ -106,10 +101,7 @@ Var Tape::record_node(const char* op, std::shared_ptr<const Tensor> value,
   if (check_finite) require_finite(*value, "value", op);
   const std::size_t bytes = (input_elements + value->size()) * sizeof(real);
   if (observer) observer->recorded(op, bytes);
-  auto node = std::make_shared<Node>();
-  node->op = op;
-  node->shape = value->shape();
-  node->bytes = bytes;
+  auto node = std::make_shared<Node>(Node{op, value->shape(), bytes});
   node->backward = std::move(backward);
   nodes_.push_back(node);
   return Var(std::move(value), std::move(node), this);

@@ -25,9 +25,9 @@ struct Node {
   const char* op;
   Shape shape;
   std::size_t bytes = 0;  ///< see TapeObserver
-  Tensor gradient;        ///< meaningful while `filled`
+  Tensor gradient = {};   ///< meaningful while `filled`
   bool filled = false;    ///< has received a contribution
-  std::function<void(Tensor& gradient)> backward;
+  std::function<void(Tensor& gradient)> backward = {};
 };
 
 /// A handle on a value and, when gradients are recorded, on its node. Cheap to copy.
@@ -231,26 +231,21 @@ Var recorded_result(const char* op, const Recording& recording, Tensor&& value,
 Var recorded_result(const char* op, const Recording& recording, Tensor&& value,
                     std::function<void(const Tensor&, Tensor&)> backward);
 
-template <class Backward>
-Var record(const char* op, Tensor&& value, std::span<const Var> inputs, Backward&& backward) {
-  const Recording recording = recording_of(inputs);
-  if (!recording.wanted) return constant_result(op, recording, std::move(value));
-  return recorded_result(op, recording, std::move(value), std::forward<Backward>(backward));
-}
 }  // namespace detail
 
 /// Puts the result of an op on the tape of its inputs. `backward` is called with (output, gradient)
 /// or with (gradient); it hands contributions to the inputs' add_gradient(). It is dropped if no
 /// gradient is wanted.
 template <class Backward>
-Var record(const char* op, Tensor value, std::initializer_list<Var> inputs, Backward&& backward) {
-  return detail::record(op, std::move(value), std::span<const Var>(inputs.begin(), inputs.size()),
-                        std::forward<Backward>(backward));
+Var record(const char* op, Tensor value, std::span<const Var> inputs, Backward&& backward) {
+  const detail::Recording recording = detail::recording_of(inputs);
+  if (!recording.wanted) return detail::constant_result(op, recording, std::move(value));
+  return detail::recorded_result(op, recording, std::move(value), std::forward<Backward>(backward));
 }
 template <class Backward>
-Var record(const char* op, Tensor value, const std::vector<Var>& inputs, Backward&& backward) {
-  return detail::record(op, std::move(value), std::span<const Var>(inputs),
-                        std::forward<Backward>(backward));
+Var record(const char* op, Tensor value, std::initializer_list<Var> inputs, Backward&& backward) {
+  return record(op, std::move(value), std::span<const Var>(inputs.begin(), inputs.size()),
+                std::forward<Backward>(backward));
 }
 
 /// f(tape, x) without keeping what its backward needs: it is computed again in the backward pass.

@@ -12,6 +12,7 @@
 #include <climits>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -32,18 +33,15 @@ void count_operations(std::size_t M, std::size_t N, std::size_t K) {
 GemmBackend start_backend() { return start_openblas(); }
 #else
 std::string onednn_kernel() {
-  switch (dnnl_get_effective_cpu_isa()) {
-    case dnnl_cpu_isa_sse41:
-      return "sse41";
-    case dnnl_cpu_isa_avx:
-      return "avx";
-    case dnnl_cpu_isa_avx2:
-      return "avx2";
-    case dnnl_cpu_isa_avx2_vnni:
-      return "avx2_vnni";
-    default:
-      return "avx512_core";
+  constexpr std::pair<dnnl_cpu_isa_t, const char*> names[] = {
+      {dnnl_cpu_isa_sse41, "sse41"},
+      {dnnl_cpu_isa_avx, "avx"},
+      {dnnl_cpu_isa_avx2, "avx2"},
+      {dnnl_cpu_isa_avx2_vnni, "avx2_vnni"}};
+  for (const auto& [isa, name] : names) {
+    if (isa == dnnl_get_effective_cpu_isa()) return name;
   }
+  return "avx512_core";
 }
 
 GemmBackend start_backend() {

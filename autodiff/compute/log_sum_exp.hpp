@@ -14,16 +14,9 @@ struct LogSumExp {
 
 /// Of n >= 1 elements; NaN if one is NaN or +infinite, or if all are -infinite.
 inline LogSumExp log_sum_exp_row(const real* x, std::size_t n) {
-  constexpr std::size_t block = 512;
-  real exponentials[block];
   const real largest = max_row(x, n);
-  real sum = 0;
-  for (std::size_t begin = 0; begin < n; begin += block) {
-    const std::size_t count = std::min(block, n - begin);
-    for (std::size_t j = 0; j < count; ++j) exponentials[j] = math::exp(x[begin + j] - largest);
-    sum += sum_row(exponentials, count);
-  }
-  return {largest, math::log(sum)};
+  const auto exponential = [largest](real u) { return math::exp(u - largest); };
+  return {largest, math::log(sum_terms<512>(x, n, exponential))};
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -2,6 +2,7 @@
 /// Sums whose order is a function of the size only, in several lanes; broadcasting undone in one
 /// place.
 
+#include <algorithm>
 #include <bochner/autodiff/tensor.hpp>
 #include <vector>
 
@@ -11,6 +12,17 @@ namespace bochner::inline BOCHNER_PRECISION {
 real sum_row(const real* x, std::size_t n);
 /// Sum of products of n elements in 16 lanes joined as a tree.
 real dot_row(const real* x, const real* y, std::size_t n);
+/// Sum of term(x[j]) by sum_row(), so many terms at a time.
+template <std::size_t block, class Term>
+real sum_terms(const real* x, std::size_t n, const Term& term) {
+  real values[block], total = 0;
+  for (std::size_t begin = 0; begin < n; begin += block) {
+    const std::size_t count = std::min(block, n - begin);
+    for (std::size_t j = 0; j < count; ++j) values[j] = term(x[begin + j]);
+    total += sum_row(values, count);
+  }
+  return total;
+}
 /// Largest of n >= 1 elements; NaN if one of them is NaN.
 real max_row(const real* x, std::size_t n);
 /// Sum of squares in double, chunks joined in order.

@@ -52,7 +52,6 @@ void set_thread_count(std::size_t count) {
 }
 
 std::size_t thread_count() { return workers().count; }
-std::size_t worker_limit() { return workers().count; }
 std::size_t worker_index() { return slot; }
 
 void parallel_detail::run_tasks(std::size_t count, const std::function<void(std::size_t)>& task) {

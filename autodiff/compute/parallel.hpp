@@ -17,9 +17,8 @@ inline constexpr std::size_t elementwise_grain = 32768;
 /// Threads that loops may use from now on, at least 1 (`--threads`). 0 means all processors.
 void set_thread_count(std::size_t count);
 std::size_t thread_count();
-/// Number of the calling worker, 0 <= index < worker_limit(): selects its scratch memory.
+/// Number of the calling worker, 0 <= index < thread_count(): selects its scratch memory.
 std::size_t worker_index();
-std::size_t worker_limit();
 
 // Not `detail`: that would reopen the one of the inline namespace where it is already declared.
 namespace parallel_detail {
@@ -32,12 +31,43 @@ template <class Body>
 void parallel_for(std::size_t size, std::size_t grain, const Body& body) {
   if (size == 0) return;
   const std::size_t chunks = (size + grain - 1) / grain;
-  if (chunks == 1) {
-    body(std::size_t(0), size);
-    return;
-  }
+  if (chunks == 1) return body(std::size_t(0), size);
   parallel_detail::run_tasks(
       chunks, [&](std::size_t chunk) { body(chunk * grain, std::min(size, (chunk + 1) * grain)); });
+}
+
+/// Calls body(index) for every index below size, `grain` of them per task.
+template <class Body>
+void parallel_each(std::size_t size, std::size_t grain, const Body& body) {
+  parallel_for(size, grain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t index = begin; index < end; ++index) body(index);
+  });
+}
+
+/// Calls body(row, column, count) for pieces that cover `rows` rows of `row_size` elements.
+template <class Body>
+void parallel_pieces(std::size_t rows, std::size_t row_size, const Body& body) {
+  parallel_for(rows * row_size, elementwise_grain, [&](std::size_t begin, std::size_t end) {
+    std::size_t row = begin / row_size, column = begin % row_size;
+    while (begin < end) {
+      const std::size_t count = std::min(row_size - column, end - begin);
+      body(row, column, count);
+      begin += count;
+      ++row;
+      column = 0;
+    }
+  });
+}
+
+/// Rows of `columns` elements that are worth a task.
+inline std::size_t row_grain(std::size_t columns) {
+  return std::max<std::size_t>(1, elementwise_grain / std::max<std::size_t>(1, columns));
+}
+
+/// Calls body(row) for every row, several short rows per task.
+template <class Body>
+void parallel_rows(std::size_t rows, std::size_t row_size, const Body& body) {
+  parallel_each(rows, row_grain(row_size), body);
 }
 
 /// Calls body(index) for every index below count; each is one task.
@@ -60,6 +90,21 @@ Sum parallel_sum(std::size_t size, std::size_t grain, const Body& body) {
   return total;
 }
 
+/// `count` sums over chunks of [0, size) at once: body(begin, end, sums) adds those of one chunk,
+/// and chunks are joined in order.
+template <class Body>
+std::vector<double> parallel_sums(std::size_t count, std::size_t size, std::size_t grain,
+                                  const Body& body) {
+  const std::size_t chunks = std::max<std::size_t>(1, (size + grain - 1) / grain);
+  std::vector<double> sums(chunks * count);
+  parallel_for(size, grain, [&](std::size_t begin, std::size_t end) {
+    body(begin, end, sums.data() + begin / grain * count);
+  });
+  for (std::size_t i = count; i < sums.size(); ++i) sums[i % count] += sums[i];
+  sums.resize(count);
+  return sums;
+}
+
 /// Scratch memory for the tasks of one loop: one block per worker, taken before the loop starts,
 /// so that the blocks that a step requests do not depend on how its tasks are scheduled.
 template <class T>
@@ -67,7 +112,7 @@ class Scratch {
  public:
   explicit Scratch(std::size_t elements_per_worker)
       : stride_((elements_per_worker + 15) / 16 * 16),
-        count_(stride_ * worker_limit()),
+        count_(stride_ * thread_count()),
         data_(PoolAllocator<T>().allocate(count_)) {}
   ~Scratch() { PoolAllocator<T>().deallocate(data_, count_); }
   Scratch(const Scratch&) = delete;

@@ -1,4 +1,4 @@
-#include <bochner/autodiff/compute/parallel_rows.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/permute.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

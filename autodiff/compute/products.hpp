@@ -37,13 +37,9 @@ void accumulate_products(const ProductSums& sums, const Term& term) {
   const std::size_t worthwhile = targets * terms / products_per_task(M, N, K);
   const std::size_t wanted = std::min((targets + 7) / targets, std::min(terms, worthwhile));
   if (wanted <= 1) {
-    return parallel_for(targets, products_per_task(M, N, K * terms),
-                        [&](std::size_t begin, std::size_t end) {
-                          for (std::size_t t = begin; t < end; ++t) {
-                            for (std::size_t s = 0; s < terms; ++s)
-                              term(t, s, real(1), c + t * stride, ldc);
-                          }
-                        });
+    return parallel_each(targets, products_per_task(M, N, K * terms), [&](std::size_t t) {
+      for (std::size_t s = 0; s < terms; ++s) term(t, s, real(1), c + t * stride, ldc);
+    });
   }
   const std::size_t terms_per_group = (terms + wanted - 1) / wanted;
   const std::size_t groups = (terms + terms_per_group - 1) / terms_per_group;
@@ -54,14 +50,11 @@ void accumulate_products(const ProductSums& sums, const Term& term) {
       term(task / groups, s, real(s == first ? 0 : 1), partial.data() + task * M * N, N);
     }
   });
-  const std::size_t rows_per_task = std::max<std::size_t>(1, elementwise_grain / (groups * N + 1));
-  parallel_for(targets * M, rows_per_task, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t row = begin; row < end; ++row) {
-      real* to = c + row / M * stride + row % M * ldc;
-      for (std::size_t group = 0; group < groups; ++group) {
-        const real* from = partial.data() + ((row / M * groups + group) * M + row % M) * N;
-        for (std::size_t j = 0; j < N; ++j) to[j] += from[j];
-      }
+  parallel_rows(targets * M, groups * N, [&](std::size_t row) {
+    real* to = c + row / M * stride + row % M * ldc;
+    for (std::size_t group = 0; group < groups; ++group) {
+      const real* from = partial.data() + ((row / M * groups + group) * M + row % M) * N;
+      for (std::size_t j = 0; j < N; ++j) to[j] += from[j];
     }
   });
 }

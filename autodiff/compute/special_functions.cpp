@@ -1,28 +1,76 @@
+#include <algorithm>
 #include <bochner/autodiff/compute/special_functions.hpp>
 #include <boost/math/special_functions/bessel.hpp>
 #include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/special_functions/erf.hpp>
 #include <boost/math/special_functions/gamma.hpp>
+#include <cmath>
+#include <numbers>
 
-namespace bochner::special {
+namespace bochner {
 namespace {
 
 using Quiet = boost::math::policies::policy<
     boost::math::policies::overflow_error<boost::math::policies::ignore_error>,
     boost::math::policies::underflow_error<boost::math::policies::ignore_error>>;
 
+constexpr double smallest = 1e-300;
+
+double upper_tail(double score) { return std::erfc(score / std::numbers::sqrt2) / 2; }
+
+/// P(shape, x) <= this goes through the first term of its series, x^shape / Gamma(shape + 1).
+constexpr double series_limit = 1e-12;
+
+double log_of_small_quantile(double shape, double probability) {
+  return (std::log(probability) + std::lgamma(shape + 1)) / shape;
+}
+
 }  // namespace
 
-double digamma(double x) { return boost::math::digamma(x); }
-double inverse_erfc(double y) { return boost::math::erfc_inv(y); }
+double special::digamma(double x) { return boost::math::digamma(x); }
+double special::inverse_gamma_p(double a, double p) { return boost::math::gamma_p_inv(a, p); }
+double special::bessel_j(double order, double x) {
+  return boost::math::cyl_bessel_j(order, x, Quiet());
+}
+double special::bessel_k(double order, double x) {
+  return boost::math::cyl_bessel_k(order, x, Quiet());
+}
 
-double gamma_p(double a, double x) { return boost::math::gamma_p(a, x); }
-double gamma_q(double a, double x) { return boost::math::gamma_q(a, x); }
-double inverse_gamma_p(double a, double p) { return boost::math::gamma_p_inv(a, p); }
-double inverse_gamma_q(double a, double q) { return boost::math::gamma_q_inv(a, q); }
-double gamma_p_slope(double a, double x) { return boost::math::gamma_p_derivative(a, x); }
+namespace quantile {
 
-double bessel_j(double order, double x) { return boost::math::cyl_bessel_j(order, x, Quiet()); }
-double bessel_k(double order, double x) { return boost::math::cyl_bessel_k(order, x, Quiet()); }
+double normal(double u) {
+  return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * std::max(u, smallest));
+}
 
-}  // namespace bochner::special
+double gamma_score(double shape, double x) {
+  const double below = boost::math::gamma_p(shape, x);
+  if (below < 0.5) return normal(below);
+  return -normal(boost::math::gamma_q(shape, x));
+}
+
+double log_gamma(double shape, double score) {
+  const double above = std::max(upper_tail(score), smallest);
+  const double below = std::max(upper_tail(-score), smallest);
+  const double small = log_of_small_quantile(shape, below);
+  // Exact here: the second term of the series is smaller than the first by x.
+  if (small < std::log(series_limit)) return small;
+  return std::log(below < 0.5 ? boost::math::gamma_p_inv(shape, below)
+                              : boost::math::gamma_q_inv(shape, above));
+}
+
+/// -(dP/da) / (dP/d ln x) at fixed x, dP/da by central differences of fourth order, of the smaller
+/// tail.
+double log_gamma_slope(double shape, double score, double log_quantile) {
+  if (log_quantile < std::log(series_limit))
+    return (boost::math::digamma(shape + 1) - log_quantile) / shape;
+  const double x = std::exp(log_quantile), h = 1e-3 * std::min(shape, 1.0);
+  const auto tail = [&](double a) {
+    return score < 0 ? boost::math::gamma_p(a, x) : -boost::math::gamma_q(a, x);
+  };
+  const double near = tail(shape + h) - tail(shape - h);
+  const double far = tail(shape + 2 * h) - tail(shape - 2 * h);
+  return -(8 * near - far) / (12 * h) / (x * boost::math::gamma_p_derivative(shape, x));
+}
+
+}  // namespace quantile
+}  // namespace bochner

@@ -1,22 +1,29 @@
 #pragma once
-/// Functions of mathematics that the standard library lacks: the one door to Boost's.
+/// Functions of mathematics that the standard library lacks, in double: the one door to Boost's.
 
 namespace bochner::special {
 
 double digamma(double x);
-/// The x with erfc(x) = y, 0 < y < 2.
-double inverse_erfc(double y);
-
-/// P(a, x) = gamma(a, x) / Gamma(a) and Q = 1 - P, a > 0, x >= 0.
-double gamma_p(double a, double x);
-double gamma_q(double a, double x);
-/// The x of these values, and dP/dx.
+/// The x with P(a, x) = p, the regularised incomplete gamma function.
 double inverse_gamma_p(double a, double p);
-double inverse_gamma_q(double a, double q);
-double gamma_p_slope(double a, double x);
-
 /// Of real order; beyond double they are infinite or 0.
 double bessel_j(double order, double x);
 double bessel_k(double order, double x);
 
 }  // namespace bochner::special
+
+/// Quantiles of the normal and the gamma distribution. A probability travels as a normal score z,
+/// u = Phi(z): both tails keep their digits, even in float.
+namespace bochner::quantile {
+
+/// Phi^-1(u), finite for every double 0 < u < 1.
+double normal(double u);
+/// The normal score of x >= 0 under Gamma(shape, 1), finite: Phi(score) = P(shape, x).
+double gamma_score(double shape, double x);
+/// ln of the x with P(shape, x) = Phi(score), the regularised incomplete gamma function. Finite
+/// where x itself underflows.
+double log_gamma(double shape, double score);
+/// Its derivative by the shape, given the value.
+double log_gamma_slope(double shape, double score, double log_quantile);
+
+}  // namespace bochner::quantile

@@ -23,13 +23,6 @@ void require_factors(const char* op, const Var& x, const Var& w, const Var& bias
           ", bias ", bias.shape());
 }
 
-/// (.., E) for x (.., D).
-Shape result_shape(const Var& x, const Var& w) {
-  Shape shape = x.shape();
-  shape.back() = w.dim(1);
-  return shape;
-}
-
 Affine make_affine(const char* op, const Shape& result, const Var& w) {
   const std::size_t D = w.dim(0), E = w.dim(1);
   return {op, E == 0 ? 0 : element_count(result) / E, D, E};
@@ -110,7 +103,7 @@ void apply_gelu(real* __restrict y, real* __restrict slope, std::size_t n) {
 
 Var affine(const Var& x, const Var& w, const Var& bias) {
   require_factors("affine", x, w, bias);
-  return affine(x, w, bias, result_shape(x, w));
+  return affine(x, w, bias, with_last(x.shape(), w.dim(1)));
 }
 
 Var affine(const Var& x, const Var& w, const Var& bias, const Shape& shape) {
@@ -130,7 +123,7 @@ Var affine(const Var& x, const Var& w, const Var& bias, const Shape& shape) {
 
 Var affine_gelu(const Var& x, const Var& w, const Var& bias) {
   require_factors("affine_gelu", x, w, bias);
-  const Shape shape = result_shape(x, w);
+  const Shape shape = with_last(x.shape(), w.dim(1));
   const Affine a = make_affine("affine_gelu", shape, w);
   const bool wanted = x.needs_gradient() || w.needs_gradient() || bias.needs_gradient();
   Storage slopes(wanted ? a.rows * a.E : 0);

@@ -23,19 +23,6 @@ inline void add_rate_gradient(const Var& rate, const std::vector<double>& by_seq
 struct AttentionGradients {
   Tensor q, k, v;
   std::vector<double> rate;
-
-  AttentionGradients(const Shape& features, const Shape& values)
-      : q(uninitialized(features)),
-        k(uninitialized(features)),
-        v(uninitialized(values)),
-        rate(values[0] * values[2]) {}
-
-  void hand_to(const Var& q_input, const Var& k_input, const Var& v_input, const Var& rate_input) {
-    q_input.add_gradient(std::move(q));
-    k_input.add_gradient(std::move(k));
-    v_input.add_gradient(std::move(v));
-    add_rate_gradient(rate_input, rate);
-  }
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

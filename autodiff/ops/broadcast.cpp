@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/parallel_rows.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

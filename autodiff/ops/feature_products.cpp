@@ -1,5 +1,5 @@
 #include <bochner/autodiff/compute/ordered_sums.hpp>
-#include <bochner/autodiff/compute/parallel_rows.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/feature_products.hpp>
 #include <cmath>
 #include <numbers>
@@ -27,13 +27,6 @@ void transform_rows(real* x, std::size_t rows, std::size_t n) {
   parallel_rows(rows, n, [=](std::size_t row) { transform_row(x + row * n, n, factor); });
 }
 
-std::size_t row_count(const Var& x) { return x.dim(-1) == 0 ? 0 : x.size() / x.dim(-1); }
-
-Shape with_last(Shape shape, std::size_t size) {
-  shape.back() = size;
-  return shape;
-}
-
 constexpr real square_weight = real(1 / std::numbers::sqrt2);
 
 void pack_row(const real* x, std::size_t d, real* y) {
@@ -57,7 +50,7 @@ void unpack_row(const real* g, const real* x, std::size_t d, real* dx) {
 
 Var hadamard(const Var& x) {
   require(x.rank() >= 1, "hadamard", "x must have an axis");
-  const std::size_t n = x.dim(-1), rows = row_count(x);
+  const std::size_t n = x.dim(-1), rows = row_count(x.shape());
   require((n & (n - 1)) == 0, "hadamard", "the last axis must be a power of two long: x ",
           x.shape());
   Tensor y = x.value();
@@ -69,12 +62,11 @@ Var hadamard(const Var& x) {
 }
 
 Var feature_product(const Var& a, const Var& b) {
-  require(a.rank() >= 1 && a.rank() == b.rank() &&
-              std::equal(a.shape().begin(), a.shape().end() - 1, b.shape().begin()),
+  require(a.rank() >= 1 && b.rank() >= 1 && without_last(a.shape()) == without_last(b.shape()),
           "feature_product", "all axes but the last must be equal: a ", a.shape(), ", b ",
           b.shape());
   const std::size_t n = a.dim(-1), m = b.dim(-1);
-  const std::size_t rows = element_count(Shape(a.shape().begin(), a.shape().end() - 1));
+  const std::size_t rows = element_count(without_last(a.shape()));
   Tensor y = uninitialized(with_last(a.shape(), n * m));
   parallel_rows(rows, n * m, [n, m, a = a.data(), b = b.data(), y = y.data()](std::size_t row) {
     for (std::size_t i = 0; i < n; ++i) {
@@ -100,7 +92,7 @@ Var feature_product(const Var& a, const Var& b) {
 
 Var packed_square(const Var& x) {
   require(x.rank() >= 1, "packed_square", "x must have an axis");
-  const std::size_t d = x.dim(-1), F = d * (d + 1) / 2, rows = row_count(x);
+  const std::size_t d = x.dim(-1), F = d * (d + 1) / 2, rows = row_count(x.shape());
   Tensor y = uninitialized(with_last(x.shape(), F));
   parallel_rows(rows, F,
                 [&](std::size_t row) { pack_row(x.data() + row * d, d, y.data() + row * F); });

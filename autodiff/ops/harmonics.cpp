@@ -1,5 +1,5 @@
 #include <bochner/autodiff/compute/math.hpp>
-#include <bochner/autodiff/compute/parallel_rows.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/phase.hpp>
 #include <bochner/autodiff/ops/harmonics.hpp>
 
@@ -60,19 +60,13 @@ void add_slopes(const Places& places, std::size_t begin, std::size_t end, std::s
 
 /// (m, d) from y and its gradient, (N, 2m).
 Tensor frequency_gradient(const Places& places, std::size_t m, const Tensor& y, const Tensor& g) {
-  const std::size_t d = places.dimensions, N = places.count();
-  const std::size_t chunks = (N + gradient_chunk - 1) / gradient_chunk;
-  std::vector<double> sums(chunks * m * d);
-  parallel_for(N, gradient_chunk, [&](std::size_t begin, std::size_t end) {
-    add_slopes(places, begin, end, m, y, g, sums.data() + begin / gradient_chunk * m * d);
-  });
+  const std::size_t d = places.dimensions;
+  const std::vector<double> sums = parallel_sums(
+      m * d, places.count(), gradient_chunk, [&](std::size_t begin, std::size_t end, double* sum) {
+        add_slopes(places, begin, end, m, y, g, sum);
+      });
   Tensor gradient = uninitialized({m, d});
-  for (std::size_t i = 0; i < m * d; ++i) {
-    double total = 0;
-    for (std::size_t chunk = 0; chunk < chunks; ++chunk)
-      total += sums[chunk * m * d + i % d * m + i / d];
-    gradient.data()[i] = real(total);
-  }
+  for (std::size_t i = 0; i < m * d; ++i) gradient.data()[i] = real(sums[i % d * m + i / d]);
   return gradient;
 }
 

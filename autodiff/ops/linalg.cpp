@@ -8,12 +8,6 @@ namespace {
 
 using Entries = std::vector<std::size_t>;
 
-Transpose flipped(Transpose t) { return t == Transpose::yes ? Transpose::no : Transpose::yes; }
-
-Shape leading_axes(const Shape& shape, std::size_t kept) {
-  return Shape(shape.begin(), shape.end() - std::ptrdiff_t(kept));
-}
-
 bool broadcasts(const Shape& a, const Shape& b) {
   for (std::size_t back = 1; back <= std::min(a.size(), b.size()); ++back) {
     const std::size_t x = a[a.size() - back], y = b[b.size() - back];
@@ -39,12 +33,37 @@ Entries entries_of(const Shape& operand, const Shape& batch) {
   return entries;
 }
 
+/// Matrices as stored, how to read one, and which of them each entry of the batch reads.
+struct Factor {
+  const real* data;
+  std::size_t rows, columns;
+  Transpose transpose;
+  const Entries& entries;
+
+  bool transposed() const { return transpose == Transpose::yes; }
+  std::size_t rows_read() const { return transposed() ? columns : rows; }
+  std::size_t columns_read() const { return transposed() ? rows : columns; }
+  const real* at(std::size_t entry) const { return data + entries[entry] * rows * columns; }
+  Factor flipped() const {
+    return {data, rows, columns, transposed() ? Transpose::no : Transpose::yes, entries};
+  }
+};
+
 /// The shapes of one call: y[e] (M, N) = op(a[a_entries[e]]) op(b[b_entries[e]]).
 struct Plan {
   Transpose transpose_a, transpose_b;
   Shape shape;
   std::size_t M, N, K;
   Entries a_entries, b_entries, y_entries;
+
+  Factor left(const real* a) const {
+    const bool flip = transpose_a == Transpose::yes;
+    return {a, flip ? K : M, flip ? M : K, transpose_a, a_entries};
+  }
+  Factor right(const real* b) const {
+    const bool flip = transpose_b == Transpose::yes;
+    return {b, flip ? N : K, flip ? K : N, transpose_b, b_entries};
+  }
 };
 
 Plan make_plan(const char* op, Transpose transpose_a, Transpose transpose_b, const Shape& a,
@@ -55,7 +74,7 @@ Plan make_plan(const char* op, Transpose transpose_a, Transpose transpose_b, con
   const std::size_t M = axis_size(a, ta ? -1 : -2), K = axis_size(a, ta ? -2 : -1);
   const std::size_t N = axis_size(b, tb ? -2 : -1);
   require(axis_size(b, tb ? -1 : -2) == K, op, "inner sizes differ: a ", a, ", b ", b);
-  const Shape a_batch = leading_axes(a, 2), b_batch = leading_axes(b, 2);
+  const Shape a_batch = without_last(a, 2), b_batch = without_last(b, 2);
   require(broadcasts(a_batch, b_batch), op, "leading axes do not broadcast: a ", a, ", b ", b);
   const Shape batch = broadcast_shape(op, a_batch, b_batch);
   Plan plan{transpose_a, transpose_b, batch, M, N, K, {0}, {0}, {0}};
@@ -71,51 +90,23 @@ Plan make_plan(const char* op, Transpose transpose_a, Transpose transpose_b, con
   return plan;
 }
 
-/// Matrices as stored, how to read one, and which of them each entry of the batch reads.
-struct Factor {
-  const real* data;
-  std::size_t rows, columns;
-  Transpose transpose;
-  const Entries& entries;
-
-  std::size_t outer() const { return transpose == Transpose::yes ? columns : rows; }
-  std::size_t inner() const { return transpose == Transpose::yes ? rows : columns; }
-  const real* at(std::size_t entry) const { return data + entries[entry] * rows * columns; }
-};
-
-Factor left_factor(const Plan& plan, const real* a, Transpose transpose) {
-  const bool stored_transposed = plan.transpose_a == Transpose::yes;
-  return {a, stored_transposed ? plan.K : plan.M, stored_transposed ? plan.M : plan.K, transpose,
-          plan.a_entries};
-}
-
-Factor right_factor(const Plan& plan, const real* b, Transpose transpose) {
-  const bool stored_transposed = plan.transpose_b == Transpose::yes;
-  return {b, stored_transposed ? plan.N : plan.K, stored_transposed ? plan.K : plan.N, transpose,
-          plan.b_entries};
-}
-
 /// c[e] = op(x[e]) op(y[e]) + beta c[e], row tiles of all entries in parallel.
 void multiply(const Factor& x, const Factor& y, real beta, real* c) {
-  const std::size_t M = x.outer(), K = x.inner();
-  const std::size_t N = y.transpose == Transpose::yes ? y.rows : y.columns;
+  const std::size_t M = x.rows_read(), K = x.columns_read(), N = y.columns_read();
   const std::size_t tiles = (M + product_row_tile - 1) / product_row_tile;
   const std::size_t grain = products_per_task(std::min(M, product_row_tile), N, K);
-  parallel_for(x.entries.size() * tiles, grain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const std::size_t entry = i / tiles, row = i % tiles * product_row_tile;
-      const real* rows = x.at(entry) + (x.transpose == Transpose::yes ? row : row * x.columns);
-      gemm(x.transpose, y.transpose, std::min(M - row, product_row_tile), N, K, 1, rows, x.columns,
-           y.at(entry), y.columns, beta, c + (entry * M + row) * N, N);
-    }
+  parallel_each(x.entries.size() * tiles, grain, [&](std::size_t i) {
+    const std::size_t entry = i / tiles, row = i % tiles * product_row_tile;
+    const real* rows = x.at(entry) + (x.transposed() ? row : row * x.columns);
+    gemm(x.transpose, y.transpose, std::min(M - row, product_row_tile), N, K, 1, rows, x.columns,
+         y.at(entry), y.columns, beta, c + (entry * M + row) * N, N);
   });
 }
 
 /// Adds op(x[e]) op(y[e]) to the gradient of the matrix that entry e read, over which `entries` may
 /// broadcast.
 void add_product(const Var& v, const Factor& x, const Factor& y, const Entries& entries) {
-  const std::size_t M = x.outer(), K = x.inner();
-  const std::size_t N = y.transpose == Transpose::yes ? y.rows : y.columns;
+  const std::size_t M = x.rows_read(), K = x.columns_read(), N = y.columns_read();
   const std::size_t targets = M * N == 0 ? 0 : v.size() / (M * N);
   if (targets == entries.size()) {
     const GradientTarget gradient(v);
@@ -135,48 +126,55 @@ void add_product(const Var& v, const Factor& x, const Factor& y, const Entries& 
       });
 }
 
-void add_left_gradient(const Plan& plan, const Var& a, const Var& b, const Tensor& g) {
-  const auto gradient = [&](Transpose transpose) {
-    return Factor{g.data(), plan.M, plan.N, transpose, plan.y_entries};
-  };
-  if (plan.transpose_a == Transpose::no) {
-    add_product(a, gradient(Transpose::no), right_factor(plan, b.data(), flipped(plan.transpose_b)),
-                plan.a_entries);
-  } else {
-    add_product(a, right_factor(plan, b.data(), plan.transpose_b), gradient(Transpose::yes),
-                plan.a_entries);
+void add_gradients(const Plan& plan, const Var& a, const Var& b, const Tensor& g) {
+  const Factor x = plan.left(a.data()), y = plan.right(b.data());
+  const Factor dz{g.data(), plan.M, plan.N, Transpose::no, plan.y_entries};
+  if (a.needs_gradient()) {
+    const Factor &left = x.transposed() ? y : dz, &right = x.transposed() ? dz : y;
+    add_product(a, left, right.flipped(), plan.a_entries);
   }
-}
-
-void add_right_gradient(const Plan& plan, const Var& a, const Var& b, const Tensor& g) {
-  const bool tall = plan.transpose_a == Transpose::no && plan.y_entries.size() == 1;
-  const std::size_t M = plan.M, N = plan.N, K = plan.K;
-  const auto gradient = [&](Transpose transpose) {
-    return Factor{g.data(), M, N, transpose, plan.y_entries};
-  };
-  if (tall && plan.transpose_b == Transpose::no) {
-    accumulate_transposed_product(K, N, M, a.data(), K, g.data(), N, b.gradient_buffer().data(), N);
-  } else if (tall) {
-    accumulate_transposed_product(N, K, M, g.data(), N, a.data(), K, b.gradient_buffer().data(), K);
-  } else if (plan.transpose_b == Transpose::no) {
-    add_product(b, left_factor(plan, a.data(), flipped(plan.transpose_a)), gradient(Transpose::no),
-                plan.b_entries);
-  } else {
-    add_product(b, gradient(Transpose::yes), left_factor(plan, a.data(), plan.transpose_a),
-                plan.b_entries);
-  }
+  if (!b.needs_gradient()) return;
+  const Factor &left = y.transposed() ? dz : x, &right = y.transposed() ? x : dz;
+  const bool tall = !x.transposed() && plan.y_entries.size() == 1;
+  if (!tall) return add_product(b, left.flipped(), right, plan.b_entries);
+  accumulate_transposed_product(left.columns, right.columns, left.rows, left.data, left.columns,
+                                right.data, right.columns, b.gradient_buffer().data(),
+                                right.columns);
 }
 
 Var matrix_product(const char* op, Transpose transpose_a, Transpose transpose_b, const Var& a,
                    const Var& b) {
   Plan plan = make_plan(op, transpose_a, transpose_b, a.shape(), b.shape());
   Tensor y = uninitialized(plan.shape);
-  multiply(left_factor(plan, a.data(), transpose_a), right_factor(plan, b.data(), transpose_b), 0,
-           y.data());
-  return record(op, std::move(y), {a, b}, [a, b, plan = std::move(plan)](Tensor& g) {
-    if (a.needs_gradient()) add_left_gradient(plan, a, b, g);
-    if (b.needs_gradient()) add_right_gradient(plan, a, b, g);
+  multiply(plan.left(a.data()), plan.right(b.data()), 0, y.data());
+  return record(op, std::move(y), {a, b},
+                [a, b, plan = std::move(plan)](Tensor& g) { add_gradients(plan, a, b, g); });
+}
+
+/// y[:, h, :] = x[:, h, :] op(w[h]) + beta y[:, h, :] for (rows, H, D) to (rows, H, E); heads are
+/// read in place, through the leading dimension.
+void multiply_heads(Transpose transpose, std::size_t rows, std::size_t H, std::size_t D,
+                    std::size_t E, const real* x, const real* w, real beta, real* y) {
+  const std::size_t tiles = (rows + product_row_tile - 1) / product_row_tile;
+  const std::size_t ldw = transpose == Transpose::yes ? D : E;
+  const std::size_t grain = products_per_task(std::min(rows, product_row_tile), D, E);
+  parallel_each(tiles * H, grain, [=](std::size_t i) {
+    const std::size_t row = i / H * product_row_tile, h = i % H;
+    gemm(Transpose::no, transpose, std::min(rows - row, product_row_tile), E, D, 1,
+         x + (row * H + h) * D, H * D, w + h * D * E, ldw, beta, y + (row * H + h) * E, H * E);
   });
+}
+
+/// dw[h] (m, d) += g[:, h, :]^T x[:, h, :]
+void accumulate_heads(std::size_t rows, std::size_t H, std::size_t m, std::size_t d, const real* g,
+                      const real* x, real* dw) {
+  const std::size_t chunk = product_reduction_chunk, terms = (rows + chunk - 1) / chunk;
+  const auto add_rows = [=](std::size_t h, std::size_t s, real beta, real* sum, std::size_t ld) {
+    const std::size_t row = s * chunk;
+    gemm(Transpose::yes, Transpose::no, m, d, std::min(rows - row, chunk), 1, g + (row * H + h) * m,
+         H * m, x + (row * H + h) * d, H * d, beta, sum, ld);
+  };
+  accumulate_products({H, terms, m, d, std::min(rows, chunk), dw, m * d, d}, add_rows);
 }
 
 }  // namespace
@@ -191,6 +189,24 @@ Var matmul_nt(const Var& a, const Var& b) {
 
 Var matmul_tn(const Var& a, const Var& b) {
   return matrix_product("matmul_tn", Transpose::yes, Transpose::no, a, b);
+}
+
+Var project_heads(const Var& x, const Var& w) {
+  require(x.rank() >= 2 && w.rank() == 3 && w.dim(0) == x.dim(-2) && w.dim(2) == x.dim(-1),
+          "project_heads", "w must be (H, m, d) for x (.., H, d): x ", x.shape(), ", w ",
+          w.shape());
+  const std::size_t H = w.dim(0), m = w.dim(1), d = w.dim(2);
+  const std::size_t rows = element_count(without_last(x.shape(), 2));
+  Tensor y = uninitialized(with_last(x.shape(), m));
+  multiply_heads(Transpose::yes, rows, H, d, m, x.data(), w.data(), 0, y.data());
+  return record("project_heads", std::move(y), {x, w}, [x, w, rows, H, m, d](Tensor& g) {
+    if (x.needs_gradient()) {
+      const GradientTarget dx(x);
+      multiply_heads(Transpose::no, rows, H, m, d, g.data(), w.data(), dx.beta, dx.data);
+    }
+    if (w.needs_gradient())
+      accumulate_heads(rows, H, m, d, g.data(), x.data(), w.gradient_buffer().data());
+  });
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

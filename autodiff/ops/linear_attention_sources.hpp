@@ -50,14 +50,6 @@ inline void prefetch_rows(const real* x, std::size_t rows, std::size_t stride,
   }
 }
 
-/// Where the rows of a chunk lie in an array (B, T, H, width).
-struct Rows {
-  std::size_t offset, stride;
-  Rows(const Place& place, const Shape& shape, std::size_t width)
-      : offset(((place.b * shape[1] + place.first) * shape[2] + place.h) * width),
-        stride(shape[2] * width) {}
-};
-
 inline Tensor gradient_like(const Tensor& x, bool of_all_tokens) {
   return of_all_tokens ? uninitialized(x.shape()) : zeros(x.shape());
 }
@@ -65,7 +57,6 @@ inline Tensor gradient_like(const Tensor& x, bool of_all_tokens) {
 /// `chunk`: the most rows of a place. `groups`: into which the base of products falls.
 std::unique_ptr<FeatureSource> make_source(const Features& features, std::size_t chunk,
                                            std::size_t groups = 1);
-std::unique_ptr<FeatureSource> make_product_source(const Features& features, std::size_t chunk);
 
 }  // namespace linear_attention_parts
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,6 +1,6 @@
+#include <bochner/autodiff/compute/log_sum_exp.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
-#include <bochner/autodiff/ops/rows_backward.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -13,33 +13,41 @@ struct RowStatistics {
   RowStatistics(bool is_centred, std::size_t rows) : centred(is_centred), mean(rows), rstd(rows) {}
 };
 
-std::size_t row_count(const Tensor& x) {
-  const std::size_t D = x.shape().back();
-  return D == 0 ? 0 : x.size() / D;
-}
-
 /// y = (x - mean) * rstd * gain + bias; no bias for nullptr.
 Tensor normalized(const Tensor& x, const real* gain, const real* bias, real epsilon,
                   RowStatistics& statistics) {
   Tensor y = uninitialized(x.shape());
   const std::size_t D = x.shape().back();
-  parallel_for(row_count(x), row_grain(D), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const real* __restrict from = x.data() + i * D;
-      real* __restrict to = y.data() + i * D;
-      const real mean = statistics.centred ? sum_row(from, D) / real(D) : real(0);
-      for (std::size_t j = 0; j < D; ++j) to[j] = from[j] - mean;
-      const real rstd = 1 / std::sqrt(dot_row(to, to, D) / real(D) + epsilon);
-      statistics.mean.data()[i] = mean;
-      statistics.rstd.data()[i] = rstd;
-      if (bias) {
-        for (std::size_t j = 0; j < D; ++j) to[j] = to[j] * rstd * gain[j] + bias[j];
-      } else {
-        for (std::size_t j = 0; j < D; ++j) to[j] = to[j] * rstd * gain[j];
-      }
+  parallel_rows(row_count(x.shape()), D, [&](std::size_t i) {
+    const real* __restrict from = x.data() + i * D;
+    real* __restrict to = y.data() + i * D;
+    const real mean = statistics.centred ? sum_row(from, D) / real(D) : real(0);
+    for (std::size_t j = 0; j < D; ++j) to[j] = from[j] - mean;
+    const real rstd = 1 / std::sqrt(dot_row(to, to, D) / real(D) + epsilon);
+    statistics.mean.data()[i] = mean;
+    statistics.rstd.data()[i] = rstd;
+    if (bias) {
+      for (std::size_t j = 0; j < D; ++j) to[j] = to[j] * rstd * gain[j] + bias[j];
+    } else {
+      for (std::size_t j = 0; j < D; ++j) to[j] = to[j] * rstd * gain[j];
     }
   });
   return y;
+}
+
+/// kernel(i, row) turns row i of g, the gradient of an op's output, into the gradient of its input
+/// x of the same shape; rows are added to x's while in cache, or moved there in the end.
+template <class Kernel>
+void rows_backward(const Var& x, Tensor& g, std::size_t grain, const Kernel& kernel) {
+  const bool adding = x.has_gradient();
+  real* sum = adding ? x.gradient_buffer().data() : nullptr;
+  const std::size_t D = g.shape().back();
+  parallel_each(row_count(g.shape()), grain, [&, rows = g.data()](std::size_t i) {
+    real* row = rows + i * D;
+    kernel(i, row);
+    for (std::size_t j = 0; adding && j < D; ++j) sum[i * D + j] += row[j];
+  });
+  if (!adding) x.add_gradient(std::move(g));
 }
 
 /// One row of the backward pass: g becomes the gradient of x, and g and g * xhat are added to the
@@ -61,20 +69,17 @@ void backward_row(const real* hat, const real* gain, real rstd, bool centred, st
 template <class FillHat>
 void backward(const Var& x, const Var& gain, const Var& bias, const RowStatistics& statistics,
               const FillHat& fill_hat, Tensor& g) {
-  const std::size_t D = gain.size(), rows = row_count(g);
+  const std::size_t D = gain.size(), rows = row_count(g.shape());
   const std::size_t grain = std::max<std::size_t>(8, row_grain(D));  // bounds the partial sums
   const std::size_t chunks = (rows + grain - 1) / grain;
   Tensor gain_sums = zeros({chunks, D}), bias_sums = zeros({chunks, D});
   Scratch<real> scratch(2 * D);
-  real* gradient = g.data();
-  rows_backward(x, g, D, grain, [&](std::size_t begin, std::size_t end) {
-    const std::size_t sums = begin / grain * D;
-    for (std::size_t i = begin; i < end; ++i) {
-      real* hat = scratch.local();
-      fill_hat(i, hat);
-      backward_row(hat, gain.data(), statistics.rstd.data()[i], statistics.centred, D,
-                   gradient + i * D, hat + D, gain_sums.data() + sums, bias_sums.data() + sums);
-    }
+  rows_backward(x, g, grain, [&](std::size_t i, real* row) {
+    const std::size_t sums = i / grain * D;
+    real* hat = scratch.local();
+    fill_hat(i, hat);
+    backward_row(hat, gain.data(), statistics.rstd.data()[i], statistics.centred, D, row, hat + D,
+                 gain_sums.data() + sums, bias_sums.data() + sums);
   });
   if (gain.needs_gradient())
     accumulate_columns(gain_sums.data(), chunks, D, gain.gradient_buffer().data());
@@ -121,13 +126,52 @@ Var record_layer_norm(const Var& x, const Var& gain, const Var& bias, RowStatist
                 });
 }
 
+/// forward_row(x row, D, y row) of all rows; backward_row(y row, D, g row) turns each row of the
+/// output's gradient into that of the input.
+template <class Forward, class Backward>
+Var map_rows(const char* op, const Var& x, const Forward& forward_row,
+             const Backward& backward_row) {
+  require(x.rank() >= 1, op, "needs one axis or more: x ", x.shape());
+  Tensor y = uninitialized(x.shape());
+  const std::size_t D = x.dim(-1);
+  parallel_rows(row_count(x.shape()), D,
+                [&](std::size_t i) { forward_row(x.data() + i * D, D, y.data() + i * D); });
+  return record(
+      op, std::move(y), {x}, [x = x.gradient_only(), D, backward_row](const Tensor& y, Tensor& g) {
+        rows_backward(x, g, row_grain(D),
+                      [&](std::size_t i, real* row) { backward_row(y.data() + i * D, D, row); });
+      });
+}
+
+void softmax_row(const real* x, std::size_t D, real* y) {
+  const real largest = max_row(x, D);
+  for (std::size_t j = 0; j < D; ++j) y[j] = math::exp(x[j] - largest);
+  const real factor = 1 / sum_row(y, D);
+  for (std::size_t j = 0; j < D; ++j) y[j] *= factor;
+}
+
+void log_softmax_row(const real* x, std::size_t D, real* y) {
+  const LogSumExp total = log_sum_exp_row(x, D);
+  for (std::size_t j = 0; j < D; ++j) y[j] = total.log_softmax(x[j]);
+}
+
+void softmax_backward_row(const real* y, std::size_t D, real* g) {
+  const real mean = dot_row(y, g, D);
+  for (std::size_t j = 0; j < D; ++j) g[j] = y[j] * (g[j] - mean);
+}
+
+void log_softmax_backward_row(const real* y, std::size_t D, real* g) {
+  const real sum = sum_row(g, D);
+  for (std::size_t j = 0; j < D; ++j) g[j] -= math::exp(y[j]) * sum;
+}
+
 }  // namespace
 
 Var layer_norm(const Var& x, const Var& gain, const Var& bias, real epsilon) {
   require(x.rank() >= 1 && gain.shape() == Shape{x.dim(-1)} && bias.shape() == gain.shape(),
           "layer_norm", "gain and bias must be (D) for x (.., D): x ", x.shape(), ", gain ",
           gain.shape(), ", bias ", bias.shape());
-  RowStatistics statistics(true, row_count(x.value()));
+  RowStatistics statistics(true, row_count(x.shape()));
   Tensor y = normalized(x.value(), gain.data(), bias.data(), epsilon, statistics);
   return record_layer_norm(x, gain, bias, std::move(statistics), std::move(y));
 }
@@ -135,12 +179,18 @@ Var layer_norm(const Var& x, const Var& gain, const Var& bias, real epsilon) {
 Var rms_norm(const Var& x, const Var& gain, real epsilon) {
   require(x.rank() >= 1 && gain.shape() == Shape{x.dim(-1)}, "rms_norm",
           "gain must be (D) for x (.., D): x ", x.shape(), ", gain ", gain.shape());
-  RowStatistics statistics(false, row_count(x.value()));
+  RowStatistics statistics(false, row_count(x.shape()));
   Tensor y = normalized(x.value(), gain.data(), nullptr, epsilon, statistics);
   return record("rms_norm", std::move(y), {x, gain},
                 [x, gain, statistics = std::move(statistics)](Tensor& g) {
                   backward(x, gain, Var(), statistics, hat_of_input(x, statistics), g);
                 });
+}
+
+Var softmax(const Var& x) { return map_rows("softmax", x, softmax_row, softmax_backward_row); }
+
+Var log_softmax(const Var& x) {
+  return map_rows("log_softmax", x, log_softmax_row, log_softmax_backward_row);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,6 +1,6 @@
 #include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
-#include <bochner/autodiff/compute/parallel_rows.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/permute.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
@@ -54,70 +54,29 @@ Var scaled_sum(const char* op, const Var& x, const Reduction& reduction, real fa
                 });
 }
 
-/// Whether the reduced axes are the last ones, so that the array is rows already.
-bool has_rows(const std::vector<bool>& reduced) {
-  return std::is_sorted(reduced.begin(), reduced.end());
-}
-
-Tensor to_rows(const Tensor& x, const std::vector<bool>& reduced) {
-  return permute(x, kept_axes_first(reduced));
-}
-
-Tensor from_rows(const Tensor& rows, const std::vector<bool>& reduced) {
-  return permute(rows, inverse_order(kept_axes_first(reduced)));
-}
-
-template <class Value>
-void reduce_rows(const Tensor& rows, std::size_t count, Tensor& y, const Value& value) {
-  parallel_rows(y.size(), count,
-                [&](std::size_t i) { y.data()[i] = value(rows.data() + i * count, count); });
-}
-
-/// dx in the layout of `rows`, from slope(row, count, y, g, dx).
-template <class Slope>
-Tensor rows_gradient(const Tensor& rows, std::size_t count, const Tensor& y, const Tensor& gradient,
-                     const Slope& slope) {
-  Tensor dx = uninitialized(rows.shape());
-  parallel_rows(y.size(), count, [&](std::size_t i) {
-    slope(rows.data() + i * count, count, y.data()[i], gradient.data()[i], dx.data() + i * count);
-  });
-  return dx;
-}
-
 /// A reduction given by value(row, count) and slope(row, count, y, g, dx) of contiguous rows; other
 /// axes are moved to the end and back.
 template <class Value, class Slope>
 Var row_reduction(const char* op, const Var& x, const Reduction& reduction, const Value& value,
                   const Slope& slope) {
-  const bool in_place = has_rows(reduction.reduced);
+  const std::vector<std::size_t> order = kept_axes_first(reduction.reduced);
+  const bool in_place = std::is_sorted(order.begin(), order.end());
+  const auto rows_of = [order, in_place](const Var& x) {
+    return in_place ? x.shared_value() : std::make_shared<const Tensor>(permute(x.value(), order));
+  };
+  const std::size_t n = reduction.count;
   Tensor y = uninitialized(reduction.shape);
-  if (in_place) {
-    reduce_rows(x.value(), reduction.count, y, value);
-  } else {
-    reduce_rows(to_rows(x.value(), reduction.reduced), reduction.count, y, value);
-  }
-  return record(
-      op, std::move(y), {x}, [x, reduction, slope, in_place](const Tensor& y, Tensor& gradient) {
-        if (in_place) {
-          return x.add_gradient(rows_gradient(x.value(), reduction.count, y, gradient, slope));
-        }
-        const Tensor rows = to_rows(x.value(), reduction.reduced);
-        x.add_gradient(
-            from_rows(rows_gradient(rows, reduction.count, y, gradient, slope), reduction.reduced));
-      });
-}
-
-/// Sum of term(x[j]) in lanes.
-template <class Term>
-real sum_terms(const real* x, std::size_t n, const Term& term) {
-  constexpr std::size_t block = 256;
-  real values[block], total = 0;
-  for (std::size_t begin = 0; begin < n; begin += block) {
-    const std::size_t count = std::min(block, n - begin);
-    for (std::size_t j = 0; j < count; ++j) values[j] = term(x[begin + j]);
-    total += sum_row(values, count);
-  }
-  return total;
+  parallel_rows(y.size(), n, [n, &value, rows = rows_of(x), y = y.data()](std::size_t i) {
+    y[i] = value(rows->data() + i * n, n);
+  });
+  return record(op, std::move(y), {x}, [=](const Tensor& y, Tensor& gradient) {
+    const auto rows = rows_of(x);
+    Tensor dx = uninitialized(rows->shape());
+    parallel_rows(y.size(), n, [&](std::size_t i) {
+      slope(rows->data() + i * n, n, y.data()[i], gradient.data()[i], dx.data() + i * n);
+    });
+    x.add_gradient(in_place ? std::move(dx) : permute(dx, inverse_order(order)));
+  });
 }
 
 /// x - shift is exact for infinities of one sign: they are the result.
@@ -125,12 +84,12 @@ real log_sum_exp(const real* x, std::size_t n) {
   if (n == 0) return -std::numeric_limits<real>::infinity();
   const real largest = max_row(x, n);
   if (!std::isfinite(largest)) return largest;
-  return largest + math::log(sum_terms(x, n, [=](real u) { return math::exp(u - largest); }));
+  return largest + math::log(sum_terms<256>(x, n, [=](real u) { return math::exp(u - largest); }));
 }
 
 real mean_squared_deviation(const real* x, std::size_t n) {
   const real mean = sum_row(x, n) / real(n);
-  return sum_terms(x, n, [mean](real u) { return (u - mean) * (u - mean); }) / real(n);
+  return sum_terms<256>(x, n, [mean](real u) { return (u - mean) * (u - mean); }) / real(n);
 }
 
 }  // namespace

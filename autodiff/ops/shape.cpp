@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/parallel_rows.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/permute.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
@@ -31,13 +31,6 @@ Shape with_size(Shape shape, std::size_t axis, std::size_t size) {
   return shape;
 }
 
-/// part = whole[window]
-void read_window(const real* whole, const Window& window, real* part) {
-  parallel_pieces(window.outer, window.run, [&](std::size_t i, std::size_t j, std::size_t count) {
-    std::copy_n(whole + i * window.row + window.offset + j, count, part + i * window.run + j);
-  });
-}
-
 /// whole[window] = part
 void write_window(const real* part, const Window& window, real* whole) {
   parallel_pieces(window.outer, window.run, [&](std::size_t i, std::size_t j, std::size_t count) {
@@ -56,7 +49,10 @@ void add_to_window(const real* part, const Window& window, real* whole) {
 
 Tensor window_copy(const Tensor& whole, const Shape& shape, const Window& window) {
   Tensor part = uninitialized(shape);
-  read_window(whole.data(), window, part.data());
+  const real* from = whole.data() + window.offset;
+  parallel_pieces(window.outer, window.run, [&](std::size_t i, std::size_t j, std::size_t count) {
+    std::copy_n(from + i * window.row + j, count, part.data() + i * window.run + j);
+  });
   return part;
 }
 
@@ -91,6 +87,30 @@ void scatter_add(const Tensor& rows, const std::vector<std::int32_t>& index, Ten
       const real* from = rows.data() + i * D;
       real* to = table.data() + std::size_t(index[i]) * D;
       for (std::size_t j = begin; j < end; ++j) to[j] += from[j];
+    }
+  });
+}
+
+/// Pieces of `length` elements of a row of n, the first one `offset` elements behind its begin.
+struct Pieces {
+  std::size_t n, length, stride, count, offset;
+  std::size_t begin(std::size_t piece) const { return offset + piece * stride; }
+};
+
+Pieces pieces_of(std::size_t n, std::size_t length, std::size_t stride) {
+  const std::size_t count = (n - length) / stride + 1;
+  return {n, length, stride, count, n - length - (count - 1) * stride};
+}
+
+/// whole[row] += pieces of that row, in their order
+void add_pieces(const Tensor& gradient, const Pieces& pieces, Tensor& whole) {
+  const std::size_t rows = whole.size() / std::max<std::size_t>(1, pieces.n);
+  const std::size_t row_size = pieces.count * pieces.length;
+  parallel_rows(rows, row_size, [&](std::size_t row) {
+    for (std::size_t i = 0; i < pieces.count; ++i) {
+      const real* from = gradient.data() + row * row_size + i * pieces.length;
+      real* to = whole.data() + row * pieces.n + pieces.begin(i);
+      for (std::size_t j = 0; j < pieces.length; ++j) to[j] += from[j];
     }
   });
 }
@@ -192,6 +212,23 @@ Var broadcast_to(const Var& x, const Shape& shape) {
           "x does not broadcast to the shape: x ", x.shape(), ", shape ", shape);
   return record("broadcast_to", map(shape, identity, x.value()), {x},
                 [x = x.gradient_only()](Tensor& gradient) { x.add_gradient(std::move(gradient)); });
+}
+
+Var patches(const Var& x, std::size_t length, std::size_t stride) {
+  require(x.rank() >= 1 && length >= 1 && stride >= 1 && length <= x.dim(-1), "patches",
+          "no pieces of length ", length, " and stride ", stride, " in x ", x.shape());
+  const Pieces pieces = pieces_of(x.dim(-1), length, stride);
+  Shape shape = x.shape();
+  shape.back() = pieces.count;
+  shape.push_back(length);
+  Tensor y = uninitialized(shape);
+  parallel_rows(x.size() / pieces.n * pieces.count, length, [&](std::size_t i) {
+    const real* row = x.data() + i / pieces.count * pieces.n;
+    std::copy_n(row + pieces.begin(i % pieces.count), length, y.data() + i * length);
+  });
+  return record("patches", std::move(y), {x}, [x = x.gradient_only(), pieces](Tensor& gradient) {
+    add_pieces(gradient, pieces, x.gradient_buffer());
+  });
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

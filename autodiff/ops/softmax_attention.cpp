@@ -137,25 +137,29 @@ void require_inputs(const Var& q, const Var& k, const Var& v, const Var& rate,
 Var softmax_attention(const Var& q, const Var& k, const Var& v, const Var& rate, bool causal,
                       const std::vector<std::size_t>& lengths) {
   require_inputs(q, k, v, rate, lengths);
-  const auto attention = [causal](const Var& q, const Var& k, const Var& v, const Var& rate,
-                                  const std::vector<std::size_t>& lengths) {
+  const auto attention = [=] {
     return Attention{q.dim(0), q.dim(1),
                      q.dim(2), q.dim(3),
                      q.data(), k.data(),
                      v.data(), rate.exists() ? rate.data() : nullptr,
                      causal,   lengths.empty() ? nullptr : lengths.data()};
   };
-  const Attention a = attention(q, k, v, rate, lengths);
+  const Attention a = attention();
   Tensor y = lengths.empty() ? uninitialized(q.shape()) : zeros(q.shape());
   Tensor log_sum = uninitialized({a.B, a.H, a.T});
   if (y.size() > 0) forward(a, y.data(), log_sum.data());
   return record("softmax_attention", std::move(y), {q, k, v, rate},
                 [=, log_sum = std::move(log_sum)](const Tensor& y, Tensor& g) {
                   if (g.size() == 0) return;
-                  AttentionGradients gradients(q.shape(), v.shape());
-                  softmax_attention_backward(attention(q, k, v, rate, lengths), y.data(), g.data(),
-                                             log_sum.data(), gradients);
-                  gradients.hand_to(q, k, v, rate);
+                  AttentionGradients gradients;
+                  for (Tensor* gradient : {&gradients.q, &gradients.k, &gradients.v})
+                    *gradient = lengths.empty() ? uninitialized(q.shape()) : zeros(q.shape());
+                  softmax_attention_backward(attention(), y.data(), g.data(), log_sum.data(),
+                                             gradients);
+                  q.add_gradient(std::move(gradients.q));
+                  k.add_gradient(std::move(gradients.k));
+                  v.add_gradient(std::move(gradients.v));
+                  add_rate_gradient(rate, gradients.rate);
                 });
 }
 

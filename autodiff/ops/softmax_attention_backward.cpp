@@ -1,6 +1,6 @@
 #include <bochner/autodiff/compute/arena.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
-#include <bochner/autodiff/compute/parallel_rows.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/attention_gradients.hpp>
 #include <bochner/autodiff/ops/softmax_attention_parts.hpp>
 
@@ -158,18 +158,16 @@ double group_backward(const Head& head, std::size_t group, std::size_t groups, c
 /// dq = the partial sums of the groups, (B, groups, H, T, d), in order.
 void join(const Attention& a, std::size_t groups, const real* partial, real* dq) {
   const std::size_t task = a.T * a.d;
-  parallel_for(a.B * a.T, row_grain(groups * a.stride()), [=](std::size_t begin, std::size_t end) {
-    for (std::size_t row = begin; row < end; ++row) {
-      const std::size_t b = row / a.T, t = row % a.T;
-      if (t >= a.length(b)) continue;
-      for (std::size_t h = 0; h < a.H; ++h) {
-        const real* from = partial + (b * groups * a.H + h) * task + t * a.d;
-        real* to = dq + (row * a.H + h) * a.d;
-        std::copy_n(from, a.d, to);
-        for (std::size_t group = 1; group < groups; ++group) {
-          from += a.H * task;
-          for (std::size_t e = 0; e < a.d; ++e) to[e] += from[e];
-        }
+  parallel_rows(a.B * a.T, groups * a.stride(), [=](std::size_t row) {
+    const std::size_t b = row / a.T, t = row % a.T;
+    if (t >= a.length(b)) return;
+    for (std::size_t h = 0; h < a.H; ++h) {
+      const real* from = partial + (b * groups * a.H + h) * task + t * a.d;
+      real* to = dq + (row * a.H + h) * a.d;
+      std::copy_n(from, a.d, to);
+      for (std::size_t group = 1; group < groups; ++group) {
+        from += a.H * task;
+        for (std::size_t e = 0; e < a.d; ++e) to[e] += from[e];
       }
     }
   });
@@ -184,9 +182,6 @@ void softmax_attention_backward(const Attention& a, const real* y, const real* g
   Storage partial(groups > 1 ? heads * groups * a.T * a.d : 0);
   Scratch<real> scratch(scratch_size<Workspace>(a.T, a.d));
   out.rate.resize(heads * groups);
-  if (a.lengths) {
-    for (Tensor* gradient : {&out.q, &out.k, &out.v}) *gradient = zeros(gradient->shape());
-  }
   parallel_tasks(heads * groups, [&](std::size_t task) {
     const std::size_t h = task % a.H, group = task / a.H % groups, b = task / (a.H * groups);
     const Head head{a, b, h};

@@ -136,8 +136,8 @@ inline void logits(const Head& head, const Pair& pair, const real* keys, const r
 }  // namespace softmax_parts
 
 struct AttentionGradients;
-/// Fills in the gradients from those of the output y; `log_sum` (B, H, T) is what the forward pass
-/// kept.
+/// Fills in the gradients, of tokens that exist, from those of the output y; `log_sum` (B, H, T) is
+/// what the forward pass kept.
 void softmax_attention_backward(const softmax_parts::Attention& a, const real* y, const real* g,
                                 const real* log_sum, AttentionGradients& gradients);
 

@@ -1,5 +1,5 @@
 #include <bochner/autodiff/compute/math.hpp>
-#include <bochner/autodiff/compute/parallel_rows.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/phase.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/harmonics.hpp>
@@ -14,29 +14,10 @@ namespace {
 /// Waves that are worth a task.
 constexpr std::size_t wave_grain = 4096;
 
-std::size_t time_grain(std::size_t waves) {
-  return std::max<std::size_t>(1, wave_grain / std::max<std::size_t>(1, waves));
-}
-
 Shape with_axes(const Times& times, std::initializer_list<std::size_t> axes) {
   Shape shape(times.shape().begin(), times.shape().end());
   shape.insert(shape.end(), axes.begin(), axes.end());
   return shape;
-}
-
-/// Sums over the times: body(begin, end, sums) adds those of one chunk; chunks are joined in order.
-template <class Body>
-std::vector<double> sums_over_times(std::size_t times, std::size_t grain, std::size_t size,
-                                    const Body& body) {
-  const std::size_t chunks = (times + grain - 1) / grain;
-  std::vector<double> partial(std::max<std::size_t>(1, chunks) * size);
-  parallel_for(times, grain, [&](std::size_t begin, std::size_t end) {
-    body(begin, end, partial.data() + begin / grain * size);
-  });
-  for (std::size_t chunk = 1; chunk < chunks; ++chunk)
-    for (std::size_t i = 0; i < size; ++i) partial[i] += partial[chunk * size + i];
-  partial.resize(size);
-  return partial;
 }
 
 void add_sums(const Var& x, const double* sums) {
@@ -59,25 +40,16 @@ void multiples(const real* w, std::size_t k, double time, std::size_t J, real* c
   }
 }
 
-}  // namespace
-
-Var fourier_time(const Times& times, const Var& w) {
-  require(w.rank() == 1 && w.size() >= 1, "fourier_time", "w must be (m) with m >= 1: ", w.shape());
-  const std::size_t m = w.size();
-  const Var waves = harmonics({1, {times.begin(), times.end()}}, reshape(w, {m, 1}));
-  const Var y = concat({slice(waves, 1, m, 2 * m), slice(waves, 1, 0, m)}, 1);
-  return reshape(y * (1 / std::sqrt(double(m))), with_axes(times, {2 * m}));
-}
-
-namespace {
-
 /// What the loops of fourier_series share.
 struct Series {
   std::shared_ptr<const Times> when;
   Var w, amplitude;
   std::size_t k, terms, J;
 
-  std::size_t grain() const { return time_grain(k * J); }
+  /// Times that are worth a task.
+  std::size_t grain() const {
+    return std::max<std::size_t>(1, wave_grain / std::max<std::size_t>(1, k * J));
+  }
 
   /// y (n, k, terms) of the times begin <= t < end.
   void forward(std::size_t begin, std::size_t end, real* y) const {
@@ -117,6 +89,14 @@ struct Series {
 
 }  // namespace
 
+Var fourier_time(const Times& times, const Var& w) {
+  require(w.rank() == 1 && w.size() >= 1, "fourier_time", "w must be (m) with m >= 1: ", w.shape());
+  const std::size_t m = w.size();
+  const Var waves = harmonics({1, {times.begin(), times.end()}}, reshape(w, {m, 1}));
+  const Var y = concat({slice(waves, 1, m, 2 * m), slice(waves, 1, 0, m)}, 1);
+  return reshape(y * (1 / std::sqrt(double(m))), with_axes(times, {2 * m}));
+}
+
 Var fourier_series(const Times& times, const Var& w, const Var& amplitude) {
   require(w.rank() == 1 && amplitude.rank() == 2 && amplitude.dim(0) == w.size() &&
               amplitude.dim(1) % 2 == 1,
@@ -132,8 +112,7 @@ Var fourier_series(const Times& times, const Var& w, const Var& amplitude) {
     const auto chunk = [&](std::size_t begin, std::size_t end, double* sum) {
       series.backward(g.data(), begin, end, sum);
     };
-    const std::vector<double> sums =
-        sums_over_times(n, series.grain(), amplitudes + series.k, chunk);
+    const std::vector<double> sums = parallel_sums(amplitudes + series.k, n, series.grain(), chunk);
     add_sums(series.amplitude, sums.data());
     add_sums(series.w, sums.data() + amplitudes);
   });

@@ -1,5 +1,5 @@
 #include <bochner/autodiff/compute/low_discrepancy.hpp>
-#include <bochner/autodiff/compute/quantile_functions.hpp>
+#include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
 #include <bochner/layers/spectral/closed_forms.hpp>

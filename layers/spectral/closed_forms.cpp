@@ -1,4 +1,3 @@
-#include <bochner/autodiff/compute/quantile_functions.hpp>
 #include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/layers/spectral/closed_forms.hpp>
 

@@ -1,4 +1,3 @@
-#include <bochner/autodiff/compute/quantile_functions.hpp>
 #include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/spectral/densities.hpp>

@@ -1,4 +1,4 @@
-#include <bochner/autodiff/compute/quantile_functions.hpp>
+#include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/autodiff/compute/spline_bin.hpp>
 #include <bochner/autodiff/ops.hpp>
 

@@ -1,4 +1,4 @@
-#include <bochner/autodiff/compute/quantile_functions.hpp>
+#include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/layers/spectral/closed_forms.hpp>
 
 #include "layers/density_check.hpp"

@@ -1,4 +1,4 @@
-#include <bochner/autodiff/compute/quantile_functions.hpp>
+#include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/layers/encodings/time_scale.hpp>

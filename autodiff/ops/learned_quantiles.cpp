@@ -1,4 +1,5 @@
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/autodiff/compute/spline_bin.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
 #include <bochner/autodiff/ops/learned_quantiles.hpp>
@@ -6,10 +7,11 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
+/// Quantiles that are worth a task: a few microseconds each.
+constexpr std::size_t quantile_grain = 64;
+
 /// Elements that are worth a task.
 constexpr std::size_t spline_grain = 1024;
-
-Shape without_last(const Shape& shape) { return Shape(shape.begin(), shape.end() - 1); }
 
 /// Which row of knots each element of x uses.
 std::vector<std::size_t> rows_of(const Shape& x, const Shape& knots) {
@@ -82,17 +84,33 @@ void check_shapes(const Var& x, const Var& knot_x, const Var& knot_y, const Var&
 
 }  // namespace
 
+Var log_gamma_quantile(const Var& shape, const Tensor& score) {
+  require(broadcast_shape("log_gamma_quantile", shape.shape(), score.shape()) == score.shape(),
+          "log_gamma_quantile", "the shape must broadcast to the score: shape ", shape.shape(),
+          ", score ", score.shape());
+  const auto repeated = [](real a, real) { return a; };
+  Tensor y = map(score.shape(), repeated, shape.value(), score), slope = y;
+  parallel_each(y.size(), quantile_grain, [&](std::size_t i) {
+    const double a = y.data()[i], z = score.data()[i];
+    const double value = quantile::log_gamma(a, z);
+    y.data()[i] = real(value);
+    slope.data()[i] = real(quantile::log_gamma_slope(a, z, value));
+  });
+  return record("log_gamma_quantile", std::move(y), {shape},
+                [shape = shape.gradient_only(), slope = std::move(slope)](Tensor& g) {
+                  shape.add_gradient(g * slope);
+                });
+}
+
 Var monotone_spline(const Var& x, const Var& knot_x, const Var& knot_y, const Var& slope) {
   check_shapes(x, knot_x, knot_y, slope);
   std::vector<std::size_t> rows = rows_of(x.shape(), knot_x.shape());
   const Knots knots{knot_x.data(), knot_y.data(), slope.data(), knot_x.dim(-1)};
   Tensor y = uninitialized(x.shape());
-  parallel_for(y.size(), spline_grain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const real at = x.data()[i];
-      const std::size_t bin = knots.bin(rows[i], at);
-      y.data()[i] = bin + 1 == knots.count ? at : real(knots(rows[i], bin).at(at).y);
-    }
+  parallel_each(y.size(), spline_grain, [&](std::size_t i) {
+    const real at = x.data()[i];
+    const std::size_t bin = knots.bin(rows[i], at);
+    y.data()[i] = bin + 1 == knots.count ? at : real(knots(rows[i], bin).at(at).y);
   });
   return record("monotone_spline", std::move(y), {x, knot_x, knot_y, slope},
                 [x, knot_x, knot_y, slope, knots, rows = std::move(rows)](Tensor& g) {
