@@ -47,6 +47,8 @@ struct MixerSpec {
   std::size_t width = 128, heads = 4;
   bool causal = true;
   bool rotary = false;          ///< rotate queries and keys by their positions
+  std::string normalize = "none";  ///< of queries and keys, see UnitSphere
+  double sharpness = 8;            ///< start of the learned sharpness of normalised ones
   std::size_t convolution = 0;  ///< tokens of a short convolution on q, k and v; 0 for none
   FeatureSpec features;  ///< of linear attention; its sizes are filled in from width and heads
   TimeKernelSpec time_kernel;
@@ -59,6 +61,10 @@ inline void describe(Keys& keys, MixerSpec& spec) {
   keys("kind", spec.kind, one_of(mixers),
        "what mixes the positions: exact softmax attention, or linear attention over features");
   keys("heads", spec.heads, between(1, 4096), "heads (H); must divide model.width");
+  keys("normalize", spec.normalize, one_of({"none", "l2"}),
+       "l2: queries and keys have unit length, times a learned sharpness of each head: scores are "
+       "sharpness cos(q, k), and exponential features have bounded variance");
+  keys("sharpness", spec.sharpness, above(0), "learned sharpness at the start (normalize l2)");
   keys.section("features", spec.features);
   keys("m", spec.features.m, between(1, 1 << 16), "random features per head (m)");
   keys.section("density", spec.features.density);
