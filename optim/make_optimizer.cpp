@@ -96,7 +96,7 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec,
   require(std::isfinite(spec.weight_decay) && spec.weight_decay >= 0, "optim",
           "weight_decay = ", spec.weight_decay, ": must be finite and at least 0");
   std::vector<ParameterSettings> settings =
-      resolve_groups(parameters, spec.weight_decay, spec.groups);
+      resolve_groups(parameters, spec.weight_decay, spec.density_lr_factor, spec.groups);
   if (spec.kind == "sgd") return std::make_unique<Sgd>(spec, parameters, std::move(settings));
   require(spec.kind == "adam" || spec.kind == "adamw", "optim", "no kind \"", spec.kind,
           "\"; choose sgd, adam or adamw");

@@ -92,9 +92,7 @@ void check_training(const Config& config) {
          "train.validate.every");
 }
 
-}  // namespace
-
-ParameterTable registered_parameters() {
+std::vector<ParameterRow> registered_rows() {
   RowCollector table;
   table.add<ModelChoice>("model");
   table.add<SequenceClassifierSpec>("model");
@@ -118,9 +116,24 @@ ParameterTable registered_parameters() {
   table.move("model.pooling", "model.checkpoint");
   table.move("model.mixer", "model.time");
   table.move("model.intensity", "data.types");
+  return std::move(table.rows);
+}
+
+ParameterTable table_of(std::vector<ParameterRow> rows) {
   return ParameterTable(
-      std::move(table.rows),  // in the order in which they complain
+      std::move(rows),  // in the order in which they complain
       {check_data, check_model, check_time, check_optimizer, check_schedule, check_training});
+}
+
+}  // namespace
+
+ParameterTable registered_parameters() { return table_of(registered_rows()); }
+
+Config stored_config(std::string_view text, const std::string& source) {
+  std::vector<ParameterRow> rows = registered_rows();
+  for (ParameterRow& row : rows)
+    if (row.traits.formerly) row.initial = *row.traits.formerly;
+  return parse_config(text, source, table_of(std::move(rows)));
 }
 
 Config read_config(const std::string& file, const std::vector<std::string>& sets) {
