@@ -1,7 +1,6 @@
-#include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/train/laboratory/attention.hpp>
-#include <bochner/train/laboratory/feature_matrix.hpp>
+#include <bochner/train/laboratory/kernel_sample.hpp>
 #include <cmath>
 #include <map>
 
@@ -96,7 +95,7 @@ Tensor time_weights(const AttentionSample& sample, std::size_t head, std::size_t
   return weights;
 }
 
-void normalize_rows(Tensor& weights) {
+Tensor normalized_rows(Tensor weights) {
   const std::size_t T = weights.shape()[0], S = weights.shape()[1];
   for (std::size_t i = 0; i < T; ++i) {
     real* row = weights.data() + i * S;
@@ -104,6 +103,7 @@ void normalize_rows(Tensor& weights) {
     if (sum == 0) continue;
     for (std::size_t j = 0; j < S; ++j) row[j] /= sum;
   }
+  return weights;
 }
 
 std::vector<AttentionMaps> attention_maps(const AttentionLayer& layer,
@@ -114,13 +114,9 @@ std::vector<AttentionMaps> attention_maps(const AttentionLayer& layer,
   std::vector<AttentionMaps> heads(q.shape()[2]);
   for (std::size_t h = 0; h < heads.size(); ++h) {
     const Tensor factors = time_weights(sample, h, q.shape()[1]);
-    const auto normalized = [&](Tensor weights) {
-      weights *= factors;
-      normalize_rows(weights);
-      return weights;
-    };
-    heads[h].exact = normalized(softmax_weights(head_rows(q, h), head_rows(k, h)));
-    if (layer.features) heads[h].estimated = normalized(products(features[h].q, features[h].k));
+    heads[h].exact = normalized_rows(softmax_weights(head_rows(q, h), head_rows(k, h)) * factors);
+    if (layer.features)
+      heads[h].estimated = normalized_rows(products(features[h].q, features[h].k) * factors);
   }
   return heads;
 }

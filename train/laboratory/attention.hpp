@@ -59,7 +59,7 @@ Tensor softmax_weights(const Tensor& q, const Tensor& k);
 /// cannot see. -> (positions, positions)
 Tensor time_weights(const AttentionSample& sample, std::size_t head, std::size_t positions);
 
-/// Divides each row by its sum. (T, S)
-void normalize_rows(Tensor& weights);
+/// Each row divided by its sum. (T, S) -> (T, S)
+Tensor normalized_rows(Tensor weights);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -4,7 +4,7 @@
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
 #include <bochner/train/laboratory/cluster_experiment.hpp>
-#include <bochner/train/laboratory/feature_matrix.hpp>
+#include <bochner/train/laboratory/kernel_sample.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
 #include <cmath>
 

@@ -9,7 +9,6 @@
 #include <bochner/optim/clip.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/optim/schedule.hpp>
-#include <bochner/train/laboratory/feature_matrix.hpp>
 #include <bochner/train/laboratory/fits.hpp>
 #include <cmath>
 #include <functional>
@@ -77,9 +76,8 @@ double relative_error(const std::vector<double>& estimate, const std::vector<dou
 }
 
 double error_of_draws(SpectralDensity& density, const KernelPoints& points) {
-  Tape tape;
-  tape.recording = false;
-  const Tensor values = kernel_of(tape, density, points.delta).value();
+  const Tensor values =
+      evaluated([&](Tape& tape) { return kernel_of(tape, density, points.delta); });
   return relative_error({values.begin(), values.end()}, points.values);
 }
 
@@ -154,9 +152,8 @@ Var error_of(Tape& tape, FeatureMap& map, const Target& target) {
 }
 
 double measured_error(FeatureMap& map, const Target& target) {
-  Tape tape;
-  tape.recording = false;
-  return std::sqrt(double(error_of(tape, map, target).value().data()[0]));
+  const Tensor error = evaluated([&](Tape& tape) { return error_of(tape, map, target); });
+  return std::sqrt(double(error.data()[0]));
 }
 
 LogKernel log_kernel_of(FeatureMap& map, const SampleBlock& block) {

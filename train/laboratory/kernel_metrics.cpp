@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
-#include <bochner/train/laboratory/feature_matrix.hpp>
 #include <bochner/train/laboratory/kernel_metrics.hpp>
+#include <bochner/train/laboratory/kernel_sample.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <cmath>
 
@@ -9,6 +9,10 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::size_t most_positions = 256;
+
+FeatureMatrix squared(const FeatureMatrix& features) {
+  return {Tensor(features.values * features.values), 2 * features.log_unit};
+}
 
 /// Every row of weights counts alike, whatever its query's norm: errors and weights are divided by
 /// the sum of the row. A sum S1 of F terms with sum of squares S2 has the variance F/(F-1) (S2 -
@@ -57,9 +61,7 @@ void measure_features(FeatureMap& map, const Tensor& q, const Tensor& k, KernelM
 }
 
 Tensor frequencies_of(SpectralDensity& density) {
-  Tape tape;
-  tape.recording = false;
-  return density.draws(tape).value();
+  return evaluated([&](Tape& tape) { return density.draws(tape); });
 }
 
 double spectral_drift(const Tensor& now, const Tensor& start) {
