@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bochner/train/charts/canvas.hpp>
-#include <bochner/train/charts/markup.hpp>
+#include <bochner/train/charts/format.hpp>
 
 namespace bochner {
 namespace {

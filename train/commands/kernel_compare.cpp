@@ -2,7 +2,7 @@
 
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/charts/chart.hpp>
-#include <bochner/train/commands/kernel_options.hpp>
+#include <bochner/train/commands/kernel.hpp>
 #include <bochner/train/laboratory/fits.hpp>
 #include <bochner/train/laboratory/kernel_study.hpp>
 #include <bochner/train/laboratory/statistics.hpp>

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/charts/chart.hpp>
-#include <bochner/train/charts/markup.hpp>
-#include <bochner/train/commands/kernel_options.hpp>
+#include <bochner/train/charts/format.hpp>
+#include <bochner/train/commands/kernel.hpp>
 #include <bochner/train/laboratory/fits.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <filesystem>

@@ -2,7 +2,6 @@
 
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/format.hpp>
-#include <bochner/train/charts/markup.hpp>
 #include <bochner/train/run/run_report.hpp>
 #include <numbers>
 
