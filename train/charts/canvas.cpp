@@ -131,20 +131,18 @@ void Canvas::line(double x1, double y1, double x2, double y2, const char* style)
 
 double Canvas::legend(const std::vector<LegendEntry>& entries, double y) {
   double x = 0;
-  bool any = false;
   for (const LegendEntry& entry : entries) {
     if (entry.name.empty()) continue;
     const double wide = 22 + text_width(entry.name);
-    if (any && x + wide > width_) {
+    if (x > 0 && x + wide > width_) {
       x = 0;
       y += 18;
     }
     body_ += swatch(entry, x, y - 4);
     text(x + 22, y, entry.name, "label");
     x += wide + 16;
-    any = true;
   }
-  return any ? y + 12 : y - 10;
+  return x > 0 ? y + 12 : y - 10;
 }
 
 double Canvas::header(const std::string& title, const std::string& note,

@@ -73,9 +73,8 @@ Series series_of(const std::string& name, const Tensor& delta, const std::vector
 
 std::vector<std::string> fit_charts(SpectralDensity& density, const KernelPoints& held_out,
                                     const DensityFit& fit, const std::string& target) {
-  Tape tape;
-  tape.recording = false;
-  const Tensor learned = kernel_of(tape, density, held_out.delta).value();
+  const Tensor learned =
+      evaluated([&](Tape& tape) { return kernel_of(tape, density, held_out.delta); });
   Chart kernel{.title = "Kernel", .x = {"|δ|"}, .y = {"k(δ)"}};
   kernel.series.push_back(series_of("learned", held_out.delta, {learned.begin(), learned.end()}));
   kernel.series.push_back(series_of(target, held_out.delta, held_out.values));

@@ -3,7 +3,6 @@
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/laboratory/attention.hpp>
-#include <bochner/train/laboratory/kernel_metrics.hpp>
 #include <bochner/train/laboratory/kernel_study.hpp>
 #include <bochner/train/laboratory/spectrum.hpp>
 #include <bochner/train/laboratory/statistics.hpp>

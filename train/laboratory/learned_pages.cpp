@@ -5,7 +5,7 @@
 #include <bochner/layers/features/pff.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/laboratory/attention.hpp>
-#include <bochner/train/laboratory/kernel_metrics.hpp>
+#include <bochner/train/laboratory/kernel_sample.hpp>
 #include <bochner/train/laboratory/learned_pages.hpp>
 #include <bochner/train/laboratory/spectrum.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
@@ -138,8 +138,7 @@ Curve scaled_kernel(TimeEncoding& encoding, double reach) {
 
 /// To the eye.
 bool is_same(const std::vector<double>& a, const std::vector<double>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(),
-                    [](double x, double y) { return std::abs(x - y) < 1e-3; });
+  return std::ranges::equal(a, b, [](double x, double y) { return std::abs(x - y) < 1e-3; });
 }
 
 std::string kernel_chart(const std::string& name, TimeEncoding& start, TimeEncoding& now,
@@ -178,9 +177,7 @@ double spread_over_inputs(const Tensor& logs) {
 }
 
 std::string lambda_chart(const std::string& layer, WeightedFeatures& map, const Tensor& keys) {
-  Tape tape;
-  tape.recording = false;
-  const Tensor logs = map.log_weights(tape, tape.view(keys)).value();
+  const Tensor logs = evaluated([&](Tape& tape) { return map.log_weights(tape, tape.view(keys)); });
   const double reach = spectral_reach(of_head(logs, 0));
   double spread = 0;
   const std::size_t H = logs.shape()[2];

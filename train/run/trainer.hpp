@@ -3,7 +3,7 @@
 
 #include <bochner/optim/ema.hpp>
 #include <bochner/optim/optimizer.hpp>
-#include <bochner/train/laboratory/kernel_metrics.hpp>
+#include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/run/trainer_state.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/train_spec.hpp>

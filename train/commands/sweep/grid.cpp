@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/commands/sweep/grid.hpp>
+#include <bochner/train/laboratory/statistics.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <cctype>
 #include <cstring>
@@ -91,8 +92,7 @@ std::string cell(const Row& row, const std::string& measure) {
     for (const auto& [name, number] : run->measures)
       if (name == measure) numbers.push_back(number);
   if (numbers.empty()) return "";
-  double mean = 0;
-  for (const double number : numbers) mean += number / double(numbers.size());
+  const double mean = mean_of(numbers);
   if (numbers.size() == 1) return fmt::format("{:.4g}", mean);
   const auto [low, high] = std::minmax_element(numbers.begin(), numbers.end());
   return fmt::format("{:.4g} ({:.4g} to {:.4g})", mean, *low, *high);
