@@ -170,7 +170,7 @@ void write_page(const std::string& file, const Page& page) {
   if (!file.empty()) write_output(file, [&](const Sink& sink) { sink(page.html()); });
 }
 
-// Each stands in a file of its own name.
+// In kernel_fits.cpp.
 void add_kernel_fit(const Command& kernel);
 void add_kernel_compare(const Command& kernel);
 

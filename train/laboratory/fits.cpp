@@ -197,11 +197,8 @@ KernelPoints sample_kernel(const std::string& name, std::size_t n, std::size_t d
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < d; ++j) delta[j] = random.normal(i * (d + 1) + j);
     const double length = reach * random.uniform(i * (d + 1) + d) / length_of(delta.data(), d);
-    for (std::size_t j = 0; j < d; ++j) {
-      points.delta.data()[i * d + j] = real(delta[j] * length);
-      delta[j] = double(points.delta.data()[i * d + j]);
-    }
-    points.values[i] = kernel(delta.data(), d);
+    for (std::size_t j = 0; j < d; ++j) points.delta.data()[i * d + j] = real(delta[j] * length);
+    points.values[i] = kernel(row_of(points.delta, i).data(), d);
   }
   return points;
 }
