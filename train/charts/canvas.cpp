@@ -89,15 +89,12 @@ void AxisLayout::choose_decades() {
       const double place = exponent + std::log10(digit);
       if (place < low_ - 1e-9 || place > high_ + 1e-9) continue;
       const double number = std::pow(10, exponent) * digit;
-      const bool dense = decades < 2.6 && (digit == 2 || digit == 5);
-      const bool denser = decades < 0.6;
-      if (digit == 1 && exponent % stride == 0) {
-        ticks_.push_back({number, decade_label(exponent)});
-      } else if (dense || denser) {
-        ticks_.push_back({number, short_number(number)});
-      } else if (decades < 4) {
-        ticks_.push_back({number, ""});
-      }
+      std::string label;
+      if (digit == 1 && exponent % stride == 0)
+        label = decade_label(exponent);
+      else if (decades < 0.6 || (decades < 2.6 && (digit == 2 || digit == 5)))
+        label = short_number(number);
+      if (!label.empty() || decades < 4) ticks_.push_back({number, label});
     }
   }
 }

@@ -9,7 +9,7 @@
 namespace bochner {
 namespace {
 
-bool continues(unsigned char byte) { return (byte & 0xc0) == 0x80; }
+bool continues(char byte) { return (byte & 0xc0) == 0x80; }
 
 /// The smallest code point that a sequence of so many bytes may hold.
 constexpr std::uint32_t lowest_code_point[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -23,9 +23,8 @@ std::size_t valid_length(std::string_view text) {
   if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
   std::uint32_t code = first & (0x7fu >> length);
   for (std::size_t i = 1; i < length; ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (!continues(byte)) return 0;
-    code = code << 6 | (byte & 0x3fu);
+    if (!continues(text[i])) return 0;
+    code = code << 6 | (text[i] & 0x3fu);
   }
   const bool surrogate = code >= 0xd800 && code < 0xe000, none = (code | 1) == 0xffff;
   return code < lowest_code_point[length] || code > 0x10ffff || surrogate || none ? 0 : length;
@@ -53,19 +52,14 @@ std::string escaped(std::string_view text) {
   while (!text.empty()) {
     const std::size_t length = valid_length(text);
     const std::string_view special = entity(text.front());
-    if (length == 0) {
-      result += "\xef\xbf\xbd";
-    } else {
-      result += special.empty() ? text.substr(0, length) : special;
-    }
+    result += length == 0 ? "\xef\xbf\xbd" : special.empty() ? text.substr(0, length) : special;
     text.remove_prefix(std::max<std::size_t>(1, length));
   }
   return result;
 }
 
 std::size_t character_count(std::string_view text) {
-  return std::size_t(std::ranges::count_if(
-      text, [](char c) { return !continues(static_cast<unsigned char>(c)); }));
+  return text.size() - std::size_t(std::ranges::count_if(text, continues));
 }
 
 std::string short_number(double number) {
