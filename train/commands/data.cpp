@@ -7,7 +7,6 @@
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/formats/stored_array.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
-#include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
