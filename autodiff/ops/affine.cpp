@@ -1,7 +1,5 @@
-#include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/products.hpp>
-#include <bochner/autodiff/compute/small_product.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <optional>
 #include <tuple>
@@ -35,8 +33,7 @@ Tensor forward(const Affine& a, const Shape& result, const Var& x, const Var& w,
   Tensor y = uninitialized(result);
   parallel_for(a.rows, a.tile(), [&](std::size_t begin, std::size_t end) {
     real* rows = y.data() + begin * a.E;
-    gemm(Transpose::no, Transpose::no, end - begin, a.E, a.D, 1, x.data() + begin * a.D, a.D,
-         w.data(), a.E, 0, rows, a.E);
+    gemm(end - begin, a.E, a.D, {x.data() + begin * a.D, a.D}, {w.data(), a.E}, 0, rows, a.E);
     finish(rows, begin, end - begin);
   });
   return y;
@@ -52,8 +49,8 @@ void backward(const Affine& a, const Var& x, const Var& w, const Var& bias, Tens
                     tiles = rows == 0 ? 0 : (rows + tile - 1) / tile;
   std::optional<GradientTarget> dx;
   if (x.needs_gradient()) dx.emplace(x);
-  Storage transposed(dx ? D * E : 0);
-  if (dx) transpose_matrix(D, E, w.data(), E, transposed.data(), D);
+  Storage flipped(dx ? D * E : 0);
+  if (dx) transpose_matrix(D, E, w.data(), E, flipped.data(), D);
   Tensor sums = zeros({tiles, E});
   const auto tile_of = [&](std::size_t index) {
     const std::size_t begin = index * tile, count = std::min(tile, rows - begin);
@@ -62,20 +59,17 @@ void backward(const Affine& a, const Var& x, const Var& w, const Var& bias, Tens
     for (std::size_t i = 0; i < count; ++i) {
       for (std::size_t j = 0; j < E; ++j) sums.data()[index * E + j] += from[i * E + j];
     }
-    if (dx) {
-      gemm(Transpose::no, Transpose::no, count, D, E, 1, from, E, transposed.data(), D, dx->beta,
-           dx->data + begin * D, D);
-    }
+    if (dx) gemm(count, D, E, {from, E}, {flipped.data(), D}, dx->beta, dx->data + begin * D, D);
     return std::tuple(begin, count, from);
   };
   if (w.needs_gradient()) {
     Tensor dw = zeros({D, E});
-    accumulate_products({1, tiles, D, E, tile, dw.data(), 0, E},
-                        [&](std::size_t, std::size_t index, real beta, real* sum, std::size_t ld) {
-                          const auto [begin, count, from] = tile_of(index);
-                          gemm(Transpose::yes, Transpose::no, D, E, count, 1, x.data() + begin * D,
-                               D, from, E, beta, sum, ld);
-                        });
+    accumulate_products(
+        {1, tiles, D, E, tile, dw.data(), 0, E},
+        [&](std::size_t, std::size_t index, real beta, real* sum, std::size_t ld) {
+          const auto [begin, count, from] = tile_of(index);
+          gemm(D, E, count, {x.data() + begin * D, D, transposed}, {from, E}, beta, sum, ld);
+        });
     w.add_gradient(std::move(dw));
   } else {
     parallel_tasks(tiles, tile_of);

@@ -1,7 +1,6 @@
 #include <array>
 #include <bochner/autodiff/compute/arena.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/ops/attention_gradients.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/autodiff/ops/softmax_attention_parts.hpp>
 
@@ -24,13 +23,12 @@ struct Panel {
   real* s;              ///< (block + 1, block), see attend()
   std::array<Queries, panel> queries;
 
-  Panel(std::size_t d, Arena& arena)
-      : keys(arena.take(block * d)),
-        values(arena.take(block * d)),
-        s(arena.take((block + 1) * block)) {
-    for (auto& [packed, sum, top, total] : queries) {
-      packed = arena.take(block * d), sum = arena.take(block * d);
-      top = arena.take(block), total = arena.take(block);
+  Panel(std::size_t d, Arena& arena) {
+    arena.take(block * d, keys, values);
+    arena.take((block + 1) * block, s);
+    for (Queries& each : queries) {
+      arena.take(block * d, each.packed, each.sum);
+      arena.take(block, each.top, each.total);
     }
   }
 };
@@ -159,7 +157,8 @@ Var softmax_attention(const Var& q, const Var& k, const Var& v, const Var& rate,
                   q.add_gradient(std::move(gradients.q));
                   k.add_gradient(std::move(gradients.k));
                   v.add_gradient(std::move(gradients.v));
-                  add_rate_gradient(rate, gradients.rate);
+                  if (rate.needs_gradient())
+                    rate.add_gradient(sum_repeats(gradients.rate, rate.shape()));
                 });
 }
 

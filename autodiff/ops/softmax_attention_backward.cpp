@@ -1,7 +1,5 @@
 #include <bochner/autodiff/compute/arena.hpp>
-#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/ops/attention_gradients.hpp>
 #include <bochner/autodiff/ops/softmax_attention_parts.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -21,14 +19,12 @@ struct Workspace {
   real* means;                                          ///< (T)
 
   Workspace(std::size_t T, std::size_t d, Arena& arena) {
-    for (real** part :
-         {&query_columns, &query_rows, &gradient_columns, &gradient_rows, &query_gradient})
-      *part = arena.take(block * d);
-    for (real** part : {&log_sum, &mean}) *part = arena.take(block);
-    for (real** part : {&p, &dp}) *part = arena.take(block * block);
-    for (real** part : {&keys, &values, &key_gradient, &value_gradient})
-      *part = arena.take(panel * block * d);
-    means = arena.take(T);
+    arena.take(block * d, query_columns, query_rows, gradient_columns, gradient_rows,
+               query_gradient);
+    arena.take(block, log_sum, mean);
+    arena.take(block * block, p, dp);
+    arena.take(panel * block * d, keys, values, key_gradient, value_gradient);
+    arena.take(T, means);
   }
 };
 

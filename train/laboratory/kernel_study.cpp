@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/eigen.hpp>
+#include <bochner/autodiff/compute/openblas.hpp>
 #include <bochner/train/laboratory/feature_matrix.hpp>
 #include <bochner/train/laboratory/kernel_metrics.hpp>
 #include <bochner/train/laboratory/kernel_study.hpp>
