@@ -133,15 +133,4 @@ inline void logits(const Head& head, const Pair& pair, const real* keys, const r
 
 }  // namespace softmax_parts
 
-/// Gradients of q, k and v, and of the rate of each head per sequence, (B, H), in double.
-struct AttentionGradients {
-  Tensor q, k, v;
-  std::vector<double> rate;
-};
-
-/// Fills in the gradients, of tokens that exist, from those of the output y; `log_sum` (B, H, T) is
-/// what the forward pass kept.
-void softmax_attention_backward(const softmax_parts::Attention& a, const real* y, const real* g,
-                                const real* log_sum, AttentionGradients& gradients);
-
 }  // namespace bochner::inline BOCHNER_PRECISION
