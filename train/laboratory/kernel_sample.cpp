@@ -119,8 +119,7 @@ std::vector<HeadFeatures> head_features(FeatureMap& map, const Tensor& q, const 
 Tensor products(const FeatureMatrix& q, const FeatureMatrix& k) {
   const std::size_t T = q.values.shape()[0], S = k.values.shape()[0], F = q.values.shape()[1];
   Tensor y = uninitialized({T, S});
-  parallel_gemm(Transpose::no, Transpose::yes, T, S, F, 1, q.values.data(), F, k.values.data(), F,
-                0, y.data(), S);
+  parallel_gemm(T, S, F, {q.values.data(), F}, {k.values.data(), F, transposed}, 0, y.data(), S);
   return y;
 }
 

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/eigen.hpp>
+#include <bochner/autodiff/compute/openblas.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/laboratory/attention.hpp>
