@@ -67,9 +67,7 @@ std::string shown(const toml::node& node) {
       out << "[...]";
     } else if constexpr (toml::is_string<decltype(value)>) {
       out << shown(std::string_view(value.get()));
-    } else if constexpr (toml::is_integer<decltype(value)> || toml::is_boolean<decltype(value)>) {
-      out << std::boolalpha << value.get();
-    } else if constexpr (toml::is_floating_point<decltype(value)>) {
+    } else if constexpr (toml::is_number<decltype(value)> || toml::is_boolean<decltype(value)>) {
       out << format_value(value.get());
     } else {
       out << value.get();
@@ -206,30 +204,28 @@ const ParameterRow* written_row(const ParameterTable& parameters, const std::str
   return row ? row : parameters.find(name + ".kind");
 }
 
-void collect_all(const ParameterTable& parameters, const std::string& prefix,
-                 const toml::table& table, std::vector<Entry>& entries);
+/// What stands in a text, key by key.
+struct Entries {
+  const ParameterTable& parameters;
+  std::vector<Entry> list = {};
 
-void collect(const ParameterTable& parameters, const std::string& name, const toml::node& node,
-             const toml::source_position& key, std::vector<Entry>& entries) {
-  if (node.is_table() && parameters.has_section(name)) {
-    collect_all(parameters, name + ".", *node.as_table(), entries);
-  } else {
-    entries.push_back({name, written_row(parameters, name), &node, key});
+  void add(const std::string& name, const toml::node& node, const toml::source_position& key) {
+    if (node.is_table() && parameters.has_section(name))
+      add_all(name + ".", *node.as_table());
+    else
+      list.push_back({name, written_row(parameters, name), &node, key});
   }
-}
 
-void collect_all(const ParameterTable& parameters, const std::string& prefix,
-                 const toml::table& table, std::vector<Entry>& entries) {
-  for (const auto& [key, node] : table) {
-    const std::string name = prefix + std::string(key.str());
-    const toml::source_position& position = key.source().begin;
-    if (key.str().find('.') == std::string_view::npos) {
-      collect(parameters, name, node, position, entries);
-    } else {  // "optim.lr" in quotes is one key with a dot, not a key in a table
-      entries.push_back({name, nullptr, &node, position});
+  void add_all(const std::string& prefix, const toml::table& table) {
+    for (const auto& [key, node] : table) {
+      const std::string name = prefix + std::string(key.str());
+      if (key.str().find('.') == std::string_view::npos)
+        add(name, node, key.source().begin);
+      else  // "optim.lr" in quotes is one key with a dot, not a key in a table
+        list.push_back({name, nullptr, &node, key.source().begin});
     }
   }
-}
+};
 
 [[noreturn]] void refuse_key(const Config& config, const Entry& entry, const Origin& origin) {
   const std::string where = origin.at(entry.key);
@@ -334,9 +330,9 @@ Config parse_config(std::string_view text, const std::string& source, ParameterT
   Config config(std::move(table), origin.source);
   try {
     const toml::table parsed = toml::parse(text);
-    std::vector<Entry> entries;
-    collect_all(config.table(), "", parsed, entries);
-    assign(config, std::move(entries), origin);
+    Entries entries{config.table()};
+    entries.add_all("", parsed);
+    assign(config, std::move(entries.list), origin);
   } catch (const toml::parse_error& error) {
     throw ConfigError(
         fmt::format("{}: {}", origin.at(error.source().begin), one_line(error.description())));
@@ -354,9 +350,9 @@ void apply_set(Config& config, std::string_view assignment) {
   refuse_deep_keys(value, origin);
   const std::string name(assignment.substr(0, equals));
   const toml::table parsed = parse_assigned(value, written_row(config.table(), name), origin);
-  std::vector<Entry> entries;
-  collect(config.table(), name, *parsed.get("value"), {}, entries);
-  assign(config, std::move(entries), origin);
+  Entries entries{config.table()};
+  entries.add(name, *parsed.get("value"), {});
+  assign(config, std::move(entries.list), origin);
 }
 
 }  // namespace bochner

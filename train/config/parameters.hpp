@@ -39,11 +39,11 @@ struct ParameterRow {
 /// The rows of Specs as they describe themselves, with the defaults of new ones.
 class RowCollector : public Keys {
  public:
-  /// The keys of a Spec below a section; those that another one has described are shared.
-  template <class Spec>
+  /// The keys of Specs below a section; those that another one has described are shared.
+  template <class... Specs>
   void add(const std::string& section_name) {
-    Spec spec;
-    section(section_name, spec);
+    const auto add_one = [&](auto spec) { section(section_name, spec); };
+    (add_one(Specs()), ...);
   }
   /// Moves the rows of a name, a key or a section, in front of the first one of another.
   void move(std::string_view name, std::string_view before);

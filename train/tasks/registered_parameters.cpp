@@ -96,21 +96,10 @@ void check_training(const Config& config) {
 
 ParameterTable registered_parameters() {
   RowCollector table;
-  table.add<ModelChoice>("model");
-  table.add<SequenceClassifierSpec>("model");
-  table.add<ForecasterSpec>("model");
-  table.add<EventModelSpec>("model");
-  table.add<FieldModelSpec>("model");
-  table.add<DataSpec>("data");
-  table.add<TokenTaskSpec>("data");
-  table.add<ListOpsSpec>("data");
-  table.add<ImagesSpec>("data");
-  table.add<ShapesSpec>("data");
-  table.add<CsvOptions>("data");
-  table.add<SeriesSpec>("data");
-  table.add<HawkesSpec>("data");
-  table.add<EventColumns>("data");
-  table.add<FieldSpec>("data");
+  table.add<ModelChoice, SequenceClassifierSpec, ForecasterSpec, EventModelSpec, FieldModelSpec>(
+      "model");
+  table.add<DataSpec, TokenTaskSpec, ListOpsSpec, ImagesSpec, ShapesSpec, CsvOptions, SeriesSpec,
+            HawkesSpec, EventColumns, FieldSpec>("data");
   table.add<OptimizerSpec>("optim");
   table.add<TrainSpec>("train");
   // Where the reference and the configs of runs have always had them.
