@@ -18,10 +18,6 @@ using ConfigValue = std::variant<std::int64_t, double, std::string, bool, std::v
 /// The alternatives of ConfigValue, in its order.
 enum class ConfigKind { integer, number, text, flag, text_list, number_list, period, groups };
 
-inline ConfigKind kind_of(const ConfigValue& value) {
-  return static_cast<ConfigKind>(value.index());
-}
-
 bool contains(const Range& range, double number);
 /// "at least 1", "between 0 and 1"; "" without limits.
 std::string text_of(const Range& range);
@@ -33,7 +29,7 @@ struct ParameterRow {
   Bounds bounds = {};
   KeyTraits traits = {};
 
-  ConfigKind kind() const { return kind_of(initial); }
+  ConfigKind kind() const { return ConfigKind(initial.index()); }
 };
 
 /// The rows of Specs as they describe themselves, with the defaults of new ones.

@@ -49,22 +49,13 @@ std::unique_ptr<LabelledSequences> shapes(const Config& config) {
   return std::make_unique<Shapes>(spec, example_set(config));
 }
 
-std::unique_ptr<LabelledSequences> list_ops(const Config& config) {
-  return std::make_unique<ListOps>(list_ops_spec(config), example_set(config));
-}
-
-struct LabelledKind {
-  const char* name;
-  std::unique_ptr<LabelledSequences> (*make)(const Config&);
-};
-constexpr LabelledKind labelled_kinds[] = {
-    {"listops", list_ops}, {"images", image_sequences}, {"shapes", shapes}};
-
 std::unique_ptr<LabelledSequences> labelled_sequences(const Config& config) {
-  const std::string& wanted = config.text("data.kind");
-  for (const auto& [name, make] : labelled_kinds)
-    if (wanted == name) return make(config);
-  throw std::invalid_argument("data.kind = \"" + wanted + "\" has no labels");
+  const std::string& kind = config.text("data.kind");
+  if (kind == "listops")
+    return std::make_unique<ListOps>(list_ops_spec(config), example_set(config));
+  if (kind == "images") return image_sequences(config);
+  if (kind == "shapes") return shapes(config);
+  throw std::invalid_argument("data.kind = \"" + kind + "\" has no labels");
 }
 
 /// A label for each sequence.

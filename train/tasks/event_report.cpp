@@ -8,7 +8,14 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t most_types = 4, most_gaps = 40;
+constexpr std::size_t most_types = 4, most_gaps = 40, points_of_gap = 8;
+
+/// Intensities of one sequence, (1, T, points, K) at the middles of equal parts of every gap.
+struct IntensityPicture {
+  EventBatch events;
+  Times learned;
+  std::optional<Times> truth;  ///< where it is known
+};
 
 Series curve_of(const IntensityPicture& picture, const Times& intensity, std::size_t type,
                 const char* name, Mark mark) {
@@ -44,8 +51,7 @@ std::string intensity_chart(const IntensityPicture& picture, std::size_t type) {
   return draw(chart);
 }
 
-}  // namespace
-
+/// (B, T, points, K) at the middles of equal parts of every gap, in 1 / time of the data.
 Times learned_intensity(const EventModel& model, const Var& weights, const EventBatch& batch,
                         std::size_t points) {
   const std::size_t K = model.intensity().types(), B = batch.types.shape[0];
@@ -63,6 +69,8 @@ Times learned_intensity(const EventModel& model, const Var& weights, const Event
   return intensity;
 }
 
+}  // namespace
+
 IntensityError intensity_error(const EventModel& model, const Var& weights, const EventBatch& batch,
                                const Times& truth) {
   const Times learned = learned_intensity(model, weights, batch, truth.shape()[2]);
@@ -76,7 +84,13 @@ IntensityError intensity_error(const EventModel& model, const Var& weights, cons
   return error;
 }
 
-void add_intensities(Page& page, const IntensityPicture& picture) {
+void add_intensities(Page& page, EventModel& model, const EventSource& data) {
+  const EventBatch batch = data.batch(data.in_order(Split::validation, 0, 1));
+  Tape tape;
+  tape.recording = false;
+  const Var weights = model.outlook(tape, batch.types, batch.times);
+  IntensityPicture picture{batch, learned_intensity(model, weights, batch, points_of_gap), {}};
+  if (data.truth()) picture.truth = event_truth(*data.truth(), batch, points_of_gap).intensity;
   std::vector<std::string> charts;
   for (std::size_t k = 0; k < std::min(most_types, picture.learned.shape()[3]); ++k)
     charts.push_back(intensity_chart(picture, k));

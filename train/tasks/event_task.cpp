@@ -152,15 +152,7 @@ class EventTask : public Task {
   }
 
   void illustrate(Page& page) override {
-    if (data_->examples().validation == 0) return;
-    constexpr std::size_t points = 8;
-    const EventBatch batch = data_->batch(data_->in_order(Split::validation, 0, 1));
-    Tape tape;
-    tape.recording = false;
-    const Var weights = model_.outlook(tape, batch.types, batch.times);
-    IntensityPicture picture{batch, learned_intensity(model_, weights, batch, points), {}};
-    if (data_->truth()) picture.truth = event_truth(*data_->truth(), batch, points).intensity;
-    add_intensities(page, picture);
+    if (data_->examples().validation > 0) add_intensities(page, model_, *data_);
   }
 
   std::string describe_model() const override {

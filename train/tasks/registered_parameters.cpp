@@ -63,10 +63,9 @@ void check_schedule(const Config& config) {
   require_at_most(config, "optim.schedule.floor", "optim.lr");
   const Period& steps = config.period("train.steps");
   if (steps.unit != Period::Unit::steps) return;
-  const double warmup = static_cast<double>(config.integer("optim.schedule.warmup"));
-  const double decay = config.text("optim.schedule.kind") == "wsd"
-                           ? static_cast<double>(config.integer("optim.schedule.decay"))
-                           : 0;
+  const double warmup = double(config.integer("optim.schedule.warmup"));
+  const bool decays = config.text("optim.schedule.kind") == "wsd";
+  const double decay = decays ? double(config.integer("optim.schedule.decay")) : 0;
   if (warmup > steps.count)
     fail(config, "optim.schedule.warmup", "must be at most " + assignment(config, "train.steps"),
          "train.steps");
