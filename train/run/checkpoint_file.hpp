@@ -131,7 +131,10 @@ class CheckpointReader {
   void load_into(const std::string& name, Tensor& tensor) const;
 
  private:
-  [[noreturn]] void fail(std::uint64_t offset, const std::string& problem) const;
+  template <class... Parts>
+  [[noreturn]] void fail(std::uint64_t offset, const Parts&... problem) const {
+    throw DataError(path_.string(), ": ", problem..., " (byte ", offset, ")");
+  }
   void check_start() const;
   void read_sections();
   void check_sections() const;

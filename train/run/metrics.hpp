@@ -2,6 +2,7 @@
 /// metrics.jsonl: lines at a known byte offset, cut back on resume to what the checkpoint knows;
 /// and read as curves.
 
+#include <bochner/train/charts/chart.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <map>
 
@@ -31,16 +32,11 @@ class MetricsFile {
   bool sync_failed_ = false;
 };
 
-/// A number that was written again and again while training.
-struct LoggedCurve {
-  std::vector<double> step, value;
-};
-
-/// The numbers of each key ("loss", "valid", "lr"), and those of the layers' kernels under
-/// "kernels.KEY" by layer.
+/// The numbers of each key ("loss", "valid", "lr") over the steps, and those of the layers' kernels
+/// under "kernels.KEY" by layer.
 struct MetricsLog {
-  std::map<std::string, LoggedCurve> curves;
-  std::map<std::string, std::map<std::string, LoggedCurve>> kernels;
+  std::map<std::string, Curve> curves;
+  std::map<std::string, std::map<std::string, Curve>> kernels;
 };
 
 /// `source` stands in errors. A last line without its end is left out; throws DataError when

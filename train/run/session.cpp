@@ -19,16 +19,16 @@ std::uint64_t examples_per_step(const Config& config) {
 void require_not_forked(const RunDirectory& run) {
   const std::string parent = parent_in(run.meta());
   if (parent.empty()) return;
-  throw DataError(run.path().string() + ": was to be forked from " + parent +
+  throw DataError(run.path().string(), ": was to be forked from ", parent,
                   " and ended before its first checkpoint; fork it again");
 }
 
 void require_same_data(const Path& run, const TrainerState& saved, const TrainerState& now) {
   if (saved.data_fingerprint == now.data_fingerprint) return;
-  throw DataError(run.string() +
+  throw DataError(run.string(),
                   ": the files of data.files have changed since the run began; restore them, or "
-                  "start a new run from its weights: bochner fork " +
-                  shell_word(run.string()) + " ... --reset data");
+                  "start a new run from its weights: bochner fork ",
+                  shell_word(run.string()), " ... --reset data");
 }
 
 /// Another build or machine is an error with `strict`, else a note.
@@ -36,12 +36,10 @@ void compare_numerics(const Path& run, const TrainerState& saved, const TrainerS
                       bool strict, std::vector<std::string>& notes) {
   if (saved.numerics == now.numerics) return;
   const std::string difference =
-      fmt::format("another build or machine than the checkpoint's: {} now, {} then", now.numerics,
-                  saved.numerics);
-  if (strict) {
-    throw DataError(run.string() + ": " + difference +
-                    "; leave out --strict to go on all the same");
-  }
+      in_words("another build or machine than the checkpoint's: ", now.numerics, " now, ",
+               saved.numerics, " then");
+  if (strict)
+    throw DataError(run.string(), ": ", difference, "; leave out --strict to go on all the same");
   notes.push_back(difference + "; bits may differ from the uninterrupted run");
 }
 
@@ -111,7 +109,7 @@ Session Session::resume(FileStorage& storage, const Path& directory,
     session.restore(*checkpoint);
   }
   session.run_->metrics().rewind(session.state().metrics_bytes);
-  session.keep_changes(before);
+  if (config != before) session.run_->replace_config(print_config(config));
   return session;
 }
 
@@ -135,13 +133,11 @@ void Session::take_over(const CheckpointReader& checkpoint, const ForkResets& re
         "{}: is at step {} and train.steps ends at {}, nothing is left to train; set a larger "
         "train.steps, or count from 0 again: --reset schedule",
         checkpoint.path().string(), saved.step, total_steps_));
-  std::vector<NamedTensor> wanted;
-  for (const NamedTensor& named : trainer_->tensors()) {
-    const bool optimizer = named.name.starts_with("optimizer/"),
-               average = named.name.starts_with("ema/");
-    if ((optimizer && resets.optimizer) || (average && resets.ema)) continue;
-    wanted.push_back(named);
-  }
+  std::vector<NamedTensor> wanted = trainer_->tensors();
+  std::erase_if(wanted, [&](const NamedTensor& named) {
+    return (resets.optimizer && named.name.starts_with("optimizer/")) ||
+           (resets.ema && named.name.starts_with("ema/"));
+  });
   for (const std::string& left_out : load_tensors(checkpoint, wanted))
     notes.push_back("starts anew: " + left_out);
   const bool averages = config_.number("optim.ema") > 0;
@@ -158,10 +154,6 @@ void Session::require_space() {
   run_->preflight(bytes);
 }
 
-void Session::keep_changes(const Config& before) {
-  if (config_ != before) run_->replace_config(print_config(config_));
-}
-
 void Session::restore(const CheckpointReader& checkpoint) {
   require_complete(checkpoint, load_tensors(checkpoint, trainer_->tensors()));
   const std::string numerics = state().numerics;
@@ -169,17 +161,12 @@ void Session::restore(const CheckpointReader& checkpoint) {
   state().numerics = numerics;
 }
 
-CheckpointContent Session::content() {
+Path Session::save() {
   state().metrics_bytes = run_->metrics().bytes();
   CheckpointContent content{print_config(config_), {}, state()};
-  for (const NamedTensor& named : trainer_->tensors()) {
-    content.tensors.push_back({named.name, named.tensor->shape(), named.tensor->data()});
-  }
-  return content;
-}
-
-Path Session::save() {
-  const Path path = run_->save(content());
+  for (const auto& [name, tensor] : trainer_->tensors())
+    content.tensors.push_back({name, tensor->shape(), tensor->data()});
+  const Path path = run_->save(content);
   run_->retain(state(), {config_.count("train.checkpoint.keep_last"),
                          config_.count("train.checkpoint.keep_best")});
   return path;

@@ -48,13 +48,11 @@ class Session {
   explicit Session(const Config& config);
   void make_directory(FileStorage& storage, const Path& directory, const std::string& command,
                       const std::string& parent);
-  CheckpointContent content();
   void take_over(const CheckpointReader& checkpoint, const ForkResets& resets,
                  std::vector<std::string>& notes);
   void restore(const CheckpointReader& checkpoint);
   /// Refuses a disk without room for a checkpoint before the first step.
   void require_space();
-  void keep_changes(const Config& before);
 
   Config config_;
   std::unique_ptr<Task> task_;

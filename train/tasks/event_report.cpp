@@ -17,37 +17,35 @@ struct IntensityPicture {
   std::optional<Times> truth;  ///< where it is known
 };
 
-Series curve_of(const IntensityPicture& picture, const Times& intensity, std::size_t type,
-                const char* name, Mark mark) {
+Curve curve_of(const IntensityPicture& picture, const Times& intensity, std::size_t type) {
   const std::size_t points = intensity.shape()[2];
-  Series series{.name = name, .mark = mark, .colour = 0};
+  Curve curve;
   for (std::size_t t = 0; t < std::min(most_gaps, intensity.shape()[1]); ++t) {
     const double from = picture.events.times(0, t), to = picture.events.next_times(0, t);
     for (std::size_t i = 0; i < points; ++i) {
-      series.x.push_back(from + (to - from) * (double(i) + 0.5) / double(points));
-      series.y.push_back(intensity(0, t, i, type));
+      curve.x.push_back(from + (to - from) * (double(i) + 0.5) / double(points));
+      curve.y.push_back(intensity(0, t, i, type));
     }
   }
-  return series;
+  return curve;
 }
 
-Series events_of(const IntensityPicture& picture, std::size_t type) {
-  Series series{.name = "events", .mark = Mark::points, .colour = 1};
+Curve events_of(const IntensityPicture& picture, std::size_t type) {
+  Curve events;
   for (std::size_t t = 0; t < std::min(most_gaps, picture.events.times.shape()[1]); ++t) {
     if (std::size_t(picture.events.next_types.values[t]) != type) continue;
-    series.x.push_back(picture.events.next_times(0, t));
-    series.y.push_back(0);
+    events.x.push_back(picture.events.next_times(0, t));
+    events.y.push_back(0);
   }
-  return series;
+  return events;
 }
 
 std::string intensity_chart(const IntensityPicture& picture, std::size_t type) {
   Chart chart{
       .title = fmt::format("type {}", type), .x = {"time"}, .y = {"intensity", Scale::linear, 0.0}};
-  if (picture.truth)
-    chart.series.push_back(curve_of(picture, *picture.truth, type, "truth", Mark::dashed));
-  chart.series.push_back(curve_of(picture, picture.learned, type, "learned", Mark::line));
-  chart.series.push_back(events_of(picture, type));
+  if (picture.truth) chart.add("truth", curve_of(picture, *picture.truth, type), Mark::dashed, 0);
+  chart.add("learned", curve_of(picture, picture.learned, type), Mark::line, 0);
+  chart.add("events", events_of(picture, type), Mark::points, 1);
   return draw(chart);
 }
 

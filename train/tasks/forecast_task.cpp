@@ -114,25 +114,20 @@ Tensor persistence(const Tensor& past, std::size_t H) {
   return forecast;
 }
 
-std::vector<double> numbers_from(std::ptrdiff_t first, std::size_t count) {
-  std::vector<double> numbers(count);
-  std::iota(numbers.begin(), numbers.end(), double(first));
-  return numbers;
+/// Values at the rows first, first + 1, ...
+Curve curve_from(std::ptrdiff_t first, const std::vector<double>& values) {
+  std::vector<double> rows(values.size());
+  std::iota(rows.begin(), rows.end(), double(first));
+  return {rows, values};
 }
 
 /// One variate: rows that were seen, then the truth and its forecast behind them.
 std::string forecast_chart(const std::string& title, const std::vector<double>& seen,
                            const std::vector<double>& truth, const std::vector<double>& forecast) {
-  Chart chart{.title = title, .x = {"rows after the last one seen"}};
-  chart.width = 380, chart.height = 240;
-  const auto add = [&](const char* name, const std::vector<double>& y, std::ptrdiff_t first,
-                       int colour) {
-    chart.series.push_back(
-        {.name = name, .x = numbers_from(first, y.size()), .y = y, .colour = colour});
-  };
-  add("seen", seen, 1 - std::ptrdiff_t(seen.size()), 7);
-  add("truth", truth, 1, 0);
-  add("forecast", forecast, 1, 1);
+  Chart chart{.title = title, .x = {"rows after the last one seen"}, .width = 380, .height = 240};
+  chart.add("seen", curve_from(1 - std::ptrdiff_t(seen.size()), seen), Mark::line, 7);
+  chart.add("truth", curve_from(1, truth), Mark::line, 0);
+  chart.add("forecast", curve_from(1, forecast), Mark::line, 1);
   return draw(chart);
 }
 
@@ -179,11 +174,8 @@ std::vector<HorizonErrors> horizon_errors(const SeriesWindows& windows, Split sp
 std::string error_chart(const char* title, const std::vector<HorizonErrors>& forecasts,
                         std::vector<double> HorizonErrors::*error) {
   Chart chart{.title = title, .x = {"row of the horizon"}, .y = {"", Scale::linear, 0.0}};
-  for (const HorizonErrors& forecast : forecasts) {
-    const std::vector<double>& values = forecast.*error;
-    chart.series.push_back(
-        {.name = forecast.name, .x = numbers_from(1, values.size()), .y = values});
-  }
+  for (const HorizonErrors& forecast : forecasts)
+    chart.add(forecast.name, curve_from(1, forecast.*error));
   chart.series.back().mark = Mark::dashed;
   return draw(chart);
 }
