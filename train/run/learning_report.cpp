@@ -42,15 +42,15 @@ void add_kernels(Charts& charts, const MetricsLog& log, const std::string& key,
 
 }  // namespace
 
-void add_learning(Page& page, const RunReport& report, const MetricsLog& log) {
-  const TrainerState& state = report.state;
+void add_learning(Page& page, const MetricsLog& log, const TrainerState& state,
+                  std::size_t parameters, const std::string& loss_unit) {
   std::vector<Figure> figures{{fmt::format("{}", state.step), "steps"},
                               {format_count(double(state.tokens)), "tokens"},
-                              {format_count(double(report.parameters)), "parameters"}};
+                              {format_count(double(parameters)), "parameters"}};
   if (!state.best.empty()) {
     const BestCheckpoint& best = state.best.front();
     figures.push_back({fmt::format("{:.4f}", best.metric),
-                       fmt::format("best validation, {} (step {})", report.loss_unit, best.step)});
+                       fmt::format("best validation, {} (step {})", loss_unit, best.step)});
     if (log.curves.contains("bits_per_token"))
       figures.push_back({fmt::format("{:.4f}", best.metric / std::numbers::ln2), "bits per token"});
   }
@@ -58,7 +58,7 @@ void add_learning(Page& page, const RunReport& report, const MetricsLog& log) {
     figures.push_back({format_count(double(state.tokens) / state.wall_seconds), "tokens a second"});
   page.figures(figures);
   Charts charts;
-  add_losses(charts, log, report.loss_unit);
+  add_losses(charts, log, loss_unit);
   add_curve(charts, log, "lr", "Learning rate", {"", Scale::linear, 0.0});
   add_curve(charts, log, "grad_norm", "Norm of the gradient",
             {"before clipping", Scale::logarithmic});

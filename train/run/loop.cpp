@@ -23,23 +23,19 @@ class TrainingLoop {
         validate_every_(session.task().data().examples(Split::validation) == 0
                             ? 0
                             : session.steps_of_key("train.validate.every")),
-        checkpoint_every_(0),
         time_limit_(session.config().period("train.time").count),
-        checkpoint_seconds_(0),
         saved_step_(session.state().step) {
     const Period& checkpoint = session.config().period("train.checkpoint.every");
-    if (checkpoint.is_time()) {
+    if (checkpoint.is_time())
       checkpoint_seconds_ = checkpoint.count;
-    } else {
+    else
       checkpoint_every_ = session.steps_of_key("train.checkpoint.every");
-    }
   }
 
   StopReason run() {
     while (true) {
-      if (validation_is_due() && !validate()) {
+      if (validation_is_due() && !validate())
         return stop(time_is_up() ? StopReason::time_limit : StopReason::signal);
-      }
       if (has_stopped_improving()) return stop(StopReason::no_improvement);
       if (session_.state().step >= session_.total_steps()) return stop(StopReason::finished);
       if (has_news() && checkpoint_is_due()) save_or_warn();
@@ -107,13 +103,11 @@ class TrainingLoop {
     const auto result = session_.trainer().validate([this] { return should_stop(); });
     if (!result) return false;
     const double loss = result->loss();
-    if (!std::isfinite(loss)) {
+    if (!std::isfinite(loss))
       throw DivergedError(
           fmt::format("step {}: the validation loss {} is not finite; this step is not saved. "
-                      "Lower optim.lr or "
-                      "set optim.clip",
+                      "Lower optim.lr or set optim.clip",
                       state.step, loss));
-    }
     const std::vector<KernelMetrics> kernels = session_.trainer().kernels();
     Json line = Json{{"step", state.step}}.set(result->json());
     if (!kernels.empty()) line.set("kernels", json_of(kernels));
@@ -154,8 +148,8 @@ class TrainingLoop {
   Progress& progress_;
   SignalGuard& signals_;
   TapeObserver* observer_;
-  std::uint64_t log_every_, validate_every_, checkpoint_every_;
-  double time_limit_, checkpoint_seconds_;
+  std::uint64_t log_every_, validate_every_, checkpoint_every_ = 0;
+  double time_limit_, checkpoint_seconds_ = 0;
   Clock::time_point start_ = Clock::now(), last_save_ = Clock::now();
   std::uint64_t saved_step_;
   bool new_best_ = false;

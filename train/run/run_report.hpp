@@ -7,12 +7,8 @@
 
 namespace bochner {
 
-struct RunReport {
-  std::string title, model, data, loss_unit;
-  TrainerState state;
-  std::size_t parameters = 0;
-};
 /// Large numbers and learning curves.
-void add_learning(Page& page, const RunReport& report, const MetricsLog& log);
+void add_learning(Page& page, const MetricsLog& log, const TrainerState& state,
+                  std::size_t parameters, const std::string& loss_unit);
 
 }  // namespace bochner

@@ -132,9 +132,8 @@ std::vector<NamedTensor> Trainer::tensors() {
     all.push_back({"buffer/" + named.name, named.tensor});
   for (const NamedTensor& named : optimizer_->state())
     all.push_back({"optimizer/" + named.name, named.tensor});
-  if (average_) {
+  if (average_)
     for (const NamedTensor& named : average_->state()) all.push_back(named);
-  }
   return all;
 }
 

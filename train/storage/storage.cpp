@@ -7,7 +7,6 @@
 #include <bochner/data/files/regular_file.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 

@@ -28,11 +28,6 @@ double squared_error(const real* x, const real* truth, std::size_t n) {
   return sum;
 }
 
-double sum_of_squares_of(const real* x, std::size_t n) {
-  const std::vector<real> nothing(n);
-  return squared_error(x, nothing.data(), n);
-}
-
 /// The generated field that a config describes; a size of 0 is that of FieldSpec.
 FieldSpec field_spec(const Config& config) {
   auto spec = read_spec<FieldSpec>(config, "data");
@@ -219,6 +214,7 @@ class FieldTask : public Task {
     const std::size_t B = batch.next.shape()[0], T = data_->size().frames;
     const std::size_t pixels = batch.next.size() / B;
     Evaluation result{0, batch.next.size(), "mse", {}};
+    const std::vector<real> nothing(pixels);
     Measure repeated{"persistence", "mse of the last frame"};
     Measure relative{"relative_error", "relative error", 0, true};
     for (std::size_t b = 0; b < B; ++b) {
@@ -227,7 +223,8 @@ class FieldTask : public Task {
       const double error = squared_error(predicted.data() + b * pixels, truth, pixels);
       result.loss_sum += error;
       repeated.sum += squared_error(last, truth, pixels);
-      relative.sum += double(pixels) * std::sqrt(error / sum_of_squares_of(truth, pixels));
+      relative.sum +=
+          double(pixels) * std::sqrt(error / squared_error(truth, nothing.data(), pixels));
     }
     result.measures = {repeated};
     if (exact_) result.measures.push_back(relative);
