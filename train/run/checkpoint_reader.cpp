@@ -180,9 +180,8 @@ const StoredTensor& CheckpointReader::tensor(const std::string& name) const {
 }
 
 Tensor CheckpointReader::load(const std::string& name) const {
-  const StoredTensor& stored = tensor(name);
-  Tensor result = uninitialized(stored.shape);
-  read_data(stored, result.data());
+  Tensor result = uninitialized(tensor(name).shape);
+  load_into(name, result);
   return result;
 }
 
@@ -192,15 +191,11 @@ void CheckpointReader::load_into(const std::string& name, Tensor& tensor) const 
     throw DataError(path_.string(), ": tensor ", name, " is ", to_string(stored.shape),
                     " there and ", to_string(tensor.shape()),
                     " here; resume with the config of the run");
-  read_data(stored, tensor.data());
-}
-
-void CheckpointReader::read_data(const StoredTensor& stored, real* data) const {
   if (stored.dtype != dtype_of_real)
-    throw DataError(path_.string(), ": tensor ", stored.name, " is ", dtype_name(stored.dtype),
+    throw DataError(path_.string(), ": tensor ", name, " is ", dtype_name(stored.dtype),
                     ", this program computes in ", dtype_name(dtype_of_real),
                     "; train it anew in this one");
-  file_->read_at(stored.offset, data, stored.bytes);
+  file_->read_at(stored.offset, tensor.data(), stored.bytes);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

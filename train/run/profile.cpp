@@ -40,9 +40,8 @@ double OpProfile::total_seconds() const {
 
 std::vector<std::pair<std::string, OpProfile::Entry>> OpProfile::by_time() const {
   std::vector<std::pair<std::string, Entry>> rows(entries_.begin(), entries_.end());
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-    return a.second.seconds() > b.second.seconds();
-  });
+  std::ranges::stable_sort(rows, std::greater(),
+                           [](const auto& row) { return row.second.seconds(); });
   return rows;
 }
 

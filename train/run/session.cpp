@@ -11,10 +11,6 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-std::uint64_t examples_per_step(const Config& config) {
-  return config.count("train.batch") * config.count("train.accumulate");
-}
-
 /// The config alone does not say where the weights of a fork come from.
 void require_not_forked(const RunDirectory& run) {
   const std::string parent = parent_in(run.meta());
@@ -63,15 +59,16 @@ ForkResets parse_resets(const std::string& list) {
 Session::Session(const Config& config)
     : config_(config),
       task_(make_task(config_)),
-      tokens_per_step_(examples_per_step(config_) * task_->data().tokens_per_example()),
+      spec_(read_spec<TrainSpec>(config_, "train")),
+      tokens_per_step_(spec_.examples_per_step() * task_->data().tokens_per_example()),
       steps_per_epoch_(std::max<std::uint64_t>(
-          1, task_->data().examples(Split::train) / examples_per_step(config_))),
-      total_steps_(steps_of_key("train.steps")),
+          1, task_->data().examples(Split::train) / spec_.examples_per_step())),
+      total_steps_(steps(spec_.steps)),
       trainer_(std::make_unique<Trainer>(config_, *task_, total_steps_)) {}
 
-std::uint64_t Session::steps_of_key(const char* key) const {
-  return std::uint64_t(steps_of(config_.period(key), std::int64_t(tokens_per_step_),
-                                std::int64_t(steps_per_epoch_)));
+std::uint64_t Session::steps(const Period& period) const {
+  return std::uint64_t(
+      steps_of(period, std::int64_t(tokens_per_step_), std::int64_t(steps_per_epoch_)));
 }
 
 void Session::make_directory(FileStorage& storage, const Path& directory,
@@ -167,8 +164,7 @@ Path Session::save() {
   for (const auto& [name, tensor] : trainer_->tensors())
     content.tensors.push_back({name, tensor->shape(), tensor->data()});
   const Path path = run_->save(content);
-  run_->retain(state(), {config_.count("train.checkpoint.keep_last"),
-                         config_.count("train.checkpoint.keep_best")});
+  run_->retain(state(), {spec_.keep_last, spec_.keep_best});
   return path;
 }
 

@@ -12,10 +12,10 @@ namespace {
 
 /// A name under which the first parameter with a non-finite gradient may be found.
 std::string first_bad_gradient(const std::vector<NamedParameter>& parameters) {
-  for (const NamedParameter& named : parameters) {
-    const Parameter& parameter = *named.parameter;
-    if (!parameter.has_gradient()) continue;
-    if (!all_finite(parameter.gradient().data(), parameter.gradient().size())) return named.name;
+  for (const auto& [name, parameter] : parameters) {
+    if (!parameter->has_gradient()) continue;
+    const Tensor& gradient = parameter->gradient();
+    if (!all_finite(gradient.data(), gradient.size())) return name;
   }
   return "";
 }
@@ -72,7 +72,7 @@ StepResult Trainer::step(TapeObserver* observer) {
   if (observer) observer->recorded("optimizer", 0);
   ++state_.step;
   ++state_.optimizer_steps;
-  state_.examples += examples_per_step();
+  state_.examples += train_.examples_per_step();
   return result;
 }
 
