@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/laboratory/learned_pages.hpp>
-#include <bochner/train/run/run_report.hpp>
+#include <bochner/train/run/metrics.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <bochner/train/tasks/task.hpp>
 

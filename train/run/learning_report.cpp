@@ -1,9 +1,10 @@
 #include <fmt/format.h>
 
-#include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/charts/markup.hpp>
-#include <bochner/train/run/run_report.hpp>
+#include <bochner/train/charts/page.hpp>
+#include <bochner/train/run/metrics.hpp>
+#include <bochner/train/run/trainer_state.hpp>
 #include <numbers>
 
 namespace bochner {

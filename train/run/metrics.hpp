@@ -1,12 +1,15 @@
 #pragma once
 /// metrics.jsonl: lines at a known byte offset, cut back on resume to what the checkpoint knows;
-/// and read as curves.
+/// and read as curves for the report of a run.
 
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <map>
 
 namespace bochner {
+
+class Page;
+struct TrainerState;
 
 class MetricsFile {
  public:
@@ -42,5 +45,8 @@ struct MetricsLog {
 /// `source` stands in errors. A last line without its end is left out; throws DataError when
 /// another one is no JSON object with a step.
 MetricsLog read_metrics(std::string_view text, const std::string& source);
+/// How the training went: large numbers and learning curves.
+void add_learning(Page& page, const MetricsLog& log, const TrainerState& state,
+                  std::size_t parameters, const std::string& loss_unit);
 
 }  // namespace bochner

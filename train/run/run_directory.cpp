@@ -58,7 +58,7 @@ RunDirectory RunDirectory::create(FileStorage& storage, const Path& directory,
   const Path& path = run.path();
   make_directories(storage, path);
   run.refuse_unless_fresh();
-  run.acquire_lock();
+  run.lock_ = storage.lock(run.path_ / lock_name);
   run.refuse_unless_fresh();
   // First, because its name is what makes the directory a run: never the old config with new files.
   if (storage.exists(path / config_name)) {
@@ -81,7 +81,7 @@ RunDirectory RunDirectory::create(FileStorage& storage, const Path& directory,
 RunDirectory RunDirectory::open(FileStorage& storage, const Path& path) {
   require_run(storage, path);
   RunDirectory run(storage, path);
-  run.acquire_lock();
+  run.lock_ = storage.lock(run.path_ / lock_name);
   run.remove_temporaries();
   run.preflight(probe_bytes);
   run.metrics_ = std::make_unique<MetricsFile>(storage, path / metrics_name);
@@ -115,8 +115,6 @@ void RunDirectory::refuse_unless_fresh() const {
     throw std::invalid_argument(path_.string() + ": is not empty (" + *foreign +
                                 "); choose another directory with --run");
 }
-
-void RunDirectory::acquire_lock() { lock_ = storage_->lock(path_ / lock_name); }
 
 void RunDirectory::remove_temporaries() {
   for (const Path& directory : {path_, checkpoints()})

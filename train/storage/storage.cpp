@@ -8,6 +8,7 @@
 #include <bochner/train/storage/storage.hpp>
 #include <cerrno>
 #include <cstring>
+#include <set>
 #include <utility>
 
 namespace bochner {
@@ -16,29 +17,17 @@ namespace {
 constexpr int common_flags = O_CLOEXEC | O_NOFOLLOW;
 
 const char* advice(int error_number) {
-  switch (error_number) {
-    case ENOSPC:
-    case EDQUOT:
-      return "free some space and try again";
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return "check the permissions or choose another directory";
-    case ENOENT:
-    case ENOTDIR:
-      return "check the path";
-    case EEXIST:
-      return "remove it or choose another name";
-    case ELOOP:
-      return "links are not followed here: give the file itself";
-    case EMFILE:
-    case ENFILE:
-      return "close files or raise the limit (ulimit -n)";
-    case EFBIG:
-      return "raise the file-size limit (ulimit -f)";
-    default:
-      return "check the disk";
-  }
+  static const std::pair<std::set<int>, const char*> table[] = {
+      {{ENOSPC, EDQUOT}, "free some space and try again"},
+      {{EACCES, EPERM, EROFS}, "check the permissions or choose another directory"},
+      {{ENOENT, ENOTDIR}, "check the path"},
+      {{EEXIST}, "remove it or choose another name"},
+      {{ELOOP}, "links are not followed here: give the file itself"},
+      {{EMFILE, ENFILE}, "close files or raise the limit (ulimit -n)"},
+      {{EFBIG}, "raise the file-size limit (ulimit -f)"}};
+  for (const auto& [errors, text] : table)
+    if (errors.contains(error_number)) return text;
+  return "check the disk";
 }
 
 /// Calls again while a signal interrupts; throws when the call fails.

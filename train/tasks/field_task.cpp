@@ -14,6 +14,7 @@
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
 #include <functional>
+#include <numeric>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -79,6 +80,8 @@ FieldModelSpec field_model_spec(const Config& config, const FieldSize& size) {
 struct Encoding {
   std::size_t times, rows, columns, channels;
   std::vector<double> values;
+
+  const double* row(std::size_t i) const { return values.data() + i * channels; }
 };
 
 /// n elements from `first` on.
@@ -93,11 +96,7 @@ double largest_magnitude(const std::vector<double>& values) {
 }
 
 double product(const Encoding& encoding, std::size_t a, std::size_t b) {
-  const double* values = encoding.values.data();
-  double sum = 0;
-  for (std::size_t e = 0; e < encoding.channels; ++e)
-    sum += values[a * encoding.channels + e] * values[b * encoding.channels + e];
-  return sum;
+  return std::inner_product(encoding.row(a), encoding.row(a + 1), encoding.row(b), 0.0);
 }
 
 /// With the place in the middle, at the middle time; 1 there.
@@ -115,10 +114,9 @@ HeatMap kernel_in_space(const Encoding& encoding) {
 HeatMap kernel_in_time(const Encoding& encoding) {
   HeatMap map{"kernel: one place, all times", "frame", "frame", encoding.times, encoding.times};
   const std::size_t places = encoding.rows * encoding.columns;
-  for (std::size_t t = 0; t < encoding.times; ++t) {
+  for (std::size_t t = 0; t < encoding.times; ++t)
     for (std::size_t s = 0; s < encoding.times; ++s)
       map.values.push_back(product(encoding, t * places, s * places) / product(encoding, 0, 0));
-  }
   return map;
 }
 
@@ -126,10 +124,8 @@ HeatMap kernel_in_time(const Encoding& encoding) {
 HeatMap channels_of(const Encoding& encoding, const std::string& title, const std::string& label,
                     std::size_t count, std::size_t stride) {
   HeatMap map{title, "channel", label, count, encoding.channels};
-  for (std::size_t i = 0; i < count; ++i) {
-    const double* row = encoding.values.data() + i * stride * encoding.channels;
-    map.values.insert(map.values.end(), row, row + encoding.channels);
-  }
+  for (std::size_t i = 0; i < count; ++i)
+    map.values.insert(map.values.end(), encoding.row(i * stride), encoding.row(i * stride + 1));
   return map;
 }
 
