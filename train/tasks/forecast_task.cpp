@@ -5,7 +5,6 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/series_windows.hpp>
-#include <bochner/layers/basic/units.hpp>
 #include <bochner/layers/models/forecaster.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/charts/chart.hpp>
@@ -14,7 +13,6 @@
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
-#include <functional>
 #include <numeric>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -70,9 +68,6 @@ NamedArray future_table(const TimeSeries& series, const NamedArray& input, const
     table.columns.insert(table.columns.begin(), input.columns[*input.time]);
   return table;
 }
-
-/// (B, V, L) -> (B, V, H)
-using Forecast = std::function<Tensor(const Tensor&)>;
 
 /// `count` of n things, spread evenly with both ends, or all of them.
 std::vector<std::size_t> spread(std::size_t n, std::size_t count) {
@@ -131,46 +126,6 @@ std::string forecast_chart(const std::string& title, const std::vector<double>& 
   return draw(chart);
 }
 
-/// Some variates of one window.
-std::vector<std::string> window_charts(const SeriesWindows& windows, Split split,
-                                       std::size_t window, const Standardize& unit,
-                                       const Forecast& forecast) {
-  const SeriesBatch batch = windows.batch(windows.in_order(split, window, 1));
-  Tensor past = batch.past;
-  unit.apply(past);
-  Tensor future = forecast(past);
-  unit.undo(future);
-  const std::size_t L = windows.spec().lookback, seen = std::min(L, 2 * windows.spec().horizon);
-  const std::vector<std::string>& names = windows.series().names;
-  std::vector<std::string> charts;
-  for (const std::size_t v : spread(windows.series().variates(), shown_variates)) {
-    const std::string name = names.empty() ? fmt::format("variate {}", v + 1) : names[v];
-    charts.push_back(forecast_chart(
-        fmt::format("{} from row {}", name, windows.first_predicted(split, window) + 1),
-        variate(batch.past, v, L - seen), variate(batch.future, v), variate(future, v)));
-  }
-  return charts;
-}
-
-std::vector<HorizonErrors> horizon_errors(const SeriesWindows& windows, Split split,
-                                          const Standardize& unit, const Forecast& forecast) {
-  const std::size_t H = windows.spec().horizon;
-  const std::vector<double> none(H, 0.0);
-  std::vector<HorizonErrors> errors = {{"forecast", none, none}, {"last value", none, none}};
-  for (std::uint64_t index = 0; index < windows.batches(split, error_batch); ++index) {
-    SeriesBatch batch = windows.batch(windows.part(split, index, error_batch));
-    unit.apply(batch.past);
-    unit.apply(batch.future);
-    add_errors(errors[0], forecast(batch.past), batch.future);
-    add_errors(errors[1], persistence(batch.past, H), batch.future);
-  }
-  const auto count = double(windows.examples(split) * windows.series().variates());
-  for (HorizonErrors& each : errors)
-    for (std::vector<double>* sums : {&each.squared, &each.absolute})
-      for (double& sum : *sums) sum /= count;
-  return errors;
-}
-
 std::string error_chart(const char* title, const std::vector<HorizonErrors>& forecasts,
                         std::vector<double> HorizonErrors::*error) {
   Chart chart{.title = title, .x = {"row of the horizon"}, .y = {"", Scale::linear, 0.0}};
@@ -178,23 +133,6 @@ std::string error_chart(const char* title, const std::vector<HorizonErrors>& for
     chart.add(forecast.name, curve_from(1, forecast.*error));
   chart.series.back().mark = Mark::dashed;
   return draw(chart);
-}
-
-/// Some windows of a split in the unit of the data, then errors over all of them by row of the
-/// horizon, of the forecast and of the last value. `unit` is that of the forecast.
-void add_forecasts(Page& page, const SeriesWindows& windows, Split split, const Standardize& unit,
-                   const Forecast& forecast) {
-  const std::size_t count = windows.examples(split);
-  page.section("Forecasts",
-               fmt::format("Windows of the {} split, in the unit of the data.", name_of(split)));
-  for (const std::size_t window : spread(count, shown_windows))
-    page.charts(window_charts(windows, split, window, unit, forecast), 340);
-  page.section("Errors by row of the horizon",
-               fmt::format("Over all {} windows of the {} split, in the unit of the training data.",
-                           count, name_of(split)));
-  const std::vector<HorizonErrors> errors = horizon_errors(windows, split, unit, forecast);
-  page.charts({error_chart("Mean squared error", errors, &HorizonErrors::squared),
-               error_chart("Mean absolute error", errors, &HorizonErrors::absolute)});
 }
 
 /// What comes after the last rows of a multivariate series.
@@ -243,18 +181,26 @@ class ForecastTask : public Task {
     if (series.rows() < spec_.lookback)
       throw DataError("the input has ", series.rows(), " rows, the model looks back over ",
                       spec_.lookback);
-    Tensor past = last_rows(series, spec_.lookback);
-    model_.standardize().apply(past);
-    Tensor future = forecast(past);
-    model_.standardize().undo(future);
-    return future_table(series, input, future);
+    return future_table(series, input, forecast_in_unit(last_rows(series, spec_.lookback)));
   }
 
+  /// Some windows in the unit of the data, then errors over all of them by row of the horizon, of
+  /// the forecast and of the last value.
   void illustrate(Page& page) override {
     const Split split = windows_.examples(Split::test) > 0 ? Split::test : Split::validation;
-    if (windows_.examples(split) > 0)
-      add_forecasts(page, windows_, split, model_.standardize(),
-                    [this](const Tensor& past) { return forecast(past); });
+    const std::size_t count = windows_.examples(split);
+    if (count == 0) return;
+    page.section("Forecasts",
+                 fmt::format("Windows of the {} split, in the unit of the data.", name_of(split)));
+    for (const std::size_t window : spread(count, shown_windows))
+      page.charts(window_charts(split, window), 340);
+    page.section(
+        "Errors by row of the horizon",
+        fmt::format("Over all {} windows of the {} split, in the unit of the training data.", count,
+                    name_of(split)));
+    const std::vector<HorizonErrors> errors = horizon_errors(split);
+    page.charts({error_chart("Mean squared error", errors, &HorizonErrors::squared),
+                 error_chart("Mean absolute error", errors, &HorizonErrors::absolute)});
   }
 
   std::string describe_model() const override {
@@ -283,6 +229,45 @@ class ForecastTask : public Task {
     Tape tape;
     tape.recording = false;
     return model_.forward(tape, tape.view(past)).value();
+  }
+
+  /// The same in the unit of the data.
+  Tensor forecast_in_unit(Tensor past) {
+    model_.standardize().apply(past);
+    Tensor future = forecast(past);
+    model_.standardize().undo(future);
+    return future;
+  }
+
+  /// Some variates of one window.
+  std::vector<std::string> window_charts(Split split, std::size_t window) {
+    const SeriesBatch batch = windows_.batch(windows_.in_order(split, window, 1));
+    const Tensor future = forecast_in_unit(batch.past);
+    const std::size_t first = spec_.lookback - std::min(spec_.lookback, 2 * spec_.horizon);
+    const std::vector<std::string>& names = windows_.series().names;
+    std::vector<std::string> charts;
+    for (const std::size_t v : spread(spec_.variates, shown_variates)) {
+      const std::string name = names.empty() ? fmt::format("variate {}", v + 1) : names[v];
+      charts.push_back(forecast_chart(
+          fmt::format("{} from row {}", name, windows_.first_predicted(split, window) + 1),
+          variate(batch.past, v, first), variate(batch.future, v), variate(future, v)));
+    }
+    return charts;
+  }
+
+  std::vector<HorizonErrors> horizon_errors(Split split) {
+    const std::vector<double> none(spec_.horizon, 0.0);
+    std::vector<HorizonErrors> errors = {{"forecast", none, none}, {"last value", none, none}};
+    for (std::uint64_t index = 0; index < windows_.batches(split, error_batch); ++index) {
+      const SeriesBatch batch = batch_of(windows_.part(split, index, error_batch));
+      add_errors(errors[0], forecast(batch.past), batch.future);
+      add_errors(errors[1], persistence(batch.past, spec_.horizon), batch.future);
+    }
+    const auto count = double(windows_.examples(split) * spec_.variates);
+    for (HorizonErrors& each : errors)
+      for (std::vector<double>* sums : {&each.squared, &each.absolute})
+        for (double& sum : *sums) sum /= count;
+    return errors;
   }
 
   SeriesWindows windows_;
