@@ -11,19 +11,19 @@ namespace {
 void check_range(const Config& config, const ParameterRow& row) {
   const ConfigValue& value = config.value(row.name);
   const auto& [range, choices, units] = row.bounds;
-  const auto demand = [&](bool holds, const char* subject) {
-    if (!holds) fail(config, row.name, fmt::format("{}must be {}", subject, text_of(range)));
+  const auto check = [&](double number, const char* subject = "") {
+    if (!contains(range, number))
+      fail(config, row.name, fmt::format("{}must be {}", subject, text_of(range)));
   };
-  if (const auto* integer = std::get_if<std::int64_t>(&value))
-    demand(contains(range, static_cast<double>(*integer)), "");
-  if (const auto* number = std::get_if<double>(&value)) demand(contains(range, *number), "");
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) check(double(*integer));
+  if (const auto* number = std::get_if<double>(&value)) check(*number);
   if (const auto* period = std::get_if<Period>(&value)) {
-    demand(contains(range, period->count), "");
+    check(period->count);
     if (!has_units(*period, units))
       fail(config, row.name, fmt::format("must be {}", text_of(units)));
   }
   if (const auto* numbers = std::get_if<std::vector<double>>(&value))
-    for (const double number : *numbers) demand(contains(range, number), "every number ");
+    for (const double number : *numbers) check(number, "every number ");
 }
 
 void check_choice(const Config& config, const ParameterRow& row) {

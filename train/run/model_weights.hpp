@@ -1,7 +1,6 @@
 #pragma once
 /// Tensors out of a checkpoint into a model or a trainer, and into files for other programs.
 
-#include <bochner/autodiff/tape.hpp>
 #include <bochner/data/formats/array.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/run/checkpoint_file.hpp>

@@ -103,7 +103,10 @@ Session Session::resume(FileStorage& storage, const Path& directory,
   if (checkpoint) {
     require_same_data(directory, checkpoint->state(), session.state());
     compare_numerics(directory, checkpoint->state(), session.state(), strict, notes);
-    session.restore(*checkpoint);
+    require_complete(*checkpoint, load_tensors(*checkpoint, session.trainer_->tensors()));
+    const std::string numerics = session.state().numerics;
+    session.state() = checkpoint->state();
+    session.state().numerics = numerics;
   }
   session.run_->metrics().rewind(session.state().metrics_bytes);
   if (config != before) session.run_->replace_config(print_config(config));
@@ -149,13 +152,6 @@ void Session::require_space() {
   std::uint64_t bytes = 0;
   for (const NamedTensor& named : trainer_->tensors()) bytes += named.tensor->size() * sizeof(real);
   run_->preflight(bytes);
-}
-
-void Session::restore(const CheckpointReader& checkpoint) {
-  require_complete(checkpoint, load_tensors(checkpoint, trainer_->tensors()));
-  const std::string numerics = state().numerics;
-  state() = checkpoint.state();
-  state().numerics = numerics;
 }
 
 Path Session::save() {

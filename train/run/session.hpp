@@ -52,7 +52,6 @@ class Session {
                       const std::string& parent);
   void take_over(const CheckpointReader& checkpoint, const ForkResets& resets,
                  std::vector<std::string>& notes);
-  void restore(const CheckpointReader& checkpoint);
   /// Refuses a disk without room for a checkpoint before the first step.
   void require_space();
 

@@ -1,10 +1,7 @@
 #include <fmt/format.h>
 
-#include <bochner/data/dataset.hpp>
 #include <bochner/data/files/glob.hpp>
-#include <bochner/data/list_ops.hpp>
 #include <bochner/data/pixels.hpp>
-#include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/model_spec.hpp>

@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/data/event_files.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
-#include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/event_report.hpp>
@@ -34,15 +32,12 @@ std::vector<EventTable> read_events(const Config& config) {
   return sequences;
 }
 
-HawkesSpec hawkes_spec(const Config& config) {
-  auto spec = read_spec<HawkesSpec>(config, "data");
-  spec.length = config.count("data.length");
-  return spec;
-}
-
 std::unique_ptr<EventSource> event_source(const Config& config) {
-  if (config.text("data.kind") == "hawkes")
-    return std::make_unique<HawkesEvents>(hawkes_spec(config), example_set(config));
+  if (config.text("data.kind") == "hawkes") {
+    auto spec = read_spec<HawkesSpec>(config, "data");
+    spec.length = config.count("data.length");
+    return std::make_unique<HawkesEvents>(spec, example_set(config));
+  }
   const EventFilesSpec spec{config.count("data.length"), config.number("data.validation"),
                             config.count("train.seed")};
   return std::make_unique<EventFiles>(read_events(config), spec);

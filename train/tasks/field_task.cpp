@@ -4,7 +4,6 @@
 #include <bochner/data/field_files.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
-#include <bochner/data/formats/array.hpp>
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/charts/chart.hpp>
@@ -29,14 +28,6 @@ double squared_error(const real* x, const real* truth, std::size_t n) {
   return sum;
 }
 
-/// The generated field that a config describes; a size of 0 is that of FieldSpec.
-FieldSpec field_spec(const Config& config) {
-  auto spec = read_spec<FieldSpec>(config, "data");
-  spec.kind = config.text("data.kind");
-  spec.patch = config.count("model.patch.pixels");
-  return spec;
-}
-
 bool reads_films(const Config& config) { return config.text("data.kind") == "field_files"; }
 
 /// Throws DataError unless a size is that of the films or 0.
@@ -50,8 +41,12 @@ void require_side(const Config& config, const char* key, std::size_t side) {
 }
 
 std::unique_ptr<FieldSource> open_source(const Config& config) {
-  if (!reads_films(config))
-    return std::make_unique<Fields>(field_spec(config), example_set(config));
+  if (!reads_films(config)) {
+    auto spec = read_spec<FieldSpec>(config, "data");  // a size of 0 is that of FieldSpec
+    spec.kind = config.text("data.kind");
+    spec.patch = config.count("model.patch.pixels");
+    return std::make_unique<Fields>(spec, example_set(config));
+  }
   const FieldFilesSpec spec{config.count("data.frames"), config.number("data.validation"),
                             config.count("train.seed"), config.count("model.patch.pixels")};
   auto films = std::make_unique<FieldFiles>(
@@ -61,10 +56,6 @@ std::unique_ptr<FieldSource> open_source(const Config& config) {
   return films;
 }
 
-std::size_t tokens_of(const FieldModelSpec& spec) {
-  return spec.frames * (spec.height / spec.patch) * (spec.width / spec.patch);
-}
-
 FieldModelSpec field_model_spec(const Config& config, const FieldSize& size) {
   auto spec = read_spec<FieldModelSpec>(config, "model");
   spec.frames = size.frames;
@@ -72,7 +63,8 @@ FieldModelSpec field_model_spec(const Config& config, const FieldSize& size) {
   spec.width = size.width;
   spec.standardize = reads_films(config);
   spec.encoding.space.seed = spec.encoding.time.seed = config.count("train.seed");
-  complete(spec.stack, config, tokens_of(spec));
+  complete(spec.stack, config,
+           spec.frames * (spec.height / spec.patch) * (spec.width / spec.patch));
   return spec;
 }
 

@@ -1,12 +1,8 @@
 #include <fmt/format.h>
 
-#include <bochner/data/event_files.hpp>
-#include <bochner/data/event_sequences.hpp>
 #include <bochner/data/fields.hpp>
-#include <bochner/data/formats/csv.hpp>
 #include <bochner/data/pixels.hpp>
 #include <bochner/data/series_windows.hpp>
-#include <bochner/data/token_tasks.hpp>
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/forecaster.hpp>
