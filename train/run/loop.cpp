@@ -8,8 +8,10 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 class TrainingLoop {
@@ -31,8 +33,6 @@ class TrainingLoop {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   bool time_is_up() const { return !spec_.time.off() && seconds_since(start_) >= spec_.time.count; }
   bool should_stop() const { return signals_.stop_requested() || time_is_up(); }
 

@@ -107,12 +107,6 @@ class PosixFile : public StoredFile {
 
 Path directory_or_here(const Path& path) { return path.empty() ? Path(".") : path; }
 
-std::string read_process_id(int descriptor) {
-  char text[32];
-  const ssize_t count = ::pread(descriptor, text, sizeof text, 0);
-  return count > 0 ? std::string(text, std::size_t(count)) : "unknown";
-}
-
 Path unused_temporary(FileStorage& storage, const Path& path) {
   for (std::size_t attempt = 0;; ++attempt) {
     const Path candidate = in_words(path.string(), ".", ::getpid(), ".", attempt, temporary_suffix);
@@ -225,8 +219,10 @@ std::shared_ptr<void> PosixStorage::lock(const Path& path) {
   auto descriptor = std::make_shared<Descriptor>(open_descriptor(path, O_RDWR | O_CREAT));
   if (::flock(descriptor->value(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) throw_io_error("lock", path, errno);
+    char text[32];
+    const ssize_t count = ::pread(descriptor->value(), text, sizeof text, 0);
     throw IoError(path.parent_path().string(), ": another process (pid ",
-                  read_process_id(descriptor->value()),
+                  count > 0 ? std::string(text, std::size_t(count)) : "unknown",
                   ") is using this run; wait until it ends, or stop it");
   }
   const std::string id = std::to_string(::getpid());

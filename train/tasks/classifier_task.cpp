@@ -40,18 +40,16 @@ std::unique_ptr<LabelledSequences> image_sequences(const Config& config) {
                                           has_class_token(config));
 }
 
-std::unique_ptr<LabelledSequences> shapes(const Config& config) {
-  auto spec = read_spec<ShapesSpec>(config, "data");
-  spec.class_token = has_class_token(config);
-  return std::make_unique<Shapes>(spec, example_set(config));
-}
-
 std::unique_ptr<LabelledSequences> labelled_sequences(const Config& config) {
   const std::string& kind = config.text("data.kind");
   if (kind == "listops")
     return std::make_unique<ListOps>(list_ops_spec(config), example_set(config));
   if (kind == "images") return image_sequences(config);
-  if (kind == "shapes") return shapes(config);
+  if (kind == "shapes") {
+    auto spec = read_spec<ShapesSpec>(config, "data");
+    spec.class_token = has_class_token(config);
+    return std::make_unique<Shapes>(spec, example_set(config));
+  }
   throw std::invalid_argument("data.kind = \"" + kind + "\" has no labels");
 }
 
@@ -77,7 +75,8 @@ class ClassifierTask : public Task {
   }
 
   std::string describe_model() const override {
-    return fmt::format("classifier, {}, pooling {}", describe_trunk(spec_.trunk), spec_.pooling);
+    return fmt::format("classifier, {}, positions {}, pooling {}", describe_stack(spec_.trunk),
+                       spec_.trunk.positions, spec_.pooling);
   }
 
  private:
