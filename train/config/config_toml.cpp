@@ -53,8 +53,8 @@ std::string shown_name(std::string_view name) {
 
 std::string one_line(std::string_view message) {
   std::string text(message);
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20; }, ' ');
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return c < 0x20; }, ' ');
   return text;
 }
 

@@ -64,7 +64,7 @@ std::string OpProfile::table(double peak) const {
 
 Json OpProfile::json() const {
   Json ops = Json::array();
-  for (const auto& [op, entry] : by_time()) {
+  for (const auto& [op, entry] : by_time())
     ops.push({{"op", op},
               {"calls", entry.calls},
               {"forward_seconds", entry.forward},
@@ -72,7 +72,6 @@ Json OpProfile::json() const {
               {"share", entry.seconds() / total_seconds()},
               {"flop", entry.operations},
               {"bytes", entry.bytes}});
-  }
   return {{"steps", steps_}, {"seconds", total_seconds()}, {"ops", ops}};
 }
 

@@ -96,10 +96,9 @@ void Trainer::blame(double loss, double norm) {
     cause = error.what();
   }
   optimizer_->zero_gradients();
-  if (cause.empty()) {
+  if (cause.empty())
     cause = bad_gradient.empty() ? "no single op to blame: a sum over the parameters overflowed"
                                  : "the gradient of " + bad_gradient + " is not finite";
-  }
   throw DivergedError(fmt::format(
       "step {}: {} is not finite: {}; nothing was changed. Lower optim.lr or set optim.clip",
       state_.step + 1,

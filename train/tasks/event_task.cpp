@@ -56,24 +56,18 @@ EventSequences view(const EventBatch& batch) {
   return {batch.types, batch.next_types, batch.times, batch.next_times};
 }
 
-/// Events begin, ..., end - 1 of a sequence.
-EventTable part_of(const EventTable& events, std::size_t begin, std::size_t end) {
-  const std::size_t n = end - begin;
-  EventTable part{{{1, n}, {}}, Times(std::vector<std::size_t>{1, n}), {}};
-  for (std::size_t i = begin; i < end; ++i) {
-    part.types.values.push_back(events.types.values[i]);
-    part.times(0, i - begin) = events.times(0, i);
-    part.rows.push_back(events.rows[i]);
-  }
-  return part;
-}
-
 /// Cut into windows as those of the training.
 std::vector<EventTable> windows_of(const std::vector<EventTable>& sequences, std::size_t length) {
   std::vector<EventTable> windows;
   for (const EventTable& events : sequences)
-    for (std::size_t begin = 0; begin < events.rows.size(); begin += length)
-      windows.push_back(part_of(events, begin, std::min(begin + length, events.rows.size())));
+    for (std::size_t i = 0; i < events.rows.size(); ++i) {
+      const std::size_t left = std::min(length, events.rows.size() - i);
+      if (i % length == 0)
+        windows.push_back({{{1, left}, {}}, Times(std::vector<std::size_t>{1, left}), {}});
+      windows.back().types.values.push_back(events.types.values[i]);
+      windows.back().times(0, i % length) = events.times(0, i);
+      windows.back().rows.push_back(events.rows[i]);
+    }
   return windows;
 }
 
