@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
-#include <bochner/train/run/safetensors.hpp>
+#include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <deque>

@@ -38,7 +38,6 @@ class Trainer {
   /// train.validate.kernels is off. The model must be new when the trainer is made.
   std::vector<KernelMetrics> kernels();
 
-  std::uint64_t examples_per_step() const { return train_.batch * train_.accumulate; }
   /// Where it is. Whoever sets it anew sets the tensors too: then it goes on from there.
   TrainerState& state() { return state_; }
   /// Parameters, buffers, moments and averages: all tensors of a checkpoint under unique names.

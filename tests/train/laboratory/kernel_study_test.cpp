@@ -64,7 +64,7 @@ TEST(KernelMetrics, OfFeaturesThatVanishCanBeRead) {
   metrics.drift = std::numeric_limits<double>::infinity();
   const Json line = Json{{"step", 1}}.set("kernels", json_of({metrics}));
   const MetricsLog log = read_metrics(line.line() + "\n", "metrics");
-  EXPECT_EQ(log.kernels.at("effective_features").at("mixer").value, std::vector<double>{0});
+  EXPECT_EQ(log.kernels.at("effective_features").at("mixer").y, std::vector<double>{0});
   EXPECT_FALSE(log.kernels.contains("drift")) << "null is a missing number";
 }
 
