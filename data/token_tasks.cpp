@@ -174,10 +174,9 @@ TokenTasks::TokenTasks(const TokenTaskSpec& spec, const ExampleSet& examples)
 
 Batch TokenTasks::batch(const Examples& examples) const {
   const std::size_t count = examples.size(), T = spec_.length;
-  const Shape shape = {count, T};
   const bool only_answers = spec_.only_answers || examples.split != Split::train;
-  Batch batch{{shape, std::vector<std::int32_t>(count * T)},
-              {shape, std::vector<std::int32_t>(count * T)}};
+  Batch batch;
+  batch.inputs = batch.targets = {{count, T}, std::vector<std::int32_t>(count * T)};
   parallel_tasks(count, [&](std::size_t row) {
     const Draws draws = draws_of(examples_, examples.split, examples.index(row));
     const Questions questions = make_questions(spec_, draws);
