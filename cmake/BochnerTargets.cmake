@@ -65,24 +65,29 @@ function(bochner_precompile target first)
   endif()
 endfunction()
 
-# Sources of one folder are compiled together, this many at a time: most of a compiler's time goes into headers and
-# templates that they share. Anonymous names must therefore differ within a folder.
+# Sources of one folder are compiled together, at most this many at a time: most of a compiler's time goes into headers
+# and templates that they share. Anonymous names must therefore differ within a folder.
 set(BOCHNER_SOURCES_A_UNIT 16)
 
-# bochner_group(TARGET SOURCE...): sets the groups of the target's unity build.
+# bochner_group(TARGET SOURCE...): sets the groups of the target's unity build, equal ones within a folder.
 function(bochner_group target)
-  set(last_folder)
+  set(groups)
   foreach(source ${ARGN})
     get_filename_component(folder ${source} DIRECTORY)
     file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
-    if(NOT folder STREQUAL last_folder)
-      set(count 0)
-      set(last_folder ${folder})
-    endif()
     string(REPLACE / _ group ${folder})
-    math(EXPR number "${count} / ${BOCHNER_SOURCES_A_UNIT}")
-    math(EXPR count "${count} + 1")
-    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group}_${number})
+    list(APPEND groups ${group})
+    list(APPEND sources_of_${group} ${source})
+  endforeach()
+  list(REMOVE_DUPLICATES groups)
+  foreach(group ${groups})
+    list(LENGTH sources_of_${group} count)
+    set(index 0)
+    foreach(source ${sources_of_${group}})
+      math(EXPR number "${index} * ((${count} - 1) / ${BOCHNER_SOURCES_A_UNIT} + 1) / ${count}")
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group}_${number})
+      math(EXPR index "${index} + 1")
+    endforeach()
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
