@@ -37,6 +37,7 @@ class HybridFeatures : public TwoSidedMap {
         constant_(constant),
         frequencies_(spec) {}
 
+  Frequencies* frequencies() override { return &frequencies_; }
   std::optional<double> kernel(Point q, Point k, std::size_t) const override {
     return ScaledPair(q, k).softmax();
   }
