@@ -35,6 +35,7 @@ class Tempered : public FeatureMap {
     map_->calibrate(warm(tape, q).value(), warm(tape, k).value());
   }
   Frequencies* frequencies() override { return map_->frequencies(); }
+  bool even() const override { return map_->even(); }
   void initialized() override { map_->initialized(); }
   void visit(Visitor& visitor) override {
     map_->visit(visitor);
@@ -80,6 +81,8 @@ std::vector<std::string> projection_names() {
   names.insert(names.begin(), "density");
   return names;
 }
+
+std::vector<std::string> feature_weights() { return {"none", "learned", "fixed", "importance"}; }
 
 std::unique_ptr<FeatureMap> make_feature_map(const FeatureSpec& spec) {
   auto map = weighted_map(feature_maps().make(spec.kind, spec), spec);

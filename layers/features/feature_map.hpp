@@ -17,6 +17,8 @@ struct FeatureSpec;
 Registry<FeatureMap, FeatureSpec>& feature_maps();
 /// Where frequencies may come from: "density" and the projections.
 std::vector<std::string> projection_names();
+/// What they may be weighed by: "none", "learned", "fixed", "importance".
+std::vector<std::string> feature_weights();
 
 /// Which map, and where it starts; a map reads what it needs.
 struct FeatureSpec {
@@ -47,7 +49,7 @@ inline void describe(Keys& keys, FeatureSpec& spec) {
   keys("spread", spec.spread, between(0, 20),
        "above 0: a learned scale of each head's frequencies, whose logarithms start evenly spaced "
        "between -spread and spread");
-  keys("weights", spec.weights, one_of({"none", "learned", "fixed", "importance"}),
+  keys("weights", spec.weights, one_of(feature_weights()),
        "weights of features: a network of the input (learned), constants of least box discrepancy "
        "(fixed), or p / q of frequencies drawn from density.proposal (importance)");
   keys("correlation", spec.correlation, between(-1, 1),
@@ -98,6 +100,8 @@ class FeatureMap : public Module {
   virtual std::optional<double> second_moment(Point q, Point k, const WeightedMoment& moment) const;
   /// Where phi has them: feature f belongs to frequency f mod m then. Null where it has none.
   virtual Frequencies* frequencies() { return nullptr; }
+  /// Whether a frequency's estimate is the same for w and -w.
+  virtual bool even() const { return false; }
   /// Sets what depends on statistics to the optimum for samples of queries and keys (n, H, d).
   virtual void calibrate(const Tensor& q, const Tensor& k);
 };

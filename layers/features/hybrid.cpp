@@ -38,6 +38,7 @@ class HybridFeatures : public TwoSidedMap {
         frequencies_(spec) {}
 
   Frequencies* frequencies() override { return &frequencies_; }
+  bool even() const override { return true; }
   std::optional<double> kernel(Point q, Point k, std::size_t) const override {
     return ScaledPair(q, k).softmax();
   }

@@ -16,20 +16,32 @@ double least_argument(double low, double high, const std::function<double(double
   return (low + high) / 2;
 }
 
-/// Up to 64 pairs of a query and a key of each head, rows (n, H, d) in double.
+/// A query and a key, and 1 / the squared sum of the query's kernels: what their error weighs in
+/// attention.
 struct SampledPair {
   std::vector<double> q, k;
+  double weight;
 };
-std::vector<SampledPair> sampled_pairs(const Tensor& q, const Tensor& k) {
-  const std::size_t H = q.shape()[1], d = q.shape()[2], wanted = 64;
+
+/// All pairs of the first rows of each head, (n, H, d).
+std::vector<SampledPair> sampled_pairs(const FeatureMap& map, const Tensor& q, const Tensor& k) {
+  constexpr std::size_t rows = 48;
+  const std::size_t H = q.shape()[1], d = q.shape()[2];
   const auto row = [&](const Tensor& x, std::size_t i, std::size_t h) {
-    const real* first = x.data() + (i % x.shape()[0] * H + h) * d;
+    const real* first = x.data() + (i * H + h) * d;
     return std::vector<double>(first, first + d);
   };
   std::vector<SampledPair> pairs;
   for (std::size_t h = 0; h < H; ++h) {
-    for (std::size_t i = 0; i < std::min(wanted, q.shape()[0] * k.shape()[0]); ++i)
-      pairs.push_back({row(q, i, h), row(k, i * 7 + i / k.shape()[0], h)});
+    for (std::size_t i = 0; i < std::min(rows, q.shape()[0]); ++i) {
+      const std::size_t first = pairs.size();
+      double sum = 0;
+      for (std::size_t j = 0; j < std::min(rows, k.shape()[0]); ++j) {
+        pairs.push_back({row(q, i, h), row(k, j, h), 0});
+        sum += map.kernel(pairs.back().q, pairs.back().k, h).value_or(1);
+      }
+      for (std::size_t p = first; p < pairs.size(); ++p) pairs[p].weight = 1 / (sum * sum);
+    }
   }
   return pairs;
 }
@@ -67,7 +79,7 @@ double ImportanceWeights::effective_size(std::size_t head) {
 void ImportanceWeights::calibrate(const Tensor& q, const Tensor& k) {
   WeightedMap::calibrate(q, k);
   const auto target = frequencies_->density()->gaussian(0);
-  const std::vector<SampledPair> pairs = sampled_pairs(q, k);
+  const std::vector<SampledPair> pairs = sampled_pairs(map(), q, k);
   if (!target || !proposal().gaussian(0) || pairs.empty() ||
       !map().second_moment(pairs[0].q, pairs[0].k, normal_moment))
     return;
@@ -80,7 +92,7 @@ void ImportanceWeights::calibrate(const Tensor& q, const Tensor& k) {
     const WeightedMoment moment = importance_moment(*target, {target->mean, widened(log_factor)});
     double sum = 0;
     for (const SampledPair& pair : pairs)
-      sum += std::log(*map().second_moment(pair.q, pair.k, moment));
+      sum += pair.weight * *map().second_moment(pair.q, pair.k, moment);
     return sum;
   });
   proposal().start_at(widened(log_factor));

@@ -25,6 +25,7 @@ class EstimatorFeatures : public FeatureMap {
     return estimator_.second_moment(ScaledPair(q, k), moment);
   }
   Frequencies* frequencies() override { return &frequencies_; }
+  bool even() const override { return estimator_.even; }
   void visit(Visitor& visitor) override { frequencies_.visit(visitor); }
 
  private:
@@ -64,10 +65,10 @@ void add_random_features(FeatureMaps& all) {
                 {positive_features, softmax, positive_variance, true, positive_second_moment});
   add_estimator(
       all, "hyperbolic",
-      {hyperbolic_features, softmax, hyperbolic_variance, true, hyperbolic_second_moment});
+      {hyperbolic_features, softmax, hyperbolic_variance, true, hyperbolic_second_moment, true});
   add_estimator(
       all, "trigonometric",
-      {signed_features, softmax, trigonometric_variance, false, trigonometric_second_moment});
+      {signed_features, softmax, trigonometric_variance, false, trigonometric_second_moment, true});
 }
 
 Var both_signs(const Var& w) { return concat({w, -w}, 1); }

@@ -16,6 +16,7 @@ struct Estimator {
   double (*variance)(const ScaledPair& pair);  ///< of one draw
   bool positive;
   double (*second_moment)(const ScaledPair& pair, const WeightedMoment& moment);
+  bool even = false;
 };
 /// The map of an estimator and one set of frequencies; adds it under a name.
 FeatureMaps::Factory feature_map_of(const Estimator& estimator);

@@ -40,6 +40,7 @@ class NonstationaryFeatures : public FeatureMap {
     return (fourier_features(y, w) + fourier_features(y, v)) * 0.5;
   }
   Frequencies* frequencies() override { return &frequencies_; }
+  bool even() const override { return true; }
   std::optional<double> kernel(Point q, Point k, std::size_t head) const override {
     return nonstationary_kernel(ScaledPair(q, k), correlation(head));
   }
@@ -65,9 +66,9 @@ class NonstationaryFeatures : public FeatureMap {
 }  // namespace
 
 void add_stationary(FeatureMaps& all) {
-  add_estimator(
-      all, "fourier",
-      {stationary_features, &ScaledPair::gaussian, fourier_variance, false, fourier_second_moment});
+  add_estimator(all, "fourier",
+                {stationary_features, &ScaledPair::gaussian, fourier_variance, false,
+                 fourier_second_moment, true});
   all.add("nonstationary", make<NonstationaryFeatures>);
 }
 

@@ -11,10 +11,10 @@ namespace {
 constexpr double lowest_log_weight = -60;
 
 /// ln sqrt(m xi_i) of the optimal weights of one head's frequencies (m, d).
-void store_log_weights(const real* frequencies, std::size_t m, std::size_t d, double box,
+void store_log_weights(const real* frequencies, std::size_t m, std::size_t d, double box, bool even,
                        real* to) {
   const std::vector<double> w(frequencies, frequencies + m * d);
-  const std::vector<double> weights = box_weights(w, m, d, box / std::sqrt(double(d)));
+  const std::vector<double> weights = box_weights(w, m, d, box / std::sqrt(double(d)), even);
   double total = 0;
   for (double weight : weights) total += weight;
   for (std::size_t i = 0; i < m; ++i) {
@@ -116,7 +116,7 @@ void FixedWeights::initialized() {
   const Tensor w = frequencies()->draws(tape).value();
   const std::size_t m = w.shape()[1], d = w.shape()[2];
   for (std::size_t h = 0; h < w.shape()[0]; ++h)
-    store_log_weights(w.data() + h * m * d, m, d, box_, log_weight_.data() + h * m);
+    store_log_weights(w.data() + h * m * d, m, d, box_, even(), log_weight_.data() + h * m);
 }
 
 WeightedMap::LogWeights FixedWeights::log_weights_of(Tape& tape, const Var&) {

@@ -16,6 +16,7 @@ class WeightedMap : public FeatureMap {
   Features keys(Tape& tape, const Var& k, std::size_t first) final;
   bool positive() const final { return map_->positive(); }
   Frequencies* frequencies() final { return map_->frequencies(); }
+  bool even() const final { return map_->even(); }
   void calibrate(const Tensor& q, const Tensor& k) override { map_->calibrate(q, k); }
   void initialized() override { map_->initialized(); }
   void visit(Visitor& visitor) override { map_->visit(visitor); }
@@ -80,7 +81,7 @@ class ImportanceWeights : public WeightedMap {
   std::optional<double> variance(Point q, Point k, std::size_t head) const override;
   /// Of the m frequencies in use, see effective_sample_size().
   double effective_size(std::size_t head);
-  /// Sets a Gaussian q's scale to that of least mean log variance over pairs of samples.
+  /// Sets a Gaussian q's scale to that of least error of attention's weights on the samples.
   void calibrate(const Tensor& q, const Tensor& k) override;
 
  protected:

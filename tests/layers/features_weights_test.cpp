@@ -119,7 +119,7 @@ TEST(FixedWeights, AreThoseOfTheBoxForFourierFeatures) {
   const Tensor z = map->features(tape, random_tensor({1, 1, heads, d}, 1)).values().value();
   for (std::size_t h = 0; h < heads; ++h) {
     const std::vector<double> rows(w.data() + h * m * d, w.data() + (h + 1) * m * d);
-    const std::vector<double> xi = box_weights(rows, m, d, spec.box / std::sqrt(double(d)));
+    const std::vector<double> xi = box_weights(rows, m, d, spec.box / std::sqrt(double(d)), true);
     const double total = std::accumulate(xi.begin(), xi.end(), 0.0);
     for (std::size_t i = 0; i < m; ++i) {
       const double cosine = z.data()[h * 2 * m + i], sine = z.data()[h * 2 * m + m + i];
