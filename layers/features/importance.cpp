@@ -9,9 +9,13 @@ namespace {
 /// argmin of a function with one minimum on [low, high], by sections of the golden ratio.
 double least_argument(double low, double high, const std::function<double(double)>& f) {
   constexpr double ratio = 0.6180339887498949;
-  for (std::size_t i = 0; i < 40; ++i) {
+  for (std::size_t i = 0; i < 30; ++i) {
     const double left = high - ratio * (high - low), right = low + ratio * (high - low);
-    (f(left) <= f(right) ? high : low) = f(left) <= f(right) ? right : left;
+    if (f(left) <= f(right)) {
+      high = right;
+    } else {
+      low = left;
+    }
   }
   return (low + high) / 2;
 }

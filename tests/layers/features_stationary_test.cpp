@@ -59,7 +59,7 @@ TEST(FourierFeatures, SeeTheDifferenceAloneWhateverTheDensityAndItsDraws) {
 
 /// Whatever was learned: E phi(q) . phi(k) = k(y_q - y_k) of the density.
 TEST(FourierFeatures, HaveTheKernelOfTheLearnedDensity) {
-  const std::size_t m = 40000, d = 3;
+  const std::size_t m = 8000, d = 3;
   for (const std::string& kind : densities().names()) {
     FeatureSpec spec = spec_of("fourier", 1, d, m);
     spec.density.kind = kind, spec.density.temperature = 0;
