@@ -33,6 +33,7 @@ Shape by_token(const Var& x, std::initializer_list<std::size_t> rest) {
 class GatedHybrid : public TwoSidedMap {
  public:
   bool positive() const override { return true; }
+  Frequencies* frequencies() override { return &frequencies_; }
   std::optional<double> kernel(Point q, Point k, std::size_t) const override {
     return ScaledPair(q, k).softmax();
   }

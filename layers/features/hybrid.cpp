@@ -37,6 +37,8 @@ class HybridFeatures : public TwoSidedMap {
         constant_(constant),
         frequencies_(spec) {}
 
+  Frequencies* frequencies() override { return &frequencies_; }
+  bool even() const override { return true; }
   std::optional<double> kernel(Point q, Point k, std::size_t) const override {
     return ScaledPair(q, k).softmax();
   }

@@ -138,6 +138,7 @@ class OptimalFeatures : public TwoSidedMap {
   }
 
   bool positive() const override { return true; }
+  Frequencies* frequencies() override { return &frequencies_; }
   std::optional<double> kernel(Point q, Point k, std::size_t) const override {
     return ScaledPair(q, k).softmax();
   }

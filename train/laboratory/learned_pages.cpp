@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bochner/layers/encodings/time_encoding.hpp>
-#include <bochner/layers/features/pff.hpp>
+#include <bochner/layers/features/weights.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/laboratory/kernel_sample.hpp>
@@ -177,7 +177,7 @@ double spread_over_inputs(const Tensor& logs) {
   return total;
 }
 
-std::string lambda_chart(const std::string& layer, WeightedFeatures& map, const Tensor& keys) {
+std::string lambda_chart(const std::string& layer, LearnedWeights& map, const Tensor& keys) {
   const Tensor logs = evaluated([&](Tape& tape) { return map.log_weights(tape, tape.view(keys)); });
   const double reach = spectral_reach(of_head(logs, 0));
   double spread = 0;
@@ -257,7 +257,7 @@ void add_lambda(Page& page, const std::vector<AttentionLayer>& layers,
                 const std::vector<AttentionSample>& samples) {
   std::vector<std::string> charts;
   for (std::size_t i = 0; i < layers.size(); ++i)
-    if (auto* map = dynamic_cast<WeightedFeatures*>(layers[i].features);
+    if (auto* map = dynamic_cast<LearnedWeights*>(layers[i].features);
         map && samples[i].k.dimension() == 4)
       charts.push_back(lambda_chart(layers[i].name, *map, samples[i].k));
   if (charts.empty()) return;

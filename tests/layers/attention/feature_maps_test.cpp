@@ -20,12 +20,18 @@ struct Variant {
   std::string features, projection = "density", denominator = "clip";
   bool temperature = false, smooth = false;
   double spread = 0;
+  std::string weights = "none";
 };
+
+Variant weighted(const std::string& features, const std::string& weights) {
+  return {features, "density", "clip", false, false, 0, weights};
+}
 
 std::string name_of(const Variant& variant) {
   return variant.features + "_" + variant.projection + "_" + variant.denominator +
          (variant.temperature ? "_temperature" : "") + (variant.smooth ? "_smooth" : "") +
-         (variant.spread > 0 ? "_spread" : "");
+         (variant.spread > 0 ? "_spread" : "") +
+         (variant.weights != "none" ? "_" + variant.weights : "");
 }
 
 void PrintTo(const Variant& variant, std::ostream* out) { *out << name_of(variant); }
@@ -39,6 +45,12 @@ std::vector<Variant> variants() {
   all.push_back({"hybrid_angular", "density", "clip", false, true});
   all.push_back({"wpff", "fastfood", "clip", true});
   all.push_back({"positive", "density", "clip", true, false, 0.5});
+  for (const char* name : {"fourier", "hyperbolic", "hybrid_angular", "hybrid_learned", "hedgehog"})
+    all.push_back(weighted(name, "learned"));
+  for (const char* name : {"fourier", "oprf", "hybrid_cluster"})
+    all.push_back(weighted(name, "fixed"));
+  for (const char* name : {"fourier", "positive", "nonstationary", "hybrid_gaussian"})
+    all.push_back(weighted(name, "importance"));
   return all;
 }
 
@@ -53,6 +65,7 @@ MixerSpec spec_of(const Variant& variant) {
   spec.features.temperature = variant.temperature;
   spec.features.smooth = variant.smooth;
   spec.features.spread = variant.spread;
+  spec.features.weights = variant.weights;
   spec.features.length = 70;
   spec.denominator.kind = variant.denominator;
   spec.time_kernel = {"decay", 2, 30};
