@@ -18,6 +18,15 @@ Tensor start_rates(const TimeKernelSpec& spec, std::size_t heads) {
   return rates;
 }
 
+/// Frequencies are points of a line, n of them for each head.
+DensitySpec density_of(const TimeKernelSpec& spec, std::size_t heads) {
+  DensitySpec density = spec.density;
+  density.heads = heads;
+  density.m = spec.frequencies;
+  density.dim = 1;
+  return density;
+}
+
 /// A function of the angle of each phase, (1, 1, 1, phases).
 Tensor of_phases(double (*function)(double)) {
   Tensor y = zeros({1, 1, 1, phases});
@@ -30,14 +39,21 @@ Tensor of_phases(double (*function)(double)) {
 
 TimeKernel::TimeKernel(const TimeKernelSpec& spec, std::size_t heads, std::size_t width)
     : kind_(spec.kind) {
-  require(kind_ == "none" || kind_ == "decay" || kind_ == "rotation" || kind_ == "gate",
-          "time_kernel", "no time kernel is called \"", kind_,
-          "\"; there are: none, decay, rotation, gate");
+  require(kind_ == "none" || kind_ == "decay" || rotates() || kind_ == "gate", "time_kernel",
+          "no time kernel is called \"", kind_,
+          "\"; there are: none, decay, rotation, spectral, gate");
   const Tensor rates = start_rates(spec, heads);
-  if (kind_ == "decay" || kind_ == "rotation") log_rate_.assign(rates);
+  if (kind_ == "decay" || rotates()) log_rate_.assign(rates);
   if (kind_ == "rotation") {
     log_frequency_.assign(rates + real(std::log(std::numbers::pi)));
     logit_.assign(zeros({heads}));
+  }
+  if (kind_ == "spectral") {
+    require(spec.frequencies > 0, "time_kernel", "frequencies must be above 0");
+    density_ = make_density(density_of(spec, heads));
+    unit_ = xt::exp(rates) * real(std::numbers::pi);
+    unit_.reshape(Shape{heads, 1, 1});
+    logit_.assign(filled({heads}, real(2)));  // b = 0.88: what is learned of the density shows
   }
   if (kind_ == "gate") {
     gate_.assign(zeros({width, heads}));
@@ -54,43 +70,50 @@ Var TimeKernel::rate(Tape& tape, const Var& x, const Layout& layout) {
   return reshape(tape.constant(layout.gaps), {shape[0], shape[1], 1}) * rate;
 }
 
-Var TimeKernel::rotation(Tape& tape) {
-  if (kind_ != "rotation") return Var();
-  const Var frequency = exp(tape(log_frequency_)), amplitude = square(sigmoid(tape(logit_))) * 0.5;
-  const Shape column{frequency.dim(0), 1};
-  return concat({reshape(frequency, column), reshape(amplitude, column)}, -1);
+Var TimeKernel::frequencies(Tape& tape) {
+  const std::size_t H = logit_.value().size();
+  if (!density_) return reshape(exp(tape(log_frequency_)), {H, 1});
+  const Var draws = density_->draws(tape);
+  return reshape(draws * tape.view(unit_), {H, draws.dim(1)});
 }
 
-/// (1 + b cos(nu t + angle)) / sqrt(phases) for each phase: the sum over the phases of its products
-/// at t and t' is 1 + b^2 / 2 cos(nu (t - t')).
+Var TimeKernel::rotation(Tape& tape) {
+  if (!rotates()) return Var();
+  const Var frequency = frequencies(tape), amplitude = square(sigmoid(tape(logit_))) * 0.5;
+  return concat({frequency, reshape(amplitude, {frequency.dim(0), 1})}, -1);
+}
+
+/// (1 + b cos(nu t + angle)) / sqrt(phases n) for each frequency and phase: the sum of its products
+/// at t and t' is 1 + b^2 / 2 times the mean of cos(nu (t - t')).
 Var TimeKernel::turns(Tape& tape, const Layout& layout, std::size_t T, double first) {
-  if (kind_ != "rotation") return Var();
+  if (!rotates()) return Var();
   const Times times = times_of(layout, T, first);
-  const std::size_t B = times.shape()[0], H = log_frequency_.value().size();
-  const Var frequency = reshape(exp(tape(log_frequency_)), {H, 1});
+  const Var frequency = frequencies(tape);
+  const std::size_t B = times.shape()[0], H = frequency.dim(0), n = frequency.dim(1), N = H * n;
   const Var depth = reshape(sigmoid(tape(logit_)), {1, 1, H, 1});
-  const Var waves = harmonics({1, {times.begin(), times.end()}}, frequency);  // (B T, 2H)
-  const Var sine = reshape(slice(waves, 1, 0, H), {B, T, H, 1});
-  const Var cosine = reshape(slice(waves, 1, H, 2 * H), {B, T, H, 1});
+  const Var waves = harmonics({1, {times.begin(), times.end()}}, reshape(frequency, {N, 1}));
+  const Var sine = reshape(slice(waves, 1, 0, N), {B, T, N, 1});
+  const Var cosine = reshape(slice(waves, 1, N, 2 * N), {B, T, N, 1});
   const Var shifted =
       cosine * tape.constant(of_phases(std::cos)) - sine * tape.constant(of_phases(std::sin));
-  return scale(shift(depth * shifted, 1), 1 / std::sqrt(real(phases)));
+  return scale(shift(depth * reshape(shifted, {B, T, H, phases * n}), 1),
+               1 / std::sqrt(real(phases * n)));
 }
 
 Features turned(const Features& features, const Var& turns) {
   if (!turns.exists()) return features;
   const Shape shape = features.shape();
-  const Var each = broadcast_to(reshape(turns, {turns.dim(0), shape[1], shape[2], 1, phases}),
-                                {shape[0], shape[1], shape[2], 1, phases});
+  const std::size_t n = turns.dim(3);
+  const Var each = broadcast_to(reshape(turns, {turns.dim(0), shape[1], shape[2], 1, n}),
+                                {shape[0], shape[1], shape[2], 1, n});
   return product_features(features.scale == FeatureScale::logarithmic ? log(each) : each, features);
 }
 
 void TimeKernel::visit(Visitor& visitor) {
-  if (kind_ == "decay" || kind_ == "rotation") visitor("log_rate", log_rate_);
-  if (kind_ == "rotation") {
-    visitor("log_frequency", log_frequency_);
-    visitor("logit", logit_);
-  }
+  if (kind_ == "decay" || rotates()) visitor("log_rate", log_rate_);
+  if (kind_ == "rotation") visitor("log_frequency", log_frequency_);
+  if (rotates()) visitor("logit", logit_);
+  if (density_) visitor("density", *density_);
   if (kind_ == "gate") {
     visitor("gate", gate_);
     visitor("gate_bias", gate_bias_);

@@ -9,6 +9,9 @@ namespace bochner::inline BOCHNER_PRECISION {
 ///   decay     exp(-lag / tau)
 ///   rotation  exp(-lag / tau) (1 + b^2 / 2 cos(nu lag)), 0 < b < 1: a mixture of Cauchy densities
 ///             at 0 and at -nu and nu, never negative
+///   spectral  exp(-lag / tau) (1 + b^2 / 2 k(lag)), k(lag) the mean of cos(nu lag) over n draws nu
+///             of a learned density, whose Fourier transform it estimates: that density and an atom
+///             at 0, convolved with a Cauchy one; never negative
 ///   gate      exp(-sum of softplus(w . x + b) over the tokens passed): each token decides how much
 ///             of the past it keeps (gated linear attention; Yang et al., 2024)
 class TimeKernel : public Module {
@@ -18,20 +21,26 @@ class TimeKernel : public Module {
   /// What is lost from token to token: (H), or (B, T, H) where it depends on the token or tokens
   /// are at irregular distances; a Var that does not exist if the kind is "none". x (B, T, D)
   Var rate(Tape& tape, const Var& x, const Layout& layout = {});
-  /// (nu, b^2 / 2) of each head (H, 2); does not exist without rotation.
+  /// (nu_1, .., nu_n, b^2 / 2) of each head (H, n + 1), n = 1 for "rotation"; does not exist for
+  /// kinds without frequencies.
   Var rotation(Tape& tape);
-  /// The features of the rotation at T tokens from time `first` on (B, T, H, 3), or (1, T, H, 3)
-  /// where tokens are at equal distances; a Var that does not exist without rotation.
+  /// The features of the rotation at T tokens from time `first` on (B, T, H, 3n), or (1, T, H, 3n)
+  /// where tokens are at equal distances; a Var that does not exist without frequencies.
   Var turns(Tape& tape, const Layout& layout, std::size_t T, double first);
   void visit(Visitor& visitor) override;
 
  private:
+  bool rotates() const { return kind_ == "rotation" || kind_ == "spectral"; }
+  Var frequencies(Tape& tape);  // (H, n)
+
   std::string kind_;
   Parameter log_rate_, log_frequency_, logit_;  // (H)
   Parameter gate_, gate_bias_;                  // (D, H), (H)
+  std::unique_ptr<SpectralDensity> density_;    // of "spectral", in units of unit_
+  Tensor unit_;                                 // pi / tau at the start (H, 1, 1)
 };
 
-/// Features times those of a rotation, (.., F) -> (.., 3F); themselves where it does not exist.
+/// Features times those of a rotation, (.., F) -> (.., 3n F); themselves where it does not exist.
 Features turned(const Features& features, const Var& turns);
 
 /// When the tokens of a batch are: sums of the gaps (B, T), or first, first + 1, ... (1, T).

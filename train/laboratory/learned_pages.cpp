@@ -49,18 +49,24 @@ std::vector<std::string> spectrum_charts(const AttentionLayer& start, const Atte
   return {draw(spectrum), draw(kernel)};
 }
 
+/// 1 + b^2 / 2 times the mean of cos(nu lag) over a head's frequencies; 1 where there are none.
+double oscillation(const Tensor& rotation, std::size_t head, double lag) {
+  if (rotation.dimension() != 2) return 1;
+  const std::size_t n = rotation.shape()[1] - 1;
+  double mean = 0;
+  for (std::size_t r = 0; r < n; ++r) mean += std::cos(double(rotation(head, r)) * lag) / double(n);
+  return 1 + double(rotation(head, n)) * mean;
+}
+
 /// Relative to lag 0; gates at their mean over the tokens.
 Curve time_kernel(const AttentionSample& sample, std::size_t head, double longest) {
   const std::size_t H = sample.q.shape()[2], n = sample.rate.size() / H;
   double rate = 0;
   for (std::size_t t = 0; t < n; ++t) rate += double(sample.rate.data()[t * H + head]) / double(n);
-  const bool rotates = sample.rotation.dimension() == 2;
-  const double frequency = rotates ? double(sample.rotation(head, 0)) : 0;
-  const double amplitude = rotates ? double(sample.rotation(head, 1)) : 0;
   Curve curve{places(0, longest, 161), {}};
   for (const double lag : curve.x)
-    curve.y.push_back(std::exp(-rate * lag) *
-                      ((1 + amplitude * std::cos(frequency * lag)) / (1 + amplitude)));
+    curve.y.push_back(std::exp(-rate * lag) * oscillation(sample.rotation, head, lag) /
+                      oscillation(sample.rotation, head, 0));
   return curve;
 }
 
