@@ -16,7 +16,7 @@ constexpr double tolerance = is_double ? 1e-12 : 2e-5;
 TEST(TimeKernel, StartsWithGeometricTimes) {
   Tape tape;
   const Var x = random_tensor({1, 3, 8}, 1);
-  for (const char* kind : {"decay", "rotation", "gate"}) {
+  for (const char* kind : {"decay", "rotation", "spectral", "gate"}) {
     TimeKernel kernel({kind, 4, 256}, 4, 8);
     const Tensor rate = kernel.rate(tape, x).value();
     for (std::size_t h = 0; h < 4; ++h)
@@ -27,7 +27,7 @@ TEST(TimeKernel, StartsWithGeometricTimes) {
               TimeKernel({"alibi", 4, 256}, 4, 8);
             }),
             "[time_kernel] no time kernel is called \"alibi\"; there are: none, decay, rotation, "
-            "gate");
+            "spectral, gate");
 }
 
 TEST(TimeKernel, CountsIrregularGaps) {
@@ -39,13 +39,35 @@ TEST(TimeKernel, CountsIrregularGaps) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(double(rate.data()[i]), expected[i], 1e-6);
 }
 
-TEST(TimeKernel, RotationMultipliesTheKernelByACosineOfTheLag) {
-  TimeKernel kernel({"rotation", 3, 20}, 2, 4);
+/// 1 + b^2 / 2 times the mean of cos(nu lag): what rotation() says.
+double factor_of(const Tensor& rotation, std::size_t head, double lag) {
+  const std::size_t n = rotation.shape()[1] - 1;
+  double mean = 0;
+  for (std::size_t r = 0; r < n; ++r) mean += std::cos(double(rotation(head, r)) * lag) / double(n);
+  return 1 + double(rotation(head, n)) * mean;
+}
+
+/// Of kinds that turn: with frequencies of their own, or drawn from any density.
+std::vector<TimeKernelSpec> turning_specs() {
+  std::vector<TimeKernelSpec> specs{{"rotation", 3, 20}};
+  for (const std::string& density : densities().names()) {
+    specs.push_back({"spectral", 3, 20, 5});
+    specs.back().density.kind = density;
+  }
+  return specs;
+}
+
+std::string name_of(const TimeKernelSpec& spec) { return spec.kind + ", " + spec.density.kind; }
+
+void expect_function_of_the_lag(const TimeKernelSpec& spec) {
+  TimeKernel kernel(spec, 2, 4);
   randomize(kernel, 0.4);
   Tape tape;
   const Tensor rotation = kernel.rotation(tape).value();
   const Tensor gaps{{0.5, 2.25, 1, 0.125, 7}};
   const Times times = times_of({.gaps = gaps}, 5, 0);
+  const std::size_t n = rotation.shape()[1] - 1;
+  EXPECT_EQ(n, spec.kind == "rotation" ? 1u : 5u);
   for (const FeatureScale scale : {FeatureScale::linear, FeatureScale::logarithmic}) {
     const bool logarithmic = scale == FeatureScale::logarithmic;
     const Tensor phi = random_tensor({1, 5, 2, 3}, 2);
@@ -53,7 +75,7 @@ TEST(TimeKernel, RotationMultipliesTheKernelByACosineOfTheLag) {
         turned(Features(Var(phi), scale), kernel.turns(tape, {.gaps = gaps}, 5, 0))
             .values()
             .value();
-    ASSERT_EQ(with_turns.shape(), (Shape{1, 5, 2, 9}));
+    ASSERT_EQ(with_turns.shape(), (Shape{1, 5, 2, 9 * n}));
     const auto product = [&](const Tensor& features, std::size_t i, std::size_t j, std::size_t h) {
       const std::size_t F = features.shape()[3];
       double sum = 0;
@@ -67,10 +89,96 @@ TEST(TimeKernel, RotationMultipliesTheKernelByACosineOfTheLag) {
       for (std::size_t i = 0; i < 5; ++i)
         for (std::size_t j = 0; j <= i; ++j) {
           const double lag = times(0, i) - times(0, j);
-          const double factor = 1 + double(rotation(h, 1)) * std::cos(double(rotation(h, 0)) * lag);
+          const double factor = factor_of(rotation, h, lag);
+          EXPECT_GE(factor, 0.5);
           EXPECT_NEAR(product(with_turns, i, j, h), product(phi, i, j, h) * factor, 20 * tolerance);
         }
   }
+}
+
+TEST(TimeKernel, TurnsMultiplyTheKernelByAFunctionOfTheLag) {
+  for (const TimeKernelSpec& spec : turning_specs()) {
+    SCOPED_TRACE(name_of(spec));
+    expect_function_of_the_lag(spec);
+  }
+}
+
+TEST(TimeKernel, TurnsArePositiveAndDifferentiable) {
+  for (const TimeKernelSpec& spec : turning_specs()) {
+    SCOPED_TRACE(name_of(spec));
+    TimeKernel kernel(spec, 2, 4);
+    randomize(kernel, 0.4);
+    Tape tape;
+    const Tensor turns = kernel.turns(tape, {}, 50, 0).value();
+    for (const real feature : turns) ASSERT_GT(feature, 0);
+    check_layer(kernel, random_tensor({1, 6, 4}, 1), [&](Tape& tape, const Var& x) {
+      const Var phi = reshape(x, {1, 6, 2, 2});
+      return turned(Features(phi), kernel.turns(tape, {}, 6, 2)).values() *
+             reshape(kernel.rate(tape, x), {1, 1, 2, 1});
+    });
+  }
+}
+
+/// Linear attention over positions and over irregular times against all pairs, in closed form.
+TEST(TimeKernel, EqualsTheQuadraticFormWithTheKernelOfTheLag) {
+  const std::size_t T = 37, H = 2;
+  const Tensor q = xt::abs(random_tensor({1, T, H, 3}, 1)),
+               k = xt::abs(random_tensor(q.shape(), 2));
+  const Tensor v = random_tensor({1, T, H, 2}, 3), gaps = xt::abs(random_tensor({1, T}, 4));
+  for (const TimeKernelSpec& spec : turning_specs()) {
+    SCOPED_TRACE(name_of(spec));
+    TimeKernel kernel(spec, H, 4);
+    randomize(kernel, 0.4);
+    for (const Layout& layout : {Layout{}, Layout{.gaps = gaps}}) {
+      Tape tape;
+      const Times times = times_of(layout, T, 0);
+      const Var turns = kernel.turns(tape, layout, T, 0);
+      const Tensor rate = kernel.rate(tape, zeros({1, T, 4})).value();
+      const Tensor rotation = kernel.rotation(tape).value();
+      const Tensor y = linear_attention(turned(Var(q), turns), turned(Var(k), turns), v,
+                                        kernel.rate(tape, zeros({1, T, 4}), layout), {.chunk = 8})
+                           .value();
+      for (std::size_t h = 0; h < H; ++h)
+        for (std::size_t i = 0; i < T; ++i) {
+          double total = 0, sums[2] = {0, 0};
+          for (std::size_t j = 0; j <= i; ++j) {
+            const double lag = times(0, i) - times(0, j);
+            double weight = std::exp(-double(rate(h)) * lag) * factor_of(rotation, h, lag);
+            double content = 0;
+            for (std::size_t f = 0; f < 3; ++f)
+              content += double(q(0, i, h, f)) * double(k(0, j, h, f));
+            weight *= content;
+            total += weight;
+            for (std::size_t e = 0; e < 2; ++e) sums[e] += weight * double(v(0, j, h, e));
+          }
+          for (std::size_t e = 0; e < 2; ++e)
+            ASSERT_NEAR(double(y(0, i, h, e)), sums[e] / total, tolerance) << i;
+        }
+    }
+  }
+}
+
+/// In units of pi / tau, whatever is learned: k(lag) of N(mean, scale^2).
+TEST(TimeKernel, SpectralTendsToTheFourierTransformOfItsDensity) {
+  TimeKernelSpec spec{"spectral", 4, 64, 4096};
+  TimeKernel kernel(spec, 3, 4);
+  const double unit[] = {std::numbers::pi / 4, std::numbers::pi / 16, std::numbers::pi / 64};
+  const double mean[] = {0, 0.8, -1.5}, scale[] = {1, 0.5, 1.7};
+  for (const NamedParameter& named : parameters_of(kernel))
+    for (std::size_t h = 0; h < 3; ++h) {
+      if (named.name == "density.mean") named.parameter->value().data()[h] = real(mean[h]);
+      if (named.name == "density.log_scale")
+        named.parameter->value().data()[h] = real(std::log(scale[h]));
+    }
+  Tape tape;
+  const Tensor rotation = kernel.rotation(tape).value();
+  for (std::size_t h = 0; h < 3; ++h)
+    for (const double turns : {0.0, 0.1, 0.5, 1.0, 2.0, 5.0}) {
+      const double lag = turns / unit[h];
+      const double expected =
+          std::cos(mean[h] * turns) * std::exp(-std::pow(scale[h] * turns, 2) / 2);
+      EXPECT_NEAR(factor_of(rotation, h, lag), 1 + double(rotation(h, 4096)) * expected, 1e-3);
+    }
 }
 
 /// A million tokens on, where the phase is thousands of turns.
@@ -93,7 +201,7 @@ TEST(TimeKernel, RotationIsExactFarFromTheStart) {
 
 /// Attention over tokens at irregular distances, in one go and token by token.
 TEST(TimeKernel, StepsOverIrregularGapsEqualTheBatch) {
-  for (const char* kind : {"decay", "rotation", "gate"}) {
+  for (const char* kind : {"decay", "rotation", "spectral", "gate"}) {
     MixerSpec spec;
     spec.width = 8, spec.heads = 2, spec.chunk = 4;
     spec.features.m = 5;
