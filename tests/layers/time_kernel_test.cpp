@@ -119,6 +119,40 @@ TEST(TimeKernel, TurnsArePositiveAndDifferentiable) {
   }
 }
 
+/// (T, T): exp(-lag / tau) times the factor of the lag, 0 for what is not seen yet.
+std::vector<double> closed_weights(TimeKernel& kernel, std::size_t head, const Times& times) {
+  Tape tape;
+  const std::size_t T = times.shape()[1];
+  const double rate = double(kernel.rate(tape, zeros({1, T, 4})).value()(head));
+  const Tensor rotation = kernel.rotation(tape).value();
+  std::vector<double> weights(T * T);
+  for (std::size_t i = 0; i < T; ++i)
+    for (std::size_t j = 0; j <= i; ++j) {
+      const double lag = times(0, i) - times(0, j);
+      weights[i * T + j] = std::exp(-rate * lag) * factor_of(rotation, head, lag);
+    }
+  return weights;
+}
+
+/// One head of phi(q) . phi(k) times `weights` on values (1, T, H, 2), all pairs. -> (T, 2)
+std::vector<double> quadratic_form(const Tensor& q, const Tensor& k, const Tensor& v,
+                                   std::size_t head, const std::vector<double>& weights) {
+  const std::size_t T = q.shape()[1];
+  std::vector<double> y(2 * T);
+  for (std::size_t i = 0; i < T; ++i) {
+    double total = 0;
+    for (std::size_t j = 0; j <= i; ++j) {
+      double weight = 0;
+      for (std::size_t f = 0; f < q.shape()[3]; ++f)
+        weight += double(q(0, i, head, f)) * double(k(0, j, head, f)) * weights[i * T + j];
+      total += weight;
+      for (std::size_t e = 0; e < 2; ++e) y[2 * i + e] += weight * double(v(0, j, head, e));
+    }
+    for (std::size_t e = 0; e < 2; ++e) y[2 * i + e] /= total;
+  }
+  return y;
+}
+
 /// Linear attention over positions and over irregular times against all pairs, in closed form.
 TEST(TimeKernel, EqualsTheQuadraticFormWithTheKernelOfTheLag) {
   const std::size_t T = 37, H = 2;
@@ -126,35 +160,24 @@ TEST(TimeKernel, EqualsTheQuadraticFormWithTheKernelOfTheLag) {
                k = xt::abs(random_tensor(q.shape(), 2));
   const Tensor v = random_tensor({1, T, H, 2}, 3), gaps = xt::abs(random_tensor({1, T}, 4));
   for (const TimeKernelSpec& spec : turning_specs()) {
-    SCOPED_TRACE(name_of(spec));
     TimeKernel kernel(spec, H, 4);
     randomize(kernel, 0.4);
-    for (const Layout& layout : {Layout{}, Layout{.gaps = gaps}}) {
-      Tape tape;
-      const Times times = times_of(layout, T, 0);
-      const Var turns = kernel.turns(tape, layout, T, 0);
-      const Tensor rate = kernel.rate(tape, zeros({1, T, 4})).value();
-      const Tensor rotation = kernel.rotation(tape).value();
-      const Tensor y = linear_attention(turned(Var(q), turns), turned(Var(k), turns), v,
-                                        kernel.rate(tape, zeros({1, T, 4}), layout), {.chunk = 8})
-                           .value();
-      for (std::size_t h = 0; h < H; ++h)
-        for (std::size_t i = 0; i < T; ++i) {
-          double total = 0, sums[2] = {0, 0};
-          for (std::size_t j = 0; j <= i; ++j) {
-            const double lag = times(0, i) - times(0, j);
-            double weight = std::exp(-double(rate(h)) * lag) * factor_of(rotation, h, lag);
-            double content = 0;
-            for (std::size_t f = 0; f < 3; ++f)
-              content += double(q(0, i, h, f)) * double(k(0, j, h, f));
-            weight *= content;
-            total += weight;
-            for (std::size_t e = 0; e < 2; ++e) sums[e] += weight * double(v(0, j, h, e));
-          }
-          for (std::size_t e = 0; e < 2; ++e)
-            ASSERT_NEAR(double(y(0, i, h, e)), sums[e] / total, tolerance) << i;
+    for (const Layout& layout : {Layout{}, Layout{.gaps = gaps}})
+      for (const std::size_t chunk : {1, 8, 64}) {
+        SCOPED_TRACE(name_of(spec) + ", chunk " + std::to_string(chunk));
+        Tape tape;
+        const Var turns = kernel.turns(tape, layout, T, 0);
+        const Var rate = kernel.rate(tape, zeros({1, T, 4}), layout);
+        const Tensor y =
+            linear_attention(turned(Var(q), turns), turned(Var(k), turns), v, rate, {true, chunk})
+                .value();
+        for (std::size_t h = 0; h < H; ++h) {
+          const auto expected =
+              quadratic_form(q, k, v, h, closed_weights(kernel, h, times_of(layout, T, 0)));
+          for (std::size_t i = 0; i < 2 * T; ++i)
+            ASSERT_NEAR(double(y(0, i / 2, h, i % 2)), expected[i], tolerance) << i;
         }
-    }
+      }
   }
 }
 
@@ -183,18 +206,24 @@ TEST(TimeKernel, SpectralTendsToTheFourierTransformOfItsDensity) {
 
 /// A million tokens on, where the phase is thousands of turns.
 TEST(TimeKernel, RotationIsExactFarFromTheStart) {
-  TimeKernel kernel({"rotation", 3, 20}, 2, 4);
-  randomize(kernel, 0.4);
-  Tape tape;
-  const Tensor rotation = kernel.rotation(tape).value();
-  const double first = 1 << 20;
-  const Tensor turns = kernel.turns(tape, {}, 8, first).value();
-  for (std::size_t h = 0; h < 2; ++h) {
-    const double depth = std::sqrt(2 * double(rotation(h, 1)));
-    for (std::size_t t = 0; t < 8; ++t) {
-      const double phase = double(rotation(h, 0)) * (first + double(t));
-      EXPECT_NEAR(double(turns(0, t, h, 0)), (1 + depth * std::cos(phase)) / std::sqrt(3),
-                  is_double ? 1e-9 : 1e-5);
+  for (const TimeKernelSpec& spec : turning_specs()) {
+    SCOPED_TRACE(name_of(spec));
+    TimeKernel kernel(spec, 2, 4);
+    randomize(kernel, 0.4);
+    Tape tape;
+    const Tensor rotation = kernel.rotation(tape).value();
+    const std::size_t n = rotation.shape()[1] - 1;
+    const double first = 1 << 20;
+    const Tensor turns = kernel.turns(tape, {}, 8, first).value();
+    for (std::size_t h = 0; h < 2; ++h) {
+      const double depth = std::sqrt(2 * double(rotation(h, n)));
+      for (std::size_t t = 0; t < 8; ++t)
+        for (std::size_t r = 0; r < n; ++r) {
+          const double phase = double(rotation(h, r)) * (first + double(t));
+          EXPECT_NEAR(double(turns(0, t, h, 3 * r)),
+                      (1 + depth * std::cos(phase)) / std::sqrt(3 * double(n)),
+                      is_double ? 1e-9 : 1e-5);
+        }
     }
   }
 }
