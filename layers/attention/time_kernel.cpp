@@ -6,8 +6,6 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t phases = 3;  // the fewest for which sums over phases leave cos(nu lag) alone
-
 /// log(1 / tau) of each head, tau from shortest to longest in geometric steps.
 Tensor start_rates(const TimeKernelSpec& spec, std::size_t heads) {
   Tensor rates = zeros({heads});
@@ -27,12 +25,27 @@ DensitySpec density_of(const TimeKernelSpec& spec, std::size_t heads) {
   return density;
 }
 
-/// A function of the angle of each phase, (1, 1, 1, phases).
-Tensor of_phases(double (*function)(double)) {
+/// function(k angle) of the 2N + 1 phases, the fewest for which sums over phases of products of N
+/// harmonics leave functions of the lag alone. -> (1, 1, 1, 2N + 1)
+Tensor of_phases(double (*function)(double), std::size_t k, std::size_t N) {
+  const std::size_t phases = 2 * N + 1;
   Tensor y = zeros({1, 1, 1, phases});
-  for (std::size_t r = 0; r < phases; ++r)
-    y.data()[r] = real(function(2 * std::numbers::pi * double(r) / double(phases)));
+  for (std::size_t p = 0; p < phases; ++p)
+    y.data()[p] = real(function(2 * std::numbers::pi * double(k * p) / double(phases)));
   return y;
+}
+
+/// cos(nu t + k angle) of all phases: (B, T, H, n phases) for frequencies (H, n) at times (B, T).
+Var shifted_waves(Tape& tape, const Times& times, const Var& frequency, std::size_t k,
+                  std::size_t N) {
+  const std::size_t B = times.shape()[0], T = times.shape()[1], H = frequency.dim(0);
+  const std::size_t all = H * frequency.dim(1);
+  const Var waves = harmonics({1, {times.begin(), times.end()}}, reshape(frequency, {all, 1}));
+  const Var sine = reshape(slice(waves, 1, 0, all), {B, T, all, 1});
+  const Var cosine = reshape(slice(waves, 1, all, 2 * all), {B, T, all, 1});
+  return reshape(cosine * tape.constant(of_phases(std::cos, k, N)) -
+                     sine * tape.constant(of_phases(std::sin, k, N)),
+                 {B, T, H, frequency.dim(1) * (2 * N + 1)});
 }
 
 }  // namespace
@@ -49,11 +62,13 @@ TimeKernel::TimeKernel(const TimeKernelSpec& spec, std::size_t heads, std::size_
     logit_.assign(zeros({heads}));
   }
   if (kind_ == "spectral") {
-    require(spec.frequencies > 0, "time_kernel", "frequencies must be above 0");
+    require(spec.frequencies > 0 && spec.harmonics > 0, "time_kernel",
+            "frequencies and harmonics must be above 0");
+    harmonics_ = spec.harmonics;
     density_ = make_density(density_of(spec, heads));
     unit_ = xt::exp(rates) * real(std::numbers::pi);
     unit_.reshape(Shape{heads, 1, 1});
-    logit_.assign(filled({heads}, real(2)));  // b = 0.88: what is learned of the density shows
+    logit_.assign(filled({heads}, real(3)));  // b = 0.95: what is learned of the density shows
   }
   if (kind_ == "gate") {
     gate_.assign(zeros({width, heads}));
@@ -79,25 +94,50 @@ Var TimeKernel::frequencies(Tape& tape) {
 
 Var TimeKernel::rotation(Tape& tape) {
   if (!rotates()) return Var();
-  const Var frequency = frequencies(tape), amplitude = square(sigmoid(tape(logit_))) * 0.5;
-  return concat({frequency, reshape(amplitude, {frequency.dim(0), 1})}, -1);
+  const Var frequency = frequencies(tape), square_depth = square(sigmoid(tape(logit_)));
+  const std::size_t H = frequency.dim(0), n = frequency.dim(1);
+  const std::vector<double> c = harmonic_coefficients(harmonics_);
+  std::vector<Var> terms;
+  Var power = square_depth;  // b^(2k)
+  for (std::size_t k = 1; k <= harmonics_; ++k) {
+    const Var amplitude = power * (2 * c[k - 1] * c[k - 1] / double(n));
+    terms.push_back(concat({reshape(frequency * double(k), {H, n, 1}),
+                            broadcast_to(reshape(amplitude, {H, 1, 1}), {H, n, 1})},
+                           -1));
+    power = power * square_depth;
+  }
+  return concat(terms, 1);
 }
 
-/// (1 + b cos(nu t + angle)) / sqrt(phases n) for each frequency and phase: the sum of its products
-/// at t and t' is 1 + b^2 / 2 times the mean of cos(nu (t - t')).
+/// (1 + sum_k 2 b^k c_k cos(k (nu t + angle))) / sqrt(phases n) for each frequency and phase.
 Var TimeKernel::turns(Tape& tape, const Layout& layout, std::size_t T, double first) {
   if (!rotates()) return Var();
   const Times times = times_of(layout, T, first);
   const Var frequency = frequencies(tape);
-  const std::size_t B = times.shape()[0], H = frequency.dim(0), n = frequency.dim(1), N = H * n;
+  const std::size_t H = frequency.dim(0), n = frequency.dim(1);
   const Var depth = reshape(sigmoid(tape(logit_)), {1, 1, H, 1});
-  const Var waves = harmonics({1, {times.begin(), times.end()}}, reshape(frequency, {N, 1}));
-  const Var sine = reshape(slice(waves, 1, 0, N), {B, T, N, 1});
-  const Var cosine = reshape(slice(waves, 1, N, 2 * N), {B, T, N, 1});
-  const Var shifted =
-      cosine * tape.constant(of_phases(std::cos)) - sine * tape.constant(of_phases(std::sin));
-  return scale(shift(depth * reshape(shifted, {B, T, H, phases * n}), 1),
-               1 / std::sqrt(real(phases * n)));
+  const std::vector<double> c = harmonic_coefficients(harmonics_);
+  Var sum = depth * shifted_waves(tape, times, frequency, 1, harmonics_);
+  if (harmonics_ > 1) sum = sum * (2 * c[0]);
+  Var power = depth;
+  for (std::size_t k = 2; k <= harmonics_; ++k) {
+    power = power * depth;
+    sum = sum +
+          power * (2 * c[k - 1]) * shifted_waves(tape, times, frequency * double(k), k, harmonics_);
+  }
+  return scale(shift(sum, 1), 1 / std::sqrt(real((2 * harmonics_ + 1) * n)));
+}
+
+std::vector<double> harmonic_coefficients(std::size_t N) {
+  const auto s = [N](std::size_t j) {
+    return std::sin(double(j + 1) * std::numbers::pi / double(N + 2));
+  };
+  std::vector<double> c(N + 1);
+  for (std::size_t k = 0; k <= N; ++k)
+    for (std::size_t j = 0; j + k <= N; ++j) c[k] += s(j) * s(j + k);
+  for (std::size_t k = N + 1; k-- > 0;) c[k] /= c[0];
+  c.erase(c.begin());
+  return c;
 }
 
 Features turned(const Features& features, const Var& turns) {

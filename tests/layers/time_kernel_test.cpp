@@ -39,12 +39,12 @@ TEST(TimeKernel, CountsIrregularGaps) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(double(rate.data()[i]), expected[i], 1e-6);
 }
 
-/// 1 + b^2 / 2 times the mean of cos(nu lag): what rotation() says.
+/// 1 + sum of a cos(nu lag): what rotation() says.
 double factor_of(const Tensor& rotation, std::size_t head, double lag) {
-  const std::size_t n = rotation.shape()[1] - 1;
-  double mean = 0;
-  for (std::size_t r = 0; r < n; ++r) mean += std::cos(double(rotation(head, r)) * lag) / double(n);
-  return 1 + double(rotation(head, n)) * mean;
+  double sum = 1;
+  for (std::size_t i = 0; i < rotation.shape()[1]; ++i)
+    sum += double(rotation(head, i, 1)) * std::cos(double(rotation(head, i, 0)) * lag);
+  return sum;
 }
 
 /// Of kinds that turn: with frequencies of their own, or drawn from any density.
@@ -54,10 +54,16 @@ std::vector<TimeKernelSpec> turning_specs() {
     specs.push_back({"spectral", 3, 20, 5});
     specs.back().density.kind = density;
   }
+  specs.push_back({"spectral", 3, 20, 2, 3});
   return specs;
 }
 
-std::string name_of(const TimeKernelSpec& spec) { return spec.kind + ", " + spec.density.kind; }
+std::string name_of(const TimeKernelSpec& spec) {
+  return spec.kind + ", " + spec.density.kind + ", harmonics " + std::to_string(spec.harmonics);
+}
+std::size_t frequencies_of(const TimeKernelSpec& spec) {
+  return spec.kind == "rotation" ? 1 : spec.frequencies;
+}
 
 void expect_function_of_the_lag(const TimeKernelSpec& spec) {
   TimeKernel kernel(spec, 2, 4);
@@ -66,8 +72,8 @@ void expect_function_of_the_lag(const TimeKernelSpec& spec) {
   const Tensor rotation = kernel.rotation(tape).value();
   const Tensor gaps{{0.5, 2.25, 1, 0.125, 7}};
   const Times times = times_of({.gaps = gaps}, 5, 0);
-  const std::size_t n = rotation.shape()[1] - 1;
-  EXPECT_EQ(n, spec.kind == "rotation" ? 1u : 5u);
+  const std::size_t n = frequencies_of(spec), N = spec.harmonics;
+  ASSERT_EQ(rotation.shape(), (Shape{2, n * N, 2}));
   for (const FeatureScale scale : {FeatureScale::linear, FeatureScale::logarithmic}) {
     const bool logarithmic = scale == FeatureScale::logarithmic;
     const Tensor phi = random_tensor({1, 5, 2, 3}, 2);
@@ -75,7 +81,7 @@ void expect_function_of_the_lag(const TimeKernelSpec& spec) {
         turned(Features(Var(phi), scale), kernel.turns(tape, {.gaps = gaps}, 5, 0))
             .values()
             .value();
-    ASSERT_EQ(with_turns.shape(), (Shape{1, 5, 2, 9 * n}));
+    ASSERT_EQ(with_turns.shape(), (Shape{1, 5, 2, 3 * n * (2 * N + 1)}));
     const auto product = [&](const Tensor& features, std::size_t i, std::size_t j, std::size_t h) {
       const std::size_t F = features.shape()[3];
       double sum = 0;
@@ -90,7 +96,7 @@ void expect_function_of_the_lag(const TimeKernelSpec& spec) {
         for (std::size_t j = 0; j <= i; ++j) {
           const double lag = times(0, i) - times(0, j);
           const double factor = factor_of(rotation, h, lag);
-          EXPECT_GE(factor, 0.5);
+          EXPECT_GT(factor, N == 1 ? 0.5 : 0);
           EXPECT_NEAR(product(with_turns, i, j, h), product(phi, i, j, h) * factor, 20 * tolerance);
         }
   }
@@ -200,8 +206,27 @@ TEST(TimeKernel, SpectralTendsToTheFourierTransformOfItsDensity) {
       const double lag = turns / unit[h];
       const double expected =
           std::cos(mean[h] * turns) * std::exp(-std::pow(scale[h] * turns, 2) / 2);
-      EXPECT_NEAR(factor_of(rotation, h, lag), 1 + double(rotation(h, 4096)) * expected, 1e-3);
+      const double amplitude = 4096 * double(rotation(h, 0, 1));
+      EXPECT_NEAR(amplitude, 0.454, 1e-3);
+      EXPECT_NEAR(factor_of(rotation, h, lag), 1 + amplitude * expected, 1e-3);
     }
+}
+
+TEST(TimeKernel, HarmonicsAreThoseOfTheSteepestNonNegativePolynomial) {
+  for (const std::size_t N : {1, 2, 3, 8}) {
+    const std::vector<double> c = harmonic_coefficients(N);
+    ASSERT_EQ(c.size(), N);
+    EXPECT_NEAR(c[0], std::cos(std::numbers::pi / double(N + 2)), 1e-12);
+    double lowest = 1;
+    for (int i = 0; i <= 1000; ++i) {
+      double y = 1;
+      for (std::size_t k = 1; k <= N; ++k)
+        y += 2 * c[k - 1] * std::cos(double(k) * std::numbers::pi * i / 1000);
+      lowest = std::min(lowest, y);
+    }
+    EXPECT_NEAR(lowest, 0, 1e-4) << N;
+    EXPECT_GE(lowest, -1e-12) << N;
+  }
 }
 
 /// A million tokens on, where the phase is thousands of turns.
@@ -212,16 +237,20 @@ TEST(TimeKernel, RotationIsExactFarFromTheStart) {
     randomize(kernel, 0.4);
     Tape tape;
     const Tensor rotation = kernel.rotation(tape).value();
-    const std::size_t n = rotation.shape()[1] - 1;
+    const std::size_t n = frequencies_of(spec);
+    const std::vector<double> c = harmonic_coefficients(spec.harmonics);
+    const std::size_t phases = 2 * c.size() + 1;
     const double first = 1 << 20;
     const Tensor turns = kernel.turns(tape, {}, 8, first).value();
     for (std::size_t h = 0; h < 2; ++h) {
-      const double depth = std::sqrt(2 * double(rotation(h, n)));
+      const double depth = std::sqrt(double(n) * double(rotation(h, 0, 1)) / 2) / c[0];
       for (std::size_t t = 0; t < 8; ++t)
         for (std::size_t r = 0; r < n; ++r) {
-          const double phase = double(rotation(h, r)) * (first + double(t));
-          EXPECT_NEAR(double(turns(0, t, h, 3 * r)),
-                      (1 + depth * std::cos(phase)) / std::sqrt(3 * double(n)),
+          double wave = 1;
+          for (std::size_t k = 1; k <= c.size(); ++k)
+            wave += 2 * std::pow(depth, double(k)) * c[k - 1] *
+                    std::cos(double(rotation(h, (k - 1) * n + r, 0)) * (first + double(t)));
+          EXPECT_NEAR(double(turns(0, t, h, phases * r)), wave / std::sqrt(double(phases * n)),
                       is_double ? 1e-9 : 1e-5);
         }
     }

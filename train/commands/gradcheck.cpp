@@ -81,7 +81,7 @@ LanguageModelSpec small_model(const GradientCase& which) {
   mixer.kind = which.mixer;
   mixer.heads = 2;
   mixer.chunk = 4;
-  mixer.time_kernel = {which.time_kernel, 2, 16, 2};
+  mixer.time_kernel = {which.time_kernel, 2, 16, 2, 2};
   if (which.mixer == "linear") {
     mixer.features.kind = which.features;
     mixer.features.m = 6;

@@ -65,7 +65,7 @@ std::vector<std::string> time_kernel_charts(const std::string& layer, const Atte
     add_pair(spectrum, h, time_spectrum(start, h, longest), time_spectrum(now, h, longest));
   }
   std::vector<std::string> charts{draw(kernel)};
-  if (now.rotation.dimension() == 2) charts.push_back(draw(spectrum));
+  if (now.rotation.dimension() == 3) charts.push_back(draw(spectrum));
   return charts;
 }
 

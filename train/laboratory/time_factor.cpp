@@ -9,10 +9,13 @@ namespace {
 
 constexpr std::size_t lags_of_curve = 161, frequencies_of_curve = 320;
 
-/// exp(-rate lag) (1 + amplitude times the mean of cos(frequency lag)).
+/// exp(-rate lag) (1 + sum of amplitude cos(frequency lag)).
 struct TimeFactor {
-  double rate = 0, amplitude = 0;
-  std::vector<double> frequencies = {};
+  struct Term {
+    double frequency, amplitude;
+  };
+  double rate = 0;
+  std::vector<Term> terms = {};
 };
 
 TimeFactor factor_of(const AttentionSample& sample, std::size_t head) {
@@ -20,21 +23,22 @@ TimeFactor factor_of(const AttentionSample& sample, std::size_t head) {
   const std::size_t H = sample.q.shape()[2], n = sample.rate.size() / H;
   for (std::size_t t = 0; t < n; ++t)
     factor.rate += double(sample.rate.data()[t * H + head]) / double(n);
-  if (sample.rotation.dimension() != 2) return factor;
-  const std::size_t last = sample.rotation.shape()[1] - 1;
-  factor.amplitude = double(sample.rotation(head, last));
-  for (std::size_t r = 0; r < last; ++r)
-    factor.frequencies.push_back(double(sample.rotation(head, r)));
+  if (sample.rotation.dimension() != 3) return factor;
+  for (std::size_t i = 0; i < sample.rotation.shape()[1]; ++i)
+    factor.terms.push_back(
+        {double(sample.rotation(head, i, 0)), double(sample.rotation(head, i, 1))});
   return factor;
 }
 
-/// 1 + amplitude times the mean of `wave` over the frequencies, relative to 1 + amplitude.
+/// `centre` plus the sum of amplitude wave(frequency), relative to 1 plus that of the amplitudes.
 template <class Wave>
 double with_frequencies(const TimeFactor& factor, double centre, const Wave& wave) {
-  double sum = centre;
-  for (const double frequency : factor.frequencies)
-    sum += factor.amplitude * wave(frequency) / double(factor.frequencies.size());
-  return sum / (1 + factor.amplitude);
+  double sum = centre, total = 1;
+  for (const auto& [frequency, amplitude] : factor.terms) {
+    sum += amplitude * wave(frequency);
+    total += amplitude;
+  }
+  return sum / total;
 }
 
 double cauchy_density(double x, double width) {
@@ -45,7 +49,7 @@ double cauchy_density(double x, double width) {
 std::vector<double> places_of_spectrum(const TimeFactor& factor, double longest) {
   double highest = std::max(std::numbers::pi, 4 * factor.rate);
   std::vector<double> peaks;
-  for (const double frequency : factor.frequencies) {
+  for (const auto& [frequency, amplitude] : factor.terms) {
     const double peak = std::abs(frequency);
     highest = std::max(highest, 2 * peak);
     for (const double side : {-1.0, -0.3, 0.0, 0.3, 1.0})
@@ -81,13 +85,13 @@ Curve time_spectrum(const AttentionSample& sample, std::size_t head, double long
 }
 
 double time_drift(const AttentionSample& now, const AttentionSample& start) {
-  if (now.rotation.dimension() != 2) return 0;
+  if (now.rotation.dimension() != 3) return 0;
   double moved = 0, size = 0;
   for (std::size_t h = 0; h < now.rotation.shape()[0]; ++h) {
     const TimeFactor last = factor_of(now, h), first = factor_of(start, h);
-    for (std::size_t r = 0; r < first.frequencies.size(); ++r) {
-      moved += std::pow(last.frequencies[r] - first.frequencies[r], 2);
-      size += std::pow(first.frequencies[r], 2);
+    for (std::size_t i = 0; i < first.terms.size(); ++i) {
+      moved += std::pow(last.terms[i].frequency - first.terms[i].frequency, 2);
+      size += std::pow(first.terms[i].frequency, 2);
     }
   }
   return size > 0 ? std::sqrt(moved / size) : 0;

@@ -6,12 +6,13 @@
 namespace bochner {
 namespace time_factor_test {
 
-/// Two heads: decay 1/8 and 1/2, frequencies (0.7, -1.5) and (2, 0.25), b^2 / 2 = 0.4 and 0.1.
+/// Two heads: decay 1/8 and 1/2, frequencies (0.7, -1.5) and (2, 0.25), amplitudes 0.2 and 0.05.
 AttentionSample sample_of_two_heads() {
   AttentionSample sample;
   sample.q = zeros({1, 3, 2, 1});
   sample.rate = Tensor{real(0.125), real(0.5)};
-  sample.rotation = Tensor{{real(0.7), real(-1.5), real(0.4)}, {real(2), real(0.25), real(0.1)}};
+  sample.rotation = Tensor(
+      xt::cast<real>(xt::xarray<double>{{{0.7, 0.2}, {-1.5, 0.2}}, {{2, 0.05}, {0.25, 0.05}}}));
   return sample;
 }
 
@@ -61,8 +62,8 @@ TEST(TimeFactor, DriftIsThatOfTheFrequencies) {
   const AttentionSample start = sample_of_two_heads();
   AttentionSample now = start;
   for (std::size_t h = 0; h < 2; ++h)
-    for (std::size_t r = 0; r < 2; ++r) now.rotation(h, r) *= real(1.25);
-  now.rotation(0, 2) = real(0.2);
+    for (std::size_t r = 0; r < 2; ++r) now.rotation(h, r, 0) *= real(1.25);
+  now.rotation(0, 1, 1) = real(0.1);
   EXPECT_NEAR(time_drift(now, start), 0.25, 1e-6);
 }
 
