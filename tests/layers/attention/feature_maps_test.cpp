@@ -2,6 +2,7 @@
 
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/attention/mixer.hpp>
+#include <bochner/layers/attention/mixer_spec.hpp>
 #include <bochner/layers/features/projection.hpp>
 #include <cstring>
 
