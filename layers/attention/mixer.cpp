@@ -39,7 +39,7 @@ class SoftmaxMixer : public Mixer {
         projections_(spec),
         time_kernel_(spec.time_kernel, spec.heads, spec.width) {
     const std::string& kernel = spec.time_kernel.kind;
-    require(kernel != "rotation" && kernel != "gate", "softmax", "time kernel ", kernel,
+    require(kernel == "none" || kernel == "decay", "softmax", "time kernel ", kernel,
             " is for linear attention; exact attention has: none, decay");
   }
 

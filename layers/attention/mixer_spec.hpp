@@ -12,15 +12,26 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// The learned factor of attention weights that depends on time alone, see TimeKernel.
 struct TimeKernelSpec {
   std::string kind = "none";
-  double shortest = 4;   ///< tau of the first head at the start, in tokens
-  double longest = 256;  ///< tau of the last head; those between are spaced geometrically
+  double shortest = 4;          ///< tau of the first head at the start, in tokens
+  double longest = 256;         ///< tau of the last head; those between are spaced geometrically
+  std::size_t frequencies = 4;  ///< of each head (spectral)
+  std::size_t harmonics = 1;    ///< of each frequency (spectral): more for a larger amplitude
+  /// Of the frequencies (spectral), in units of pi / tau at the start; its sizes are filled in.
+  DensitySpec density = {.draws = "sobol", .log_scale = 0};
 };
 inline void describe(Keys& keys, TimeKernelSpec& spec) {
-  keys("kind", spec.kind, one_of({"none", "decay", "rotation", "gate"}),
+  keys("kind", spec.kind, one_of({"none", "decay", "rotation", "spectral", "gate"}),
        "learned factor of each head: decay exp(-lag/tau), for softmax learned slopes (ALiBi); "
-       "rotation, decay with an oscillation; gate, a decay that each token decides");
+       "rotation, decay with an oscillation; spectral, with the Fourier transform of a learned "
+       "density; gate, a decay that each token decides");
   keys("shortest", spec.shortest, above(0), "smallest tau at the start, in tokens");
   keys("longest", spec.longest, above(0), "largest tau at the start, in tokens");
+  keys("frequencies", spec.frequencies, between(1, 256),
+       "frequencies of each head, drawn from the density (spectral); each makes 2 harmonics + 1 "
+       "features of one");
+  keys("harmonics", spec.harmonics, between(1, 64),
+       "harmonics of each frequency (spectral): with more of them the factor falls lower");
+  keys.section("density", spec.density);
 }
 
 /// What linear attention does where features are signed and the sum of weights may vanish: "clip"

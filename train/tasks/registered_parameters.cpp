@@ -31,7 +31,7 @@ void check_model(const Config& config) {
          "model.width");
   if (config.text("model.positions") == "rotary") require_even_heads(config, "model.positions");
   const std::string& time_kernel = config.text("model.mixer.time_kernel.kind");
-  if ((time_kernel == "rotation" || time_kernel == "gate") &&
+  if (time_kernel != "none" && time_kernel != "decay" &&
       config.text("model.mixer.kind") != "linear")
     fail(config, "model.mixer.time_kernel.kind",
          "needs model.mixer.kind = \"linear\"; exact attention has: none, decay",
