@@ -35,15 +35,17 @@ inline void describe(Keys& keys, TimeKernelSpec& spec) {
 }
 
 /// What linear attention does where features are signed and the sum of weights may vanish: "clip"
-/// raises sums below `floor` to it, "smooth" adds `constant` to the kernel, "refuse" throws.
+/// raises sums below `floor` to it, "smooth" adds `constant` to the kernel, "norm" does not divide
+/// and norms each head's output instead (Qin et al., "The devil in linear transformer", 2022),
+/// "refuse" throws.
 struct DenominatorSpec {
   std::string kind = "clip";
   double floor = 0.1, constant = 1;
 };
 inline void describe(Keys& keys, DenominatorSpec& spec) {
-  keys("kind", spec.kind, one_of({"clip", "smooth", "refuse"}),
+  keys("kind", spec.kind, one_of({"clip", "smooth", "norm", "refuse"}),
        "where features are signed: raise small sums of weights to a floor, add a constant to the "
-       "kernel, or refuse them");
+       "kernel, norm each head's output in place of the division, or refuse them");
   keys("floor", spec.floor, above(0), "smallest sum of weights (clip)");
   keys("constant", spec.constant, above(0), "what is added to the kernel (smooth)");
 }

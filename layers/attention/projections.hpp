@@ -41,9 +41,9 @@ struct Heads {
 };
 
 /// Queries and keys on a sphere: scores q . k / sqrt(d) become s cos(q, k), s > 0 the learned
-/// sharpness of the head. Softmax attention is then a Gaussian kernel of bandwidth 1 / sqrt(s) up to
-/// a constant, and |q + k|^2, which the variance of exponential features grows with, is at most 4 s.
-/// Henry et al., "Query-key normalization", 2020.
+/// sharpness of the head. Softmax attention is then a Gaussian kernel of bandwidth 1 / sqrt(s) up
+/// to a constant, and |q + k|^2, which the variance of exponential features grows with, is at most
+/// 4 s. Henry et al., "Query-key normalization", 2020.
 class UnitSphere : public Module {
  public:
   UnitSphere(std::size_t heads, double sharpness);

@@ -82,7 +82,9 @@ std::vector<std::string> projection_names() {
   return names;
 }
 
-std::vector<std::string> feature_weights() { return {"none", "learned", "fixed", "importance"}; }
+std::vector<std::string> feature_weights() {
+  return {"none", "learned", "normalized", "fixed", "importance"};
+}
 
 std::unique_ptr<FeatureMap> make_feature_map(const FeatureSpec& spec) {
   auto map = weighted_map(feature_maps().make(spec.kind, spec), spec);

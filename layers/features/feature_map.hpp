@@ -17,7 +17,7 @@ struct FeatureSpec;
 Registry<FeatureMap, FeatureSpec>& feature_maps();
 /// Where frequencies may come from: "density" and the projections.
 std::vector<std::string> projection_names();
-/// What they may be weighed by: "none", "learned", "fixed", "importance".
+/// What they may be weighed by: "none", "learned", "normalized", "fixed", "importance".
 std::vector<std::string> feature_weights();
 
 /// Which map, and where it starts; a map reads what it needs.
@@ -50,8 +50,9 @@ inline void describe(Keys& keys, FeatureSpec& spec) {
        "above 0: a learned scale of each head's frequencies, whose logarithms start evenly spaced "
        "between -spread and spread");
   keys("weights", spec.weights, one_of(feature_weights()),
-       "weights of features: a network of the input (learned), constants of least box discrepancy "
-       "(fixed), or p / q of frequencies drawn from density.proposal (importance)");
+       "weights of features: a network of the input (learned), one over the token's mean feature "
+       "(normalized), constants of least box discrepancy (fixed), or p / q of frequencies drawn "
+       "from density.proposal (importance)");
   keys("correlation", spec.correlation, between(-1, 1),
        "of the pairs of frequencies at the start (nonstationary); 1 is the stationary kernel");
   keys("lambda", spec.lambda, between(1, 1 << 10),

@@ -60,18 +60,33 @@ std::size_t count_weights(FeatureMap& map, const FeatureSpec& spec) {
 }  // namespace
 
 Features WeightedMap::features(Tape& tape, const Var& x) {
-  const auto [constant, by_token] = log_weights_of(tape, x);
-  return weigh(map_->features(tape, x), constant, by_token);
+  return weighted(tape, x, map_->features(tape, x));
 }
 
 Features WeightedMap::queries(Tape& tape, const Var& q, std::size_t first) {
-  const auto [constant, by_token] = log_weights_of(tape, q);
-  return weigh(map_->queries(tape, q, first), constant, by_token);
+  return weighted(tape, q, map_->queries(tape, q, first));
 }
 
 Features WeightedMap::keys(Tape& tape, const Var& k, std::size_t first) {
-  const auto [constant, by_token] = log_weights_of(tape, k);
-  return weigh(map_->keys(tape, k, first), constant, by_token);
+  return weighted(tape, k, map_->keys(tape, k, first));
+}
+
+Features WeightedMap::weighted(Tape& tape, const Var& x, Features features) {
+  const auto [constant, by_token] = log_weights_of(tape, x);
+  return weigh(std::move(features), constant, by_token);
+}
+
+NormalizedWeights::NormalizedWeights(std::unique_ptr<FeatureMap> base, const FeatureSpec& spec)
+    : WeightedMap(std::move(base)) {
+  require(positive(), spec.kind.c_str(),
+          "weights = \"normalized\" divide by a sum of features, which must be positive");
+}
+
+Features NormalizedWeights::weighted(Tape&, const Var&, Features features) {
+  const double F = double(features.shape().back());
+  if (features.scale == FeatureScale::logarithmic)
+    return from_logarithms(log_softmax(features.values()) + 0.5 * std::log(F));
+  return std::sqrt(F) * features.tokens / sum(features.tokens, -1, keep);
 }
 
 LearnedWeights::LearnedWeights(std::unique_ptr<FeatureMap> base, const FeatureSpec& spec)
@@ -133,9 +148,11 @@ std::unique_ptr<FeatureMap> weighted_map(std::unique_ptr<FeatureMap> map, const 
   require(dynamic_cast<WeightedMap*>(map.get()) == nullptr, spec.kind.c_str(),
           "it has weights already: weights must be \"none\", not \"", spec.weights, "\"");
   if (spec.weights == "learned") return std::make_unique<LearnedWeights>(std::move(map), spec);
+  if (spec.weights == "normalized")
+    return std::make_unique<NormalizedWeights>(std::move(map), spec);
   if (spec.weights == "fixed") return std::make_unique<FixedWeights>(std::move(map), spec);
   require(spec.weights == "importance", "features", "no weights are called \"", spec.weights,
-          "\"; there are: none, learned, fixed, importance");
+          "\"; there are: none, learned, normalized, fixed, importance");
   return std::make_unique<ImportanceWeights>(std::move(map), spec);
 }
 

@@ -29,7 +29,9 @@ class WeightedMap : public FeatureMap {
   struct LogWeights {
     Var constant, by_token;
   };
-  virtual LogWeights log_weights_of(Tape& tape, const Var& x) = 0;
+  virtual LogWeights log_weights_of(Tape&, const Var&) { return {}; }
+  /// The map's features of x times their weights.
+  virtual Features weighted(Tape& tape, const Var& x, Features features);
   const FeatureMap& map() const { return *map_; }
 
  private:
@@ -51,6 +53,19 @@ class LearnedWeights : public WeightedMap {
  private:
   Parameter hidden_, hidden_bias_;  // U (H, hidden, d), a (H, hidden)
   Parameter output_, output_bias_;  // V (H, n, hidden), b (H, n)
+};
+
+/// lambda(x) = 1 / mean_i phi_i(x), the same for all features of a token: an exponential map then
+/// has the softmax of its exponents. Its mean is an estimate of SM(x, 0) = 1, known exactly, so
+/// that this is the ratio estimator of the same kernel: consistent, its bias O(1 / m), and no key
+/// outweighs the others by the luck of its draws. For positive maps; Chen et al., "DiJiang", 2024,
+/// have it in their code.
+class NormalizedWeights : public WeightedMap {
+ public:
+  NormalizedWeights(std::unique_ptr<FeatureMap> map, const FeatureSpec& spec);
+
+ protected:
+  Features weighted(Tape& tape, const Var& x, Features features) override;
 };
 
 /// Constant weights, those of box_weights() for the frequencies at the start, and 1 before

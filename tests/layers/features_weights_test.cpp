@@ -107,6 +107,62 @@ TEST(WeightedMaps, AreThoseOfPffByName) {
   }
 }
 
+TEST(NormalizedWeights, MakeFeaturesOfTheSameSum) {
+  for (const std::string& kind : plain_maps()) {
+    if (!make_feature_map(small(kind))->positive()) continue;
+    const auto map = make_feature_map(small(kind, "normalized"));
+    randomize(*map);
+    Tape tape;
+    tape.recording = false;
+    for (const Features& z : {map->queries(tape, random_tensor({2, 5, heads, d}, 1)),
+                              map->keys(tape, random_tensor({2, 5, heads, d}, 1))}) {
+      const Tensor values = z.values().value();
+      const std::size_t F = values.shape().back();
+      for (std::size_t i = 0; i < values.size(); i += F) {
+        double total = 0;
+        for (std::size_t f = 0; f < F; ++f) {
+          const double value = values.data()[i + f];
+          total += z.scale == FeatureScale::linear ? value : std::exp(value);
+        }
+        EXPECT_NEAR(total, std::sqrt(double(F)), is_double ? 1e-12 : 1e-4) << kind;
+      }
+    }
+  }
+}
+
+/// SM(x, 0) = 1 for every draw, where the plain estimate is right in the mean only.
+TEST(NormalizedWeights, AreExactWhereOnePointIsZero) {
+  for (const char* kind : {"positive", "hyperbolic"}) {
+    const auto map = make_feature_map(small(kind, "normalized"));
+    initialize(*map, 3);
+    for (const Pair& pair : pairs(d, 1))
+      for (double estimate : estimates_of(*map, heads, pair.q, std::vector<double>(d)))
+        EXPECT_NEAR(estimate, 1, is_double ? 1e-12 : 1e-5) << kind;
+  }
+}
+
+/// The error of a ratio of means: var of phi(q) phi(k) - SM (phi(q) + phi(k) - 1), over m, to which
+/// a bias of that size squared is nothing.
+TEST(NormalizedWeights, EstimateTheKernelOfTheirMap) {
+  constexpr std::size_t repetitions = 400, draws = 4000;
+  FeatureSpec spec = spec_of("positive", repetitions, d, draws);
+  spec.weights = "normalized";
+  const auto map = make_feature_map(spec);
+  initialize(*map, 3);
+  for (const Pair& pair : pairs(d, 1)) {
+    const double expected = *feature_maps().make("positive", spec)->kernel(pair.q, pair.k);
+    const Moments moments(estimates_of(*map, repetitions, pair.q, pair.k));
+    EXPECT_NEAR(moments.mean, expected, 5 * moments.mean_error() + 20.0 / draws);
+    EXPECT_LT(moments.variance, *feature_maps().make("positive", spec)->variance(pair.q, pair.k));
+  }
+}
+
+TEST(NormalizedWeights, RefuseSignedFeatures) {
+  EXPECT_EQ(
+      op_check::error_of([] { make_feature_map(small("fourier", "normalized")); }),
+      "[fourier] weights = \"normalized\" divide by a sum of features, which must be positive");
+}
+
 /// cos^2 + sin^2 of a frequency is its weight.
 TEST(FixedWeights, AreThoseOfTheBoxForFourierFeatures) {
   FeatureSpec spec = small("fourier", "fixed");

@@ -42,11 +42,14 @@ std::vector<Variant> variants() {
   for (const std::string& name : feature_maps().names()) all.push_back({name});
   for (const std::string& name : projections().names()) all.push_back({"positive", name});
   all.push_back({"trigonometric", "density", "smooth"});
+  all.push_back({"fourier", "density", "norm"});
   all.push_back({"hybrid_angular", "density", "clip", false, true});
   all.push_back({"wpff", "fastfood", "clip", true});
   all.push_back({"positive", "density", "clip", true, false, 0.5});
   for (const char* name : {"fourier", "hyperbolic", "hybrid_angular", "hybrid_learned", "hedgehog"})
     all.push_back(weighted(name, "learned"));
+  for (const char* name : {"positive", "hyperbolic", "elu", "hybrid_learned"})
+    all.push_back(weighted(name, "normalized"));
   for (const char* name : {"fourier", "oprf", "hybrid_cluster"})
     all.push_back(weighted(name, "fixed"));
   for (const char* name : {"fourier", "positive", "nonstationary", "hybrid_gaussian"})
@@ -214,7 +217,7 @@ TEST(Denominators, RefuseSignedFeatures) {
   EXPECT_EQ(error_of({"positive", "density", "refuse"}), "no error");
   EXPECT_EQ(error_of({"positive", "density", "hope"}),
             "[linear_attention] no policy for denominators is called \"hope\"; there are: clip, "
-            "smooth, refuse");
+            "smooth, norm, refuse");
 }
 
 /// "smooth" adds its constant to the kernel: with a large one, attention is a mean.
