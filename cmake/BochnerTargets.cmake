@@ -67,7 +67,7 @@ endfunction()
 
 # Sources of one folder are compiled together, at most this many at a time: most of a compiler's time goes into headers
 # and templates that they share. Anonymous names must therefore differ within a folder.
-set(BOCHNER_SOURCES_A_UNIT 16)
+set(BOCHNER_SOURCES_A_UNIT 15)
 
 # bochner_group(TARGET SOURCE...): sets the groups of the target's unity build, equal ones within a folder.
 function(bochner_group target)
