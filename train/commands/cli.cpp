@@ -4,6 +4,7 @@
 #include <bochner/train/commands/cli.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/config/config.hpp>
+#include <bochner/train/run/signals.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <cstdio>
@@ -62,6 +63,7 @@ int run_program(int argc, char** argv) {
 }  // namespace
 
 int cli(int argc, char** argv) {
+  receive_signals_apart();
   try {
     return run_program(argc, argv);
   } catch (const ConfigError& error) {

@@ -2,6 +2,7 @@
 
 #include <bochner/train/run/signals.hpp>
 #include <csignal>
+#include <thread>
 
 namespace bochner {
 namespace {
@@ -38,6 +39,17 @@ void install(Handler& handler) {
 }
 
 }  // namespace
+
+void receive_signals_apart() {
+  sigset_t received;
+  sigemptyset(&received);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) sigaddset(&received, signal);
+  pthread_sigmask(SIG_BLOCK, &received, nullptr);
+  std::thread([received] {
+    pthread_sigmask(SIG_UNBLOCK, &received, nullptr);
+    while (true) pause();
+  }).detach();
+}
 
 SignalGuard::SignalGuard() {
   stop_signal = 0;

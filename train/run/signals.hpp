@@ -7,6 +7,11 @@
 
 namespace bochner {
 
+/// From here on signals arrive on a thread of their own, in this thread and all that it starts not
+/// at all: the kernels of oneDNN use the stack pointer for arrays on the heap, and a signal that
+/// interrupts one writes its frame into whatever lies below them.
+void receive_signals_apart();
+
 class SignalGuard {
  public:
   /// Installs the handlers; the destructor restores the old ones. One at a time.
