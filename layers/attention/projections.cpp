@@ -84,7 +84,8 @@ Heads UnitSphere::forward(Tape& tape, const Heads& x) {
   const double d = double(x.q.dim(3));
   const Var length = exp(0.5 * tape(log_sharpness_));
   const Var ones = tape.constant(filled({x.q.dim(3)}, real(std::pow(d, -0.25))));
-  return {rms_norm(x.q, ones) * length, rms_norm(x.k, ones) * length, x.v};
+  constexpr real epsilon = real(1e-12);
+  return {rms_norm(x.q, ones, epsilon) * length, rms_norm(x.k, ones, epsilon) * length, x.v};
 }
 
 void UnitSphere::visit(Visitor& visitor) { visitor("log_sharpness", log_sharpness_); }

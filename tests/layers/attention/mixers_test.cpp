@@ -30,6 +30,8 @@ std::vector<MixerSpec> causal_specs() {
     }
     specs.push_back(spec_of(kind, true, "none"));
     specs.back().convolution = 3;
+    specs.push_back(spec_of(kind, true, "decay"));
+    specs.back().normalize = "l2", specs.back().sharpness = 2;
   }
   for (const char* time : {"rotation", "spectral", "gate"})
     specs.push_back(spec_of("linear", false, time));
@@ -40,7 +42,8 @@ std::vector<MixerSpec> causal_specs() {
 
 std::string name_of(const MixerSpec& spec) {
   return spec.kind + (spec.rotary ? ", rotary" : "") + ", " + spec.time_kernel.kind +
-         (spec.convolution > 0 ? ", convolution" : "");
+         (spec.convolution > 0 ? ", convolution" : "") +
+         (spec.normalize != "none" ? ", " + spec.normalize : "");
 }
 
 TEST(Mixers, AreDifferentiableThroughAllTheirParameters) {
@@ -113,6 +116,35 @@ TEST(Mixers, WantHeadsThatDivideTheWidth) {
   spec.heads = 3;
   EXPECT_EQ(op_check::error_of([&] { mixers().make("softmax", spec); }),
             "[mixer] heads = 3 must divide width = 8");
+}
+
+/// What a mixer attends with, of the first token that it sees.
+struct FirstToken : AttentionObserver {
+  std::vector<double> q, k;
+  void attended(const Mixer&, const Attended& what) override {
+    q.assign(what.q.data(), what.q.data() + what.q.size());
+    k.assign(what.k.data(), what.k.data() + what.k.size());
+  }
+};
+
+TEST(UnitSphere, HoldsQueriesAndKeysAtTheSharpnessOfTheirHead) {
+  for (const char* kind : {"softmax", "linear"}) {
+    MixerSpec spec = spec_of(kind, true, "none");
+    spec.normalize = "l2", spec.sharpness = 3;
+    const auto mixer = mixers().make(kind, spec);
+    initialize(*mixer, 1);
+    FirstToken seen;
+    Tape tape;
+    tape.observer = &seen;
+    mixer->forward(tape, random_tensor({1, 5, 8}, 1));
+    for (const std::vector<double>& x : {seen.q, seen.k}) {
+      for (std::size_t i = 0; i < x.size(); i += 4) {
+        double square = 0;
+        for (std::size_t j = 0; j < 4; ++j) square += x[i + j] * x[i + j];
+        EXPECT_NEAR(square / std::sqrt(4.0), spec.sharpness, is_double ? 1e-9 : 1e-5);
+      }
+    }
+  }
 }
 
 TEST(SoftmaxMixer, RefusesTimeKernelsThatMakeFeatures) {
