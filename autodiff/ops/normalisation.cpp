@@ -1,4 +1,5 @@
 #include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
 #include <cmath>
 

@@ -7,9 +7,9 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 /// m^(-1/2) [cos w t, sin w t] with m draws w of a learned spectral density, "gaussian" (w = mean +
-/// scale z), "flow" (w = F^-1(u), a monotone spline) and the others of densities.hpp. K is a
-/// function of the lag whatever is learned. Xu et al., "Self-attention with functional time
-/// representation learning", 2019.
+/// scale z), "flow" (w = F^-1(u), a monotone spline) and the other densities. K is a function of
+/// the lag whatever is learned. Xu et al., "Self-attention with functional time representation
+/// learning", 2019.
 class BochnerTime : public TimeEncoding {
  public:
   explicit BochnerTime(const TimeEncodingSpec& spec)

@@ -1,10 +1,16 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/layers/features/built_in.hpp>
+#include <bochner/layers/features/feature_map.hpp>
 #include <bochner/layers/features/projection.hpp>
 #include <bochner/layers/features/weights.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
+
+/// Adds the maps of one source; it stands at the end of that.
+using AddFeatureMaps = void(FeatureMaps& all);
+AddFeatureMaps add_random_features, add_stationary, add_optimal, add_pff, add_hybrids,
+    add_gated_hybrids, add_pointwise;
+
 namespace {
 
 /// Any map of exp(log_temperature) x, one learned log_temperature per head.
@@ -65,7 +71,7 @@ std::optional<double> FeatureMap::second_moment(Point, Point, const WeightedMome
 }
 void FeatureMap::calibrate(const Tensor&, const Tensor&) {}
 
-Registry<FeatureMap, FeatureSpec>& feature_maps() {
+FeatureMaps& feature_maps() {
   static FeatureMaps registry = [] {
     FeatureMaps all("features", {});
     for (const auto add : {add_random_features, add_stationary, add_optimal, add_pff, add_hybrids,

@@ -13,8 +13,9 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 class FeatureMap;
 struct FeatureSpec;
+using FeatureMaps = Registry<FeatureMap, FeatureSpec>;
 /// The feature maps that configs may name; a user's own are added here.
-Registry<FeatureMap, FeatureSpec>& feature_maps();
+FeatureMaps& feature_maps();
 /// Where frequencies may come from: "density" and the projections.
 std::vector<std::string> projection_names();
 /// What they may be weighed by: "none", "learned", "normalized", "fixed", "importance".

@@ -1,7 +1,7 @@
 #pragma once
 /// What feature maps by random frequencies share, and the exponential ones among them.
 
-#include <bochner/layers/features/built_in.hpp>
+#include <bochner/layers/features/feature_map.hpp>
 #include <bochner/layers/features/projection.hpp>
 #include <bochner/layers/spectral/proposal.hpp>
 

@@ -3,8 +3,8 @@
 /// d^(1/4); frequencies w_i (H, m, d) are drawn from N(0, I) in the formulas and from a learned
 /// density in use.
 
-#include <bochner/layers/features/built_in.hpp>
 #include <bochner/layers/features/closed_forms.hpp>
+#include <bochner/layers/features/feature_map.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

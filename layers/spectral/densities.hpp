@@ -46,13 +46,4 @@ inline std::vector<double> values_of(const Parameter& parameter, std::size_t hea
   return {first, first + count};
 }
 
-// What each source adds to the registry.
-using Densities = Registry<SpectralDensity, DensitySpec>;
-void add_gaussians(Densities& all);
-void add_mixture(Densities& all);
-void add_heavy_tailed(Densities& all);
-void add_isotropic(Densities& all);
-void add_flow(Densities& all);
-void add_free(Densities& all);
-
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,7 +1,11 @@
 #include <bochner/layers/spectral/base_draws.hpp>
-#include <bochner/layers/spectral/densities.hpp>
+#include <bochner/layers/spectral/density.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
+
+/// Adds the densities of one source; it stands at the end of that.
+using AddDensities = void(Densities& all);
+AddDensities add_gaussians, add_mixture, add_heavy_tailed, add_isotropic, add_flow, add_free;
 
 SpectralDensity::SpectralDensity(const DensitySpec& spec, std::size_t auxiliary)
     : spec_(spec), auxiliary_(auxiliary), noise_(new_noise(0)) {}
@@ -36,7 +40,7 @@ Var SpectralDensity::log_densities(Tape&, const Var&) {
 
 void SpectralDensity::visit(Visitor& visitor) { visitor("noise", noise_); }
 
-Registry<SpectralDensity, DensitySpec>& densities() {
+Densities& densities() {
   static Densities registry = [] {
     Densities all("density", {});
     for (const auto add :

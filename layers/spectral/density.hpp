@@ -10,10 +10,11 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 class SpectralDensity;
 struct DensitySpec;
-/// The densities that configs may name.
-Registry<SpectralDensity, DensitySpec>& densities();
+using Densities = Registry<SpectralDensity, DensitySpec>;
+/// The densities that configs may name; a user's own are added here.
+Densities& densities();
 
-/// Which density, and where it starts; densities.hpp says who reads what.
+/// Which density, and where it starts; a density reads what it needs.
 struct DensitySpec {
   std::string kind = "gaussian";
   std::string draws = "orthogonal";  ///< base draws, see base_draws()

@@ -5,6 +5,7 @@
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/kernel.hpp>
+#include <bochner/train/config/parameters.hpp>
 #include <bochner/train/laboratory/fits.hpp>
 #include <bochner/train/laboratory/kernel_study.hpp>
 #include <bochner/train/laboratory/statistics.hpp>

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/train/charts/page.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/laboratory/learned_pages.hpp>
 #include <bochner/train/run/metrics.hpp>
+#include <bochner/train/run/model_weights.hpp>
+#include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <bochner/train/tasks/task.hpp>
 

@@ -4,9 +4,18 @@
 #include <bochner/data/fields.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/task.hpp>
 #include <cmath>
 
 namespace bochner {
+
+inline namespace BOCHNER_PRECISION {
+/// Each stands at the end of the source of its task.
+using MakeTask = std::unique_ptr<Task>(const Config& config);
+MakeTask make_language_task, make_token_task, make_classifier_task, make_forecast_task,
+    make_event_task, make_field_task;
+}  // namespace BOCHNER_PRECISION
+
 namespace {
 
 void check_token_task(const Config& config) {
@@ -92,6 +101,7 @@ void check_field(const Config& config) {
 struct DataKind {
   std::string name;        ///< data.kind
   const char* model;       ///< the model.kind that learns it
+  MakeTask* make;          ///< the task that trains it
   bool files;              ///< read from data.files, else generated
   const char* validation;  ///< the key that keeps examples for validation
   void (*check)(const Config&) = nullptr;
@@ -99,18 +109,18 @@ struct DataKind {
 
 std::vector<DataKind> data_kinds() {
   constexpr const char *fraction = "data.validation", *examples = "data.validation_examples";
-  std::vector<DataKind> kinds{{"bytes", "lm", true, fraction}};
+  std::vector<DataKind> kinds{{"bytes", "lm", make_language_task, true, fraction}};
   for (const std::string& name : token_task_kinds())
-    kinds.push_back({name, "lm", false, examples, check_token_task});
-  kinds.push_back({"listops", "classifier", false, examples, check_list_ops});
-  kinds.push_back({"images", "classifier", true, fraction});
-  kinds.push_back({"shapes", "classifier", false, examples});
-  kinds.push_back({"hawkes", "events", false, examples});
-  kinds.push_back({"event_files", "events", true, fraction});
+    kinds.push_back({name, "lm", make_token_task, false, examples, check_token_task});
+  kinds.push_back({"listops", "classifier", make_classifier_task, false, examples, check_list_ops});
+  kinds.push_back({"images", "classifier", make_classifier_task, true, fraction});
+  kinds.push_back({"shapes", "classifier", make_classifier_task, false, examples});
+  kinds.push_back({"hawkes", "events", make_event_task, false, examples});
+  kinds.push_back({"event_files", "events", make_event_task, true, fraction});
   for (const std::string& name : field_kinds())
-    kinds.push_back({name, "field", false, examples, check_field});
-  kinds.push_back({"field_files", "field", true, fraction, check_field});
-  kinds.push_back({"series", "forecaster", true, "data.splits", check_series});
+    kinds.push_back({name, "field", make_field_task, false, examples, check_field});
+  kinds.push_back({"field_files", "field", make_field_task, true, fraction, check_field});
+  kinds.push_back({"series", "forecaster", make_forecast_task, true, "data.splits", check_series});
   return kinds;
 }
 
@@ -140,6 +150,13 @@ bool keeps_examples(const Config& config, const std::string& key) {
 }
 
 }  // namespace
+
+void describe(Keys& keys, ModelChoice& choice) {
+  keys(
+      "kind", choice.kind, one_of({"lm", "classifier", "forecaster", "events", "field"}),
+      "what is trained: lm predicts the next token, classifier a label of the sequence, forecaster "
+      "the rows that follow, events type and time of the next event, field the next frame");
+}
 
 std::vector<std::string> data_kind_names() {
   std::vector<std::string> names;
@@ -192,6 +209,10 @@ void check_data(const Config& config) {
     fail(config, "data.files", "must name the files of " + assignment(config, "data.kind"),
          "data.kind");
   if (kind.check) kind.check(config);
+}
+
+std::unique_ptr<Task> BOCHNER_PRECISION::make_task(const Config& config) {
+  return kind_of(config).make(config);
 }
 
 void check_validation(const Config& config) {

@@ -1,5 +1,5 @@
 #pragma once
-/// What data.kind may be, which models learn it, and what its keys must satisfy.
+/// What data.kind may be, which model and task learn it, and what its keys must satisfy.
 
 #include <bochner/data/event_files.hpp>
 #include <bochner/data/formats/read_array.hpp>
@@ -15,12 +15,7 @@ std::vector<std::string> data_kind_names();
 struct ModelChoice {
   std::string kind = "lm";
 };
-inline void describe(Keys& keys, ModelChoice& choice) {
-  keys(
-      "kind", choice.kind, one_of({"lm", "classifier", "forecaster", "events", "field"}),
-      "what is trained: lm predicts the next token, classifier a label of the sequence, forecaster "
-      "the rows that follow, events type and time of the next event, field the next frame");
-}
+void describe(Keys& keys, ModelChoice& choice);
 
 /// The keys of data.* that kinds share.
 struct DataSpec {

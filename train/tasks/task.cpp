@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/data/formats/array.hpp>
-#include <bochner/train/config/config.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/task.hpp>
 
@@ -81,38 +80,6 @@ std::optional<Evaluation> evaluate_task(Task& task, Split split, std::size_t bat
     if (should_stop && should_stop()) return std::nullopt;
   }
   return total;
-}
-
-// Each stands at the end of the source of its task.
-std::unique_ptr<Task> make_classifier_task(const Config& config);
-std::unique_ptr<Task> make_forecast_task(const Config& config);
-std::unique_ptr<Task> make_event_task(const Config& config);
-std::unique_ptr<Task> make_field_task(const Config& config);
-std::unique_ptr<Task> make_language_task(const Config& config);
-std::unique_ptr<Task> make_token_task(const Config& config);
-
-namespace {
-
-/// Which task learns which data; check_data() of the config has refused other pairs.
-struct TaskKind {
-  const char *model, *data;  ///< model.kind and data.kind, "" for any other
-  std::unique_ptr<Task> (*make)(const Config&);
-};
-const TaskKind task_kinds[] = {
-    {"classifier", "", make_classifier_task}, {"forecaster", "series", make_forecast_task},
-    {"events", "", make_event_task},          {"field", "", make_field_task},
-    {"lm", "bytes", make_language_task},      {"lm", "", make_token_task},
-};
-
-}  // namespace
-
-std::unique_ptr<Task> make_task(const Config& config) {
-  const std::string &model = config.text("model.kind"), &data = config.text("data.kind");
-  for (const TaskKind& kind : task_kinds)
-    if (kind.model == model && (kind.data == data || kind.data == std::string_view()))
-      return kind.make(config);
-  throw std::invalid_argument("model.kind = \"" + model + "\" cannot learn data.kind = \"" + data +
-                              "\"");
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -84,7 +84,7 @@ std::optional<Evaluation> evaluate_task(Task& task, Split split, std::size_t bat
                                         std::uint64_t limit = 0,
                                         const std::function<bool()>& should_stop = {});
 
-/// The task that a config describes, its model initialised from train.seed.
+/// The task that a valid config describes, its model initialised from train.seed.
 std::unique_ptr<Task> make_task(const Config& config);
 
 }  // namespace bochner::inline BOCHNER_PRECISION
