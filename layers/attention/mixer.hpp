@@ -53,7 +53,10 @@ struct MixerSpec {
   TimeEncodingSpec time;  ///< in queries and keys: its use is "attend" or "rotate"
   DenominatorSpec denominator;
   std::size_t chunk = 32;  ///< tokens per chunk of linear attention
-  OwnSpecs own = {};       ///< of mixers added to the registry
+  /// Training batches that feature maps are calibrated to before the first step of a run; -1: as
+  /// many as the map needs, see FeatureMap::needs_calibration().
+  std::int64_t calibrate = -1;
+  OwnSpecs own = {};  ///< of mixers added to the registry
 };
 inline void describe(Keys& keys, MixerSpec& spec) {
   keys("kind", spec.kind, one_of(mixers),
@@ -72,6 +75,10 @@ inline void describe(Keys& keys, MixerSpec& spec) {
   keys("chunk", spec.chunk, between(1, 1 << 16),
        "positions that causal linear attention handles at once");
   keys.section("denominator", spec.denominator);
+  keys(
+      "calibrate", spec.calibrate, between(-1, 1024),
+      "batches that set the feature maps and densities before the first step, 0 for none; -1 for 4 "
+      "where data are needed (hybrid_cluster, sderf, aderf, density.start), else none");
   mixers().describe_own(keys, spec.own);
 }
 
@@ -108,6 +115,7 @@ class Mixer : public Module {
 struct Attended {
   Var q, k, rate, rotation, turns;
   bool causal;
+  std::vector<std::size_t> lengths = {};  ///< as in Layout: what lies behind is padding
 };
 /// An observer of a tape that wants to see that.
 struct AttentionObserver : TapeObserver {

@@ -33,6 +33,7 @@ class Tempered : public FeatureMap {
     tape.recording = false;
     map_->calibrate(warm(tape, q).value(), warm(tape, k).value());
   }
+  bool needs_calibration() const override { return map_->needs_calibration(); }
   void initialized() override { map_->initialized(); }
   void visit(Visitor& visitor) override {
     map_->visit(visitor);

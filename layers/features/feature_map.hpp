@@ -31,6 +31,7 @@ struct FeatureSpec {
   std::size_t bases = 2, gates = 2;    ///< of hybrids with learned coefficients; clusters
   std::size_t hidden = 64;             ///< hidden width of the network of lambda(x)
   double box = 2;                      ///< half width times sqrt(d) of the box of fixed weights
+  std::uint64_t refit = 100;           ///< training passes between new fixed weights, 0 for never
   std::size_t rolls = 2;               ///< rolled copies of dpfp
   std::size_t length = 0;              ///< positions that cosformer can tell apart
   OwnSpecs own = {};                   ///< of maps added to the registry
@@ -56,6 +57,9 @@ inline void describe(Keys& keys, FeatureSpec& spec) {
   keys("box", spec.box, above(0),
        "half width of the box, times the root of a head's channels, for which fixed weights are "
        "optimal (wpff_fixed)");
+  keys("refit", spec.refit, at_least(0),
+       "steps after which fixed weights are optimised again, for the frequencies as they are then, "
+       "0 for never (wpff_fixed)");
   keys("rolls", spec.rolls, between(1, 1 << 12), "rolled copies (dpfp)");
   keys("length", spec.length, at_least(0),
        "positions that can be told apart (cosformer), 0 for the tokens of the longest sequence of "
@@ -85,6 +89,8 @@ class FeatureMap : public Module {
   virtual std::optional<double> variance(Point q, Point k, std::size_t head = 0) const;
   /// Sets what depends on statistics to the optimum for samples of queries and keys (n, H, d).
   virtual void calibrate(const Tensor& q, const Tensor& k);
+  /// Whether it is another map without that: then models calibrate it unless they are told not to.
+  virtual bool needs_calibration() const { return false; }
 };
 
 /// A map whose queries and keys differ.

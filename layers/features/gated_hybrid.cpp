@@ -141,6 +141,7 @@ class ClusterHybrid : public GatedHybrid {
   explicit ClusterHybrid(const FeatureSpec& spec)
       : GatedHybrid(spec, checked(spec).gates * spec.gates, spec.gates) {}
 
+  bool needs_calibration() const override { return true; }
   void calibrate(const Tensor& q, const Tensor& k) override {
     for (std::size_t h = 0; h < H_; ++h) {
       const Clusters queries = k_means(scaled_samples(q, h, d_), d_, R_);

@@ -71,7 +71,11 @@ void WeightedFeatures::visit(Visitor& visitor) {
 }
 
 FixedWeightFeatures::FixedWeightFeatures(const FeatureSpec& spec)
-    : d_(spec.dim), box_(spec.box), frequencies_(spec), log_weight_(zeros({spec.heads, spec.m})) {
+    : d_(spec.dim),
+      box_(spec.box),
+      refit_(spec.refit),
+      frequencies_(spec),
+      log_weight_(zeros({spec.heads, spec.m})) {
   require(spec.density.redraw == 0, "wpff_fixed",
           "its weights are those of one set of frequencies: redraw must be 0, not ",
           spec.density.redraw);
@@ -80,14 +84,24 @@ FixedWeightFeatures::FixedWeightFeatures(const FeatureSpec& spec)
 void FixedWeightFeatures::initialized() {
   Tape tape;
   tape.recording = false;
-  const Tensor w = frequencies_.draws(tape).value();
-  const std::size_t m = w.shape()[1];
-  for (std::size_t h = 0; h < w.shape()[0]; ++h)
-    store_log_weights(w.data() + h * m * d_, m, d_, box_, log_weight_.data() + h * m);
+  fit(frequencies_.draws(tape).value());
+}
+
+void FixedWeightFeatures::calibrate(const Tensor&, const Tensor&) { initialized(); }
+
+/// Once for equal frequencies: the keys of a pass see what its queries saw.
+void FixedWeightFeatures::fit(const Tensor& frequencies) {
+  if (frequencies == fitted_) return;
+  const std::size_t m = frequencies.shape()[1];
+  for (std::size_t h = 0; h < frequencies.shape()[0]; ++h)
+    store_log_weights(frequencies.data() + h * m * d_, m, d_, box_, log_weight_.data() + h * m);
+  fitted_ = frequencies;
 }
 
 Features FixedWeightFeatures::features(Tape& tape, const Var& x) {
-  return exponential(x, frequencies_.draws(tape), 1, tape.view(log_weight_));
+  const Var w = frequencies_.draws(tape);
+  if (tape.training && refit_ > 0 && tape.step > 0 && tape.step % refit_ == 0) fit(w.value());
+  return exponential(x, w, 1, tape.view(log_weight_));
 }
 
 void FixedWeightFeatures::visit(Visitor& visitor) {

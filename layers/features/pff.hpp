@@ -26,21 +26,27 @@ class WeightedFeatures : public FeatureMap {
 };
 
 /// The same with constant weights, those of box_weights() for the frequencies at the start, and 1
-/// before initialize(). F = m. Redraws would leave the weights behind: the constructor refuses
-/// them.
+/// before initialize(). F = m. When frequencies have moved, the weights are optimised again: in
+/// every `refit`-th training pass (Tape::step), and by calibrate(). No gradient goes through them.
+/// Redraws would leave the weights behind: the constructor refuses them.
 class FixedWeightFeatures : public FeatureMap {
  public:
   explicit FixedWeightFeatures(const FeatureSpec& spec);
   Features features(Tape& tape, const Var& x) override;
   bool positive() const override { return true; }
   void initialized() override;
+  /// Needs no samples, but the density may have started at them.
+  void calibrate(const Tensor& q, const Tensor& k) override;
   void visit(Visitor& visitor) override;
 
  private:
+  void fit(const Tensor& frequencies);
   std::size_t d_;
   double box_;
+  std::uint64_t refit_;
   Frequencies frequencies_;
   Tensor log_weight_;  // (H, m)
+  Tensor fitted_;      // the frequencies that they are of; (): not known
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -17,7 +17,8 @@ struct DensitySpec {
   std::string kind = "gaussian";
   std::string draws = "orthogonal";  ///< base draws, see base_draws()
   std::size_t heads = 1, m = 64, dim = 32;
-  double log_scale = -1;  ///< start of the log standard deviation; broad kernels learn faster
+  double log_scale = -1;       ///< start of the log standard deviation; broad kernels learn faster
+  std::string start = "none";  ///< "none": at log_scale; "data", "periodogram": see initial.hpp
   std::uint64_t seed = 1;
   std::uint64_t redraw = 0;    ///< training passes (Tape::step) between new draws, 0 for never
   std::size_t components = 4;  ///< of a mixture
@@ -34,6 +35,10 @@ inline void describe(Keys& keys, DensitySpec& spec) {
   keys("kind", spec.kind, one_of(densities), "spectral density p(omega): which kernel is learned");
   keys("log_scale", spec.log_scale, between(-20, 20),
        "start of the learned log standard deviation of the frequencies");
+  keys(
+      "start", spec.start, one_of({"none", "data"}),
+      "where the scale starts: at log_scale, or, by the median distance of queries and keys of the "
+      "first batches, at the data (see model.mixer.calibrate)");
   keys("components", spec.components, between(1, 1024), "Gaussians of a mixture");
   keys("temperature", spec.temperature, at_least(0),
        "of the soft choice among the components of a mixture; 0 chooses hard");
@@ -61,8 +66,8 @@ class SpectralDensity : public Module {
   Var draws(Tape& tape) { return sample(tape, noise_of(tape)); }
   /// Standard normal noise to frequencies. (H, m, d + auxiliary) -> (H, m, d)
   virtual Var sample(Tape& tape, const Var& noise) = 0;
-  /// Starts with these log scales, one for each coordinate, in every head: median_log_scale() of
-  /// data.
+  /// Starts with these log scales, one for each coordinate of every head (H d), or of all heads
+  /// (d): median_log_scale() of data.
   void start_at(const std::vector<double>& log_scale);
   /// Visits the noise; overriders visit their parameters and call this.
   void visit(Visitor& visitor) override;
@@ -77,7 +82,7 @@ class SpectralDensity : public Module {
  protected:
   /// The saved base draws.
   const Tensor& noise() const { return noise_; }
-  /// What start_at() does; throws unless overridden.
+  /// What start_at() does, (H d); throws unless overridden.
   virtual void set_log_scale(const std::vector<double>& log_scale);
 
  private:

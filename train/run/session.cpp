@@ -31,6 +31,14 @@ void require_same_data(const Path& run, const TrainerState& saved, const Trainer
                   shell_word(run.string()) + " ... --reset data");
 }
 
+/// Whether something of the feature map of an attention layer was not in the checkpoint.
+bool is_new(const std::string& layer, const std::vector<std::string>& left_out) {
+  return std::ranges::any_of(left_out, [&](const std::string& name) {
+    return name.starts_with("model/" + layer + ".features.") ||
+           name.starts_with("buffer/" + layer + ".features.");
+  });
+}
+
 /// Another build or machine is an error with `strict`, else a note.
 void compare_numerics(const Path& run, const TrainerState& saved, const TrainerState& now,
                       bool strict, std::vector<std::string>& notes) {
@@ -86,6 +94,7 @@ void Session::make_directory(FileStorage& storage, const Path& directory,
 Session Session::start(FileStorage& storage, const Config& config, const Path& directory,
                        const std::string& command) {
   Session session(config);
+  session.trainer_->calibrate();
   session.make_directory(storage, directory, command, "");
   return session;
 }
@@ -109,6 +118,8 @@ Session Session::resume(FileStorage& storage, const Path& directory,
     require_same_data(directory, checkpoint->state(), session.state());
     compare_numerics(directory, checkpoint->state(), session.state(), strict, notes);
     session.restore(*checkpoint);
+  } else {
+    session.trainer_->calibrate();
   }
   session.run_->metrics().rewind(session.state().metrics_bytes);
   session.keep_changes(before);
@@ -142,8 +153,9 @@ void Session::take_over(const CheckpointReader& checkpoint, const ForkResets& re
     if ((optimizer && resets.optimizer) || (average && resets.ema)) continue;
     wanted.push_back(named);
   }
-  for (const std::string& left_out : load_tensors(checkpoint, wanted))
-    notes.push_back("starts anew: " + left_out);
+  const std::vector<std::string> all_left_out = load_tensors(checkpoint, wanted);
+  for (const std::string& left_out : all_left_out) notes.push_back("starts anew: " + left_out);
+  trainer_->calibrate([&](const std::string& layer) { return is_new(layer, all_left_out); });
   const bool averages = config_.number("optim.ema") > 0;
   if (!resets.schedule) state().step = saved.step;
   if (!resets.data) state().examples = saved.examples;

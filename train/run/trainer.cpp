@@ -24,6 +24,7 @@ std::string first_bad_gradient(const std::vector<NamedParameter>& parameters) {
 
 Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps)
     : task_(task),
+      calibration_(calibration_spec(config)),
       parameters_(parameters_of(task.model())),
       optim_(read_spec<OptimizerSpec>(config, "optim")),
       train_(read_spec<TrainSpec>(config, "train")),
@@ -34,6 +35,11 @@ Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps)
   state_.numerics = numerics_fingerprint();
   if (optim_.ema > 0) average_.emplace(parameters_);
   if (train_.validate_kernels) kernels_.emplace(task.model());
+}
+
+void Trainer::calibrate(const std::function<bool(const std::string& layer)>& wanted) {
+  calibrate_model(task_, calibration_, wanted);
+  if (average_) average_.emplace(parameters_);
 }
 
 double Trainer::accumulate_gradients(TapeObserver* observer, bool check_finite) {

@@ -14,6 +14,7 @@ void complete(DensitySpec& density, const Config& config) {
 void complete(StackSpec& stack, const Config& config, std::size_t length) {
   FeatureSpec& features = stack.block.mixer.features;
   complete(features.density, config);
+  features.refit *= config.count("train.accumulate");
   if (features.length == 0) features.length = length;
 }
 
