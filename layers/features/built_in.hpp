@@ -11,6 +11,7 @@ void add_optimal(FeatureMaps& all);
 void add_pff(FeatureMaps& all);
 void add_hybrids(FeatureMaps& all);
 void add_gated_hybrids(FeatureMaps& all);
+void add_mixed_hybrid(FeatureMaps& all);
 void add_pointwise(FeatureMaps& all);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -63,8 +63,8 @@ void FeatureMap::calibrate(const Tensor&, const Tensor&) {}
 Registry<FeatureMap, FeatureSpec>& feature_maps() {
   static FeatureMaps registry = [] {
     FeatureMaps all("features", {});
-    for (const auto add :
-         {add_random_features, add_optimal, add_pff, add_hybrids, add_gated_hybrids, add_pointwise})
+    for (const auto add : {add_random_features, add_optimal, add_pff, add_hybrids,
+                           add_gated_hybrids, add_mixed_hybrid, add_pointwise})
       add(all);
     return all;
   }();

@@ -19,12 +19,16 @@ struct Variant {
   std::string features, projection = "density", denominator = "clip";
   bool temperature = false, smooth = false;
   double spread = 0;
+  std::string lambdas = "learned";
+  std::vector<std::string> estimators = {"positive", "trigonometric", "hyperbolic"};
 };
 
 std::string name_of(const Variant& variant) {
   return variant.features + "_" + variant.projection + "_" + variant.denominator +
          (variant.temperature ? "_temperature" : "") + (variant.smooth ? "_smooth" : "") +
-         (variant.spread > 0 ? "_spread" : "");
+         (variant.spread > 0 ? "_spread" : "") +
+         (variant.lambdas != "learned" ? "_" + variant.lambdas : "") +
+         (variant.estimators.size() == 2 ? "_of_two" : "");
 }
 
 void PrintTo(const Variant& variant, std::ostream* out) { *out << name_of(variant); }
@@ -38,6 +42,11 @@ std::vector<Variant> variants() {
   all.push_back({"hybrid_angular", "density", "clip", false, true});
   all.push_back({"wpff", "fastfood", "clip", true});
   all.push_back({"positive", "density", "clip", true, false, 0.5});
+  for (const char* lambdas : {"gaussian", "angular", "clusters"})
+    all.push_back({.features = "hybrid", .lambdas = lambdas});
+  all.push_back({.features = "hybrid", .smooth = true, .lambdas = "angular"});
+  all.push_back({.features = "hybrid", .estimators = {"aderf", "pff"}});
+  all.push_back({.features = "hybrid", .lambdas = "clusters", .estimators = {"cosformer", "wpff"}});
   return all;
 }
 
@@ -52,6 +61,8 @@ MixerSpec spec_of(const Variant& variant) {
   spec.features.temperature = variant.temperature;
   spec.features.smooth = variant.smooth;
   spec.features.spread = variant.spread;
+  spec.features.lambdas = variant.lambdas;
+  spec.features.estimators = variant.estimators;
   spec.features.length = 70;
   spec.denominator.kind = variant.denominator;
   spec.time_kernel = {"decay", 2, 30};
