@@ -11,20 +11,21 @@ namespace {
 constexpr std::size_t sampled_errors = 2048;
 constexpr double largest_logit = 4;
 
-/// Means of ln errors over pairs of weights that add up.
+/// Means of squared errors over pairs of weights that add up.
 struct MeanErrors {
   explicit MeanErrors(std::size_t K) : sums(K) {}
   void add(const std::vector<double>& errors, double weight) {
     for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += weight * errors[k];
     total += weight;
   }
-  /// Logits whose softmax is in proportion to 1 / error, not too sure of anything.
+  /// Logits whose softmax is in proportion to 1 / mean, not too sure of anything.
   std::vector<double> logits() const {
-    double mean = 0;
-    for (const double sum : sums) mean += sum / double(sums.size());
     std::vector<double> logits(sums.size());
-    for (std::size_t k = 0; k < sums.size() && total > 0; ++k)
-      logits[k] = std::clamp((mean - sums[k]) / total, -largest_logit, largest_logit);
+    if (!(total > 0)) return logits;
+    double mean = 0;
+    for (const double sum : sums) mean += std::log(sum) / double(sums.size());
+    for (std::size_t k = 0; k < sums.size(); ++k)
+      logits[k] = std::clamp(mean - std::log(sums[k]), -largest_logit, largest_logit);
     return logits;
   }
   std::vector<double> sums;

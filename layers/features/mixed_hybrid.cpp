@@ -10,12 +10,12 @@ namespace {
 
 /// Added to relative variances: less error than that is not worth more weight.
 constexpr double tolerated_error = 1e-3;
-constexpr double largest_log_error = 50;
+constexpr double largest_error = 1e20;
 
-double log_error(double variance, double kernel) {
+double relative_error(double variance, double kernel) {
   const double relative = variance / (kernel * kernel);
-  return std::isfinite(relative) ? std::log(std::max(relative, 0.0) + tolerated_error)
-                                 : largest_log_error;
+  return std::isfinite(relative) ? std::clamp(relative, 0.0, largest_error) + tolerated_error
+                                 : largest_error;
 }
 
 std::vector<double> point_of(const Tensor& samples, std::size_t row, std::size_t head) {
@@ -142,12 +142,12 @@ class MixedHybrid : public TwoSidedMap {
       for (const auto& estimator : estimators_) {
         const auto variance = estimator->variance(x, y, head), own = estimator->kernel(x, y, head);
         if (!variance || !own) unknown.push_back(errors.size());
-        errors.push_back(variance && own ? log_error(*variance, *own) : 0);
+        errors.push_back(variance && own ? relative_error(*variance, *own) : 0);
         known += errors.back();
       }
       for (const std::size_t e : unknown)
         errors[e] =
-            unknown.size() == errors.size() ? 0 : known / double(errors.size() - unknown.size());
+            unknown.size() == errors.size() ? 1 : known / double(errors.size() - unknown.size());
       return errors;
     });
   }

@@ -44,7 +44,8 @@ class Trainer {
   std::uint64_t examples_per_step() const { return train_.batch * train_.accumulate; }
   /// Where it is. Whoever sets it anew sets the tensors too: then it goes on from there.
   TrainerState& state() { return state_; }
-  /// Parameters, buffers, moments and averages: all tensors of a checkpoint under unique names.
+  /// Parameters, buffers, moments and averages, and where densities started that start at the data:
+  /// all tensors of a checkpoint under unique names.
   std::vector<NamedTensor> tensors();
 
  private:

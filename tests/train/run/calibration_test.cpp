@@ -223,6 +223,16 @@ TEST(Calibration, StartsDensitiesAtTheData) {
   EXPECT_NE(scale(0, 0, 0), scale(1, 0, 0));
 }
 
+TEST(Calibration, IsWhereDriftIsCountedFrom) {
+  TinyTraining run(with("positive", {"model.mixer.density.start=data", "data.validation=0.1"}));
+  run.trainer.calibrate();
+  EXPECT_EQ(run.trainer.kernels().at(0).drift, 0);
+  run.train(1);
+  const double drift = run.trainer.kernels().at(0).drift;
+  EXPECT_GT(drift, 0);
+  EXPECT_LT(drift, 0.01);
+}
+
 /// A fork calibrates the maps that its parent did not have, and no others.
 TEST(Calibration, OfAForkIsOfNewMaps) {
   TemporaryFolder folder;
