@@ -2,14 +2,12 @@
 /// All public ops.
 
 #include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/feature_products.hpp>
+#include <bochner/autodiff/ops/features.hpp>
 #include <bochner/autodiff/ops/harmonics.hpp>
 #include <bochner/autodiff/ops/learned_quantiles.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
-#include <bochner/autodiff/ops/random.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
-#include <bochner/autodiff/ops/time.hpp>
 #include <bochner/autodiff/shape.hpp>

@@ -1,7 +1,6 @@
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/tape.hpp>
-#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -172,25 +171,15 @@ Var detail::recorded_result(const char* op, const Recording& recording, Tensor&&
 
 Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const Var& x) {
   if (!tape.recording) return f(tape, x);
-  const std::uint64_t first_random = tape.random_uses;
-  const auto start_segment = [&tape, first_random](Tape& segment, bool recording) {
-    segment.training = tape.training;
-    segment.check_finite = tape.check_finite;
-    segment.observer = tape.observer;
-    segment.seed = tape.seed;
-    segment.step = tape.step;
-    segment.random_uses = first_random;
-    segment.recording = recording;
-  };
-  Tape segment;
-  start_segment(segment, false);
+  const PassOptions options = tape;
+  Tape segment(options);
+  segment.recording = false;
   const Var y = f(segment, segment.constant(x.value()));
   tape.random_uses = segment.random_uses;
   // Recorded even if x needs no gradient: parameters inside f may.
   return tape.record_node("checkpoint", y.shared_value(), x.size(),
-                          [f, x, start_segment](Tensor& gradient) {
-                            Tape again;
-                            start_segment(again, true);
+                          [f, x, options](Tensor& gradient) {
+                            Tape again(options);
                             const Var input = again.input(x.value());
                             const Var output = f(again, input);
                             if (!output.needs_gradient()) return;

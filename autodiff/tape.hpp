@@ -166,13 +166,8 @@ struct TapeObserver {
   virtual void went_backward(const char* op, std::size_t bytes) { (void)op, (void)bytes; }
 };
 
-class Tape {
- public:
-  Tape() = default;
-  Tape(const Tape&) = delete;
-  Tape& operator=(const Tape&) = delete;
-  ~Tape();
-
+/// How a pass is run, and which random numbers it draws.
+struct PassOptions {
   bool training = false;      ///< dropout on
   bool recording = true;      ///< gradients wanted
   bool check_finite = false;  ///< test each value and gradient: slow, for finding the op to blame
@@ -180,6 +175,15 @@ class Tape {
   std::uint64_t step = 0;  ///< training step: with `seed` it fixes every random number of the pass
   std::uint64_t random_uses = 0;  ///< ops of this pass that have drawn so far
   TapeObserver* observer = nullptr;
+};
+
+class Tape : public PassOptions {
+ public:
+  Tape() = default;
+  explicit Tape(const PassOptions& options) : PassOptions(options) {}
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+  ~Tape();
 
   Var operator()(Parameter& parameter);
   Var constant(Tensor value) {

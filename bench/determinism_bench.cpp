@@ -58,9 +58,9 @@ void free_sum(std::size_t size, std::size_t grain, real* y, const Add& add) {
 
 void free_product(const Matrix& size, real* c) {
   free_sum(size.rows * size.columns, 512, c, [&](std::size_t begin, std::size_t end, real* sum) {
-    gemm(Transpose::yes, Transpose::no, size.rows, size.columns, end - begin, 1,
-         numbers().data() + begin * size.rows, size.rows, numbers().data() + begin * size.columns,
-         size.columns, 1, sum, size.columns);
+    gemm(size.rows, size.columns, end - begin,
+         {numbers().data() + begin * size.rows, size.rows, transposed},
+         {numbers().data() + begin * size.columns, size.columns}, 1, sum, size.columns);
   });
 }
 

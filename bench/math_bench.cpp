@@ -62,7 +62,7 @@ void measure_gemm(benchmark::State& state) {
   const std::vector<real> a(M * K, real(0.5)), b(K * N, real(0.25));
   std::vector<real> c(M * N);
   for (auto _ : state) {
-    gemm(Transpose::no, Transpose::no, M, N, K, 1, a.data(), K, b.data(), N, 0, c.data(), N);
+    gemm(M, N, K, {a.data(), K}, {b.data(), N}, 0, c.data(), N);
     benchmark::ClobberMemory();
   }
   state.SetLabel(gemm_backend().name + " " + gemm_backend().kernel);

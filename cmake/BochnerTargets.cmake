@@ -7,7 +7,7 @@ if(BOCHNER_TUNE)
   list(APPEND bochner_processor -mtune=${BOCHNER_TUNE})
 endif()
 # Behind these stand large libraries where no time is spent.
-foreach(source autodiff/compute/eigen.cpp autodiff/compute/special_functions.cpp train/commands/command_line.cpp
+foreach(source autodiff/compute/openblas.cpp autodiff/compute/special_functions.cpp train/commands/command_line.cpp
                train/config/config_toml.cpp train/storage/json.cpp)
   set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/${source} PROPERTIES COMPILE_OPTIONS -O1)
 endforeach()

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/philox.hpp>
 #include <bochner/autodiff/shape.hpp>
 #include <bochner/data/dataset.hpp>
 #include <bochner/data/files/errors.hpp>

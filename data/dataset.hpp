@@ -1,11 +1,8 @@
 #pragma once
 /// Dataset: numbered examples in splits, and what every source of them tells about itself.
 
+#include <bochner/autodiff/compute/philox.hpp>
 #include <bochner/autodiff/keys.hpp>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <vector>
 
 namespace bochner {
 
@@ -63,6 +60,12 @@ inline void describe(Keys& keys, ExampleSet& examples) {
        "generated: training examples of an epoch; they cost no memory");
   keys("validation_examples", examples.validation, between(0, 1e12),
        "generated: examples kept for validation, 0 for none");
+}
+
+/// The random numbers of one example of a generated set, whose training and validation have nothing
+/// in common: a function of (seed, split, index), so that a set costs no memory.
+inline Draws draws_of(const ExampleSet& set, Split split, std::uint64_t index) {
+  return Draws({set.seed, Purpose::examples, 2 * index + (split == Split::train ? 0 : 1)});
 }
 
 /// A source of examples has, besides, a `batch(const Examples&)` of a type of its own.

@@ -6,28 +6,113 @@
 #include <cmath>
 
 namespace bochner {
+
+HawkesState::HawkesState(const HawkesProcess& process)
+    : process_(process),
+      counts_(process.types()),
+      sums_(process.types() * process.shape),
+      peaks_(process.shape, 1) {
+  const std::size_t K = process.types();
+  require(K >= 1 && process.shape >= 1 && process.rate.size() == K &&
+              process.excitation.size() == K * K,
+          "hawkes", "wants base (K), excitation (K, K), rate (K) and a shape of at least 1");
+  for (std::size_t n = 1; n < peaks_.size(); ++n)
+    peaks_[n] = std::exp(double(n) * std::log(double(n)) - double(n) - std::lgamma(double(n) + 1));
+}
+
+void HawkesState::advance(double span) {
+  time_ += span;
+  const std::size_t n = process_.shape;
+  for (std::size_t l = 0; l < process_.types(); ++l) {
+    double* sums = sums_.data() + l * n;
+    const double x = process_.rate[l] * span, decay = std::exp(-x);
+    for (std::size_t j = n; j-- > 0;) {
+      double sum = 0, weight = decay;  // (x^i / i!) e^-x for i = j - earlier
+      for (std::size_t i = 0; i <= j; ++i) {
+        sum += weight * sums[j - i];
+        weight *= x / double(i + 1);
+      }
+      sums[j] = sum;
+    }
+  }
+}
+
+void HawkesState::add(std::size_t type) {
+  counts_[type] += 1;
+  sums_[type * process_.shape] += process_.rate[type];
+}
+
+double HawkesState::intensity(std::size_t type) const {
+  const std::size_t K = process_.types(), n = process_.shape;
+  double sum = process_.base[type];
+  for (std::size_t l = 0; l < K; ++l)
+    sum += process_.excitation[type * K + l] * sums_[l * n + n - 1];
+  return sum;
+}
+
+double HawkesState::intensity() const {
+  double sum = 0;
+  for (std::size_t k = 0; k < process_.types(); ++k) sum += intensity(k);
+  return sum;
+}
+
+double HawkesState::bound() const {
+  const std::size_t K = process_.types(), n = process_.shape;
+  double sum = 0;
+  for (std::size_t l = 0; l < K; ++l) {
+    double largest = 0;
+    for (std::size_t j = 0; j < n; ++j) largest += peaks_[n - 1 - j] * sums_[l * n + j];
+    for (std::size_t k = 0; k < K; ++k) sum += process_.excitation[k * K + l] * largest;
+  }
+  for (const double base : process_.base) sum += base;
+  return sum;
+}
+
+double HawkesState::compensator() const {
+  const std::size_t K = process_.types(), n = process_.shape;
+  double sum = 0;
+  for (std::size_t l = 0; l < K; ++l) {
+    double born = counts_[l];  // less the part of the kernels that is still to come
+    for (std::size_t j = 0; j < n; ++j) born -= sums_[l * n + j] / process_.rate[l];
+    for (std::size_t k = 0; k < K; ++k) sum += process_.excitation[k * K + l] * born;
+  }
+  for (const double base : process_.base) sum += base * time_;
+  return sum;
+}
+
+std::vector<Event> simulate(const HawkesProcess& process, std::size_t count, Draws draws) {
+  HawkesState state(process);
+  std::vector<Event> events;
+  double time = 0;
+  while (events.size() < count) {
+    const double bound = state.bound();
+    const double span = -std::log(draws.uniform()) / bound;
+    time += span;
+    state.advance(span);
+    double rest = draws.uniform() * bound;
+    for (std::size_t k = 0; k < process.types(); ++k) {
+      rest -= state.intensity(k);
+      if (rest > 0) continue;
+      state.add(k);
+      events.push_back({time, k});
+      break;
+    }
+  }
+  return events;
+}
+
 namespace {
 
 constexpr std::size_t delayed_shape = 8;
 
-/// Truth of one row: its part of the sums, and the intensities within its gaps.
-struct RowTruth {
-  double time_nats = 0, type_nats = 0;
-  RowTruth& operator+=(const RowTruth& part) {
-    time_nats += part.time_nats;
-    type_nats += part.type_nats;
-    return *this;
-  }
-};
-
-RowTruth truth_of_row(const HawkesProcess& process, const EventBatch& batch, std::size_t row,
-                      std::size_t points, double* intensity) {
+/// Truth of one row: its part of the sums of both nats, and the intensities within its gaps.
+void add_truth_of_row(const HawkesProcess& process, const EventBatch& batch, std::size_t row,
+                      std::size_t points, double* intensity, double* nats) {
   const std::size_t T = batch.types.shape[1], K = process.types();
   const double* time = batch.times.data() + row * T;
   const double* next = batch.next_times.data() + row * T;
   HawkesState state(process);
   state.advance(time[0]);
-  RowTruth truth;
   for (std::size_t t = 0; t < T; ++t) {
     state.add(std::size_t(batch.types.values[row * T + t]));
     const double part = (next[t] - time[t]) / double(2 * points), before = state.compensator();
@@ -38,9 +123,9 @@ RowTruth truth_of_row(const HawkesProcess& process, const EventBatch& batch, std
     }
     const double total = state.intensity();
     const double own = state.intensity(std::size_t(batch.next_types.values[row * T + t]));
-    truth += {state.compensator() - before - std::log(total), std::log(total / own)};
+    nats[0] += state.compensator() - before - std::log(total);
+    nats[1] += std::log(total / own);
   }
-  return truth;
 }
 
 }  // namespace
@@ -106,14 +191,11 @@ std::string HawkesEvents::describe() const {
 
 EventTruth event_truth(const HawkesProcess& process, const EventBatch& batch, std::size_t points) {
   const std::size_t B = batch.types.shape[0], T = batch.types.shape[1], K = process.types();
-  EventTruth truth;
-  truth.intensity = Times(std::vector<std::size_t>{B, T, points, K});
-  const RowTruth sum = parallel_sum<RowTruth>(B, 1, [&](std::size_t row, std::size_t) {
-    return truth_of_row(process, batch, row, points, truth.intensity.data() + row * T * points * K);
+  Times intensity(std::vector<std::size_t>{B, T, points, K});
+  const auto nats = parallel_sums(2, B, 1, [&](std::size_t row, std::size_t, double* sums) {
+    add_truth_of_row(process, batch, row, points, intensity.data() + row * T * points * K, sums);
   });
-  truth.time_nats = sum.time_nats;
-  truth.type_nats = sum.type_nats;
-  return truth;
+  return {nats[0], nats[1], std::move(intensity)};
 }
 
 }  // namespace bochner

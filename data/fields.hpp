@@ -2,7 +2,7 @@
 /// Fields and what follows them; generated ones on a periodic grid are known exactly.
 
 #include <bochner/autodiff/tensor.hpp>
-#include <bochner/data/generated.hpp>
+#include <bochner/data/dataset.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

@@ -1,7 +1,6 @@
 #pragma once
 /// ListOps: nested operations on lists of digits, to be evaluated to one digit.
 
-#include <bochner/data/generated.hpp>
 #include <bochner/data/labelled.hpp>
 
 namespace bochner {

@@ -2,7 +2,6 @@
 #include <bochner/autodiff/shape.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
-#include <bochner/data/generated.hpp>
 #include <bochner/data/pixels.hpp>
 #include <cstdlib>
 #include <utility>

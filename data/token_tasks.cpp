@@ -2,7 +2,6 @@
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/token_tasks.hpp>
-#include <numeric>
 
 namespace bochner {
 namespace {
@@ -15,13 +14,6 @@ class Writer {
   void ask(std::size_t token) { add(token, true); }
   void tell(std::size_t token, std::size_t times) {
     for (std::size_t i = 0; i < times; ++i) tell(token);
-  }
-  /// 0, ..., n - 1 in random order (Fisher and Yates).
-  std::vector<std::size_t> shuffled(std::size_t n) {
-    std::vector<std::size_t> order(n);
-    std::iota(order.begin(), order.end(), std::size_t(0));
-    for (std::size_t i = n; i > 1; --i) std::swap(order[i - 1], order[draws.below(i)]);
-    return order;
   }
   std::vector<std::size_t> symbols(std::size_t n, std::size_t below) {
     std::vector<std::size_t> all(n);
@@ -52,7 +44,7 @@ void write_copy(Writer& out) {
 void write_selective_copy(Writer& out) {
   const std::size_t n = out.spec.items, marker = out.spec.vocabulary - 1, noise = marker - 1;
   std::vector<std::size_t> context(out.spec.length - n, noise);
-  std::vector<std::size_t> places = out.shuffled(context.size());
+  std::vector<std::size_t> places = out.draws.shuffled(context.size());
   places.resize(n);
   std::ranges::sort(places);
   const std::vector<std::size_t> symbols = out.symbols(n, noise);
@@ -83,7 +75,7 @@ void write_recall(Writer& out) {
 
 void write_multi_query_recall(Writer& out) {
   const std::size_t half = out.spec.vocabulary / 2, pairs = out.spec.items;
-  const std::vector<std::size_t> key = out.shuffled(half), value = out.shuffled(half);
+  const std::vector<std::size_t> key = out.draws.shuffled(half), value = out.draws.shuffled(half);
   const std::size_t slots = (out.spec.length + 1 - 2 * pairs) / 2;
   const auto tell_noise = [&] { out.tell(half + out.draws.below(half)); };
   if (out.spec.length % 2 == 0) tell_noise();
@@ -91,7 +83,7 @@ void write_multi_query_recall(Writer& out) {
     out.tell(key[i]);
     out.tell(half + value[i]);
   }
-  for (const std::size_t i : out.shuffled(slots)) {
+  for (const std::size_t i : out.draws.shuffled(slots)) {
     if (i < pairs) {
       out.tell(key[i]);
       out.ask(half + value[i]);
@@ -174,10 +166,9 @@ TokenTasks::TokenTasks(const TokenTaskSpec& spec, const ExampleSet& examples)
 
 Batch TokenTasks::batch(const Examples& examples) const {
   const std::size_t count = examples.size(), T = spec_.length;
-  const Shape shape = {count, T};
   const bool only_answers = spec_.only_answers || examples.split != Split::train;
-  Batch batch{{shape, std::vector<std::int32_t>(count * T)},
-              {shape, std::vector<std::int32_t>(count * T)}};
+  const Indices tokens{{count, T}, std::vector<std::int32_t>(count * T)};
+  Batch batch{tokens, tokens};
   parallel_tasks(count, [&](std::size_t row) {
     const Draws draws = draws_of(examples_, examples.split, examples.index(row));
     const Questions questions = make_questions(spec_, draws);

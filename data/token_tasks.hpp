@@ -1,7 +1,6 @@
 #pragma once
 /// Generated sequences with questions, for language models: what a kernel can remember and find.
 
-#include <bochner/data/generated.hpp>
 #include <bochner/data/windows.hpp>
 #include <string>
 #include <vector>
@@ -58,7 +57,6 @@ class TokenTasks : public TokenSource {
   /// Throws std::invalid_argument when length or vocabulary are too small, or no kind has this
   /// name.
   TokenTasks(const TokenTaskSpec& spec, const ExampleSet& examples);
-  const TokenTaskSpec& spec() const { return spec_; }
 
   /// Of examples that do not train, the answers only.
   Batch batch(const Examples& examples) const override;

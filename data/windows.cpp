@@ -85,9 +85,8 @@ std::uint64_t ByteWindows::begin(Split split, const Examples::Number& number) co
 
 Batch ByteWindows::batch(const Examples& examples) const {
   const std::size_t count = examples.size();
-  const Shape shape = {count, length_};
-  Batch batch{{shape, std::vector<std::int32_t>(count * length_)},
-              {shape, std::vector<std::int32_t>(count * length_)}};
+  const Indices tokens{{count, length_}, std::vector<std::int32_t>(count * length_)};
+  Batch batch{tokens, tokens};
   std::vector<std::uint8_t> window(length_ + 1);
   for (std::size_t row = 0; row < count; ++row) {
     corpus_.read(begin(examples.split, examples.numbers[row]), window);

@@ -55,15 +55,15 @@ std::vector<ParameterSettings> resolve_groups(const std::vector<NamedParameter>&
   return settings;
 }
 
-Optimizer::Optimizer(std::string kind, std::vector<NamedParameter> parameters,
-                     std::vector<ParameterSettings> settings, std::vector<std::string> moments)
-    : kind_(std::move(kind)),
+Optimizer::Optimizer(const OptimizerSpec& spec, std::vector<NamedParameter> parameters,
+                     std::vector<std::string> moments)
+    : spec_(spec),
       parameters_(std::move(parameters)),
-      settings_(std::move(settings)),
       updates_(zeros({parameters_.size()})),
       loop_(parameters_) {
-  require(settings_.size() == parameters_.size(), "optim", settings_.size(), " settings for ",
-          parameters_.size(), " parameters");
+  require(std::isfinite(spec.weight_decay) && spec.weight_decay >= 0, "optim",
+          "weight_decay = ", spec.weight_decay, ": must be finite and at least 0");
+  settings_ = resolve_groups(parameters_, spec.weight_decay, spec.groups);
   refuse_shared(parameters_);
   for (std::string& name : moments) {
     Moment& moment = moments_.emplace_back(Moment{std::move(name), {}});
@@ -100,12 +100,99 @@ void Optimizer::zero_gradients() {
 }
 
 std::vector<NamedTensor> Optimizer::state() {
-  std::vector<NamedTensor> tensors = {{kind_ + ".updates", &updates_}};
+  std::vector<NamedTensor> tensors = {{spec_.kind + ".updates", &updates_}};
   for (Moment& moment : moments_)
     for (std::size_t i = 0; i < parameters_.size(); ++i)
       tensors.push_back(
-          {kind_ + "." + moment.name + "/" + parameters_[i].name, &moment.tensors[i]});
+          {spec_.kind + "." + moment.name + "/" + parameters_[i].name, &moment.tensors[i]});
   return tensors;
+}
+
+namespace {
+
+/// g' = g + decay w;  v = momentum v + g';  w -= lr v, or lr (g' + momentum v) with Nesterov's
+/// look-ahead. No dampening, as in Sutskever, Martens, Dahl, Hinton (2013) and PyTorch.
+class Sgd : public Optimizer {
+ public:
+  Sgd(const OptimizerSpec& spec, const std::vector<NamedParameter>& parameters)
+      : Optimizer(spec, parameters,
+                  std::vector<std::string>(spec.momentum > 0 ? 1 : 0, "momentum")) {
+    require(spec.momentum >= 0 && spec.momentum < 1, "sgd", "momentum = ", spec.momentum,
+            ": must be in [0, 1)");
+    require(!spec.nesterov || spec.momentum > 0, "sgd", "nesterov = true needs a momentum above 0");
+  }
+
+ private:
+  void update(const Piece& piece, double learning_rate, double weight_decay) override {
+    const real rate = real(learning_rate), decay = real(weight_decay),
+               momentum = real(spec_.momentum);
+    real* __restrict weight = piece.weight;
+    const real* __restrict gradient = piece.gradient;
+    if (spec_.momentum == 0) {
+      for (std::size_t i = 0; i < piece.size; ++i)
+        weight[i] -= rate * (gradient[i] + decay * weight[i]);
+      return;
+    }
+    real* __restrict velocity = moment(0, piece);
+    // Nesterov's direction is g' + momentum v, the plain one 0 g' + 1 v.
+    const real fresh = real(spec_.nesterov ? 1 : 0), carried = spec_.nesterov ? momentum : real(1);
+    for (std::size_t i = 0; i < piece.size; ++i) {
+      const real g = gradient[i] + decay * weight[i];
+      velocity[i] = momentum * velocity[i] + g;
+      weight[i] -= rate * (fresh * g + carried * velocity[i]);
+    }
+  }
+};
+
+/// m = mean of g, v = mean of g^2, both corrected for their start at 0 by the number t of updates;
+/// w -= lr * m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon).
+/// Kingma, Ba (2015), whose decay goes through the moments ("adam"); w -= lr * decay * w beside
+/// them: Loshchilov, Hutter (2019) ("adamw").
+class Adam : public Optimizer {
+ public:
+  Adam(const OptimizerSpec& spec, const std::vector<NamedParameter>& parameters)
+      : Optimizer(spec, parameters, {"first_moment", "second_moment"}) {
+    require(spec.beta1 >= 0 && spec.beta1 < 1, "adam", "beta1 = ", spec.beta1,
+            ": must be in [0, 1)");
+    require(spec.beta2 >= 0 && spec.beta2 < 1, "adam", "beta2 = ", spec.beta2,
+            ": must be in [0, 1)");
+    require(spec.epsilon > 0 && std::isfinite(spec.epsilon), "adam", "epsilon = ", spec.epsilon,
+            ": must be finite and above 0");
+  }
+
+ private:
+  void update(const Piece& piece, double learning_rate, double weight_decay) override {
+    const double t = updates(piece), beta1 = spec_.beta1, beta2 = spec_.beta2;
+    const bool decoupled = spec_.kind == "adamw";
+    const real rate = real(learning_rate / (1 - std::pow(beta1, t)));
+    const real root_correction = real(1 / std::sqrt(1 - std::pow(beta2, t)));
+    const real share1 = real(1 - beta1), kept2 = real(beta2), share2 = real(1 - beta2);
+    const real epsilon = real(spec_.epsilon);
+    const real penalty = real(decoupled ? 0 : weight_decay);
+    // Subtracted with the rest: 1 - lr * decay as a factor would be rounded away in float.
+    const real shrink = real(decoupled ? learning_rate * weight_decay : 0);
+    real* __restrict weight = piece.weight;
+    const real* __restrict gradient = piece.gradient;
+    real* __restrict first = moment(0, piece);
+    real* __restrict second = moment(1, piece);
+    for (std::size_t i = 0; i < piece.size; ++i) {
+      const real g = gradient[i] + penalty * weight[i];
+      first[i] += share1 * (g - first[i]);
+      second[i] = kept2 * second[i] + share2 * (g * g);
+      const real scale = std::sqrt(second[i]) * root_correction + epsilon;
+      weight[i] -= rate * first[i] / scale + shrink * weight[i];
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec,
+                                          const std::vector<NamedParameter>& parameters) {
+  if (spec.kind == "sgd") return std::make_unique<Sgd>(spec, parameters);
+  require(spec.kind == "adam" || spec.kind == "adamw", "optim", "no kind \"", spec.kind,
+          "\"; choose sgd, adam or adamw");
+  return std::make_unique<Adam>(spec, parameters);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

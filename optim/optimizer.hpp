@@ -11,72 +11,6 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Learning-rate factor and weight decay of one parameter.
-struct ParameterSettings {
-  double lr_factor = 1;
-  double weight_decay = 0;
-};
-
-/// Settings of each parameter: `weight_decay` for matrices, none for norms and biases (rank < 2)
-/// and for spectral parameters (below `features`, `density`, `time_kernel` or `time`, and those
-/// called `frequencies`), then the groups in order: the last one that matches wins. Throws when a
-/// group matches nothing.
-std::vector<ParameterSettings> resolve_groups(const std::vector<NamedParameter>& parameters,
-                                              double weight_decay,
-                                              const std::vector<ParameterGroup>& groups);
-
-class Optimizer {
- public:
-  virtual ~Optimizer() = default;
-  Optimizer(const Optimizer&) = delete;
-  Optimizer& operator=(const Optimizer&) = delete;
-
-  /// One update from the parameters' gradients. A parameter without a gradient is left alone, and
-  /// so are its moments and its count of updates.
-  void step(double learning_rate);
-  /// Forgets the gradients, so that the next backward pass starts from nothing.
-  void zero_gradients();
-
-  /// Everything that a checkpoint needs: "adamw.first_moment/NAME" of each parameter,
-  /// and "adamw.updates" (parameters).
-  std::vector<NamedTensor> state();
-
- protected:
-  /// `moments` are the names of the tensors of zeros kept for each parameter. The parameters must
-  /// outlive the optimizer.
-  Optimizer(std::string kind, std::vector<NamedParameter> parameters,
-            std::vector<ParameterSettings> settings, std::vector<std::string> moments);
-
-  /// A run of consecutive elements of one parameter.
-  struct Piece {
-    std::size_t parameter, begin, size;
-    real* weight;
-    const real* gradient;
-  };
-  virtual void update(const Piece& piece, double learning_rate, double weight_decay) = 0;
-
-  real* moment(std::size_t which, const Piece& piece) {
-    return moments_[which].tensors[piece.parameter].data() + piece.begin;
-  }
-  /// How often the piece's parameter has been updated, this time included.
-  double updates(const Piece& piece) const { return double(updates_.data()[piece.parameter]); }
-
- private:
-  struct Moment {
-    std::string name;
-    std::vector<Tensor> tensors;
-  };
-
-  void count_updates();
-
-  std::string kind_;
-  std::vector<NamedParameter> parameters_;
-  std::vector<ParameterSettings> settings_;
-  std::vector<Moment> moments_;
-  Tensor updates_;  // a tensor so that it is saved like the moments; exact up to 2^24
-  FlatLoop loop_;
-};
-
 /// An optimizer, and what is done around its step: the schedule of its learning rate, limits of the
 /// gradients, the average of the weights.
 struct OptimizerSpec {
@@ -110,6 +44,73 @@ inline void describe(Keys& keys, OptimizerSpec& spec) {
   keys("ema", spec.ema, below(0, 1), "decay of the running mean of the weights, 0 for none");
   keys.section("schedule", spec.schedule);
 }
+
+/// Learning-rate factor and weight decay of one parameter.
+struct ParameterSettings {
+  double lr_factor = 1;
+  double weight_decay = 0;
+};
+
+/// Settings of each parameter: `weight_decay` for matrices, none for norms and biases (rank < 2)
+/// and for spectral parameters (below `features`, `density`, `time_kernel` or `time`, and those
+/// called `frequencies`), then the groups in order: the last one that matches wins. Throws when a
+/// group matches nothing.
+std::vector<ParameterSettings> resolve_groups(const std::vector<NamedParameter>& parameters,
+                                              double weight_decay,
+                                              const std::vector<ParameterGroup>& groups);
+
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
+
+  /// One update from the parameters' gradients. A parameter without a gradient is left alone, and
+  /// so are its moments and its count of updates.
+  void step(double learning_rate);
+  /// Forgets the gradients, so that the next backward pass starts from nothing.
+  void zero_gradients();
+
+  /// Everything that a checkpoint needs: "adamw.first_moment/NAME" of each parameter,
+  /// and "adamw.updates" (parameters).
+  std::vector<NamedTensor> state();
+
+ protected:
+  /// `moments` are the names of the tensors of zeros kept for each parameter. The parameters must
+  /// outlive the optimizer.
+  Optimizer(const OptimizerSpec& spec, std::vector<NamedParameter> parameters,
+            std::vector<std::string> moments);
+
+  /// A run of consecutive elements of one parameter.
+  struct Piece {
+    std::size_t parameter, begin, size;
+    real* weight;
+    const real* gradient;
+  };
+  virtual void update(const Piece& piece, double learning_rate, double weight_decay) = 0;
+
+  real* moment(std::size_t which, const Piece& piece) {
+    return moments_[which].tensors[piece.parameter].data() + piece.begin;
+  }
+  /// How often the piece's parameter has been updated, this time included.
+  double updates(const Piece& piece) const { return double(updates_.data()[piece.parameter]); }
+
+  const OptimizerSpec spec_;
+
+ private:
+  struct Moment {
+    std::string name;
+    std::vector<Tensor> tensors;
+  };
+
+  void count_updates();
+
+  std::vector<NamedParameter> parameters_;
+  std::vector<ParameterSettings> settings_;
+  std::vector<Moment> moments_;
+  Tensor updates_;  // a tensor so that it is saved like the moments; exact up to 2^24
+  FlatLoop loop_;
+};
 
 /// Throws when the kind is unknown, a number is out of range or a group matches nothing.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec,

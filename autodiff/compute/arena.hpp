@@ -11,18 +11,22 @@ namespace bochner::inline BOCHNER_PRECISION {
 class Arena {
  public:
   explicit Arena(real* memory = nullptr) : memory_(memory) {}
-  real* take(std::size_t count) {
-    taken_ += count;
-    return memory_ ? memory_ + (taken_ - count) : nullptr;
-  }
-  double* take_doubles(std::size_t count) {
-    constexpr std::size_t reals = sizeof(double) / sizeof(real);
-    take(taken_ % reals);
-    return reinterpret_cast<double*>(take(count * reals));
+  /// Pieces of `count` reals or doubles each.
+  template <class... Numbers>
+  void take(std::size_t count, Numbers*&... pieces) {
+    ((pieces = piece<Numbers>(count)), ...);
   }
   std::size_t taken() const { return taken_; }
 
  private:
+  template <class Number>
+  Number* piece(std::size_t count) {
+    constexpr std::size_t reals = sizeof(Number) / sizeof(real);
+    const std::size_t begin = (taken_ + reals - 1) / reals * reals;
+    taken_ = begin + count * reals;
+    return memory_ ? reinterpret_cast<Number*>(memory_ + begin) : nullptr;
+  }
+
   real* memory_;
   std::size_t taken_ = 0;
 };

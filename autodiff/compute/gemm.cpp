@@ -5,10 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bochner/autodiff/compute/gemm.hpp>
-#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/products.hpp>
-#include <bochner/autodiff/compute/small_product.hpp>
-#include <bochner/autodiff/tensor.hpp>
 #include <climits>
 #include <cstdint>
 #include <string>
@@ -80,9 +77,8 @@ double gemm_operations() {
   return total;
 }
 
-void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t M, std::size_t N, std::size_t K,
-          real alpha, const real* a, std::size_t lda, const real* b, std::size_t ldb, real beta,
-          real* c, std::size_t ldc) {
+void gemm(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
+          real beta, real* c, std::size_t ldc) {
   if (M == 0 || N == 0) return;
   if (K == 0) {
     for (std::size_t i = 0; i < M; ++i) {
@@ -91,29 +87,24 @@ void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t M, std::size
     }
     return;
   }
-  const bool a_is_transposed = transpose_a == Transpose::yes;
-  const bool b_is_transposed = transpose_b == Transpose::yes;
-  require(lda >= (a_is_transposed ? M : K) && ldb >= (b_is_transposed ? K : N) && ldc >= N, "gemm",
-          "leading dimensions ", lda, ", ", ldb, ", ", ldc, " are shorter than the rows of a (", M,
-          ", ", K, ") x (", K, ", ", N, ") product");
+  const bool a_flips = a.transpose == transposed, b_flips = b.transpose == transposed;
+  require(a.ld >= (a_flips ? M : K) && b.ld >= (b_flips ? K : N) && ldc >= N, "gemm",
+          "leading dimensions ", a.ld, ", ", b.ld, ", ", ldc, " are shorter than the rows of a (",
+          M, ", ", K, ") x (", K, ", ", N, ") product");
   count_operations(M, N, K);
-  if (is_small_product(M, N, K)) {
-    const Strided left{a, a_is_transposed ? 1 : lda, a_is_transposed ? lda : 1};
-    const Strided right{b, b_is_transposed ? 1 : ldb, b_is_transposed ? ldb : 1};
-    return small_product(M, N, K, alpha, left, right, beta, c, ldc);
-  }
+  if (is_small_product(M, N, K)) return small_product(M, N, K, a, b, beta, c, ldc);
   gemm_backend();
   const OneThread one_thread;
 #ifdef BOCHNER_DOUBLE
-  require(std::max({M, N, K, lda, ldb, ldc}) <= INT_MAX, "gemm", "OpenBLAS takes sizes up to ",
+  require(std::max({M, N, K, a.ld, b.ld, ldc}) <= INT_MAX, "gemm", "OpenBLAS takes sizes up to ",
           INT_MAX, ": (", M, ", ", K, ") x (", K, ", ", N, ")");
-  cblas_dgemm(CblasRowMajor, a_is_transposed ? CblasTrans : CblasNoTrans,
-              b_is_transposed ? CblasTrans : CblasNoTrans, int(M), int(N), int(K), alpha, a,
-              int(lda), b, int(ldb), beta, c, int(ldc));
+  cblas_dgemm(CblasRowMajor, a_flips ? CblasTrans : CblasNoTrans,
+              b_flips ? CblasTrans : CblasNoTrans, int(M), int(N), int(K), 1, a.data, int(a.ld),
+              b.data, int(b.ld), beta, c, int(ldc));
 #else
-  const dnnl_status_t status = dnnl_sgemm(
-      a_is_transposed ? 'T' : 'N', b_is_transposed ? 'T' : 'N', dnnl_dim_t(M), dnnl_dim_t(N),
-      dnnl_dim_t(K), alpha, a, dnnl_dim_t(lda), b, dnnl_dim_t(ldb), beta, c, dnnl_dim_t(ldc));
+  const dnnl_status_t status = dnnl_sgemm(a_flips ? 'T' : 'N', b_flips ? 'T' : 'N', dnnl_dim_t(M),
+                                          dnnl_dim_t(N), dnnl_dim_t(K), 1, a.data, dnnl_dim_t(a.ld),
+                                          b.data, dnnl_dim_t(b.ld), beta, c, dnnl_dim_t(ldc));
   if (status != dnnl_success) {
     throw std::runtime_error("[gemm] oneDNN failed with status " + std::to_string(status) +
                              (status == dnnl_out_of_memory ? " (out of memory)" : ""));
@@ -121,13 +112,11 @@ void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t M, std::size
 #endif
 }
 
-void parallel_gemm(Transpose transpose_a, Transpose transpose_b, std::size_t M, std::size_t N,
-                   std::size_t K, real alpha, const real* a, std::size_t lda, const real* b,
-                   std::size_t ldb, real beta, real* c, std::size_t ldc) {
+void parallel_gemm(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
+                   real beta, real* c, std::size_t ldc) {
   parallel_for(M, rows_per_task(N, K), [&](std::size_t begin, std::size_t end) {
-    const real* rows = transpose_a == Transpose::yes ? a + begin : a + begin * lda;
-    gemm(transpose_a, transpose_b, end - begin, N, K, alpha, rows, lda, b, ldb, beta,
-         c + begin * ldc, ldc);
+    const real* rows = a.data + begin * (a.transpose == transposed ? 1 : a.ld);
+    gemm(end - begin, N, K, {rows, a.ld, a.transpose}, b, beta, c + begin * ldc, ldc);
   });
 }
 
@@ -136,11 +125,11 @@ void accumulate_transposed_product(std::size_t M, std::size_t N, std::size_t K, 
                                    std::size_t ldc) {
   const std::size_t chunk = product_reduction_chunk;
   if (K <= chunk) {
-    return parallel_gemm(Transpose::yes, Transpose::no, M, N, K, 1, a, lda, b, ldb, 1, c, ldc);
+    return parallel_gemm(M, N, K, {a, lda, transposed}, {b, ldb}, 1, c, ldc);
   }
   const auto add_rows = [&](std::size_t, std::size_t s, real beta, real* sum, std::size_t ld) {
-    gemm(Transpose::yes, Transpose::no, M, N, std::min(K - s * chunk, chunk), 1,
-         a + s * chunk * lda, lda, b + s * chunk * ldb, ldb, beta, sum, ld);
+    gemm(M, N, std::min(K - s * chunk, chunk), {a + s * chunk * lda, lda, transposed},
+         {b + s * chunk * ldb, ldb}, beta, sum, ld);
   };
   accumulate_products({1, (K + chunk - 1) / chunk, M, N, chunk, c, 0, ldc}, add_rows);
 }

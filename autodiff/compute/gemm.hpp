@@ -3,23 +3,28 @@
 
 #include <bochner/autodiff/compute/openblas.hpp>
 #include <bochner/autodiff/real.hpp>
-#include <cstddef>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
 enum class Transpose { no, yes };
+inline constexpr Transpose transposed = Transpose::yes;
 
-/// C = alpha op(A) op(B) + beta C, row-major; op(A) is (M, K), op(B) is (K, N), C is (M, N).
+/// A factor of a product: rows of `data` lie `ld` elements apart, and it is read transposed or not.
+struct Operand {
+  const real* data;
+  std::size_t ld;
+  Transpose transpose = Transpose::no;
+};
+
+/// C = A B + beta C, row-major; A reads as (M, K), B as (K, N), C is (M, N).
 /// Runs on the calling thread only; equal arguments give equal bits. beta = 0 does not read C.
 /// Throws std::invalid_argument when a leading dimension is shorter than a row.
-void gemm(Transpose transpose_a, Transpose transpose_b, std::size_t M, std::size_t N, std::size_t K,
-          real alpha, const real* a, std::size_t lda, const real* b, std::size_t ldb, real beta,
-          real* c, std::size_t ldc);
+void gemm(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
+          real beta, real* c, std::size_t ldc);
 
 /// The same product cut into fixed row tiles that run in parallel.
-void parallel_gemm(Transpose transpose_a, Transpose transpose_b, std::size_t M, std::size_t N,
-                   std::size_t K, real alpha, const real* a, std::size_t lda, const real* b,
-                   std::size_t ldb, real beta, real* c, std::size_t ldc);
+void parallel_gemm(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
+                   real beta, real* c, std::size_t ldc);
 
 /// C (M, N) += A^T B for tall A (K, M) and B (K, N): chunks of rows in parallel, joined in order.
 /// The shape of a weight gradient: K is the number of tokens.
@@ -32,5 +37,17 @@ double gemm_operations();
 
 /// What serves gemm() here; starts OpenBLAS too.
 const GemmBackend& gemm_backend();
+
+/// to (columns, rows) = from^T for from (rows, columns), in blocks of 8 x 8.
+void transpose_matrix(std::size_t rows, std::size_t columns, const real* from, std::size_t stride,
+                      real* to, std::size_t to_stride);
+
+/// Whether small_product() is the faster way; depends on the shape only.
+bool is_small_product(std::size_t M, std::size_t N, std::size_t K);
+
+/// gemm() of operands in cache: what attention makes by the thousand, one per chunk. Every element
+/// is one sum over k in order, whatever the other rows are. Only where is_small_product().
+void small_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
+                   real beta, real* c, std::size_t ldc);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

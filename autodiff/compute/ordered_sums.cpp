@@ -1,11 +1,6 @@
-#include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/permute.hpp>
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -172,6 +167,16 @@ void sum_axes(const Tensor& x, const std::vector<bool>& reduced, real* y) {
     const Tensor rows = permute(x, kept_axes_first(reduced));
     sum_rows(rows.data(), results, x.size() / results, y);
   }
+}
+
+Tensor sum_repeats(const std::vector<double>& x, const Shape& shape) {
+  Tensor total = uninitialized(shape);
+  for (std::size_t i = 0; i < total.size(); ++i) {
+    double sum = 0;
+    for (std::size_t from = i; from < x.size(); from += total.size()) sum += x[from];
+    total.data()[i] = real(sum);
+  }
+  return total;
 }
 
 Tensor sum_to_shape(const Tensor& x, const Shape& shape) {

@@ -3,6 +3,7 @@
 /// place.
 
 #include <algorithm>
+#include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/tensor.hpp>
 #include <vector>
 
@@ -25,6 +26,18 @@ real sum_terms(const real* x, std::size_t n, const Term& term) {
 }
 /// Largest of n >= 1 elements; NaN if one of them is NaN.
 real max_row(const real* x, std::size_t n);
+/// ln sum e^x = largest + log_sum; x - largest is exact where e^(x - largest) matters.
+struct LogSumExp {
+  real largest, log_sum;
+  real log_softmax(real x) const { return (x - largest) - log_sum; }
+};
+
+/// Of n >= 1 elements; NaN if one is NaN or +infinite, or if all are -infinite.
+inline LogSumExp log_sum_exp_row(const real* x, std::size_t n) {
+  const real largest = max_row(x, n);
+  const auto exponential = [largest](real u) { return math::exp(u - largest); };
+  return {largest, math::log(sum_terms<512>(x, n, exponential))};
+}
 /// Sum of squares in double, chunks joined in order.
 double sum_of_squares(const real* x, std::size_t n);
 /// Whether no element is NaN or infinite.
@@ -33,6 +46,8 @@ bool all_finite(const real* x, std::size_t n);
 void accumulate_columns(const real* x, std::size_t rows, std::size_t columns, real* y);
 /// Sum of the axes marked in `reduced`; y receives one element for each position on the others.
 void sum_axes(const Tensor& x, const std::vector<bool>& reduced, real* y);
+/// Sums of x[i], x[i + n], x[i + 2 n], .. in order, for the n elements of the result.
+Tensor sum_repeats(const std::vector<double>& x, const Shape& shape);
 /// The adjoint of broadcasting: sums the axes of x over which `shape` was broadcast to x.shape().
 Tensor sum_to_shape(const Tensor& x, const Shape& shape);
 

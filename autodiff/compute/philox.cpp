@@ -4,6 +4,7 @@
 #include <bochner/autodiff/compute/philox.hpp>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 namespace bochner {
 namespace {
@@ -87,6 +88,13 @@ std::uint64_t RandomFunction::integer(std::uint64_t element, std::uint64_t bound
   const auto word = bits(element);
   const std::uint64_t random = (std::uint64_t(word[0]) << 32) | word[1];
   return std::uint64_t((static_cast<unsigned __int128>(random) * bound) >> 64);
+}
+
+std::vector<std::size_t> Draws::shuffled(std::size_t n) {
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), std::size_t(0));
+  for (std::size_t i = n; i > 1; --i) std::swap(order[i - 1], order[below(i)]);
+  return order;
 }
 
 std::uint64_t stream_of(const char* name) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace bochner {
 
@@ -37,6 +38,28 @@ struct RandomFunction {
   double normal(std::uint64_t element) const;
   /// Uniform on {0, ..., bound - 1} without modulo bias (64-bit multiply; bias below 2^-32).
   std::uint64_t integer(std::uint64_t element, std::uint64_t bound) const;
+};
+
+/// The numbers of a random function, one element after the other.
+class Draws {
+ public:
+  explicit Draws(const RandomFunction& random) : random_(random) {}
+  /// Uniform on {0, ..., bound - 1}.
+  std::uint64_t below(std::uint64_t bound) { return random_.integer(next_++, bound); }
+  /// True with this probability.
+  bool chance(double probability) { return uniform() < probability; }
+  /// On (0, 1), never 0 or 1.
+  double uniform() { return random_.uniform(next_++); }
+  /// Uniform on (low, high).
+  double between(double low, double high) { return low + (high - low) * uniform(); }
+  /// Standard normal.
+  double normal() { return random_.normal(next_++); }
+  /// 0, ..., n - 1 in random order (Fisher and Yates).
+  std::vector<std::size_t> shuffled(std::size_t n);
+
+ private:
+  RandomFunction random_;
+  std::uint64_t next_ = 0;
 };
 
 /// FNV-1a hash of a name, to select a stream.

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/fused.hpp>
-#include <bochner/autodiff/compute/small_product.hpp>
+#include <bochner/autodiff/compute/gemm.hpp>
 #include <cstdint>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -41,15 +41,17 @@ constexpr std::size_t largest_inner = 1024;
 constexpr std::size_t largest_packed = 16384;  // elements of B
 constexpr std::size_t largest_rows = 2048;
 
-constexpr std::size_t padded(std::size_t columns) { return (columns + width - 1) / width * width; }
-
-struct Scaling {
-  real alpha, beta;
+/// A read-only matrix: element (i, j) is data[i * row + j * column].
+struct Strided {
+  const real* data;
+  std::size_t row, column;
 };
+
+constexpr std::size_t padded(std::size_t columns) { return (columns + width - 1) / width * width; }
 
 /// rows x (vectors * width) elements of C, each in a register; b holds whole vectors.
 template <std::size_t rows, std::size_t vectors>
-inline void tile(std::size_t K, const Strided& a, const real* b, std::size_t ldb, Scaling scaling,
+inline void tile(std::size_t K, const Strided& a, const real* b, std::size_t ldb, real beta,
                  real* c, std::size_t ldc) {
   // Unrolled early, or the sums stay an array in memory.
   Vector sum[rows * vectors] = {};
@@ -60,55 +62,52 @@ inline void tile(std::size_t K, const Strided& a, const real* b, std::size_t ldb
       sum[n] = multiply_add(factor, vector_at(b + k * ldb + n % vectors * width), sum[n]);
     }
   }
-  const Vector alpha = broadcast(scaling.alpha);
   const auto at = [=](std::size_t n) -> Vector& {
     return vector_at(c + n / vectors * ldc + n % vectors * width);
   };
-  if (scaling.beta == 0) {
+  if (beta == 0) {
 #pragma GCC unroll 32
-    for (std::size_t n = 0; n < rows * vectors; ++n) at(n) = alpha * sum[n];
+    for (std::size_t n = 0; n < rows * vectors; ++n) at(n) = sum[n];
   } else {
 #pragma GCC unroll 32
-    for (std::size_t n = 0; n < rows * vectors; ++n)
-      at(n) = multiply_add(alpha, sum[n], scaling.beta * at(n));
+    for (std::size_t n = 0; n < rows * vectors; ++n) at(n) = sum[n] + beta * at(n);
   }
 }
 
 /// The rows of C from `first` on, in tiles of `rows`; what is left goes to smaller tiles.
 template <std::size_t rows, std::size_t vectors>
 void row_tiles(std::size_t first, std::size_t M, std::size_t K, const Strided& a, const real* b,
-               std::size_t ldb, Scaling scaling, real* c, std::size_t ldc) {
+               std::size_t ldb, real beta, real* c, std::size_t ldc) {
   for (; first + rows <= M; first += rows) {
-    tile<rows, vectors>(K, {a.data + first * a.row, a.row, a.column}, b, ldb, scaling,
-                        c + first * ldc, ldc);
+    tile<rows, vectors>(K, {a.data + first * a.row, a.row, a.column}, b, ldb, beta, c + first * ldc,
+                        ldc);
   }
-  if constexpr (rows > 1)
-    row_tiles<(rows + 1) / 2, vectors>(first, M, K, a, b, ldb, scaling, c, ldc);
+  if constexpr (rows > 1) row_tiles<(rows + 1) / 2, vectors>(first, M, K, a, b, ldb, beta, c, ldc);
 }
 
 /// As many columns as whole vectors cover, most_vectors at a time. Returns how many.
 template <std::size_t vectors>
 std::size_t column_panels(std::size_t first, std::size_t M, std::size_t N, std::size_t K,
-                          const Strided& a, const real* b, std::size_t ldb, Scaling scaling,
-                          real* c, std::size_t ldc) {
+                          const Strided& a, const real* b, std::size_t ldb, real beta, real* c,
+                          std::size_t ldc) {
   for (; first + vectors * width <= N; first += vectors * width) {
-    row_tiles<tile_rows(vectors), vectors>(0, M, K, a, b + first, ldb, scaling, c + first, ldc);
+    row_tiles<tile_rows(vectors), vectors>(0, M, K, a, b + first, ldb, beta, c + first, ldc);
   }
   if constexpr (vectors > 1)
-    return column_panels<vectors - 1>(first, M, N, K, a, b, ldb, scaling, c, ldc);
+    return column_panels<vectors - 1>(first, M, N, K, a, b, ldb, beta, c, ldc);
   return first;
 }
 
 /// The last columns, fewer than a vector: b is padded with zeros, c is not.
 void last_columns(std::size_t M, std::size_t columns, std::size_t K, const Strided& a,
-                  const real* b, std::size_t ldb, Scaling scaling, real* c, std::size_t ldc) {
+                  const real* b, std::size_t ldb, real beta, real* c, std::size_t ldc) {
   constexpr std::size_t rows = 8;
   for (std::size_t i = 0; i < M; i += rows) {
     const std::size_t count = std::min(rows, M - i);
     real whole[rows * width] = {};
-    for (std::size_t r = 0; r < count && scaling.beta != 0; ++r)
+    for (std::size_t r = 0; r < count && beta != 0; ++r)
       std::copy_n(c + (i + r) * ldc, columns, whole + r * width);
-    row_tiles<rows, 1>(0, count, K, {a.data + i * a.row, a.row, a.column}, b, ldb, scaling, whole,
+    row_tiles<rows, 1>(0, count, K, {a.data + i * a.row, a.row, a.column}, b, ldb, beta, whole,
                        width);
     for (std::size_t r = 0; r < count; ++r)
       std::copy_n(whole + r * width, columns, c + (i + r) * ldc);
@@ -145,17 +144,13 @@ inline void transpose_block(const real* from, std::size_t stride, real* to, std:
 #endif
 
 /// B as rows of whole vectors, zeros at the end.
-void pack(std::size_t K, std::size_t N, const Strided& b, real* packed) {
+void pack(std::size_t K, std::size_t N, const Operand& b, real* packed) {
   const std::size_t ld = padded(N);
-  if (b.row == 1) {
-    transpose_matrix(N, K, b.data, b.column, packed, ld);
-  } else {
-    for (std::size_t k = 0; k < K; ++k) {
-      for (std::size_t j = 0; j < N; ++j) packed[k * ld + j] = b.data[k * b.row + j * b.column];
-    }
+  if (b.transpose == transposed) transpose_matrix(N, K, b.data, b.ld, packed, ld);
+  for (std::size_t k = 0; k < K; ++k, packed += ld) {
+    if (b.transpose == Transpose::no) std::copy_n(b.data + k * b.ld, N, packed);
+    std::fill(packed + N, packed + ld, real(0));
   }
-  for (std::size_t k = 0; k < K; ++k)
-    std::fill(packed + k * ld + N, packed + (k + 1) * ld, real(0));
 }
 
 }  // namespace
@@ -177,18 +172,19 @@ bool is_small_product(std::size_t M, std::size_t N, std::size_t K) {
   return K <= largest_inner && M <= largest_rows && K * padded(N) <= largest_packed;
 }
 
-void small_product(std::size_t M, std::size_t N, std::size_t K, real alpha, const Strided& a,
-                   const Strided& b, real beta, real* c, std::size_t ldc) {
-  const Scaling scaling{alpha, beta};
-  if (b.column == 1 && N % width == 0) {
-    column_panels<most_vectors>(0, M, N, K, a, b.data, b.row, scaling, c, ldc);
+void small_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
+                   real beta, real* c, std::size_t ldc) {
+  const bool flips = a.transpose == transposed;
+  const Strided left{a.data, flips ? 1 : a.ld, flips ? a.ld : 1};
+  if (b.transpose == Transpose::no && N % width == 0) {
+    column_panels<most_vectors>(0, M, N, K, left, b.data, b.ld, beta, c, ldc);
     return;
   }
   alignas(64) real packed[largest_packed];
   pack(K, N, b, packed);
   const std::size_t done =
-      column_panels<most_vectors>(0, M, N, K, a, packed, padded(N), scaling, c, ldc);
-  if (done < N) last_columns(M, N - done, K, a, packed + done, padded(N), scaling, c + done, ldc);
+      column_panels<most_vectors>(0, M, N, K, left, packed, padded(N), beta, c, ldc);
+  if (done < N) last_columns(M, N - done, K, left, packed + done, padded(N), beta, c + done, ldc);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

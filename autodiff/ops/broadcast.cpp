@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
 

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <bochner/autodiff/compute/math.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <cmath>
@@ -254,12 +256,9 @@ Var pow(const Var& a, const Var& b) {
 }
 
 Var pow(const Var& a, real exponent) {
-  const auto power = [exponent](real u) { return std::pow(u, exponent); };
-  return record("pow", map_each(power, a.value()), {a}, [a, exponent](Tensor& gradient) {
-    update_each(
-        gradient, [exponent](real g, real u) { return g * power_slope(u, exponent); }, a.value());
-    a.add_gradient(std::move(gradient));
-  });
+  return unary(
+      "pow", a, [exponent](real u) { return std::pow(u, exponent); },
+      [exponent](real u) { return power_slope(u, exponent); });
 }
 
 Var maximum(const Var& a, const Var& b) { return extreme("maximum", a, b, 1); }
@@ -281,6 +280,56 @@ Var where(const Tensor& condition, const Var& a, const Var& b) {
                   if (a.needs_gradient()) a.add_gradient(part(true));
                   if (b.needs_gradient()) b.add_gradient(part(false));
                 });
+}
+
+namespace {
+
+/// The mask is a function of the element number, so the backward pass draws it again. Element i is
+/// dropped if word i % 4 of block i / 4 lies below rate 2^32.
+struct Mask {
+  RandomFunction random;
+  std::uint32_t threshold;
+  real factor;
+
+  void apply(const real* from, real* to, std::size_t begin, std::size_t end) const {
+    constexpr std::size_t block = 1024;
+    std::uint32_t word[block];
+    for (std::size_t first = begin; first < end; first += block) {
+      const std::size_t count = std::min(block, end - first);
+      random.fill_bits(first / 4, (count + 3) / 4, word);
+      drop(word, from + first, to + first, count);
+    }
+  }
+
+  void drop(const std::uint32_t* word, const real* from, real* to, std::size_t n) const {
+    const std::uint32_t limit = threshold;
+    const real scale = factor;
+    for (std::size_t i = 0; i < n; ++i) {
+      const real kept = scale * from[i];
+      to[i] = word[i] < limit ? real(0) : kept;
+    }
+  }
+
+  void apply(const real* from, real* to, std::size_t n) const {
+    static_assert(elementwise_grain % 4 == 0, "chunks begin with a block");
+    parallel_for(n, elementwise_grain,
+                 [&](std::size_t begin, std::size_t end) { apply(from, to, begin, end); });
+  }
+};
+
+}  // namespace
+
+Var dropout(Tape& tape, const Var& x, real rate) {
+  require(rate >= 0 && rate < 1, "dropout", "rate must be in [0, 1): ", rate);
+  if (!tape.training || rate == 0) return x;
+  const Mask mask{tape.next_random(Purpose::dropout), std::uint32_t(double(rate) * 0x1p32),
+                  1 / (1 - rate)};
+  Tensor y = uninitialized(x.shape());
+  mask.apply(x.data(), y.data(), y.size());
+  return record("dropout", std::move(y), {x}, [x = x.gradient_only(), mask](Tensor& g) {
+    mask.apply(g.data(), g.data(), g.size());
+    x.add_gradient(std::move(g));
+  });
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

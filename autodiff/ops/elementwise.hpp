@@ -75,6 +75,9 @@ Var elu(const Var& x);
 Var abs(const Var& x);
 /// y = x cut to [low, high]; no gradient outside.
 Var clamp(const Var& x, real low, real high);
+/// y = x / (1 - rate) with probability 1 - rate, else 0; the identity when the tape is not
+/// training. (..) -> (..) A function of the tape's seed, step and the order of its ops that draw.
+Var dropout(Tape& tape, const Var& x, real rate);
 
 inline Var operator+(const Var& a, const Var& b) { return add(a, b); }
 inline Var operator-(const Var& a, const Var& b) { return sub(a, b); }

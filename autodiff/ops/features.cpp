@@ -1,10 +1,13 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/feature_products.hpp>
 #include <bochner/autodiff/ops/features.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
+#include <cmath>
+#include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -79,6 +82,105 @@ Var Features::values() const {
   if (offset.exists()) logarithms = logarithms + offset;
   if (log_factor != 0) logarithms = shift(logarithms, log_factor);
   return norm == 0 ? logarithms : logarithms - norm * sum(square(tokens), -1, keep);
+}
+
+namespace {
+
+/// One row in place: butterflies of span 1, 2, 4, .., then the scale.
+void transform_row(real* x, std::size_t n, real factor) {
+  for (std::size_t span = 1; span < n; span *= 2) {
+    for (std::size_t first = 0; first < n; first += 2 * span) {
+      real *low = x + first, *high = x + first + span;
+      for (std::size_t i = 0; i < span; ++i) {
+        const real a = low[i], b = high[i];
+        low[i] = a + b;
+        high[i] = a - b;
+      }
+    }
+  }
+  for (std::size_t i = 0; i < n; ++i) x[i] *= factor;
+}
+
+void transform_rows(real* x, std::size_t rows, std::size_t n) {
+  const real factor = real(1 / std::sqrt(double(n)));
+  parallel_rows(rows, n, [=](std::size_t row) { transform_row(x + row * n, n, factor); });
+}
+
+constexpr real square_weight = real(1 / std::numbers::sqrt2);
+
+void pack_row(const real* x, std::size_t d, real* y) {
+  for (std::size_t i = 0; i < d; ++i) {
+    *y++ = square_weight * x[i] * x[i];
+    for (std::size_t j = i + 1; j < d; ++j) *y++ = x[i] * x[j];
+  }
+}
+
+void unpack_row(const real* g, const real* x, std::size_t d, real* dx) {
+  for (std::size_t i = 0; i < d; ++i) {
+    const std::size_t rest = d - i - 1;
+    const real own = 2 * square_weight * x[i] * g[0] + dot_row(g + 1, x + i + 1, rest);
+    dx[i] += own;
+    for (std::size_t j = 0; j < rest; ++j) dx[i + 1 + j] += g[1 + j] * x[i];
+    g += rest + 1;
+  }
+}
+
+}  // namespace
+
+Var hadamard(const Var& x) {
+  require(x.rank() >= 1, "hadamard", "x must have an axis");
+  const std::size_t n = x.dim(-1), rows = row_count(x.shape());
+  require((n & (n - 1)) == 0, "hadamard", "the last axis must be a power of two long: x ",
+          x.shape());
+  Tensor y = x.value();
+  transform_rows(y.data(), rows, n);
+  return record("hadamard", std::move(y), {x}, [x = x.gradient_only(), rows, n](Tensor& g) {
+    transform_rows(g.data(), rows, n);
+    x.add_gradient(std::move(g));
+  });
+}
+
+Var feature_product(const Var& a, const Var& b) {
+  require(a.rank() >= 1 && b.rank() >= 1 && without_last(a.shape()) == without_last(b.shape()),
+          "feature_product", "all axes but the last must be equal: a ", a.shape(), ", b ",
+          b.shape());
+  const std::size_t n = a.dim(-1), m = b.dim(-1);
+  const std::size_t rows = element_count(without_last(a.shape()));
+  Tensor y = uninitialized(with_last(a.shape(), n * m));
+  parallel_rows(rows, n * m, [n, m, a = a.data(), b = b.data(), y = y.data()](std::size_t row) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const real factor = a[row * n + i], *from = b + row * m;
+      real* to = y + (row * n + i) * m;
+      for (std::size_t j = 0; j < m; ++j) to[j] = factor * from[j];
+    }
+  });
+  return record("feature_product", std::move(y), {a, b}, [a, b, rows, n, m](Tensor& g) {
+    real* da = a.needs_gradient() ? a.gradient_buffer().data() : nullptr;
+    real* db = b.needs_gradient() ? b.gradient_buffer().data() : nullptr;
+    parallel_rows(rows, n * m, [&](std::size_t row) {
+      const real *x = a.data() + row * n, *z = b.data() + row * m;
+      for (std::size_t i = 0; i < n; ++i) {
+        const real* from = g.data() + (row * n + i) * m;
+        if (da) da[row * n + i] += dot_row(from, z, m);
+        if (!db) continue;
+        for (std::size_t j = 0; j < m; ++j) db[row * m + j] += x[i] * from[j];
+      }
+    });
+  });
+}
+
+Var packed_square(const Var& x) {
+  require(x.rank() >= 1, "packed_square", "x must have an axis");
+  const std::size_t d = x.dim(-1), F = d * (d + 1) / 2, rows = row_count(x.shape());
+  Tensor y = uninitialized(with_last(x.shape(), F));
+  parallel_rows(rows, F,
+                [&](std::size_t row) { pack_row(x.data() + row * d, d, y.data() + row * F); });
+  return record("packed_square", std::move(y), {x}, [x, rows, d, F](Tensor& g) {
+    real* dx = x.gradient_buffer().data();
+    parallel_rows(rows, F, [&](std::size_t row) {
+      unpack_row(g.data() + row * F, x.data() + row * d, d, dx + row * d);
+    });
+  });
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,7 +1,10 @@
 #include <bochner/autodiff/compute/gemm.hpp>
+#include <bochner/autodiff/compute/openblas.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/products.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
+#include <optional>
+#include <tuple>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -33,19 +36,19 @@ Entries entries_of(const Shape& operand, const Shape& batch) {
   return entries;
 }
 
-/// Matrices as stored, how to read one, and which of them each entry of the batch reads.
+/// Matrices, how large each is as it is read, and which of them each entry of the batch reads.
 struct Factor {
   const real* data;
   std::size_t rows, columns;
   Transpose transpose;
   const Entries& entries;
 
-  bool transposed() const { return transpose == Transpose::yes; }
-  std::size_t rows_read() const { return transposed() ? columns : rows; }
-  std::size_t columns_read() const { return transposed() ? rows : columns; }
-  const real* at(std::size_t entry) const { return data + entries[entry] * rows * columns; }
+  bool flips() const { return transpose == transposed; }
+  Operand at(std::size_t entry) const {
+    return {data + entries[entry] * rows * columns, flips() ? rows : columns, transpose};
+  }
   Factor flipped() const {
-    return {data, rows, columns, transposed() ? Transpose::no : Transpose::yes, entries};
+    return {data, columns, rows, flips() ? Transpose::no : transposed, entries};
   }
 };
 
@@ -56,21 +59,15 @@ struct Plan {
   std::size_t M, N, K;
   Entries a_entries, b_entries, y_entries;
 
-  Factor left(const real* a) const {
-    const bool flip = transpose_a == Transpose::yes;
-    return {a, flip ? K : M, flip ? M : K, transpose_a, a_entries};
-  }
-  Factor right(const real* b) const {
-    const bool flip = transpose_b == Transpose::yes;
-    return {b, flip ? N : K, flip ? K : N, transpose_b, b_entries};
-  }
+  Factor left(const real* a) const { return {a, M, K, transpose_a, a_entries}; }
+  Factor right(const real* b) const { return {b, K, N, transpose_b, b_entries}; }
 };
 
 Plan make_plan(const char* op, Transpose transpose_a, Transpose transpose_b, const Shape& a,
                const Shape& b) {
   require(a.size() >= 2 && b.size() >= 2, op, "both factors need two axes or more: a ", a, ", b ",
           b);
-  const bool ta = transpose_a == Transpose::yes, tb = transpose_b == Transpose::yes;
+  const bool ta = transpose_a == transposed, tb = transpose_b == transposed;
   const std::size_t M = axis_size(a, ta ? -1 : -2), K = axis_size(a, ta ? -2 : -1);
   const std::size_t N = axis_size(b, tb ? -2 : -1);
   require(axis_size(b, tb ? -1 : -2) == K, op, "inner sizes differ: a ", a, ", b ", b);
@@ -92,21 +89,22 @@ Plan make_plan(const char* op, Transpose transpose_a, Transpose transpose_b, con
 
 /// c[e] = op(x[e]) op(y[e]) + beta c[e], row tiles of all entries in parallel.
 void multiply(const Factor& x, const Factor& y, real beta, real* c) {
-  const std::size_t M = x.rows_read(), K = x.columns_read(), N = y.columns_read();
+  const std::size_t M = x.rows, K = x.columns, N = y.columns;
   const std::size_t tiles = (M + product_row_tile - 1) / product_row_tile;
   const std::size_t grain = products_per_task(std::min(M, product_row_tile), N, K);
   parallel_each(x.entries.size() * tiles, grain, [&](std::size_t i) {
     const std::size_t entry = i / tiles, row = i % tiles * product_row_tile;
-    const real* rows = x.at(entry) + (x.transposed() ? row : row * x.columns);
-    gemm(x.transpose, y.transpose, std::min(M - row, product_row_tile), N, K, 1, rows, x.columns,
-         y.at(entry), y.columns, beta, c + (entry * M + row) * N, N);
+    Operand rows = x.at(entry);
+    rows.data += row * (x.flips() ? 1 : rows.ld);
+    gemm(std::min(M - row, product_row_tile), N, K, rows, y.at(entry), beta,
+         c + (entry * M + row) * N, N);
   });
 }
 
 /// Adds op(x[e]) op(y[e]) to the gradient of the matrix that entry e read, over which `entries` may
 /// broadcast.
 void add_product(const Var& v, const Factor& x, const Factor& y, const Entries& entries) {
-  const std::size_t M = x.rows_read(), K = x.columns_read(), N = y.columns_read();
+  const std::size_t M = x.rows, K = x.columns, N = y.columns;
   const std::size_t targets = M * N == 0 ? 0 : v.size() / (M * N);
   if (targets == entries.size()) {
     const GradientTarget gradient(v);
@@ -121,8 +119,7 @@ void add_product(const Var& v, const Factor& x, const Factor& y, const Entries& 
       {targets, entries.size() / targets, M, N, K, gradient, M * N, N},
       [&](std::size_t target, std::size_t term, real beta, real* sum, std::size_t ld) {
         const std::size_t entry = readers[target][term];
-        gemm(x.transpose, y.transpose, M, N, K, 1, x.at(entry), x.columns, y.at(entry), y.columns,
-             beta, sum, ld);
+        gemm(M, N, K, x.at(entry), y.at(entry), beta, sum, ld);
       });
 }
 
@@ -130,12 +127,12 @@ void add_gradients(const Plan& plan, const Var& a, const Var& b, const Tensor& g
   const Factor x = plan.left(a.data()), y = plan.right(b.data());
   const Factor dz{g.data(), plan.M, plan.N, Transpose::no, plan.y_entries};
   if (a.needs_gradient()) {
-    const Factor &left = x.transposed() ? y : dz, &right = x.transposed() ? dz : y;
+    const Factor &left = x.flips() ? y : dz, &right = x.flips() ? dz : y;
     add_product(a, left, right.flipped(), plan.a_entries);
   }
   if (!b.needs_gradient()) return;
-  const Factor &left = y.transposed() ? dz : x, &right = y.transposed() ? x : dz;
-  const bool tall = !x.transposed() && plan.y_entries.size() == 1;
+  const Factor &left = y.flips() ? dz : x, &right = y.flips() ? x : dz;
+  const bool tall = !x.flips() && plan.y_entries.size() == 1;
   if (!tall) return add_product(b, left.flipped(), right, plan.b_entries);
   accumulate_transposed_product(left.columns, right.columns, left.rows, left.data, left.columns,
                                 right.data, right.columns, b.gradient_buffer().data(),
@@ -156,12 +153,12 @@ Var matrix_product(const char* op, Transpose transpose_a, Transpose transpose_b,
 void multiply_heads(Transpose transpose, std::size_t rows, std::size_t H, std::size_t D,
                     std::size_t E, const real* x, const real* w, real beta, real* y) {
   const std::size_t tiles = (rows + product_row_tile - 1) / product_row_tile;
-  const std::size_t ldw = transpose == Transpose::yes ? D : E;
+  const std::size_t ldw = transpose == transposed ? D : E;
   const std::size_t grain = products_per_task(std::min(rows, product_row_tile), D, E);
   parallel_each(tiles * H, grain, [=](std::size_t i) {
     const std::size_t row = i / H * product_row_tile, h = i % H;
-    gemm(Transpose::no, transpose, std::min(rows - row, product_row_tile), E, D, 1,
-         x + (row * H + h) * D, H * D, w + h * D * E, ldw, beta, y + (row * H + h) * E, H * E);
+    gemm(std::min(rows - row, product_row_tile), E, D, {x + (row * H + h) * D, H * D},
+         {w + h * D * E, ldw, transpose}, beta, y + (row * H + h) * E, H * E);
   });
 }
 
@@ -171,8 +168,8 @@ void accumulate_heads(std::size_t rows, std::size_t H, std::size_t m, std::size_
   const std::size_t chunk = product_reduction_chunk, terms = (rows + chunk - 1) / chunk;
   const auto add_rows = [=](std::size_t h, std::size_t s, real beta, real* sum, std::size_t ld) {
     const std::size_t row = s * chunk;
-    gemm(Transpose::yes, Transpose::no, m, d, std::min(rows - row, chunk), 1, g + (row * H + h) * m,
-         H * m, x + (row * H + h) * d, H * d, beta, sum, ld);
+    gemm(m, d, std::min(rows - row, chunk), {g + (row * H + h) * m, H * m, transposed},
+         {x + (row * H + h) * d, H * d}, beta, sum, ld);
   };
   accumulate_products({H, terms, m, d, std::min(rows, chunk), dw, m * d, d}, add_rows);
 }
@@ -184,11 +181,11 @@ Var matmul(const Var& a, const Var& b) {
 }
 
 Var matmul_nt(const Var& a, const Var& b) {
-  return matrix_product("matmul_nt", Transpose::no, Transpose::yes, a, b);
+  return matrix_product("matmul_nt", Transpose::no, transposed, a, b);
 }
 
 Var matmul_tn(const Var& a, const Var& b) {
-  return matrix_product("matmul_tn", Transpose::yes, Transpose::no, a, b);
+  return matrix_product("matmul_tn", transposed, Transpose::no, a, b);
 }
 
 Var project_heads(const Var& x, const Var& w) {
@@ -198,7 +195,7 @@ Var project_heads(const Var& x, const Var& w) {
   const std::size_t H = w.dim(0), m = w.dim(1), d = w.dim(2);
   const std::size_t rows = element_count(without_last(x.shape(), 2));
   Tensor y = uninitialized(with_last(x.shape(), m));
-  multiply_heads(Transpose::yes, rows, H, d, m, x.data(), w.data(), 0, y.data());
+  multiply_heads(transposed, rows, H, d, m, x.data(), w.data(), 0, y.data());
   return record("project_heads", std::move(y), {x, w}, [x, w, rows, H, m, d](Tensor& g) {
     if (x.needs_gradient()) {
       const GradientTarget dx(x);
@@ -207,6 +204,151 @@ Var project_heads(const Var& x, const Var& w) {
     if (w.needs_gradient())
       accumulate_heads(rows, H, m, d, g.data(), x.data(), w.gradient_buffer().data());
   });
+}
+
+Tensor orthogonalize(const Tensor& a) {
+  require(a.dimension() == 2 && a.shape()[0] == a.shape()[1], "orthogonalize",
+          "the matrix must be square: a ", a.shape());
+  if (a.size() == 0) return a;
+  const std::vector<double> q = orthonormal_factor({a.begin(), a.end()}, a.shape()[0]);
+  Tensor result = uninitialized(a.shape());
+  std::copy(q.begin(), q.end(), result.data());
+  return result;
+}
+
+namespace {
+
+/// (rows, D) to (rows, E), in tiles of rows that stay in cache from one use to the next.
+struct Affine {
+  const char* op;
+  std::size_t rows, D, E;
+  std::size_t tile() const { return std::max<std::size_t>(256, 4 * product_grain / (D * E + 1)); }
+};
+
+void require_factors(const char* op, const Var& x, const Var& w, const Var& bias) {
+  require(x.rank() >= 1 && w.rank() == 2 && w.dim(0) == x.dim(-1), op,
+          "w must be (D, E) for x (.., D): x ", x.shape(), ", w ", w.shape());
+  require(bias.shape() == Shape{w.dim(1)}, op, "bias must be (E) for w (D, E): w ", w.shape(),
+          ", bias ", bias.shape());
+}
+
+Affine make_affine(const char* op, const Shape& result, const Var& w) {
+  const std::size_t D = w.dim(0), E = w.dim(1);
+  return {op, E == 0 ? 0 : element_count(result) / E, D, E};
+}
+
+/// y = x w; finish(y, begin, count) completes those rows, the first of which is at y.
+template <class Finish>
+Tensor forward(const Affine& a, const Shape& result, const Var& x, const Var& w,
+               const Finish& finish) {
+  Tensor y = uninitialized(result);
+  parallel_for(a.rows, a.tile(), [&](std::size_t begin, std::size_t end) {
+    real* rows = y.data() + begin * a.E;
+    gemm(end - begin, a.E, a.D, {x.data() + begin * a.D, a.D}, {w.data(), a.E}, 0, rows, a.E);
+    finish(rows, begin, end - begin);
+  });
+  return y;
+}
+
+/// All gradients of a tile of rows while it is in cache; prepare(g, begin, count) first makes of
+/// its rows of g what arrives at x w + bias.
+template <class Prepare>
+void backward(const Affine& a, const Var& x, const Var& w, const Var& bias, Tensor& g,
+              const Prepare& prepare) {
+  const auto [op, rows, D, E] = a;
+  const std::size_t tile = std::min(a.tile(), rows),
+                    tiles = rows == 0 ? 0 : (rows + tile - 1) / tile;
+  std::optional<GradientTarget> dx;
+  if (x.needs_gradient()) dx.emplace(x);
+  Storage flipped(dx ? D * E : 0);
+  if (dx) transpose_matrix(D, E, w.data(), E, flipped.data(), D);
+  Tensor sums = zeros({tiles, E});
+  const auto tile_of = [&](std::size_t index) {
+    const std::size_t begin = index * tile, count = std::min(tile, rows - begin);
+    real* from = g.data() + begin * E;
+    prepare(from, begin, count);
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t j = 0; j < E; ++j) sums.data()[index * E + j] += from[i * E + j];
+    }
+    if (dx) gemm(count, D, E, {from, E}, {flipped.data(), D}, dx->beta, dx->data + begin * D, D);
+    return std::tuple(begin, count, from);
+  };
+  if (w.needs_gradient()) {
+    Tensor dw = zeros({D, E});
+    accumulate_products(
+        {1, tiles, D, E, tile, dw.data(), 0, E},
+        [&](std::size_t, std::size_t index, real beta, real* sum, std::size_t ld) {
+          const auto [begin, count, from] = tile_of(index);
+          gemm(D, E, count, {x.data() + begin * D, D, transposed}, {from, E}, beta, sum, ld);
+        });
+    w.add_gradient(std::move(dw));
+  } else {
+    parallel_tasks(tiles, tile_of);
+  }
+  bias.add_gradient(sum_to_shape(sums, {E}));
+}
+
+void add_to_rows(const real* __restrict bias, std::size_t E, std::size_t rows, real* __restrict y) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < E; ++j) y[i * E + j] += bias[j];
+  }
+}
+
+/// y = gelu(y) and its slope.
+void apply_gelu(real* __restrict y, real* __restrict slope, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    real distribution, density;
+    math::normal(y[i], &distribution, &density);
+    slope[i] = distribution + y[i] * density;
+    y[i] *= distribution;
+  }
+}
+
+}  // namespace
+
+Var affine(const Var& x, const Var& w, const Var& bias) {
+  require_factors("affine", x, w, bias);
+  return affine(x, w, bias, with_last(x.shape(), w.dim(1)));
+}
+
+Var affine(const Var& x, const Var& w, const Var& bias, const Shape& shape) {
+  require(w.rank() == 2 && bias.shape() == Shape{w.dim(1)} &&
+              x.size() * w.dim(1) == element_count(shape) * w.dim(0),
+          "affine", "no rows of (D, E) lead from x ", x.shape(), " to ", shape, ": w ", w.shape(),
+          ", bias ", bias.shape());
+  const Affine a = make_affine("affine", shape, w);
+  const auto add_bias = [&](real* y, std::size_t, std::size_t count) {
+    add_to_rows(bias.data(), a.E, count, y);
+  };
+  return record(a.op, forward(a, shape, x, w, add_bias), {x, w, bias},
+                [a, x, w, bias = bias.gradient_only()](Tensor& g) {
+                  backward(a, x, w, bias, g, [](real*, std::size_t, std::size_t) {});
+                });
+}
+
+Var affine_gelu(const Var& x, const Var& w, const Var& bias) {
+  require_factors("affine_gelu", x, w, bias);
+  const Shape shape = with_last(x.shape(), w.dim(1));
+  const Affine a = make_affine("affine_gelu", shape, w);
+  const bool wanted = x.needs_gradient() || w.needs_gradient() || bias.needs_gradient();
+  Storage slopes(wanted ? a.rows * a.E : 0);
+  const auto activate = [&](real* y, std::size_t begin, std::size_t count) {
+    add_to_rows(bias.data(), a.E, count, y);
+    if (wanted) {
+      apply_gelu(y, slopes.data() + begin * a.E, count * a.E);
+    } else {
+      for (std::size_t i = 0; i < count * a.E; ++i) y[i] *= math::normal_cdf(y[i]);
+    }
+  };
+  Tensor y = forward(a, shape, x, w, activate);
+  return record(a.op, std::move(y), {x, w, bias},
+                [a, x, w, bias = bias.gradient_only(), slopes = std::move(slopes)](Tensor& g) {
+                  const auto multiply = [&](real* rows, std::size_t begin, std::size_t count) {
+                    const real* slope = slopes.data() + begin * a.E;
+                    for (std::size_t i = 0; i < count * a.E; ++i) rows[i] *= slope[i];
+                  };
+                  backward(a, x, w, bias, g, multiply);
+                });
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,4 +1,3 @@
-#include <bochner/autodiff/ops/attention_gradients.hpp>
 #include <bochner/autodiff/ops/linear_attention_parts.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 
@@ -84,11 +83,9 @@ Var linear_attention(const Features& q, const Features& k, const Var& v, const V
     in.q->hand_over();
     in.k->hand_over();
     v.add_gradient(std::move(gradients.v));
-    add_rate_gradient(rate, gradients.rate);
+    if (rate.needs_gradient()) rate.add_gradient(sum_repeats(gradients.rate, rate.shape()));
   });
 }
-
-using namespace linear_attention_parts;
 
 LinearAttentionState::LinearAttentionState(std::size_t heads, std::size_t features, std::size_t dim)
     : weighted_values(zeros({heads, features, dim})),

@@ -8,10 +8,9 @@ namespace {
 class Head : HeadWithGradients {
  public:
   Head(const Attention& in, Memory& memory, std::size_t index, Arena& arena)
-      : HeadWithGradients(in, memory, index, arena),
-        keys_(n_, arena),
-        one_(arena.take(n_.C)),
-        lowest_(arena.take(n_.C)) {}
+      : HeadWithGradients(in, memory, index, arena), keys_(n_, arena) {
+    arena.take(n_.C, one_, lowest_);
+  }
 
   void forward(real* out) {
     sum_keys();
@@ -41,8 +40,8 @@ class Head : HeadWithGradients {
     real* factor = normalizer(place);
     y += n_.value_offset(place);
     in_.q->load(place, q_, nullptr);
-    gemm(Transpose::no, Transpose::yes, place.rows, n_.d, n_.F, 1, q_, n_.F, state_.sums, n_.F, 0,
-         y, n_.value_stride());
+    gemm(place.rows, n_.d, n_.F, {q_, n_.F}, {state_.sums, n_.F, transposed}, 0, y,
+         n_.value_stride());
     for (std::size_t i = 0; i < place.rows; ++i, y += n_.value_stride()) {
       factor[i] = safe_inverse(dot_row(q_ + i * n_.F, state_.weights(n_), n_.F), in_.floor);
       for (std::size_t e = 0; e < n_.d; ++e) y[e] *= factor[i];
@@ -55,20 +54,20 @@ class Head : HeadWithGradients {
     split_quotient(n_, place.rows, g + values, y + values, normalizer(place), lowest_, numerator_,
                    weight_);
     scale_and_extend(place.rows, n_.d, one_, numerator_, n_.d, weight_, extended_);
-    gemm(Transpose::no, Transpose::no, place.rows, n_.F, n_.d + 1, 1, extended_, n_.d + 1,
-         state_.sums, n_.F, 0, gradient_, n_.F);
-    gemm(Transpose::yes, Transpose::no, n_.d + 1, n_.F, place.rows, 1, extended_, n_.d + 1, q_,
-         n_.F, 1, later_, n_.F);
+    gemm(place.rows, n_.F, n_.d + 1, {extended_, n_.d + 1}, {state_.sums, n_.F}, 0, gradient_,
+         n_.F);
+    gemm(n_.d + 1, n_.F, place.rows, {extended_, n_.d + 1, transposed}, {q_, n_.F}, 1, later_,
+         n_.F);
     in_.q->store(place, q_, gradient_, nullptr);
   }
 
   void differentiate_keys(const Place& place, real* dv) {
     dv += n_.value_offset(place);
     keys_.load(in_, place, state_.unit);
-    gemm(Transpose::no, Transpose::no, place.rows, n_.F, n_.d + 1, 1, keys_.extended, n_.d + 1,
-         later_, n_.F, 0, gradient_, n_.F);
-    gemm(Transpose::no, Transpose::yes, place.rows, n_.d, n_.F, 1, keys_.features, n_.F, later_,
-         n_.F, 0, dv, n_.value_stride());
+    gemm(place.rows, n_.F, n_.d + 1, {keys_.extended, n_.d + 1}, {later_, n_.F}, 0, gradient_,
+         n_.F);
+    gemm(place.rows, n_.d, n_.F, {keys_.features, n_.F}, {later_, n_.F, transposed}, 0, dv,
+         n_.value_stride());
     for (std::size_t j = 0; j < place.rows; ++j, dv += n_.value_stride()) {
       for (std::size_t e = 0; e < n_.d; ++e) dv[e] *= keys_.carry[j];
     }

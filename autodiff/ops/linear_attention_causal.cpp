@@ -17,7 +17,7 @@ struct Chunk {
   Keys keys;
   real* state;
 
-  Chunk(const Sizes& n, Arena& arena) : keys(n, arena), state(arena.take(n.state())) {}
+  Chunk(const Sizes& n, Arena& arena) : keys(n, arena) { arena.take(n.state(), state); }
 };
 
 /// Chunks that the backward pass holds at once: half a megabyte in float.
@@ -36,11 +36,11 @@ class ForwardHead : OneHead {
       : OneHead(in, memory, index),
         segment_(segment_chunks(n_)),
         keys_(n_, arena),
-        state_(n_, arena),
-        q_(arena.take(n_.C * n_.F)),
-        product_(arena.take(n_.C * n_.C)),
-        recent_(arena.take(n_.C * n_.d)),
-        past_(arena.take(n_.C * n_.d)) {}
+        state_(n_, arena) {
+    arena.take(n_.C * n_.F, q_);
+    arena.take(n_.C * n_.C, product_);
+    arena.take(n_.C * n_.d, recent_, past_);
+  }
 
   void run(real* out) {
     state_.clear(n_);
@@ -63,8 +63,7 @@ class ForwardHead : OneHead {
   /// product = weight * (q k^T), and the normalizer, to which the past adds its weights.
   void multiply(real* normalizer) {
     const std::size_t rows = keys_.rows;
-    gemm(Transpose::no, Transpose::yes, rows, rows, n_.F, 1, q_, n_.F, keys_.features, n_.F, 0,
-         product_, n_.C);
+    gemm(rows, rows, n_.F, {q_, n_.F}, {keys_.features, n_.F, transposed}, 0, product_, n_.C);
     keys_.for_each_unit([&](std::size_t first, std::size_t last, const real* weight) {
       for (std::size_t i = first; i < last; ++i) {
         real* row = product_ + i * n_.C;
@@ -76,10 +75,9 @@ class ForwardHead : OneHead {
   }
 
   void read(const Place& place, const real* normalizer, real* y) {
-    gemm(Transpose::no, Transpose::no, place.rows, n_.d, place.rows, 1, product_, n_.C,
-         in_.v + n_.value_offset(place), n_.value_stride(), 0, recent_, n_.d);
-    gemm(Transpose::no, Transpose::yes, place.rows, n_.d, n_.F, 1, q_, n_.F, state_.sums, n_.F, 0,
-         past_, n_.d);
+    gemm(place.rows, n_.d, place.rows, {product_, n_.C},
+         {in_.v + n_.value_offset(place), n_.value_stride()}, 0, recent_, n_.d);
+    gemm(place.rows, n_.d, n_.F, {q_, n_.F}, {state_.sums, n_.F, transposed}, 0, past_, n_.d);
     for (std::size_t i = 0; i < place.rows; ++i, y += n_.value_stride()) {
       const real *recent = recent_ + i * n_.d, *past = past_ + i * n_.d;
       for (std::size_t e = 0; e < n_.d; ++e)
@@ -97,10 +95,9 @@ class ForwardHead : OneHead {
 class BackwardHead : HeadWithGradients {
  public:
   BackwardHead(const Attention& in, Memory& memory, std::size_t index, Arena& arena)
-      : HeadWithGradients(in, memory, index, arena),
-        product_(arena.take(n_.C * n_.C)),
-        slope_of_product_(arena.take(n_.C * n_.C)),
-        query_slope_(arena.take(n_.C)) {
+      : HeadWithGradients(in, memory, index, arena) {
+    arena.take(n_.C * n_.C, product_, slope_of_product_);
+    arena.take(n_.C, query_slope_);
     for (std::size_t c = 0; c < std::min(segment_chunks(n_), n_.chunks()); ++c)
       segment_.emplace_back(n_, arena);
   }
@@ -151,17 +148,16 @@ class BackwardHead : HeadWithGradients {
     differentiate_values(keys, dv);
     differentiate_queries(place, keys, chunk.state);
     differentiate_keys(place, keys);
-    gemm(Transpose::yes, Transpose::no, n_.d + 1, n_.F, place.rows, 1, extended_, n_.d + 1, q_,
-         n_.F, keys.keep, later_, n_.F);
+    gemm(n_.d + 1, n_.F, place.rows, {extended_, n_.d + 1, transposed}, {q_, n_.F}, keys.keep,
+         later_, n_.F);
   }
 
   /// product = weight * q k^T, and the gradient of q k^T.
   void differentiate_products(const Keys& keys, const real* v) {
     const std::size_t rows = keys.rows;
-    gemm(Transpose::no, Transpose::yes, rows, rows, n_.F, 1, q_, n_.F, keys.features, n_.F, 0,
-         product_, n_.C);
-    gemm(Transpose::no, Transpose::yes, rows, rows, n_.d, 1, numerator_, n_.d, v, n_.value_stride(),
-         0, slope_of_product_, n_.C);
+    gemm(rows, rows, n_.F, {q_, n_.F}, {keys.features, n_.F, transposed}, 0, product_, n_.C);
+    gemm(rows, rows, n_.d, {numerator_, n_.d}, {v, n_.value_stride(), transposed}, 0,
+         slope_of_product_, n_.C);
     keys.for_each_unit([&](std::size_t first, std::size_t last, const real* weight) {
       for (std::size_t i = first; i < last; ++i) {
         weigh_row(i, rows, weight, 0, product_ + i * n_.C);
@@ -171,28 +167,26 @@ class BackwardHead : HeadWithGradients {
   }
 
   void differentiate_values(const Keys& keys, real* dv) {
-    gemm(Transpose::no, Transpose::yes, keys.rows, n_.d, n_.F, 1, keys.features, n_.F, later_, n_.F,
-         0, dv, n_.value_stride());
+    gemm(keys.rows, n_.d, n_.F, {keys.features, n_.F}, {later_, n_.F, transposed}, 0, dv,
+         n_.value_stride());
     for (std::size_t j = 0; j < keys.rows; ++j) {
       for (std::size_t e = 0; e < n_.d; ++e) dv[j * n_.value_stride() + e] *= keys.carry[j];
     }
-    gemm(Transpose::yes, Transpose::no, keys.rows, n_.d, keys.rows, 1, product_, n_.C, numerator_,
-         n_.d, 1, dv, n_.value_stride());
+    gemm(keys.rows, n_.d, keys.rows, {product_, n_.C, transposed}, {numerator_, n_.d}, 1, dv,
+         n_.value_stride());
   }
 
   void differentiate_queries(const Place& place, const Keys& keys, const real* state) {
-    gemm(Transpose::no, Transpose::no, place.rows, n_.F, place.rows, 1, slope_of_product_, n_.C,
-         keys.features, n_.F, 0, gradient_, n_.F);
-    gemm(Transpose::no, Transpose::no, place.rows, n_.F, n_.d + 1, 1, extended_, n_.d + 1, state,
-         n_.F, 1, gradient_, n_.F);
+    gemm(place.rows, n_.F, place.rows, {slope_of_product_, n_.C}, {keys.features, n_.F}, 0,
+         gradient_, n_.F);
+    gemm(place.rows, n_.F, n_.d + 1, {extended_, n_.d + 1}, {state, n_.F}, 1, gradient_, n_.F);
     in_.q->store(place, q_, gradient_, in_.decay.rate ? query_slope_ : nullptr);
   }
 
   void differentiate_keys(const Place& place, const Keys& keys) {
-    gemm(Transpose::yes, Transpose::no, place.rows, n_.F, place.rows, 1, slope_of_product_, n_.C,
-         q_, n_.F, 0, gradient_, n_.F);
-    gemm(Transpose::no, Transpose::no, place.rows, n_.F, n_.d + 1, 1, keys.extended, n_.d + 1,
-         later_, n_.F, 1, gradient_, n_.F);
+    gemm(place.rows, n_.F, place.rows, {slope_of_product_, n_.C, transposed}, {q_, n_.F}, 0,
+         gradient_, n_.F);
+    gemm(place.rows, n_.F, n_.d + 1, {keys.extended, n_.d + 1}, {later_, n_.F}, 1, gradient_, n_.F);
     in_.k->store(place, keys.features, gradient_, slope_);
   }
 

@@ -1,18 +1,70 @@
 #pragma once
 /// What causal and bidirectional linear attention are made of: the features and weights of one
-/// chunk of tokens, and the state that sums over chunks.
+/// chunk of tokens, where features come from and where their gradient goes, and the state that sums
+/// over chunks.
 
 #include <bochner/autodiff/compute/arena.hpp>
 #include <bochner/autodiff/compute/gemm.hpp>
-#include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/ops/linear_attention_sources.hpp>
+#include <bochner/autodiff/ops/features.hpp>
 #include <cmath>
+#include <limits>
+#include <memory>
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace linear_attention_parts {
+
+/// The logarithm of no weight at all: exp(nothing - x) = 0, yet exp(nothing - nothing) = 1, not
+/// NaN.
+inline constexpr real nothing = std::numeric_limits<real>::lowest();
+
+/// exp(x - max x) in place. Returns the maximum.
+real exponentiate(real* x, std::size_t n);
+
+/// Tokens first .. first + rows of one head.
+struct Place {
+  std::size_t b, h, first, rows;
+};
+
+/// Features of one side, queries or keys. load() and store() of different heads or sequences may
+/// run at the same time.
+class FeatureSource {
+ public:
+  virtual ~FeatureSource() = default;
+  /// Asks for what load() will read, which lies in short pieces that no hardware sees coming.
+  virtual void prefetch(const Place& place) const = 0;
+  /// Row i (F) of `features` times exp(log_scale_i) are the features of token i, and its largest
+  /// element is 1 where they were logarithms. `log_scale` is null where a factor of the row
+  /// cancels. A source of several groups has a scale for each, (rows, groups), and a 1 in each.
+  virtual void load(const Place& place, real* features, real* log_scale) const = 0;
+  /// Before the first store(). Tokens that are never stored have a gradient of zero unless all of
+  /// them are promised.
+  virtual void expect_gradients(bool of_all_tokens) = 0;
+  /// `gradient` with respect to the rows that load() gave, and overwritten here. slope_i is the
+  /// derivative with respect to log_scale_i; null where it is zero.
+  virtual void store(const Place& place, const real* features, real* gradient, real* slope) = 0;
+  /// Gives the gradients to the inputs.
+  virtual void hand_over() = 0;
+};
+
+/// Asks for `rows` rows of `columns` numbers.
+inline void prefetch_rows(const real* x, std::size_t rows, std::size_t stride,
+                          std::size_t columns) {
+  constexpr std::size_t line = 64 / sizeof(real);
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < columns; j += line) __builtin_prefetch(x + i * stride + j);
+  }
+}
+
+inline Tensor gradient_like(const Tensor& x, bool of_all_tokens) {
+  return of_all_tokens ? uninitialized(x.shape()) : zeros(x.shape());
+}
+
+/// `chunk`: the most rows of a place. `groups`: into which the base of products falls.
+std::unique_ptr<FeatureSource> make_source(const Features& features, std::size_t chunk,
+                                           std::size_t groups = 1);
 
 struct Sizes {
   std::size_t B, T, H, F, d, C;
@@ -60,12 +112,6 @@ struct Attention {
     k->prefetch(place);
     prefetch(v, place);
   }
-
-  std::size_t length(std::size_t b) const { return lengths.empty() ? n.T : lengths[b]; }
-  std::size_t chunks(std::size_t b) const { return (length(b) + n.C - 1) / n.C; }
-  Place place(std::size_t b, std::size_t h, std::size_t chunk) const {
-    return {b, h, chunk * n.C, std::min(length(b), (chunk + 1) * n.C) - chunk * n.C};
-  }
 };
 
 /// 1 / x, or 1 / floor for x below a floor > 0. Without one, 0 where features have underflowed:
@@ -103,16 +149,11 @@ struct Keys {
   real* extended;          // (C, d + 1): carry (v, 1)
   real keep = 0;           // weight of the old state in the new one
 
-  Keys(const Sizes& n, Arena& arena)
-      : log_key(arena.take_doubles(n.C)),
-        time(arena.take_doubles(n.C)),
-        reference(arena.take_doubles(n.C)),
-        features(arena.take(n.C * n.F)),
-        past(arena.take(n.C)),
-        carry(arena.take(n.C)),
-        weight(arena.take(n.C)),
-        lowest(arena.take(n.C)),
-        extended(arena.take(n.C * (n.d + 1))) {}
+  Keys(const Sizes& n, Arena& arena) {
+    arena.take(n.C, log_key, time, reference, past, carry, weight, lowest);
+    arena.take(n.C * n.F, features);
+    arena.take(n.C * (n.d + 1), extended);
+  }
 
   /// `unit`: that of the state of the past.
   void load(const Attention& in, const Place& place, double unit) {
@@ -156,7 +197,7 @@ struct State {
   real* sums;  // (d + 1, F)
   double unit = double(nothing);
 
-  State(const Sizes& n, Arena& arena) : sums(arena.take(n.state())) {}
+  State(const Sizes& n, Arena& arena) { arena.take(n.state(), sums); }
   void clear(const Sizes& n) {
     std::fill_n(sums, n.state(), real(0));
     unit = double(nothing);
@@ -174,8 +215,8 @@ struct State {
 
   /// this = keep this + sum_j carry_j (v_j, 1) phi(k_j)
   void add(const Sizes& n, const Keys& keys) {
-    gemm(Transpose::yes, Transpose::no, n.d + 1, n.F, keys.rows, 1, keys.extended, n.d + 1,
-         keys.features, n.F, keys.keep, sums, n.F);
+    gemm(n.d + 1, n.F, keys.rows, {keys.extended, n.d + 1, transposed}, {keys.features, n.F},
+         keys.keep, sums, n.F);
     unit = keys.reference[keys.rows - 1] - keys.time[keys.rows - 1];
   }
 };
@@ -202,13 +243,6 @@ struct Memory {
     normalizer = uninitialized({n.B, n.H, n.T});
     states = uninitialized({n.B, n.H, segments, n.state() + 2});
   }
-  real* state_of(std::size_t b, std::size_t h, std::size_t segment) {
-    const Shape& shape = states.shape();
-    return states.data() + ((b * shape[1] + h) * shape[2] + segment) * shape[3];
-  }
-  real* normalizer_of(const Sizes& n, const Place& place) {
-    return normalizer.data() + (place.b * n.H + place.h) * n.T + place.first;
-  }
 };
 
 /// Gradients of everything but the features, which go to their sources.
@@ -230,10 +264,13 @@ class OneHead {
   OneHead(const Attention& in, Memory& memory, std::size_t index)
       : in_(in), n_(in.n), memory_(memory), b_(index / n_.H), h_(index % n_.H) {}
 
-  std::size_t chunks() const { return in_.chunks(b_); }
-  Place place(std::size_t chunk) const { return in_.place(b_, h_, chunk); }
-  real* state_before(std::size_t segment) { return memory_.state_of(b_, h_, segment); }
-  real* normalizer(const Place& place) { return memory_.normalizer_of(n_, place); }
+  std::size_t length() const { return in_.lengths.empty() ? n_.T : in_.lengths[b_]; }
+  std::size_t chunks() const { return (length() + n_.C - 1) / n_.C; }
+  Place place(std::size_t chunk) const {
+    return {b_, h_, chunk * n_.C, std::min(n_.C, length() - chunk * n_.C)};
+  }
+  real* state_before(std::size_t segment) { return &memory_.states(b_, h_, segment, 0); }
+  real* normalizer(const Place& place) { return &memory_.normalizer(b_, h_, place.first); }
 
   const Attention& in_;
   const Sizes& n_;
@@ -245,15 +282,13 @@ class OneHead {
 class HeadWithGradients : protected OneHead {
  protected:
   HeadWithGradients(const Attention& in, Memory& memory, std::size_t index, Arena& arena)
-      : OneHead(in, memory, index),
-        state_(n_, arena),
-        later_(arena.take(n_.state())),
-        q_(arena.take(n_.C * n_.F)),
-        gradient_(arena.take(n_.C * n_.F)),
-        numerator_(arena.take(n_.C * n_.d)),
-        extended_(arena.take(n_.C * (n_.d + 1))),
-        weight_(arena.take(n_.C)),
-        slope_(arena.take(n_.C)) {}
+      : OneHead(in, memory, index), state_(n_, arena) {
+    arena.take(n_.state(), later_);
+    arena.take(n_.C * n_.F, q_, gradient_);
+    arena.take(n_.C * n_.d, numerator_);
+    arena.take(n_.C * (n_.d + 1), extended_);
+    arena.take(n_.C, weight_, slope_);
+  }
 
   State state_;
   real* later_;            // (d + 1, F): gradient of the state that later tokens read

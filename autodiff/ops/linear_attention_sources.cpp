@@ -1,10 +1,4 @@
-#include <algorithm>
-#include <bochner/autodiff/compute/arena.hpp>
-#include <bochner/autodiff/compute/gemm.hpp>
-#include <bochner/autodiff/compute/math.hpp>
-#include <bochner/autodiff/compute/ordered_sums.hpp>
-#include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/ops/linear_attention_sources.hpp>
+#include <bochner/autodiff/ops/linear_attention_parts.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace linear_attention_parts {
@@ -117,8 +111,8 @@ class ExponentialSource : public FeatureSource {
   void load(const Place& place, real* features, real* log_scale) const override {
     const Rows rows(place, x_.shape());
     const real* x = x_.data() + rows.offset;
-    gemm(Transpose::no, Transpose::no, place.rows, F_, d_, 1, x, rows.stride,
-         transposed_.data() + place.h * d_ * F_, F_, 0, features, F_);
+    gemm(place.rows, F_, d_, {x, rows.stride}, {transposed_.data() + place.h * d_ * F_, F_}, 0,
+         features, F_);
     const real* offset = offset_.exists() ? offset_.data() + place.h * F_ : nullptr;
     for (std::size_t i = 0; i < place.rows; ++i, x += rows.stride, features += F_) {
       for (std::size_t f = 0; offset && f < F_; ++f) features[f] += offset[f];
@@ -150,14 +144,14 @@ class ExponentialSource : public FeatureSource {
     }
     const real* x = x_.data() + rows.offset;
     real* dx = dx_.data() + rows.offset;
-    gemm(Transpose::no, Transpose::no, place.rows, d_, F_, 1, gradient, F_,
-         w_.data() + place.h * F_ * d_, d_, 0, dx, rows.stride);
+    gemm(place.rows, d_, F_, {gradient, F_}, {w_.data() + place.h * F_ * d_, d_}, 0, dx,
+         rows.stride);
     for (std::size_t i = 0; slope && i < place.rows; ++i) {
       const real factor = -2 * norm_ * slope[i];
       for (std::size_t e = 0; e < d_; ++e)
         dx[i * rows.stride + e] += factor * x[i * rows.stride + e];
     }
-    gemm(Transpose::yes, Transpose::no, d_, F_, place.rows, 1, x, rows.stride, gradient, F_, 1,
+    gemm(d_, F_, place.rows, {x, rows.stride, transposed}, {gradient, F_}, 1,
          dw_.data() + head * d_ * F_, F_);
   }
 
@@ -238,11 +232,11 @@ class ProductSource : public FeatureSource {
     real *coefficients, *base, *base_gradient;  // (rows, G, S), (rows, G, m) twice
     real* units;                                // (rows, G)
 
-    Factors(std::size_t groups, std::size_t S, std::size_t m, Arena& arena)
-        : coefficients(arena.take(groups * S)),
-          base(arena.take(groups * m)),
-          base_gradient(arena.take(groups * m)),
-          units(arena.take(groups)) {}
+    Factors(std::size_t groups, std::size_t S, std::size_t m, Arena& arena) {
+      arena.take(groups * S, coefficients);
+      arena.take(groups * m, base, base_gradient);
+      arena.take(groups, units);
+    }
   };
 
   /// Products of logarithms may be far below both of their largest factors: each group has its own

@@ -1,5 +1,4 @@
-#include <bochner/autodiff/compute/log_sum_exp.hpp>
-#include <bochner/autodiff/compute/math.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/loss.hpp>
 #include <cmath>

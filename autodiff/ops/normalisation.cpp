@@ -1,4 +1,3 @@
-#include <bochner/autodiff/compute/log_sum_exp.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
 #include <cmath>

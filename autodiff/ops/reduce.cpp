@@ -1,4 +1,3 @@
-#include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/permute.hpp>
@@ -37,8 +36,12 @@ Reduction reduction_of(const char* op, const Shape& shape, const Axes& axes, Kee
   return reduction;
 }
 
-void require_elements(const char* op, const Shape& shape, const Reduction& reduction) {
+/// The same of at least one element.
+Reduction filled_reduction_of(const char* op, const Shape& shape, const Axes& axes,
+                              Keep keep_axes) {
+  const Reduction reduction = reduction_of(op, shape, axes, keep_axes);
   require(reduction.count > 0, op, "of no elements: x ", shape);
+  return reduction;
 }
 
 /// y = factor * sum of x.
@@ -99,15 +102,12 @@ Var sum(const Var& x, const Axes& axes, Keep keep_axes) {
 }
 
 Var mean(const Var& x, const Axes& axes, Keep keep_axes) {
-  const Reduction reduction = reduction_of("mean", x.shape(), axes, keep_axes);
-  require_elements("mean", x.shape(), reduction);
+  const Reduction reduction = filled_reduction_of("mean", x.shape(), axes, keep_axes);
   return scaled_sum("mean", x, reduction, 1 / real(reduction.count));
 }
 
 Var max(const Var& x, const Axes& axes, Keep keep_axes) {
-  const Reduction reduction = reduction_of("max", x.shape(), axes, keep_axes);
-  require_elements("max", x.shape(), reduction);
-  return row_reduction("max", x, reduction, max_row,
+  return row_reduction("max", x, filled_reduction_of("max", x.shape(), axes, keep_axes), max_row,
                        [](const real* row, std::size_t n, real y, real g, real* dx) {
                          std::fill_n(dx, n, real(0));
                          std::size_t first = 0;
@@ -127,8 +127,7 @@ Var logsumexp(const Var& x, const Axes& axes, Keep keep_axes) {
 }
 
 Var variance(const Var& x, const Axes& axes, Keep keep_axes) {
-  const Reduction reduction = reduction_of("variance", x.shape(), axes, keep_axes);
-  require_elements("variance", x.shape(), reduction);
+  const Reduction reduction = filled_reduction_of("variance", x.shape(), axes, keep_axes);
   return row_reduction("variance", x, reduction, mean_squared_deviation,
                        [](const real* row, std::size_t n, real, real g, real* dx) {
                          const real mean = sum_row(row, n) / real(n), factor = 2 * g / real(n);

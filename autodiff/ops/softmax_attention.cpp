@@ -1,14 +1,12 @@
 #include <array>
 #include <bochner/autodiff/compute/arena.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/ops/attention_gradients.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/autodiff/ops/softmax_attention_parts.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
+namespace softmax_parts {
 namespace {
-
-using namespace softmax_parts;
 
 /// One block of queries under way: what it has seen of the keys (online softmax).
 struct Queries {
@@ -24,13 +22,12 @@ struct Panel {
   real* s;              ///< (block + 1, block), see attend()
   std::array<Queries, panel> queries;
 
-  Panel(std::size_t d, Arena& arena)
-      : keys(arena.take(block * d)),
-        values(arena.take(block * d)),
-        s(arena.take((block + 1) * block)) {
-    for (auto& [packed, sum, top, total] : queries) {
-      packed = arena.take(block * d), sum = arena.take(block * d);
-      top = arena.take(block), total = arena.take(block);
+  Panel(std::size_t d, Arena& arena) {
+    arena.take(block * d, keys, values);
+    arena.take((block + 1) * block, s);
+    for (Queries& each : queries) {
+      arena.take(block * d, each.packed, each.sum);
+      arena.take(block, each.top, each.total);
     }
   }
 };
@@ -119,6 +116,195 @@ void forward(const Attention& a, real* out, real* log_sum) {
   });
 }
 
+/// Gradients of q, k and v, and of the rate of each head per sequence, (B, H), in double.
+struct AttentionGradients {
+  Tensor q, k, v;
+  std::vector<double> rate;
+};
+
+/// What a task has at hand: one block of queries with gradients of their outputs, packed both ways,
+/// and a panel of keys.
+struct Workspace {
+  real *query_columns, *query_rows;        ///< (d, block), (block, d) with the factor scale()
+  real *gradient_columns, *gradient_rows;  ///< (d, block), (block, d)
+  real *log_sum, *mean;                    ///< (block)
+  real *p, *dp;                            ///< (block, block)
+  real* query_gradient;                    ///< (block, d)
+  real *keys, *values, *key_gradient, *value_gradient;  ///< (panel block, d)
+  real* means;                                          ///< (T)
+
+  Workspace(std::size_t T, std::size_t d, Arena& arena) {
+    arena.take(block * d, query_columns, query_rows, gradient_columns, gradient_rows,
+               query_gradient);
+    arena.take(block, log_sum, mean);
+    arena.take(block * block, p, dp);
+    arena.take(panel * block * d, keys, values, key_gradient, value_gradient);
+    arena.take(T, means);
+  }
+};
+
+/// Where gradients of one head's queries go: its rows of the result, or a partial sum.
+struct Target {
+  real* data;
+  std::size_t stride;
+};
+
+/// Logits become weights p, gradients dp of weights become gradients of logits (in natural units).
+void differentiate(std::size_t keys, const Workspace& w) {
+  real* __restrict p = w.p;
+  real* __restrict dp = w.dp;
+  const real *log_sum = w.log_sum, *mean = w.mean;
+  for (std::size_t j = 0; j < keys; ++j) {
+    for (std::size_t i = 0; i < block; ++i) {
+      const real weight = math::exp2_nonpositive(p[j * block + i] - log_sum[i]);
+      p[j * block + i] = weight;
+      dp[j * block + i] = weight * (dp[j * block + i] - mean[i]);
+    }
+  }
+}
+
+double rate_gradient(const Pair& pair, const real* dp) {
+  double total = 0;
+  for (std::size_t j = 0; j < pair.keys; ++j) {
+    real sum = 0;
+    for (std::size_t i = 0; i < pair.rows; ++i)
+      sum += dp[j * block + i] * lag(pair.query_block * block + i, pair.key_block * block + j);
+    total -= double(sum);
+  }
+  return total;
+}
+
+/// One block of queries against block `index` of the panel. Returns dL/drate.
+double pair_backward(const Head& head, const Pair& pair, std::size_t index, const Workspace& w) {
+  const std::size_t at = index * block * pair.d;
+  logits(head, pair, w.keys + at, w.query_columns, w.p);
+  pair.multiply(w.values + at, w.gradient_columns, w.dp);
+  pair.mask(0, w.dp);
+  differentiate(pair.keys, w);
+  const real beta = real(pair.query_block > head.first_query_of(pair.key_block));
+  pair.sum_queries(w.p, w.gradient_rows, beta, w.value_gradient + at);
+  pair.sum_queries(w.dp, w.query_rows, beta, w.key_gradient + at);
+  pair.sum_keys(w.dp, w.keys + at, real(index > 0), w.query_gradient);
+  return head.a.rate ? rate_gradient(pair, w.dp) : 0;
+}
+
+void pack_queries(const Head& head, std::size_t query_block, const real* g, const real* log_sum,
+                  const Workspace& w) {
+  const Attention& a = head.a;
+  const std::size_t at = head.offset(query_block), rows = head.rows(query_block);
+  pack_columns(a.q + at, a.stride(), rows, a.d, w.query_columns);
+  pack_columns(g + at, a.stride(), rows, a.d, w.gradient_columns);
+  pack_rows(a.q + at, a.stride(), rows, a.d, a.scale(), w.query_rows);
+  pack_rows(g + at, a.stride(), rows, a.d, 1, w.gradient_rows);
+  for (real* row : {w.log_sum, w.mean}) std::fill_n(row + rows, block - rows, real(0));
+  std::copy_n(log_sum + query_block * block, rows, w.log_sum);
+  std::copy_n(w.means + query_block * block, rows, w.mean);
+}
+
+/// A panel of keys walks along the queries that see it.
+double panel_backward(const Head& head, std::size_t first, const real* g, const real* log_sum,
+                      bool assign, const Target& dq, AttentionGradients& out, const Workspace& w) {
+  const Attention& a = head.a;
+  const std::size_t d = a.d, last = std::min(head.blocks(), first + panel);
+  for (std::size_t j = first; j < last; ++j) {
+    const std::size_t at = (j - first) * block * d;
+    pack_rows(a.k + head.offset(j), a.stride(), head.rows(j), d, a.logit_factor(), w.keys + at);
+    pack_rows(a.v + head.offset(j), a.stride(), head.rows(j), d, 1, w.values + at);
+  }
+  double rate = 0;
+  for (std::size_t i = head.first_query_of(first); i < head.blocks(); ++i) {
+    pack_queries(head, i, g, log_sum, w);
+    for (std::size_t j = first; j < std::min(last, head.keys_of(i)); ++j)
+      rate += pair_backward(head, Pair(head, i, j), j - first, w);
+    for (std::size_t row = 0; row < head.rows(i); ++row) {
+      real* to = dq.data + (i * block + row) * dq.stride;
+      for (std::size_t e = 0; e < d; ++e) {
+        const real term = real(std::numbers::ln2) * w.query_gradient[row * d + e];
+        to[e] = assign ? term : to[e] + term;
+      }
+    }
+  }
+  for (std::size_t j = first; j < last; ++j) {
+    for (std::size_t row = 0; row < head.rows(j); ++row) {
+      const std::size_t from = ((j - first) * block + row) * d;
+      const std::size_t to = head.offset(j) + row * a.stride();
+      std::copy_n(w.key_gradient + from, d, out.k.data() + to);
+      std::copy_n(w.value_gradient + from, d, out.v.data() + to);
+    }
+  }
+  return rate;
+}
+
+/// y . g of each query: the mean gradient of its weights.
+void output_means(const Head& head, const real* y, const real* g, const Workspace& w) {
+  const std::size_t d = head.a.d;
+  for (std::size_t i = 0; i < head.blocks(); ++i) {
+    pack_columns(y + head.offset(i), head.a.stride(), head.rows(i), d, w.query_columns);
+    pack_columns(g + head.offset(i), head.a.stride(), head.rows(i), d, w.gradient_columns);
+    real mean[block] = {};
+    for (std::size_t e = 0; e < d; ++e) {
+      for (std::size_t row = 0; row < block; ++row)
+        mean[row] += w.query_columns[e * block + row] * w.gradient_columns[e * block + row];
+    }
+    std::copy_n(mean, head.rows(i), w.means + i * block);
+  }
+}
+
+/// Every `groups`-th panel of keys of one head, from number `group` on. Returns dL/drate.
+double group_backward(const Head& head, std::size_t group, std::size_t groups, const real* y,
+                      const real* g, const real* log_sum, const Target& dq, AttentionGradients& out,
+                      const Workspace& w) {
+  const Attention& a = head.a;
+  const std::size_t first = group * panel;
+  output_means(head, y, g, w);
+  const std::size_t seen_from =
+      first < head.blocks() ? head.first_query_of(first) * block : a.length(head.b);
+  for (std::size_t t = 0; t < seen_from; ++t) std::fill_n(dq.data + t * dq.stride, a.d, real(0));
+  double rate = 0;
+  for (std::size_t j = first; j < head.blocks(); j += groups * panel)
+    rate += panel_backward(head, j, g, log_sum, j == first, dq, out, w);
+  return rate;
+}
+
+/// dq = the partial sums of the groups, (B, groups, H, T, d), in order.
+void join(const Attention& a, std::size_t groups, const real* partial, real* dq) {
+  const std::size_t task = a.T * a.d;
+  parallel_rows(a.B * a.T, groups * a.stride(), [=](std::size_t row) {
+    const std::size_t b = row / a.T, t = row % a.T;
+    if (t >= a.length(b)) return;
+    for (std::size_t h = 0; h < a.H; ++h) {
+      const real* from = partial + (b * groups * a.H + h) * task + t * a.d;
+      real* to = dq + (row * a.H + h) * a.d;
+      std::copy_n(from, a.d, to);
+      for (std::size_t group = 1; group < groups; ++group) {
+        from += a.H * task;
+        for (std::size_t e = 0; e < a.d; ++e) to[e] += from[e];
+      }
+    }
+  });
+}
+
+/// Fills in the gradients, of tokens that exist, from those of the output y; `log_sum` (B, H, T) is
+/// what the forward pass kept.
+void backward(const Attention& a, const real* y, const real* g, const real* log_sum,
+              AttentionGradients& out) {
+  const std::size_t heads = a.B * a.H;
+  const std::size_t groups = std::min(a.panels(), (7 + heads) / heads);
+  Storage partial(groups > 1 ? heads * groups * a.T * a.d : 0);
+  Scratch<real> scratch(scratch_size<Workspace>(a.T, a.d));
+  out.rate.resize(heads * groups);
+  parallel_tasks(heads * groups, [&](std::size_t task) {
+    const std::size_t h = task % a.H, group = task / a.H % groups, b = task / (a.H * groups);
+    const Head head{a, b, h};
+    const Target dq = groups > 1 ? Target{partial.data() + task * a.T * a.d, a.d}
+                                 : Target{out.q.data() + head.offset(0), a.stride()};
+    Arena arena(scratch.local());
+    out.rate[task] = group_backward(head, group, groups, y, g, log_sum + (b * a.H + h) * a.T, dq,
+                                    out, Workspace(a.T, a.d, arena));
+  });
+  if (groups > 1) join(a, groups, partial.data(), out.q.data());
+}
+
 void require_inputs(const Var& q, const Var& k, const Var& v, const Var& rate,
                     const std::vector<std::size_t>& lengths) {
   const char* op = "softmax_attention";
@@ -133,33 +319,35 @@ void require_inputs(const Var& q, const Var& k, const Var& v, const Var& rate,
 }
 
 }  // namespace
+}  // namespace softmax_parts
 
 Var softmax_attention(const Var& q, const Var& k, const Var& v, const Var& rate, bool causal,
                       const std::vector<std::size_t>& lengths) {
-  require_inputs(q, k, v, rate, lengths);
+  softmax_parts::require_inputs(q, k, v, rate, lengths);
   const auto attention = [=] {
-    return Attention{q.dim(0), q.dim(1),
-                     q.dim(2), q.dim(3),
-                     q.data(), k.data(),
-                     v.data(), rate.exists() ? rate.data() : nullptr,
-                     causal,   lengths.empty() ? nullptr : lengths.data()};
+    return softmax_parts::Attention{q.dim(0), q.dim(1),
+                                    q.dim(2), q.dim(3),
+                                    q.data(), k.data(),
+                                    v.data(), rate.exists() ? rate.data() : nullptr,
+                                    causal,   lengths.empty() ? nullptr : lengths.data()};
   };
-  const Attention a = attention();
+  const auto a = attention();
   Tensor y = lengths.empty() ? uninitialized(q.shape()) : zeros(q.shape());
   Tensor log_sum = uninitialized({a.B, a.H, a.T});
-  if (y.size() > 0) forward(a, y.data(), log_sum.data());
+  if (y.size() > 0) softmax_parts::forward(a, y.data(), log_sum.data());
   return record("softmax_attention", std::move(y), {q, k, v, rate},
                 [=, log_sum = std::move(log_sum)](const Tensor& y, Tensor& g) {
                   if (g.size() == 0) return;
-                  AttentionGradients gradients;
+                  softmax_parts::AttentionGradients gradients;
                   for (Tensor* gradient : {&gradients.q, &gradients.k, &gradients.v})
                     *gradient = lengths.empty() ? uninitialized(q.shape()) : zeros(q.shape());
-                  softmax_attention_backward(attention(), y.data(), g.data(), log_sum.data(),
-                                             gradients);
+                  softmax_parts::backward(attention(), y.data(), g.data(), log_sum.data(),
+                                          gradients);
                   q.add_gradient(std::move(gradients.q));
                   k.add_gradient(std::move(gradients.k));
                   v.add_gradient(std::move(gradients.v));
-                  add_rate_gradient(rate, gradients.rate);
+                  if (rate.needs_gradient())
+                    rate.add_gradient(sum_repeats(gradients.rate, rate.shape()));
                 });
 }
 

@@ -8,8 +8,7 @@
 
 #include <algorithm>
 #include <bochner/autodiff/compute/gemm.hpp>
-#include <bochner/autodiff/compute/math.hpp>
-#include <bochner/autodiff/compute/small_product.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -83,26 +82,25 @@ struct Pair {
   /// s (keys, block) = a (keys, d) b (d, block), undefined where it is left out.
   void multiply(const real* a, const real* b, real* s) const {
     const std::size_t first = cut();
-    gemm(Transpose::no, Transpose::no, first, block, d, 1, a, d, b, block, 0, s, block);
-    gemm(Transpose::no, Transpose::no, keys - first, block - first, d, 1, a + first * d, d,
-         b + first, block, 0, s + first * block + first, block);
+    gemm(first, block, d, {a, d}, {b, block}, 0, s, block);
+    gemm(keys - first, block - first, d, {a + first * d, d}, {b + first, block}, 0,
+         s + first * block + first, block);
   }
   /// c (keys, d) = s (keys, block) b (rows, d) + beta c
   void sum_queries(const real* s, const real* b, real beta, real* c) const {
     const std::size_t first = cut();
-    gemm(Transpose::no, Transpose::no, first, d, rows, 1, s, block, b, d, beta, c, d);
-    gemm(Transpose::no, Transpose::no, keys - first, d, rows - first, 1, s + first * block + first,
-         block, b + first * d, d, beta, c + first * d, d);
+    gemm(first, d, rows, {s, block}, {b, d}, beta, c, d);
+    gemm(keys - first, d, rows - first, {s + first * block + first, block}, {b + first * d, d},
+         beta, c + first * d, d);
   }
   /// c (rows, d) = s^T (rows, keys) b (keys, d) + beta c
   void sum_keys(const real* s, const real* b, real beta, real* c) const {
     const std::size_t first = cut();
     if (first < keys) {
-      gemm(Transpose::yes, Transpose::no, first, d, first, 1, s, block, b, d, beta, c, d);
-      gemm(Transpose::yes, Transpose::no, rows - first, d, keys, 1, s + first, block, b, d, beta,
-           c + first * d, d);
+      gemm(first, d, first, {s, block, transposed}, {b, d}, beta, c, d);
+      gemm(rows - first, d, keys, {s + first, block, transposed}, {b, d}, beta, c + first * d, d);
     } else {
-      gemm(Transpose::yes, Transpose::no, rows, d, keys, 1, s, block, b, d, beta, c, d);
+      gemm(rows, d, keys, {s, block, transposed}, {b, d}, beta, c, d);
     }
   }
   /// Sets what multiply() leaves out, and all else above the diagonal.
@@ -134,11 +132,5 @@ inline void logits(const Head& head, const Pair& pair, const real* keys, const r
 }
 
 }  // namespace softmax_parts
-
-struct AttentionGradients;
-/// Fills in the gradients, of tokens that exist, from those of the output y; `log_sum` (B, H, T) is
-/// what the forward pass kept.
-void softmax_attention_backward(const softmax_parts::Attention& a, const real* y, const real* g,
-                                const real* log_sum, AttentionGradients& gradients);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

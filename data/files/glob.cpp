@@ -4,7 +4,6 @@
 #include <set>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 namespace bochner {
 namespace {

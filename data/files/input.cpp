@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <algorithm>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/input.hpp>
 #include <cerrno>

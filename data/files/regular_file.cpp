@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <string>
 #include <system_error>
-#include <utility>
 
 namespace bochner {
 namespace {

@@ -76,9 +76,7 @@ std::string excerpt(std::string_view text) {
     if (byte >= 0x20 && byte != 0x7f) {
       quoted += character;
     } else {
-      quoted += "\\x";
-      quoted += hexadecimal[byte >> 4];
-      quoted += hexadecimal[byte & 15];
+      quoted += {'\\', 'x', hexadecimal[byte >> 4], hexadecimal[byte & 15]};
     }
   }
   return quoted + (is_long ? "...\"" : "\"");

@@ -1,25 +1,18 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/formats/idx.hpp>
+#include <utility>
 
 namespace bochner {
 namespace {
 
+constexpr std::pair<std::uint8_t, ElementType> types_of_idx[] = {
+    {0x08, {'u', 1, true}}, {0x09, {'i', 1, true}}, {0x0b, {'i', 2, true}},
+    {0x0c, {'i', 4, true}}, {0x0d, {'f', 4, true}}, {0x0e, {'f', 8, true}}};
+
 /// Size 0 where the format has no such type.
 ElementType type_of(std::uint8_t code) {
-  switch (code) {
-    case 0x08:
-      return {'u', 1, true};
-    case 0x09:
-      return {'i', 1, true};
-    case 0x0b:
-      return {'i', 2, true};
-    case 0x0c:
-      return {'i', 4, true};
-    case 0x0d:
-      return {'f', 4, true};
-    case 0x0e:
-      return {'f', 8, true};
-  }
+  for (const auto& [known, type] : types_of_idx)
+    if (known == code) return type;
   return {'u', 0, true};
 }
 

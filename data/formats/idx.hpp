@@ -9,7 +9,6 @@ namespace bochner {
 bool is_idx(ByteSpan front);
 /// What the header of an IDX file claims, from its first bytes. Throws DataError.
 StoredLayout parse_idx_header(ByteSpan front, const std::string& name);
-constexpr std::size_t longest_idx_header = 4 + 4 * 32;
 /// The array of an IDX file; the bytes must outlive it. Throws DataError unless they hold exactly
 /// the elements that the header claims.
 StoredArray parse_idx(ByteSpan file, const std::string& name);

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/formats/idx.hpp>
 #include <bochner/data/formats/images.hpp>

@@ -1,6 +1,6 @@
+#include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
-#include <bochner/autodiff/ops/random.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <cmath>
 

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/eigen.hpp>
+#include <bochner/autodiff/compute/openblas.hpp>
 #include <bochner/layers/features/box_weights.hpp>
 #include <cmath>
 

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/eigen.hpp>
+#include <bochner/autodiff/compute/openblas.hpp>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/features/closed_forms.hpp>
 #include <bochner/layers/features/frequencies.hpp>

@@ -11,8 +11,10 @@ struct Pieces {
   real* first;
   double* doubles;
   real* last;
-  Pieces(std::size_t n, Arena& arena)
-      : first(arena.take(n)), doubles(arena.take_doubles(n)), last(arena.take(1)) {}
+  Pieces(std::size_t n, Arena& arena) {
+    arena.take(n, first, doubles);
+    arena.take(1, last);
+  }
 };
 
 TEST(Arena, HandsOutWhatItCounted) {

@@ -1,4 +1,4 @@
-#include <bochner/autodiff/ops/feature_products.hpp>
+#include <bochner/autodiff/ops/features.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 
 #include "autodiff/op_check.hpp"

@@ -1,7 +1,7 @@
+#include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
-#include <bochner/autodiff/ops/random.hpp>
 
 #include "autodiff/op_table.hpp"
 

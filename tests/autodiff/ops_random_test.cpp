@@ -1,4 +1,4 @@
-#include <bochner/autodiff/ops/random.hpp>
+#include <bochner/autodiff/ops/elementwise.hpp>
 #include <limits>
 
 #include "autodiff/op_check.hpp"

@@ -1,7 +1,7 @@
 #include <bochner/autodiff/compute/phase.hpp>
+#include <bochner/autodiff/ops/harmonics.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
-#include <bochner/autodiff/ops/time.hpp>
 #include <cmath>
 #include <numbers>
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/philox.hpp>
-#include <bochner/autodiff/compute/small_product.hpp>
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -22,13 +22,11 @@ TEST(SmallProduct, ARowHasTheSameBitsInEveryTile) {
     const std::vector<real> a = noise(M * K, 1), b = noise(K * N, 2);
     const std::vector<real> before = noise(M * N, 3);
     for (const real beta : {real(0), real(0.7)}) {
-      const real alpha = 1 + beta;
       std::vector<real> all = before;
-      small_product(M, N, K, alpha, {a.data(), K, 1}, {b.data(), N, 1}, beta, all.data(), N);
+      small_product(M, N, K, {a.data(), K}, {b.data(), N}, beta, all.data(), N);
       for (std::size_t i = 0; i < M; ++i) {
         std::vector<real> row(before.begin() + i * N, before.begin() + (i + 1) * N);
-        small_product(1, N, K, alpha, {a.data() + i * K, K, 1}, {b.data(), N, 1}, beta, row.data(),
-                      N);
+        small_product(1, N, K, {a.data() + i * K, K}, {b.data(), N}, beta, row.data(), N);
         for (std::size_t j = 0; j < N; ++j) ASSERT_EQ(row[j], all[i * N + j]) << i << ", " << j;
       }
     }
@@ -43,9 +41,9 @@ TEST(SmallProduct, AnOperandMayBeTransposedByItsStrides) {
     for (std::size_t i = 0; i < M; ++i) a_transposed[k * M + i] = a[i * K + k];
     for (std::size_t j = 0; j < N; ++j) b_transposed[j * K + k] = b[k * N + j];
   }
-  small_product(M, N, K, 2, {a.data(), K, 1}, {b.data(), N, 1}, 0, plain.data(), N);
-  small_product(M, N, K, 2, {a_transposed.data(), 1, M}, {b_transposed.data(), 1, K}, 0,
-                strided.data(), N);
+  small_product(M, N, K, {a.data(), K}, {b.data(), N}, 0, plain.data(), N);
+  small_product(M, N, K, {a_transposed.data(), M, transposed}, {b_transposed.data(), K, transposed},
+                0, strided.data(), N);
   EXPECT_EQ(plain, strided);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <bochner/data/generated.hpp>
+#include <bochner/autodiff/compute/philox.hpp>
 #include <string>
 #include <vector>
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bochner/train/charts/canvas.hpp>
-#include <bochner/train/charts/markup.hpp>
+#include <bochner/train/charts/format.hpp>
 #include <cmath>
 
 namespace bochner {
@@ -89,15 +89,12 @@ void AxisLayout::choose_decades() {
       const double place = exponent + std::log10(digit);
       if (place < low_ - 1e-9 || place > high_ + 1e-9) continue;
       const double number = std::pow(10, exponent) * digit;
-      const bool dense = decades < 2.6 && (digit == 2 || digit == 5);
-      const bool denser = decades < 0.6;
-      if (digit == 1 && exponent % stride == 0) {
-        ticks_.push_back({number, decade_label(exponent)});
-      } else if (dense || denser) {
-        ticks_.push_back({number, short_number(number)});
-      } else if (decades < 4) {
-        ticks_.push_back({number, ""});
-      }
+      std::string label;
+      if (digit == 1 && exponent % stride == 0)
+        label = decade_label(exponent);
+      else if (decades < 0.6 || (decades < 2.6 && (digit == 2 || digit == 5)))
+        label = short_number(number);
+      if (!label.empty() || decades < 4) ticks_.push_back({number, label});
     }
   }
 }
@@ -131,20 +128,18 @@ void Canvas::line(double x1, double y1, double x2, double y2, const char* style)
 
 double Canvas::legend(const std::vector<LegendEntry>& entries, double y) {
   double x = 0;
-  bool any = false;
   for (const LegendEntry& entry : entries) {
     if (entry.name.empty()) continue;
     const double wide = 22 + text_width(entry.name);
-    if (any && x + wide > width_) {
+    if (x > 0 && x + wide > width_) {
       x = 0;
       y += 18;
     }
     body_ += swatch(entry, x, y - 4);
     text(x + 22, y, entry.name, "label");
     x += wide + 16;
-    any = true;
   }
-  return any ? y + 12 : y - 10;
+  return x > 0 ? y + 12 : y - 10;
 }
 
 double Canvas::header(const std::string& title, const std::string& note,

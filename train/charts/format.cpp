@@ -4,8 +4,84 @@
 #include <bochner/train/charts/format.hpp>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 namespace bochner {
+namespace {
+
+bool continues(char byte) { return (byte & 0xc0) == 0x80; }
+
+/// The smallest code point that a sequence of so many bytes may hold.
+constexpr std::uint32_t lowest_code_point[] = {0, 0, 0x80, 0x800, 0x10000};
+
+/// Length of the character at the front of `text`, 0 if no XML text may hold it.
+std::size_t valid_length(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  if (first < 0x80)
+    return (first < 0x20 && first != '\n' && first != '\t') || first == 0x7f ? 0 : 1;
+  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
+  std::uint32_t code = first & (0x7fu >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if (!continues(text[i])) return 0;
+    code = code << 6 | (text[i] & 0x3fu);
+  }
+  const bool surrogate = code >= 0xd800 && code < 0xe000, none = (code | 1) == 0xffff;
+  return code < lowest_code_point[length] || code > 0x10ffff || surrogate || none ? 0 : length;
+}
+
+std::string_view entity(char c) {
+  constexpr std::pair<char, std::string_view> entities[] = {
+      {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
+  for (const auto& [special, written] : entities)
+    if (c == special) return written;
+  return "";
+}
+
+std::string without_zeros(std::string text) {
+  if (text.find('.') == std::string::npos) return text;
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t length = valid_length(text);
+    const std::string_view special = entity(text.front());
+    result += length == 0 ? "\xef\xbf\xbd" : special.empty() ? text.substr(0, length) : special;
+    text.remove_prefix(std::max<std::size_t>(1, length));
+  }
+  return result;
+}
+
+std::size_t character_count(std::string_view text) {
+  return text.size() - std::size_t(std::ranges::count_if(text, continues));
+}
+
+std::string short_number(double number) {
+  if (std::isnan(number)) return "–";
+  const std::string sign = number < 0 ? "−" : "";
+  const double size = std::fabs(number);
+  if (std::isinf(size)) return sign + "∞";
+  if (size == 0) return "0";
+  if (size < 1e-3 || size >= 1e12) return sign + fmt::format("{:.1e}", size);
+  const char* suffixes[] = {"", "k", "M", "G"};
+  std::size_t index = 0;
+  double scaled = size;
+  if (size >= 1e4)
+    for (; scaled >= 1000 && index < 3; ++index) scaled /= 1000;
+  const int digits = std::max(0, (index > 0 ? 2 : 3) - int(std::floor(std::log10(scaled))));
+  return sign + without_zeros(fmt::format("{:.{}f}", scaled, digits)) + suffixes[index];
+}
+
+std::string coordinate(double number) {
+  const std::string text = without_zeros(fmt::format("{:.1f}", number));
+  return text == "-0" ? "0" : text;
+}
 
 std::string format_duration(double seconds) {
   const auto whole = std::uint64_t(std::max(0.0, std::ceil(seconds)));

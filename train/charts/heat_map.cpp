@@ -4,7 +4,7 @@
 #include <array>
 #include <bochner/data/files/gzip.hpp>
 #include <bochner/train/charts/canvas.hpp>
-#include <bochner/train/charts/markup.hpp>
+#include <bochner/train/charts/format.hpp>
 #include <cmath>
 
 namespace bochner {

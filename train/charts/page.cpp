@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <bochner/train/charts/canvas.hpp>
-#include <bochner/train/charts/markup.hpp>
+#include <bochner/train/charts/format.hpp>
 #include <bochner/train/charts/page.hpp>
 
 namespace bochner {

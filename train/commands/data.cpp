@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bochner/data/files/text.hpp>
@@ -8,11 +7,9 @@
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/formats/stored_array.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
-#include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
-#include <cmath>
 
 namespace bochner {
 namespace {
@@ -112,18 +109,15 @@ void print_info(const Input& input, const std::string& array_name, const NamedAr
   fmt::print("{}\n", line.set(json_of(summary)).line());
 }
 
-NamedArray first_rows(const NamedArray& array, std::size_t count) {
-  const auto shape = shape_of(array);
-  const std::size_t rows = shape.empty() ? 1 : shape[0];
-  const std::size_t width = rows == 0 ? 0 : array.values.size() / rows,
-                    kept = std::min(rows, count);
-  NamedArray front{xt::xarray<double>::from_shape({kept, width}), array.columns, array.time};
-  std::copy_n(array.values.data(), kept * width, front.values.data());
-  return front;
+/// Rows to show, at most so many, and the numbers of each.
+std::pair<std::size_t, std::size_t> front_of(const NamedArray& array, std::size_t most) {
+  const std::size_t rows = array.values.dimension() == 0 ? 1 : array.values.shape(0);
+  return {std::min(rows, most), rows == 0 ? 0 : array.values.size() / rows};
 }
 
-void print_rows(const NamedArray& array) {
-  const std::size_t width = array.values.shape(1), shown = std::min(width, most_peeked_columns);
+void print_rows(const NamedArray& array, std::size_t most) {
+  const auto [rows, width] = front_of(array, most);
+  const std::size_t shown = std::min(width, most_peeked_columns);
   const auto row_of = [&](const auto& text) {
     std::vector<std::string> row;
     for (std::size_t column = 0; column < shown; ++column) row.push_back(text(column));
@@ -131,7 +125,7 @@ void print_rows(const NamedArray& array) {
     return row;
   };
   Table table = {row_of([&](std::size_t column) { return column_name(array, column); })};
-  for (std::size_t i = 0; i < array.values.shape(0); ++i)
+  for (std::size_t i = 0; i < rows; ++i)
     table.push_back(row_of([&](std::size_t column) {
       const double value = array.values.data()[i * width + column];
       return array.time == column ? format_time(value) : format_number(value);
@@ -139,14 +133,13 @@ void print_rows(const NamedArray& array) {
   if (shown > 0) print_table(table);
 }
 
-void print_rows_json(const NamedArray& array) {
-  Json rows = Json::array();
-  const std::size_t width = array.values.shape(1);
-  for (std::size_t row = 0; row < array.values.shape(0); ++row) {
-    const double* first = array.values.data() + row * width;
-    rows.push(std::vector<double>(first, first + width));
-  }
-  fmt::print("{}\n", Json{{"columns", array.columns}, {"rows", rows}}.line());
+void print_rows_json(const NamedArray& array, std::size_t most) {
+  const auto [rows, width] = front_of(array, most);
+  Json numbers = Json::array();
+  const double* first = array.values.data();
+  for (std::size_t i = 0; i < rows; ++i, first += width)
+    numbers.push(std::vector<double>(first, first + width));
+  fmt::print("{}\n", Json{{"columns", array.columns}, {"rows", numbers}}.line());
 }
 
 /// That of the input where it has one, and what holds every number else.
@@ -177,8 +170,8 @@ void data_info_command(const DataOptions& options) {
 void data_peek_command(const DataOptions& options) {
   const ReadOptions reading = read_options(options);
   for (const std::string& file : options.files) {
-    const NamedArray rows = first_rows(read_array(file, reading), options.rows);
-    options.json ? print_rows_json(rows) : print_rows(rows);
+    const NamedArray array = read_array(file, reading);
+    options.json ? print_rows_json(array, options.rows) : print_rows(array, options.rows);
   }
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/laboratory/learned_pages.hpp>
-#include <bochner/train/run/run_report.hpp>
+#include <bochner/train/run/metrics.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <bochner/train/tasks/task.hpp>
 
@@ -41,12 +41,10 @@ void plot_command(const ModelOptions& options) {
   load_model(checkpoint, now.task->model(), !options.live_weights);
   start.examine();
   now.examine();
-  const RunReport report{directory.string(),       now.task->describe_model(),
-                         now.task->data().words(), now.task->loss_unit(),
-                         checkpoint.state(),       count_parameters(now.task->model())};
-  Page page(fmt::format("{} at step {}", directory.string(), report.state.step),
-            report.model + " — " + report.data);
-  add_learning(page, report, log);
+  Page page(fmt::format("{} at step {}", directory.string(), checkpoint.state().step),
+            now.task->describe_model() + " — " + now.task->data().words());
+  add_learning(page, log, checkpoint.state(), count_parameters(now.task->model()),
+               now.task->loss_unit());
   add_spectra(page, start.layers, now.layers);
   add_time_kernels(page, start.task->model(), now.task->model());
   if (!now.samples.empty()) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <bochner/train/commands/common_options.hpp>
+#include <bochner/train/commands/sweep/grid.hpp>
 #include <bochner/train/commands/sweep/processes.hpp>
-#include <bochner/train/commands/sweep/summary.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>

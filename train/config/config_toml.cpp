@@ -53,8 +53,8 @@ std::string shown_name(std::string_view name) {
 
 std::string one_line(std::string_view message) {
   std::string text(message);
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20; }, ' ');
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return c < 0x20; }, ' ');
   return text;
 }
 
@@ -67,9 +67,7 @@ std::string shown(const toml::node& node) {
       out << "[...]";
     } else if constexpr (toml::is_string<decltype(value)>) {
       out << shown(std::string_view(value.get()));
-    } else if constexpr (toml::is_integer<decltype(value)> || toml::is_boolean<decltype(value)>) {
-      out << std::boolalpha << value.get();
-    } else if constexpr (toml::is_floating_point<decltype(value)>) {
+    } else if constexpr (toml::is_number<decltype(value)> || toml::is_boolean<decltype(value)>) {
       out << format_value(value.get());
     } else {
       out << value.get();
@@ -78,104 +76,61 @@ std::string shown(const toml::node& node) {
   return out.str();
 }
 
-/// Reads one value of a known kind; its errors show place, name, value and what it must be.
+/// Reads one value of a known type; its errors show place, name, value and what it must be.
 class Reader {
  public:
   Reader(const Origin& origin, std::string name, bool path = false)
       : origin_(origin), name_(std::move(name)), path_(path) {}
 
-  ConfigValue read(const toml::node& node, ConfigKind kind) const {
-    switch (kind) {
-      case ConfigKind::integer:
-        if (const auto* value = node.as_integer()) return value->get();
-        fail(node, "must be a whole number");
-      case ConfigKind::number:
-        return number(node);
-      case ConfigKind::text:
-        return text(node);
-      case ConfigKind::flag:
-        if (const auto* value = node.as_boolean()) return value->get();
-        fail(node, "must be true or false");
-      case ConfigKind::text_list:
-        if (node.is_string()) return std::vector{text(node)};
-        return list<std::string>(node, "must be a list of texts", &Reader::text);
-      case ConfigKind::number_list:
-        return list<double>(node, "must be a list of numbers", &Reader::number);
-      case ConfigKind::period:
-        return period(node);
-      case ConfigKind::groups:
-        break;
-    }
-    return list<ParameterGroup>(node, "must be a list of tables { match, lr_factor, weight_decay }",
-                                &Reader::group);
+  void read(const toml::node& node, std::int64_t& value) const {
+    if (!node.is_integer()) fail(node, "must be a whole number");
+    value = node.as_integer()->get();
   }
 
- private:
-  [[noreturn]] void fail(const toml::node& node, const std::string& demand) const {
-    throw ConfigError(fmt::format("{}: {} = {}: {}", origin_.at(node.source().begin), name_,
-                                  shown(node), demand));
+  void read(const toml::node& node, bool& value) const {
+    if (!node.is_boolean()) fail(node, "must be true or false");
+    value = node.as_boolean()->get();
   }
 
-  double number(const toml::node& node) const {
+  void read(const toml::node& node, double& value) const {
     if (!node.is_number()) fail(node, "must be a number");
-    const double value = *node.value<double>();
+    value = *node.value<double>();
     if (!std::isfinite(value)) fail(node, "must be a finite number");
-    return value;
   }
 
-  std::string text(const toml::node& node) const {
+  void read(const toml::node& node, std::string& value) const {
     if (!node.is_string()) fail(node, "must be text in quotes");
-    const std::string& value = node.as_string()->get();
+    value = node.as_string()->get();
     const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
-    if (std::any_of(value.begin(), value.end(), is_control))
-      fail(node, "must not hold control characters");
-    if (!path_ || value.empty()) return value;
+    if (std::ranges::any_of(value, is_control)) fail(node, "must not hold control characters");
+    if (!path_ || value.empty()) return;
     std::error_code error;
-    const std::filesystem::path path = std::filesystem::absolute(value, error);
+    value = std::filesystem::absolute(value, error).string();
     if (error) fail(node, "has no absolute path: " + error.message());
-    return path.string();
   }
 
-  Period period(const toml::node& node) const {
+  void read(const toml::node& node, Period& period) const {
     try {
-      if (const auto* steps = node.as_integer()) return parse_period(std::to_string(steps->get()));
-      return parse_period(node.is_string() ? node.as_string()->get() : "not a period");
+      const auto* steps = node.as_integer();
+      period = parse_period(steps              ? std::to_string(steps->get())
+                            : node.is_string() ? node.as_string()->get()
+                                               : "not a period");
     } catch (const std::invalid_argument& error) {
       fail(node, error.what());
     }
   }
 
-  template <class Item>
-  std::vector<Item> list(const toml::node& node, const char* demand,
-                         Item (Reader::*read_item)(const toml::node&) const) const {
-    const toml::array* items = node.as_array();
-    if (!items) fail(node, demand);
-    std::vector<Item> result;
-    for (const toml::node& item : *items) {
-      const Reader reader(origin_, fmt::format("{}[{}]", name_, result.size()), path_);
-      result.push_back((reader.*read_item)(item));
-    }
-    return result;
-  }
-
-  double not_negative(const toml::node& node) const {
-    const double value = number(node);
-    if (value < 0) fail(node, "must be at least 0");
-    return value;
-  }
-
-  ParameterGroup group(const toml::node& node) const {
-    const toml::table* table = node.as_table();
-    if (!table) fail(node, "must be a table { match, lr_factor, weight_decay }");
-    ParameterGroup group{"", 1, {}};  // a factor of 1, not that of the group before
-    for (const auto& [key, value] : *table) {
+  void read(const toml::node& node, ParameterGroup& group) const {
+    if (!node.is_table()) fail(node, "must be a table { match, lr_factor, weight_decay }");
+    group = {"", 1, {}};  // a factor of 1, not that of the group before
+    for (const auto& [key, value] : *node.as_table()) {
       const Reader reader(origin_, name_ + "." + shown_name(key.str()));
       if (key == "match") {
-        group.match = reader.text(value);
+        reader.read(value, group.match);
       } else if (key == "lr_factor") {
-        group.lr_factor = reader.not_negative(value);
+        reader.read_not_negative(value, group.lr_factor.emplace());
       } else if (key == "weight_decay") {
-        group.weight_decay = reader.not_negative(value);
+        reader.read_not_negative(value, group.weight_decay.emplace());
       } else {
         const std::string near = nearest(key.str(), {"match", "lr_factor", "weight_decay"});
         throw ConfigError(fmt::format("{}: {}: no such key.{}", origin_.at(key.source().begin),
@@ -185,7 +140,35 @@ class Reader {
     }
     if (group.match.empty())
       fail(node, "needs match, a pattern of parameter names such as \"*.density.*\"");
-    return group;
+  }
+
+  template <class Item>
+  void read(const toml::node& node, std::vector<Item>& items) const {
+    items.clear();
+    if (std::is_same_v<Item, std::string> && node.is_string())
+      return read(node, items.emplace_back());
+    if (!node.is_array()) fail(node, list_demand(Item()));
+    for (const toml::node& item : *node.as_array()) {
+      const Reader reader(origin_, fmt::format("{}[{}]", name_, items.size()), path_);
+      reader.read(item, items.emplace_back());
+    }
+  }
+
+ private:
+  static const char* list_demand(const std::string&) { return "must be a list of texts"; }
+  static const char* list_demand(double) { return "must be a list of numbers"; }
+  static const char* list_demand(const ParameterGroup&) {
+    return "must be a list of tables { match, lr_factor, weight_decay }";
+  }
+
+  [[noreturn]] void fail(const toml::node& node, const std::string& demand) const {
+    throw ConfigError(fmt::format("{}: {} = {}: {}", origin_.at(node.source().begin), name_,
+                                  shown(node), demand));
+  }
+
+  void read_not_negative(const toml::node& node, double& value) const {
+    read(node, value);
+    if (value < 0) fail(node, "must be at least 0");
   }
 
   const Origin& origin_;
@@ -206,30 +189,28 @@ const ParameterRow* written_row(const ParameterTable& parameters, const std::str
   return row ? row : parameters.find(name + ".kind");
 }
 
-void collect_all(const ParameterTable& parameters, const std::string& prefix,
-                 const toml::table& table, std::vector<Entry>& entries);
+/// What stands in a text, key by key.
+struct Entries {
+  const ParameterTable& parameters;
+  std::vector<Entry> list = {};
 
-void collect(const ParameterTable& parameters, const std::string& name, const toml::node& node,
-             const toml::source_position& key, std::vector<Entry>& entries) {
-  if (node.is_table() && parameters.has_section(name)) {
-    collect_all(parameters, name + ".", *node.as_table(), entries);
-  } else {
-    entries.push_back({name, written_row(parameters, name), &node, key});
+  void add(const std::string& name, const toml::node& node, const toml::source_position& key) {
+    if (node.is_table() && parameters.has_section(name))
+      add_all(name + ".", *node.as_table());
+    else
+      list.push_back({name, written_row(parameters, name), &node, key});
   }
-}
 
-void collect_all(const ParameterTable& parameters, const std::string& prefix,
-                 const toml::table& table, std::vector<Entry>& entries) {
-  for (const auto& [key, node] : table) {
-    const std::string name = prefix + std::string(key.str());
-    const toml::source_position& position = key.source().begin;
-    if (key.str().find('.') == std::string_view::npos) {
-      collect(parameters, name, node, position, entries);
-    } else {  // "optim.lr" in quotes is one key with a dot, not a key in a table
-      entries.push_back({name, nullptr, &node, position});
+  void add_all(const std::string& prefix, const toml::table& table) {
+    for (const auto& [key, node] : table) {
+      const std::string name = prefix + std::string(key.str());
+      if (key.str().find('.') == std::string_view::npos)
+        add(name, node, key.source().begin);
+      else  // "optim.lr" in quotes is one key with a dot, not a key in a table
+        list.push_back({name, nullptr, &node, key.source().begin});
     }
   }
-}
+};
 
 [[noreturn]] void refuse_key(const Config& config, const Entry& entry, const Origin& origin) {
   const std::string where = origin.at(entry.key);
@@ -249,8 +230,9 @@ void assign(Config& config, std::vector<Entry> entries, const Origin& origin) {
   for (const Entry& entry : entries) {
     if (!entry.row) refuse_key(config, entry, origin);
     const Reader reader(origin, entry.row->name, entry.row->traits.path);
-    config.set(entry.row->name, reader.read(*entry.node, entry.row->kind()),
-               origin.at(entry.node->source().begin));
+    ConfigValue value = entry.row->initial;
+    std::visit([&](auto& member) { reader.read(*entry.node, member); }, value);
+    config.set(entry.row->name, std::move(value), origin.at(entry.node->source().begin));
   }
 }
 
@@ -334,9 +316,9 @@ Config parse_config(std::string_view text, const std::string& source, ParameterT
   Config config(std::move(table), origin.source);
   try {
     const toml::table parsed = toml::parse(text);
-    std::vector<Entry> entries;
-    collect_all(config.table(), "", parsed, entries);
-    assign(config, std::move(entries), origin);
+    Entries entries{config.table()};
+    entries.add_all("", parsed);
+    assign(config, std::move(entries.list), origin);
   } catch (const toml::parse_error& error) {
     throw ConfigError(
         fmt::format("{}: {}", origin.at(error.source().begin), one_line(error.description())));
@@ -354,9 +336,9 @@ void apply_set(Config& config, std::string_view assignment) {
   refuse_deep_keys(value, origin);
   const std::string name(assignment.substr(0, equals));
   const toml::table parsed = parse_assigned(value, written_row(config.table(), name), origin);
-  std::vector<Entry> entries;
-  collect(config.table(), name, *parsed.get("value"), {}, entries);
-  assign(config, std::move(entries), origin);
+  Entries entries{config.table()};
+  entries.add(name, *parsed.get("value"), {});
+  assign(config, std::move(entries.list), origin);
 }
 
 }  // namespace bochner

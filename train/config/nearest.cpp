@@ -28,10 +28,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string fewest_edits(std::string_view word, const std::vector<std::string>& names) {
   if (word.size() > longest_word) return "";
-  const auto closer = [&](const std::string& a, const std::string& b) {
-    return edit_distance(word, a) < edit_distance(word, b);
-  };
-  const auto found = std::min_element(names.begin(), names.end(), closer);
+  const auto found = std::ranges::min_element(
+      names, {}, [&](const std::string& name) { return edit_distance(word, name); });
   return found == names.end() ? "" : *found;
 }
 

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bochner/train/config/nearest.hpp>
 #include <bochner/train/config/parameters.hpp>
+#include <ranges>
 #include <stdexcept>
 
 namespace bochner {
@@ -10,42 +12,28 @@ namespace {
 
 std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 
-std::string format_number(double number) {
-  std::string text = fmt::format("{}", number);
-  return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
-}
-
-std::string format_group(const ParameterGroup& group) {
-  std::string text = "{ match = " + in_quotes(group.match);
-  if (group.lr_factor) text += ", lr_factor = " + format_number(*group.lr_factor);
-  if (group.weight_decay) text += ", weight_decay = " + format_number(*group.weight_decay);
-  return text + " }";
-}
-
-template <class Item, class Format>
-std::string format_list(const std::vector<Item>& items, Format format) {
-  std::string text;
-  for (const Item& item : items) text += (text.empty() ? "" : ", ") + format(item);
-  return "[" + text + "]";
-}
-
+/// A value as TOML.
 struct ValueFormat {
   std::string operator()(std::int64_t number) const { return std::to_string(number); }
-  std::string operator()(double number) const { return format_number(number); }
-  std::string operator()(const std::string& text) const { return in_quotes(text); }
   std::string operator()(bool flag) const { return flag ? "true" : "false"; }
+  std::string operator()(const std::string& text) const { return in_quotes(text); }
+  std::string operator()(double number) const {
+    const std::string text = fmt::format("{}", number);
+    return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
+  }
   std::string operator()(const Period& period) const {
     const std::string text = format_period(period);
     return period.unit == Period::Unit::steps ? text : in_quotes(text);
   }
-  std::string operator()(const std::vector<std::string>& items) const {
-    return format_list(items, in_quotes);
+  std::string operator()(const ParameterGroup& group) const {
+    std::string text = "{ match = " + in_quotes(group.match);
+    if (group.lr_factor) text += ", lr_factor = " + (*this)(*group.lr_factor);
+    if (group.weight_decay) text += ", weight_decay = " + (*this)(*group.weight_decay);
+    return text + " }";
   }
-  std::string operator()(const std::vector<double>& items) const {
-    return format_list(items, format_number);
-  }
-  std::string operator()(const std::vector<ParameterGroup>& items) const {
-    return format_list(items, format_group);
+  template <class Item>
+  std::string operator()(const std::vector<Item>& items) const {
+    return fmt::format("[{}]", fmt::join(items | std::views::transform(*this), ", "));
   }
 };
 
@@ -72,19 +60,19 @@ std::string text_of(const Range& range) {
 void RowCollector::on_key(const Key& key) {
   const auto initial =
       std::visit([](const auto* member) -> ConfigValue { return *member; }, key.member);
-  const bool shared = std::any_of(rows.begin(), rows.end(), [&](const ParameterRow& row) {
+  const bool shared = std::ranges::any_of(rows, [&](const ParameterRow& row) {
     return row.name == key.name && row.doc == key.words && row.initial == initial;
   });
   if (!shared) rows.push_back({key.name, initial, key.words, key.bounds, key.traits});
 }
 
 void RowCollector::move(std::string_view name, std::string_view before) {
-  const auto place = [&](std::string_view wanted) {
-    return std::find_if(rows.begin(), rows.end(),
-                        [&](const ParameterRow& row) { return is_within(row.name, wanted); });
+  const auto within = [](std::string_view wanted) {
+    return [wanted](const ParameterRow& row) { return is_within(row.name, wanted); };
   };
-  auto first = place(name), last = first, to = place(before);
-  while (last != rows.end() && is_within(last->name, name)) ++last;
+  const auto first = std::ranges::find_if(rows, within(name));
+  const auto last = std::find_if_not(first, rows.end(), within(name));
+  const auto to = std::ranges::find_if(rows, within(before));
   if (to < first)
     std::rotate(to, first, last);
   else
@@ -103,15 +91,13 @@ void ParameterTable::add(ParameterRow row) {
 }
 
 const ParameterRow* ParameterTable::find(std::string_view name) const {
-  const auto found = std::find_if(rows_.begin(), rows_.end(),
-                                  [&](const ParameterRow& row) { return row.name == name; });
+  const auto found = std::ranges::find(rows_, name, &ParameterRow::name);
   return found == rows_.end() ? nullptr : &*found;
 }
 
 bool ParameterTable::has_section(std::string_view name) const {
-  return std::any_of(rows_.begin(), rows_.end(), [&](const ParameterRow& row) {
-    return row.name.size() > name.size() && row.name.starts_with(name) &&
-           row.name[name.size()] == '.';
+  return std::ranges::any_of(rows_, [below = std::string(name) + '.'](const ParameterRow& row) {
+    return row.name.starts_with(below);
   });
 }
 
@@ -163,8 +149,7 @@ std::string in_quotes(std::string_view text) {
 std::string format_value(const ConfigValue& value) { return std::visit(ValueFormat(), value); }
 
 bool is_within(std::string_view name, std::string_view section) {
-  return section.empty() || name == section ||
-         (name.starts_with(section) && name[section.size()] == '.');
+  return section.empty() || name == section || name.starts_with(std::string(section) + '.');
 }
 
 std::string alternatives(const std::vector<std::string>& names) {

@@ -18,10 +18,6 @@ using ConfigValue = std::variant<std::int64_t, double, std::string, bool, std::v
 /// The alternatives of ConfigValue, in its order.
 enum class ConfigKind { integer, number, text, flag, text_list, number_list, period, groups };
 
-inline ConfigKind kind_of(const ConfigValue& value) {
-  return static_cast<ConfigKind>(value.index());
-}
-
 bool contains(const Range& range, double number);
 /// "at least 1", "between 0 and 1"; "" without limits.
 std::string text_of(const Range& range);
@@ -33,17 +29,17 @@ struct ParameterRow {
   Bounds bounds = {};
   KeyTraits traits = {};
 
-  ConfigKind kind() const { return kind_of(initial); }
+  ConfigKind kind() const { return ConfigKind(initial.index()); }
 };
 
 /// The rows of Specs as they describe themselves, with the defaults of new ones.
 class RowCollector : public Keys {
  public:
-  /// The keys of a Spec below a section; those that another one has described are shared.
-  template <class Spec>
+  /// The keys of Specs below a section; those that another one has described are shared.
+  template <class... Specs>
   void add(const std::string& section_name) {
-    Spec spec;
-    section(section_name, spec);
+    const auto add_one = [&](auto spec) { section(section_name, spec); };
+    (add_one(Specs()), ...);
   }
   /// Moves the rows of a name, a key or a section, in front of the first one of another.
   void move(std::string_view name, std::string_view before);

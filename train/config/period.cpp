@@ -29,10 +29,6 @@ constexpr std::array<Suffix, 9> suffixes = {{{"", Period::Unit::steps, 1},
 constexpr double largest_count = 1e15;   // whole numbers are exact in a double up to here
 constexpr double smallest_count = 1e-6;  // keeps the decimal form short
 
-bool counts_whole_things(Period::Unit unit) {
-  return unit == Period::Unit::steps || unit == Period::Unit::tokens;
-}
-
 [[noreturn]] void refuse() {
   throw std::invalid_argument(fmt::format("must be a period: {}", period_grammar));
 }
@@ -41,7 +37,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 Period make_period(double number, const Suffix& suffix) {
   double count = number * suffix.factor;
-  if (counts_whole_things(suffix.unit)) {
+  if (suffix.unit == Period::Unit::steps || suffix.unit == Period::Unit::tokens) {
     // 1.001 * 1000 is not 1001 in binary.
     if (std::abs(count - std::round(count)) > 1e-9 * count) refuse();
     count = std::round(count);

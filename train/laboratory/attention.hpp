@@ -1,8 +1,13 @@
 #pragma once
-/// The attention layers of a model, what goes through them, and their weights on a few positions.
+/// The attention layers of a model: what goes through them, their weights on a few positions, and
+/// what a training run reports of their kernels.
 
 #include <bochner/layers/attention/mixer.hpp>
 #include <bochner/train/tasks/task.hpp>
+
+namespace bochner {
+class Json;
+}
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -59,7 +64,44 @@ Tensor softmax_weights(const Tensor& q, const Tensor& k);
 /// cannot see. -> (positions, positions)
 Tensor time_weights(const AttentionSample& sample, std::size_t head, std::size_t positions);
 
-/// Divides each row by its sum. (T, S)
-void normalize_rows(Tensor& weights);
+/// Each row divided by its sum. (T, S) -> (T, S)
+Tensor normalized_rows(Tensor weights);
+
+/// What a training run reports of one layer.
+struct KernelMetrics {
+  std::string layer;
+  /// Expected relative error of an attention weight, from the spread of its terms over features as
+  /// if those were independent.
+  double error = 0;
+  /// Participation ratio of the keys' feature vectors: 1 when all point one way, at most F,
+  /// 0 when all vanish.
+  double effective_features = 0;
+  /// Root mean square move of the frequencies since the start, relative to their size there.
+  double drift = 0;
+};
+
+/// Watches the feature maps of a model; the frequencies at its construction are the start.
+class KernelMonitor {
+ public:
+  explicit KernelMonitor(Module& model);
+  /// The frequencies are the start from now on.
+  void restart();
+  /// Where it started: "start/NAME" of each layer with a density, to be kept where the model's
+  /// construction does not say it.
+  std::vector<NamedTensor> state();
+  /// The layers that have a feature map, on the first validation example. Nothing without such
+  /// layers.
+  std::vector<KernelMetrics> measure(Task& task);
+
+ private:
+  std::vector<AttentionLayer> layers_;
+  std::vector<Tensor> start_;  // frequencies (H, m, d), empty without a density
+};
+
+/// Error and effective features of one map on queries and keys (1, T, H, d): the mean over heads.
+void measure_features(FeatureMap& map, const Tensor& q, const Tensor& k, KernelMetrics& metrics);
+
+/// `[{"layer":"blocks.0.mixer","error":...},...]` of all layers.
+Json json_of(const std::vector<KernelMetrics>& metrics);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -4,7 +4,7 @@
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
 #include <bochner/train/laboratory/cluster_experiment.hpp>
-#include <bochner/train/laboratory/feature_matrix.hpp>
+#include <bochner/train/laboratory/kernel_sample.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
 #include <cmath>
 
@@ -132,20 +132,20 @@ FeatureMatrix features(const Tensor& rows, const Tensor& w, const std::vector<do
   Tensor x = rows;
   for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] *= real(scale[i % dim]);
   const Tensor phases = products({x}, {w});
-  const std::size_t n = rows.shape()[0], m = w.shape()[0];
-  const bool both = wave == Wave::cosine;
-  Tensor y = uninitialized({n, both ? 2 * m : m});
+  const std::size_t n = rows.shape()[0], m = w.shape()[0], F = wave == Wave::cosine ? 2 * m : m;
+  Tensor y = uninitialized({n, F});
   parallel_for(n, 64, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const real* row = x.data() + i * dim;
+      real* out = y.data() + i * F;
       const real half = dot_row(row, row, dim) / 2, factor = 1 / std::sqrt(real(m));
       for (std::size_t f = 0; f < m; ++f) {
         const real phase = phases.data()[i * m + f];
-        if (!both) {
-          y.data()[i * m + f] = factor * std::exp(phase - half);
+        if (wave == Wave::exponential) {
+          out[f] = factor * std::exp(phase - half);
         } else {
-          y.data()[i * 2 * m + f] = factor * std::exp(half) * std::cos(phase);
-          y.data()[i * 2 * m + m + f] = factor * std::exp(half) * std::sin(phase);
+          out[f] = factor * std::exp(half) * std::cos(phase);
+          out[m + f] = factor * std::exp(half) * std::sin(phase);
         }
       }
     }

@@ -9,7 +9,6 @@
 #include <bochner/optim/clip.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/optim/schedule.hpp>
-#include <bochner/train/laboratory/feature_matrix.hpp>
 #include <bochner/train/laboratory/fits.hpp>
 #include <cmath>
 #include <functional>
@@ -77,9 +76,8 @@ double relative_error(const std::vector<double>& estimate, const std::vector<dou
 }
 
 double error_of_draws(SpectralDensity& density, const KernelPoints& points) {
-  Tape tape;
-  tape.recording = false;
-  const Tensor values = kernel_of(tape, density, points.delta).value();
+  const Tensor values =
+      evaluated([&](Tape& tape) { return kernel_of(tape, density, points.delta); });
   return relative_error({values.begin(), values.end()}, points.values);
 }
 
@@ -154,9 +152,8 @@ Var error_of(Tape& tape, FeatureMap& map, const Target& target) {
 }
 
 double measured_error(FeatureMap& map, const Target& target) {
-  Tape tape;
-  tape.recording = false;
-  return std::sqrt(double(error_of(tape, map, target).value().data()[0]));
+  const Tensor error = evaluated([&](Tape& tape) { return error_of(tape, map, target); });
+  return std::sqrt(double(error.data()[0]));
 }
 
 LogKernel log_kernel_of(FeatureMap& map, const SampleBlock& block) {
@@ -200,11 +197,8 @@ KernelPoints sample_kernel(const std::string& name, std::size_t n, std::size_t d
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < d; ++j) delta[j] = random.normal(i * (d + 1) + j);
     const double length = reach * random.uniform(i * (d + 1) + d) / length_of(delta.data(), d);
-    for (std::size_t j = 0; j < d; ++j) {
-      points.delta.data()[i * d + j] = real(delta[j] * length);
-      delta[j] = double(points.delta.data()[i * d + j]);
-    }
-    points.values[i] = kernel(delta.data(), d);
+    for (std::size_t j = 0; j < d; ++j) points.delta.data()[i * d + j] = real(delta[j] * length);
+    points.values[i] = kernel(row_of(points.delta, i).data(), d);
   }
   return points;
 }

@@ -1,9 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/autodiff/compute/gemm.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/formats/npy.hpp>
-#include <bochner/train/laboratory/feature_matrix.hpp>
 #include <bochner/train/laboratory/kernel_sample.hpp>
 #include <cmath>
 
@@ -26,6 +27,17 @@ Tensor thinned(const Tensor& rows, std::size_t most) {
 }
 
 Tensor matrix_of(const std::string& file) { return xt::cast<real>(read_npy(file)); }
+
+/// Of head h of the first example. (B, T, H, F) -> (T, F)
+FeatureMatrix feature_matrix(const Features& features, std::size_t head) {
+  FeatureMatrix matrix{head_rows(features.values().value(), head)};
+  if (features.scale == FeatureScale::linear) return matrix;
+  real* values = matrix.values.data();
+  const std::size_t n = matrix.values.size();
+  matrix.log_unit = double(*std::max_element(values, values + n));
+  for (std::size_t i = 0; i < n; ++i) values[i] = std::exp(values[i] - real(matrix.log_unit));
+  return matrix;
+}
 
 }  // namespace
 
@@ -65,14 +77,20 @@ KernelSample sample_of_heads(const std::string& name, const Tensor& q, const Ten
   return sample;
 }
 
+SamplePair pair_of(const KernelSample& sample, std::size_t block, std::size_t query,
+                   std::size_t key) {
+  const auto& [q, k] = sample.blocks[block];
+  return {block, query, key, row_of(q, query), row_of(k, key)};
+}
+
 std::vector<SamplePair> choose_pairs(const KernelSample& sample, std::size_t count) {
   const RandomFunction random{1, Purpose::sampling, stream_of("pairs")};
   std::vector<SamplePair> pairs;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t block = i % sample.blocks.size();
     const auto& [q, k] = sample.blocks[block];
-    pairs.push_back(
-        {block, random.integer(2 * i, q.shape()[0]), random.integer(2 * i + 1, k.shape()[0])});
+    pairs.push_back(pair_of(sample, block, random.integer(2 * i, q.shape()[0]),
+                            random.integer(2 * i + 1, k.shape()[0])));
   }
   return pairs;
 }
@@ -82,19 +100,60 @@ std::vector<double> row_of(const Tensor& rows, std::size_t row) {
   return {rows.data() + row * d, rows.data() + (row + 1) * d};
 }
 
-PairRows rows_of(const KernelSample& sample, const SamplePair& pair) {
-  const auto& [q, k] = sample.blocks[pair.block];
-  return {row_of(q, pair.query), row_of(k, pair.key)};
-}
-
 double softmax_exponent(const std::vector<double>& q, const std::vector<double>& k) {
   double dot = 0;
   for (std::size_t i = 0; i < q.size(); ++i) dot += q[i] * k[i];
   return dot / std::sqrt(double(q.size()));
 }
 
-bool is_near_softmax(double kernel, const std::vector<double>& q, const std::vector<double>& k) {
-  return std::fabs(kernel / std::exp(softmax_exponent(q, k)) - 1) < 1e-6;
+std::vector<HeadFeatures> head_features(FeatureMap& map, const Tensor& q, const Tensor& k) {
+  Tape tape;
+  tape.recording = false;
+  const Features queries = map.queries(tape, tape.view(q)), keys = map.keys(tape, tape.view(k));
+  std::vector<HeadFeatures> heads;
+  for (std::size_t h = 0; h < q.shape()[2]; ++h)
+    heads.push_back({feature_matrix(queries, h), feature_matrix(keys, h)});
+  return heads;
+}
+
+Tensor products(const FeatureMatrix& q, const FeatureMatrix& k) {
+  const std::size_t T = q.values.shape()[0], S = k.values.shape()[0], F = q.values.shape()[1];
+  Tensor y = uninitialized({T, S});
+  parallel_gemm(T, S, F, {q.values.data(), F}, {k.values.data(), F, transposed}, 0, y.data(), S);
+  return y;
+}
+
+Tensor head_rows(const Tensor& x, std::size_t head) {
+  const std::size_t T = x.shape()[1], H = x.shape()[2], d = x.shape()[3];
+  Tensor rows = uninitialized({T, d});
+  for (std::size_t t = 0; t < T; ++t)
+    std::copy_n(x.data() + (t * H + head) * d, d, rows.data() + t * d);
+  return rows;
+}
+
+Tensor first_positions(const Tensor& x, std::size_t positions) {
+  Tensor y = uninitialized({1, std::min(positions, x.shape()[1]), x.shape()[2], x.shape()[3]});
+  std::copy_n(x.data(), y.size(), y.data());
+  return y;
+}
+
+Tensor rows_from(const Tensor& matrix, std::size_t first, std::size_t count) {
+  const std::size_t n = matrix.shape()[0], d = matrix.shape()[1];
+  Tensor y = uninitialized({std::min(count, n - first), d});
+  std::copy_n(matrix.data() + first * d, y.size(), y.data());
+  return y;
+}
+
+Tensor as_tokens(const Tensor& rows) {
+  Tensor tokens = rows;
+  tokens.reshape(Shape{1, rows.shape()[0], 1, rows.shape()[1]});
+  return tokens;
+}
+
+Tensor evaluated(const std::function<Var(Tape&)>& forward) {
+  Tape tape;
+  tape.recording = false;
+  return forward(tape).value();
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

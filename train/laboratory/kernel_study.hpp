@@ -7,17 +7,10 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// A map for one head of the sample's size, its parameters and draws from `seed`.
-std::unique_ptr<FeatureMap> study_map(FeatureSpec spec, std::size_t d, std::size_t m,
-                                      std::uint64_t seed);
-
-/// The same with the statistics that it sets from a block.
+/// A map for one head of the block's size, its parameters and draws from `seed`, with the
+/// statistics that it sets from the block.
 std::unique_ptr<FeatureMap> calibrated_map(const FeatureSpec& spec, const SampleBlock& block,
                                            std::size_t m, std::uint64_t seed);
-
-/// phi(q) . phi(k) of each pair.
-std::vector<double> estimates(FeatureMap& map, const KernelSample& sample,
-                              const std::vector<SamplePair>& pairs);
 
 struct StudyOptions {
   std::vector<std::size_t> m = {16, 64, 256, 1024};

@@ -5,7 +5,7 @@
 #include <bochner/layers/features/pff.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/laboratory/attention.hpp>
-#include <bochner/train/laboratory/kernel_metrics.hpp>
+#include <bochner/train/laboratory/kernel_sample.hpp>
 #include <bochner/train/laboratory/learned_pages.hpp>
 #include <bochner/train/laboratory/spectrum.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
@@ -27,7 +27,8 @@ void add_pair(Chart& chart, std::size_t head, const Curve& start, const Curve& n
   chart.add(fmt::format("head {}", head), now, Mark::line, int(head));
 }
 
-std::vector<std::string> spectrum_charts(const AttentionLayer& start, const AttentionLayer& now) {
+void add_spectrum(std::vector<std::string>& charts, const AttentionLayer& start,
+                  const AttentionLayer& now) {
   const Tensor first = frequencies_of(*start.density), last = frequencies_of(*now.density);
   const double reach = std::max(spectral_reach(first), spectral_reach(last));
   const double far = 4 / std::max(1e-12, std::min(bandwidth(first), bandwidth(last)));
@@ -46,7 +47,7 @@ std::vector<std::string> spectrum_charts(const AttentionLayer& start, const Atte
     add_pair(kernel, h, kernel_curve(*start.density, first, h, far),
              kernel_curve(*now.density, last, h, far));
   }
-  return {draw(spectrum), draw(kernel)};
+  charts.insert(charts.end(), {draw(spectrum), draw(kernel)});
 }
 
 /// Relative to lag 0; gates at their mean over the tokens.
@@ -138,8 +139,7 @@ Curve scaled_kernel(TimeEncoding& encoding, double reach) {
 
 /// To the eye.
 bool is_same(const std::vector<double>& a, const std::vector<double>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(),
-                    [](double x, double y) { return std::abs(x - y) < 1e-3; });
+  return std::ranges::equal(a, b, [](double x, double y) { return std::abs(x - y) < 1e-3; });
 }
 
 std::string kernel_chart(const std::string& name, TimeEncoding& start, TimeEncoding& now,
@@ -178,9 +178,7 @@ double spread_over_inputs(const Tensor& logs) {
 }
 
 std::string lambda_chart(const std::string& layer, WeightedFeatures& map, const Tensor& keys) {
-  Tape tape;
-  tape.recording = false;
-  const Tensor logs = map.log_weights(tape, tape.view(keys)).value();
+  const Tensor logs = evaluated([&](Tape& tape) { return map.log_weights(tape, tape.view(keys)); });
   const double reach = spectral_reach(of_head(logs, 0));
   double spread = 0;
   const std::size_t H = logs.shape()[2];
@@ -202,10 +200,8 @@ std::string lambda_chart(const std::string& layer, WeightedFeatures& map, const 
 void add_spectra(Page& page, const std::vector<AttentionLayer>& start,
                  const std::vector<AttentionLayer>& now) {
   std::vector<std::string> charts;
-  for (std::size_t i = 0; i < now.size(); ++i) {
-    if (!now[i].density) continue;
-    for (std::string& chart : spectrum_charts(start[i], now[i])) charts.push_back(std::move(chart));
-  }
+  for (std::size_t i = 0; i < now.size(); ++i)
+    if (now[i].density) add_spectrum(charts, start[i], now[i]);
   if (charts.empty()) return;
   page.section(
       "Spectra and kernels",

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/train/laboratory/kernel_sample.hpp>
 #include <bochner/train/laboratory/spectrum.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
 #include <cmath>
@@ -18,6 +19,16 @@ std::vector<double> coordinates(const Tensor& frequencies, std::size_t head) {
 }
 
 }  // namespace
+
+Tensor frequencies_of(SpectralDensity& density) {
+  return evaluated([&](Tape& tape) { return density.draws(tape); });
+}
+
+double spectral_drift(const Tensor& now, const Tensor& start) {
+  const Tensor move = now - start;
+  const double size = sum_of_squares(start.data(), start.size());
+  return size > 0 ? std::sqrt(sum_of_squares(move.data(), move.size()) / size) : 0;
+}
 
 std::vector<double> places(double low, double high, std::size_t points) {
   std::vector<double> x(points);

@@ -6,6 +6,11 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+/// Frequencies in use at evaluation. -> (H, m, d)
+Tensor frequencies_of(SpectralDensity& density);
+/// |now - start| / |start| in the Frobenius norm.
+double spectral_drift(const Tensor& now, const Tensor& start);
+
 /// So many places from `low` to `high`, evenly spaced.
 std::vector<double> places(double low, double high, std::size_t points);
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <bochner/train/charts/chart.hpp>
-#include <bochner/train/charts/markup.hpp>
+#include <bochner/train/charts/format.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/laboratory/study.hpp>
 #include <bochner/train/storage/json.hpp>

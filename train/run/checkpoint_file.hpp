@@ -75,9 +75,8 @@ constexpr std::optional<std::uint64_t> checked_bytes(std::span<const std::uint64
                                                      Dtype dtype) {
   if (dtype != Dtype::f32 && dtype != Dtype::f64) return std::nullopt;
   std::uint64_t bytes = dtype == Dtype::f32 ? 4 : 8;
-  for (const std::uint64_t size : dims) {
+  for (const std::uint64_t size : dims)
     if (__builtin_mul_overflow(bytes, size, &bytes) || bytes >> 63 != 0) return std::nullopt;
-  }
   return bytes;
 }
 
@@ -131,7 +130,10 @@ class CheckpointReader {
   void load_into(const std::string& name, Tensor& tensor) const;
 
  private:
-  [[noreturn]] void fail(std::uint64_t offset, const std::string& problem) const;
+  template <class... Parts>
+  [[noreturn]] void fail(std::uint64_t offset, const Parts&... problem) const {
+    throw DataError(path_.string(), ": ", problem..., " (byte ", offset, ")");
+  }
   void check_start() const;
   void read_sections();
   void check_sections() const;
@@ -141,7 +143,6 @@ class CheckpointReader {
   StoredTensor parse_entry(const std::string& bytes, std::uint64_t& position,
                            std::uint64_t& data_position) const;
   std::string section_bytes(std::size_t index) const;
-  void read_data(const StoredTensor& stored, real* data) const;
 
   Path path_;
   std::unique_ptr<StoredFile> file_;

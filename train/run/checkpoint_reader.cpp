@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/train/run/checkpoint_file.hpp>
@@ -17,7 +15,7 @@ constexpr std::uint64_t read_buffer_bytes = 256 * 1024;
 std::string dtype_name(Dtype dtype) {
   if (dtype == Dtype::f32) return "f32";
   if (dtype == Dtype::f64) return "f64";
-  return fmt::format("unknown dtype {}", std::uint16_t(dtype));
+  return in_words("unknown dtype ", std::uint16_t(dtype));
 }
 
 /// A name out of a damaged file, fit to be printed.
@@ -44,34 +42,24 @@ CheckpointReader::CheckpointReader(FileStorage& storage, const Path& path)
   parse_table(section_bytes(format::table));
 }
 
-void CheckpointReader::fail(std::uint64_t offset, const std::string& problem) const {
-  throw DataError(fmt::format("{}: {} (byte {})", path_.string(), problem, offset));
-}
-
 void CheckpointReader::check_start() const {
   format::FileHeader start;
-  if (file_bytes_ < sizeof start) fail(0, fmt::format("truncated: {} bytes in all", file_bytes_));
+  if (file_bytes_ < sizeof start) fail(0, "truncated: ", file_bytes_, " bytes in all");
   file_->read_at(0, &start, sizeof start);
-  if (std::memcmp(start.magic, format::magic, sizeof start.magic) != 0) {
+  if (std::memcmp(start.magic, format::magic, sizeof start.magic) != 0)
     fail(0, "no checkpoint of bochner");
-  }
-  if (start.version != format::version) {
-    fail(offsetof(format::FileHeader, version),
-         fmt::format("format version {}, this program reads {}{}", start.version, format::version,
-                     start.version > format::version ? "; use a newer bochner" : ""));
-  }
-  if (start.file_bytes != file_bytes_) {
+  if (start.version != format::version)
+    fail(offsetof(format::FileHeader, version), "format version ", start.version,
+         ", this program reads ", format::version,
+         start.version > format::version ? "; use a newer bochner" : "");
+  if (start.file_bytes != file_bytes_)
     fail(offsetof(format::FileHeader, file_bytes),
-         fmt::format("{}: the header wants {} bytes, the file has {}",
-                     start.file_bytes > file_bytes_ ? "truncated" : "damaged", start.file_bytes,
-                     file_bytes_));
-  }
+         start.file_bytes > file_bytes_ ? "truncated" : "damaged", ": the header wants ",
+         start.file_bytes, " bytes, the file has ", file_bytes_);
   if (start.section_count != format::section_count || start.header_bytes != format::header_bytes ||
-      file_bytes_ < format::header_bytes) {
-    fail(offsetof(format::FileHeader, section_count),
-         fmt::format("damaged header: {} sections, {} bytes of header", start.section_count,
-                     start.header_bytes));
-  }
+      file_bytes_ < format::header_bytes)
+    fail(offsetof(format::FileHeader, section_count), "damaged header: ", start.section_count,
+         " sections, ", start.header_bytes, " bytes of header");
 }
 
 void CheckpointReader::read_sections() {
@@ -89,17 +77,13 @@ void CheckpointReader::check_sections() const {
   for (std::size_t index = 0; index < format::section_count; ++index) {
     const format::SectionEntry& section = sections_[index];
     const std::uint64_t entry_offset = sizeof(format::FileHeader) + index * sizeof section;
-    const std::string name = format::section_names[index];
-    if (std::memcmp(section.name, format::section_names[index], sizeof section.name) != 0) {
-      fail(entry_offset, "section " + name + " is missing");
-    }
+    const char* name = format::section_names[index];
+    if (std::memcmp(section.name, name, sizeof section.name) != 0)
+      fail(entry_offset, "section ", name, " is missing");
     if (section.offset != position || section.bytes > file_bytes_ - position ||
-        padded_end(section) > file_bytes_) {
-      fail(entry_offset,
-           fmt::format("section {} claims bytes {} to {} + {}, it must begin at {} and end in the "
-                       "file",
-                       name, section.offset, section.offset, section.bytes, position));
-    }
+        padded_end(section) > file_bytes_)
+      fail(entry_offset, "section ", name, " claims bytes ", section.offset, " to ", section.offset,
+           " + ", section.bytes, ", it must begin at ", position, " and end in the file");
     position = padded_end(section);
   }
   if (position != file_bytes_) fail(position, "bytes after the last section");
@@ -116,9 +100,8 @@ void CheckpointReader::check_digests() const {
       digest.update(buffer.data(), bytes);
       position += bytes;
     }
-    if (digest.value() != section.digest) {
-      fail(section.offset, std::string("damaged: checksum of section ") + section.name);
-    }
+    if (digest.value() != section.digest)
+      fail(section.offset, "damaged: checksum of section ", section.name);
   }
 }
 
@@ -132,20 +115,17 @@ void CheckpointReader::parse_state(const std::string& bytes) {
   const std::uint64_t offset = sections_[format::state].offset;
   std::uint32_t version = 0;
   std::memcpy(&version, bytes.data(), std::min(sizeof version, bytes.size()));
-  if (version != trainer_state_version) {
-    fail(offset, fmt::format("trainer state of version {}, this program reads {}", version,
-                             trainer_state_version));
-  }
+  if (version != trainer_state_version)
+    fail(offset, "trainer state of version ", version, ", this program reads ",
+         trainer_state_version);
   BoundedInputArchive archive(bytes);
+  const auto place = [&] { return offset + bytes.size() - archive.bytes_left(); };
   try {
     archive(state_);
   } catch (const DataError& error) {
-    fail(offset + bytes.size() - archive.bytes_left(),
-         std::string("trainer state ") + error.what());
+    fail(place(), "trainer state ", error.what());
   }
-  if (archive.bytes_left() > 0) {
-    fail(offset + bytes.size() - archive.bytes_left(), "trainer state with bytes after its end");
-  }
+  if (archive.bytes_left() > 0) fail(place(), "trainer state with bytes after its end");
 }
 
 void CheckpointReader::parse_table(const std::string& bytes) {
@@ -156,8 +136,7 @@ void CheckpointReader::parse_table(const std::string& bytes) {
   for (const StoredTensor& stored : tensors_) names.push_back(stored.name);
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
-  if (twice != names.end())
-    fail(sections_[format::table].offset, fmt::format("two tensors are named {}", *twice));
+  if (twice != names.end()) fail(sections_[format::table].offset, "two tensors are named ", *twice);
 }
 
 StoredTensor CheckpointReader::parse_entry(const std::string& bytes, std::uint64_t& position,
@@ -167,28 +146,23 @@ StoredTensor CheckpointReader::parse_entry(const std::string& bytes, std::uint64
   if (bytes.size() - position < sizeof entry) fail(entry_offset, "the table of tensors ends early");
   std::memcpy(&entry, bytes.data() + position, sizeof entry);
   position += sizeof entry;
-  if (bytes.size() - position < entry.name_bytes) {
+  if (bytes.size() - position < entry.name_bytes)
     fail(entry_offset, "the table of tensors ends within a name");
-  }
   const std::string name = bytes.substr(position, entry.name_bytes);
   position += entry.name_bytes;
-  if (!is_valid_tensor_name(name)) fail(entry_offset, "no name for a tensor: " + printable(name));
-  if (entry.rank > format::max_rank) {
-    fail(entry_offset,
-         fmt::format("tensor {} has rank {}, at most {}", name, entry.rank, format::max_rank));
-  }
+  if (!is_valid_tensor_name(name)) fail(entry_offset, "no name for a tensor: ", printable(name));
+  if (entry.rank > format::max_rank)
+    fail(entry_offset, "tensor ", name, " has rank ", entry.rank, ", at most ", format::max_rank);
   const auto dtype = static_cast<Dtype>(entry.dtype);
   const auto expected = checked_bytes(std::span(entry.dims, entry.rank), dtype);
   const Shape shape(entry.dims, entry.dims + entry.rank);
-  if (!expected || *expected != entry.bytes) {
-    fail(entry_offset, fmt::format("tensor {} claims {} bytes for {} of {}", name, entry.bytes,
-                                   to_string(shape), dtype_name(dtype)));
-  }
+  if (!expected || *expected != entry.bytes)
+    fail(entry_offset, "tensor ", name, " claims ", entry.bytes, " bytes for ", to_string(shape),
+         " of ", dtype_name(dtype));
   if (sections_[format::tensors].offset + entry.offset != data_position ||
       entry.bytes > file_bytes_ - data_position ||
-      format::padded(entry.bytes) > file_bytes_ - data_position) {
-    fail(entry_offset, "the data of tensor " + name + " overlap, leave a gap or leave the file");
-  }
+      format::padded(entry.bytes) > file_bytes_ - data_position)
+    fail(entry_offset, "the data of tensor ", name, " overlap, leave a gap or leave the file");
   const std::uint64_t begin = data_position;
   data_position += format::padded(entry.bytes);
   return {name, shape, dtype, begin, entry.bytes};
@@ -201,35 +175,27 @@ const StoredTensor* CheckpointReader::find(const std::string& name) const {
 
 const StoredTensor& CheckpointReader::tensor(const std::string& name) const {
   if (const StoredTensor* found = find(name)) return *found;
-  throw DataError(
-      fmt::format("{}: holds no tensor {}; it was written for another model or optimizer",
-                  path_.string(), name));
+  throw DataError(path_.string(), ": holds no tensor ", name,
+                  "; it was written for another model or optimizer");
 }
 
 Tensor CheckpointReader::load(const std::string& name) const {
-  const StoredTensor& stored = tensor(name);
-  Tensor result = uninitialized(stored.shape);
-  read_data(stored, result.data());
+  Tensor result = uninitialized(tensor(name).shape);
+  load_into(name, result);
   return result;
 }
 
 void CheckpointReader::load_into(const std::string& name, Tensor& tensor) const {
   const StoredTensor& stored = this->tensor(name);
-  if (stored.shape != tensor.shape()) {
-    throw DataError(
-        fmt::format("{}: tensor {} is {} there and {} here; resume with the config of the run",
-                    path_.string(), name, to_string(stored.shape), to_string(tensor.shape())));
-  }
-  read_data(stored, tensor.data());
-}
-
-void CheckpointReader::read_data(const StoredTensor& stored, real* data) const {
-  if (stored.dtype != dtype_of_real) {
-    throw DataError(fmt::format(
-        "{}: tensor {} is {}, this program computes in {}; train it anew in this one",
-        path_.string(), stored.name, dtype_name(stored.dtype), dtype_name(dtype_of_real)));
-  }
-  file_->read_at(stored.offset, data, stored.bytes);
+  if (stored.shape != tensor.shape())
+    throw DataError(path_.string(), ": tensor ", name, " is ", to_string(stored.shape),
+                    " there and ", to_string(tensor.shape()),
+                    " here; resume with the config of the run");
+  if (stored.dtype != dtype_of_real)
+    throw DataError(path_.string(), ": tensor ", name, " is ", dtype_name(stored.dtype),
+                    ", this program computes in ", dtype_name(dtype_of_real),
+                    "; train it anew in this one");
+  file_->read_at(stored.offset, tensor.data(), stored.bytes);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

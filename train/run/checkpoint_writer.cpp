@@ -42,13 +42,13 @@ std::string encode_table(const std::vector<TensorRecord>& tensors) {
   std::string table;
   std::uint64_t offset = 0;
   for (const TensorRecord& record : tensors) {
-    format::TensorEntry entry{};
-    entry.rank = static_cast<std::uint32_t>(record.shape.size());
-    entry.dtype = static_cast<std::uint16_t>(dtype_of_real);
-    entry.name_bytes = static_cast<std::uint16_t>(record.name.size());
-    std::copy(record.shape.begin(), record.shape.end(), entry.dims);
-    entry.offset = offset;
-    entry.bytes = record.bytes();
+    format::TensorEntry entry{.rank = std::uint32_t(record.shape.size()),
+                              .dtype = std::uint16_t(dtype_of_real),
+                              .name_bytes = std::uint16_t(record.name.size()),
+                              .dims = {},
+                              .offset = offset,
+                              .bytes = record.bytes()};
+    std::ranges::copy(record.shape, entry.dims);
     append_raw(table, entry);
     table += record.name;
     offset += format::padded(entry.bytes);
@@ -104,12 +104,11 @@ std::string encode_front(const CheckpointContent& content) {
 }  // namespace
 
 bool is_valid_tensor_name(const std::string& name) {
-  const auto allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '/' || c == '-';
-  };
+  constexpr const char* allowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-";
   return !name.empty() && name.size() <= format::max_name_bytes && name.front() != '/' &&
-         name.find("..") == std::string::npos && std::all_of(name.begin(), name.end(), allowed);
+         name.find("..") == std::string::npos &&
+         name.find_first_not_of(allowed) == std::string::npos;
 }
 
 void write_checkpoint(StoredFile& file, const CheckpointContent& content) {

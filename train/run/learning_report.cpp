@@ -1,71 +1,64 @@
 #include <fmt/format.h>
 
-#include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/format.hpp>
-#include <bochner/train/charts/markup.hpp>
-#include <bochner/train/run/run_report.hpp>
+#include <bochner/train/charts/page.hpp>
+#include <bochner/train/run/metrics.hpp>
+#include <bochner/train/run/trainer_state.hpp>
 #include <numbers>
 
 namespace bochner {
 namespace {
 
-Series series_of(const std::string& name, const LoggedCurve& curve) {
-  return {.name = name, .x = curve.step, .y = curve.value};
-}
+using Charts = std::vector<std::string>;
 
-void add_losses(std::vector<std::string>& charts, const MetricsLog& log, const std::string& unit) {
+void add_losses(Charts& charts, const MetricsLog& log, const std::string& unit) {
   Chart chart{.title = "Loss", .x = {"step"}, .y = {unit}};
   if (const auto found = log.curves.find("loss"); found != log.curves.end())
-    chart.series.push_back(series_of("training", found->second));
-  if (const auto found = log.curves.find("valid"); found != log.curves.end()) {
-    chart.series.push_back(series_of("validation", found->second));
-    chart.series.back().mark = Mark::line_and_points;
-    chart.series.back().colour = 1;
-  }
+    chart.add("training", found->second);
+  if (const auto found = log.curves.find("valid"); found != log.curves.end())
+    chart.add("validation", found->second, Mark::line_and_points, 1);
   if (!chart.series.empty()) charts.push_back(draw(chart));
 }
 
 /// A chart of one key, if it was logged.
-void add_curve(std::vector<std::string>& charts, const MetricsLog& log, const std::string& key,
+void add_curve(Charts& charts, const MetricsLog& log, const std::string& key,
                const std::string& title, const Axis& axis) {
-  if (const auto found = log.curves.find(key); found != log.curves.end())
-    charts.push_back(draw(
-        Chart{.title = title, .x = {"step"}, .y = axis, .series = {series_of("", found->second)}}));
+  const auto found = log.curves.find(key);
+  if (found == log.curves.end()) return;
+  Chart chart{.title = title, .x = {"step"}, .y = axis};
+  chart.add("", found->second);
+  charts.push_back(draw(chart));
 }
 
 /// The same, of each layer.
-void add_kernels(std::vector<std::string>& charts, const MetricsLog& log, const std::string& key,
+void add_kernels(Charts& charts, const MetricsLog& log, const std::string& key,
                  const std::string& title, const Axis& axis) {
   const auto found = log.kernels.find(key);
   if (found == log.kernels.end()) return;
-  Chart chart{.title = title, .x = {"step"}, .y = axis};
-  chart.width = 380, chart.height = 270;
-  for (const auto& [layer, curve] : found->second) {
-    chart.series.push_back(series_of(layer, curve));
-    chart.series.back().mark = Mark::line_and_points;
-  }
+  Chart chart{.title = title, .x = {"step"}, .y = axis, .width = 380, .height = 270};
+  for (const auto& [layer, curve] : found->second) chart.add(layer, curve, Mark::line_and_points);
   charts.push_back(draw(chart));
 }
 
 }  // namespace
 
-void add_learning(Page& page, const RunReport& report, const MetricsLog& log) {
-  const TrainerState& state = report.state;
+void add_learning(Page& page, const MetricsLog& log, const TrainerState& state,
+                  std::size_t parameters, const std::string& loss_unit) {
   std::vector<Figure> figures{{fmt::format("{}", state.step), "steps"},
                               {format_count(double(state.tokens)), "tokens"},
-                              {format_count(double(report.parameters)), "parameters"}};
+                              {format_count(double(parameters)), "parameters"}};
   if (!state.best.empty()) {
     const BestCheckpoint& best = state.best.front();
     figures.push_back({fmt::format("{:.4f}", best.metric),
-                       fmt::format("best validation, {} (step {})", report.loss_unit, best.step)});
+                       fmt::format("best validation, {} (step {})", loss_unit, best.step)});
     if (log.curves.contains("bits_per_token"))
       figures.push_back({fmt::format("{:.4f}", best.metric / std::numbers::ln2), "bits per token"});
   }
   if (state.wall_seconds > 0)
     figures.push_back({format_count(double(state.tokens) / state.wall_seconds), "tokens a second"});
   page.figures(figures);
-  std::vector<std::string> charts;
-  add_losses(charts, log, report.loss_unit);
+  Charts charts;
+  add_losses(charts, log, loss_unit);
   add_curve(charts, log, "lr", "Learning rate", {"", Scale::linear, 0.0});
   add_curve(charts, log, "grad_norm", "Norm of the gradient",
             {"before clipping", Scale::logarithmic});

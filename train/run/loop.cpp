@@ -8,40 +8,23 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 class TrainingLoop {
  public:
   TrainingLoop(Session& session, Progress& progress, SignalGuard& signals, TapeObserver* observer)
-      : session_(session),
-        progress_(progress),
-        signals_(signals),
-        observer_(observer),
-        log_every_(session.steps_of_key("train.log.every")),
-        validate_every_(session.task().data().examples(Split::validation) == 0
-                            ? 0
-                            : session.steps_of_key("train.validate.every")),
-        checkpoint_every_(0),
-        time_limit_(session.config().period("train.time").count),
-        checkpoint_seconds_(0),
-        saved_step_(session.state().step) {
-    const Period& checkpoint = session.config().period("train.checkpoint.every");
-    if (checkpoint.is_time()) {
-      checkpoint_seconds_ = checkpoint.count;
-    } else {
-      checkpoint_every_ = session.steps_of_key("train.checkpoint.every");
-    }
-  }
+      : session_(session), progress_(progress), signals_(signals), observer_(observer) {}
 
   StopReason run() {
     while (true) {
-      if (validation_is_due() && !validate()) {
+      if (validation_is_due() && !validate())
         return stop(time_is_up() ? StopReason::time_limit : StopReason::signal);
-      }
       if (has_stopped_improving()) return stop(StopReason::no_improvement);
-      if (session_.state().step >= session_.total_steps()) return stop(StopReason::finished);
+      if (state_.step >= session_.total_steps()) return stop(StopReason::finished);
       if (has_news() && checkpoint_is_due()) save_or_warn();
       if (signals_.stop_requested()) return stop(StopReason::signal);
       if (time_is_up()) return stop(StopReason::time_limit);
@@ -50,83 +33,78 @@ class TrainingLoop {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
-  bool time_is_up() const { return time_limit_ > 0 && seconds_since(start_) >= time_limit_; }
+  bool time_is_up() const { return !spec_.time.off() && seconds_since(start_) >= spec_.time.count; }
   bool should_stop() const { return signals_.stop_requested() || time_is_up(); }
 
+  bool is_step_of(const Period& every) const {
+    return !every.off() && state_.step % session_.steps(every) == 0;
+  }
+
   bool validation_is_due() const {
-    const TrainerState& state = session_.state();
-    if (validate_every_ == 0 || state.step == 0 || state.validated_step == state.step) return false;
-    return state.step % validate_every_ == 0 || state.step == session_.total_steps();
+    if (spec_.validate_every.off() || session_.task().data().examples(Split::validation) == 0 ||
+        state_.step == 0 || state_.validated_step == state_.step)
+      return false;
+    return is_step_of(spec_.validate_every) || state_.step == session_.total_steps();
   }
 
   bool checkpoint_is_due() {
     if (signals_.take_save_request() || new_best_) return true;
-    if (checkpoint_every_ > 0) return session_.state().step % checkpoint_every_ == 0;
-    return checkpoint_seconds_ > 0 && seconds_since(last_save_) >= checkpoint_seconds_;
+    const Period& every = spec_.checkpoint_every;
+    return every.is_time() ? seconds_since(last_save_) >= every.count : is_step_of(every);
   }
 
   /// A run that stopped before its validation finds a new best at the step that is saved already.
-  bool has_news() const { return session_.state().step > saved_step_ || new_best_; }
+  bool has_news() const { return state_.step > saved_step_ || new_best_; }
 
   bool has_stopped_improving() const {
-    const std::int64_t patience = session_.config().integer("train.stop.patience");
-    return patience > 0 &&
-           session_.state().validations_since_improvement >= std::uint64_t(patience);
+    return spec_.patience > 0 && state_.validations_since_improvement >= spec_.patience;
   }
 
   void train_one_step() {
-    TrainerState& state = session_.state();
     const auto began = Clock::now();
     const StepResult result = session_.trainer().step(observer_);
-    state.tokens += session_.tokens_per_step();
-    state.loss_sum += result.loss;
-    ++state.loss_count;
-    state.wall_seconds += seconds_since(began);
-    progress_.step(state.step, result.loss, result.learning_rate);
-    if (log_every_ > 0 && state.step % log_every_ == 0) write_metrics(result);
+    state_.tokens += session_.tokens_per_step();
+    state_.loss_sum += result.loss;
+    ++state_.loss_count;
+    state_.wall_seconds += seconds_since(began);
+    progress_.step(state_.step, result.loss, result.learning_rate);
+    if (is_step_of(spec_.log_every)) write_metrics(result);
   }
 
   void write_metrics(const StepResult& result) {
-    TrainerState& state = session_.state();
-    const double loss = state.loss_sum / double(state.loss_count);
+    const double loss = state_.loss_sum / double(state_.loss_count);
     const double epoch =
-        double(state.examples) / double(session_.task().data().examples(Split::train));
+        double(state_.examples) / double(session_.task().data().examples(Split::train));
     const Json line = {
-        {"step", state.step}, {"tokens", state.tokens},     {"epoch", epoch},
-        {"loss", loss},       {"lr", result.learning_rate}, {"grad_norm", result.gradient_norm}};
+        {"step", state_.step}, {"tokens", state_.tokens},    {"epoch", epoch},
+        {"loss", loss},        {"lr", result.learning_rate}, {"grad_norm", result.gradient_norm}};
     session_.run().metrics().append(line.line());
-    progress_.log(state.step, loss, result.learning_rate);
-    state.loss_sum = 0;
-    state.loss_count = 0;
+    progress_.log(state_.step, loss, result.learning_rate);
+    state_.loss_sum = 0;
+    state_.loss_count = 0;
   }
 
   bool validate() {
-    TrainerState& state = session_.state();
     const auto result = session_.trainer().validate([this] { return should_stop(); });
     if (!result) return false;
     const double loss = result->loss();
-    if (!std::isfinite(loss)) {
+    if (!std::isfinite(loss))
       throw DivergedError(
           fmt::format("step {}: the validation loss {} is not finite; this step is not saved. "
-                      "Lower optim.lr or "
-                      "set optim.clip",
-                      state.step, loss));
-    }
+                      "Lower optim.lr or set optim.clip",
+                      state_.step, loss));
     const std::vector<KernelMetrics> kernels = session_.trainer().kernels();
-    Json line = Json{{"step", state.step}}.set(result->json());
+    Json line = Json{{"step", state_.step}}.set(result->json());
     if (!kernels.empty()) line.set("kernels", json_of(kernels));
     session_.run().metrics().append(line.line());
-    state.validated_step = state.step;
-    record_improvement(state, loss, session_.config().number("train.stop.min_delta"));
-    const auto keep = session_.config().count("train.checkpoint.keep_best");
-    record_best(state, loss, keep);
-    const auto is_this = [&](const BestCheckpoint& entry) { return entry.step == state.step; };
-    new_best_ = keep > 0 && std::any_of(state.best.begin(), state.best.end(), is_this);
-    const bool best = is_this(state.best.front());
-    progress_.line(
-        fmt::format("valid    step {}   {}{}", state.step, result->words(), best ? "   best" : ""));
+    state_.validated_step = state_.step;
+    record_improvement(state_, loss, spec_.min_delta);
+    record_best(state_, loss, spec_.keep_best);
+    const auto is_this = [&](const BestCheckpoint& entry) { return entry.step == state_.step; };
+    new_best_ = spec_.keep_best > 0 && std::ranges::any_of(state_.best, is_this);
+    const bool best = is_this(state_.best.front());
+    progress_.line(fmt::format("valid    step {}   {}{}", state_.step, result->words(),
+                               best ? "   best" : ""));
     return true;
   }
 
@@ -135,12 +113,12 @@ class TrainingLoop {
     new_best_ = false;
     try {
       const Path path = session_.save();
-      saved_step_ = session_.state().step;
+      saved_step_ = state_.step;
       progress_.line("saved    " + path.string());
     } catch (const IoError& error) {
       progress_.warning(
           fmt::format("could not save step {}: {}; training goes on, older checkpoints are intact",
-                      session_.state().step, error.what()));
+                      state_.step, error.what()));
     }
   }
 
@@ -154,10 +132,10 @@ class TrainingLoop {
   Progress& progress_;
   SignalGuard& signals_;
   TapeObserver* observer_;
-  std::uint64_t log_every_, validate_every_, checkpoint_every_;
-  double time_limit_, checkpoint_seconds_;
+  const TrainSpec& spec_ = session_.spec();
+  TrainerState& state_ = session_.state();
   Clock::time_point start_ = Clock::now(), last_save_ = Clock::now();
-  std::uint64_t saved_step_;
+  std::uint64_t saved_step_ = state_.step;
   bool new_best_ = false;
 };
 

@@ -5,9 +5,9 @@
 namespace bochner {
 namespace {
 
-void append(LoggedCurve& curve, double step, double value) {
-  curve.step.push_back(step);
-  curve.value.push_back(value);
+void append(Curve& curve, double step, double value) {
+  curve.x.push_back(step);
+  curve.y.push_back(value);
 }
 
 void append_kernels(MetricsLog& log, double step, const Json& layers) {
@@ -22,7 +22,7 @@ void append_kernels(MetricsLog& log, double step, const Json& layers) {
 void append_line(MetricsLog& log, std::string_view line, const std::string& place) {
   const Json entry = Json::parse(line);
   const std::optional<double> step = entry["step"].number();
-  if (!step) throw DataError(place + ": no line of metrics; remove it, or restore the file");
+  if (!step) throw DataError(place, ": no line of metrics; remove it, or restore the file");
   for (const auto& [key, value] : entry.members()) {
     const std::optional<double> number = value.number();
     if (key == "kernels") append_kernels(log, *step, value);
@@ -56,11 +56,10 @@ void MetricsFile::sync() {
 }
 
 void MetricsFile::rewind(std::uint64_t bytes) {
-  if (bytes > file_->size()) {
-    throw DataError(path_.string() + ": has " + std::to_string(file_->size()) +
-                    " bytes, the checkpoint was written after " + std::to_string(bytes) +
+  if (bytes > file_->size())
+    throw DataError(path_.string(), ": has ", file_->size(),
+                    " bytes, the checkpoint was written after ", bytes,
                     "; put the file back, or fork a new run from the checkpoint");
-  }
   bytes_ = bytes;
   torn_ = true;
   sync();
@@ -85,9 +84,8 @@ MetricsLog read_metrics(std::string_view text, const std::string& source) {
   MetricsLog log;
   std::size_t number = 0;
   for (std::size_t end; (end = text.find('\n')) != std::string_view::npos;
-       text.remove_prefix(end + 1)) {
-    append_line(log, text.substr(0, end), source + ":" + std::to_string(++number));
-  }
+       text.remove_prefix(end + 1))
+    append_line(log, text.substr(0, end), in_words(source, ":", ++number));
   return log;
 }
 

@@ -1,11 +1,15 @@
 #pragma once
 /// metrics.jsonl: lines at a known byte offset, cut back on resume to what the checkpoint knows;
-/// and read as curves.
+/// and read as curves for the report of a run.
 
+#include <bochner/train/charts/chart.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <map>
 
 namespace bochner {
+
+class Page;
+struct TrainerState;
 
 class MetricsFile {
  public:
@@ -31,20 +35,18 @@ class MetricsFile {
   bool sync_failed_ = false;
 };
 
-/// A number that was written again and again while training.
-struct LoggedCurve {
-  std::vector<double> step, value;
-};
-
-/// The numbers of each key ("loss", "valid", "lr"), and those of the layers' kernels under
-/// "kernels.KEY" by layer.
+/// The numbers of each key ("loss", "valid", "lr") over the steps, and those of the layers' kernels
+/// under "kernels.KEY" by layer.
 struct MetricsLog {
-  std::map<std::string, LoggedCurve> curves;
-  std::map<std::string, std::map<std::string, LoggedCurve>> kernels;
+  std::map<std::string, Curve> curves;
+  std::map<std::string, std::map<std::string, Curve>> kernels;
 };
 
 /// `source` stands in errors. A last line without its end is left out; throws DataError when
 /// another one is no JSON object with a step.
 MetricsLog read_metrics(std::string_view text, const std::string& source);
+/// How the training went: large numbers and learning curves.
+void add_learning(Page& page, const MetricsLog& log, const TrainerState& state,
+                  std::size_t parameters, const std::string& loss_unit);
 
 }  // namespace bochner

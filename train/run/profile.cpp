@@ -40,9 +40,8 @@ double OpProfile::total_seconds() const {
 
 std::vector<std::pair<std::string, OpProfile::Entry>> OpProfile::by_time() const {
   std::vector<std::pair<std::string, Entry>> rows(entries_.begin(), entries_.end());
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-    return a.second.seconds() > b.second.seconds();
-  });
+  std::ranges::stable_sort(rows, std::greater(),
+                           [](const auto& row) { return row.second.seconds(); });
   return rows;
 }
 
@@ -65,7 +64,7 @@ std::string OpProfile::table(double peak) const {
 
 Json OpProfile::json() const {
   Json ops = Json::array();
-  for (const auto& [op, entry] : by_time()) {
+  for (const auto& [op, entry] : by_time())
     ops.push({{"op", op},
               {"calls", entry.calls},
               {"forward_seconds", entry.forward},
@@ -73,7 +72,6 @@ Json OpProfile::json() const {
               {"share", entry.seconds() / total_seconds()},
               {"flop", entry.operations},
               {"bytes", entry.bytes}});
-  }
   return {{"steps", steps_}, {"seconds", total_seconds()}, {"ops", ops}};
 }
 

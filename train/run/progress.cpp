@@ -29,10 +29,9 @@ std::string draw_bar(double part, std::size_t width) {
 }  // namespace
 
 ProgressMode progress_mode(const std::string& name) {
-  if (name == "auto") return ProgressMode::automatic;
-  if (name == "bar") return ProgressMode::bar;
-  if (name == "plain") return ProgressMode::plain;
-  if (name == "none") return ProgressMode::none;
+  constexpr std::string_view names[] = {"auto", "bar", "plain", "none"};
+  const auto* found = std::ranges::find(names, name);
+  if (found != std::end(names)) return ProgressMode(found - names);
   throw std::invalid_argument("--progress " + name + ": must be auto, bar, plain or none");
 }
 

@@ -1,9 +1,11 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <charconv>
-#include <cstdio>
 #include <stdexcept>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -16,27 +18,20 @@ constexpr const char* metrics_name = "metrics.jsonl";
 constexpr const char* lock_name = "run.lock";
 constexpr const char* profile_name = "profile.json";
 
-std::string checkpoint_name(std::uint64_t step) {
-  char name[48];
-  std::snprintf(name, sizeof name, "step-%012llu.ckpt", static_cast<unsigned long long>(step));
-  return name;
-}
+std::string checkpoint_name(std::uint64_t step) { return fmt::format("step-{:012}.ckpt", step); }
 
 /// The step of "step-000000001000.ckpt"; nothing for any other name.
 std::optional<std::uint64_t> step_of(const std::string& name) {
-  constexpr std::size_t prefix_length = 5;
-  if (!name.starts_with("step-")) return std::nullopt;
+  constexpr std::string_view prefix = "step-";
+  if (!name.starts_with(prefix)) return std::nullopt;
   std::uint64_t step = 0;
-  std::from_chars(name.data() + prefix_length, name.data() + name.size(), step);
-  if (checkpoint_name(step) != name) return std::nullopt;
-  return step;
+  std::from_chars(name.data() + prefix.size(), name.data() + name.size(), step);
+  return checkpoint_name(step) == name ? std::optional(step) : std::nullopt;
 }
 
 std::string steps_in_words(const std::vector<std::uint64_t>& steps) {
   if (steps.empty()) return "there is none yet";
-  std::string text = "there are steps";
-  for (const std::uint64_t step : steps) text.append(" ").append(std::to_string(step));
-  return text;
+  return fmt::format("there are steps {}", fmt::join(steps, " "));
 }
 
 /// What a run without a checkpoint, or its creation that was interrupted, may leave.
@@ -47,8 +42,8 @@ bool may_be_in_a_fresh_directory(const std::string& name) {
 
 void require_run(FileStorage& storage, const Path& path) {
   if (storage.exists(path / config_name)) return;
-  throw std::invalid_argument(path.string() + ": no run (" + config_name +
-                              " is missing); give the directory of a run");
+  throw std::invalid_argument(in_words(path.string(), ": no run (", config_name,
+                                       " is missing); give the directory of a run"));
 }
 
 }  // namespace
@@ -63,7 +58,7 @@ RunDirectory RunDirectory::create(FileStorage& storage, const Path& directory,
   const Path& path = run.path();
   make_directories(storage, path);
   run.refuse_unless_fresh();
-  run.acquire_lock();
+  run.lock_ = storage.lock(run.path_ / lock_name);
   run.refuse_unless_fresh();
   // First, because its name is what makes the directory a run: never the old config with new files.
   if (storage.exists(path / config_name)) {
@@ -86,7 +81,7 @@ RunDirectory RunDirectory::create(FileStorage& storage, const Path& directory,
 RunDirectory RunDirectory::open(FileStorage& storage, const Path& path) {
   require_run(storage, path);
   RunDirectory run(storage, path);
-  run.acquire_lock();
+  run.lock_ = storage.lock(run.path_ / lock_name);
   run.remove_temporaries();
   run.preflight(probe_bytes);
   run.metrics_ = std::make_unique<MetricsFile>(storage, path / metrics_name);
@@ -106,31 +101,25 @@ bool RunDirectory::has_progress() const {
 }
 
 void RunDirectory::refuse_unless_fresh() const {
-  if (storage_->exists(path_ / config_name) && has_progress()) {
+  if (storage_->exists(path_ / config_name) && has_progress())
     throw std::invalid_argument(
         path_.string() + ": holds a run already; continue it with: bochner resume " +
         shell_word(path_.string()) + ", or choose another directory with --run");
-  }
   std::vector<std::string> names = storage_->list(path_);
   if (storage_->exists(checkpoints())) {
     const std::vector<std::string> inner = storage_->list(checkpoints());
     names.insert(names.end(), inner.begin(), inner.end());
   }
-  for (const std::string& name : names) {
-    if (may_be_in_a_fresh_directory(name)) continue;
-    throw std::invalid_argument(path_.string() + ": is not empty (" + name +
+  const auto foreign = std::ranges::find_if_not(names, may_be_in_a_fresh_directory);
+  if (foreign != names.end())
+    throw std::invalid_argument(path_.string() + ": is not empty (" + *foreign +
                                 "); choose another directory with --run");
-  }
 }
 
-void RunDirectory::acquire_lock() { lock_ = storage_->lock(path_ / lock_name); }
-
 void RunDirectory::remove_temporaries() {
-  for (const Path& directory : {path_, checkpoints()}) {
-    for (const std::string& name : storage_->list(directory)) {
+  for (const Path& directory : {path_, checkpoints()})
+    for (const std::string& name : storage_->list(directory))
       if (is_temporary_name(name)) storage_->unlink(directory / name);
-    }
-  }
 }
 
 void RunDirectory::preflight(std::uint64_t bytes) {
@@ -164,9 +153,8 @@ Path RunDirectory::checkpoint_path(std::uint64_t step) const {
 
 std::vector<std::uint64_t> RunDirectory::list_checkpoints() const {
   std::vector<std::uint64_t> steps;
-  for (const std::string& name : storage_->list(checkpoints())) {
+  for (const std::string& name : storage_->list(checkpoints()))
     if (const auto step = step_of(name)) steps.push_back(*step);
-  }
   std::sort(steps.begin(), steps.end());
   return steps;
 }
@@ -184,37 +172,33 @@ std::optional<CheckpointReader> RunDirectory::newest_valid(std::vector<std::stri
     }
     damaged_.insert(*step);
   }
-  throw DataError(path_.string() + ": none of " + std::to_string(steps.size()) +
-                  " checkpoints is whole; the newest: " + skipped.front());
+  throw DataError(path_.string(), ": none of ", steps.size(),
+                  " checkpoints is whole; the newest: ", skipped.front());
 }
 
 CheckpointReader RunDirectory::load_step(std::uint64_t step) const {
   const Path file = checkpoint_path(step);
-  if (!storage_->exists(file)) {
-    throw DataError(path_.string() + ": no checkpoint of step " + std::to_string(step) + "; " +
+  if (!storage_->exists(file))
+    throw DataError(path_.string(), ": no checkpoint of step ", step, "; ",
                     steps_in_words(list_checkpoints()));
-  }
   CheckpointReader reader(*storage_, file);
-  if (reader.state().step != step) {
-    throw DataError(file.string() + ": holds step " + std::to_string(reader.state().step) +
+  if (reader.state().step != step)
+    throw DataError(file.string(), ": holds step ", reader.state().step,
                     ", not the one of its name; was it renamed?");
-  }
   return reader;
 }
 
 CheckpointReader RunDirectory::load_best() {
   std::vector<std::string> skipped;
   const auto newest = newest_valid(skipped);
-  if (!newest || newest->state().best.empty()) {
-    throw DataError(path_.string() + ": no best checkpoint, nothing was validated before a save; " +
+  if (!newest || newest->state().best.empty())
+    throw DataError(path_.string(), ": no best checkpoint, nothing was validated before a save; ",
                     steps_in_words(list_checkpoints()));
-  }
   // A full disk may have prevented the save of a best step.
-  for (const BestCheckpoint& best : newest->state().best) {
+  for (const BestCheckpoint& best : newest->state().best)
     if (storage_->exists(checkpoint_path(best.step))) return load_step(best.step);
-  }
-  throw DataError(path_.string() + ": the checkpoint of the best step " +
-                  std::to_string(newest->state().best.front().step) + " was not kept; " +
+  throw DataError(path_.string(), ": the checkpoint of the best step ",
+                  newest->state().best.front().step, " was not kept; ",
                   steps_in_words(list_checkpoints()));
 }
 
@@ -238,21 +222,19 @@ void RunDirectory::retain(const TrainerState& state, const Retention& policy) {
   std::erase_if(steps, [&](std::uint64_t step) { return damaged_.contains(step); });
   std::set<std::uint64_t> kept{state.step};
   const std::size_t last = std::min(policy.keep_last, steps.size());
-  kept.insert(steps.end() - static_cast<std::ptrdiff_t>(last), steps.end());
+  kept.insert(steps.end() - std::ptrdiff_t(last), steps.end());
   const std::size_t best = std::min(policy.keep_best, state.best.size());
   for (std::size_t i = 0; i < best; ++i) kept.insert(state.best[i].step);
-  for (const std::uint64_t step : steps) {
+  for (const std::uint64_t step : steps)
     if (!kept.contains(step)) storage_->unlink(checkpoint_path(step));
-  }
 }
 
 RunReference parse_run_reference(const std::string& text) {
   const std::size_t at = text.rfind('@');
   if (at == std::string::npos || std::filesystem::exists(text)) return {text, ""};
   const std::string checkpoint = text.substr(at + 1);
-  if (checkpoint != "best" && !parse_count(checkpoint)) {
+  if (checkpoint != "best" && !parse_count(checkpoint))
     throw std::invalid_argument(text + ": after @ must come \"best\" or a step");
-  }
   return {text.substr(0, at), checkpoint};
 }
 
@@ -264,7 +246,7 @@ CheckpointReader open_checkpoint(FileStorage& storage, const RunReference& refer
     return run.load_step(parse_count(reference.checkpoint).value());
   std::optional<CheckpointReader> newest = run.newest_valid(skipped);
   if (!newest)
-    throw DataError(reference.directory.string() + ": no checkpoint yet; resume the run first");
+    throw DataError(reference.directory.string(), ": no checkpoint yet; resume the run first");
   return std::move(*newest);
 }
 

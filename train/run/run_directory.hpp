@@ -70,7 +70,6 @@ class RunDirectory {
   Path checkpoints() const { return path_ / "checkpoints"; }
   bool has_progress() const;
   void refuse_unless_fresh() const;
-  void acquire_lock();
   void remove_temporaries();
 
   FileStorage* storage_;

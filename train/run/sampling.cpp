@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bochner/train/run/sampling.hpp>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -42,9 +43,7 @@ std::int32_t sample_token(const Tensor& logits, const SamplingOptions& options, 
   check_sampling(options);
   std::vector<std::int32_t> order(logits.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
-    return logits.data()[a] > logits.data()[b];
-  });
+  std::ranges::stable_sort(order, std::greater(), [&](auto token) { return logits.data()[token]; });
   if (options.temperature == 0) return order[0];
   if (options.top_k > 0 && options.top_k < order.size()) order.resize(options.top_k);
   std::vector<double> weights = weights_of(logits, order, options.temperature);

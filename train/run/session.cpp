@@ -11,24 +11,20 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-std::uint64_t examples_per_step(const Config& config) {
-  return config.count("train.batch") * config.count("train.accumulate");
-}
-
 /// The config alone does not say where the weights of a fork come from.
 void require_not_forked(const RunDirectory& run) {
   const std::string parent = parent_in(run.meta());
   if (parent.empty()) return;
-  throw DataError(run.path().string() + ": was to be forked from " + parent +
+  throw DataError(run.path().string(), ": was to be forked from ", parent,
                   " and ended before its first checkpoint; fork it again");
 }
 
 void require_same_data(const Path& run, const TrainerState& saved, const TrainerState& now) {
   if (saved.data_fingerprint == now.data_fingerprint) return;
-  throw DataError(run.string() +
+  throw DataError(run.string(),
                   ": the files of data.files have changed since the run began; restore them, or "
-                  "start a new run from its weights: bochner fork " +
-                  shell_word(run.string()) + " ... --reset data");
+                  "start a new run from its weights: bochner fork ",
+                  shell_word(run.string()), " ... --reset data");
 }
 
 /// Whether something of the feature map of an attention layer was not in the checkpoint.
@@ -44,12 +40,10 @@ void compare_numerics(const Path& run, const TrainerState& saved, const TrainerS
                       bool strict, std::vector<std::string>& notes) {
   if (saved.numerics == now.numerics) return;
   const std::string difference =
-      fmt::format("another build or machine than the checkpoint's: {} now, {} then", now.numerics,
-                  saved.numerics);
-  if (strict) {
-    throw DataError(run.string() + ": " + difference +
-                    "; leave out --strict to go on all the same");
-  }
+      in_words("another build or machine than the checkpoint's: ", now.numerics, " now, ",
+               saved.numerics, " then");
+  if (strict)
+    throw DataError(run.string(), ": ", difference, "; leave out --strict to go on all the same");
   notes.push_back(difference + "; bits may differ from the uninterrupted run");
 }
 
@@ -73,15 +67,16 @@ ForkResets parse_resets(const std::string& list) {
 Session::Session(const Config& config)
     : config_(config),
       task_(make_task(config_)),
-      tokens_per_step_(examples_per_step(config_) * task_->data().tokens_per_example()),
+      spec_(read_spec<TrainSpec>(config_, "train")),
+      tokens_per_step_(spec_.examples_per_step() * task_->data().tokens_per_example()),
       steps_per_epoch_(std::max<std::uint64_t>(
-          1, task_->data().examples(Split::train) / examples_per_step(config_))),
-      total_steps_(steps_of_key("train.steps")),
+          1, task_->data().examples(Split::train) / spec_.examples_per_step())),
+      total_steps_(steps(spec_.steps)),
       trainer_(std::make_unique<Trainer>(config_, *task_, total_steps_)) {}
 
-std::uint64_t Session::steps_of_key(const char* key) const {
-  return std::uint64_t(steps_of(config_.period(key), std::int64_t(tokens_per_step_),
-                                std::int64_t(steps_per_epoch_)));
+std::uint64_t Session::steps(const Period& period) const {
+  return std::uint64_t(
+      steps_of(period, std::int64_t(tokens_per_step_), std::int64_t(steps_per_epoch_)));
 }
 
 void Session::make_directory(FileStorage& storage, const Path& directory,
@@ -117,12 +112,15 @@ Session Session::resume(FileStorage& storage, const Path& directory,
   if (checkpoint) {
     require_same_data(directory, checkpoint->state(), session.state());
     compare_numerics(directory, checkpoint->state(), session.state(), strict, notes);
-    session.restore(*checkpoint);
+    require_complete(*checkpoint, load_tensors(*checkpoint, session.trainer_->tensors()));
+    const std::string numerics = session.state().numerics;
+    session.state() = checkpoint->state();
+    session.state().numerics = numerics;
   } else {
     session.trainer_->calibrate();
   }
   session.run_->metrics().rewind(session.state().metrics_bytes);
-  session.keep_changes(before);
+  if (config != before) session.run_->replace_config(print_config(config));
   return session;
 }
 
@@ -146,13 +144,11 @@ void Session::take_over(const CheckpointReader& checkpoint, const ForkResets& re
         "{}: is at step {} and train.steps ends at {}, nothing is left to train; set a larger "
         "train.steps, or count from 0 again: --reset schedule",
         checkpoint.path().string(), saved.step, total_steps_));
-  std::vector<NamedTensor> wanted;
-  for (const NamedTensor& named : trainer_->tensors()) {
-    const bool optimizer = named.name.starts_with("optimizer/"),
-               average = named.name.starts_with("ema/");
-    if ((optimizer && resets.optimizer) || (average && resets.ema)) continue;
-    wanted.push_back(named);
-  }
+  std::vector<NamedTensor> wanted = trainer_->tensors();
+  std::erase_if(wanted, [&](const NamedTensor& named) {
+    return (resets.optimizer && named.name.starts_with("optimizer/")) ||
+           (resets.ema && named.name.starts_with("ema/"));
+  });
   const std::vector<std::string> all_left_out = load_tensors(checkpoint, wanted);
   for (const std::string& left_out : all_left_out) notes.push_back("starts anew: " + left_out);
   trainer_->calibrate([&](const std::string& layer) { return is_new(layer, all_left_out); });
@@ -170,30 +166,13 @@ void Session::require_space() {
   run_->preflight(bytes);
 }
 
-void Session::keep_changes(const Config& before) {
-  if (config_ != before) run_->replace_config(print_config(config_));
-}
-
-void Session::restore(const CheckpointReader& checkpoint) {
-  require_complete(checkpoint, load_tensors(checkpoint, trainer_->tensors()));
-  const std::string numerics = state().numerics;
-  state() = checkpoint.state();
-  state().numerics = numerics;
-}
-
-CheckpointContent Session::content() {
+Path Session::save() {
   state().metrics_bytes = run_->metrics().bytes();
   CheckpointContent content{print_config(config_), {}, state()};
-  for (const NamedTensor& named : trainer_->tensors()) {
-    content.tensors.push_back({named.name, named.tensor->shape(), named.tensor->data()});
-  }
-  return content;
-}
-
-Path Session::save() {
-  const Path path = run_->save(content());
-  run_->retain(state(), {config_.count("train.checkpoint.keep_last"),
-                         config_.count("train.checkpoint.keep_best")});
+  for (const auto& [name, tensor] : trainer_->tensors())
+    content.tensors.push_back({name, tensor->shape(), tensor->data()});
+  const Path path = run_->save(content);
+  run_->retain(state(), {spec_.keep_last, spec_.keep_best});
   return path;
 }
 

@@ -37,8 +37,10 @@ class Session {
   TrainerState& state() { return trainer_->state(); }
   std::uint64_t total_steps() const { return total_steps_; }
   std::uint64_t tokens_per_step() const { return tokens_per_step_; }
-  /// A period of the config in steps; 0 when off.
-  std::uint64_t steps_of_key(const char* key) const;
+  /// The keys of train.*.
+  const TrainSpec& spec() const { return spec_; }
+  /// A period of them in steps; 0 when off.
+  std::uint64_t steps(const Period& period) const;
   /// Writes a checkpoint of the present state and deletes what retention does not keep. Returns its
   /// path.
   Path save();
@@ -48,16 +50,14 @@ class Session {
   explicit Session(const Config& config);
   void make_directory(FileStorage& storage, const Path& directory, const std::string& command,
                       const std::string& parent);
-  CheckpointContent content();
   void take_over(const CheckpointReader& checkpoint, const ForkResets& resets,
                  std::vector<std::string>& notes);
-  void restore(const CheckpointReader& checkpoint);
   /// Refuses a disk without room for a checkpoint before the first step.
   void require_space();
-  void keep_changes(const Config& before);
 
   Config config_;
   std::unique_ptr<Task> task_;
+  TrainSpec spec_;
   std::uint64_t tokens_per_step_, steps_per_epoch_, total_steps_;
   std::unique_ptr<Trainer> trainer_;
   std::optional<RunDirectory> run_;

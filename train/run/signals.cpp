@@ -33,9 +33,8 @@ void install(Handler& handler) {
   sigemptyset(&action.sa_mask);
   sigaction(handler.signal, &action, &handler.before);
   // Under nohup a run goes on when the terminal ends.
-  if (handler.signal == SIGHUP && handler.before.sa_handler == SIG_IGN) {
+  if (handler.signal == SIGHUP && handler.before.sa_handler == SIG_IGN)
     sigaction(SIGHUP, &handler.before, nullptr);
-  }
 }
 
 }  // namespace

@@ -12,10 +12,10 @@ namespace {
 
 /// A name under which the first parameter with a non-finite gradient may be found.
 std::string first_bad_gradient(const std::vector<NamedParameter>& parameters) {
-  for (const NamedParameter& named : parameters) {
-    const Parameter& parameter = *named.parameter;
-    if (!parameter.has_gradient()) continue;
-    if (!all_finite(parameter.gradient().data(), parameter.gradient().size())) return named.name;
+  for (const auto& [name, parameter] : parameters) {
+    if (!parameter->has_gradient()) continue;
+    const Tensor& gradient = parameter->gradient();
+    if (!all_finite(gradient.data(), gradient.size())) return name;
   }
   return "";
 }
@@ -79,7 +79,7 @@ StepResult Trainer::step(TapeObserver* observer) {
   if (observer) observer->recorded("optimizer", 0);
   ++state_.step;
   ++state_.optimizer_steps;
-  state_.examples += examples_per_step();
+  state_.examples += train_.examples_per_step();
   return result;
 }
 
@@ -103,10 +103,9 @@ void Trainer::blame(double loss, double norm) {
     cause = error.what();
   }
   optimizer_->zero_gradients();
-  if (cause.empty()) {
+  if (cause.empty())
     cause = bad_gradient.empty() ? "no single op to blame: a sum over the parameters overflowed"
                                  : "the gradient of " + bad_gradient + " is not finite";
-  }
   throw DivergedError(fmt::format(
       "step {}: {} is not finite: {}; nothing was changed. Lower optim.lr or set optim.clip",
       state_.step + 1,
@@ -139,12 +138,10 @@ std::vector<NamedTensor> Trainer::tensors() {
     all.push_back({"buffer/" + named.name, named.tensor});
   for (const NamedTensor& named : optimizer_->state())
     all.push_back({"optimizer/" + named.name, named.tensor});
-  if (average_) {
+  if (average_)
     for (const NamedTensor& named : average_->state()) all.push_back(named);
-  }
-  if (calibration_.densities) {
+  if (calibration_.densities)
     for (const NamedTensor& named : kernels_->state()) all.push_back(named);
-  }
   return all;
 }
 

@@ -3,7 +3,7 @@
 
 #include <bochner/optim/ema.hpp>
 #include <bochner/optim/optimizer.hpp>
-#include <bochner/train/laboratory/kernel_metrics.hpp>
+#include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/run/calibration.hpp>
 #include <bochner/train/run/trainer_state.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -41,7 +41,6 @@ class Trainer {
   /// train.validate.kernels is off. The model must be new when the trainer is made.
   std::vector<KernelMetrics> kernels();
 
-  std::uint64_t examples_per_step() const { return train_.batch * train_.accumulate; }
   /// Where it is. Whoever sets it anew sets the tensors too: then it goes on from there.
   TrainerState& state() { return state_; }
   /// Parameters, buffers, moments and averages, and where densities started that start at the data:

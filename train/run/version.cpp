@@ -11,10 +11,9 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 std::string processor_name() {
   std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
+  for (std::string line; std::getline(info, line);)
     if (line.starts_with("model name"))
       return line.substr(std::min(line.size(), line.find(':') + 2));
-  }
   return "unknown";
 }
 

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <xtensor/xview.hpp>
 
 namespace bochner {
 namespace {
@@ -49,13 +50,8 @@ Path behind_links(Path path) {
 NamedArrays parts_of(const NamedArray& array, const std::string& name) {
   if (array.columns.empty() || array.values.dimension() != 2) return {{name, array.values}};
   NamedArrays parts;
-  const std::size_t rows = array.values.shape(0), width = array.values.shape(1);
-  for (std::size_t column = 0; column < width; ++column) {
-    auto values = xt::xarray<double>::from_shape({rows});
-    for (std::size_t row = 0; row < rows; ++row)
-      values.data()[row] = array.values.data()[row * width + column];
-    parts.emplace_back(array.columns[column], std::move(values));
-  }
+  for (std::size_t column = 0; column < array.values.shape(1); ++column)
+    parts.emplace_back(array.columns[column], xt::view(array.values, xt::all(), column));
   return parts;
 }
 

@@ -7,8 +7,8 @@
 #include <bochner/data/files/regular_file.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
+#include <set>
 #include <utility>
 
 namespace bochner {
@@ -17,29 +17,17 @@ namespace {
 constexpr int common_flags = O_CLOEXEC | O_NOFOLLOW;
 
 const char* advice(int error_number) {
-  switch (error_number) {
-    case ENOSPC:
-    case EDQUOT:
-      return "free some space and try again";
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return "check the permissions or choose another directory";
-    case ENOENT:
-    case ENOTDIR:
-      return "check the path";
-    case EEXIST:
-      return "remove it or choose another name";
-    case ELOOP:
-      return "links are not followed here: give the file itself";
-    case EMFILE:
-    case ENFILE:
-      return "close files or raise the limit (ulimit -n)";
-    case EFBIG:
-      return "raise the file-size limit (ulimit -f)";
-    default:
-      return "check the disk";
-  }
+  static const std::pair<std::set<int>, const char*> table[] = {
+      {{ENOSPC, EDQUOT}, "free some space and try again"},
+      {{EACCES, EPERM, EROFS}, "check the permissions or choose another directory"},
+      {{ENOENT, ENOTDIR}, "check the path"},
+      {{EEXIST}, "remove it or choose another name"},
+      {{ELOOP}, "links are not followed here: give the file itself"},
+      {{EMFILE, ENFILE}, "close files or raise the limit (ulimit -n)"},
+      {{EFBIG}, "raise the file-size limit (ulimit -f)"}};
+  for (const auto& [errors, text] : table)
+    if (errors.contains(error_number)) return text;
+  return "check the disk";
 }
 
 /// Calls again while a signal interrupts; throws when the call fails.
@@ -67,31 +55,28 @@ class PosixFile : public StoredFile {
       const ssize_t written =
           retry("write", path_, [&] { return ::write(descriptor_.value(), next, bytes); });
       next += written;
-      bytes -= static_cast<std::size_t>(written);
+      bytes -= std::size_t(written);
     }
   }
 
   void read_at(std::uint64_t offset, void* data, std::size_t bytes) override {
     char* next = static_cast<char*>(data);
     while (bytes > 0) {
-      const ssize_t count = retry("read", path_, [&] {
-        return ::pread(descriptor_.value(), next, bytes, static_cast<off_t>(offset));
-      });
-      if (count == 0) {
-        throw IoError(path_.string() + ": cannot read: the file ends at byte " +
-                      std::to_string(offset) + "; another process may be changing it");
-      }
+      const ssize_t count = retry(
+          "read", path_, [&] { return ::pread(descriptor_.value(), next, bytes, off_t(offset)); });
+      if (count == 0)
+        throw IoError(path_.string(), ": cannot read: the file ends at byte ", offset,
+                      "; another process may be changing it");
       next += count;
-      offset += static_cast<std::uint64_t>(count);
-      bytes -= static_cast<std::size_t>(count);
+      offset += std::uint64_t(count);
+      bytes -= std::size_t(count);
     }
   }
 
-  std::uint64_t size() override { return static_cast<std::uint64_t>(status().st_size); }
+  std::uint64_t size() override { return std::uint64_t(status().st_size); }
 
   void truncate(std::uint64_t size) override {
-    retry("truncate", path_,
-          [&] { return ::ftruncate(descriptor_.value(), static_cast<off_t>(size)); });
+    retry("truncate", path_, [&] { return ::ftruncate(descriptor_.value(), off_t(size)); });
   }
 
   void sync() override {
@@ -100,14 +85,13 @@ class PosixFile : public StoredFile {
 
   void close() override {
     // The descriptor is gone even when close fails, so it is never closed again.
-    if (::close(descriptor_.release()) != 0 && errno != EINTR) {
+    if (::close(descriptor_.release()) != 0 && errno != EINTR)
       throw_io_error("close", path_, errno);
-    }
   }
 
   void require_regular() {
     if (S_ISREG(status().st_mode)) return;
-    throw IoError(path_.string() + ": cannot read: not a regular file; check the path");
+    throw IoError(path_.string(), ": cannot read: not a regular file; check the path");
   }
 
  private:
@@ -123,16 +107,9 @@ class PosixFile : public StoredFile {
 
 Path directory_or_here(const Path& path) { return path.empty() ? Path(".") : path; }
 
-std::string read_process_id(int descriptor) {
-  char text[32];
-  const ssize_t count = ::pread(descriptor, text, sizeof text, 0);
-  return count > 0 ? std::string(text, static_cast<std::size_t>(count)) : "unknown";
-}
-
 Path unused_temporary(FileStorage& storage, const Path& path) {
-  const std::string stem = path.string() + "." + std::to_string(::getpid()) + ".";
   for (std::size_t attempt = 0;; ++attempt) {
-    const Path candidate = stem + std::to_string(attempt) + temporary_suffix;
+    const Path candidate = in_words(path.string(), ".", ::getpid(), ".", attempt, temporary_suffix);
     if (!storage.exists(candidate)) return candidate;
   }
 }
@@ -140,8 +117,8 @@ Path unused_temporary(FileStorage& storage, const Path& path) {
 }  // namespace
 
 void throw_io_error(const std::string& operation, const Path& path, int error_number) {
-  throw IoError(path.string() + ": cannot " + operation + ": " + std::strerror(error_number) +
-                "; " + advice(error_number));
+  throw IoError(path.string(), ": cannot ", operation, ": ", std::strerror(error_number), "; ",
+                advice(error_number));
 }
 
 std::string read_file(FileStorage& storage, const Path& path) {
@@ -231,9 +208,8 @@ std::vector<std::string> PosixStorage::list(const Path& directory) {
   std::vector<std::string> names;
   std::error_code error;
   std::filesystem::directory_iterator entry(directory_or_here(directory), error), end;
-  for (; !error && entry != end; entry.increment(error)) {
+  for (; !error && entry != end; entry.increment(error))
     names.push_back(entry->path().filename().string());
-  }
   if (error) throw_io_error("list", directory, error.value());
   std::sort(names.begin(), names.end());
   return names;
@@ -243,8 +219,10 @@ std::shared_ptr<void> PosixStorage::lock(const Path& path) {
   auto descriptor = std::make_shared<Descriptor>(open_descriptor(path, O_RDWR | O_CREAT));
   if (::flock(descriptor->value(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) throw_io_error("lock", path, errno);
-    throw IoError(path.parent_path().string() + ": another process (pid " +
-                  read_process_id(descriptor->value()) +
+    char text[32];
+    const ssize_t count = ::pread(descriptor->value(), text, sizeof text, 0);
+    throw IoError(path.parent_path().string(), ": another process (pid ",
+                  count > 0 ? std::string(text, std::size_t(count)) : "unknown",
                   ") is using this run; wait until it ends, or stop it");
   }
   const std::string id = std::to_string(::getpid());

@@ -1,10 +1,7 @@
 #include <fmt/format.h>
 
-#include <bochner/data/dataset.hpp>
 #include <bochner/data/files/glob.hpp>
-#include <bochner/data/list_ops.hpp>
 #include <bochner/data/pixels.hpp>
-#include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
@@ -43,28 +40,17 @@ std::unique_ptr<LabelledSequences> image_sequences(const Config& config) {
                                           has_class_token(config));
 }
 
-std::unique_ptr<LabelledSequences> shapes(const Config& config) {
-  auto spec = read_spec<ShapesSpec>(config, "data");
-  spec.class_token = has_class_token(config);
-  return std::make_unique<Shapes>(spec, example_set(config));
-}
-
-std::unique_ptr<LabelledSequences> list_ops(const Config& config) {
-  return std::make_unique<ListOps>(list_ops_spec(config), example_set(config));
-}
-
-struct LabelledKind {
-  const char* name;
-  std::unique_ptr<LabelledSequences> (*make)(const Config&);
-};
-constexpr LabelledKind labelled_kinds[] = {
-    {"listops", list_ops}, {"images", image_sequences}, {"shapes", shapes}};
-
 std::unique_ptr<LabelledSequences> labelled_sequences(const Config& config) {
-  const std::string& wanted = config.text("data.kind");
-  for (const auto& [name, make] : labelled_kinds)
-    if (wanted == name) return make(config);
-  throw std::invalid_argument("data.kind = \"" + wanted + "\" has no labels");
+  const std::string& kind = config.text("data.kind");
+  if (kind == "listops")
+    return std::make_unique<ListOps>(list_ops_spec(config), example_set(config));
+  if (kind == "images") return image_sequences(config);
+  if (kind == "shapes") {
+    auto spec = read_spec<ShapesSpec>(config, "data");
+    spec.class_token = has_class_token(config);
+    return std::make_unique<Shapes>(spec, example_set(config));
+  }
+  throw std::invalid_argument("data.kind = \"" + kind + "\" has no labels");
 }
 
 /// A label for each sequence.
@@ -89,7 +75,8 @@ class ClassifierTask : public Task {
   }
 
   std::string describe_model() const override {
-    return fmt::format("classifier, {}, pooling {}", describe_trunk(spec_.trunk), spec_.pooling);
+    return fmt::format("classifier, {}, positions {}, pooling {}", describe_stack(spec_.trunk),
+                       spec_.trunk.positions, spec_.pooling);
   }
 
  private:

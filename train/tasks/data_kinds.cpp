@@ -45,17 +45,16 @@ void check_series(const Config& config) {
     require_at_most(config, "model.patch.length", "data.lookback");
 }
 
-void check_side(const Config& config, const char* key, std::size_t side) {
-  if (side < 3) fail(config, key, "must be at least 3");
-  if (side % config.count("model.patch.pixels") != 0)
-    fail(config, "model.patch.pixels", fmt::format("must divide {} = {}", key, side), key);
-}
-
 /// Those of films are known later.
 void check_sides(const Config& config) {
   const auto spec = read_spec<FieldSpec>(config, "data");
-  check_side(config, "data.height", spec.height);
-  check_side(config, "data.width", spec.width);
+  const auto check = [&](const char* key, std::size_t side) {
+    if (side < 3) fail(config, key, "must be at least 3");
+    if (side % config.count("model.patch.pixels") != 0)
+      fail(config, "model.patch.pixels", fmt::format("must divide {} = {}", key, side), key);
+  };
+  check("data.height", spec.height);
+  check("data.width", spec.width);
 }
 
 void check_encoding(const Config& config) {
@@ -90,7 +89,15 @@ void check_field(const Config& config) {
          "must be \"none\": tokens of a field have no order");
 }
 
-std::vector<DataKind> make_data_kinds() {
+struct DataKind {
+  std::string name;        ///< data.kind
+  const char* model;       ///< the model.kind that learns it
+  bool files;              ///< read from data.files, else generated
+  const char* validation;  ///< the key that keeps examples for validation
+  void (*check)(const Config&) = nullptr;
+};
+
+std::vector<DataKind> data_kinds() {
   constexpr const char *fraction = "data.validation", *examples = "data.validation_examples";
   std::vector<DataKind> kinds{{"bytes", "lm", true, fraction}};
   for (const std::string& name : token_task_kinds())
@@ -107,9 +114,9 @@ std::vector<DataKind> make_data_kinds() {
   return kinds;
 }
 
-const DataKind& kind_of(const Config& config) {
-  const std::string& name = config.text("data.kind");
-  return *std::ranges::find(data_kinds(), name, &DataKind::name);
+DataKind kind_of(const Config& config) {
+  const std::vector<DataKind> kinds = data_kinds();
+  return *std::ranges::find(kinds, config.text("data.kind"), &DataKind::name);
 }
 
 /// Only the columns of the events, so that others may hold text; all where numbers choose them.
@@ -133,11 +140,6 @@ bool keeps_examples(const Config& config, const std::string& key) {
 }
 
 }  // namespace
-
-const std::vector<DataKind>& data_kinds() {
-  static const std::vector<DataKind> kinds = make_data_kinds();
-  return kinds;
-}
 
 std::vector<std::string> data_kind_names() {
   std::vector<std::string> names;
@@ -180,7 +182,7 @@ ReadOptions table_options(const Config& config) {
 }
 
 void check_data(const Config& config) {
-  const DataKind& kind = kind_of(config);
+  const DataKind kind = kind_of(config);
   if (config.text("model.kind") != kind.model)
     fail(config, "model.kind",
          fmt::format("cannot learn {}, which is for model.kind = \"{}\"",

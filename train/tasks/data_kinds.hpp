@@ -9,14 +9,7 @@
 
 namespace bochner {
 
-struct DataKind {
-  std::string name;        ///< data.kind
-  const char* model;       ///< the model.kind that learns it
-  bool files;              ///< read from data.files, else generated
-  const char* validation;  ///< the key that keeps examples for validation
-  void (*check)(const Config&) = nullptr;
-};
-const std::vector<DataKind>& data_kinds();
+/// What data.kind may be.
 std::vector<std::string> data_kind_names();
 
 struct ModelChoice {

@@ -8,44 +8,43 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t most_types = 4, most_gaps = 40;
+constexpr std::size_t most_types = 4, most_gaps = 40, points_of_gap = 8;
 
-Series curve_of(const IntensityPicture& picture, const Times& intensity, std::size_t type,
-                const char* name, Mark mark) {
+/// Of one sequence, intensities (1, T, points, K) at the middles of equal parts of every gap.
+Curve curve_of(const EventBatch& batch, const Times& intensity, std::size_t type) {
   const std::size_t points = intensity.shape()[2];
-  Series series{.name = name, .mark = mark, .colour = 0};
+  Curve curve;
   for (std::size_t t = 0; t < std::min(most_gaps, intensity.shape()[1]); ++t) {
-    const double from = picture.events.times(0, t), to = picture.events.next_times(0, t);
+    const double from = batch.times(0, t), to = batch.next_times(0, t);
     for (std::size_t i = 0; i < points; ++i) {
-      series.x.push_back(from + (to - from) * (double(i) + 0.5) / double(points));
-      series.y.push_back(intensity(0, t, i, type));
+      curve.x.push_back(from + (to - from) * (double(i) + 0.5) / double(points));
+      curve.y.push_back(intensity(0, t, i, type));
     }
   }
-  return series;
+  return curve;
 }
 
-Series events_of(const IntensityPicture& picture, std::size_t type) {
-  Series series{.name = "events", .mark = Mark::points, .colour = 1};
-  for (std::size_t t = 0; t < std::min(most_gaps, picture.events.times.shape()[1]); ++t) {
-    if (std::size_t(picture.events.next_types.values[t]) != type) continue;
-    series.x.push_back(picture.events.next_times(0, t));
-    series.y.push_back(0);
+Curve events_of(const EventBatch& batch, std::size_t type) {
+  Curve events;
+  for (std::size_t t = 0; t < std::min(most_gaps, batch.times.shape()[1]); ++t) {
+    if (std::size_t(batch.next_types.values[t]) != type) continue;
+    events.x.push_back(batch.next_times(0, t));
+    events.y.push_back(0);
   }
-  return series;
+  return events;
 }
 
-std::string intensity_chart(const IntensityPicture& picture, std::size_t type) {
+std::string intensity_chart(const EventBatch& batch, const Times& learned,
+                            const std::optional<Times>& truth, std::size_t type) {
   Chart chart{
       .title = fmt::format("type {}", type), .x = {"time"}, .y = {"intensity", Scale::linear, 0.0}};
-  if (picture.truth)
-    chart.series.push_back(curve_of(picture, *picture.truth, type, "truth", Mark::dashed));
-  chart.series.push_back(curve_of(picture, picture.learned, type, "learned", Mark::line));
-  chart.series.push_back(events_of(picture, type));
+  if (truth) chart.add("truth", curve_of(batch, *truth, type), Mark::dashed, 0);
+  chart.add("learned", curve_of(batch, learned, type), Mark::line, 0);
+  chart.add("events", events_of(batch, type), Mark::points, 1);
   return draw(chart);
 }
 
-}  // namespace
-
+/// (B, T, points, K) at the middles of equal parts of every gap, in 1 / time of the data.
 Times learned_intensity(const EventModel& model, const Var& weights, const EventBatch& batch,
                         std::size_t points) {
   const std::size_t K = model.intensity().types(), B = batch.types.shape[0];
@@ -63,6 +62,8 @@ Times learned_intensity(const EventModel& model, const Var& weights, const Event
   return intensity;
 }
 
+}  // namespace
+
 IntensityError intensity_error(const EventModel& model, const Var& weights, const EventBatch& batch,
                                const Times& truth) {
   const Times learned = learned_intensity(model, weights, batch, truth.shape()[2]);
@@ -76,14 +77,21 @@ IntensityError intensity_error(const EventModel& model, const Var& weights, cons
   return error;
 }
 
-void add_intensities(Page& page, const IntensityPicture& picture) {
+void add_intensities(Page& page, EventModel& model, const EventSource& data) {
+  const EventBatch batch = data.batch(data.in_order(Split::validation, 0, 1));
+  Tape tape;
+  tape.recording = false;
+  const Var weights = model.outlook(tape, batch.types, batch.times);
+  const Times learned = learned_intensity(model, weights, batch, points_of_gap);
+  std::optional<Times> truth;
+  if (data.truth()) truth = event_truth(*data.truth(), batch, points_of_gap).intensity;
   std::vector<std::string> charts;
-  for (std::size_t k = 0; k < std::min(most_types, picture.learned.shape()[3]); ++k)
-    charts.push_back(intensity_chart(picture, k));
+  for (std::size_t k = 0; k < std::min(most_types, learned.shape()[3]); ++k)
+    charts.push_back(intensity_chart(batch, learned, truth, k));
   page.section("Intensities",
                std::string("The first validation example: what the model expects at each time "
                            "from the events before it") +
-                   (picture.truth ? ", and what the process that made them knows." : "."));
+                   (truth ? ", and what the process that made them knows." : "."));
   page.charts(charts);
 }
 

@@ -1,11 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/data/event_files.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/layers/encodings/time_start.hpp>
-#include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/event_report.hpp>
@@ -35,15 +33,12 @@ std::vector<EventTable> read_events(const Config& config) {
   return sequences;
 }
 
-HawkesSpec hawkes_spec(const Config& config) {
-  auto spec = read_spec<HawkesSpec>(config, "data");
-  spec.length = config.count("data.length");
-  return spec;
-}
-
 std::unique_ptr<EventSource> event_source(const Config& config) {
-  if (config.text("data.kind") == "hawkes")
-    return std::make_unique<HawkesEvents>(hawkes_spec(config), example_set(config));
+  if (config.text("data.kind") == "hawkes") {
+    auto spec = read_spec<HawkesSpec>(config, "data");
+    spec.length = config.count("data.length");
+    return std::make_unique<HawkesEvents>(spec, example_set(config));
+  }
   const EventFilesSpec spec{config.count("data.length"), config.number("data.validation"),
                             config.count("train.seed")};
   return std::make_unique<EventFiles>(read_events(config), spec);
@@ -62,24 +57,18 @@ EventSequences view(const EventBatch& batch) {
   return {batch.types, batch.next_types, batch.times, batch.next_times};
 }
 
-/// Events begin, ..., end - 1 of a sequence.
-EventTable part_of(const EventTable& events, std::size_t begin, std::size_t end) {
-  const std::size_t n = end - begin;
-  EventTable part{{{1, n}, {}}, Times(std::vector<std::size_t>{1, n}), {}};
-  for (std::size_t i = begin; i < end; ++i) {
-    part.types.values.push_back(events.types.values[i]);
-    part.times(0, i - begin) = events.times(0, i);
-    part.rows.push_back(events.rows[i]);
-  }
-  return part;
-}
-
 /// Cut into windows as those of the training.
 std::vector<EventTable> windows_of(const std::vector<EventTable>& sequences, std::size_t length) {
   std::vector<EventTable> windows;
   for (const EventTable& events : sequences)
-    for (std::size_t begin = 0; begin < events.rows.size(); begin += length)
-      windows.push_back(part_of(events, begin, std::min(begin + length, events.rows.size())));
+    for (std::size_t i = 0; i < events.rows.size(); ++i) {
+      const std::size_t left = std::min(length, events.rows.size() - i);
+      if (i % length == 0)
+        windows.push_back({{{1, left}, {}}, Times(std::vector<std::size_t>{1, left}), {}});
+      windows.back().types.values.push_back(events.types.values[i]);
+      windows.back().times(0, i % length) = events.times(0, i);
+      windows.back().rows.push_back(events.rows[i]);
+    }
   return windows;
 }
 
@@ -156,15 +145,7 @@ class EventTask : public Task {
   }
 
   void illustrate(Page& page) override {
-    if (data_->examples().validation == 0) return;
-    constexpr std::size_t points = 8;
-    const EventBatch batch = data_->batch(data_->in_order(Split::validation, 0, 1));
-    Tape tape;
-    tape.recording = false;
-    const Var weights = model_.outlook(tape, batch.types, batch.times);
-    IntensityPicture picture{batch, learned_intensity(model_, weights, batch, points), {}};
-    if (data_->truth()) picture.truth = event_truth(*data_->truth(), batch, points).intensity;
-    add_intensities(page, picture);
+    if (data_->examples().validation > 0) add_intensities(page, model_, *data_);
   }
 
   std::string describe_model() const override {

@@ -1,20 +1,25 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bochner/data/field_files.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
-#include <bochner/data/formats/array.hpp>
+#include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/module.hpp>
+#include <bochner/train/charts/chart.hpp>
+#include <bochner/train/charts/page.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
-#include <bochner/train/tasks/field_report.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::uint64_t shown_examples = 3;
+constexpr int picture_width = 220;
 
 /// Sum over n elements of (x - truth)^2.
 double squared_error(const real* x, const real* truth, std::size_t n) {
@@ -23,35 +28,25 @@ double squared_error(const real* x, const real* truth, std::size_t n) {
   return sum;
 }
 
-double sum_of_squares_of(const real* x, std::size_t n) {
-  const std::vector<real> nothing(n);
-  return squared_error(x, nothing.data(), n);
-}
-
-/// The generated field that a config describes; a size of 0 is that of FieldSpec.
-FieldSpec field_spec(const Config& config) {
-  auto spec = read_spec<FieldSpec>(config, "data");
-  spec.kind = config.text("data.kind");
-  spec.patch = config.count("model.patch.pixels");
-  return spec;
-}
-
 bool reads_films(const Config& config) { return config.text("data.kind") == "field_files"; }
 
 /// Throws DataError unless a size is that of the films or 0.
 void require_side(const Config& config, const char* key, std::size_t side) {
   const std::size_t wanted = config.count(key), patch = config.count("model.patch.pixels");
   if (wanted != side && wanted != 0)
-    throw DataError(
-        fmt::format("{} = {}: the films have {}; leave the key out", key, wanted, side));
+    throw DataError(key, " = ", wanted, ": the films have ", side, "; leave the key out");
   if (side % patch != 0)
-    throw DataError(fmt::format("model.patch.pixels = {}: must divide {} = {}, that of the films",
-                                patch, key, side));
+    throw DataError("model.patch.pixels = ", patch, ": must divide ", key, " = ", side,
+                    ", that of the films");
 }
 
 std::unique_ptr<FieldSource> open_source(const Config& config) {
-  if (!reads_films(config))
-    return std::make_unique<Fields>(field_spec(config), example_set(config));
+  if (!reads_films(config)) {
+    auto spec = read_spec<FieldSpec>(config, "data");  // a size of 0 is that of FieldSpec
+    spec.kind = config.text("data.kind");
+    spec.patch = config.count("model.patch.pixels");
+    return std::make_unique<Fields>(spec, example_set(config));
+  }
   const FieldFilesSpec spec{config.count("data.frames"), config.number("data.validation"),
                             config.count("train.seed"), config.count("model.patch.pixels")};
   auto films = std::make_unique<FieldFiles>(
@@ -61,10 +56,6 @@ std::unique_ptr<FieldSource> open_source(const Config& config) {
   return films;
 }
 
-std::size_t tokens_of(const FieldModelSpec& spec) {
-  return spec.frames * (spec.height / spec.patch) * (spec.width / spec.patch);
-}
-
 FieldModelSpec field_model_spec(const Config& config, const FieldSize& size) {
   auto spec = read_spec<FieldModelSpec>(config, "model");
   spec.frames = size.frames;
@@ -72,8 +63,115 @@ FieldModelSpec field_model_spec(const Config& config, const FieldSize& size) {
   spec.width = size.width;
   spec.standardize = reads_films(config);
   spec.encoding.space.seed = spec.encoding.time.seed = config.count("train.seed");
-  complete(spec.stack, config, tokens_of(spec));
+  complete(spec.stack, config,
+           spec.frames * (spec.height / spec.patch) * (spec.width / spec.patch));
   return spec;
+}
+
+/// Encoding of N = rows columns places and T times in E channels, (T, N, E).
+struct Encoding {
+  std::size_t times, rows, columns, channels;
+  std::vector<double> values;
+
+  const double* row(std::size_t i) const { return values.data() + i * channels; }
+};
+
+/// n elements from `first` on.
+std::vector<double> numbers(const Tensor& x, std::size_t first, std::size_t n) {
+  return std::vector<double>(x.data() + first, x.data() + first + n);
+}
+
+double largest_magnitude(const std::vector<double>& values) {
+  double largest = 0;
+  for (const double value : values) largest = std::max(largest, std::abs(value));
+  return largest;
+}
+
+double product(const Encoding& encoding, std::size_t a, std::size_t b) {
+  return std::inner_product(encoding.row(a), encoding.row(a + 1), encoding.row(b), 0.0);
+}
+
+/// With the place in the middle, at the middle time; 1 there.
+HeatMap kernel_in_space(const Encoding& encoding) {
+  HeatMap map{"kernel: one place with all", "x", "y", encoding.rows, encoding.columns};
+  const std::size_t places = encoding.rows * encoding.columns;
+  const std::size_t first = encoding.times / 2 * places;
+  const std::size_t middle = first + encoding.rows / 2 * encoding.columns + encoding.columns / 2;
+  for (std::size_t n = 0; n < places; ++n)
+    map.values.push_back(product(encoding, middle, first + n) / product(encoding, middle, middle));
+  return map;
+}
+
+/// Of one place, between all times.
+HeatMap kernel_in_time(const Encoding& encoding) {
+  HeatMap map{"kernel: one place, all times", "frame", "frame", encoding.times, encoding.times};
+  const std::size_t places = encoding.rows * encoding.columns;
+  for (std::size_t t = 0; t < encoding.times; ++t)
+    for (std::size_t s = 0; s < encoding.times; ++s)
+      map.values.push_back(product(encoding, t * places, s * places) / product(encoding, 0, 0));
+  return map;
+}
+
+/// Rows first, first + stride, .. of the encoding.
+HeatMap channels_of(const Encoding& encoding, const std::string& title, const std::string& label,
+                    std::size_t count, std::size_t stride) {
+  HeatMap map{title, "channel", label, count, encoding.channels};
+  for (std::size_t i = 0; i < count; ++i)
+    map.values.insert(map.values.end(), encoding.row(i * stride), encoding.row(i * stride + 1));
+  return map;
+}
+
+/// Last frame, truth, prediction and error side by side, one example after the other. prediction
+/// (B, H, W)
+void add_fields(Page& page, const FieldBatch& fields, const Tensor& prediction) {
+  page.section("Fields",
+               "The first validation examples: last frame that is seen, next frame, its "
+               "prediction, and prediction less truth in colours of its own.");
+  const Shape& shape = fields.frames.shape();
+  const std::size_t T = shape[1], H = shape[2], W = shape[3], n = H * W;
+  // Colours from -reach to reach.
+  const auto frame = [&](const char* title, const std::vector<double>& values, double reach) {
+    return draw(HeatMap{.title = title,
+                        .x_label = "x",
+                        .y_label = "y",
+                        .rows = H,
+                        .columns = W,
+                        .values = values,
+                        .lowest = -reach,
+                        .highest = reach});
+  };
+  for (std::size_t b = 0; b < shape[0]; ++b) {
+    const std::vector<double> last = numbers(fields.frames, (b * T + T - 1) * n, n),
+                              truth = numbers(fields.next, b * n, n),
+                              predicted = numbers(prediction, b * n, n);
+    std::vector<double> error(n);
+    std::transform(predicted.begin(), predicted.end(), truth.begin(), error.begin(),
+                   std::minus<>());
+    const double reach = std::max(largest_magnitude(last), largest_magnitude(truth));
+    page.paragraph(fmt::format("Example {}", b));
+    page.charts(
+        {frame("last frame", last, reach), frame("truth", truth, reach),
+         frame("prediction", predicted, reach), frame("error", error, largest_magnitude(error))},
+        picture_width);
+  }
+}
+
+/// The encoding by place and by time, and its inner products with one place and among times.
+void add_encoding(Page& page, FieldModel& model) {
+  const FieldModelSpec& spec = model.spec();
+  Tape tape;
+  tape.recording = false;
+  const Tensor code = model.encoding(tape).value();
+  const Encoding encoding{spec.frames, spec.height / spec.patch, spec.width / spec.patch,
+                          code.shape()[2], numbers(code, 0, code.size())};
+  const std::size_t places = encoding.rows * encoding.columns;
+  page.section("Encoding of space and time",
+               "Channels of all places of the first frame, row by row, and of all times of the "
+               "first place; then its kernel, the inner products.");
+  page.charts({draw(channels_of(encoding, "encoding by place", "place", places, 1)),
+               draw(channels_of(encoding, "encoding by time", "frame", encoding.times, places)),
+               draw(kernel_in_space(encoding)), draw(kernel_in_time(encoding))},
+              picture_width);
 }
 
 /// The next frame of a field.
@@ -104,6 +202,7 @@ class FieldTask : public Task {
     const std::size_t B = batch.next.shape()[0], T = data_->size().frames;
     const std::size_t pixels = batch.next.size() / B;
     Evaluation result{0, batch.next.size(), "mse", {}};
+    const std::vector<real> nothing(pixels);
     Measure repeated{"persistence", "mse of the last frame"};
     Measure relative{"relative_error", "relative error", 0, true};
     for (std::size_t b = 0; b < B; ++b) {
@@ -112,7 +211,8 @@ class FieldTask : public Task {
       const double error = squared_error(predicted.data() + b * pixels, truth, pixels);
       result.loss_sum += error;
       repeated.sum += squared_error(last, truth, pixels);
-      relative.sum += double(pixels) * std::sqrt(error / sum_of_squares_of(truth, pixels));
+      relative.sum +=
+          double(pixels) * std::sqrt(error / squared_error(truth, nothing.data(), pixels));
     }
     result.measures = {repeated};
     if (exact_) result.measures.push_back(relative);
@@ -126,8 +226,8 @@ class FieldTask : public Task {
     const bool fits = (rank == 3 || rank == 4) && input.values.shape()[rank - 3] == T &&
                       input.values.shape()[rank - 2] == H && input.values.shape()[rank - 1] == W;
     if (!fits)
-      throw DataError(
-          fmt::format("frames must be ({}, {}, {}), or many of them one after the other", T, H, W));
+      throw DataError("frames must be ", to_string(Shape{T, H, W}),
+                      ", or many of them one after the other");
     Tensor frames = uninitialized({input.values.size() / (T * H * W), T, H, W});
     std::copy_n(input.values.data(), frames.size(), frames.data());
     std::vector<std::size_t> shape = {frames.shape()[0], H, W};

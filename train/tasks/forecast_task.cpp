@@ -4,20 +4,26 @@
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
+#include <bochner/data/series_windows.hpp>
 #include <bochner/layers/models/forecaster.hpp>
 #include <bochner/layers/module.hpp>
+#include <bochner/train/charts/chart.hpp>
+#include <bochner/train/charts/page.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
-#include <bochner/train/tasks/forecast_report.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
+#include <cmath>
+#include <numeric>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
+constexpr std::size_t shown_windows = 3, shown_variates = 3, error_batch = 64;
+
 TimeSeries read_series(const Config& config) {
   const auto files = expand_files(config.text_list("data.files"), std::filesystem::current_path());
   if (files.size() != 1)
-    throw DataError(fmt::format("data.files: a series is one file, these are {}", files.size()));
+    throw DataError("data.files: a series is one file, these are ", files.size());
   return time_series(read_array(files[0], table_options(config)), config.text_list("data.columns"));
 }
 
@@ -63,6 +69,72 @@ NamedArray future_table(const TimeSeries& series, const NamedArray& input, const
   return table;
 }
 
+/// `count` of n things, spread evenly with both ends, or all of them.
+std::vector<std::size_t> spread(std::size_t n, std::size_t count) {
+  count = std::min(n, count);
+  std::vector<std::size_t> chosen;
+  for (std::size_t i = 0; i < count; ++i)
+    chosen.push_back(count == 1 ? 0 : i * (n - 1) / (count - 1));
+  return chosen;
+}
+
+/// Elements of variate v of window 0 of (B, V, n), from `first` on.
+std::vector<double> variate(const Tensor& x, std::size_t v, std::size_t first = 0) {
+  const real* row = x.data() + v * x.shape()[2];
+  return std::vector<double>(row + first, row + x.shape()[2]);
+}
+
+/// Mean errors at each step of the horizon, in the unit of the training data. (H), (H)
+struct HorizonErrors {
+  std::string name;
+  std::vector<double> squared, absolute;
+};
+
+/// Sums of errors at each step of the horizon. (B, V, H), (B, V, H)
+void add_errors(HorizonErrors& errors, const Tensor& forecast, const Tensor& truth) {
+  const std::size_t H = errors.squared.size();
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    const double error = double(forecast.data()[i]) - double(truth.data()[i]);
+    errors.squared[i % H] += error * error;
+    errors.absolute[i % H] += std::abs(error);
+  }
+}
+
+/// The last row of each window, H times. (B, V, L) -> (B, V, H)
+Tensor persistence(const Tensor& past, std::size_t H) {
+  const std::size_t L = past.shape()[2];
+  Tensor forecast = uninitialized({past.shape()[0], past.shape()[1], H});
+  for (std::size_t i = 0; i < forecast.size(); ++i)
+    forecast.data()[i] = past.data()[i / H * L + L - 1];
+  return forecast;
+}
+
+/// Values at the rows first, first + 1, ...
+Curve curve_from(std::ptrdiff_t first, const std::vector<double>& values) {
+  std::vector<double> rows(values.size());
+  std::iota(rows.begin(), rows.end(), double(first));
+  return {rows, values};
+}
+
+/// One variate: rows that were seen, then the truth and its forecast behind them.
+std::string forecast_chart(const std::string& title, const std::vector<double>& seen,
+                           const std::vector<double>& truth, const std::vector<double>& forecast) {
+  Chart chart{.title = title, .x = {"rows after the last one seen"}, .width = 380, .height = 240};
+  chart.add("seen", curve_from(1 - std::ptrdiff_t(seen.size()), seen), Mark::line, 7);
+  chart.add("truth", curve_from(1, truth), Mark::line, 0);
+  chart.add("forecast", curve_from(1, forecast), Mark::line, 1);
+  return draw(chart);
+}
+
+std::string error_chart(const char* title, const std::vector<HorizonErrors>& forecasts,
+                        std::vector<double> HorizonErrors::*error) {
+  Chart chart{.title = title, .x = {"row of the horizon"}, .y = {"", Scale::linear, 0.0}};
+  for (const HorizonErrors& forecast : forecasts)
+    chart.add(forecast.name, curve_from(1, forecast.*error));
+  chart.series.back().mark = Mark::dashed;
+  return draw(chart);
+}
+
 /// What comes after the last rows of a multivariate series.
 class ForecastTask : public Task {
  public:
@@ -104,23 +176,31 @@ class ForecastTask : public Task {
     const bool by_name = !input.columns.empty() && !names.empty();
     const TimeSeries series = time_series(input, by_name ? names : std::vector<std::string>{});
     if (series.variates() != spec_.variates)
-      throw DataError(fmt::format("the input has {} variates, the model forecasts {}",
-                                  series.variates(), spec_.variates));
+      throw DataError("the input has ", series.variates(), " variates, the model forecasts ",
+                      spec_.variates);
     if (series.rows() < spec_.lookback)
-      throw DataError(fmt::format("the input has {} rows, the model looks back over {}",
-                                  series.rows(), spec_.lookback));
-    Tensor past = last_rows(series, spec_.lookback);
-    model_.standardize().apply(past);
-    Tensor future = forecast(past);
-    model_.standardize().undo(future);
-    return future_table(series, input, future);
+      throw DataError("the input has ", series.rows(), " rows, the model looks back over ",
+                      spec_.lookback);
+    return future_table(series, input, forecast_in_unit(last_rows(series, spec_.lookback)));
   }
 
+  /// Some windows in the unit of the data, then errors over all of them by row of the horizon, of
+  /// the forecast and of the last value.
   void illustrate(Page& page) override {
     const Split split = windows_.examples(Split::test) > 0 ? Split::test : Split::validation;
-    if (windows_.examples(split) > 0)
-      add_forecasts(page, windows_, split, model_.standardize(),
-                    [this](const Tensor& past) { return forecast(past); });
+    const std::size_t count = windows_.examples(split);
+    if (count == 0) return;
+    page.section("Forecasts",
+                 fmt::format("Windows of the {} split, in the unit of the data.", name_of(split)));
+    for (const std::size_t window : spread(count, shown_windows))
+      page.charts(window_charts(split, window), 340);
+    page.section(
+        "Errors by row of the horizon",
+        fmt::format("Over all {} windows of the {} split, in the unit of the training data.", count,
+                    name_of(split)));
+    const std::vector<HorizonErrors> errors = horizon_errors(split);
+    page.charts({error_chart("Mean squared error", errors, &HorizonErrors::squared),
+                 error_chart("Mean absolute error", errors, &HorizonErrors::absolute)});
   }
 
   std::string describe_model() const override {
@@ -149,6 +229,45 @@ class ForecastTask : public Task {
     Tape tape;
     tape.recording = false;
     return model_.forward(tape, tape.view(past)).value();
+  }
+
+  /// The same in the unit of the data.
+  Tensor forecast_in_unit(Tensor past) {
+    model_.standardize().apply(past);
+    Tensor future = forecast(past);
+    model_.standardize().undo(future);
+    return future;
+  }
+
+  /// Some variates of one window.
+  std::vector<std::string> window_charts(Split split, std::size_t window) {
+    const SeriesBatch batch = windows_.batch(windows_.in_order(split, window, 1));
+    const Tensor future = forecast_in_unit(batch.past);
+    const std::size_t first = spec_.lookback - std::min(spec_.lookback, 2 * spec_.horizon);
+    const std::vector<std::string>& names = windows_.series().names;
+    std::vector<std::string> charts;
+    for (const std::size_t v : spread(spec_.variates, shown_variates)) {
+      const std::string name = names.empty() ? fmt::format("variate {}", v + 1) : names[v];
+      charts.push_back(forecast_chart(
+          fmt::format("{} from row {}", name, windows_.first_predicted(split, window) + 1),
+          variate(batch.past, v, first), variate(batch.future, v), variate(future, v)));
+    }
+    return charts;
+  }
+
+  std::vector<HorizonErrors> horizon_errors(Split split) {
+    const std::vector<double> none(spec_.horizon, 0.0);
+    std::vector<HorizonErrors> errors = {{"forecast", none, none}, {"last value", none, none}};
+    for (std::uint64_t index = 0; index < windows_.batches(split, error_batch); ++index) {
+      const SeriesBatch batch = batch_of(windows_.part(split, index, error_batch));
+      add_errors(errors[0], forecast(batch.past), batch.future);
+      add_errors(errors[1], persistence(batch.past, spec_.horizon), batch.future);
+    }
+    const auto count = double(windows_.examples(split) * spec_.variates);
+    for (HorizonErrors& each : errors)
+      for (std::vector<double>* sums : {&each.squared, &each.absolute})
+        for (double& sum : *sums) sum /= count;
+    return errors;
   }
 
   SeriesWindows windows_;

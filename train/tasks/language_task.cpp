@@ -9,13 +9,6 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-std::unique_ptr<TokenSource> open_windows(const Config& config) {
-  const auto data = read_spec<DataSpec>(config, "data");
-  ByteCorpus corpus(expand_files(data.files, std::filesystem::current_path()));
-  return std::make_unique<ByteWindows>(std::move(corpus), data.length, data.validation,
-                                       config.count("train.seed"));
-}
-
 /// Next-byte prediction on windows of text files.
 class LanguageTask : public Task {
  public:
@@ -26,7 +19,9 @@ class LanguageTask : public Task {
 
   Module& model() override { return *model_; }
   const Dataset& data() const override { return *data_; }
-  std::string describe_model() const override { return "lm, " + describe_trunk(spec_); }
+  std::string describe_model() const override {
+    return "lm, " + describe_stack(spec_) + ", positions " + spec_.positions;
+  }
 
   Var loss(Tape& tape, const Examples& examples) override {
     const Batch batch = data_->batch(examples);
@@ -61,7 +56,11 @@ class TokenTask : public LanguageTask {
 }  // namespace
 
 std::unique_ptr<Task> make_language_task(const Config& config) {
-  return std::make_unique<LanguageTask>(config, open_windows(config));
+  const auto data = read_spec<DataSpec>(config, "data");
+  ByteCorpus corpus(expand_files(data.files, std::filesystem::current_path()));
+  return std::make_unique<LanguageTask>(
+      config, std::make_unique<ByteWindows>(std::move(corpus), data.length, data.validation,
+                                            config.count("train.seed")));
 }
 
 std::unique_ptr<Task> make_token_task(const Config& config) {

@@ -43,8 +43,4 @@ std::string describe_stack(const StackSpec& spec) {
                      kernel, decay);
 }
 
-std::string describe_trunk(const TrunkSpec& spec) {
-  return fmt::format("{}, positions {}", describe_stack(spec), spec.positions);
-}
-
 }  // namespace bochner::inline BOCHNER_PRECISION

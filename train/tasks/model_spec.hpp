@@ -18,7 +18,5 @@ std::unique_ptr<LanguageModel> make_language_model(const Config& config);
 
 /// "4 blocks, D 128, linear(positive, gaussian, m 64) x decay"
 std::string describe_stack(const StackSpec& spec);
-/// The same with ", positions learned".
-std::string describe_trunk(const TrunkSpec& spec);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

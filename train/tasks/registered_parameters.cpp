@@ -1,12 +1,8 @@
 #include <fmt/format.h>
 
-#include <bochner/data/event_files.hpp>
-#include <bochner/data/event_sequences.hpp>
 #include <bochner/data/fields.hpp>
-#include <bochner/data/formats/csv.hpp>
 #include <bochner/data/pixels.hpp>
 #include <bochner/data/series_windows.hpp>
-#include <bochner/data/token_tasks.hpp>
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/forecaster.hpp>
@@ -78,10 +74,9 @@ void check_schedule(const Config& config) {
   require_at_most(config, "optim.schedule.floor", "optim.lr");
   const Period& steps = config.period("train.steps");
   if (steps.unit != Period::Unit::steps) return;
-  const double warmup = static_cast<double>(config.integer("optim.schedule.warmup"));
-  const double decay = config.text("optim.schedule.kind") == "wsd"
-                           ? static_cast<double>(config.integer("optim.schedule.decay"))
-                           : 0;
+  const double warmup = double(config.integer("optim.schedule.warmup"));
+  const bool decays = config.text("optim.schedule.kind") == "wsd";
+  const double decay = decays ? double(config.integer("optim.schedule.decay")) : 0;
   if (warmup > steps.count)
     fail(config, "optim.schedule.warmup", "must be at most " + assignment(config, "train.steps"),
          "train.steps");
@@ -111,21 +106,10 @@ void check_training(const Config& config) {
 
 ParameterTable registered_parameters() {
   RowCollector table;
-  table.add<ModelChoice>("model");
-  table.add<SequenceClassifierSpec>("model");
-  table.add<ForecasterSpec>("model");
-  table.add<EventModelSpec>("model");
-  table.add<FieldModelSpec>("model");
-  table.add<DataSpec>("data");
-  table.add<TokenTaskSpec>("data");
-  table.add<ListOpsSpec>("data");
-  table.add<ImagesSpec>("data");
-  table.add<ShapesSpec>("data");
-  table.add<CsvOptions>("data");
-  table.add<SeriesSpec>("data");
-  table.add<HawkesSpec>("data");
-  table.add<EventColumns>("data");
-  table.add<FieldSpec>("data");
+  table.add<ModelChoice, SequenceClassifierSpec, ForecasterSpec, EventModelSpec, FieldModelSpec>(
+      "model");
+  table.add<DataSpec, TokenTaskSpec, ListOpsSpec, ImagesSpec, ShapesSpec, CsvOptions, SeriesSpec,
+            HawkesSpec, EventColumns, FieldSpec>("data");
   table.add<OptimizerSpec>("optim");
   table.add<TrainSpec>("train");
   // Where the reference and the configs of runs have always had them.

@@ -20,10 +20,9 @@ Evaluation& Evaluation::operator+=(const Evaluation& part) {
 }
 
 double Evaluation::mean(std::string_view name) const {
-  for (const Measure& measure : measures)
-    if (measure.name == name) return measure.sum / double(terms);
-  require(false, "evaluation", "there is no measure ", name);
-  return 0;
+  const auto found = std::ranges::find(measures, name, &Measure::name);
+  require(found != measures.end(), "evaluation", "there is no measure ", name);
+  return found->sum / double(terms);
 }
 
 std::string Evaluation::words() const {

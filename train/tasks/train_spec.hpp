@@ -17,6 +17,8 @@ struct TrainSpec {
   std::size_t keep_last = 2, keep_best = 1;
   std::uint64_t patience = 0;
   double min_delta = 0;
+
+  std::uint64_t examples_per_step() const { return batch * accumulate; }
 };
 inline void describe(Keys& keys, TrainSpec& spec) {
   const Bounds countable{.units = PeriodUnits::countable};

@@ -3,7 +3,7 @@
 
 #include <bochner/train/charts/canvas.hpp>
 #include <bochner/train/charts/chart.hpp>
-#include <bochner/train/charts/markup.hpp>
+#include <bochner/train/charts/format.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <cmath>
 #include <limits>

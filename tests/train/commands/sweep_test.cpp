@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 
 #include <bochner/data/files/errors.hpp>
+#include <bochner/train/commands/sweep/grid.hpp>
 #include <bochner/train/commands/sweep/processes.hpp>
-#include <bochner/train/commands/sweep/summary.hpp>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>

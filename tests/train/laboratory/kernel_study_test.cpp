@@ -7,9 +7,7 @@
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/laboratory/cluster_experiment.hpp>
-#include <bochner/train/laboratory/feature_matrix.hpp>
 #include <bochner/train/laboratory/fits.hpp>
-#include <bochner/train/laboratory/kernel_metrics.hpp>
 #include <bochner/train/laboratory/kernel_study.hpp>
 #include <bochner/train/laboratory/spectrum.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
@@ -66,7 +64,7 @@ TEST(KernelMetrics, OfFeaturesThatVanishCanBeRead) {
   metrics.drift = std::numeric_limits<double>::infinity();
   const Json line = Json{{"step", 1}}.set("kernels", json_of({metrics}));
   const MetricsLog log = read_metrics(line.line() + "\n", "metrics");
-  EXPECT_EQ(log.kernels.at("effective_features").at("mixer").value, std::vector<double>{0});
+  EXPECT_EQ(log.kernels.at("effective_features").at("mixer").y, std::vector<double>{0});
   EXPECT_FALSE(log.kernels.contains("drift")) << "null is a missing number";
 }
 
@@ -122,8 +120,7 @@ TEST(AttentionMaps, HaveRowsThatSumToOneAndDoNotSeeTheFuture) {
   AttentionSample sample;
   sample.q = zeros({1, 3, 2, 1});
   Tensor weights = matrix(3, 3, {1, 9, 9, 1, 3, 9, 1, 1, 2});
-  weights *= time_weights(sample, 0, 3);
-  normalize_rows(weights);
+  weights = normalized_rows(weights * time_weights(sample, 0, 3));
   expect_near({weights.begin(), weights.end()}, {1, 0, 0, .25, .75, 0, .25, .25, .5});
   expect_near(weight_by_lag(weights), {(1 + .75 + .5) / 3, .25, .25});
   EXPECT_NEAR(total_variation(matrix(1, 2, {1, 0}), matrix(1, 2, {0, 1})), 1, 1e-9);

@@ -156,9 +156,10 @@ TEST(Calibration, HappensBeforeTheFirstStepWhereItIsNeededOrAskedFor) {
 TEST(Calibration, IsPartOfTheAverage) {
   TinyTraining run(with("aderf", {"optim.ema=0.9"}));
   run.trainer.calibrate();
-  for (const NamedTensor& named : run.trainer.tensors())
-    if (named.name.starts_with("ema/"))
-      EXPECT_EQ(*named.tensor, run.tensor(named.name.substr(4))) << named.name;
+  for (const NamedTensor& named : run.trainer.tensors()) {
+    if (!named.name.starts_with("ema/")) continue;
+    EXPECT_EQ(*named.tensor, run.tensor(named.name.substr(4))) << named.name;
+  }
 }
 
 TEST(Calibration, MakesAderfAnotherMapThanOprf) {
@@ -250,7 +251,7 @@ TEST(Calibration, OfAForkIsOfNewMaps) {
   std::vector<std::string> notes;
   Session parent = Session::resume(storage, tiny_run, {}, true, notes);
   const auto fork = [&](const char* kind, const char* name) {
-    return Session::fork(storage, {tiny_run}, config(kind), name, {.schedule = true}, "test",
+    return Session::fork(storage, {tiny_run, ""}, config(kind), name, {.schedule = true}, "test",
                          notes);
   };
   Session same = fork("aderf", "same"), rotated = fork("sderf", "rotated");

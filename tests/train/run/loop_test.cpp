@@ -20,11 +20,11 @@ TEST(TrainingLoop, PatienceHasAReferenceOfItsOwnAndTheBestIsTheLowest) {
   RunDirectory run = RunDirectory::read(storage, tiny_run);
   std::vector<std::string> skipped;
   const TrainerState state = run.newest_valid(skipped)->state();
-  const LoggedCurve valid =
+  const Curve valid =
       read_metrics(read_file(storage, tiny_run / "metrics.jsonl"), "metrics").curves.at("valid");
-  const auto lowest = std::min_element(valid.value.begin(), valid.value.end());
-  ASSERT_NE(lowest, valid.value.begin()) << "nothing was learned";
-  const double step = valid.step[std::size_t(lowest - valid.value.begin())];
+  const auto lowest = std::min_element(valid.y.begin(), valid.y.end());
+  ASSERT_NE(lowest, valid.y.begin()) << "nothing was learned";
+  const double step = valid.x[std::size_t(lowest - valid.y.begin())];
   EXPECT_EQ(double(state.best.front().step), step);
   EXPECT_EQ(state.best.front().metric, *lowest);
   EXPECT_EQ(double(run.load_best().state().step), step);

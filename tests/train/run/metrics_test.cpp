@@ -20,10 +20,10 @@ TEST(MetricsLog, HoldsCurvesAndKernels) {
       "\n"
       R"({"step":3,"lo)",
       "m");
-  EXPECT_THAT(log.curves.at("loss").value, ElementsAre(2.5));
-  EXPECT_THAT(log.curves.at("valid").step, ElementsAre(2));
-  EXPECT_THAT(log.kernels.at("error").at("a").value, ElementsAre(0.5));
-  EXPECT_EQ(log.curves.at("lr").value.size(), 1u) << "null is a missing number";
+  EXPECT_THAT(log.curves.at("loss").y, ElementsAre(2.5));
+  EXPECT_THAT(log.curves.at("valid").x, ElementsAre(2));
+  EXPECT_THAT(log.kernels.at("error").at("a").y, ElementsAre(0.5));
+  EXPECT_EQ(log.curves.at("lr").y.size(), 1u) << "null is a missing number";
   EXPECT_FALSE(log.kernels.contains("drift"));
   for (const char* bad : {"x\n", "[]\n", "{}\n", "{\"step\":\"1\"}\n", "\n"})
     EXPECT_THAT(message_of<DataError>([&] { read_metrics(bad, "m"); }), HasSubstr("m:1: ")) << bad;

@@ -22,7 +22,7 @@ TEST(OpProfile, ChargesTimeBytesAndProductsToTheOpThatNotesThem) {
   profile.recorded("slow", 1000);
   const std::vector<real> a(64, 1);
   std::vector<real> c(64);
-  gemm(Transpose::no, Transpose::no, 8, 8, 8, 1, a.data(), 8, a.data(), 8, 0, c.data(), 8);
+  gemm(8, 8, 8, {a.data(), 8}, {a.data(), 8}, 0, c.data(), 8);
   profile.went_backward("product", 500);
   profile.recorded("product", 500);
   const auto& slow = profile.entries().at("slow");

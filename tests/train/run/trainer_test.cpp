@@ -27,7 +27,7 @@ TEST(Trainer, AStepThatIsNotFiniteChangesNothingAndNamesTheOp) {
               testing::AllOf(HasSubstr("step 2: the loss"), HasSubstr("of op ")));
   EXPECT_EQ(copy_of_tensors(trainer), before);
   EXPECT_EQ(trainer.state().step, 1u);
-  EXPECT_EQ(trainer.state().examples, trainer.examples_per_step());
+  EXPECT_EQ(trainer.state().examples, 2u * 2u);
   EXPECT_EQ(trainer.state().optimizer_steps, 1u);
   EXPECT_EQ(trainer.state().ema_steps, 1u);
 }

@@ -2,6 +2,8 @@
 
 #include <bochner/train/storage/bounded_archive.hpp>
 #include <cereal/archives/binary.hpp>
+#include <cereal/types/string.hpp>
+#include <cereal/types/vector.hpp>
 #include <sstream>
 
 namespace bochner {

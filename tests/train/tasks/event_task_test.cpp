@@ -93,7 +93,7 @@ TEST(IntensityError, IsRelativeToTheTruth) {
   EventModel model(spec);
   const HawkesEvents events({"exponential", 2, 10, 0, 1}, {1, 10, 5});  // intensities 0.5
   const EventBatch batch = training_batch(events, 0, 3);
-  const Times truth = event_truth(events.process(), batch, 2).intensity;
+  const Times truth = event_truth(*events.truth(), batch, 2).intensity;
   const double span = [&] {
     double sum = 0;
     for (std::size_t i = 0; i < batch.times.size(); ++i)

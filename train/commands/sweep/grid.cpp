@@ -1,6 +1,10 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/commands/sweep/grid.hpp>
+#include <bochner/train/laboratory/statistics.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <cctype>
 #include <cstring>
 #include <set>
@@ -55,6 +59,57 @@ void require_different(const std::vector<Variation>& variations) {
   }
 }
 
+/// Runs that differ in nothing but the seed.
+struct Row {
+  std::vector<std::string> values;
+  std::vector<const SweepResult*> runs;
+};
+
+/// One word for each variation, without that for the seed.
+std::vector<std::string> without_seed(std::vector<std::string> words,
+                                      const std::vector<Variation>& variations) {
+  const auto seed = std::ranges::find(variations, "train.seed", &Variation::key);
+  if (seed != variations.end()) words.erase(words.begin() + (seed - variations.begin()));
+  return words;
+}
+
+std::vector<Row> rows_of(const std::vector<Variation>& variations,
+                         const std::vector<SweepResult>& results) {
+  std::vector<Row> rows;
+  for (const SweepResult& result : results) {
+    std::vector<std::string> values = without_seed(result.point.values, variations);
+    auto row = std::ranges::find(rows, values, &Row::values);
+    if (row == rows.end()) row = rows.insert(rows.end(), {std::move(values), {}});
+    row->runs.push_back(&result);
+  }
+  return rows;
+}
+
+/// "1.61" of one run, "1.61 (1.60 to 1.62)" of several, "" of none that has it.
+std::string cell(const Row& row, const std::string& measure) {
+  std::vector<double> numbers;
+  for (const SweepResult* run : row.runs)
+    for (const auto& [name, number] : run->measures)
+      if (name == measure) numbers.push_back(number);
+  if (numbers.empty()) return "";
+  const double mean = mean_of(numbers);
+  if (numbers.size() == 1) return fmt::format("{:.4g}", mean);
+  const auto [low, high] = std::minmax_element(numbers.begin(), numbers.end());
+  return fmt::format("{:.4g} ({:.4g} to {:.4g})", mean, *low, *high);
+}
+
+std::vector<std::string> measures_of(const std::vector<SweepResult>& results) {
+  std::vector<std::string> names;
+  for (const SweepResult& result : results)
+    for (const auto& [name, number] : result.measures)
+      if (std::ranges::count(names, name) == 0) names.push_back(name);
+  return names;
+}
+
+std::string table_line(const std::vector<std::string>& cells) {
+  return fmt::format("| {} |\n", fmt::join(cells, " | "));
+}
+
 }  // namespace
 
 Variation parse_variation(std::string_view text) {
@@ -87,6 +142,43 @@ std::vector<GridPoint> grid(const std::vector<Variation>& variations, std::size_
     points = std::move(longer);
   }
   return points;
+}
+
+Measures last_validation(std::string_view metrics) {
+  Measures measures;
+  for (std::size_t end; (end = metrics.find('\n')) != metrics.npos;
+       metrics.remove_prefix(end + 1)) {
+    const Json line = Json::parse(metrics.substr(0, end));
+    if (!line["valid"].number()) continue;
+    measures.clear();
+    for (const auto& [name, value] : line.members())
+      if (value.number() && name != "step") measures.emplace_back(name, *value.number());
+  }
+  return measures;
+}
+
+std::string summary(const std::vector<Variation>& variations,
+                    const std::vector<SweepResult>& results) {
+  const std::vector<std::string> measures = measures_of(results);
+  std::vector<std::string> head;
+  for (const Variation& variation : variations) head.push_back(variation.key);
+  head = without_seed(std::move(head), variations);
+  head.push_back("runs");
+  head.insert(head.end(), measures.begin(), measures.end());
+  std::string table = table_line(head) + table_line(std::vector<std::string>(head.size(), "---"));
+  for (const Row& row : rows_of(variations, results)) {
+    std::vector<std::string> cells = row.values;
+    cells.push_back(std::to_string(row.runs.size()));
+    for (const std::string& measure : measures) cells.push_back(cell(row, measure));
+    table += table_line(cells);
+  }
+  return table;
+}
+
+std::string result_json(const SweepResult& result, const std::string& run) {
+  Json line = {{"set", result.point.sets}, {"run", run}};
+  for (const auto& [name, number] : result.measures) line.set(name, number);
+  return line.line() + "\n";
 }
 
 }  // namespace bochner

@@ -1,8 +1,10 @@
 #pragma once
-/// What a sweep varies: every combination of the values of a few config keys.
+/// What a sweep varies, every combination of the values of a few config keys, and what came out of
+/// its runs as a table.
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bochner {
@@ -24,5 +26,23 @@ struct GridPoint {
 /// All combinations, the last variation changing fastest. Throws std::invalid_argument where a key
 /// is varied twice, a value stands twice, or there are more than `most`.
 std::vector<GridPoint> grid(const std::vector<Variation>& variations, std::size_t most = 10000);
+
+/// Names and numbers of a run's last validation, in the order in which they were written.
+using Measures = std::vector<std::pair<std::string, double>>;
+/// Of the text of a metrics.jsonl; empty if it has no validation.
+Measures last_validation(std::string_view metrics);
+
+/// A run that has ended.
+struct SweepResult {
+  GridPoint point;
+  Measures measures;
+};
+
+/// A table in Markdown: a row for each combination of everything but train.seed, with the mean of
+/// each measure over the seeds and, of several, the lowest and the highest.
+std::string summary(const std::vector<Variation>& variations,
+                    const std::vector<SweepResult>& results);
+/// {"set":["train.seed=1"],"run":"runs/sweep/seed=1","valid":1.2} and a line end.
+std::string result_json(const SweepResult& result, const std::string& run);
 
 }  // namespace bochner

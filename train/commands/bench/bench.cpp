@@ -1,21 +1,130 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/data/files/digest.hpp>
+#include <bochner/data/files/text.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/optim/optimizer.hpp>
-#include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
 #include <bochner/train/commands/bench/reference_models.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
+#include <bochner/train/run/profile.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
+
+constexpr std::uint64_t warm_up_steps = 3;
+
+struct BenchStepOptions {
+  std::string model;
+  std::size_t steps = 20, batch = 0;
+  bool bits = false, json = false;
+};
+
+struct Measurement {
+  std::size_t tokens, parameters;
+  double median = 0, minimum = 0;  // milliseconds of a step
+  double operations = 0;           // of the products of one step
+  double memory = 0, peak = 0;
+  OpProfile profile = {};
+  double tokens_per_second() const { return double(tokens) / median * 1e3; }
+  double operations_per_second() const { return operations / median * 1e3; }
+};
+
+/// One training step, whose ops a profile sees.
+void train_step(Optimizer& optimizer, const std::function<Var(Tape&)>& loss,
+                OpProfile* profile = nullptr) {
+  if (profile) profile->step_began();
+  optimizer.zero_gradients();
+  Tape tape;
+  tape.training = true;
+  tape.observer = profile;
+  tape.backward(loss(tape));
+  optimizer.step(1e-3);
+  if (profile) profile->recorded("optimizer", 0);
+}
+
+Measurement measure(const ReferenceProblem& problem, Optimizer& optimizer, std::size_t steps) {
+  for (std::uint64_t step = 0; step < warm_up_steps; ++step) train_step(optimizer, problem.loss);
+  Measurement result{.tokens = problem.tokens, .parameters = count_parameters(*problem.model)};
+  const double operations = gemm_operations();
+  std::vector<double> milliseconds(steps);
+  for (double& time : milliseconds)
+    time = 1e3 * seconds_of([&] { train_step(optimizer, problem.loss, &result.profile); });
+  result.median = median(milliseconds);
+  result.minimum = *std::ranges::min_element(milliseconds);
+  result.operations = (gemm_operations() - operations) / double(steps);
+  result.memory = peak_memory();
+  result.peak = measure_peak(thread_count());
+  return result;
+}
+
+std::string as_json(const std::string& name, const Measurement& result) {
+  return Json{{"model", name},
+              {"threads", thread_count()},
+              {"params", result.parameters},
+              {"step_ms", result.median},
+              {"min_ms", result.minimum},
+              {"tokens_per_s", std::round(result.tokens_per_second())},
+              {"rss_mb", std::round(result.memory / (1 << 20))},
+              {"gflop", result.operations / 1e9},
+              {"peak_gflops", result.peak / 1e9},
+              {"peak_share", result.operations_per_second() / result.peak},
+              {"backend", backend_name()},
+              {"profile", result.profile.json()}}
+             .line() +
+         "\n";
+}
+
+std::string as_text(const std::string& name, const Measurement& result) {
+  return fmt::format(
+      "{}   {} parameters, {} tokens a step, {}\n"
+      "median {:.2f} ms, minimum {:.2f} ms, {} tok/s, peak memory {}\n"
+      "{:.2f} GFLOP of products a step: {:.0f} GFLOP/s, {:.1f} % of the {:.0f} GFLOP/s that fused "
+      "multiply-adds reach\n{}\n",
+      name, result.parameters, result.tokens, format_number_of(thread_count(), "thread"),
+      result.median, result.minimum, format_count(result.tokens_per_second()),
+      format_bytes(result.memory), result.operations / 1e9, result.operations_per_second() / 1e9,
+      100 * result.operations_per_second() / result.peak, result.peak / 1e9,
+      result.profile.table(result.peak));
+}
+
+/// Of all parameters: equal for equal bits.
+std::string digest_of(Module& model) {
+  Digest digest;
+  for (const NamedParameter& named : parameters_of(model)) {
+    const Tensor& value = named.parameter->value();
+    digest.update(value.data(), value.size() * sizeof(real));
+  }
+  return fmt::format("{:016x}", digest.value());
+}
+
+std::string report(const ReferenceModel& reference, const BenchStepOptions& options) {
+  const ReferenceProblem problem = make_problem(reference, options.batch);
+  const auto optimizer =
+      make_optimizer({.beta2 = 0.999, .weight_decay = 0}, parameters_of(*problem.model));
+  if (options.bits) {
+    for (std::size_t step = 0; step < options.steps; ++step) train_step(*optimizer, problem.loss);
+    return fmt::format("{}  {}\n", reference.name, digest_of(*problem.model));
+  }
+  const Measurement result = measure(problem, *optimizer, options.steps);
+  return options.json ? as_json(reference.name, result) : as_text(reference.name, result);
+}
+
+/// Training steps of a reference model, or of "all", on random tokens.
+void bench_step_command(const BenchStepOptions& options) {
+  demand(options.steps > 0, "--steps 0: must be at least 1");
+  if (!options.json && !options.bits) fmt::print("{}\n", version_line());
+  for (const ReferenceModel& model : reference_models(options.model))
+    fmt::print("{}", in_child([&] { return report(model, options); }));
+}
 
 constexpr std::size_t width = 64, shortest = 256;
 /// Short sequences come in batches of this many tokens: more than the caches hold.
@@ -79,11 +188,7 @@ Cost measure_checkpointed_step(std::size_t length) {
   const auto optimizer = make_optimizer({}, parameters_of(model));
   const Indices tokens = random_indices({1, length}, spec.vocabulary, 1);
   const double seconds = median_seconds([&] {
-    optimizer->zero_gradients();
-    Tape tape;
-    tape.training = true;
-    tape.backward(model.loss(tape, tokens, tokens));
-    optimizer->step(1e-3);
+    train_step(*optimizer, [&](Tape& tape) { return model.loss(tape, tokens, tokens); });
   });
   return {1e9 * seconds / double(length), peak_memory()};
 }
@@ -170,9 +275,7 @@ void bench_length_command(const BenchLengthOptions& options) {
                            : "no length was measured from which on linear attention is faster");
 }
 
-}  // namespace
-
-void add_bench_length(const Command& bench) {
+void add_length(const Command& bench) {
   const auto [command, options] =
       bench.command("length", "linear and softmax attention over the length", bench_length_command);
   command.number("--longest", &options.longest, "from 256 to this in powers of two");
@@ -181,6 +284,20 @@ void add_bench_length(const Command& bench) {
   command.flag("--checkpoint", &options.checkpoint,
                "instead, a training step on the longest sequence with model.checkpoint");
   command.flag("--json", &options.json, "print JSON lines");
+}
+
+}  // namespace
+
+void add_bench(const Command& program) {
+  const Command bench = program.group("bench", "measure speed");
+  const auto [command, options] =
+      bench.command("step", "training steps of a reference model", bench_step_command);
+  command.option("model", &options.model, reference_model_names()).required();
+  command.number("--steps", &options.steps, "steps to measure, after three that are not");
+  command.number("--batch", &options.batch, "sequences a step (default: the model's own number)");
+  command.flag("--bits", &options.bits, "only a digest of the parameters after these steps");
+  command.flag("--json", &options.json, "print JSON lines");
+  add_length(bench);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION
