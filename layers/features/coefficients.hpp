@@ -6,7 +6,8 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// The squared error, above 0, of each of K estimators for a pair of samples: a query and a key of a head.
+/// The squared error, above 0, of each of K estimators for a pair of samples: a query and a key of
+/// a head.
 using PairErrors =
     std::function<std::vector<double>(std::size_t query, std::size_t key, std::size_t head)>;
 

@@ -30,8 +30,8 @@ void check_choice(const Config& config, const ParameterRow& row) {
   if (!row.bounds.choices) return;
   const std::vector<std::string> choices = row.bounds.choices();
   const bool is_list = row.kind() == ConfigKind::text_list;
-  for (const std::string& chosen : is_list ? config.text_list(row.name)
-                                           : std::vector<std::string>{config.text(row.name)}) {
+  for (const std::string& chosen :
+       is_list ? config.text_list(row.name) : std::vector<std::string>{config.text(row.name)}) {
     if (std::ranges::find(choices, chosen) != choices.end()) continue;
     const std::string near = nearest(chosen, choices);
     fail(config, row.name,
