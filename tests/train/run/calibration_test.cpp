@@ -203,6 +203,51 @@ TEST(Calibration, DoesNotDependOnThreads) {
   set_thread_count(0);
 }
 
+/// One mixer, and sequences of 3 and 5 tokens with padding behind them.
+class PaddedTask : public Task {
+ public:
+  PaddedTask(Task& like, real padding) : like_(like), padding_(padding) {
+    MixerSpec spec;
+    spec.width = 8, spec.heads = 2, spec.causal = false;
+    spec.features.kind = "hybrid_cluster", spec.features.m = 4;
+    model_.mixer = mixers().make("linear", spec);
+    initialize(model_, 1);
+  }
+  Module& model() override { return model_; }
+  const Dataset& data() const override { return like_.data(); }
+  std::string describe_model() const override { return ""; }
+  Evaluation evaluate(Tape&, const Examples&) override { return {}; }
+  Var loss(Tape& tape, const Examples&) override {
+    const RandomFunction random{3, Purpose::test, 1};
+    Tensor x = filled({2, 8, 8}, padding_);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (i / 8 % 8 < (i < 64 ? 3 : 5)) x.data()[i] = real(random.normal(i));
+    return model_.mixer->forward(tape, x, {.lengths = {3, 5}});
+  }
+
+ private:
+  struct Model : Module {
+    std::unique_ptr<Mixer> mixer;
+    void visit(Visitor& visitor) override { visitor("mixer", *mixer); }
+  };
+  Task& like_;
+  real padding_;
+  Model model_;
+};
+
+TEST(Calibration, DoesNotLookAtPadding) {
+  TinyTraining run({});
+  const auto calibrated = [&](real padding) {
+    PaddedTask task(*run.task, padding);
+    calibrate_model(task, {});
+    std::vector<Tensor> values;
+    for (const NamedParameter& named : parameters_of(task.model()))
+      values.push_back(named.parameter->value());
+    return values;
+  };
+  EXPECT_EQ(calibrated(0), calibrated(100));
+}
+
 /// -ln of the median distance per coordinate, and heads differ.
 TEST(Calibration, StartsDensitiesAtTheData) {
   TinyTraining run(with("positive", {"model.mixer.density.start=data", "model.mixer.calibrate=8",
