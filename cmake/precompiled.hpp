@@ -1,13 +1,16 @@
-// What nearly every source includes and the compiler should read once.
+// What nearly every source includes and the compiler should read once, whatever the precision.
 #include <algorithm>
-#include <bochner/autodiff/tape.hpp>
+#include <bochner/autodiff/keys.hpp>
+#include <bochner/autodiff/shape.hpp>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <sstream>
 #include <string>
 #include <variant>
 #include <vector>
+#include <xtensor/xarray.hpp>

@@ -144,7 +144,7 @@ struct Workspace {
 };
 
 /// Where gradients of one head's queries go: its rows of the result, or a partial sum.
-struct Target {
+struct QueryRows {
   real* data;
   std::size_t stride;
 };
@@ -203,7 +203,8 @@ void pack_queries(const Head& head, std::size_t query_block, const real* g, cons
 
 /// A panel of keys walks along the queries that see it.
 double panel_backward(const Head& head, std::size_t first, const real* g, const real* log_sum,
-                      bool assign, const Target& dq, AttentionGradients& out, const Workspace& w) {
+                      bool assign, const QueryRows& dq, AttentionGradients& out,
+                      const Workspace& w) {
   const Attention& a = head.a;
   const std::size_t d = a.d, last = std::min(head.blocks(), first + panel);
   for (std::size_t j = first; j < last; ++j) {
@@ -252,8 +253,8 @@ void output_means(const Head& head, const real* y, const real* g, const Workspac
 
 /// Every `groups`-th panel of keys of one head, from number `group` on. Returns dL/drate.
 double group_backward(const Head& head, std::size_t group, std::size_t groups, const real* y,
-                      const real* g, const real* log_sum, const Target& dq, AttentionGradients& out,
-                      const Workspace& w) {
+                      const real* g, const real* log_sum, const QueryRows& dq,
+                      AttentionGradients& out, const Workspace& w) {
   const Attention& a = head.a;
   const std::size_t first = group * panel;
   output_means(head, y, g, w);
@@ -296,8 +297,8 @@ void backward(const Attention& a, const real* y, const real* g, const real* log_
   parallel_tasks(heads * groups, [&](std::size_t task) {
     const std::size_t h = task % a.H, group = task / a.H % groups, b = task / (a.H * groups);
     const Head head{a, b, h};
-    const Target dq = groups > 1 ? Target{partial.data() + task * a.T * a.d, a.d}
-                                 : Target{out.q.data() + head.offset(0), a.stride()};
+    const QueryRows dq = groups > 1 ? QueryRows{partial.data() + task * a.T * a.d, a.d}
+                                    : QueryRows{out.q.data() + head.offset(0), a.stride()};
     Arena arena(scratch.local());
     out.rate[task] = group_backward(head, group, groups, y, g, log_sum + (b * a.H + h) * a.T, dq,
                                     out, Workspace(a.T, a.d, arena));

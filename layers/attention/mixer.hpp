@@ -1,86 +1,10 @@
 #pragma once
 /// Mixers: layers that move information along a sequence. (B, T, D) -> (B, T, D)
 
-#include <bochner/layers/encodings/time_encoding.hpp>
-#include <bochner/layers/features/feature_map.hpp>
+#include <bochner/autodiff/times.hpp>
 #include <bochner/layers/module.hpp>
-#include <bochner/layers/registry.hpp>
-#include <bochner/layers/spectral/base_draws.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
-
-/// The learned factor of attention weights that depends on time alone, see TimeKernel.
-struct TimeKernelSpec {
-  std::string kind = "none";
-  double shortest = 4;   ///< tau of the first head at the start, in tokens
-  double longest = 256;  ///< tau of the last head; those between are spaced geometrically
-};
-inline void describe(Keys& keys, TimeKernelSpec& spec) {
-  keys("kind", spec.kind, one_of({"none", "decay", "rotation", "gate"}),
-       "learned factor of each head: decay exp(-lag/tau), for softmax learned slopes (ALiBi); "
-       "rotation, decay with an oscillation; gate, a decay that each token decides");
-  keys("shortest", spec.shortest, above(0), "smallest tau at the start, in tokens");
-  keys("longest", spec.longest, above(0), "largest tau at the start, in tokens");
-}
-
-/// What linear attention does where features are signed and the sum of weights may vanish: "clip"
-/// raises sums below `floor` to it, "smooth" adds `constant` to the kernel, "refuse" throws.
-struct DenominatorSpec {
-  std::string kind = "clip";
-  double floor = 0.1, constant = 1;
-};
-inline void describe(Keys& keys, DenominatorSpec& spec) {
-  keys("kind", spec.kind, one_of({"clip", "smooth", "refuse"}),
-       "where features are signed: raise small sums of weights to a floor, add a constant to the "
-       "kernel, or refuse them");
-  keys("floor", spec.floor, above(0), "smallest sum of weights (clip)");
-  keys("constant", spec.constant, above(0), "what is added to the kernel (smooth)");
-}
-
-class Mixer;
-struct MixerSpec;
-/// The mixers that configs may name: "softmax", "linear".
-Registry<Mixer, MixerSpec>& mixers();
-
-struct MixerSpec {
-  std::string kind = "softmax";
-  std::size_t width = 128, heads = 4;
-  bool causal = true;
-  bool rotary = false;          ///< rotate queries and keys by their positions
-  std::size_t convolution = 0;  ///< tokens of a short convolution on q, k and v; 0 for none
-  FeatureSpec features;  ///< of linear attention; its sizes are filled in from width and heads
-  TimeKernelSpec time_kernel;
-  TimeEncodingSpec time;  ///< in queries and keys: its use is "attend" or "rotate"
-  DenominatorSpec denominator;
-  std::size_t chunk = 32;  ///< tokens per chunk of linear attention
-  /// Training batches that feature maps are calibrated to before the first step of a run; -1: as
-  /// many as the map needs, see FeatureMap::needs_calibration().
-  std::int64_t calibrate = -1;
-  OwnSpecs own = {};  ///< of mixers added to the registry
-};
-inline void describe(Keys& keys, MixerSpec& spec) {
-  keys("kind", spec.kind, one_of(mixers),
-       "what mixes the positions: exact softmax attention, or linear attention over features");
-  keys("heads", spec.heads, between(1, 4096), "heads (H); must divide model.width");
-  keys.section("features", spec.features);
-  keys("m", spec.features.m, between(1, 1 << 16), "random features per head (m)");
-  keys.section("density", spec.features.density);
-  keys("draws", spec.features.density.draws, one_of(base_draw_names),
-       "base draws of the frequencies");
-  keys("redraw", spec.features.density.redraw, at_least(0),
-       "steps between new base draws in training, 0 for never; validation keeps the first");
-  keys.section("time_kernel", spec.time_kernel);
-  keys("convolution", spec.convolution, between(0, 64),
-       "tokens of a learned causal convolution on queries, keys and values, 0 for none");
-  keys("chunk", spec.chunk, between(1, 1 << 16),
-       "positions that causal linear attention handles at once");
-  keys.section("denominator", spec.denominator);
-  keys(
-      "calibrate", spec.calibrate, between(-1, 1024),
-      "batches that set the feature maps and densities before the first step, 0 for none; -1 for 4 "
-      "where data are needed (hybrid_cluster, sderf, aderf, density.start), else none");
-  mixers().describe_own(keys, spec.own);
-}
 
 /// What is known of the tokens of a batch besides their content.
 struct Layout {

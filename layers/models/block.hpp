@@ -1,5 +1,6 @@
 #pragma once
 #include <bochner/layers/attention/mixer.hpp>
+#include <bochner/layers/attention/mixer_spec.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

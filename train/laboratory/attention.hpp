@@ -11,6 +11,9 @@ class Json;
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+class FeatureMap;
+class SpectralDensity;
+
 /// A part of a model under its dotted name.
 struct NamedPart {
   std::string name;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/layers/features/feature_map.hpp>
 #include <bochner/layers/spectral/initial.hpp>
 #include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/run/calibration.hpp>

@@ -2,6 +2,7 @@
 
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/attention/mixer.hpp>
+#include <bochner/layers/attention/mixer_spec.hpp>
 #include <bochner/layers/features/projection.hpp>
 #include <cstring>
 
@@ -42,8 +43,9 @@ std::vector<Variant> variants() {
   all.push_back({"hybrid_angular", "density", "clip", false, true});
   all.push_back({"wpff", "fastfood", "clip", true});
   all.push_back({"positive", "density", "clip", true, false, 0.5});
+  // Where sums of signed weights all but vanish, central differences say little.
   for (const char* lambdas : {"gaussian", "angular", "clusters"})
-    all.push_back({.features = "hybrid", .lambdas = lambdas});
+    all.push_back({.features = "hybrid", .denominator = "smooth", .lambdas = lambdas});
   all.push_back({.features = "hybrid", .smooth = true, .lambdas = "angular"});
   all.push_back({.features = "hybrid", .estimators = {"aderf", "pff"}});
   all.push_back({.features = "hybrid", .lambdas = "clusters", .estimators = {"cosformer", "wpff"}});
