@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -58,6 +59,8 @@ struct KeyTraits {
   bool resume = false;
   /// Whether the texts are paths, kept absolute so that a run resumes from any folder.
   bool path = false;
+  /// What runs made before there was the key are read with, where that is not the default.
+  std::optional<double> formerly = std::nullopt;
 };
 inline constexpr KeyTraits resumable{.resume = true}, resumable_path{.resume = true, .path = true};
 

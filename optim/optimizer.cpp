@@ -13,6 +13,12 @@ bool is_spectral(const std::string& name) {
          matches("*.frequencies", path);
 }
 
+/// What a feature map learns of its spectrum: the density, and the radius of normalised queries.
+bool is_density(const std::string& name) {
+  return matches("*.features.density.*", name) || matches("*.features.log_scale", name) ||
+         matches("*.features.log_head_scale", name) || matches("*.log_sharpness", name);
+}
+
 void check(const ParameterGroup& group, const char* name, std::optional<double> value) {
   require(!value || (std::isfinite(*value) && *value >= 0), "optim.groups", "\"", group.match,
           "\": ", name, " = ", value.value_or(0), ": must be finite and at least 0");
@@ -31,13 +37,14 @@ void refuse_shared(const std::vector<NamedParameter>& parameters) {
 }  // namespace
 
 std::vector<ParameterSettings> resolve_groups(const std::vector<NamedParameter>& parameters,
-                                              double weight_decay,
+                                              double weight_decay, double density_lr_factor,
                                               const std::vector<ParameterGroup>& groups) {
   std::vector<ParameterSettings> settings(parameters.size());
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const bool decayed =
         parameters[i].parameter->shape().size() >= 2 && !is_spectral(parameters[i].name);
     settings[i].weight_decay = decayed ? weight_decay : 0;
+    settings[i].lr_factor = is_density(parameters[i].name) ? density_lr_factor : 1;
   }
   for (const ParameterGroup& group : groups) {
     check(group, "lr_factor", group.lr_factor);
@@ -63,7 +70,7 @@ Optimizer::Optimizer(const OptimizerSpec& spec, std::vector<NamedParameter> para
       loop_(parameters_) {
   require(std::isfinite(spec.weight_decay) && spec.weight_decay >= 0, "optim",
           "weight_decay = ", spec.weight_decay, ": must be finite and at least 0");
-  settings_ = resolve_groups(parameters_, spec.weight_decay, spec.groups);
+  settings_ = resolve_groups(parameters_, spec.weight_decay, spec.density_lr_factor, spec.groups);
   refuse_shared(parameters_);
   for (std::string& name : moments) {
     Moment& moment = moments_.emplace_back(Moment{std::move(name), {}});

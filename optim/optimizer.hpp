@@ -19,6 +19,9 @@ struct OptimizerSpec {
   bool nesterov = false;
   double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
   double weight_decay = 0.1;  ///< see resolve_groups() for whom
+  /// Times lr for spectral densities: their parameters are logarithms and shifts in units of the
+  /// start, which at the rate of weights would hardly move within a run.
+  double density_lr_factor = 10;
   std::vector<ParameterGroup> groups = {};
   double lr = 1e-3, clip = 1, clip_value = 0, ema = 0;
   Schedule schedule = {};
@@ -33,6 +36,9 @@ inline void describe(Keys& keys, OptimizerSpec& spec) {
   keys("epsilon", spec.epsilon, above(0), "added to the root of the running square (adam, adamw)");
   keys("weight_decay", spec.weight_decay, at_least(0),
        "decay of the weights; norms, biases and spectral parameters are not decayed");
+  keys("density_lr_factor", spec.density_lr_factor, at_least(0),
+       "times the learning rate for the spectral densities of feature maps; 0 freezes them",
+       {.formerly = 1});
   keys("momentum", spec.momentum, below(0, 1), "momentum (sgd)");
   keys("nesterov", spec.nesterov, "Nesterov's momentum (sgd)");
   keys("clip", spec.clip, at_least(0), "largest global norm of the gradient, 0 for no limit");
@@ -53,10 +59,11 @@ struct ParameterSettings {
 
 /// Settings of each parameter: `weight_decay` for matrices, none for norms and biases (rank < 2)
 /// and for spectral parameters (below `features`, `density`, `time_kernel` or `time`, and those
-/// called `frequencies`), then the groups in order: the last one that matches wins. Throws when a
-/// group matches nothing.
+/// called `frequencies`); `density_lr_factor` for what feature maps learn of their spectral
+/// densities, 1 for all else; then the groups in order: the last one that matches wins. Throws when
+/// a group matches nothing.
 std::vector<ParameterSettings> resolve_groups(const std::vector<NamedParameter>& parameters,
-                                              double weight_decay,
+                                              double weight_decay, double density_lr_factor,
                                               const std::vector<ParameterGroup>& groups);
 
 class Optimizer {

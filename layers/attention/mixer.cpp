@@ -1,6 +1,7 @@
 #include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/attention/projections.hpp>
@@ -39,7 +40,7 @@ class SoftmaxMixer : public Mixer {
         projections_(spec),
         time_kernel_(spec.time_kernel, spec.heads, spec.width) {
     const std::string& kernel = spec.time_kernel.kind;
-    require(kernel != "rotation" && kernel != "gate", "softmax", "time kernel ", kernel,
+    require(kernel == "none" || kernel == "decay", "softmax", "time kernel ", kernel,
             " is for linear attention; exact attention has: none, decay");
   }
 
@@ -129,9 +130,9 @@ class LinearMixer : public Mixer {
         features_(make_feature_map(per_head(spec))),
         time_kernel_(spec.time_kernel, spec.heads, spec.width) {
     require(denominator_.kind == "clip" || denominator_.kind == "smooth" ||
-                denominator_.kind == "refuse",
+                denominator_.kind == "refuse" || denominator_.kind == "norm",
             "linear_attention", "no policy for denominators is called \"", denominator_.kind,
-            "\"; there are: clip, smooth, refuse");
+            "\"; there are: clip, smooth, norm, refuse");
     require(denominator_.floor > 0 && denominator_.constant > 0, "linear_attention",
             "floor and constant of the policy for denominators must be above 0");
   }
@@ -144,8 +145,11 @@ class LinearMixer : public Mixer {
         tape, *this,
         {heads.q, heads.k, rate, time_kernel_.rotation(tape), turns, causal_, layout.lengths});
     const auto [query, key, floor] = features_of(tape, heads, 0, turns);
-    return projections_.join(tape, linear_attention(query, key, heads.v, rate,
-                                                    {causal_, chunk_, layout.lengths, floor}));
+    return projections_.join(tape,
+                             normed(tape,
+                                    linear_attention(query, key, heads.v, rate,
+                                                     {causal_, chunk_, layout.lengths, floor}),
+                                    floor));
   }
 
   std::unique_ptr<MixerState> start() const override { return std::make_unique<LinearState>(); }
@@ -166,7 +170,7 @@ class LinearMixer : public Mixer {
                                      single_token(v), rate.exists() ? &rate.value() : nullptr,
                                      key.scale, floor);
     y.reshape(v.shape());
-    return projections_.join(tape, tape.constant(std::move(y)));
+    return projections_.join(tape, normed(tape, tape.constant(std::move(y)), floor));
   }
 
   void visit(Visitor& visitor) override {
@@ -190,9 +194,19 @@ class LinearMixer : public Mixer {
             " features are signed; choose policy \"clip\" or \"smooth\"");
     if (!signed_features) return {query, key, 0};
     if (denominator_.kind == "clip") return {query, key, real(denominator_.floor)};
+    if (denominator_.kind == "norm") return {query, key, undivided};
     return {with_constant(query.values(), denominator_.constant),
             with_constant(key.values(), denominator_.constant), 0};
   }
+
+  /// Sums of weighted values in place of means, under a norm of each head. (B, T, H, d)
+  Var normed(Tape& tape, const Var& y, real floor) const {
+    if (floor != undivided) return y;
+    return rms_norm(y * undivided, tape.constant(filled({y.dim(3)}, real(1))));
+  }
+
+  /// A floor that no sum of weights reaches: a division by it is exact, and undone by a product.
+  static constexpr real undivided = real(0x1p60);
 
   bool causal_;
   std::size_t chunk_;

@@ -12,27 +12,40 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// The learned factor of attention weights that depends on time alone, see TimeKernel.
 struct TimeKernelSpec {
   std::string kind = "none";
-  double shortest = 4;   ///< tau of the first head at the start, in tokens
-  double longest = 256;  ///< tau of the last head; those between are spaced geometrically
+  double shortest = 4;          ///< tau of the first head at the start, in tokens
+  double longest = 256;         ///< tau of the last head; those between are spaced geometrically
+  std::size_t frequencies = 4;  ///< of each head (spectral)
+  std::size_t harmonics = 1;    ///< of each frequency (spectral): more for a larger amplitude
+  /// Of the frequencies (spectral), in units of pi / tau at the start; its sizes are filled in.
+  DensitySpec density = {.draws = "sobol", .log_scale = 0};
 };
 inline void describe(Keys& keys, TimeKernelSpec& spec) {
-  keys("kind", spec.kind, one_of({"none", "decay", "rotation", "gate"}),
+  keys("kind", spec.kind, one_of({"none", "decay", "rotation", "spectral", "gate"}),
        "learned factor of each head: decay exp(-lag/tau), for softmax learned slopes (ALiBi); "
-       "rotation, decay with an oscillation; gate, a decay that each token decides");
+       "rotation, decay with an oscillation; spectral, with the Fourier transform of a learned "
+       "density; gate, a decay that each token decides");
   keys("shortest", spec.shortest, above(0), "smallest tau at the start, in tokens");
   keys("longest", spec.longest, above(0), "largest tau at the start, in tokens");
+  keys("frequencies", spec.frequencies, between(1, 256),
+       "frequencies of each head, drawn from the density (spectral); each makes 2 harmonics + 1 "
+       "features of one");
+  keys("harmonics", spec.harmonics, between(1, 64),
+       "harmonics of each frequency (spectral): with more of them the factor falls lower");
+  keys.section("density", spec.density);
 }
 
 /// What linear attention does where features are signed and the sum of weights may vanish: "clip"
-/// raises sums below `floor` to it, "smooth" adds `constant` to the kernel, "refuse" throws.
+/// raises sums below `floor` to it, "smooth" adds `constant` to the kernel, "norm" does not divide
+/// and norms each head's output instead (Qin et al., "The devil in linear transformer", 2022),
+/// "refuse" throws.
 struct DenominatorSpec {
   std::string kind = "clip";
   double floor = 0.1, constant = 1;
 };
 inline void describe(Keys& keys, DenominatorSpec& spec) {
-  keys("kind", spec.kind, one_of({"clip", "smooth", "refuse"}),
+  keys("kind", spec.kind, one_of({"clip", "smooth", "norm", "refuse"}),
        "where features are signed: raise small sums of weights to a floor, add a constant to the "
-       "kernel, or refuse them");
+       "kernel, norm each head's output in place of the division, or refuse them");
   keys("floor", spec.floor, above(0), "smallest sum of weights (clip)");
   keys("constant", spec.constant, above(0), "what is added to the kernel (smooth)");
 }
@@ -46,8 +59,10 @@ struct MixerSpec {
   std::string kind = "softmax";
   std::size_t width = 128, heads = 4;
   bool causal = true;
-  bool rotary = false;          ///< rotate queries and keys by their positions
-  std::size_t convolution = 0;  ///< tokens of a short convolution on q, k and v; 0 for none
+  bool rotary = false;             ///< rotate queries and keys by their positions
+  std::string normalize = "none";  ///< of queries and keys, see UnitSphere
+  double sharpness = 8;            ///< start of the learned sharpness of normalised ones
+  std::size_t convolution = 0;     ///< tokens of a short convolution on q, k and v; 0 for none
   FeatureSpec features;  ///< of linear attention; its sizes are filled in from width and heads
   TimeKernelSpec time_kernel;
   TimeEncodingSpec time;  ///< in queries and keys: its use is "attend" or "rotate"
@@ -62,9 +77,17 @@ inline void describe(Keys& keys, MixerSpec& spec) {
   keys("kind", spec.kind, one_of(mixers),
        "what mixes the positions: exact softmax attention, or linear attention over features");
   keys("heads", spec.heads, between(1, 4096), "heads (H); must divide model.width");
+  keys("normalize", spec.normalize, one_of({"none", "l2"}),
+       "l2: queries and keys have unit length, times a learned sharpness of each head: scores are "
+       "sharpness cos(q, k), and exponential features have bounded variance");
+  keys("sharpness", spec.sharpness, above(0), "learned sharpness at the start (normalize l2)");
   keys.section("features", spec.features);
   keys("m", spec.features.m, between(1, 1 << 16), "random features per head (m)");
   keys.section("density", spec.features.density);
+  keys(
+      "density.start", spec.features.density.start, one_of({"none", "data"}),
+      "where the scale starts: at log_scale, or, by the median distance of queries and keys of the "
+      "first batches, at the data (see model.mixer.calibrate)");
   keys("draws", spec.features.density.draws, one_of(base_draw_names),
        "base draws of the frequencies");
   keys("redraw", spec.features.density.redraw, at_least(0),
@@ -78,7 +101,8 @@ inline void describe(Keys& keys, MixerSpec& spec) {
   keys(
       "calibrate", spec.calibrate, between(-1, 1024),
       "batches that set the feature maps and densities before the first step, 0 for none; -1 for 4 "
-      "where data are needed (hybrid_cluster, sderf, aderf, density.start), else none");
+      "where data are needed (hybrid_cluster, sderf, aderf, density.start), else none",
+      {.formerly = 0});
   mixers().describe_own(keys, spec.own);
 }
 

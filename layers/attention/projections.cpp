@@ -75,6 +75,20 @@ void TimeAttention::visit(Visitor& visitor) {
   visitor("time_key", *key_);
 }
 
+UnitSphere::UnitSphere(std::size_t heads, double sharpness)
+    : log_sharpness_(filled({heads, 1}, real(std::log(sharpness)))) {
+  require(sharpness > 0, "mixer", "sharpness = ", sharpness, " must be above 0");
+}
+
+Heads UnitSphere::forward(Tape& tape, const Heads& x) {
+  const double d = double(x.q.dim(3));
+  const Var length = exp(0.5 * tape(log_sharpness_));
+  const Var ones = tape.constant(filled({x.q.dim(3)}, real(std::pow(d, -0.25))));
+  return {rms_norm(x.q, ones) * length, rms_norm(x.k, ones) * length, x.v};
+}
+
+void UnitSphere::visit(Visitor& visitor) { visitor("log_sharpness", log_sharpness_); }
+
 HeadProjection::HeadProjection(std::size_t width, std::size_t taps) : linear_(width, width) {
   if (taps > 0) convolution_ = std::make_unique<ShortConvolution>(taps, width);
 }
@@ -100,6 +114,7 @@ Projections::Projections(const MixerSpec& spec)
       output_(spec.width, spec.width) {
   require(spec.heads > 0 && spec.width % spec.heads == 0, "mixer", "heads = ", spec.heads,
           " must divide width = ", spec.width);
+  if (spec.normalize == "l2") sphere_ = std::make_unique<UnitSphere>(spec.heads, spec.sharpness);
   if (spec.time.kind != "none")
     time_ = std::make_unique<TimeAttention>(spec.time, spec.heads, spec.width / spec.heads);
 }
@@ -112,6 +127,7 @@ Heads Projections::placed(Tape& tape, const Var& x, Tensor* recent, std::size_t 
                               recent ? recent + i : nullptr);
   };
   Heads heads = {by_head(query_, 0), by_head(key_, 1), by_head(value_, 2)};
+  if (sphere_) heads = sphere_->forward(tape, heads);
   if (rotary_) heads = {rotary(heads.q, first), rotary(heads.k, first), heads.v};
   return time_ ? time_->forward(tape, heads, times) : heads;
 }
@@ -137,6 +153,7 @@ void Projections::visit(Visitor& visitor) {
   visitor("key", key_);
   visitor("value", value_);
   visitor("output", output_);
+  if (sphere_) sphere_->visit(visitor);
   if (time_) time_->visit(visitor);
 }
 

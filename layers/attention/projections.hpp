@@ -40,6 +40,21 @@ struct Heads {
   Var q, k, v;
 };
 
+/// Queries and keys on a sphere: scores q . k / sqrt(d) become s cos(q, k), s > 0 the learned
+/// sharpness of the head. Softmax attention is then a Gaussian kernel of bandwidth 1 / sqrt(s) up
+/// to a constant, and |q + k|^2, which the variance of exponential features grows with, is at most
+/// 4 s. Henry et al., "Query-key normalization", 2020.
+class UnitSphere : public Module {
+ public:
+  UnitSphere(std::size_t heads, double sharpness);
+  /// (B, T, H, d) each; values as they are.
+  Heads forward(Tape& tape, const Heads& x);
+  void visit(Visitor& visitor) override;
+
+ private:
+  Parameter log_sharpness_;  // (H, 1)
+};
+
 /// How times enter queries and keys. "attend": both see [x, Phi(t)], that is W Phi(t) is added.
 /// "rotate": each pair (i, i + d/2) is turned by the phase w_i t, so that scores depend on times
 /// through lags only, whatever is learned.
@@ -75,6 +90,7 @@ class Projections : public Module {
   bool rotary_;
   HeadProjection query_, key_, value_;
   Linear output_;
+  std::unique_ptr<UnitSphere> sphere_;
   std::unique_ptr<TimeAttention> time_;
 };
 

@@ -6,8 +6,6 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t phases = 3;  // the fewest for which sums over phases leave cos(nu lag) alone
-
 /// log(1 / tau) of each head, tau from shortest to longest in geometric steps.
 Tensor start_rates(const TimeKernelSpec& spec, std::size_t heads) {
   Tensor rates = zeros({heads});
@@ -18,26 +16,59 @@ Tensor start_rates(const TimeKernelSpec& spec, std::size_t heads) {
   return rates;
 }
 
-/// A function of the angle of each phase, (1, 1, 1, phases).
-Tensor of_phases(double (*function)(double)) {
+/// Frequencies are points of a line, n of them for each head.
+DensitySpec density_of(const TimeKernelSpec& spec, std::size_t heads) {
+  DensitySpec density = spec.density;
+  density.heads = heads;
+  density.m = spec.frequencies;
+  density.dim = 1;
+  return density;
+}
+
+/// function(k angle) of the 2N + 1 phases, the fewest for which sums over phases of products of N
+/// harmonics leave functions of the lag alone. -> (1, 1, 1, 2N + 1)
+Tensor of_phases(double (*function)(double), std::size_t k, std::size_t N) {
+  const std::size_t phases = 2 * N + 1;
   Tensor y = zeros({1, 1, 1, phases});
-  for (std::size_t r = 0; r < phases; ++r)
-    y.data()[r] = real(function(2 * std::numbers::pi * double(r) / double(phases)));
+  for (std::size_t p = 0; p < phases; ++p)
+    y.data()[p] = real(function(2 * std::numbers::pi * double(k * p) / double(phases)));
   return y;
+}
+
+/// cos(nu t + k angle) of all phases: (B, T, H, n phases) for frequencies (H, n) at times (B, T).
+Var shifted_waves(Tape& tape, const Times& times, const Var& frequency, std::size_t k,
+                  std::size_t N) {
+  const std::size_t B = times.shape()[0], T = times.shape()[1], H = frequency.dim(0);
+  const std::size_t all = H * frequency.dim(1);
+  const Var waves = harmonics({1, {times.begin(), times.end()}}, reshape(frequency, {all, 1}));
+  const Var sine = reshape(slice(waves, 1, 0, all), {B, T, all, 1});
+  const Var cosine = reshape(slice(waves, 1, all, 2 * all), {B, T, all, 1});
+  return reshape(cosine * tape.constant(of_phases(std::cos, k, N)) -
+                     sine * tape.constant(of_phases(std::sin, k, N)),
+                 {B, T, H, frequency.dim(1) * (2 * N + 1)});
 }
 
 }  // namespace
 
 TimeKernel::TimeKernel(const TimeKernelSpec& spec, std::size_t heads, std::size_t width)
     : kind_(spec.kind) {
-  require(kind_ == "none" || kind_ == "decay" || kind_ == "rotation" || kind_ == "gate",
-          "time_kernel", "no time kernel is called \"", kind_,
-          "\"; there are: none, decay, rotation, gate");
+  require(kind_ == "none" || kind_ == "decay" || rotates() || kind_ == "gate", "time_kernel",
+          "no time kernel is called \"", kind_,
+          "\"; there are: none, decay, rotation, spectral, gate");
   const Tensor rates = start_rates(spec, heads);
-  if (kind_ == "decay" || kind_ == "rotation") log_rate_.assign(rates);
+  if (kind_ == "decay" || rotates()) log_rate_.assign(rates);
   if (kind_ == "rotation") {
     log_frequency_.assign(rates + real(std::log(std::numbers::pi)));
     logit_.assign(zeros({heads}));
+  }
+  if (kind_ == "spectral") {
+    require(spec.frequencies > 0 && spec.harmonics > 0, "time_kernel",
+            "frequencies and harmonics must be above 0");
+    harmonics_ = spec.harmonics;
+    density_ = make_density(density_of(spec, heads));
+    unit_ = xt::exp(rates) * real(std::numbers::pi);
+    unit_.reshape(Shape{heads, 1, 1});
+    logit_.assign(filled({heads}, real(3)));  // b = 0.95: what is learned of the density shows
   }
   if (kind_ == "gate") {
     gate_.assign(zeros({width, heads}));
@@ -54,43 +85,75 @@ Var TimeKernel::rate(Tape& tape, const Var& x, const Layout& layout) {
   return reshape(tape.constant(layout.gaps), {shape[0], shape[1], 1}) * rate;
 }
 
-Var TimeKernel::rotation(Tape& tape) {
-  if (kind_ != "rotation") return Var();
-  const Var frequency = exp(tape(log_frequency_)), amplitude = square(sigmoid(tape(logit_))) * 0.5;
-  const Shape column{frequency.dim(0), 1};
-  return concat({reshape(frequency, column), reshape(amplitude, column)}, -1);
+Var TimeKernel::frequencies(Tape& tape) {
+  const std::size_t H = logit_.value().size();
+  if (!density_) return reshape(exp(tape(log_frequency_)), {H, 1});
+  const Var draws = density_->draws(tape);
+  return reshape(draws * tape.view(unit_), {H, draws.dim(1)});
 }
 
-/// (1 + b cos(nu t + angle)) / sqrt(phases) for each phase: the sum over the phases of its products
-/// at t and t' is 1 + b^2 / 2 cos(nu (t - t')).
+Var TimeKernel::rotation(Tape& tape) {
+  if (!rotates()) return Var();
+  const Var frequency = frequencies(tape), square_depth = square(sigmoid(tape(logit_)));
+  const std::size_t H = frequency.dim(0), n = frequency.dim(1);
+  const std::vector<double> c = harmonic_coefficients(harmonics_);
+  std::vector<Var> terms;
+  Var power = square_depth;  // b^(2k)
+  for (std::size_t k = 1; k <= harmonics_; ++k) {
+    const Var amplitude = power * (2 * c[k - 1] * c[k - 1] / double(n));
+    terms.push_back(concat({reshape(frequency * double(k), {H, n, 1}),
+                            broadcast_to(reshape(amplitude, {H, 1, 1}), {H, n, 1})},
+                           -1));
+    power = power * square_depth;
+  }
+  return concat(terms, 1);
+}
+
+/// (1 + sum_k 2 b^k c_k cos(k (nu t + angle))) / sqrt(phases n) for each frequency and phase.
 Var TimeKernel::turns(Tape& tape, const Layout& layout, std::size_t T, double first) {
-  if (kind_ != "rotation") return Var();
+  if (!rotates()) return Var();
   const Times times = times_of(layout, T, first);
-  const std::size_t B = times.shape()[0], H = log_frequency_.value().size();
-  const Var frequency = reshape(exp(tape(log_frequency_)), {H, 1});
+  const Var frequency = frequencies(tape);
+  const std::size_t H = frequency.dim(0), n = frequency.dim(1);
   const Var depth = reshape(sigmoid(tape(logit_)), {1, 1, H, 1});
-  const Var waves = harmonics({1, {times.begin(), times.end()}}, frequency);  // (B T, 2H)
-  const Var sine = reshape(slice(waves, 1, 0, H), {B, T, H, 1});
-  const Var cosine = reshape(slice(waves, 1, H, 2 * H), {B, T, H, 1});
-  const Var shifted =
-      cosine * tape.constant(of_phases(std::cos)) - sine * tape.constant(of_phases(std::sin));
-  return scale(shift(depth * shifted, 1), 1 / std::sqrt(real(phases)));
+  const std::vector<double> c = harmonic_coefficients(harmonics_);
+  Var sum = depth * shifted_waves(tape, times, frequency, 1, harmonics_);
+  if (harmonics_ > 1) sum = sum * (2 * c[0]);
+  Var power = depth;
+  for (std::size_t k = 2; k <= harmonics_; ++k) {
+    power = power * depth;
+    sum = sum +
+          power * (2 * c[k - 1]) * shifted_waves(tape, times, frequency * double(k), k, harmonics_);
+  }
+  return scale(shift(sum, 1), 1 / std::sqrt(real((2 * harmonics_ + 1) * n)));
+}
+
+std::vector<double> harmonic_coefficients(std::size_t N) {
+  const auto s = [N](std::size_t j) {
+    return std::sin(double(j + 1) * std::numbers::pi / double(N + 2));
+  };
+  std::vector<double> c(N + 1);
+  for (std::size_t k = 0; k <= N; ++k)
+    for (std::size_t j = 0; j + k <= N; ++j) c[k] += s(j) * s(j + k);
+  for (std::size_t k = N + 1; k-- > 0;) c[k] /= c[0];
+  c.erase(c.begin());
+  return c;
 }
 
 Features turned(const Features& features, const Var& turns) {
   if (!turns.exists()) return features;
   const Shape shape = features.shape();
-  const Var each = broadcast_to(reshape(turns, {turns.dim(0), shape[1], shape[2], 1, phases}),
-                                {shape[0], shape[1], shape[2], 1, phases});
+  const std::size_t n = turns.dim(3);
+  const Var each = broadcast_to(reshape(turns, {turns.dim(0), shape[1], shape[2], 1, n}),
+                                {shape[0], shape[1], shape[2], 1, n});
   return product_features(features.scale == FeatureScale::logarithmic ? log(each) : each, features);
 }
 
 void TimeKernel::visit(Visitor& visitor) {
-  if (kind_ == "decay" || kind_ == "rotation") visitor("log_rate", log_rate_);
-  if (kind_ == "rotation") {
-    visitor("log_frequency", log_frequency_);
-    visitor("logit", logit_);
-  }
+  if (kind_ == "decay" || rotates()) visitor("log_rate", log_rate_);
+  if (kind_ == "rotation") visitor("log_frequency", log_frequency_);
+  if (rotates()) visitor("logit", logit_);
+  if (density_) visitor("density", *density_);
   if (kind_ == "gate") {
     visitor("gate", gate_);
     visitor("gate_bias", gate_bias_);

@@ -70,14 +70,19 @@ bool move(std::vector<double>& x, const std::vector<double>& target,
 }  // namespace
 
 BoxDiscrepancy box_discrepancy(const std::vector<double>& frequencies, std::size_t m, std::size_t d,
-                               double b) {
+                               double b, bool even) {
   BoxDiscrepancy box{std::vector<double>(m * m, 1), std::vector<double>(m, 1)};
   for (std::size_t i = 0; i < m; ++i) {
     const double* w = frequencies.data() + i * d;
     for (std::size_t e = 0; e < d; ++e) box.v[i] *= mean_over_box(w[e], b);
     for (std::size_t j = 0; j < m; ++j) {
       const double* u = frequencies.data() + j * d;
-      for (std::size_t e = 0; e < d; ++e) box.H[i * m + j] *= sinc(b * (w[e] - u[e]));
+      double mirrored = 1;
+      for (std::size_t e = 0; e < d; ++e) {
+        box.H[i * m + j] *= sinc(b * (w[e] - u[e]));
+        mirrored *= sinc(b * (w[e] + u[e]));
+      }
+      if (even) box.H[i * m + j] = (box.H[i * m + j] + mirrored) / 2;
     }
   }
   return box;
@@ -99,8 +104,8 @@ std::vector<double> nonnegative_quadratic(const std::vector<double>& H,
 }
 
 std::vector<double> box_weights(const std::vector<double>& frequencies, std::size_t m,
-                                std::size_t d, double b) {
-  BoxDiscrepancy box = box_discrepancy(frequencies, m, d, b);
+                                std::size_t d, double b, bool even) {
+  BoxDiscrepancy box = box_discrepancy(frequencies, m, d, b, even);
   for (std::size_t i = 0; i < m; ++i) box.H[i * m + i] *= 1 + 1e-9;  // well posed for equal rows
   std::vector<double> weights = nonnegative_quadratic(box.H, box.v);
   const bool none = std::all_of(weights.begin(), weights.end(), [](double x) { return x == 0; });

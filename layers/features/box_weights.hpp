@@ -7,16 +7,16 @@
 
 namespace bochner {
 
-/// The box discrepancy of weights xi (m): the squared error of sum_j xi_j cos(w_j . z) against
-/// exp(-|z|^2 / 2), integrated over |z_i| <= b, is xi^T H xi - 2 v^T xi + a constant, here in units
-/// of the mean of H's diagonal.
+/// The box discrepancy of weights xi (m): the squared error of sum_j xi_j exp(i w_j . z), or of
+/// cosines alone where w_j and -w_j stand for each other (`even`), against exp(-|z|^2 / 2),
+/// integrated over |z_i| <= b, is xi^T H xi - 2 v^T xi + a constant, here in units of the box.
 struct BoxDiscrepancy {
-  std::vector<double> H;  // (m, m), prod_i sinc(b (w_li - w_ji))
+  std::vector<double> H;  // (m, m), prod_i sinc(b (w_li - w_ji)), if even its mean over +- w_ji
   std::vector<double> v;  // (m), prod_i of the mean of exp(-z^2 / 2) cos(z w_ji) over |z| <= b
 };
 /// frequencies (m, d)
 BoxDiscrepancy box_discrepancy(const std::vector<double>& frequencies, std::size_t m, std::size_t d,
-                               double b);
+                               double b, bool even = false);
 
 /// argmin over xi >= 0 of xi^T H xi - 2 v^T xi for a positive definite H (m, m): Lawson and
 /// Hanson's active sets, "Solving least squares problems", 1974.
@@ -25,6 +25,6 @@ std::vector<double> nonnegative_quadratic(const std::vector<double>& H,
 
 /// The weights xi >= 0 (m) of least box discrepancy.
 std::vector<double> box_weights(const std::vector<double>& frequencies, std::size_t m,
-                                std::size_t d, double b);
+                                std::size_t d, double b, bool even = false);
 
 }  // namespace bochner

@@ -7,6 +7,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 using FeatureMaps = Registry<FeatureMap, FeatureSpec>;
 void add_random_features(FeatureMaps& all);
+void add_stationary(FeatureMaps& all);
 void add_optimal(FeatureMaps& all);
 void add_pff(FeatureMaps& all);
 void add_hybrids(FeatureMaps& all);

@@ -1,6 +1,9 @@
 #pragma once
 /// Closed forms of estimators of SM(x, y) = exp(x . y), for one draw w ~ N(0, I).
 
+#include <bochner/layers/spectral/closed_forms.hpp>
+#include <complex>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -25,6 +28,30 @@ double positive_variance(const ScaledPair& pair);
 double hyperbolic_variance(const ScaledPair& pair);
 /// Of the hyperbolic or the positive with the trigonometric estimate by the same w.
 double covariance_with_trigonometric(const ScaledPair& pair);
+
+/// cos(w . (x - y)).
+double fourier_variance(const ScaledPair& pair);
+
+/// E g(w) exp(c w . z) of a weighted draw as a function of c, real or imaginary, and z.
+using WeightedMoment = std::function<double(std::complex<double> c, const std::vector<double>& z)>;
+/// g(w) = 1, w ~ N(0, I).
+double normal_moment(std::complex<double> c, const std::vector<double>& z);
+/// g(w) = p(w) / q(w), w ~ p: of the squares of importance sampling from q. Infinite where q is too
+/// narrow, its variance at most half of p's.
+WeightedMoment importance_moment(const GaussianAxes& p, const GaussianAxes& q);
+
+// E of the squares of these estimates by one weighted draw.
+double positive_second_moment(const ScaledPair& pair, const WeightedMoment& moment);
+double hyperbolic_second_moment(const ScaledPair& pair, const WeightedMoment& moment);
+double trigonometric_second_moment(const ScaledPair& pair, const WeightedMoment& moment);
+double fourier_second_moment(const ScaledPair& pair, const WeightedMoment& moment);
+/// Of exp(w . (x + y) - |x|^2 - |y|^2).
+double pff_second_moment(const ScaledPair& pair, const WeightedMoment& moment);
+
+/// Of (cos w . x + cos v . x) (cos w . y + cos v . y) / 4 and the same with sines, w and v ~ N(0,
+/// I) of correlation rho: mean and variance.
+double nonstationary_kernel(const ScaledPair& pair, double rho);
+double nonstationary_variance(const ScaledPair& pair, double rho);
 
 /// A < 1/8 of least variance for features (1 - 4A)^(d/4) exp(A |w|^2 + sqrt(1 - 4A) w . x -
 /// |x|^2/2) in d dimensions, `phi` being E |x + y|^2. Likhosherstov et al., "FAVOR++", 2022.

@@ -1,6 +1,7 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/layers/features/built_in.hpp>
 #include <bochner/layers/features/projection.hpp>
+#include <bochner/layers/features/weights.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -34,6 +35,8 @@ class Tempered : public FeatureMap {
     map_->calibrate(warm(tape, q).value(), warm(tape, k).value());
   }
   bool needs_calibration() const override { return map_->needs_calibration(); }
+  Frequencies* frequencies() override { return map_->frequencies(); }
+  bool even() const override { return map_->even(); }
   void initialized() override { map_->initialized(); }
   void visit(Visitor& visitor) override {
     map_->visit(visitor);
@@ -58,12 +61,15 @@ Features FeatureMap::queries(Tape& tape, const Var& q, std::size_t) { return fea
 Features FeatureMap::keys(Tape& tape, const Var& k, std::size_t) { return features(tape, k); }
 std::optional<double> FeatureMap::kernel(Point, Point, std::size_t) const { return {}; }
 std::optional<double> FeatureMap::variance(Point, Point, std::size_t) const { return {}; }
+std::optional<double> FeatureMap::second_moment(Point, Point, const WeightedMoment&) const {
+  return {};
+}
 void FeatureMap::calibrate(const Tensor&, const Tensor&) {}
 
 Registry<FeatureMap, FeatureSpec>& feature_maps() {
   static FeatureMaps registry = [] {
     FeatureMaps all("features", {});
-    for (const auto add : {add_random_features, add_optimal, add_pff, add_hybrids,
+    for (const auto add : {add_random_features, add_stationary, add_optimal, add_pff, add_hybrids,
                            add_gated_hybrids, add_mixed_hybrid, add_pointwise})
       add(all);
     return all;
@@ -77,8 +83,12 @@ std::vector<std::string> projection_names() {
   return names;
 }
 
+std::vector<std::string> feature_weights() {
+  return {"none", "learned", "normalized", "fixed", "importance"};
+}
+
 std::unique_ptr<FeatureMap> make_feature_map(const FeatureSpec& spec) {
-  auto map = feature_maps().make(spec.kind, spec);
+  auto map = weighted_map(feature_maps().make(spec.kind, spec), spec);
   if (!spec.temperature) return map;
   return std::make_unique<Tempered>(std::move(map), spec.heads);
 }

@@ -13,6 +13,13 @@ Frequencies::Frequencies(const FeatureSpec& spec)
     projection_ = projections().make(spec.projection, {H, spec.m, spec.dim, spec.density.seed});
     log_scale_.assign(filled({H, 1, spec.dim}, real(spec.density.log_scale)));
   }
+  if (spec.weights == "importance") {
+    require(
+        density_ != nullptr, spec.kind.c_str(),
+        "weights = \"importance\" are those of a density: projection must be \"density\", not \"",
+        spec.projection, "\"");
+    proposal_ = std::make_unique<Proposal>(spec.density);
+  }
   require(spec.spread >= 0, "features", "spread = ", spec.spread, ": must be at least 0");
   if (spec.spread == 0) return;
   Tensor spread = zeros({H, 1, 1});
@@ -22,13 +29,21 @@ Frequencies::Frequencies(const FeatureSpec& spec)
 }
 
 Var Frequencies::draws(Tape& tape) {
-  const Var w = density_ ? density_->draws(tape) : projection_->rows(tape) * exp(tape(log_scale_));
+  const Var w = proposal_  ? tape.constant(proposal_->draws(tape))
+                : density_ ? density_->draws(tape)
+                           : projection_->rows(tape) * exp(tape(log_scale_));
   return log_head_scale_.value().size() > 0 ? w * exp(tape(log_head_scale_)) : w;
+}
+
+Var Frequencies::log_ratio(Tape& tape) {
+  require(proposal_ != nullptr, "frequencies", "only a proposal's draws have weights");
+  return proposal_->log_ratio(tape, *density_);
 }
 
 void Frequencies::visit(Visitor& visitor) {
   if (density_) {
     visitor("density", *density_);
+    if (proposal_) visitor("proposal", *proposal_);
   } else {
     visitor("projection", *projection_);
     visitor("log_scale", log_scale_);

@@ -3,20 +3,29 @@
 
 #include <bochner/layers/features/built_in.hpp>
 #include <bochner/layers/features/projection.hpp>
+#include <bochner/layers/spectral/proposal.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
 /// The frequencies of a feature map, (H, m, d): draws of the spectral density, or of a Projection
 /// under a learned diagonal scale that starts at density.log_scale. With a spread s > 0 head h also
-/// has a learned factor, which starts at exp(s_h), s_h evenly spaced on [-s, s].
+/// has a learned factor, which starts at exp(s_h), s_h evenly spaced on [-s, s]. With importance
+/// sampling a Proposal draws in place of the density.
 class Frequencies : public Module {
  public:
   explicit Frequencies(const FeatureSpec& spec);
   Var draws(Tape& tape);
+  /// ln of the weights that they stand for the density by, with importance sampling. -> (H, m)
+  Var log_ratio(Tape& tape);
+  /// Null without importance sampling.
+  Proposal* proposal() const { return proposal_.get(); }
+  /// Null with a projection.
+  SpectralDensity* density() const { return density_.get(); }
   void visit(Visitor& visitor) override;
 
  private:
   std::unique_ptr<SpectralDensity> density_;
+  std::unique_ptr<Proposal> proposal_;
   std::unique_ptr<Projection> projection_;
   Parameter log_scale_;       // (H, 1, d), with a projection
   Parameter log_head_scale_;  // (H, 1, 1), with a spread

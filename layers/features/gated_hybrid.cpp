@@ -23,6 +23,7 @@ const FeatureSpec& checked(const FeatureSpec& spec) {
 class GatedHybrid : public TwoSidedMap {
  public:
   bool positive() const override { return true; }
+  Frequencies* frequencies() override { return &frequencies_; }
   std::optional<double> kernel(Point q, Point k, std::size_t) const override {
     return ScaledPair(q, k).softmax();
   }

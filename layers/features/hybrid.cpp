@@ -27,6 +27,8 @@ class HybridFeatures : public TwoSidedMap {
         similarity_(std::move(similarity)),
         frequencies_(spec) {}
 
+  Frequencies* frequencies() override { return &frequencies_; }
+  bool even() const override { return true; }
   std::optional<double> kernel(Point q, Point k, std::size_t) const override {
     return ScaledPair(q, k).softmax();
   }

@@ -42,6 +42,7 @@ class MixedHybrid : public TwoSidedMap {
     for (std::size_t k = 0; k < spec.estimators.size(); ++k) {
       FeatureSpec own = spec;
       own.kind = spec.estimators[k];
+      own.weights = "none";
       own.density.seed += k * stream_of("estimator");
       require(own.kind != spec.kind, "hybrid", "cannot be an estimator of itself");
       estimators_.push_back(feature_maps().make(own.kind, own));

@@ -20,6 +20,12 @@ class EstimatorFeatures : public FeatureMap {
   std::optional<double> variance(Point q, Point k, std::size_t) const override {
     return estimator_.variance(ScaledPair(q, k)) / double(m_);
   }
+  std::optional<double> second_moment(Point q, Point k,
+                                      const WeightedMoment& moment) const override {
+    return estimator_.second_moment(ScaledPair(q, k), moment);
+  }
+  Frequencies* frequencies() override { return &frequencies_; }
+  bool even() const override { return estimator_.even; }
   void visit(Visitor& visitor) override { frequencies_.visit(visitor); }
 
  private:
@@ -43,17 +49,26 @@ Features signed_features(const Var& x, const Var& w) { return trigonometric_feat
 
 }  // namespace
 
-void add_estimator(FeatureMaps& all, const char* name, const Estimator& estimator) {
-  all.add(name, [estimator](const FeatureSpec& spec) {
+FeatureMaps::Factory feature_map_of(const Estimator& estimator) {
+  return [estimator](const FeatureSpec& spec) {
     return std::make_unique<EstimatorFeatures>(spec, estimator);
-  });
+  };
+}
+
+void add_estimator(FeatureMaps& all, const char* name, const Estimator& estimator) {
+  all.add(name, feature_map_of(estimator));
 }
 
 void add_random_features(FeatureMaps& all) {
   constexpr auto softmax = &ScaledPair::softmax;
-  add_estimator(all, "positive", {positive_features, softmax, positive_variance, true});
-  add_estimator(all, "hyperbolic", {hyperbolic_features, softmax, hyperbolic_variance, true});
-  add_estimator(all, "trigonometric", {signed_features, softmax, trigonometric_variance, false});
+  add_estimator(all, "positive",
+                {positive_features, softmax, positive_variance, true, positive_second_moment});
+  add_estimator(
+      all, "hyperbolic",
+      {hyperbolic_features, softmax, hyperbolic_variance, true, hyperbolic_second_moment, true});
+  add_estimator(
+      all, "trigonometric",
+      {signed_features, softmax, trigonometric_variance, false, trigonometric_second_moment, true});
 }
 
 Var both_signs(const Var& w) { return concat({w, -w}, 1); }

@@ -15,8 +15,11 @@ struct Estimator {
   double (ScaledPair::*kernel)() const;
   double (*variance)(const ScaledPair& pair);  ///< of one draw
   bool positive;
+  double (*second_moment)(const ScaledPair& pair, const WeightedMoment& moment);
+  bool even = false;
 };
-/// Adds the map of an estimator and one set of frequencies.
+/// The map of an estimator and one set of frequencies; adds it under a name.
+FeatureMaps::Factory feature_map_of(const Estimator& estimator);
 void add_estimator(FeatureMaps& all, const char* name, const Estimator& estimator);
 
 /// w and -w: positive features for both are the hyperbolic ones. (H, m, d) -> (H, 2m, d)

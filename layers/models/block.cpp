@@ -11,6 +11,7 @@ BlockSpec block_spec(const StackSpec& spec, std::size_t index) {
   block.mixer.rotary = spec.positions == "rotary";
   block.mixer.features.density.seed += index;
   block.mixer.time.density.seed += index;
+  block.mixer.time_kernel.density.seed += index;
   return block;
 }
 

@@ -15,6 +15,11 @@ double squared_length(const Number* x, std::size_t d) {
   return sum;
 }
 
+/// N(mean, diag(exp(2 log_scale))); (d) each.
+struct GaussianAxes {
+  std::vector<double> mean, log_scale;
+};
+
 /// ln of the density of N(0, I_d) at distance r of the centre, given r^2.
 inline double log_normal_density(std::size_t d, double squared_radius) {
   return -(squared_radius + double(d) * std::log(2 * std::numbers::pi)) / 2;

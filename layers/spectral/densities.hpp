@@ -16,6 +16,7 @@ class LocationScaleDensity : public SpectralDensity {
   void visit(Visitor& visitor) override;
   PointFunction kernel(std::size_t head) final;
   PointFunction log_density(std::size_t head) final;
+  Var log_densities(Tape& tape, const Var& points) final;
   std::optional<double> entropy(std::size_t head) final;
 
  protected:
@@ -25,8 +26,13 @@ class LocationScaleDensity : public SpectralDensity {
   using Characteristic = std::function<std::complex<double>(const double* t)>;
   virtual Characteristic standard_characteristic(std::size_t) { return {}; }
   virtual PointFunction standard_log_density(std::size_t) { return {}; }
+  /// ln of the density of s, on the tape. (H, m, d) -> (H, m, 1)
+  virtual Var standard_log_densities(Tape& tape, const Var& s) {
+    return SpectralDensity::log_densities(tape, s);
+  }
   virtual std::optional<double> standard_entropy(std::size_t) { return {}; }
   std::size_t dim() const { return mean_.shape()[2]; }
+  GaussianAxes axes(std::size_t head) const;
   void set_log_scale(const std::vector<double>& log_scale) final;
 
  private:

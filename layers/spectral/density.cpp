@@ -32,6 +32,11 @@ void SpectralDensity::set_log_scale(const std::vector<double>&) {
   require(false, "density", "\"", spec_.kind, "\" cannot start from data");
 }
 
+Var SpectralDensity::log_densities(Tape&, const Var&) {
+  require(false, "density", "\"", spec_.kind, "\" has no log density that could be trained");
+  return {};
+}
+
 void SpectralDensity::visit(Visitor& visitor) { visitor("noise", noise_); }
 
 Registry<SpectralDensity, DensitySpec>& densities() {

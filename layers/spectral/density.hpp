@@ -3,6 +3,7 @@
 
 #include <bochner/layers/module.hpp>
 #include <bochner/layers/registry.hpp>
+#include <bochner/layers/spectral/closed_forms.hpp>
 #include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -28,17 +29,15 @@ struct DensitySpec {
   std::size_t knots = 8;       ///< bins of a monotone spline
   std::size_t layers = 0;      ///< coupling layers of a flow
   std::size_t hidden = 16;     ///< hidden width of a coupling layer
-  OwnSpecs own = {};           ///< of densities added to the registry
+  std::string proposal = "gaussian";  ///< density q of importance sampling, see Proposal
+  double proposal_scale = 1.25;       ///< of q at the start, in units of exp(log_scale)
+  OwnSpecs own = {};                  ///< of densities added to the registry
 };
-/// What stands beside it in configs is told by those who use it: m, draws and redraw.
+/// What stands beside it in configs is told by those who use it: m, draws, redraw and start.
 inline void describe(Keys& keys, DensitySpec& spec) {
   keys("kind", spec.kind, one_of(densities), "spectral density p(omega): which kernel is learned");
   keys("log_scale", spec.log_scale, between(-20, 20),
        "start of the learned log standard deviation of the frequencies");
-  keys(
-      "start", spec.start, one_of({"none", "data"}),
-      "where the scale starts: at log_scale, or, by the median distance of queries and keys of the "
-      "first batches, at the data (see model.mixer.calibrate)");
   keys("components", spec.components, between(1, 1024), "Gaussians of a mixture");
   keys("temperature", spec.temperature, at_least(0),
        "of the soft choice among the components of a mixture; 0 chooses hard");
@@ -49,6 +48,10 @@ inline void describe(Keys& keys, DensitySpec& spec) {
   keys("layers", spec.layers, between(0, 64),
        "coupling layers of a flow, for dependence between coordinates");
   keys("hidden", spec.hidden, between(1, 4096), "hidden width of a coupling layer");
+  keys("proposal", spec.proposal, one_of(densities),
+       "density q that frequencies are drawn from where features.weights = \"importance\"");
+  keys("proposal_scale", spec.proposal_scale, above(0),
+       "its scale, in units of the density's own at the start: 1 or more");
   densities().describe_own(keys, spec.own);
 }
 
@@ -76,6 +79,10 @@ class SpectralDensity : public Module {
   virtual PointFunction kernel(std::size_t) { return {}; }
   /// ln p(omega) of a head.
   virtual PointFunction log_density(std::size_t) { return {}; }
+  /// The same of points of each head, on the tape; throws where there is none. (H, m, d) -> (H, m)
+  virtual Var log_densities(Tape& tape, const Var& points);
+  /// A head's Gaussian, where it is one with independent coordinates.
+  virtual std::optional<GaussianAxes> gaussian(std::size_t) const { return {}; }
   /// -E ln p(omega) of a head, in nats.
   virtual std::optional<double> entropy(std::size_t) { return {}; }
 

@@ -1,6 +1,7 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/spectral/densities.hpp>
 #include <bochner/layers/spectral/learned_spline.hpp>
+#include <bochner/layers/spectral/log_densities.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -41,13 +42,18 @@ class Coupling : public Module {
 
   /// (H, m, d) -> (H, m, d)
   Var forward(Tape& tape, const Var& x) {
-    const Var low = slice(x, -1, 0, middle_), high = slice(x, -1, middle_, x.dim(-1));
-    const Var &given = swapped_ ? high : low, &moved = swapped_ ? low : high;
-    const Var hidden = tanh(matmul(given, tape(in_)) + tape(in_bias_));
-    const Var out = matmul(hidden, tape(out_)) + tape(out_bias_);
-    const std::size_t count = moved.dim(-1);
-    const Var y = moved * exp(tanh(slice(out, -1, 0, count))) + slice(out, -1, count, 2 * count);
-    return concat(swapped_ ? std::vector<Var>{y, given} : std::vector<Var>{given, y}, -1);
+    const auto [given, moved] = halves(x);
+    const auto [raw_stretch, shift] = change(tape, given, moved.dim(-1));
+    return joined(given, moved * exp(tanh(raw_stretch)) + shift);
+  }
+
+  /// Undoes it; ln |det dy/dx| (H, m, 1) is added to `log_volume`. (H, m, d) -> (H, m, d)
+  Var backward(Tape& tape, const Var& y, Var& log_volume) {
+    const auto [given, moved] = halves(y);
+    const auto [raw_stretch, shift] = change(tape, given, moved.dim(-1));
+    const Var log_stretch = tanh(raw_stretch), volume = sum(log_stretch, -1, keep);
+    log_volume = log_volume.exists() ? log_volume + volume : volume;
+    return joined(given, (moved - shift) * exp(-log_stretch));
   }
 
   void visit(Visitor& visitor) override {
@@ -78,6 +84,25 @@ class Coupling : public Module {
   }
 
  private:
+  struct Halves {
+    Var given, moved;
+  };
+  Halves halves(const Var& x) const {
+    const Var low = slice(x, -1, 0, middle_), high = slice(x, -1, middle_, x.dim(-1));
+    return swapped_ ? Halves{high, low} : Halves{low, high};
+  }
+  Var joined(const Var& given, const Var& moved) const {
+    return concat(swapped_ ? std::vector<Var>{moved, given} : std::vector<Var>{given, moved}, -1);
+  }
+  struct Change {
+    Var raw_stretch, shift;  // l, t
+  };
+  Change change(Tape& tape, const Var& given, std::size_t count) {
+    const Var hidden = tanh(matmul(given, tape(in_)) + tape(in_bias_));
+    const Var out = matmul(hidden, tape(out_)) + tape(out_bias_);
+    return {slice(out, -1, 0, count), slice(out, -1, count, 2 * count)};
+  }
+
   std::size_t middle_;
   bool swapped_;
   Parameter in_, in_bias_, out_, out_bias_;  // (H, a, hidden), (H, 1, hidden), (H, hidden, 2 b), ..
@@ -145,6 +170,15 @@ class FlowDensity : public LocationScaleDensity {
       }
       return log_normal_density(x.size(), squared_length(x.data(), x.size())) - log_volume;
     };
+  }
+
+  Var standard_log_densities(Tape& tape, const Var& s) override {
+    Var x = s, log_volume;
+    for (std::size_t i = couplings_.size(); i-- > 0;)
+      x = couplings_[i]->backward(tape, x, log_volume);
+    const auto [z, log_slope] = marginals_.inverse(tape, x);
+    const Var slopes = sum(log_slope, -1, keep);
+    return log_normal_densities(z) - (log_volume.exists() ? log_volume + slopes : slopes);
   }
 
  private:

@@ -1,6 +1,9 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
+#include <bochner/autodiff/ops/reduce.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/spectral/densities.hpp>
+#include <bochner/layers/spectral/log_densities.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -9,6 +12,7 @@ namespace {
 class GaussianDensity : public LocationScaleDensity {
  public:
   using LocationScaleDensity::LocationScaleDensity;
+  std::optional<GaussianAxes> gaussian(std::size_t head) const override { return axes(head); }
 
  protected:
   Var standardized(Tape&, const Var& noise) override { return noise; }
@@ -18,6 +22,7 @@ class GaussianDensity : public LocationScaleDensity {
   PointFunction standard_log_density(std::size_t) override {
     return [d = dim()](const double* s) { return log_normal_density(d, squared_length(s, d)); };
   }
+  Var standard_log_densities(Tape&, const Var& s) override { return log_normal_densities(s); }
   std::optional<double> standard_entropy(std::size_t) override { return normal_entropy(dim()); }
 };
 
@@ -78,6 +83,21 @@ class FullGaussianDensity : public SpectralDensity {
       }
       return log_normal_density(now.d, squared_length(z.data(), now.d)) - now.log_volume;
     };
+  }
+
+  Var log_densities(Tape& tape, const Var& points) override {
+    const std::size_t d = points.dim(-1);
+    const Var factor = tape(factor_), moved = points - tape(mean_);
+    std::vector<Var> z, diagonal;  // L z = moved, by forward substitution
+    for (std::size_t i = 0; i < d; ++i) {
+      const Var row = slice(factor, 1, i, i + 1);  // (H, 1, d)
+      diagonal.push_back(slice(row, -1, i, i + 1));
+      Var rest = slice(moved, -1, i, i + 1);
+      if (i > 0) rest = rest - sum(slice(row, -1, 0, i) * concat(z, -1), -1, keep);
+      z.push_back(rest * exp(-diagonal.back()));
+    }
+    const Var logs = log_normal_densities(concat(z, -1)) - sum(concat(diagonal, -1), -1, keep);
+    return reshape(logs, {points.dim(0), points.dim(1)});
   }
 
   std::optional<double> entropy(std::size_t head) override {

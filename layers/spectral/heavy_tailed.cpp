@@ -1,6 +1,7 @@
 #include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/spectral/densities.hpp>
+#include <bochner/layers/spectral/log_densities.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -42,8 +43,7 @@ class StudentTDensity : public LocationScaleDensity {
   }
 
   Var standardized(Tape& tape, const Var& noise) override {
-    const Var free = learned_ ? tape(log_degrees_) : tape.view(log_degrees_.value());
-    const Var half = exp(free) * 0.5 + smallest_degrees / 2;
+    const Var half = half_degrees(tape);
     const Var log_chi = log_gamma_quantile(half, score(noise, dim()));
     return points(noise, dim()) * exp((log(half) - log_chi) * 0.5);
   }
@@ -63,6 +63,14 @@ class StudentTDensity : public LocationScaleDensity {
     };
   }
 
+  Var standard_log_densities(Tape& tape, const Var& s) override {
+    const double D = double(dim());
+    const Var half = half_degrees(tape), n = half * 2;
+    return log_gamma_function(half + D / 2) - log_gamma_function(half) -
+           log(n * std::numbers::pi) * (D / 2) -
+           (half + D / 2) * log(sum(square(s), -1, keep) / n + 1);
+  }
+
   std::optional<double> standard_entropy(std::size_t head) override {
     const double D = double(dim()), n = degrees(head);
     return std::lgamma(n / 2) - std::lgamma((n + D) / 2) + D / 2 * std::log(n * std::numbers::pi) +
@@ -70,6 +78,11 @@ class StudentTDensity : public LocationScaleDensity {
   }
 
  private:
+  /// (H, 1, 1)
+  Var half_degrees(Tape& tape) {
+    const Var free = learned_ ? tape(log_degrees_) : tape.view(log_degrees_.value());
+    return exp(free) * 0.5 + smallest_degrees / 2;
+  }
   double degrees(std::size_t head) const {
     return smallest_degrees + std::exp(double(log_degrees_.value().data()[head]));
   }
@@ -109,6 +122,14 @@ class LaplaceDensity : public LocationScaleDensity {
              order / 2 * std::log(square / 2) +
              log_bessel_k(std::abs(order), std::sqrt(2 * square));
     };
+  }
+
+  Var standard_log_densities(Tape&, const Var& s) override {
+    const double half = double(dim()) / 2, order = 1 - half;
+    const Var square_length = sum(square(s), -1, keep);
+    return log(square_length * 0.5) * (order / 2) +
+           log_bessel_k_function(std::abs(order), sqrt(square_length * 2)) +
+           (std::numbers::ln2 - half * std::log(2 * std::numbers::pi));
   }
 };
 

@@ -2,6 +2,7 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/spectral/densities.hpp>
 #include <bochner/layers/spectral/learned_spline.hpp>
+#include <bochner/layers/spectral/log_densities.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -47,12 +48,19 @@ class IsotropicDensity : public LocationScaleDensity {
     };
   }
 
+  Var standard_log_densities(Tape& tape, const Var& s) final {
+    const Var r = sqrt(sum(square(s), -1, keep));
+    return log_radius_densities(tape, r) - log(r) * (double(dim()) - 1) - log_sphere_area(dim());
+  }
+
   /// The radii for |z|. (H, m, 1) -> (H, m, 1)
   virtual Var radius(Tape& tape, const Tensor& length) = 0;
   /// The same for a number, in double.
   virtual std::function<double(double)> radius_of(std::size_t head) = 0;
   /// ln of the density of the radius.
   virtual std::function<double(double)> log_radius_density(std::size_t head) = 0;
+  /// The same on the tape. (H, m, 1) -> (H, m, 1)
+  virtual Var log_radius_densities(Tape& tape, const Var& radius) = 0;
 };
 
 /// The normal score of a length under chi_d.
@@ -85,12 +93,16 @@ class GammaDensity : public IsotropicDensity {
   }
 
   Var radius(Tape& tape, const Tensor& length) override {
-    const Var log_shape = learned_ ? tape(log_shape_) : tape.view(log_shape_.value());
-    const Var shape = exp(log_shape);
+    const Shaped now = shaped(tape);
     Tensor score = length;
     for (real& x : score) x = real(chi_score(dim(), double(x)));
-    const Var log_unit = (log_shape + log(shape + 1)) * -0.5 + 0.5 * std::log(double(dim()));
-    return exp(log_gamma_quantile(shape, score) + log_unit);
+    return exp(log_gamma_quantile(now.shape, score) + now.log_unit);
+  }
+
+  Var log_radius_densities(Tape& tape, const Var& radius) override {
+    const auto [shape, unit] = shaped(tape);
+    return (shape - 1) * (log(radius) - unit) - radius * exp(-unit) - log_gamma_function(shape) -
+           unit;
   }
 
   std::function<double(double)> radius_of(std::size_t head) override {
@@ -112,6 +124,14 @@ class GammaDensity : public IsotropicDensity {
   }
 
  private:
+  struct Shaped {
+    Var shape, log_unit;  // (H, 1, 1)
+  };
+  Shaped shaped(Tape& tape) {
+    const Var log_shape = learned_ ? tape(log_shape_) : tape.view(log_shape_.value());
+    const Var shape = exp(log_shape);
+    return {shape, (log_shape + log(shape + 1)) * -0.5 + 0.5 * std::log(double(dim()))};
+  }
   double shape(std::size_t head) const { return std::exp(double(log_shape_.value().data()[head])); }
 
   bool learned_;
@@ -169,6 +189,13 @@ class RadialDensity : public IsotropicDensity {
       return log_normal_density(d, length * length) + log_sphere_area(d) +
              (double(d) - 1) * std::log(length) - std::log(slope);
     };
+  }
+
+  Var log_radius_densities(Tape& tape, const Var& radius) override {
+    const auto [length, log_slope] = warp_.inverse(tape, radius);
+    const double d = double(dim());
+    return log(length) * (d - 1) - square(length) * 0.5 - log_slope +
+           (log_normal_density(dim(), 0) + log_sphere_area(dim()));
   }
 
  private:

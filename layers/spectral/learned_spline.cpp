@@ -28,6 +28,33 @@ Tensor running_sum(std::size_t K) {
   return ones;
 }
 
+/// Which bin of the knots (H, 1, n, K + 1) holds each number (H, m, n): the first where none does.
+class KnotChoice {
+ public:
+  Tensor inside;  // (H, m, n)
+
+  KnotChoice(const Tensor& knots, const Tensor& numbers) : inside(zeros(numbers.shape())) {
+    const std::size_t H = numbers.shape()[0], m = numbers.shape()[1], n = numbers.shape()[2];
+    const std::size_t count = knots.shape().back();
+    for (Tensor& end : ends_) end = zeros({H, m, n, count});
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const real* row = knots.data() + (i / (m * n) * n + i % n) * count;
+      const std::size_t bin = bin_of(row, count, double(numbers.data()[i]));
+      const bool found = bin + 1 < count;
+      inside.data()[i] = real(found);
+      for (std::size_t end : {0, 1}) ends_[end].data()[i * count + (found ? bin : 0) + end] = 1;
+    }
+  }
+
+  /// What stands at both ends of the bins. (H, 1, n, K + 1) -> (H, m, n) each
+  std::pair<Var, Var> ends(const Var& at_knots) const {
+    return {sum(at_knots * Var(ends_[0]), -1), sum(at_knots * Var(ends_[1]), -1)};
+  }
+
+ private:
+  std::array<Tensor, 2> ends_;
+};
+
 }  // namespace
 
 LearnedSpline::LearnedSpline(std::size_t H, std::size_t n, double low, double high,
@@ -52,6 +79,24 @@ LearnedSpline::Knots LearnedSpline::knots(Tape& tape) {
 Var LearnedSpline::forward(Tape& tape, const Var& x) {
   const Knots at = knots(tape);
   return monotone_spline(x, at.x, at.y, at.slope);
+}
+
+LearnedSpline::Inverse LearnedSpline::inverse(Tape& tape, const Var& y) {
+  const Knots at = knots(tape);
+  const KnotChoice bin(at.y.value(), y.value());
+  const auto [x0, x1] = bin.ends(at.x);
+  const auto [y0, y1] = bin.ends(at.y);
+  const auto [slope0, slope1] = bin.ends(at.slope);
+  const Var width = x1 - x0, height = y1 - y0, mean = height / width;  // as SplineBin has them
+  const Var curvature = slope0 + slope1 - mean * 2;
+  const Var part = where(bin.inside, (y - y0) / height, tape.constant(filled(y.shape(), 0.5)));
+  const Var a = mean - slope0 + part * curvature, b = slope0 - part * curvature;
+  const Var c = -(mean * part);
+  const Var u = c * -2 / (b + sqrt(square(b) - a * c * 4)), t = u * (1 - u);
+  const Var along = slope1 * square(u) + mean * t * 2 + slope0 * square(1 - u);
+  const Var log_slope = log(mean) * 2 + log(along) - log(mean + curvature * t) * 2;
+  return {where(bin.inside, x0 + width * u, y),
+          where(bin.inside, log_slope, tape.constant(zeros(y.shape())))};
 }
 
 void LearnedSpline::visit(Visitor& visitor) {

@@ -14,6 +14,11 @@ class LearnedSpline : public Module {
                 const std::vector<double>& bins);
   /// (H, m, n) -> (H, m, n)
   Var forward(Tape& tape, const Var& x);
+  /// The x that forward() gives y for, and ln dy/dx there.
+  struct Inverse {
+    Var x, log_slope;  // (H, m, n)
+  };
+  Inverse inverse(Tape& tape, const Var& y);
   void visit(Visitor& visitor) override;
 
   /// One spline as it is now, in double.

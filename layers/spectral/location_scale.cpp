@@ -1,4 +1,6 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/reduce.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/spectral/densities.hpp>
 #include <cmath>
 
@@ -52,6 +54,17 @@ PointFunction LocationScaleDensity::log_density(std::size_t head) {
         }
         return standard(s.data()) - log_volume;
       };
+}
+
+GaussianAxes LocationScaleDensity::axes(std::size_t head) const {
+  return {values_of(mean_, head), values_of(log_scale_, head)};
+}
+
+Var LocationScaleDensity::log_densities(Tape& tape, const Var& points) {
+  const Var log_scale = tape(log_scale_);
+  const Var s = (points - tape(mean_)) * exp(-log_scale);
+  const Var logs = standard_log_densities(tape, s) - sum(log_scale, -1, keep);
+  return reshape(logs, {points.dim(0), points.dim(1)});
 }
 
 std::optional<double> LocationScaleDensity::entropy(std::size_t head) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/spectral/densities.hpp>
+#include <bochner/layers/spectral/log_densities.hpp>
 #include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -98,6 +99,17 @@ class MixtureDensity : public SpectralDensity {
       for (const Component& one : all) sum += one.kernel(lag);
       return sum;
     };
+  }
+
+  Var log_densities(Tape& tape, const Var& points) override {
+    const std::size_t H = points.dim(0), m = points.dim(1), d = points.dim(2);
+    const std::size_t K = mean_.shape()[1];
+    const auto by_component = [&](const Var& x) { return reshape(x, {H, 1, K, d}); };
+    const Var log_scale = by_component(tape(log_scale_)), logits = tape(logits_);
+    const Var s = (reshape(points, {H, m, 1, d}) - by_component(tape(mean_))) * exp(-log_scale);
+    const Var logs = log_normal_densities(s) - sum(log_scale, -1, keep);
+    return logsumexp(reshape(logs, {H, m, K}) + logits, {-1}) -
+           reshape(logsumexp(logits, {-1}), {H, 1});
   }
 
   PointFunction log_density(std::size_t head) override {

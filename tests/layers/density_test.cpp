@@ -80,6 +80,26 @@ TEST_P(EveryDensity, LogDensityIsThatOfTheDrawsInSpace) {
   }
 }
 
+TEST_P(EveryDensity, LogDensitiesOnTheTapeAreTheClosedForm) {
+  if (GetParam() == "free") return;
+  for (std::size_t d : {1, 4}) {
+    const std::size_t m = 9;
+    const auto density = random_density(GetParam(), d, m);
+    Tensor points = random_tensor({2, m, d}, 1);
+    for (std::size_t i = 0; i < 2 * d; ++i) points.data()[i * m] *= 9;  // beyond the splines
+    const auto forward = [&](Tape& tape, const Var& x) { return density->log_densities(tape, x); };
+    Tape tape;
+    const Tensor logs = forward(tape, points).value();
+    for (std::size_t i = 0; i < 2 * m; ++i) {
+      const std::vector<double> x(points.data() + i * d, points.data() + (i + 1) * d);
+      const double expected = density->log_density(i / m)(x.data());
+      EXPECT_NEAR(logs.data()[i], expected,
+                  (is_double ? 1e-9 : 1e-4) * std::max(1.0, std::abs(expected)));
+    }
+    check_layer(*density, points, forward);
+  }
+}
+
 TEST_P(EveryDensity, EntropyIsTheMeanOfTheLogDensity) {
   for (std::size_t d : {1, 3}) {
     const auto density = random_density(GetParam(), d, 40000);

@@ -181,6 +181,23 @@ TEST(BoxWeights, MeasureTheSquaredErrorOverTheBox) {
   EXPECT_NEAR(discrepancy(box_discrepancy(w, m, 1, b), xi) + constant, error, 1e-7);
 }
 
+/// The same of cosines alone.
+TEST(BoxWeights, MeasureTheSquaredErrorOfCosinesOverTheBox) {
+  const std::size_t m = 4, points = 20000;
+  const double b = 1.7;
+  const std::vector<double> w = frequencies(m, 1, 5), xi = {0.1, 0.4, 0.2, 0.5};
+  double error = 0, constant = 0;
+  for (std::size_t i = 0; i < points; ++i) {
+    const double z = b * (2 * (double(i) + 0.5) / double(points) - 1),
+                 target = std::exp(-z * z / 2);
+    double rest = target;
+    for (std::size_t j = 0; j < m; ++j) rest -= xi[j] * std::cos(z * w[j]);
+    error += rest * rest / double(points);
+    constant += target * target / double(points);
+  }
+  EXPECT_NEAR(discrepancy(box_discrepancy(w, m, 1, b, true), xi) + constant, error, 1e-7);
+}
+
 TEST(FixedWeightFeatures, WeighTheFeaturesOfPff) {
   FeatureSpec spec = spec_of("wpff_fixed", 1, 3, 30);
   const auto weighted = make_feature_map(spec);

@@ -17,13 +17,13 @@ class Groups : public testing::Test {
  protected:
   std::vector<double> decays(const std::vector<ParameterGroup>& groups) {
     std::vector<double> values;
-    for (const auto& settings : resolve_groups(parameters_.named(), 0.5, groups))
+    for (const auto& settings : resolve_groups(parameters_.named(), 0.5, 8, groups))
       values.push_back(settings.weight_decay);
     return values;
   }
   std::vector<double> factors(const std::vector<ParameterGroup>& groups) {
     std::vector<double> values;
-    for (const auto& settings : resolve_groups(parameters_.named(), 0.5, groups))
+    for (const auto& settings : resolve_groups(parameters_.named(), 0.5, 8, groups))
       values.push_back(settings.lr_factor);
     return values;
   }
@@ -38,7 +38,7 @@ class Groups : public testing::Test {
 
 TEST_F(Groups, DecayOnlyMatricesThatAreNotSpectral) {
   EXPECT_THAT(decays({}), ElementsAre(0.5, 0, 0, 0, 0, 0));
-  EXPECT_THAT(factors({}), ElementsAre(1, 1, 1, 1, 1, 1));
+  EXPECT_THAT(factors({}), ElementsAre(1, 1, 8, 1, 1, 1));
 }
 
 TEST_F(Groups, OverrideTheDefaults) {

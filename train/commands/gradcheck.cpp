@@ -59,7 +59,7 @@ std::vector<GradientCase> cases_of(const GradcheckOptions& options) {
     }
     for (const auto& [time_kernel, positions] :
          {std::pair{"none", "learned"}, std::pair{"decay", "rotary"}, std::pair{"rotation", "none"},
-          std::pair{"gate", "none"}}) {
+          std::pair{"spectral", "none"}, std::pair{"gate", "none"}}) {
       if (mixer != "linear" && positions == std::string_view("none")) continue;
       for (const std::string& map : maps)
         for (const std::string& spectrum : spectra)
@@ -81,12 +81,12 @@ LanguageModelSpec small_model(const GradientCase& which) {
   mixer.kind = which.mixer;
   mixer.heads = 2;
   mixer.chunk = 4;
-  mixer.time_kernel = {which.time_kernel, 2, 16};
+  mixer.time_kernel = {which.time_kernel, 2, 16, 2, 2};
   if (which.mixer == "linear") {
     mixer.features.kind = which.features;
     mixer.features.m = 6;
     mixer.features.length = 256;
-    mixer.features.density.kind = which.density;
+    mixer.features.density.kind = mixer.time_kernel.density.kind = which.density;
   }
   return spec;
 }

@@ -159,18 +159,43 @@ struct Outcome {
   Interval before, after, gain;
 };
 
-Outcome outcome_of(const KernelCompareOptions& options, FeatureSpec spec, std::size_t d,
+/// "positive+importance": a map and its weights.
+struct MapName {
+  std::string kind, weights;
+};
+MapName map_and_weights(const std::string& name) {
+  const std::size_t plus = name.find('+');
+  if (plus == std::string::npos) return {name, "none"};
+  return {name.substr(0, plus), name.substr(plus + 1)};
+}
+
+/// Weights that follow from the data are not fitted: the map without them against the map with
+/// them.
+MapFit fit_of(const KernelCompareOptions& options, FeatureSpec spec, const Halves& halves,
+              std::size_t m, std::uint64_t seed) {
+  MapFitOptions how{.steps = options.steps,
+                    .learning_rate = options.learning_rate,
+                    .density = options.with_density};
+  const auto error_of = [&] {
+    const auto map = calibrated_map(spec, halves.train, m, seed);
+    return fit_map(*map, halves.train, halves.held_out, how);
+  };
+  if (spec.weights == "none" || spec.weights == "learned") return error_of();
+  how.steps = 0;
+  const double after = error_of().after;
+  spec.weights = "none";
+  return {error_of().before, after, 0};
+}
+
+Outcome outcome_of(const KernelCompareOptions& options, const FeatureSpec& standard, std::size_t d,
                    std::size_t m, const std::string& name) {
   std::size_t parameters = 0;
   std::vector<double> before, after, gain;
-  spec.kind = name;
+  FeatureSpec spec = standard;
+  const MapName parts = map_and_weights(name);
+  spec.kind = parts.kind, spec.weights = parts.weights;
   for (std::uint64_t seed = 1; seed <= options.seeds; ++seed) {
-    const Halves halves = halves_of(options, d, seed);
-    const auto map = calibrated_map(spec, halves.train, m, seed);
-    const MapFit fit = fit_map(*map, halves.train, halves.held_out,
-                               {.steps = options.steps,
-                                .learning_rate = options.learning_rate,
-                                .density = options.with_density});
+    const MapFit fit = fit_of(options, spec, halves_of(options, d, seed), m, seed);
     parameters = fit.parameters;
     before.push_back(fit.before);
     after.push_back(fit.after);
@@ -220,9 +245,14 @@ void kernel_compare_command(const KernelCompareOptions& options) {
   const FeatureSpec standard = with_standard_frequencies(spec);
   const std::size_t m = counts.back();
   const std::vector<std::string> known = feature_maps().names();
-  const std::vector<std::string> names = options.maps.empty() ? known : split_list(options.maps);
-  for (const std::string& name : names)
-    demand(std::ranges::count(known, name) > 0, "--maps {}: must be {}", name, alternatives(known));
+  std::vector<std::string> names = options.maps.empty() ? known : split_list(options.maps);
+  if (options.maps.empty()) names.push_back("positive+importance");
+  for (const std::string& name : names) {
+    const auto [kind, weights] = map_and_weights(name);
+    demand(std::ranges::count(known, kind) > 0, "--maps {}: must be {}", name, alternatives(known));
+    demand(std::ranges::count(feature_weights(), weights) > 0, "--maps {}: weights must be {}",
+           name, alternatives(feature_weights()));
+  }
   if (!options.json)
     fmt::print(
         "held-out kernel error, d {}, m {}, {} seeds, {} steps: mean and 95 % interval\n"
@@ -257,7 +287,8 @@ void add_kernel_compare(const Command& kernel) {
   const auto [command, options] =
       kernel.command("compare", "learned against fixed feature maps", kernel_compare_command);
   add_kernel_options(command, options);
-  command.option("--maps", &options.maps, "feature maps (default: all)", "LIST");
+  command.option("--maps", &options.maps,
+                 "feature maps, with weights as in positive+importance (default: all)", "LIST");
   add_samples(command, options);
   add_fitting(command, options);
   command.flag("--with-density", &options.with_density, "fit the frequencies too");

@@ -24,8 +24,7 @@ CheckpointReader open_noted(FileStorage& storage, const std::string& reference) 
 LoadedRun load_run(const std::string& reference, const std::vector<std::string>& sets) {
   PosixStorage storage;
   CheckpointReader checkpoint = open_noted(storage, reference);
-  Config config =
-      parse_config(checkpoint.config(), checkpoint.path().string(), registered_parameters());
+  Config config = stored_config(checkpoint.config(), checkpoint.path().string());
   for (const std::string& set : sets) apply_set(config, set);
   validate(config);
   return {std::move(checkpoint), std::move(config)};

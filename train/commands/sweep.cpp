@@ -42,8 +42,8 @@ Config config_of(const std::string& file, const std::vector<std::string>& sets,
 
 /// Refuses to go on with a run of other settings.
 void require_same(FileStorage& storage, const Path& run, const Config& wanted) {
-  const Config found = parse_config(RunDirectory::read(storage, run).config(),
-                                    (run / "config.toml").string(), registered_parameters());
+  const Config found =
+      stored_config(RunDirectory::read(storage, run).config(), (run / "config.toml").string());
   const std::vector<ConfigChange> different = changes(found, wanted);
   if (different.empty()) return;
   throw ConfigError(fmt::format("{}: was made with {} = {}, not {}; choose another --runs DIR",

@@ -81,7 +81,7 @@ std::vector<AttentionLayer> attention_layers(Module& model) {
     if (const auto* mixer = dynamic_cast<const Mixer*>(part)) {
       layers.push_back({name, mixer});
     } else if (!layers.empty() && name.starts_with(layers.back().name + ".") &&
-               !name.starts_with(layers.back().name + ".time.")) {
+               !name.starts_with(layers.back().name + ".time")) {  // of content
       AttentionLayer& layer = layers.back();
       if (!layer.features) layer.features = dynamic_cast<FeatureMap*>(part);
       if (!layer.density) layer.density = dynamic_cast<SpectralDensity*>(part);

@@ -35,8 +35,8 @@ std::vector<AttentionLayer> attention_layers(Module& model);
 struct AttentionSample {
   Tensor q, k;      ///< (B, T, H, d)
   Tensor rate;      ///< of the time kernel: (H), (B, T, H), or () without one
-  Tensor rotation;  ///< of the time kernel: (H, 2), or () without one
-  Tensor turns;     ///< its features of the tokens: (B, T, H, 3), (1, T, H, 3), or () without one
+  Tensor rotation;  ///< of the time kernel: its terms (H, n, 2), or () without one
+  Tensor turns;     ///< its features of the tokens: (B, T, H, S), (1, T, H, S), or () without one
   bool causal = true;
 };
 /// Queries and keys of each layer for the first validation example.

@@ -5,7 +5,7 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/formats/read_array.hpp>
-#include <bochner/layers/features/pff.hpp>
+#include <bochner/layers/features/weights.hpp>
 #include <bochner/optim/clip.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/optim/schedule.hpp>
@@ -107,10 +107,6 @@ struct Target {
 
 using LogKernel = std::function<double(const std::vector<double>& q, const std::vector<double>& k)>;
 
-double gaussian_exponent(const std::vector<double>& q, const std::vector<double>& k) {
-  return softmax_exponent(q, k) - (softmax_exponent(q, q) + softmax_exponent(k, k)) / 2;
-}
-
 Target target_of(const LogKernel& log_kernel, const SampleBlock& block) {
   const std::size_t n = block.q.shape()[0], s = block.k.shape()[0];
   Target target{as_tokens(block.q), as_tokens(block.k), uninitialized({n, s}),
@@ -161,9 +157,9 @@ LogKernel log_kernel_of(FeatureMap& map, const SampleBlock& block) {
     return [&map](const std::vector<double>& q, const std::vector<double>& k) {
       return std::log(std::max(*map.kernel(q, k, 0), 1e-300));
     };
-  const bool weighted =
-      dynamic_cast<WeightedFeatures*>(&map) || dynamic_cast<FixedWeightFeatures*>(&map);
-  return weighted ? gaussian_exponent : softmax_exponent;
+  if (auto* weighted = dynamic_cast<WeightedMap*>(&map))
+    return log_kernel_of(weighted->map(), block);
+  return softmax_exponent;
 }
 
 bool is_spectral(const std::string& name) {

@@ -72,9 +72,8 @@ struct MapFit {
   std::size_t parameters = 0;    ///< numbers that were fitted
 };
 
-/// The target is the kernel that the map estimates in closed form for N(0, I). Of a map without it
-/// is exp(q . k / sqrt d), and of weighted PFF the kernel of PFF, exp(-|x - y|^2 / 2) with x = q /
-/// d^(1/4), y = k / d^(1/4).
+/// The target is the kernel that the map estimates in closed form for N(0, I); of a weighted map
+/// that of the map without weights, of one that has none exp(q . k / sqrt d).
 MapFit fit_map(FeatureMap& map, const SampleBlock& train, const SampleBlock& held_out,
                const MapFitOptions& options);
 

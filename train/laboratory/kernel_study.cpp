@@ -192,6 +192,7 @@ std::vector<MapComparison> compare_maps(FeatureSpec spec, const KernelSample& sa
   options.pairs = std::min<std::size_t>(options.pairs, 64);
   const KernelSample part = first_rows(sample, 128);
   std::vector<MapComparison> all;
+  spec.weights = "none";
   for (const std::string& name : feature_maps().names()) {
     spec.kind = name;
     if (estimates_softmax(spec, part))

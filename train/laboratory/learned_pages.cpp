@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <bochner/layers/encodings/time_encoding.hpp>
-#include <bochner/layers/features/pff.hpp>
+#include <bochner/layers/features/weights.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/laboratory/kernel_sample.hpp>
 #include <bochner/train/laboratory/learned_pages.hpp>
 #include <bochner/train/laboratory/spectrum.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
+#include <bochner/train/laboratory/time_factor.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -50,30 +51,23 @@ void add_spectrum(std::vector<std::string>& charts, const AttentionLayer& start,
   charts.insert(charts.end(), {draw(spectrum), draw(kernel)});
 }
 
-/// Relative to lag 0; gates at their mean over the tokens.
-Curve time_kernel(const AttentionSample& sample, std::size_t head, double longest) {
-  const std::size_t H = sample.q.shape()[2], n = sample.rate.size() / H;
-  double rate = 0;
-  for (std::size_t t = 0; t < n; ++t) rate += double(sample.rate.data()[t * H + head]) / double(n);
-  const bool rotates = sample.rotation.dimension() == 2;
-  const double frequency = rotates ? double(sample.rotation(head, 0)) : 0;
-  const double amplitude = rotates ? double(sample.rotation(head, 1)) : 0;
-  Curve curve{places(0, longest, 161), {}};
-  for (const double lag : curve.x)
-    curve.y.push_back(std::exp(-rate * lag) *
-                      ((1 + amplitude * std::cos(frequency * lag)) / (1 + amplitude)));
-  return curve;
-}
-
-std::string time_kernel_chart(const std::string& layer, const AttentionSample& start,
-                              const AttentionSample& now) {
+std::vector<std::string> time_kernel_charts(const std::string& layer, const AttentionSample& start,
+                                            const AttentionSample& now) {
   const double longest = double(now.q.shape()[1]);
-  Chart chart{.title = short_layer(layer) + ": time kernel",
-              .x = {"lag, tokens"},
-              .y = {"K(lag) / K(0)", Scale::linear, 0.0, 1.0}};
-  for (std::size_t h = 0; h < std::min(most_heads, now.q.shape()[2]); ++h)
-    add_pair(chart, h, time_kernel(start, h, longest), time_kernel(now, h, longest));
-  return draw(chart);
+  Chart kernel{.title = short_layer(layer) + ": time kernel",
+               .x = {"lag, tokens"},
+               .y = {"K(lag) / K(0)", Scale::linear, 0.0, 1.0}};
+  Chart spectrum{.title = short_layer(layer) + ": its spectrum",
+                 .x = {"ν, radians per token", Scale::logarithmic},
+                 .y = {"density", Scale::logarithmic, 1e-4},
+                 .note = fmt::format("drift of the frequencies {:.3f}", time_drift(now, start))};
+  for (std::size_t h = 0; h < std::min(most_heads, now.q.shape()[2]); ++h) {
+    add_pair(kernel, h, time_factor(start, h, longest), time_factor(now, h, longest));
+    add_pair(spectrum, h, time_spectrum(start, h, longest), time_spectrum(now, h, longest));
+  }
+  std::vector<std::string> charts{draw(kernel)};
+  if (now.rotation.dimension() == 3) charts.push_back(draw(spectrum));
+  return charts;
 }
 
 std::string lag_chart(const std::string& layer, const std::vector<AttentionMaps>& heads) {
@@ -177,7 +171,7 @@ double spread_over_inputs(const Tensor& logs) {
   return total;
 }
 
-std::string lambda_chart(const std::string& layer, WeightedFeatures& map, const Tensor& keys) {
+std::string lambda_chart(const std::string& layer, LearnedWeights& map, const Tensor& keys) {
   const Tensor logs = evaluated([&](Tape& tape) { return map.log_weights(tape, tape.view(keys)); });
   const double reach = spectral_reach(of_head(logs, 0));
   double spread = 0;
@@ -217,7 +211,8 @@ void add_attention(Page& page, const std::vector<AttentionLayer>& layers,
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (now[i].q.dimension() != 4) continue;
     if (now[i].rate.dimension() > 0)
-      charts.push_back(time_kernel_chart(layers[i].name, start[i], now[i]));
+      std::ranges::move(time_kernel_charts(layers[i].name, start[i], now[i]),
+                        std::back_inserter(charts));
     if (now[i].causal)
       charts.push_back(lag_chart(layers[i].name, attention_maps(layers[i], now[i], lag_positions)));
   }
@@ -257,7 +252,7 @@ void add_lambda(Page& page, const std::vector<AttentionLayer>& layers,
                 const std::vector<AttentionSample>& samples) {
   std::vector<std::string> charts;
   for (std::size_t i = 0; i < layers.size(); ++i)
-    if (auto* map = dynamic_cast<WeightedFeatures*>(layers[i].features);
+    if (auto* map = dynamic_cast<LearnedWeights*>(layers[i].features);
         map && samples[i].k.dimension() == 4)
       charts.push_back(lambda_chart(layers[i].name, *map, samples[i].k));
   if (charts.empty()) return;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bochner/layers/features/feature_map.hpp>
 #include <bochner/layers/spectral/initial.hpp>
+#include <bochner/layers/spectral/proposal.hpp>
 #include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/run/calibration.hpp>
 #include <cmath>
@@ -15,6 +16,7 @@ struct CalibratedLayer {
   const Mixer* mixer;
   FeatureMap* map;
   std::vector<SpectralDensity*> densities;
+  std::vector<Proposal*> proposals;
 };
 
 std::vector<CalibratedLayer> calibrated_layers(
@@ -22,12 +24,14 @@ std::vector<CalibratedLayer> calibrated_layers(
   std::vector<CalibratedLayer> layers;
   for (const AttentionLayer& layer : attention_layers(model))
     if (layer.features && (!wanted || wanted(layer.name)))
-      layers.push_back({layer.name, layer.mixer, layer.features, {}});
+      layers.push_back({layer.name, layer.mixer, layer.features, {}, {}});
   for (const NamedPart& part : parts_of(model))
-    for (CalibratedLayer& layer : layers)
-      if (auto* density = dynamic_cast<SpectralDensity*>(part.part);
-          density && part.name.starts_with(layer.name + ".features."))
+    for (CalibratedLayer& layer : layers) {
+      if (!part.name.starts_with(layer.name + ".features.")) continue;
+      if (auto* density = dynamic_cast<SpectralDensity*>(part.part))
         layer.densities.push_back(density);
+      if (auto* proposal = dynamic_cast<Proposal*>(part.part)) layer.proposals.push_back(proposal);
+    }
   return layers;
 }
 
@@ -79,8 +83,11 @@ struct Calibrator : AttentionObserver {
     const auto tokens = real_tokens(what.q.shape(), what.lengths);
     const Tensor q = sampled_tokens(what.q.value(), tokens, spec.seed);
     const Tensor k = sampled_tokens(what.k.value(), tokens, spec.seed);
-    for (SpectralDensity* density : layer->densities)
-      if (spec.densities) density->start_at(data_log_scale(q, k, spec.seed));
+    if (spec.densities) {
+      const std::vector<double> log_scale = data_log_scale(q, k, spec.seed);
+      for (SpectralDensity* density : layer->densities) density->start_at(log_scale);
+      for (Proposal* proposal : layer->proposals) proposal->start_at(log_scale);
+    }
     layer->map->calibrate(q, k);
   }
 

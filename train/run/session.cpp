@@ -98,8 +98,7 @@ Session Session::resume(FileStorage& storage, const Path& directory,
                         const std::vector<std::string>& changes, bool strict,
                         std::vector<std::string>& notes) {
   RunDirectory run = RunDirectory::open(storage, directory);
-  const Config before =
-      parse_config(run.config(), (directory / "config.toml").string(), registered_parameters());
+  const Config before = stored_config(run.config(), (directory / "config.toml").string());
   Config config = before;
   for (const std::string& change : changes) apply_set(config, change);
   validate(config);

@@ -14,6 +14,7 @@ void complete(DensitySpec& density, const Config& config) {
 void complete(StackSpec& stack, const Config& config, std::size_t length) {
   FeatureSpec& features = stack.block.mixer.features;
   complete(features.density, config);
+  complete(stack.block.mixer.time_kernel.density, config);
   features.refit *= config.count("train.accumulate");
   if (features.length == 0) features.length = length;
 }
@@ -38,7 +39,10 @@ std::string describe_stack(const StackSpec& spec) {
                                  ? fmt::format("linear({}, {}, m {})", mixer.features.kind,
                                                mixer.features.density.kind, mixer.features.m)
                                  : mixer.kind;
-  const std::string decay = mixer.time_kernel.kind == "none" ? "" : " x " + mixer.time_kernel.kind;
+  const TimeKernelSpec& time = mixer.time_kernel;
+  std::string decay = time.kind == "none" ? "" : " x " + time.kind;
+  if (time.kind == "spectral")
+    decay += fmt::format("({}, n {})", time.density.kind, time.frequencies);
   return fmt::format("{}, D {}, {}{}", format_number_of(spec.blocks, "block"), spec.block.width,
                      kernel, decay);
 }

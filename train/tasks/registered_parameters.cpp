@@ -31,7 +31,7 @@ void check_model(const Config& config) {
          "model.width");
   if (config.text("model.positions") == "rotary") require_even_heads(config, "model.positions");
   const std::string& time_kernel = config.text("model.mixer.time_kernel.kind");
-  if ((time_kernel == "rotation" || time_kernel == "gate") &&
+  if (time_kernel != "none" && time_kernel != "decay" &&
       config.text("model.mixer.kind") != "linear")
     fail(config, "model.mixer.time_kernel.kind",
          "needs model.mixer.kind = \"linear\"; exact attention has: none, decay",
@@ -102,9 +102,7 @@ void check_training(const Config& config) {
          "train.validate.every");
 }
 
-}  // namespace
-
-ParameterTable registered_parameters() {
+std::vector<ParameterRow> registered_rows() {
   RowCollector table;
   table.add<ModelChoice, SequenceClassifierSpec, ForecasterSpec, EventModelSpec, FieldModelSpec>(
       "model");
@@ -117,9 +115,26 @@ ParameterTable registered_parameters() {
   table.move("model.pooling", "model.checkpoint");
   table.move("model.mixer", "model.time");
   table.move("model.intensity", "data.types");
-  return ParameterTable(std::move(table.rows),  // in the order in which they complain
+  return std::move(table.rows);
+}
+
+ParameterTable table_of(std::vector<ParameterRow> rows) {
+  return ParameterTable(std::move(rows),  // in the order in which they complain
                         {check_data, check_model, check_calibration, check_time, check_optimizer,
                          check_schedule, check_training});
+}
+
+}  // namespace
+
+ParameterTable registered_parameters() { return table_of(registered_rows()); }
+
+Config stored_config(std::string_view text, const std::string& source) {
+  std::vector<ParameterRow> rows = registered_rows();
+  for (ParameterRow& row : rows)
+    if (const auto former = row.traits.formerly)
+      row.initial = row.kind() == ConfigKind::integer ? ConfigValue(std::int64_t(*former))
+                                                      : ConfigValue(*former);
+  return parse_config(text, source, table_of(std::move(rows)));
 }
 
 Config read_config(const std::string& file, const std::vector<std::string>& sets) {

@@ -20,14 +20,20 @@ struct Variant {
   std::string features, projection = "density", denominator = "clip";
   bool temperature = false, smooth = false;
   double spread = 0;
+  std::string weights = "none";
   std::string lambdas = "learned";
   std::vector<std::string> estimators = {"positive", "trigonometric", "hyperbolic"};
 };
+
+Variant weighted(const std::string& features, const std::string& weights) {
+  return {features, "density", "clip", false, false, 0, weights};
+}
 
 std::string name_of(const Variant& variant) {
   return variant.features + "_" + variant.projection + "_" + variant.denominator +
          (variant.temperature ? "_temperature" : "") + (variant.smooth ? "_smooth" : "") +
          (variant.spread > 0 ? "_spread" : "") +
+         (variant.weights != "none" ? "_" + variant.weights : "") +
          (variant.lambdas != "learned" ? "_" + variant.lambdas : "") +
          (variant.estimators.size() == 2 ? "_of_two" : "");
 }
@@ -40,9 +46,18 @@ std::vector<Variant> variants() {
   for (const std::string& name : feature_maps().names()) all.push_back({name});
   for (const std::string& name : projections().names()) all.push_back({"positive", name});
   all.push_back({"trigonometric", "density", "smooth"});
+  all.push_back({"fourier", "density", "norm"});
   all.push_back({"hybrid_angular", "density", "clip", false, true});
   all.push_back({"wpff", "fastfood", "clip", true});
   all.push_back({"positive", "density", "clip", true, false, 0.5});
+  for (const char* name : {"fourier", "hyperbolic", "hybrid_angular", "hybrid_learned", "hedgehog"})
+    all.push_back(weighted(name, "learned"));
+  for (const char* name : {"positive", "hyperbolic", "elu", "hybrid_learned"})
+    all.push_back(weighted(name, "normalized"));
+  for (const char* name : {"fourier", "oprf", "hybrid_cluster"})
+    all.push_back(weighted(name, "fixed"));
+  for (const char* name : {"fourier", "positive", "nonstationary", "hybrid_gaussian"})
+    all.push_back(weighted(name, "importance"));
   // Where sums of signed weights all but vanish, central differences say little.
   for (const char* lambdas : {"gaussian", "angular", "clusters"})
     all.push_back({.features = "hybrid", .denominator = "smooth", .lambdas = lambdas});
@@ -63,6 +78,7 @@ MixerSpec spec_of(const Variant& variant) {
   spec.features.temperature = variant.temperature;
   spec.features.smooth = variant.smooth;
   spec.features.spread = variant.spread;
+  spec.features.weights = variant.weights;
   spec.features.lambdas = variant.lambdas;
   spec.features.estimators = variant.estimators;
   spec.features.length = 70;
@@ -213,7 +229,7 @@ TEST(Denominators, RefuseSignedFeatures) {
   EXPECT_EQ(error_of({"positive", "density", "refuse"}), "no error");
   EXPECT_EQ(error_of({"positive", "density", "hope"}),
             "[linear_attention] no policy for denominators is called \"hope\"; there are: clip, "
-            "smooth, refuse");
+            "smooth, norm, refuse");
 }
 
 /// "smooth" adds its constant to the kernel: with a large one, attention is a mean.

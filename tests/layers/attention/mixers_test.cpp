@@ -31,7 +31,8 @@ std::vector<MixerSpec> causal_specs() {
     specs.push_back(spec_of(kind, true, "none"));
     specs.back().convolution = 3;
   }
-  for (const char* time : {"rotation", "gate"}) specs.push_back(spec_of("linear", false, time));
+  for (const char* time : {"rotation", "spectral", "gate"})
+    specs.push_back(spec_of("linear", false, time));
   specs.push_back(spec_of("linear", false, "rotation"));
   specs.back().features.kind = "elu";
   return specs;
@@ -112,6 +113,14 @@ TEST(Mixers, WantHeadsThatDivideTheWidth) {
   spec.heads = 3;
   EXPECT_EQ(op_check::error_of([&] { mixers().make("softmax", spec); }),
             "[mixer] heads = 3 must divide width = 8");
+}
+
+TEST(SoftmaxMixer, RefusesTimeKernelsThatMakeFeatures) {
+  for (const std::string time : {"rotation", "spectral", "gate"})
+    EXPECT_EQ(
+        op_check::error_of([&] { mixers().make("softmax", spec_of("softmax", false, time)); }),
+        "[softmax] time kernel " + time +
+            " is for linear attention; exact attention has: none, decay");
 }
 
 TEST(SoftmaxMixer, RefusesIrregularGapsUnderATimeKernel) {

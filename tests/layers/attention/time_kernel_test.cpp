@@ -16,7 +16,7 @@ constexpr double tolerance = is_double ? 1e-12 : 2e-5;
 TEST(TimeKernel, StartsWithGeometricTimes) {
   Tape tape;
   const Var x = random_tensor({1, 3, 8}, 1);
-  for (const char* kind : {"decay", "rotation", "gate"}) {
+  for (const char* kind : {"decay", "rotation", "spectral", "gate"}) {
     TimeKernel kernel({kind, 4, 256}, 4, 8);
     const Tensor rate = kernel.rate(tape, x).value();
     for (std::size_t h = 0; h < 4; ++h)
@@ -27,7 +27,7 @@ TEST(TimeKernel, StartsWithGeometricTimes) {
               TimeKernel({"alibi", 4, 256}, 4, 8);
             }),
             "[time_kernel] no time kernel is called \"alibi\"; there are: none, decay, rotation, "
-            "gate");
+            "spectral, gate");
 }
 
 TEST(TimeKernel, CountsIrregularGaps) {
@@ -39,13 +39,41 @@ TEST(TimeKernel, CountsIrregularGaps) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(double(rate.data()[i]), expected[i], 1e-6);
 }
 
-TEST(TimeKernel, RotationMultipliesTheKernelByACosineOfTheLag) {
-  TimeKernel kernel({"rotation", 3, 20}, 2, 4);
+/// 1 + sum of a cos(nu lag): what rotation() says.
+double factor_of(const Tensor& rotation, std::size_t head, double lag) {
+  double sum = 1;
+  for (std::size_t i = 0; i < rotation.shape()[1]; ++i)
+    sum += double(rotation(head, i, 1)) * std::cos(double(rotation(head, i, 0)) * lag);
+  return sum;
+}
+
+/// Of kinds that turn: with frequencies of their own, or drawn from any density.
+std::vector<TimeKernelSpec> turning_specs() {
+  std::vector<TimeKernelSpec> specs{{"rotation", 3, 20}};
+  for (const std::string& density : densities().names()) {
+    specs.push_back({"spectral", 3, 20, 5});
+    specs.back().density.kind = density;
+  }
+  specs.push_back({"spectral", 3, 20, 2, 3});
+  return specs;
+}
+
+std::string name_of(const TimeKernelSpec& spec) {
+  return spec.kind + ", " + spec.density.kind + ", harmonics " + std::to_string(spec.harmonics);
+}
+std::size_t frequencies_of(const TimeKernelSpec& spec) {
+  return spec.kind == "rotation" ? 1 : spec.frequencies;
+}
+
+void expect_function_of_the_lag(const TimeKernelSpec& spec) {
+  TimeKernel kernel(spec, 2, 4);
   randomize(kernel, 0.4);
   Tape tape;
   const Tensor rotation = kernel.rotation(tape).value();
   const Tensor gaps{{0.5, 2.25, 1, 0.125, 7}};
   const Times times = times_of({.gaps = gaps}, 5, 0);
+  const std::size_t n = frequencies_of(spec), N = spec.harmonics;
+  ASSERT_EQ(rotation.shape(), (Shape{2, n * N, 2}));
   for (const FeatureScale scale : {FeatureScale::linear, FeatureScale::logarithmic}) {
     const bool logarithmic = scale == FeatureScale::logarithmic;
     const Tensor phi = random_tensor({1, 5, 2, 3}, 2);
@@ -53,7 +81,7 @@ TEST(TimeKernel, RotationMultipliesTheKernelByACosineOfTheLag) {
         turned(Features(Var(phi), scale), kernel.turns(tape, {.gaps = gaps}, 5, 0))
             .values()
             .value();
-    ASSERT_EQ(with_turns.shape(), (Shape{1, 5, 2, 9}));
+    ASSERT_EQ(with_turns.shape(), (Shape{1, 5, 2, 3 * n * (2 * N + 1)}));
     const auto product = [&](const Tensor& features, std::size_t i, std::size_t j, std::size_t h) {
       const std::size_t F = features.shape()[3];
       double sum = 0;
@@ -67,33 +95,171 @@ TEST(TimeKernel, RotationMultipliesTheKernelByACosineOfTheLag) {
       for (std::size_t i = 0; i < 5; ++i)
         for (std::size_t j = 0; j <= i; ++j) {
           const double lag = times(0, i) - times(0, j);
-          const double factor = 1 + double(rotation(h, 1)) * std::cos(double(rotation(h, 0)) * lag);
+          const double factor = factor_of(rotation, h, lag);
+          EXPECT_GT(factor, N == 1 ? 0.5 : 0);
           EXPECT_NEAR(product(with_turns, i, j, h), product(phi, i, j, h) * factor, 20 * tolerance);
         }
   }
 }
 
-/// A million tokens on, where the phase is thousands of turns.
-TEST(TimeKernel, RotationIsExactFarFromTheStart) {
-  TimeKernel kernel({"rotation", 3, 20}, 2, 4);
-  randomize(kernel, 0.4);
+TEST(TimeKernel, TurnsMultiplyTheKernelByAFunctionOfTheLag) {
+  for (const TimeKernelSpec& spec : turning_specs()) {
+    SCOPED_TRACE(name_of(spec));
+    expect_function_of_the_lag(spec);
+  }
+}
+
+TEST(TimeKernel, TurnsArePositiveAndDifferentiable) {
+  for (const TimeKernelSpec& spec : turning_specs()) {
+    SCOPED_TRACE(name_of(spec));
+    TimeKernel kernel(spec, 2, 4);
+    randomize(kernel, 0.4);
+    Tape tape;
+    const Tensor turns = kernel.turns(tape, {}, 50, 0).value();
+    for (const real feature : turns) ASSERT_GT(feature, 0);
+    check_layer(kernel, random_tensor({1, 6, 4}, 1), [&](Tape& tape, const Var& x) {
+      const Var phi = reshape(x, {1, 6, 2, 2});
+      return turned(Features(phi), kernel.turns(tape, {}, 6, 2)).values() *
+             reshape(kernel.rate(tape, x), {1, 1, 2, 1});
+    });
+  }
+}
+
+/// (T, T): exp(-lag / tau) times the factor of the lag, 0 for what is not seen yet.
+std::vector<double> closed_weights(TimeKernel& kernel, std::size_t head, const Times& times) {
+  Tape tape;
+  const std::size_t T = times.shape()[1];
+  const double rate = double(kernel.rate(tape, zeros({1, T, 4})).value()(head));
+  const Tensor rotation = kernel.rotation(tape).value();
+  std::vector<double> weights(T * T);
+  for (std::size_t i = 0; i < T; ++i)
+    for (std::size_t j = 0; j <= i; ++j) {
+      const double lag = times(0, i) - times(0, j);
+      weights[i * T + j] = std::exp(-rate * lag) * factor_of(rotation, head, lag);
+    }
+  return weights;
+}
+
+/// One head of phi(q) . phi(k) times `weights` on values (1, T, H, 2), all pairs. -> (T, 2)
+std::vector<double> quadratic_form(const Tensor& q, const Tensor& k, const Tensor& v,
+                                   std::size_t head, const std::vector<double>& weights) {
+  const std::size_t T = q.shape()[1];
+  std::vector<double> y(2 * T);
+  for (std::size_t i = 0; i < T; ++i) {
+    double total = 0;
+    for (std::size_t j = 0; j <= i; ++j) {
+      double weight = 0;
+      for (std::size_t f = 0; f < q.shape()[3]; ++f)
+        weight += double(q(0, i, head, f)) * double(k(0, j, head, f)) * weights[i * T + j];
+      total += weight;
+      for (std::size_t e = 0; e < 2; ++e) y[2 * i + e] += weight * double(v(0, j, head, e));
+    }
+    for (std::size_t e = 0; e < 2; ++e) y[2 * i + e] /= total;
+  }
+  return y;
+}
+
+/// Linear attention over positions and over irregular times against all pairs, in closed form.
+TEST(TimeKernel, EqualsTheQuadraticFormWithTheKernelOfTheLag) {
+  const std::size_t T = 37, H = 2;
+  const Tensor q = xt::abs(random_tensor({1, T, H, 3}, 1)),
+               k = xt::abs(random_tensor(q.shape(), 2));
+  const Tensor v = random_tensor({1, T, H, 2}, 3), gaps = xt::abs(random_tensor({1, T}, 4));
+  for (const TimeKernelSpec& spec : turning_specs()) {
+    TimeKernel kernel(spec, H, 4);
+    randomize(kernel, 0.4);
+    for (const Layout& layout : {Layout{}, Layout{.gaps = gaps}})
+      for (const std::size_t chunk : {1, 8, 64}) {
+        SCOPED_TRACE(name_of(spec) + ", chunk " + std::to_string(chunk));
+        Tape tape;
+        const Var turns = kernel.turns(tape, layout, T, 0);
+        const Var rate = kernel.rate(tape, zeros({1, T, 4}), layout);
+        const Tensor y =
+            linear_attention(turned(Var(q), turns), turned(Var(k), turns), v, rate, {true, chunk})
+                .value();
+        for (std::size_t h = 0; h < H; ++h) {
+          const auto expected =
+              quadratic_form(q, k, v, h, closed_weights(kernel, h, times_of(layout, T, 0)));
+          for (std::size_t i = 0; i < 2 * T; ++i)
+            ASSERT_NEAR(double(y(0, i / 2, h, i % 2)), expected[i], tolerance) << i;
+        }
+      }
+  }
+}
+
+/// In units of pi / tau, whatever is learned: k(lag) of N(mean, scale^2).
+TEST(TimeKernel, SpectralTendsToTheFourierTransformOfItsDensity) {
+  TimeKernelSpec spec{"spectral", 4, 64, 4096};
+  TimeKernel kernel(spec, 3, 4);
+  const double unit[] = {std::numbers::pi / 4, std::numbers::pi / 16, std::numbers::pi / 64};
+  const double mean[] = {0, 0.8, -1.5}, scale[] = {1, 0.5, 1.7};
+  for (const NamedParameter& named : parameters_of(kernel))
+    for (std::size_t h = 0; h < 3; ++h) {
+      if (named.name == "density.mean") named.parameter->value().data()[h] = real(mean[h]);
+      if (named.name == "density.log_scale")
+        named.parameter->value().data()[h] = real(std::log(scale[h]));
+    }
   Tape tape;
   const Tensor rotation = kernel.rotation(tape).value();
-  const double first = 1 << 20;
-  const Tensor turns = kernel.turns(tape, {}, 8, first).value();
-  for (std::size_t h = 0; h < 2; ++h) {
-    const double depth = std::sqrt(2 * double(rotation(h, 1)));
-    for (std::size_t t = 0; t < 8; ++t) {
-      const double phase = double(rotation(h, 0)) * (first + double(t));
-      EXPECT_NEAR(double(turns(0, t, h, 0)), (1 + depth * std::cos(phase)) / std::sqrt(3),
-                  is_double ? 1e-9 : 1e-5);
+  for (std::size_t h = 0; h < 3; ++h)
+    for (const double turns : {0.0, 0.1, 0.5, 1.0, 2.0, 5.0}) {
+      const double lag = turns / unit[h];
+      const double expected =
+          std::cos(mean[h] * turns) * std::exp(-std::pow(scale[h] * turns, 2) / 2);
+      const double amplitude = 4096 * double(rotation(h, 0, 1));
+      EXPECT_NEAR(amplitude, 0.454, 1e-3);
+      EXPECT_NEAR(factor_of(rotation, h, lag), 1 + amplitude * expected, 1e-3);
+    }
+}
+
+TEST(TimeKernel, HarmonicsAreThoseOfTheSteepestNonNegativePolynomial) {
+  for (const std::size_t N : {1, 2, 3, 8}) {
+    const std::vector<double> c = harmonic_coefficients(N);
+    ASSERT_EQ(c.size(), N);
+    EXPECT_NEAR(c[0], std::cos(std::numbers::pi / double(N + 2)), 1e-12);
+    double lowest = 1;
+    for (int i = 0; i <= 1000; ++i) {
+      double y = 1;
+      for (std::size_t k = 1; k <= N; ++k)
+        y += 2 * c[k - 1] * std::cos(double(k) * std::numbers::pi * i / 1000);
+      lowest = std::min(lowest, y);
+    }
+    EXPECT_NEAR(lowest, 0, 1e-4) << N;
+    EXPECT_GE(lowest, -1e-12) << N;
+  }
+}
+
+/// A million tokens on, where the phase is thousands of turns.
+TEST(TimeKernel, RotationIsExactFarFromTheStart) {
+  for (const TimeKernelSpec& spec : turning_specs()) {
+    SCOPED_TRACE(name_of(spec));
+    TimeKernel kernel(spec, 2, 4);
+    randomize(kernel, 0.4);
+    Tape tape;
+    const Tensor rotation = kernel.rotation(tape).value();
+    const std::size_t n = frequencies_of(spec);
+    const std::vector<double> c = harmonic_coefficients(spec.harmonics);
+    const std::size_t phases = 2 * c.size() + 1;
+    const double first = 1 << 20;
+    const Tensor turns = kernel.turns(tape, {}, 8, first).value();
+    for (std::size_t h = 0; h < 2; ++h) {
+      const double depth = std::sqrt(double(n) * double(rotation(h, 0, 1)) / 2) / c[0];
+      for (std::size_t t = 0; t < 8; ++t)
+        for (std::size_t r = 0; r < n; ++r) {
+          double wave = 1;
+          for (std::size_t k = 1; k <= c.size(); ++k)
+            wave += 2 * std::pow(depth, double(k)) * c[k - 1] *
+                    std::cos(double(rotation(h, (k - 1) * n + r, 0)) * (first + double(t)));
+          EXPECT_NEAR(double(turns(0, t, h, phases * r)), wave / std::sqrt(double(phases * n)),
+                      is_double ? 1e-9 : 1e-5);
+        }
     }
   }
 }
 
 /// Attention over tokens at irregular distances, in one go and token by token.
 TEST(TimeKernel, StepsOverIrregularGapsEqualTheBatch) {
-  for (const char* kind : {"decay", "rotation", "gate"}) {
+  for (const char* kind : {"decay", "rotation", "spectral", "gate"}) {
     MixerSpec spec;
     spec.width = 8, spec.heads = 2, spec.chunk = 4;
     spec.features.m = 5;

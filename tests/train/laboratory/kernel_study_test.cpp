@@ -114,6 +114,11 @@ TEST(AttentionLayers, AreFoundWithTheirParts) {
   spec.block.mixer.kind = "softmax";
   LanguageModel exact(spec);
   EXPECT_EQ(attention_layers(exact).front().features, nullptr);
+  spec.block.mixer.kind = "linear";
+  spec.block.mixer.features.kind = "elu";
+  spec.block.mixer.time_kernel.kind = "spectral";
+  LanguageModel without_density(spec);
+  EXPECT_EQ(attention_layers(without_density).front().density, nullptr) << "that is one of time";
 }
 
 TEST(AttentionMaps, HaveRowsThatSumToOneAndDoNotSeeTheFuture) {

@@ -270,8 +270,23 @@ TEST(Calibration, StartsDensitiesAtTheData) {
   EXPECT_NE(scale(0, 0, 0), scale(1, 0, 0));
 }
 
+/// Proposals of importance sampling too: wider than the density by what the config says.
+TEST(Calibration, StartsProposalsAtTheData) {
+  TinyTraining run(with(
+      "positive", {"model.mixer.features.weights=importance", "model.mixer.density=laplace",
+                   "model.mixer.density.start=data", "model.mixer.density.proposal_scale=1.5"}));
+  const Tensor before = run.tensor(first_map + "proposal.log_scale");
+  run.trainer.calibrate();
+  const Tensor &scale = run.tensor(first_map + "density.log_scale"),
+               &proposed = run.tensor(first_map + "proposal.log_scale");
+  EXPECT_NE(proposed, before);
+  for (std::size_t i = 0; i < scale.size(); ++i)
+    EXPECT_NEAR(proposed.data()[i], scale.data()[i] + std::log(1.5), 1e-6);
+}
+
 TEST(Calibration, IsWhereDriftIsCountedFrom) {
-  TinyTraining run(with("positive", {"model.mixer.density.start=data", "data.validation=0.1"}));
+  TinyTraining run(with("positive", {"model.mixer.density.start=data", "data.validation=0.1",
+                                     "optim.density_lr_factor=1"}));
   run.trainer.calibrate();
   EXPECT_EQ(run.trainer.kernels().at(0).drift, 0);
   run.train(1);
@@ -315,6 +330,8 @@ TEST(Calibration, IsAskedForWhereDensitiesStartAtTheData) {
   EXPECT_EQ(error_after_files(start + "model.mixer.features.projection = \"sorf\"\n"),
             "bad.toml:2:29: model.mixer.density.start = \"data\": needs "
             "model.mixer.features.projection = \"density\"");
+  EXPECT_THAT(error_after_files("model.mixer.time_kernel.density.start = \"data\"\n"),
+              testing::HasSubstr("no such key"));
 }
 
 }  // namespace calibration_test

@@ -1,0 +1,105 @@
+#include <algorithm>
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/layers/features/weights.hpp>
+#include <cmath>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// argmin of a function with one minimum on [low, high], by sections of the golden ratio.
+double least_argument(double low, double high, const std::function<double(double)>& f) {
+  constexpr double ratio = 0.6180339887498949;
+  for (std::size_t i = 0; i < 30; ++i) {
+    const double left = high - ratio * (high - low), right = low + ratio * (high - low);
+    if (f(left) <= f(right)) {
+      high = right;
+    } else {
+      low = left;
+    }
+  }
+  return (low + high) / 2;
+}
+
+/// A query and a key, and 1 / the squared sum of the query's kernels: what their error weighs in
+/// attention.
+struct SampledPair {
+  std::vector<double> q, k;
+  double weight;
+};
+
+/// All pairs of the first rows of each head, (n, H, d).
+std::vector<SampledPair> sampled_pairs(const FeatureMap& map, const Tensor& q, const Tensor& k) {
+  constexpr std::size_t rows = 48;
+  const std::size_t H = q.shape()[1], d = q.shape()[2];
+  const auto row = [&](const Tensor& x, std::size_t i, std::size_t h) {
+    const real* first = x.data() + (i * H + h) * d;
+    return std::vector<double>(first, first + d);
+  };
+  std::vector<SampledPair> pairs;
+  for (std::size_t h = 0; h < H; ++h) {
+    for (std::size_t i = 0; i < std::min(rows, q.shape()[0]); ++i) {
+      const std::size_t first = pairs.size();
+      double sum = 0;
+      for (std::size_t j = 0; j < std::min(rows, k.shape()[0]); ++j) {
+        pairs.push_back({row(q, i, h), row(k, j, h), 0});
+        sum += map.kernel(pairs.back().q, pairs.back().k, h).value_or(1);
+      }
+      for (std::size_t p = first; p < pairs.size(); ++p) pairs[p].weight = 1 / (sum * sum);
+    }
+  }
+  return pairs;
+}
+
+}  // namespace
+
+ImportanceWeights::ImportanceWeights(std::unique_ptr<FeatureMap> base, const FeatureSpec& spec)
+    : WeightedMap(std::move(base)), m_(spec.m), frequencies_(frequencies()) {
+  require(frequencies_ != nullptr && frequencies_->proposal() != nullptr, spec.kind.c_str(),
+          "weights = \"importance\" are those of frequencies, and it has none");
+}
+
+WeightedMap::LogWeights ImportanceWeights::log_weights_of(Tape& tape, const Var&) {
+  return {frequencies_->log_ratio(tape) * 0.5, {}};
+}
+
+std::optional<double> ImportanceWeights::variance(Point q, Point k, std::size_t head) const {
+  const auto kernel = map().kernel(q, k, head);
+  const auto proposed = proposal().gaussian(head);
+  if (!kernel || !proposed) return {};
+  const std::vector<double> zero(q.size());
+  const auto second = map().second_moment(q, k, importance_moment({zero, zero}, *proposed));
+  if (!second) return {};
+  return (*second - *kernel * *kernel) / double(m_);
+}
+
+double ImportanceWeights::effective_size(std::size_t head) {
+  Tape tape;
+  tape.recording = false;
+  const Tensor log_ratio = frequencies_->log_ratio(tape).value();
+  const real* first = log_ratio.data() + head * m_;
+  return effective_sample_size({first, first + m_});
+}
+
+void ImportanceWeights::calibrate(const Tensor& q, const Tensor& k) {
+  WeightedMap::calibrate(q, k);
+  const auto target = frequencies_->density()->gaussian(0);
+  const std::vector<SampledPair> pairs = sampled_pairs(map(), q, k);
+  if (!target || !proposal().gaussian(0) || pairs.empty() ||
+      !map().second_moment(pairs[0].q, pairs[0].k, normal_moment))
+    return;
+  const auto widened = [&](double log_factor) {
+    std::vector<double> log_scale = target->log_scale;
+    for (double& each : log_scale) each += log_factor;
+    return log_scale;
+  };
+  const double log_factor = least_argument(-0.3, 1.5, [&](double log_factor) {
+    const WeightedMoment moment = importance_moment(*target, {target->mean, widened(log_factor)});
+    double sum = 0;
+    for (const SampledPair& pair : pairs)
+      sum += pair.weight * *map().second_moment(pair.q, pair.k, moment);
+    return sum;
+  });
+  proposal().start_at(widened(log_factor));
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

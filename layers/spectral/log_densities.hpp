@@ -1,0 +1,15 @@
+#pragma once
+/// What log densities on the tape are made of.
+
+#include <bochner/autodiff/tape.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// ln of the density of N(0, I_d). (.., d) -> (.., 1)
+Var log_normal_densities(const Var& x);
+/// ln Gamma(x), x > 0.
+Var log_gamma_function(const Var& x);
+/// ln K_order(x), see closed_forms.hpp.
+Var log_bessel_k_function(double order, const Var& x);
+
+}  // namespace bochner::inline BOCHNER_PRECISION
