@@ -13,10 +13,12 @@ bool is_spectral(const std::string& name) {
          matches("*.frequencies", path);
 }
 
-/// What a feature map learns of its spectrum: the density, and the radius of normalised queries.
+/// What is learned of the spectra of features and time kernels, and the radius of normalised
+/// queries.
 bool is_density(const std::string& name) {
-  return matches("*.features.density.*", name) || matches("*.features.log_scale", name) ||
-         matches("*.features.log_head_scale", name) || matches("*.log_sharpness", name);
+  return matches("*.features.*density.*", name) || matches("*.time_kernel.density.*", name) ||
+         matches("*.features.log_scale", name) || matches("*.features.log_head_scale", name) ||
+         matches("*.log_sharpness", name);
 }
 
 void check(const ParameterGroup& group, const char* name, std::optional<double> value) {

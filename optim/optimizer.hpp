@@ -20,8 +20,8 @@ struct OptimizerSpec {
   double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
   double weight_decay = 0.1;  ///< see resolve_groups() for whom
   /// Times lr for spectral densities: their parameters are logarithms and shifts in units of the
-  /// start, which at the rate of weights would hardly move within a run.
-  double density_lr_factor = 10;
+  /// start, which move little within a run at the rate of weights.
+  double density_lr_factor = 1;
   std::vector<ParameterGroup> groups = {};
   double lr = 1e-3, clip = 1, clip_value = 0, ema = 0;
   Schedule schedule = {};
@@ -37,8 +37,7 @@ inline void describe(Keys& keys, OptimizerSpec& spec) {
   keys("weight_decay", spec.weight_decay, at_least(0),
        "decay of the weights; norms, biases and spectral parameters are not decayed");
   keys("density_lr_factor", spec.density_lr_factor, at_least(0),
-       "times the learning rate for the spectral densities of feature maps; 0 freezes them",
-       {.formerly = 1});
+       "times the learning rate for what is learned of spectral densities; 0 freezes them");
   keys("momentum", spec.momentum, below(0, 1), "momentum (sgd)");
   keys("nesterov", spec.nesterov, "Nesterov's momentum (sgd)");
   keys("clip", spec.clip, at_least(0), "largest global norm of the gradient, 0 for no limit");

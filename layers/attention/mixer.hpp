@@ -39,6 +39,7 @@ class Mixer : public Module {
 struct Attended {
   Var q, k, rate, rotation, turns;
   bool causal;
+  std::vector<std::size_t> lengths = {};  ///< as in Layout: what lies behind is padding
 };
 /// An observer of a tape that wants to see that.
 struct AttentionObserver : TapeObserver {

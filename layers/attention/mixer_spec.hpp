@@ -68,7 +68,10 @@ struct MixerSpec {
   TimeEncodingSpec time;  ///< in queries and keys: its use is "attend" or "rotate"
   DenominatorSpec denominator;
   std::size_t chunk = 32;  ///< tokens per chunk of linear attention
-  OwnSpecs own = {};       ///< of mixers added to the registry
+  /// Training batches that feature maps are calibrated to before the first step of a run; -1: as
+  /// many as the map needs, see FeatureMap::needs_calibration().
+  std::int64_t calibrate = -1;
+  OwnSpecs own = {};  ///< of mixers added to the registry
 };
 inline void describe(Keys& keys, MixerSpec& spec) {
   keys("kind", spec.kind, one_of(mixers),
@@ -81,6 +84,10 @@ inline void describe(Keys& keys, MixerSpec& spec) {
   keys.section("features", spec.features);
   keys("m", spec.features.m, between(1, 1 << 16), "random features per head (m)");
   keys.section("density", spec.features.density);
+  keys(
+      "density.start", spec.features.density.start, one_of({"none", "data"}),
+      "where the scale starts: at log_scale, or, by the median distance of queries and keys of the "
+      "first batches, at the data (see model.mixer.calibrate)");
   keys("draws", spec.features.density.draws, one_of(base_draw_names),
        "base draws of the frequencies");
   keys("redraw", spec.features.density.redraw, at_least(0),
@@ -91,6 +98,11 @@ inline void describe(Keys& keys, MixerSpec& spec) {
   keys("chunk", spec.chunk, between(1, 1 << 16),
        "positions that causal linear attention handles at once");
   keys.section("denominator", spec.denominator);
+  keys(
+      "calibrate", spec.calibrate, between(-1, 1024),
+      "batches that set the feature maps and densities before the first step, 0 for none; -1 for 4 "
+      "where data are needed (hybrid_cluster, sderf, aderf, density.start), else none",
+      {.formerly = 0});
   mixers().describe_own(keys, spec.own);
 }
 

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/encodings/time_encoding.hpp>
 #include <cmath>
+#include <functional>
 #include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -23,6 +25,11 @@ class BochnerTime : public TimeEncoding {
     const PointFunction kernel = density_->kernel(0);
     if (!kernel) return {};
     return [kernel](double lag) { return kernel(&lag); };
+  }
+  void start_at(const std::vector<double>& frequencies) override {
+    double square = 0;
+    for (const double w : frequencies) square += w * w / double(frequencies.size());
+    density_->start_at({std::log(square) / 2});
   }
   bool rotates() const override { return true; }
   void visit(Visitor& visitor) override { visitor("density", *density_); }
@@ -55,6 +62,15 @@ Tensor log_frequencies(const TimeEncodingSpec& spec) {
   return log_w;
 }
 
+/// Logarithms of quantiles of the sizes of frequencies, the fastest first. -> (m)
+void store_log_quantiles(std::vector<double> frequencies, Tensor& log_w) {
+  for (double& w : frequencies) w = std::abs(w);
+  std::ranges::sort(frequencies, std::greater<>());
+  for (std::size_t i = 0; i < log_w.size(); ++i)
+    log_w.data()[i] =
+        real(std::log(frequencies[(2 * i + 1) * frequencies.size() / (2 * log_w.size())]));
+}
+
 /// The same with frequencies that are parameters themselves, as logarithms; sine and cosine share
 /// theirs, so that K stays a function of the lag. They start geometrically spaced.
 class FreeTime : public TimeEncoding {
@@ -73,6 +89,9 @@ class FreeTime : public TimeEncoding {
       return sum / double(log_w.size());
     };
   }
+  void start_at(const std::vector<double>& frequencies) override {
+    store_log_quantiles(frequencies, log_frequency_.value());
+  }
   bool rotates() const override { return true; }
   void visit(Visitor& visitor) override { visitor("log_frequency", log_frequency_); }
 
@@ -86,6 +105,9 @@ class SinusoidalTime : public FreeTime {
   using FreeTime::FreeTime;
   Var forward(Tape& tape, const Times& times) override {
     return fourier_time(times, exp(tape.view(log_frequency_.value())));
+  }
+  void start_at(const std::vector<double>& frequencies) override {
+    TimeEncoding::start_at(frequencies);  // they are not saved
   }
   void visit(Visitor&) override {}
 };
@@ -131,6 +153,9 @@ class MercerTime : public TimeEncoding {
       return sum;
     };
   }
+  void start_at(const std::vector<double>& frequencies) override {
+    store_log_quantiles(frequencies, log_frequency_.value());
+  }
   void visit(Visitor& visitor) override {
     visitor("log_frequency", log_frequency_);
     visitor("log_coefficient", log_coefficient_);
@@ -156,6 +181,9 @@ class SummedMercerTime : public TimeEncoding {
   Var forward(Tape& tape, const Times& times) override {
     return sum(fourier_series(times, exp(tape(log_frequency_)), tape(coefficient_)), -1);
   }
+  void start_at(const std::vector<double>& frequencies) override {
+    store_log_quantiles(frequencies, log_frequency_.value());
+  }
   void visit(Visitor& visitor) override {
     visitor("log_frequency", log_frequency_);
     visitor("coefficient", coefficient_);
@@ -167,6 +195,10 @@ class SummedMercerTime : public TimeEncoding {
 };
 
 }  // namespace
+
+void TimeEncoding::start_at(const std::vector<double>&) {
+  require(false, "time_encoding", "fixed frequencies cannot start from data");
+}
 
 std::vector<double> estimated_time_kernel(TimeEncoding& encoding, const std::vector<double>& lags,
                                           double at) {

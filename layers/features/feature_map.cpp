@@ -9,7 +9,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// Adds the maps of one source; it stands at the end of that.
 using AddFeatureMaps = void(FeatureMaps& all);
 AddFeatureMaps add_random_features, add_stationary, add_optimal, add_pff, add_hybrids,
-    add_gated_hybrids, add_pointwise;
+    add_gated_hybrids, add_mixed_hybrid, add_pointwise;
 
 namespace {
 
@@ -40,6 +40,7 @@ class Tempered : public FeatureMap {
     tape.recording = false;
     map_->calibrate(warm(tape, q).value(), warm(tape, k).value());
   }
+  bool needs_calibration() const override { return map_->needs_calibration(); }
   Frequencies* frequencies() override { return map_->frequencies(); }
   bool even() const override { return map_->even(); }
   void initialized() override { map_->initialized(); }
@@ -75,7 +76,7 @@ FeatureMaps& feature_maps() {
   static FeatureMaps registry = [] {
     FeatureMaps all("features", {});
     for (const auto add : {add_random_features, add_stationary, add_optimal, add_pff, add_hybrids,
-                           add_gated_hybrids, add_pointwise})
+                           add_gated_hybrids, add_mixed_hybrid, add_pointwise})
       add(all);
     return all;
   }();

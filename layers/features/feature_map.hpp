@@ -18,6 +18,8 @@ using FeatureMaps = Registry<FeatureMap, FeatureSpec>;
 FeatureMaps& feature_maps();
 /// Where frequencies may come from: "density" and the projections.
 std::vector<std::string> projection_names();
+/// Where the coefficients of a hybrid may come from: "learned", "gaussian", "angular", "clusters".
+std::vector<std::string> lambda_names();
 /// What they may be weighed by: "none", "learned", "normalized", "fixed", "importance".
 std::vector<std::string> feature_weights();
 
@@ -31,15 +33,18 @@ struct FeatureSpec {
   std::string weights = "none";        ///< lambda(x) of each feature, see WeightedMap
   double correlation = 1;              ///< at the start, of the pairs of nonstationary
   bool temperature = false;            ///< a learned factor of x per head, see Tempered
-  std::size_t lambda = 4;              ///< draws of a hybrid's lambda
-  double tau = 1;                      ///< width of a Gaussian lambda at the start
-  bool smooth = false;                 ///< learned tanh instead of signs in the angular lambda
-  std::size_t bases = 2, gates = 2;    ///< of hybrids with learned coefficients; clusters
-  std::size_t hidden = 64;             ///< hidden width of the network of lambda(x)
-  double box = 2;                      ///< half width times sqrt(d) of the box of fixed weights
-  std::size_t rolls = 2;               ///< rolled copies of dpfp
-  std::size_t length = 0;              ///< positions that cosformer can tell apart
-  OwnSpecs own = {};                   ///< of maps added to the registry
+  std::vector<std::string> estimators = {"positive", "trigonometric", "hyperbolic"};
+  std::string lambdas = "learned";   ///< of a hybrid of these, see make_coefficients()
+  std::size_t lambda = 4;            ///< draws of a hybrid's lambda
+  double tau = 1;                    ///< width of a Gaussian lambda at the start
+  bool smooth = false;               ///< learned tanh instead of signs in the angular lambda
+  std::size_t bases = 2, gates = 2;  ///< of hybrids with learned coefficients; clusters
+  std::size_t hidden = 64;           ///< hidden width of the network of lambda(x)
+  double box = 2;                    ///< half width times sqrt(d) of the box of fixed weights
+  std::uint64_t refit = 100;         ///< training passes between new fixed weights, 0 for never
+  std::size_t rolls = 2;             ///< rolled copies of dpfp
+  std::size_t length = 0;            ///< positions that cosformer can tell apart
+  OwnSpecs own = {};                 ///< of maps added to the registry
 };
 inline void describe(Keys& keys, FeatureSpec& spec) {
   keys("kind", spec.kind, one_of(feature_maps),
@@ -56,19 +61,28 @@ inline void describe(Keys& keys, FeatureSpec& spec) {
        "from density.proposal (importance)");
   keys("correlation", spec.correlation, between(-1, 1),
        "of the pairs of frequencies at the start (nonstationary); 1 is the stationary kernel");
+  keys("estimators", spec.estimators, one_of(feature_maps), "feature maps that are mixed (hybrid)");
+  keys("lambdas", spec.lambdas, one_of(lambda_names),
+       "coefficients, of sum 1, by which they are mixed: learned gates of queries and keys, the "
+       "same calibrated to clusters, or an estimated similarity of query and key (hybrid)");
   keys("lambda", spec.lambda, between(1, 1 << 10),
-       "draws of lambda (hybrid_angular, hybrid_gaussian)");
-  keys("tau", spec.tau, above(0), "width of lambda at the start (hybrid_gaussian)");
-  keys("smooth", spec.smooth, "learned smooth functions in place of signs (hybrid_angular)");
+       "draws of lambda (hybrid, hybrid_angular, hybrid_gaussian)");
+  keys("tau", spec.tau, above(0), "width of lambda at the start (hybrid, hybrid_gaussian)");
+  keys("smooth", spec.smooth,
+       "learned smooth functions in place of signs (hybrid, hybrid_angular)");
   keys("bases", spec.bases, between(1, 64), "estimators that are mixed (hybrid_learned)");
   keys("gates", spec.gates, between(1, 64),
-       "gates of queries and of keys (hybrid_learned); clusters of each (hybrid_cluster)");
+       "gates of queries and of keys (hybrid, hybrid_learned); clusters of each (hybrid_cluster)");
   keys("hidden", spec.hidden, between(1, 1 << 12),
        "hidden width of the network that weighs features by the input (wpff, weights = "
        "\"learned\")");
   keys("box", spec.box, above(0),
        "half width of the box, times the root of a head's channels, for which fixed weights are "
        "optimal (wpff_fixed, weights = \"fixed\")");
+  keys("refit", spec.refit, at_least(0),
+       "steps after which fixed weights are optimised again, for the frequencies as they are then, "
+       "0 for never (wpff_fixed, weights = \"fixed\")",
+       {.formerly = 0});
   keys("rolls", spec.rolls, between(1, 1 << 12), "rolled copies (dpfp)");
   keys("length", spec.length, at_least(0),
        "positions that can be told apart (cosformer), 0 for the tokens of the longest sequence of "
@@ -106,6 +120,8 @@ class FeatureMap : public Module {
   virtual bool even() const { return false; }
   /// Sets what depends on statistics to the optimum for samples of queries and keys (n, H, d).
   virtual void calibrate(const Tensor& q, const Tensor& k);
+  /// Whether it is another map without that: then models calibrate it unless they are told not to.
+  virtual bool needs_calibration() const { return false; }
 };
 
 /// A map whose queries and keys differ.

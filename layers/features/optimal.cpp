@@ -139,6 +139,8 @@ class OptimalFeatures : public TwoSidedMap {
 
   bool positive() const override { return true; }
   Frequencies* frequencies() override { return &frequencies_; }
+  /// Matrices are constants of the training: at the identity `aderf` is `oprf`.
+  bool needs_calibration() const override { return rotated_ || paired_; }
   std::optional<double> kernel(Point q, Point k, std::size_t) const override {
     return ScaledPair(q, k).softmax();
   }

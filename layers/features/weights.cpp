@@ -9,6 +9,8 @@ namespace {
 
 /// Weights below e^-60 of the mean are left at that: their features are gone, yet finite.
 constexpr double lowest_log_weight = -60;
+/// Added to sums of features: those of rectified ones may all be 0, and stay it.
+constexpr double smallest_sum = 1e-15;
 
 /// ln sqrt(m xi_i) of the optimal weights of one head's frequencies (m, d).
 void store_log_weights(const real* frequencies, std::size_t m, std::size_t d, double box, bool even,
@@ -54,7 +56,7 @@ std::size_t count_weights(FeatureMap& map, const FeatureSpec& spec) {
   if (map.frequencies()) return spec.m;
   Tape tape;
   tape.recording = false;
-  return map.features(tape, zeros({1, 1, spec.heads, spec.dim})).shape().back();
+  return map.features(tape, zeros({1, 1, spec.heads, spec.dim})).base().shape().back();
 }
 
 }  // namespace
@@ -86,7 +88,7 @@ Features NormalizedWeights::weighted(Tape&, const Var&, Features features) {
   const double F = double(features.shape().back());
   if (features.scale == FeatureScale::logarithmic)
     return from_logarithms(log_softmax(features.values()) + 0.5 * std::log(F));
-  return std::sqrt(F) * features.tokens / sum(features.tokens, -1, keep);
+  return std::sqrt(F) * features.tokens / (sum(features.tokens, -1, keep) + smallest_sum);
 }
 
 LearnedWeights::LearnedWeights(std::unique_ptr<FeatureMap> base, const FeatureSpec& spec)
@@ -116,7 +118,10 @@ void LearnedWeights::visit(Visitor& visitor) {
 }
 
 FixedWeights::FixedWeights(std::unique_ptr<FeatureMap> base, const FeatureSpec& spec)
-    : WeightedMap(std::move(base)), box_(spec.box), log_weight_(zeros({spec.heads, spec.m})) {
+    : WeightedMap(std::move(base)),
+      box_(spec.box),
+      refit_(spec.refit),
+      log_weight_(zeros({spec.heads, spec.m})) {
   require(frequencies() != nullptr, spec.kind.c_str(),
           "weights = \"fixed\" are those of frequencies, and it has none");
   require(spec.density.redraw == 0, spec.kind.c_str(),
@@ -126,15 +131,28 @@ FixedWeights::FixedWeights(std::unique_ptr<FeatureMap> base, const FeatureSpec& 
 
 void FixedWeights::initialized() {
   WeightedMap::initialized();
+  fit();
+}
+
+void FixedWeights::calibrate(const Tensor& q, const Tensor& k) {
+  WeightedMap::calibrate(q, k);
+  fit();
+}
+
+/// Once for equal frequencies: the keys of a pass see what its queries saw.
+void FixedWeights::fit() {
   Tape tape;
   tape.recording = false;
   const Tensor w = frequencies()->draws(tape).value();
+  if (w == fitted_) return;
   const std::size_t m = w.shape()[1], d = w.shape()[2];
   for (std::size_t h = 0; h < w.shape()[0]; ++h)
     store_log_weights(w.data() + h * m * d, m, d, box_, even(), log_weight_.data() + h * m);
+  fitted_ = w;
 }
 
 WeightedMap::LogWeights FixedWeights::log_weights_of(Tape& tape, const Var&) {
+  if (tape.training && refit_ > 0 && tape.step > 0 && tape.step % refit_ == 0) fit();
   return {tape.view(log_weight_), {}};
 }
 

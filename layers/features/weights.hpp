@@ -7,7 +7,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 /// A map whose features are multiplied by lambda_i(x) > 0: its kernel stays positive definite, and
 /// is the map's own at lambda = 1. Features of one frequency (its cosine and sine, its products in
-/// a hybrid) share a weight; maps without frequencies have one for each feature.
+/// a hybrid) share a weight; maps without frequencies have one for each feature, `hybrid` for each
+/// of its estimators' features.
 class WeightedMap : public FeatureMap {
  public:
   explicit WeightedMap(std::unique_ptr<FeatureMap> map) : map_(std::move(map)) {}
@@ -18,6 +19,7 @@ class WeightedMap : public FeatureMap {
   Frequencies* frequencies() final { return map_->frequencies(); }
   bool even() const final { return map_->even(); }
   void calibrate(const Tensor& q, const Tensor& k) override { map_->calibrate(q, k); }
+  bool needs_calibration() const override { return map_->needs_calibration(); }
   void initialized() override { map_->initialized(); }
   void visit(Visitor& visitor) override { map_->visit(visitor); }
 
@@ -58,8 +60,8 @@ class LearnedWeights : public WeightedMap {
 /// lambda(x) = 1 / mean_i phi_i(x), the same for all features of a token: an exponential map then
 /// has the softmax of its exponents. Its mean is an estimate of SM(x, 0) = 1, known exactly, so
 /// that this is the ratio estimator of the same kernel: consistent, its bias O(1 / m), and no key
-/// outweighs the others by the luck of its draws. For positive maps; Chen et al., "DiJiang", 2024,
-/// have it in their code.
+/// outweighs the others by the luck of its draws. Where all are 0, they stay it. For positive maps;
+/// Chen et al., "DiJiang", 2024, have it in their code.
 class NormalizedWeights : public WeightedMap {
  public:
   NormalizedWeights(std::unique_ptr<FeatureMap> map, const FeatureSpec& spec);
@@ -69,19 +71,27 @@ class NormalizedWeights : public WeightedMap {
 };
 
 /// Constant weights, those of box_weights() for the frequencies at the start, and 1 before
-/// initialize(). Redraws would leave the weights behind: the constructor refuses them.
+/// initialize(). When frequencies have moved, the weights are optimised again: in every `refit`-th
+/// training pass (Tape::step), and by calibrate(). No gradient goes through them. Redraws would
+/// leave the weights behind: the constructor refuses them.
 class FixedWeights : public WeightedMap {
  public:
   FixedWeights(std::unique_ptr<FeatureMap> map, const FeatureSpec& spec);
   void initialized() override;
+  /// The map, then the weights: they need no samples, but the density may have started at them.
+  void calibrate(const Tensor& q, const Tensor& k) override;
   void visit(Visitor& visitor) override;
 
  protected:
   LogWeights log_weights_of(Tape& tape, const Var& x) override;
 
  private:
+  void fit();
+
   double box_;
+  std::uint64_t refit_;
   Tensor log_weight_;  // (H, m)
+  Tensor fitted_;      // the frequencies that they are of; (): not known
 };
 
 /// Importance sampling: frequencies w_i of the density's Proposal q, lambda_i^2 = p(w_i) / q(w_i).

@@ -24,9 +24,12 @@ Var SpectralDensity::noise_of(Tape& tape) {
 }
 
 void SpectralDensity::start_at(const std::vector<double>& log_scale) {
-  require(log_scale.size() == spec_.dim, "density",
+  const std::size_t all = spec_.heads * spec_.dim;
+  require(log_scale.size() == spec_.dim || log_scale.size() == all, "density",
           "needs one log scale for each coordinate: ", log_scale.size(), " for ", spec_.dim);
-  set_log_scale(log_scale);
+  std::vector<double> of_heads(all);
+  for (std::size_t i = 0; i < all; ++i) of_heads[i] = log_scale[i % log_scale.size()];
+  set_log_scale(of_heads);
 }
 
 void SpectralDensity::set_log_scale(const std::vector<double>&) {

@@ -19,7 +19,8 @@ struct DensitySpec {
   std::string kind = "gaussian";
   std::string draws = "orthogonal";  ///< base draws, see base_draws()
   std::size_t heads = 1, m = 64, dim = 32;
-  double log_scale = -1;  ///< start of the log standard deviation; broad kernels learn faster
+  double log_scale = -1;       ///< start of the log standard deviation; broad kernels learn faster
+  std::string start = "none";  ///< "none": at log_scale; "data", "periodogram": see initial.hpp
   std::uint64_t seed = 1;
   std::uint64_t redraw = 0;    ///< training passes (Tape::step) between new draws, 0 for never
   std::size_t components = 4;  ///< of a mixture
@@ -33,7 +34,7 @@ struct DensitySpec {
   double proposal_scale = 1.25;       ///< of q at the start, in units of exp(log_scale)
   OwnSpecs own = {};                  ///< of densities added to the registry
 };
-/// What stands beside it in configs is told by those who use it: m, draws and redraw.
+/// What stands beside it in configs is told by those who use it: m, draws, redraw and start.
 inline void describe(Keys& keys, DensitySpec& spec) {
   keys("kind", spec.kind, one_of(densities), "spectral density p(omega): which kernel is learned");
   keys("log_scale", spec.log_scale, between(-20, 20),
@@ -69,8 +70,8 @@ class SpectralDensity : public Module {
   Var draws(Tape& tape) { return sample(tape, noise_of(tape)); }
   /// Standard normal noise to frequencies. (H, m, d + auxiliary) -> (H, m, d)
   virtual Var sample(Tape& tape, const Var& noise) = 0;
-  /// Starts with these log scales, one for each coordinate, in every head: median_log_scale() of
-  /// data.
+  /// Starts with these log scales, one for each coordinate of every head (H d), or of all heads
+  /// (d): median_log_scale() of data.
   void start_at(const std::vector<double>& log_scale);
   /// Visits the noise; overriders visit their parameters and call this.
   void visit(Visitor& visitor) override;
@@ -89,7 +90,7 @@ class SpectralDensity : public Module {
  protected:
   /// The saved base draws.
   const Tensor& noise() const { return noise_; }
-  /// What start_at() does; throws unless overridden.
+  /// What start_at() does, (H d); throws unless overridden.
   virtual void set_log_scale(const std::vector<double>& log_scale);
 
  private:

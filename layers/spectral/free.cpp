@@ -9,7 +9,7 @@ class FreeDensity : public SpectralDensity {
  public:
   explicit FreeDensity(const DensitySpec& spec)
       : SpectralDensity(spec), frequencies_({spec.heads, spec.m, spec.dim}) {
-    set_log_scale(std::vector<double>(spec.dim, spec.log_scale));
+    set_log_scale(std::vector<double>(spec.heads * spec.dim, spec.log_scale));
   }
 
   Var sample(Tape& tape, const Var&) override { return tape(frequencies_); }
@@ -34,9 +34,10 @@ class FreeDensity : public SpectralDensity {
 
  protected:
   void set_log_scale(const std::vector<double>& log_scale) override {
+    const std::size_t m = frequencies_.shape()[1], d = frequencies_.shape()[2];
     for (std::size_t i = 0; i < noise().size(); ++i) {
       frequencies_.value().data()[i] =
-          real(std::exp(log_scale[i % log_scale.size()]) * double(noise().data()[i]));
+          real(std::exp(log_scale[i / (m * d) * d + i % d]) * double(noise().data()[i]));
     }
   }
 

@@ -44,7 +44,7 @@ class FullGaussianDensity : public SpectralDensity {
       : SpectralDensity(spec),
         mean_({spec.heads, 1, spec.dim}),
         factor_({spec.heads, spec.dim, spec.dim}) {
-    set_log_scale(std::vector<double>(spec.dim, spec.log_scale));
+    set_log_scale(std::vector<double>(spec.heads * spec.dim, spec.log_scale));
   }
 
   Var sample(Tape& tape, const Var& noise) override {
@@ -108,10 +108,9 @@ class FullGaussianDensity : public SpectralDensity {
  protected:
   void set_log_scale(const std::vector<double>& log_scale) override {
     factor_.value().fill(0);
-    for (std::size_t h = 0; h < factor_.shape()[0]; ++h) {
-      for (std::size_t j = 0; j < log_scale.size(); ++j)
-        factor_.value()(h, j, j) = real(log_scale[j]);
-    }
+    const std::size_t d = factor_.shape()[1];
+    for (std::size_t i = 0; i < log_scale.size(); ++i)
+      factor_.value()(i / d, i % d, i % d) = real(log_scale[i]);
   }
 
  private:

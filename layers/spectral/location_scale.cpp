@@ -17,7 +17,7 @@ Var LocationScaleDensity::sample(Tape& tape, const Var& noise) {
 
 void LocationScaleDensity::set_log_scale(const std::vector<double>& log_scale) {
   for (std::size_t i = 0; i < log_scale_.value().size(); ++i)
-    log_scale_.value().data()[i] = real(log_scale[i % dim()]);
+    log_scale_.value().data()[i] = real(log_scale[i]);
 }
 
 void LocationScaleDensity::visit(Visitor& visitor) {

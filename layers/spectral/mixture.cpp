@@ -123,9 +123,10 @@ class MixtureDensity : public SpectralDensity {
  protected:
   /// The means keep their distances in units of the scale.
   void set_log_scale(const std::vector<double>& log_scale) override {
+    const std::size_t K = mean_.shape()[1], d = mean_.shape()[2];
     for (std::size_t i = 0; i < mean_.value().size(); ++i) {
       real& now = log_scale_.value().data()[i];
-      const double wanted = log_scale[i % log_scale.size()];
+      const double wanted = log_scale[i / (K * d) * d + i % d];
       mean_.value().data()[i] *= real(std::exp(wanted - double(now)));
       now = real(wanted);
     }

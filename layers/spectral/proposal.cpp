@@ -31,7 +31,8 @@ class Frozen : public Visitor {
 
 }  // namespace
 
-Proposal::Proposal(const DensitySpec& spec) : density_(make_density(proposed(spec))) {
+Proposal::Proposal(const DensitySpec& spec)
+    : log_widening_(std::log(spec.proposal_scale)), density_(make_density(proposed(spec))) {
   require(density_->log_density(0) != nullptr, "density", "\"", spec.proposal,
           "\" has no log density: it cannot be a proposal");
   initialize(*density_, spec.seed);
@@ -55,6 +56,11 @@ Var Proposal::log_ratio(Tape& tape, SpectralDensity& target) {
     }
   }
   return target.log_densities(tape, tape.constant(w)) - tape.constant(std::move(log_q));
+}
+
+void Proposal::start_at(std::vector<double> log_scale) {
+  for (double& each : log_scale) each += log_widening_;
+  density_->start_at(log_scale);
 }
 
 void Proposal::visit(Visitor& visitor) {

@@ -15,11 +15,14 @@ class Proposal : public Module {
   Tensor draws(const Tape& tape);
   /// ln p(w) - ln q(w) of them. -> (H, m)
   Var log_ratio(Tape& tape, SpectralDensity& target);
+  /// Starts it as p is started, wider by spec.proposal_scale: SpectralDensity::start_at().
+  void start_at(std::vector<double> log_scale);
   void visit(Visitor& visitor) override;
 
   SpectralDensity& density() const { return *density_; }  ///< q
 
  private:
+  double log_widening_;
   std::unique_ptr<SpectralDensity> density_;
 };
 

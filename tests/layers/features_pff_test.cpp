@@ -245,5 +245,31 @@ TEST(FixedWeightFeatures, HaveTheWeightsOfTheFrequenciesAtTheStart) {
       "[wpff_fixed] its weights are those of one set of frequencies: redraw must be 0, not 5");
 }
 
+/// In the pass where they are due, in training only, and once they have moved.
+TEST(FixedWeightFeatures, FollowFrequenciesThatHaveMoved) {
+  FeatureSpec spec = spec_of("wpff_fixed", 2, 3, 30);
+  spec.refit = 10;
+  const auto map = make_feature_map(spec);
+  initialize(*map, 7);
+  const Tensor x = random_tensor({1, 4, 2, 3}, 1);
+  const auto values = [&](std::uint64_t step, bool training) {
+    Tape tape;
+    tape.training = training, tape.step = step;
+    return map->features(tape, x).values().value();
+  };
+  const Tensor at_start = values(10, true);
+  op_check::expect_equal_bits(values(0, true), at_start);
+  for (NamedParameter& named : parameters_of(*map))
+    if (named.name.ends_with("log_scale")) named.parameter->value() += real(0.4);
+  const Tensor left_behind = values(9, true);
+  op_check::expect_equal_bits(values(10, false), left_behind);
+  op_check::expect_equal_bits(values(0, true), left_behind);
+  const Tensor fitted = values(20, true);
+  EXPECT_GT(xt::amax(xt::abs(fitted - left_behind))(), 1e-3);
+  op_check::expect_equal_bits(values(21, false), fitted);
+  map->initialized();
+  op_check::expect_equal_bits(values(0, false), fitted);
+}
+
 }  // namespace features_pff_test
 }  // namespace bochner::inline BOCHNER_PRECISION

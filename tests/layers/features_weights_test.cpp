@@ -35,6 +35,13 @@ std::vector<Tensor> both_sides(FeatureMap& map) {
   return {map.queries(tape, x).values().value(), map.keys(tape, x).values().value()};
 }
 
+/// Which feature of the base a product of it has come from.
+std::size_t base_feature(const Features& z, std::size_t f) {
+  if (!z.are_products()) return f;
+  const std::size_t S = z.coefficients.dim(4), own = z.shape().back() / (z.coefficients.dim(3) * S);
+  return f / (S * own) * own + f % own;
+}
+
 /// Parameters of a map take the values that another one has under the same names.
 void copy_parameters(Module& from, Module& to) {
   for (const NamedParameter& target : parameters_of(to)) {
@@ -68,12 +75,13 @@ TEST(LearnedWeights, MultiplyTheFeaturesOfAnyMap) {
     const Tensor log_weights =
         weighted.log_weights(tape, random_tensor({2, 5, heads, d}, 1)).value();
     const std::size_t F = with[0].shape().back(), n = log_weights.shape().back();
-    EXPECT_EQ(n, plain->frequencies() ? m : F) << kind;
-    const bool logarithms =
-        plain->keys(tape, zeros({1, 1, heads, d})).scale == FeatureScale::logarithmic;
+    const Features z_of_keys = plain->keys(tape, zeros({1, 1, heads, d}));
+    EXPECT_EQ(n, plain->frequencies() ? m : z_of_keys.base().shape().back()) << kind;
+    const bool logarithms = z_of_keys.scale == FeatureScale::logarithmic;
     for (std::size_t side : {0, 1}) {
       for (std::size_t i = 0; i < with[side].size(); ++i) {
-        const double log_weight = double(log_weights.data()[i / F * n + i % F % n]);
+        const double log_weight =
+            double(log_weights.data()[i / F * n + base_feature(z_of_keys, i % F) % n]);
         const double z = double(without[side].data()[i]);
         const double expected = logarithms ? z + log_weight : z * std::exp(log_weight);
         ASSERT_NEAR(with[side].data()[i], expected,
@@ -107,24 +115,28 @@ TEST(WeightedMaps, AreThoseOfPffByName) {
   }
 }
 
+/// Of 0 where rectified features are all 0.
 TEST(NormalizedWeights, MakeFeaturesOfTheSameSum) {
   for (const std::string& kind : plain_maps()) {
-    if (!make_feature_map(small(kind))->positive()) continue;
+    const auto plain = make_feature_map(small(kind));
+    if (!plain->positive()) continue;
     const auto map = make_feature_map(small(kind, "normalized"));
     randomize(*map);
+    copy_parameters(*map, *plain);
     Tape tape;
-    tape.recording = false;
-    for (const Features& z : {map->queries(tape, random_tensor({2, 5, heads, d}, 1)),
-                              map->keys(tape, random_tensor({2, 5, heads, d}, 1))}) {
-      const Tensor values = z.values().value();
-      const std::size_t F = values.shape().back();
-      for (std::size_t i = 0; i < values.size(); i += F) {
-        double total = 0;
+    const bool logarithms =
+        plain->keys(tape, zeros({1, 1, heads, d})).scale == FeatureScale::logarithmic;
+    const auto with = both_sides(*map), without = both_sides(*plain);
+    for (std::size_t side : {0, 1}) {
+      const std::size_t F = with[side].shape().back();
+      for (std::size_t i = 0; i < with[side].size(); i += F) {
+        double total = 0, before = 0;
         for (std::size_t f = 0; f < F; ++f) {
-          const double value = values.data()[i + f];
-          total += z.scale == FeatureScale::linear ? value : std::exp(value);
+          const double value = with[side].data()[i + f];
+          total += logarithms ? std::exp(value) : value;
+          before += logarithms ? 1 : double(without[side].data()[i + f]);
         }
-        EXPECT_NEAR(total, std::sqrt(double(F)), is_double ? 1e-12 : 1e-4) << kind;
+        EXPECT_NEAR(total, before > 0 ? std::sqrt(double(F)) : 0, is_double ? 1e-12 : 1e-4) << kind;
       }
     }
   }
@@ -141,20 +153,32 @@ TEST(NormalizedWeights, AreExactWhereOnePointIsZero) {
   }
 }
 
-/// The error of a ratio of means: var of phi(q) phi(k) - SM (phi(q) + phi(k) - 1), over m, to which
-/// a bias of that size squared is nothing.
+/// The error of a ratio of means: var of phi(q) phi(k) - SM (phi(q) + phi(k)), over m, to which a
+/// bias of that size squared is nothing. Less than the plain one where SM > E / (2 (E - 1)), E =
+/// exp(|y_q|^2) + exp(|y_k|^2): among these pairs, and not for opposite points.
 TEST(NormalizedWeights, EstimateTheKernelOfTheirMap) {
   constexpr std::size_t repetitions = 400, draws = 4000;
   FeatureSpec spec = spec_of("positive", repetitions, d, draws);
   spec.weights = "normalized";
   const auto map = make_feature_map(spec);
   initialize(*map, 3);
-  for (const Pair& pair : pairs(d, 1)) {
-    const double expected = *feature_maps().make("positive", spec)->kernel(pair.q, pair.k);
+  const auto plain = feature_maps().make("positive", spec);
+  std::vector<Pair> all = pairs(d, 1);
+  all.push_back({all[2].q, all[2].q});
+  all.push_back({all[2].q, negative(all[2].q)});
+  std::size_t better = 0, worse = 0;
+  for (const Pair& pair : all) {
+    const ScaledPair scaled(pair.q, pair.k);
+    const double kernel = scaled.softmax(), E = std::exp(scaled.xx) + std::exp(scaled.yy);
+    const double more = kernel * kernel * (E * (1 - 2 * kernel) + 2 * kernel) / draws;
     const Moments moments(estimates_of(*map, repetitions, pair.q, pair.k));
-    EXPECT_NEAR(moments.mean, expected, 5 * moments.mean_error() + 20.0 / draws);
-    EXPECT_LT(moments.variance, *feature_maps().make("positive", spec)->variance(pair.q, pair.k));
+    EXPECT_NEAR(moments.mean, kernel, 5 * moments.mean_error() + 20.0 / draws);
+    EXPECT_NEAR(moments.variance, *plain->variance(pair.q, pair.k) + more,
+                5 * moments.variance_error());
+    ++(more < 0 ? better : worse);
   }
+  EXPECT_GT(better, 0u);
+  EXPECT_GT(worse, 0u);
 }
 
 TEST(NormalizedWeights, RefuseSignedFeatures) {
@@ -184,6 +208,50 @@ TEST(FixedWeights, AreThoseOfTheBoxForFourierFeatures) {
   }
 }
 
+/// In a training pass where they are due, by calibrate(), and not otherwise.
+TEST(FixedWeights, FollowTheFrequenciesOfAnyMap) {
+  for (const char* kind : {"fourier", "hyperbolic", "hybrid_angular"}) {
+    FeatureSpec spec = small(kind, "fixed");
+    spec.refit = 10, spec.temperature = true;
+    const auto after = [&](const std::function<void(FeatureMap&)>& happening) {
+      const auto map = make_feature_map(spec);
+      initialize(*map, 7);
+      for (NamedParameter& named : parameters_of(*map))
+        if (named.name.ends_with("log_scale")) named.parameter->value() += real(0.4);
+      happening(*map);
+      return both_sides(*map);
+    };
+    const auto pass = [&](std::uint64_t step, bool training) {
+      return [=](FeatureMap& map) {
+        Tape tape;
+        tape.training = training, tape.step = step;
+        map.queries(tape, random_tensor({1, 3, heads, d}, 2), 0);
+      };
+    };
+    const auto left_behind = after([](FeatureMap&) {}), fitted = after(pass(20, true));
+    EXPECT_NE(fitted, left_behind) << kind;
+    EXPECT_EQ(after(pass(21, true)), left_behind) << kind;
+    EXPECT_EQ(after(pass(20, false)), left_behind) << kind;
+    EXPECT_EQ(after([](FeatureMap& map) { map.initialized(); }), fitted) << kind;
+    EXPECT_EQ(after([](FeatureMap& map) {
+                const Tensor samples = random_tensor({5, heads, d}, 3);
+                map.calibrate(samples, samples);
+              }),
+              fitted)
+        << kind;
+  }
+}
+
+TEST(WeightedMaps, NeedTheCalibrationOfTheirMap) {
+  for (const char* weights : {"none", "learned", "normalized", "fixed", "importance"}) {
+    FeatureSpec spec = small("hybrid_cluster", weights);
+    EXPECT_TRUE(make_feature_map(spec)->needs_calibration()) << weights;
+    spec.temperature = true;
+    EXPECT_TRUE(make_feature_map(spec)->needs_calibration()) << weights;
+    EXPECT_FALSE(make_feature_map(small("positive", weights))->needs_calibration()) << weights;
+  }
+}
+
 TEST(FixedWeights, AreOneBeforeTheirFrequenciesAreKnown) {
   for (const char* kind : {"fourier", "positive", "hybrid_angular", "nonstationary"}) {
     const auto fixed = both_sides(*make_feature_map(small(kind, "fixed")));
@@ -203,8 +271,10 @@ TEST(WeightedMaps, SayWhatTheyNeed) {
   EXPECT_EQ(error_of(small("wpff", "learned")),
             "[wpff] it has weights already: weights must be \"none\", not \"learned\"");
   EXPECT_EQ(error_of(small("pff", "lerned")),
-            "[features] no weights are called \"lerned\"; there are: none, learned, fixed, "
-            "importance");
+            "[features] no weights are called \"lerned\"; there are: none, learned, "
+            "normalized, fixed, importance");
+  EXPECT_EQ(error_of(small("hybrid", "importance")),
+            "[hybrid] weights = \"importance\" are those of frequencies, and it has none");
   FeatureSpec spec = small("fourier", "fixed");
   spec.density.redraw = 5;
   EXPECT_EQ(error_of(spec),

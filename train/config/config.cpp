@@ -29,12 +29,15 @@ void check_range(const Config& config, const ParameterRow& row) {
 void check_choice(const Config& config, const ParameterRow& row) {
   if (!row.bounds.choices) return;
   const std::vector<std::string> choices = row.bounds.choices();
-  const std::string& chosen = config.text(row.name);
-  if (std::ranges::find(choices, chosen) != choices.end()) return;
-  const std::string near = nearest(chosen, choices);
-  fail(config, row.name,
-       fmt::format("must be {}{}", alternatives(choices),
-                   near.empty() ? "" : ". Did you mean " + in_quotes(near) + "?"));
+  const bool is_list = row.kind() == ConfigKind::text_list;
+  for (const std::string& chosen :
+       is_list ? config.text_list(row.name) : std::vector<std::string>{config.text(row.name)}) {
+    if (std::ranges::find(choices, chosen) != choices.end()) continue;
+    const std::string near = nearest(chosen, choices);
+    fail(config, row.name,
+         fmt::format("must {}be {}{}", is_list ? "each " : "", alternatives(choices),
+                     near.empty() ? "" : ". Did you mean " + in_quotes(near) + "?"));
+  }
 }
 
 void check_texts(const Config& config, const ParameterRow& row) {

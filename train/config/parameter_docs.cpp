@@ -40,7 +40,8 @@ void append_section(std::string& page, const ParameterTable& table, const std::s
 
 std::string type_text(const ParameterRow& row) {
   const auto& [numbers, choices, units] = row.bounds;
-  if (choices) return alternatives(choices());
+  if (choices)
+    return (row.kind() == ConfigKind::text_list ? "list of " : "") + alternatives(choices());
   std::string text = kind_texts[std::size_t(row.kind())];
   if (units != PeriodUnits::any) text.append(" of ").append(text_of(units));
   const std::string range = text_of(numbers);

@@ -191,8 +191,20 @@ void measure_features(FeatureMap& map, const Tensor& q, const Tensor& k, KernelM
 
 KernelMonitor::KernelMonitor(Module& model) : layers_(attention_layers(model)) {
   std::erase_if(layers_, [](const AttentionLayer& layer) { return !layer.features; });
+  restart();
+}
+
+void KernelMonitor::restart() {
+  start_.clear();
   for (const AttentionLayer& layer : layers_)
     start_.push_back(layer.density ? frequencies_of(*layer.density) : Tensor());
+}
+
+std::vector<NamedTensor> KernelMonitor::state() {
+  std::vector<NamedTensor> tensors;
+  for (std::size_t i = 0; i < layers_.size(); ++i)
+    if (layers_[i].density) tensors.push_back({"start/" + layers_[i].name, &start_[i]});
+  return tensors;
 }
 
 std::vector<KernelMetrics> KernelMonitor::measure(Task& task) {

@@ -87,6 +87,11 @@ struct KernelMetrics {
 class KernelMonitor {
  public:
   explicit KernelMonitor(Module& model);
+  /// The frequencies are the start from now on.
+  void restart();
+  /// Where it started: "start/NAME" of each layer with a density, to be kept where the model's
+  /// construction does not say it.
+  std::vector<NamedTensor> state();
   /// The layers that have a feature map, on the first validation example. Nothing without such
   /// layers.
   std::vector<KernelMetrics> measure(Task& task);

@@ -27,6 +27,14 @@ void require_same_data(const Path& run, const TrainerState& saved, const Trainer
                   shell_word(run.string()), " ... --reset data");
 }
 
+/// Whether something of the feature map of an attention layer was not in the checkpoint.
+bool is_new(const std::string& layer, const std::vector<std::string>& left_out) {
+  return std::ranges::any_of(left_out, [&](const std::string& name) {
+    return name.starts_with("model/" + layer + ".features.") ||
+           name.starts_with("buffer/" + layer + ".features.");
+  });
+}
+
 /// Another build or machine is an error with `strict`, else a note.
 void compare_numerics(const Path& run, const TrainerState& saved, const TrainerState& now,
                       bool strict, std::vector<std::string>& notes) {
@@ -81,6 +89,7 @@ void Session::make_directory(FileStorage& storage, const Path& directory,
 Session Session::start(FileStorage& storage, const Config& config, const Path& directory,
                        const std::string& command) {
   Session session(config);
+  session.trainer_->calibrate();
   session.make_directory(storage, directory, command, "");
   return session;
 }
@@ -106,6 +115,8 @@ Session Session::resume(FileStorage& storage, const Path& directory,
     const std::string numerics = session.state().numerics;
     session.state() = checkpoint->state();
     session.state().numerics = numerics;
+  } else {
+    session.trainer_->calibrate();
   }
   session.run_->metrics().rewind(session.state().metrics_bytes);
   if (config != before) session.run_->replace_config(print_config(config));
@@ -137,8 +148,9 @@ void Session::take_over(const CheckpointReader& checkpoint, const ForkResets& re
     return (resets.optimizer && named.name.starts_with("optimizer/")) ||
            (resets.ema && named.name.starts_with("ema/"));
   });
-  for (const std::string& left_out : load_tensors(checkpoint, wanted))
-    notes.push_back("starts anew: " + left_out);
+  const std::vector<std::string> all_left_out = load_tensors(checkpoint, wanted);
+  for (const std::string& left_out : all_left_out) notes.push_back("starts anew: " + left_out);
+  trainer_->calibrate([&](const std::string& layer) { return is_new(layer, all_left_out); });
   const bool averages = config_.number("optim.ema") > 0;
   if (!resets.schedule) state().step = saved.step;
   if (!resets.data) state().examples = saved.examples;

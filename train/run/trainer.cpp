@@ -24,6 +24,7 @@ std::string first_bad_gradient(const std::vector<NamedParameter>& parameters) {
 
 Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps)
     : task_(task),
+      calibration_(calibration_spec(config)),
       parameters_(parameters_of(task.model())),
       optim_(read_spec<OptimizerSpec>(config, "optim")),
       train_(read_spec<TrainSpec>(config, "train")),
@@ -33,7 +34,13 @@ Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps)
   state_.data_fingerprint = task.data().fingerprint();
   state_.numerics = numerics_fingerprint();
   if (optim_.ema > 0) average_.emplace(parameters_);
-  if (train_.validate_kernels) kernels_.emplace(task.model());
+  if (train_.validate_kernels || calibration_.densities) kernels_.emplace(task.model());
+}
+
+void Trainer::calibrate(const std::function<bool(const std::string& layer)>& wanted) {
+  calibrate_model(task_, calibration_, wanted);
+  if (average_) average_.emplace(parameters_);
+  if (calibration_.densities) kernels_->restart();
 }
 
 double Trainer::accumulate_gradients(TapeObserver* observer, bool check_finite) {
@@ -116,7 +123,7 @@ std::optional<Evaluation> Trainer::validate(const std::function<bool()>& should_
 }
 
 std::vector<KernelMetrics> Trainer::kernels() {
-  if (!kernels_) return {};
+  if (!train_.validate_kernels) return {};
   if (average_) average_->swap();
   std::vector<KernelMetrics> metrics = kernels_->measure(task_);
   if (average_) average_->swap();
@@ -133,6 +140,8 @@ std::vector<NamedTensor> Trainer::tensors() {
     all.push_back({"optimizer/" + named.name, named.tensor});
   if (average_)
     for (const NamedTensor& named : average_->state()) all.push_back(named);
+  if (calibration_.densities)
+    for (const NamedTensor& named : kernels_->state()) all.push_back(named);
   return all;
 }
 

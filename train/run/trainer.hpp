@@ -4,6 +4,7 @@
 #include <bochner/optim/ema.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/laboratory/attention.hpp>
+#include <bochner/train/run/calibration.hpp>
 #include <bochner/train/run/trainer_state.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
@@ -28,6 +29,8 @@ class Trainer {
   /// `total_steps` is where the schedule ends.
   Trainer(const Config& config, Task& task, std::uint64_t total_steps);
 
+  /// What a new run does before its first step, see calibrate_model(); `wanted` as there.
+  void calibrate(const std::function<bool(const std::string& layer)>& wanted = {});
   /// Loss, gradients over all accumulated micro-batches, clipping, update, moving average.
   /// Throws DivergedError.
   StepResult step(TapeObserver* observer = nullptr);
@@ -40,7 +43,8 @@ class Trainer {
 
   /// Where it is. Whoever sets it anew sets the tensors too: then it goes on from there.
   TrainerState& state() { return state_; }
-  /// Parameters, buffers, moments and averages: all tensors of a checkpoint under unique names.
+  /// Parameters, buffers, moments and averages, and where densities started that start at the data:
+  /// all tensors of a checkpoint under unique names.
   std::vector<NamedTensor> tensors();
 
  private:
@@ -49,6 +53,7 @@ class Trainer {
   [[noreturn]] void blame(double loss, double norm);
 
   Task& task_;
+  CalibrationSpec calibration_;
   std::vector<NamedParameter> parameters_;
   OptimizerSpec optim_;
   TrainSpec train_;

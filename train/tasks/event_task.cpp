@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
+#include <bochner/layers/encodings/time_start.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/event_report.hpp>
@@ -81,7 +82,10 @@ class EventTask : public Task {
         model_(spec_) {
     initialize(model_, config.count("train.seed"));
     const std::uint64_t count = std::min(scale_sequences, data_->examples().train);
-    model_.scale().fit(data_->batch(data_->training(0, std::size_t(count))).times);
+    const Times times = data_->batch(data_->training(0, std::size_t(count))).times;
+    model_.scale().fit(times);
+    if (spec_.time.density.start == "periodogram")
+      start_time_encodings(model_, model_.scale().scaled(times), config.count("train.seed"));
   }
 
   Module& model() override { return model_; }

@@ -39,10 +39,25 @@ void check_model(const Config& config) {
   require_at_most(config, "model.mixer.time_kernel.shortest", "model.mixer.time_kernel.longest");
 }
 
+void check_calibration(const Config& config) {
+  const std::string start = "model.mixer.density.start";
+  if (config.text(start) == "none") return;
+  if (config.integer("model.mixer.calibrate") == 0)
+    fail(config, start, "needs batches to look at, model.mixer.calibrate other than 0",
+         "model.mixer.calibrate");
+  if (config.text("model.mixer.features.projection") != "density")
+    fail(config, start, "needs model.mixer.features.projection = \"density\"",
+         "model.mixer.features.projection");
+}
+
 void check_time(const Config& config) {
   for (const std::string section : {"model.time", "model.intensity"})
     require_at_most(config, section + ".shortest", section + ".longest");
   const std::string& kind = config.text("model.time.kind");
+  if (config.text("model.time.start") != "none" && (kind == "none" || kind == "sinusoidal"))
+    fail(config, "model.time.start",
+         "needs frequencies that are learned, not " + assignment(config, "model.time.kind"),
+         "model.time.kind");
   if (kind == "none") return;
   if (config.text("model.kind") != "events")
     fail(config, "model.time.kind", "needs model.kind = \"events\": other models see no times",
@@ -104,9 +119,9 @@ std::vector<ParameterRow> registered_rows() {
 }
 
 ParameterTable table_of(std::vector<ParameterRow> rows) {
-  return ParameterTable(
-      std::move(rows),  // in the order in which they complain
-      {check_data, check_model, check_time, check_optimizer, check_schedule, check_training});
+  return ParameterTable(std::move(rows),  // in the order in which they complain
+                        {check_data, check_model, check_calibration, check_time, check_optimizer,
+                         check_schedule, check_training});
 }
 
 }  // namespace

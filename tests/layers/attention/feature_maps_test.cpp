@@ -21,6 +21,8 @@ struct Variant {
   bool temperature = false, smooth = false;
   double spread = 0;
   std::string weights = "none";
+  std::string lambdas = "learned";
+  std::vector<std::string> estimators = {"positive", "trigonometric", "hyperbolic"};
 };
 
 Variant weighted(const std::string& features, const std::string& weights) {
@@ -31,7 +33,9 @@ std::string name_of(const Variant& variant) {
   return variant.features + "_" + variant.projection + "_" + variant.denominator +
          (variant.temperature ? "_temperature" : "") + (variant.smooth ? "_smooth" : "") +
          (variant.spread > 0 ? "_spread" : "") +
-         (variant.weights != "none" ? "_" + variant.weights : "");
+         (variant.weights != "none" ? "_" + variant.weights : "") +
+         (variant.lambdas != "learned" ? "_" + variant.lambdas : "") +
+         (variant.estimators.size() == 2 ? "_of_two" : "");
 }
 
 void PrintTo(const Variant& variant, std::ostream* out) { *out << name_of(variant); }
@@ -54,6 +58,12 @@ std::vector<Variant> variants() {
     all.push_back(weighted(name, "fixed"));
   for (const char* name : {"fourier", "positive", "nonstationary", "hybrid_gaussian"})
     all.push_back(weighted(name, "importance"));
+  // Where sums of signed weights all but vanish, central differences say little.
+  for (const char* lambdas : {"gaussian", "angular", "clusters"})
+    all.push_back({.features = "hybrid", .denominator = "smooth", .lambdas = lambdas});
+  all.push_back({.features = "hybrid", .smooth = true, .lambdas = "angular"});
+  all.push_back({.features = "hybrid", .estimators = {"aderf", "pff"}});
+  all.push_back({.features = "hybrid", .lambdas = "clusters", .estimators = {"cosformer", "wpff"}});
   return all;
 }
 
@@ -69,6 +79,8 @@ MixerSpec spec_of(const Variant& variant) {
   spec.features.smooth = variant.smooth;
   spec.features.spread = variant.spread;
   spec.features.weights = variant.weights;
+  spec.features.lambdas = variant.lambdas;
+  spec.features.estimators = variant.estimators;
   spec.features.length = 70;
   spec.denominator.kind = variant.denominator;
   spec.time_kernel = {"decay", 2, 30};

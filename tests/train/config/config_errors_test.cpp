@@ -23,6 +23,16 @@ TEST(ConfigErrors, UnknownKeys) {
             "--set: optim.schedule.kidn: no such key. Did you mean optim.schedule.kind?");
 }
 
+TEST(ConfigErrors, EveryTextOfAListIsAChoice) {
+  const std::string estimators = "model.mixer.features.estimators = ";
+  EXPECT_EQ(error_after_files(estimators + "[\"positive\", \"aderf\"]\n"), "");
+  const std::string error = error_after_files(estimators + "[\"positive\", \"aderff\"]\n");
+  EXPECT_TRUE(error.starts_with("bad.toml:2:35: " + estimators +
+                                "[\"positive\", \"aderff\"]: must each be \"positive\", "))
+      << error;
+  EXPECT_TRUE(error.ends_with(". Did you mean \"aderf\"?")) << error;
+}
+
 TEST(ConfigErrors, EventsAndTheirTimes) {
   const std::string events = "model.kind = \"events\"\ndata.kind = \"hawkes\"\n";
   EXPECT_EQ(error_in(events), "");

@@ -52,6 +52,23 @@ TEST(EventTask, RotatesByPhasesOfPairs) {
       "--set: model.time.use = \"rotate\": needs an even model.width / model.mixer.heads, not 1");
 }
 
+TEST(EventTask, StartsItsFrequenciesAtThePeriodogram) {
+  const auto parameters = [](const std::string& time, const std::string& start) {
+    const auto task = make_task(events_config({"model.time=" + time, "model.time.start=" + start}));
+    std::vector<Tensor> values;
+    for (const NamedParameter& named : parameters_of(task->model()))
+      values.push_back(named.parameter->value());
+    return values;
+  };
+  for (const char* time : {"free", "{kind=\"gaussian\",use=\"rotate\"}", "{kind=\"mercer\"}"})
+    EXPECT_NE(parameters(time, "periodogram"), parameters(time, "none")) << time;
+  for (const char* time : {"none", "sinusoidal"})
+    EXPECT_EQ(message_of<ConfigError>([&] { parameters(time, "periodogram"); }),
+              "--set: model.time.start = \"periodogram\": needs frequencies that are learned, not "
+              "model.time.kind = \"" +
+                  std::string(time) + "\"");
+}
+
 TEST(EventTask, MeasuresItselfBesideTheTruth) {
   const auto task = make_task(events_config({"model.time=free", "data.branching=0.5"}));
   const Evaluation result = *evaluate_task(*task, Split::validation, 3);

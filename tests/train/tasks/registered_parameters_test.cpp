@@ -1,17 +1,18 @@
 #include <gtest/gtest.h>
 
-#include <bochner/optim/optimizer.hpp>
+#include <bochner/layers/features/feature_map.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace registered_parameters_test {
 
-double density_factor(const Config& config) { return config.number("optim.density_lr_factor"); }
+std::size_t refit(const Config& config) { return config.count("model.mixer.features.refit"); }
 
 TEST(StoredConfig, ReadsKeysYoungerThanTheRunAsItsTimeDid) {
-  EXPECT_EQ(density_factor(Config(registered_parameters())), OptimizerSpec().density_lr_factor);
-  EXPECT_EQ(density_factor(stored_config("", "config.toml")), 1);
-  EXPECT_EQ(density_factor(stored_config("[optim]\ndensity_lr_factor = 7\n", "config.toml")), 7);
+  const std::string with = "[model.mixer.features]\nrefit = 7\n";
+  EXPECT_EQ(refit(Config(registered_parameters())), FeatureSpec().refit);
+  EXPECT_EQ(refit(stored_config("", "config.toml")), 0u);
+  EXPECT_EQ(refit(stored_config(with, "config.toml")), 7u);
 }
 
 }  // namespace registered_parameters_test

@@ -1,0 +1,191 @@
+#include <algorithm>
+#include <bochner/autodiff/ops.hpp>
+#include <bochner/layers/features/coefficients.hpp>
+#include <bochner/layers/features/gates.hpp>
+#include <bochner/layers/features/similarity.hpp>
+#include <cmath>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::size_t sampled_errors = 2048;
+constexpr double largest_logit = 4;
+
+/// Means of squared errors over pairs of weights that add up.
+struct MeanErrors {
+  explicit MeanErrors(std::size_t K) : sums(K) {}
+  void add(const std::vector<double>& errors, double weight) {
+    for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += weight * errors[k];
+    total += weight;
+  }
+  /// Logits whose softmax is in proportion to 1 / mean, not too sure of anything.
+  std::vector<double> logits() const {
+    std::vector<double> logits(sums.size());
+    if (!(total > 0)) return logits;
+    double mean = 0;
+    for (const double sum : sums) mean += std::log(sum) / double(sums.size());
+    for (std::size_t k = 0; k < sums.size(); ++k)
+      logits[k] = std::clamp(mean - std::log(sums[k]), -largest_logit, largest_logit);
+    return logits;
+  }
+  std::vector<double> sums;
+  double total = 0;
+};
+
+/// For all heads: visit(head, query, key) of pairs of samples, of all where there are few.
+template <class Visit>
+void for_sampled_pairs(const Tensor& q, const Tensor& k, const Visit& visit) {
+  const RandomFunction random{1, Purpose::sampling, stream_of("pairs of a hybrid")};
+  const std::size_t n = q.shape()[0], all = n * k.shape()[0];
+  for (std::size_t h = 0; h < q.shape()[1]; ++h)
+    for (std::size_t i = 0; i < std::min(sampled_errors, all); ++i) {
+      const std::size_t pair = all <= sampled_errors ? i : random.integer(i, all);
+      visit(h, pair % n, pair / n);
+    }
+}
+
+std::vector<double> softmax_of(const real* logits, std::size_t n, std::size_t stride = 1) {
+  std::vector<double> p(n);
+  double top = double(logits[0]), total = 0;
+  for (std::size_t i = 1; i < n; ++i) top = std::max(top, double(logits[i * stride]));
+  for (std::size_t i = 0; i < n; ++i) total += p[i] = std::exp(double(logits[i * stride]) - top);
+  for (double& e : p) e /= total;
+  return p;
+}
+
+/// p^T M_k p'. S = R.
+class GateCoefficients : public HybridCoefficients {
+ public:
+  GateCoefficients(const FeatureSpec& spec, std::size_t K)
+      : K_(K),
+        R_(spec.gates),
+        gates_(spec.heads, spec.dim, spec.gates),
+        mixing_({spec.heads, K, R_, R_}, Initial::normal(hybrid_deviation)) {}
+
+  Var factors(Tape& tape, const Var& y, bool query) override {
+    return mixed_gates(tape, gates_.log_gates(tape, y, query), mixing_, query);
+  }
+  bool logarithmic() const override { return true; }
+
+  std::optional<Moments> moments(const ScaledPair& pair, std::size_t head) const override {
+    const std::vector<double> p = gates_.gates(pair.x, head, true),
+                              other = gates_.gates(pair.y, head, false);
+    Moments moments{std::vector<double>(K_), {}};
+    for (std::size_t i = 0; i < R_ * R_; ++i) {
+      const auto M = softmax_of(mixing_.value().data() + head * K_ * R_ * R_ + i, K_, R_ * R_);
+      for (std::size_t k = 0; k < K_; ++k) moments.mean[k] += p[i / R_] * M[k] * other[i % R_];
+    }
+    for (const double a : moments.mean)
+      for (const double b : moments.mean) moments.square.push_back(a * b);
+    return moments;
+  }
+
+  void calibrate(const Tensor& q, const Tensor& k, const PairErrors& errors) override {
+    std::vector<Gates::Found> found;
+    for (std::size_t h = 0; h < q.shape()[1]; ++h) found.push_back(gates_.calibrate(q, k, h));
+    std::vector<MeanErrors> means(found.size() * R_ * R_, MeanErrors(K_));
+    for_sampled_pairs(q, k, [&](std::size_t h, std::size_t i, std::size_t j) {
+      const std::size_t a = found[h].queries.labels[i], b = found[h].keys.labels[j];
+      means[(h * R_ + a) * R_ + b].add(errors(i, j, h), 1);
+    });
+    for (std::size_t cell = 0; cell < means.size(); ++cell) {
+      const std::vector<double> logits = means[cell].logits();
+      const std::size_t h = cell / (R_ * R_), at = cell % (R_ * R_);
+      for (std::size_t e = 0; e < K_; ++e)
+        mixing_.value().data()[(h * K_ + e) * R_ * R_ + at] = real(logits[e]);
+    }
+  }
+
+  void visit(Visitor& visitor) override {
+    gates_.visit(visitor);
+    visitor("mixing", mixing_);
+  }
+
+ private:
+  std::size_t K_, R_;
+  Gates gates_;
+  Parameter mixing_;  // (H, K, R, R)
+};
+
+/// v_k + (u_k - v_k) s(x, y). S is one more than the features of s.
+class SimilarityCoefficients : public HybridCoefficients {
+ public:
+  SimilarityCoefficients(std::size_t heads, std::size_t K, std::unique_ptr<Similarity> similarity)
+      : H_(heads), K_(K), similarity_(std::move(similarity)), alike_({H_, K}), other_({H_, K}) {}
+
+  Var factors(Tape& tape, const Var& y, bool query) override {
+    const Var f = similarity_->features(tape, y);
+    const std::size_t n = f.dim(-1);
+    if (!query)
+      return broadcast_to(reshape(pad(f, -1, 0, 1, 1), by_token(y, {1, n + 1})),
+                          by_token(y, {K_, n + 1}));
+    const Var v = softmax(tape(other_)), slope = softmax(tape(alike_)) - v;
+    const Var rest = reshape(v + similarity_->constant() * slope, {H_, K_, 1});
+    return concat({reshape(f, by_token(y, {1, n})) * reshape(slope, {H_, K_, 1}),
+                   broadcast_to(rest, by_token(y, {K_, 1}))},
+                  -1);
+  }
+  bool logarithmic() const override { return false; }
+
+  std::optional<Moments> moments(const ScaledPair& pair, std::size_t head) const override {
+    const auto s = similarity_->moments(pair, head);
+    if (!s) return {};
+    const std::vector<double> u = softmax_of(alike_.value().data() + head * K_, K_),
+                              v = softmax_of(other_.value().data() + head * K_, K_);
+    Moments moments;
+    for (std::size_t j = 0; j < K_; ++j) {
+      moments.mean.push_back(v[j] + (u[j] - v[j]) * s->mean);
+      for (std::size_t k = 0; k < K_; ++k)
+        moments.square.push_back(v[j] * v[k] +
+                                 (v[j] * (u[k] - v[k]) + v[k] * (u[j] - v[j])) * s->mean +
+                                 (u[j] - v[j]) * (u[k] - v[k]) * s->square);
+    }
+    return moments;
+  }
+
+  void calibrate(const Tensor& q, const Tensor& k, const PairErrors& errors) override {
+    const std::size_t d = q.shape()[2];
+    std::vector<MeanErrors> alike(H_, MeanErrors(K_)), other = alike;
+    for_sampled_pairs(q, k, [&](std::size_t h, std::size_t i, std::size_t j) {
+      const real *x = q.data() + (i * H_ + h) * d, *y = k.data() + (j * H_ + h) * d;
+      const ScaledPair pair(std::vector<double>(x, x + d), std::vector<double>(y, y + d));
+      const auto s = similarity_->moments(pair, h);
+      const double share = s ? s->mean : 0.5;
+      alike[h].add(errors(i, j, h), share);
+      other[h].add(errors(i, j, h), 1 - share);
+    });
+    for (std::size_t h = 0; h < H_; ++h) {
+      const std::vector<double> u = alike[h].logits(), v = other[h].logits();
+      std::copy(u.begin(), u.end(), alike_.value().data() + h * K_);
+      std::copy(v.begin(), v.end(), other_.value().data() + h * K_);
+    }
+  }
+
+  void visit(Visitor& visitor) override {
+    similarity_->visit(visitor);
+    visitor("alike", alike_);
+    visitor("other", other_);
+  }
+
+ private:
+  std::size_t H_, K_;
+  std::unique_ptr<Similarity> similarity_;
+  Parameter alike_, other_;  // logits of u and v, (H, K)
+};
+
+}  // namespace
+
+std::vector<std::string> lambda_names() { return {"learned", "gaussian", "angular", "clusters"}; }
+
+std::unique_ptr<HybridCoefficients> make_coefficients(const FeatureSpec& spec, std::size_t K) {
+  const std::string& kind = spec.lambdas;
+  if (kind == "gaussian" || kind == "angular")
+    return std::make_unique<SimilarityCoefficients>(
+        spec.heads, K, kind == "gaussian" ? gaussian_similarity(spec) : angular_similarity(spec));
+  require(kind == "learned" || kind == "clusters", "hybrid", "no lambdas are called \"", kind,
+          "\"; there are: learned, gaussian, angular, clusters");
+  require(spec.gates > 0, "hybrid", "gates = 0: must be at least 1");
+  return std::make_unique<GateCoefficients>(spec, K);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

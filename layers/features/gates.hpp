@@ -1,0 +1,48 @@
+#pragma once
+/// Learned coefficients of hybrids: gates of queries and keys.
+
+#include <bochner/layers/features/feature_map.hpp>
+#include <bochner/layers/features/k_means.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// Bases and gates must differ to learn different things.
+inline constexpr double hybrid_deviation = 0.1;
+
+/// (B, T, H, ..) -> (B, T, H, rest..)
+inline Shape by_token(const Var& x, std::initializer_list<std::size_t> rest) {
+  Shape shape{x.dim(0), x.dim(1), x.dim(2)};
+  shape.insert(shape.end(), rest.begin(), rest.end());
+  return shape;
+}
+
+/// Gates p(x), p'(y): softmax functions of R affine forms of y = x / d^(1/4), one set for queries
+/// and one for keys.
+class Gates : public Module {
+ public:
+  Gates(std::size_t heads, std::size_t dim, std::size_t gates);
+  /// ln p of y, or ln p'. (B, T, H, d) -> (B, T, H, R)
+  Var log_gates(Tape& tape, const Var& y, bool query);
+  /// p, or p', of one y of a head.
+  std::vector<double> gates(Point y, std::size_t head, bool query) const;
+
+  struct Found {
+    Clusters queries, keys;
+  };
+  /// Makes the gates of a head the posteriors of equal Gaussian clusters, found by k-means in
+  /// samples (n, H, d).
+  Found calibrate(const Tensor& q, const Tensor& k, std::size_t head);
+  void visit(Visitor& visitor) override;
+
+ private:
+  std::size_t d_, R_;
+  Parameter query_gates_, key_gates_;          // (H, R, d)
+  Parameter query_gate_bias_, key_gate_bias_;  // (H, R)
+};
+
+/// Logarithms of factors of lambda_k = p^T M_k p', M_k softmax over k of `mixing` (H, K, R, R), so
+/// that sum_k lambda_k = 1: M_k^T p for queries, p' for keys. log gates (B, T, H, R) -> (B, T, H,
+/// K, R)
+Var mixed_gates(Tape& tape, const Var& log_gates, Parameter& mixing, bool query);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,165 @@
+#include <algorithm>
+#include <bochner/autodiff/ops.hpp>
+#include <bochner/layers/features/coefficients.hpp>
+#include <bochner/layers/features/frequencies.hpp>
+#include <cmath>
+#include <numeric>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Added to relative variances: less error than that is not worth more weight.
+constexpr double tolerated_error = 1e-3;
+constexpr double largest_error = 1e20;
+
+double relative_error(double variance, double kernel) {
+  const double relative = variance / (kernel * kernel);
+  return std::isfinite(relative) ? std::clamp(relative, 0.0, largest_error) + tolerated_error
+                                 : largest_error;
+}
+
+std::vector<double> point_of(const Tensor& samples, std::size_t row, std::size_t head) {
+  const std::size_t H = samples.shape()[1], d = samples.shape()[2];
+  const real* first = samples.data() + (row * H + head) * d;
+  return {first, first + d};
+}
+
+/// x in the first and the second row of queries, x and -x of keys: of unit elements.
+Tensor unit_samples(std::size_t heads, std::size_t d, real second) {
+  Tensor samples = filled({2, heads, d}, real(1));
+  for (std::size_t i = heads * d; i < samples.size(); ++i) samples.data()[i] = second;
+  return samples;
+}
+
+/// sum_k lambda_k(x, y) phi_k(x) . phi_k(y) of any estimators, each with frequencies of its own,
+/// and HybridCoefficients: all products of their factors with the features. Unbiased where the
+/// estimators are of one kernel. F = S (F_1 + .. + F_K). After Choromanski et al., "Hybrid random
+/// features", 2022.
+class MixedHybrid : public TwoSidedMap {
+ public:
+  explicit MixedHybrid(const FeatureSpec& spec) : needed_(spec.lambdas == "clusters") {
+    require(!spec.estimators.empty(), "hybrid", "needs an estimator");
+    for (std::size_t k = 0; k < spec.estimators.size(); ++k) {
+      FeatureSpec own = spec;
+      own.kind = spec.estimators[k];
+      own.weights = "none";
+      own.density.seed += k * stream_of("estimator");
+      require(own.kind != spec.kind, "hybrid", "cannot be an estimator of itself");
+      estimators_.push_back(feature_maps().make(own.kind, own));
+      needed_ |= estimators_.back()->needs_calibration();
+    }
+    coefficients_ = make_coefficients(spec, estimators_.size());
+    if (spec.lambdas != "angular" && spec.lambdas != "gaussian") return;
+    weigh(unit_samples(spec.heads, spec.dim, 1), unit_samples(spec.heads, spec.dim, -1));
+  }
+
+  bool positive() const override {
+    return coefficients_->logarithmic() &&
+           std::ranges::all_of(estimators_, [](const auto& one) { return one->positive(); });
+  }
+
+  std::optional<double> kernel(Point q, Point k, std::size_t head) const override {
+    const auto lambda = coefficients_->moments(ScaledPair(q, k), head);
+    double sum = 0;
+    for (std::size_t i = 0; i < estimators_.size(); ++i) {
+      const auto own = estimators_[i]->kernel(q, k, head);
+      if (!own || !lambda) return {};
+      sum += lambda->mean[i] * *own;
+    }
+    return sum;
+  }
+
+  /// sum_jk E lambda_j lambda_k E A_j A_k - (E sum_k lambda_k A_k)^2: estimates A_k are independent
+  /// of each other and of lambda.
+  std::optional<double> variance(Point q, Point k, std::size_t head) const override {
+    const auto lambda = coefficients_->moments(ScaledPair(q, k), head);
+    const std::size_t K = estimators_.size();
+    std::vector<double> kernels;
+    double sum = 0, mean = 0;
+    for (std::size_t i = 0; i < K; ++i) {
+      const auto own = estimators_[i]->kernel(q, k, head),
+                 error = estimators_[i]->variance(q, k, head);
+      if (!own || !error || !lambda) return {};
+      kernels.push_back(*own);
+      mean += lambda->mean[i] * *own;
+      sum += lambda->square[i * K + i] * *error;
+    }
+    for (std::size_t i = 0; i < K * K; ++i)
+      sum += lambda->square[i] * kernels[i / K] * kernels[i % K];
+    return sum - mean * mean;
+  }
+
+  void calibrate(const Tensor& q, const Tensor& k) override {
+    for (auto& estimator : estimators_) estimator->calibrate(q, k);
+    weigh(q, k);
+  }
+  bool needs_calibration() const override { return needed_; }
+
+  void visit(Visitor& visitor) override {
+    visitor("estimators", estimators_);
+    visitor("lambda", *coefficients_);
+  }
+
+ protected:
+  Features side(Tape& tape, const Var& x, Side side, std::size_t first) override {
+    const bool query = side == Side::query;
+    std::vector<Features> all;
+    bool logarithmic = coefficients_->logarithmic();
+    for (auto& estimator : estimators_) {
+      all.push_back(query ? estimator->queries(tape, x, first) : estimator->keys(tape, x, first));
+      logarithmic &= all.back().scale == FeatureScale::logarithmic;
+    }
+    Var factors = coefficients_->factors(tape, softmax_scaled(x), query);
+    if (coefficients_->logarithmic() && !logarithmic) factors = exp(factors);
+    return product_of(factors, all, logarithmic);
+  }
+
+ private:
+  /// Estimators of different numbers of features in groups of equal size.
+  static Features product_of(const Var& factors, const std::vector<Features>& all,
+                             bool logarithmic) {
+    std::size_t group = 0;
+    for (const Features& one : all) group = std::gcd(group, one.shape().back());
+    std::vector<Var> features, groups;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      const Var values = all[k].values();
+      const bool to_exponentiate = !logarithmic && all[k].scale == FeatureScale::logarithmic;
+      features.push_back(to_exponentiate ? exp(values) : values);
+      const Var own = slice(factors, 3, k, k + 1);
+      for (std::size_t i = 0; i < values.dim(-1) / group; ++i) groups.push_back(own);
+    }
+    const Var joined = concat(features, -1), repeated = concat(groups, 3);
+    return logarithmic ? product_features(repeated, from_logarithms(joined))
+                       : product_features(repeated, joined);
+  }
+
+  /// By relative variances; an estimator without a closed form counts as the mean of the others.
+  void weigh(const Tensor& q, const Tensor& k) {
+    coefficients_->calibrate(q, k, [&](std::size_t i, std::size_t j, std::size_t head) {
+      const std::vector<double> x = point_of(q, i, head), y = point_of(k, j, head);
+      std::vector<double> errors;
+      std::vector<std::size_t> unknown;
+      double known = 0;
+      for (const auto& estimator : estimators_) {
+        const auto variance = estimator->variance(x, y, head), own = estimator->kernel(x, y, head);
+        if (!variance || !own) unknown.push_back(errors.size());
+        errors.push_back(variance && own ? relative_error(*variance, *own) : 0);
+        known += errors.back();
+      }
+      for (const std::size_t e : unknown)
+        errors[e] =
+            unknown.size() == errors.size() ? 1 : known / double(errors.size() - unknown.size());
+      return errors;
+    });
+  }
+
+  bool needed_;
+  std::vector<std::unique_ptr<FeatureMap>> estimators_;
+  std::unique_ptr<HybridCoefficients> coefficients_;
+};
+
+}  // namespace
+
+void add_mixed_hybrid(FeatureMaps& all) { all.add("hybrid", make<MixedHybrid>); }
+
+}  // namespace bochner::inline BOCHNER_PRECISION
