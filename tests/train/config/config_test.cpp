@@ -38,10 +38,8 @@ TEST(Config, OfARunWithoutYoungerKeysIsWhatItWas) {
                fresh = parse_config("", "config.toml", registered_parameters());
   EXPECT_EQ(stored.integer("model.mixer.features.refit"), 0);
   EXPECT_EQ(stored.integer("model.mixer.calibrate"), 0);
-  EXPECT_EQ(stored.number("optim.density_lr_factor"), 1);
   EXPECT_EQ(fresh.integer("model.mixer.features.refit"), 100);
   EXPECT_EQ(fresh.integer("model.mixer.calibrate"), -1);
-  EXPECT_NE(fresh.number("optim.density_lr_factor"), 1);
 }
 
 TEST(Config, SampleNamesTheKindsThatAreMissing) {
