@@ -3,6 +3,7 @@
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/optim/clip.hpp>
+#include <bochner/optim/optimizer.hpp>
 #include <bochner/train/run/trainer.hpp>
 #include <bochner/train/run/version.hpp>
 #include <cmath>
@@ -26,16 +27,18 @@ Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps)
     : task_(task),
       calibration_(calibration_spec(config)),
       parameters_(parameters_of(task.model())),
-      optim_(read_spec<OptimizerSpec>(config, "optim")),
+      optim_(std::make_unique<OptimizerSpec>(read_spec<OptimizerSpec>(config, "optim"))),
       train_(read_spec<TrainSpec>(config, "train")),
-      optimizer_(make_optimizer(optim_, parameters_)),
+      optimizer_(make_optimizer(*optim_, parameters_)),
       total_steps_(total_steps) {
   state_.seed = train_.seed;
   state_.data_fingerprint = task.data().fingerprint();
   state_.numerics = numerics_fingerprint();
-  if (optim_.ema > 0) average_.emplace(parameters_);
+  if (optim_->ema > 0) average_.emplace(parameters_);
   if (train_.validate_kernels || calibration_.densities) kernels_.emplace(task.model());
 }
+
+Trainer::~Trainer() = default;
 
 void Trainer::calibrate(const std::function<bool(const std::string& layer)>& wanted) {
   calibrate_model(task_, calibration_, wanted);
@@ -66,16 +69,16 @@ double Trainer::accumulate_gradients(TapeObserver* observer, bool check_finite) 
 StepResult Trainer::step(TapeObserver* observer) {
   if (observer) observer->step_began();
   StepResult result;
-  result.learning_rate = learning_rate(optim_.schedule, optim_.lr, state_.step, total_steps_);
+  result.learning_rate = learning_rate(optim_->schedule, optim_->lr, state_.step, total_steps_);
   result.loss = accumulate_gradients(observer, false);
   if (!std::isfinite(result.loss)) blame(result.loss, 0);
   result.gradient_norm =
-      optim_.clip > 0 ? clip_by_norm(parameters_, optim_.clip) : gradient_norm(parameters_);
+      optim_->clip > 0 ? clip_by_norm(parameters_, optim_->clip) : gradient_norm(parameters_);
   if (!std::isfinite(result.gradient_norm)) blame(result.loss, result.gradient_norm);
-  if (optim_.clip_value > 0) clip_by_value(parameters_, optim_.clip_value);
+  if (optim_->clip_value > 0) clip_by_value(parameters_, optim_->clip_value);
   optimizer_->step(result.learning_rate);
   require_finite_update(result.learning_rate);
-  if (average_) average_->update(optim_.ema, state_.ema_steps++);
+  if (average_) average_->update(optim_->ema, state_.ema_steps++);
   if (observer) observer->recorded("optimizer", 0);
   ++state_.step;
   ++state_.optimizer_steps;

@@ -2,7 +2,6 @@
 /// Trainer: one training step after the other, without files, clocks or words.
 
 #include <bochner/optim/ema.hpp>
-#include <bochner/optim/optimizer.hpp>
 #include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/run/calibration.hpp>
 #include <bochner/train/run/trainer_state.hpp>
@@ -11,6 +10,9 @@
 #include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {
+
+class Optimizer;
+struct OptimizerSpec;
 
 struct StepResult {
   double loss = 0;           ///< mean over the step's examples, before the update
@@ -28,6 +30,7 @@ class Trainer {
  public:
   /// `total_steps` is where the schedule ends.
   Trainer(const Config& config, Task& task, std::uint64_t total_steps);
+  ~Trainer();
 
   /// What a new run does before its first step, see calibrate_model(); `wanted` as there.
   void calibrate(const std::function<bool(const std::string& layer)>& wanted = {});
@@ -55,7 +58,7 @@ class Trainer {
   Task& task_;
   CalibrationSpec calibration_;
   std::vector<NamedParameter> parameters_;
-  OptimizerSpec optim_;
+  std::unique_ptr<OptimizerSpec> optim_;
   TrainSpec train_;
   std::unique_ptr<Optimizer> optimizer_;
   std::optional<WeightAverage> average_;

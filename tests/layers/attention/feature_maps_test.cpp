@@ -6,7 +6,7 @@
 #include <bochner/layers/features/projection.hpp>
 #include <cstring>
 
-#include "layers/features_check.hpp"
+#include "layers/features/features_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace feature_maps_test {

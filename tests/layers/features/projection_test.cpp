@@ -1,7 +1,7 @@
 #include <bochner/layers/features/frequencies.hpp>
 #include <cmath>
 
-#include "layers/features_check.hpp"
+#include "layers/features/features_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace projection_test {

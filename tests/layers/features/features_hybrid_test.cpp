@@ -2,7 +2,7 @@
 #include <bochner/layers/features/k_means.hpp>
 #include <numbers>
 
-#include "layers/features_check.hpp"
+#include "layers/features/features_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace features_hybrid_test {

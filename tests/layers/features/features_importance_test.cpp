@@ -1,8 +1,8 @@
 #include <bochner/layers/features/closed_forms.hpp>
 #include <bochner/layers/features/weights.hpp>
 
-#include "layers/density_check.hpp"
-#include "layers/features_check.hpp"
+#include "layers/features/features_check.hpp"
+#include "layers/spectral/density_check.hpp"
 
 /// Frequencies of one density that stand for another by their weights.
 namespace bochner::inline BOCHNER_PRECISION {

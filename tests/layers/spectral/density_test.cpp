@@ -1,6 +1,6 @@
 #include <bochner/layers/spectral/density.hpp>
 
-#include "layers/density_check.hpp"
+#include "layers/spectral/density_check.hpp"
 
 /// What every density must pass that configs may name.
 namespace bochner::inline BOCHNER_PRECISION {

@@ -1,7 +1,7 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/optim/optimizer.hpp>
 
-#include "layers/density_check.hpp"
+#include "layers/spectral/density_check.hpp"
 
 /// Densities learn a kernel that is not their start, through their draws.
 namespace bochner::inline BOCHNER_PRECISION {

@@ -1,6 +1,6 @@
 #include <bochner/layers/spectral/initial.hpp>
 
-#include "layers/density_check.hpp"
+#include "layers/spectral/density_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace density_initial_test {

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <set>
 
-#include "layers/features_check.hpp"
+#include "layers/features/features_check.hpp"
 
 /// lambda(x) over any map.
 namespace bochner::inline BOCHNER_PRECISION {

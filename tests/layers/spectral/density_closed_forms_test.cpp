@@ -1,7 +1,7 @@
 #include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/layers/spectral/closed_forms.hpp>
 
-#include "layers/density_check.hpp"
+#include "layers/spectral/density_check.hpp"
 
 /// Densities against formulas that are not their own.
 namespace bochner::inline BOCHNER_PRECISION {

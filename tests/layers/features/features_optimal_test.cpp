@@ -1,7 +1,7 @@
 #include <bochner/layers/features/closed_forms.hpp>
 #include <map>
 
-#include "layers/features_check.hpp"
+#include "layers/features/features_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace features_optimal_test {

@@ -7,7 +7,7 @@
 #include <boost/math/special_functions/erf.hpp>
 #include <boost/math/special_functions/hypergeometric_1F1.hpp>
 
-#include "layers/features_check.hpp"
+#include "layers/features/features_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace features_pff_test {

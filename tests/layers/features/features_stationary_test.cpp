@@ -2,7 +2,7 @@
 #include <bochner/layers/features/frequencies.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
 
-#include "layers/features_check.hpp"
+#include "layers/features/features_check.hpp"
 
 /// Kernels by Bochner's theorem: fourier and nonstationary.
 namespace bochner::inline BOCHNER_PRECISION {
