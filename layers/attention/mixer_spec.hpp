@@ -99,7 +99,7 @@ inline void describe(Keys& keys, MixerSpec& spec) {
        "positions that causal linear attention handles at once");
   keys.section("denominator", spec.denominator);
   keys(
-      "calibrate", spec.calibrate, between(-1, 1024),
+      "calibrate", spec.calibrate, between(-1, 64),
       "batches that set the feature maps and densities before the first step, 0 for none; -1 for 4 "
       "where data are needed (hybrid_cluster, sderf, aderf, density.start), else none",
       {.formerly = 0});

@@ -63,8 +63,8 @@ int run_program(int argc, char** argv) {
 }  // namespace
 
 int cli(int argc, char** argv) {
-  receive_signals_apart();
   try {
+    receive_signals_apart();
     return run_program(argc, argv);
   } catch (const ConfigError& error) {
     return fail_with(exit_usage, error.what());

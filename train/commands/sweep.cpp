@@ -42,8 +42,9 @@ Config config_of(const std::string& file, const std::vector<std::string>& sets,
 
 /// Refuses to go on with a run of other settings.
 void require_same(FileStorage& storage, const Path& run, const Config& wanted) {
-  const Config found =
-      stored_config(RunDirectory::read(storage, run).config(), (run / "config.toml").string());
+  // Keys that are younger than the run are no difference: it goes on as it was.
+  const Config found = parse_config(RunDirectory::read(storage, run).config(),
+                                    (run / "config.toml").string(), registered_parameters());
   const std::vector<ConfigChange> different = changes(found, wanted);
   if (different.empty()) return;
   throw ConfigError(fmt::format("{}: was made with {} = {}, not {}; choose another --runs DIR",

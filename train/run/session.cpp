@@ -151,6 +151,11 @@ void Session::take_over(const CheckpointReader& checkpoint, const ForkResets& re
   const std::vector<std::string> all_left_out = load_tensors(checkpoint, wanted);
   for (const std::string& left_out : all_left_out) notes.push_back("starts anew: " + left_out);
   trainer_->calibrate([&](const std::string& layer) { return is_new(layer, all_left_out); });
+  wanted = trainer_->tensors();  // what calibrate() begins anew goes on where the parent has it
+  std::erase_if(wanted, [&](const NamedTensor& named) {
+    return !named.name.starts_with("start/") && (resets.ema || !named.name.starts_with("ema/"));
+  });
+  load_tensors(checkpoint, wanted);
   const bool averages = config_.number("optim.ema") > 0;
   if (!resets.schedule) state().step = saved.step;
   if (!resets.data) state().examples = saved.examples;

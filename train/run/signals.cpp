@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <atomic>
 #include <bochner/train/run/signals.hpp>
 #include <csignal>
 #include <thread>
@@ -7,11 +8,11 @@
 namespace bochner {
 namespace {
 
-volatile std::sig_atomic_t stop_signal = 0, save_signal = 0;
+std::atomic<int> stop_signal = 0, save_signal = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
 
 extern "C" void on_stop(int signal) {
-  if (stop_signal != 0) _exit(128 + signal);
-  stop_signal = signal;
+  if (stop_signal.exchange(signal) != 0) _exit(128 + signal);
 }
 
 extern "C" void on_save(int) { save_signal = 1; }
@@ -38,15 +39,22 @@ void install(Handler& handler) {
     sigaction(SIGHUP, &handler.before, nullptr);
 }
 
-}  // namespace
-
-void receive_signals_apart() {
+/// Whether signals arrive on this thread.
+void mask_signals(int how) {
   sigset_t received;
   sigemptyset(&received);
   for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) sigaddset(&received, signal);
-  pthread_sigmask(SIG_BLOCK, &received, nullptr);
-  std::thread([received] {
-    pthread_sigmask(SIG_UNBLOCK, &received, nullptr);
+  pthread_sigmask(how, &received, nullptr);
+}
+
+}  // namespace
+
+void receive_signals_here() { mask_signals(SIG_UNBLOCK); }
+
+void receive_signals_apart() {
+  mask_signals(SIG_BLOCK);
+  std::thread([] {
+    receive_signals_here();
     while (true) pause();
   }).detach();
 }
@@ -67,10 +75,6 @@ std::string SignalGuard::stop_name() const {
   return stop_signal == SIGTERM ? "SIGTERM" : stop_signal == SIGHUP ? "SIGHUP" : "SIGINT";
 }
 
-bool SignalGuard::take_save_request() {
-  const bool requested = save_signal != 0;
-  save_signal = 0;
-  return requested;
-}
+bool SignalGuard::take_save_request() { return save_signal.exchange(0) != 0; }
 
 }  // namespace bochner

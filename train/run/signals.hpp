@@ -11,6 +11,8 @@ namespace bochner {
 /// at all: the kernels of oneDNN use the stack pointer for arrays on the heap, and a signal that
 /// interrupts one writes its frame into whatever lies below them.
 void receive_signals_apart();
+/// In a process forked from such a one, which has no such thread: signals end it as usual.
+void receive_signals_here();
 
 class SignalGuard {
  public:

@@ -301,13 +301,19 @@ TEST(Calibration, OfAForkIsOfNewMaps) {
   const std::string text = folder.write("text", tiny_text());
   CrashingStorage storage;
   const auto config = [&](const char* kind) {
-    return tiny_config(text, with(kind, {"train.steps=3"}));
+    return tiny_config(text, with(kind, {"train.steps=3", "optim.ema=0.9"}));
   };
   start_leg(storage, config("aderf"), 1);
-  const auto matrix_of = [&](Session& session) {
+  const auto tensor_of = [&](Session& session, const std::string& name) {
     for (const NamedTensor& named : session.trainer().tensors())
-      if (named.name == "buffer/" + first_map + "query_matrix") return *named.tensor;
-    throw std::runtime_error("no matrix");
+      if (named.name == name) return *named.tensor;
+    throw std::runtime_error("no " + name);
+  };
+  const auto matrix_of = [&](Session& session) {
+    return tensor_of(session, "buffer/" + first_map + "query_matrix");
+  };
+  const auto average_of = [&](Session& session) {
+    return tensor_of(session, "ema/" + first_map + "density.log_scale");
   };
   std::vector<std::string> notes;
   Session parent = Session::resume(storage, tiny_run, {}, true, notes);
@@ -317,6 +323,8 @@ TEST(Calibration, OfAForkIsOfNewMaps) {
   };
   Session same = fork("aderf", "same"), rotated = fork("sderf", "rotated");
   EXPECT_EQ(matrix_of(same), matrix_of(parent));
+  EXPECT_EQ(average_of(same), average_of(parent));
+  EXPECT_NE(average_of(parent), tensor_of(parent, "model/" + first_map + "density.log_scale"));
   EXPECT_NE(matrix_of(rotated), matrix_of(parent));
   EXPECT_NE(matrix_of(rotated)(0, 0, 1), real(0));
 }

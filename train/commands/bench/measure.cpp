@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/fused.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
+#include <bochner/train/run/signals.hpp>
 #include <chrono>
 #include <cstdio>
 #include <stdexcept>
@@ -23,6 +24,7 @@ std::string read_all(int file) {
 
 /// Ends the process without its destructors: they belong to the parent.
 [[noreturn]] void be_child(int file, const std::function<std::string()>& body) {
+  receive_signals_here();
   try {
     dprintf(file, "%s", body().c_str());
     _exit(0);
