@@ -101,7 +101,9 @@ inline void describe(Keys& keys, MixerSpec& spec) {
   keys(
       "calibrate", spec.calibrate, between(-1, 64),
       "batches that set the feature maps and densities before the first step, 0 for none; -1 for 4 "
-      "where data are needed (hybrid_cluster, sderf, aderf, density.start), else none",
+      "where data are needed (hybrid_cluster, hybrid with clusters, sderf, aderf or one of these "
+      "as an "
+      "estimator, density.start), else none",
       {.formerly = 0});
   mixers().describe_own(keys, spec.own);
 }

@@ -108,6 +108,8 @@ class FeatureMap : public Module {
 
   /// Whether phi(q) . phi(k) is never negative: then attention needs no policy for its denominator.
   virtual bool positive() const { return false; }
+  /// Whether single features have signs, even where positive() is true of their sums.
+  virtual bool has_signed_features() const { return !positive(); }
   /// E phi(q) . phi(k) for frequencies from N(0, I); empty where no closed form is known.
   virtual std::optional<double> kernel(Point q, Point k, std::size_t head = 0) const;
   /// Its variance for m independent draws from N(0, I); empty where no closed form is known.

@@ -25,6 +25,7 @@ double least_argument(double low, double high, const std::function<double(double
 struct SampledPair {
   std::vector<double> q, k;
   double weight;
+  std::size_t head;
 };
 
 /// All pairs of the first rows of each head, (n, H, d).
@@ -41,7 +42,7 @@ std::vector<SampledPair> sampled_pairs(const FeatureMap& map, const Tensor& q, c
       const std::size_t first = pairs.size();
       double sum = 0;
       for (std::size_t j = 0; j < std::min(rows, k.shape()[0]); ++j) {
-        pairs.push_back({row(q, i, h), row(k, j, h), 0});
+        pairs.push_back({row(q, i, h), row(k, j, h), 0, h});
         sum += map.kernel(pairs.back().q, pairs.back().k, h).value_or(1);
       }
       for (std::size_t p = first; p < pairs.size(); ++p) pairs[p].weight = 1 / (sum * sum);
@@ -82,24 +83,32 @@ double ImportanceWeights::effective_size(std::size_t head) {
 
 void ImportanceWeights::calibrate(const Tensor& q, const Tensor& k) {
   WeightedMap::calibrate(q, k);
-  const auto target = frequencies_->density()->gaussian(0);
   const std::vector<SampledPair> pairs = sampled_pairs(map(), q, k);
-  if (!target || !proposal().gaussian(0) || pairs.empty() ||
-      !map().second_moment(pairs[0].q, pairs[0].k, normal_moment))
-    return;
-  const auto widened = [&](double log_factor) {
-    std::vector<double> log_scale = target->log_scale;
+  std::vector<GaussianAxes> targets;
+  for (std::size_t h = 0; h < q.shape()[1]; ++h) {
+    const auto target = frequencies_->density()->gaussian(h);
+    if (!target || !proposal().gaussian(h)) return;
+    targets.push_back(*target);
+  }
+  if (pairs.empty() || !map().second_moment(pairs[0].q, pairs[0].k, normal_moment)) return;
+  const auto widened = [&](std::size_t head, double log_factor) {
+    std::vector<double> log_scale = targets[head].log_scale;
     for (double& each : log_scale) each += log_factor;
     return log_scale;
   };
   const double log_factor = least_argument(-0.3, 1.5, [&](double log_factor) {
-    const WeightedMoment moment = importance_moment(*target, {target->mean, widened(log_factor)});
+    std::vector<WeightedMoment> moments;
+    for (std::size_t h = 0; h < targets.size(); ++h)
+      moments.push_back(importance_moment(targets[h], {targets[h].mean, widened(h, log_factor)}));
     double sum = 0;
     for (const SampledPair& pair : pairs)
-      sum += pair.weight * *map().second_moment(pair.q, pair.k, moment);
+      sum += pair.weight * *map().second_moment(pair.q, pair.k, moments[pair.head]);
     return sum;
   });
-  proposal().start_at(widened(log_factor));
+  std::vector<double> of_heads;
+  for (std::size_t h = 0; h < targets.size(); ++h)
+    for (double log_scale : widened(h, log_factor)) of_heads.push_back(log_scale);
+  proposal().start_at(of_heads);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

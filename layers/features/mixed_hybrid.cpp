@@ -48,11 +48,18 @@ class MixedHybrid : public TwoSidedMap {
       estimators_.push_back(feature_maps().make(own.kind, own));
       needed_ |= estimators_.back()->needs_calibration();
     }
-    coefficients_ = make_coefficients(spec, estimators_.size());
+    FeatureSpec own = spec;
+    own.density.seed += stream_of("coefficients");
+    coefficients_ = make_coefficients(own, estimators_.size());
     if (spec.lambdas != "angular" && spec.lambdas != "gaussian") return;
     weigh(unit_samples(spec.heads, spec.dim, 1), unit_samples(spec.heads, spec.dim, -1));
   }
 
+  bool has_signed_features() const override {
+    return !positive() || std::ranges::any_of(estimators_, [](const auto& one) {
+      return one->has_signed_features();
+    });
+  }
   bool positive() const override {
     return coefficients_->logarithmic() &&
            std::ranges::all_of(estimators_, [](const auto& one) { return one->positive(); });

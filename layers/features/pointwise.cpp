@@ -89,6 +89,7 @@ class HedgehogFeatures : public ProjectedFeatures {
 class TaylorFeatures : public PlainFeatures {
  public:
   explicit TaylorFeatures(const FeatureSpec&) {}
+  bool has_signed_features() const override { return true; }
   Features features(Tape&, const Var& x) override {
     const Var y = softmax_scaled(x);
     Shape one = x.shape();
@@ -114,6 +115,7 @@ class RebasedFeatures : public FeatureMap {
     return packed_square(softmax_scaled(normal * tape(gain_) + tape(bias_)));
   }
   bool positive() const override { return true; }
+  bool has_signed_features() const override { return true; }
   void visit(Visitor& visitor) override {
     visitor("gain", gain_);
     visitor("bias", bias_);

@@ -32,7 +32,10 @@ class NonstationaryFeatures : public FeatureMap {
       : m_(spec.m),
         frequencies_(spec),
         partner_(partner_of(spec)),
-        angle_(filled({spec.heads, 1, 1}, real(std::acos(spec.correlation)))) {}
+        angle_(filled({spec.heads, 1, 1}, real(std::acos(spec.correlation)))) {
+    require(std::abs(spec.correlation) <= 1, "nonstationary", "correlation = ", spec.correlation,
+            ": must be between -1 and 1");
+  }
 
   Features features(Tape& tape, const Var& x) override {
     const Var y = softmax_scaled(x), angle = tape(angle_), w = frequencies_.draws(tape);

@@ -88,7 +88,8 @@ Features NormalizedWeights::weighted(Tape&, const Var&, Features features) {
   const double F = double(features.shape().back());
   if (features.scale == FeatureScale::logarithmic)
     return from_logarithms(log_softmax(features.values()) + 0.5 * std::log(F));
-  return std::sqrt(F) * features.tokens / (sum(features.tokens, -1, keep) + smallest_sum);
+  const Var values = features.values();
+  return std::sqrt(F) * values / (sum(values, -1, keep) + smallest_sum);
 }
 
 LearnedWeights::LearnedWeights(std::unique_ptr<FeatureMap> base, const FeatureSpec& spec)

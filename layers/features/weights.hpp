@@ -15,7 +15,7 @@ class WeightedMap : public FeatureMap {
   Features features(Tape& tape, const Var& x) final;
   Features queries(Tape& tape, const Var& q, std::size_t first) final;
   Features keys(Tape& tape, const Var& k, std::size_t first) final;
-  bool positive() const final { return map_->positive(); }
+  bool positive() const override { return map_->positive(); }
   Frequencies* frequencies() final { return map_->frequencies(); }
   bool even() const final { return map_->even(); }
   void calibrate(const Tensor& q, const Tensor& k) override { map_->calibrate(q, k); }
@@ -45,6 +45,8 @@ class WeightedMap : public FeatureMap {
 class LearnedWeights : public WeightedMap {
  public:
   LearnedWeights(std::unique_ptr<FeatureMap> map, const FeatureSpec& spec);
+  /// Weights of single features keep a sum positive only where no feature has a sign.
+  bool positive() const override { return !map().has_signed_features(); }
   /// ln lambda(x) itself, to look at. (B, T, H, d) -> (B, T, H, n)
   Var log_weights(Tape& tape, const Var& x);
   void visit(Visitor& visitor) override;
