@@ -18,24 +18,52 @@ Tensor mean_weights(const std::vector<std::size_t>& lengths, std::size_t T) {
   return weights;
 }
 
+std::unique_ptr<SpaceTimeEncoding> encoding_of(const TrunkSpec& spec, std::size_t dimensions) {
+  if (spec.positions != "encoding") return nullptr;
+  SpaceTimeSpec encoding = spec.encoding;
+  encoding.width = spec.block.width;
+  encoding.space.dimensions = dimensions;
+  return make_space_time(encoding);
+}
+
+std::unique_ptr<PositionEncoding> flat_positions(const TrunkSpec& spec) {
+  return make_positions(spec.positions == "encoding" ? "none" : spec.positions, spec.length,
+                        spec.block.width);
+}
+
 }  // namespace
 
 Trunk::Trunk(const TrunkSpec& spec)
-    : embedding_(spec.vocabulary, spec.block.width),
-      positions_(make_positions(spec.positions, spec.length, spec.block.width)),
+    : places_(spec.places),
+      every_block_(spec.every_block),
+      encoding_(encoding_of(spec, places_.dimensions())),
+      embedding_(spec.vocabulary,
+                 content_width(encoding_.get(), spec.block.width, spec.every_block)),
+      positions_(flat_positions(spec)),
       stack_(spec) {}
+
+PlacedTokens Trunk::placed_tokens(Tape& tape, const Var& x, const TokenPoints& points) {
+  const Var code = encoding_->at(tape, points.places, points.times);
+  return placed(*encoding_, every_block_, x, reshape(code, {x.dim(0), x.dim(1), code.dim(1)}));
+}
 
 Var Trunk::forward(Tape& tape, const Indices& tokens, const Layout& layout) {
   Var x = embedding_.forward(tape, tokens);
   if (positions_) x = positions_->forward(tape, x, 0);
-  return stack_.forward(tape, x, layout);
+  if (!encoding_) return stack_.forward(tape, x, layout);
+  const PlacedTokens in_place = placed_tokens(tape, x, places_.of(tokens));
+  return stack_.forward(tape, in_place.x, layout, in_place.each);
 }
 
 Var Trunk::step(Tape& tape, std::int32_t token, State& state) {
   Var x = embedding_.forward(tape, Indices{{1, 1}, {token}});
   if (positions_) x = positions_->forward(tape, x, state.position);
   ++state.position;
-  return stack_.step(tape, x, state.blocks);
+  if (!encoding_) return stack_.step(tape, x, state.blocks);
+  TokenPoints point;
+  places_.next(state.cursor, token, point);
+  const PlacedTokens in_place = placed_tokens(tape, x, point);
+  return stack_.step(tape, in_place.x, state.blocks, 1, in_place.each);
 }
 
 std::size_t Trunk::position_limit() const {
@@ -45,6 +73,7 @@ std::size_t Trunk::position_limit() const {
 void Trunk::visit(Visitor& visitor) {
   visitor("embedding", embedding_);
   if (positions_) visitor("positions", *positions_);
+  if (encoding_) visitor("encoding", *encoding_);
   stack_.visit(visitor);
 }
 

@@ -4,7 +4,10 @@
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/encodings/positions.hpp>
+#include <bochner/layers/encodings/space_time.hpp>
+#include <bochner/layers/encodings/token_places.hpp>
 #include <bochner/layers/models/block.hpp>
+#include <bochner/layers/models/placed_tokens.hpp>
 #include <string>
 #include <vector>
 
@@ -13,7 +16,16 @@ namespace bochner::inline BOCHNER_PRECISION {
 struct TrunkSpec : StackSpec {
   std::size_t vocabulary = 256;
   std::size_t length = 256;  ///< longest training sequence; the number of learned positions
+  // positions "encoding"
+  SpaceTimeSpec encoding = {};  ///< its width and its dimensions are filled in
+  bool every_block = false;
+  TokenPlacesSpec places = {};
 };
+inline void describe(Keys& keys, TrunkSpec& spec) {
+  describe(keys, static_cast<StackSpec&>(spec));
+  keys.section("encoding", spec.encoding);
+  describe_every_block(keys, spec.every_block);
+}
 
 /// What models of token sequences share below their heads: embedding, positions, block stack.
 class Trunk : public Module {
@@ -26,8 +38,11 @@ class Trunk : public Module {
   struct State {
     BlockStack::State blocks;
     std::size_t position = 0;
+    TokenCursor cursor = {};
   };
   State start() const { return {stack_.start()}; }
+  /// Null unless positions are "encoding".
+  SpaceTimeEncoding* encoder() { return encoding_.get(); }
   /// One more token of one sequence; equals the whole sequence's output at its position. -> (1, 1,
   /// D)
   Var step(Tape& tape, std::int32_t token, State& state);
@@ -38,6 +53,10 @@ class Trunk : public Module {
   void visit(Visitor& visitor) override;
 
  private:
+  PlacedTokens placed_tokens(Tape& tape, const Var& x, const TokenPoints& points);
+  TokenPlaces places_;
+  bool every_block_;
+  std::unique_ptr<SpaceTimeEncoding> encoding_;
   Embedding embedding_;
   std::unique_ptr<PositionEncoding> positions_;
   BlockStack stack_;

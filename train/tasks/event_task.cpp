@@ -44,9 +44,11 @@ std::unique_ptr<EventSource> event_source(const Config& config) {
   return std::make_unique<EventFiles>(read_events(config), spec);
 }
 
-EventModelSpec event_model_spec(const Config& config, std::size_t types) {
+EventModelSpec event_model_spec(const Config& config, std::size_t types, std::size_t dimensions) {
   auto spec = read_spec<EventModelSpec>(config, "model");
   spec.types = types;
+  spec.dimensions = dimensions;
+  spec.encoding.space.seed = spec.encoding.time.seed = config.count("train.seed");
   spec.length = config.count("data.length");
   complete(spec.time.density, config);
   complete(spec.stack, config, spec.length);
@@ -54,7 +56,7 @@ EventModelSpec event_model_spec(const Config& config, std::size_t types) {
 }
 
 EventSequences view(const EventBatch& batch) {
-  return {batch.types, batch.next_types, batch.times, batch.next_times};
+  return {batch.types, batch.next_types, batch.times, batch.next_times, batch.places};
 }
 
 /// Cut into windows as those of the training.
@@ -65,6 +67,10 @@ std::vector<EventTable> windows_of(const std::vector<EventTable>& sequences, std
       const std::size_t left = std::min(length, events.rows.size() - i);
       if (i % length == 0)
         windows.push_back({{{1, left}, {}}, Times(std::vector<std::size_t>{1, left}), {}});
+      const std::size_t d = events.places.size() / events.rows.size();
+      windows.back().places.insert(windows.back().places.end(),
+                                   events.places.begin() + std::ptrdiff_t(i * d),
+                                   events.places.begin() + std::ptrdiff_t((i + 1) * d));
       windows.back().types.values.push_back(events.types.values[i]);
       windows.back().times(0, i % length) = events.times(0, i);
       windows.back().rows.push_back(events.rows[i]);
@@ -78,12 +84,14 @@ class EventTask : public Task {
   explicit EventTask(const Config& config)
       : data_(event_source(config)),
         columns_(event_columns(config)),
-        spec_(event_model_spec(config, data_->types())),
+        spec_(event_model_spec(config, data_->types(), data_->dimensions())),
         model_(spec_) {
     initialize(model_, config.count("train.seed"));
     const std::uint64_t count = std::min(scale_sequences, data_->examples().train);
     const Times times = data_->batch(data_->training(0, std::size_t(count))).times;
     model_.scale().fit(times);
+    if (spec_.dimensions > 0)
+      model_.place_scale().set(data_->reach().origin, data_->reach().extent, 1);
     if (spec_.time.density.start == "periodogram")
       start_time_encodings(model_, model_.scale().scaled(times), config.count("train.seed"));
   }
@@ -132,7 +140,8 @@ class EventTask : public Task {
     for (std::size_t k = 0; k < K; ++k) result.columns.push_back(fmt::format("type_{}", k));
     result.values = xt::xarray<double>(std::vector<std::size_t>{input.values.shape()[0], 2 + K});
     for (const EventTable& events : windows) {
-      const EventForecast forecast = forecast_events(model_, events.types, events.times);
+      const EventForecast forecast =
+          forecast_events(model_, events.types, events.times, events.places);
       for (std::size_t i = 0; i < events.rows.size(); ++i) {
         const std::size_t row = events.rows[i];
         result.values(row, 0) = forecast.median(0, i);
@@ -152,8 +161,10 @@ class EventTask : public Task {
     const std::string time = spec_.time.kind == "none"
                                  ? "none"
                                  : fmt::format("{} ({})", spec_.time.kind, spec_.time.use);
-    return fmt::format("events, {}, positions {}, time {}", describe_stack(spec_.stack),
-                       spec_.stack.positions, time);
+    const std::string place =
+        spec_.dimensions == 0 ? "" : fmt::format(", place {}", spec_.encoding.kind);
+    return fmt::format("events, {}, positions {}, time {}{}", describe_stack(spec_.stack),
+                       spec_.stack.positions, time, place);
   }
 
  private:

@@ -19,10 +19,20 @@ void complete(StackSpec& stack, const Config& config, std::size_t length) {
   if (features.length == 0) features.length = length;
 }
 
+void complete_encoding(TrunkSpec& trunk, const Config& config) {
+  trunk.encoding.space.seed = trunk.encoding.time.seed = config.count("train.seed");
+}
+
 TrunkSpec trunk_spec(const Config& config, std::size_t length) {
   auto spec = read_spec<TrunkSpec>(config, "model");
-  if (config.text("data.kind") != "bytes") spec.vocabulary = config.count("data.vocabulary");
-  spec.length = length;
+  const std::string& separator = config.text("data.separator");
+  spec.places.separator.assign(separator.begin(), separator.end());
+  if (config.text("data.kind") != "bytes") {
+    spec.vocabulary = config.count("data.vocabulary");
+    spec.places.separator = {std::int32_t(spec.vocabulary) - 1};  // the marker
+  }
+  spec.length = spec.places.length = length;
+  complete_encoding(spec, config);
   complete(spec, config, length);
   return spec;
 }
