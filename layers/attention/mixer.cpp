@@ -141,9 +141,10 @@ class LinearMixer : public Mixer {
     const Heads heads = projections_.split(tape, x, layout);
     const Var rate = time_kernel_.rate(tape, x, layout);
     const Var turns = time_kernel_.turns(tape, layout, x.dim(1), 0);
-    show_attention(
-        tape, *this,
-        {heads.q, heads.k, rate, time_kernel_.rotation(tape), turns, causal_, layout.lengths});
+    if (tape.observer)
+      show_attention(
+          tape, *this,
+          {heads.q, heads.k, rate, time_kernel_.rotation(tape), turns, causal_, layout.lengths});
     const auto [query, key, floor] = features_of(tape, heads, 0, turns);
     return projections_.join(tape,
                              normed(tape,
