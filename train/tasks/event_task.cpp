@@ -149,11 +149,8 @@ class EventTask : public Task {
   }
 
   std::string describe_model() const override {
-    const std::string time = spec_.time.kind == "none"
-                                 ? "none"
-                                 : fmt::format("{} ({})", spec_.time.kind, spec_.time.use);
     return fmt::format("events, {}, positions {}, time {}", describe_stack(spec_.stack),
-                       spec_.stack.positions, time);
+                       spec_.stack.positions, describe_time(spec_.time));
   }
 
  private:

@@ -19,6 +19,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::size_t shown_windows = 3, shown_variates = 3, error_batch = 64;
+/// Windows from which origin and unit of time are taken.
+constexpr std::uint64_t scale_windows = 64;
 
 TimeSeries read_series(const Config& config) {
   const auto files = expand_files(config.text_list("data.files"), std::filesystem::current_path());
@@ -38,8 +40,25 @@ ForecasterSpec forecaster_spec(const Config& config, std::size_t variates) {
   spec.variates = variates;
   spec.lookback = config.count("data.lookback");
   spec.horizon = config.count("data.horizon");
-  complete(spec.stack, config, spec.patches());
+  complete(spec.time.density, config);
+  complete(spec.stack, config,
+           spec.backbone == "rows" ? spec.lookback + spec.horizon : spec.patches());
   return spec;
+}
+
+/// Times (1, L + H) of the last L rows and of the H to come: stamps, which go on in the step of the
+/// series, or 0, 1, 2, ...
+Times times_behind(const TimeSeries& series, const SeriesSpec& spec) {
+  const std::size_t L = spec.lookback, H = spec.horizon;
+  if (spec.stamps && series.times.empty())
+    throw DataError("the model sees time stamps; the input has no column of them");
+  Times times(std::vector<std::size_t>{1, L + H});
+  for (std::size_t i = 0; i < L + H; ++i) {
+    const double ahead = i < L ? 0 : double(i - L + 1) * series.time_step();
+    const std::size_t row = series.rows() - L + std::min(i, L - 1);
+    times(0, i) = spec.stamps ? series.times[row] + ahead : double(i);
+  }
+  return times;
 }
 
 /// (1, V, rows)
@@ -145,6 +164,10 @@ class ForecastTask : public Task {
     initialize(model_, config.count("train.seed"));
     const SeriesMoments moments = windows_.moments();
     model_.standardize().set(moments.mean, moments.deviation);
+    if (TimeScale* scale = model_.time_scale()) {
+      const std::uint64_t count = std::min(scale_windows, windows_.examples(Split::train));
+      scale->fit(windows_.batch(windows_.training(0, std::size_t(count))).times);
+    }
   }
 
   Module& model() override { return model_; }
@@ -154,12 +177,12 @@ class ForecastTask : public Task {
 
   Var loss(Tape& tape, const Examples& examples) override {
     const SeriesBatch batch = batch_of(examples);
-    return model_.loss(model_.forward(tape, tape.constant(batch.past)), batch.future);
+    return model_.loss(model_.forward(tape, tape.constant(batch.past), batch.times), batch.future);
   }
 
   Evaluation evaluate(Tape& tape, const Examples& examples) override {
     const SeriesBatch batch = batch_of(examples);
-    const Var forecast = model_.forward(tape, tape.constant(batch.past));
+    const Var forecast = model_.forward(tape, tape.constant(batch.past), batch.times);
     const std::uint64_t terms = batch.future.size();
     const auto sum = [&](const Var& mean) { return double(mean.value()()) * double(terms); };
     return {sum(model_.loss(forecast, batch.future)),
@@ -181,7 +204,9 @@ class ForecastTask : public Task {
     if (series.rows() < spec_.lookback)
       throw DataError("the input has ", series.rows(), " rows, the model looks back over ",
                       spec_.lookback);
-    return future_table(series, input, forecast_in_unit(last_rows(series, spec_.lookback)));
+    return future_table(
+        series, input,
+        forecast_in_unit(last_rows(series, spec_.lookback), times_behind(series, windows_.spec())));
   }
 
   /// Some windows in the unit of the data, then errors over all of them by row of the horizon, of
@@ -210,6 +235,9 @@ class ForecastTask : public Task {
         spec_.backbone == "linear"
             ? fmt::format("linear{}{}", spec_.per_variate ? " per variate" : "",
                           spec_.moving_average > 0 ? ", trend apart" : "")
+        : spec_.backbone == "rows"
+            ? fmt::format("{}, positions {}, time {}", describe_stack(spec_.stack),
+                          spec_.stack.positions, describe_time(spec_.time))
             : fmt::format("{}, {} patches", describe_stack(spec_.stack), spec_.patches());
     return fmt::format("forecaster, {}{}, {} from {} rows", backbone, unit, spec_.horizon,
                        spec_.lookback);
@@ -225,16 +253,16 @@ class ForecastTask : public Task {
   }
 
   /// (B, V, L) in the unit of the training data -> (B, V, H) in the same
-  Tensor forecast(const Tensor& past) {
+  Tensor forecast(const Tensor& past, const Times& times) {
     Tape tape;
     tape.recording = false;
-    return model_.forward(tape, tape.view(past)).value();
+    return model_.forward(tape, tape.view(past), times).value();
   }
 
   /// The same in the unit of the data.
-  Tensor forecast_in_unit(Tensor past) {
+  Tensor forecast_in_unit(Tensor past, const Times& times) {
     model_.standardize().apply(past);
-    Tensor future = forecast(past);
+    Tensor future = forecast(past, times);
     model_.standardize().undo(future);
     return future;
   }
@@ -242,7 +270,7 @@ class ForecastTask : public Task {
   /// Some variates of one window.
   std::vector<std::string> window_charts(Split split, std::size_t window) {
     const SeriesBatch batch = windows_.batch(windows_.in_order(split, window, 1));
-    const Tensor future = forecast_in_unit(batch.past);
+    const Tensor future = forecast_in_unit(batch.past, batch.times);
     const std::size_t first = spec_.lookback - std::min(spec_.lookback, 2 * spec_.horizon);
     const std::vector<std::string>& names = windows_.series().names;
     std::vector<std::string> charts;
@@ -260,7 +288,7 @@ class ForecastTask : public Task {
     std::vector<HorizonErrors> errors = {{"forecast", none, none}, {"last value", none, none}};
     for (std::uint64_t index = 0; index < windows_.batches(split, error_batch); ++index) {
       const SeriesBatch batch = batch_of(windows_.part(split, index, error_batch));
-      add_errors(errors[0], forecast(batch.past), batch.future);
+      add_errors(errors[0], forecast(batch.past, batch.times), batch.future);
       add_errors(errors[1], persistence(batch.past, spec_.horizon), batch.future);
     }
     const auto count = double(windows_.examples(split) * spec_.variates);

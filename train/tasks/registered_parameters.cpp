@@ -50,6 +50,10 @@ void check_calibration(const Config& config) {
          "model.mixer.features.projection");
 }
 
+bool forecasts_rows(const Config& config) {
+  return config.text("model.kind") == "forecaster" && config.text("model.backbone") == "rows";
+}
+
 void check_time(const Config& config) {
   for (const std::string section : {"model.time", "model.intensity"})
     require_at_most(config, section + ".shortest", section + ".longest");
@@ -58,9 +62,14 @@ void check_time(const Config& config) {
     fail(config, "model.time.start",
          "needs frequencies that are learned, not " + assignment(config, "model.time.kind"),
          "model.time.kind");
+  if (config.flag("data.stamps") && !forecasts_rows(config))
+    fail(config, "data.stamps", "needs a forecaster with model.backbone = \"rows\"",
+         "model.backbone");
   if (kind == "none") return;
-  if (config.text("model.kind") != "events")
-    fail(config, "model.time.kind", "needs model.kind = \"events\": other models see no times",
+  if (config.text("model.kind") != "events" && !forecasts_rows(config))
+    fail(config, "model.time.kind",
+         "needs model.kind = \"events\", or a forecaster with model.backbone = \"rows\": other "
+         "models see no times",
          "model.kind");
   if (config.text("model.time.use") != "rotate") return;
   if (kind.starts_with("mercer"))
