@@ -130,15 +130,15 @@ Times repeated_rows(const Times& times, std::size_t n) {
   return repeated;
 }
 
-/// Rows as tokens at their times, those to come too: instead of a value they have a learned vector,
-/// and what is said of them is read from their own outputs. Attention looks back in time, so that
-/// every time kernel and every mixer can serve.
+/// Rows as tokens at their times, those to come too: what is said of them is read from their own
+/// outputs. A token is a vector that tells whether its row has been seen, plus its value times
+/// another one. Attention looks back in time, so that every mixer and every time kernel can serve.
 class RowForecast : public ForecastBackbone {
  public:
   explicit RowForecast(const ForecasterSpec& spec)
       : horizon_(spec.horizon),
-        embedding_(1, spec.stack.block.width),
-        coming_({1, 1, spec.stack.block.width}, Initial::normal(0.02)),
+        value_({1, spec.stack.block.width}, Initial::normal(1)),
+        kind_({2, 1, spec.stack.block.width}, Initial::normal(1)),
         time_(spec.time, spec.stack.block.width),
         positions_(make_positions(spec.stack.positions, spec.lookback + spec.horizon,
                                   spec.stack.block.width)),
@@ -153,8 +153,9 @@ class RowForecast : public ForecastBackbone {
     require(times.dimension() == 2 && times.shape()[0] == B && times.shape()[1] == L + H,
             "forecaster", "needs the times (", B, ", ", L + H, ") of all rows, seen and to come");
     const Times scaled = repeated_rows(scale_.scaled(times), V);
-    const Var seen = embedding_.forward(tape, reshape(x, {B * V, L, 1}));
-    const Var coming = broadcast_to(tape(coming_), {B * V, H, seen.dim(2)});
+    const Var kind = tape(kind_), value = tape(value_);
+    const Var seen = reshape(x, {B * V, L, 1}) * value + slice(kind, 0, 0, 1);
+    const Var coming = broadcast_to(slice(kind, 0, 1, 2), {B * V, H, seen.dim(2)});
     Var tokens = time_.forward(tape, concat({seen, coming}, 1), scaled);
     if (positions_) tokens = positions_->forward(tape, tokens, 0);
     tokens = stack_.forward(tape, dropout_.forward(tape, tokens), layout_of(scaled));
@@ -162,8 +163,8 @@ class RowForecast : public ForecastBackbone {
   }
   void visit(Visitor& visitor) override {
     visitor("time_scale", scale_);
-    visitor("embedding", embedding_);
-    visitor("coming", coming_);
+    visitor("value", value_);
+    visitor("kind", kind_);
     time_.visit(visitor);
     if (positions_) visitor("positions", *positions_);
     stack_.visit(visitor);
@@ -173,8 +174,7 @@ class RowForecast : public ForecastBackbone {
  private:
   std::size_t horizon_;
   TimeScale scale_;
-  Linear embedding_;
-  Parameter coming_;
+  Parameter value_, kind_;  // (1, D), (seen or to come, 1, D)
   TimeInput time_;
   std::unique_ptr<PositionEncoding> positions_;
   Dropout dropout_;
