@@ -46,17 +46,58 @@ ForecasterSpec forecaster_spec(const Config& config, std::size_t variates) {
   return spec;
 }
 
-/// Times (1, L + H) of the last L rows and of the H to come: stamps, which go on in the step of the
-/// series, or 0, 1, 2, ...
-Times times_behind(const TimeSeries& series, const SeriesSpec& spec) {
+/// Rows at the end that have a time and no values: they are asked for.
+std::size_t rows_asked_for(const NamedArray& table) {
+  if (table.values.dimension() != 2 || !table.time) return 0;
+  const std::size_t rows = table.values.shape()[0], columns = table.values.shape()[1];
+  const auto has_values = [&](std::size_t row) {
+    for (std::size_t i = 0; i < columns; ++i)
+      if (i != *table.time && !std::isnan(table.values(row, i))) return true;
+    return false;
+  };
+  std::size_t asked = 0;
+  while (asked < rows && !has_values(rows - 1 - asked)) ++asked;
+  return asked;
+}
+
+NamedArray first_rows(const NamedArray& table, std::size_t rows) {
+  NamedArray first{{}, table.columns, table.time};
+  const std::size_t columns = table.values.shape()[1];
+  first.values.resize({rows, columns});
+  std::copy_n(table.values.data(), rows * columns, first.values.data());
+  return first;
+}
+
+/// When the H rows behind a series are: at the times of the last `asked` rows of its table, then on
+/// in the step of the series. Empty without times.
+std::vector<double> times_to_come(const TimeSeries& series, const NamedArray& table,
+                                  std::size_t asked, std::size_t H) {
+  std::vector<double> times;
+  if (series.times.empty()) return times;
+  double last = series.times.back();
+  for (std::size_t row = series.rows(); times.size() < std::min(asked, H); ++row) {
+    times.push_back(table.values(row, *table.time));
+    if (!(times.back() > last))
+      throw DataError("row ", row + 1, ": time must go on from row to row; sort the rows");
+    last = times.back();
+  }
+  for (std::size_t step = 1; times.size() < H; ++step)
+    times.push_back(last + double(step) * series.time_step());
+  return times;
+}
+
+/// Times (1, L + H) of the last L rows and of those to come: stamps, or 0, 1, 2, ...
+Times window_times(const TimeSeries& series, const std::vector<double>& coming,
+                   const SeriesSpec& spec) {
   const std::size_t L = spec.lookback, H = spec.horizon;
   if (spec.stamps && series.times.empty())
     throw DataError("the model sees time stamps; the input has no column of them");
   Times times(std::vector<std::size_t>{1, L + H});
   for (std::size_t i = 0; i < L + H; ++i) {
-    const double ahead = i < L ? 0 : double(i - L + 1) * series.time_step();
-    const std::size_t row = series.rows() - L + std::min(i, L - 1);
-    times(0, i) = spec.stamps ? series.times[row] + ahead : double(i);
+    if (!spec.stamps)
+      times(0, i) = double(i);
+    else
+      times(0, i) = i < L ? series.times[series.rows() - L + i] : coming[i - L];
   }
   return times;
 }
@@ -71,14 +112,15 @@ Tensor last_rows(const TimeSeries& series, std::size_t rows) {
   return past;
 }
 
-/// A row for each step, (1, V, H) -> (H, V), behind the times that follow those of the input.
-NamedArray future_table(const TimeSeries& series, const NamedArray& input, const Tensor& future) {
-  const std::size_t V = future.shape()[1], H = future.shape()[2];
-  const std::size_t first = series.times.empty() ? 0 : 1;
+/// A row for each of the first `rows` steps, (1, V, H) -> (rows, V), behind its time if there is
+/// one.
+NamedArray future_table(const TimeSeries& series, const NamedArray& input, const Tensor& future,
+                        const std::vector<double>& times, std::size_t rows) {
+  const std::size_t V = future.shape()[1], first = times.empty() ? 0 : 1;
   NamedArray table;
-  table.values.resize({H, first + V});
-  for (std::size_t h = 0; h < H; ++h) {
-    if (first > 0) table.values(h, 0) = series.times.back() + double(h + 1) * series.time_step();
+  table.values.resize({rows, first + V});
+  for (std::size_t h = 0; h < rows; ++h) {
+    if (first > 0) table.values(h, 0) = times[h];
     for (std::size_t v = 0; v < V; ++v) table.values(h, first + v) = double(future(0, v, h));
   }
   if (first > 0) table.time = 0;
@@ -193,20 +235,20 @@ class ForecastTask : public Task {
   }
 
   /// The rows after the last: (rows >= L, columns) -> (H, V), behind a column of times where the
-  /// input has one.
+  /// input has one. A model that sees stamps says what is at those of rows without values, if the
+  /// input ends in such.
   NamedArray predict(const NamedArray& input) override {
     const std::vector<std::string>& names = windows_.series().names;
     const bool by_name = !input.columns.empty() && !names.empty();
-    const TimeSeries series = time_series(input, by_name ? names : std::vector<std::string>{});
-    if (series.variates() != spec_.variates)
-      throw DataError("the input has ", series.variates(), " variates, the model forecasts ",
-                      spec_.variates);
-    if (series.rows() < spec_.lookback)
-      throw DataError("the input has ", series.rows(), " rows, the model looks back over ",
-                      spec_.lookback);
-    return future_table(
-        series, input,
-        forecast_in_unit(last_rows(series, spec_.lookback), times_behind(series, windows_.spec())));
+    const std::size_t asked = windows_.spec().stamps ? rows_asked_for(input) : 0;
+    const TimeSeries series =
+        time_series(asked > 0 ? first_rows(input, input.values.shape()[0] - asked) : input,
+                    by_name ? names : std::vector<std::string>{});
+    check_input(series, asked);
+    const std::vector<double> coming = times_to_come(series, input, asked, spec_.horizon);
+    const Tensor future = forecast_in_unit(last_rows(series, spec_.lookback),
+                                           window_times(series, coming, windows_.spec()));
+    return future_table(series, input, future, coming, asked > 0 ? asked : spec_.horizon);
   }
 
   /// Some windows in the unit of the data, then errors over all of them by row of the horizon, of
@@ -244,6 +286,17 @@ class ForecastTask : public Task {
   }
 
  private:
+  void check_input(const TimeSeries& series, std::size_t asked) const {
+    if (series.variates() != spec_.variates)
+      throw DataError("the input has ", series.variates(), " variates, the model forecasts ",
+                      spec_.variates);
+    if (series.rows() < spec_.lookback)
+      throw DataError("the input has ", series.rows(), " rows, the model looks back over ",
+                      spec_.lookback);
+    if (asked > spec_.horizon)
+      throw DataError("the input asks for ", asked, " rows, the model forecasts ", spec_.horizon);
+  }
+
   /// Windows in the unit of the training data.
   SeriesBatch batch_of(const Examples& examples) {
     SeriesBatch batch = windows_.batch(examples);

@@ -220,7 +220,8 @@ Tensor forecast_at(Forecaster& model, const Tensor& past, const Times& times) {
 }
 
 /// The stamp of a row to come changes what is said of it and of later ones, not of earlier ones;
-/// that of a row that is seen changes everything; a shift of all times changes nothing.
+/// that of a row that is seen changes everything; a shift of all times changes nothing where
+/// attention is exact and not estimated by features of turned queries and keys.
 TEST(Forecaster, SaysWhatComesAtTheTimeOfEachRow) {
   const Tensor past = random_tensor({1, 2, 9}, 7);
   for (const char* mixer : {"softmax", "linear"}) {
@@ -235,7 +236,7 @@ TEST(Forecaster, SaysWhatComesAtTheTimeOfEachRow) {
     const Tensor moved = forecast_at(model, past, shifted);
     const Tensor changed = forecast_at(model, past, later), other = forecast_at(model, past, seen);
     for (std::size_t i = 0; i < before.size(); ++i) {
-      EXPECT_NEAR(moved.data()[i], before.data()[i], 1e-4);
+      if (std::string(mixer) == "softmax") EXPECT_NEAR(moved.data()[i], before.data()[i], 1e-4);
       EXPECT_EQ(changed.data()[i] != before.data()[i], i % 3 > 0) << i;
       EXPECT_NE(other.data()[i], before.data()[i]);
     }
