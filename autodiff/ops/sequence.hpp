@@ -9,7 +9,8 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 /// softmax(q k^T / sqrt(d) - rate lag) v per head, in blocks: memory is linear in T.
-/// `rate` (H) is the slope of each head's linear penalty on lag = |i - j| (ALiBi); leave it out for
+/// `rate` (H) is the slope of each head's linear penalty on lag = |i - j| (ALiBi); with `rate` (B,
+/// T, H) >= 0 the penalty is rate_(j+1) + .. + rate_i, steps of irregular time; leave it out for
 /// none. `lengths` (B): tokens from lengths[b] on are padding, as if they were not there; their
 /// outputs are zero. Leave it out for none. q, k, v (B, T, H, d) -> (B, T, H, d). Dao et al.,
 /// "FlashAttention", 2022; Press et al., "ALiBi", 2022.

@@ -15,15 +15,17 @@ namespace {
 /// All keys and values so far, (position, H, d) each: exact attention needs its whole past.
 struct SoftmaxState : MixerState {
   std::vector<real> keys, values;
+  std::vector<double> times;  ///< (position)
 };
 
-/// One query of one head against n keys; `weights` is scratch for n numbers. -> y (d). Returns the
-/// logarithm of the sum of weights.
-real attend(const real* q, const real* keys, const real* values, std::size_t n, std::size_t stride,
-            std::size_t d, real rate, std::vector<real>& weights, real* y) {
+/// One query of one head against n keys at ascending times, the last of which is its own; `weights`
+/// is scratch for n numbers. -> y (d). Returns the logarithm of the sum of weights.
+real attend(const real* q, const real* keys, const real* values, const std::vector<double>& times,
+            std::size_t stride, std::size_t d, real rate, std::vector<real>& weights, real* y) {
+  const std::size_t n = times.size();
   const real scale = 1 / std::sqrt(real(d));
   for (std::size_t j = 0; j < n; ++j) {
-    weights[j] = scale * dot_row(q, keys + j * stride, d) - rate * real(n - 1 - j);
+    weights[j] = scale * dot_row(q, keys + j * stride, d) - rate * real(times.back() - times[j]);
   }
   const real top = max_row(weights.data(), n);
   for (std::size_t j = 0; j < n; ++j) weights[j] = math::exp(weights[j] - top);
@@ -34,7 +36,8 @@ real attend(const real* q, const real* keys, const real* values, std::size_t n, 
   return top + std::log(total);
 }
 
-/// Exact softmax attention; the time kernel becomes a learned linear penalty on the lag (ALiBi).
+/// Exact softmax attention; the time kernel becomes a learned linear penalty on the lag (ALiBi), in
+/// tokens or in time.
 class SoftmaxMixer : public Mixer {
  public:
   explicit SoftmaxMixer(const MixerSpec& spec)
@@ -47,9 +50,8 @@ class SoftmaxMixer : public Mixer {
   }
 
   Var forward(Tape& tape, const Var& x, const Layout& layout) override {
-    require_regular(layout.regular());
     const auto [q, k, v] = projections_.split(tape, x, layout);
-    const Var rate = time_kernel_.rate(tape, x);
+    const Var rate = time_kernel_.rate(tape, x, layout);
     show_attention(tape, *this, {q, k, rate, Var(), Var(), causal_});
     return projections_.join(tape, softmax_attention(q, k, v, rate, causal_, layout.lengths));
   }
@@ -59,17 +61,17 @@ class SoftmaxMixer : public Mixer {
   Var step(Tape& tape, const Var& x, MixerState& state) override {
     require(causal_, "softmax", "only causal attention can be computed token by token");
     auto& past = static_cast<SoftmaxState&>(state);
-    require_regular(past.gap == 1);
     const auto [q, k, v] = projections_.split(tape, x, past);
+    past.times.push_back(past.time);
     past.keys.insert(past.keys.end(), k.data(), k.data() + k.size());
     past.values.insert(past.values.end(), v.data(), v.data() + v.size());
-    const std::size_t n = past.position, H = q.dim(2), d = q.dim(3);
+    const std::size_t H = q.dim(2), d = q.dim(3);
     const Var rate = time_kernel_.rate(tape, x);
     Tensor y = zeros(q.shape());
-    std::vector<real> weights(n);
+    std::vector<real> weights(past.position);
     for (std::size_t h = 0; h < H; ++h) {
-      attend(q.data() + h * d, past.keys.data() + h * d, past.values.data() + h * d, n, H * d, d,
-             rate.exists() ? rate.data()[h] : real(0), weights, y.data() + h * d);
+      attend(q.data() + h * d, past.keys.data() + h * d, past.values.data() + h * d, past.times,
+             H * d, d, rate.exists() ? rate.data()[h] : real(0), weights, y.data() + h * d);
     }
     return projections_.join(tape, tape.constant(std::move(y)));
   }
@@ -80,13 +82,6 @@ class SoftmaxMixer : public Mixer {
   }
 
  private:
-  void require_regular(bool regular) const {
-    require(
-        regular || !time_kernel_.active(), "softmax",
-        "the time kernel of exact attention needs tokens at equal distances; for irregular time "
-        "stamps choose linear attention or an encoding of time");
-  }
-
   bool causal_;
   Projections projections_;
   TimeKernel time_kernel_;

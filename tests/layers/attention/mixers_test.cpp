@@ -160,30 +160,5 @@ TEST(SoftmaxMixer, RefusesTimeKernelsThatMakeFeatures) {
             " is for linear attention; exact attention has: none, decay");
 }
 
-TEST(SoftmaxMixer, RefusesIrregularGapsUnderATimeKernel) {
-  const char* wanted =
-      "[softmax] the time kernel of exact attention needs tokens at equal distances; for irregular "
-      "time stamps choose linear attention or an encoding of time";
-  MixerSpec spec;
-  spec.kind = "softmax", spec.width = 8, spec.heads = 2;
-  for (const char* kind : {"none", "decay"}) {
-    spec.time_kernel.kind = kind;
-    const std::unique_ptr<Mixer> mixer = mixers().make("softmax", spec);
-    const std::string expected = std::string(kind) == "none" ? "no error" : wanted;
-    Tape tape;
-    tape.recording = false;
-    const auto forward = [&] {
-      mixer->forward(tape, random_tensor({1, 2, 8}, 1), {.gaps = Tensor{{1, 3}}});
-    };
-    const auto step = [&] {
-      const auto state = mixer->start();
-      state->gap = 3;
-      mixer->step(tape, random_tensor({1, 1, 8}, 1), *state);
-    };
-    EXPECT_EQ(op_check::error_of(forward), expected);
-    EXPECT_EQ(op_check::error_of(step), expected);
-  }
-}
-
 }  // namespace mixers_test
 }  // namespace bochner::inline BOCHNER_PRECISION
