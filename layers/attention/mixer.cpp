@@ -15,14 +15,17 @@ namespace {
 /// All keys and values so far, (position, H, d) each: exact attention needs its whole past.
 struct SoftmaxState : MixerState {
   std::vector<real> keys, values;
+  std::vector<double> times;  ///< (position)
 };
 
-/// One query of one head against n keys; `weights` is scratch for n numbers. -> y (d)
-void attend(const real* q, const real* keys, const real* values, std::size_t n, std::size_t stride,
-            std::size_t d, real rate, std::vector<real>& weights, real* y) {
+/// One query of one head against n keys at ascending times, the last of which is its own; `weights`
+/// is scratch for n numbers. -> y (d). Returns the logarithm of the sum of weights.
+real attend(const real* q, const real* keys, const real* values, const std::vector<double>& times,
+            std::size_t stride, std::size_t d, real rate, std::vector<real>& weights, real* y) {
+  const std::size_t n = times.size();
   const real scale = 1 / std::sqrt(real(d));
   for (std::size_t j = 0; j < n; ++j) {
-    weights[j] = scale * dot_row(q, keys + j * stride, d) - rate * real(n - 1 - j);
+    weights[j] = scale * dot_row(q, keys + j * stride, d) - rate * real(times.back() - times[j]);
   }
   const real top = max_row(weights.data(), n);
   for (std::size_t j = 0; j < n; ++j) weights[j] = math::exp(weights[j] - top);
@@ -30,9 +33,11 @@ void attend(const real* q, const real* keys, const real* values, std::size_t n, 
   for (std::size_t j = 0; j < n; ++j) {
     for (std::size_t e = 0; e < d; ++e) y[e] += weights[j] / total * values[j * stride + e];
   }
+  return top + std::log(total);
 }
 
-/// Exact softmax attention; the time kernel becomes a learned linear penalty on the lag (ALiBi).
+/// Exact softmax attention; the time kernel becomes a learned linear penalty on the lag (ALiBi), in
+/// tokens or in time.
 class SoftmaxMixer : public Mixer {
  public:
   explicit SoftmaxMixer(const MixerSpec& spec)
@@ -45,9 +50,8 @@ class SoftmaxMixer : public Mixer {
   }
 
   Var forward(Tape& tape, const Var& x, const Layout& layout) override {
-    require_regular(layout.regular());
     const auto [q, k, v] = projections_.split(tape, x, layout);
-    const Var rate = time_kernel_.rate(tape, x);
+    const Var rate = time_kernel_.rate(tape, x, layout);
     show_attention(tape, *this, {q, k, rate, Var(), Var(), causal_});
     return projections_.join(tape, softmax_attention(q, k, v, rate, causal_, layout.lengths));
   }
@@ -57,17 +61,17 @@ class SoftmaxMixer : public Mixer {
   Var step(Tape& tape, const Var& x, MixerState& state) override {
     require(causal_, "softmax", "only causal attention can be computed token by token");
     auto& past = static_cast<SoftmaxState&>(state);
-    require_regular(past.gap == 1);
     const auto [q, k, v] = projections_.split(tape, x, past);
+    past.times.push_back(past.time);
     past.keys.insert(past.keys.end(), k.data(), k.data() + k.size());
     past.values.insert(past.values.end(), v.data(), v.data() + v.size());
-    const std::size_t n = past.position, H = q.dim(2), d = q.dim(3);
+    const std::size_t H = q.dim(2), d = q.dim(3);
     const Var rate = time_kernel_.rate(tape, x);
     Tensor y = zeros(q.shape());
-    std::vector<real> weights(n);
+    std::vector<real> weights(past.position);
     for (std::size_t h = 0; h < H; ++h) {
-      attend(q.data() + h * d, past.keys.data() + h * d, past.values.data() + h * d, n, H * d, d,
-             rate.exists() ? rate.data()[h] : real(0), weights, y.data() + h * d);
+      attend(q.data() + h * d, past.keys.data() + h * d, past.values.data() + h * d, past.times,
+             H * d, d, rate.exists() ? rate.data()[h] : real(0), weights, y.data() + h * d);
     }
     return projections_.join(tape, tape.constant(std::move(y)));
   }
@@ -78,13 +82,6 @@ class SoftmaxMixer : public Mixer {
   }
 
  private:
-  void require_regular(bool regular) const {
-    require(
-        regular || !time_kernel_.active(), "softmax",
-        "the time kernel of exact attention needs tokens at equal distances; for irregular time "
-        "stamps choose linear attention or an encoding of time");
-  }
-
   bool causal_;
   Projections projections_;
   TimeKernel time_kernel_;
@@ -93,7 +90,17 @@ class SoftmaxMixer : public Mixer {
 struct LinearState : MixerState {
   /// Made at the first token, when the number of features is known.
   std::optional<LinearAttentionState> sums;
+  /// Of the tokens in the window, oldest first: (H, d), (H, d), (H, F) each.
+  std::vector<real> keys, values, features;
 };
+
+/// Takes the first row off rows of a shape.
+Tensor take_first(std::vector<real>& rows, const Shape& shape) {
+  Tensor first = uninitialized(shape);
+  std::copy_n(rows.begin(), first.size(), first.data());
+  rows.erase(rows.begin(), rows.begin() + std::ptrdiff_t(first.size()));
+  return first;
+}
 
 FeatureSpec per_head(const MixerSpec& spec) {
   FeatureSpec features = spec.features;
@@ -124,6 +131,7 @@ class LinearMixer : public Mixer {
   explicit LinearMixer(const MixerSpec& spec)
       : causal_(spec.causal),
         chunk_(spec.chunk),
+        window_(spec.window),
         kind_(spec.features.kind),
         denominator_(spec.denominator),
         projections_(spec),
@@ -135,15 +143,20 @@ class LinearMixer : public Mixer {
             "\"; there are: clip, smooth, norm, refuse");
     require(denominator_.floor > 0 && denominator_.constant > 0, "linear_attention",
             "floor and constant of the policy for denominators must be above 0");
+    const std::string& kernel = spec.time_kernel.kind;
+    require(window_ == 0 || (causal_ && (kernel == "none" || kernel == "decay")),
+            "linear_attention", "a window is for causal attention with time kernel none or decay");
   }
 
   Var forward(Tape& tape, const Var& x, const Layout& layout) override {
     const Heads heads = projections_.split(tape, x, layout);
     const Var rate = time_kernel_.rate(tape, x, layout);
     const Var turns = time_kernel_.turns(tape, layout, x.dim(1), 0);
-    show_attention(
-        tape, *this,
-        {heads.q, heads.k, rate, time_kernel_.rotation(tape), turns, causal_, layout.lengths});
+    if (tape.observer)
+      show_attention(
+          tape, *this,
+          {heads.q, heads.k, rate, time_kernel_.rotation(tape), turns, causal_, layout.lengths});
+    if (window_ > 0) return projections_.join(tape, with_window(tape, heads, rate, layout));
     const auto [query, key, floor] = features_of(tape, heads, 0, turns);
     return projections_.join(tape,
                              normed(tape,
@@ -165,6 +178,7 @@ class LinearMixer : public Mixer {
     const Var queries = query.values(), keys = key.values();
     if (!past.sums) past.sums.emplace(v.dim(2), keys.dim(3), v.dim(3));
     Var rate = time_kernel_.rate(tape, x);
+    if (window_ > 0) return projections_.join(tape, step_with_window(tape, heads, rate, past));
     if (rate.exists()) rate = scale(rate, real(past.gap));
     Tensor y = linear_attention_step(*past.sums, single_token(queries), single_token(keys),
                                      single_token(v), rate.exists() ? &rate.value() : nullptr,
@@ -185,8 +199,9 @@ class LinearMixer : public Mixer {
     Features q, k;
     real floor;
   };
-  Pair features_of(Tape& tape, const Heads& heads, std::size_t first, const Var& turns) {
-    const Features query = turned(features_->queries(tape, heads.q, first), turns);
+  Pair features_of(Tape& tape, const Heads& heads, std::size_t first, const Var& turns,
+                   std::size_t delay = 0) {
+    const Features query = turned(features_->queries(tape, heads.q, first + delay), turns);
     const Features key = turned(features_->keys(tape, heads.k, first), turns);
     const bool signed_features = query.scale == FeatureScale::linear && !features_->positive();
     require(!signed_features || denominator_.kind != "refuse", "linear_attention",
@@ -199,6 +214,66 @@ class LinearMixer : public Mixer {
             with_constant(key.values(), denominator_.constant), 0};
   }
 
+  void require_window(const Layout& layout, const Pair& pair) const {
+    require(pair.floor == 0, "linear_attention", "a window needs positive features, and ", kind_,
+            " features are signed");
+    require(layout.regular() || !time_kernel_.active(), "linear_attention",
+            "a window with a time kernel needs tokens at equal distances");
+  }
+
+  /// The last tokens exactly and older ones through their features, under one sum. (B, T, H, d)
+  Var with_window(Tape& tape, const Heads& heads, const Var& rate, const Layout& layout) {
+    const std::size_t T = heads.v.dim(1), d = heads.v.dim(3);
+    const Var near = near_attention(heads.q, heads.k, heads.v, rate, window_, layout.lengths);
+    const Var means = slice(near, 3, 0, d);
+    if (T <= window_) return means;
+    const auto older = [&](const Var& x) { return slice(x, 1, 0, T - window_); };
+    const auto later = [&](const Var& x) { return slice(x, 1, window_, T); };
+    const Pair pair =
+        features_of(tape, {later(heads.q), older(heads.k), older(heads.v)}, 0, Var(), window_);
+    require_window(layout, pair);
+    std::vector<std::size_t> lengths = layout.lengths;
+    for (std::size_t& length : lengths) length -= std::min(length, window_);
+    const Var far = linear_attention(pair.q, pair.k, older(heads.v), rate, {true, chunk_, lengths},
+                                     later(near));
+    return concat({slice(means, 1, 0, window_), far}, 1);
+  }
+
+  /// The same of one token. (1, 1, H, d)
+  Var step_with_window(Tape& tape, const Heads& heads, const Var& rate, LinearState& past) {
+    const std::size_t H = heads.v.dim(2), d = heads.v.dim(3);
+    const Pair pair = features_of(tape, heads, past.position - 1, Var());
+    const Var keys = pair.k.values();
+    const std::size_t F = keys.dim(3);
+    const auto append = [](std::vector<real>& rows, const Var& x) {
+      rows.insert(rows.end(), x.data(), x.data() + x.size());
+    };
+    append(past.keys, heads.k), append(past.values, heads.v), append(past.features, keys);
+    const bool full = past.keys.size() > window_ * H * d;
+    Tensor key, value;
+    if (full) {
+      take_first(past.keys, {H, d});
+      value = take_first(past.values, {H, d}), key = take_first(past.features, {H, F});
+    }
+    const std::size_t n = past.keys.size() / (H * d);
+    Tensor near = zeros({H, d + 1});
+    std::vector<real> weights(n);
+    for (std::size_t h = 0; h < H; ++h) {
+      const real own_rate = rate.exists() ? rate.data()[h] : real(0);
+      real* y = near.data() + h * (d + 1);
+      y[d] = attend(heads.q.data() + h * d, past.keys.data() + h * d, past.values.data() + h * d, n,
+                    H * d, d, own_rate, weights, y) +
+             own_rate * real(window_);
+    }
+    if (!full) return slice(tape.constant(near.reshape({1, 1, H, d + 1})), 3, 0, d);
+    if (!past.sums) past.sums.emplace(H, F, d);
+    Tensor y =
+        linear_attention_step(*past.sums, single_token(pair.q.values()), key, value,
+                              rate.exists() ? &rate.value() : nullptr, pair.k.scale, 0, &near);
+    y.reshape(heads.v.shape());
+    return tape.constant(std::move(y));
+  }
+
   /// Sums of weighted values in place of means, under a norm of each head. (B, T, H, d)
   Var normed(Tape& tape, const Var& y, real floor) const {
     if (floor != undivided) return y;
@@ -209,7 +284,7 @@ class LinearMixer : public Mixer {
   static constexpr real undivided = real(0x1p60);
 
   bool causal_;
-  std::size_t chunk_;
+  std::size_t chunk_, window_;
   std::string kind_;
   DenominatorSpec denominator_;
   Projections projections_;

@@ -67,6 +67,7 @@ struct MixerSpec {
   TimeKernelSpec time_kernel;
   TimeEncodingSpec time;  ///< in queries and keys: its use is "attend" or "rotate"
   DenominatorSpec denominator;
+  std::size_t window = 0;  ///< tokens that linear attention sees exactly, itself among them
   std::size_t chunk = 32;  ///< tokens per chunk of linear attention
   /// Training batches that feature maps are calibrated to before the first step of a run; -1: as
   /// many as the map needs, see FeatureMap::needs_calibration().
@@ -95,6 +96,9 @@ inline void describe(Keys& keys, MixerSpec& spec) {
   keys.section("time_kernel", spec.time_kernel);
   keys("convolution", spec.convolution, between(0, 64),
        "tokens of a learned causal convolution on queries, keys and values, 0 for none");
+  keys("window", spec.window, at_least(0),
+       "linear attention: the last tokens that are weighed exactly, by exp(q . k / sqrt(d)), where "
+       "features see the older ones only; 0 for none");
   keys("chunk", spec.chunk, between(1, 1 << 16),
        "positions that causal linear attention handles at once");
   keys.section("denominator", spec.denominator);

@@ -3,6 +3,7 @@
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/models/token_models.hpp>
+#include <utility>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -18,7 +19,8 @@ Tensor mean_weights(const std::vector<std::size_t>& lengths, std::size_t T) {
   return weights;
 }
 
-std::unique_ptr<SpaceTimeEncoding> encoding_of(const TrunkSpec& spec, std::size_t dimensions) {
+std::unique_ptr<SpaceTimeEncoding> place_encoding_of(const TrunkSpec& spec,
+                                                     std::size_t dimensions) {
   if (spec.positions != "encoding") return nullptr;
   SpaceTimeSpec encoding = spec.encoding;
   encoding.width = spec.block.width;
@@ -31,39 +33,59 @@ std::unique_ptr<PositionEncoding> flat_positions(const TrunkSpec& spec) {
                         spec.block.width);
 }
 
+TimeEncodingSpec encoding_of(const TrunkSpec& spec) {
+  return spec.timed ? spec.time : TimeEncodingSpec{};
+}
+
 }  // namespace
 
 Trunk::Trunk(const TrunkSpec& spec)
     : places_(spec.places),
       every_block_(spec.every_block),
-      encoding_(encoding_of(spec, places_.dimensions())),
+      place_encoding_(place_encoding_of(spec, places_.dimensions())),
       embedding_(spec.vocabulary,
-                 content_width(encoding_.get(), spec.block.width, spec.every_block)),
+                 content_width(place_encoding_.get(), spec.block.width, spec.every_block)),
+      timed_(spec.timed),
+      time_(encoding_of(spec),
+            content_width(place_encoding_.get(), spec.block.width, spec.every_block)),
       positions_(flat_positions(spec)),
-      stack_(spec) {}
+      stack_(seeing_times(spec, encoding_of(spec))) {}
 
 PlacedTokens Trunk::placed_tokens(Tape& tape, const Var& x, const TokenPoints& points) {
-  const Var code = encoding_->at(tape, points.places, points.times);
-  return placed(*encoding_, every_block_, x, reshape(code, {x.dim(0), x.dim(1), code.dim(1)}));
+  const Var code = place_encoding_->at(tape, points.places, points.times);
+  return placed(*place_encoding_, every_block_, x,
+                reshape(code, {x.dim(0), x.dim(1), code.dim(1)}));
 }
 
-Var Trunk::forward(Tape& tape, const Indices& tokens, const Layout& layout) {
+Var Trunk::forward(Tape& tape, const Indices& tokens, const std::vector<std::size_t>& lengths,
+                   const Times& times) {
+  require(!timed_ || (times.dimension() == 2 && times.shape()[0] == tokens.shape[0] &&
+                      times.shape()[1] == tokens.shape[1]),
+          "trunk", "timed tokens need times of their shape: tokens ", tokens.shape);
   Var x = embedding_.forward(tape, tokens);
+  const Layout layout = timed_ ? layout_of(scale_.scaled(times), lengths) : Layout{lengths};
+  if (timed_) x = time_.forward(tape, x, layout.times);
   if (positions_) x = positions_->forward(tape, x, 0);
-  if (!encoding_) return stack_.forward(tape, x, layout);
+  if (!place_encoding_) return stack_.forward(tape, x, layout);
   const PlacedTokens in_place = placed_tokens(tape, x, places_.of(tokens));
   return stack_.forward(tape, in_place.x, layout, in_place.each);
 }
 
-Var Trunk::step(Tape& tape, std::int32_t token, State& state) {
+Var Trunk::step(Tape& tape, std::int32_t token, State& state, double time) {
   Var x = embedding_.forward(tape, Indices{{1, 1}, {token}});
+  double gap = 1;
+  if (timed_) {
+    const Times now = scale_.scaled(Times(Times::shape_type{1, 1}, time));
+    x = time_.forward(tape, x, now);
+    gap = now(0, 0) - std::exchange(state.time, now(0, 0));
+  }
   if (positions_) x = positions_->forward(tape, x, state.position);
   ++state.position;
-  if (!encoding_) return stack_.step(tape, x, state.blocks);
+  if (!place_encoding_) return stack_.step(tape, x, state.blocks, gap);
   TokenPoints point;
   places_.next(state.cursor, token, point);
   const PlacedTokens in_place = placed_tokens(tape, x, point);
-  return stack_.step(tape, in_place.x, state.blocks, 1, in_place.each);
+  return stack_.step(tape, in_place.x, state.blocks, gap, in_place.each);
 }
 
 std::size_t Trunk::position_limit() const {
@@ -72,27 +94,30 @@ std::size_t Trunk::position_limit() const {
 
 void Trunk::visit(Visitor& visitor) {
   visitor("embedding", embedding_);
+  if (timed_) visitor("time_scale", scale_);
+  time_.visit(visitor);
   if (positions_) visitor("positions", *positions_);
-  if (encoding_) visitor("encoding", *encoding_);
+  if (place_encoding_) visitor("encoding", *place_encoding_);
   stack_.visit(visitor);
 }
 
 LanguageModel::LanguageModel(const LanguageModelSpec& spec)
     : trunk_(spec), head_(spec.block.width, spec.vocabulary) {}
 
-Var LanguageModel::logits(Tape& tape, const Indices& tokens) {
+Var LanguageModel::logits(Tape& tape, const Indices& tokens, const Times& times) {
   require(tokens.shape.size() == 2, "language_model", "tokens must be (B, T), not ", tokens.shape);
-  return head_.forward(tape, trunk_.forward(tape, tokens));
+  return head_.forward(tape, trunk_.forward(tape, tokens, {}, times));
 }
 
-Var LanguageModel::loss(Tape& tape, const Indices& tokens, const Indices& targets) {
-  return cross_entropy(logits(tape, tokens), targets);
+Var LanguageModel::loss(Tape& tape, const Indices& tokens, const Indices& targets,
+                        const Times& times) {
+  return cross_entropy(logits(tape, tokens, times), targets);
 }
 
-Tensor LanguageModel::step(std::int32_t token, State& state) {
+Tensor LanguageModel::step(std::int32_t token, State& state, double time) {
   Tape tape;
   tape.recording = false;
-  Tensor logits = head_.forward(tape, trunk_.step(tape, token, state)).value();
+  Tensor logits = head_.forward(tape, trunk_.step(tape, token, state, time)).value();
   logits.reshape(Shape{logits.size()});
   return logits;
 }
@@ -108,16 +133,15 @@ SequenceClassifier::SequenceClassifier(const SequenceClassifierSpec& spec)
       head_(spec.trunk.block.width, spec.classes) {}
 
 Var SequenceClassifier::logits(Tape& tape, const Indices& tokens,
-                               const std::vector<std::size_t>& lengths) {
+                               const std::vector<std::size_t>& lengths, const Times& times) {
   require(tokens.shape.size() == 2, "sequence_classifier", "tokens must be (B, T), not ",
           tokens.shape);
-  return head_.forward(tape,
-                       pool(pooling_, trunk_.forward(tape, tokens, {.lengths = lengths}), lengths));
+  return head_.forward(tape, pool(pooling_, trunk_.forward(tape, tokens, lengths, times), lengths));
 }
 
 Var SequenceClassifier::loss(Tape& tape, const Indices& tokens, const Indices& labels,
-                             const std::vector<std::size_t>& lengths) {
-  return cross_entropy(logits(tape, tokens, lengths), labels);
+                             const std::vector<std::size_t>& lengths, const Times& times) {
+  return cross_entropy(logits(tape, tokens, lengths, times), labels);
 }
 
 void SequenceClassifier::visit(Visitor& visitor) {

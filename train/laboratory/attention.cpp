@@ -51,13 +51,6 @@ double participation_ratio(FeatureMatrix k) {
   return squares > 0 ? double(T) * double(T) / squares : 0;
 }
 
-struct PartCollector : Visitor {
-  std::vector<NamedPart> parts;
-  void on_parameter(const std::string&, Parameter&) override {}
-  void on_buffer(const std::string&, Tensor&) override {}
-  void on_module(const std::string& name, Module& part) override { parts.push_back({name, &part}); }
-};
-
 struct SampleCollector : AttentionObserver {
   std::map<const Mixer*, AttentionSample> samples;
   void attended(const Mixer& mixer, const Attended& what) override {
@@ -68,12 +61,6 @@ struct SampleCollector : AttentionObserver {
 };
 
 }  // namespace
-
-std::vector<NamedPart> parts_of(Module& model) {
-  PartCollector collector;
-  model.visit(collector);
-  return std::move(collector.parts);
-}
 
 std::vector<AttentionLayer> attention_layers(Module& model) {
   std::vector<AttentionLayer> layers;

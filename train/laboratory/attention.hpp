@@ -14,14 +14,6 @@ namespace bochner::inline BOCHNER_PRECISION {
 class FeatureMap;
 class SpectralDensity;
 
-/// A part of a model under its dotted name.
-struct NamedPart {
-  std::string name;
-  Module* part;
-};
-/// In the order of the visit, each before its own parts.
-std::vector<NamedPart> parts_of(Module& model);
-
 struct AttentionLayer {
   std::string name;  ///< "blocks.0.mixer"
   const Mixer* mixer = nullptr;

@@ -13,7 +13,7 @@ inline namespace BOCHNER_PRECISION {
 /// Each stands at the end of the source of its task.
 using MakeTask = std::unique_ptr<Task>(const Config& config);
 MakeTask make_language_task, make_token_task, make_classifier_task, make_forecast_task,
-    make_event_task, make_field_task, make_sensor_task;
+    make_event_task, make_event_tokens_task, make_field_task, make_sensor_task;
 }  // namespace BOCHNER_PRECISION
 
 namespace {
@@ -52,6 +52,16 @@ void check_series(const Config& config) {
     fail(config, "data.splits", "must be fractions that add up to at most 1");
   if (config.text("model.backbone") == "attention")
     require_at_most(config, "model.patch.length", "data.lookback");
+}
+
+void check_labels(const Config& config) {
+  const bool named = !config.text("data.label_column").empty();
+  if (config.text("model.kind") == "classifier" && !named)
+    fail(config, "data.label_column",
+         "must name the column of labels for a classifier of " + assignment(config, "data.kind"),
+         "data.kind");
+  if (config.text("model.kind") != "classifier" && named)
+    fail(config, "data.label_column", "needs model.kind = \"classifier\"", "model.kind");
 }
 
 /// Sizes along axes that the space has not; those of films are known later.
@@ -129,6 +139,7 @@ void check_field(const Config& config) {
 }
 
 void check_event_files(const Config& config) {
+  check_labels(config);
   const std::size_t dimensions = config.text_list("data.place_columns").size();
   if (dimensions == 0) return;
   if (dimensions > 3)
@@ -171,6 +182,10 @@ std::vector<DataKind> data_kinds() {
   kinds.push_back({"shapes", "classifier", make_classifier_task, false, examples});
   kinds.push_back({"hawkes", "events", make_event_task, false, examples});
   kinds.push_back({"event_files", "events", make_event_task, true, fraction, check_event_files});
+  kinds.push_back({"hawkes", "lm", make_event_tokens_task, false, examples});
+  kinds.push_back({"event_files", "lm", make_event_tokens_task, true, fraction, check_labels});
+  kinds.push_back(
+      {"event_files", "classifier", make_classifier_task, true, fraction, check_labels});
   for (const std::string& name : field_kinds())
     kinds.push_back({name, "field", make_field_task, false, examples, check_field});
   kinds.push_back({"field_files", "field", make_field_task, true, fraction, check_field});
@@ -179,8 +194,13 @@ std::vector<DataKind> data_kinds() {
   return kinds;
 }
 
+/// The one for the model, or the first of several where none is.
 DataKind kind_of(const Config& config) {
   const std::vector<DataKind> kinds = data_kinds();
+  const auto fits = std::ranges::find_if(kinds, [&](const DataKind& kind) {
+    return kind.name == config.text("data.kind") && kind.model == config.text("model.kind");
+  });
+  if (fits != kinds.end()) return *fits;
   return *std::ranges::find(kinds, config.text("data.kind"), &DataKind::name);
 }
 
@@ -198,7 +218,7 @@ CsvOptions only_columns(const Config& config, const std::string& time,
 
 ReadOptions event_options(const Config& config) {
   const EventColumns columns = event_columns(config);
-  std::vector<std::string> all{columns.time, columns.type, columns.sequence};
+  std::vector<std::string> all{columns.time, columns.type, columns.sequence, columns.label};
   all.insert(all.end(), columns.places.begin(), columns.places.end());
   return {only_columns(config, columns.time, all), ""};
 }
@@ -236,7 +256,8 @@ void describe(Keys& keys, ModelChoice& choice) {
 
 std::vector<std::string> data_kind_names() {
   std::vector<std::string> names;
-  for (const DataKind& kind : data_kinds()) names.push_back(kind.name);
+  for (const DataKind& kind : data_kinds())
+    if (std::ranges::find(names, kind.name) == names.end()) names.push_back(kind.name);
   return names;
 }
 
@@ -300,7 +321,8 @@ void check_data(const Config& config) {
 void check_positions(const Config& config) {
   if (config.text("model.positions") != "encoding") return;
   const std::string &model = config.text("model.kind"), &data = config.text("data.kind");
-  if (model != "lm" && data != "images" && data != "shapes")
+  const bool text = model == "lm" && data != "event_files" && data != "hawkes";
+  if (!text && data != "images" && data != "shapes")
     fail(config, "model.positions",
          "is for the tokens of a text or of an image, not for " + assignment(config, "data.kind"),
          "data.kind");
@@ -309,29 +331,31 @@ void check_positions(const Config& config) {
          "model.positions");
   if (config.text("data.separator").empty())
     fail(config, "data.separator", "must hold at least one byte");
-  check_encoding(config, model == "lm" ? 1 : 2);
+  check_encoding(config, text ? 1 : 2);
 }
 
 void check_unused(const Config& config) {
   const std::string &model = config.text("model.kind"), &data = config.text("data.kind");
   const bool encoded = config.text("model.positions") == "encoding";
   const bool sensors = data == "sensors", field = model == "field" && !sensors;
-  const bool placed = data == "event_files" && !config.text_list("data.place_columns").empty();
+  const bool events = data == "event_files" && model == "events";
+  const bool placed = events && !config.text_list("data.place_columns").empty();
   struct Use {
     const char* section;
     bool used;
     const char* demand;
   };
-  const Use uses[] = {{"model.encoding", model == "field" || encoded,
-                       "needs model.kind = \"field\", or model.positions = \"encoding\""},
-                      {"data.separator", data == "bytes" && encoded,
-                       "needs data.kind = \"bytes\" and model.positions = \"encoding\""},
-                      {"data.dimensions", field, "needs a field on a grid"},
-                      {"data.planes", field, "needs a field on a grid"},
-                      {"data.place_columns", sensors || data == "event_files",
-                       "needs data.kind = \"sensors\" or \"event_files\""},
-                      {"data.ask", sensors, "needs data.kind = \"sensors\""},
-                      {"data.asked", sensors, "needs data.kind = \"sensors\""}};
+  const Use uses[] = {
+      {"model.encoding", model == "field" || encoded || placed,
+       "needs model.kind = \"field\", model.positions = \"encoding\", or events with places"},
+      {"data.separator", data == "bytes" && encoded,
+       "needs data.kind = \"bytes\" and model.positions = \"encoding\""},
+      {"data.dimensions", field, "needs a field on a grid"},
+      {"data.planes", field, "needs a field on a grid"},
+      {"data.place_columns", sensors || events,
+       "needs data.kind = \"sensors\", or model.kind = \"events\" of files"},
+      {"data.ask", sensors, "needs data.kind = \"sensors\""},
+      {"data.asked", sensors, "needs data.kind = \"sensors\""}};
   for (const auto& [section, used, demand] : uses)
     for (const ParameterRow& row : config.table().rows())
       if (!used && is_within(row.name, section) && config.value(row.name) != row.initial)

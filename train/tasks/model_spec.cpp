@@ -57,4 +57,8 @@ std::string describe_stack(const StackSpec& spec) {
                      kernel, decay);
 }
 
+std::string describe_time(const TimeEncodingSpec& spec) {
+  return spec.kind == "none" ? "none" : fmt::format("{} ({})", spec.kind, spec.use);
+}
+
 }  // namespace bochner::inline BOCHNER_PRECISION

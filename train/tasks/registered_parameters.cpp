@@ -51,6 +51,15 @@ void check_calibration(const Config& config) {
          "model.mixer.features.projection");
 }
 
+bool forecasts_rows(const Config& config) {
+  return config.text("model.kind") == "forecaster" && config.text("model.backbone") == "rows";
+}
+
+bool sees_events(const Config& config) {
+  const std::string& kind = config.text("data.kind");
+  return kind == "event_files" || kind == "hawkes";
+}
+
 void check_time(const Config& config) {
   for (const std::string section : {"model.time", "model.intensity"})
     require_at_most(config, section + ".shortest", section + ".longest");
@@ -64,10 +73,17 @@ void check_time(const Config& config) {
     fail(config, "model.time.spacing",
          "is that of frequencies one by one, not of " + assignment(config, "model.time.kind"),
          "model.time.kind");
+  if (config.text("model.time.start") != "none" && !sees_events(config))
+    fail(config, "model.time.start", "needs events, whose times it reads", "data.kind");
+  if (config.flag("data.stamps") && !forecasts_rows(config))
+    fail(config, "data.stamps", "needs a forecaster with model.backbone = \"rows\"",
+         "model.backbone");
   if (kind == "none") return;
-  if (config.text("model.kind") != "events")
-    fail(config, "model.time.kind", "needs model.kind = \"events\": other models see no times",
-         "model.kind");
+  if (!sees_events(config) && !forecasts_rows(config))
+    fail(config, "model.time.kind",
+         "needs events, of data.kind = \"event_files\" or \"hawkes\", or a forecaster with "
+         "model.backbone = \"rows\": other models see no times",
+         "data.kind");
   if (config.text("model.time.use") != "rotate") return;
   if (kind.starts_with("mercer"))
     fail(config, "model.time.use", "cannot be done with " + assignment(config, "model.time.kind"),
