@@ -6,6 +6,7 @@
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/attention/projections.hpp>
 #include <bochner/layers/attention/time_kernel.hpp>
+#include <bochner/layers/attention/warm_start.hpp>
 #include <cmath>
 #include <optional>
 
@@ -128,6 +129,7 @@ class LinearMixer : public Mixer {
         denominator_(spec.denominator),
         projections_(spec),
         features_(make_feature_map(per_head(spec))),
+        warm_(spec, *features_),
         time_kernel_(spec.time_kernel, spec.heads, spec.width) {
     require(denominator_.kind == "clip" || denominator_.kind == "smooth" ||
                 denominator_.kind == "refuse" || denominator_.kind == "norm",
@@ -145,12 +147,16 @@ class LinearMixer : public Mixer {
       show_attention(
           tape, *this,
           {heads.q, heads.k, rate, time_kernel_.rotation(tape), turns, causal_, layout.lengths});
-    const auto [query, key, floor] = features_of(tape, heads, 0, turns);
-    return projections_.join(tape,
-                             normed(tape,
-                                    linear_attention(query, key, heads.v, rate,
-                                                     {causal_, chunk_, layout.lengths, floor}),
-                                    floor));
+    const auto by_features = [&](const Heads& from, const Var& decay) {
+      const auto [query, key, floor] = features_of(tape, from, 0, turns);
+      return normed(
+          tape,
+          linear_attention(query, key, from.v, decay, {causal_, chunk_, layout.lengths, floor}),
+          floor);
+    };
+    return projections_.join(tape, warm_.is_on(tape)
+                                       ? warm_.forward(tape, heads, rate, layout, by_features)
+                                       : by_features(heads, rate));
   }
 
   std::unique_ptr<MixerState> start() const override { return std::make_unique<LinearState>(); }
@@ -215,6 +221,7 @@ class LinearMixer : public Mixer {
   DenominatorSpec denominator_;
   Projections projections_;
   std::unique_ptr<FeatureMap> features_;
+  WarmStart warm_;
   TimeKernel time_kernel_;
 };
 

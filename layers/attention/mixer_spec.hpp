@@ -71,7 +71,9 @@ struct MixerSpec {
   /// Training batches that feature maps are calibrated to before the first step of a run; -1: as
   /// many as the map needs, see FeatureMap::needs_calibration().
   std::int64_t calibrate = -1;
-  OwnSpecs own = {};  ///< of mixers added to the registry
+  std::string warm = "none";     ///< "exact": how training begins, see WarmStart
+  std::uint64_t warm_steps = 0;  ///< training passes (Tape::step) that it lasts
+  OwnSpecs own = {};             ///< of mixers added to the registry
 };
 inline void describe(Keys& keys, MixerSpec& spec) {
   keys("kind", spec.kind, one_of(mixers),
@@ -105,6 +107,11 @@ inline void describe(Keys& keys, MixerSpec& spec) {
       "as an "
       "estimator, density.start), else none",
       {.formerly = 0});
+  keys("warm", spec.warm, one_of({"none", "exact"}),
+       "how training of linear attention begins: exact computes with softmax's kernel itself for "
+       "warm_steps steps (quadratic in the length), while the feature map learns to give the same "
+       "outputs; validation and sampling are by features all along");
+  keys("warm_steps", spec.warm_steps, at_least(0), "steps that warm lasts");
   mixers().describe_own(keys, spec.own);
 }
 
