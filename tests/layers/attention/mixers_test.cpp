@@ -38,8 +38,10 @@ std::vector<MixerSpec> causal_specs() {
   specs.push_back(spec_of("linear", false, "rotation"));
   specs.back().features.kind = "elu";
   for (std::size_t window : {1, 5, 100}) {
-    specs.push_back(spec_of("linear", true, window == 5 ? "decay" : "none"));
-    specs.back().window = window;
+    for (const char* kind : {"softmax", "linear"}) {
+      specs.push_back(spec_of(kind, true, window == 5 ? "decay" : "none"));
+      specs.back().window = window;
+    }
   }
   return specs;
 }
