@@ -23,7 +23,7 @@ struct DataSpec {
   std::string kind = "bytes";
   std::vector<std::string> files;
   std::size_t length = 256;
-  std::string separator = "\n";
+  std::string separator = "\\n";  ///< see separator_bytes() of encoding_checks.hpp
   double validation = 0.1;
   ExampleSet examples;
 };
@@ -37,10 +37,10 @@ inline void describe(Keys& keys, DataSpec& spec) {
        resumable_path);
   keys("length", spec.length, between(1, 1 << 24),
        "tokens of a window or sequence (T); listops: of the longest expression; sensors: readings");
-  keys(
-      "separator", spec.separator,
-      "bytes: what ends a part of a text, a line, for model.positions = \"encoding\"; other tokens "
-      "have a marker");
+  keys("separator", spec.separator,
+       "bytes: what ends a part of a text, a line, for model.positions = \"encoding\", with \\n, "
+       "\\t, "
+       "\\r, \\\\ and \\xHH for bytes that are no text; other tokens have a marker");
   keys(
       "validation", spec.validation, below(0, 1),
       "bytes, images, event_files, field_files, sensors: fraction kept for validation, rounded up, "
@@ -73,10 +73,6 @@ SensorColumns sensor_columns(const Config& config);
 
 /// Throws ConfigError where data.kind and other keys do not fit.
 void check_data(const Config& config);
-/// The same where model.positions and model.encoding do not.
-void check_positions(const Config& config);
-/// Throws ConfigError at a key that is set and means nothing to the kinds of data and model.
-void check_unused(const Config& config);
 /// Throws ConfigError at train.stop.patience when there is nothing to validate on.
 void check_validation(const Config& config);
 

@@ -2,6 +2,7 @@
 
 #include <bochner/layers/module.hpp>
 #include <bochner/train/charts/format.hpp>
+#include <bochner/train/tasks/encoding_checks.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -26,8 +27,9 @@ void complete_encoding(TrunkSpec& trunk, const Config& config) {
 
 TrunkSpec trunk_spec(const Config& config, std::size_t length) {
   auto spec = read_spec<TrunkSpec>(config, "model");
-  const std::string& separator = config.text("data.separator");
-  spec.places.separator.assign(separator.begin(), separator.end());
+  spec.places.separator.clear();
+  for (const char byte : separator_bytes(config))
+    spec.places.separator.push_back(std::uint8_t(byte));
   if (config.text("data.kind") != "bytes") {
     spec.vocabulary = config.count("data.vocabulary");
     spec.places.separator = {std::int32_t(spec.vocabulary) - 1};  // the marker

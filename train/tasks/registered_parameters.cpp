@@ -10,6 +10,7 @@
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/encoding_checks.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
 
