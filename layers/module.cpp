@@ -59,8 +59,9 @@ void initialize(Module& module, std::uint64_t seed) {
       }
     }
   }
+  for (auto named = all.parts.rbegin(); named != all.parts.rend(); ++named)
+    named->part->initialized();
   module.initialized();
-  for (const NamedPart& named : all.parts) named.part->initialized();
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

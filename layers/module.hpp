@@ -16,8 +16,8 @@ class Module {
  public:
   virtual ~Module() = default;
   virtual void visit(Visitor& visitor) = 0;
-  /// Called by initialize() when all parameters have their first values: for what follows from
-  /// them.
+  /// Called by initialize() when all parameters have their first values, of parts before the whole:
+  /// for what follows from them.
   virtual void initialized() {}
 };
 

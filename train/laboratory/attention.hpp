@@ -3,7 +3,9 @@
 /// what a training run reports of their kernels.
 
 #include <bochner/layers/attention/mixer.hpp>
+#include <bochner/train/laboratory/head_metrics.hpp>
 #include <bochner/train/tasks/task.hpp>
+#include <optional>
 
 namespace bochner {
 class Json;
@@ -73,6 +75,11 @@ struct KernelMetrics {
   double effective_features = 0;
   /// Root mean square move of the frequencies since the start, relative to their size there.
   double drift = 0;
+  /// See head_distance(); nothing without a density.
+  std::optional<double> head_distance = {};
+  std::vector<HeadMetrics> heads = {};
+  /// See gradient_to_noise(); nothing where it was not measured.
+  std::optional<double> gradient_to_noise = {};
 };
 
 /// Watches the feature maps of a model; the frequencies at its construction are the start.

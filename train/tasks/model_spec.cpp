@@ -16,6 +16,7 @@ void complete(StackSpec& stack, const Config& config, std::size_t length) {
   complete(features.density, config);
   complete(stack.block.mixer.time_kernel.density, config);
   features.refit *= config.count("train.accumulate");
+  stack.block.mixer.warm_steps *= config.count("train.accumulate");
   if (features.length == 0) features.length = length;
 }
 

@@ -39,6 +39,15 @@ void check_model(const Config& config) {
   require_at_most(config, "model.mixer.time_kernel.shortest", "model.mixer.time_kernel.longest");
 }
 
+void check_warm(const Config& config) {
+  if (config.text("model.mixer.warm") == "none") return;
+  if (config.text("model.mixer.kind") != "linear")
+    fail(config, "model.mixer.warm", "needs model.mixer.kind = \"linear\"", "model.mixer.kind");
+  if (config.integer("model.mixer.warm_steps") == 0)
+    fail(config, "model.mixer.warm", "needs model.mixer.warm_steps above 0",
+         "model.mixer.warm_steps");
+}
+
 void check_calibration(const Config& config) {
   const std::string start = "model.mixer.density.start";
   if (config.text(start) == "none") return;
@@ -111,6 +120,9 @@ void check_optimizer(const Config& config) {
 }
 
 void check_training(const Config& config) {
+  if (config.integer("train.validate.gradients") == 1)
+    fail(config, "train.validate.gradients",
+         "must be 0 or at least 2: noise differs between batches");
   if (config.integer("train.stop.patience") == 0) return;
   check_validation(config);
   if (config.period("train.validate.every").off())
@@ -136,8 +148,8 @@ std::vector<ParameterRow> registered_rows() {
 
 ParameterTable table_of(std::vector<ParameterRow> rows) {
   return ParameterTable(std::move(rows),  // in the order in which they complain
-                        {check_data, check_model, check_calibration, check_time, check_optimizer,
-                         check_schedule, check_training});
+                        {check_data, check_model, check_warm, check_calibration, check_time,
+                         check_optimizer, check_schedule, check_training});
 }
 
 }  // namespace

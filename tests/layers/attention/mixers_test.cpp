@@ -37,13 +37,20 @@ std::vector<MixerSpec> causal_specs() {
     specs.push_back(spec_of("linear", false, time));
   specs.push_back(spec_of("linear", false, "rotation"));
   specs.back().features.kind = "elu";
+  for (std::size_t window : {1, 5, 100}) {
+    for (const char* kind : {"softmax", "linear"}) {
+      specs.push_back(spec_of(kind, true, window == 5 ? "decay" : "none"));
+      specs.back().window = window;
+    }
+  }
   return specs;
 }
 
 std::string name_of(const MixerSpec& spec) {
   return spec.kind + (spec.rotary ? ", rotary" : "") + ", " + spec.time_kernel.kind +
          (spec.convolution > 0 ? ", convolution" : "") +
-         (spec.normalize != "none" ? ", " + spec.normalize : "");
+         (spec.normalize != "none" ? ", " + spec.normalize : "") + ", window " +
+         std::to_string(spec.window);
 }
 
 TEST(Mixers, AreDifferentiableThroughAllTheirParameters) {

@@ -236,7 +236,9 @@ TEST(Forecaster, SaysWhatComesAtTheTimeOfEachRow) {
     const Tensor moved = forecast_at(model, past, shifted);
     const Tensor changed = forecast_at(model, past, later), other = forecast_at(model, past, seen);
     for (std::size_t i = 0; i < before.size(); ++i) {
-      if (std::string(mixer) == "softmax") EXPECT_NEAR(moved.data()[i], before.data()[i], 1e-4);
+      if (std::string(mixer) == "softmax") {
+        EXPECT_NEAR(moved.data()[i], before.data()[i], 1e-4);
+      }
       EXPECT_EQ(changed.data()[i] != before.data()[i], i % 3 > 0) << i;
       EXPECT_NE(other.data()[i], before.data()[i]);
     }
