@@ -141,6 +141,7 @@ std::vector<ParameterRow> registered_rows() {
   // Where the reference and the configs of runs have always had them.
   table.move("model.positions", "model.norm");
   table.move("model.pooling", "model.checkpoint");
+  table.move("model.time", "model.intensity");
   table.move("model.mixer", "model.time");
   table.move("model.intensity", "data.types");
   return std::move(table.rows);
