@@ -128,8 +128,8 @@ inline real safe_inverse(real x, real floor) {
   return std::abs(x) < tiny ? real(0) : 1 / x;
 }
 
-/// The share of exp(log_beside) in its sum with `sum` >= 0; `normalizer` is 1 / that sum, or 0 where
-/// there is nothing else.
+/// The share of exp(log_beside) in its sum with `sum` >= 0; `normalizer` is 1 / that sum, or 0
+/// where there is nothing else.
 inline real share_beside(real log_beside, real sum, real* normalizer) {
   if (!(sum > 0)) {
     *normalizer = 0;
