@@ -150,11 +150,11 @@ class WaveSums {
     const SpreadAxis& last = axes_.back();
     const std::size_t fine = last.kernel.fine(), N = last.nodes.count, C = y.shape()[1];
     const auto fft = RealFft::of(fine);
-    GridLanes spectrum(bins()), scratch(fft->scratch());
-    std::vector<RowLanes, PoolAllocator<RowLanes>> row(fine);
+    GridLanes spectrum(bins()), scratch(fft->scratch()), pairs(fine / 2);
+    RowLanes* row = &pairs.data()->re;
     for (std::size_t o = 0; o < outer; ++o) {
       std::copy_n(grid.data() + o * reach_, reach_, spectrum.data());
-      fft->backward(spectrum.data(), row.data(), scratch.data());
+      fft->backward(spectrum.data(), row, scratch.data());
       const double factor = outer_factor(o);
       for (std::size_t i = 0; i < N; ++i) {
         const RowLanes value =
