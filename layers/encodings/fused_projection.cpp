@@ -24,16 +24,31 @@ std::size_t FusedProjection::space_rows() const {
   return space_ ? 2 * space_->frequencies().shape()[0] : 0;
 }
 
+/// (N, D) of the places and (T, D) of the times, or one of them -> (T, N, D)
+Var FusedProjection::joined(const Var& in_space, const Var& in_time, std::size_t T,
+                            std::size_t N) const {
+  const std::size_t D = width();
+  if (!in_time.exists()) return broadcast_to(in_space, {T, N, D});
+  const Var by_time = reshape(in_time, {T, 1, D});
+  return in_space.exists() ? by_time + in_space : broadcast_to(by_time, {T, N, D});
+}
+
 Var FusedProjection::grid(Tape& tape, const GridAxes& space, const std::vector<double>& times) {
   const Var w = tape(weight_) * tape.view(mask_);
-  const std::size_t split = space_rows(), rows = w.dim(0), D = w.dim(1);
+  const std::size_t split = space_rows(), rows = w.dim(0);
   Var in_space, in_time;
   if (space_) in_space = matmul(space_->grid(tape, space), slice(w, 0, 0, split));
   if (time_) in_time = matmul(time_->grid(tape, {times}), slice(w, 0, split, rows));
-  const std::size_t T = times.size(), N = nodes_of(space).count();
-  if (time_) in_time = reshape(in_time, {T, 1, D});
-  if (space_ && time_) return in_time + in_space;
-  return broadcast_to(space_ ? in_space : in_time, {T, N, D});
+  return joined(in_space, in_time, times.size(), nodes_of(space).count());
+}
+
+Tensor FusedProjection::grid_by_fft(const GridAxes& space, const std::vector<double>& times) {
+  const Var w = Tensor(weight_.value() * mask_);
+  const std::size_t split = space_rows(), rows = w.dim(0);
+  Var in_space, in_time;
+  if (space_) in_space = space_->grid_product(space, slice(w, 0, 0, split).value());
+  if (time_) in_time = time_->grid_product({times}, slice(w, 0, split, rows).value());
+  return joined(in_space, in_time, times.size(), nodes_of(space).count()).value();
 }
 
 Var FusedProjection::inputs(Tape& tape, const Places& places, const std::vector<double>& times) {
