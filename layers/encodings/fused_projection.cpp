@@ -2,6 +2,7 @@
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/encodings/fused_projection.hpp>
+#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -56,6 +57,29 @@ Var FusedProjection::inputs(Tape& tape, const Places& places, const std::vector<
   if (space_) parts.push_back(space_->at(tape, places));
   if (time_) parts.push_back(time_->at(tape, {1, times}));
   return concat(parts, 1);
+}
+
+/// Squares of s + t over all pairs are those of what s and t have beside their means, once for each
+/// of the other, and of the mean of s + t, once for each pair.
+Tensor FusedProjection::grid_inputs(Tape& tape, const GridAxes& space,
+                                    const std::vector<double>& times) {
+  const std::size_t N = space_ ? nodes_of(space).count() : 1, T = time_ ? times.size() : 1;
+  const std::size_t split = space_rows(), columns = weight_.shape()[0];
+  Tensor x = zeros({N + T + 1, columns});
+  const auto place = [&](const Tensor& part, std::size_t first, std::size_t column,
+                         double repeats) {
+    const std::size_t rows = part.shape()[0], width = part.shape()[1];
+    for (std::size_t j = 0; j < width; ++j) {
+      double mean = 0;
+      for (std::size_t n = 0; n < rows; ++n) mean += double(part(n, j)) / double(rows);
+      for (std::size_t n = 0; n < rows; ++n)
+        x(first + n, column + j) = real(std::sqrt(repeats) * (double(part(n, j)) - mean));
+      x(N + T, column + j) = real(std::sqrt(double(N * T)) * mean);
+    }
+  };
+  if (space_) place(space_->grid(tape, space).value(), 0, 0, double(T));
+  if (time_) place(time_->grid(tape, {times}).value(), N, split, double(N));
+  return x;
 }
 
 Var FusedProjection::at(Tape& tape, const Places& places, const std::vector<double>& times) {

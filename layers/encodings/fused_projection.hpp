@@ -17,6 +17,9 @@ class FusedProjection : public SpaceTimeEncoding {
   std::size_t width() const override { return weight_.shape()[1]; }
   /// What W is applied to: [PE_space; PE_time]. (N, 2 m_s + 2 m_t)
   Var inputs(Tape& tape, const Places& places, const std::vector<double>& times);
+  /// Rows x with the x^T x of inputs() at every node and time of a grid: N + T + 1 of them, not N
+  /// T.
+  Tensor grid_inputs(Tape& tape, const GridAxes& space, const std::vector<double>& times);
   /// W, (2 m_s + 2 m_t, D): rows of the space come first.
   Parameter& weight() { return weight_; }
   /// 1 where W may differ from 0, of its shape: what pruning clears, also for training that goes

@@ -1,3 +1,4 @@
+#include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/layers/encodings/fused_projection.hpp>
 
 #include "layers/layer_check.hpp"
@@ -41,6 +42,34 @@ TEST(FusedProjection, ByFftWantsARegularGrid) {
               fused.grid_by_fft({{0, 1, 3}, {0, 1}}, {0, 1});
             }),
             "[regular_axis] node 1 of an axis is at 1, off a regular grid");
+}
+
+/// x^T x
+Tensor gram(const Tensor& x) { return matmul_tn(Var(x), Var(x)).value(); }
+
+TEST(FusedProjection, FewRowsHaveTheProductsOfAll) {
+  const GridAxes space{unit_axis(5), unit_axis(3)};
+  const Places nodes = nodes_of(space);
+  Places all{2, {}};
+  std::vector<double> times;
+  for (const double time : unit_axis(4)) {
+    all.coordinates.insert(all.coordinates.end(), nodes.coordinates.begin(),
+                           nodes.coordinates.end());
+    times.insert(times.end(), nodes.count(), time);
+  }
+  for (const char* kind : {"fused", "space", "time"}) {
+    FusedProjection fused(spec_of(kind));
+    initialize(fused, 3);
+    Tape tape;
+    const Tensor few = fused.grid_inputs(tape, space, unit_axis(4));
+    EXPECT_LE(few.shape()[0], 15u + 4u + 1u);
+    const Tensor many = fused.inputs(tape, all, times).value();
+    const double repeats =
+        std::string(kind) == "fused" ? 1 : double(many.shape()[0]) / double(few.shape()[0] - 2);
+    Tensor wanted = gram(many);
+    for (real& value : wanted) value /= real(repeats);
+    op_check::expect_near(gram(few), wanted, is_double ? 1e-12 : 1e-5);
+  }
 }
 
 }  // namespace fused_projection_test
