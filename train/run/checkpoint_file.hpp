@@ -20,7 +20,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 static_assert(std::endian::native == std::endian::little, "checkpoints are little endian");
 
 /// What a tensor in a file is made of; `packed` is a matrix in few bytes, see packed_matrix.hpp.
-enum class Dtype : std::uint16_t { f32 = 1, f64 = 2, packed = 3 };
+enum class Dtype : std::uint16_t { f32 = 1, f64 = 2, packed = 4 };
 inline constexpr Dtype dtype_of_real = sizeof(real) == 4 ? Dtype::f32 : Dtype::f64;
 
 namespace checkpoint_format {
@@ -74,7 +74,7 @@ inline constexpr std::uint64_t header_bytes =
 /// Of a packed one, those that it would have in f32.
 constexpr std::optional<std::uint64_t> checked_bytes(std::span<const std::uint64_t> dims,
                                                      Dtype dtype) {
-  if (dtype < Dtype::f32 || dtype > Dtype::packed) return std::nullopt;
+  if (dtype != Dtype::f32 && dtype != Dtype::f64 && dtype != Dtype::packed) return std::nullopt;
   std::uint64_t bytes = dtype == Dtype::f64 ? 8 : 4;
   for (const std::uint64_t size : dims)
     if (__builtin_mul_overflow(bytes, size, &bytes) || bytes >> 63 != 0) return std::nullopt;
