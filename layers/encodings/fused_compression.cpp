@@ -9,8 +9,9 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::size_t number_bytes = sizeof(float);
-/// Squared residual, relative to the right side, at which a fit is at its end.
-constexpr double fitted = 1e-24;
+/// Squared residual, relative to the right side, at which a fit is at its end: what is left is lost
+/// in the rounding of the entries.
+constexpr double fitted = sizeof(real) == 4 ? 1e-18 : 1e-24;
 /// Rows of x^T x that are worth a task.
 constexpr std::size_t gram_rows = 32;
 
@@ -26,7 +27,7 @@ class Problem {
   Problem(const char* what, const Tensor& w, const Tensor& x) : w_(w) {
     require(w.dimension() == 2 && x.dimension() == 2 && x.shape()[1] == w.shape()[0], what,
             "x must be (P, M) for W (M, N): x ", x.shape(), ", W ", w.shape());
-    M = w.shape()[0], N = w.shape()[1];
+    M = w.shape()[0], N = w.shape()[1], rank = std::min(M, x.shape()[0]);
     gram_.assign(M * M, 0);
     parallel_for(M, gram_rows, [&](std::size_t begin, std::size_t end) {
       for (std::size_t p = 0; p < x.shape()[0]; ++p) {
@@ -37,6 +38,7 @@ class Problem {
     });
   }
   std::size_t M, N;
+  std::size_t rank;  ///< of x^T x, at most
   Numbers column(const Tensor& a, std::size_t j) const {
     Numbers values(M);
     for (std::size_t i = 0; i < M; ++i) values[i] = double(a.data()[i * N + j]);
@@ -113,7 +115,7 @@ Numbers refitted(const Problem& problem, const Tensor& w, const Tensor& kept) {
   Numbers before = column_products(residual, residual, N);
   const Numbers start = before;
   std::vector<bool> ended(N);
-  for (std::size_t step = 0; step < 2 * problem.M; ++step) {
+  for (std::size_t step = 0; step < 2 * problem.rank; ++step) {
     for (std::size_t j = 0; j < N; ++j) ended[j] = before[j] <= fitted * start[j];
     if (std::ranges::count(ended, true) == std::ptrdiff_t(N)) break;
     const Numbers moved = masked(problem.all_weighed(direction));

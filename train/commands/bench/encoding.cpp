@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/data/files/text.hpp>
 #include <bochner/train/commands/bench/encoding.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
 #include <bochner/train/run/version.hpp>
