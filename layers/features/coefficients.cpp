@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/features/coefficients.hpp>
+#include <bochner/layers/features/frequencies.hpp>
 #include <bochner/layers/features/gates.hpp>
 #include <bochner/layers/features/similarity.hpp>
 #include <cmath>
@@ -44,13 +45,11 @@ void for_sampled_pairs(const Tensor& q, const Tensor& k, const Visit& visit) {
     }
 }
 
-std::vector<double> softmax_of(const real* logits, std::size_t n, std::size_t stride = 1) {
+/// Softmax of every `stride`-th of the logits.
+std::vector<double> strided_softmax(const real* logits, std::size_t n, std::size_t stride = 1) {
   std::vector<double> p(n);
-  double top = double(logits[0]), total = 0;
-  for (std::size_t i = 1; i < n; ++i) top = std::max(top, double(logits[i * stride]));
-  for (std::size_t i = 0; i < n; ++i) total += p[i] = std::exp(double(logits[i * stride]) - top);
-  for (double& e : p) e /= total;
-  return p;
+  for (std::size_t i = 0; i < n; ++i) p[i] = double(logits[i * stride]);
+  return softmax_of(std::move(p));
 }
 
 /// p^T M_k p'. S = R.
@@ -72,7 +71,7 @@ class GateCoefficients : public HybridCoefficients {
                               other = gates_.gates(pair.y, head, false);
     Moments moments{std::vector<double>(K_), {}};
     for (std::size_t i = 0; i < R_ * R_; ++i) {
-      const auto M = softmax_of(mixing_.value().data() + head * K_ * R_ * R_ + i, K_, R_ * R_);
+      const auto M = strided_softmax(mixing_.value().data() + head * K_ * R_ * R_ + i, K_, R_ * R_);
       for (std::size_t k = 0; k < K_; ++k) moments.mean[k] += p[i / R_] * M[k] * other[i % R_];
     }
     for (const double a : moments.mean)
@@ -130,8 +129,8 @@ class SimilarityCoefficients : public HybridCoefficients {
   std::optional<Moments> moments(const ScaledPair& pair, std::size_t head) const override {
     const auto s = similarity_->moments(pair, head);
     if (!s) return {};
-    const std::vector<double> u = softmax_of(alike_.value().data() + head * K_, K_),
-                              v = softmax_of(other_.value().data() + head * K_, K_);
+    const std::vector<double> u = strided_softmax(alike_.value().data() + head * K_, K_),
+                              v = strided_softmax(other_.value().data() + head * K_, K_);
     Moments moments;
     for (std::size_t j = 0; j < K_; ++j) {
       moments.mean.push_back(v[j] + (u[j] - v[j]) * s->mean);
@@ -144,11 +143,9 @@ class SimilarityCoefficients : public HybridCoefficients {
   }
 
   void calibrate(const Tensor& q, const Tensor& k, const PairErrors& errors) override {
-    const std::size_t d = q.shape()[2];
     std::vector<MeanErrors> alike(H_, MeanErrors(K_)), other = alike;
     for_sampled_pairs(q, k, [&](std::size_t h, std::size_t i, std::size_t j) {
-      const real *x = q.data() + (i * H_ + h) * d, *y = k.data() + (j * H_ + h) * d;
-      const ScaledPair pair(std::vector<double>(x, x + d), std::vector<double>(y, y + d));
+      const ScaledPair pair(sample_of(q, i, h), sample_of(k, j, h));
       const auto s = similarity_->moments(pair, h);
       const double share = s ? s->mean : 0.5;
       alike[h].add(errors(i, j, h), share);

@@ -22,6 +22,14 @@ void store_gates(const Clusters& clusters, std::size_t d, real* gates, real* bia
 
 }  // namespace
 
+std::vector<double> softmax_of(std::vector<double> logits) {
+  const double top = *std::ranges::max_element(logits);
+  double total = 0;
+  for (double& e : logits) total += e = std::exp(e - top);
+  for (double& e : logits) e /= total;
+  return logits;
+}
+
 Gates::Gates(std::size_t heads, std::size_t dim, std::size_t gates)
     : d_(dim),
       R_(gates),
@@ -43,11 +51,7 @@ std::vector<double> Gates::gates(Point y, std::size_t head, bool query) const {
     p[r] = double(bias(head, r));
     for (std::size_t e = 0; e < d_; ++e) p[r] += double(forms(head, r, e)) * y[e];
   }
-  const double top = *std::ranges::max_element(p);
-  double total = 0;
-  for (double& e : p) total += e = std::exp(e - top);
-  for (double& e : p) e /= total;
-  return p;
+  return softmax_of(std::move(p));
 }
 
 Gates::Found Gates::calibrate(const Tensor& q, const Tensor& k, std::size_t head) {
