@@ -234,18 +234,6 @@ std::string packed_sample() {
   return encode(sample.content);
 }
 
-TEST(CheckpointFile, PackedMatricesAreReadAsWhatTheyStandFor) {
-  CrashingStorage storage;
-  const CheckpointReader reader = read(storage, packed_sample());
-  EXPECT_EQ(reader.tensors()[0].dtype, Dtype::packed);
-  Tensor expected = zeros({4, 4}), right = zeros({4, 4}), wrong = zeros({2, 8});
-  unpack_matrix(packed_weight(), expected);
-  reader.load_into("model/weight", right);
-  EXPECT_EQ(right, expected);
-  EXPECT_EQ(reader.load("model/weight"), expected);
-  EXPECT_THROW(reader.load_into("model/weight", wrong), DataError);
-}
-
 TEST(CheckpointFile, RefusesHostilePackedMatrices) {
   const auto load_error = [](auto edit) -> std::string {
     Forgery forgery{packed_sample()};

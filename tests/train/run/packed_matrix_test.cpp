@@ -2,8 +2,11 @@
 
 #include <bochner/autodiff/compute/philox.hpp>
 #include <bochner/data/files/errors.hpp>
+#include <bochner/train/run/checkpoint_file.hpp>
 #include <bochner/train/run/packed_matrix.hpp>
 #include <cmath>
+
+#include "faults/crashing_storage.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace packed_matrix_test {
@@ -128,6 +131,22 @@ TEST(PackedMatrix, SurvivesAnyByte) {
       }
     }
   }
+}
+
+TEST(PackedMatrix, CheckpointsHoldThem) {
+  faults::CrashingStorage storage;
+  const Tensor w = numbers({4, 4}, 1);
+  const std::string packed = pack_matrix(w, {8});
+  write_checkpoint(*storage.create_exclusive("few.ckpt"),
+                   {"", {{"model/weight", {4, 4}, w.data(), packed}}, {}});
+  const CheckpointReader reader(storage, "few.ckpt");
+  EXPECT_EQ(reader.tensors()[0].dtype, Dtype::packed);
+  EXPECT_EQ(reader.tensors()[0].bytes, packed.size());
+  Tensor right = zeros({4, 4}), wrong = zeros({2, 8});
+  reader.load_into("model/weight", right);
+  EXPECT_EQ(right, unpacked(packed, {4, 4}));
+  EXPECT_EQ(reader.load("model/weight"), right);
+  EXPECT_THROW(reader.load_into("model/weight", wrong), DataError);
 }
 
 TEST(PackedMatrix, SaysWhatItCannotPack) {
