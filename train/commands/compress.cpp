@@ -33,9 +33,10 @@ struct Variant {
   double loss = 0;
 };
 
-std::vector<Variant> variants_of(const CompressOptions& options, const Tensor& w, const Tensor& x) {
+/// Pruned second, of low rank last; `mask` receives that of the pruned one.
+std::vector<Variant> variants_of(const CompressOptions& options, const Tensor& w, const Tensor& x,
+                                 Tensor& mask) {
   std::vector<Variant> variants{{"as trained", {w, 0, 4 * w.size()}}};
-  Tensor mask;
   if (options.prune)
     variants.push_back(
         {fmt::format("pruned by {:g}", *options.prune), pruned(w, x, 1 - *options.prune, mask)});
@@ -72,14 +73,16 @@ Projection projection_of(Task& task, const std::string& run) {
 /// as many bits. It holds what its file says.
 class CompressedModel {
  public:
-  CompressedModel(Module& model, const Projection& projection, const CompressOptions& options)
+  CompressedModel(Module& model, const Projection& projection, const CompressOptions& options,
+                  const std::vector<Variant>& variants, const Tensor& mask)
       : model_(model) {
+    if (options.prune) projection.fused.mask() = mask;
     const Packing packing{options.bits.value_or(32), options.prune.has_value()};
     for (const NamedParameter& named : parameters_of(model)) {
       Parameter& parameter = *named.parameter;
       if (&parameter == &projection.fused.weight()) {
         const Tensor w = parameter.value();
-        const std::string packed = pack_projection(w, projection, options, packing);
+        const std::string packed = pack_projection(options, variants, packing);
         keep("model/" + named.name, packed, parameter.value());
         matrix_ = judged(w, parameter.value(), projection.inputs, packed.size());
       } else if (options.bits && named.name.ends_with("weight") && parameter.shape().size() == 2) {
@@ -111,15 +114,11 @@ class CompressedModel {
   }
 
  private:
-  static std::string pack_projection(const Tensor& w, const Projection& projection,
-                                     const CompressOptions& options, const Packing& packing) {
-    if (options.rank) {
-      const CompressedMatrix few = low_rank(w, projection.inputs, *options.rank);
-      return pack_product(few.left, few.right, packing);
-    }
-    if (!options.prune) return pack_matrix(w, packing);
-    return pack_matrix(
-        pruned(w, projection.inputs, 1 - *options.prune, projection.fused.mask()).weight, packing);
+  static std::string pack_projection(const CompressOptions& options,
+                                     const std::vector<Variant>& variants, const Packing& packing) {
+    if (options.rank)
+      return pack_product(variants.back().matrix.left, variants.back().matrix.right, packing);
+    return pack_matrix(variants[options.prune ? 1 : 0].matrix.weight, packing);
   }
   void keep(const std::string& name, const std::string& packed, Tensor& tensor) {
     unpack_matrix(packed, tensor);
@@ -216,7 +215,8 @@ void compress_command(const CompressOptions& options) {
   const auto validation_loss = [&, &task = task, &config = config] {
     return evaluate_task(*task, Split::validation, config.count("train.batch"))->loss();
   };
-  std::vector<Variant> variants = variants_of(options, weight, projection.inputs);
+  Tensor mask;
+  std::vector<Variant> variants = variants_of(options, weight, projection.inputs, mask);
   for (Variant& variant : variants) {
     weight = variant.matrix.weight;
     variant.loss = validation_loss();
@@ -226,7 +226,7 @@ void compress_command(const CompressOptions& options) {
   std::optional<Written> written;
   if (!options.output.empty()) {
     const std::uint64_t exported = exported_bytes(task->model());
-    CompressedModel model(task->model(), projection, options);
+    CompressedModel model(task->model(), projection, options, variants, mask);
     variants.push_back({"as written", model.matrix(), validation_loss()});
     written = write_run(options, checkpoint, config, model, variants.back().loss);
     written->exported = exported;
