@@ -44,15 +44,6 @@ void for_sampled_pairs(const Tensor& q, const Tensor& k, const Visit& visit) {
     }
 }
 
-std::vector<double> softmax_of(const real* logits, std::size_t n, std::size_t stride = 1) {
-  std::vector<double> p(n);
-  double top = double(logits[0]), total = 0;
-  for (std::size_t i = 1; i < n; ++i) top = std::max(top, double(logits[i * stride]));
-  for (std::size_t i = 0; i < n; ++i) total += p[i] = std::exp(double(logits[i * stride]) - top);
-  for (double& e : p) e /= total;
-  return p;
-}
-
 /// p^T M_k p'. S = R.
 class GateCoefficients : public HybridCoefficients {
  public:
@@ -70,11 +61,7 @@ class GateCoefficients : public HybridCoefficients {
   std::optional<Moments> moments(const ScaledPair& pair, std::size_t head) const override {
     const std::vector<double> p = gates_.gates(pair.x, head, true),
                               other = gates_.gates(pair.y, head, false);
-    Moments moments{std::vector<double>(K_), {}};
-    for (std::size_t i = 0; i < R_ * R_; ++i) {
-      const auto M = softmax_of(mixing_.value().data() + head * K_ * R_ * R_ + i, K_, R_ * R_);
-      for (std::size_t k = 0; k < K_; ++k) moments.mean[k] += p[i / R_] * M[k] * other[i % R_];
-    }
+    Moments moments{mixed_gates(p, other, mixing_, head), {}};
     for (const double a : moments.mean)
       for (const double b : moments.mean) moments.square.push_back(a * b);
     return moments;

@@ -9,7 +9,7 @@ namespace {
 /// argmin of a function with one minimum on [low, high], by sections of the golden ratio.
 double least_argument(double low, double high, const std::function<double(double)>& f) {
   constexpr double ratio = 0.6180339887498949;
-  for (std::size_t i = 0; i < 30; ++i) {
+  for (std::size_t i = 0; i < 18; ++i) {
     const double left = high - ratio * (high - low), right = low + ratio * (high - low);
     if (f(left) <= f(right)) {
       high = right;
@@ -30,7 +30,7 @@ struct SampledPair {
 
 /// All pairs of the first rows of each head, (n, H, d).
 std::vector<SampledPair> sampled_pairs(const FeatureMap& map, const Tensor& q, const Tensor& k) {
-  constexpr std::size_t rows = 48;
+  constexpr std::size_t rows = 64;
   const std::size_t H = q.shape()[1], d = q.shape()[2];
   const auto row = [&](const Tensor& x, std::size_t i, std::size_t h) {
     const real* first = x.data() + (i * H + h) * d;

@@ -21,6 +21,13 @@ void add_kernel_options(const Command& command, KernelOptions& options);
 /// Where queries and keys come from.
 void add_samples(const Command& command, KernelOptions& options);
 
+/// Of those that fit something by gradient descent.
+struct FittingOptions : KernelOptions {
+  std::uint64_t steps = 0;
+  double learning_rate = 0;
+};
+void add_fitting(const Command& command, FittingOptions& options);
+
 struct KernelSetting {
   FeatureSpec spec;
   std::size_t d;

@@ -39,18 +39,6 @@ double attention_error(const FeatureMatrix& q, const FeatureMatrix& k) {
   return size > 0 ? std::sqrt(error / size) : 0;
 }
 
-double participation_ratio(FeatureMatrix k) {
-  const std::size_t T = k.values.shape()[0], F = k.values.shape()[1];
-  for (std::size_t j = 0; j < T; ++j) {
-    real* row = k.values.data() + j * F;
-    const real length = std::sqrt(dot_row(row, row, F));
-    for (std::size_t f = 0; f < F; ++f) row[f] = length > 0 ? row[f] / length : real(0);
-  }
-  const Tensor cosines = products(k, k);
-  const double squares = sum_of_squares(cosines.data(), cosines.size());
-  return squares > 0 ? double(T) * double(T) / squares : 0;
-}
-
 struct PartCollector : Visitor {
   std::vector<NamedPart> parts;
   void on_parameter(const std::string&, Parameter&) override {}
@@ -185,8 +173,20 @@ void measure_features(FeatureMap& map, const Tensor& q, const Tensor& k, KernelM
   metrics.error = metrics.effective_features = 0;
   for (const HeadFeatures& head : head_features(map, q, k)) {
     metrics.error += attention_error(head.q, head.k) / H;
-    metrics.effective_features += participation_ratio(head.k) / H;
+    metrics.effective_features += effective_features(head.k) / H;
   }
+}
+
+double effective_features(FeatureMatrix k) {
+  const std::size_t T = k.values.shape()[0], F = k.values.shape()[1];
+  for (std::size_t j = 0; j < T; ++j) {
+    real* row = k.values.data() + j * F;
+    const real length = std::sqrt(dot_row(row, row, F));
+    for (std::size_t f = 0; f < F; ++f) row[f] = length > 0 ? row[f] / length : real(0);
+  }
+  const Tensor cosines = products(k, k);
+  const double squares = sum_of_squares(cosines.data(), cosines.size());
+  return squares > 0 ? double(T) * double(T) / squares : 0;
 }
 
 KernelMonitor::KernelMonitor(Module& model) : layers_(attention_layers(model)) {

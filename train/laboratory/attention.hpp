@@ -83,6 +83,10 @@ struct KernelMetrics {
   double drift = 0;
 };
 
+struct FeatureMatrix;
+/// Participation ratio of the feature vectors of keys, each of length 1. (T, F)
+double effective_features(FeatureMatrix k);
+
 /// Watches the feature maps of a model; the frequencies at its construction are the start.
 class KernelMonitor {
  public:

@@ -15,18 +15,6 @@ namespace {
 
 constexpr std::size_t attention_rows = 128, gram_points = 64;
 
-/// A map for one head of the sample's size, its parameters and draws from `seed`.
-std::unique_ptr<FeatureMap> study_map(FeatureSpec spec, std::size_t d, std::size_t m,
-                                      std::uint64_t seed) {
-  spec.heads = spec.density.heads = 1;
-  spec.dim = spec.density.dim = d;
-  spec.m = spec.density.m = m;
-  spec.density.seed = seed;
-  auto map = make_feature_map(spec);
-  initialize(*map, seed);
-  return map;
-}
-
 /// What is estimated: pairs of a sample, and softmax weights of the first rows of its blocks.
 struct Question {
   const FeatureSpec& spec;
@@ -269,6 +257,17 @@ FeatureSpec with_standard_frequencies(FeatureSpec spec) {
   spec.density.kind = "gaussian";
   spec.density.log_scale = 0;
   return spec;
+}
+
+std::unique_ptr<FeatureMap> study_map(FeatureSpec spec, std::size_t d, std::size_t m,
+                                      std::uint64_t seed) {
+  spec.heads = spec.density.heads = 1;
+  spec.dim = spec.density.dim = d;
+  spec.m = spec.density.m = m;
+  spec.density.seed = seed;
+  auto map = make_feature_map(spec);
+  initialize(*map, seed);
+  return map;
 }
 
 std::unique_ptr<FeatureMap> calibrated_map(const FeatureSpec& spec, const SampleBlock& block,
