@@ -106,6 +106,11 @@ Var Tape::record_node(const char* op, std::shared_ptr<const Tensor> value,
   return Var(std::move(value), std::move(node), this);
 }
 
+void Tape::add_loss(const Var& loss) {
+  require(loss.size() == 1, "add_loss", "a loss has one element, not ", loss.shape());
+  if (loss.needs_gradient()) loss.add_gradient(filled(loss.shape(), real(share)));
+}
+
 void Tape::backward(const Var& output, Tensor gradient) {
   require(output.needs_gradient() && output.tape() == this, "backward",
           "the output depends on no parameter or input of this tape");

@@ -174,6 +174,7 @@ struct PassOptions {
   std::uint64_t seed = 0;     ///< of the random numbers of this pass
   std::uint64_t step = 0;  ///< training step: with `seed` it fixes every random number of the pass
   std::uint64_t random_uses = 0;  ///< ops of this pass that have drawn so far
+  double share = 1;               ///< of this pass in the gradient of a step, see add_loss()
   TapeObserver* observer = nullptr;
 };
 
@@ -197,6 +198,10 @@ class Tape : public PassOptions {
   Var input(Tensor value);
   /// The random function of the next op that draws.
   RandomFunction next_random(Purpose purpose);
+
+  /// A layer's own loss, (), beside the one that backward() is given: the gradient of `share` times
+  /// it is added to that of backward(). Nothing where no gradient is recorded.
+  void add_loss(const Var& loss);
 
   /// Runs the closures from the newest node to the oldest and frees them. `loss` must have one
   /// element.

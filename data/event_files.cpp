@@ -14,7 +14,7 @@ using Column = std::optional<std::size_t>;
 
 struct Columns {
   std::size_t time, type;
-  Column sequence;
+  Column sequence, label;
 };
 
 Column column_called(const NamedArray& array, const std::string& wanted) {
@@ -27,13 +27,15 @@ std::size_t require_column(const NamedArray& array, const std::string& wanted) {
 }
 
 Columns columns_of(const NamedArray& array, const EventColumns& wanted) {
-  const Column sequence =
-      wanted.sequence.empty() ? std::nullopt : Column(require_column(array, wanted.sequence));
+  const auto optional = [&](const std::string& name) {
+    return name.empty() ? std::nullopt : Column(require_column(array, name));
+  };
+  const Column sequence = optional(wanted.sequence), label = optional(wanted.label);
   const bool open = !sequence && wanted.time == "time" && wanted.type == "type" &&
                     !(column_called(array, wanted.time) && column_called(array, wanted.type));
-  if (open && array.time) return {*array.time, *array.time == 0 ? 1u : 0u, sequence};
-  if (open) return {0, 1, sequence};
-  return {require_column(array, wanted.time), require_column(array, wanted.type), sequence};
+  if (open && array.time) return {*array.time, *array.time == 0 ? 1u : 0u, sequence, label};
+  if (open) return {0, 1, sequence, label};
+  return {require_column(array, wanted.time), require_column(array, wanted.type), sequence, label};
 }
 
 template <class... Parts>
@@ -55,10 +57,28 @@ std::vector<std::vector<std::size_t>> rows_of_sequences(const NamedArray& array,
   return rows;
 }
 
+bool is_count_below(double number, std::size_t limit) {
+  return number >= 0 && number < double(limit) && number == std::floor(number);
+}
+
+/// The label of the rows of a sequence.
+std::int32_t label_of(const NamedArray& array, std::size_t column,
+                      const std::vector<std::size_t>& rows) {
+  const double label = array.values(rows.front(), column);
+  for (const std::size_t row : rows) {
+    if (!is_count_below(array.values(row, column), most_event_types))
+      refuse(row, "its label must be a whole number from 0 to ", most_event_types - 1);
+    if (array.values(row, column) != label)
+      refuse(row, "its label is not that of row ", rows.front() + 1, " of the same sequence");
+  }
+  return std::int32_t(label);
+}
+
 EventTable table_of(const NamedArray& array, const Columns& columns, std::size_t types,
                     std::vector<std::size_t> rows) {
   const std::size_t n = rows.size();
   EventTable table{{{1, n}, {}}, Times(std::vector<std::size_t>{1, n}), std::move(rows)};
+  if (columns.label) table.label = label_of(array, *columns.label, table.rows);
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t row = table.rows[i];
     const double time = array.values(row, columns.time), type = array.values(row, columns.type);
@@ -66,7 +86,7 @@ EventTable table_of(const NamedArray& array, const Columns& columns, std::size_t
     if (i > 0 && time < table.times(0, i - 1))
       refuse(row, "its time is before that of row ", table.rows[i - 1] + 1,
              "; sort the rows by time");
-    if (!(type >= 0 && type < double(types) && type == std::floor(type)))
+    if (!is_count_below(type, types))
       refuse(row, "its type must be a whole number from 0 to ", types - 1);
     table.times(0, i) = time;
     table.types.values.push_back(std::int32_t(type));

@@ -10,6 +10,7 @@ namespace bochner {
 struct EventColumns {
   std::string time = "time", type = "type";
   std::string sequence = "";  ///< of numbers that tell sequences apart; "": all rows are one
+  std::string label = "";     ///< of labels of sequences, equal in all rows of one; "": none
 };
 inline void describe(Keys& keys, EventColumns& columns) {
   keys("type_column", columns.type,
@@ -17,6 +18,10 @@ inline void describe(Keys& keys, EventColumns& columns) {
   keys("sequence_column", columns.sequence,
        "event_files: the column of numbers that tell sequences apart; by default a file is one "
        "sequence");
+  keys(
+      "label_column", columns.label,
+      "event_files for a classifier: the column of labels, whole numbers from 0, equal in all rows "
+      "of a sequence");
 }
 
 /// One sequence of events.
@@ -24,12 +29,14 @@ struct EventTable {
   Indices types;                  ///< (1, events)
   Times times;                    ///< (1, events), ascending
   std::vector<std::size_t> rows;  ///< of the table that they come from
+  std::int32_t label = 0;         ///< where there is a column of labels
 };
 
 /// The sequences of a table in the order of their first rows. If neither "time" and "type" nor
 /// other columns are there, from the column of time stamps and the other one, else from the first
 /// two. Throws DataError with the row where a time is before the one above it in its sequence, or a
-/// type is no whole number below `types`; and for columns that are not there.
+/// type is no whole number below `types`, or a label none below most_event_types or another one
+/// than above it in its sequence; and for columns that are not there.
 std::vector<EventTable> event_tables(const NamedArray& array, std::size_t types,
                                      const EventColumns& columns = {});
 

@@ -2,6 +2,7 @@
 /// Sequences of tokens, each with a label.
 
 #include <bochner/autodiff/shape.hpp>
+#include <bochner/autodiff/times.hpp>
 #include <bochner/data/dataset.hpp>
 
 namespace bochner {
@@ -9,6 +10,7 @@ namespace bochner {
 struct LabelledExample {
   std::vector<std::int32_t> tokens;
   std::int32_t label = 0;
+  std::vector<double> times = {};  ///< of tokens, ascending, or empty
 };
 
 /// Sequences padded to the longest among them, and their labels. (B, T), (B), (B)
@@ -16,6 +18,7 @@ struct LabelledBatch {
   Indices tokens;
   std::vector<std::size_t> lengths;
   Indices labels;
+  Times times = {};  ///< of tokens (B, T), where they have any; behind the end the last one
 };
 
 /// Of sequences with labels.

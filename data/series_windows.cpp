@@ -24,12 +24,35 @@ std::vector<std::size_t> split_borders(const std::vector<double>& splits, std::s
   return borders;
 }
 
+/// Removes each row with probability `drop`; `borders` then count what is left.
+void thin(TimeSeries& series, const SeriesSpec& spec, std::vector<std::size_t>& borders) {
+  const RandomFunction random{spec.seed, Purpose::examples, stream_of("series.drop")};
+  std::vector<std::size_t> kept;
+  std::vector<std::size_t> thinned(borders.size());
+  for (std::size_t row = 0; row < series.rows(); ++row) {
+    if (random.uniform(row) < spec.drop) continue;
+    kept.push_back(row);
+    for (std::size_t i = 0; i < borders.size(); ++i) thinned[i] += row < borders[i];
+  }
+  TimeSeries left{series.names, {}, {}};
+  left.values.resize({series.variates(), kept.size()});
+  for (std::size_t v = 0; v < series.variates(); ++v)
+    for (std::size_t i = 0; i < kept.size(); ++i) left.values(v, i) = series.values(v, kept[i]);
+  for (const std::size_t row : kept)
+    if (!series.times.empty()) left.times.push_back(series.times[row]);
+  series = std::move(left);
+  borders = std::move(thinned);
+}
+
 }  // namespace
 
 SeriesWindows::SeriesWindows(TimeSeries series, const SeriesSpec& spec)
     : series_(std::move(series)),
       spec_(spec),
       borders_(split_borders(spec.splits, series_.rows())) {
+  if (spec.drop > 0) thin(series_, spec, borders_);
+  if (spec.stamps && series_.times.empty())
+    throw DataError("data.stamps needs a column of times; name it as data.time_column");
   require(spec.lookback >= 1 && spec.horizon >= 1 && spec.stride >= 1, "series",
           "lookback, horizon and stride must be at least 1");
   examples_ = {spec.seed, count_windows(Split::train), count_windows(Split::validation),
@@ -54,9 +77,12 @@ std::uint64_t SeriesWindows::count_windows(Split split) const {
 SeriesBatch SeriesWindows::batch(const Examples& windows) const {
   const std::size_t count = windows.size();
   const std::size_t V = series_.variates(), L = spec_.lookback, H = spec_.horizon;
-  SeriesBatch batch{uninitialized({count, V, L}), uninitialized({count, V, H})};
+  SeriesBatch batch{uninitialized({count, V, L}), uninitialized({count, V, H}),
+                    Times(std::vector<std::size_t>{count, L + H})};
   for (std::size_t b = 0; b < count; ++b) {
     const std::size_t row = first_predicted(windows.split, windows.index(b));
+    for (std::size_t i = 0; i < L + H; ++i)
+      batch.times(b, i) = spec_.stamps ? series_.times[row - L + i] : double(i);
     for (std::size_t v = 0; v < V; ++v) {
       const double* from = series_.values.data() + v * series_.rows() + row;
       std::copy(from - L, from, batch.past.data() + (b * V + v) * L);

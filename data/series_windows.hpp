@@ -1,6 +1,7 @@
 #pragma once
 #include <bochner/autodiff/keys.hpp>
 #include <bochner/autodiff/tensor.hpp>
+#include <bochner/autodiff/times.hpp>
 #include <bochner/data/dataset.hpp>
 #include <bochner/data/time_series.hpp>
 
@@ -12,7 +13,9 @@ struct SeriesSpec {
   /// Of training, validation and test, one after the other: fractions of the rows where none is
   /// above 1, else rows. What is left over at the end is not used.
   std::vector<double> splits = {0.7, 0.1, 0.2};
-  std::uint64_t seed = 1;  ///< of the training order
+  bool stamps = false;     ///< batches have the times of rows, else their numbers
+  double drop = 0;         ///< fraction of the rows that is removed at random
+  std::uint64_t seed = 1;  ///< of the training order, and of what is removed
 };
 inline void describe(Keys& keys, SeriesSpec& spec) {
   keys("splits", spec.splits, at_least(0),
@@ -21,11 +24,19 @@ inline void describe(Keys& keys, SeriesSpec& spec) {
   keys("lookback", spec.lookback, between(1, 1 << 20), "series: rows that a forecaster sees (L)");
   keys("horizon", spec.horizon, between(1, 1 << 20), "series: rows that it forecasts (H)");
   keys("stride", spec.stride, between(1, 1 << 20), "series: rows from one window to the next");
+  keys("stamps", spec.stamps,
+       "series: the model sees the time stamps of rows, so that time kernels and encodings of time "
+       "count real time, in median gaps; else they count rows (model.backbone = \"rows\")");
+  keys("drop", spec.drop, below(0, 1),
+       "series: fraction of the rows that is removed at random, by train.seed, to try irregular "
+       "stamps; data.splits count the rows before that");
 }
 
-/// Pasts and the futures that belong to them, in the unit of the data. (B, V, L), (B, V, H)
+/// Pasts and the futures that belong to them, in the unit of the data, and the times of both:
+/// stamps, or 0, 1, 2, ... (B, V, L), (B, V, H), (B, L + H)
 struct SeriesBatch {
   Tensor past, future;
+  Times times;
 };
 
 /// Mean and standard deviation (divisor n) of each variate. (V), (V)
@@ -36,7 +47,7 @@ struct SeriesMoments {
 /// Windows of `lookback` rows and the `horizon` rows behind them. The future lies within its split;
 /// the past of a validation or test window may reach back into the split before (the protocol of
 /// Zhou et al., "Informer", 2021). Training visits its windows in another order in every epoch.
-/// Throws DataError when a split that has rows has none to predict.
+/// Throws DataError when a split that has rows has none to predict, or there are no stamps to see.
 class SeriesWindows : public Dataset {
  public:
   SeriesWindows(TimeSeries series, const SeriesSpec& spec);

@@ -6,14 +6,14 @@ namespace {
 struct Collector : Visitor {
   std::vector<NamedParameter> parameters;
   std::vector<NamedTensor> buffers;
-  std::vector<Module*> parts;
+  std::vector<NamedPart> parts;
   void on_parameter(const std::string& name, Parameter& parameter) override {
     parameters.push_back({name, &parameter});
   }
   void on_buffer(const std::string& name, Tensor& buffer) override {
     buffers.push_back({name, &buffer});
   }
-  void on_module(const std::string&, Module& part) override { parts.push_back(&part); }
+  void on_module(const std::string& name, Module& part) override { parts.push_back({name, &part}); }
 };
 
 Collector collected(Module& module) {
@@ -36,6 +36,8 @@ std::vector<NamedParameter> parameters_of(Module& module) { return collected(mod
 
 std::vector<NamedTensor> buffers_of(Module& module) { return collected(module).buffers; }
 
+std::vector<NamedPart> parts_of(Module& module) { return collected(module).parts; }
+
 std::size_t count_parameters(Module& module) {
   std::size_t count = 0;
   for (const NamedParameter& named : parameters_of(module))
@@ -57,8 +59,9 @@ void initialize(Module& module, std::uint64_t seed) {
       }
     }
   }
+  for (auto named = all.parts.rbegin(); named != all.parts.rend(); ++named)
+    named->part->initialized();
   module.initialized();
-  for (Module* part : all.parts) part->initialized();
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -16,8 +16,8 @@ class Module {
  public:
   virtual ~Module() = default;
   virtual void visit(Visitor& visitor) = 0;
-  /// Called by initialize() when all parameters have their first values: for what follows from
-  /// them.
+  /// Called by initialize() when all parameters have their first values, of parts before the whole:
+  /// for what follows from them.
   virtual void initialized() {}
 };
 
@@ -51,6 +51,13 @@ class Visitor {
 std::vector<NamedParameter> parameters_of(Module& module);
 /// All buffers in the order of the visit.
 std::vector<NamedTensor> buffers_of(Module& module);
+/// A part of a model under its dotted name.
+struct NamedPart {
+  std::string name;
+  Module* part;
+};
+/// All parts in the order of the visit, each before its own parts.
+std::vector<NamedPart> parts_of(Module& module);
 std::size_t count_parameters(Module& module);
 
 /// Draws every parameter that asks for it (see Initial): the same seed and name give the same

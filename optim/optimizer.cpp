@@ -13,12 +13,11 @@ bool is_spectral(const std::string& name) {
          matches("*.frequencies", path);
 }
 
-/// What is learned of the spectra of features and time kernels, and the radius of normalised
-/// queries.
-bool is_density(const std::string& name) {
-  return matches("*.features.*density.*", name) || matches("*.time_kernel.density.*", name) ||
-         matches("*.features.log_scale", name) || matches("*.features.log_head_scale", name) ||
-         matches("*.log_sharpness", name);
+std::vector<NamedParameter> densities_of(const std::vector<NamedParameter>& parameters) {
+  std::vector<NamedParameter> densities;
+  for (const NamedParameter& named : parameters)
+    if (is_density(named.name)) densities.push_back(named);
+  return densities;
 }
 
 void check(const ParameterGroup& group, const char* name, std::optional<double> value) {
@@ -37,6 +36,12 @@ void refuse_shared(const std::vector<NamedParameter>& parameters) {
 }
 
 }  // namespace
+
+bool is_density(const std::string& name) {
+  return matches("*.features.*density.*", name) || matches("*.time_kernel.density.*", name) ||
+         matches("*.features.log_scale", name) || matches("*.features.log_head_scale", name) ||
+         matches("*.log_sharpness", name);
+}
 
 std::vector<ParameterSettings> resolve_groups(const std::vector<NamedParameter>& parameters,
                                               double weight_decay, double density_lr_factor,
@@ -74,6 +79,7 @@ Optimizer::Optimizer(const OptimizerSpec& spec, std::vector<NamedParameter> para
           "weight_decay = ", spec.weight_decay, ": must be finite and at least 0");
   settings_ = resolve_groups(parameters_, spec.weight_decay, spec.density_lr_factor, spec.groups);
   refuse_shared(parameters_);
+  if (spec.density_natural) natural_.emplace(densities_of(parameters_));
   for (std::string& name : moments) {
     Moment& moment = moments_.emplace_back(Moment{std::move(name), {}});
     for (const NamedParameter& named : parameters_)
@@ -95,13 +101,17 @@ void Optimizer::step(double learning_rate) {
   require(std::isfinite(learning_rate) && learning_rate >= 0, "optim", "learning rate ",
           learning_rate, ": must be finite and at least 0");
   count_updates();
+  if (natural_) natural_->begin();
   loop_([&](std::size_t index, std::size_t begin, std::size_t end) {
     Parameter& parameter = *parameters_[index].parameter;
     if (!parameter.has_gradient()) return;
-    update({index, begin, end - begin, parameter.value().data() + begin,
-            parameter.gradient().data() + begin},
+    const real* gradient = parameter.gradient().data();
+    const real* root = natural_ ? natural_->root(parameter) : nullptr;
+    update({index, begin, end - begin, parameter.value().data() + begin, gradient + begin,
+            (root ? root : gradient) + begin},
            learning_rate * settings_[index].lr_factor, settings_[index].weight_decay);
   });
+  if (natural_) natural_->end();
 }
 
 void Optimizer::zero_gradients() {
@@ -182,12 +192,13 @@ class Adam : public Optimizer {
     const real shrink = real(decoupled ? learning_rate * weight_decay : 0);
     real* __restrict weight = piece.weight;
     const real* __restrict gradient = piece.gradient;
+    const real* __restrict root = piece.root;
     real* __restrict first = moment(0, piece);
     real* __restrict second = moment(1, piece);
     for (std::size_t i = 0; i < piece.size; ++i) {
-      const real g = gradient[i] + penalty * weight[i];
+      const real g = gradient[i] + penalty * weight[i], r = root[i] + penalty * weight[i];
       first[i] += share1 * (g - first[i]);
-      second[i] = kept2 * second[i] + share2 * (g * g);
+      second[i] = kept2 * second[i] + share2 * (r * r);
       const real scale = std::sqrt(second[i]) * root_correction + epsilon;
       weight[i] -= rate * first[i] / scale + shrink * weight[i];
     }

@@ -3,9 +3,11 @@
 
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/optim/flat_loop.hpp>
+#include <bochner/optim/natural_gradient.hpp>
 #include <bochner/optim/parameter_group.hpp>
 #include <bochner/optim/schedule.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,7 @@ struct OptimizerSpec {
   /// Times lr for spectral densities: their parameters are logarithms and shifts in units of the
   /// start, which move little within a run at the rate of weights.
   double density_lr_factor = 1;
+  bool density_natural = false;  ///< see NaturalGradient
   std::vector<ParameterGroup> groups = {};
   double lr = 1e-3, clip = 1, clip_value = 0, ema = 0;
   Schedule schedule = {};
@@ -38,6 +41,10 @@ inline void describe(Keys& keys, OptimizerSpec& spec) {
        "decay of the weights; norms, biases and spectral parameters are not decayed");
   keys("density_lr_factor", spec.density_lr_factor, at_least(0),
        "times the learning rate for what is learned of spectral densities; 0 freezes them");
+  keys("density_natural", spec.density_natural,
+       "natural gradients for the mean and log_scale of spectral densities: steps in units of the "
+       "density itself, by a Gaussian's Fisher matrix; adam then has one running square for each "
+       "head");
   keys("momentum", spec.momentum, below(0, 1), "momentum (sgd)");
   keys("nesterov", spec.nesterov, "Nesterov's momentum (sgd)");
   keys("clip", spec.clip, at_least(0), "largest global norm of the gradient, 0 for no limit");
@@ -49,6 +56,10 @@ inline void describe(Keys& keys, OptimizerSpec& spec) {
   keys("ema", spec.ema, below(0, 1), "decay of the running mean of the weights, 0 for none");
   keys.section("schedule", spec.schedule);
 }
+
+/// Whether a parameter is what is learned of the spectra of features and time kernels, or the
+/// radius of normalised queries.
+bool is_density(const std::string& name);
 
 /// Learning-rate factor and weight decay of one parameter.
 struct ParameterSettings {
@@ -92,6 +103,7 @@ class Optimizer {
     std::size_t parameter, begin, size;
     real* weight;
     const real* gradient;
+    const real* root;  ///< of the squares to divide by: the gradient, or NaturalGradient::root()
   };
   virtual void update(const Piece& piece, double learning_rate, double weight_decay) = 0;
 
@@ -116,6 +128,7 @@ class Optimizer {
   std::vector<Moment> moments_;
   Tensor updates_;  // a tensor so that it is saved like the moments; exact up to 2^24
   FlatLoop loop_;
+  std::optional<NaturalGradient> natural_;
 };
 
 /// Throws when the kind is unknown, a number is out of range or a group matches nothing.

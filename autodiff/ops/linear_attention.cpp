@@ -10,7 +10,7 @@ namespace {
 constexpr const char* name = "linear_attention";
 
 void require_shapes(const Features& q, const Features& k, const Var& v, const Var& rate,
-                    const LinearAttentionOptions& options) {
+                    const LinearAttentionOptions& options, const Var& beside) {
   const Shape features = q.shape();
   require(features.size() == 4 && features == k.shape() && features[3] > 0, name,
           "features must be (B, T, H, F): q ", features, ", k ", k.shape());
@@ -25,27 +25,41 @@ void require_shapes(const Features& q, const Features& k, const Var& v, const Va
           "one length per sequence: ", options.lengths.size(), " lengths, v ", v.shape());
   for (std::size_t length : options.lengths)
     require(length <= tokens[1], name, "a length of ", length, " exceeds T of v ", v.shape());
+  if (beside.exists()) {
+    const Shape means{tokens[0], tokens[1], tokens[2], v.dim(3) + 1};
+    require(options.causal && options.floor == 0, name,
+            "what is seen besides needs causal attention with positive features");
+    require(beside.shape() == means, name,
+            "what is seen besides must be (B, T, H, d + 1): ", beside.shape(), ", v ", v.shape());
+  }
   if (!rate.exists()) return;
   require(options.causal, name, "a time kernel needs causal attention");
   require(rate.shape() == Shape{tokens[2]} || rate.shape() == tokens, name,
           "one rate per head, (H) or (B, T, H): rate ", rate.shape(), ", q ", features);
 }
 
-std::vector<Var> inputs_of(const Features& q, const Features& k, const Var& v, const Var& rate) {
-  return {q.tokens, q.frequencies, q.offset, q.coefficients,
-          k.tokens, k.frequencies, k.offset, k.coefficients,
-          v,        rate};
+std::vector<Var> inputs_of(const Features& q, const Features& k, const Var& v, const Var& rate,
+                           const Var& beside) {
+  return {q.tokens, q.frequencies,  q.offset, q.coefficients, k.tokens, k.frequencies,
+          k.offset, k.coefficients, v,        rate,           beside};
 }
 
 /// What one call, forward or backward, works on.
 Attention attention(const Features& q, const Features& k, const Var& v, const Var& rate,
-                    const LinearAttentionOptions& options) {
+                    const LinearAttentionOptions& options, const Var& beside) {
   const std::size_t T = v.dim(1), H = v.dim(2);
   const Sizes n{v.dim(0),     T,        H,
                 k.shape()[3], v.dim(3), std::max<std::size_t>(1, std::min(options.chunk, T))};
   const Decay decay{rate.exists() ? rate.data() : nullptr, rate.exists() && rate.rank() == 3, T, H};
-  return {n,     make_source(q, n.C), make_source(k, n.C), v.data(),
-          decay, options.lengths,     options.floor};
+  return {n,
+          make_source(q, n.C),
+          make_source(k, n.C),
+          v.data(),
+          decay,
+          options.lengths,
+          options.floor,
+          beside.exists() ? beside.data() : nullptr,
+          q.log_factor + k.log_factor};
 }
 
 void require_step_shapes(const LinearAttentionState& state, const Tensor& q, const Tensor& k,
@@ -62,29 +76,32 @@ void require_step_shapes(const LinearAttentionState& state, const Tensor& q, con
 }  // namespace
 
 Var linear_attention(const Features& q, const Features& k, const Var& v, const Var& rate,
-                     const LinearAttentionOptions& options) {
-  require_shapes(q, k, v, rate, options);
+                     const LinearAttentionOptions& options, const Var& beside) {
+  require_shapes(q, k, v, rate, options, beside);
   const auto memory = std::make_shared<Memory>();
   const bool all_tokens = options.lengths.empty();
   Tensor y = all_tokens ? uninitialized(v.shape()) : zeros(v.shape());
   if (y.size() > 0) {
-    const Attention in = attention(q, k, v, rate, options);
+    const Attention in = attention(q, k, v, rate, options, beside);
     (options.causal ? attend_causally : attend_bidirectionally)(in, *memory, y);
   }
-  return record(name, std::move(y), inputs_of(q, k, v, rate), [=](const Tensor& y, Tensor& g) {
-    if (g.size() == 0) return;
-    const Attention in = attention(q, k, v, rate, options);
-    OtherGradients gradients{all_tokens ? uninitialized(v.shape()) : zeros(v.shape()), {}};
-    if (rate.exists()) gradients.rate.resize(rate.rank() == 3 ? rate.size() : in.n.B * in.n.H);
-    in.q->expect_gradients(all_tokens);
-    in.k->expect_gradients(all_tokens);
-    (options.causal ? attend_causally_backward : attend_bidirectionally_backward)(in, *memory, y, g,
-                                                                                  gradients);
-    in.q->hand_over();
-    in.k->hand_over();
-    v.add_gradient(std::move(gradients.v));
-    if (rate.needs_gradient()) rate.add_gradient(sum_repeats(gradients.rate, rate.shape()));
-  });
+  return record(
+      name, std::move(y), inputs_of(q, k, v, rate, beside), [=](const Tensor& y, Tensor& g) {
+        if (g.size() == 0) return;
+        const Attention in = attention(q, k, v, rate, options, beside);
+        OtherGradients gradients{all_tokens ? uninitialized(v.shape()) : zeros(v.shape()), {}, {}};
+        if (beside.exists()) gradients.beside = zeros(beside.shape());
+        if (rate.exists()) gradients.rate.resize(rate.rank() == 3 ? rate.size() : in.n.B * in.n.H);
+        in.q->expect_gradients(all_tokens);
+        in.k->expect_gradients(all_tokens);
+        (options.causal ? attend_causally_backward : attend_bidirectionally_backward)(
+            in, *memory, y, g, gradients);
+        in.q->hand_over();
+        in.k->hand_over();
+        v.add_gradient(std::move(gradients.v));
+        if (beside.exists()) beside.add_gradient(std::move(gradients.beside));
+        if (rate.needs_gradient()) rate.add_gradient(sum_repeats(gradients.rate, rate.shape()));
+      });
 }
 
 LinearAttentionState::LinearAttentionState(std::size_t heads, std::size_t features, std::size_t dim)
@@ -93,16 +110,17 @@ LinearAttentionState::LinearAttentionState(std::size_t heads, std::size_t featur
       log_unit(filled({heads}, nothing)) {}
 
 Tensor linear_attention_step(LinearAttentionState& state, const Tensor& q, const Tensor& k,
-                             const Tensor& v, const Tensor* rate, FeatureScale scale, real floor) {
+                             const Tensor& v, const Tensor* rate, FeatureScale scale, real floor,
+                             const Tensor* beside) {
   require_step_shapes(state, q, k, v, rate);
   const std::size_t H = q.shape()[0], F = q.shape()[1], d = v.shape()[1];
   Tensor out = zeros({H, d});
   Tensor queries = q, keys = k;
   for (std::size_t h = 0; h < H; ++h) {
     real *query = queries.data() + h * F, *key = keys.data() + h * F;
-    real log_key = 0;
+    real log_key = 0, log_query = 0;
     if (scale == FeatureScale::logarithmic) {
-      exponentiate(query, F);  // its scale cancels
+      log_query = exponentiate(query, F);
       log_key = exponentiate(key, F);
     }
     real& unit = state.log_unit.data()[h];
@@ -120,8 +138,11 @@ Tensor linear_attention_step(LinearAttentionState& state, const Tensor& q, const
         values[e] = keep * values[e] + weight * v.data()[h * d + e];
       for (std::size_t e = 0; e < d; ++e) y[e] += query[f] * values[e];
     }
-    const real factor = safe_inverse(dot_row(query, weights, F), floor);
-    for (std::size_t e = 0; e < d; ++e) y[e] *= factor;
+    const real sum = dot_row(query, weights, F);
+    real factor = safe_inverse(sum, floor), share = 0;
+    const real* mean = beside ? beside->data() + h * (d + 1) : nullptr;
+    if (mean) share = share_beside(mean[d] - (log_query + unit), sum, &factor);
+    for (std::size_t e = 0; e < d; ++e) y[e] = y[e] * factor + (mean ? share * mean[e] : real(0));
   }
   return out;
 }

@@ -40,6 +40,7 @@ class ForwardHead : OneHead {
     arena.take(n_.C * n_.F, q_);
     arena.take(n_.C * n_.C, product_);
     arena.take(n_.C * n_.d, recent_, past_);
+    arena.take(n_.C, query_unit_);
   }
 
   void run(real* out) {
@@ -52,8 +53,9 @@ class ForwardHead : OneHead {
         in_.q->prefetch(place(c + 1));
       }
       keys_.load(in_, now, state_.unit);
-      in_.q->load(now, q_, nullptr);
+      in_.q->load(now, q_, in_.beside ? query_unit_ : nullptr);
       multiply(normalizer(now));
+      if (in_.beside) add_beside(now, normalizer(now), share(now));
       read(now, normalizer(now), out + n_.value_offset(now));
       state_.add(n_, keys_);
     }
@@ -74,6 +76,18 @@ class ForwardHead : OneHead {
     });
   }
 
+  /// From 1 / sums to 1 / (sums and what is beside), and the share of the latter.
+  void add_beside(const Place& place, real* normalizer, real* share) {
+    const real* beside = in_.beside_at(place);
+    for (std::size_t i = 0; i < place.rows; ++i) {
+      const double unit =
+          double(in_.log_factor + query_unit_[i]) + keys_.reference[i] - keys_.time[i];
+      const real log_beside = real(double(beside[i * n_.H * (n_.d + 1) + n_.d]) - unit);
+      const real sum = normalizer[i] == 0 ? real(0) : 1 / normalizer[i];
+      share[i] = share_beside(log_beside, sum, normalizer + i);
+    }
+  }
+
   void read(const Place& place, const real* normalizer, real* y) {
     gemm(place.rows, n_.d, place.rows, {product_, n_.C},
          {in_.v + n_.value_offset(place), n_.value_stride()}, 0, recent_, n_.d);
@@ -82,6 +96,9 @@ class ForwardHead : OneHead {
       const real *recent = recent_ + i * n_.d, *past = past_ + i * n_.d;
       for (std::size_t e = 0; e < n_.d; ++e)
         y[e] = normalizer[i] * (recent[e] + keys_.past[i] * past[e]);
+      if (!in_.beside) continue;
+      const real* mean = in_.beside_at(place) + i * n_.H * (n_.d + 1);
+      for (std::size_t e = 0; e < n_.d; ++e) y[e] += share(place)[i] * mean[e];
     }
   }
 
@@ -89,6 +106,7 @@ class ForwardHead : OneHead {
   Keys keys_;
   State state_;
   real *q_, *product_, *recent_, *past_;
+  real* query_unit_;  // (C): logarithms of the units of queries
 };
 
 /// One head of one sequence, segments and their chunks in reverse order.
@@ -114,6 +132,7 @@ class BackwardHead : HeadWithGradients {
         const std::size_t values = n_.value_offset(now);
         if (c > first) prefetch(place(c - 1), y, g);
         differentiate(now, chunk, y.data() + values, g.data() + values, out.v.data() + values);
+        if (in_.beside) differentiate_beside(now, y.data() + values, g.data() + values, out);
         if (in_.decay.rate) differentiate_rates(now, chunk.state, out);
       }
     }
@@ -180,7 +199,18 @@ class BackwardHead : HeadWithGradients {
     gemm(place.rows, n_.F, place.rows, {slope_of_product_, n_.C}, {keys.features, n_.F}, 0,
          gradient_, n_.F);
     gemm(place.rows, n_.F, n_.d + 1, {extended_, n_.d + 1}, {state, n_.F}, 1, gradient_, n_.F);
-    in_.q->store(place, q_, gradient_, in_.decay.rate ? query_slope_ : nullptr);
+    in_.q->store(place, q_, gradient_, in_.decay.rate || in_.beside ? query_slope_ : nullptr);
+  }
+
+  void differentiate_beside(const Place& place, const real* y, const real* g, OtherGradients& out) {
+    const real *beside = in_.beside_at(place), *weight = share(place);
+    real* to = out.beside.data() + (beside - in_.beside);
+    const std::size_t row = n_.H * (n_.d + 1);
+    for (std::size_t i = 0; i < place.rows; ++i, to += row, beside += row) {
+      const real *gi = g + i * n_.value_stride(), *yi = y + i * n_.value_stride();
+      for (std::size_t e = 0; e < n_.d; ++e) to[e] = weight[i] * gi[e];
+      to[n_.d] = weight[i] * (dot_row(gi, beside, n_.d) - dot_row(gi, yi, n_.d));
+    }
   }
 
   void differentiate_keys(const Place& place, const Keys& keys) {
@@ -211,7 +241,7 @@ class BackwardHead : HeadWithGradients {
 }  // namespace
 
 void attend_causally(const Attention& in, Memory& memory, Tensor& out) {
-  memory.allocate(in.n, segments(in.n));
+  memory.allocate(in.n, segments(in.n), in.beside);
   for_each_head<ForwardHead>(in, memory, [&](ForwardHead& head) { head.run(out.data()); });
 }
 

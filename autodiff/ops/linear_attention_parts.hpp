@@ -103,7 +103,13 @@ struct Attention {
   Decay decay;
   const std::vector<std::size_t>& lengths;
   real floor;
+  const real* beside;  // (B, T, H, d + 1) or null
+  real log_factor;     // of all products of features, which matters beside others only
 
+  /// Means and logarithms of what a place sees besides, rows H (d + 1) apart.
+  const real* beside_at(const Place& place) const {
+    return beside + ((place.b * n.T + place.first) * n.H + place.h) * (n.d + 1);
+  }
   /// Rows of one head in an array like v.
   void prefetch(const real* x, const Place& place) const {
     prefetch_rows(x + n.value_offset(place), place.rows, n.value_stride(), n.d);
@@ -120,6 +126,15 @@ inline real safe_inverse(real x, real floor) {
   if (floor > 0) return 1 / (x < floor ? floor : x);
   constexpr real tiny = std::numeric_limits<real>::min() * 1024;
   return std::abs(x) < tiny ? real(0) : 1 / x;
+}
+
+/// The share of exp(log_beside) in its sum with `sum` > 0; `normalizer` is 1 / that sum.
+inline real share_beside(real log_beside, real sum, real* normalizer) {
+  const real small = math::exp(-std::abs(log_beside));
+  const real own = log_beside > 0 ? small : real(1), other = log_beside > 0 ? real(1) : small;
+  const real factor = 1 / (own * sum + other);
+  *normalizer = own * factor;
+  return other * factor;
 }
 
 /// to_i = factor_i (from_i, last_i): rows (d + 1) from rows (d). `last` null means ones.
@@ -237,10 +252,12 @@ inline void split_quotient(const Sizes& n, std::size_t rows, const real* g, cons
 /// What the backward pass keeps of the forward pass.
 struct Memory {
   Tensor normalizer;  ///< (B, H, T): 1 / denominator
+  Tensor share;       ///< (B, H, T), of what is beside
   Tensor states;      ///< (B, H, segments, state and unit, high and low part): the state before
                       ///< each segment, or the only one
-  void allocate(const Sizes& n, std::size_t segments) {
+  void allocate(const Sizes& n, std::size_t segments, bool beside = false) {
     normalizer = uninitialized({n.B, n.H, n.T});
+    if (beside) share = uninitialized({n.B, n.H, n.T});
     states = uninitialized({n.B, n.H, segments, n.state() + 2});
   }
 };
@@ -249,6 +266,7 @@ struct Memory {
 struct OtherGradients {
   Tensor v;                  ///< (B, T, H, d)
   std::vector<double> rate;  ///< (B, H), or (B, T, H) if there is a rate for each token
+  Tensor beside;             ///< (B, T, H, d + 1), or empty
 };
 
 void attend_causally(const Attention& in, Memory& memory, Tensor& out);
@@ -271,6 +289,7 @@ class OneHead {
   }
   real* state_before(std::size_t segment) { return &memory_.states(b_, h_, segment, 0); }
   real* normalizer(const Place& place) { return &memory_.normalizer(b_, h_, place.first); }
+  real* share(const Place& place) { return &memory_.share(b_, h_, place.first); }
 
   const Attention& in_;
   const Sizes& n_;

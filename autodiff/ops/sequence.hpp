@@ -9,12 +9,20 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 /// softmax(q k^T / sqrt(d) - rate lag) v per head, in blocks: memory is linear in T.
-/// `rate` (H) is the slope of each head's linear penalty on lag = |i - j| (ALiBi); leave it out for
+/// `rate` (H) is the slope of each head's linear penalty on lag = |i - j| (ALiBi); with `rate` (B,
+/// T, H) >= 0 the penalty is rate_(j+1) + .. + rate_i, steps of irregular time; leave it out for
 /// none. `lengths` (B): tokens from lengths[b] on are padding, as if they were not there; their
 /// outputs are zero. Leave it out for none. q, k, v (B, T, H, d) -> (B, T, H, d). Dao et al.,
 /// "FlashAttention", 2022; Press et al., "ALiBi", 2022.
 Var softmax_attention(const Var& q, const Var& k, const Var& v, const Var& rate, bool causal,
                       const std::vector<std::size_t>& lengths = {});
+
+/// Causal softmax attention over the last `window` tokens, the token itself among them, as a part
+/// of a larger sum: a mean of values (d) and behind it the logarithm of its weights' sum, (d + 1).
+/// Logits are q . k / sqrt(d) + rate (window - lag), `rate` (H) as above: relative to a token that
+/// has just left the window. q, k, v (B, T, H, d) -> (B, T, H, d + 1).
+Var near_attention(const Var& q, const Var& k, const Var& v, const Var& rate, std::size_t window,
+                   const std::vector<std::size_t>& lengths = {});
 
 struct LinearAttentionOptions {
   bool causal = true;
@@ -31,10 +39,12 @@ struct LinearAttentionOptions {
 /// causal. kappa_ij = exp(-rate (i - j)) for `rate` (H) = 1 / tau, a Cauchy density on the lag
 /// axis; exp(-(rate_(j+1) + .. + rate_i)) for `rate` (B, T, H), steps of irregular time or gates;
 /// 1 where it is left out. A rate needs causal attention.
+/// `beside` (B, T, H, d + 1), of causal attention with positive features: what each token sees
+/// besides, a mean (d) and the logarithm of its weights' sum; see near_attention().
 /// q, k (B, T, H, F) features, v (B, T, H, d) -> (B, T, H, d). O(T F d) in chunks with a running
 /// state (F, d), Katharopoulos et al. 2020 in chunked form.
 Var linear_attention(const Features& q, const Features& k, const Var& v, const Var& rate,
-                     const LinearAttentionOptions& options);
+                     const LinearAttentionOptions& options, const Var& beside = {});
 
 /// What causal linear attention remembers of one sequence: sums over the past in units of
 /// exp(log_unit).
@@ -46,10 +56,10 @@ struct LinearAttentionState {
 };
 
 /// One token: the output of causal linear attention at the next position. q, k (H, F), v (H, d) ->
-/// (H, d). `rate` (H) or empty. Constant memory and time per token.
+/// (H, d). `rate` (H) or empty; `beside` (H, d + 1) or null. Constant memory and time per token.
 Tensor linear_attention_step(LinearAttentionState& state, const Tensor& q, const Tensor& k,
                              const Tensor& v, const Tensor* rate, FeatureScale scale,
-                             real floor = 0);
+                             real floor = 0, const Tensor* beside = nullptr);
 
 /// Rotates the pairs (x[i], x[i + d/2]) of each head by position * base^(-2i/d), position counting
 /// from `first`. (B, T, H, d) -> (B, T, H, d), d even. Su et al., "RoFormer", 2021.

@@ -116,10 +116,11 @@ void forward(const Attention& a, real* out, real* log_sum) {
   });
 }
 
-/// Gradients of q, k and v, and of the rate of each head per sequence, (B, H), in double.
+/// Gradients of q, k and v, and of the rate of each head per sequence, (B, H), or of what is lost
+/// up to each token, (B, groups, H, T), in double.
 struct AttentionGradients {
   Tensor q, k, v;
-  std::vector<double> rate;
+  std::vector<double> rate, lost;
 };
 
 /// What a task has at hand: one block of queries with gradients of their outputs, packed both ways,
@@ -143,10 +144,12 @@ struct Workspace {
   }
 };
 
-/// Where gradients of one head's queries go: its rows of the result, or a partial sum.
+/// Where gradients of one head's queries go: its rows of the result, or a partial sum; and those of
+/// what is lost up to its tokens (T), nullptr for none.
 struct QueryRows {
   real* data;
   std::size_t stride;
+  double* lost;
 };
 
 /// Logits become weights p, gradients dp of weights become gradients of logits (in natural units).
@@ -174,8 +177,26 @@ double rate_gradient(const Pair& pair, const real* dp) {
   return total;
 }
 
+/// Logits lose |lost_i - lost_j|, and lost ascends from token to token.
+void add_lost_gradient(const Pair& pair, const real* dp, double* lost) {
+  double *queries = lost + pair.query_block * block, *keys = lost + pair.key_block * block;
+  for (std::size_t j = 0; j < pair.keys; ++j) {
+    const std::size_t key = pair.key_block * block + j;
+    double sum = 0;
+    for (std::size_t i = 0; i < pair.rows; ++i) {
+      const std::size_t query = pair.query_block * block + i;
+      const auto slope = double(dp[j * block + i]);
+      const double term = query > key ? slope : query < key ? -slope : 0;
+      queries[i] -= term;
+      sum += term;
+    }
+    keys[j] += sum;
+  }
+}
+
 /// One block of queries against block `index` of the panel. Returns dL/drate.
-double pair_backward(const Head& head, const Pair& pair, std::size_t index, const Workspace& w) {
+double pair_backward(const Head& head, const Pair& pair, std::size_t index, double* lost,
+                     const Workspace& w) {
   const std::size_t at = index * block * pair.d;
   logits(head, pair, w.keys + at, w.query_columns, w.p);
   pair.multiply(w.values + at, w.gradient_columns, w.dp);
@@ -185,6 +206,7 @@ double pair_backward(const Head& head, const Pair& pair, std::size_t index, cons
   pair.sum_queries(w.p, w.gradient_rows, beta, w.value_gradient + at);
   pair.sum_queries(w.dp, w.query_rows, beta, w.key_gradient + at);
   pair.sum_keys(w.dp, w.keys + at, real(index > 0), w.query_gradient);
+  if (lost) add_lost_gradient(pair, w.dp, lost);
   return head.a.rate ? rate_gradient(pair, w.dp) : 0;
 }
 
@@ -216,7 +238,7 @@ double panel_backward(const Head& head, std::size_t first, const real* g, const 
   for (std::size_t i = head.first_query_of(first); i < head.blocks(); ++i) {
     pack_queries(head, i, g, log_sum, w);
     for (std::size_t j = first; j < std::min(last, head.keys_of(i)); ++j)
-      rate += pair_backward(head, Pair(head, i, j), j - first, w);
+      rate += pair_backward(head, Pair(head, i, j), j - first, dq.lost, w);
     for (std::size_t row = 0; row < head.rows(i); ++row) {
       real* to = dq.data + (i * block + row) * dq.stride;
       for (std::size_t e = 0; e < d; ++e) {
@@ -294,11 +316,13 @@ void backward(const Attention& a, const real* y, const real* g, const real* log_
   Storage partial(groups > 1 ? heads * groups * a.T * a.d : 0);
   Scratch<real> scratch(scratch_size<Workspace>(a.T, a.d));
   out.rate.resize(heads * groups);
+  out.lost.resize(a.lost ? heads * groups * a.T : 0);
   parallel_tasks(heads * groups, [&](std::size_t task) {
     const std::size_t h = task % a.H, group = task / a.H % groups, b = task / (a.H * groups);
     const Head head{a, b, h};
-    const QueryRows dq = groups > 1 ? QueryRows{partial.data() + task * a.T * a.d, a.d}
-                                    : QueryRows{out.q.data() + head.offset(0), a.stride()};
+    double* lost = a.lost ? out.lost.data() + task * a.T : nullptr;
+    const QueryRows dq = groups > 1 ? QueryRows{partial.data() + task * a.T * a.d, a.d, lost}
+                                    : QueryRows{out.q.data() + head.offset(0), a.stride(), lost};
     Arena arena(scratch.local());
     out.rate[task] = group_backward(head, group, groups, y, g, log_sum + (b * a.H + h) * a.T, dq,
                                     out, Workspace(a.T, a.d, arena));
@@ -306,13 +330,43 @@ void backward(const Attention& a, const real* y, const real* g, const real* log_
   if (groups > 1) join(a, groups, partial.data(), out.q.data());
 }
 
+/// Sums of the rates (B, T, H) up to each token. -> (B, H, T)
+std::vector<double> sums_of_rates(const Var& rate) {
+  const std::size_t T = rate.dim(1), H = rate.dim(2);
+  std::vector<double> lost(rate.value().size());
+  for (std::size_t row = 0; row < rate.dim(0) * H; ++row) {
+    const real* from = rate.data() + row / H * T * H + row % H;
+    double sum = 0;
+    for (std::size_t t = 0; t < T; ++t) lost[row * T + t] = sum += double(from[t * H]);
+  }
+  return lost;
+}
+
+/// A rate is in what is lost up to its token and all later ones. (B, groups, H, T) -> (B, T, H)
+Tensor token_rates(const Attention& a, const std::vector<double>& lost) {
+  Tensor rate = zeros({a.B, a.T, a.H});
+  const std::size_t groups = rate.size() > 0 ? lost.size() / rate.size() : 0;
+  for (std::size_t row = 0; row < a.B * a.H; ++row) {
+    const std::size_t b = row / a.H, h = row % a.H;
+    double sum = 0;
+    for (std::size_t t = a.T; t-- > 1;) {
+      for (std::size_t group = 0; group < groups; ++group)
+        sum += lost[((b * groups + group) * a.H + h) * a.T + t];
+      rate(b, t, h) = real(sum);
+    }
+  }
+  return rate;
+}
+
 void require_inputs(const Var& q, const Var& k, const Var& v, const Var& rate,
                     const std::vector<std::size_t>& lengths) {
   const char* op = "softmax_attention";
   require(q.rank() == 4 && q.shape() == k.shape() && q.shape() == v.shape(), op,
           "q, k, v must be (B, T, H, d): q ", q.shape(), ", k ", k.shape(), ", v ", v.shape());
-  require(!rate.exists() || rate.shape() == Shape{q.dim(2)}, op, "one rate per head: rate ",
-          rate.exists() ? rate.shape() : Shape{}, ", q ", q.shape());
+  require(!rate.exists() || rate.shape() == Shape{q.dim(2)} ||
+              rate.shape() == Shape{q.dim(0), q.dim(1), q.dim(2)},
+          op, "one rate per head: rate ", rate.exists() ? rate.shape() : Shape{}, ", q ",
+          q.shape());
   require(lengths.empty() || lengths.size() == q.dim(0), op, lengths.size(), " lengths for q ",
           q.shape());
   for (std::size_t length : lengths)
@@ -325,14 +379,25 @@ void require_inputs(const Var& q, const Var& k, const Var& v, const Var& rate,
 Var softmax_attention(const Var& q, const Var& k, const Var& v, const Var& rate, bool causal,
                       const std::vector<std::size_t>& lengths) {
   softmax_parts::require_inputs(q, k, v, rate, lengths);
-  const auto attention = [=] {
-    return softmax_parts::Attention{q.dim(0), q.dim(1),
-                                    q.dim(2), q.dim(3),
-                                    q.data(), k.data(),
-                                    v.data(), rate.exists() ? rate.data() : nullptr,
-                                    causal,   lengths.empty() ? nullptr : lengths.data()};
+  const bool by_token = rate.exists() && rate.rank() == 3;
+  const auto attention = [=](const std::vector<double>& lost) {
+    return softmax_parts::Attention{q.dim(0),
+                                    q.dim(1),
+                                    q.dim(2),
+                                    q.dim(3),
+                                    q.data(),
+                                    k.data(),
+                                    v.data(),
+                                    rate.exists() && !by_token ? rate.data() : nullptr,
+                                    causal,
+                                    lengths.empty() ? nullptr : lengths.data(),
+                                    by_token ? lost.data() : nullptr};
   };
-  const auto a = attention();
+  const auto lost_of = [=] {
+    return by_token ? softmax_parts::sums_of_rates(rate) : std::vector<double>();
+  };
+  const std::vector<double> lost = lost_of();
+  const auto a = attention(lost);
   Tensor y = lengths.empty() ? uninitialized(q.shape()) : zeros(q.shape());
   Tensor log_sum = uninitialized({a.B, a.H, a.T});
   if (y.size() > 0) softmax_parts::forward(a, y.data(), log_sum.data());
@@ -342,13 +407,15 @@ Var softmax_attention(const Var& q, const Var& k, const Var& v, const Var& rate,
                   softmax_parts::AttentionGradients gradients;
                   for (Tensor* gradient : {&gradients.q, &gradients.k, &gradients.v})
                     *gradient = lengths.empty() ? uninitialized(q.shape()) : zeros(q.shape());
-                  softmax_parts::backward(attention(), y.data(), g.data(), log_sum.data(),
-                                          gradients);
+                  const std::vector<double> lost = lost_of();
+                  const auto a = attention(lost);
+                  softmax_parts::backward(a, y.data(), g.data(), log_sum.data(), gradients);
                   q.add_gradient(std::move(gradients.q));
                   k.add_gradient(std::move(gradients.k));
                   v.add_gradient(std::move(gradients.v));
-                  if (rate.needs_gradient())
-                    rate.add_gradient(sum_repeats(gradients.rate, rate.shape()));
+                  if (!rate.needs_gradient()) return;
+                  rate.add_gradient(by_token ? softmax_parts::token_rates(a, gradients.lost)
+                                             : sum_repeats(gradients.rate, rate.shape()));
                 });
 }
 

@@ -27,6 +27,9 @@ struct Attention {
   const real *q, *k, *v, *rate;
   bool causal;
   const std::size_t* lengths;  ///< nullptr: all T
+  /// What is lost from the start of the sequence to each token, (B, H, T), where rates differ from
+  /// token to token; else nullptr.
+  const double* lost = nullptr;
   real scale() const { return 1 / std::sqrt(real(d)); }
   real logit_factor() const { return log2_e * scale(); }
   std::size_t stride() const { return H * d; }
@@ -43,6 +46,9 @@ struct Head {
   }
   std::size_t blocks() const { return (a.length(b) + block - 1) / block; }
   std::size_t rows(std::size_t index) const { return std::min(block, a.length(b) - index * block); }
+  const double* lost(std::size_t index) const {
+    return a.lost + (b * a.H + h) * a.T + index * block;
+  }
   /// Blocks of keys that the queries of a block see.
   std::size_t keys_of(std::size_t query_block) const {
     return a.causal ? query_block + 1 : blocks();
@@ -116,6 +122,18 @@ struct Pair {
 
 inline real lag(std::size_t i, std::size_t j) { return i > j ? real(i - j) : real(j - i); }
 
+/// s (keys, block) less what is lost between each key and query: differences are taken in double,
+/// so that a long pause blurs no lag behind it.
+inline void lose(const Head& head, const Pair& pair, real* s) {
+  const double* keys = head.lost(pair.key_block);
+  double queries[block] = {};
+  std::copy_n(head.lost(pair.query_block), pair.rows, queries);
+  for (std::size_t j = 0; j < pair.keys; ++j) {
+    for (std::size_t i = 0; i < block; ++i)
+      s[j * block + i] -= log2_e * real(std::abs(queries[i] - keys[j]));
+  }
+}
+
 /// s (keys, block): logits of packed queries (d, block) and of packed keys (keys, d) that have the
 /// factor logit_factor().
 inline void logits(const Head& head, const Pair& pair, const real* keys, const real* queries,
@@ -127,6 +145,8 @@ inline void logits(const Head& head, const Pair& pair, const real* keys, const r
       for (std::size_t i = 0; i < block; ++i)
         s[j * block + i] -= rate * lag(pair.query_block * block + i, pair.key_block * block + j);
     }
+  } else if (head.a.lost) {
+    lose(head, pair, s);
   }
   pair.mask(-std::numeric_limits<real>::infinity(), s);
 }

@@ -67,11 +67,14 @@ struct MixerSpec {
   TimeKernelSpec time_kernel;
   TimeEncodingSpec time;  ///< in queries and keys: its use is "attend" or "rotate"
   DenominatorSpec denominator;
+  std::size_t window = 0;  ///< tokens seen exactly, itself among them; 0 for all or none
   std::size_t chunk = 32;  ///< tokens per chunk of linear attention
   /// Training batches that feature maps are calibrated to before the first step of a run; -1: as
   /// many as the map needs, see FeatureMap::needs_calibration().
   std::int64_t calibrate = -1;
-  OwnSpecs own = {};  ///< of mixers added to the registry
+  std::string warm = "none";     ///< "exact": how training begins, see WarmStart
+  std::uint64_t warm_steps = 0;  ///< training passes (Tape::step) that it lasts
+  OwnSpecs own = {};             ///< of mixers added to the registry
 };
 inline void describe(Keys& keys, MixerSpec& spec) {
   keys("kind", spec.kind, one_of(mixers),
@@ -84,6 +87,10 @@ inline void describe(Keys& keys, MixerSpec& spec) {
   keys.section("features", spec.features);
   keys("m", spec.features.m, between(1, 1 << 16), "random features per head (m)");
   keys.section("density", spec.features.density);
+  keys("density.proposal", spec.features.density.proposal, one_of(densities),
+       "density q that frequencies are drawn from where features.weights = \"importance\"");
+  keys("density.proposal_scale", spec.features.density.proposal_scale, above(0),
+       "its scale, in units of the density's own at the start: 1 or more");
   keys(
       "density.start", spec.features.density.start, one_of({"none", "data"}),
       "where the scale starts: at log_scale, or, by the median distance of queries and keys of the "
@@ -95,6 +102,11 @@ inline void describe(Keys& keys, MixerSpec& spec) {
   keys.section("time_kernel", spec.time_kernel);
   keys("convolution", spec.convolution, between(0, 64),
        "tokens of a learned causal convolution on queries, keys and values, 0 for none");
+  keys(
+      "window", spec.window, at_least(0),
+      "the last tokens, the token itself among them, that linear attention weighs exactly, by "
+      "exp(q . k / sqrt(d)), where features see the older ones only, and that softmax sees at all; "
+      "0 for no window");
   keys("chunk", spec.chunk, between(1, 1 << 16),
        "positions that causal linear attention handles at once");
   keys.section("denominator", spec.denominator);
@@ -105,6 +117,11 @@ inline void describe(Keys& keys, MixerSpec& spec) {
       "as an "
       "estimator, density.start), else none",
       {.formerly = 0});
+  keys("warm", spec.warm, one_of({"none", "exact"}),
+       "how training of linear attention begins: exact computes with softmax's kernel itself for "
+       "warm_steps steps (quadratic in the length), while the feature map learns to give the same "
+       "outputs; validation and sampling are by features all along");
+  keys("warm_steps", spec.warm_steps, at_least(0), "steps that warm lasts");
   mixers().describe_own(keys, spec.own);
 }
 

@@ -8,15 +8,6 @@ namespace {
 
 constexpr std::size_t most_bins = 1024, draws_of_sequence = 64;
 
-struct TimeEncodingCollector : Visitor {
-  std::vector<TimeEncoding*> encodings;
-  void on_parameter(const std::string&, Parameter&) override {}
-  void on_buffer(const std::string&, Tensor&) override {}
-  void on_module(const std::string&, Module& part) override {
-    if (auto* encoding = dynamic_cast<TimeEncoding*>(&part)) encodings.push_back(encoding);
-  }
-};
-
 }  // namespace
 
 std::vector<double> event_frequencies(const Times& times, const RandomFunction& random) {
@@ -42,9 +33,8 @@ void start_time_encodings(Module& model, const Times& times, std::uint64_t seed)
   const std::vector<double> frequencies =
       event_frequencies(times, {seed, Purpose::spectral, stream_of("periodogram")});
   require(!frequencies.empty(), "time_encoding", "there is no periodogram of events at one time");
-  TimeEncodingCollector collector;
-  model.visit(collector);
-  for (TimeEncoding* encoding : collector.encodings) encoding->start_at(frequencies);
+  for (const NamedPart& part : parts_of(model))
+    if (auto* encoding = dynamic_cast<TimeEncoding*>(part.part)) encoding->start_at(frequencies);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/features/coefficients.hpp>
+#include <bochner/layers/features/frequencies.hpp>
 #include <bochner/layers/features/gates.hpp>
 #include <bochner/layers/features/similarity.hpp>
 #include <cmath>
@@ -117,8 +118,8 @@ class SimilarityCoefficients : public HybridCoefficients {
   std::optional<Moments> moments(const ScaledPair& pair, std::size_t head) const override {
     const auto s = similarity_->moments(pair, head);
     if (!s) return {};
-    const std::vector<double> u = softmax_of(alike_.value().data() + head * K_, K_),
-                              v = softmax_of(other_.value().data() + head * K_, K_);
+    const std::vector<double> u = strided_softmax(alike_.value().data() + head * K_, K_),
+                              v = strided_softmax(other_.value().data() + head * K_, K_);
     Moments moments;
     for (std::size_t j = 0; j < K_; ++j) {
       moments.mean.push_back(v[j] + (u[j] - v[j]) * s->mean);
@@ -131,11 +132,9 @@ class SimilarityCoefficients : public HybridCoefficients {
   }
 
   void calibrate(const Tensor& q, const Tensor& k, const PairErrors& errors) override {
-    const std::size_t d = q.shape()[2];
     std::vector<MeanErrors> alike(H_, MeanErrors(K_)), other = alike;
     for_sampled_pairs(q, k, [&](std::size_t h, std::size_t i, std::size_t j) {
-      const real *x = q.data() + (i * H_ + h) * d, *y = k.data() + (j * H_ + h) * d;
-      const ScaledPair pair(std::vector<double>(x, x + d), std::vector<double>(y, y + d));
+      const ScaledPair pair(sample_of(q, i, h), sample_of(k, j, h));
       const auto s = similarity_->moments(pair, h);
       const double share = s ? s->mean : 0.5;
       alike[h].add(errors(i, j, h), share);

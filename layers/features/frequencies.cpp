@@ -53,6 +53,12 @@ void Frequencies::visit(Visitor& visitor) {
 
 Var softmax_scaled(const Var& x) { return x * std::pow(double(x.dim(-1)), -0.25); }
 
+std::vector<double> sample_of(const Tensor& samples, std::size_t row, std::size_t head) {
+  const std::size_t H = samples.shape()[1], d = samples.shape()[2];
+  const real* first = samples.data() + (row * H + head) * d;
+  return {first, first + d};
+}
+
 std::vector<double> scaled_samples(const Tensor& samples, std::size_t head, std::size_t d) {
   require(samples.dimension() == 3 && samples.shape()[0] > 0 && samples.shape()[1] > head &&
               samples.shape()[2] == d,

@@ -34,7 +34,10 @@ class Frequencies : public Module {
 /// y = x / d^(1/4), so that y . y' = x . x' / sqrt(d). (.., d) -> (.., d)
 Var softmax_scaled(const Var& x);
 
-/// The same of samples of one head, in double. (n, H, d), n > 0 -> (n, d)
+/// One sample of a head, in double. (n, H, d) -> (d)
+std::vector<double> sample_of(const Tensor& samples, std::size_t row, std::size_t head);
+
+/// softmax_scaled() of samples of one head, in double. (n, H, d), n > 0 -> (n, d)
 std::vector<double> scaled_samples(const Tensor& samples, std::size_t head, std::size_t d);
 
 /// log phi_i(x) = w_i . y - c |y|^2 + offset_i - log(m) / 2, y = x / d^(1/4): logarithms of

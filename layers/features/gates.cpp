@@ -22,6 +22,14 @@ void store_gates(const Clusters& clusters, std::size_t d, real* gates, real* bia
 
 }  // namespace
 
+std::vector<double> softmax_of(std::vector<double> logits) {
+  const double top = *std::ranges::max_element(logits);
+  double total = 0;
+  for (double& e : logits) total += e = std::exp(e - top);
+  for (double& e : logits) e /= total;
+  return logits;
+}
+
 Gates::Gates(std::size_t heads, std::size_t dim, std::size_t gates)
     : d_(dim),
       R_(gates),
@@ -43,11 +51,7 @@ std::vector<double> Gates::gates(Point y, std::size_t head, bool query) const {
     p[r] = double(bias(head, r));
     for (std::size_t e = 0; e < d_; ++e) p[r] += double(forms(head, r, e)) * y[e];
   }
-  const double top = *std::ranges::max_element(p);
-  double total = 0;
-  for (double& e : p) total += e = std::exp(e - top);
-  for (double& e : p) e /= total;
-  return p;
+  return softmax_of(std::move(p));
 }
 
 Gates::Found Gates::calibrate(const Tensor& q, const Tensor& k, std::size_t head) {
@@ -82,19 +86,16 @@ std::vector<double> mixed_gates(const std::vector<double>& p, const std::vector<
   const std::size_t K = mixing.shape()[1], R = mixing.shape()[2];
   std::vector<double> lambda(K);
   for (std::size_t i = 0; i < R * R; ++i) {
-    const auto M = softmax_of(mixing.value().data() + head * K * R * R + i, K, R * R);
+    const auto M = strided_softmax(mixing.value().data() + head * K * R * R + i, K, R * R);
     for (std::size_t k = 0; k < K; ++k) lambda[k] += p[i / R] * M[k] * other[i % R];
   }
   return lambda;
 }
 
-std::vector<double> softmax_of(const real* logits, std::size_t n, std::size_t stride) {
+std::vector<double> strided_softmax(const real* logits, std::size_t n, std::size_t stride) {
   std::vector<double> p(n);
-  double top = double(logits[0]), total = 0;
-  for (std::size_t i = 1; i < n; ++i) top = std::max(top, double(logits[i * stride]));
-  for (std::size_t i = 0; i < n; ++i) total += p[i] = std::exp(double(logits[i * stride]) - top);
-  for (double& e : p) e /= total;
-  return p;
+  for (std::size_t i = 0; i < n; ++i) p[i] = double(logits[i * stride]);
+  return softmax_of(std::move(p));
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -16,6 +16,9 @@ inline Shape by_token(const Var& x, std::initializer_list<std::size_t> rest) {
   return shape;
 }
 
+/// e^x / sum e^x, (n) -> (n), n > 0, in double: of closed forms, not on the tape.
+std::vector<double> softmax_of(std::vector<double> logits);
+
 /// Gates p(x), p'(y): softmax functions of R affine forms of y = x / d^(1/4), one set for queries
 /// and one for keys.
 class Gates : public Module {
@@ -47,7 +50,7 @@ Var mixed_gates(Tape& tape, const Var& log_gates, Parameter& mixing, bool query)
 /// lambda_k (K) of the gates p and p' of one pair.
 std::vector<double> mixed_gates(const std::vector<double>& p, const std::vector<double>& other,
                                 const Parameter& mixing, std::size_t head);
-/// The softmax of n numbers, `stride` apart.
-std::vector<double> softmax_of(const real* logits, std::size_t n, std::size_t stride = 1);
+/// The softmax of n logits, `stride` apart.
+std::vector<double> strided_softmax(const real* logits, std::size_t n, std::size_t stride = 1);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -31,18 +31,13 @@ struct SampledPair {
 /// All pairs of the first rows of each head, (n, H, d).
 std::vector<SampledPair> sampled_pairs(const FeatureMap& map, const Tensor& q, const Tensor& k) {
   constexpr std::size_t rows = 64;
-  const std::size_t H = q.shape()[1], d = q.shape()[2];
-  const auto row = [&](const Tensor& x, std::size_t i, std::size_t h) {
-    const real* first = x.data() + (i * H + h) * d;
-    return std::vector<double>(first, first + d);
-  };
   std::vector<SampledPair> pairs;
-  for (std::size_t h = 0; h < H; ++h) {
+  for (std::size_t h = 0; h < q.shape()[1]; ++h) {
     for (std::size_t i = 0; i < std::min(rows, q.shape()[0]); ++i) {
       const std::size_t first = pairs.size();
       double sum = 0;
       for (std::size_t j = 0; j < std::min(rows, k.shape()[0]); ++j) {
-        pairs.push_back({row(q, i, h), row(k, j, h), 0, h});
+        pairs.push_back({sample_of(q, i, h), sample_of(k, j, h), 0, h});
         sum += map.kernel(pairs.back().q, pairs.back().k, h).value_or(1);
       }
       for (std::size_t p = first; p < pairs.size(); ++p) pairs[p].weight = 1 / (sum * sum);

@@ -18,12 +18,6 @@ double relative_error(double variance, double kernel) {
                                  : largest_error;
 }
 
-std::vector<double> point_of(const Tensor& samples, std::size_t row, std::size_t head) {
-  const std::size_t H = samples.shape()[1], d = samples.shape()[2];
-  const real* first = samples.data() + (row * H + head) * d;
-  return {first, first + d};
-}
-
 /// x in the first and the second row of queries, x and -x of keys: of unit elements.
 Tensor unit_samples(std::size_t heads, std::size_t d, real second) {
   Tensor samples = filled({2, heads, d}, real(1));
@@ -146,7 +140,7 @@ class MixedHybrid : public TwoSidedMap {
     const std::vector<double> sums = row_sums(q, k);
     const std::size_t H = q.shape()[1];
     coefficients_->calibrate(q, k, [&](std::size_t i, std::size_t j, std::size_t head) {
-      const std::vector<double> x = point_of(q, i, head), y = point_of(k, j, head);
+      const std::vector<double> x = sample_of(q, i, head), y = sample_of(k, j, head);
       std::vector<double> errors;
       std::vector<std::size_t> unknown;
       double known = 0;
@@ -171,10 +165,10 @@ class MixedHybrid : public TwoSidedMap {
     const std::size_t H = q.shape()[1], s = std::min(keys, k.shape()[0]);
     std::vector<double> sums(q.shape()[0] * H);
     for (std::size_t i = 0; i < sums.size(); ++i) {
-      const std::vector<double> x = point_of(q, i / H, i % H);
+      const std::vector<double> x = sample_of(q, i / H, i % H);
       for (std::size_t j = 0; j < s; ++j)
         sums[i] +=
-            estimators_.front()->kernel(x, point_of(k, j, i % H), i % H).value_or(1) / double(s);
+            estimators_.front()->kernel(x, sample_of(k, j, i % H), i % H).value_or(1) / double(s);
     }
     return sums;
   }

@@ -35,15 +35,9 @@ void fill_basis(const std::vector<double>& delays, double s, bool integrated, re
   }
 }
 
-/// The blocks attend to times themselves unless the encoding below them does.
-bool is_below(const TimeEncodingSpec& spec) {
-  return spec.use == "concatenate" || spec.use == "add";
-}
-
 StackSpec causal_stack(const EventModelSpec& spec) {
-  StackSpec stack = spec.stack;
+  StackSpec stack = seeing_times(spec.stack, spec.time);
   stack.block.mixer.causal = true;
-  if (!is_below(spec.time)) stack.block.mixer.time = spec.time;
   return stack;
 }
 
@@ -115,33 +109,15 @@ Var Intensity::compensator(const Var& weights, const Times& s) const {
 }
 
 EventEncoding::EventEncoding(const EventEncodingSpec& spec)
-    : adds_(spec.time.use == "add"), type_(spec.types, spec.width) {
-  if (is_below(spec.time)) time_ = make_time_encoding(spec.time);
-  if (!time_) return;
-  const std::size_t F = time_->features();
-  mix_ = std::make_unique<Linear>(adds_ ? F : spec.width + F, spec.width);
-}
+    : type_(spec.types, spec.width), time_(spec.time, spec.width) {}
 
 Var EventEncoding::forward(Tape& tape, const Indices& types, const Times& times) {
-  const Var x = type_.forward(tape, types);
-  if (!time_) return x;
-  const Var phi = time_->forward(tape, times);
-  return adds_ ? x + mix_->forward(tape, phi) : mix_->forward(tape, concat({x, phi}, -1));
+  return time_.forward(tape, type_.forward(tape, types), times);
 }
 
 void EventEncoding::visit(Visitor& visitor) {
   visitor("type", type_);
-  if (!time_) return;
-  visitor("time", *time_);
-  visitor("mix", *mix_);
-}
-
-Tensor gaps_of(const Times& times) {
-  const std::size_t T = times.shape()[1];
-  Tensor gaps = zeros({times.shape()[0], T});
-  for (std::size_t i = 0; i < gaps.size(); ++i)
-    if (i % T > 0) gaps.data()[i] = real(times.data()[i] - times.data()[i - 1]);
-  return gaps;
+  time_.visit(visitor);
 }
 
 EventModel::EventModel(const EventModelSpec& spec)
@@ -157,10 +133,7 @@ Var EventModel::outlook(Tape& tape, const Indices& types, const Times& times) {
   const Times scaled = scale_.scaled(times);
   Var x = encoding_.forward(tape, types, scaled);
   if (positions_) x = positions_->forward(tape, x, 0);
-  Layout layout;
-  layout.gaps = gaps_of(scaled);
-  layout.times = scaled;
-  return intensity_.weights(tape, stack_.forward(tape, x, layout));
+  return intensity_.weights(tape, stack_.forward(tape, x, layout_of(scaled)));
 }
 
 EventModel::Nats EventModel::nats(Tape& tape, const EventSequences& events) {

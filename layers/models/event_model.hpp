@@ -5,7 +5,7 @@
 #include <bochner/layers/encodings/positions.hpp>
 #include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/layers/encodings/time_scale.hpp>
-#include <bochner/layers/models/block.hpp>
+#include <bochner/layers/models/time_input.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -57,14 +57,12 @@ class EventEncoding : public Module {
   /// types (B, T), times (B, T) in units of the encoding -> (B, T, D)
   Var forward(Tape& tape, const Indices& types, const Times& times);
   /// Null where there is none here.
-  TimeEncoding* time() { return time_.get(); }
+  TimeEncoding* time() { return time_.time(); }
   void visit(Visitor& visitor) override;
 
  private:
-  bool adds_;
   Embedding type_;
-  std::unique_ptr<TimeEncoding> time_;
-  std::unique_ptr<Linear> mix_;
+  TimeInput time_;
 };
 
 struct EventModelSpec {
@@ -118,9 +116,6 @@ class EventModel : public Module {
   BlockStack stack_;
   Intensity intensity_;
 };
-
-/// Times since the event before; 0 for the first. (B, T) -> (B, T)
-Tensor gaps_of(const Times& times);
 
 /// What a model expects after each event, with the time of the data.
 struct EventForecast {

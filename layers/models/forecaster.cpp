@@ -58,7 +58,7 @@ class LinearForecast : public ForecastBackbone {
     trend_ = std::make_unique<WindowMap>(spec);
     averages_ = averaging_matrix(spec.lookback, spec.moving_average);
   }
-  Var forward(Tape& tape, const Var& x) override {
+  Var forward(Tape& tape, const Var& x, const Times&) override {
     if (!trend_) return remainder_.forward(tape, x);
     const Var average = matmul(x, tape.view(averages_));
     return trend_->forward(tape, average) + remainder_.forward(tape, x - average);
@@ -88,7 +88,7 @@ class AttentionForecast : public ForecastBackbone {
         head_dropout_(spec.head_dropout),
         head_(spec.patches() * spec.stack.block.width, spec.horizon) {}
 
-  Var forward(Tape& tape, const Var& x) override {
+  Var forward(Tape& tape, const Var& x, const Times&) override {
     const std::size_t B = x.dim(0), V = x.dim(1);
     const Var cut = patches(x, patch_.length, patch_.stride);  // (B, V, N, P)
     const std::size_t N = cut.dim(2), D = width_;
@@ -115,12 +115,80 @@ class AttentionForecast : public ForecastBackbone {
   Linear head_;
 };
 
+StackSpec causal_stack_of(const ForecasterSpec& spec) {
+  StackSpec stack = seeing_times(spec.stack, spec.time);
+  stack.block.mixer.causal = true;
+  return stack;
+}
+
+/// (B, T) -> (B n, T), each row n times.
+Times repeated_rows(const Times& times, std::size_t n) {
+  const std::size_t B = times.shape()[0], T = times.shape()[1];
+  Times repeated(std::vector<std::size_t>{B * n, T});
+  for (std::size_t row = 0; row < B * n; ++row)
+    std::copy_n(times.data() + row / n * T, T, repeated.data() + row * T);
+  return repeated;
+}
+
+/// Rows as tokens at their times, those to come too: what is said of them is read from their own
+/// outputs. A token is a vector that tells whether its row has been seen, plus its value times
+/// another one. Attention looks back in time, so that every mixer and every time kernel can serve.
+class RowForecast : public ForecastBackbone {
+ public:
+  explicit RowForecast(const ForecasterSpec& spec)
+      : horizon_(spec.horizon),
+        value_({1, spec.stack.block.width}, Initial::normal(1)),
+        kind_({2, 1, spec.stack.block.width}, Initial::normal(1)),
+        time_(spec.time, spec.stack.block.width),
+        positions_(make_positions(spec.stack.positions, spec.lookback + spec.horizon,
+                                  spec.stack.block.width)),
+        dropout_(spec.stack.block.dropout),
+        stack_(causal_stack_of(spec)),
+        head_(spec.stack.block.width, 1) {}
+
+  TimeScale* time_scale() override { return &scale_; }
+
+  Var forward(Tape& tape, const Var& x, const Times& times) override {
+    const std::size_t B = x.dim(0), V = x.dim(1), L = x.dim(2), H = horizon_;
+    require(times.dimension() == 2 && times.shape()[0] == B && times.shape()[1] == L + H,
+            "forecaster", "needs the times (", B, ", ", L + H, ") of all rows, seen and to come");
+    const Times scaled = repeated_rows(scale_.scaled(times), V);
+    const Var kind = tape(kind_), value = tape(value_);
+    const Var seen = reshape(x, {B * V, L, 1}) * value + slice(kind, 0, 0, 1);
+    const Var coming = broadcast_to(slice(kind, 0, 1, 2), {B * V, H, seen.dim(2)});
+    Var tokens = time_.forward(tape, concat({seen, coming}, 1), scaled);
+    if (positions_) tokens = positions_->forward(tape, tokens, 0);
+    tokens = stack_.forward(tape, dropout_.forward(tape, tokens), layout_of(scaled));
+    return reshape(head_.forward(tape, slice(tokens, 1, L, L + H)), {B, V, H});
+  }
+  void visit(Visitor& visitor) override {
+    visitor("time_scale", scale_);
+    visitor("value", value_);
+    visitor("kind", kind_);
+    time_.visit(visitor);
+    if (positions_) visitor("positions", *positions_);
+    stack_.visit(visitor);
+    visitor("head", head_);
+  }
+
+ private:
+  std::size_t horizon_;
+  TimeScale scale_;
+  Parameter value_, kind_;  // (1, D), (seen or to come, 1, D)
+  TimeInput time_;
+  std::unique_ptr<PositionEncoding> positions_;
+  Dropout dropout_;
+  BlockStack stack_;
+  Linear head_;
+};
+
 }  // namespace
 
 std::unique_ptr<ForecastBackbone> make_forecast_backbone(const ForecasterSpec& spec) {
   if (spec.backbone == "linear") return std::make_unique<LinearForecast>(spec);
+  if (spec.backbone == "rows") return std::make_unique<RowForecast>(spec);
   require(spec.backbone == "attention", "forecaster", "no backbone is called \"", spec.backbone,
-          "\"; there are: linear, attention");
+          "\"; there are: linear, attention, rows");
   require(spec.patch.length >= 1 && spec.patch.length <= spec.lookback && spec.patch.stride >= 1,
           "forecaster", "no patches of length ", spec.patch.length, " and stride ",
           spec.patch.stride, " in ", spec.lookback, " rows");
@@ -136,12 +204,12 @@ Forecaster::Forecaster(const ForecasterSpec& spec)
           "no loss is called \"", spec.loss, "\"; there are: mse, mae, huber");
 }
 
-Var Forecaster::forward(Tape& tape, const Var& past) {
+Var Forecaster::forward(Tape& tape, const Var& past, const Times& times) {
   require(past.rank() == 3 && past.dim(1) == spec_.variates && past.dim(2) == spec_.lookback,
           "forecaster", "the past must be (B, ", spec_.variates, ", ", spec_.lookback, "), not ",
           past.shape());
   const InstanceNorm::Unit unit = norm_.unit_of(past);
-  return norm_.undo(tape, backbone_->forward(tape, norm_.apply(tape, past, unit)), unit);
+  return norm_.undo(tape, backbone_->forward(tape, norm_.apply(tape, past, unit), times), unit);
 }
 
 Var Forecaster::loss(const Var& forecast, const Tensor& future) const {

@@ -3,6 +3,7 @@
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/models/token_models.hpp>
+#include <utility>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -18,24 +19,42 @@ Tensor mean_weights(const std::vector<std::size_t>& lengths, std::size_t T) {
   return weights;
 }
 
+TimeEncodingSpec encoding_of(const TrunkSpec& spec) {
+  return spec.timed ? spec.time : TimeEncodingSpec{};
+}
+
 }  // namespace
 
 Trunk::Trunk(const TrunkSpec& spec)
     : embedding_(spec.vocabulary, spec.block.width),
+      timed_(spec.timed),
+      time_(encoding_of(spec), spec.block.width),
       positions_(make_positions(spec.positions, spec.length, spec.block.width)),
-      stack_(spec) {}
+      stack_(seeing_times(spec, encoding_of(spec))) {}
 
-Var Trunk::forward(Tape& tape, const Indices& tokens, const Layout& layout) {
+Var Trunk::forward(Tape& tape, const Indices& tokens, const std::vector<std::size_t>& lengths,
+                   const Times& times) {
+  require(!timed_ || (times.dimension() == 2 && times.shape()[0] == tokens.shape[0] &&
+                      times.shape()[1] == tokens.shape[1]),
+          "trunk", "timed tokens need times of their shape: tokens ", tokens.shape);
   Var x = embedding_.forward(tape, tokens);
+  const Layout layout = timed_ ? layout_of(scale_.scaled(times), lengths) : Layout{lengths};
+  if (timed_) x = time_.forward(tape, x, layout.times);
   if (positions_) x = positions_->forward(tape, x, 0);
   return stack_.forward(tape, x, layout);
 }
 
-Var Trunk::step(Tape& tape, std::int32_t token, State& state) {
+Var Trunk::step(Tape& tape, std::int32_t token, State& state, double time) {
   Var x = embedding_.forward(tape, Indices{{1, 1}, {token}});
+  double gap = 1;
+  if (timed_) {
+    const Times now = scale_.scaled(Times(Times::shape_type{1, 1}, time));
+    x = time_.forward(tape, x, now);
+    gap = now(0, 0) - std::exchange(state.time, now(0, 0));
+  }
   if (positions_) x = positions_->forward(tape, x, state.position);
   ++state.position;
-  return stack_.step(tape, x, state.blocks);
+  return stack_.step(tape, x, state.blocks, gap);
 }
 
 std::size_t Trunk::position_limit() const {
@@ -44,6 +63,8 @@ std::size_t Trunk::position_limit() const {
 
 void Trunk::visit(Visitor& visitor) {
   visitor("embedding", embedding_);
+  if (timed_) visitor("time_scale", scale_);
+  time_.visit(visitor);
   if (positions_) visitor("positions", *positions_);
   stack_.visit(visitor);
 }
@@ -51,19 +72,20 @@ void Trunk::visit(Visitor& visitor) {
 LanguageModel::LanguageModel(const LanguageModelSpec& spec)
     : trunk_(spec), head_(spec.block.width, spec.vocabulary) {}
 
-Var LanguageModel::logits(Tape& tape, const Indices& tokens) {
+Var LanguageModel::logits(Tape& tape, const Indices& tokens, const Times& times) {
   require(tokens.shape.size() == 2, "language_model", "tokens must be (B, T), not ", tokens.shape);
-  return head_.forward(tape, trunk_.forward(tape, tokens));
+  return head_.forward(tape, trunk_.forward(tape, tokens, {}, times));
 }
 
-Var LanguageModel::loss(Tape& tape, const Indices& tokens, const Indices& targets) {
-  return cross_entropy(logits(tape, tokens), targets);
+Var LanguageModel::loss(Tape& tape, const Indices& tokens, const Indices& targets,
+                        const Times& times) {
+  return cross_entropy(logits(tape, tokens, times), targets);
 }
 
-Tensor LanguageModel::step(std::int32_t token, State& state) {
+Tensor LanguageModel::step(std::int32_t token, State& state, double time) {
   Tape tape;
   tape.recording = false;
-  Tensor logits = head_.forward(tape, trunk_.step(tape, token, state)).value();
+  Tensor logits = head_.forward(tape, trunk_.step(tape, token, state, time)).value();
   logits.reshape(Shape{logits.size()});
   return logits;
 }
@@ -79,16 +101,15 @@ SequenceClassifier::SequenceClassifier(const SequenceClassifierSpec& spec)
       head_(spec.trunk.block.width, spec.classes) {}
 
 Var SequenceClassifier::logits(Tape& tape, const Indices& tokens,
-                               const std::vector<std::size_t>& lengths) {
+                               const std::vector<std::size_t>& lengths, const Times& times) {
   require(tokens.shape.size() == 2, "sequence_classifier", "tokens must be (B, T), not ",
           tokens.shape);
-  return head_.forward(tape,
-                       pool(pooling_, trunk_.forward(tape, tokens, {.lengths = lengths}), lengths));
+  return head_.forward(tape, pool(pooling_, trunk_.forward(tape, tokens, lengths, times), lengths));
 }
 
 Var SequenceClassifier::loss(Tape& tape, const Indices& tokens, const Indices& labels,
-                             const std::vector<std::size_t>& lengths) {
-  return cross_entropy(logits(tape, tokens, lengths), labels);
+                             const std::vector<std::size_t>& lengths, const Times& times) {
+  return cross_entropy(logits(tape, tokens, lengths, times), labels);
 }
 
 void SequenceClassifier::visit(Visitor& visitor) {

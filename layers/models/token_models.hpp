@@ -4,7 +4,8 @@
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/encodings/positions.hpp>
-#include <bochner/layers/models/block.hpp>
+#include <bochner/layers/encodings/time_scale.hpp>
+#include <bochner/layers/models/time_input.hpp>
 #include <string>
 #include <vector>
 
@@ -13,24 +14,35 @@ namespace bochner::inline BOCHNER_PRECISION {
 struct TrunkSpec : StackSpec {
   std::size_t vocabulary = 256;
   std::size_t length = 256;  ///< longest training sequence; the number of learned positions
+  bool timed = false;        ///< tokens have time stamps, which encodings and time kernels see
+  TimeEncodingSpec time;     ///< of timed tokens
 };
+inline void describe(Keys& keys, TrunkSpec& spec) {
+  describe(keys, static_cast<StackSpec&>(spec));
+  keys.section("time", spec.time);
+}
 
 /// What models of token sequences share below their heads: embedding, positions, block stack.
 class Trunk : public Module {
  public:
   explicit Trunk(const TrunkSpec& spec);
-  /// tokens (B, T) -> (B, T, D)
-  Var forward(Tape& tape, const Indices& tokens, const Layout& layout = {});
+  /// `times` (B, T) of timed tokens, ascending, in the unit of the data. tokens (B, T), lengths (B)
+  /// or none -> (B, T, D)
+  Var forward(Tape& tape, const Indices& tokens, const std::vector<std::size_t>& lengths = {},
+              const Times& times = {});
 
   /// The past of one sequence, for step().
   struct State {
     BlockStack::State blocks;
     std::size_t position = 0;
+    double time = 0;  ///< of the token before, in units of the encoding
   };
   State start() const { return {stack_.start()}; }
-  /// One more token of one sequence; equals the whole sequence's output at its position. -> (1, 1,
-  /// D)
-  Var step(Tape& tape, std::int32_t token, State& state);
+  /// One more token of one sequence, at its `time` if tokens are timed; equals the whole sequence's
+  /// output at its position. -> (1, 1, D)
+  Var step(Tape& tape, std::int32_t token, State& state, double time = 0);
+  /// Origin and unit of the times of tokens; set it from the training data before the first step.
+  TimeScale& time_scale() { return scale_; }
   /// Positions that can be encoded; the state must be restarted beyond.
   std::size_t position_limit() const;
 
@@ -39,6 +51,9 @@ class Trunk : public Module {
 
  private:
   Embedding embedding_;
+  bool timed_;
+  TimeScale scale_;
+  TimeInput time_;
   std::unique_ptr<PositionEncoding> positions_;
   BlockStack stack_;
 };
@@ -49,16 +64,18 @@ using LanguageModelSpec = TrunkSpec;
 class LanguageModel : public Module {
  public:
   explicit LanguageModel(const LanguageModelSpec& spec);
-  /// tokens (B, T) -> logits (B, T, V)
-  Var logits(Tape& tape, const Indices& tokens);
+  /// `times` (B, T) of timed tokens, see Trunk. tokens (B, T) -> logits (B, T, V)
+  Var logits(Tape& tape, const Indices& tokens, const Times& times = {});
   /// Mean cross-entropy in nats per token. (B, T), (B, T) -> ()
-  Var loss(Tape& tape, const Indices& tokens, const Indices& targets);
+  Var loss(Tape& tape, const Indices& tokens, const Indices& targets, const Times& times = {});
+  TimeScale& time_scale() { return trunk_.time_scale(); }
 
   /// The past of one sequence, for step().
   using State = Trunk::State;
   State start() const { return trunk_.start(); }
-  /// Logits (V) after one more token; equal to those of the whole sequence at its position.
-  Tensor step(std::int32_t token, State& state);
+  /// Logits (V) after one more token, at its `time` if tokens are timed; equal to those of the
+  /// whole sequence at its position.
+  Tensor step(std::int32_t token, State& state, double time = 0);
   /// Positions that can be encoded; the state must be restarted beyond.
   std::size_t position_limit() const { return trunk_.position_limit(); }
 
@@ -85,11 +102,14 @@ class SequenceClassifier : public Module {
  public:
   explicit SequenceClassifier(const SequenceClassifierSpec& spec);
   /// Sequence b has lengths[b] tokens, all T without lengths; the rest is padding, which
-  /// changes neither logits nor gradients. tokens (B, T), lengths (B) -> logits (B, classes)
-  Var logits(Tape& tape, const Indices& tokens, const std::vector<std::size_t>& lengths = {});
+  /// changes neither logits nor gradients. `times` (B, T) of timed tokens, see Trunk. tokens (B,
+  /// T), lengths (B) -> logits (B, classes)
+  Var logits(Tape& tape, const Indices& tokens, const std::vector<std::size_t>& lengths = {},
+             const Times& times = {});
   /// Mean cross-entropy in nats per sequence. (B, T), (B), (B) -> ()
   Var loss(Tape& tape, const Indices& tokens, const Indices& labels,
-           const std::vector<std::size_t>& lengths = {});
+           const std::vector<std::size_t>& lengths = {}, const Times& times = {});
+  TimeScale& time_scale() { return trunk_.time_scale(); }
   void visit(Visitor& visitor) override;
 
  private:

@@ -1,11 +1,22 @@
 #include <bochner/layers/spectral/base_draws.hpp>
 #include <bochner/layers/spectral/density.hpp>
+#include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
 /// Adds the densities of one source; it stands at the end of that.
 using AddDensities = void(Densities& all);
 AddDensities add_gaussians, add_mixture, add_heavy_tailed, add_isotropic, add_flow, add_free;
+
+namespace {
+
+/// Of the log scale of a head from that of the middle: `spread` octaves over all of them.
+double head_offset(const DensitySpec& spec, std::size_t head) {
+  if (spec.heads < 2) return 0;
+  return spec.spread * std::numbers::ln2 * (double(head) / double(spec.heads - 1) - 0.5);
+}
+
+}  // namespace
 
 SpectralDensity::SpectralDensity(const DensitySpec& spec, std::size_t auxiliary)
     : spec_(spec), auxiliary_(auxiliary), noise_(new_noise(0)) {}
@@ -28,8 +39,13 @@ void SpectralDensity::start_at(const std::vector<double>& log_scale) {
   require(log_scale.size() == spec_.dim || log_scale.size() == all, "density",
           "needs one log scale for each coordinate: ", log_scale.size(), " for ", spec_.dim);
   std::vector<double> of_heads(all);
-  for (std::size_t i = 0; i < all; ++i) of_heads[i] = log_scale[i % log_scale.size()];
+  for (std::size_t i = 0; i < all; ++i)
+    of_heads[i] = log_scale[i % log_scale.size()] + head_offset(spec_, i / spec_.dim);
   set_log_scale(of_heads);
+}
+
+void SpectralDensity::initialized() {
+  if (spec_.spread > 0) start_at(std::vector<double>(spec_.dim, spec_.log_scale));
 }
 
 void SpectralDensity::set_log_scale(const std::vector<double>&) {

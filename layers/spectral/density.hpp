@@ -20,6 +20,7 @@ struct DensitySpec {
   std::string draws = "orthogonal";  ///< base draws, see base_draws()
   std::size_t heads = 1, m = 64, dim = 32;
   double log_scale = -1;       ///< start of the log standard deviation; broad kernels learn faster
+  double spread = 0;           ///< octaves between the scales of the first and the last head
   std::string start = "none";  ///< "none": at log_scale; "data", "periodogram": see initial.hpp
   std::uint64_t seed = 1;
   std::uint64_t redraw = 0;    ///< training passes (Tape::step) between new draws, 0 for never
@@ -34,11 +35,15 @@ struct DensitySpec {
   double proposal_scale = 1.25;       ///< of q at the start, in units of exp(log_scale)
   OwnSpecs own = {};                  ///< of densities added to the registry
 };
-/// What stands beside it in configs is told by those who use it: m, draws, redraw and start.
+/// What stands beside it in configs is told by those who use it: m, draws, redraw, start and
+/// proposal.
 inline void describe(Keys& keys, DensitySpec& spec) {
   keys("kind", spec.kind, one_of(densities), "spectral density p(omega): which kernel is learned");
   keys("log_scale", spec.log_scale, between(-20, 20),
        "start of the learned log standard deviation of the frequencies");
+  keys("spread", spec.spread, between(0, 20),
+       "octaves from the scale of the first head to that of the last at the start, evenly spaced "
+       "around the one of log_scale or of the data; 0 for the same in all");
   keys("components", spec.components, between(1, 1024), "Gaussians of a mixture");
   keys("temperature", spec.temperature, at_least(0),
        "of the soft choice among the components of a mixture; 0 chooses hard");
@@ -49,10 +54,6 @@ inline void describe(Keys& keys, DensitySpec& spec) {
   keys("layers", spec.layers, between(0, 64),
        "coupling layers of a flow, for dependence between coordinates");
   keys("hidden", spec.hidden, between(1, 4096), "hidden width of a coupling layer");
-  keys("proposal", spec.proposal, one_of(densities),
-       "density q that frequencies are drawn from where features.weights = \"importance\"");
-  keys("proposal_scale", spec.proposal_scale, above(0),
-       "its scale, in units of the density's own at the start: 1 or more");
   densities().describe_own(keys, spec.own);
 }
 
@@ -71,8 +72,10 @@ class SpectralDensity : public Module {
   /// Standard normal noise to frequencies. (H, m, d + auxiliary) -> (H, m, d)
   virtual Var sample(Tape& tape, const Var& noise) = 0;
   /// Starts with these log scales, one for each coordinate of every head (H d), or of all heads
-  /// (d): median_log_scale() of data.
+  /// (d): median_log_scale() of data; with a spread, heads stand apart around them.
   void start_at(const std::vector<double>& log_scale);
+  /// Heads stand apart from the start, with a spread.
+  void initialized() override;
   /// Visits the noise; overriders visit their parameters and call this.
   void visit(Visitor& visitor) override;
 

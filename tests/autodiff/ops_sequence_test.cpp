@@ -44,6 +44,42 @@ OpRow exponential_row() {
           {0.1, 1}};
 }
 
+/// What is seen besides may outweigh the features, or vanish beside them.
+OpRow beside_row(const char* variant, FeatureScale scale) {
+  return {"linear_attention",
+          variant,
+          [=](Tape&, const Inputs& x) {
+            return linear_attention({x[0], scale}, {x[1], scale}, x[2], x[3], {true, 4, {}}, x[4]);
+          },
+          {{{2, 7, 3, 5}, {2, 7, 3, 5}, {2, 7, 3, 2}, {3}, {2, 7, 3, 3}},
+           {{1, 9, 2, 5}, {1, 9, 2, 5}, {1, 9, 2, 2}, {1, 9, 2}, {1, 9, 2, 3}},
+           {{2, 0, 3, 5}, {2, 0, 3, 5}, {2, 0, 3, 2}, {3}, {2, 0, 3, 3}}},
+          {0.1, 2}};
+}
+
+/// The same of a rule, whose slope of |x|^2 does not cancel.
+OpRow exponential_beside_row() {
+  return {
+      "linear_attention",
+      "ExponentialFeaturesBeside",
+      [](Tape&, const Inputs& x) {
+        const auto features = [&](const Var& tokens) {
+          return exponential_features(tokens, x[3], real(0.5));
+        };
+        return linear_attention(features(x[0]), features(x[1]), x[2], Var(), {true, 4, {}}, x[4]);
+      },
+      {{{2, 7, 3, 4}, {2, 7, 3, 4}, {2, 7, 3, 4}, {3, 5, 4}, {2, 7, 3, 5}}},
+      {0.1, 1}};
+}
+
+OpRow near_row(const char* variant, bool rates) {
+  return {"near_attention", variant,
+          [=](Tape&, const Inputs& x) {
+            return near_attention(x[0], x[1], x[2], rates ? x[3] : Var(), 3);
+          },
+          attention_shapes(4, 4, rates)};
+}
+
 OpRow softmax_row(const char* variant, bool causal, bool rates) {
   return {"softmax_attention", variant,
           [=](Tape&, const Inputs& x) {
@@ -59,9 +95,20 @@ std::vector<OpRow> rows() {
       linear_row("CausalLogarithms", FeatureScale::logarithmic, true, true),
       linear_row("BidirectionalLogarithms", FeatureScale::logarithmic, false, false),
       exponential_row(),
+      beside_row("Beside", FeatureScale::linear),
+      beside_row("LogarithmsBeside", FeatureScale::logarithmic),
+      exponential_beside_row(),
+      near_row("", true),
+      near_row("WithoutRates", false),
       softmax_row("Causal", true, true),
       softmax_row("Bidirectional", false, true),
       softmax_row("WithoutRates", true, false),
+      {"softmax_attention",
+       "RatesOfTokens",
+       [](Tape&, const Inputs& x) { return softmax_attention(x[0], x[1], x[2], x[3], true); },
+       {{{2, 7, 3, 4}, {2, 7, 3, 4}, {2, 7, 3, 4}, {2, 7, 3}},
+        {{2, 0, 3, 4}, {2, 0, 3, 4}, {2, 0, 3, 4}, {2, 0, 3}}},
+       {0.1, 1}},
       {"rotary",
        "",
        [](Tape&, const Inputs& x) { return rotary(x[0], 3); },

@@ -173,6 +173,80 @@ TEST(SoftmaxAttention, TokensPastTheLengthAreNotThere) {
   }
 }
 
+/// Rates of each token, from 0 to 3, most of them small: steps of irregular time.
+Inputs timed_inputs(const Shape& sizes) {
+  Inputs in = random_inputs(sizes, false);
+  in.rate = random_tensor({sizes[0], sizes[1], sizes[2]}, 6);
+  for (real& r : in.rate) r = real(0.02) * r * r * r * r;
+  return in;
+}
+
+TEST(SoftmaxAttention, RatesOfEachTokenEqualTheirDefinition) {
+  for (const bool causal : {true, false}) {
+    for (const Shape& sizes : {Shape{2, 1, 3, 5}, Shape{2, 65, 3, 5}, Shape{1, 600, 1, 3}}) {
+      SCOPED_TRACE((causal ? "causal " : "bidirectional ") + to_string(sizes));
+      const Inputs in = timed_inputs(sizes);
+      const auto expected = naive(in, causal);
+      const auto results = value_and_gradients(attention_op(causal), in.list());
+      for (std::size_t i = 0; i < results.size(); ++i)
+        expect_near(results[i], expected[i], is_double ? 1e-10 : 3e-4);
+      expect_equal_for_all_threads(attention_op(causal), in.list());
+    }
+  }
+}
+
+TEST(SoftmaxAttention, RatesOfEachTokenHaveTheGradientsOfDifferences) {
+  if (!is_double) GTEST_SKIP() << "differences are taken in double";
+  for (const bool causal : {true, false}) {
+    Inputs in = timed_inputs({2, 7, 2, 3});
+    in.rate += real(0.1);  // sums ascend on either side of a difference
+    expect_gradients(attention_op(causal), in.list());
+  }
+}
+
+TEST(SoftmaxAttention, EqualRatesOfAllTokensAreRatesOfHeads) {
+  for (const bool causal : {true, false}) {
+    const Inputs heads = random_inputs({2, 130, 3, 5}, true);
+    Inputs tokens = heads;
+    tokens.rate = zeros({2, 130, 3});
+    for (std::size_t i = 0; i < tokens.rate.size(); ++i)
+      tokens.rate.data()[i] = heads.rate.data()[i % 3];
+    const auto a = value_and_gradients(attention_op(causal), heads.list());
+    const auto b = value_and_gradients(attention_op(causal), tokens.list());
+    for (std::size_t i = 0; i < 4; ++i)
+      for (std::size_t j = 0; j < a[i].size(); ++j)
+        ASSERT_NEAR(double(a[i].data()[j]), double(b[i].data()[j]), is_double ? 1e-12 : 2e-5);
+  }
+}
+
+/// A pause of 1e6 among tokens 0.1 apart: lags behind it are as exact as those before.
+TEST(SoftmaxAttention, ALongPauseBlursNoLagBehindIt) {
+  Inputs in = timed_inputs({1, 130, 1, 3});
+  std::fill(in.rate.begin(), in.rate.end(), real(0.1));
+  in.rate.data()[90] = real(1e6);
+  const auto expected = naive(in, true);
+  const auto results = value_and_gradients(attention_op(true), in.list());
+  for (std::size_t i = 0; i < 4; ++i) expect_near(results[i], expected[i], is_double ? 1e-9 : 1e-4);
+}
+
+TEST(SoftmaxAttention, RatesOfEachTokenEndWithTheirSequence) {
+  const std::vector<std::size_t> cuts{70, 0, 33};
+  const Inputs in = timed_inputs({3, 70, 2, 3});
+  const auto padded = value_and_gradients(
+      [&](Tape&, const std::vector<Var>& x) {
+        return softmax_attention(x[0], x[1], x[2], x[3], false, cuts);
+      },
+      in.list());
+  const Tensor g = random_tensor(in.v.shape(), 99);
+  for (std::size_t b = 0; b < cuts.size(); ++b) {
+    const auto part = [&](const Tensor& x) { return first_tokens(sequence(x, b), cuts[b]); };
+    const Inputs cut{part(in.q), part(in.k), part(in.v), part(in.rate)};
+    const auto expected = naive_attention<SoftmaxKernel>(cut, part(g), false);
+    for (std::size_t i = 0; i < 5; ++i)
+      expect_near(part(padded[i]), expected[i], is_double ? 1e-11 : 2e-4);
+  }
+}
+
 TEST(SoftmaxAttention, TakesEmptyShapes) {
   for (const Variant& variant : variants) {
     for (const Shape& sizes : {Shape{2, 0, 3, 4}, Shape{0, 5, 3, 4}, Shape{2, 5, 0, 4}}) {

@@ -231,6 +231,30 @@ TEST(Checkpoint, ReachesParametersBehindAConstant) {
   EXPECT_EQ(weight.gradient(), vector_of({3}));
 }
 
+TEST(Tape, AddsTheGradientsOfLayersOwnLosses) {
+  Parameter weight(vector_of({0.5, -1})), other(vector_of({2, 3}));
+  const auto layer = [&](Tape& tape, const Var& u) {
+    tape.add_loss(sum(square(tape(other) * u)));
+    return u * tape(weight);
+  };
+  for (const bool recompute : {false, true}) {
+    weight.zero_gradient(), other.zero_gradient();
+    Tape tape;
+    tape.share = 0.5;
+    const Var x = tape.constant(vector_of({1, 2}));
+    tape.backward(sum(recompute ? checkpoint(tape, layer, x) : layer(tape, x)));
+    EXPECT_EQ(weight.gradient(), vector_of({1, 2}));
+    EXPECT_EQ(other.gradient(), vector_of({2, 12}));  // half of 2 x^2 other
+  }
+  Tape quiet;
+  quiet.recording = false;
+  layer(quiet, quiet.constant(vector_of({1, 2})));
+  EXPECT_THAT(error_of([&] {
+                quiet.add_loss(quiet.constant(vector_of({1, 2})));
+              }),
+              testing::HasSubstr("a loss has one element"));
+}
+
 TEST(Pool, NothingIsRequestedFromTheThirdPassOn) {
   Parameter weight(filled({300, 7}, real(0.5)));
   const auto pass = [&] {

@@ -132,5 +132,42 @@ TEST(SeriesWindows, SaysWhatDoesNotFit) {
             "[dataset] examples 6 to 8 of 7 in the test split do not exist");
 }
 
+/// A stamp for each row, 10 apart.
+TimeSeries stamped(std::size_t rows) {
+  TimeSeries series = counting(1, rows);
+  for (std::size_t row = 0; row < rows; ++row) series.times.push_back(10.0 * double(row));
+  return series;
+}
+
+TEST(SeriesWindows, TellTheTimesOfTheirRows) {
+  SeriesSpec spec = tiny();
+  EXPECT_EQ(batch_in_order(SeriesWindows(stamped(40), spec), Split::test, 0, 1).times,
+            (Times{{0, 1, 2, 3, 4, 5}}));
+  spec.stamps = true;
+  EXPECT_EQ(batch_in_order(SeriesWindows(stamped(40), spec), Split::test, 0, 1).times,
+            (Times{{260, 270, 280, 290, 300, 310}}));
+  EXPECT_EQ(message_of<DataError>([&] { SeriesWindows(counting(1, 40), spec); }),
+            "data.stamps needs a column of times; name it as data.time_column");
+}
+
+/// What is left keeps its time, its values and its split, and depends on the seed alone.
+TEST(SeriesWindows, DropsRowsAtRandom) {
+  SeriesSpec spec;
+  spec.lookback = 4, spec.horizon = 2, spec.splits = {2000, 1000, 900};
+  spec.stamps = true, spec.drop = 0.5;
+  const SeriesWindows windows(stamped(4000), spec);
+  EXPECT_NEAR(double(windows.series().rows()), 2000, 5 * std::sqrt(4000 * 0.25));
+  for (std::size_t i = 0; i < windows.series().rows(); ++i)
+    EXPECT_EQ(windows.series().times[i], 10 * windows.series().values(0, i));
+  const Times first = batch_in_order(windows, Split::test, 0, 1).times;
+  EXPECT_GE(first(0, 4), 30000);
+  EXPECT_LT(first(0, 3), 30000);
+  const auto last = windows.examples(Split::test) - 1;
+  EXPECT_LT(batch_in_order(windows, Split::test, last, 1).times(0, 5), 39000);
+  EXPECT_EQ(SeriesWindows(stamped(4000), spec).fingerprint(), windows.fingerprint());
+  spec.seed = 2;
+  EXPECT_NE(SeriesWindows(stamped(4000), spec).fingerprint(), windows.fingerprint());
+}
+
 }  // namespace series_windows_test
 }  // namespace bochner

@@ -66,14 +66,6 @@ std::vector<KernelSample> samples_of_run(const KernelOptions& options) {
   return samples;
 }
 
-std::vector<KernelSample> samples_of(const KernelOptions& options, std::size_t d) {
-  if (!options.data.empty()) return samples_of_run(options);
-  demand(options.queries.empty() == options.keys.empty(),
-         "--queries and --keys: give both or none");
-  if (!options.queries.empty()) return {sample_of_files(options.queries, options.keys)};
-  return {normal_sample(sample_rows, d, 1, options.scale)};
-}
-
 /// The layers of a run as they have been trained.
 void print_trained(const KernelOptions& options) {
   const auto [checkpoint, config, task] = load_task({options.data, {}});
@@ -196,6 +188,14 @@ KernelSetting kernel_setting(const KernelOptions& options, std::uint64_t least_s
   demand(options.scale > 0 && options.scale < 100,
          "--scale {}: must be greater than 0 and less than 100", options.scale);
   return {block.mixer.features, d, parse_counts(options.m)};
+}
+
+std::vector<KernelSample> samples_of(const KernelOptions& options, std::size_t d) {
+  if (!options.data.empty()) return samples_of_run(options);
+  demand(options.queries.empty() == options.keys.empty(),
+         "--queries and --keys: give both or none");
+  if (!options.queries.empty()) return {sample_of_files(options.queries, options.keys)};
+  return {normal_sample(sample_rows, d, 1, options.scale)};
 }
 
 void write_page(const std::string& file, const Page& page) {

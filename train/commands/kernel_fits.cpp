@@ -22,6 +22,7 @@ struct KernelFitOptions : FittingOptions {
   KernelFitOptions() { m = "512", seeds = 3, steps = 1500, learning_rate = 0.03; }
   std::string target = "matern52";
   double reach = 4;
+  bool proposal = false;
 };
 
 bool is_file(const std::string& target) {
@@ -90,6 +91,7 @@ std::vector<std::string> fit_charts(SpectralDensity& density, const KernelPoints
 
 /// A density fitted to a kernel.
 void kernel_fit_command(const KernelFitOptions& options) {
+  if (options.proposal) return fit_proposals(options);
   KernelOptions setting = options;
   if (setting.d == 0) setting.d = 1;
   const auto [spec, d, counts] = kernel_setting(setting, 1);
@@ -128,6 +130,11 @@ void add_kernel_fit(const Command& kernel) {
               ".npy file of rows delta, k")
       .shows_default();
   command.number("--reach", &options.reach, "largest |delta|");
+  command.flag("--proposal", &options.proposal,
+               "fit the proposal of importance sampling to queries and keys instead");
+  command.option("--features", &options.features, "feature map that it is for (--proposal)");
+  command.option("--data", &options.data, "queries and keys of each layer of this run", "RUN");
+  add_samples(command, options);
   add_fitting(command, options);
 }
 

@@ -39,13 +39,6 @@ double attention_error(const FeatureMatrix& q, const FeatureMatrix& k) {
   return size > 0 ? std::sqrt(error / size) : 0;
 }
 
-struct PartCollector : Visitor {
-  std::vector<NamedPart> parts;
-  void on_parameter(const std::string&, Parameter&) override {}
-  void on_buffer(const std::string&, Tensor&) override {}
-  void on_module(const std::string& name, Module& part) override { parts.push_back({name, &part}); }
-};
-
 struct SampleCollector : AttentionObserver {
   std::map<const Mixer*, AttentionSample> samples;
   void attended(const Mixer& mixer, const Attended& what) override {
@@ -56,12 +49,6 @@ struct SampleCollector : AttentionObserver {
 };
 
 }  // namespace
-
-std::vector<NamedPart> parts_of(Module& model) {
-  PartCollector collector;
-  model.visit(collector);
-  return std::move(collector.parts);
-}
 
 std::vector<AttentionLayer> attention_layers(Module& model) {
   std::vector<AttentionLayer> layers;
@@ -173,20 +160,8 @@ void measure_features(FeatureMap& map, const Tensor& q, const Tensor& k, KernelM
   metrics.error = metrics.effective_features = 0;
   for (const HeadFeatures& head : head_features(map, q, k)) {
     metrics.error += attention_error(head.q, head.k) / H;
-    metrics.effective_features += effective_features(head.k) / H;
+    metrics.effective_features += participation_ratio(head.k) / H;
   }
-}
-
-double effective_features(FeatureMatrix k) {
-  const std::size_t T = k.values.shape()[0], F = k.values.shape()[1];
-  for (std::size_t j = 0; j < T; ++j) {
-    real* row = k.values.data() + j * F;
-    const real length = std::sqrt(dot_row(row, row, F));
-    for (std::size_t f = 0; f < F; ++f) row[f] = length > 0 ? row[f] / length : real(0);
-  }
-  const Tensor cosines = products(k, k);
-  const double squares = sum_of_squares(cosines.data(), cosines.size());
-  return squares > 0 ? double(T) * double(T) / squares : 0;
 }
 
 KernelMonitor::KernelMonitor(Module& model) : layers_(attention_layers(model)) {
@@ -216,8 +191,11 @@ std::vector<KernelMetrics> KernelMonitor::measure(Task& task) {
     KernelMetrics metrics{.layer = layers_[i].name};
     measure_features(*layers_[i].features, first_positions(samples[i].q, most_positions),
                      first_positions(samples[i].k, most_positions), metrics);
-    if (layers_[i].density)
+    if (layers_[i].density) {
       metrics.drift = spectral_drift(frequencies_of(*layers_[i].density), start_[i]);
+      metrics.head_distance = head_distance(*layers_[i].density);
+    }
+    metrics.heads = head_metrics(layers_[i], samples[i], most_positions);
     all.push_back(std::move(metrics));
   }
   return all;
@@ -225,11 +203,17 @@ std::vector<KernelMetrics> KernelMonitor::measure(Task& task) {
 
 Json json_of(const std::vector<KernelMetrics>& metrics) {
   Json layers = Json::array();
-  for (const KernelMetrics& one : metrics)
-    layers.push({{"layer", one.layer},
-                 {"error", Json::rounded(one.error)},
-                 {"effective_features", Json::rounded(one.effective_features)},
-                 {"drift", Json::rounded(one.drift)}});
+  for (const KernelMetrics& one : metrics) {
+    Json layer = {{"layer", one.layer},
+                  {"error", Json::rounded(one.error)},
+                  {"effective_features", Json::rounded(one.effective_features)},
+                  {"drift", Json::rounded(one.drift)}};
+    if (one.head_distance) layer.set("head_distance", Json::rounded(*one.head_distance));
+    if (one.gradient_to_noise)
+      layer.set("gradient_to_noise", Json::rounded(*one.gradient_to_noise));
+    if (!one.heads.empty()) layer.set(json_of(one.heads));
+    layers.push(std::move(layer));
+  }
   return layers;
 }
 

@@ -3,7 +3,9 @@
 /// what a training run reports of their kernels.
 
 #include <bochner/layers/attention/mixer.hpp>
+#include <bochner/train/laboratory/head_metrics.hpp>
 #include <bochner/train/tasks/task.hpp>
+#include <optional>
 
 namespace bochner {
 class Json;
@@ -13,14 +15,6 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 class FeatureMap;
 class SpectralDensity;
-
-/// A part of a model under its dotted name.
-struct NamedPart {
-  std::string name;
-  Module* part;
-};
-/// In the order of the visit, each before its own parts.
-std::vector<NamedPart> parts_of(Module& model);
 
 struct AttentionLayer {
   std::string name;  ///< "blocks.0.mixer"
@@ -81,11 +75,12 @@ struct KernelMetrics {
   double effective_features = 0;
   /// Root mean square move of the frequencies since the start, relative to their size there.
   double drift = 0;
+  /// See head_distance(); nothing without a density.
+  std::optional<double> head_distance = {};
+  std::vector<HeadMetrics> heads = {};
+  /// See gradient_to_noise(); nothing where it was not measured.
+  std::optional<double> gradient_to_noise = {};
 };
-
-struct FeatureMatrix;
-/// Participation ratio of the feature vectors of keys, each of length 1. (T, F)
-double effective_features(FeatureMatrix k);
 
 /// Watches the feature maps of a model; the frequencies at its construction are the start.
 class KernelMonitor {

@@ -2,6 +2,7 @@
 
 #include <bochner/layers/features/weights.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
+#include <bochner/train/laboratory/head_metrics.hpp>
 #include <bochner/train/laboratory/kernel_sample.hpp>
 #include <bochner/train/laboratory/trained_study.hpp>
 #include <bochner/train/storage/json.hpp>
@@ -19,7 +20,8 @@ struct Redraw : Visitor {
     const bool of_lambda = name.ends_with("lambda_noise") || name.ends_with("directions");
     if (!of_lambda && !name.ends_with("noise")) return;
     found = true;
-    const RandomFunction random{seed, Purpose::spectral, stream_of(("trained study " + name).c_str())};
+    const RandomFunction random{seed, Purpose::spectral,
+                                stream_of(("trained study " + name).c_str())};
     buffer = base_draws(of_lambda ? "iid" : draws, buffer.shape()[0], buffer.shape()[1], d,
                         buffer.shape()[2] - d, random);
   }
@@ -96,18 +98,20 @@ struct Exact {
   }
 
   /// Squared relative errors of one set: of its weights, a - a* = (N - a* D) / D for kernels N with
-  /// row sums D, and linearised, (N - a* D) / D*. Rows that it sums to nothing are left out.
+  /// row sums D, and linearised, (N - a* D) / D*. Signed kernels may sum to nothing: theirs is
+  /// that of the kernel itself, (N - N*) / D*.
   struct Squares {
     double weights = 0, linear = 0;
   };
-  Squares squares_of(const Kernels& kernels) const {
+  Squares squares_of(const Kernels& kernels, bool positive) const {
     const std::vector<double> own = row_sums(kernels, T);
     Squares squares;
     for (std::size_t i = 0; i < T * T; ++i) {
-      if (!(own[i / T] > 0) || !(sums[i / T] > 0)) continue;
-      const double error = kernels[i] - weights[i] * own[i / T];
-      squares.weights += std::pow(error / own[i / T], 2) / size;
-      squares.linear += std::pow(error / sums[i / T], 2) / size;
+      const double exact = sums[i / T], sum = positive ? own[i / T] : exact;
+      if (!(sum > 0) || !(exact > 0)) continue;
+      const double error = kernels[i] - weights[i] * sum;
+      squares.weights += std::pow(error / sum, 2) / size;
+      squares.linear += std::pow(error / exact, 2) / size;
     }
     return squares;
   }
@@ -126,26 +130,28 @@ double bias_of(const Exact& exact, const std::vector<Kernels>& sets) {
   return std::sqrt(square / exact.size);
 }
 
-TrainedHead head_of(const Kernels& own, const std::vector<Kernels>& sets, std::size_t T,
-                    std::size_t m, double wanted) {
+TrainedHead head_of(const Kernels& own, const std::vector<Kernels>& sets, bool positive,
+                    std::size_t T, double squared_m) {
   const Exact exact(sets, T);
   const std::size_t S = sets.size(), half = S / 2;
   const double unbiased = double(S) / double(S - 1);  // the sets are in their own mean
-  std::vector<double> squares;
   TrainedHead head;
-  for (std::size_t s = 0; s < S; ++s) {
-    const auto [weights, linear] = exact.squares_of(sets[s]);
-    squares.push_back(unbiased * weights);
-    (s < half ? head.predicted : head.measured) +=
-        unbiased * (s < half ? linear / double(half) : weights / double(S - half));
+  std::vector<double> squares;
+  double predicted = 0, measured = 0, linear = 0;
+  for (const Kernels& one : sets) {
+    const Exact::Squares of_set = exact.squares_of(one, positive);
+    linear += unbiased * of_set.linear / double(S);
+    (squares.size() < half ? predicted : measured) += unbiased * of_set.weights / double(half);
+    squares.push_back(unbiased * of_set.weights);
   }
-  head.predicted = std::sqrt(head.predicted), head.measured = std::sqrt(head.measured);
-  head.own = std::sqrt(exact.squares_of(own).weights);
-  head.bias = bias_of(exact, sets);
+  head.predicted = std::sqrt(predicted), head.measured = std::sqrt(measured);
+  head.linearised = std::sqrt(linear);
+  head.own = std::sqrt(exact.squares_of(own, positive).weights);
+  head.bias = positive ? bias_of(exact, sets) : 0;
   head.needed = bootstrap(S, [&](const std::vector<std::size_t>& rows) {
     double sum = 0;
     for (const std::size_t row : rows) sum += squares[row] / double(S);
-    return double(m) * sum / (wanted * wanted);
+    return squared_m * sum;
   });
   return head;
 }
@@ -201,8 +207,9 @@ std::optional<TrainedLayer> study_trained(const AttentionLayer& layer,
   }
   TrainedLayer study{layer.name, count_draws(map), own.features.front().q.values.shape()[1], {}};
   for (std::size_t h = 0; h < H; ++h) {
-    TrainedHead head = head_of(own.kernels[h], sets[h], T, study.m, options.wanted);
-    head.effective_features = effective_features(own.features[h].k);
+    TrainedHead head = head_of(own.kernels[h], sets[h], map.positive(), T,
+                               double(study.m) / (options.wanted * options.wanted));
+    head.effective_features = participation_ratio(own.features[h].k);
     if (auto* weights = dynamic_cast<ImportanceWeights*>(&map))
       head.effective_draws = weights->effective_size(h);
     study.heads.push_back(head);
@@ -213,13 +220,15 @@ std::optional<TrainedLayer> study_trained(const AttentionLayer& layer,
 std::string trained_text(const TrainedLayer& layer, double wanted) {
   std::string text = fmt::format(
       "trained  {}, m {}, {} features; errors of attention weights against the learned density's "
-      "exact kernel\n  {:>4} {:>8} {:>9} {:>9} {:>9} {:>9} {:>10}   m for {}\n",
-      layer.name, layer.m, layer.features, "head", "own", "predicted", "measured", "bias",
-      "effective", "ESS", wanted);
+      "exact kernel\n  {:>4} {:>8} {:>9} {:>9} {:>10} {:>9} {:>9} {:>7}   m for {}\n",
+      layer.name, layer.m, layer.features, "head", "own", "predicted", "measured", "linearised",
+      "bias", "effective", "ESS", wanted);
   const auto row = [&](const std::string& name, const TrainedHead& head) {
     text += fmt::format(
-        "  {:>4} {:>8.3f} {:>9.3f} {:>9.3f} {:>9.4f} {:>9.1f} {:>10}   {:.0f} ({:.0f} to {:.0f})\n",
-        name, head.own, head.predicted, head.measured, head.bias, head.effective_features,
+        "  {:>4} {:>8.3f} {:>9.3f} {:>9.3f} {:>10.3f} {:>9.4f} {:>9.1f} {:>7}   {:.0f} ({:.0f} to "
+        "{:.0f})\n",
+        name, head.own, head.predicted, head.measured, head.linearised, head.bias,
+        head.effective_features,
         head.effective_draws ? fmt::format("{:.1f}", *head.effective_draws) : "-",
         head.needed.value, head.needed.low, head.needed.high);
   };
@@ -235,6 +244,7 @@ std::string trained_json(const TrainedLayer& layer, double wanted) {
     Json one = {{"own", head.own},
                 {"predicted", head.predicted},
                 {"measured", head.measured},
+                {"linearised", head.linearised},
                 {"bias", head.bias},
                 {"effective_features", head.effective_features},
                 {"needed_m", Json::array({head.needed.value, head.needed.low, head.needed.high})}};

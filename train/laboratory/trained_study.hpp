@@ -8,12 +8,15 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 /// Errors are root mean squares of attention weights relative to those of the exact kernel, whose
-/// rows count by the squares of their weights.
+/// rows count by the squares of their weights; for signed maps of kernels, in units of the sum of
+/// their row. Sets of draws are independent of each other, whatever the draws within one are: no
+/// independence of draws, features or products of features is assumed.
 struct TrainedHead {
-  double own = 0;        ///< of the draws that the run has
-  double predicted = 0;  ///< of a fresh set, linearised: from half of the sets
-  double measured = 0;   ///< of the other half
-  double bias = 0;       ///< of the weights' mean over the sets
+  double own = 0;         ///< of the draws that the run has
+  double predicted = 0;   ///< of a fresh set: from half of the sets
+  double measured = 0;    ///< of the other half
+  double linearised = 0;  ///< by the delta method: as if the sums of rows were exact
+  double bias = 0;        ///< of the weights' mean over the sets, for positive maps
   double effective_features = 0;
   Resampled needed = {};  ///< m for the wanted error, by the rate m^(-1/2), 95 % over the sets
   std::optional<double> effective_draws = {};  ///< of importance sampling
@@ -30,7 +33,7 @@ struct TrainedLayer {
 
 struct TrainedOptions {
   std::string draws = "orthogonal";  ///< base draws of the run
-  std::size_t sets = 64;             ///< fresh ones; the exact kernel is their mean
+  std::size_t sets = 64;             ///< fresh ones, even; the exact kernel is their mean
   std::size_t positions = 128;
   double wanted = 0.1;  ///< error
 };

@@ -40,6 +40,60 @@ void add_kernels(Charts& charts, const MetricsLog& log, const std::string& key,
   charts.push_back(draw(chart));
 }
 
+/// A key of the metrics and what it says.
+struct Name {
+  std::string key, words;
+};
+
+std::string last_of(const MetricsLog& log, const std::string& key, const std::string& layer,
+                    std::size_t head) {
+  const auto of_key = log.heads.find(key);
+  if (of_key == log.heads.end()) return "";
+  const auto of_layer = of_key->second.find(layer);
+  if (of_layer == of_key->second.end() || head >= of_layer->second.size()) return "";
+  return fmt::format("{:.3g}", of_layer->second[head]);
+}
+
+/// Two keys of each layer in one chart.
+void add_pair(Charts& charts, const MetricsLog& log, const std::pair<Name, Name>& keys,
+              const std::string& title, const Axis& axis) {
+  Chart chart{.title = title, .x = {"step"}, .y = axis, .width = 380, .height = 270};
+  for (const Name& name : {keys.first, keys.second}) {
+    const auto found = log.kernels.find(name.key);
+    if (found == log.kernels.end()) return;
+    for (const auto& [layer, curve] : found->second)
+      chart.add(layer + ", " + name.words, curve, Mark::line_and_points);
+  }
+  charts.push_back(draw(chart));
+}
+
+/// The last numbers of each head.
+void add_heads(Page& page, const MetricsLog& log) {
+  const Name columns[] = {{"entropy", "entropy, exact"},
+                          {"estimated_entropy", "entropy, estimated"},
+                          {"effective_features", "effective features"},
+                          {"rank", "rank"},
+                          {"deviation", "deviation"},
+                          {"bias", "bias"}};
+  const auto first = log.heads.find(columns[0].key);
+  if (first == log.heads.end()) return;
+  Table table{{"layer", "head"}, {}};
+  for (const Name& column : columns) table.headers.push_back(column.words);
+  for (const auto& [layer, values] : first->second)
+    for (std::size_t h = 0; h < values.size(); ++h) {
+      std::vector<std::string> row = {layer, fmt::format("{}", h + 1)};
+      for (const Name& column : columns) row.push_back(last_of(log, column.key, layer, h));
+      table.rows.push_back(std::move(row));
+    }
+  page.section(
+      "Heads at the last validation",
+      "Entropy of a query's weights in nats: of exact attention by the same queries and "
+      "keys, which is how sharply a head wants to look, and of the estimate. Deviation and "
+      "bias are parts of the estimate's error relative to the exact weights: what the "
+      "spread over features explains, and what more features would not take away.");
+  page.table(table);
+}
+
 }  // namespace
 
 void add_learning(Page& page, const MetricsLog& log, const TrainerState& state,
@@ -71,10 +125,20 @@ void add_learning(Page& page, const MetricsLog& log, const TrainerState& state,
               {"", Scale::linear, 0.0});
   add_kernels(charts, log, "drift", "Drift of the spectrum",
               {"relative to the start", Scale::linear, 0.0});
+  add_kernels(charts, log, "head_distance", "Distance between the spectra of heads",
+              {"relative to their size", Scale::linear, 0.0});
+  add_pair(charts, log, {{"entropy", "exact"}, {"estimated_entropy", "estimated"}},
+           "Entropy of attention", {"nats", Scale::linear, 0.0});
+  add_kernels(charts, log, "rank", "Rank of the keys' features", {"", Scale::linear, 0.0});
+  add_pair(charts, log, {{"deviation", "deviation"}, {"bias", "bias"}},
+           "Error of the weights and its parts", {"relative", Scale::linear, 0.0});
+  add_kernels(charts, log, "gradient_to_noise", "Gradient of the spectrum to its noise",
+              {"of one batch", Scale::linear, 0.0});
   if (charts.empty()) return;
   page.section("Learned kernels while training",
                "Measured at each validation on its first example, layer by layer.");
   page.charts(charts, 340);
+  add_heads(page, log);
 }
 
 }  // namespace bochner

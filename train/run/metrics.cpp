@@ -1,5 +1,6 @@
 #include <bochner/train/run/metrics.hpp>
 #include <bochner/train/storage/json.hpp>
+#include <limits>
 #include <utility>
 
 namespace bochner {
@@ -10,10 +11,20 @@ void append(Curve& curve, double step, double value) {
   curve.y.push_back(value);
 }
 
+void set_heads(MetricsLog& log, const std::string& layer, const Json& heads) {
+  for (const auto& [key, values] : heads.members()) {
+    std::vector<double>& numbers = log.heads[key][layer];
+    numbers.clear();
+    for (const Json& value : values.items())
+      numbers.push_back(value.number().value_or(std::numeric_limits<double>::quiet_NaN()));
+  }
+}
+
 void append_kernels(MetricsLog& log, double step, const Json& layers) {
   for (const Json& layer : layers.items()) {
     const std::string* name = layer["layer"].text();
     if (!name) continue;
+    set_heads(log, *name, layer["heads"]);
     for (const auto& [key, value] : layer.members())
       if (const auto number = value.number()) append(log.kernels[key][*name], step, *number);
   }

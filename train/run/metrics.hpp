@@ -40,6 +40,8 @@ class MetricsFile {
 struct MetricsLog {
   std::map<std::string, Curve> curves;
   std::map<std::string, std::map<std::string, Curve>> kernels;
+  /// The last numbers of single heads under KEY, by layer.
+  std::map<std::string, std::map<std::string, std::vector<double>>> heads;
 };
 
 /// `source` stands in errors. A last line without its end is left out; throws DataError when

@@ -7,6 +7,7 @@
 #include <bochner/train/run/run_metadata.hpp>
 #include <bochner/train/run/session.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
+#include <functional>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -25,6 +26,10 @@ void require_same_data(const Path& run, const TrainerState& saved, const Trainer
                   ": the files of data.files have changed since the run began; restore them, or "
                   "start a new run from its weights: bochner fork ",
                   shell_word(run.string()), " ... --reset data");
+}
+
+bool of_model(const NamedTensor& named) {
+  return named.name.starts_with("model/") || named.name.starts_with("buffer/");
 }
 
 /// Whether something of the feature map of an attention layer was not in the checkpoint.
@@ -143,19 +148,18 @@ void Session::take_over(const CheckpointReader& checkpoint, const ForkResets& re
         "{}: is at step {} and train.steps ends at {}, nothing is left to train; set a larger "
         "train.steps, or count from 0 again: --reset schedule",
         checkpoint.path().string(), saved.step, total_steps_));
-  std::vector<NamedTensor> wanted = trainer_->tensors();
-  std::erase_if(wanted, [&](const NamedTensor& named) {
-    return (resets.optimizer && named.name.starts_with("optimizer/")) ||
+  std::vector<NamedTensor> weights = trainer_->tensors();
+  std::erase_if(weights, std::not_fn(of_model));
+  std::vector<std::string> left_out = load_tensors(checkpoint, weights);
+  trainer_->calibrate([&](const std::string& layer) { return is_new(layer, left_out); });
+  // Behind the calibration, which begins averages and drift anew: the parent's go on.
+  std::vector<NamedTensor> rest = trainer_->tensors();
+  std::erase_if(rest, [&](const NamedTensor& named) {
+    return of_model(named) || (resets.optimizer && named.name.starts_with("optimizer/")) ||
            (resets.ema && named.name.starts_with("ema/"));
   });
-  const std::vector<std::string> all_left_out = load_tensors(checkpoint, wanted);
-  for (const std::string& left_out : all_left_out) notes.push_back("starts anew: " + left_out);
-  trainer_->calibrate([&](const std::string& layer) { return is_new(layer, all_left_out); });
-  wanted = trainer_->tensors();  // what calibrate() begins anew goes on where the parent has it
-  std::erase_if(wanted, [&](const NamedTensor& named) {
-    return !named.name.starts_with("start/") && (resets.ema || !named.name.starts_with("ema/"));
-  });
-  load_tensors(checkpoint, wanted);
+  std::ranges::move(load_tensors(checkpoint, rest), std::back_inserter(left_out));
+  for (const std::string& name : left_out) notes.push_back("starts anew: " + name);
   const bool averages = config_.number("optim.ema") > 0;
   if (!resets.schedule) state().step = saved.step;
   if (!resets.data) state().examples = saved.examples;

@@ -4,6 +4,7 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/optim/clip.hpp>
 #include <bochner/optim/optimizer.hpp>
+#include <bochner/train/laboratory/gradient_noise.hpp>
 #include <bochner/train/run/trainer.hpp>
 #include <bochner/train/run/version.hpp>
 #include <cmath>
@@ -54,6 +55,7 @@ double Trainer::accumulate_gradients(TapeObserver* observer, bool check_finite) 
     tape.training = true;
     tape.seed = state_.seed;
     tape.step = state_.step * train_.accumulate + micro;
+    tape.share = 1 / double(train_.accumulate);
     tape.observer = observer;
     tape.check_finite = check_finite;
     const std::uint64_t first = (train_.overfit ? 0 : state_.examples) + micro * train_.batch;
@@ -129,6 +131,13 @@ std::vector<KernelMetrics> Trainer::kernels() {
   if (!train_.validate_kernels) return {};
   if (average_) average_->swap();
   std::vector<KernelMetrics> metrics = kernels_->measure(task_);
+  if (train_.validate_gradients > 0 && !train_.overfit) {
+    const auto ratios =
+        gradient_to_noise(task_, state_.examples, train_.batch, train_.validate_gradients);
+    for (KernelMetrics& layer : metrics)
+      if (const auto found = ratios.find(layer.layer); found != ratios.end())
+        layer.gradient_to_noise = found->second;
+  }
   if (average_) average_->swap();
   return metrics;
 }

@@ -1,9 +1,14 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bochner/autodiff/ops/normalisation.hpp>
+#include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
+#include <bochner/data/labelled_events.hpp>
 #include <bochner/data/pixels.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/event_data.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <utility>
@@ -15,6 +20,8 @@ SequenceClassifierSpec classifier_spec(const Config& config, const LabelledSeque
   auto spec = read_spec<SequenceClassifierSpec>(config, "model");
   spec.trunk.length = data.length();
   spec.trunk.vocabulary = data.vocabulary();
+  spec.trunk.timed = config.text("data.kind") == "event_files";
+  complete(spec.trunk.time.density, config);
   complete(spec.trunk, config, data.length());
   spec.classes = data.classes();
   return spec;
@@ -40,11 +47,18 @@ std::unique_ptr<LabelledSequences> image_sequences(const Config& config) {
                                           has_class_token(config));
 }
 
+LabelledEventsSpec labelled_events_spec(const Config& config) {
+  return {config.count("data.length"), config.number("data.validation"), config.count("train.seed"),
+          has_class_token(config)};
+}
+
 std::unique_ptr<LabelledSequences> labelled_sequences(const Config& config) {
   const std::string& kind = config.text("data.kind");
   if (kind == "listops")
     return std::make_unique<ListOps>(list_ops_spec(config), example_set(config));
   if (kind == "images") return image_sequences(config);
+  if (kind == "event_files")
+    return std::make_unique<LabelledEvents>(read_events(config), labelled_events_spec(config));
   if (kind == "shapes") {
     auto spec = read_spec<ShapesSpec>(config, "data");
     spec.class_token = has_class_token(config);
@@ -59,6 +73,12 @@ class ClassifierTask : public Task {
   explicit ClassifierTask(const Config& config)
       : data_(labelled_sequences(config)), spec_(classifier_spec(config, *data_)), model_(spec_) {
     initialize(model_, config.count("train.seed"));
+    if (!spec_.trunk.timed) return;
+    events_ = labelled_events_spec(config);
+    columns_ = event_columns(config);
+    columns_.label = "";
+    fit_times(model_, model_.time_scale(), spec_.trunk.time,
+              data_->batch(scale_examples(*data_)).times, config.count("train.seed"));
   }
 
   Module& model() override { return model_; }
@@ -66,22 +86,50 @@ class ClassifierTask : public Task {
 
   Var loss(Tape& tape, const Examples& examples) override {
     const LabelledBatch batch = data_->batch(examples);
-    return model_.loss(tape, batch.tokens, batch.labels, batch.lengths);
+    return model_.loss(tape, batch.tokens, batch.labels, batch.lengths, batch.times);
   }
 
   Evaluation evaluate(Tape& tape, const Examples& examples) override {
     const LabelledBatch batch = data_->batch(examples);
-    return evaluate_answers(model_.logits(tape, batch.tokens, batch.lengths), batch.labels);
+    return evaluate_answers(model_.logits(tape, batch.tokens, batch.lengths, batch.times),
+                            batch.labels);
+  }
+
+  /// Rows of time and type, columns as in the training data but for the labels -> a row for each
+  /// sequence, in the order of their first rows: the probability of each label.
+  NamedArray predict(const NamedArray& input) override {
+    if (!spec_.trunk.timed) return Task::predict(input);
+    const std::size_t types = spec_.trunk.vocabulary - (events_.class_token ? 1 : 0);
+    const std::vector<EventTable> sequences = event_tables(input, types, columns_);
+    NamedArray result;
+    for (std::size_t k = 0; k < spec_.classes; ++k)
+      result.columns.push_back(fmt::format("class_{}", k));
+    result.values.resize({sequences.size(), spec_.classes});
+    for (std::size_t row = 0; row < sequences.size(); ++row) {
+      const LabelledExample example = labelled_example(sequences[row], events_, types);
+      const std::size_t T = example.tokens.size();
+      Times times(std::vector<std::size_t>{1, T});
+      std::ranges::copy(example.times, times.begin());
+      Tape tape;
+      tape.recording = false;
+      const Var each = softmax(model_.logits(tape, {{1, T}, example.tokens}, {}, times));
+      std::copy_n(each.data(), spec_.classes, result.values.data() + row * spec_.classes);
+    }
+    return result;
   }
 
   std::string describe_model() const override {
-    return fmt::format("classifier, {}, positions {}, pooling {}", describe_stack(spec_.trunk),
-                       spec_.trunk.positions, spec_.pooling);
+    const std::string time =
+        spec_.trunk.timed ? ", time " + describe_time(spec_.trunk.time) : std::string();
+    return fmt::format("classifier, {}, positions {}{}, pooling {}", describe_stack(spec_.trunk),
+                       spec_.trunk.positions, time, spec_.pooling);
   }
 
  private:
   std::unique_ptr<LabelledSequences> data_;
   SequenceClassifierSpec spec_;
+  LabelledEventsSpec events_;  // of timed tokens
+  EventColumns columns_;
   SequenceClassifier model_;
 };
 

@@ -13,7 +13,7 @@ inline namespace BOCHNER_PRECISION {
 /// Each stands at the end of the source of its task.
 using MakeTask = std::unique_ptr<Task>(const Config& config);
 MakeTask make_language_task, make_token_task, make_classifier_task, make_forecast_task,
-    make_event_task, make_field_task;
+    make_event_task, make_event_tokens_task, make_field_task;
 }  // namespace BOCHNER_PRECISION
 
 namespace {
@@ -52,6 +52,16 @@ void check_series(const Config& config) {
     fail(config, "data.splits", "must be fractions that add up to at most 1");
   if (config.text("model.backbone") == "attention")
     require_at_most(config, "model.patch.length", "data.lookback");
+}
+
+void check_labels(const Config& config) {
+  const bool named = !config.text("data.label_column").empty();
+  if (config.text("model.kind") == "classifier" && !named)
+    fail(config, "data.label_column",
+         "must name the column of labels for a classifier of " + assignment(config, "data.kind"),
+         "data.kind");
+  if (config.text("model.kind") != "classifier" && named)
+    fail(config, "data.label_column", "needs model.kind = \"classifier\"", "model.kind");
 }
 
 /// Those of films are known later.
@@ -116,7 +126,11 @@ std::vector<DataKind> data_kinds() {
   kinds.push_back({"images", "classifier", make_classifier_task, true, fraction});
   kinds.push_back({"shapes", "classifier", make_classifier_task, false, examples});
   kinds.push_back({"hawkes", "events", make_event_task, false, examples});
-  kinds.push_back({"event_files", "events", make_event_task, true, fraction});
+  kinds.push_back({"event_files", "events", make_event_task, true, fraction, check_labels});
+  kinds.push_back({"hawkes", "lm", make_event_tokens_task, false, examples});
+  kinds.push_back({"event_files", "lm", make_event_tokens_task, true, fraction, check_labels});
+  kinds.push_back(
+      {"event_files", "classifier", make_classifier_task, true, fraction, check_labels});
   for (const std::string& name : field_kinds())
     kinds.push_back({name, "field", make_field_task, false, examples, check_field});
   kinds.push_back({"field_files", "field", make_field_task, true, fraction, check_field});
@@ -124,8 +138,13 @@ std::vector<DataKind> data_kinds() {
   return kinds;
 }
 
+/// The one for the model, or the first of several where none is.
 DataKind kind_of(const Config& config) {
   const std::vector<DataKind> kinds = data_kinds();
+  const auto fits = std::ranges::find_if(kinds, [&](const DataKind& kind) {
+    return kind.name == config.text("data.kind") && kind.model == config.text("model.kind");
+  });
+  if (fits != kinds.end()) return *fits;
   return *std::ranges::find(kinds, config.text("data.kind"), &DataKind::name);
 }
 
@@ -135,7 +154,7 @@ ReadOptions event_options(const Config& config) {
   CsvOptions csv;
   csv.time_format = config.text("data.time_format");
   if (!csv.time_format.empty()) csv.time = columns.time;
-  for (const std::string& column : {columns.time, columns.type, columns.sequence})
+  for (const std::string& column : {columns.time, columns.type, columns.sequence, columns.label})
     if (!column.empty()) csv.columns.push_back(column);
   if (std::any_of(csv.columns.begin(), csv.columns.end(), parse_count)) csv.columns.clear();
   return {csv, ""};
@@ -160,7 +179,8 @@ void describe(Keys& keys, ModelChoice& choice) {
 
 std::vector<std::string> data_kind_names() {
   std::vector<std::string> names;
-  for (const DataKind& kind : data_kinds()) names.push_back(kind.name);
+  for (const DataKind& kind : data_kinds())
+    if (std::ranges::find(names, kind.name) == names.end()) names.push_back(kind.name);
   return names;
 }
 

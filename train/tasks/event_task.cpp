@@ -1,11 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/data/files/errors.hpp>
-#include <bochner/data/files/glob.hpp>
-#include <bochner/layers/encodings/time_start.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/event_data.hpp>
 #include <bochner/train/tasks/event_report.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -15,34 +13,6 @@ namespace {
 
 /// Points of every gap at which intensities are compared.
 constexpr std::size_t intensity_points = 4;
-/// Sequences from which origin and unit of time are taken.
-constexpr std::uint64_t scale_sequences = 64;
-
-std::vector<EventTable> read_events(const Config& config) {
-  std::vector<EventTable> sequences;
-  for (const auto& file :
-       expand_files(config.text_list("data.files"), std::filesystem::current_path())) {
-    const NamedArray array = read_array(file, table_options(config));
-    try {
-      for (EventTable& events : event_tables(array, most_event_types, event_columns(config)))
-        sequences.push_back(std::move(events));
-    } catch (const DataError& error) {
-      throw DataError(file.string() + ": " + error.what());
-    }
-  }
-  return sequences;
-}
-
-std::unique_ptr<EventSource> event_source(const Config& config) {
-  if (config.text("data.kind") == "hawkes") {
-    auto spec = read_spec<HawkesSpec>(config, "data");
-    spec.length = config.count("data.length");
-    return std::make_unique<HawkesEvents>(spec, example_set(config));
-  }
-  const EventFilesSpec spec{config.count("data.length"), config.number("data.validation"),
-                            config.count("train.seed")};
-  return std::make_unique<EventFiles>(read_events(config), spec);
-}
 
 EventModelSpec event_model_spec(const Config& config, std::size_t types) {
   auto spec = read_spec<EventModelSpec>(config, "model");
@@ -57,21 +27,6 @@ EventSequences view(const EventBatch& batch) {
   return {batch.types, batch.next_types, batch.times, batch.next_times};
 }
 
-/// Cut into windows as those of the training.
-std::vector<EventTable> windows_of(const std::vector<EventTable>& sequences, std::size_t length) {
-  std::vector<EventTable> windows;
-  for (const EventTable& events : sequences)
-    for (std::size_t i = 0; i < events.rows.size(); ++i) {
-      const std::size_t left = std::min(length, events.rows.size() - i);
-      if (i % length == 0)
-        windows.push_back({{{1, left}, {}}, Times(std::vector<std::size_t>{1, left}), {}});
-      windows.back().types.values.push_back(events.types.values[i]);
-      windows.back().times(0, i % length) = events.times(0, i);
-      windows.back().rows.push_back(events.rows[i]);
-    }
-  return windows;
-}
-
 /// Next events, of a simulated process judged beside what the process itself knows.
 class EventTask : public Task {
  public:
@@ -81,11 +36,8 @@ class EventTask : public Task {
         spec_(event_model_spec(config, data_->types())),
         model_(spec_) {
     initialize(model_, config.count("train.seed"));
-    const std::uint64_t count = std::min(scale_sequences, data_->examples().train);
-    const Times times = data_->batch(data_->training(0, std::size_t(count))).times;
-    model_.scale().fit(times);
-    if (spec_.time.density.start == "periodogram")
-      start_time_encodings(model_, model_.scale().scaled(times), config.count("train.seed"));
+    fit_times(model_, model_.scale(), spec_.time, data_->batch(scale_examples(*data_)).times,
+              config.count("train.seed"));
   }
 
   Module& model() override { return model_; }
@@ -149,11 +101,8 @@ class EventTask : public Task {
   }
 
   std::string describe_model() const override {
-    const std::string time = spec_.time.kind == "none"
-                                 ? "none"
-                                 : fmt::format("{} ({})", spec_.time.kind, spec_.time.use);
     return fmt::format("events, {}, positions {}, time {}", describe_stack(spec_.stack),
-                       spec_.stack.positions, time);
+                       spec_.stack.positions, describe_time(spec_.time));
   }
 
  private:

@@ -19,6 +19,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::size_t shown_windows = 3, shown_variates = 3, error_batch = 64;
+/// Windows from which origin and unit of time are taken.
+constexpr std::uint64_t scale_windows = 64;
 
 TimeSeries read_series(const Config& config) {
   const auto files = expand_files(config.text_list("data.files"), std::filesystem::current_path());
@@ -38,8 +40,66 @@ ForecasterSpec forecaster_spec(const Config& config, std::size_t variates) {
   spec.variates = variates;
   spec.lookback = config.count("data.lookback");
   spec.horizon = config.count("data.horizon");
-  complete(spec.stack, config, spec.patches());
+  complete(spec.time.density, config);
+  complete(spec.stack, config,
+           spec.backbone == "rows" ? spec.lookback + spec.horizon : spec.patches());
   return spec;
+}
+
+/// Rows at the end that have a time and no values: they are asked for.
+std::size_t rows_asked_for(const NamedArray& table) {
+  if (table.values.dimension() != 2 || !table.time) return 0;
+  const std::size_t rows = table.values.shape()[0], columns = table.values.shape()[1];
+  const auto has_values = [&](std::size_t row) {
+    for (std::size_t i = 0; i < columns; ++i)
+      if (i != *table.time && !std::isnan(table.values(row, i))) return true;
+    return false;
+  };
+  std::size_t asked = 0;
+  while (asked < rows && !has_values(rows - 1 - asked)) ++asked;
+  return asked;
+}
+
+NamedArray first_rows(const NamedArray& table, std::size_t rows) {
+  NamedArray first{{}, table.columns, table.time};
+  const std::size_t columns = table.values.shape()[1];
+  first.values.resize({rows, columns});
+  std::copy_n(table.values.data(), rows * columns, first.values.data());
+  return first;
+}
+
+/// When the H rows behind a series are: at the times of the last `asked` rows of its table, then on
+/// in the step of the series. Empty without times.
+std::vector<double> times_to_come(const TimeSeries& series, const NamedArray& table,
+                                  std::size_t asked, std::size_t H) {
+  std::vector<double> times;
+  if (series.times.empty()) return times;
+  double last = series.times.back();
+  for (std::size_t row = series.rows(); times.size() < std::min(asked, H); ++row) {
+    times.push_back(table.values(row, *table.time));
+    if (!(times.back() > last))
+      throw DataError("row ", row + 1, ": time must go on from row to row; sort the rows");
+    last = times.back();
+  }
+  for (std::size_t step = 1; times.size() < H; ++step)
+    times.push_back(last + double(step) * series.time_step());
+  return times;
+}
+
+/// Times (1, L + H) of the last L rows and of those to come: stamps, or 0, 1, 2, ...
+Times window_times(const TimeSeries& series, const std::vector<double>& coming,
+                   const SeriesSpec& spec) {
+  const std::size_t L = spec.lookback, H = spec.horizon;
+  if (spec.stamps && series.times.empty())
+    throw DataError("the model sees time stamps; the input has no column of them");
+  Times times(std::vector<std::size_t>{1, L + H});
+  for (std::size_t i = 0; i < L + H; ++i) {
+    if (!spec.stamps)
+      times(0, i) = double(i);
+    else
+      times(0, i) = i < L ? series.times[series.rows() - L + i] : coming[i - L];
+  }
+  return times;
 }
 
 /// (1, V, rows)
@@ -52,14 +112,15 @@ Tensor last_rows(const TimeSeries& series, std::size_t rows) {
   return past;
 }
 
-/// A row for each step, (1, V, H) -> (H, V), behind the times that follow those of the input.
-NamedArray future_table(const TimeSeries& series, const NamedArray& input, const Tensor& future) {
-  const std::size_t V = future.shape()[1], H = future.shape()[2];
-  const std::size_t first = series.times.empty() ? 0 : 1;
+/// A row for each of the first `rows` steps, (1, V, H) -> (rows, V), behind its time if there is
+/// one.
+NamedArray future_table(const TimeSeries& series, const NamedArray& input, const Tensor& future,
+                        const std::vector<double>& times, std::size_t rows) {
+  const std::size_t V = future.shape()[1], first = times.empty() ? 0 : 1;
   NamedArray table;
-  table.values.resize({H, first + V});
-  for (std::size_t h = 0; h < H; ++h) {
-    if (first > 0) table.values(h, 0) = series.times.back() + double(h + 1) * series.time_step();
+  table.values.resize({rows, first + V});
+  for (std::size_t h = 0; h < rows; ++h) {
+    if (first > 0) table.values(h, 0) = times[h];
     for (std::size_t v = 0; v < V; ++v) table.values(h, first + v) = double(future(0, v, h));
   }
   if (first > 0) table.time = 0;
@@ -145,6 +206,10 @@ class ForecastTask : public Task {
     initialize(model_, config.count("train.seed"));
     const SeriesMoments moments = windows_.moments();
     model_.standardize().set(moments.mean, moments.deviation);
+    if (TimeScale* scale = model_.time_scale()) {
+      const std::uint64_t count = std::min(scale_windows, windows_.examples(Split::train));
+      scale->fit(windows_.batch(windows_.training(0, std::size_t(count))).times);
+    }
   }
 
   Module& model() override { return model_; }
@@ -154,12 +219,12 @@ class ForecastTask : public Task {
 
   Var loss(Tape& tape, const Examples& examples) override {
     const SeriesBatch batch = batch_of(examples);
-    return model_.loss(model_.forward(tape, tape.constant(batch.past)), batch.future);
+    return model_.loss(model_.forward(tape, tape.constant(batch.past), batch.times), batch.future);
   }
 
   Evaluation evaluate(Tape& tape, const Examples& examples) override {
     const SeriesBatch batch = batch_of(examples);
-    const Var forecast = model_.forward(tape, tape.constant(batch.past));
+    const Var forecast = model_.forward(tape, tape.constant(batch.past), batch.times);
     const std::uint64_t terms = batch.future.size();
     const auto sum = [&](const Var& mean) { return double(mean.value()()) * double(terms); };
     return {sum(model_.loss(forecast, batch.future)),
@@ -170,18 +235,20 @@ class ForecastTask : public Task {
   }
 
   /// The rows after the last: (rows >= L, columns) -> (H, V), behind a column of times where the
-  /// input has one.
+  /// input has one. A model that sees stamps says what is at those of rows without values, if the
+  /// input ends in such.
   NamedArray predict(const NamedArray& input) override {
     const std::vector<std::string>& names = windows_.series().names;
     const bool by_name = !input.columns.empty() && !names.empty();
-    const TimeSeries series = time_series(input, by_name ? names : std::vector<std::string>{});
-    if (series.variates() != spec_.variates)
-      throw DataError("the input has ", series.variates(), " variates, the model forecasts ",
-                      spec_.variates);
-    if (series.rows() < spec_.lookback)
-      throw DataError("the input has ", series.rows(), " rows, the model looks back over ",
-                      spec_.lookback);
-    return future_table(series, input, forecast_in_unit(last_rows(series, spec_.lookback)));
+    const std::size_t asked = windows_.spec().stamps ? rows_asked_for(input) : 0;
+    const TimeSeries series =
+        time_series(asked > 0 ? first_rows(input, input.values.shape()[0] - asked) : input,
+                    by_name ? names : std::vector<std::string>{});
+    check_input(series, asked);
+    const std::vector<double> coming = times_to_come(series, input, asked, spec_.horizon);
+    const Tensor future = forecast_in_unit(last_rows(series, spec_.lookback),
+                                           window_times(series, coming, windows_.spec()));
+    return future_table(series, input, future, coming, asked > 0 ? asked : spec_.horizon);
   }
 
   /// Some windows in the unit of the data, then errors over all of them by row of the horizon, of
@@ -210,12 +277,26 @@ class ForecastTask : public Task {
         spec_.backbone == "linear"
             ? fmt::format("linear{}{}", spec_.per_variate ? " per variate" : "",
                           spec_.moving_average > 0 ? ", trend apart" : "")
+        : spec_.backbone == "rows"
+            ? fmt::format("{}, positions {}, time {}", describe_stack(spec_.stack),
+                          spec_.stack.positions, describe_time(spec_.time))
             : fmt::format("{}, {} patches", describe_stack(spec_.stack), spec_.patches());
     return fmt::format("forecaster, {}{}, {} from {} rows", backbone, unit, spec_.horizon,
                        spec_.lookback);
   }
 
  private:
+  void check_input(const TimeSeries& series, std::size_t asked) const {
+    if (series.variates() != spec_.variates)
+      throw DataError("the input has ", series.variates(), " variates, the model forecasts ",
+                      spec_.variates);
+    if (series.rows() < spec_.lookback)
+      throw DataError("the input has ", series.rows(), " rows, the model looks back over ",
+                      spec_.lookback);
+    if (asked > spec_.horizon)
+      throw DataError("the input asks for ", asked, " rows, the model forecasts ", spec_.horizon);
+  }
+
   /// Windows in the unit of the training data.
   SeriesBatch batch_of(const Examples& examples) {
     SeriesBatch batch = windows_.batch(examples);
@@ -225,16 +306,16 @@ class ForecastTask : public Task {
   }
 
   /// (B, V, L) in the unit of the training data -> (B, V, H) in the same
-  Tensor forecast(const Tensor& past) {
+  Tensor forecast(const Tensor& past, const Times& times) {
     Tape tape;
     tape.recording = false;
-    return model_.forward(tape, tape.view(past)).value();
+    return model_.forward(tape, tape.view(past), times).value();
   }
 
   /// The same in the unit of the data.
-  Tensor forecast_in_unit(Tensor past) {
+  Tensor forecast_in_unit(Tensor past, const Times& times) {
     model_.standardize().apply(past);
-    Tensor future = forecast(past);
+    Tensor future = forecast(past, times);
     model_.standardize().undo(future);
     return future;
   }
@@ -242,7 +323,7 @@ class ForecastTask : public Task {
   /// Some variates of one window.
   std::vector<std::string> window_charts(Split split, std::size_t window) {
     const SeriesBatch batch = windows_.batch(windows_.in_order(split, window, 1));
-    const Tensor future = forecast_in_unit(batch.past);
+    const Tensor future = forecast_in_unit(batch.past, batch.times);
     const std::size_t first = spec_.lookback - std::min(spec_.lookback, 2 * spec_.horizon);
     const std::vector<std::string>& names = windows_.series().names;
     std::vector<std::string> charts;
@@ -260,7 +341,7 @@ class ForecastTask : public Task {
     std::vector<HorizonErrors> errors = {{"forecast", none, none}, {"last value", none, none}};
     for (std::uint64_t index = 0; index < windows_.batches(split, error_batch); ++index) {
       const SeriesBatch batch = batch_of(windows_.part(split, index, error_batch));
-      add_errors(errors[0], forecast(batch.past), batch.future);
+      add_errors(errors[0], forecast(batch.past, batch.times), batch.future);
       add_errors(errors[1], persistence(batch.past, spec_.horizon), batch.future);
     }
     const auto count = double(windows_.examples(split) * spec_.variates);

@@ -16,6 +16,7 @@ void complete(StackSpec& stack, const Config& config, std::size_t length) {
   complete(features.density, config);
   complete(stack.block.mixer.time_kernel.density, config);
   features.refit *= config.count("train.accumulate");
+  stack.block.mixer.warm_steps *= config.count("train.accumulate");
   if (features.length == 0) features.length = length;
 }
 
@@ -45,6 +46,10 @@ std::string describe_stack(const StackSpec& spec) {
     decay += fmt::format("({}, n {})", time.density.kind, time.frequencies);
   return fmt::format("{}, D {}, {}{}", format_number_of(spec.blocks, "block"), spec.block.width,
                      kernel, decay);
+}
+
+std::string describe_time(const TimeEncodingSpec& spec) {
+  return spec.kind == "none" ? "none" : fmt::format("{} ({})", spec.kind, spec.use);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -18,5 +18,7 @@ std::unique_ptr<LanguageModel> make_language_model(const Config& config);
 
 /// "4 blocks, D 128, linear(positive, gaussian, m 64) x decay"
 std::string describe_stack(const StackSpec& spec);
+/// "flow (rotate)" or "none"
+std::string describe_time(const TimeEncodingSpec& spec);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

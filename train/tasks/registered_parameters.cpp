@@ -39,6 +39,15 @@ void check_model(const Config& config) {
   require_at_most(config, "model.mixer.time_kernel.shortest", "model.mixer.time_kernel.longest");
 }
 
+void check_warm(const Config& config) {
+  if (config.text("model.mixer.warm") == "none") return;
+  if (config.text("model.mixer.kind") != "linear")
+    fail(config, "model.mixer.warm", "needs model.mixer.kind = \"linear\"", "model.mixer.kind");
+  if (config.integer("model.mixer.warm_steps") == 0)
+    fail(config, "model.mixer.warm", "needs model.mixer.warm_steps above 0",
+         "model.mixer.warm_steps");
+}
+
 void check_calibration(const Config& config) {
   const std::string start = "model.mixer.density.start";
   if (config.text(start) == "none") return;
@@ -50,6 +59,15 @@ void check_calibration(const Config& config) {
          "model.mixer.features.projection");
 }
 
+bool forecasts_rows(const Config& config) {
+  return config.text("model.kind") == "forecaster" && config.text("model.backbone") == "rows";
+}
+
+bool sees_events(const Config& config) {
+  const std::string& kind = config.text("data.kind");
+  return kind == "event_files" || kind == "hawkes";
+}
+
 void check_time(const Config& config) {
   for (const std::string section : {"model.time", "model.intensity"})
     require_at_most(config, section + ".shortest", section + ".longest");
@@ -58,10 +76,17 @@ void check_time(const Config& config) {
     fail(config, "model.time.start",
          "needs frequencies that are learned, not " + assignment(config, "model.time.kind"),
          "model.time.kind");
+  if (config.text("model.time.start") != "none" && !sees_events(config))
+    fail(config, "model.time.start", "needs events, whose times it reads", "data.kind");
+  if (config.flag("data.stamps") && !forecasts_rows(config))
+    fail(config, "data.stamps", "needs a forecaster with model.backbone = \"rows\"",
+         "model.backbone");
   if (kind == "none") return;
-  if (config.text("model.kind") != "events")
-    fail(config, "model.time.kind", "needs model.kind = \"events\": other models see no times",
-         "model.kind");
+  if (!sees_events(config) && !forecasts_rows(config))
+    fail(config, "model.time.kind",
+         "needs events, of data.kind = \"event_files\" or \"hawkes\", or a forecaster with "
+         "model.backbone = \"rows\": other models see no times",
+         "data.kind");
   if (config.text("model.time.use") != "rotate") return;
   if (kind.starts_with("mercer"))
     fail(config, "model.time.use", "cannot be done with " + assignment(config, "model.time.kind"),
@@ -95,6 +120,9 @@ void check_optimizer(const Config& config) {
 }
 
 void check_training(const Config& config) {
+  if (config.integer("train.validate.gradients") == 1)
+    fail(config, "train.validate.gradients",
+         "must be 0 or at least 2: noise differs between batches");
   if (config.integer("train.stop.patience") == 0) return;
   check_validation(config);
   if (config.period("train.validate.every").off())
@@ -120,8 +148,34 @@ std::vector<ParameterRow> registered_rows() {
 
 ParameterTable table_of(std::vector<ParameterRow> rows) {
   return ParameterTable(std::move(rows),  // in the order in which they complain
-                        {check_data, check_model, check_calibration, check_time, check_optimizer,
-                         check_schedule, check_training});
+                        {check_data, check_model, check_warm, check_calibration, check_time,
+                         check_optimizer, check_schedule, check_training});
+}
+
+}  // namespace
+
+namespace {
+
+/// Keys that runs have written though they never meant anything, and rows that are like them.
+constexpr std::pair<const char*, const char*> retired[] = {
+    {"model.mixer.time_kernel.density.proposal", "model.mixer.density.proposal"},
+    {"model.mixer.time_kernel.density.proposal_scale", "model.mixer.density.proposal_scale"}};
+
+/// Adds those, below their section, for a text that has them.
+void add_retired(std::vector<ParameterRow>& rows, std::string_view text) {
+  constexpr std::string_view section = "[model.mixer.time_kernel.density]";
+  const std::size_t begin = text.find(section);
+  if (begin == text.npos) return;
+  const std::string_view own = text.substr(begin, text.find("\n[", begin) - begin);
+  if (own.find("\nproposal") == own.npos) return;
+  for (const auto& [name, like] : retired) {
+    ParameterRow row = *std::ranges::find(rows, like, &ParameterRow::name);
+    row.name = name;
+    const auto place = std::ranges::find_if(rows, [](const ParameterRow& one) {
+      return one.name.starts_with("model.mixer.time_kernel.density.");
+    });
+    rows.insert(std::next(place), std::move(row));
+  }
 }
 
 }  // namespace
@@ -132,6 +186,7 @@ Config stored_config(std::string_view text, const std::string& source) {
   std::vector<ParameterRow> rows = registered_rows();
   for (ParameterRow& row : rows)
     if (row.traits.formerly) row.initial = *row.traits.formerly;
+  add_retired(rows, text);
   return parse_config(text, source, table_of(std::move(rows)));
 }
 

@@ -13,6 +13,7 @@ struct TrainSpec {
   Period validate_every = {250};
   std::uint64_t validate_batches = 0;
   bool validate_kernels = true;
+  std::uint64_t validate_gradients = 0;
   Period checkpoint_every = {300, Period::Unit::seconds};
   std::size_t keep_last = 2, keep_best = 1;
   std::uint64_t patience = 0;
@@ -40,6 +41,10 @@ inline void describe(Keys& keys, TrainSpec& spec) {
        "most batches of a validation, 0 for all", resumable);
   keys("validate.kernels", spec.validate_kernels,
        "at a validation, also error, effective features and drift of the learned kernels",
+       resumable);
+  keys("validate.gradients", spec.validate_gradients, between(0, 1 << 10),
+       "batches on which the gradient of the learned kernels is compared with its noise at a "
+       "validation, at least 2, or 0 for none",
        resumable);
   keys("checkpoint.every", spec.checkpoint_every,
        "how often a checkpoint is saved, 0 for only at the end", resumable);

@@ -37,13 +37,20 @@ std::vector<MixerSpec> causal_specs() {
     specs.push_back(spec_of("linear", false, time));
   specs.push_back(spec_of("linear", false, "rotation"));
   specs.back().features.kind = "elu";
+  for (std::size_t window : {1, 5, 100}) {
+    for (const char* kind : {"softmax", "linear"}) {
+      specs.push_back(spec_of(kind, true, window == 5 ? "decay" : "none"));
+      specs.back().window = window;
+    }
+  }
   return specs;
 }
 
 std::string name_of(const MixerSpec& spec) {
   return spec.kind + (spec.rotary ? ", rotary" : "") + ", " + spec.time_kernel.kind +
          (spec.convolution > 0 ? ", convolution" : "") +
-         (spec.normalize != "none" ? ", " + spec.normalize : "");
+         (spec.normalize != "none" ? ", " + spec.normalize : "") + ", window " +
+         std::to_string(spec.window);
 }
 
 TEST(Mixers, AreDifferentiableThroughAllTheirParameters) {
@@ -153,31 +160,6 @@ TEST(SoftmaxMixer, RefusesTimeKernelsThatMakeFeatures) {
         op_check::error_of([&] { mixers().make("softmax", spec_of("softmax", false, time)); }),
         "[softmax] time kernel " + time +
             " is for linear attention; exact attention has: none, decay");
-}
-
-TEST(SoftmaxMixer, RefusesIrregularGapsUnderATimeKernel) {
-  const char* wanted =
-      "[softmax] the time kernel of exact attention needs tokens at equal distances; for irregular "
-      "time stamps choose linear attention or an encoding of time";
-  MixerSpec spec;
-  spec.kind = "softmax", spec.width = 8, spec.heads = 2;
-  for (const char* kind : {"none", "decay"}) {
-    spec.time_kernel.kind = kind;
-    const std::unique_ptr<Mixer> mixer = mixers().make("softmax", spec);
-    const std::string expected = std::string(kind) == "none" ? "no error" : wanted;
-    Tape tape;
-    tape.recording = false;
-    const auto forward = [&] {
-      mixer->forward(tape, random_tensor({1, 2, 8}, 1), {.gaps = Tensor{{1, 3}}});
-    };
-    const auto step = [&] {
-      const auto state = mixer->start();
-      state->gap = 3;
-      mixer->step(tape, random_tensor({1, 1, 8}, 1), *state);
-    };
-    EXPECT_EQ(op_check::error_of(forward), expected);
-    EXPECT_EQ(op_check::error_of(step), expected);
-  }
 }
 
 }  // namespace mixers_test

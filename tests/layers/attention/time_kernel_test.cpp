@@ -258,31 +258,57 @@ TEST(TimeKernel, RotationIsExactFarFromTheStart) {
 }
 
 /// Attention over tokens at irregular distances, in one go and token by token.
-TEST(TimeKernel, StepsOverIrregularGapsEqualTheBatch) {
-  for (const char* kind : {"decay", "rotation", "spectral", "gate"}) {
-    MixerSpec spec;
-    spec.width = 8, spec.heads = 2, spec.chunk = 4;
-    spec.features.m = 5;
-    spec.time_kernel = {kind, 2, 30};
-    const std::unique_ptr<Mixer> mixer = mixers().make("linear", spec);
-    randomize(*mixer);
-    const std::size_t T = 21;
-    const Tensor x = random_tensor({1, T, 8}, 1);
-    Tensor gaps = random_tensor({1, T}, 2);
-    gaps = xt::abs(gaps) * real(3);
-    Tape tape;
-    tape.recording = false;
-    const Tensor batch = mixer->forward(tape, x, {.gaps = gaps}).value();
-    const std::unique_ptr<MixerState> state = mixer->start();
-    for (std::size_t t = 0; t < T; ++t) {
-      Tensor token = uninitialized({1, 1, 8});
-      std::copy_n(x.data() + t * 8, 8, token.data());
-      state->gap = gaps.data()[t];
-      const Tensor y = mixer->step(tape, token, *state).value();
-      for (std::size_t e = 0; e < 8; ++e)
-        ASSERT_NEAR(double(y.data()[e]), double(batch.data()[t * 8 + e]), tolerance) << kind << t;
-    }
+void expect_steps_equal_the_batch(const std::string& mixer_kind, const std::string& kind) {
+  MixerSpec spec;
+  spec.width = 8, spec.heads = 2, spec.chunk = 4;
+  spec.features.m = 5;
+  spec.time_kernel = {kind, 2, 30};
+  const std::unique_ptr<Mixer> mixer = mixers().make(mixer_kind, spec);
+  randomize(*mixer);
+  const std::size_t T = 21;
+  const Tensor x = random_tensor({1, T, 8}, 1);
+  Tensor gaps = random_tensor({1, T}, 2);
+  gaps = xt::abs(gaps) * real(3);
+  Tape tape;
+  tape.recording = false;
+  const Tensor batch = mixer->forward(tape, x, {.gaps = gaps}).value();
+  const std::unique_ptr<MixerState> state = mixer->start();
+  for (std::size_t t = 0; t < T; ++t) {
+    Tensor token = uninitialized({1, 1, 8});
+    std::copy_n(x.data() + t * 8, 8, token.data());
+    state->gap = gaps.data()[t];
+    const Tensor y = mixer->step(tape, token, *state).value();
+    for (std::size_t e = 0; e < 8; ++e)
+      ASSERT_NEAR(double(y.data()[e]), double(batch.data()[t * 8 + e]), tolerance) << kind << t;
   }
+}
+
+TEST(TimeKernel, StepsOverIrregularGapsEqualTheBatch) {
+  for (const char* kind : {"decay", "rotation", "spectral", "gate"})
+    expect_steps_equal_the_batch("linear", kind);
+  for (const char* kind : {"none", "decay"}) expect_steps_equal_the_batch("softmax", kind);
+}
+
+/// Slopes of exact attention count time, not tokens: twice the gaps at half the rates are the same.
+TEST(TimeKernel, SlopesOfExactAttentionAreInRealTime) {
+  MixerSpec spec;
+  spec.width = 8, spec.heads = 2, spec.time_kernel = {"decay", 2, 30};
+  const Tensor x = random_tensor({1, 9, 8}, 1), gaps = xt::abs(random_tensor({1, 9}, 2));
+  const auto output = [&](double slower, const Tensor& at) {
+    spec.time_kernel.shortest = 2 * slower, spec.time_kernel.longest = 30 * slower;
+    const std::unique_ptr<Mixer> mixer = mixers().make("softmax", spec);
+    initialize(*mixer, 1);
+    Tape tape;
+    return mixer->forward(tape, x, {.gaps = at}).value();
+  };
+  const Tensor once = output(1, gaps), twice = output(2, gaps * real(2)),
+               other = output(1, gaps * real(2));
+  double change = 0;
+  for (std::size_t i = 0; i < once.size(); ++i) {
+    EXPECT_NEAR(double(once.data()[i]), double(twice.data()[i]), tolerance);
+    change = std::max(change, std::abs(double(once.data()[i] - other.data()[i])));
+  }
+  EXPECT_GT(change, 1e-3);
 }
 
 }  // namespace time_kernel_test

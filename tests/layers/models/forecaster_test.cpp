@@ -50,7 +50,30 @@ std::vector<Variant> variants() {
                                       spec.stack.block.mixer.kind = "softmax";
                                       spec.stack.positions = "rotary";
                                     })},
+      {"rows at their times", changed("rows",
+                                      [](ForecasterSpec& spec) {
+                                        spec.stack.block.mixer.kind = "softmax";
+                                        spec.stack.block.mixer.time_kernel = {"decay", 2, 9};
+                                        spec.time.kind = "free", spec.time.use = "concatenate";
+                                        spec.time.m = 2, spec.time.longest = 20;
+                                      })},
+      {"rows that rotate", changed("rows",
+                                   [](ForecasterSpec& spec) {
+                                     spec.stack.block.mixer.time_kernel = {"decay", 2, 9};
+                                     spec.time.kind = "free", spec.time.use = "rotate";
+                                     spec.time.longest = 20;
+                                   })},
   };
+}
+
+/// Irregular, of 9 rows that are seen and 3 to come, the same for each of B windows.
+Times irregular_times(std::size_t B) {
+  Times times(std::vector<std::size_t>{B, 12});
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const double t = double(i % 12);
+    times.data()[i] = t + 0.3 * std::sin(3 * t) + (t > 5 ? 2 : 0);
+  }
+  return times;
 }
 
 TEST(Forecaster, IsDifferentiableThroughAllItsParameters) {
@@ -60,7 +83,7 @@ TEST(Forecaster, IsDifferentiableThroughAllItsParameters) {
     Forecaster model(variant.spec());
     randomize(model, 0.4);
     check_layer(model, past, [&](Tape& tape, const Var& x) {
-      return model.loss(model.forward(tape, x), future);
+      return model.loss(model.forward(tape, x, irregular_times(2)), future);
     });
   }
 }
@@ -76,9 +99,9 @@ TEST(Forecaster, FollowsShiftAndScaleOfItsWindow) {
     randomize(model, 0.4);
     Tape tape;
     tape.recording = false;
-    const Tensor before = model.forward(tape, Var(past)).value();
+    const Tensor before = model.forward(tape, Var(past), irregular_times(1)).value();
     const Tensor moved = past * real(3) + real(5);
-    const Tensor after = model.forward(tape, Var(moved)).value();
+    const Tensor after = model.forward(tape, Var(moved), irregular_times(1)).value();
     for (std::size_t i = 0; i < before.size(); ++i)
       EXPECT_NEAR(after.data()[i], before.data()[i] * 3 + 5, 1e-3);
   }
@@ -95,8 +118,8 @@ TEST(Forecaster, SeesOneVariateOfOneWindowAtATime) {
     randomize(model, 0.4);
     Tape tape;
     tape.recording = false;
-    const Tensor before = model.forward(tape, Var(past)).value(),
-                 after = model.forward(tape, Var(changed)).value();
+    const Tensor before = model.forward(tape, Var(past), irregular_times(2)).value(),
+                 after = model.forward(tape, Var(changed), irregular_times(2)).value();
     for (std::size_t i = 0; i < before.size(); ++i) {
       const bool touched = i / 3 == 1;
       EXPECT_EQ(before.data()[i] != after.data()[i], touched) << i;
@@ -182,6 +205,68 @@ TEST(Forecaster, AttentionLooksInBothDirections) {
   }
 }
 
+ForecasterSpec timed(const std::string& mixer) {
+  ForecasterSpec spec = tiny("rows");
+  spec.stack.positions = "none", spec.stack.block.mixer.kind = mixer;
+  spec.stack.block.mixer.time_kernel = {"decay", 2, 9};
+  spec.time.kind = "free", spec.time.use = "rotate", spec.time.longest = 20;
+  return spec;
+}
+
+Tensor forecast_at(Forecaster& model, const Tensor& past, const Times& times) {
+  Tape tape;
+  tape.recording = false;
+  return model.forward(tape, tape.view(past), times).value();
+}
+
+/// The stamp of a row to come changes what is said of it and of later ones, not of earlier ones;
+/// that of a row that is seen changes everything; a shift of all times changes nothing where
+/// attention is exact and not estimated by features of turned queries and keys.
+TEST(Forecaster, SaysWhatComesAtTheTimeOfEachRow) {
+  const Tensor past = random_tensor({1, 2, 9}, 7);
+  for (const char* mixer : {"softmax", "linear"}) {
+    SCOPED_TRACE(mixer);
+    Forecaster model(timed(mixer));
+    randomize(model, 0.4);
+    const Times times = irregular_times(1);
+    const Tensor before = forecast_at(model, past, times);
+    Times shifted = times + 100.0, later = times, seen = times;
+    later(0, 10) += 0.25;
+    seen(0, 4) += 0.25;
+    const Tensor moved = forecast_at(model, past, shifted);
+    const Tensor changed = forecast_at(model, past, later), other = forecast_at(model, past, seen);
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      if (std::string(mixer) == "softmax") {
+        EXPECT_NEAR(moved.data()[i], before.data()[i], 1e-4);
+      }
+      EXPECT_EQ(changed.data()[i] != before.data()[i], i % 3 > 0) << i;
+      EXPECT_NE(other.data()[i], before.data()[i]);
+    }
+  }
+}
+
+/// Hours and seconds are the same model once the scale is that of the data.
+TEST(Forecaster, CountsTimeInTheUnitOfItsData) {
+  const Tensor past = random_tensor({1, 2, 9}, 7);
+  const Times hours = irregular_times(1), seconds = 1.7e9 + 3600 * hours;
+  Forecaster model(timed("softmax"));
+  randomize(model, 0.4);
+  model.time_scale()->fit(hours);
+  const Tensor before = forecast_at(model, past, hours);
+  model.time_scale()->fit(seconds);
+  const Tensor after = forecast_at(model, past, seconds);
+  for (std::size_t i = 0; i < before.size(); ++i)
+    EXPECT_NEAR(after.data()[i], before.data()[i], 1e-3);
+}
+
+TEST(Forecaster, OfRowsNeedsTheirTimes) {
+  Forecaster model(timed("softmax"));
+  EXPECT_EQ(op_check::error_of([&] {
+              forecast_at(model, zeros({1, 2, 9}), {});
+            }),
+            "[forecaster] needs the times (1, 12) of all rows, seen and to come");
+}
+
 TEST(Forecaster, NamesItsParts) {
   Forecaster model(tiny("attention"));
   const std::vector<std::string> names = names_of(model);
@@ -203,7 +288,7 @@ TEST(Forecaster, SaysWhatIsWrong) {
   };
   EXPECT_EQ(with([](ForecasterSpec&) {}), "[forecaster] the past must be (B, 2, 9), not (1, 2, 8)");
   EXPECT_EQ(with([](ForecasterSpec& spec) { spec.backbone = "lstm"; }),
-            "[forecaster] no backbone is called \"lstm\"; there are: linear, attention");
+            "[forecaster] no backbone is called \"lstm\"; there are: linear, attention, rows");
   EXPECT_EQ(with([](ForecasterSpec& spec) { spec.loss = "hinge"; }),
             "[forecaster] no loss is called \"hinge\"; there are: mse, mae, huber");
   EXPECT_EQ(with([](ForecasterSpec& spec) { spec.patch.length = 10; }),

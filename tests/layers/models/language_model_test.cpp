@@ -186,5 +186,94 @@ TEST(LanguageModel, KnowsItsLimit) {
             "[language_model] tokens must be (B, T), not (3)");
 }
 
+/// Ascending, irregular, in a unit of 60 after an origin of 1000. (B, T)
+Times stamps(std::size_t B, std::size_t T) {
+  Times times(std::vector<std::size_t>{B, T});
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const double t = double(i % T);
+    times.data()[i] = 1000 + 60 * (t + 0.4 * std::sin(3 * t + double(i / T)) + (t > 4 ? 3 : 0));
+  }
+  return times;
+}
+
+std::vector<LanguageModelSpec> timed_specs() {
+  std::vector<LanguageModelSpec> specs;
+  for (LanguageModelSpec spec : {tiny("softmax", "none"), tiny("linear", "learned")}) {
+    spec.timed = true, spec.time.m = 2, spec.time.longest = 20;
+    for (const char* use : {"none", "concatenate", "add", "attend", "rotate"}) {
+      spec.time.kind = std::string(use) == "none" ? "none" : "free";
+      if (spec.time.kind == "free") spec.time.use = use;
+      specs.push_back(spec);
+    }
+    spec.block.mixer.kind = "linear", spec.block.mixer.time_kernel = {"spectral", 2, 30};
+    specs.push_back(spec);
+  }
+  return specs;
+}
+
+std::string timed_name(const LanguageModelSpec& spec) {
+  return name_of(spec) + ", " + spec.time.kind + " " + spec.time.use + ", " +
+         spec.block.mixer.time_kernel.kind;
+}
+
+TEST(LanguageModel, OfTimedTokensIsDifferentiableThroughAllItsParameters) {
+  for (const LanguageModelSpec& spec : timed_specs()) {
+    SCOPED_TRACE(timed_name(spec));
+    LanguageModel model(spec);
+    randomize(model, 0.4);
+    model.time_scale().fit(stamps(2, 7));
+    check_layer(model, random_tensor({1}, 1), [&](Tape& tape, const Var&) {
+      return model.loss(tape, tokens(2, 7, 1), tokens(2, 7, 2), stamps(2, 7));
+    });
+  }
+}
+
+TEST(LanguageModel, OfTimedTokensStepsThroughRealTime) {
+  for (const LanguageModelSpec& spec : timed_specs()) {
+    SCOPED_TRACE(timed_name(spec));
+    LanguageModel model(spec);
+    randomize(model, 0.3);
+    const Indices text = tokens(1, 12, 1);
+    const Times times = stamps(1, 12);
+    model.time_scale().fit(times);
+    Tape tape;
+    tape.recording = false;
+    const Tensor logits = model.logits(tape, text, times).value();
+    LanguageModel::State state = model.start();
+    for (std::size_t t = 0; t < 12; ++t) {
+      const Tensor y = model.step(text.values[t], state, times(0, t));
+      for (std::size_t i = 0; i < 7; ++i)
+        ASSERT_NEAR(y.data()[i], logits.data()[t * 7 + i], is_double ? 1e-11 : 1e-4) << t;
+    }
+  }
+}
+
+/// A later stamp of one token changes what is said from there on, and nothing before, to the bit.
+TEST(LanguageModel, OfTimedTokensSeesWhenTheyAre) {
+  for (const LanguageModelSpec& spec : timed_specs()) {
+    SCOPED_TRACE(timed_name(spec));
+    LanguageModel model(spec);
+    randomize(model, 0.3);
+    const Indices text = tokens(1, 12, 1);
+    const Times times = stamps(1, 12);
+    Times later = times;
+    for (std::size_t t = 6; t < 12; ++t) later(0, t) += 45;
+    model.time_scale().fit(times);
+    Tape tape;
+    tape.recording = false;
+    const Tensor before = model.logits(tape, text, times).value(),
+                 after = model.logits(tape, text, later).value();
+    for (std::size_t i = 0; i < before.size(); ++i)
+      EXPECT_EQ(before.data()[i] != after.data()[i], i >= 6 * 7) << i;
+  }
+}
+
+TEST(LanguageModel, OfTimedTokensNeedsTheirTimes) {
+  LanguageModel model(timed_specs().front());
+  Tape tape;
+  EXPECT_EQ(op_check::error_of([&] { model.logits(tape, tokens(1, 3, 1)); }),
+            "[trunk] timed tokens need times of their shape: tokens (1, 3)");
+}
+
 }  // namespace language_model_test
 }  // namespace bochner::inline BOCHNER_PRECISION

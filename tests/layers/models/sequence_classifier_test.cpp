@@ -104,5 +104,33 @@ TEST(SequenceClassifier, SaysWhatIsWrong) {
             "[sequence_classifier] tokens must be (B, T), not (3)");
 }
 
+/// Times of tokens that are there count in both directions; those of padding do not.
+TEST(SequenceClassifier, OfTimedTokensSeesWhenTheyAre) {
+  const std::vector<std::size_t> lengths = {6, 4};
+  Times times{{0, 1, 2.5, 3, 7, 7.5}, {5, 6, 8, 9, 9, 9}};
+  Times later = times, padded = times;
+  later(0, 5) += 2;
+  padded(1, 4) = padded(1, 5) = 12;
+  for (const char* use : {"attend", "slopes"}) {
+    SCOPED_TRACE(use);
+    SequenceClassifierSpec spec = tiny("softmax", "cls");
+    spec.trunk.timed = true, spec.trunk.positions = "none";
+    if (std::string(use) == "slopes")
+      spec.trunk.block.mixer.time_kernel = {"decay", 2, 30};
+    else
+      spec.trunk.time.kind = "free", spec.trunk.time.use = use;
+    SequenceClassifier model(spec);
+    randomize(model, 0.3);
+    check_layer(model, random_tensor({1}, 1), [&](Tape& tape, const Var&) {
+      return model.loss(tape, text, labels, lengths, times);
+    });
+    Tape tape;
+    tape.recording = false;
+    const Tensor before = model.logits(tape, text, lengths, times).value();
+    EXPECT_NE(model.logits(tape, text, lengths, later).value()(0, 0), before(0, 0));
+    EXPECT_EQ(model.logits(tape, text, lengths, padded).value(), before);
+  }
+}
+
 }  // namespace sequence_classifier_test
 }  // namespace bochner::inline BOCHNER_PRECISION

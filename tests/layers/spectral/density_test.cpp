@@ -46,6 +46,28 @@ TEST_P(EveryDensity, LogDensityIsThatOfTheDrawsOnTheLine) {
   }
 }
 
+/// Heads with a spread of two octaves are those of densities that start an octave lower and higher.
+TEST_P(EveryDensity, StartsItsHeadsApart) {
+  DensitySpec spec;
+  spec.kind = GetParam(), spec.heads = 2, spec.m = 5, spec.dim = 3;
+  const auto draws = [&](double spread, double log_scale, bool from_data, std::size_t head) {
+    DensitySpec other = spec;
+    other.spread = spread, other.log_scale = from_data ? 0 : log_scale;
+    const auto density = make_density(other);
+    initialize(*density, 7);
+    if (from_data) density->start_at(std::vector<double>(3, log_scale));
+    return draws_of(*density, head);
+  };
+  for (const bool from_data : {false, true})
+    for (std::size_t head : {0, 1}) {
+      const double octave = std::numbers::ln2 * (head == 0 ? -1 : 1);
+      const std::vector<double> apart = draws(2, -0.5, from_data, head);
+      const std::vector<double> moved = draws(0, -0.5 + octave, from_data, head);
+      for (std::size_t i = 0; i < apart.size(); ++i)
+        EXPECT_NEAR(apart[i], moved[i], (is_double ? 1e-12 : 1e-5) * (1 + std::abs(moved[i])));
+    }
+}
+
 /// The median of every coordinate.
 std::vector<double> middle_of(const std::vector<double>& points, std::size_t d) {
   std::vector<double> middle;

@@ -36,15 +36,24 @@ TEST(ConfigErrors, EveryTextOfAListIsAChoice) {
 TEST(ConfigErrors, EventsAndTheirTimes) {
   const std::string events = "model.kind = \"events\"\ndata.kind = \"hawkes\"\n";
   EXPECT_EQ(error_in(events), "");
-  EXPECT_EQ(error_in("data.kind = \"hawkes\"\n"),
-            "bad.toml:1:13: model.kind = \"lm\": cannot learn data.kind = \"hawkes\", which is for "
-            "model.kind = \"events\"");
+  EXPECT_EQ(error_in("data.kind = \"hawkes\"\nmodel.kind = \"field\"\n"),
+            "bad.toml:2:14: model.kind = \"field\": cannot learn data.kind = \"hawkes\", which is "
+            "for model.kind = \"events\"");
+  EXPECT_EQ(error_in("data.kind = \"hawkes\"\nmodel.time = \"flow\"\n"), "");
+  EXPECT_EQ(error_in("data.kind = \"event_files\"\ndata.files = [\"x.csv\"]\n"
+                     "model.kind = \"classifier\"\n"),
+            "bad.toml:1:13: data.label_column = \"\": must name the column of labels for a "
+            "classifier of data.kind = \"event_files\"");
+  EXPECT_EQ(error_in("data.kind = \"event_files\"\ndata.files = [\"x.csv\"]\n"
+                     "data.label_column = \"ill\"\n"),
+            "bad.toml:3:21: data.label_column = \"ill\": needs model.kind = \"classifier\"");
   EXPECT_EQ(
       error_in("model.kind = \"events\"\ndata.kind = \"copy\"\n"),
       "bad.toml:1:14: model.kind = \"events\": cannot learn data.kind = \"copy\", which is for "
       "model.kind = \"lm\"");
   EXPECT_EQ(error_in("data.kind = \"copy\"\nmodel.time = \"flow\"\n"),
-            "bad.toml:2:14: model.time.kind = \"flow\": needs model.kind = \"events\": other "
+            "bad.toml:2:14: model.time.kind = \"flow\": needs events, of data.kind = "
+            "\"event_files\" or \"hawkes\", or a forecaster with model.backbone = \"rows\": other "
             "models see no times");
   EXPECT_EQ(error_in(events + "model.time = { shortest = 10, longest = 2 }\n"),
             "bad.toml:3:27: model.time.shortest = 10.0: must be at most model.time.longest = 2.0");

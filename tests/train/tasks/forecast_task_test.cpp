@@ -215,6 +215,69 @@ TEST_F(ForecastTaskTest, RefusesInputThatDoesNotFit) {
       "this model predicts nothing from a table: lm, 1 block, D 8, softmax, positions learned");
 }
 
+std::vector<std::string> timed_rows() {
+  return {"model.backbone=rows",     "data.stamps=true",          "data.drop=0.4",
+          "model.positions=none",    "model.time.kind=free",      "model.time.use=rotate",
+          "model.time.shortest=1.5", "model.time.longest=192",    "data.lookback=10",
+          "data.horizon=6",          "model.mixer.kind=softmax",  "model.width=16",
+          "model.mixer.heads=2",     "model.instance_norm=revin", "optim.lr=3e-3"};
+}
+
+/// Sinusoids at irregular times: positions cannot tell a phase, stamps can.
+TEST_F(ForecastTaskTest, StampsTellMoreThanPositions) {
+  const auto error = [&](const std::string& stamps) {
+    std::vector<std::string> sets = timed_rows();
+    sets.push_back("data.stamps=" + stamps);
+    const Config learning = config(sets);
+    const auto task = make_task(learning);
+    train(learning, *task, 300);
+    return evaluation(*task, Split::test).mean("mse");
+  };
+  EXPECT_LT(error("true"), 0.7 * error("false"));
+}
+
+/// Rows without values are asked for, at their own times.
+TEST_F(ForecastTaskTest, PredictsRowsAtTheTimesThatAreAsked) {
+  const auto task = make_task(config(timed_rows()));
+  EXPECT_THAT(task->describe_model(), HasSubstr("positions none, time free (rotate)"));
+  CsvOptions options = hourly();
+  options.missing = "nan";
+  const std::string seen = series_text(0, 20);
+  const auto predicted = [&](const std::string& more) {
+    return task->predict(parse_csv(seen + more, "seen", options));
+  };
+  const NamedArray next = predicted(""), asked = predicted("72000,,\n80000,,\n"),
+                   other = predicted("72000,,\n81000,,\n");
+  ASSERT_EQ(next.values.shape()[0], 6u);
+  EXPECT_EQ(next.values(5, 0), 25 * 3600.0);
+  ASSERT_EQ(asked.values.shape()[0], 2u);
+  EXPECT_EQ(asked.values(1, 0), 80000.0);
+  for (std::size_t v = 1; v < 3; ++v) {
+    EXPECT_EQ(asked.values(0, v), next.values(0, v));
+    EXPECT_NE(asked.values(1, v), other.values(1, v));
+  }
+  EXPECT_EQ(message_of<DataError>([&] { predicted("70000,,\n69000,,\n"); }),
+            "row 22: time must go on from row to row; sort the rows");
+  EXPECT_EQ(message_of<DataError>([&] { predicted("70000,1,\n"); }),
+            "row 21, column b: a series needs finite numbers; fill in what is missing or choose "
+            "other columns");
+  std::string many;
+  for (int i = 20; i < 27; ++i) many += fmt::format("{},,\n", 3600 * i);
+  EXPECT_EQ(message_of<DataError>([&] { predicted(many); }),
+            "the input asks for 7 rows, the model forecasts 6");
+}
+
+TEST_F(ForecastTaskTest, OfTimedRowsResumesBitForBit) {
+  std::vector<std::string> sets = timed_rows();
+  sets.insert(sets.end(), {"model.dropout=0.1", "train.validate.every=20"});
+  const Config learning = config(sets);
+  faults::CrashingStorage whole, parts;
+  start_leg(whole, learning, 1);
+  start_leg(parts, learning, 2, Ending::signal, 23);
+  resume_leg(parts, 1);
+  EXPECT_EQ(difference(remains_of(parts), remains_of(whole)), "");
+}
+
 TEST_F(ForecastTaskTest, DrawsForecastsAndErrors) {
   const auto task = make_task(config());
   Page page("title", "");

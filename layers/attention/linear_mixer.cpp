@@ -1,0 +1,216 @@
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/normalisation.hpp>
+#include <bochner/autodiff/ops/sequence.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/layers/attention/mixers.hpp>
+#include <bochner/layers/attention/projections.hpp>
+#include <bochner/layers/attention/seen_tokens.hpp>
+#include <bochner/layers/attention/time_kernel.hpp>
+#include <bochner/layers/attention/warm_start.hpp>
+#include <cmath>
+#include <deque>
+#include <optional>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+struct LinearState : MixerState {
+  /// Made at the first token, when the number of features is known.
+  std::optional<LinearAttentionState> sums;
+  SeenTokens window;
+  std::deque<Tensor> features;  ///< of keys in the window (H, F)
+};
+
+FeatureSpec per_head(const MixerSpec& spec) {
+  FeatureSpec features = spec.features;
+  features.heads = features.density.heads = spec.heads;
+  features.dim = features.density.dim = spec.width / spec.heads;
+  features.density.m = features.m;
+  return features;
+}
+
+/// (1, 1, H, n) -> (H, n)
+Tensor single_token(const Var& x) {
+  Tensor token = x.value();
+  token.reshape(Shape{x.dim(2), x.dim(3)});
+  return token;
+}
+
+/// One more feature, so that phi(q) . phi(k) grows by the constant. (.., F) -> (.., F + 1)
+Var with_constant(const Var& features, double constant) {
+  Shape shape = features.shape();
+  shape.back() = 1;
+  return concat({features, filled(shape, real(std::sqrt(constant)))}, -1);
+}
+
+/// Linear attention over any feature map, times the time kernel; O(T) in time, constant memory per
+/// step.
+class LinearMixer : public Mixer {
+ public:
+  explicit LinearMixer(const MixerSpec& spec)
+      : causal_(spec.causal),
+        chunk_(spec.chunk),
+        window_(spec.window),
+        kind_(spec.features.kind),
+        denominator_(spec.denominator),
+        projections_(spec),
+        features_(make_feature_map(per_head(spec))),
+        warm_(spec, *features_),
+        time_kernel_(spec.time_kernel, spec.heads, spec.width) {
+    require(denominator_.kind == "clip" || denominator_.kind == "smooth" ||
+                denominator_.kind == "refuse" || denominator_.kind == "norm",
+            "linear_attention", "no policy for denominators is called \"", denominator_.kind,
+            "\"; there are: clip, smooth, norm, refuse");
+    require(denominator_.floor > 0 && denominator_.constant > 0, "linear_attention",
+            "floor and constant of the policy for denominators must be above 0");
+    const std::string& kernel = spec.time_kernel.kind;
+    require(window_ == 0 || (causal_ && (kernel == "none" || kernel == "decay")),
+            "linear_attention", "a window is for causal attention with time kernel none or decay");
+    require(window_ == 0 || features_->positive(), "linear_attention",
+            "a window needs positive features, and ", kind_, " features are signed");
+  }
+
+  Var forward(Tape& tape, const Var& x, const Layout& layout) override {
+    const Heads heads = projections_.split(tape, x, layout);
+    const Var rate = time_kernel_.rate(tape, x, layout);
+    const Var turns = time_kernel_.turns(tape, layout, x.dim(1), 0);
+    if (tape.observer)
+      show_attention(
+          tape, *this,
+          {heads.q, heads.k, rate, time_kernel_.rotation(tape), turns, causal_, layout.lengths});
+    const auto estimate = [&](const Heads& from, const Var& decay) {
+      return window_ > 0 ? with_window(tape, from, decay, layout)
+                         : by_features(tape, from, decay, layout, turns);
+    };
+    return projections_.join(tape, warm_.is_on(tape)
+                                       ? warm_.forward(tape, heads, rate, layout, estimate)
+                                       : estimate(heads, rate));
+  }
+
+  std::unique_ptr<MixerState> start() const override { return std::make_unique<LinearState>(); }
+
+  Var step(Tape& tape, const Var& x, MixerState& state) override {
+    require(causal_, "linear", "only causal attention can be computed token by token");
+    auto& past = static_cast<LinearState&>(state);
+    const std::size_t position = past.position;
+    const Heads heads = projections_.split(tape, x, past);
+    Var rate = time_kernel_.rate(tape, x);
+    if (window_ > 0) return projections_.join(tape, step_with_window(tape, heads, rate, past));
+    const Var& v = heads.v;
+    const auto [query, key, floor] =
+        features_of(tape, heads, position, time_kernel_.turns(tape, {}, 1, past.time));
+    const Var queries = query.values(), keys = key.values();
+    if (!past.sums) past.sums.emplace(v.dim(2), keys.dim(3), v.dim(3));
+    if (rate.exists()) rate = scale(rate, real(past.gap));
+    Tensor y = linear_attention_step(*past.sums, single_token(queries), single_token(keys),
+                                     single_token(v), rate.exists() ? &rate.value() : nullptr,
+                                     key.scale, floor);
+    y.reshape(v.shape());
+    return projections_.join(tape, normed(tape, tape.constant(std::move(y)), floor));
+  }
+
+  void visit(Visitor& visitor) override {
+    projections_.visit(visitor);
+    visitor("features", *features_);
+    visitor("time_kernel", time_kernel_);
+  }
+
+ private:
+  /// Features as attention takes them: signed ones under the policy for denominators.
+  struct Pair {
+    Features q, k;
+    real floor;
+  };
+  Pair features_of(Tape& tape, const Heads& heads, std::size_t first, const Var& turns,
+                   std::size_t delay = 0) {
+    const Features query = turned(features_->queries(tape, heads.q, first + delay), turns);
+    const Features key = turned(features_->keys(tape, heads.k, first), turns);
+    const bool signed_features = query.scale == FeatureScale::linear && !features_->positive();
+    require(!signed_features || denominator_.kind != "refuse", "linear_attention",
+            "features must be positive for policy \"refuse\": ", kind_,
+            " features are signed; choose policy \"clip\" or \"smooth\"");
+    if (!signed_features) return {query, key, 0};
+    if (denominator_.kind == "clip") return {query, key, real(denominator_.floor)};
+    if (denominator_.kind == "norm") return {query, key, undivided};
+    return {with_constant(query.values(), denominator_.constant),
+            with_constant(key.values(), denominator_.constant), 0};
+  }
+
+  /// (B, T, H, d)
+  Var by_features(Tape& tape, const Heads& heads, const Var& rate, const Layout& layout,
+                  const Var& turns) {
+    const auto [query, key, floor] = features_of(tape, heads, 0, turns);
+    return normed(
+        tape, linear_attention(query, key, heads.v, rate, {causal_, chunk_, layout.lengths, floor}),
+        floor);
+  }
+
+  void require_window(const Layout& layout) const {
+    require(layout.regular() || !time_kernel_.active(), "linear_attention",
+            "a window with a time kernel needs tokens at equal distances");
+  }
+
+  /// The last tokens exactly and older ones through their features, under one sum. (B, T, H, d)
+  Var with_window(Tape& tape, const Heads& heads, const Var& rate, const Layout& layout) {
+    require_window(layout);
+    const std::size_t T = heads.v.dim(1), d = heads.v.dim(3);
+    const Var near = near_attention(heads.q, heads.k, heads.v, rate, window_, layout.lengths);
+    const Var means = slice(near, 3, 0, d);
+    if (T <= window_) return means;
+    const auto older = [&](const Var& x) { return slice(x, 1, 0, T - window_); };
+    const auto later = [&](const Var& x) { return slice(x, 1, window_, T); };
+    const Pair pair =
+        features_of(tape, {later(heads.q), older(heads.k), older(heads.v)}, 0, Var(), window_);
+    std::vector<std::size_t> lengths = layout.lengths;
+    for (std::size_t& length : lengths) length -= std::min(length, window_);
+    const Var far = linear_attention(pair.q, pair.k, older(heads.v), rate, {true, chunk_, lengths},
+                                     later(near));
+    return concat({slice(means, 1, 0, window_), far}, 1);
+  }
+
+  /// The same of one token. (1, 1, H, d)
+  Var step_with_window(Tape& tape, const Heads& heads, const Var& rate, LinearState& past) {
+    const std::size_t H = heads.v.dim(2), d = heads.v.dim(3);
+    const Pair pair = features_of(tape, heads, past.position - 1, Var());
+    past.window.append(heads.k, heads.v, past.time);
+    past.features.push_back(single_token(pair.k.values()));
+    const bool full = past.window.size() > window_;
+    const Tensor value = full ? past.window.forget_first() : Tensor();
+    Tensor near = past.window.attend(heads.q, rate);
+    if (!full) return slice(tape.constant(near.reshape({1, 1, H, d + 1})), 3, 0, d);
+    for (std::size_t h = 0; h < H && rate.exists(); ++h)
+      near(h, d) += rate.data()[h] * real(window_);
+    const Tensor key = std::move(past.features.front());
+    past.features.pop_front();
+    if (!past.sums) past.sums.emplace(H, key.shape()[1], d);
+    Tensor y =
+        linear_attention_step(*past.sums, single_token(pair.q.values()), key, value,
+                              rate.exists() ? &rate.value() : nullptr, pair.k.scale, 0, &near);
+    y.reshape(heads.v.shape());
+    return tape.constant(std::move(y));
+  }
+
+  /// Sums of weighted values in place of means, under a norm of each head. (B, T, H, d)
+  Var normed(Tape& tape, const Var& y, real floor) const {
+    if (floor != undivided) return y;
+    return rms_norm(y * undivided, tape.constant(filled({y.dim(3)}, real(1))));
+  }
+
+  /// A floor that no sum of weights reaches: a division by it is exact, and undone by a product.
+  static constexpr real undivided = real(0x1p60);
+
+  bool causal_;
+  std::size_t chunk_, window_;
+  std::string kind_;
+  DenominatorSpec denominator_;
+  Projections projections_;
+  std::unique_ptr<FeatureMap> features_;
+  WarmStart warm_;
+  TimeKernel time_kernel_;
+};
+
+}  // namespace
+
+void add_linear(Registry<Mixer, MixerSpec>& all) { all.add("linear", make<LinearMixer>); }
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,12 @@
+#pragma once
+/// Each mixer lies in a file of its own, which adds it to the registry.
+
+#include <bochner/layers/attention/mixer.hpp>
+#include <bochner/layers/attention/mixer_spec.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+void add_softmax(Registry<Mixer, MixerSpec>& all);
+void add_linear(Registry<Mixer, MixerSpec>& all);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,57 @@
+#include <bochner/autodiff/compute/math.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/layers/attention/seen_tokens.hpp>
+#include <cmath>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// One query of one head against n keys at ascending times, the last of which is its own; `weights`
+/// is scratch for n numbers. y (d + 1): the mean of values, then the logarithm of the sum of
+/// weights.
+void attend_one(const real* q, const real* keys, const real* values,
+                const std::vector<double>& times, std::size_t stride, std::size_t d, real rate,
+                std::vector<real>& weights, real* y) {
+  const std::size_t n = times.size();
+  const real scale = 1 / std::sqrt(real(d));
+  for (std::size_t j = 0; j < n; ++j) {
+    weights[j] = scale * dot_row(q, keys + j * stride, d) - rate * real(times.back() - times[j]);
+  }
+  const real top = max_row(weights.data(), n);
+  for (std::size_t j = 0; j < n; ++j) weights[j] = math::exp(weights[j] - top);
+  const real total = sum_row(weights.data(), n);
+  for (std::size_t j = 0; j < n; ++j) {
+    for (std::size_t e = 0; e < d; ++e) y[e] += weights[j] / total * values[j * stride + e];
+  }
+  y[d] = top + std::log(total);
+}
+
+}  // namespace
+
+void SeenTokens::append(const Var& k, const Var& v, double time) {
+  H_ = k.dim(2), d_ = k.dim(3);
+  keys_.insert(keys_.end(), k.data(), k.data() + k.size());
+  values_.insert(values_.end(), v.data(), v.data() + v.size());
+  times_.push_back(time);
+}
+
+Tensor SeenTokens::forget_first() {
+  Tensor value = uninitialized({H_, d_});
+  std::copy_n(values_.begin(), value.size(), value.data());
+  const auto token = std::ptrdiff_t(value.size());
+  values_.erase(values_.begin(), values_.begin() + token);
+  keys_.erase(keys_.begin(), keys_.begin() + token);
+  times_.erase(times_.begin());
+  return value;
+}
+
+Tensor SeenTokens::attend(const Var& q, const Var& rate) const {
+  Tensor y = zeros({H_, d_ + 1});
+  std::vector<real> weights(times_.size());
+  for (std::size_t h = 0; h < H_; ++h)
+    attend_one(q.data() + h * d_, keys_.data() + h * d_, values_.data() + h * d_, times_, H_ * d_,
+               d_, rate.exists() ? rate.data()[h] : real(0), weights, y.data() + h * (d_ + 1));
+  return y;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

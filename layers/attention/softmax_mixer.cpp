@@ -1,0 +1,71 @@
+#include <bochner/autodiff/ops/sequence.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/layers/attention/mixers.hpp>
+#include <bochner/layers/attention/projections.hpp>
+#include <bochner/layers/attention/seen_tokens.hpp>
+#include <bochner/layers/attention/time_kernel.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+struct SoftmaxState : MixerState {
+  SeenTokens seen;  ///< all of them, or those in the window
+};
+
+/// Exact softmax attention; the time kernel becomes a learned linear penalty on the lag (ALiBi), in
+/// tokens or in time.
+class SoftmaxMixer : public Mixer {
+ public:
+  explicit SoftmaxMixer(const MixerSpec& spec)
+      : causal_(spec.causal),
+        window_(spec.window),
+        projections_(spec),
+        time_kernel_(spec.time_kernel, spec.heads, spec.width) {
+    const std::string& kernel = spec.time_kernel.kind;
+    require(kernel == "none" || kernel == "decay", "softmax", "time kernel ", kernel,
+            " is for linear attention; exact attention has: none, decay");
+    require(window_ == 0 || causal_, "softmax", "a window is for causal attention");
+  }
+
+  Var forward(Tape& tape, const Var& x, const Layout& layout) override {
+    const auto [q, k, v] = projections_.split(tape, x, layout);
+    const Var rate = time_kernel_.rate(tape, x, layout);
+    show_attention(tape, *this, {q, k, rate, Var(), Var(), causal_});
+    if (window_ == 0)
+      return projections_.join(tape, softmax_attention(q, k, v, rate, causal_, layout.lengths));
+    require(layout.regular() || !rate.exists(), "softmax",
+            "a window with a time kernel needs tokens at equal distances");
+    return projections_.join(
+        tape, slice(near_attention(q, k, v, rate, window_, layout.lengths), 3, 0, q.dim(3)));
+  }
+
+  std::unique_ptr<MixerState> start() const override { return std::make_unique<SoftmaxState>(); }
+
+  Var step(Tape& tape, const Var& x, MixerState& state) override {
+    require(causal_, "softmax", "only causal attention can be computed token by token");
+    auto& past = static_cast<SoftmaxState&>(state);
+    const auto [q, k, v] = projections_.split(tape, x, past);
+    past.seen.append(k, v, past.time);
+    if (window_ > 0 && past.seen.size() > window_) past.seen.forget_first();
+    Tensor y = past.seen.attend(q, time_kernel_.rate(tape, x));
+    return projections_.join(
+        tape, slice(tape.constant(y.reshape({1, 1, q.dim(2), q.dim(3) + 1})), 3, 0, q.dim(3)));
+  }
+
+  void visit(Visitor& visitor) override {
+    projections_.visit(visitor);
+    visitor("time_kernel", time_kernel_);
+  }
+
+ private:
+  bool causal_;
+  std::size_t window_;
+  Projections projections_;
+  TimeKernel time_kernel_;
+};
+
+}  // namespace
+
+void add_softmax(Registry<Mixer, MixerSpec>& all) { all.add("softmax", make<SoftmaxMixer>); }
+
+}  // namespace bochner::inline BOCHNER_PRECISION

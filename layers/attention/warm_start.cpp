@@ -1,0 +1,63 @@
+#include <algorithm>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/loss.hpp>
+#include <bochner/autodiff/ops/sequence.hpp>
+#include <bochner/layers/attention/warm_start.hpp>
+#include <cmath>
+#include <limits>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Whether attention by the map's kernel, where that is known, is softmax attention: by the ratio
+/// of two keys' weights, keys of one length where they are normalised.
+bool attends_as_softmax(const FeatureMap& map, std::size_t d, bool normalized) {
+  std::vector<double> q(d), near(d), far(d);
+  q[0] = 0.75, near[0] = 0.75, far[0] = normalized ? -0.75 : -1.5;
+  const auto to_near = map.kernel(q, near), to_far = map.kernel(q, far);
+  if (!to_near || !to_far) return true;
+  const double wanted = std::exp(q[0] * (near[0] - far[0]) / std::sqrt(double(d)));
+  return std::abs(*to_near / *to_far / wanted - 1) < 1e-9;
+}
+
+/// The same value, that no gradient goes through.
+Var detached(Tape& tape, const Var& x) {
+  return x.exists() ? Var(x.shared_value(), nullptr, &tape) : x;
+}
+
+}  // namespace
+
+WarmStart::WarmStart(const MixerSpec& spec, const FeatureMap& map)
+    : passes_(spec.warm == "exact" ? spec.warm_steps : 0), causal_(spec.causal) {
+  require(spec.warm == "none" || spec.warm == "exact", "mixer", "warm = \"", spec.warm,
+          "\" must be none or exact");
+  if (passes_ == 0) return;
+  require(attends_as_softmax(map, spec.width / spec.heads, spec.normalize == "l2"), "mixer",
+          "warm = \"exact\" teaches softmax's kernel, and ", spec.features.kind,
+          " estimates another; choose warm = \"none\" or a map of that kernel: positive, "
+          "hyperbolic ..");
+  const std::string& time = spec.time_kernel.kind;
+  require(time == "none" || time == "decay", "mixer",
+          "warm = \"exact\" needs a time kernel that exact attention can have, none or decay, not ",
+          time);
+  require(spec.denominator.kind != "norm", "mixer",
+          "warm = \"exact\" divides by the sum of weights; denominator.kind must not be \"norm\"");
+}
+
+Var WarmStart::forward(
+    Tape& tape, const Heads& heads, const Var& rate, const Layout& layout,
+    const std::function<Var(const Heads& heads, const Var& rate)>& estimate) const {
+  require(layout.regular() || !rate.exists(), "mixer",
+          "warm = \"exact\" with a time kernel needs tokens at equal distances");
+  const Var exact = softmax_attention(heads.q, heads.k, heads.v, rate, causal_, layout.lengths);
+  if (!tape.recording) return exact;
+  const Heads seen = {detached(tape, heads.q), detached(tape, heads.k), detached(tape, heads.v)};
+  const Var error = mean_squared_error(estimate(seen, detached(tape, rate)), exact.value());
+  const double size = sum_of_squares(exact.data(), exact.size()) / double(exact.size());
+  const double smallest = std::numeric_limits<real>::min();
+  tape.add_loss(scale(error, real(1 / std::max(size, smallest))));
+  return exact;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

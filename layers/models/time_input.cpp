@@ -1,0 +1,51 @@
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/layers/models/time_input.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// The blocks attend to times themselves unless the encoding below them does.
+bool is_below(const TimeEncodingSpec& spec) {
+  return spec.use == "concatenate" || spec.use == "add";
+}
+
+}  // namespace
+
+Tensor gaps_of(const Times& times) {
+  const std::size_t T = times.shape()[1];
+  Tensor gaps = zeros({times.shape()[0], T});
+  for (std::size_t i = 0; i < gaps.size(); ++i)
+    if (i % T > 0) gaps.data()[i] = real(times.data()[i] - times.data()[i - 1]);
+  return gaps;
+}
+
+Layout layout_of(const Times& times, const std::vector<std::size_t>& lengths) {
+  return {lengths, gaps_of(times), times};
+}
+
+StackSpec seeing_times(StackSpec stack, const TimeEncodingSpec& time) {
+  if (!is_below(time)) stack.block.mixer.time = time;
+  return stack;
+}
+
+TimeInput::TimeInput(const TimeEncodingSpec& spec, std::size_t width) : adds_(spec.use == "add") {
+  if (is_below(spec)) time_ = make_time_encoding(spec);
+  if (!time_) return;
+  const std::size_t F = time_->features();
+  mix_ = std::make_unique<Linear>(adds_ ? F : width + F, width);
+}
+
+Var TimeInput::forward(Tape& tape, const Var& x, const Times& times) {
+  if (!time_) return x;
+  const Var phi = time_->forward(tape, times);
+  return adds_ ? x + mix_->forward(tape, phi) : mix_->forward(tape, concat({x, phi}, -1));
+}
+
+void TimeInput::visit(Visitor& visitor) {
+  if (!time_) return;
+  visitor("time", *time_);
+  visitor("mix", *mix_);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

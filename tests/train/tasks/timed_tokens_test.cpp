@@ -1,0 +1,113 @@
+/// Events as tokens at their times: language models and classifiers of them.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bochner/data/formats/csv.hpp>
+#include <bochner/data/labelled_events.hpp>
+#include <bochner/train/tasks/data_kinds.hpp>
+#include <cmath>
+
+#include "faults/crashing_storage.hpp"
+#include "train/training_run.hpp"
+
+namespace bochner {
+namespace timed_tokens_test {
+
+using testing::HasSubstr;
+
+/// Patients whose types alternate at the same rate. Of the ill ones type 1 comes soon after type 0,
+/// of the others both are evenly spread: order tells nothing, time does.
+std::string visits() {
+  std::string text = "patient,time,type,ill\n";
+  const RandomFunction random{1, Purpose::test, 5};
+  for (int p = 0; p < 120; ++p) {
+    double time = 1.7e9 + 1e5 * p;
+    for (int i = 0; i < 16; ++i) {
+      const double gap = p % 2 == 0 ? 40 : i % 2 == 0 ? 70 : 10;
+      time += gap * (0.5 + random.uniform(std::uint64_t(16 * p + i)));
+      text += fmt::format("{},{},{},{}\n", p, time, i % 2, p % 2);
+    }
+  }
+  return text;
+}
+
+class TimedTokens : public testing::Test {
+ protected:
+  Config config(std::vector<std::string> sets) const {
+    const std::vector<std::string> shared = {
+        "data.kind=event_files", "data.sequence_column=patient",
+        "data.length=32",        "data.validation=0.25",
+        "model.positions=none",  "model.time.kind=free",
+        "model.time.use=rotate", "model.time.longest=100",
+        "model.width=16",        "model.mixer.heads=2",
+        "optim.lr=3e-3"};
+    sets.insert(sets.begin(), shared.begin(), shared.end());
+    return tiny_config(file_, sets);
+  }
+  Config classifier(std::vector<std::string> sets = {}) const {
+    sets.insert(sets.begin(), {"model.kind=classifier", "data.label_column=ill"});
+    return config(sets);
+  }
+  NamedArray table(const std::string& text) const {
+    CsvOptions options;
+    options.columns = {"time", "type", "patient"};
+    return parse_csv(text, "visits", options);
+  }
+  TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_.write("visits.csv", visits());
+};
+
+TEST_F(TimedTokens, ClassifiersTellWhatOnlyTimeTells) {
+  const auto accuracy = [&](const std::vector<std::string>& sets) {
+    const Config learning = classifier(sets);
+    const auto task = make_task(learning);
+    train(learning, *task, 150);
+    return evaluate_task(*task, Split::validation, 10)->mean("accuracy");
+  };
+  EXPECT_GT(accuracy({}), 0.95);
+  EXPECT_LT(accuracy({"model.time.kind=none", "model.positions=learned"}), 0.7);
+}
+
+TEST_F(TimedTokens, ClassifiersPredictARowForEachSequence) {
+  for (const char* pooling : {"mean", "cls"}) {
+    const auto task = make_task(classifier({std::string("model.pooling=") + pooling}));
+    EXPECT_THAT(task->describe_model(), HasSubstr("positions none, time free (rotate)"));
+    const NamedArray two = task->predict(table("patient,time,type\n9,10,0\n4,5,1\n9,40,1\n"));
+    EXPECT_THAT(two.columns, testing::ElementsAre("class_0", "class_1"));
+    ASSERT_EQ(two.values.shape()[0], 2u);
+    for (std::size_t row = 0; row < 2; ++row)
+      EXPECT_NEAR(two.values(row, 0) + two.values(row, 1), 1, 1e-5);
+    const NamedArray later = task->predict(table("patient,time,type\n9,10,0\n4,5,1\n9,70,1\n"));
+    EXPECT_NE(later.values(0, 0), two.values(0, 0));
+    EXPECT_EQ(later.values(1, 0), two.values(1, 0));
+  }
+}
+
+TEST_F(TimedTokens, LanguageModelsSayTheNextType) {
+  const Config learning = config({"model.kind=lm"});
+  const auto task = make_task(learning);
+  EXPECT_THAT(task->data().words(), HasSubstr("120 sequences, 1920 events of 2 types"));
+  train(learning, *task, 100);
+  EXPECT_GT(evaluate_task(*task, Split::validation, 10)->mean("accuracy"), 0.95);
+  const NamedArray next = task->predict(table("patient,time,type\n9,10,0\n4,5,1\n9,40,1\n"));
+  EXPECT_THAT(next.columns, testing::ElementsAre("type_0", "type_1"));
+  EXPECT_GT(next.values(0, 1), 0.5);
+  EXPECT_GT(next.values(2, 0), 0.5);
+}
+
+TEST_F(TimedTokens, ResumeBitForBit) {
+  for (const Config& learning :
+       {classifier({"train.validate.every=20", "model.time.start=periodogram"}),
+        config({"model.kind=lm", "model.mixer.kind=softmax", "model.time.use=concatenate",
+                "model.mixer.time_kernel.kind=decay", "train.validate.every=20"})}) {
+    faults::CrashingStorage whole, parts;
+    start_leg(whole, learning, 1);
+    start_leg(parts, learning, 2, Ending::signal, 23);
+    resume_leg(parts, 1);
+    EXPECT_EQ(difference(remains_of(parts), remains_of(whole)), "");
+  }
+}
+
+}  // namespace timed_tokens_test
+}  // namespace bochner

@@ -1,0 +1,72 @@
+#include <algorithm>
+#include <bochner/optim/optimizer.hpp>
+#include <bochner/train/laboratory/attention.hpp>
+#include <bochner/train/laboratory/gradient_noise.hpp>
+#include <cmath>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// What a layer learns of its spectra, and the sums of its gradients and of their squares.
+struct SpectralGroup {
+  std::string layer;
+  std::vector<Parameter*> parameters = {};
+  std::vector<double> sum = {};
+  double squares = 0;
+};
+
+std::vector<SpectralGroup> spectral_groups(Module& model) {
+  std::vector<SpectralGroup> groups;
+  for (const AttentionLayer& layer : attention_layers(model)) groups.push_back({layer.name});
+  for (const NamedParameter& named : parameters_of(model)) {
+    if (!is_density(named.name)) continue;
+    for (SpectralGroup& group : groups)
+      if (named.name.starts_with(group.layer + ".")) group.parameters.push_back(named.parameter);
+  }
+  std::erase_if(groups, [](const SpectralGroup& group) { return group.parameters.empty(); });
+  return groups;
+}
+
+void add_gradients(SpectralGroup& group) {
+  std::size_t at = 0;
+  for (const Parameter* parameter : group.parameters) {
+    const std::size_t n = parameter->value().size();
+    group.sum.resize(std::max(group.sum.size(), at + n));
+    for (std::size_t i = 0; parameter->has_gradient() && i < n; ++i) {
+      const double g = double(parameter->gradient().data()[i]);
+      group.sum[at + i] += g, group.squares += g * g;
+    }
+    at += n;
+  }
+}
+
+double ratio(const SpectralGroup& group, double n) {
+  double square = 0;  // of the mean
+  for (const double sum : group.sum) square += sum / n * (sum / n);
+  const double noise = (group.squares - n * square) / (n - 1);
+  return noise > 0 ? std::sqrt(std::max(0.0, square - noise / n) / noise) : 0;
+}
+
+}  // namespace
+
+std::map<std::string, double> gradient_to_noise(Task& task, std::uint64_t first,
+                                                std::uint64_t examples, std::size_t count) {
+  require(count >= 2, "gradient_to_noise",
+          "noise is what differs between batches: needs 2 of them");
+  std::vector<SpectralGroup> groups = spectral_groups(task.model());
+  if (groups.empty()) return {};
+  const std::vector<NamedParameter> all = parameters_of(task.model());
+  for (std::size_t i = 0; i < count; ++i) {
+    for (const NamedParameter& named : all) named.parameter->zero_gradient();
+    Tape tape;
+    const Var loss = task.loss(tape, task.data().training(first + i * examples, examples));
+    tape.backward(loss);
+    for (SpectralGroup& group : groups) add_gradients(group);
+  }
+  for (const NamedParameter& named : all) named.parameter->zero_gradient();
+  std::map<std::string, double> ratios;
+  for (const SpectralGroup& group : groups) ratios[group.layer] = ratio(group, double(count));
+  return ratios;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,61 @@
+#include <algorithm>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/glob.hpp>
+#include <bochner/layers/encodings/time_start.hpp>
+#include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/event_data.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+std::vector<EventTable> read_events(const Config& config) {
+  std::vector<EventTable> sequences;
+  for (const auto& file :
+       expand_files(config.text_list("data.files"), std::filesystem::current_path())) {
+    const NamedArray array = read_array(file, table_options(config));
+    try {
+      for (EventTable& events : event_tables(array, most_event_types, event_columns(config)))
+        sequences.push_back(std::move(events));
+    } catch (const DataError& error) {
+      throw DataError(file.string() + ": " + error.what());
+    }
+  }
+  return sequences;
+}
+
+std::unique_ptr<EventSource> event_source(const Config& config) {
+  if (config.text("data.kind") == "hawkes") {
+    auto spec = read_spec<HawkesSpec>(config, "data");
+    spec.length = config.count("data.length");
+    return std::make_unique<HawkesEvents>(spec, example_set(config));
+  }
+  const EventFilesSpec spec{config.count("data.length"), config.number("data.validation"),
+                            config.count("train.seed")};
+  return std::make_unique<EventFiles>(read_events(config), spec);
+}
+
+std::vector<EventTable> windows_of(const std::vector<EventTable>& sequences, std::size_t length) {
+  std::vector<EventTable> windows;
+  for (const EventTable& events : sequences)
+    for (std::size_t i = 0; i < events.rows.size(); ++i) {
+      const std::size_t left = std::min(length, events.rows.size() - i);
+      if (i % length == 0)
+        windows.push_back({{{1, left}, {}}, Times(std::vector<std::size_t>{1, left}), {}});
+      windows.back().types.values.push_back(events.types.values[i]);
+      windows.back().times(0, i % length) = events.times(0, i);
+      windows.back().rows.push_back(events.rows[i]);
+    }
+  return windows;
+}
+
+Examples scale_examples(const Dataset& data) {
+  constexpr std::uint64_t most = 64;
+  return data.training(0, std::size_t(std::min(most, data.examples(Split::train))));
+}
+
+void fit_times(Module& model, TimeScale& scale, const TimeEncodingSpec& time, const Times& times,
+               std::uint64_t seed) {
+  scale.fit(times);
+  if (time.density.start == "periodogram") start_time_encodings(model, scale.scaled(times), seed);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
