@@ -23,7 +23,8 @@ struct ProposalFit {
 
 ProposalFit fit_proposal(FeatureSpec spec, const KernelSample& sample, std::size_t head,
                          std::size_t m) {
-  const SampleBlock& block = first_rows(sample, 128).blocks[head];
+  const KernelSample part = first_rows(sample, 128);
+  const SampleBlock& block = part.blocks[head];
   const auto plain = calibrated_map(spec, block, m, 1);
   spec.weights = "importance";
   const auto map = calibrated_map(spec, block, m, 1);
