@@ -29,6 +29,7 @@
 #include <bochner/layers/module.hpp>
 #include <bochner/layers/spectral/density.hpp>
 #include <bochner/layers/spectral/initial.hpp>
+#include <bochner/layers/spectral/monte_carlo.hpp>
 #include <bochner/optim/clip.hpp>
 #include <bochner/optim/ema.hpp>
 #include <bochner/optim/optimizer.hpp>

@@ -87,6 +87,10 @@ inline void describe(Keys& keys, MixerSpec& spec) {
   keys.section("features", spec.features);
   keys("m", spec.features.m, between(1, 1 << 16), "random features per head (m)");
   keys.section("density", spec.features.density);
+  keys("density.proposal", spec.features.density.proposal, one_of(densities),
+       "density q that frequencies are drawn from where features.weights = \"importance\"");
+  keys("density.proposal_scale", spec.features.density.proposal_scale, above(0),
+       "its scale, in units of the density's own at the start: 1 or more");
   keys(
       "density.start", spec.features.density.start, one_of({"none", "data"}),
       "where the scale starts: at log_scale, or, by the median distance of queries and keys of the "

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/waves_on_grid.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/encodings/space_fourier.hpp>
@@ -106,6 +107,13 @@ Var FourierEncoding::at(Tape& tape, const Places& places) {
 
 Var FourierEncoding::grid(Tape& tape, const GridAxes& axes) {
   return normalized(grid_harmonics(axes, frequencies(tape)));
+}
+
+Tensor FourierEncoding::grid_product(const GridAxes& axes, const Tensor& w) const {
+  std::vector<RegularAxis> regular;
+  for (const auto& axis : axes) regular.push_back(regular_axis(axis));
+  const Tensor amplitudes = w * real(std::sqrt(2 / double(w.shape()[0])));
+  return waves_on_grid(regular, frequencies_.value(), amplitudes);
 }
 
 void FourierEncoding::visit(Visitor& visitor) {

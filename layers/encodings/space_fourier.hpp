@@ -33,6 +33,9 @@ class FourierEncoding : public Module {
   Var at(Tape& tape, const Places& places);
   /// (n_1 .. n_d, 2m) of the nodes of a grid, without sines of single nodes.
   Var grid(Tape& tape, const GridAxes& axes);
+  /// grid() times w at the nodes of a regular grid, without forming grid(): by FFT. w (2m, D) ->
+  /// (n_1 .. n_d, D)
+  Tensor grid_product(const GridAxes& axes, const Tensor& w) const;
   /// w (m, d), in radians.
   Tensor frequencies() const;
   void visit(Visitor& visitor) override;

@@ -45,13 +45,6 @@ void for_sampled_pairs(const Tensor& q, const Tensor& k, const Visit& visit) {
     }
 }
 
-/// Softmax of every `stride`-th of the logits.
-std::vector<double> strided_softmax(const real* logits, std::size_t n, std::size_t stride = 1) {
-  std::vector<double> p(n);
-  for (std::size_t i = 0; i < n; ++i) p[i] = double(logits[i * stride]);
-  return softmax_of(std::move(p));
-}
-
 /// p^T M_k p'. S = R.
 class GateCoefficients : public HybridCoefficients {
  public:
@@ -69,11 +62,7 @@ class GateCoefficients : public HybridCoefficients {
   std::optional<Moments> moments(const ScaledPair& pair, std::size_t head) const override {
     const std::vector<double> p = gates_.gates(pair.x, head, true),
                               other = gates_.gates(pair.y, head, false);
-    Moments moments{std::vector<double>(K_), {}};
-    for (std::size_t i = 0; i < R_ * R_; ++i) {
-      const auto M = strided_softmax(mixing_.value().data() + head * K_ * R_ * R_ + i, K_, R_ * R_);
-      for (std::size_t k = 0; k < K_; ++k) moments.mean[k] += p[i / R_] * M[k] * other[i % R_];
-    }
+    Moments moments{mixed_gates(p, other, mixing_, head), {}};
     for (const double a : moments.mean)
       for (const double b : moments.mean) moments.square.push_back(a * b);
     return moments;

@@ -33,7 +33,7 @@ struct FeatureSpec {
   std::string weights = "none";        ///< lambda(x) of each feature, see WeightedMap
   double correlation = 1;              ///< at the start, of the pairs of nonstationary
   bool temperature = false;            ///< a learned factor of x per head, see Tempered
-  std::vector<std::string> estimators = {"positive", "trigonometric", "hyperbolic"};
+  std::vector<std::string> estimators = {"trigonometric", "oprf"};
   std::string lambdas = "learned";   ///< of a hybrid of these, see make_coefficients()
   std::size_t lambda = 4;            ///< draws of a hybrid's lambda
   double tau = 1;                    ///< width of a Gaussian lambda at the start

@@ -27,6 +27,28 @@ class GatedHybrid : public TwoSidedMap {
   std::optional<double> kernel(Point q, Point k, std::size_t) const override {
     return ScaledPair(q, k).softmax();
   }
+  /// sum_jk lambda_j lambda_k E exp(w . (u_j + u_k) - c_j - c_k) - SM^2, u_k = Psi_k x + Psi_k^-1
+  /// y, c_k = |Psi_k x|^2 / 2 + |Psi_k^-1 y|^2 / 2: all bases have the same w.
+  std::optional<double> variance(Point q, Point k, std::size_t head) const override {
+    const ScaledPair pair(q, k);
+    const std::vector<double> lambda =
+        coefficients(gates_.gates(pair.x, head, true), gates_.gates(pair.y, head, false), head);
+    std::vector<double> u(K_ * d_), c(K_);
+    for (std::size_t i = 0; i < K_ * d_; ++i) {
+      const double psi = std::exp(double(log_psi_.value().data()[head * K_ * d_ + i]));
+      const double x = pair.x[i % d_] * psi, y = pair.y[i % d_] / psi;
+      u[i] = x + y;
+      c[i / d_] += (x * x + y * y) / 2;
+    }
+    double second = 0;
+    for (std::size_t j = 0; j < K_; ++j)
+      for (std::size_t i = 0; i < K_; ++i) {
+        double square = 0;
+        for (std::size_t e = 0; e < d_; ++e) square += std::pow(u[j * d_ + e] + u[i * d_ + e], 2);
+        second += lambda[j] * lambda[i] * std::exp(square / 2 - c[j] - c[i]);
+      }
+    return (second - std::exp(2 * pair.xy)) / double(m_);
+  }
   void visit(Visitor& visitor) override {
     frequencies_.visit(visitor);
     visitor("log_psi", log_psi_);
@@ -37,6 +59,7 @@ class GatedHybrid : public TwoSidedMap {
   GatedHybrid(const FeatureSpec& spec, std::size_t bases, std::size_t gates)
       : H_(spec.heads),
         d_(spec.dim),
+        m_(spec.m),
         K_(bases),
         R_(gates),
         log_psi_({H_, K_, d_}, Initial::normal(hybrid_deviation)),
@@ -61,8 +84,12 @@ class GatedHybrid : public TwoSidedMap {
   /// Logarithms of the factors of lambda: sum_s exp(query(k, s) + key(k, s)) = ln lambda_k. log
   /// gates (B, T, H, R) -> (B, T, H, K, S)
   virtual Var log_coefficients(Tape& tape, const Var& log_gates, Side side) = 0;
+  /// lambda_k (K) of gates p and p'.
+  virtual std::vector<double> coefficients(const std::vector<double>& p,
+                                           const std::vector<double>& other,
+                                           std::size_t head) const = 0;
 
-  std::size_t H_, d_, K_, R_;
+  std::size_t H_, d_, m_, K_, R_;
   Parameter log_psi_;  // (H, K, d)
   Gates gates_;
 
@@ -85,6 +112,10 @@ class LearnedHybrid : public GatedHybrid {
  protected:
   Var log_coefficients(Tape& tape, const Var& log_gates, Side side) override {
     return mixed_gates(tape, log_gates, mixing_, side == Side::query);
+  }
+  std::vector<double> coefficients(const std::vector<double>& p, const std::vector<double>& other,
+                                   std::size_t head) const override {
+    return mixed_gates(p, other, mixing_, head);
   }
 
  private:
@@ -124,6 +155,13 @@ class ClusterHybrid : public GatedHybrid {
     const Var one_side = reshape(log_gates, by_token(log_gates, {query ? R_ : 1, query ? 1 : R_}));
     return reshape(broadcast_to(one_side, by_token(log_gates, {R_, R_})),
                    by_token(log_gates, {R_ * R_, 1}));
+  }
+  std::vector<double> coefficients(const std::vector<double>& p, const std::vector<double>& other,
+                                   std::size_t) const override {
+    std::vector<double> lambda;
+    for (const double a : p)
+      for (const double b : other) lambda.push_back(a * b);
+    return lambda;
   }
 };
 

@@ -81,4 +81,21 @@ Var mixed_gates(Tape& tape, const Var& log_gates, Parameter& mixing, bool query)
   return log(reshape(project_heads(exp(log_gates), by_key), by_token(log_gates, {K, R})));
 }
 
+std::vector<double> mixed_gates(const std::vector<double>& p, const std::vector<double>& other,
+                                const Parameter& mixing, std::size_t head) {
+  const std::size_t K = mixing.shape()[1], R = mixing.shape()[2];
+  std::vector<double> lambda(K);
+  for (std::size_t i = 0; i < R * R; ++i) {
+    const auto M = strided_softmax(mixing.value().data() + head * K * R * R + i, K, R * R);
+    for (std::size_t k = 0; k < K; ++k) lambda[k] += p[i / R] * M[k] * other[i % R];
+  }
+  return lambda;
+}
+
+std::vector<double> strided_softmax(const real* logits, std::size_t n, std::size_t stride) {
+  std::vector<double> p(n);
+  for (std::size_t i = 0; i < n; ++i) p[i] = double(logits[i * stride]);
+  return softmax_of(std::move(p));
+}
+
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -47,5 +47,10 @@ class Gates : public Module {
 /// that sum_k lambda_k = 1: M_k^T p for queries, p' for keys. log gates (B, T, H, R) -> (B, T, H,
 /// K, R)
 Var mixed_gates(Tape& tape, const Var& log_gates, Parameter& mixing, bool query);
+/// lambda_k (K) of the gates p and p' of one pair.
+std::vector<double> mixed_gates(const std::vector<double>& p, const std::vector<double>& other,
+                                const Parameter& mixing, std::size_t head);
+/// The softmax of n logits, `stride` apart.
+std::vector<double> strided_softmax(const real* logits, std::size_t n, std::size_t stride = 1);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

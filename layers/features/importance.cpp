@@ -9,7 +9,7 @@ namespace {
 /// argmin of a function with one minimum on [low, high], by sections of the golden ratio.
 double least_argument(double low, double high, const std::function<double(double)>& f) {
   constexpr double ratio = 0.6180339887498949;
-  for (std::size_t i = 0; i < 30; ++i) {
+  for (std::size_t i = 0; i < 18; ++i) {
     const double left = high - ratio * (high - low), right = low + ratio * (high - low);
     if (f(left) <= f(right)) {
       high = right;
@@ -30,7 +30,7 @@ struct SampledPair {
 
 /// All pairs of the first rows of each head, (n, H, d).
 std::vector<SampledPair> sampled_pairs(const FeatureMap& map, const Tensor& q, const Tensor& k) {
-  constexpr std::size_t rows = 48;
+  constexpr std::size_t rows = 64;
   std::vector<SampledPair> pairs;
   for (std::size_t h = 0; h < q.shape()[1]; ++h) {
     for (std::size_t i = 0; i < std::min(rows, q.shape()[0]); ++i) {

@@ -134,8 +134,11 @@ class MixedHybrid : public TwoSidedMap {
                        : product_features(repeated, joined);
   }
 
-  /// By relative variances; an estimator without a closed form counts as the mean of the others.
+  /// By the variances of attention's weights: those of pairs of large kernels count. An estimator
+  /// without a closed form counts as the mean of the others.
   void weigh(const Tensor& q, const Tensor& k) {
+    const std::vector<double> sums = row_sums(q, k);
+    const std::size_t H = q.shape()[1];
     coefficients_->calibrate(q, k, [&](std::size_t i, std::size_t j, std::size_t head) {
       const std::vector<double> x = sample_of(q, i, head), y = sample_of(k, j, head);
       std::vector<double> errors;
@@ -144,7 +147,8 @@ class MixedHybrid : public TwoSidedMap {
       for (const auto& estimator : estimators_) {
         const auto variance = estimator->variance(x, y, head), own = estimator->kernel(x, y, head);
         if (!variance || !own) unknown.push_back(errors.size());
-        errors.push_back(variance && own ? relative_error(*variance, *own) : 0);
+        const double weight = own.value_or(1) / sums[i * H + head];
+        errors.push_back(variance && own ? weight * weight * relative_error(*variance, *own) : 0);
         known += errors.back();
       }
       for (const std::size_t e : unknown)
@@ -152,6 +156,21 @@ class MixedHybrid : public TwoSidedMap {
             unknown.size() == errors.size() ? 1 : known / double(errors.size() - unknown.size());
       return errors;
     });
+  }
+
+  /// The first estimator's mean kernel of each query and head with the first keys, 1 where it is
+  /// not known. -> (n, H)
+  std::vector<double> row_sums(const Tensor& q, const Tensor& k) const {
+    constexpr std::size_t keys = 64;
+    const std::size_t H = q.shape()[1], s = std::min(keys, k.shape()[0]);
+    std::vector<double> sums(q.shape()[0] * H);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      const std::vector<double> x = sample_of(q, i / H, i % H);
+      for (std::size_t j = 0; j < s; ++j)
+        sums[i] +=
+            estimators_.front()->kernel(x, sample_of(k, j, i % H), i % H).value_or(1) / double(s);
+    }
+    return sums;
   }
 
   bool needed_;

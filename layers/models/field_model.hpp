@@ -41,6 +41,8 @@ class FieldModel : public Module {
   /// Encoding of each patch and frame, (T, N, E), N = H W / patch^2 patches of a frame; nothing for
   /// "none".
   Var encoding(Tape& tape);
+  /// Coordinates of the patches of a frame along each axis.
+  GridAxes patch_axes() const;
   /// Place and time of every token, (T N): where encoding() is taken.
   Places token_places() const;
   std::vector<double> token_times() const;
@@ -53,7 +55,6 @@ class FieldModel : public Module {
 
  private:
   Var outputs(Tape& tape, const Tensor& frames);
-  GridAxes patch_axes() const;
   FieldModelSpec spec_;
   std::unique_ptr<SpaceTimeEncoding> encoding_;
   std::unique_ptr<Linear> input_;

@@ -35,7 +35,8 @@ struct DensitySpec {
   double proposal_scale = 1.25;       ///< of q at the start, in units of exp(log_scale)
   OwnSpecs own = {};                  ///< of densities added to the registry
 };
-/// What stands beside it in configs is told by those who use it: m, draws, redraw and start.
+/// What stands beside it in configs is told by those who use it: m, draws, redraw, start and
+/// proposal.
 inline void describe(Keys& keys, DensitySpec& spec) {
   keys("kind", spec.kind, one_of(densities), "spectral density p(omega): which kernel is learned");
   keys("log_scale", spec.log_scale, between(-20, 20),
@@ -53,10 +54,6 @@ inline void describe(Keys& keys, DensitySpec& spec) {
   keys("layers", spec.layers, between(0, 64),
        "coupling layers of a flow, for dependence between coordinates");
   keys("hidden", spec.hidden, between(1, 4096), "hidden width of a coupling layer");
-  keys("proposal", spec.proposal, one_of(densities),
-       "density q that frequencies are drawn from where features.weights = \"importance\"");
-  keys("proposal_scale", spec.proposal_scale, above(0),
-       "its scale, in units of the density's own at the start: 1 or more");
   densities().describe_own(keys, spec.own);
 }
 

@@ -4,6 +4,7 @@
 #include <bochner/layers/features/feature_map.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/commands/common_options.hpp>
+#include <bochner/train/laboratory/kernel_sample.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -20,6 +21,19 @@ struct KernelOptions {
 void add_kernel_options(const Command& command, KernelOptions& options);
 /// Where queries and keys come from.
 void add_samples(const Command& command, KernelOptions& options);
+
+/// Of those that fit something by gradient descent.
+struct FittingOptions : KernelOptions {
+  std::uint64_t steps = 0;
+  double learning_rate = 0;
+};
+void add_fitting(const Command& command, FittingOptions& options);
+
+/// Queries and keys as the options say: of a run, of files, or drawn with d coordinates.
+std::vector<KernelSample> samples_of(const KernelOptions& options, std::size_t d);
+
+/// A proposal of importance sampling for each head of the samples, printed.
+void fit_proposals(const KernelOptions& options);
 
 struct KernelSetting {
   FeatureSpec spec;

@@ -18,20 +18,11 @@ namespace {
 
 constexpr std::size_t points = 512, many_draws = 1 << 14;
 
-struct FittingOptions : KernelOptions {
-  std::uint64_t steps = 0;
-  double learning_rate = 0;
-};
-
-void add_fitting(const Command& command, FittingOptions& options) {
-  command.number("--steps", &options.steps, "steps of the optimizer");
-  command.number("--lr", &options.learning_rate, "its largest learning rate");
-}
-
 struct KernelFitOptions : FittingOptions {
   KernelFitOptions() { m = "512", seeds = 3, steps = 1500, learning_rate = 0.03; }
   std::string target = "matern52";
   double reach = 4;
+  bool proposal = false;
 };
 
 bool is_file(const std::string& target) {
@@ -100,6 +91,7 @@ std::vector<std::string> fit_charts(SpectralDensity& density, const KernelPoints
 
 /// A density fitted to a kernel.
 void kernel_fit_command(const KernelFitOptions& options) {
+  if (options.proposal) return fit_proposals(options);
   KernelOptions setting = options;
   if (setting.d == 0) setting.d = 1;
   const auto [spec, d, counts] = kernel_setting(setting, 1);
@@ -126,149 +118,6 @@ void kernel_fit_command(const KernelFitOptions& options) {
   write_page(setting.report, page);
 }
 
-constexpr std::size_t rows = 128;  // of queries and of keys, to fit on and to test on
-
-struct KernelCompareOptions : FittingOptions {
-  KernelCompareOptions() { m = "64", seeds = 20, steps = 600, learning_rate = 0.02; }
-  std::string maps;
-  bool with_density = false;
-};
-
-/// Two halves of a sample that have no row in common; every seed has others.
-struct Halves {
-  SampleBlock train, held_out;
-};
-Halves halves_of(const KernelOptions& options, std::size_t d, std::uint64_t seed) {
-  const bool files = !options.queries.empty() || !options.keys.empty();
-  const KernelSample sample = files ? sample_of_files(options.queries, options.keys)
-                                    : normal_sample(2 * rows, d, seed, options.scale);
-  const SampleBlock& block = sample.blocks.front();
-  const std::size_t n = std::min(block.q.shape()[0], block.k.shape()[0]);
-  demand(n >= 2 * rows && sample.dim() == d,
-         "--queries and --keys: {} rows of {} numbers; {} rows of {} are needed, see --d", n,
-         sample.dim(), 2 * rows, d);
-  const std::size_t first = (seed - 1) * 2 * rows % (n - 2 * rows + 1);
-  const auto part = [&](std::size_t begin) -> SampleBlock {
-    return {rows_from(block.q, begin, rows), rows_from(block.k, begin, rows)};
-  };
-  return {part(first), part(first + rows)};
-}
-
-struct Outcome {
-  std::string features;
-  std::size_t parameters;
-  Interval before, after, gain;
-};
-
-/// "positive+importance": a map and its weights.
-struct MapName {
-  std::string kind, weights;
-};
-MapName map_and_weights(const std::string& name) {
-  const std::size_t plus = name.find('+');
-  if (plus == std::string::npos) return {name, "none"};
-  return {name.substr(0, plus), name.substr(plus + 1)};
-}
-
-/// Weights that follow from the data are not fitted: the map without them against the map with
-/// them.
-MapFit fit_of(const KernelCompareOptions& options, FeatureSpec spec, const Halves& halves,
-              std::size_t m, std::uint64_t seed) {
-  MapFitOptions how{.steps = options.steps,
-                    .learning_rate = options.learning_rate,
-                    .density = options.with_density};
-  const auto error_of = [&] {
-    const auto map = calibrated_map(spec, halves.train, m, seed);
-    return fit_map(*map, halves.train, halves.held_out, how);
-  };
-  if (spec.weights == "none" || spec.weights == "learned") return error_of();
-  how.steps = 0;
-  const double after = error_of().after;
-  spec.weights = "none";
-  return {error_of().before, after, 0};
-}
-
-Outcome outcome_of(const KernelCompareOptions& options, const FeatureSpec& standard, std::size_t d,
-                   std::size_t m, const std::string& name) {
-  std::size_t parameters = 0;
-  std::vector<double> before, after, gain;
-  FeatureSpec spec = standard;
-  const MapName parts = map_and_weights(name);
-  spec.kind = parts.kind, spec.weights = parts.weights;
-  for (std::uint64_t seed = 1; seed <= options.seeds; ++seed) {
-    const MapFit fit = fit_of(options, spec, halves_of(options, d, seed), m, seed);
-    parameters = fit.parameters;
-    before.push_back(fit.before);
-    after.push_back(fit.after);
-    gain.push_back(1 - fit.after / fit.before);
-  }
-  return {name, parameters, confidence_interval(before), confidence_interval(after),
-          confidence_interval(gain)};
-}
-
-void print_outcome(const Outcome& outcome, std::size_t m, bool json) {
-  const auto& [features, parameters, before, after, gain] = outcome;
-  if (json) {
-    Json line = {{"features", features}, {"m", m}, {"parameters", parameters}};
-    const auto add = [&](const std::string& name, const Interval& interval) {
-      line.set(name, Json::rounded(interval.mean));
-      line.set(name + "_ci", Json::rounded(interval.half_width));
-    };
-    add("fixed", before);
-    add("learned", after);
-    add("gain", gain);
-    fmt::print("{}\n", line.line());
-    return;
-  }
-  fmt::print("{:<22} {:>10}   {:>7.4f} ± {:<7.4f} {:>7.4f} ± {:<7.4f} {:>6.1f} % ± {:.1f}\n",
-             features, parameters, before.mean, before.half_width, after.mean, after.half_width,
-             100 * gain.mean, 100 * gain.half_width);
-}
-
-BarChart chart_of(const std::vector<Outcome>& outcomes) {
-  BarChart chart{.title = "Held-out kernel error", .label = "relative error, 95 % intervals"};
-  chart.series = {{"fixed", {}}, {"learned", {}}};
-  for (const Outcome& outcome : outcomes) {
-    chart.groups.push_back(outcome.features);
-    for (std::size_t i : {0, 1}) {
-      const Interval& interval = i == 0 ? outcome.before : outcome.after;
-      chart.series[i].values.push_back(interval.mean);
-      chart.series[i].low.push_back(interval.mean - interval.half_width);
-      chart.series[i].high.push_back(interval.mean + interval.half_width);
-    }
-  }
-  return chart;
-}
-
-/// Held-out kernel error of feature maps before and after they are fitted.
-void kernel_compare_command(const KernelCompareOptions& options) {
-  const auto [spec, d, counts] = kernel_setting(options);
-  const FeatureSpec standard = with_standard_frequencies(spec);
-  const std::size_t m = counts.back();
-  const std::vector<std::string> known = feature_maps().names();
-  std::vector<std::string> names = options.maps.empty() ? known : split_list(options.maps);
-  if (options.maps.empty()) names.push_back("positive+importance");
-  for (const std::string& name : names) {
-    const auto [kind, weights] = map_and_weights(name);
-    demand(std::ranges::count(known, kind) > 0, "--maps {}: must be {}", name, alternatives(known));
-    demand(std::ranges::count(feature_weights(), weights) > 0, "--maps {}: weights must be {}",
-           name, alternatives(feature_weights()));
-  }
-  if (!options.json)
-    fmt::print(
-        "held-out kernel error, d {}, m {}, {} seeds, {} steps: mean and 95 % interval\n"
-        "{:<22} {:>10}   {:^17} {:^17} {:>8}\n",
-        d, m, options.seeds, options.steps, "features", "parameters", "fixed", "learned", "gain");
-  std::vector<Outcome> outcomes;
-  for (const std::string& name : names) {
-    outcomes.push_back(outcome_of(options, standard, d, m, name));
-    print_outcome(outcomes.back(), m, options.json);
-  }
-  Page page("Learned against fixed feature maps", fmt::format("d {}, m {}", d, m));
-  page.charts({draw(chart_of(outcomes))});
-  write_page(options.report, page);
-}
-
 }  // namespace
 
 void add_kernel_fit(const Command& kernel) {
@@ -281,18 +130,12 @@ void add_kernel_fit(const Command& kernel) {
               ".npy file of rows delta, k")
       .shows_default();
   command.number("--reach", &options.reach, "largest |delta|");
-  add_fitting(command, options);
-}
-
-void add_kernel_compare(const Command& kernel) {
-  const auto [command, options] =
-      kernel.command("compare", "learned against fixed feature maps", kernel_compare_command);
-  add_kernel_options(command, options);
-  command.option("--maps", &options.maps,
-                 "feature maps, with weights as in positive+importance (default: all)", "LIST");
+  command.flag("--proposal", &options.proposal,
+               "fit the proposal of importance sampling to queries and keys instead");
+  command.option("--features", &options.features, "feature map that it is for (--proposal)");
+  command.option("--data", &options.data, "queries and keys of each layer of this run", "RUN");
   add_samples(command, options);
   add_fitting(command, options);
-  command.flag("--with-density", &options.with_density, "fit the frequencies too");
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/laboratory/attention_parts.hpp>
 #include <bochner/train/laboratory/learned_pages.hpp>
 #include <bochner/train/run/metrics.hpp>
 #include <bochner/train/run/model_weights.hpp>
@@ -53,6 +54,7 @@ void plot_command(const ModelOptions& options) {
   if (!now.samples.empty()) {
     add_lambda(page, now.layers, now.samples);
     add_attention(page, now.layers, start.samples, now.samples);
+    add_attention_parts(page, now.layers, now.samples);
   }
   now.task->illustrate(page);
   const Path file = directory / "report.html";

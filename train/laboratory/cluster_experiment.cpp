@@ -2,10 +2,10 @@
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
+#include <bochner/layers/features/feature_map.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
 #include <bochner/train/laboratory/cluster_experiment.hpp>
 #include <bochner/train/laboratory/kernel_sample.hpp>
-#include <bochner/train/laboratory/statistics.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -16,7 +16,7 @@ constexpr double query_norm = 0.1, key_norm = 1;
 
 struct Published {
   ClusterSetting setting;
-  ErrorRange ranges[3][2];  // hybrid, positive, trigonometric at m = 20 and 200
+  ErrorRange ranges[3][2];  // of `maps` at m = 20 and 200
 };
 
 /// What the authors' notebook stored.
@@ -36,7 +36,7 @@ constexpr Published published[] = {{{1, 12},
                                     {{{.0097, .0294}, {.0012, .0031}},
                                      {{.0332, .1553}, {.0046, .0166}},
                                      {{.0179, .0485}, {.0015, .0067}}}}};
-constexpr const char* estimators[] = {"hybrid", "positive", "trigonometric"};
+constexpr const char* maps[] = {"hybrid_cluster", "positive", "trigonometric"};
 constexpr std::size_t feature_counts[] = {20, 200};
 
 using Centre = std::vector<double>;
@@ -86,15 +86,9 @@ Centres centres_of(const ClusterSetting& setting) {
   return centres;
 }
 
-/// What is compared: rows (n, d) in two clusters.
-struct Side {
-  Tensor rows;
-  Clusters clusters;
-};
-
-/// `points` normal points around each of two centres, scaled to the norm.
-Side side_around(const Centre* centres, std::size_t points, double variance, double norm,
-                 const char* what) {
+/// `points` normal points around each of two centres, scaled to the norm. -> (n, d)
+Tensor rows_around(const Centre* centres, std::size_t points, double variance, double norm,
+                   const char* what) {
   Tensor rows = uninitialized({clusters * points, dim});
   const RandomFunction random = random_of(what);
   for (std::size_t i = 0; i < rows.size(); ++i)
@@ -105,115 +99,35 @@ Side side_around(const Centre* centres, std::size_t points, double variance, dou
     const real factor = real(norm) / std::sqrt(dot_row(row, row, dim));
     for (std::size_t j = 0; j < dim; ++j) row[j] *= factor;
   }
-  Clusters found = standardized_clusters(rows, clusters);
-  return {std::move(rows), std::move(found)};
+  return rows;
 }
 
 struct Points {
-  Side q, k;
+  Tensor q, k;   // (n, d)
   Tensor exact;  // exp(q . k)
+  Tensor basis;  // (d, d), a rotation whose first columns span the centres of the clusters
 };
 
-Points points_of(const ClusterSetting& setting, std::size_t count) {
-  const Centres centres = centres_of(setting);
-  Points points{side_around(centres.queries, count, setting.variance, query_norm, "queries"),
-                side_around(centres.keys, count, setting.variance, key_norm, "keys"),
-                {}};
-  points.exact = products({points.q.rows}, {points.k.rows});
-  for (real& x : points.exact) x = std::exp(x);
-  return points;
-}
-
-enum class Wave { exponential, cosine };
-
-/// exp(w . A x - |A x|^2 / 2) / sqrt(m), or exp(|x|^2 / 2) [cos, sin] / sqrt(m); A = diag(scale).
-FeatureMatrix features(const Tensor& rows, const Tensor& w, const std::vector<double>& scale,
-                       Wave wave) {
-  Tensor x = rows;
-  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] *= real(scale[i % dim]);
-  const Tensor phases = products({x}, {w});
-  const std::size_t n = rows.shape()[0], m = w.shape()[0], F = wave == Wave::cosine ? 2 * m : m;
-  Tensor y = uninitialized({n, F});
-  parallel_for(n, 64, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const real* row = x.data() + i * dim;
-      real* out = y.data() + i * F;
-      const real half = dot_row(row, row, dim) / 2, factor = 1 / std::sqrt(real(m));
-      for (std::size_t f = 0; f < m; ++f) {
-        const real phase = phases.data()[i * m + f];
-        if (wave == Wave::exponential) {
-          out[f] = factor * std::exp(phase - half);
-        } else {
-          out[f] = factor * std::exp(half) * std::cos(phase);
-          out[m + f] = factor * std::exp(half) * std::sin(phase);
-        }
-      }
-    }
-  });
-  return {std::move(y)};
-}
-
-/// Squared errors of the pairs (i, j) that count, over the number of all pairs.
-template <class Counts>
-double squared_error(const Points& points, const FeatureMatrix& q, const FeatureMatrix& k,
-                     const Counts& counts) {
-  const Tensor estimate = products(q, k);
-  const std::size_t n = estimate.shape()[0], s = estimate.shape()[1];
-  const auto of_rows = [&](std::size_t begin, std::size_t end) {
-    double sum = 0;
-    for (std::size_t i = begin; i < end; ++i)
-      for (std::size_t j = 0; j < s; ++j)
-        if (counts(i, j))
-          sum += std::pow(double(estimate.data()[i * s + j] - points.exact.data()[i * s + j]), 2);
-    return sum;
-  };
-  return parallel_sum<double>(n, 64, of_rows) / double(estimate.size());
-}
-
-/// Every pair of clusters has its own A = diag(sqrt|k_l / q_l|) of the centres, which makes A q +
-/// A^-1 k small where signs are opposite.
-double hybrid_error(const Points& points, const Tensor& w) {
-  const auto& [q_rows, q_clusters] = points.q;
-  const auto& [k_rows, k_clusters] = points.k;
-  double sum = 0;
-  for (std::size_t a = 0; a < clusters; ++a)
-    for (std::size_t b = 0; b < clusters; ++b) {
-      std::vector<double> scale(dim), inverse(dim);
-      for (std::size_t l = 0; l < dim; ++l) {
-        const double q = std::fabs(real(q_clusters.centres[a * dim + l]));
-        const double k = std::fabs(real(k_clusters.centres[b * dim + l]));
-        scale[l] = std::clamp(std::sqrt(k / std::max(q, 1e-12)), 1e-3, 1e3);
-        inverse[l] = 1 / scale[l];
-      }
-      sum += squared_error(
-          points, features(q_rows, w, scale, Wave::exponential),
-          features(k_rows, w, inverse, Wave::exponential), [&](std::size_t i, std::size_t j) {
-            return points.q.clusters.labels[i] == a && points.k.clusters.labels[j] == b;
-          });
-    }
-  return sum;
-}
-
-double estimator_error(std::size_t estimator, const Points& points, const Tensor& w) {
-  if (estimator == 0) return hybrid_error(points, w);
-  const std::vector<double> one(dim, 1.0);
-  const Wave wave = estimator == 1 ? Wave::exponential : Wave::cosine;
-  return squared_error(points, features(points.q.rows, w, one, wave),
-                       features(points.k.rows, w, one, wave),
-                       [](std::size_t, std::size_t) { return true; });
-}
-
-/// A rotation whose first columns span the centres of the clusters. (d, d)
-Tensor centre_basis(const Points& points) {
+Tensor centre_basis(const Centres& centres) {
   Tensor basis = uninitialized({dim, dim});
   const RandomFunction random = random_of("basis");
   for (std::size_t i = 0; i < basis.size(); ++i) {
     const std::size_t row = i / dim, column = i % dim;
-    const Clusters& side = column < clusters ? points.k.clusters : points.q.clusters;
-    basis.data()[i] = real(column < 2 * clusters ? side.centres[column % clusters * dim + row]
-                                                 : random.normal(i));
+    const Centre* side = column < clusters ? centres.keys : centres.queries;
+    basis.data()[i] = real(column < 2 * clusters ? side[column % clusters][row] : random.normal(i));
   }
   return orthogonalize(basis);
+}
+
+Points points_of(const ClusterSetting& setting, std::size_t count) {
+  const Centres centres = centres_of(setting);
+  Points points{rows_around(centres.queries, count, setting.variance, query_norm, "queries"),
+                rows_around(centres.keys, count, setting.variance, key_norm, "keys"),
+                {},
+                centre_basis(centres)};
+  points.exact = products({points.q}, {points.k});
+  for (real& x : points.exact) x = std::exp(x);
+  return points;
 }
 
 /// (m, d)
@@ -226,7 +140,7 @@ Tensor frequencies(const std::string& draws, std::size_t m, std::uint64_t seed) 
 
 /// m frequencies (m, d), in pairs w, -w: evenly spread along the centres, where queries and keys
 /// differ most, because the first coordinates of low-discrepancy points are the most even ones.
-Tensor paired_frequencies(const std::string& draws, std::size_t m, bool in_pairs,
+Tensor turned_frequencies(const std::string& draws, std::size_t m, bool in_pairs,
                           const Tensor& basis, std::uint64_t seed) {
   const Tensor half = products({frequencies(draws, in_pairs ? m / 2 : m, seed)}, {basis});
   Tensor w = uninitialized({m, dim});
@@ -235,67 +149,91 @@ Tensor paired_frequencies(const std::string& draws, std::size_t m, bool in_pairs
   return w;
 }
 
+/// Puts frequencies in the place of the noise of N(0, I).
+struct Noise : Visitor {
+  explicit Noise(const Tensor& w) : frequencies(w) {}
+  void on_parameter(const std::string&, Parameter&) override {}
+  void on_buffer(const std::string& name, Tensor& buffer) override {
+    if (name.ends_with("noise")) std::copy(frequencies.begin(), frequencies.end(), buffer.data());
+  }
+  const Tensor& frequencies;
+};
+
+/// One of the library's maps, calibrated to the points. It divides queries and keys by d^(1/4).
+class Measured {
+ public:
+  Measured(const char* kind, std::size_t m, const Points& points) : exact_(points.exact) {
+    const real scale = real(std::pow(double(dim), 0.25));
+    const Shape one_head{points.q.shape()[0], 1, dim};
+    q_ = points.q * scale, k_ = points.k * scale;
+    Tensor q = q_, k = k_;
+    q.reshape(one_head), k.reshape(one_head);
+    FeatureSpec spec;
+    spec.kind = kind, spec.dim = dim, spec.m = m;
+    spec.density.m = m, spec.density.dim = dim, spec.density.log_scale = 0;
+    map_ = make_feature_map(spec);
+    initialize(*map_, 1);
+    map_->calibrate(q, k);
+  }
+
+  /// Mean squared error over all pairs with these frequencies (m, d).
+  double error(const Tensor& w) {
+    Noise noise(w);
+    map_->visit(noise);
+    const HeadFeatures features = head_features(*map_, as_tokens(q_), as_tokens(k_)).front();
+    const double unit = std::exp(features.q.log_unit + features.k.log_unit);
+    const Tensor estimate = products(features.q, features.k);
+    const auto of_pairs = [&](std::size_t begin, std::size_t end) {
+      double sum = 0;
+      for (std::size_t i = begin; i < end; ++i)
+        sum += std::pow(unit * double(estimate.data()[i]) - double(exact_.data()[i]), 2);
+      return sum;
+    };
+    return parallel_sum<double>(exact_.size(), 1 << 14, of_pairs) / double(exact_.size());
+  }
+
+ private:
+  const Tensor& exact_;
+  Tensor q_, k_;
+  std::unique_ptr<FeatureMap> map_;
+};
+
 ClusterResult result_of(const Published& known, std::size_t estimator, std::size_t which,
                         const Points& points, const ClusterOptions& options) {
   const std::size_t m = feature_counts[which];
-  const Tensor basis = centre_basis(points);
   const bool in_pairs = estimator != 2;  // cosines are even: for them -w says nothing new
-  std::vector<double> repeated, ours;
+  Measured map(maps[estimator], m, points);
+  std::vector<double> repeated, turned;
   for (std::size_t seed = 1; seed <= options.seeds; ++seed) {
-    repeated.push_back(estimator_error(estimator, points, frequencies("iid", m, seed)));
-    ours.push_back(estimator_error(estimator, points,
-                                   paired_frequencies(options.draws, m, in_pairs, basis, seed)));
+    repeated.push_back(map.error(frequencies("iid", m, seed)));
+    turned.push_back(map.error(turned_frequencies(options.draws, m, in_pairs, points.basis, seed)));
   }
   const auto range_of = [](const std::vector<double>& errors) -> ErrorRange {
     const auto [low, high] = std::ranges::minmax(errors);
     return {low, high};
   };
-  return {known.setting,      estimators[estimator], m,
-          range_of(repeated), range_of(ours),        known.ranges[estimator][which]};
-}
-
-/// Every column to mean 0 and variance 1; a constant column becomes 0.
-std::vector<double> standardized(const std::vector<double>& rows, std::size_t d) {
-  const std::size_t n = rows.size() / d;
-  std::vector<double> y(rows.size()), column(n);
-  for (std::size_t j = 0; j < d; ++j) {
-    for (std::size_t i = 0; i < n; ++i) column[i] = rows[i * d + j];
-    const double mean = mean_of(column), deviation = deviation_of(column);
-    for (std::size_t i = 0; i < n; ++i)
-      if (deviation > 0) y[i * d + j] = (column[i] - mean) / deviation;
-  }
-  return y;
-}
-
-std::vector<double> means_of(const std::vector<double>& rows, std::size_t d,
-                             const std::vector<std::size_t>& labels, std::size_t clusters) {
-  std::vector<double> means(clusters * d), counts(clusters);
-  for (const std::size_t label : labels) ++counts[label];
-  for (std::size_t i = 0; i < rows.size(); ++i) means[labels[i / d] * d + i % d] += rows[i];
-  for (std::size_t i = 0; i < means.size(); ++i) means[i] /= std::max(counts[i / d], 1.0);
-  return means;
+  return {known.setting,      maps[estimator],  m,
+          range_of(repeated), range_of(turned), known.ranges[estimator][which]};
 }
 
 }  // namespace
 
-Clusters standardized_clusters(const Tensor& rows, std::size_t count) {
-  const std::size_t d = rows.shape()[1];
-  require(count > 0 && count <= rows.shape()[0], "clusters", count, " clusters of ",
-          rows.shape()[0], " rows");
-  const std::vector<double> points(rows.begin(), rows.end());
-  Clusters found = k_means(standardized(points, d), d, count);
-  const std::size_t first = found.labels[0];
-  for (std::size_t& label : found.labels)
-    label = label == first ? count - 1 : label == count - 1 ? first : label;
-  found.centres = means_of(points, d, found.labels, count);
-  return found;
+ClusterCounts count_holding(const std::vector<ClusterResult>& results,
+                            ErrorRange ClusterResult::*range) {
+  ClusterCounts counts;
+  for (const ClusterResult& result : results) {
+    const bool upper = (result.*range).high <= result.published.high;
+    const bool lower = (result.*range).low <= result.published.low;
+    counts.upper += upper, counts.lower += lower, counts.both += upper && lower;
+  }
+  return counts;
 }
 
 std::vector<ClusterResult> cluster_experiment(const ClusterOptions& options) {
   std::vector<ClusterResult> results;
   for (const Published& known : published) {
     const Points points = points_of(known.setting, options.points);
-    for (std::size_t estimator = 0; estimator < 3; ++estimator)
+    for (std::size_t estimator = 0; estimator < std::size(maps); ++estimator)
       for (std::size_t which = 0; which < 2; ++which)
         results.push_back(result_of(known, estimator, which, points, options));
   }

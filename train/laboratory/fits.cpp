@@ -147,11 +147,6 @@ Var error_of(Tape& tape, FeatureMap& map, const Target& target) {
   return sum(square(matmul_nt(q, k) - tape.view(target.weights))) * (1 / target.size);
 }
 
-double measured_error(FeatureMap& map, const Target& target) {
-  const Tensor error = evaluated([&](Tape& tape) { return error_of(tape, map, target); });
-  return std::sqrt(double(error.data()[0]));
-}
-
 LogKernel log_kernel_of(FeatureMap& map, const SampleBlock& block) {
   if (map.kernel(row_of(block.q, 0), row_of(block.k, 0), 0))
     return [&map](const std::vector<double>& q, const std::vector<double>& k) {
@@ -254,20 +249,37 @@ DensityFit fit_density(SpectralDensity& density, SpectralDensity& many, const Ke
   return fit;
 }
 
-MapFit fit_map(FeatureMap& map, const SampleBlock& train, const SampleBlock& held_out,
-               const MapFitOptions& options) {
-  const LogKernel kernel = log_kernel_of(map, train);
-  const Target target = target_of(kernel, train), test = target_of(kernel, held_out);
-  MapFit fit;
-  fit.before = measured_error(map, test);
+double kernel_error(FeatureMap& map, const SampleBlock& block) {
+  const Target target = target_of(log_kernel_of(map, block), block);
+  const Tensor error = evaluated([&](Tape& tape) { return error_of(tape, map, target); });
+  return std::sqrt(double(error.data()[0]));
+}
+
+std::optional<double> expected_kernel_error(FeatureMap& map, const SampleBlock& block) {
+  const Target target = target_of(log_kernel_of(map, block), block);
+  const std::size_t n = block.q.shape()[0], s = block.k.shape()[0];
+  double square = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::vector<double> q = row_of(block.q, i);
+    for (std::size_t j = 0; j < s; ++j) {
+      const auto variance = map.variance(q, row_of(block.k, j), 0);
+      if (!variance) return {};
+      square += *variance * std::exp(-2 * double(target.log_sums.data()[i]));
+    }
+  }
+  return std::sqrt(square / target.size);
+}
+
+std::size_t fit_map(FeatureMap& map, const SampleBlock& train, const MapFitOptions& options) {
+  const Target target = target_of(log_kernel_of(map, train), train);
   auto parameters = parameters_of(map);
   if (!options.density)
     std::erase_if(parameters, [](const NamedParameter& named) { return is_spectral(named.name); });
-  for (const NamedParameter& named : parameters) fit.parameters += named.parameter->value().size();
   descend(parameters, options.steps, options.learning_rate, 10,
           [&](Tape& tape, std::uint64_t) { return error_of(tape, map, target); });
-  fit.after = measured_error(map, test);
-  return fit;
+  std::size_t fitted = 0;
+  for (const NamedParameter& named : parameters) fitted += named.parameter->value().size();
+  return fitted;
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -65,16 +65,17 @@ struct MapFitOptions {
   bool density = false;         ///< fit the frequencies too, not only what the map has of its own
 };
 
-/// Error of the kernel between queries and keys: each row in units of its exact sum, the root of
-/// the summed squares relative to the kernel's own. What attention sees before it divides.
-struct MapFit {
-  double before = 0, after = 0;  ///< on held-out rows
-  std::size_t parameters = 0;    ///< numbers that were fitted
-};
+/// Error of the map's kernel between queries and keys: each row in units of its exact sum, the root
+/// of the summed squares relative to the kernel's own. What attention sees before it divides. The
+/// kernel is that which the map estimates in closed form for N(0, I); for a weighted map that of
+/// the map without weights, for one that has none exp(q . k / sqrt d).
+double kernel_error(FeatureMap& map, const SampleBlock& block);
+/// The root of its expected square over independent draws from N(0, I); empty where the map has no
+/// variance in closed form. Errors of exponential maps are so skewed that a few draws do not show
+/// it.
+std::optional<double> expected_kernel_error(FeatureMap& map, const SampleBlock& block);
 
-/// The target is the kernel that the map estimates in closed form for N(0, I); of a weighted map
-/// that of the map without weights, of one that has none exp(q . k / sqrt d).
-MapFit fit_map(FeatureMap& map, const SampleBlock& train, const SampleBlock& held_out,
-               const MapFitOptions& options);
+/// Minimises the square of kernel_error() on a block. Returns how many numbers were fitted.
+std::size_t fit_map(FeatureMap& map, const SampleBlock& train, const MapFitOptions& options);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

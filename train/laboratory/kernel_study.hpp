@@ -7,8 +7,10 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// A map for one head of the block's size, its parameters and draws from `seed`, with the
-/// statistics that it sets from the block.
+/// A map for one head of size d, its parameters and draws from `seed`.
+std::unique_ptr<FeatureMap> study_map(FeatureSpec spec, std::size_t d, std::size_t m,
+                                      std::uint64_t seed);
+/// The same with the statistics that it sets from the block.
 std::unique_ptr<FeatureMap> calibrated_map(const FeatureSpec& spec, const SampleBlock& block,
                                            std::size_t m, std::uint64_t seed);
 

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/philox.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
 #include <cmath>
+#include <numeric>
 
 namespace bochner {
 
@@ -39,6 +41,29 @@ Interval confidence_interval(const std::vector<double>& numbers) {
   if (n < 2) return {mean_of(numbers), 0};
   const double t = n - 2 < std::size(quantiles) ? quantiles[n - 2] : 1.98;
   return {mean_of(numbers), t * std::sqrt(scatter_of(numbers) / double(n - 1) / double(n))};
+}
+
+Resampled bootstrap(std::size_t n,
+                    const std::function<double(const std::vector<std::size_t>& rows)>& figure) {
+  constexpr std::size_t resamples = 2000;
+  const RandomFunction random{1, Purpose::sampling, stream_of("bootstrap")};
+  std::vector<std::size_t> rows(n);
+  std::iota(rows.begin(), rows.end(), 0);
+  const double value = figure(rows);
+  std::vector<double> values;
+  for (std::size_t b = 0; b < resamples; ++b) {
+    for (std::size_t i = 0; i < n; ++i) rows[i] = random.integer(b * n + i, n);
+    values.push_back(figure(rows));
+  }
+  return {value, quantile(values, 0.025), quantile(values, 0.975)};
+}
+
+Resampled reduction(const std::vector<double>& before, const std::vector<double>& after) {
+  return bootstrap(before.size(), [&](const std::vector<std::size_t>& rows) {
+    double first = 0, last = 0;
+    for (const std::size_t row : rows) first += before[row], last += after[row];
+    return first > 0 ? 1 - last / first : 0;
+  });
 }
 
 }  // namespace bochner

@@ -148,6 +148,7 @@ std::vector<ParameterRow> registered_rows() {
   // Where the reference and the configs of runs have always had them.
   table.move("model.positions", "model.norm");
   table.move("model.pooling", "model.checkpoint");
+  table.move("model.time", "model.intensity");
   table.move("model.mixer", "model.time");
   table.move("model.encoding", "data.kind");
   table.move("model.intensity", "data.types");
@@ -165,6 +166,32 @@ ParameterTable table_of(std::vector<ParameterRow> rows, const std::vector<Config
 
 }  // namespace
 
+namespace {
+
+/// Keys that runs have written though they never meant anything, and rows that are like them.
+constexpr std::pair<const char*, const char*> retired[] = {
+    {"model.mixer.time_kernel.density.proposal", "model.mixer.density.proposal"},
+    {"model.mixer.time_kernel.density.proposal_scale", "model.mixer.density.proposal_scale"}};
+
+/// Adds those, below their section, for a text that has them.
+void add_retired(std::vector<ParameterRow>& rows, std::string_view text) {
+  constexpr std::string_view section = "[model.mixer.time_kernel.density]";
+  const std::size_t begin = text.find(section);
+  if (begin == text.npos) return;
+  const std::string_view own = text.substr(begin, text.find("\n[", begin) - begin);
+  if (own.find("\nproposal") == own.npos) return;
+  for (const auto& [name, like] : retired) {
+    ParameterRow row = *std::ranges::find(rows, like, &ParameterRow::name);
+    row.name = name;
+    const auto place = std::ranges::find_if(rows, [](const ParameterRow& one) {
+      return one.name.starts_with("model.mixer.time_kernel.density.");
+    });
+    rows.insert(std::next(place), std::move(row));
+  }
+}
+
+}  // namespace
+
 /// A run may have been started with keys that meant nothing, and goes on.
 ParameterTable registered_parameters() { return table_of(registered_rows(), {check_unused}); }
 
@@ -172,6 +199,7 @@ Config stored_config(std::string_view text, const std::string& source) {
   std::vector<ParameterRow> rows = registered_rows();
   for (ParameterRow& row : rows)
     if (row.traits.formerly) row.initial = *row.traits.formerly;
+  add_retired(rows, text);
   return parse_config(text, source, table_of(std::move(rows)));
 }
 

@@ -73,6 +73,41 @@ TEST(AngularHybrid, HasTheRelativeErrorOfTheSphere) {
   }
 }
 
+/// Relative root mean square error at the worst pair with |x|, |y| <= r, y = x / d^(1/4).
+double worst_error(const FeatureMap& map, double r) {
+  constexpr std::size_t steps = 40;
+  const double scale = std::pow(2, 0.25);
+  double worst = 0;
+  for (double first : {0.2, 0.6, 1.0})
+    for (double second : {0.2, 0.6, 1.0})
+      for (std::size_t i = 0; i <= steps; ++i) {
+        const double angle = std::numbers::pi * double(i) / double(steps);
+        const std::vector<double> x = {scale * r * first, 0},
+                                  y = {scale * r * second * std::cos(angle),
+                                       scale * r * second * std::sin(angle)};
+        worst = std::max(
+            worst, std::sqrt(std::max(0.0, map.variance(x, y).value())) / map.kernel(x, y).value());
+      }
+  return worst;
+}
+
+/// "A strictly smaller maximal relative error" (Choromanski et al., 2022): the supremum over pairs
+/// is below that of both estimators that are mixed, and falls behind it as the vectors grow.
+TEST(AngularHybrid, HasTheSmallerMaximalRelativeErrorOfBothBases) {
+  const std::size_t m = 5, n = 8;
+  double part = 1;
+  for (double r : {1.2, 1.6, 2.0, 2.4}) {
+    const auto of = [&](const char* kind) {
+      return worst_error(*make_feature_map(hybrid_of(kind, 1, 2, m, n)), r);
+    };
+    const double bases = std::min(of("trigonometric"), of("hyperbolic"));
+    EXPECT_NEAR(bases, std::sqrt(2 / double(m)) * std::sinh(2 * r * r), 1e-6 * bases);
+    const double own = of("hybrid_angular") / bases;
+    EXPECT_LT(own, 0.9 * part) << r;
+    part = std::max(own, 0.3);
+  }
+}
+
 TEST(AngularHybrid, StaysUnbiasedWithSmoothLearnedFunctions) {
   FeatureSpec spec = hybrid_of("hybrid_angular", 8000, 3, 2, 3);
   spec.smooth = true;
@@ -110,6 +145,36 @@ TEST(GatedHybrid, HasNoBiasWhateverItsGates) {
             << kind << ", d " << d;
         EXPECT_GT(moments.variance, 0);
       }
+    }
+  }
+}
+
+/// Each head is a node of Simpson's rule over the one frequency.
+TEST(GatedHybrid, HasTheVarianceOfItsClosedForm) {
+  const std::size_t heads = 4001;
+  const double step = 20.0 / double(heads - 1);
+  for (const char* kind : {"hybrid_learned", "hybrid_cluster"}) {
+    FeatureSpec spec = spec_of(kind, heads, 1, 1);
+    spec.bases = 3, spec.gates = 2;
+    const auto map = make_feature_map(spec);
+    set_equal(*map, heads);
+    for (const NamedTensor& buffer : buffers_of(*map))
+      if (buffer.name.ends_with("noise"))
+        for (std::size_t h = 0; h < heads; ++h)
+          buffer.tensor->data()[h] = real(step * double(h) - 10);
+    for (const Pair& pair : pairs(1, 0.6)) {
+      const std::vector<double> values = estimates_of(*map, heads, pair.q, pair.k);
+      double second = 0;
+      for (std::size_t h = 0; h < heads; ++h) {
+        const double w = step * double(h) - 10;
+        const double node = h == 0 || h + 1 == heads ? 1 : h % 2 == 1 ? 4 : 2;
+        second += node * step / 3 * std::exp(-w * w / 2) / std::sqrt(2 * std::numbers::pi) *
+                  values[h] * values[h];
+      }
+      const double kernel = ScaledPair(pair.q, pair.k).softmax();
+      EXPECT_NEAR(map->variance(pair.q, pair.k, 7).value(), second - kernel * kernel,
+                  (is_double ? 1e-6 : 1e-3) * second)
+          << kind;
     }
   }
 }

@@ -49,6 +49,28 @@ TEST(ClosedForms, StudentTIsMaternOfHalfItsDegrees) {
   }
 }
 
+/// Its kernel is the mean over its own frequencies: a Gaussian's draws at the start, and when they
+/// are spread by 2, the same function at twice the lag.
+TEST(ClosedForms, FreeStartsAsTheGaussianAndFollowsItsFrequencies) {
+  constexpr std::size_t d = 3, m = 4000;
+  const auto density =
+      make_density({.kind = "free", .draws = "iid", .heads = 1, .m = m, .dim = d, .log_scale = 0});
+  initialize(*density, 1);
+  const PointFunction start = density->kernel(0);
+  for (const std::vector<double>& lag : lags(d)) {
+    const double k = gaussian(distance(lag)), k2 = gaussian(2 * distance(lag));
+    EXPECT_NEAR(start(lag.data()), k, 5 * std::sqrt((1 + k2 - 2 * k * k) / 2 / m) + near);
+  }
+  for (const NamedParameter& named : parameters_of(*density))
+    for (real& w : named.parameter->value()) w *= 2;
+  const PointFunction spread = density->kernel(0);
+  for (std::vector<double> lag : lags(d)) {
+    const double k = spread(lag.data());
+    for (double& x : lag) x *= 2;
+    EXPECT_NEAR(k, start(lag.data()), near);
+  }
+}
+
 TEST(ClosedForms, LaplaceIsTheRationalQuadraticKernel) {
   for (std::size_t d : {1, 3, 8})
     expect_kernel(

@@ -60,6 +60,26 @@ TEST(Study, CatchesABias) {
   EXPECT_GT(std::fabs(study.rows[0].bias_sigmas), 5);
 }
 
+/// Skewed where it has no closed form of its own, and without any variance.
+TEST(Study, FindsNoBiasWhereThereIsNone) {
+  for (const char* kind : {"hybrid_cluster", "hybrid_learned", "hybrid"}) {
+    const EstimatorStudy study = study_estimator(
+        spec_of(kind, "orthogonal"), true, normal_sample(200, 8, 1), {.m = {64}, .seeds = 64});
+    EXPECT_LT(std::fabs(study.rows[0].bias_sigmas), 4) << kind;
+  }
+  KernelSample opposite = small_sample();
+  opposite.blocks[0].k = Tensor(-opposite.blocks[0].q);
+  SamplePair pair = pair_of(opposite, 0, 0, 0);
+  for (std::size_t i = 0; i < 64; ++i)
+    std::copy(pair.k.begin(), pair.k.end(), opposite.blocks[0].k.data() + i * 4);
+  for (std::size_t i = 0; i < 64; ++i)
+    std::copy(pair.q.begin(), pair.q.end(), opposite.blocks[0].q.data() + i * 4);
+  const EstimatorStudy exact =
+      study_estimator(spec_of("hyperbolic"), true, opposite, {.m = {16}, .seeds = 32, .pairs = 8});
+  EXPECT_LT(exact.rows[0].error, 1e-5);  // of rounding alone
+  EXPECT_LT(std::fabs(exact.rows[0].bias_sigmas), 1);
+}
+
 TEST(Study, SaysWhatIsNeededAsTextJsonAndPage) {
   FeatureSpec spec = spec_of("positive", "orthogonal");
   spec.density.log_scale = -1;

@@ -231,11 +231,26 @@ TEST(MapFit, FindsTheParameterThatMakesTheKernelRight) {
   SampleBlock block{filled({16, 2}, real(0.3)), filled({16, 2}, real(0.7))};
   for (std::size_t i = 0; i < 32; ++i) block.q.data()[i] += real(0.05) * real(i % 7);
   ScaledIdentity map;
-  const MapFit fit = fit_map(map, block, block, {.steps = 300, .learning_rate = 0.05});
-  EXPECT_NEAR(fit.before, 0.75, 1e-4);
-  EXPECT_LT(fit.after, 1e-2);
+  EXPECT_NEAR(kernel_error(map, block), 0.75, 1e-4);
+  EXPECT_EQ(fit_map(map, block, {.steps = 300, .learning_rate = 0.05}), 1u);
+  EXPECT_LT(kernel_error(map, block), 1e-2);
   EXPECT_NEAR(map.scale.value().data()[0], 1, 1e-2);
-  EXPECT_EQ(fit.parameters, 1u);
+  EXPECT_FALSE(expected_kernel_error(map, block));
+}
+
+TEST(MapFit, ExpectsTheErrorThatManyDrawsHave) {
+  const SampleBlock block = normal_sample(12, 3, 1, 0.5).blocks.front();
+  FeatureSpec spec;
+  spec.density.draws = "iid", spec.density.log_scale = 0;
+  for (const char* weights : {"none", "importance"}) {
+    spec.weights = weights;
+    double square = 0;
+    for (std::uint64_t seed = 1; seed <= 2000; ++seed)
+      square += std::pow(kernel_error(*study_map(spec, 3, 16, seed), block), 2) / 2000;
+    const auto expected = expected_kernel_error(*study_map(spec, 3, 16, 1), block);
+    ASSERT_TRUE(expected);
+    EXPECT_NEAR(std::sqrt(square), *expected, 0.05 * *expected) << weights;
+  }
 }
 
 TEST(ConfidenceInterval, IsStudents) {
@@ -245,18 +260,46 @@ TEST(ConfidenceInterval, IsStudents) {
   EXPECT_EQ(confidence_interval({5}).half_width, 0);
 }
 
-TEST(ClusterExperiment, SeparatesWhatIsApart) {
-  Tensor rows = zeros({40, 3});
-  for (std::size_t i = 0; i < 40; ++i) {
-    rows.data()[3 * i] = real(i % 2 == 0 ? 10 : -10) + real(0.01) * real(i);
-    rows.data()[3 * i + 1] = 7;  // a constant column
+TEST(Bootstrap, CoversWhatItEstimates) {
+  // Of exponential numbers, whose mean is 1 and whose median is ln 2.
+  std::size_t covered = 0;
+  for (std::uint64_t trial = 0; trial < 200; ++trial) {
+    std::vector<double> numbers;
+    for (std::size_t i = 0; i < 40; ++i)
+      numbers.push_back(-std::log(RandomFunction{trial, Purpose::test, 0}.uniform(i)));
+    const Resampled bounds = bootstrap(40, [&](const std::vector<std::size_t>& rows) {
+      double sum = 0;
+      for (const std::size_t row : rows) sum += numbers[row];
+      return sum / 40;
+    });
+    EXPECT_NEAR(bounds.value, mean_of(numbers), 1e-12);
+    covered += bounds.low < 1 && 1 < bounds.high;
   }
-  const Clusters clusters = standardized_clusters(rows, 2);
-  for (std::size_t i = 0; i < 40; ++i) EXPECT_EQ(clusters.labels[i], clusters.labels[i % 2]);
-  EXPECT_NE(clusters.labels[0], clusters.labels[1]);
-  EXPECT_NEAR(clusters.centres[3 * clusters.labels[0]], 10.19, 1e-3);
-  EXPECT_NEAR(clusters.centres[3 * clusters.labels[1]], -9.8, 1e-3);
-  EXPECT_THROW(standardized_clusters(rows, 41), std::invalid_argument);
+  EXPECT_GE(covered, 172u);  // of 190, less 5 sigma
+  EXPECT_LT(covered, 200u);
+}
+
+TEST(Reduction, IsOfMeansAndOfPairs) {
+  const Resampled half = reduction({1, 2, 3, 100}, {0.5, 1, 1.5, 50});
+  EXPECT_EQ(half.value, 0.5);
+  EXPECT_NEAR(half.low, 0.5, 1e-12);  // pairs are resampled, not sides
+  EXPECT_NEAR(half.high, 0.5, 1e-12);
+  const Resampled none = reduction({1, 3, 1, 3, 1, 3}, {3, 1, 3, 1, 3, 1});
+  EXPECT_EQ(none.value, 0);
+  EXPECT_LT(none.low, 0);
+  EXPECT_GT(none.high, 0);
+}
+
+TEST(ClusterExperiment, CountsBothEnds) {
+  ClusterResult result{.published = {.low = 1, .high = 2}};
+  const auto counts = [&](double low, double high) {
+    result.turned = {low, high};
+    const ClusterCounts all = count_holding({result, result}, &ClusterResult::turned);
+    return std::vector<std::size_t>{all.upper, all.lower, all.both};
+  };
+  EXPECT_EQ(counts(0.5, 1.5), (std::vector<std::size_t>{2, 2, 2}));
+  EXPECT_EQ(counts(1.5, 1.9), (std::vector<std::size_t>{2, 0, 0}));
+  EXPECT_EQ(counts(0.5, 3), (std::vector<std::size_t>{0, 2, 0}));
 }
 
 TEST(ClusterExperiment, HybridFeaturesAreBestAndThreadsDoNotMatter) {
@@ -269,7 +312,7 @@ TEST(ClusterExperiment, HybridFeaturesAreBestAndThreadsDoNotMatter) {
   const auto results = run(1), again = run(3);
   ASSERT_EQ(results.size(), 24u);
   for (std::size_t i = 0; i < 24; ++i) {
-    EXPECT_EQ(results[i].ours.high, again[i].ours.high);
+    EXPECT_EQ(results[i].turned.high, again[i].turned.high);
     EXPECT_EQ(results[i].repeated.high, again[i].repeated.high);
   }
   for (std::size_t setting = 0; setting < 4; ++setting)

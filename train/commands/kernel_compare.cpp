@@ -1,0 +1,203 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/train/charts/chart.hpp>
+#include <bochner/train/commands/kernel.hpp>
+#include <bochner/train/config/parameters.hpp>
+#include <bochner/train/laboratory/fits.hpp>
+#include <bochner/train/laboratory/kernel_study.hpp>
+#include <bochner/train/laboratory/statistics.hpp>
+#include <bochner/train/storage/json.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::size_t rows = 128;  // of queries and of keys, to fit on and to test on
+
+struct KernelCompareOptions : FittingOptions {
+  KernelCompareOptions() { m = "64", seeds = 20, steps = 600, learning_rate = 0.02; }
+  std::string maps;
+  bool with_density = false;
+};
+
+/// Two halves of a sample that have no row in common; every seed has others.
+struct Halves {
+  SampleBlock train, held_out;
+};
+Halves halves_of(const KernelOptions& options, std::size_t d, std::uint64_t seed) {
+  const bool files = !options.queries.empty() || !options.keys.empty();
+  const KernelSample sample = files ? sample_of_files(options.queries, options.keys)
+                                    : normal_sample(2 * rows, d, seed, options.scale);
+  const SampleBlock& block = sample.blocks.front();
+  const std::size_t n = std::min(block.q.shape()[0], block.k.shape()[0]);
+  demand(n >= 2 * rows && sample.dim() == d,
+         "--queries and --keys: {} rows of {} numbers; {} rows of {} are needed, see --d", n,
+         sample.dim(), 2 * rows, d);
+  const std::size_t first = (seed - 1) * 2 * rows % (n - 2 * rows + 1);
+  const auto part = [&](std::size_t begin) -> SampleBlock {
+    return {rows_from(block.q, begin, rows), rows_from(block.k, begin, rows)};
+  };
+  return {part(first), part(first + rows)};
+}
+
+struct Outcome {
+  std::string features;
+  std::size_t parameters = 0;
+  Interval fixed = {}, learned = {};
+  Resampled gain = {};
+  std::optional<double> expected_fixed = {}, expected_learned = {};  ///< means over the seeds
+};
+
+/// "positive+importance": a map and its weights.
+struct MapName {
+  std::string kind, weights;
+};
+MapName map_and_weights(const std::string& name) {
+  const std::size_t plus = name.find('+');
+  if (plus == std::string::npos) return {name, "none"};
+  return {name.substr(0, plus), name.substr(plus + 1)};
+}
+
+/// The map as it is before it has seen data, without weights that follow from data.
+FeatureSpec unfitted(FeatureSpec spec) {
+  if (spec.weights != "learned") spec.weights = "none";
+  return spec;
+}
+
+/// Errors are so skewed that those of one set of draws say little; sets cost next to nothing where
+/// nothing is fitted.
+constexpr std::uint64_t sets_of_draws = 16;
+double mean_error(const SampleBlock& held_out, std::uint64_t seed,
+                  const std::function<std::unique_ptr<FeatureMap>(std::uint64_t seed)>& map) {
+  double sum = 0;
+  for (std::uint64_t set = 0; set < sets_of_draws; ++set)
+    sum += kernel_error(*map((seed - 1) * sets_of_draws + set + 1), held_out);
+  return sum / double(sets_of_draws);
+}
+
+/// What is learned is found on `train`: what the map calibrates, then what it fits.
+Outcome outcome_of(const KernelCompareOptions& options, const FeatureSpec& standard, std::size_t d,
+                   std::size_t m, const std::string& name) {
+  Outcome outcome{.features = name};
+  std::vector<double> fixed, learned, expected_fixed, expected_learned;
+  FeatureSpec spec = standard;
+  const MapName parts = map_and_weights(name);
+  spec.kind = parts.kind, spec.weights = parts.weights;
+  const MapFitOptions how{.steps = options.steps,
+                          .learning_rate = options.learning_rate,
+                          .density = options.with_density};
+  for (std::uint64_t seed = 1; seed <= options.seeds; ++seed) {
+    const auto [train, test] = halves_of(options, d, seed);
+    const auto before = [&](std::uint64_t own) { return study_map(unfitted(spec), d, m, own); };
+    const auto after = [&](std::uint64_t own) { return calibrated_map(spec, train, m, own); };
+    fixed.push_back(mean_error(test, seed, before));
+    const auto map = after((seed - 1) * sets_of_draws + 1);
+    outcome.parameters = fit_map(*map, train, how);
+    learned.push_back(outcome.parameters > 0 ? kernel_error(*map, test)
+                                             : mean_error(test, seed, after));
+    if (const auto error = expected_kernel_error(*before(1), test))
+      expected_fixed.push_back(*error);
+    if (const auto error = expected_kernel_error(*map, test)) expected_learned.push_back(*error);
+  }
+  outcome.fixed = confidence_interval(fixed);
+  outcome.learned = confidence_interval(learned);
+  outcome.gain = reduction(fixed, learned);
+  if (!expected_fixed.empty()) outcome.expected_fixed = mean_of(expected_fixed);
+  if (!expected_learned.empty()) outcome.expected_learned = mean_of(expected_learned);
+  return outcome;
+}
+
+Json json_of(const Outcome& outcome, std::size_t m) {
+  Json line = {{"features", outcome.features}, {"m", m}, {"parameters", outcome.parameters}};
+  const auto add = [&](const std::string& name, const Interval& interval) {
+    line.set(name, Json::rounded(interval.mean));
+    line.set(name + "_ci", Json::rounded(interval.half_width));
+  };
+  add("fixed", outcome.fixed);
+  add("learned", outcome.learned);
+  line.set("gain", Json::rounded(outcome.gain.value));
+  line.set("gain_low", Json::rounded(outcome.gain.low));
+  line.set("gain_high", Json::rounded(outcome.gain.high));
+  if (outcome.expected_fixed) line.set("expected_fixed", Json::rounded(*outcome.expected_fixed));
+  if (outcome.expected_learned)
+    line.set("expected_learned", Json::rounded(*outcome.expected_learned));
+  return line;
+}
+
+void print_outcome(const Outcome& outcome, std::size_t m, bool json) {
+  if (json) {
+    fmt::print("{}\n", json_of(outcome, m).line());
+    return;
+  }
+  const auto& [features, parameters, fixed, learned, gain, expected_fixed, expected_learned] =
+      outcome;
+  const auto cell = [](const std::optional<double>& number) {
+    return number ? fmt::format("{:.3g}", *number) : "-";
+  };
+  fmt::print(
+      "{:<22} {:>7}   {:>7.4f} ± {:<7.4f} {:>7.4f} ± {:<7.4f} {:>5.1f} % {:>5.1f} to {:<5.1f} "
+      "{:>9} {:>9}\n",
+      features, parameters, fixed.mean, fixed.half_width, learned.mean, learned.half_width,
+      100 * gain.value, 100 * gain.low, 100 * gain.high, cell(expected_fixed),
+      cell(expected_learned));
+}
+
+BarChart chart_of(const std::vector<Outcome>& outcomes) {
+  BarChart chart{.title = "Held-out kernel error", .label = "relative error, 95 % intervals"};
+  chart.series = {{"fixed", {}}, {"learned", {}}};
+  for (const Outcome& outcome : outcomes) {
+    chart.groups.push_back(outcome.features);
+    for (std::size_t i : {0, 1}) {
+      const Interval& interval = i == 0 ? outcome.fixed : outcome.learned;
+      chart.series[i].values.push_back(interval.mean);
+      chart.series[i].low.push_back(interval.mean - interval.half_width);
+      chart.series[i].high.push_back(interval.mean + interval.half_width);
+    }
+  }
+  return chart;
+}
+
+/// Held-out kernel error of feature maps before and after they are fitted.
+void kernel_compare_command(const KernelCompareOptions& options) {
+  const auto [spec, d, counts] = kernel_setting(options);
+  const FeatureSpec standard = with_standard_frequencies(spec);
+  const std::size_t m = counts.back();
+  const std::vector<std::string> known = feature_maps().names();
+  std::vector<std::string> names = options.maps.empty() ? known : split_list(options.maps);
+  if (options.maps.empty()) names.insert(names.end(), {"hybrid+learned", "positive+importance"});
+  for (const std::string& name : names) {
+    const auto [kind, weights] = map_and_weights(name);
+    demand(std::ranges::count(known, kind) > 0, "--maps {}: must be {}", name, alternatives(known));
+    demand(std::ranges::count(feature_weights(), weights) > 0, "--maps {}: weights must be {}",
+           name, alternatives(feature_weights()));
+  }
+  if (!options.json)
+    fmt::print(
+        "held-out kernel error, d {}, m {}, {} seeds, {} steps: mean and 95 % interval\n"
+        "{:<22} {:>7}   {:^17} {:^17} {:^22} {:>19}\n",
+        d, m, options.seeds, options.steps, "features", "numbers", "fixed", "learned", "gain",
+        "expected, both");
+  std::vector<Outcome> outcomes;
+  for (const std::string& name : names) {
+    outcomes.push_back(outcome_of(options, standard, d, m, name));
+    print_outcome(outcomes.back(), m, options.json);
+  }
+  Page page("Learned against fixed feature maps", fmt::format("d {}, m {}", d, m));
+  page.charts({draw(chart_of(outcomes))});
+  write_page(options.report, page);
+}
+
+}  // namespace
+
+void add_kernel_compare(const Command& kernel) {
+  const auto [command, options] =
+      kernel.command("compare", "learned against fixed feature maps", kernel_compare_command);
+  add_kernel_options(command, options);
+  command.option("--maps", &options.maps,
+                 "feature maps, with weights as in positive+importance (default: all)", "LIST");
+  add_samples(command, options);
+  add_fitting(command, options);
+  command.flag("--with-density", &options.with_density, "fit the frequencies too");
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,113 @@
+#include <fmt/format.h>
+
+#include <bochner/layers/features/weights.hpp>
+#include <bochner/layers/spectral/monte_carlo.hpp>
+#include <bochner/train/commands/kernel.hpp>
+#include <bochner/train/laboratory/fits.hpp>
+#include <bochner/train/laboratory/kernel_study.hpp>
+#include <bochner/train/laboratory/statistics.hpp>
+#include <bochner/train/storage/json.hpp>
+#include <cmath>
+#include <map>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+struct ProposalFit {
+  std::string sample;
+  std::size_t head = 0;
+  double scale = 0;            ///< of q in units of p, geometric mean over the coordinates
+  double effective_draws = 0;  ///< of m
+  std::optional<double> error_of_p = {}, error_of_q = {};
+};
+
+ProposalFit fit_proposal(FeatureSpec spec, const KernelSample& sample, std::size_t head,
+                         std::size_t m) {
+  const KernelSample part = first_rows(sample, 128);
+  const SampleBlock& block = part.blocks[head];
+  const auto plain = calibrated_map(spec, block, m, 1);
+  spec.weights = "importance";
+  const auto map = calibrated_map(spec, block, m, 1);
+  auto& weights = dynamic_cast<ImportanceWeights&>(*map);
+  const auto axes = map->frequencies()->proposal()->density().gaussian(0);
+  demand(axes.has_value(), "--proposal: only a gaussian one is fitted, not \"{}\"",
+         spec.density.proposal);
+  return {sample.name,
+          head,
+          std::exp(mean_of(axes->log_scale)),
+          weights.effective_size(0),
+          expected_kernel_error(*plain, block),
+          expected_kernel_error(*map, block)};
+}
+
+/// Median relative error of positive features over pairs of the sample, by each method.
+std::vector<std::pair<std::string, double>> methods_of(const KernelSample& sample, double scale,
+                                                       std::size_t m) {
+  std::map<std::string, std::vector<double>> errors;
+  std::vector<std::string> order;
+  for (const SamplePair& one : choose_pairs(sample, 24)) {
+    const ScaledPair pair(one.q, one.k);
+    MonteCarlo plain{.dim = pair.x.size(), .points = m + m % 2, .sets = 64, .scale = scale};
+    const auto phase = [&](std::span<const double> w) {
+      double sum = 0;
+      for (std::size_t i = 0; i < w.size(); ++i) sum += w[i] * (pair.x[i] + pair.y[i]);
+      return sum;
+    };
+    plain.control = phase;
+    const auto term = [&](std::span<const double> w) {
+      return std::exp(phase(w) - pair.sum() / 2);  // over the kernel
+    };
+    for (const auto& [name, report] : compare_methods(plain, term)) {
+      if (!errors.contains(name)) order.push_back(name);
+      errors[name].push_back(std::sqrt(report.variance / double(plain.points)));
+    }
+  }
+  std::vector<std::pair<std::string, double>> medians;
+  for (const std::string& name : order) medians.emplace_back(name, median(errors[name]));
+  return medians;
+}
+
+std::string cell(const std::optional<double>& number) {
+  return number ? fmt::format("{:.3g}", *number) : "-";
+}
+
+Json json_of(const ProposalFit& fit) {
+  Json json = {{"sample", fit.sample},
+               {"head", fit.head},
+               {"proposal_scale", fit.scale},
+               {"effective_draws", fit.effective_draws}};
+  if (fit.error_of_p) json.set("error_of_p", *fit.error_of_p);
+  if (fit.error_of_q) json.set("error_of_q", *fit.error_of_q);
+  return json;
+}
+
+}  // namespace
+
+void fit_proposals(const KernelOptions& options) {
+  const auto [spec, d, counts] = kernel_setting(options);
+  const std::size_t m = counts.back();
+  const FeatureSpec standard = with_standard_frequencies(spec);
+  if (!options.json)
+    fmt::print(
+        "proposal gaussian for {}, of least error of attention weights on the sample; m {}\n"
+        "{:>6} {:>8} {:>16} {:>12} {:>12}   {}\n",
+        spec.kind, m, "head", "scale", "effective draws", "error of p", "error of q", "sample");
+  for (const KernelSample& sample : samples_of(options, d)) {
+    for (std::size_t head = 0; head < sample.blocks.size(); ++head) {
+      const ProposalFit fit = fit_proposal(standard, sample, head, m);
+      if (options.json) {
+        fmt::print("{}\n", json_of(fit).line());
+        continue;
+      }
+      fmt::print("{:>6} {:>8.3f} {:>16} {:>12} {:>12}   {}\n", head, fit.scale,
+                 fmt::format("{:.1f} of {}", fit.effective_draws, m), cell(fit.error_of_p),
+                 cell(fit.error_of_q), sample.name);
+      if (head > 0) continue;
+      for (const auto& [name, error] : methods_of(sample, fit.scale, m))
+        fmt::print("       {:<12} median relative error of positive features {:.3g}\n", name,
+                   error);
+    }
+  }
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
