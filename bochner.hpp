@@ -10,6 +10,7 @@
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/formats/npz.hpp>
 #include <bochner/data/formats/read_array.hpp>
+#include <bochner/data/sensor_windows.hpp>
 #include <bochner/data/series_windows.hpp>
 #include <bochner/data/windows.hpp>
 #include <bochner/layers/attention/mixer.hpp>
@@ -23,6 +24,7 @@
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/forecaster.hpp>
+#include <bochner/layers/models/sensor_model.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/layers/spectral/density.hpp>

@@ -15,6 +15,7 @@ using Column = std::optional<std::size_t>;
 struct Columns {
   std::size_t time, type;
   Column sequence, label;
+  std::vector<std::size_t> places = {};
 };
 
 Column column_called(const NamedArray& array, const std::string& wanted) {
@@ -26,7 +27,7 @@ std::size_t require_column(const NamedArray& array, const std::string& wanted) {
   throw DataError("no column ", excerpt(wanted), "; name one that is there, or its number");
 }
 
-Columns columns_of(const NamedArray& array, const EventColumns& wanted) {
+Columns columns_without_places(const NamedArray& array, const EventColumns& wanted) {
   const auto optional = [&](const std::string& name) {
     return name.empty() ? std::nullopt : Column(require_column(array, name));
   };
@@ -36,6 +37,13 @@ Columns columns_of(const NamedArray& array, const EventColumns& wanted) {
   if (open && array.time) return {*array.time, *array.time == 0 ? 1u : 0u, sequence, label};
   if (open) return {0, 1, sequence, label};
   return {require_column(array, wanted.time), require_column(array, wanted.type), sequence, label};
+}
+
+Columns columns_of(const NamedArray& array, const EventColumns& wanted) {
+  Columns columns = columns_without_places(array, wanted);
+  for (const std::string& place : wanted.places)
+    columns.places.push_back(require_column(array, place));
+  return columns;
 }
 
 template <class... Parts>
@@ -88,6 +96,10 @@ EventTable table_of(const NamedArray& array, const Columns& columns, std::size_t
              "; sort the rows by time");
     if (!is_count_below(type, types))
       refuse(row, "its type must be a whole number from 0 to ", types - 1);
+    for (const std::size_t column : columns.places) {
+      table.places.push_back(array.values(row, column));
+      if (!std::isfinite(table.places.back())) refuse(row, "a coordinate is missing");
+    }
     table.times(0, i) = time;
     table.types.values.push_back(std::int32_t(type));
   }
@@ -137,6 +149,7 @@ EventBatch EventFiles::batch(const Examples& examples) const {
   std::size_t T = 0;
   for (const auto& number : examples.numbers) T = std::max(T, windows[number.index].size());
   EventBatch batch = empty_event_batch(examples.size(), T);
+  const std::size_t d = dimensions();
   for (std::size_t row = 0; row < examples.size(); ++row) {
     const Window& window = windows[examples.index(row)];
     const EventTable& events = sequences_[window.sequence];
@@ -144,6 +157,8 @@ EventBatch EventFiles::batch(const Examples& examples) const {
       const std::size_t from = std::min(window.begin + t, window.end), at = row * T + t;
       const bool is_last = from == window.end;
       batch.types.values[at] = events.types.values[from];
+      const auto place = events.places.begin() + std::ptrdiff_t(from * d);
+      batch.places.insert(batch.places.end(), place, place + std::ptrdiff_t(d));
       batch.times.data()[at] = events.times(0, from);
       batch.next_types.values[at] = is_last ? -1 : events.types.values[from + 1];
       batch.next_times.data()[at] = events.times(0, is_last ? from : from + 1);
@@ -152,11 +167,27 @@ EventBatch EventFiles::batch(const Examples& examples) const {
   return batch;
 }
 
+std::size_t EventFiles::dimensions() const {
+  return sequences_[0].places.size() / sequences_[0].times.size();
+}
+
+PlaceReach EventFiles::reach() const {
+  std::vector<double> places;
+  for (const Window& window : train_) {
+    const auto& all = sequences_[window.sequence].places;
+    const std::size_t d = dimensions();
+    places.insert(places.end(), all.begin() + std::ptrdiff_t(window.begin * d),
+                  all.begin() + std::ptrdiff_t((window.end + 1) * d));
+  }
+  return reach_of(places, dimensions());
+}
+
 std::uint64_t EventFiles::fingerprint() const {
   std::uint64_t hash = sequences_.size();
   for (const EventTable& events : sequences_) {
     hash = digest_of_elements(events.times, hash);
     hash = digest_of_elements(events.types.values, hash);
+    if (!events.places.empty()) hash = digest_of_elements(events.places, hash);
   }
   return examples_.fingerprint(
       "event_files", {hash, spec_.length, std::bit_cast<std::uint64_t>(spec_.validation)});

@@ -11,6 +11,7 @@ struct EventColumns {
   std::string time = "time", type = "type";
   std::string sequence = "";  ///< of numbers that tell sequences apart; "": all rows are one
   std::string label = "";     ///< of labels of sequences, equal in all rows of one; "": none
+  std::vector<std::string> places = {};  ///< of coordinates; none where events have no place
 };
 inline void describe(Keys& keys, EventColumns& columns) {
   keys("type_column", columns.type,
@@ -26,10 +27,11 @@ inline void describe(Keys& keys, EventColumns& columns) {
 
 /// One sequence of events.
 struct EventTable {
-  Indices types;                  ///< (1, events)
-  Times times;                    ///< (1, events), ascending
-  std::vector<std::size_t> rows;  ///< of the table that they come from
-  std::int32_t label = 0;         ///< where there is a column of labels
+  Indices types;                    ///< (1, events)
+  Times times;                      ///< (1, events), ascending
+  std::vector<std::size_t> rows;    ///< of the table that they come from
+  std::int32_t label = 0;           ///< where there is a column of labels
+  std::vector<double> places = {};  ///< (events, d)
 };
 
 /// The sequences of a table in the order of their first rows. If neither "time" and "type" nor
@@ -59,6 +61,8 @@ class EventFiles : public EventSource {
   EventFiles(std::vector<EventTable> sequences, const EventFilesSpec& spec);
   /// One more than the largest of all events.
   std::size_t types() const override { return types_; }
+  std::size_t dimensions() const override;
+  PlaceReach reach() const override;
   EventBatch batch(const Examples& examples) const override;
   std::uint64_t tokens_per_example() const override { return spec_.length; }
   std::uint64_t fingerprint() const override;

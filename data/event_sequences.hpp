@@ -5,6 +5,7 @@
 #include <bochner/autodiff/shape.hpp>
 #include <bochner/autodiff/times.hpp>
 #include <bochner/data/dataset.hpp>
+#include <bochner/data/place_reach.hpp>
 
 namespace bochner {
 
@@ -56,6 +57,7 @@ std::vector<Event> simulate(const HawkesProcess& process, std::size_t count, Dra
 struct EventBatch {
   Indices types, next_types;  ///< (B, T); a next type of -1 says that nothing is known to follow
   Times times, next_times;    ///< (B, T), ascending
+  std::vector<double> places = {};  ///< (B, T, d), where events have one
 };
 /// Of zeros.
 EventBatch empty_event_batch(std::size_t B, std::size_t T);
@@ -64,6 +66,10 @@ EventBatch empty_event_batch(std::size_t B, std::size_t T);
 class EventSource : public Dataset {
  public:
   virtual std::size_t types() const = 0;
+  /// Coordinates of the places of events; 0 where they have none.
+  virtual std::size_t dimensions() const { return 0; }
+  /// Of training events.
+  virtual PlaceReach reach() const { return {}; }
   virtual EventBatch batch(const Examples& examples) const = 0;
   /// The process that made them, or null where none is known.
   virtual const HawkesProcess* truth() const { return nullptr; }

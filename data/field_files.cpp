@@ -18,14 +18,23 @@ void with_elements(const StoredArray& array, const Action& action) {
   action(*array.elements<double>());
 }
 
+/// "(frames, height, width)" in two dimensions.
+std::string film_shape(std::size_t dimensions, const char* before = "") {
+  const char* const axes[] = {"planes, ", "height, ", "width"};
+  std::string text = std::string("(") + before + "frames, ";
+  for (std::size_t j = 3 - dimensions; j < 3; ++j) text += axes[j];
+  return text + ")";
+}
+
 }  // namespace
 
-FieldFiles::File::File(const std::filesystem::path& path)
+FieldFiles::File::File(const std::filesystem::path& path, std::size_t dimensions)
     : input(open_input(path)), array(parse_npy(input.bytes(), input.name())) {
   const auto& shape = array.shape();
-  if (shape.size() != 3 && shape.size() != 4)
-    throw DataError(input.name(), ": is of shape ", shape_text(shape),
-                    "; films are (frames, height, width), or (films, frames, height, width)");
+  if (shape.size() != dimensions + 1 && shape.size() != dimensions + 2)
+    throw DataError(input.name(), ": is of shape ", shape_text(shape), "; films are ",
+                    film_shape(dimensions), ", or ", film_shape(dimensions, "films, "),
+                    ", with data.dimensions = ", dimensions);
   if (array.size() == 0) throw DataError(input.name(), ": is empty, of shape ", shape_text(shape));
   if (!array.elements<float>() && !array.elements<double>())
     throw DataError(input.name(),
@@ -34,16 +43,17 @@ FieldFiles::File::File(const std::filesystem::path& path)
 }
 
 FieldFiles::FieldFiles(const std::vector<std::filesystem::path>& files, const FieldFilesSpec& spec)
-    : FieldSource({spec.seed, 0, 0}, spec.patch), size_{spec.frames, 0, 0} {
-  require(spec.frames >= 1, "field_files", "needs a frame");
+    : FieldSource({spec.seed, 0, 0}, spec.patch), size_{spec.frames, {}} {
+  require(spec.frames >= 1 && spec.dimensions >= 1 && spec.dimensions <= 3, "field_files",
+          "needs a frame, and 1 to 3 dimensions");
   Part films;
   for (const auto& path : files) {
-    files_.emplace_back(path);
-    require_same_size(files_.back());
+    files_.emplace_back(path, spec.dimensions);
+    require_same_size(files_.back(), spec.dimensions);
     require_finite(files_.back());
     const auto& shape = files_.back().array.shape();
-    const std::size_t frames = shape[shape.size() - 3];
-    const std::size_t count = shape.size() == 4 ? shape[0] : 1;
+    const std::size_t frames = shape[shape.size() - 1 - spec.dimensions];
+    const std::size_t count = shape.size() == spec.dimensions + 2 ? shape[0] : 1;
     if (frames <= spec.frames)
       throw DataError(files_.back().input.name(), ": films of ", frames,
                       " frames are too short for data.frames = ", spec.frames,
@@ -57,13 +67,13 @@ FieldFiles::FieldFiles(const std::vector<std::filesystem::path>& files, const Fi
   examples_.validation = count(validation_);
 }
 
-void FieldFiles::require_same_size(const File& file) {
+void FieldFiles::require_same_size(const File& file, std::size_t dimensions) {
   const auto& shape = file.array.shape();
-  const std::size_t height = shape[shape.size() - 2], width = shape[shape.size() - 1];
-  if (size_.height == 0) size_ = {size_.frames, height, width};
-  if (height != size_.height || width != size_.width)
-    throw DataError(file.input.name(), ": frames of ", height, " x ", width, ", those before are ",
-                    size_.height, " x ", size_.width);
+  const FieldSize size{size_.frames, {shape.end() - std::ptrdiff_t(dimensions), shape.end()}};
+  if (size_.sides.empty()) size_ = size;
+  if (size.sides != size_.sides)
+    throw DataError(file.input.name(), ": frames of ", size.text(), ", those before are ",
+                    size_.text());
 }
 
 void FieldFiles::require_finite(const File& file) const {
@@ -107,7 +117,7 @@ void FieldFiles::copy_example(const Part& part, std::uint64_t index, FieldBatch&
   const Stretch& stretch =
       *(std::ranges::upper_bound(part, index, {}, &Stretch::examples_before) - 1);
   const std::size_t first = stretch.first + std::size_t(index - stretch.examples_before);
-  const std::size_t T = size_.frames, pixels = size_.height * size_.width;
+  const std::size_t T = size_.frames, pixels = size_.pixels();
   with_elements(files_[stretch.file].array, [&](const auto& numbers) {
     const auto copy = [&](std::size_t frame, std::size_t count, real* to) {
       std::ranges::transform(numbers.subspan(frame * pixels, count * pixels), to,
@@ -128,7 +138,7 @@ FieldBatch FieldFiles::batch(const Examples& examples) const {
 
 template <class Action>
 void FieldFiles::for_each_training_number(const Action& action) const {
-  const std::size_t pixels = size_.height * size_.width;
+  const std::size_t pixels = size_.pixels();
   for (const Stretch& stretch : train_) {
     with_elements(files_[stretch.file].array, [&](const auto& numbers) {
       for (const auto x : numbers.subspan(stretch.first * pixels, stretch.frames * pixels))
@@ -146,7 +156,8 @@ FieldMoments FieldFiles::moments() const {
 }
 
 std::uint64_t FieldFiles::fingerprint() const {
-  std::vector<std::uint64_t> parameters = {size_.frames, size_.height, size_.width};
+  std::vector<std::uint64_t> parameters{size_.frames};
+  parameters.insert(parameters.end(), size_.sides.begin(), size_.sides.end());
   for (const File& file : files_) {
     parameters.insert(parameters.end(), file.array.shape().begin(), file.array.shape().end());
     parameters.push_back(digest_of_elements(file.input.bytes()));

@@ -8,13 +8,15 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 struct FieldFilesSpec {
-  std::size_t frames = 8;   ///< that are seen (T)
-  double validation = 0.1;  ///< see held_out_from(): of the films, or of the frames of one
-  std::uint64_t seed = 1;   ///< of the training order
-  std::size_t patch = 1;    ///< pixels of a side of what a model takes for a token
+  std::size_t frames = 8;      ///< that are seen (T)
+  std::size_t dimensions = 2;  ///< of the space: 1 to 3
+  double validation = 0.1;     ///< see held_out_from(): of the films, or of the frames of one
+  std::uint64_t seed = 1;      ///< of the training order
+  std::size_t patch = 1;       ///< pixels of a side of what a model takes for a token
 };
 
-/// Files of (T', H, W), one film, or (N, T', H, W), N films, of float32 or float64. Every run of
+/// Files of (T', H, W), one film, or (N, T', H, W), N films, of float32 or float64, with one or
+/// three axes of space in place of H, W where the Spec says so. Every run of
 /// T + 1 frames is an example. They are held out as held_out_from() says, and no frame is on both
 /// sides. Files stay mapped, and numbers in the unit of the data. Throws
 /// DataError for other shapes and types, sizes that differ, too few frames, and numbers that are
@@ -35,7 +37,7 @@ class FieldFiles : public FieldSource {
   struct File {
     Input input;
     StoredArray array;
-    explicit File(const std::filesystem::path& path);
+    File(const std::filesystem::path& path, std::size_t dimensions);
   };
   /// Frames of one film that train, or validate.
   struct Stretch {
@@ -44,7 +46,7 @@ class FieldFiles : public FieldSource {
   };
   using Part = std::vector<Stretch>;
 
-  void require_same_size(const File& file);
+  void require_same_size(const File& file, std::size_t dimensions);
   void require_finite(const File& file) const;
   void split(const Part& films, double validation);
   std::uint64_t count(const Part& part) const;

@@ -5,7 +5,9 @@
 #include <bochner/data/files/errors.hpp>
 #include <cmath>
 #include <complex>
+#include <functional>
 #include <numbers>
+#include <numeric>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -14,41 +16,64 @@ using Complex = std::complex<double>;
 constexpr double two_pi = 2 * std::numbers::pi;
 constexpr std::size_t highest_wave = 3;  // waves across the grid, along each axis
 
-/// The frames of one example, (T + 1, H, W) in double.
-struct Film {
-  std::size_t frames, height, width;
-  std::vector<double> values;
-  explicit Film(const FieldSpec& spec)
-      : frames(spec.frames + 1),
-        height(spec.height),
-        width(spec.width),
-        values(frames * height * width) {}
-  double* row(std::size_t t, std::size_t y) { return values.data() + (t * height + y) * width; }
-};
+/// Along each axis, the slowest first.
+using Sides = std::vector<std::size_t>;
 
-/// Pixels a frame, or radians a pixel.
-struct Vector {
-  double y, x;
-  double dot(const Vector& other) const { return y * other.y + x * other.x; }
-};
-
-Vector random_velocity(const FieldSpec& spec, Draws& draws) {
-  const double y = draws.between(-spec.speed, spec.speed);
-  return {y, draws.between(-spec.speed, spec.speed)};
+std::size_t product_of(Sides::const_iterator first, Sides::const_iterator last) {
+  return std::accumulate(first, last, std::size_t(1), std::multiplies<>());
 }
 
-/// A whole number of waves along each axis, not none along both.
+/// The frames of one example, (T + 1, sides) in double; a row is along the last axis.
+struct Film {
+  Sides sides;
+  std::size_t frames, rows, width;
+  std::vector<double> values;
+  explicit Film(const FieldSpec& spec)
+      : sides(spec.sides()),
+        frames(spec.frames + 1),
+        rows(product_of(sides.begin(), sides.end() - 1)),
+        width(sides.back()),
+        values(frames * rows * width) {}
+  double* row(std::size_t t, std::size_t r) { return values.data() + (t * rows + r) * width; }
+  /// The product of what tables along the slower axes have for a row, times `factor`.
+  template <class Number>
+  Number along(const std::vector<std::vector<Number>>& tables, std::size_t r, Number factor) const {
+    for (std::size_t j = sides.size() - 1; j-- > 0; r /= sides[j])
+      factor *= tables[j][r % sides[j]];
+    return factor;
+  }
+};
+
+/// Along each axis: pixels a frame, or radians a pixel.
+using Vector = std::vector<double>;
+
+double dot(const Vector& a, const Vector& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+Vector random_velocity(const FieldSpec& spec, Draws& draws) {
+  Vector velocity(spec.dimensions);
+  for (double& v : velocity) v = draws.between(-spec.speed, spec.speed);
+  return velocity;
+}
+
+/// A whole number of waves along each axis, not none along all.
 Vector random_wave(const FieldSpec& spec, Draws& draws) {
+  const Sides sides = spec.sides();
   const auto highest = [](std::size_t n) {
-    return std::int64_t(std::min<std::size_t>(highest_wave, (n - 1) / 2));
+    return std::min<std::size_t>(highest_wave, (n - 1) / 2);
   };
-  const std::int64_t ny = highest(spec.height), nx = highest(spec.width);
-  const std::uint64_t choices = std::uint64_t((2 * ny + 1) * (2 * nx + 1));
+  std::uint64_t choices = 1;
+  for (const std::size_t n : sides) choices *= 2 * highest(n) + 1;
   std::uint64_t choice = draws.below(choices - 1);
   choice += choice >= choices / 2;  // the middle one is no wave at all
-  const std::int64_t ky = std::int64_t(choice) / (2 * nx + 1) - ny;
-  const std::int64_t kx = std::int64_t(choice) % (2 * nx + 1) - nx;
-  return {two_pi * double(ky) / double(spec.height), two_pi * double(kx) / double(spec.width)};
+  Vector wave(sides.size());
+  for (std::size_t j = sides.size(); j-- > 0;) {
+    const std::uint64_t most = highest(sides[j]), all = 2 * most + 1;
+    wave[j] = two_pi * (double(choice % all) - double(most)) / double(sides[j]);
+    choice /= all;
+  }
+  return wave;
 }
 
 /// e^(i k n) of n = 0 .. size - 1.
@@ -63,17 +88,18 @@ void add_wave(Film& film, const FieldSpec& spec, const Vector& velocity, double 
               Draws& draws) {
   const Vector k = random_wave(spec, draws);
   const double amplitude = std::sqrt(2 / double(spec.components)) * draws.normal();
-  const double phase = draws.between(0, two_pi), turn = k.dot(velocity);
-  const double decay = diffusivity * k.dot(k);
-  const auto along_y = phases(k.y, film.height), along_x = phases(k.x, film.width);
+  const double phase = draws.between(0, two_pi), turn = dot(k, velocity);
+  const double decay = diffusivity * dot(k, k);
+  std::vector<std::vector<Complex>> along;
+  for (std::size_t j = 0; j < k.size(); ++j) along.push_back(phases(k[j], film.sides[j]));
   for (std::size_t t = 0; t < film.frames; ++t) {
     const Complex frame =
         std::polar(amplitude * std::exp(-decay * double(t)), phase - turn * double(t));
-    for (std::size_t y = 0; y < film.height; ++y) {
-      const Complex c = frame * along_y[y];
-      double* row = film.row(t, y);
+    for (std::size_t r = 0; r < film.rows; ++r) {
+      const Complex c = film.along(along, r, frame);
+      double* row = film.row(t, r);
       for (std::size_t x = 0; x < film.width; ++x)
-        row[x] += c.real() * along_x[x].real() - c.imag() * along_x[x].imag();
+        row[x] += c.real() * along.back()[x].real() - c.imag() * along.back()[x].imag();
     }
   }
 }
@@ -94,19 +120,22 @@ std::vector<double> bump(double center, double width, std::size_t size) {
 
 /// Adds a travelling Gaussian of random place, width and height.
 void add_gaussian(Film& film, const FieldSpec& spec, const Vector& velocity, Draws& draws) {
-  const double shorter = double(std::min(film.height, film.width));
+  const std::size_t d = film.sides.size();
+  const double shorter = double(std::ranges::min(film.sides));
   const double width = draws.between(shorter / 10, shorter / 5);
-  const double pixels = double(film.height * film.width);
-  const double mean_square = std::numbers::pi * width * width / pixels;
+  const double pixels = double(film.rows * film.width);
+  const double mean_square = std::pow(std::numbers::pi * width * width, double(d) / 2) / pixels;
   const double amplitude = draws.normal() / std::sqrt(mean_square * double(spec.components));
-  const double y0 = draws.between(0, double(film.height)),
-               x0 = draws.between(0, double(film.width));
+  Vector start(d);
+  for (std::size_t j = 0; j < d; ++j) start[j] = draws.between(0, double(film.sides[j]));
   for (std::size_t t = 0; t < film.frames; ++t) {
-    const auto along_y = bump(y0 + velocity.y * double(t), width, film.height);
-    const auto along_x = bump(x0 + velocity.x * double(t), width, film.width);
-    for (std::size_t y = 0; y < film.height; ++y) {
-      double* row = film.row(t, y);
-      for (std::size_t x = 0; x < film.width; ++x) row[x] += amplitude * along_y[y] * along_x[x];
+    std::vector<std::vector<double>> along;
+    for (std::size_t j = 0; j < d; ++j)
+      along.push_back(bump(start[j] + velocity[j] * double(t), width, film.sides[j]));
+    for (std::size_t r = 0; r < film.rows; ++r) {
+      const double factor = film.along(along, r, amplitude);
+      double* row = film.row(t, r);
+      for (std::size_t x = 0; x < film.width; ++x) row[x] += factor * along.back()[x];
     }
   }
 }
@@ -150,32 +179,53 @@ std::vector<std::string> field_kinds() {
   return kinds;
 }
 
+std::vector<std::size_t> FieldSpec::sides() const {
+  std::vector<std::size_t> all{planes, height, width};
+  all.erase(all.begin(), all.end() - std::ptrdiff_t(dimensions));
+  return all;
+}
+
+std::size_t FieldSize::pixels() const { return product_of(sides.begin(), sides.end()); }
+
+std::size_t FieldSize::patches(std::size_t side) const {
+  std::size_t count = 1;
+  for (const std::size_t pixels : sides) count *= pixels / side;
+  return count;
+}
+
+std::string FieldSize::text() const {
+  std::string all;
+  for (const std::size_t side : sides) all += (all.empty() ? "" : " x ") + std::to_string(side);
+  return all;
+}
+
 FieldBatch FieldSource::empty_batch(std::size_t count) const {
   const FieldSize s = size();
-  return {uninitialized({count, s.frames, s.height, s.width}),
-          uninitialized({count, s.height, s.width})};
+  Shape next{count}, frames{count, s.frames};
+  for (Shape* shape : {&next, &frames}) shape->insert(shape->end(), s.sides.begin(), s.sides.end());
+  return {uninitialized(frames), uninitialized(next)};
 }
 
 std::uint64_t FieldSource::tokens_per_example() const {
-  const FieldSize s = size();
-  return s.frames * (s.height / patch_) * (s.width / patch_);
+  return size().frames * size().patches(patch_);
 }
 
 std::string FieldSource::describe() const {
-  const FieldSize s = size();
-  return in_words(describe_films(), ", ", s.frames, " frames of ", s.height, " x ", s.width);
+  return in_words(describe_films(), ", ", size().frames, " frames of ", size().text());
 }
 
 Fields::Fields(const FieldSpec& spec, const ExampleSet& examples)
     : FieldSource(examples, spec.patch), spec_(spec) {
   generator_of(spec.kind);
-  require(spec.frames >= 1 && spec.components >= 1 && spec.height >= 3 && spec.width >= 3, "fields",
-          "needs a frame, a component and a grid of 3 x 3 pixels, not ", spec.frames, ", ",
-          spec.components, " and ", spec.height, " x ", spec.width);
+  require(spec.dimensions >= 1 && spec.dimensions <= 3, "fields",
+          "space has 1 to 3 dimensions, not ", spec.dimensions);
+  require(spec.frames >= 1 && spec.components >= 1 && std::ranges::min(spec.sides()) >= 3, "fields",
+          "needs a frame, a component and 3 pixels along each axis, not ", spec.frames, ", ",
+          spec.components, " and ", size().text());
 }
 
 FieldBatch Fields::batch(const Examples& examples) const {
-  const std::size_t T = spec_.frames, H = spec_.height, W = spec_.width, seen = T * H * W;
+  const std::size_t pixels = size().pixels(), seen = spec_.frames * pixels;
   FieldBatch batch = empty_batch(examples.size());
   const Generator& generator = generator_of(spec_.kind);
   parallel_tasks(examples.size(), [&](std::size_t b) {
@@ -185,17 +235,19 @@ FieldBatch Fields::batch(const Examples& examples) const {
     real* to = batch.frames.data() + b * seen;
     for (std::size_t i = 0; i < seen; ++i)
       to[i] = real(film.values[i] + (spec_.noise > 0 ? spec_.noise * draws.normal() : 0));
-    for (std::size_t i = 0; i < H * W; ++i)
-      batch.next.data()[b * H * W + i] = real(film.values[seen + i]);
+    for (std::size_t i = 0; i < pixels; ++i)
+      batch.next.data()[b * pixels + i] = real(film.values[seen + i]);
   });
   return batch;
 }
 
 std::uint64_t Fields::fingerprint() const {
   const auto bits = [](double x) { return std::bit_cast<std::uint64_t>(x); };
-  return examples_.fingerprint(
-      spec_.kind, {spec_.frames, spec_.height, spec_.width, spec_.components, bits(spec_.speed),
-                   bits(spec_.diffusivity), bits(spec_.noise)});
+  std::vector<std::uint64_t> parameters{spec_.frames};
+  for (const std::size_t side : spec_.sides()) parameters.push_back(side);
+  parameters.insert(parameters.end(), {spec_.components, bits(spec_.speed), bits(spec_.diffusivity),
+                                       bits(spec_.noise)});
+  return examples_.fingerprint(spec_.kind, parameters);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -8,18 +8,27 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 struct FieldSpec {
   std::string kind = "advection_diffusion";
-  std::size_t frames = 8, height = 12, width = 12;
+  std::size_t frames = 8;
+  std::size_t dimensions = 2;  ///< of the space: 1 to 3
+  std::size_t planes = 12, height = 12, width = 12;
   std::size_t components = 4;
   double speed = 1, diffusivity = 0.1, noise = 0;
   std::size_t patch = 1;  ///< pixels of a side of what a model takes for a token
+
+  /// (width), (height, width) or (planes, height, width).
+  std::vector<std::size_t> sides() const;
 };
 inline void describe(Keys& keys, FieldSpec& spec) {
   keys("frames", spec.frames, between(1, 1 << 16), "fields: frames that are seen (T)");
+  keys("dimensions", spec.dimensions, between(1, 3),
+       "fields: dimensions of the space: width, or height and width, or planes, height and width");
   const auto side = [&](const char* name, std::size_t& pixels, const char* words) {
     std::size_t wanted = 0;  // that of the Spec, or of films
     keys(name, wanted, between(0, 1 << 12), words);
     if (wanted > 0) pixels = wanted;
   };
+  side("planes", spec.planes,
+       "fields of three dimensions: planes (D), at least 3; 0 for 12, or that of the files");
   side("height", spec.height,
        "fields: pixels of a column (H), at least 3; 0 for 12, or that of the files");
   side("width", spec.width,
@@ -37,13 +46,21 @@ inline void describe(Keys& keys, FieldSpec& spec) {
 std::vector<std::string> field_kinds();
 
 /// What is seen, and the field of one frame later, exact and without noise. (B, T, H, W), (B, H, W)
+/// in two dimensions, (B, T, W), (B, W) in one, (B, T, D, H, W), (B, D, H, W) in three
 struct FieldBatch {
   Tensor frames, next;
 };
 
-/// Frames that are seen, and pixels of a column and of a row.
+/// Frames that are seen, and pixels along each axis, the slowest first.
 struct FieldSize {
-  std::size_t frames, height, width;
+  std::size_t frames;
+  std::vector<std::size_t> sides;
+
+  std::size_t pixels() const;
+  /// Patches of this side in a frame.
+  std::size_t patches(std::size_t side) const;
+  /// "12 x 12"
+  std::string text() const;
 };
 struct FieldMoments {
   double mean = 0, deviation = 1;
@@ -80,7 +97,7 @@ class Fields : public FieldSource {
   /// Throws std::invalid_argument when the kind is unknown or a size is 0.
   Fields(const FieldSpec& spec, const ExampleSet& examples);
   const FieldSpec& spec() const { return spec_; }
-  FieldSize size() const override { return {spec_.frames, spec_.height, spec_.width}; }
+  FieldSize size() const override { return {spec_.frames, spec_.sides()}; }
   FieldBatch batch(const Examples& examples) const override;
   std::uint64_t fingerprint() const override;
 

@@ -22,6 +22,12 @@ struct LabelledBatch {
 };
 
 /// Of sequences with labels.
+/// Pixels of an image whose tokens a sequence is: row by row, the channels of a pixel one after the
+/// other. None where there are no rows.
+struct ImageShape {
+  std::size_t rows = 0, columns = 0, channels = 1;
+};
+
 struct LabelledSizes {
   std::size_t vocabulary,
       classes;               ///< tokens are 0, ..., vocabulary - 1, labels 0, ..., classes - 1
@@ -35,6 +41,8 @@ class LabelledSequences : public Dataset {
   std::size_t vocabulary() const { return sizes_.vocabulary; }
   std::size_t classes() const { return sizes_.classes; }
   std::size_t length() const { return sizes_.length; }
+  /// Of the images that all sequences are, if they are.
+  virtual ImageShape image() const { return {}; }
   /// Padding included.
   std::uint64_t tokens_per_example() const override { return length(); }
   LabelledBatch batch(const Examples& examples) const;

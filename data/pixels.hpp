@@ -18,6 +18,7 @@ class ImageSequences : public LabelledSequences {
  public:
   /// Throws DataError when there is none to train on.
   ImageSequences(Images images, std::uint64_t train, std::uint64_t seed, bool class_token);
+  ImageShape image() const override { return {images_.height, images_.width, images_.channels}; }
   std::uint64_t fingerprint() const override;
 
  protected:
@@ -45,6 +46,7 @@ class Shapes : public LabelledSequences {
  public:
   /// Throws std::invalid_argument for a side below the smallest.
   Shapes(const ShapesSpec& spec, const ExampleSet& examples);
+  ImageShape image() const override { return {spec_.side, spec_.side, 1}; }
   std::uint64_t fingerprint() const override;
 
  protected:

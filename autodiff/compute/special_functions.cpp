@@ -32,6 +32,9 @@ double special::inverse_gamma_p(double a, double p) { return boost::math::gamma_
 double special::bessel_j(double order, double x) {
   return boost::math::cyl_bessel_j(order, x, Quiet());
 }
+double special::bessel_i(double order, double x) {
+  return boost::math::cyl_bessel_i(order, x, Quiet());
+}
 double special::bessel_k(double order, double x) {
   return boost::math::cyl_bessel_k(order, x, Quiet());
 }

@@ -8,6 +8,7 @@ double digamma(double x);
 double inverse_gamma_p(double a, double p);
 /// Of real order; beyond double they are infinite or 0.
 double bessel_j(double order, double x);
+double bessel_i(double order, double x);
 double bessel_k(double order, double x);
 
 }  // namespace bochner::special

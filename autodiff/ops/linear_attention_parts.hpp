@@ -128,8 +128,13 @@ inline real safe_inverse(real x, real floor) {
   return std::abs(x) < tiny ? real(0) : 1 / x;
 }
 
-/// The share of exp(log_beside) in its sum with `sum` > 0; `normalizer` is 1 / that sum.
+/// The share of exp(log_beside) in its sum with `sum` >= 0; `normalizer` is 1 / that sum, or 0
+/// where there is nothing else.
 inline real share_beside(real log_beside, real sum, real* normalizer) {
+  if (!(sum > 0)) {
+    *normalizer = 0;
+    return 1;
+  }
   const real small = math::exp(-std::abs(log_beside));
   const real own = log_beside > 0 ? small : real(1), other = log_beside > 0 ? real(1) : small;
   const real factor = 1 / (own * sum + other);

@@ -12,7 +12,9 @@ namespace {
 constexpr std::size_t block = 32;  // queries that are multiplied with their keys at once
 
 struct Near {
-  std::size_t B, T, H, d, window;
+  std::size_t B, T, H, d;
+  std::size_t window;  // at most T: what can be seen
+  real window_lag;     // the one that was asked for
   const real *q, *k, *v, *rate;
   const std::vector<std::size_t>& lengths;
   real scale() const { return 1 / std::sqrt(real(d)); }
@@ -52,7 +54,7 @@ struct Band {
     const real rate = a.rate ? a.rate[h] : 0;
     for (std::size_t i = 0; i < rows; ++i, s += keys) {
       for (std::size_t j = begin(i); j < end(i); ++j)
-        s[j] = a.scale() * s[j] + rate * real(a.window - lag(i, j));
+        s[j] = a.scale() * s[j] + rate * (a.window_lag - real(lag(i, j)));
     }
   }
   /// Row i of logits becomes weights exp(s - log_sum), 0 where a key is not seen.
@@ -106,7 +108,7 @@ double differentiate(const Band& band, const real* y, const real* g, const Backw
     const real mean = dot_row(g, y, a.d) - g[a.d];
     for (std::size_t j = 0; j < band.keys; ++j) ds[j] = p[j] * (ds[j] - mean);
     for (std::size_t j = band.begin(i); a.rate && j < band.end(i); ++j)
-      rate += double(ds[j]) * double(a.window - band.lag(i, j));
+      rate += double(ds[j]) * double(a.window_lag - real(band.lag(i, j)));
     for (std::size_t j = 0; j < band.keys; ++j) ds[j] *= a.scale();
   }
   return rate;
@@ -169,6 +171,7 @@ Var near_attention(const Var& q, const Var& k, const Var& v, const Var& rate, st
                 q.dim(2),
                 q.dim(3),
                 std::min(window, std::max<std::size_t>(1, q.dim(1))),
+                real(window),
                 q.data(),
                 k.data(),
                 v.data(),

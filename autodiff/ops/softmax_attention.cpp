@@ -3,6 +3,7 @@
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/autodiff/ops/softmax_attention_parts.hpp>
+#include <bochner/autodiff/ops/softmax_attention_rates.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace softmax_parts {
@@ -177,23 +178,6 @@ double rate_gradient(const Pair& pair, const real* dp) {
   return total;
 }
 
-/// Logits lose |lost_i - lost_j|, and lost ascends from token to token.
-void add_lost_gradient(const Pair& pair, const real* dp, double* lost) {
-  double *queries = lost + pair.query_block * block, *keys = lost + pair.key_block * block;
-  for (std::size_t j = 0; j < pair.keys; ++j) {
-    const std::size_t key = pair.key_block * block + j;
-    double sum = 0;
-    for (std::size_t i = 0; i < pair.rows; ++i) {
-      const std::size_t query = pair.query_block * block + i;
-      const auto slope = double(dp[j * block + i]);
-      const double term = query > key ? slope : query < key ? -slope : 0;
-      queries[i] -= term;
-      sum += term;
-    }
-    keys[j] += sum;
-  }
-}
-
 /// One block of queries against block `index` of the panel. Returns dL/drate.
 double pair_backward(const Head& head, const Pair& pair, std::size_t index, double* lost,
                      const Workspace& w) {
@@ -328,34 +312,6 @@ void backward(const Attention& a, const real* y, const real* g, const real* log_
                                     out, Workspace(a.T, a.d, arena));
   });
   if (groups > 1) join(a, groups, partial.data(), out.q.data());
-}
-
-/// Sums of the rates (B, T, H) up to each token. -> (B, H, T)
-std::vector<double> sums_of_rates(const Var& rate) {
-  const std::size_t T = rate.dim(1), H = rate.dim(2);
-  std::vector<double> lost(rate.value().size());
-  for (std::size_t row = 0; row < rate.dim(0) * H; ++row) {
-    const real* from = rate.data() + row / H * T * H + row % H;
-    double sum = 0;
-    for (std::size_t t = 0; t < T; ++t) lost[row * T + t] = sum += double(from[t * H]);
-  }
-  return lost;
-}
-
-/// A rate is in what is lost up to its token and all later ones. (B, groups, H, T) -> (B, T, H)
-Tensor token_rates(const Attention& a, const std::vector<double>& lost) {
-  Tensor rate = zeros({a.B, a.T, a.H});
-  const std::size_t groups = rate.size() > 0 ? lost.size() / rate.size() : 0;
-  for (std::size_t row = 0; row < a.B * a.H; ++row) {
-    const std::size_t b = row / a.H, h = row % a.H;
-    double sum = 0;
-    for (std::size_t t = a.T; t-- > 1;) {
-      for (std::size_t group = 0; group < groups; ++group)
-        sum += lost[((b * groups + group) * a.H + h) * a.T + t];
-      rate(b, t, h) = real(sum);
-    }
-  }
-  return rate;
 }
 
 void require_inputs(const Var& q, const Var& k, const Var& v, const Var& rate,

@@ -32,12 +32,14 @@ struct CsvOptions {
 std::vector<std::string> missing_policies();
 /// Of series and events.
 inline void describe(Keys& keys, CsvOptions& options) {
-  keys("columns", options.columns, "series: columns of the file that are forecast; none for all");
+  keys("columns", options.columns,
+       "series: columns of the file that are forecast; sensors: those of values; none for all");
   keys("time_column", options.time,
-       "series, event_files: the column of time stamps; by default the first that holds dates, if "
-       "data.columns names none; of events, \"time\"");
+       "series, event_files, sensors: the column of time stamps; by default the first that holds "
+       "dates, if data.columns names none; of events and sensors, \"time\"");
   keys("time_format", options.time_format,
-       "series, event_files: how time stamps are written, such as %d.%m.%Y %H:%M, or %s for "
+       "series, event_files, sensors: how time stamps are written, such as %d.%m.%Y %H:%M, or %s "
+       "for "
        "seconds since 1970; by default ISO 8601");
   keys("missing", options.missing, one_of({"refuse", "forward"}),
        "series: what becomes of missing values: an error, or the value of the row before "

@@ -98,7 +98,7 @@ class LinearMixer : public Mixer {
     if (window_ > 0) return projections_.join(tape, step_with_window(tape, heads, rate, past));
     const Var& v = heads.v;
     const auto [query, key, floor] =
-        features_of(tape, heads, position, time_kernel_.turns(tape, {}, 1, past.time));
+        features_of(tape, heads.q, heads.k, position, time_kernel_.turns(tape, {}, 1, past.time));
     const Var queries = query.values(), keys = key.values();
     if (!past.sums) past.sums.emplace(v.dim(2), keys.dim(3), v.dim(3));
     if (rate.exists()) rate = scale(rate, real(past.gap));
@@ -121,10 +121,10 @@ class LinearMixer : public Mixer {
     Features q, k;
     real floor;
   };
-  Pair features_of(Tape& tape, const Heads& heads, std::size_t first, const Var& turns,
+  Pair features_of(Tape& tape, const Var& q, const Var& k, std::size_t first, const Var& turns,
                    std::size_t delay = 0) {
-    const Features query = turned(features_->queries(tape, heads.q, first + delay), turns);
-    const Features key = turned(features_->keys(tape, heads.k, first), turns);
+    const Features query = turned(features_->queries(tape, q, first + delay), turns);
+    const Features key = turned(features_->keys(tape, k, first), turns);
     const bool signed_features = query.scale == FeatureScale::linear && !features_->positive();
     require(!signed_features || denominator_.kind != "refuse", "linear_attention",
             "features must be positive for policy \"refuse\": ", kind_,
@@ -139,28 +139,27 @@ class LinearMixer : public Mixer {
   /// (B, T, H, d)
   Var by_features(Tape& tape, const Heads& heads, const Var& rate, const Layout& layout,
                   const Var& turns) {
-    const auto [query, key, floor] = features_of(tape, heads, 0, turns);
+    const auto [query, key, floor] = features_of(tape, heads.q, heads.k, 0, turns);
     return normed(
         tape, linear_attention(query, key, heads.v, rate, {causal_, chunk_, layout.lengths, floor}),
         floor);
   }
 
-  void require_window(const Layout& layout) const {
-    require(layout.regular() || !time_kernel_.active(), "linear_attention",
+  void require_window(bool regular) const {
+    require(regular || !time_kernel_.active(), "linear_attention",
             "a window with a time kernel needs tokens at equal distances");
   }
 
   /// The last tokens exactly and older ones through their features, under one sum. (B, T, H, d)
   Var with_window(Tape& tape, const Heads& heads, const Var& rate, const Layout& layout) {
-    require_window(layout);
+    require_window(layout.regular());
     const std::size_t T = heads.v.dim(1), d = heads.v.dim(3);
     const Var near = near_attention(heads.q, heads.k, heads.v, rate, window_, layout.lengths);
     const Var means = slice(near, 3, 0, d);
     if (T <= window_) return means;
     const auto older = [&](const Var& x) { return slice(x, 1, 0, T - window_); };
     const auto later = [&](const Var& x) { return slice(x, 1, window_, T); };
-    const Pair pair =
-        features_of(tape, {later(heads.q), older(heads.k), older(heads.v)}, 0, Var(), window_);
+    const Pair pair = features_of(tape, later(heads.q), older(heads.k), 0, Var(), window_);
     std::vector<std::size_t> lengths = layout.lengths;
     for (std::size_t& length : lengths) length -= std::min(length, window_);
     const Var far = linear_attention(pair.q, pair.k, older(heads.v), rate, {true, chunk_, lengths},
@@ -171,7 +170,8 @@ class LinearMixer : public Mixer {
   /// The same of one token. (1, 1, H, d)
   Var step_with_window(Tape& tape, const Heads& heads, const Var& rate, LinearState& past) {
     const std::size_t H = heads.v.dim(2), d = heads.v.dim(3);
-    const Pair pair = features_of(tape, heads, past.position - 1, Var());
+    require_window(past.gap == 1);
+    const Pair pair = features_of(tape, heads.q, heads.k, past.position - 1, Var());
     past.window.append(heads.k, heads.v, past.time);
     past.features.push_back(single_token(pair.k.values()));
     const bool full = past.window.size() > window_;

@@ -38,9 +38,9 @@ WarmStart::WarmStart(const MixerSpec& spec, const FeatureMap& map)
           " estimates another; choose warm = \"none\" or a map of that kernel: positive, "
           "hyperbolic ..");
   const std::string& time = spec.time_kernel.kind;
-  require(time == "none" || time == "decay", "mixer",
-          "warm = \"exact\" needs a time kernel that exact attention can have, none or decay, not ",
-          time);
+  require(time != "rotation" && time != "spectral", "mixer",
+          "warm = \"exact\" needs a time kernel that exact attention can have, not ", time,
+          "; choose none, decay or gate");
   require(spec.denominator.kind != "norm", "mixer",
           "warm = \"exact\" divides by the sum of weights; denominator.kind must not be \"norm\"");
 }
@@ -48,8 +48,6 @@ WarmStart::WarmStart(const MixerSpec& spec, const FeatureMap& map)
 Var WarmStart::forward(
     Tape& tape, const Heads& heads, const Var& rate, const Layout& layout,
     const std::function<Var(const Heads& heads, const Var& rate)>& estimate) const {
-  require(layout.regular() || !rate.exists(), "mixer",
-          "warm = \"exact\" with a time kernel needs tokens at equal distances");
   const Var exact = softmax_attention(heads.q, heads.k, heads.v, rate, causal_, layout.lengths);
   if (!tape.recording) return exact;
   const Heads seen = {detached(tape, heads.q), detached(tape, heads.k), detached(tape, heads.v)};

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/openblas.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/layers/encodings/fused_compression.hpp>
 #include <cmath>
 #include <numeric>
@@ -8,8 +9,11 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::size_t number_bytes = sizeof(float);
-/// Squared residual, relative to the right side, at which a fit is at its end.
-constexpr double fitted = 1e-24;
+/// Squared residual, relative to the right side, at which a fit is at its end: what is left is lost
+/// in the rounding of the entries.
+constexpr double fitted = sizeof(real) == 4 ? 1e-18 : 1e-24;
+/// Rows of x^T x that are worth a task.
+constexpr std::size_t gram_rows = 32;
 
 using Numbers = std::vector<double>;
 
@@ -23,20 +27,33 @@ class Problem {
   Problem(const char* what, const Tensor& w, const Tensor& x) : w_(w) {
     require(w.dimension() == 2 && x.dimension() == 2 && x.shape()[1] == w.shape()[0], what,
             "x must be (P, M) for W (M, N): x ", x.shape(), ", W ", w.shape());
-    M = w.shape()[0], N = w.shape()[1];
+    M = w.shape()[0], N = w.shape()[1], rank = std::min(M, x.shape()[0]);
     gram_.assign(M * M, 0);
-    for (std::size_t p = 0; p < x.shape()[0]; ++p) {
-      const real* row = x.data() + p * M;
-      for (std::size_t i = 0; i < M; ++i) {
-        for (std::size_t j = 0; j < M; ++j) gram_[i * M + j] += double(row[i]) * double(row[j]);
+    parallel_for(M, gram_rows, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t p = 0; p < x.shape()[0]; ++p) {
+        const real* row = x.data() + p * M;
+        for (std::size_t i = begin; i < end; ++i)
+          for (std::size_t j = 0; j < M; ++j) gram_[i * M + j] += double(row[i]) * double(row[j]);
       }
-    }
+    });
   }
   std::size_t M, N;
+  std::size_t rank;  ///< of x^T x, at most
   Numbers column(const Tensor& a, std::size_t j) const {
     Numbers values(M);
     for (std::size_t i = 0; i < M; ++i) values[i] = double(a.data()[i * N + j]);
     return values;
+  }
+  /// G A for all columns at once. (M, N) -> (M, N)
+  Numbers all_weighed(const Numbers& a) const {
+    Numbers result(M * N);
+    parallel_for(M, gram_rows, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        for (std::size_t k = 0; k < M; ++k)
+          for (std::size_t j = 0; j < N; ++j) result[i * N + j] += gram_[i * M + k] * a[k * N + j];
+      }
+    });
+    return result;
   }
   /// G a
   Numbers weighed(const Numbers& a) const {
@@ -55,7 +72,8 @@ class Problem {
       apart += dot(error, weighed(error));
       whole += dot(original, weighed(original));
     }
-    return {std::move(weight), whole > 0 ? std::sqrt(std::max(0.0, apart) / whole) : 0, bytes};
+    return {
+        std::move(weight), whole > 0 ? std::sqrt(std::max(0.0, apart) / whole) : 0, bytes, {}, {}};
   }
 
  private:
@@ -63,29 +81,52 @@ class Problem {
   Numbers gram_;
 };
 
-/// The change within the mask that makes x (start + change) nearest to x target: conjugate
-/// gradients on the normal equations, from no change on.
-Numbers refitted(const Problem& problem, const Numbers& target, const Numbers& kept) {
-  const std::size_t M = problem.M;
-  Numbers value(M), rest(M);
-  for (std::size_t i = 0; i < M; ++i) value[i] = kept[i] * target[i];
-  for (std::size_t i = 0; i < M; ++i) rest[i] = target[i] - value[i];
+/// Of each column. (M, N), (M, N) -> (N)
+Numbers column_products(const Numbers& a, const Numbers& b, std::size_t N) {
+  Numbers sums(N);
+  for (std::size_t i = 0; i < a.size(); ++i) sums[i % N] += a[i] * b[i];
+  return sums;
+}
+
+/// to += factor of the column * by
+void add_columns(Numbers& to, const Numbers& factors, const Numbers& by) {
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] += factors[i % factors.size()] * by[i];
+}
+
+/// Entry by entry; 0 where the divisor says that a column is at its end.
+Numbers ratios(const Numbers& a, const Numbers& b, const std::vector<bool>& ended) {
+  Numbers result(a.size());
+  for (std::size_t j = 0; j < a.size(); ++j) result[j] = ended[j] || b[j] <= 0 ? 0 : a[j] / b[j];
+  return result;
+}
+
+/// The matrix within the mask whose x A is nearest to x W: conjugate gradients on the normal
+/// equations, from the entries of W that are kept on; every column has its own steps.
+Numbers refitted(const Problem& problem, const Tensor& w, const Tensor& kept) {
+  const std::size_t N = problem.N, size = w.size();
   const auto masked = [&](Numbers a) {
-    for (std::size_t i = 0; i < M; ++i) a[i] *= kept[i];
+    for (std::size_t i = 0; i < size; ++i) a[i] *= double(kept.data()[i]);
     return a;
   };
-  Numbers residual = masked(problem.weighed(rest)), direction = residual;
-  const double enough = fitted * dot(residual, residual);
-  for (std::size_t step = 0; step < 2 * M; ++step) {
-    const double before = dot(residual, residual);
-    const Numbers moved = masked(problem.weighed(direction));
-    const double curvature = dot(direction, moved);
-    if (before <= enough || curvature <= 0) break;
-    const double length = before / curvature;
-    for (std::size_t i = 0; i < M; ++i) value[i] += length * direction[i];
-    for (std::size_t i = 0; i < M; ++i) residual[i] -= length * moved[i];
-    const double turn = dot(residual, residual) / before;
-    for (std::size_t i = 0; i < M; ++i) direction[i] = residual[i] + turn * direction[i];
+  const Numbers target(w.begin(), w.end());
+  Numbers value = masked(target), rest(size);
+  for (std::size_t i = 0; i < size; ++i) rest[i] = target[i] - value[i];
+  Numbers residual = masked(problem.all_weighed(rest)), direction = residual;
+  Numbers before = column_products(residual, residual, N);
+  const Numbers start = before;
+  std::vector<bool> ended(N);
+  for (std::size_t step = 0; step < 2 * problem.rank; ++step) {
+    for (std::size_t j = 0; j < N; ++j) ended[j] = before[j] <= fitted * start[j];
+    if (std::ranges::count(ended, true) == std::ptrdiff_t(N)) break;
+    const Numbers moved = masked(problem.all_weighed(direction));
+    Numbers length = ratios(before, column_products(direction, moved, N), ended);
+    add_columns(value, length, direction);
+    for (double& each : length) each = -each;
+    add_columns(residual, length, moved);
+    const Numbers after = column_products(residual, residual, N);
+    const Numbers turn = ratios(after, before, ended);
+    for (std::size_t i = 0; i < size; ++i) direction[i] = residual[i] + turn[i % N] * direction[i];
+    before = after;
   }
   return value;
 }
@@ -115,6 +156,12 @@ Numbers seen_products(const Problem& problem, const Tensor& w) {
 
 }  // namespace
 
+CompressedMatrix judged(const Tensor& w, Tensor weight, const Tensor& x, std::size_t bytes) {
+  require(weight.shape() == w.shape(), "judged", "wants matrices of one shape: ", w.shape(),
+          " and ", weight.shape());
+  return Problem("judged", w, x).stand_in(std::move(weight), bytes);
+}
+
 CompressedMatrix pruned(const Tensor& w, const Tensor& x, double keep, Tensor& mask) {
   const Problem problem("pruned", w, x);
   require(keep >= 0 && keep <= 1, "pruned", "the fraction that is kept must be in [0, 1], not ",
@@ -122,10 +169,8 @@ CompressedMatrix pruned(const Tensor& w, const Tensor& x, double keep, Tensor& m
   const std::size_t kept = std::size_t(std::lround(keep * double(w.size())));
   mask = largest_entries(w, kept);
   Tensor weight = uninitialized(w.shape());
-  for (std::size_t j = 0; j < problem.N; ++j) {
-    const Numbers column = refitted(problem, problem.column(w, j), problem.column(mask, j));
-    for (std::size_t i = 0; i < problem.M; ++i) weight.data()[i * problem.N + j] = real(column[i]);
-  }
+  const Numbers values = refitted(problem, w, mask);
+  for (std::size_t i = 0; i < values.size(); ++i) weight.data()[i] = real(values[i]);
   return problem.stand_in(std::move(weight), kept * number_bytes + (w.size() + 7) / 8);
 }
 
@@ -155,7 +200,9 @@ CompressedMatrix low_rank(const Tensor& w, const Tensor& x, std::size_t rank) {
   const auto direction = [&, N = N](std::size_t k, std::size_t j) {
     return eigen.vectors[j * N + (N - 1 - k)];  // the largest come last
   };
-  Tensor weight = zeros(w.shape());
+  Tensor weight = zeros(w.shape()), left = uninitialized({M, r}), right = uninitialized({r, N});
+  for (std::size_t k = 0; k < r; ++k)
+    for (std::size_t j = 0; j < N; ++j) right(k, j) = real(direction(k, j));
   for (std::size_t row = 0; row < M; ++row) {
     const real* from = w.data() + row * N;
     Numbers sums(N);
@@ -163,10 +210,14 @@ CompressedMatrix low_rank(const Tensor& w, const Tensor& x, std::size_t rank) {
       double factor = 0;
       for (std::size_t j = 0; j < N; ++j) factor += double(from[j]) * direction(k, j);
       for (std::size_t j = 0; j < N; ++j) sums[j] += factor * direction(k, j);
+      left(row, k) = real(factor);
     }
     for (std::size_t j = 0; j < N; ++j) weight.data()[row * N + j] = real(sums[j]);
   }
-  return problem.stand_in(std::move(weight), r * (M + N) * number_bytes);
+  CompressedMatrix result = problem.stand_in(std::move(weight), r * (M + N) * number_bytes);
+  result.left = std::move(left);
+  result.right = std::move(right);
+  return result;
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

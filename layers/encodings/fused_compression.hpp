@@ -8,11 +8,14 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 struct CompressedMatrix {
-  Tensor weight;          ///< what it stands for, (M, N)
-  double error = 0;       ///< |x weight - x W| / |x W|, by Frobenius
-  std::size_t bytes = 0;  ///< to store it, in single precision where it is not in fewer bits
+  Tensor weight;                 ///< what it stands for, (M, N)
+  double error = 0;              ///< |x weight - x W| / |x W|, by Frobenius
+  std::size_t bytes = 0;         ///< to store it, in single precision where it is not in fewer bits
+  Tensor left = {}, right = {};  ///< (M, r) and (r, N), whose product it is if it is of low rank
 };
 
+/// `weight` as a stand-in for W.
+CompressedMatrix judged(const Tensor& w, Tensor weight, const Tensor& x, std::size_t bytes);
 /// The fraction `keep` of the entries with the largest magnitudes, fitted again by least squares of
 /// x W, the rest 0; `mask` (M, N) receives 1 for those. Stored as entries and one bit for each
 /// place.

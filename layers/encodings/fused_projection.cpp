@@ -2,6 +2,7 @@
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/encodings/fused_projection.hpp>
+#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -24,16 +25,31 @@ std::size_t FusedProjection::space_rows() const {
   return space_ ? 2 * space_->frequencies().shape()[0] : 0;
 }
 
+/// (N, D) of the places and (T, D) of the times, or one of them -> (T, N, D)
+Var FusedProjection::joined(const Var& in_space, const Var& in_time, std::size_t T,
+                            std::size_t N) const {
+  const std::size_t D = width();
+  if (!in_time.exists()) return broadcast_to(in_space, {T, N, D});
+  const Var by_time = reshape(in_time, {T, 1, D});
+  return in_space.exists() ? by_time + in_space : broadcast_to(by_time, {T, N, D});
+}
+
 Var FusedProjection::grid(Tape& tape, const GridAxes& space, const std::vector<double>& times) {
   const Var w = tape(weight_) * tape.view(mask_);
-  const std::size_t split = space_rows(), rows = w.dim(0), D = w.dim(1);
+  const std::size_t split = space_rows(), rows = w.dim(0);
   Var in_space, in_time;
   if (space_) in_space = matmul(space_->grid(tape, space), slice(w, 0, 0, split));
   if (time_) in_time = matmul(time_->grid(tape, {times}), slice(w, 0, split, rows));
-  const std::size_t T = times.size(), N = nodes_of(space).count();
-  if (time_) in_time = reshape(in_time, {T, 1, D});
-  if (space_ && time_) return in_time + in_space;
-  return broadcast_to(space_ ? in_space : in_time, {T, N, D});
+  return joined(in_space, in_time, times.size(), nodes_of(space).count());
+}
+
+Tensor FusedProjection::grid_by_fft(const GridAxes& space, const std::vector<double>& times) {
+  const Var w = Tensor(weight_.value() * mask_);
+  const std::size_t split = space_rows(), rows = w.dim(0);
+  Var in_space, in_time;
+  if (space_) in_space = space_->grid_product(space, slice(w, 0, 0, split).value());
+  if (time_) in_time = time_->grid_product({times}, slice(w, 0, split, rows).value());
+  return joined(in_space, in_time, times.size(), nodes_of(space).count()).value();
 }
 
 Var FusedProjection::inputs(Tape& tape, const Places& places, const std::vector<double>& times) {
@@ -41,6 +57,29 @@ Var FusedProjection::inputs(Tape& tape, const Places& places, const std::vector<
   if (space_) parts.push_back(space_->at(tape, places));
   if (time_) parts.push_back(time_->at(tape, {1, times}));
   return concat(parts, 1);
+}
+
+/// Squares of s + t over all pairs are those of what s and t have beside their means, once for each
+/// of the other, and of the mean of s + t, once for each pair.
+Tensor FusedProjection::grid_inputs(Tape& tape, const GridAxes& space,
+                                    const std::vector<double>& times) {
+  const std::size_t N = space_ ? nodes_of(space).count() : 1, T = time_ ? times.size() : 1;
+  const std::size_t split = space_rows(), columns = weight_.shape()[0];
+  Tensor x = zeros({N + T + 1, columns});
+  const auto place = [&](const Tensor& part, std::size_t first, std::size_t column,
+                         double repeats) {
+    const std::size_t rows = part.shape()[0], width = part.shape()[1];
+    for (std::size_t j = 0; j < width; ++j) {
+      double mean = 0;
+      for (std::size_t n = 0; n < rows; ++n) mean += double(part(n, j)) / double(rows);
+      for (std::size_t n = 0; n < rows; ++n)
+        x(first + n, column + j) = real(std::sqrt(repeats) * (double(part(n, j)) - mean));
+      x(N + T, column + j) = real(std::sqrt(double(N * T)) * mean);
+    }
+  };
+  if (space_) place(space_->grid(tape, space).value(), 0, 0, double(T));
+  if (time_) place(time_->grid(tape, {times}).value(), N, split, double(N));
+  return x;
 }
 
 Var FusedProjection::at(Tape& tape, const Places& places, const std::vector<double>& times) {

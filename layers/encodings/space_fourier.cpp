@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <bochner/autodiff/compute/waves_on_grid.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/encodings/space_fourier.hpp>
 #include <cmath>
 #include <numbers>
@@ -6,38 +9,66 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Turns per unit of the lowest geometric frequency.
+void require_choice(const char* what, const std::string& name,
+                    const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& each : names) all += (all.empty() ? "" : ", ") + each;
+  require(std::ranges::find(names, name) != names.end(), "fourier_encoding", "no ", what,
+          " are called \"", name, "\"; there are: ", all);
+}
+
+/// Turns per unit of the lowest frequency of a series.
 constexpr double lowest_turns = 0.5;
 
-Tensor gaussian_frequencies(const FourierSpec& spec) {
+Tensor gaussian_frequencies(const FourierSpec& spec, const Shape& shape) {
   const RandomFunction random{spec.seed, Purpose::spectral, spec.stream};
-  Tensor w = uninitialized({spec.frequencies, spec.dimensions});
+  Tensor w = uninitialized(shape);
   for (std::size_t i = 0; i < w.size(); ++i)
     w.data()[i] = real(2 * std::numbers::pi * spec.scale * random.normal(i));
   return w;
 }
 
-Tensor geometric_frequencies(const FourierSpec& spec) {
+/// The same series from half a turn to the scale on each of d axes, one level after the other. (m)
+Tensor series_frequencies(const FourierSpec& spec, const std::string& series) {
   const std::size_t d = spec.dimensions, levels = spec.frequencies / d;
-  require(levels * d == spec.frequencies, "fourier_encoding", "geometric frequencies lie on the ",
-          d, " axes, which does not divide their number ", spec.frequencies);
-  Tensor w = zeros({spec.frequencies, d});
+  Tensor w = uninitialized({spec.frequencies});
   for (std::size_t f = 0; f < spec.frequencies; ++f) {
     const double place = levels > 1 ? double(f / d) / double(levels - 1) : 0;
-    const double turns = lowest_turns * std::pow(spec.scale / lowest_turns, place);
-    w.data()[f * d + f % d] = real(2 * std::numbers::pi * turns);
+    const double turns = series == "linear"
+                             ? lowest_turns + (spec.scale - lowest_turns) * place
+                             : lowest_turns * std::pow(spec.scale / lowest_turns, place);
+    w.data()[f] = real(2 * std::numbers::pi * turns);
   }
   return w;
 }
 
+/// 1 for frequency f at axis f mod d, else 0. (m, d)
+Tensor axes_of(const FourierSpec& spec) {
+  Tensor axes = zeros({spec.frequencies, spec.dimensions});
+  for (std::size_t f = 0; f < spec.frequencies; ++f) axes(f, f % spec.dimensions) = 1;
+  return axes;
+}
+
+/// (m), (m, d) -> (m, d)
+Tensor on_axes(const Tensor& w, Tensor axes) {
+  for (std::size_t i = 0; i < axes.size(); ++i) axes.data()[i] *= w.data()[i / axes.shape()[1]];
+  return axes;
+}
+
+bool is_series(const std::string& name) { return name == "geometric" || name == "linear"; }
+
 Tensor initial_frequencies(const FourierSpec& spec) {
-  require(spec.dimensions >= 1 && spec.frequencies >= 1, "fourier_encoding",
-          "needs at least one coordinate and one frequency, not ", spec.dimensions, " and ",
-          spec.frequencies);
-  if (spec.kind == "learned" || spec.kind == "random") return gaussian_frequencies(spec);
-  require(spec.kind == "geometric", "fourier_encoding", "no frequencies are called \"", spec.kind,
-          "\"; there are: learned, random, geometric");
-  return geometric_frequencies(spec);
+  const std::size_t d = spec.dimensions, m = spec.frequencies;
+  require(d >= 1 && m >= 1, "fourier_encoding",
+          "needs at least one coordinate and one frequency, not ", d, " and ", m);
+  require_choice("frequencies", spec.kind, fourier_kinds());
+  require_choice("starts", spec.start, fourier_starts());
+  const bool fixed = is_series(spec.kind), series = fixed || is_series(spec.start);
+  require(m % d == 0 || !(series || spec.kind == "axes"), "fourier_encoding",
+          "frequencies on axes: their number ", m, " must be a multiple of the ", d, " axes");
+  if (!series) return gaussian_frequencies(spec, spec.kind == "axes" ? Shape{m} : Shape{m, d});
+  const Tensor w = series_frequencies(spec, fixed ? spec.kind : spec.start);
+  return spec.kind == "axes" ? w : on_axes(w, axes_of(spec));
 }
 
 /// m^(-1/2) times the harmonics (N, 2m).
@@ -47,11 +78,27 @@ Var normalized(const Var& harmonics) {
 
 }  // namespace
 
+std::vector<std::string> fourier_kinds() {
+  return {"learned", "axes", "random", "geometric", "linear"};
+}
+
+std::vector<std::string> fourier_starts() { return {"gaussian", "geometric", "linear"}; }
+
 FourierEncoding::FourierEncoding(const FourierSpec& spec)
-    : learned_(spec.kind == "learned"), frequencies_(initial_frequencies(spec)) {}
+    : learned_(spec.kind == "learned" || spec.kind == "axes"),
+      frequencies_(initial_frequencies(spec)) {
+  if (spec.kind == "axes") axes_ = axes_of(spec);
+}
+
+Tensor FourierEncoding::frequencies() const {
+  const Tensor& w = frequencies_.value();
+  return w.dimension() == 2 ? w : on_axes(w, axes_);
+}
 
 Var FourierEncoding::frequencies(Tape& tape) {
-  return learned_ ? tape(frequencies_) : tape.view(frequencies_.value());
+  if (!learned_) return tape.view(frequencies_.value());
+  const Var w = tape(frequencies_);
+  return w.rank() == 2 ? w : reshape(w, {w.size(), 1}) * tape.view(axes_);
 }
 
 Var FourierEncoding::at(Tape& tape, const Places& places) {
@@ -60,6 +107,13 @@ Var FourierEncoding::at(Tape& tape, const Places& places) {
 
 Var FourierEncoding::grid(Tape& tape, const GridAxes& axes) {
   return normalized(grid_harmonics(axes, frequencies(tape)));
+}
+
+Tensor FourierEncoding::grid_product(const GridAxes& axes, const Tensor& w) const {
+  std::vector<RegularAxis> regular;
+  for (const auto& axis : axes) regular.push_back(regular_axis(axis));
+  const Tensor amplitudes = w * real(std::sqrt(2 / double(w.shape()[0])));
+  return waves_on_grid(regular, frequencies_.value(), amplitudes);
 }
 
 void FourierEncoding::visit(Visitor& visitor) {

@@ -54,8 +54,11 @@ FourierSpec joint(const SpaceTimeSpec& spec) {
   require(spec.width % 2 == 0, "space_time_encoding",
           "a multiplicative kernel fills the channels, whose number must be even, not ",
           spec.width);
-  require(spec.space.kind != "geometric", "space_time_encoding",
-          "frequencies of space and time together are learned or random, not geometric");
+  require((spec.space.kind == "learned" && spec.space.start == "gaussian") ||
+              spec.space.kind == "random",
+          "space_time_encoding",
+          "frequencies of space and time together are Gaussian ones, learned or random: on an axis "
+          "they are of one of the two");
   FourierSpec all = filling(spec.space, spec.width);
   ++all.dimensions;
   return all;

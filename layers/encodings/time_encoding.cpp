@@ -47,17 +47,23 @@ class BochnerTime : public TimeEncoding {
   std::unique_ptr<SpectralDensity> density_;
 };
 
-/// Logarithms of m frequencies whose periods are geometrically spaced from spec.shortest to
-/// spec.longest. -> (m)
+/// Logarithms of m frequencies from that of spec.shortest down to that of spec.longest, in a
+/// geometric series or in equal steps. -> (m)
 Tensor log_frequencies(const TimeEncodingSpec& spec) {
   require(spec.m >= 1 && spec.shortest > 0 && spec.longest >= spec.shortest, "time_encoding",
           "needs a frequency, and periods 0 < shortest <= longest: m = ", spec.m,
           ", shortest = ", spec.shortest, ", longest = ", spec.longest);
+  require(spec.spacing == "geometric" || spec.spacing == "linear", "time_encoding",
+          "no spacing is called \"", spec.spacing, "\"; there are: geometric, linear");
   Tensor log_w = uninitialized({spec.m});
   for (std::size_t i = 0; i < spec.m; ++i) {
     const double part = spec.m > 1 ? double(i) / double(spec.m - 1) : 0;
-    log_w.data()[i] = real(std::log(2 * std::numbers::pi) - (1 - part) * std::log(spec.shortest) -
-                           part * std::log(spec.longest));
+    log_w.data()[i] =
+        spec.spacing == "linear"
+            ? real(std::log(2 * std::numbers::pi *
+                            ((1 - part) / spec.shortest + part / spec.longest)))
+            : real(std::log(2 * std::numbers::pi) - (1 - part) * std::log(spec.shortest) -
+                   part * std::log(spec.longest));
   }
   return log_w;
 }

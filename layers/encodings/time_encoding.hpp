@@ -25,6 +25,8 @@ struct TimeEncodingSpec {
   std::size_t degree = 4;               ///< Mercer: harmonics of each base frequency (J)
   bool paired = true;                   ///< Mercer: sines share the coefficients of cosines
   double shortest = 1, longest = 1000;  ///< periods at the start, where they are not drawn
+  /// Between them: "geometric", or "linear" in the frequencies.
+  std::string spacing = "geometric";
   /// Of the others; its kind and sizes are filled in from the above. Frequencies are points of a
   /// line: no other draws spread as well.
   DensitySpec density = {.draws = "sobol", .log_scale = 0};
@@ -46,6 +48,8 @@ inline void describe(Keys& keys, TimeEncodingSpec& spec) {
   keys("shortest", spec.shortest, above(0),
        "shortest period at the start, in median gaps (free, mercer, sinusoidal)");
   keys("longest", spec.longest, above(0), "longest period at the start, in median gaps");
+  keys("spacing", spec.spacing, one_of({"geometric", "linear"}),
+       "frequencies between them at the start: a geometric series, or equal steps (linear)");
   keys("log_scale", spec.density.log_scale, between(-20, 20),
        "start of the log standard deviation of drawn frequencies, in radians per median gap");
   keys("start", spec.density.start, one_of({"none", "periodogram"}),

@@ -80,11 +80,11 @@ BlockStack::State BlockStack::start() const {
   return state;
 }
 
-Var BlockStack::step(Tape& tape, const Var& x, State& state, double gap) {
+Var BlockStack::step(Tape& tape, const Var& x, State& state, double gap, const Var& each) {
   Var y = x;
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     state[i]->gap = gap;
-    y = blocks_[i]->step(tape, y, *state[i]);
+    y = blocks_[i]->step(tape, each.exists() ? y + each : y, *state[i]);
   }
   return norm_->forward(tape, y);
 }

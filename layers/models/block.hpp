@@ -46,7 +46,7 @@ class Block : public Module {
 struct StackSpec {
   std::size_t blocks = 4;
   /// How positions enter: "rotary" ones in the mixers, others below the stack, see
-  /// make_positions().
+  /// make_positions(); "encoding": as TrunkSpec::encoding, of models of tokens.
   std::string positions = "learned";
   bool checkpoint = false;
   BlockSpec block;
@@ -54,8 +54,9 @@ struct StackSpec {
 inline void describe(Keys& keys, StackSpec& spec) {
   keys("blocks", spec.blocks, between(1, 10000), "number of blocks");
   describe(keys, spec.block);
-  keys("positions", spec.positions, one_of({"learned", "sinusoidal", "rotary", "none"}),
-       "how positions enter");
+  keys("positions", spec.positions, one_of({"learned", "sinusoidal", "rotary", "encoding", "none"}),
+       "how positions enter; encoding: as model.encoding of row and column of images, and of line "
+       "and place in it of texts, in place of the number of a token");
   keys("checkpoint", spec.checkpoint,
        "recompute the activations of each block in the backward pass: less memory, more time",
        resumable);
@@ -79,7 +80,7 @@ class BlockStack : public Module {
   State start() const;
   /// One more token of one sequence, `gap` after the one before; equals the whole sequence's output
   /// at its position. (1, 1, D) -> (1, 1, D)
-  Var step(Tape& tape, const Var& x, State& state, double gap = 1);
+  Var step(Tape& tape, const Var& x, State& state, double gap = 1, const Var& each = {});
   void visit(Visitor& visitor) override;
 
  private:

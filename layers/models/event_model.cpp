@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/models/event_model.hpp>
+#include <bochner/layers/models/placed_tokens.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -46,6 +47,14 @@ IntensitySpec intensity_of(const EventModelSpec& spec) {
   intensity.types = spec.types;
   intensity.width = spec.stack.block.width;
   return intensity;
+}
+
+std::unique_ptr<SpaceTimeEncoding> place_encoding_of(const EventModelSpec& spec) {
+  if (spec.dimensions == 0) return nullptr;
+  SpaceTimeSpec encoding = spec.encoding;
+  encoding.width = spec.stack.block.width;
+  encoding.space.dimensions = spec.dimensions;
+  return make_space_time(encoding);
 }
 
 /// Weights with which a mean over all is one over the events that something follows. (B, T)
@@ -121,23 +130,45 @@ void EventEncoding::visit(Visitor& visitor) {
 }
 
 EventModel::EventModel(const EventModelSpec& spec)
-    : encoding_({spec.types, spec.stack.block.width, spec.time}),
+    : spec_(spec),
+      place_scale_(spec.dimensions),
+      place_encoding_(place_encoding_of(spec)),
+      encoding_({spec.types,
+                 content_width(place_encoding_.get(), spec.stack.block.width, spec.every_block),
+                 spec.time}),
       positions_(make_positions(spec.stack.positions, spec.length, spec.stack.block.width)),
       stack_(causal_stack(spec)),
       intensity_(intensity_of(spec)) {}
 
-Var EventModel::outlook(Tape& tape, const Indices& types, const Times& times) {
+/// Of all events of ascending sequences. scaled (B, T) -> (B, T, E)
+Var EventModel::place_code(Tape& tape, const Times& scaled, const std::vector<double>& places) {
+  const std::size_t B = scaled.shape()[0], T = scaled.shape()[1];
+  require(places.size() == scaled.size() * spec_.dimensions, "event_model",
+          "places must be (B, T, ", spec_.dimensions, ")");
+  std::vector<double> times;
+  for (std::size_t i = 0; i < scaled.size(); ++i)
+    times.push_back((scaled.data()[i] - scaled.data()[i / T * T]) / double(spec_.length));
+  const Var code = place_encoding_->at(tape, place_scale_.scaled(places), times);
+  return reshape(code, {B, T, code.dim(1)});
+}
+
+Var EventModel::outlook(Tape& tape, const Indices& types, const Times& times,
+                        const std::vector<double>& places) {
   require(types.shape.size() == 2 && times.dimension() == 2 && times.shape()[0] == types.shape[0] &&
               times.shape()[1] == types.shape[1],
           "event_model", "types and times must be (B, T): types ", types.shape);
   const Times scaled = scale_.scaled(times);
   Var x = encoding_.forward(tape, types, scaled);
   if (positions_) x = positions_->forward(tape, x, 0);
-  return intensity_.weights(tape, stack_.forward(tape, x, layout_of(scaled)));
+  const Layout layout = layout_of(scaled);
+  if (!place_encoding_) return intensity_.weights(tape, stack_.forward(tape, x, layout));
+  const PlacedTokens tokens =
+      placed(*place_encoding_, spec_.every_block, x, place_code(tape, scaled, places));
+  return intensity_.weights(tape, stack_.forward(tape, tokens.x, layout, tokens.each));
 }
 
 EventModel::Nats EventModel::nats(Tape& tape, const EventSequences& events) {
-  const Var weights = outlook(tape, events.types, events.times);
+  const Var weights = outlook(tape, events.types, events.times, events.places);
   const Times spans = (events.next_times - events.times) / scale_.unit();
   const Var log_intensity = intensity_.log_intensity(weights, spans);
   const Var times = intensity_.compensator(weights, spans) - logsumexp(log_intensity, {-1});
@@ -152,16 +183,19 @@ Var EventModel::loss(Tape& tape, const EventSequences& events) {
 
 void EventModel::visit(Visitor& visitor) {
   visitor("time_scale", scale_);
+  if (place_encoding_) visitor("place_scale", place_scale_);
+  if (place_encoding_) visitor("place_encoding", *place_encoding_);
   visitor("encoding", encoding_);
   if (positions_) visitor("positions", *positions_);
   stack_.visit(visitor);
   visitor("intensity", intensity_);
 }
 
-EventForecast forecast_events(EventModel& model, const Indices& types, const Times& times) {
+EventForecast forecast_events(EventModel& model, const Indices& types, const Times& times,
+                              const std::vector<double>& places) {
   Tape tape;
   tape.recording = false;
-  const Var weights = model.outlook(tape, types, times);
+  const Var weights = model.outlook(tape, types, times, places);
   const Intensity& intensity = model.intensity();
   const std::size_t K = intensity.types();
   EventForecast forecast{times, times, zeros({times.shape()[0], times.shape()[1], K})};

@@ -2,7 +2,9 @@
 #include <bochner/autodiff/keys.hpp>
 #include <bochner/autodiff/times.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
+#include <bochner/layers/encodings/place_scale.hpp>
 #include <bochner/layers/encodings/positions.hpp>
+#include <bochner/layers/encodings/space_time.hpp>
 #include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/layers/encodings/time_scale.hpp>
 #include <bochner/layers/models/time_input.hpp>
@@ -67,13 +69,18 @@ class EventEncoding : public Module {
 
 struct EventModelSpec {
   std::size_t types = 2;
-  std::size_t length = 64;  ///< longest training sequence; the number of learned positions
+  std::size_t length = 64;      ///< longest training sequence; the number of learned positions
+  std::size_t dimensions = 0;   ///< of the places of events, 0 where they have none
+  SpaceTimeSpec encoding = {};  ///< of their places and times; its sizes are filled in
+  bool every_block = false;
   TimeEncodingSpec time;
   StackSpec stack;          ///< its positions are of the events' numbers, besides their times
   IntensitySpec intensity;  ///< its types and width are filled in
 };
 inline void describe(Keys& keys, EventModelSpec& spec) {
   describe(keys, spec.stack);
+  keys.section("encoding", spec.encoding);
+  describe_every_block(keys, spec.every_block);
   keys.section("time", spec.time);
   keys.section("intensity", spec.intensity);
 }
@@ -82,9 +89,12 @@ inline void describe(Keys& keys, EventModelSpec& spec) {
 struct EventSequences {
   const Indices &types, &next_types;
   const Times &times, &next_times;
+  std::vector<double> places = {};  ///< (B, T, d), where events have one
 };
 
 /// Predicts the next event from those so far: encoding, causal blocks, intensity of every type.
+/// Where events have places, an encoding of place and time is added, time since the first of the
+/// sequence in units of `length` median gaps.
 class EventModel : public Module {
  public:
   explicit EventModel(const EventModelSpec& spec);
@@ -93,9 +103,14 @@ class EventModel : public Module {
   double unit() const { return scale_.unit(); }
   const Intensity& intensity() const { return intensity_; }
   EventEncoding& encoding() { return encoding_; }
+  /// Between places of the data and those of the encoding.
+  PlaceScale& place_scale() { return place_scale_; }
+  const EventModelSpec& spec() const { return spec_; }
 
-  /// Weights of the intensity after each event, for intensity(). (B, T), (B, T) -> (B, T, K, P)
-  Var outlook(Tape& tape, const Indices& types, const Times& times);
+  /// Weights of the intensity after each event, for intensity(). (B, T), (B, T), (B, T, d) -> (B,
+  /// T, K, P)
+  Var outlook(Tape& tape, const Indices& types, const Times& times,
+              const std::vector<double>& places = {});
 
   /// Means of -ln density of the next time, in units of 1 / time of the data, and of -ln
   /// probability of its type at that time; in nats per event. -> () each
@@ -110,7 +125,11 @@ class EventModel : public Module {
   void visit(Visitor& visitor) override;
 
  private:
+  Var place_code(Tape& tape, const Times& scaled, const std::vector<double>& places);
+  EventModelSpec spec_;
   TimeScale scale_;
+  PlaceScale place_scale_;
+  std::unique_ptr<SpaceTimeEncoding> place_encoding_;  // null where events have no place
   EventEncoding encoding_;
   std::unique_ptr<PositionEncoding> positions_;
   BlockStack stack_;
@@ -124,7 +143,8 @@ struct EventForecast {
 };
 
 /// From 64 quantiles of the next time each, found by bisection of the integral of the intensity.
-/// types (B, T), times (B, T)
-EventForecast forecast_events(EventModel& model, const Indices& types, const Times& times);
+/// types (B, T), times (B, T), places (B, T, d)
+EventForecast forecast_events(EventModel& model, const Indices& types, const Times& times,
+                              const std::vector<double>& places = {});
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,21 +1,37 @@
+#include <algorithm>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/models/field_model.hpp>
+#include <bochner/layers/models/placed_tokens.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
+/// "4 x 6"
+std::string by(const std::vector<std::size_t>& sides, const char* between = " x ") {
+  std::string all;
+  for (const std::size_t side : sides) all += (all.empty() ? "" : between) + std::to_string(side);
+  return all;
+}
+
 FieldModelSpec completed(FieldModelSpec spec) {
-  require(spec.frames >= 1 && spec.patch >= 1 && spec.height % spec.patch == 0 &&
-              spec.width % spec.patch == 0,
-          "field_model", "patches of ", spec.patch, " x ", spec.patch, " pixels do not tile ",
-          spec.frames, " frames of ", spec.height, " x ", spec.width);
+  const auto tiled = [&](std::size_t side) { return side % spec.patch == 0; };
+  require(spec.frames >= 1 && spec.patch >= 1 && !spec.sides.empty() &&
+              std::ranges::all_of(spec.sides, tiled),
+          "field_model", "patches of ", by(std::vector<std::size_t>(spec.sides.size(), spec.patch)),
+          " pixels do not tile ", spec.frames, " frames of ", by(spec.sides));
   spec.encoding.width = spec.stack.block.width;
-  spec.encoding.space.dimensions = 2;
+  spec.encoding.space.dimensions = spec.sides.size();
   spec.stack.block.mixer.causal = false;
   spec.stack.positions = "none";
   return spec;
+}
+
+std::size_t power(std::size_t base, std::size_t exponent) {
+  std::size_t result = 1;
+  for (std::size_t i = 0; i < exponent; ++i) result *= base;
+  return result;
 }
 
 /// 0, 1/n, .., (n - 1)/n.
@@ -25,20 +41,35 @@ std::vector<double> unit_axis(std::size_t n) {
   return axis;
 }
 
-/// (B, T, H, W) -> (B, T N, p p)
+/// (B, T, n_1 p, .., n_d p) -> (B, T N, p^d)
 Var patches_of(const Var& frames, std::size_t p) {
-  const std::size_t B = frames.dim(0), T = frames.dim(1), H = frames.dim(2), W = frames.dim(3);
-  const Shape shape{B, T * (H / p) * (W / p), p * p};
+  const std::size_t d = frames.rank() - 2, pixels = power(p, d);
+  std::size_t tokens = frames.dim(1);
+  for (std::size_t j = 0; j < d; ++j) tokens *= frames.dim(2 + j) / p;
+  const Shape shape{frames.dim(0), tokens, pixels};
   if (p == 1) return reshape(frames, shape);
-  return reshape(transpose(reshape(frames, {B, T, H / p, p, W / p, p}), {0, 1, 2, 4, 3, 5}), shape);
+  Shape cut{frames.dim(0), frames.dim(1)};
+  std::vector<int> order{0, 1};
+  for (std::size_t j = 0; j < d; ++j) {
+    cut.insert(cut.end(), {frames.dim(2 + j) / p, p});
+    order.push_back(int(2 + 2 * j));
+  }
+  for (std::size_t j = 0; j < d; ++j) order.push_back(int(3 + 2 * j));
+  return reshape(transpose(reshape(frames, cut), order), shape);
 }
 
-/// The way back. (B, T N, p p) -> shape (B, T, H, W)
+/// The way back. (B, T N, p^d) -> shape (B, T, n_1 p, .., n_d p)
 Var joined(const Var& patches, std::size_t p, const Shape& shape) {
   if (p == 1) return reshape(patches, shape);
-  const std::size_t B = shape[0], T = shape[1], H = shape[2], W = shape[3];
-  return reshape(transpose(reshape(patches, {B, T, H / p, W / p, p, p}), {0, 1, 2, 4, 3, 5}),
-                 shape);
+  const std::size_t d = shape.size() - 2;
+  Shape cut{shape[0], shape[1]};
+  std::vector<int> order{0, 1};
+  for (std::size_t j = 0; j < d; ++j) {
+    cut.push_back(shape[2 + j] / p);
+    order.insert(order.end(), {int(2 + j), int(2 + d + j)});
+  }
+  for (std::size_t j = 0; j < d; ++j) cut.push_back(p);
+  return reshape(transpose(reshape(patches, cut), order), shape);
 }
 
 }  // namespace
@@ -47,13 +78,11 @@ FieldModel::FieldModel(const FieldModelSpec& spec)
     : spec_(completed(spec)),
       encoding_(make_space_time(spec_.encoding)),
       stack_(spec_.stack),
-      head_(spec_.stack.block.width, spec_.patch * spec_.patch) {
+      head_(spec_.stack.block.width, power(spec_.patch, spec_.sides.size())) {
   if (spec_.standardize) standardize_.emplace(1);
-  const std::size_t D = spec_.stack.block.width;
-  const bool beside = encoding_ && encoding_->stands_beside();
-  require(!beside || !spec_.every_block, "field_model",
-          "an encoding beside the content is there in every block already");
-  input_ = std::make_unique<Linear>(spec_.patch * spec_.patch, beside ? D - encoding_->width() : D);
+  input_ = std::make_unique<Linear>(
+      power(spec_.patch, spec_.sides.size()),
+      content_width(encoding_.get(), spec_.stack.block.width, spec_.every_block));
 }
 
 Var FieldModel::encoding(Tape& tape) {
@@ -62,7 +91,9 @@ Var FieldModel::encoding(Tape& tape) {
 }
 
 GridAxes FieldModel::patch_axes() const {
-  return {unit_axis(spec_.height / spec_.patch), unit_axis(spec_.width / spec_.patch)};
+  GridAxes axes;
+  for (const std::size_t side : spec_.sides) axes.push_back(unit_axis(side / spec_.patch));
+  return axes;
 }
 
 Places FieldModel::token_places() const {
@@ -82,27 +113,27 @@ std::vector<double> FieldModel::token_times() const {
 }
 
 Var FieldModel::outputs(Tape& tape, const Tensor& frames) {
-  require(frames.dimension() == 4 && frames.shape()[1] == spec_.frames &&
-              frames.shape()[2] == spec_.height && frames.shape()[3] == spec_.width,
-          "field_model", "frames must be (B, ", spec_.frames, ", ", spec_.height, ", ", spec_.width,
-          "), not ", frames.shape());
+  const Shape& shape = frames.shape();
+  const std::vector<std::size_t> sides(shape.begin() + std::min<std::size_t>(2, shape.size()),
+                                       shape.end());
+  require(shape.size() > 2 && shape[1] == spec_.frames && sides == spec_.sides, "field_model",
+          "frames must be (B, ", spec_.frames, ", ", by(spec_.sides, ", "), "), not ", shape);
   const Var x = input_->forward(tape, patches_of(tape.view(frames), spec_.patch));
   if (!encoding_) return stack_.forward(tape, x);
-  const std::size_t E = encoding_->width();
-  const Var code = reshape(encoding(tape), {x.dim(1), E});
-  if (encoding_->stands_beside())
-    return stack_.forward(tape, concat({x, broadcast_to(code, {x.dim(0), x.dim(1), E})}, 2));
-  if (spec_.every_block) return stack_.forward(tape, x, {}, code);
-  return stack_.forward(tape, x + code);
+  const Var code = reshape(encoding(tape), {x.dim(1), encoding_->width()});
+  const PlacedTokens tokens = placed(*encoding_, spec_.every_block, x, code);
+  return stack_.forward(tape, tokens.x, {}, tokens.each);
 }
 
 Var FieldModel::predict(Tape& tape, const Tensor& frames) {
   const Var y = outputs(tape, frames);
-  const std::size_t T = spec_.frames, H = spec_.height, W = spec_.width, tokens = y.dim(1);
+  const std::size_t T = spec_.frames, tokens = y.dim(1);
   const Var last = slice(y, 1, tokens - tokens / T, tokens);
-  const std::size_t B = frames.shape()[0];
-  const Var change = joined(head_.forward(tape, last), spec_.patch, {B, 1, H, W});
-  return reshape(change + slice(tape.view(frames), 1, T - 1, T), {B, H, W});
+  Shape one{frames.shape()[0], 1}, next{frames.shape()[0]};
+  for (Shape* shape : {&one, &next})
+    shape->insert(shape->end(), spec_.sides.begin(), spec_.sides.end());
+  const Var change = joined(head_.forward(tape, last), spec_.patch, one);
+  return reshape(change + slice(tape.view(frames), 1, T - 1, T), next);
 }
 
 Var FieldModel::loss(Tape& tape, const Tensor& frames, const Tensor& next) {

@@ -8,9 +8,10 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 struct FieldModelSpec {
-  std::size_t frames = 8, height = 12, width = 12;
-  std::size_t patch = 1;        ///< divides height and width
-  SpaceTimeSpec encoding = {};  ///< its width and its space are filled in
+  std::size_t frames = 8;
+  std::vector<std::size_t> sides = {12, 12};  ///< pixels along each axis, the slowest first
+  std::size_t patch = 1;                      ///< divides them
+  SpaceTimeSpec encoding = {};                ///< its width and its space are filled in
   bool every_block = false;
   bool standardize = false;  ///< frames come in a unit of their own, a buffer of the model
   StackSpec stack = {};      ///< its positions are "none"
@@ -19,13 +20,13 @@ inline void describe(Keys& keys, FieldModelSpec& spec) {
   describe(keys, spec.stack);
   keys("patch.pixels", spec.patch, between(1, 1 << 12), "field: pixels along each side of a token");
   keys.section("encoding", spec.encoding);
-  keys("encoding.every_block", spec.every_block,
-       "field: the encoding, of one W, is added in front of every block");
+  describe_every_block(keys, spec.every_block);
 }
 
 /// Every patch of every frame is a token with an encoding of its place and time; blocks with
 /// attention in both directions; a linear head that reads patches. Unit of the coordinates: the
-/// extent of the grid, and of the frames that are seen.
+/// extent of the grid along each axis, and of the frames that are seen. Shapes are those of two
+/// dimensions; with one it is W in place of H, W, with three D, H, W.
 class FieldModel : public Module {
  public:
   explicit FieldModel(const FieldModelSpec& spec);
@@ -37,8 +38,11 @@ class FieldModel : public Module {
   /// What the head reads from the tokens of each frame. (B, T, H, W) -> (B, T, H, W)
   Var readings(Tape& tape, const Tensor& frames);
 
-  /// Encoding of each patch and frame, (T, N, E), N = H W / patch^2 patches; nothing for "none".
+  /// Encoding of each patch and frame, (T, N, E), N = H W / patch^2 patches of a frame; nothing for
+  /// "none".
   Var encoding(Tape& tape);
+  /// Coordinates of the patches of a frame along each axis.
+  GridAxes patch_axes() const;
   /// Place and time of every token, (T N): where encoding() is taken.
   Places token_places() const;
   std::vector<double> token_times() const;
@@ -51,7 +55,6 @@ class FieldModel : public Module {
 
  private:
   Var outputs(Tape& tape, const Tensor& frames);
-  GridAxes patch_axes() const;
   FieldModelSpec spec_;
   std::unique_ptr<SpaceTimeEncoding> encoding_;
   std::unique_ptr<Linear> input_;

@@ -19,6 +19,20 @@ Tensor mean_weights(const std::vector<std::size_t>& lengths, std::size_t T) {
   return weights;
 }
 
+std::unique_ptr<SpaceTimeEncoding> place_encoding_of(const TrunkSpec& spec,
+                                                     std::size_t dimensions) {
+  if (spec.positions != "encoding") return nullptr;
+  SpaceTimeSpec encoding = spec.encoding;
+  encoding.width = spec.block.width;
+  encoding.space.dimensions = dimensions;
+  return make_space_time(encoding);
+}
+
+std::unique_ptr<PositionEncoding> flat_positions(const TrunkSpec& spec) {
+  return make_positions(spec.positions == "encoding" ? "none" : spec.positions, spec.length,
+                        spec.block.width);
+}
+
 TimeEncodingSpec encoding_of(const TrunkSpec& spec) {
   return spec.timed ? spec.time : TimeEncodingSpec{};
 }
@@ -26,11 +40,22 @@ TimeEncodingSpec encoding_of(const TrunkSpec& spec) {
 }  // namespace
 
 Trunk::Trunk(const TrunkSpec& spec)
-    : embedding_(spec.vocabulary, spec.block.width),
+    : places_(spec.places),
+      every_block_(spec.every_block),
+      place_encoding_(place_encoding_of(spec, places_.dimensions())),
+      embedding_(spec.vocabulary,
+                 content_width(place_encoding_.get(), spec.block.width, spec.every_block)),
       timed_(spec.timed),
-      time_(encoding_of(spec), spec.block.width),
-      positions_(make_positions(spec.positions, spec.length, spec.block.width)),
+      time_(encoding_of(spec),
+            content_width(place_encoding_.get(), spec.block.width, spec.every_block)),
+      positions_(flat_positions(spec)),
       stack_(seeing_times(spec, encoding_of(spec))) {}
+
+PlacedTokens Trunk::placed_tokens(Tape& tape, const Var& x, const TokenPoints& points) {
+  const Var code = place_encoding_->at(tape, points.places, points.times);
+  return placed(*place_encoding_, every_block_, x,
+                reshape(code, {x.dim(0), x.dim(1), code.dim(1)}));
+}
 
 Var Trunk::forward(Tape& tape, const Indices& tokens, const std::vector<std::size_t>& lengths,
                    const Times& times) {
@@ -41,7 +66,9 @@ Var Trunk::forward(Tape& tape, const Indices& tokens, const std::vector<std::siz
   const Layout layout = timed_ ? layout_of(scale_.scaled(times), lengths) : Layout{lengths};
   if (timed_) x = time_.forward(tape, x, layout.times);
   if (positions_) x = positions_->forward(tape, x, 0);
-  return stack_.forward(tape, x, layout);
+  if (!place_encoding_) return stack_.forward(tape, x, layout);
+  const PlacedTokens in_place = placed_tokens(tape, x, places_.of(tokens));
+  return stack_.forward(tape, in_place.x, layout, in_place.each);
 }
 
 Var Trunk::step(Tape& tape, std::int32_t token, State& state, double time) {
@@ -54,7 +81,11 @@ Var Trunk::step(Tape& tape, std::int32_t token, State& state, double time) {
   }
   if (positions_) x = positions_->forward(tape, x, state.position);
   ++state.position;
-  return stack_.step(tape, x, state.blocks, gap);
+  if (!place_encoding_) return stack_.step(tape, x, state.blocks, gap);
+  TokenPoints point;
+  places_.next(state.cursor, token, point);
+  const PlacedTokens in_place = placed_tokens(tape, x, point);
+  return stack_.step(tape, in_place.x, state.blocks, gap, in_place.each);
 }
 
 std::size_t Trunk::position_limit() const {
@@ -66,6 +97,7 @@ void Trunk::visit(Visitor& visitor) {
   if (timed_) visitor("time_scale", scale_);
   time_.visit(visitor);
   if (positions_) visitor("positions", *positions_);
+  if (place_encoding_) visitor("encoding", *place_encoding_);
   stack_.visit(visitor);
 }
 

@@ -4,7 +4,10 @@
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/encodings/positions.hpp>
+#include <bochner/layers/encodings/space_time.hpp>
 #include <bochner/layers/encodings/time_scale.hpp>
+#include <bochner/layers/encodings/token_places.hpp>
+#include <bochner/layers/models/placed_tokens.hpp>
 #include <bochner/layers/models/time_input.hpp>
 #include <string>
 #include <vector>
@@ -16,10 +19,16 @@ struct TrunkSpec : StackSpec {
   std::size_t length = 256;  ///< longest training sequence; the number of learned positions
   bool timed = false;        ///< tokens have time stamps, which encodings and time kernels see
   TimeEncodingSpec time;     ///< of timed tokens
+  // positions "encoding"
+  SpaceTimeSpec encoding = {};  ///< its width and its dimensions are filled in
+  bool every_block = false;
+  TokenPlacesSpec places = {};
 };
 inline void describe(Keys& keys, TrunkSpec& spec) {
   describe(keys, static_cast<StackSpec&>(spec));
   keys.section("time", spec.time);
+  keys.section("encoding", spec.encoding);
+  describe_every_block(keys, spec.every_block);
 }
 
 /// What models of token sequences share below their heads: embedding, positions, block stack.
@@ -36,8 +45,11 @@ class Trunk : public Module {
     BlockStack::State blocks;
     std::size_t position = 0;
     double time = 0;  ///< of the token before, in units of the encoding
+    TokenCursor cursor = {};
   };
   State start() const { return {stack_.start()}; }
+  /// Null unless positions are "encoding".
+  SpaceTimeEncoding* place_encoding() { return place_encoding_.get(); }
   /// One more token of one sequence, at its `time` if tokens are timed; equals the whole sequence's
   /// output at its position. -> (1, 1, D)
   Var step(Tape& tape, std::int32_t token, State& state, double time = 0);
@@ -50,6 +62,10 @@ class Trunk : public Module {
   void visit(Visitor& visitor) override;
 
  private:
+  PlacedTokens placed_tokens(Tape& tape, const Var& x, const TokenPoints& points);
+  TokenPlaces places_;
+  bool every_block_;
+  std::unique_ptr<SpaceTimeEncoding> place_encoding_;
   Embedding embedding_;
   bool timed_;
   TimeScale scale_;

@@ -88,6 +88,52 @@ TEST(NearAttention, StaysRightBesideHugeLogarithms) {
   }
 }
 
+/// Rectified features that have no element in common: older tokens weigh nothing.
+TEST(NearAttention, IsAllThereIsBesideFeaturesThatVanish) {
+  const Tokens in;
+  Tensor q = zeros({2, T, H, F}), k = q;
+  for (std::size_t row = 0; row < q.size() / F; ++row)
+    q.data()[row * F] = 1, k.data()[row * F + 1] = 1;
+  for (real log_weight : {real(-120), real(0), real(120)}) {
+    Tensor beside = random_tensor({2, T, H, d + 1}, 7);
+    for (std::size_t row = 0; row < 2 * T * H; ++row) beside.data()[row * (d + 1) + d] = log_weight;
+    const Tensor y = value_of(
+        [](Tape&, const std::vector<Var>& x) {
+          return linear_attention(x[0], x[1], x[2], {}, {true, 16, {}}, x[3]);
+        },
+        {q, k, in.v, beside});
+    for (std::size_t i = 0; i < y.size(); ++i)
+      ASSERT_EQ(y.data()[i], beside.data()[i / d * (d + 1) + i % d]);
+    LinearAttentionState state(H, F, d);
+    const auto first = [](const Tensor& x) {
+      Tensor token = uninitialized({H, x.shape()[3]});
+      std::copy_n(x.data(), token.size(), token.data());
+      return token;
+    };
+    const Tensor near = first(beside),
+                 step = linear_attention_step(state, first(q), first(k), first(in.v), nullptr,
+                                              FeatureScale::linear, 0, &near);
+    for (std::size_t i = 0; i < step.size(); ++i) ASSERT_EQ(step.data()[i], y.data()[i]);
+  }
+}
+
+/// Weights are relative to the window that was asked for, however few tokens there are.
+TEST(NearAttention, CountsFromAWindowThatIsLongerThanTheSequence) {
+  const Tokens in;
+  const auto attend = [&](std::size_t window) {
+    return value_of(
+        [=](Tape&, const std::vector<Var>& x) {
+          return near_attention(x[0], x[1], x[2], x[3], window);
+        },
+        {in.q, in.k, in.v, in.rate});
+  };
+  const Tensor all = attend(T), longer = attend(T + 10);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const double more = i % (d + 1) == d ? 10 * double(in.rate.data()[i / (d + 1) % H]) : 0;
+    ASSERT_NEAR(longer.data()[i], all.data()[i] + more, is_double ? 1e-12 : 1e-5);
+  }
+}
+
 TEST(NearAttention, OfAllTokensIsSoftmaxAttention) {
   const Tokens in;
   const std::vector<Tensor> inputs{in.q, in.k, in.v, in.rate};

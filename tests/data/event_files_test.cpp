@@ -129,6 +129,30 @@ TEST(EventTable, FindsItsColumns) {
   EXPECT_EQ(event_tables({plain, {}}, 3)[0].types.values, (std::vector<std::int32_t>{2, 0}));
 }
 
+TEST(EventFiles, PlacesGoWithTheirEvents) {
+  EventTable sequence = sequence_of(0, 20);
+  for (std::size_t i = 0; i < 40; ++i) sequence.places.push_back(double(i));
+  const EventFiles files({sequence}, {4, 0.25, 1});
+  EXPECT_EQ(files.dimensions(), 2u);
+  const EventBatch batch = held_out_batch(files, 0, 2);
+  ASSERT_EQ(batch.places.size(), 2 * batch.times.size());
+  for (std::size_t i = 0; i < batch.times.size(); ++i)
+    EXPECT_EQ(batch.places[2 * i] / 2, batch.times.data()[i] - epoch - 0.001) << i;
+  EXPECT_EQ(files.reach().origin, (std::vector<double>{0, 1}));
+  EXPECT_EQ(files.reach().extent, (std::vector<double>{28, 28}));  // of 15 training events
+  EXPECT_NE(files.fingerprint(), EventFiles(sequences_of({20}), {4, 0.25, 1}).fingerprint());
+}
+
+TEST(EventTable, HasPlacesWhereItIsTold) {
+  const xt::xarray<double> values{{1, 5.5, 7}, {2, 6.5, 8}};
+  const NamedArray array{values, {"type", "time", "x"}};
+  EventColumns columns;
+  columns.places = {"x", "1"};
+  EXPECT_EQ(event_tables(array, 3, columns)[0].places, (std::vector<double>{7, 1, 8, 2}));
+  columns.places = {"y"};
+  EXPECT_EQ(error_of(array, columns), "no column \"y\"; name one that is there, or its number");
+}
+
 TEST(EventTable, TellsSequencesApart) {
   const xt::xarray<double> values{{7, 1, 5.5}, {3, 2, 1.5}, {7, 0, 6.5}, {3, 0, 1.5}};
   const NamedArray array{values, {"user", "kind", "at"}};

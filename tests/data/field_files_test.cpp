@@ -72,6 +72,23 @@ TEST_F(FieldFilesTest, NoFrameOfASingleFilmIsOnBothSides) {
   EXPECT_EQ(FieldFiles({film}, {.frames = 2, .validation = 0}).examples().train, 8u);
 }
 
+TEST_F(FieldFilesTest, FilmsHaveOneToThreeDimensions) {
+  const auto lines = write_film(folder_, "lines.npy", {2, 5, 3});
+  const FieldFiles line({lines}, {.frames = 2, .dimensions = 1, .validation = 0.5});
+  EXPECT_EQ(to_string(held_out_batch(line, 0, 1).frames.shape()), "(1, 2, 3)");
+  EXPECT_EQ(held_out_batch(line, 0, 1).next.data()[0], real(15 + 6));
+  const auto solids = write_film(folder_, "solids.npy", {4, 2, 3, 5});
+  const FieldFiles solid({solids}, {.frames = 2, .dimensions = 3, .validation = 0});
+  EXPECT_EQ(solid.examples().train, 2u);
+  EXPECT_EQ(solid.size().text(), "2 x 3 x 5");
+  EXPECT_THAT(message_of<DataError>([&] {
+                FieldFiles({write_film(folder_, "six.npy", {1, 1, 4, 2, 3, 5})},
+                           {.frames = 2, .dimensions = 3});
+              }),
+              HasSubstr("films are (frames, planes, height, width), or (films, frames, planes, "
+                        "height, width), with data.dimensions = 3"));
+}
+
 TEST_F(FieldFilesTest, FingerprintsFollowTheNumbersAndNotTheNames) {
   const FieldFilesSpec spec{.frames = 2, .validation = 0};
   const auto film = write_film(folder_, "a.npy", {4, 2, 2});

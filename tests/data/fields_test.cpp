@@ -49,6 +49,44 @@ TEST(Fields, StartWithMeanZeroAndVarianceOne) {
   }
 }
 
+TEST(Fields, HaveOneToThreeDimensions) {
+  for (const std::string& kind : field_kinds()) {
+    FieldSpec spec = small(kind);
+    spec.dimensions = 1;
+    const FieldBatch line = training_batch(Fields(spec, {}), 0, 2);
+    EXPECT_EQ(to_string(line.frames.shape()), "(2, 5, 10)");
+    EXPECT_EQ(to_string(line.next.shape()), "(2, 10)");
+    spec.dimensions = 3, spec.planes = 8, spec.frames = 1;
+    const Fields space(spec, {1, 2000, 0});
+    EXPECT_EQ(space.words(),
+              kind + ", 1 frames of 8 x 12 x 10  ·  2000 examples to train, 0 to validate");
+    const FieldBatch solid = training_batch(space, 0, 2000);
+    EXPECT_EQ(to_string(solid.frames.shape()), "(2000, 1, 8, 12, 10)");
+    EXPECT_NEAR(mean_square(solid.frames), 1, 0.15) << kind;
+    EXPECT_NE(space.fingerprint(), Fields(small(kind), {1, 2000, 0}).fingerprint());
+  }
+}
+
+/// A mode of three dimensions obeys u(t + 1) + u(t - 1) = 2 cos(w) u(t) at every pixel.
+TEST(Fields, WavesTravelThroughThreeDimensions) {
+  FieldSpec spec = small("advection_diffusion");
+  spec.components = 1, spec.diffusivity = 0, spec.dimensions = 3, spec.planes = 6;
+  const FieldBatch batch = training_batch(Fields(spec, {}), 0, 5);
+  const std::size_t n = 6 * 12 * 10;
+  for (std::size_t b = 0; b < 5; ++b) {
+    const real* u = batch.frames.data() + b * 5 * n;
+    double above = 0, below = 0, apart = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      above += double(u[n + i]) * (double(u[i]) + double(u[2 * n + i]));
+      below += double(u[n + i]) * double(u[n + i]);
+      apart = std::max(apart, std::abs(double(u[n + i]) - double(u[i])));
+    }
+    for (std::size_t i = 0; i < n; ++i)
+      EXPECT_NEAR(double(u[2 * n + i]) + double(u[i]), above / below * double(u[n + i]), 1e-4);
+    EXPECT_GT(apart, 1e-3);
+  }
+}
+
 /// The next frame is the frame after the last one of what is seen, in a longer film.
 TEST(Fields, TheNextFrameContinuesTheFilm) {
   for (const std::string& kind : field_kinds()) {
@@ -153,6 +191,10 @@ TEST(Fields, RefuseWhatIsNoField) {
   EXPECT_THROW(Fields(small("waves"), {}), std::invalid_argument);
   FieldSpec flat = small("moving_pattern");
   flat.height = 2;
+  EXPECT_THROW(Fields(flat, {}), std::invalid_argument);
+  flat.dimensions = 1;  // has no height
+  EXPECT_NO_THROW(Fields(flat, {}));
+  flat.dimensions = 4;
   EXPECT_THROW(Fields(flat, {}), std::invalid_argument);
 }
 

@@ -19,8 +19,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 static_assert(std::endian::native == std::endian::little, "checkpoints are little endian");
 
-/// What a tensor in a file is made of.
-enum class Dtype : std::uint16_t { f32 = 1, f64 = 2 };
+/// What a tensor in a file is made of; `packed` is a matrix in few bytes, see packed_matrix.hpp.
+enum class Dtype : std::uint16_t { f32 = 1, f64 = 2, packed = 4 };
 inline constexpr Dtype dtype_of_real = sizeof(real) == 4 ? Dtype::f32 : Dtype::f64;
 
 namespace checkpoint_format {
@@ -71,10 +71,11 @@ inline constexpr std::uint64_t header_bytes =
 }  // namespace checkpoint_format
 
 /// Bytes of a tensor, or nothing when the dtype is unknown or the product does not fit in 63 bits.
+/// Of a packed one, those that it would have in f32.
 constexpr std::optional<std::uint64_t> checked_bytes(std::span<const std::uint64_t> dims,
                                                      Dtype dtype) {
-  if (dtype != Dtype::f32 && dtype != Dtype::f64) return std::nullopt;
-  std::uint64_t bytes = dtype == Dtype::f32 ? 4 : 8;
+  if (dtype != Dtype::f32 && dtype != Dtype::f64 && dtype != Dtype::packed) return std::nullopt;
+  std::uint64_t bytes = dtype == Dtype::f64 ? 8 : 4;
   for (const std::uint64_t size : dims)
     if (__builtin_mul_overflow(bytes, size, &bytes) || bytes >> 63 != 0) return std::nullopt;
   return bytes;
@@ -85,8 +86,11 @@ struct TensorRecord {
   std::string name;  ///< [A-Za-z0-9._/-], at most 256 bytes, unique
   Shape shape;       ///< rank 8 at most
   const real* data;
+  std::string packed = {};  ///< in place of the data, unless empty
 
-  std::uint64_t bytes() const { return element_count(shape) * sizeof(real); }
+  std::uint64_t bytes() const {
+    return packed.empty() ? element_count(shape) * sizeof(real) : packed.size();
+  }
 };
 
 struct CheckpointContent {
@@ -143,6 +147,7 @@ class CheckpointReader {
   StoredTensor parse_entry(const std::string& bytes, std::uint64_t& position,
                            std::uint64_t& data_position) const;
   std::string section_bytes(std::size_t index) const;
+  void unpack_into(const StoredTensor& stored, Tensor& tensor) const;
 
   Path path_;
   std::unique_ptr<StoredFile> file_;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/train/run/checkpoint_file.hpp>
+#include <bochner/train/run/packed_matrix.hpp>
 #include <bochner/train/storage/bounded_archive.hpp>
 #include <cstring>
 #include <string_view>
@@ -15,6 +16,7 @@ constexpr std::uint64_t read_buffer_bytes = 256 * 1024;
 std::string dtype_name(Dtype dtype) {
   if (dtype == Dtype::f32) return "f32";
   if (dtype == Dtype::f64) return "f64";
+  if (dtype == Dtype::packed) return "packed numbers";
   return in_words("unknown dtype ", std::uint16_t(dtype));
 }
 
@@ -23,6 +25,11 @@ std::string printable(std::string_view name) {
   std::string text = "'";
   for (const char c : name.substr(0, 80)) text += c >= ' ' && c <= '~' ? c : '?';
   return text + (name.size() > 80 ? "...'" : "'");
+}
+
+/// Whether unpacking takes no more memory than is reasonable.
+bool may_be_packed(const Shape& shape) {
+  return shape.size() == 2 && element_count(shape) <= most_packed_entries;
 }
 
 std::uint64_t padded_end(const format::SectionEntry& section) {
@@ -156,7 +163,8 @@ StoredTensor CheckpointReader::parse_entry(const std::string& bytes, std::uint64
   const auto dtype = static_cast<Dtype>(entry.dtype);
   const auto expected = checked_bytes(std::span(entry.dims, entry.rank), dtype);
   const Shape shape(entry.dims, entry.dims + entry.rank);
-  if (!expected || *expected != entry.bytes)
+  const bool is_packed = dtype == Dtype::packed;
+  if (!expected || (is_packed ? !may_be_packed(shape) : *expected != entry.bytes))
     fail(entry_offset, "tensor ", name, " claims ", entry.bytes, " bytes for ", to_string(shape),
          " of ", dtype_name(dtype));
   if (sections_[format::tensors].offset + entry.offset != data_position ||
@@ -191,11 +199,22 @@ void CheckpointReader::load_into(const std::string& name, Tensor& tensor) const 
     throw DataError(path_.string(), ": tensor ", name, " is ", to_string(stored.shape),
                     " there and ", to_string(tensor.shape()),
                     " here; resume with the config of the run");
+  if (stored.dtype == Dtype::packed) return unpack_into(stored, tensor);
   if (stored.dtype != dtype_of_real)
     throw DataError(path_.string(), ": tensor ", name, " is ", dtype_name(stored.dtype),
                     ", this program computes in ", dtype_name(dtype_of_real),
                     "; train it anew in this one");
   file_->read_at(stored.offset, tensor.data(), stored.bytes);
+}
+
+void CheckpointReader::unpack_into(const StoredTensor& stored, Tensor& tensor) const {
+  std::string bytes(stored.bytes, '\0');
+  file_->read_at(stored.offset, bytes.data(), bytes.size());
+  try {
+    unpack_matrix(bytes, tensor);
+  } catch (const DataError& error) {
+    fail(stored.offset, "tensor ", stored.name, ": ", error.what());
+  }
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -38,12 +38,16 @@ void check_names(const std::vector<TensorRecord>& tensors) {
   }
 }
 
+Dtype dtype_of(const TensorRecord& record) {
+  return record.packed.empty() ? dtype_of_real : Dtype::packed;
+}
+
 std::string encode_table(const std::vector<TensorRecord>& tensors) {
   std::string table;
   std::uint64_t offset = 0;
   for (const TensorRecord& record : tensors) {
     format::TensorEntry entry{.rank = std::uint32_t(record.shape.size()),
-                              .dtype = std::uint16_t(dtype_of_real),
+                              .dtype = std::uint16_t(dtype_of(record)),
                               .name_bytes = std::uint16_t(record.name.size()),
                               .dims = {},
                               .offset = offset,
@@ -62,7 +66,8 @@ void for_each_piece(const std::vector<TensorRecord>& tensors, Sink sink) {
   for (const TensorRecord& record : tensors) {
     const std::uint64_t bytes = record.bytes();
     const std::uint64_t padding = format::padded(bytes) - bytes;
-    if (bytes > 0) sink(record.data, bytes);
+    const void* data = record.packed.empty() ? record.data : (const void*)record.packed.data();
+    if (bytes > 0) sink(data, bytes);
     if (padding > 0) sink(zeros_up_to_alignment, padding);
   }
 }

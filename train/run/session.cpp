@@ -52,6 +52,18 @@ void compare_numerics(const Path& run, const TrainerState& saved, const TrainerS
   notes.push_back(difference + "; bits may differ from the uninterrupted run");
 }
 
+/// All that a trainer has; without its moments where the checkpoint holds none, as that of a
+/// compressed model.
+std::vector<NamedTensor> resumed_tensors(Trainer& trainer, const CheckpointReader& checkpoint,
+                                         std::vector<std::string>& notes) {
+  const auto is_moment = [](const auto& tensor) { return tensor.name.starts_with("optimizer/"); };
+  std::vector<NamedTensor> wanted = trainer.tensors();
+  if (std::ranges::any_of(checkpoint.tensors(), is_moment)) return wanted;
+  if (std::erase_if(wanted, is_moment) > 0)
+    notes.push_back("the checkpoint holds no moments: the optimizer starts anew");
+  return wanted;
+}
+
 }  // namespace
 
 ForkResets parse_resets(const std::string& list) {
@@ -116,7 +128,8 @@ Session Session::resume(FileStorage& storage, const Path& directory,
   if (checkpoint) {
     require_same_data(directory, checkpoint->state(), session.state());
     compare_numerics(directory, checkpoint->state(), session.state(), strict, notes);
-    require_complete(*checkpoint, load_tensors(*checkpoint, session.trainer_->tensors()));
+    require_complete(*checkpoint, load_tensors(*checkpoint, resumed_tensors(*session.trainer_,
+                                                                            *checkpoint, notes)));
     const std::string numerics = session.state().numerics;
     session.state() = checkpoint->state();
     session.state().numerics = numerics;

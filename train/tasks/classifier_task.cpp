@@ -24,6 +24,12 @@ SequenceClassifierSpec classifier_spec(const Config& config, const LabelledSeque
   complete(spec.trunk.time.density, config);
   complete(spec.trunk, config, data.length());
   spec.classes = data.classes();
+  const auto [rows, columns, channels] = data.image();
+  spec.trunk.places.rows = rows;
+  spec.trunk.places.columns = columns;
+  spec.trunk.places.channels = channels;
+  spec.trunk.places.class_token = spec.pooling == "cls";
+  complete_encoding(spec.trunk, config);
   return spec;
 }
 

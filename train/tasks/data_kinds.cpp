@@ -4,6 +4,7 @@
 #include <bochner/data/fields.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/encoding_checks.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
 
@@ -13,7 +14,7 @@ inline namespace BOCHNER_PRECISION {
 /// Each stands at the end of the source of its task.
 using MakeTask = std::unique_ptr<Task>(const Config& config);
 MakeTask make_language_task, make_token_task, make_classifier_task, make_forecast_task,
-    make_event_task, make_event_tokens_task, make_field_task;
+    make_event_task, make_event_tokens_task, make_field_task, make_sensor_task;
 }  // namespace BOCHNER_PRECISION
 
 namespace {
@@ -64,48 +65,60 @@ void check_labels(const Config& config) {
     fail(config, "data.label_column", "needs model.kind = \"classifier\"", "model.kind");
 }
 
-/// Those of films are known later.
+/// Sizes along axes that the space has not; those of films are known later.
 void check_sides(const Config& config) {
   const auto spec = read_spec<FieldSpec>(config, "data");
-  const auto check = [&](const char* key, std::size_t side) {
-    if (side < 3) fail(config, key, "must be at least 3");
+  const std::vector<std::string> keys{"data.planes", "data.height", "data.width"};
+  const std::size_t none = keys.size() - spec.dimensions;
+  for (std::size_t j = 0; j < none; ++j)
+    if (config.integer(keys[j]) != 0)
+      fail(config, keys[j], "means nothing with " + assignment(config, "data.dimensions"),
+           "data.dimensions");
+  if (config.text("data.kind") == "field_files") return;
+  for (std::size_t j = none; j < keys.size(); ++j) {
+    const std::size_t side = spec.sides()[j - none];
+    if (side < 3) fail(config, keys[j], "must be at least 3");
     if (side % config.count("model.patch.pixels") != 0)
-      fail(config, "model.patch.pixels", fmt::format("must divide {} = {}", key, side), key);
-  };
-  check("data.height", spec.height);
-  check("data.width", spec.width);
+      fail(config, "model.patch.pixels", fmt::format("must divide {} = {}", keys[j], side),
+           keys[j]);
+  }
 }
 
-void check_encoding(const Config& config) {
-  const std::string& kind = config.text("model.encoding.kind");
-  const bool geometric = config.text("model.encoding.frequencies") == "geometric";
-  const std::int64_t width = config.integer("model.width");
-  const std::int64_t beside =
-      2 * (config.integer("model.encoding.space") + config.integer("model.encoding.time"));
-  const std::string with = fmt::format(" with {}", assignment(config, "model.encoding.kind"));
-  if (kind == "additive" && width % 4 != 0)
-    fail(config, "model.width", "must be a multiple of 4" + with, "model.encoding.kind");
-  if (kind == "multiplicative" && width % 2 != 0)
-    fail(config, "model.width", "must be even" + with, "model.encoding.kind");
-  if (kind == "concatenated" && width <= beside)
-    fail(config, "model.width",
-         fmt::format("must be greater than {}, the channels of the encoding,{}", beside, with),
-         "model.encoding.kind");
-  if (kind == "concatenated" && config.flag("model.encoding.every_block"))
-    fail(config, "model.encoding.every_block", "is not for an encoding beside the content");
-  if (kind == "multiplicative" && geometric)
-    fail(config, "model.encoding.frequencies", "must be learned or random" + with);
-  if (geometric && config.integer("model.encoding.space") % 2 != 0)
-    fail(config, "model.encoding.space", "must be even for frequencies on both axes",
-         "model.encoding.frequencies");
-}
-
-void check_field(const Config& config) {
-  if (config.text("data.kind") != "field_files") check_sides(config);
-  check_encoding(config);
+void check_no_time_kernel(const Config& config) {
   if (config.text("model.mixer.time_kernel.kind") != "none")
     fail(config, "model.mixer.time_kernel.kind",
          "must be \"none\": tokens of a field have no order");
+}
+
+void check_field(const Config& config) {
+  check_sides(config);
+  check_encoding(config, config.integer("data.dimensions"));
+  check_no_time_kernel(config);
+}
+
+void check_event_files(const Config& config) {
+  check_labels(config);
+  const std::size_t dimensions = config.text_list("data.place_columns").size();
+  if (dimensions == 0) return;
+  if (dimensions > 3)
+    fail(config, "data.place_columns", "must name at most three columns of coordinates");
+  if (config.text("model.encoding.kind") == "none")
+    fail(config, "data.place_columns", "needs model.encoding.kind other than \"none\"");
+  check_encoding(config, std::int64_t(dimensions));
+}
+
+void check_sensors(const Config& config) {
+  const std::size_t dimensions = config.text_list("data.place_columns").size();
+  if (dimensions < 1 || dimensions > 3)
+    fail(config, "data.place_columns", "must name one to three columns of coordinates",
+         "data.kind");
+  if (config.integer("data.length") < 2) fail(config, "data.length", "must be at least 2");
+  if (config.integer("model.patch.pixels") != 1)
+    fail(config, "model.patch.pixels", "means nothing to " + assignment(config, "data.kind"));
+  if (config.text("data.missing") != "refuse")
+    fail(config, "data.missing", "means nothing to sensors: what is missing is not seen");
+  check_encoding(config, std::int64_t(dimensions));
+  check_no_time_kernel(config);
 }
 
 struct DataKind {
@@ -126,7 +139,7 @@ std::vector<DataKind> data_kinds() {
   kinds.push_back({"images", "classifier", make_classifier_task, true, fraction});
   kinds.push_back({"shapes", "classifier", make_classifier_task, false, examples});
   kinds.push_back({"hawkes", "events", make_event_task, false, examples});
-  kinds.push_back({"event_files", "events", make_event_task, true, fraction, check_labels});
+  kinds.push_back({"event_files", "events", make_event_task, true, fraction, check_event_files});
   kinds.push_back({"hawkes", "lm", make_event_tokens_task, false, examples});
   kinds.push_back({"event_files", "lm", make_event_tokens_task, true, fraction, check_labels});
   kinds.push_back(
@@ -134,6 +147,7 @@ std::vector<DataKind> data_kinds() {
   for (const std::string& name : field_kinds())
     kinds.push_back({name, "field", make_field_task, false, examples, check_field});
   kinds.push_back({"field_files", "field", make_field_task, true, fraction, check_field});
+  kinds.push_back({"sensors", "field", make_sensor_task, true, fraction, check_sensors});
   kinds.push_back({"series", "forecaster", make_forecast_task, true, "data.splits", check_series});
   return kinds;
 }
@@ -148,15 +162,34 @@ DataKind kind_of(const Config& config) {
   return *std::ranges::find(kinds, config.text("data.kind"), &DataKind::name);
 }
 
-/// Only the columns of the events, so that others may hold text; all where numbers choose them.
-ReadOptions event_options(const Config& config) {
-  const EventColumns columns = event_columns(config);
+/// Only these columns, so that others may hold text; all where numbers choose them.
+CsvOptions only_columns(const Config& config, const std::string& time,
+                        const std::vector<std::string>& columns) {
   CsvOptions csv;
   csv.time_format = config.text("data.time_format");
-  if (!csv.time_format.empty()) csv.time = columns.time;
-  for (const std::string& column : {columns.time, columns.type, columns.sequence, columns.label})
+  if (!csv.time_format.empty()) csv.time = time;
+  for (const std::string& column : columns)
     if (!column.empty()) csv.columns.push_back(column);
   if (std::any_of(csv.columns.begin(), csv.columns.end(), parse_count)) csv.columns.clear();
+  return csv;
+}
+
+ReadOptions event_options(const Config& config) {
+  const EventColumns columns = event_columns(config);
+  std::vector<std::string> all{columns.time, columns.type, columns.sequence, columns.label};
+  all.insert(all.end(), columns.places.begin(), columns.places.end());
+  return {only_columns(config, columns.time, all), ""};
+}
+
+/// Without columns of values, all of the table.
+ReadOptions sensor_options(const Config& config) {
+  const SensorColumns columns = sensor_columns(config);
+  std::vector<std::string> all{columns.time};
+  for (const auto* some : {&columns.places, &columns.values})
+    all.insert(all.end(), some->begin(), some->end());
+  if (columns.values.empty()) all.clear();
+  CsvOptions csv = only_columns(config, columns.time, all);
+  csv.missing = "nan";
   return {csv, ""};
 }
 
@@ -174,7 +207,9 @@ void describe(Keys& keys, ModelChoice& choice) {
   keys(
       "kind", choice.kind, one_of({"lm", "classifier", "forecaster", "events", "field"}),
       "what is trained: lm predicts the next token, classifier a label of the sequence, forecaster "
-      "the rows that follow, events type and time of the next event, field the next frame");
+      "the rows that follow, events type and time of the next event, field the next frame, or "
+      "values "
+      "at places and times");
 }
 
 std::vector<std::string> data_kind_names() {
@@ -208,10 +243,20 @@ EventColumns event_columns(const Config& config) {
   auto columns = read_spec<EventColumns>(config, "data");
   const std::string& time = config.text("data.time_column");
   if (!time.empty()) columns.time = time;
+  columns.places = config.text_list("data.place_columns");
+  return columns;
+}
+
+SensorColumns sensor_columns(const Config& config) {
+  auto columns = read_spec<SensorColumns>(config, "data");
+  columns.values = config.text_list("data.columns");
+  const std::string& time = config.text("data.time_column");
+  if (!time.empty()) columns.time = time;
   return columns;
 }
 
 ReadOptions table_options(const Config& config) {
+  if (config.text("data.kind") == "sensors") return sensor_options(config);
   if (config.text("data.kind") == "event_files") return event_options(config);
   auto csv = read_spec<CsvOptions>(config, "data");
   if (!csv.columns.empty() && !csv.time.empty()) csv.columns.push_back(csv.time);

@@ -4,6 +4,7 @@
 #include <bochner/data/event_files.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/list_ops.hpp>
+#include <bochner/data/sensor_table.hpp>
 #include <bochner/data/token_tasks.hpp>
 #include <bochner/train/config/config.hpp>
 
@@ -22,23 +23,29 @@ struct DataSpec {
   std::string kind = "bytes";
   std::vector<std::string> files;
   std::size_t length = 256;
+  std::string separator = "\\n";  ///< see separator_bytes() of encoding_checks.hpp
   double validation = 0.1;
   ExampleSet examples;
 };
 inline void describe(Keys& keys, DataSpec& spec) {
   keys("kind", spec.kind, one_of(data_kind_names),
-       "bytes of text files, images, a series of numbers, events of files, or generated examples: "
-       "see tasks.md");
+       "bytes of text files, images, a series of numbers, events of files, readings of sensors, or "
+       "generated examples: see tasks.md");
   keys("files", spec.files,
        "what is read from files: files or globs, from the current folder; the resolved config "
        "holds absolute paths",
        resumable_path);
   keys("length", spec.length, between(1, 1 << 24),
-       "tokens of a window or sequence (T); listops: of the longest expression");
-  keys("validation", spec.validation, below(0, 1),
-       "bytes, images, event_files, field_files: fraction kept for validation, rounded up, 0 for "
-       "none: the last bytes, images, sequences or films; of a single sequence or film its last "
-       "events or frames");
+       "tokens of a window or sequence (T); listops: of the longest expression; sensors: readings");
+  keys("separator", spec.separator,
+       "bytes: what ends a part of a text, a line, for model.positions = \"encoding\", with \\n, "
+       "\\t, "
+       "\\r, \\\\ and \\xHH for bytes that are no text; other tokens have a marker");
+  keys(
+      "validation", spec.validation, below(0, 1),
+      "bytes, images, event_files, field_files, sensors: fraction kept for validation, rounded up, "
+      "0 for none: the last bytes, images, sequences, films or readings; of a single sequence or "
+      "film its last events or frames");
   describe(keys, spec.examples);
 }
 
@@ -61,6 +68,8 @@ ListOpsSpec list_ops_spec(const Config& config);
 ReadOptions table_options(const Config& config);
 /// Where it says that the columns of event_files are.
 EventColumns event_columns(const Config& config);
+/// Of sensors.
+SensorColumns sensor_columns(const Config& config);
 
 /// Throws ConfigError where data.kind and other keys do not fit.
 void check_data(const Config& config);

@@ -40,6 +40,10 @@ std::vector<EventTable> windows_of(const std::vector<EventTable>& sequences, std
       const std::size_t left = std::min(length, events.rows.size() - i);
       if (i % length == 0)
         windows.push_back({{{1, left}, {}}, Times(std::vector<std::size_t>{1, left}), {}});
+      const std::size_t d = events.places.size() / events.rows.size();
+      windows.back().places.insert(windows.back().places.end(),
+                                   events.places.begin() + std::ptrdiff_t(i * d),
+                                   events.places.begin() + std::ptrdiff_t((i + 1) * d));
       windows.back().types.values.push_back(events.types.values[i]);
       windows.back().times(0, i % length) = events.times(0, i);
       windows.back().rows.push_back(events.rows[i]);

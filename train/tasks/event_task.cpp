@@ -14,9 +14,11 @@ namespace {
 /// Points of every gap at which intensities are compared.
 constexpr std::size_t intensity_points = 4;
 
-EventModelSpec event_model_spec(const Config& config, std::size_t types) {
+EventModelSpec event_model_spec(const Config& config, std::size_t types, std::size_t dimensions) {
   auto spec = read_spec<EventModelSpec>(config, "model");
   spec.types = types;
+  spec.dimensions = dimensions;
+  spec.encoding.space.seed = spec.encoding.time.seed = config.count("train.seed");
   spec.length = config.count("data.length");
   complete(spec.time.density, config);
   complete(spec.stack, config, spec.length);
@@ -24,7 +26,7 @@ EventModelSpec event_model_spec(const Config& config, std::size_t types) {
 }
 
 EventSequences view(const EventBatch& batch) {
-  return {batch.types, batch.next_types, batch.times, batch.next_times};
+  return {batch.types, batch.next_types, batch.times, batch.next_times, batch.places};
 }
 
 /// Next events, of a simulated process judged beside what the process itself knows.
@@ -33,11 +35,13 @@ class EventTask : public Task {
   explicit EventTask(const Config& config)
       : data_(event_source(config)),
         columns_(event_columns(config)),
-        spec_(event_model_spec(config, data_->types())),
+        spec_(event_model_spec(config, data_->types(), data_->dimensions())),
         model_(spec_) {
     initialize(model_, config.count("train.seed"));
     fit_times(model_, model_.scale(), spec_.time, data_->batch(scale_examples(*data_)).times,
               config.count("train.seed"));
+    if (spec_.dimensions > 0)
+      model_.place_scale().set(data_->reach().origin, data_->reach().extent, 1);
   }
 
   Module& model() override { return model_; }
@@ -84,7 +88,8 @@ class EventTask : public Task {
     for (std::size_t k = 0; k < K; ++k) result.columns.push_back(fmt::format("type_{}", k));
     result.values = xt::xarray<double>(std::vector<std::size_t>{input.values.shape()[0], 2 + K});
     for (const EventTable& events : windows) {
-      const EventForecast forecast = forecast_events(model_, events.types, events.times);
+      const EventForecast forecast =
+          forecast_events(model_, events.types, events.times, events.places);
       for (std::size_t i = 0; i < events.rows.size(); ++i) {
         const std::size_t row = events.rows[i];
         result.values(row, 0) = forecast.median(0, i);
@@ -101,8 +106,10 @@ class EventTask : public Task {
   }
 
   std::string describe_model() const override {
-    return fmt::format("events, {}, positions {}, time {}", describe_stack(spec_.stack),
-                       spec_.stack.positions, describe_time(spec_.time));
+    const std::string place =
+        spec_.dimensions == 0 ? "" : fmt::format(", place {}", spec_.encoding.kind);
+    return fmt::format("events, {}, positions {}, time {}{}", describe_stack(spec_.stack),
+                       spec_.stack.positions, describe_time(spec_.time), place);
   }
 
  private:

@@ -30,8 +30,15 @@ double squared_error(const real* x, const real* truth, std::size_t n) {
 
 bool reads_films(const Config& config) { return config.text("data.kind") == "field_files"; }
 
+/// Of the axes, as many of the last ones as the space has dimensions.
+std::vector<std::string> side_keys(const Config& config) {
+  std::vector<std::string> keys{"data.planes", "data.height", "data.width"};
+  keys.erase(keys.begin(), keys.end() - config.integer("data.dimensions"));
+  return keys;
+}
+
 /// Throws DataError unless a size is that of the films or 0.
-void require_side(const Config& config, const char* key, std::size_t side) {
+void require_side(const Config& config, const std::string& key, std::size_t side) {
   const std::size_t wanted = config.count(key), patch = config.count("model.patch.pixels");
   if (wanted != side && wanted != 0)
     throw DataError(key, " = ", wanted, ": the films have ", side, "; leave the key out");
@@ -47,30 +54,44 @@ std::unique_ptr<FieldSource> open_source(const Config& config) {
     spec.patch = config.count("model.patch.pixels");
     return std::make_unique<Fields>(spec, example_set(config));
   }
-  const FieldFilesSpec spec{config.count("data.frames"), config.number("data.validation"),
-                            config.count("train.seed"), config.count("model.patch.pixels")};
+  const FieldFilesSpec spec{config.count("data.frames"), config.count("data.dimensions"),
+                            config.number("data.validation"), config.count("train.seed"),
+                            config.count("model.patch.pixels")};
   auto films = std::make_unique<FieldFiles>(
       expand_files(config.text_list("data.files"), std::filesystem::current_path()), spec);
-  require_side(config, "data.height", films->size().height);
-  require_side(config, "data.width", films->size().width);
+  const std::vector<std::string> keys = side_keys(config);
+  for (std::size_t j = 0; j < keys.size(); ++j)
+    require_side(config, keys[j], films->size().sides[j]);
   return films;
 }
 
 FieldModelSpec field_model_spec(const Config& config, const FieldSize& size) {
   auto spec = read_spec<FieldModelSpec>(config, "model");
   spec.frames = size.frames;
-  spec.height = size.height;
-  spec.width = size.width;
+  spec.sides = size.sides;
   spec.standardize = reads_films(config);
   spec.encoding.space.seed = spec.encoding.time.seed = config.count("train.seed");
-  complete(spec.stack, config,
-           spec.frames * (spec.height / spec.patch) * (spec.width / spec.patch));
+  complete(spec.stack, config, spec.frames * size.patches(spec.patch));
   return spec;
 }
 
-/// Encoding of N = rows columns places and T times in E channels, (T, N, E).
+/// What is drawn of something on a grid: all of one or two dimensions, and the plane in the middle
+/// of three.
+struct Plane {
+  std::size_t rows = 1, columns, first = 0;  ///< first: among the nodes of the grid
+
+  explicit Plane(const std::vector<std::size_t>& sides) : columns(sides.back()) {
+    if (sides.size() > 1) rows = sides[sides.size() - 2];
+    if (sides.size() > 2) first = sides[0] / 2 * rows * columns;
+  }
+  std::size_t size() const { return rows * columns; }
+};
+
+/// Encoding of N places and T times in E channels, (T, N, E).
 struct Encoding {
-  std::size_t times, rows, columns, channels;
+  std::size_t times, places;
+  Plane plane;
+  std::size_t channels;
   std::vector<double> values;
 
   const double* row(std::size_t i) const { return values.data() + i * channels; }
@@ -93,11 +114,11 @@ double product(const Encoding& encoding, std::size_t a, std::size_t b) {
 
 /// With the place in the middle, at the middle time; 1 there.
 HeatMap kernel_in_space(const Encoding& encoding) {
-  HeatMap map{"kernel: one place with all", "x", "y", encoding.rows, encoding.columns};
-  const std::size_t places = encoding.rows * encoding.columns;
-  const std::size_t first = encoding.times / 2 * places;
-  const std::size_t middle = first + encoding.rows / 2 * encoding.columns + encoding.columns / 2;
-  for (std::size_t n = 0; n < places; ++n)
+  const Plane& plane = encoding.plane;
+  HeatMap map{"kernel: one place with all", "x", "y", plane.rows, plane.columns};
+  const std::size_t first = encoding.times / 2 * encoding.places + plane.first;
+  const std::size_t middle = first + plane.rows / 2 * plane.columns + plane.columns / 2;
+  for (std::size_t n = 0; n < plane.size(); ++n)
     map.values.push_back(product(encoding, middle, first + n) / product(encoding, middle, middle));
   return map;
 }
@@ -105,7 +126,7 @@ HeatMap kernel_in_space(const Encoding& encoding) {
 /// Of one place, between all times.
 HeatMap kernel_in_time(const Encoding& encoding) {
   HeatMap map{"kernel: one place, all times", "frame", "frame", encoding.times, encoding.times};
-  const std::size_t places = encoding.rows * encoding.columns;
+  const std::size_t places = encoding.places;
   for (std::size_t t = 0; t < encoding.times; ++t)
     for (std::size_t s = 0; s < encoding.times; ++s)
       map.values.push_back(product(encoding, t * places, s * places) / product(encoding, 0, 0));
@@ -123,28 +144,31 @@ HeatMap channels_of(const Encoding& encoding, const std::string& title, const st
 
 /// Last frame, truth, prediction and error side by side, one example after the other. prediction
 /// (B, H, W)
-void add_fields(Page& page, const FieldBatch& fields, const Tensor& prediction) {
+void add_fields(Page& page, const FieldBatch& fields, const Tensor& prediction,
+                const FieldSize& size) {
   page.section("Fields",
                "The first validation examples: last frame that is seen, next frame, its "
                "prediction, and prediction less truth in colours of its own.");
-  const Shape& shape = fields.frames.shape();
-  const std::size_t T = shape[1], H = shape[2], W = shape[3], n = H * W;
+  const Plane plane(size.sides);
+  const std::size_t T = size.frames, n = size.pixels();
   // Colours from -reach to reach.
   const auto frame = [&](const char* title, const std::vector<double>& values, double reach) {
     return draw(HeatMap{.title = title,
                         .x_label = "x",
                         .y_label = "y",
-                        .rows = H,
-                        .columns = W,
+                        .rows = plane.rows,
+                        .columns = plane.columns,
                         .values = values,
                         .lowest = -reach,
                         .highest = reach});
   };
-  for (std::size_t b = 0; b < shape[0]; ++b) {
-    const std::vector<double> last = numbers(fields.frames, (b * T + T - 1) * n, n),
-                              truth = numbers(fields.next, b * n, n),
-                              predicted = numbers(prediction, b * n, n);
-    std::vector<double> error(n);
+  for (std::size_t b = 0; b < prediction.shape()[0]; ++b) {
+    const auto drawn = [&](const Tensor& frames, std::size_t frame) {
+      return numbers(frames, frame * n + plane.first, plane.size());
+    };
+    const std::vector<double> last = drawn(fields.frames, b * T + T - 1),
+                              truth = drawn(fields.next, b), predicted = drawn(prediction, b);
+    std::vector<double> error(plane.size());
     std::transform(predicted.begin(), predicted.end(), truth.begin(), error.begin(),
                    std::minus<>());
     const double reach = std::max(largest_magnitude(last), largest_magnitude(truth));
@@ -162,9 +186,11 @@ void add_encoding(Page& page, FieldModel& model) {
   Tape tape;
   tape.recording = false;
   const Tensor code = model.encoding(tape).value();
-  const Encoding encoding{spec.frames, spec.height / spec.patch, spec.width / spec.patch,
-                          code.shape()[2], numbers(code, 0, code.size())};
-  const std::size_t places = encoding.rows * encoding.columns;
+  FieldSize patches{spec.frames, spec.sides};
+  for (std::size_t& side : patches.sides) side /= spec.patch;
+  const std::size_t places = patches.pixels();
+  const Encoding encoding{spec.frames, places, Plane(patches.sides), code.shape()[2],
+                          numbers(code, 0, code.size())};
   page.section("Encoding of space and time",
                "Channels of all places of the first frame, row by row, and of all times of the "
                "first place; then its kernel, the inner products.");
@@ -219,19 +245,21 @@ class FieldTask : public Task {
     return result;
   }
 
-  /// The frame after the last: (T, H, W) -> (H, W), or (N, T, H, W) -> (N, H, W).
+  /// The frame after the last: (T, H, W) -> (H, W), or (N, T, H, W) -> (N, H, W); of other
+  /// dimensions likewise.
   NamedArray predict(const NamedArray& input) override {
-    const auto [T, H, W] = data_->size();
-    const std::size_t rank = input.values.dimension();
-    const bool fits = (rank == 3 || rank == 4) && input.values.shape()[rank - 3] == T &&
-                      input.values.shape()[rank - 2] == H && input.values.shape()[rank - 1] == W;
-    if (!fits)
-      throw DataError("frames must be ", to_string(Shape{T, H, W}),
+    const FieldSize size = data_->size();
+    std::vector<std::size_t> film{size.frames},
+        shape(input.values.shape().begin(), input.values.shape().end());
+    film.insert(film.end(), size.sides.begin(), size.sides.end());
+    const bool one = shape == film;
+    if (!one && (shape.empty() || std::vector<std::size_t>(shape.begin() + 1, shape.end()) != film))
+      throw DataError("frames must be ", to_string(Shape(film.begin(), film.end())),
                       ", or many of them one after the other");
-    Tensor frames = uninitialized({input.values.size() / (T * H * W), T, H, W});
+    shape.erase(shape.begin() + (one ? 0 : 1));  // the frames that are seen
+    film.insert(film.begin(), input.values.size() / (size.frames * size.pixels()));
+    Tensor frames = uninitialized(Shape(film.begin(), film.end()));
     std::copy_n(input.values.data(), frames.size(), frames.data());
-    std::vector<std::size_t> shape = {frames.shape()[0], H, W};
-    if (rank == 3) shape.erase(shape.begin());
     const Tensor next = next_frames(std::move(frames));
     NamedArray result;
     result.values = xt::xarray<double>::from_shape(shape);
@@ -241,16 +269,16 @@ class FieldTask : public Task {
 
   std::string describe_model() const override {
     const FieldModelSpec& spec = model_.spec();
-    return fmt::format("field, {}, encoding {}{}, patches of {} x {}", describe_stack(spec.stack),
-                       spec.encoding.kind, spec.every_block ? " in every block" : "", spec.patch,
-                       spec.patch);
+    const FieldSize patch{1, std::vector<std::size_t>(spec.sides.size(), spec.patch)};
+    return fmt::format("field, {}, encoding {}{}, patches of {}", describe_stack(spec.stack),
+                       spec.encoding.kind, spec.every_block ? " in every block" : "", patch.text());
   }
 
   void illustrate(Page& page) override {
     const auto shown = std::min<std::uint64_t>(shown_examples, data_->examples().validation);
     if (shown > 0) {
       const FieldBatch batch = data_->batch(data_->in_order(Split::validation, 0, shown));
-      add_fields(page, batch, next_frames(batch.frames));
+      add_fields(page, batch, next_frames(batch.frames), data_->size());
     }
     if (model_.encoder()) add_encoding(page, model_);
   }

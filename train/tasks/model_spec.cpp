@@ -2,6 +2,7 @@
 
 #include <bochner/layers/module.hpp>
 #include <bochner/train/charts/format.hpp>
+#include <bochner/train/tasks/encoding_checks.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -20,10 +21,21 @@ void complete(StackSpec& stack, const Config& config, std::size_t length) {
   if (features.length == 0) features.length = length;
 }
 
+void complete_encoding(TrunkSpec& trunk, const Config& config) {
+  trunk.encoding.space.seed = trunk.encoding.time.seed = config.count("train.seed");
+}
+
 TrunkSpec trunk_spec(const Config& config, std::size_t length) {
   auto spec = read_spec<TrunkSpec>(config, "model");
-  if (config.text("data.kind") != "bytes") spec.vocabulary = config.count("data.vocabulary");
-  spec.length = length;
+  spec.places.separator.clear();
+  for (const char byte : separator_bytes(config))
+    spec.places.separator.push_back(std::uint8_t(byte));
+  if (config.text("data.kind") != "bytes") {
+    spec.vocabulary = config.count("data.vocabulary");
+    spec.places.separator = {std::int32_t(spec.vocabulary) - 1};  // the marker
+  }
+  spec.length = spec.places.length = length;
+  complete_encoding(spec, config);
   complete(spec, config, length);
   return spec;
 }

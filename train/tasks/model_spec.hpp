@@ -11,6 +11,8 @@ void complete(DensitySpec& density, const Config& config);
 /// The same in the blocks. `length`: tokens of the longest sequence that they see; feature maps
 /// that tell positions apart are made for it, unless model.mixer.features.length says more.
 void complete(StackSpec& stack, const Config& config, std::size_t length);
+/// The seeds of the encoding of places.
+void complete_encoding(TrunkSpec& trunk, const Config& config);
 TrunkSpec trunk_spec(const Config& config, std::size_t length);
 /// The language model that a config describes, with initial weights from train.seed; throws as the
 /// layers do.

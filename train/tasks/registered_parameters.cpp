@@ -2,6 +2,7 @@
 
 #include <bochner/data/fields.hpp>
 #include <bochner/data/pixels.hpp>
+#include <bochner/data/sensor_windows.hpp>
 #include <bochner/data/series_windows.hpp>
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>
@@ -9,6 +10,7 @@
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/encoding_checks.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
 
@@ -76,6 +78,11 @@ void check_time(const Config& config) {
     fail(config, "model.time.start",
          "needs frequencies that are learned, not " + assignment(config, "model.time.kind"),
          "model.time.kind");
+  if (config.text("model.time.spacing") != "geometric" && kind != "free" && kind != "sinusoidal" &&
+      !kind.starts_with("mercer"))
+    fail(config, "model.time.spacing",
+         "is that of frequencies one by one, not of " + assignment(config, "model.time.kind"),
+         "model.time.kind");
   if (config.text("model.time.start") != "none" && !sees_events(config))
     fail(config, "model.time.start", "needs events, whose times it reads", "data.kind");
   if (config.flag("data.stamps") && !forecasts_rows(config))
@@ -135,21 +142,26 @@ std::vector<ParameterRow> registered_rows() {
   table.add<ModelChoice, SequenceClassifierSpec, ForecasterSpec, EventModelSpec, FieldModelSpec>(
       "model");
   table.add<DataSpec, TokenTaskSpec, ListOpsSpec, ImagesSpec, ShapesSpec, CsvOptions, SeriesSpec,
-            HawkesSpec, EventColumns, FieldSpec>("data");
+            HawkesSpec, EventColumns, FieldSpec, SensorColumns, SensorSpec>("data");
   table.add<OptimizerSpec>("optim");
   table.add<TrainSpec>("train");
   // Where the reference and the configs of runs have always had them.
   table.move("model.positions", "model.norm");
   table.move("model.pooling", "model.checkpoint");
+  table.move("model.time", "model.intensity");
   table.move("model.mixer", "model.time");
+  table.move("model.encoding", "data.kind");
   table.move("model.intensity", "data.types");
   return std::move(table.rows);
 }
 
-ParameterTable table_of(std::vector<ParameterRow> rows) {
-  return ParameterTable(std::move(rows),  // in the order in which they complain
-                        {check_data, check_model, check_warm, check_calibration, check_time,
-                         check_optimizer, check_schedule, check_training});
+/// `more` are the checks of what is new.
+ParameterTable table_of(std::vector<ParameterRow> rows, const std::vector<ConfigCheck>& more = {}) {
+  std::vector<ConfigCheck> checks{check_data,        check_model, check_warm,      check_positions,
+                                  check_calibration, check_time,  check_optimizer, check_schedule,
+                                  check_training};  // in the order in which they complain
+  checks.insert(checks.end(), more.begin(), more.end());
+  return ParameterTable(std::move(rows), std::move(checks));
 }
 
 }  // namespace
@@ -180,7 +192,8 @@ void add_retired(std::vector<ParameterRow>& rows, std::string_view text) {
 
 }  // namespace
 
-ParameterTable registered_parameters() { return table_of(registered_rows()); }
+/// A run may have been started with keys that meant nothing, and goes on.
+ParameterTable registered_parameters() { return table_of(registered_rows(), {check_unused}); }
 
 Config stored_config(std::string_view text, const std::string& source) {
   std::vector<ParameterRow> rows = registered_rows();

@@ -106,6 +106,28 @@ TEST(Mixers, NeverSeeTheFutureToTheBit) {
   }
 }
 
+/// Shorter than the window, as long, longer, and nothing at all.
+TEST(Mixers, SeePaddedSequencesAsTheyAreAlone) {
+  for (const MixerSpec& spec : causal_specs()) {
+    SCOPED_TRACE(name_of(spec));
+    const std::unique_ptr<Mixer> mixer = mixers().make(spec.kind, spec);
+    randomize(*mixer);
+    const std::vector<std::size_t> lengths = {0, 3, 5, 19};
+    const std::size_t T = 20, row = T * 8;
+    const Tensor x = random_tensor({lengths.size(), T, 8}, 1);
+    Tape tape;
+    tape.recording = false;
+    const Tensor padded = mixer->forward(tape, x, {.lengths = lengths}).value();
+    for (std::size_t b = 1; b < lengths.size(); ++b) {
+      Tensor alone = uninitialized({1, lengths[b], 8});
+      std::copy_n(x.data() + b * row, alone.size(), alone.data());
+      const Tensor y = mixer->forward(tape, alone).value();
+      for (std::size_t i = 0; i < y.size(); ++i)
+        ASSERT_NEAR(padded.data()[b * row + i], y.data()[i], is_double ? 1e-12 : 2e-5) << b;
+    }
+  }
+}
+
 TEST(Mixers, WithoutCausalityCannotStep) {
   for (const char* kind : {"softmax", "linear"}) {
     const std::unique_ptr<Mixer> mixer = mixers().make(kind, spec_of(kind, false, "none", false));

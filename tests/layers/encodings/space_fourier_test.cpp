@@ -28,7 +28,7 @@ double product(const Tensor& rows, std::size_t a, std::size_t b) {
 }
 
 TEST(FourierEncoding, HasTheKernelOfItsFrequencies) {
-  for (const char* kind : {"learned", "random", "geometric"}) {
+  for (const std::string& kind : fourier_kinds()) {
     for (std::size_t d : {1, 2, 3}) {
       FourierEncoding encoding(spec_of(kind, d, 12));
       const Places places{d, {0.1, 0.9, 0.4, 0.3, -0.7, 0.8}};
@@ -67,6 +67,37 @@ TEST(FourierEncoding, GeometricFrequenciesLieOnTheAxes) {
   }
 }
 
+TEST(FourierEncoding, ALinearSeriesHasEqualSteps) {
+  const FourierEncoding encoding(spec_of("linear", 3, 12));
+  const double turns[] = {0.5, 1, 1.5, 2};
+  for (std::size_t f = 0; f < 12; ++f) {
+    for (std::size_t j = 0; j < 3; ++j)
+      EXPECT_NEAR(double(encoding.frequencies()(f, j)),
+                  f % 3 == j ? 2 * std::numbers::pi * turns[f / 3] : 0, 1e-5);
+  }
+}
+
+/// Learned frequencies may begin where fixed ones stay; on axes they have no other coordinate.
+TEST(FourierEncoding, LearnedFrequenciesStartAsTheyAreTold) {
+  for (const char* start : {"geometric", "linear"}) {
+    const FourierEncoding fixed(spec_of(start, 2, 6));
+    for (const char* kind : {"learned", "axes"}) {
+      FourierSpec spec = spec_of(kind, 2, 6);
+      spec.start = start;
+      FourierEncoding learned(spec);
+      EXPECT_TRUE(same_bits(learned.frequencies(), fixed.frequencies())) << kind << start;
+      EXPECT_EQ(parameters_of(learned)[0].parameter->value().size(), kind[0] == 'a' ? 6u : 12u);
+    }
+  }
+  FourierEncoding axes(spec_of("axes", 3, 6));
+  for (std::size_t f = 0; f < 6; ++f)
+    for (std::size_t j = 0; j < 3; ++j)
+      EXPECT_EQ(axes.frequencies()(f, j) != 0, f % 3 == j) << f << j;
+  check_layer(axes, random_tensor({8, 12}, 1), [&](Tape& tape, const Var& x) {
+    return axes.grid(tape, {{0, 0.2}, {0.1, 0.8}, {0.3, 0.4}}) * x;
+  });
+}
+
 TEST(FourierEncoding, LearnsOnlyWhatItIsToLearn) {
   FourierEncoding learned(spec_of("learned", 2, 6)), random(spec_of("random", 2, 6));
   EXPECT_EQ(names_of(learned), std::vector<std::string>{"frequencies"});
@@ -90,11 +121,11 @@ TEST(FourierEncoding, StreamsAndSeedsDiffer) {
 
 TEST(FourierEncoding, SaysWhatItCannotDo) {
   EXPECT_EQ(op_check::error_of([] { FourierEncoding(spec_of("fixed", 2, 4)); }),
-            "[fourier_encoding] no frequencies are called \"fixed\"; there are: learned, random, "
-            "geometric");
+            "[fourier_encoding] no frequencies are called \"fixed\"; there are: learned, axes, "
+            "random, geometric, linear");
   EXPECT_EQ(op_check::error_of([] { FourierEncoding(spec_of("geometric", 3, 4)); }),
-            "[fourier_encoding] geometric frequencies lie on the 3 axes, which does not divide "
-            "their number 4");
+            "[fourier_encoding] frequencies on axes: their number 4 must be a multiple of the 3 "
+            "axes");
 }
 
 }  // namespace space_fourier_test

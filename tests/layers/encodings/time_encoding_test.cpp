@@ -189,6 +189,27 @@ TEST(TimeEncoding, IsFixedInEvaluationAndRedrawnInTraining) {
   EXPECT_FALSE(same_bits(features(true, 13), features(true, 23)));
 }
 
+/// Base frequencies of Mercer kernels and free ones may start in equal steps.
+TEST(TimeEncoding, FrequenciesStartInASeries) {
+  TimeEncodingSpec spec = spec_of("mercer");
+  spec.m = 5, spec.shortest = 2, spec.longest = 10;
+  for (const char* kind : {"mercer", "mercer_summed", "free"}) {
+    for (const char* spacing : {"linear", "geometric"}) {
+      spec.kind = kind, spec.spacing = spacing;
+      const auto encoding = make_time_encoding(spec);
+      const Tensor& log_w = parameters_of(*encoding)[0].parameter->value();
+      for (std::size_t i = 0; i < 5; ++i) {
+        const double turns =
+            spacing[0] == 'l' ? 0.5 - 0.1 * double(i) : 0.5 * std::pow(5, -double(i) / 4);
+        EXPECT_NEAR(double(log_w(i)), std::log(2 * std::numbers::pi * turns), 1e-5) << kind << i;
+      }
+    }
+  }
+  spec.spacing = "even";
+  EXPECT_EQ(op_check::error_of([&] { make_time_encoding(spec); }),
+            "[time_encoding] no spacing is called \"even\"; there are: geometric, linear");
+}
+
 TEST(TimeEncoding, RefusesWhatIsNone) {
   EXPECT_EQ(make_time_encoding(spec_of("none")), nullptr);
   EXPECT_THROW(make_time_encoding(spec_of("clock")), std::invalid_argument);

@@ -110,6 +110,66 @@ TEST(EventModel, IsDifferentiableHoweverTimesEnter) {
   check(decay);
 }
 
+/// The same with a place for every event of the sample, on a plane.
+struct PlacedSample : Sample {
+  std::vector<double> places;
+  PlacedSample() {
+    const Tensor numbers = random_tensor({times.size(), 2}, 7);
+    places.assign(numbers.begin(), numbers.end());
+  }
+  EventSequences events() const { return {types, next_types, times, next_times, places}; }
+};
+
+EventModelSpec placed_spec(const std::string& encoding, const std::string& mixer = "softmax") {
+  EventModelSpec spec = small_spec("free", "concatenate", mixer);
+  spec.dimensions = 2;
+  spec.encoding.kind = encoding;
+  spec.encoding.space.frequencies = 2, spec.encoding.time.frequencies = 1;
+  if (encoding == "concatenated") spec.stack.block.width = 12;
+  return spec;
+}
+
+TEST(EventModel, IsDifferentiableWithPlaces) {
+  const PlacedSample sample;
+  for (const char* encoding : {"fused", "concatenated"}) {
+    EventModelSpec spec = placed_spec(encoding);
+    spec.every_block = encoding[0] == 'f';
+    EventModel model(spec);
+    randomize(model, 0.3);
+    model.scale().fit(sample.times);
+    check_layer(model, random_tensor({1}, 1), [&](Tape& tape, const Var& factor) {
+      return model.loss(tape, sample.events()) * factor;
+    });
+  }
+}
+
+/// An event elsewhere is another past, for those after it alone.
+TEST(EventModel, SeesPlacesOfThePast) {
+  for (const char* mixer : {"softmax", "linear"}) {
+    EventModel model(placed_spec("fused", mixer));
+    initialize(model, 1);
+    PlacedSample sample;
+    model.place_scale().set({0, 0}, {2, 2}, 1);
+    const auto outlook = [&] {
+      Tape tape;
+      return model.outlook(tape, sample.types, sample.times, sample.places).value();
+    };
+    const Tensor before = outlook();
+    sample.places[2 * 3] += 1;
+    const Tensor after = outlook();
+    const auto token = std::ptrdiff_t(before.size() / sample.times.size());
+    EXPECT_TRUE(std::equal(before.begin(), before.begin() + 3 * token, after.begin())) << mixer;
+    for (std::ptrdiff_t t = 3; t < 7; ++t)
+      EXPECT_FALSE(std::equal(before.begin() + t * token, before.begin() + (t + 1) * token,
+                              after.begin() + t * token))
+          << mixer << t;
+    EXPECT_TRUE(std::equal(before.begin() + 7 * token, before.end(), after.begin() + 7 * token));
+  }
+  EventModel model(placed_spec("fused"));
+  EXPECT_EQ(op_check::error_of([&] { outlook_of(model, Sample()); }),
+            "[event_model] places must be (B, T, 2)");
+}
+
 /// ln of a density per minute is that of one per hour less ln 60, whatever the origin.
 TEST(EventModel, NatsAreThoseOfTheUnitOfTheData) {
   const Sample minutes, hours(60, 4096);

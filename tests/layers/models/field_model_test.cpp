@@ -9,7 +9,7 @@ namespace field_model_test {
 using namespace layer_check;
 
 FieldModelSpec small_spec(const std::string& encoding = "fused") {
-  FieldModelSpec spec{.frames = 2, .height = 4, .width = 6, .patch = 2};
+  FieldModelSpec spec{.frames = 2, .sides = {4, 6}, .patch = 2};
   spec.encoding.kind = encoding;
   spec.encoding.space.frequencies = 2;
   spec.encoding.time = {.dimensions = 1, .frequencies = 1, .stream = 1};
@@ -31,7 +31,10 @@ Tensor prediction(FieldModel& model, const Tensor& frames) {
 void expect_differentiable(const FieldModelSpec& spec) {
   FieldModel model(spec);
   randomize(model, 0.3);
-  const Tensor frames = random_tensor({2, 2, 4, 6}, 1), next = random_tensor({2, 4, 6}, 2);
+  Shape seen{2, spec.frames}, one{2};
+  for (Shape* shape : {&seen, &one})
+    shape->insert(shape->end(), spec.sides.begin(), spec.sides.end());
+  const Tensor frames = random_tensor(seen, 1), next = random_tensor(one, 2);
   check_layer(model, random_tensor({1}, 3), [&](Tape& tape, const Var& factor) {
     return model.loss(tape, frames, next) * factor;
   });
@@ -48,6 +51,48 @@ TEST(FieldModel, IsDifferentiableWithEveryEncoding) {
   FieldModelSpec spec = small_spec();
   spec.every_block = true;
   expect_differentiable(spec);
+}
+
+TEST(FieldModel, IsDifferentiableInOneAndThreeDimensions) {
+  for (const std::vector<std::size_t>& sides : {std::vector<std::size_t>{6}, {2, 4, 2}}) {
+    FieldModelSpec spec = small_spec();
+    spec.sides = sides;
+    spec.encoding.space.frequencies = 3;
+    expect_differentiable(spec);
+  }
+}
+
+/// A head that copies the first pixels of its token: each patch of a film of any dimension goes
+/// back where it was taken.
+TEST(FieldModel, CutsFilmsOfAnyDimensionAndJoinsThem) {
+  for (const std::vector<std::size_t>& sides : {std::vector<std::size_t>{6}, {4, 6}, {2, 4, 6}}) {
+    FieldModelSpec spec = small_spec("none");
+    spec.sides = sides;
+    spec.stack.blocks = 0;
+    spec.stack.block.norm = "rms";
+    FieldModel model(spec);
+    for (const NamedParameter& named : parameters_of(model)) {
+      Tensor& value = named.parameter->value();
+      if (named.name.ends_with("bias")) value.fill(0);
+      if (value.dimension() != 2) continue;
+      value.fill(0);
+      for (std::size_t i = 0; i < std::min(value.shape()[0], value.shape()[1]); ++i)
+        value(i, i) = 1;
+    }
+    Shape shape{1, 2};
+    shape.insert(shape.end(), sides.begin(), sides.end());
+    const Tensor frames = random_tensor(shape, 1);
+    Tape tape;
+    const Tensor read = model.readings(tape, frames).value();
+    ASSERT_EQ(to_string(read.shape()), to_string(shape));
+    for (std::size_t i = 0; i < frames.size(); ++i)
+      EXPECT_EQ(read.data()[i] > 0, frames.data()[i] > 0) << i;
+    const auto ratio = [&](std::size_t i) {
+      return double(read.data()[i]) / double(frames.data()[i]);
+    };
+    EXPECT_NEAR(ratio(0) / ratio(1), 1, 1e-4);  // of one patch
+    EXPECT_GT(std::abs(ratio(1) / ratio(2) - 1), 1e-3);
+  }
 }
 
 /// A model whose head is silent predicts that nothing changes, pixel by pixel.
@@ -130,7 +175,7 @@ TEST(FieldModel, SaysWhatItCannotDo) {
   spec.stack.block.width = 12;
   spec.every_block = true;
   EXPECT_EQ(op_check::error_of([&] { FieldModel model(spec); }),
-            "[field_model] an encoding beside the content is there in every block already");
+            "[placed_tokens] an encoding beside the content is there in every block already");
   FieldModel model(small_spec());
   EXPECT_EQ(op_check::error_of([&] {
               prediction(model, zeros({1, 2, 6, 4}));

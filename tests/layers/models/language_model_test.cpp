@@ -16,6 +16,8 @@ LanguageModelSpec tiny(const std::string& mixer, const std::string& positions) {
   spec.block.mixer.heads = 2, spec.block.mixer.chunk = 4;
   spec.block.mixer.features.m = 5;
   spec.block.mixer.time_kernel = {"decay", 2, 30};
+  spec.encoding.space.frequencies = 3, spec.encoding.time.frequencies = 2;
+  spec.places = {.separator = {3}, .length = 12};
   return spec;
 }
 
@@ -24,12 +26,17 @@ std::vector<LanguageModelSpec> all_specs() {
   for (const char* mixer : {"softmax", "linear"}) {
     for (const char* positions : {"learned", "sinusoidal", "rotary", "none"})
       specs.push_back(tiny(mixer, positions));
+    for (const char* encoding : {"fused", "additive", "multiplicative"}) {
+      specs.push_back(tiny(mixer, "encoding"));
+      specs.back().encoding.kind = encoding;
+    }
+    specs.back().every_block = true;
   }
   return specs;
 }
 
 std::string name_of(const LanguageModelSpec& spec) {
-  return spec.block.mixer.kind + ", " + spec.positions;
+  return spec.block.mixer.kind + ", " + spec.positions + ", " + spec.encoding.kind;
 }
 
 Indices tokens(std::size_t B, std::size_t T, std::uint64_t stream) {
@@ -175,9 +182,34 @@ TEST(LanguageModel, GivesBlocksDifferentFrequencies) {
   EXPECT_NE(*buffers[0].tensor, *buffers[1].tensor);
 }
 
+/// Two texts of the same lines in another order: with line and place in it, what differs is the
+/// number of the line. Without time, the lines are alike.
+TEST(LanguageModel, SeesLineAndPlaceInIt) {
+  const Indices one{{1, 6}, {1, 2, 3, 1, 2, 3}};  // two equal lines of three
+  const auto logits = [&](const std::string& encoding) {
+    LanguageModelSpec spec = tiny("softmax", "encoding");
+    spec.encoding.kind = encoding;
+    spec.blocks = 0;
+    LanguageModel model(spec);
+    randomize(model, 0.5);
+    Tape tape;
+    return model.logits(tape, one).value();
+  };
+  const auto alike = [](const Tensor& y) {
+    double apart = 0;
+    for (std::size_t i = 0; i < 21; ++i)
+      apart = std::max(apart, std::abs(double(y.data()[i]) - double(y.data()[21 + i])));
+    return apart < 1e-6;
+  };
+  EXPECT_TRUE(alike(logits("space")));
+  EXPECT_FALSE(alike(logits("time")));
+  EXPECT_FALSE(alike(logits("fused")));
+}
+
 TEST(LanguageModel, KnowsItsLimit) {
   EXPECT_EQ(LanguageModel(tiny("linear", "learned")).position_limit(), 12u);
   EXPECT_GT(LanguageModel(tiny("linear", "rotary")).position_limit(), 1u << 30);
+  EXPECT_GT(LanguageModel(tiny("linear", "encoding")).position_limit(), 1u << 30);
   LanguageModel model(tiny("linear", "none"));
   Tape tape;
   EXPECT_EQ(op_check::error_of([&] {

@@ -33,6 +33,37 @@ TEST(SequenceClassifier, IsDifferentiableThroughAllItsParameters) {
   }
 }
 
+TEST(SequenceClassifier, IsDifferentiableWithPlacesInAnImage) {
+  for (const char* encoding : {"fused", "concatenated"}) {
+    SequenceClassifierSpec spec = tiny("softmax", "mean");
+    spec.trunk.positions = "encoding";
+    spec.trunk.encoding.kind = encoding;
+    spec.trunk.encoding.space.frequencies = 2, spec.trunk.encoding.time.frequencies = 1;
+    spec.trunk.places = {.rows = 2, .columns = 3};
+    SequenceClassifier model(spec);
+    randomize(model, 0.4);
+    check_layer(model, random_tensor({1}, 1),
+                [&](Tape& tape, const Var&) { return model.loss(tape, text, labels); });
+  }
+}
+
+/// An image and the same turned on its side differ; without places they are one set of pixels.
+TEST(SequenceClassifier, SeesRowsAndColumns) {
+  const Indices images{{3, 4}, {5, 5, 1, 1, 5, 1, 5, 1, 1, 1, 5, 5}};  // across, down, swapped
+  for (const char* positions : {"encoding", "none"}) {
+    SequenceClassifierSpec spec = tiny("softmax", "mean");
+    spec.trunk.positions = positions;
+    spec.trunk.places = {.rows = 2, .columns = 2};
+    SequenceClassifier model(spec);
+    randomize(model, 0.4);
+    Tape tape;
+    const Tensor y = model.logits(tape, images).value();
+    const bool told = positions[0] == 'e';
+    EXPECT_EQ(std::abs(double(y(0, 0)) - double(y(1, 0))) > 1e-4, told);
+    EXPECT_EQ(std::abs(double(y(0, 0)) - double(y(2, 0))) > 1e-4, told);
+  }
+}
+
 /// Even the first token's state depends on the last token.
 TEST(SequenceClassifier, LooksInBothDirections) {
   for (const char* mixer : {"softmax", "linear"}) {

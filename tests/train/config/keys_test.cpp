@@ -5,11 +5,13 @@
 #include <bochner/data/fields.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/data/pixels.hpp>
+#include <bochner/data/sensor_windows.hpp>
 #include <bochner/data/series_windows.hpp>
 #include <bochner/data/token_tasks.hpp>
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/forecaster.hpp>
+#include <bochner/layers/models/sensor_model.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
@@ -179,7 +181,8 @@ void expect_described(const std::string& section) {
   }
   for (const Config& config : {Config(table), others}) {
     for (const ParameterRow& row : rows_of(read_spec<Spec>(config, section), section)) {
-      if (row.name == "data.height" || row.name == "data.width") continue;  // 0: what it was
+      if (row.name == "data.planes" || row.name == "data.height" || row.name == "data.width")
+        continue;  // 0: what it was
       EXPECT_EQ(row.initial, config.value(row.name)) << row.name;
     }
   }
@@ -193,6 +196,7 @@ TEST(Keys, DefaultsOfTheLibraryAreThoseOfTheCommand) {
   expect_described<ForecasterSpec>("model");
   expect_described<EventModelSpec>("model");
   expect_described<FieldModelSpec>("model");
+  expect_described<SensorModelSpec>("model");
   expect_described<MixerSpec>("model.mixer");
   expect_described<FeatureSpec>("model.mixer.features");
   expect_described<DensitySpec>("model.mixer.density");
@@ -213,6 +217,8 @@ TEST(Keys, DefaultsOfTheLibraryAreThoseOfTheCommand) {
   expect_described<HawkesSpec>("data");
   expect_described<EventColumns>("data");
   expect_described<FieldSpec>("data");
+  expect_described<SensorColumns>("data");
+  expect_described<SensorSpec>("data");
   expect_described<OptimizerSpec>("optim");
   expect_described<Schedule>("optim.schedule");
   expect_described<TrainSpec>("train");

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <bochner/data/files/digest.hpp>
+#include <bochner/train/run/packed_matrix.hpp>
 #include <cstring>
 #include <functional>
 #include <random>
@@ -217,6 +218,44 @@ TEST(CheckpointFile, RefusesAnotherPrecision) {
     EXPECT_THAT(error.what(), EndsWith(": tensor model/weight is f64, this program computes in "
                                        "f32; train it anew in this one"));
   }
+}
+
+/// The first tensor of the sample, in 8 bits.
+std::string packed_weight() {
+  Sample sample(10);
+  Tensor weight = zeros({4, 4});
+  std::copy_n(sample.content.tensors[0].data, 16, weight.data());
+  return pack_matrix(weight, {8});
+}
+
+std::string packed_sample() {
+  Sample sample(10);
+  sample.content.tensors[0].packed = packed_weight();
+  return encode(sample.content);
+}
+
+TEST(CheckpointFile, RefusesHostilePackedMatrices) {
+  const auto load_error = [](auto edit) -> std::string {
+    Forgery forgery{packed_sample()};
+    edit(forgery);
+    CrashingStorage storage;
+    try {
+      read(storage, forgery.sign()).load("model/weight");
+    } catch (const DataError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(load_error([](Forgery& file) { file.first_tensor().dims[0] = 1 << 25; }),
+              HasSubstr("claims 40 bytes for (33554432, 4) of packed numbers"));
+  EXPECT_THAT(load_error([](Forgery& file) { file.first_tensor().dims[0] = 1 << 20; }),
+              HasSubstr("tensor model/weight: a packed matrix ends "));
+  EXPECT_THAT(load_error([](Forgery& file) { file.first_tensor().rank = 1; }),
+              HasSubstr("claims 40 bytes for (4)"));
+  EXPECT_THAT(load_error([](Forgery& file) {
+                file.bytes[file.section(format::tensors).offset + 4] = 5;  // the rank
+              }),
+              HasSubstr("tensor model/weight: a packed matrix claims 8 bits and rank 5"));
 }
 
 TEST(CheckpointFile, RefusesHostileTensors) {

@@ -186,6 +186,50 @@ TEST_F(EventFilesTask, LearnsResumesAndPredicts) {
   }
 }
 
+/// The type of an event is that of the event after next, and its place tells which: without places
+/// nothing does.
+TEST_F(EventFilesTask, LearnsFromPlaces) {
+  std::string text = "at,x,kind\n";
+  const auto kind = [](std::size_t i) { return (i * i * 7919 / 7 + i) % 2; };
+  for (std::size_t i = 0; i < 800; ++i)
+    text += fmt::format("{},{},{}\n", 10 * i + i % 3, 4 + double(kind(i + 1)), kind(i));
+  const std::string file = folder_.write("placed.csv", text).string();
+  double losses[2];
+  for (const bool placed : {false, true}) {
+    std::vector<std::string> sets = {"data.files=['" + file + "']",
+                                     "data.sequence_column=",
+                                     "data.length=16",
+                                     "train.batch=8",
+                                     "optim.lr=0.01",
+                                     "train.steps=150",
+                                     "model.width=16"};
+    if (placed) sets.push_back("data.place_columns=['x']");
+    const Config learning = config(sets);
+    const auto task = make_task(learning);
+    train(learning, *task, 150);
+    losses[placed] = evaluate_task(*task, Split::validation, 4)->mean("type_nats");
+    const NamedArray next = task->predict(read_array(file, table_options(learning)));
+    EXPECT_EQ(next.values.shape()[0], 800u);
+    EXPECT_EQ(task->describe_model().find("place fused") != std::string::npos, placed);
+  }
+  EXPECT_GT(losses[0], 0.4);
+  EXPECT_LT(losses[1], 0.2);
+}
+
+TEST_F(EventFilesTask, SaysWhatDoesNotFitPlaces) {
+  const auto error = [&](const std::vector<std::string>& sets) {
+    return message_of<ConfigError>([&] { config(sets); });
+  };
+  EXPECT_THAT(error({"model.encoding.space=4"}),
+              HasSubstr("model.encoding.space = 4: needs model.kind = \"field\", model.positions = "
+                        "\"encoding\", or events with places"));
+  EXPECT_THAT(error({"data.place_columns=['x']", "model.encoding.kind=none"}),
+              HasSubstr("data.place_columns = [\"x\"]: needs model.encoding.kind other than"));
+  EXPECT_THAT(
+      error({"data.place_columns=['x']", "model.positions=encoding"}),
+      HasSubstr("model.positions = \"encoding\": is for the tokens of a text or of an image"));
+}
+
 TEST_F(EventFilesTask, ShowsIntensitiesWithoutATruth) {
   Page page("run", "model");
   make_task(config())->illustrate(page);

@@ -96,6 +96,32 @@ TEST(FieldTask, DrawsFieldsAndEncodings) {
   }
 }
 
+TEST(FieldTask, LearnsFieldsOfOneAndThreeDimensions) {
+  for (const std::string sets : {"data.dimensions=1,data.height=0,data.width=12",
+                                 "data.dimensions=3,data.planes=4,data.width=4,data.height=4"}) {
+    std::vector<std::string> all = {"data.components=1", "data.speed=0.5", "model.width=16",
+                                    "model.patch.pixels=2", "model.encoding.space=6"};
+    for (std::size_t i = 0; i < sets.size(); i = sets.find(',', i) + 1) {
+      all.push_back(sets.substr(i, sets.find(',', i) - i));
+      if (sets.find(',', i) == std::string::npos) break;
+    }
+    const Config config = field_config(all);
+    const auto task = make_task(config);
+    const double before = validated(*task).loss();
+    train(config, *task, 40);
+    EXPECT_LT(validated(*task).loss(), before) << sets;
+    Page page("title", "subtitle");
+    task->illustrate(page);
+    EXPECT_EQ(xml_problem(page.html()), "") << sets;
+    const FieldSize size = dynamic_cast<const FieldSource&>(task->data()).size();
+    std::vector<std::size_t> film{2, size.frames};
+    film.insert(film.end(), size.sides.begin(), size.sides.end());
+    NamedArray films;
+    films.values = xt::ones<double>(film);
+    EXPECT_EQ(task->predict(films).values.size(), 2 * size.pixels());
+  }
+}
+
 TEST(FieldTask, PredictsTheNextFrameOfFilmsOfTheUsers) {
   const auto task = make_task(field_config());
   NamedArray films;
@@ -116,6 +142,16 @@ TEST(FieldConfig, SaysWhatDoesNotFit) {
               HasSubstr("model.patch.pixels = 4: must divide data.height = 6"));
   EXPECT_THAT(error_of({"data.height=0", "model.patch.pixels=5"}),
               HasSubstr("model.patch.pixels = 5: must divide data.height = 12"));
+  EXPECT_THAT(error_of({"data.dimensions=1"}),
+              HasSubstr("data.height = 6: means nothing with data.dimensions = 1"));
+  EXPECT_THAT(error_of({"data.planes=6"}),
+              HasSubstr("data.planes = 6: means nothing with data.dimensions = 2"));
+  EXPECT_THAT(error_of({"data.dimensions=3", "model.encoding.frequencies=axes"}),
+              HasSubstr("model.encoding.space = 4: must be a multiple of 3"));
+  EXPECT_THAT(error_of({"model.encoding.start=linear", "model.encoding.frequencies=random"}),
+              HasSubstr("model.encoding.start = \"linear\": is that of learned frequencies"));
+  EXPECT_THAT(error_of({"model.encoding.start=linear", "model.encoding.kind=multiplicative"}),
+              HasSubstr("model.encoding.start = \"linear\": must be learned or random"));
   EXPECT_THAT(error_of({"data.width=2"}), HasSubstr("data.width = 2: must be at least 3"));
   EXPECT_THAT(error_of({"data.kind=copy"}), HasSubstr("model.kind = \"field\": cannot learn"));
   EXPECT_THAT(error_of({"model.kind=lm"}), HasSubstr("model.kind = \"lm\": cannot learn"));

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
@@ -15,6 +16,11 @@ namespace task_test {
 using testing::StartsWith;
 
 Config generated(const std::vector<std::string>& sets) { return tiny_config("unused", sets); }
+
+bool has_parameter(Task& task, const std::string& name) {
+  const auto parameters = parameters_of(task.model());
+  return std::ranges::any_of(parameters, [&](const auto& named) { return named.name == name; });
+}
 
 TEST(Evaluation, AddsUpAndSpeaks) {
   const Evaluation text{20, 10, "nats", {{"bits_per_token", "bits/byte", 20 / std::numbers::ln2}}};
@@ -65,6 +71,77 @@ TEST(MakeTask, TellsThePositionsOfTheLongestSequenceApart) {
     const auto task = make_task(generated(sets));
     EXPECT_NO_THROW(evaluate_task(*task, Split::validation, 2)) << sets[0];
   }
+}
+
+std::string error_of(const std::vector<std::string>& sets) {
+  return message_of<ConfigError>([&] { generated(sets); });
+}
+
+/// The answers of a copy stand at the places of its symbols, one part later.
+TEST(Places, OfGeneratedSequencesArePartAndPlaceInIt) {
+  const Config config = generated(
+      {"data.kind=copy", "data.length=16", "data.vocabulary=6", "model.positions=encoding",
+       "model.encoding.space_scale=4", "model.width=32", "model.blocks=2", "train.batch=16",
+       "optim.lr=0.01", "train.steps=150", "data.validation_examples=64"});
+  const auto task = make_task(config);
+  EXPECT_THAT(task->describe_model(), testing::EndsWith("positions encoding"));
+  EXPECT_TRUE(has_parameter(*task, "encoding.space.frequencies"));
+  train(config, *task, 150);
+  EXPECT_GT(evaluate_task(*task, Split::validation, 16)->mean("accuracy"), 0.5);
+}
+
+TEST(Places, OfImagesAreRowAndColumn) {
+  for (const char* pooling : {"mean", "cls"}) {
+    const Config config = generated(
+        {"model.kind=classifier", "data.kind=shapes", "data.side=12", "model.positions=encoding",
+         std::string("model.pooling=") + pooling, "model.encoding.frequencies=axes",
+         "model.encoding.start=linear", "train.steps=3", "data.validation_examples=2"});
+    const auto task = make_task(config);
+    train(config, *task, 3);
+    EXPECT_GT(evaluate_task(*task, Split::validation, 2)->loss(), 0);
+  }
+}
+
+TEST(Places, OfALineTakeTheSeparatorOfTheText) {
+  const TemporaryFolder folder;
+  const auto loss = [&](const std::string& separator) {
+    const Config config = tiny_config(folder.write("text", tiny_text()),
+                                      {"model.positions=encoding", "data.separator=" + separator});
+    const auto task = make_task(config);
+    return evaluate_task(*task, Split::validation, 4)->loss();
+  };
+  EXPECT_NE(loss("'\\n'"), loss("', '"));
+  EXPECT_EQ(loss("'\\n'"), loss("'.\\n'"));  // every line of the text ends in a point
+  EXPECT_EQ(loss("'\\n'"), loss("'\\x2e\\x0A'"));
+}
+
+TEST(Places, SayWhatDoesNotFit) {
+  EXPECT_THAT(error_of({"model.encoding.time=4"}),
+              testing::HasSubstr("model.encoding.time = 4: needs model.kind = \"field\""));
+  EXPECT_THAT(error_of({"data.separator=x"}),
+              testing::HasSubstr("data.separator = \"x\": needs data.kind = \"bytes\" and"));
+  EXPECT_THAT(error_of({"data.ask=last"}), testing::HasSubstr("needs data.kind = \"sensors\""));
+  EXPECT_THAT(error_of({"data.planes=4"}), testing::HasSubstr("needs a field on a grid"));
+  EXPECT_THAT(error_of({"model.positions=encoding", "data.separator="}),
+              testing::HasSubstr("data.separator = \"\": must hold at least one byte"));
+  EXPECT_THAT(error_of({"model.positions=encoding", "data.separator='a\\q'"}),
+              testing::HasSubstr("knows \\n, \\t, \\r, \\\\ and \\xHH only"));
+  EXPECT_THAT(error_of({"model.positions=encoding", "model.encoding.kind=none"}),
+              testing::HasSubstr("model.encoding.kind = \"none\": says nothing"));
+  EXPECT_THAT(
+      error_of({"model.positions=encoding", "model.encoding.kind=additive", "model.width=6"}),
+      testing::HasSubstr("model.width = 6: must be a multiple of 4"));
+  EXPECT_THAT(error_of({"model.kind=classifier", "data.kind=listops", "model.positions=encoding"}),
+              testing::HasSubstr("is for the tokens of a text or of an image"));
+}
+
+/// A run that began with keys that meant nothing to it goes on.
+TEST(Places, OfRunsThatIgnoredThemAreLeftAlone) {
+  std::string text = print_config(generated({"data.kind=copy"}));
+  text.replace(text.find("space = 32"), 10, "space = 16");
+  const Config stored = stored_config(text, "run");
+  EXPECT_NO_THROW(validate(stored));
+  EXPECT_EQ(stored.integer("model.encoding.space"), 16);
 }
 
 TEST(EvaluateTask, TakesAnySplitThatHasExamples) {

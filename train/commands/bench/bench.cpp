@@ -8,6 +8,7 @@
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/optim/optimizer.hpp>
+#include <bochner/train/commands/bench/encoding.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
 #include <bochner/train/commands/bench/reference_models.hpp>
 #include <bochner/train/commands/command_line.hpp>
@@ -150,14 +151,6 @@ struct Cost {
   double memory;       ///< bytes, at most
 };
 
-/// The median of passes after one that is not counted, as many as fit into half a second.
-double median_seconds(const std::function<void()>& pass) {
-  const double first = seconds_of(pass);
-  std::vector<double> times(std::size_t(std::clamp(0.5 / first, first > 2 ? 1.0 : 3.0, 25.0)));
-  for (double& time : times) time = seconds_of(pass);
-  return median(std::move(times));
-}
-
 /// One attention layer, forward and backward, causal.
 Cost measure_layer(const std::string& kind, std::size_t length) {
   const std::size_t batch = std::max<std::size_t>(1, tokens_of_batch / length);
@@ -298,6 +291,7 @@ void add_bench(const Command& program) {
   command.flag("--bits", &options.bits, "only a digest of the parameters after these steps");
   command.flag("--json", &options.json, "print JSON lines");
   add_length(bench);
+  add_encoding_bench(bench);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/fused.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
+#include <bochner/train/laboratory/statistics.hpp>
 #include <bochner/train/run/signals.hpp>
 #include <chrono>
 #include <cstdio>
@@ -90,6 +91,13 @@ double seconds_of(const std::function<void()>& body) {
   const auto start = std::chrono::steady_clock::now();
   body();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double median_seconds(const std::function<void()>& pass) {
+  const double first = seconds_of(pass);
+  std::vector<double> times(std::size_t(std::clamp(0.5 / first, first > 2 ? 1.0 : 3.0, 25.0)));
+  for (double& time : times) time = seconds_of(pass);
+  return median(std::move(times));
 }
 
 double measure_peak(std::size_t threads) {

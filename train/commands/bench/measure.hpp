@@ -16,6 +16,8 @@ std::string in_child(const std::function<std::string()>& body);
 double peak_memory();
 
 double seconds_of(const std::function<void()>& body);
+/// The median of passes after one that is not counted, as many as fit into half a second.
+double median_seconds(const std::function<void()>& pass);
 /// The most floating-point operations a second that `threads` threads reach together in fused
 /// multiply-adds of registers (2 each): what products are measured against. Takes 0.2 s.
 double measure_peak(std::size_t threads);

@@ -120,7 +120,7 @@ class FrameReader : public FieldModel {
 
 FieldModelSpec field_of(const ReferenceModel& reference, const StackSpec& stack) {
   const std::size_t n = reference.frames;
-  FieldModelSpec spec{.frames = n, .height = n, .width = n};
+  FieldModelSpec spec{.frames = n, .sides = {n, n}};
   spec.encoding.space.frequencies = field_frequencies;
   spec.encoding.time = {.dimensions = 1, .frequencies = field_frequencies, .stream = 1};
   spec.stack = stack;

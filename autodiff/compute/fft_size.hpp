@@ -1,0 +1,16 @@
+#pragma once
+#include <cstddef>
+
+namespace bochner {
+
+/// The least even length from n on that has no prime factors but 2, 3 and 5.
+inline std::size_t fast_fft_size(std::size_t n) {
+  for (std::size_t size = n + n % 2;; size += 2) {
+    std::size_t rest = size;
+    for (const std::size_t radix : {2, 3, 5})
+      while (rest > 1 && rest % radix == 0) rest /= radix;
+    if (rest == 1) return size;
+  }
+}
+
+}  // namespace bochner

@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <bochner/data/files/digest.hpp>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/text.hpp>
+#include <bochner/data/sensor_table.hpp>
+#include <cmath>
+#include <numeric>
+
+namespace bochner {
+namespace {
+
+std::size_t sensor_column(const NamedArray& array, const std::string& wanted) {
+  const auto found = find_column(array.columns, array.values.shape()[1], wanted);
+  if (!found)
+    throw DataError("no column ", excerpt(wanted), "; name one that is there, or its number");
+  return *found;
+}
+
+struct ChosenColumns {
+  std::size_t time;
+  std::vector<std::size_t> places, values;
+};
+
+ChosenColumns chosen_columns(const NamedArray& array, const SensorColumns& wanted) {
+  ChosenColumns chosen{};
+  const bool dated = array.time && wanted.time == SensorColumns().time;
+  chosen.time = dated ? *array.time : sensor_column(array, wanted.time);
+  for (const auto& name : wanted.places) chosen.places.push_back(sensor_column(array, name));
+  for (const auto& name : wanted.values) chosen.values.push_back(sensor_column(array, name));
+  for (std::size_t i = 0; wanted.values.empty() && i < array.values.shape()[1]; ++i)
+    if (i != chosen.time && std::ranges::count(chosen.places, i) == 0) chosen.values.push_back(i);
+  if (chosen.places.empty() || chosen.places.size() > 3)
+    throw DataError("a place has one to three coordinates, not ", chosen.places.size(),
+                    "; name their columns in data.place_columns");
+  if (chosen.values.empty()) throw DataError("there is no column of values besides time and place");
+  return chosen;
+}
+
+double known_number(const NamedArray& array, std::size_t row, std::size_t column) {
+  const double number = array.values(row, column);
+  if (!std::isfinite(number))
+    throw DataError("row ", row + 1, ": column ", column_name(array, column),
+                    ": no time or coordinate may be missing");
+  return number;
+}
+
+/// Elements order[0], order[1], .. of n rows of `width` numbers.
+std::vector<double> in_order(const std::vector<double>& numbers, std::size_t width,
+                             const std::vector<std::size_t>& order) {
+  std::vector<double> sorted;
+  for (const std::size_t row : order)
+    for (std::size_t i = 0; i < width; ++i) sorted.push_back(numbers[row * width + i]);
+  return sorted;
+}
+
+SensorTable sorted_by_time(SensorTable table) {
+  std::vector<std::size_t> order(table.size());
+  std::iota(order.begin(), order.end(), std::size_t(0));
+  std::ranges::stable_sort(order, {}, [&](std::size_t row) { return table.times[row]; });
+  SensorTable sorted = table;
+  sorted.times = in_order(table.times, 1, order);
+  sorted.places = in_order(table.places, table.dimensions, order);
+  sorted.values = in_order(table.values, table.variates, order);
+  for (std::size_t i = 0; i < order.size(); ++i) sorted.rows[i] = table.rows[order[i]];
+  return sorted;
+}
+
+template <class Number>
+void append(std::vector<Number>& to, const std::vector<Number>& from, std::size_t first,
+            std::size_t last) {
+  to.insert(to.end(), from.begin() + std::ptrdiff_t(first), from.begin() + std::ptrdiff_t(last));
+}
+
+void append_rows(SensorTable& to, const SensorTable& from, std::size_t first, std::size_t last) {
+  append(to.times, from.times, first, last);
+  append(to.places, from.places, first * from.dimensions, last * from.dimensions);
+  append(to.values, from.values, first * from.variates, last * from.variates);
+  append(to.rows, from.rows, first, last);
+}
+
+}  // namespace
+
+SensorTable SensorTable::part(std::size_t first, std::size_t last) const {
+  SensorTable some{dimensions, variates, {}, {}, {}, {}, names};
+  append_rows(some, *this, first, last);
+  return some;
+}
+
+SensorTable sensor_table(const NamedArray& array, const SensorColumns& columns) {
+  if (array.values.dimension() != 2 || array.values.shape()[0] == 0)
+    throw DataError("readings of sensors need a table with columns of times, places and values");
+  const ChosenColumns chosen = chosen_columns(array, columns);
+  SensorTable table{chosen.places.size(), chosen.values.size(), {}, {}, {}, {}, {}};
+  for (std::size_t row = 0; row < array.values.shape()[0]; ++row) {
+    table.times.push_back(known_number(array, row, chosen.time));
+    for (const std::size_t i : chosen.places) table.places.push_back(known_number(array, row, i));
+    for (const std::size_t i : chosen.values) table.values.push_back(array.values(row, i));
+    table.rows.push_back(row);
+  }
+  table.names.push_back(column_name(array, chosen.time));
+  for (const auto* some : {&chosen.places, &chosen.values})
+    for (const std::size_t i : *some) table.names.push_back(column_name(array, i));
+  return sorted_by_time(std::move(table));
+}
+
+SensorTable merged(const std::vector<SensorTable>& tables) {
+  SensorTable all = tables.front();
+  for (std::size_t i = 1; i < tables.size(); ++i) {
+    if (tables[i].dimensions != all.dimensions || tables[i].variates != all.variates)
+      throw DataError("data.files: tables of ", all.dimensions, " coordinates and ", all.variates,
+                      " values, and of ", tables[i].dimensions, " and ", tables[i].variates,
+                      "; name the columns in data.columns");
+    append_rows(all, tables[i], 0, tables[i].size());
+  }
+  return sorted_by_time(std::move(all));
+}
+
+std::uint64_t fingerprint(const SensorTable& table) {
+  std::uint64_t hash = digest_of_elements(table.values, table.variates);
+  hash = digest_of_elements(table.times, hash);
+  return digest_of_elements(table.places, hash);
+}
+
+}  // namespace bochner

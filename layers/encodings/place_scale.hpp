@@ -1,0 +1,23 @@
+#pragma once
+#include <bochner/autodiff/ops/harmonics.hpp>
+#include <bochner/layers/module.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// Origin and unit of places and unit of times: buffers, saved with the model.
+class PlaceScale : public Module {
+ public:
+  explicit PlaceScale(std::size_t dimensions);
+  /// Origin and extent along each axis, (d) each, and the span of time.
+  void set(const std::vector<double>& origin, const std::vector<double>& extent, double span);
+  /// (N, d) -> (N, d), in double
+  Places scaled(const std::vector<double>& places) const;
+  /// (N) -> (N)
+  std::vector<double> scaled_times(std::vector<double> times) const;
+  void visit(Visitor& visitor) override;
+
+ private:
+  Tensor origin_, extent_, span_;
+};
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,66 @@
+#include <algorithm>
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/loss.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/layers/models/placed_tokens.hpp>
+#include <bochner/layers/models/sensor_model.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+SensorModelSpec completed(SensorModelSpec spec) {
+  spec.encoding.width = spec.stack.block.width;
+  spec.encoding.space.dimensions = spec.dimensions;
+  spec.stack.block.mixer.causal = false;
+  spec.stack.positions = "none";
+  return spec;
+}
+
+}  // namespace
+
+SensorModel::SensorModel(const SensorModelSpec& spec)
+    : spec_(completed(spec)),
+      standardize_(spec.variates),
+      scale_(spec.dimensions),
+      encoding_(make_space_time(spec_.encoding)),
+      input_(2 * spec.variates,
+             content_width(encoding_.get(), spec.stack.block.width, spec.every_block)),
+      stack_(spec_.stack),
+      head_(spec.stack.block.width, spec.variates) {}
+
+Var SensorModel::predict(Tape& tape, const SensorReadings& readings) {
+  const Shape& shape = readings.values.shape();
+  require(shape.size() == 3 && shape[2] == spec_.variates &&
+              to_string(readings.seen.shape()) == to_string(shape) &&
+              readings.times.size() == shape[0] * shape[1] &&
+              readings.places.size() == readings.times.size() * spec_.dimensions,
+          "sensor_model", "wants values and seen (B, T, ", spec_.variates, "), places (B, T, ",
+          spec_.dimensions, ") and times (B, T): values ", shape);
+  const Var x = input_.forward(
+      tape, concat({tape.constant(readings.values), tape.constant(readings.seen)}, 2));
+  if (!encoding_) return head_.forward(tape, stack_.forward(tape, x));
+  const Var code =
+      encoding_->at(tape, scale_.scaled(readings.places), scale_.scaled_times(readings.times));
+  const PlacedTokens tokens = placed(*encoding_, spec_.every_block, x,
+                                     reshape(code, {shape[0], shape[1], encoding_->width()}));
+  return head_.forward(tape, stack_.forward(tape, tokens.x, {}, tokens.each));
+}
+
+Var SensorModel::loss(Tape& tape, const SensorReadings& readings, const Tensor& targets,
+                      const Tensor& asked) {
+  const double all = double(asked.size());
+  const auto count = double(std::count(asked.begin(), asked.end(), real(1)));
+  const Var error = mean_squared_error(predict(tape, readings) * tape.constant(asked), targets);
+  return error * (all / std::max(count, 1.0));
+}
+
+void SensorModel::visit(Visitor& visitor) {
+  visitor("standardize", standardize_);
+  visitor("place_scale", scale_);
+  if (encoding_) visitor("encoding", *encoding_);
+  visitor("input", input_);
+  stack_.visit(visitor);
+  visitor("head", head_);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

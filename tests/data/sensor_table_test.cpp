@@ -1,0 +1,69 @@
+#include <gmock/gmock.h>
+
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/formats/csv.hpp>
+#include <bochner/data/sensor_table.hpp>
+#include <cmath>
+
+#include "data/messages.hpp"
+
+namespace bochner {
+namespace sensor_table_test {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+NamedArray array_of(const std::string& text) {
+  return parse_csv(text, "sensors.csv", {.missing = "nan"});
+}
+
+const std::string three_rows = "time,x,y,level,rain\n2,5,6,0.5,1\n1,3,4,,2\n2,7,8,0.25,3\n";
+
+TEST(SensorTable, SortsRowsByTime) {
+  const SensorTable table = sensor_table(array_of(three_rows), {.places = {"x", "y"}});
+  EXPECT_EQ(table.dimensions, 2u);
+  EXPECT_EQ(table.variates, 2u);
+  EXPECT_THAT(table.times, ElementsAre(1, 2, 2));
+  EXPECT_THAT(table.places, ElementsAre(3, 4, 5, 6, 7, 8));
+  EXPECT_THAT(table.rows, ElementsAre(1, 0, 2));  // those of one time stay in their order
+  EXPECT_TRUE(std::isnan(table.values[0]));
+  EXPECT_EQ(table.values[3], 1);
+  EXPECT_THAT(table.names, ElementsAre("time", "x", "y", "level", "rain"));
+  EXPECT_THAT(table.part(1, 3).places, ElementsAre(5, 6, 7, 8));
+}
+
+TEST(SensorTable, TakesTheColumnsItIsTold) {
+  const SensorColumns columns{.time = "4", .places = {"3"}, .values = {"rain", "1"}};
+  const SensorTable table = sensor_table(array_of("a,b,y,t,rain\n1,2,3,4,5\n"), columns);
+  EXPECT_THAT(table.names, ElementsAre("t", "y", "rain", "a"));
+  EXPECT_THAT(table.values, ElementsAre(5, 1));
+  const SensorTable dated = sensor_table(array_of("day,x,v\n1970-01-02,1,2\n"), {.places = {"x"}});
+  EXPECT_THAT(dated.times, ElementsAre(86400));
+}
+
+TEST(SensorTable, JoinsFiles) {
+  const SensorTable one = sensor_table(array_of(three_rows), {.places = {"x", "y"}});
+  const SensorTable both = merged({one, one});
+  EXPECT_THAT(both.times, ElementsAre(1, 1, 2, 2, 2, 2));
+  EXPECT_NE(fingerprint(both), fingerprint(one));
+  EXPECT_EQ(fingerprint(merged({one})), fingerprint(one));
+  const SensorTable flat = sensor_table(array_of(three_rows), {.places = {"x"}});
+  EXPECT_THAT(message_of<DataError>([&] {
+                merged({one, flat});
+              }),
+              HasSubstr("tables of 2 coordinates and 2 values, and of 1 and 3"));
+}
+
+TEST(SensorTable, SaysWhatIsWrong) {
+  const auto error = [](const std::string& text, const SensorColumns& columns) {
+    return message_of<DataError>([&] { sensor_table(array_of(text), columns); });
+  };
+  EXPECT_THAT(error(three_rows, {.places = {"z"}}), HasSubstr("no column \"z\""));
+  EXPECT_THAT(error(three_rows, {.places = {}}), HasSubstr("one to three coordinates, not 0"));
+  EXPECT_THAT(error("time,x\n1,2\n", {.places = {"x"}}), HasSubstr("no column of values"));
+  EXPECT_THAT(error("time,x,v\n1,2,3\n2,,3\n", {.places = {"x"}}),
+              HasSubstr("row 2: column x: no time or coordinate may be missing"));
+}
+
+}  // namespace sensor_table_test
+}  // namespace bochner

@@ -1,0 +1,261 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/layers/encodings/fused_compression.hpp>
+#include <bochner/layers/encodings/fused_projection.hpp>
+#include <bochner/layers/models/field_model.hpp>
+#include <bochner/train/charts/format.hpp>
+#include <bochner/train/commands/bench/encoding.hpp>
+#include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/run/model_weights.hpp>
+#include <bochner/train/run/packed_matrix.hpp>
+#include <bochner/train/run/run_directory.hpp>
+#include <bochner/train/run/run_metadata.hpp>
+#include <bochner/train/storage/json.hpp>
+#include <bochner/train/tasks/task.hpp>
+#include <deque>
+#include <map>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+struct CompressOptions : ModelOptions {
+  std::optional<double> prune;
+  std::optional<int> bits;
+  std::optional<std::size_t> rank;
+  std::string output;
+  bool json = false;
+};
+
+struct Variant {
+  std::string name;
+  CompressedMatrix matrix;
+  double loss = 0;
+};
+
+/// Pruned second, of low rank last; `mask` receives that of the pruned one.
+std::vector<Variant> variants_of(const CompressOptions& options, const Tensor& w, const Tensor& x,
+                                 Tensor& mask) {
+  std::vector<Variant> variants{{"as trained", {w, 0, 4 * w.size()}}};
+  if (options.prune)
+    variants.push_back(
+        {fmt::format("pruned by {:g}", *options.prune), pruned(w, x, 1 - *options.prune, mask)});
+  if (options.bits)
+    variants.push_back({fmt::format("{} bits", *options.bits), quantized(w, x, *options.bits)});
+  if (options.rank)
+    variants.push_back({fmt::format("rank {}", *options.rank), low_rank(w, x, *options.rank)});
+  return variants;
+}
+
+/// W, and the grid of what it is applied to for the tokens of the model.
+struct Projection {
+  FusedProjection& fused;
+  GridAxes space;
+  std::vector<double> times;
+  Tensor inputs;
+};
+
+Projection projection_of(Task& task, const std::string& run) {
+  auto* field = dynamic_cast<FieldModel*>(&task.model());
+  auto* fused = field ? dynamic_cast<FusedProjection*>(field->encoder()) : nullptr;
+  demand(fused,
+         "{}: has no W to compress; this is for model.kind = \"field\" with the encodings fused, "
+         "space and time",
+         run);
+  std::vector<double> times = field->token_times();
+  times.erase(std::unique(times.begin(), times.end()), times.end());
+  Tape tape;
+  tape.recording = false;
+  return {*fused, field->patch_axes(), times, fused->grid_inputs(tape, field->patch_axes(), times)};
+}
+
+/// The model with all of it compressed at once: W as the options say, other weights of matrices in
+/// as many bits. It holds what its file says.
+class CompressedModel {
+ public:
+  CompressedModel(Module& model, const Projection& projection, const CompressOptions& options,
+                  const std::vector<Variant>& variants, const Tensor& mask)
+      : model_(model) {
+    if (options.prune) projection.fused.mask() = mask;
+    const Packing packing{options.bits.value_or(32), options.prune.has_value()};
+    for (const NamedParameter& named : parameters_of(model)) {
+      Parameter& parameter = *named.parameter;
+      if (&parameter == &projection.fused.weight()) {
+        const Tensor w = parameter.value();
+        const std::string packed = pack_projection(options, variants, packing);
+        keep("model/" + named.name, packed, parameter.value());
+        matrix_ = judged(w, parameter.value(), projection.inputs, packed.size());
+      } else if (options.bits && named.name.ends_with("weight") && parameter.shape().size() == 2) {
+        keep("model/" + named.name, pack_matrix(parameter.value(), {*options.bits}),
+             parameter.value());
+      }
+    }
+    for (const NamedTensor& named : buffers_of(model))
+      if (named.tensor == &projection.fused.mask())
+        keep("buffer/" + named.name, pack_matrix(*named.tensor, {1}), *named.tensor);
+  }
+
+  /// W as it is now, beside what it was.
+  const CompressedMatrix& matrix() const { return matrix_; }
+
+  /// Weights and buffers, then what the checkpoint has of neither weights nor moments.
+  std::vector<TensorRecord> records(const CheckpointReader& checkpoint) {
+    std::vector<TensorRecord> all;
+    for (const NamedParameter& named : parameters_of(model_))
+      all.push_back(record("model/" + named.name, named.parameter->value()));
+    for (const NamedTensor& named : buffers_of(model_))
+      all.push_back(record("buffer/" + named.name, *named.tensor));
+    for (const StoredTensor& stored : checkpoint.tensors()) {
+      if (!stored.name.starts_with("start/")) continue;
+      others_.push_back(checkpoint.load(stored.name));
+      all.push_back({stored.name, stored.shape, others_.back().data()});
+    }
+    return all;
+  }
+
+ private:
+  static std::string pack_projection(const CompressOptions& options,
+                                     const std::vector<Variant>& variants, const Packing& packing) {
+    if (options.rank)
+      return pack_product(variants.back().matrix.left, variants.back().matrix.right, packing);
+    return pack_matrix(variants[options.prune ? 1 : 0].matrix.weight, packing);
+  }
+  void keep(const std::string& name, const std::string& packed, Tensor& tensor) {
+    unpack_matrix(packed, tensor);
+    packed_[name] = packed;
+  }
+  TensorRecord record(const std::string& name, const Tensor& tensor) const {
+    const auto found = packed_.find(name);
+    return {name, tensor.shape(), tensor.data(), found == packed_.end() ? "" : found->second};
+  }
+
+  Module& model_;
+  CompressedMatrix matrix_;
+  std::map<std::string, std::string> packed_;
+  std::deque<Tensor> others_;
+};
+
+/// Bytes that `bochner export` writes for the model as it is.
+std::uint64_t exported_bytes(Module& model) {
+  std::vector<TensorRecord> records;
+  for (const NamedParameter& named : parameters_of(model))
+    records.push_back({named.name, named.parameter->shape(), named.parameter->value().data()});
+  for (const NamedTensor& named : buffers_of(model))
+    records.push_back({named.name, named.tensor->shape(), named.tensor->data()});
+  std::uint64_t bytes = 0;
+  write_safetensors([&](std::string_view piece) { bytes += piece.size(); }, std::move(records));
+  return bytes;
+}
+
+struct Written {
+  Path path;
+  std::uint64_t bytes, exported;
+};
+
+/// A run that goes on where the other is, its moments from zero.
+Written write_run(const CompressOptions& options, const CheckpointReader& checkpoint, Config config,
+                  CompressedModel& model, double loss) {
+  if (config.number("optim.ema") > 0) apply_set(config, "optim.ema=0");  // it is what is written
+  PosixStorage storage;
+  RunDirectory run = RunDirectory::create(
+      storage, options.output, print_config(config),
+      run_metadata(config, "bochner compress " + options.run, checkpoint.path().string()));
+  TrainerState state = checkpoint.state();
+  state.optimizer_steps = state.ema_steps = state.metrics_bytes = state.loss_count = 0;
+  state.loss_sum = 0;
+  state.best.clear();
+  record_best(state, loss, 1);
+  const Path path = run.save({print_config(config), model.records(checkpoint), state});
+  return {path, storage.open_read(path)->size(), 0};
+}
+
+std::string text_of(const std::vector<Variant>& variants) {
+  std::string text =
+      fmt::format("{:<14} {:>10} {:>12} {:>12} {:>9}\n", "", "bytes", "error", "valid", "change");
+  for (const auto& [name, matrix, loss] : variants)
+    text += fmt::format("{:<14} {:>10} {:>11.2f}% {:>12.6f} {:>+8.2f}%\n", name, matrix.bytes,
+                        100 * matrix.error, loss, 100 * (loss / variants[0].loss - 1));
+  return text;
+}
+
+Json json_of(const std::vector<Variant>& variants) {
+  Json lines;
+  for (const auto& [name, matrix, loss] : variants)
+    lines.push({{"variant", name},
+                {"bytes", matrix.bytes},
+                {"error", matrix.error},
+                {"valid", loss},
+                {"change", loss / variants[0].loss - 1}});
+  return lines;
+}
+
+std::string text_of(const Written& written) {
+  return fmt::format("{}   {}, {:.1f} % of the {} that bochner export makes of the weights\n",
+                     written.path.string(), format_bytes(double(written.bytes)),
+                     100 * double(written.bytes) / double(written.exported),
+                     format_bytes(double(written.exported)));
+}
+
+Json json_of(const Written& written) {
+  return {{"path", written.path.string()},
+          {"bytes", written.bytes},
+          {"exported_bytes", written.exported}};
+}
+
+/// Loss of a field model before and after each of these is done to W of its fused encoding; with
+/// --output, all of them at once as a run.
+void compress_command(const CompressOptions& options) {
+  demand(options.prune || options.bits || options.rank,
+         "compress: nothing to do; give --prune, --bits or --rank");
+  demand(options.output.empty() || !options.prune || !options.rank,
+         "compress --output: a pruned W of low rank is neither; leave out --prune or --rank");
+  const auto [checkpoint, config, task] = load_task(options);
+  const Projection projection = projection_of(*task, options.run);
+  Tensor& weight = projection.fused.weight().value();
+  const auto validation_loss = [&, &task = task, &config = config] {
+    return evaluate_task(*task, Split::validation, config.count("train.batch"))->loss();
+  };
+  Tensor mask;
+  std::vector<Variant> variants = variants_of(options, weight, projection.inputs, mask);
+  for (Variant& variant : variants) {
+    weight = variant.matrix.weight;
+    variant.loss = validation_loss();
+  }
+  weight = variants[0].matrix.weight;
+  const auto ways = encoding_ways(projection.fused, projection.space, projection.times);
+  std::optional<Written> written;
+  if (!options.output.empty()) {
+    const std::uint64_t exported = exported_bytes(task->model());
+    CompressedModel model(task->model(), projection, options, variants, mask);
+    variants.push_back({"as written", model.matrix(), validation_loss()});
+    written = write_run(options, checkpoint, config, model, variants.back().loss);
+    written->exported = exported;
+  }
+  if (!options.json)
+    return fmt::print("{}\n{}{}", text_of(variants), text_of(ways),
+                      written ? "\n" + text_of(*written) : "");
+  Json json = {{"step", checkpoint.state().step},
+               {"variants", json_of(variants)},
+               {"evaluation", json_of(ways)}};
+  if (written) json.set("written", json_of(*written));
+  fmt::print("{}\n", json.line());
+}
+
+}  // namespace
+
+void add_compress(const Command& program) {
+  const auto [command, options] = program.command(
+      "compress", "a field with its encoding pruned, in few bits, of low rank: its loss, and a run",
+      compress_command);
+  add_run(command, options.run);
+  command.option("--prune", &options.prune, "fraction that is set to zero").between(0.0, 1.0);
+  command.option("--bits", &options.bits, "bits of an entry, with a unit for each row")
+      .between(2, 16);
+  command.option("--rank", &options.rank, "rank of two factors").positive();
+  command.option("--output,-o", &options.output,
+                 "a new run with all of it at once, other matrices in --bits too", "RUN");
+  command.flag("--json", &options.json, "print JSON");
+  add_model_changes(command, options);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

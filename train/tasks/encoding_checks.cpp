@@ -1,0 +1,120 @@
+#include <fmt/format.h>
+
+#include <bochner/train/tasks/encoding_checks.hpp>
+#include <cstdio>
+
+namespace bochner {
+namespace {
+
+/// Frequencies of a space of so many dimensions, and what those on its axes demand.
+void check_frequencies(const Config& config, std::int64_t dimensions) {
+  const std::string &frequencies = config.text("model.encoding.frequencies"),
+                    &start = config.text("model.encoding.start");
+  const bool series = frequencies == "geometric" || frequencies == "linear";
+  if (start != "gaussian" && (series || frequencies == "random"))
+    fail(config, "model.encoding.start",
+         "is that of learned frequencies, not of " +
+             assignment(config, "model.encoding.frequencies"),
+         "model.encoding.frequencies");
+  if (!series && frequencies != "axes" && start == "gaussian") return;
+  if (config.text("model.encoding.kind") == "multiplicative")
+    fail(config, start != "gaussian" ? "model.encoding.start" : "model.encoding.frequencies",
+         "must be learned or random, from Gaussian ones, with " +
+             assignment(config, "model.encoding.kind"));
+  if (config.integer("model.encoding.space") % dimensions == 0) return;
+  fail(config, "model.encoding.space",
+       dimensions == 2
+           ? "must be even for frequencies on both axes"
+           : fmt::format("must be a multiple of {} for frequencies on all axes", dimensions),
+       "model.encoding.frequencies");
+}
+
+}  // namespace
+
+void check_encoding(const Config& config, std::int64_t dimensions) {
+  const std::string& kind = config.text("model.encoding.kind");
+  const std::int64_t width = config.integer("model.width");
+  const std::int64_t beside =
+      2 * (config.integer("model.encoding.space") + config.integer("model.encoding.time"));
+  const std::string with = fmt::format(" with {}", assignment(config, "model.encoding.kind"));
+  if (kind == "additive" && width % 4 != 0)
+    fail(config, "model.width", "must be a multiple of 4" + with, "model.encoding.kind");
+  if (kind == "multiplicative" && width % 2 != 0)
+    fail(config, "model.width", "must be even" + with, "model.encoding.kind");
+  if (kind == "concatenated" && width <= beside)
+    fail(config, "model.width",
+         fmt::format("must be greater than {}, the channels of the encoding,{}", beside, with),
+         "model.encoding.kind");
+  if (kind == "concatenated" && config.flag("model.encoding.every_block"))
+    fail(config, "model.encoding.every_block", "is not for an encoding beside the content");
+  check_frequencies(config, dimensions);
+}
+
+std::string separator_bytes(const Config& config) {
+  const std::string& text = config.text("data.separator");
+  constexpr std::string_view letters = "ntr\\", meant = "\n\t\r\\";
+  std::string bytes;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::size_t letter =
+        text[i] == '\\' && i + 1 < text.size() ? letters.find(text[i + 1]) : letters.npos;
+    unsigned code = 0;
+    if (text[i] != '\\') {
+      bytes += text[i];
+    } else if (letter != letters.npos) {
+      bytes += meant[letter];
+      i += 1;
+    } else if (i + 3 < text.size() && std::sscanf(text.c_str() + i, "\\x%2x", &code) == 1) {
+      bytes += char(code);
+      i += 3;
+    } else {
+      fail(config, "data.separator", "knows \\n, \\t, \\r, \\\\ and \\xHH only");
+    }
+  }
+  if (bytes.empty()) fail(config, "data.separator", "must hold at least one byte");
+  return bytes;
+}
+
+void check_positions(const Config& config) {
+  if (config.text("model.positions") != "encoding") return;
+  const std::string &model = config.text("model.kind"), &data = config.text("data.kind");
+  const bool text = model == "lm" && data != "event_files" && data != "hawkes";
+  if (!text && data != "images" && data != "shapes")
+    fail(config, "model.positions",
+         "is for the tokens of a text or of an image, not for " + assignment(config, "data.kind"),
+         "data.kind");
+  if (config.text("model.encoding.kind") == "none")
+    fail(config, "model.encoding.kind", "says nothing to " + assignment(config, "model.positions"),
+         "model.positions");
+  separator_bytes(config);
+  check_encoding(config, text ? 1 : 2);
+}
+
+void check_unused(const Config& config) {
+  const std::string &model = config.text("model.kind"), &data = config.text("data.kind");
+  const bool encoded = config.text("model.positions") == "encoding";
+  const bool sensors = data == "sensors", field = model == "field" && !sensors;
+  const bool events = data == "event_files" && model == "events";
+  const bool placed = events && !config.text_list("data.place_columns").empty();
+  struct Use {
+    const char* section;
+    bool used;
+    const char* demand;
+  };
+  const Use uses[] = {
+      {"model.encoding", model == "field" || encoded || placed,
+       "needs model.kind = \"field\", model.positions = \"encoding\", or events with places"},
+      {"data.separator", data == "bytes" && encoded,
+       "needs data.kind = \"bytes\" and model.positions = \"encoding\""},
+      {"data.dimensions", field, "needs a field on a grid"},
+      {"data.planes", field, "needs a field on a grid"},
+      {"data.place_columns", sensors || events,
+       "needs data.kind = \"sensors\", or model.kind = \"events\" of files"},
+      {"data.ask", sensors, "needs data.kind = \"sensors\""},
+      {"data.asked", sensors, "needs data.kind = \"sensors\""}};
+  for (const auto& [section, used, demand] : uses)
+    for (const ParameterRow& row : config.table().rows())
+      if (!used && is_within(row.name, section) && config.value(row.name) != row.initial)
+        fail(config, row.name, demand);
+}
+
+}  // namespace bochner

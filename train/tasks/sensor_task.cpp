@@ -1,0 +1,305 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/glob.hpp>
+#include <bochner/data/sensor_windows.hpp>
+#include <bochner/layers/models/sensor_model.hpp>
+#include <bochner/layers/module.hpp>
+#include <bochner/train/charts/chart.hpp>
+#include <bochner/train/charts/page.hpp>
+#include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/model_spec.hpp>
+#include <bochner/train/tasks/task.hpp>
+#include <cmath>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::uint64_t shown_sensor_windows = 16;
+
+SensorTable read_sensors(const Config& config) {
+  std::vector<SensorTable> tables;
+  for (const auto& file :
+       expand_files(config.text_list("data.files"), std::filesystem::current_path())) {
+    const NamedArray array = read_array(file, table_options(config));
+    try {
+      tables.push_back(sensor_table(array, sensor_columns(config)));
+    } catch (const DataError& error) {
+      throw DataError(file.string() + ": " + error.what());
+    }
+  }
+  return merged(tables);
+}
+
+SensorSpec sensor_spec(const Config& config) {
+  auto spec = read_spec<SensorSpec>(config, "data");
+  spec.length = config.count("data.length");
+  spec.validation = config.number("data.validation");
+  spec.seed = config.count("train.seed");
+  return spec;
+}
+
+SensorModelSpec sensor_model_spec(const Config& config, const SensorTable& table) {
+  auto spec = read_spec<SensorModelSpec>(config, "model");
+  spec.variates = table.variates;
+  spec.dimensions = table.dimensions;
+  spec.encoding.space.seed = spec.encoding.time.seed = config.count("train.seed");
+  complete(spec.stack, config, config.count("data.length"));
+  return spec;
+}
+
+SensorReadings view(const SensorBatch& batch) {
+  return {batch.values, batch.seen, batch.places, batch.times};
+}
+
+/// Rows of a table that the model is shown together, in the order of time, and whether the values
+/// of each are asked for.
+struct Question {
+  std::vector<std::size_t> rows;
+  std::vector<bool> asked;
+};
+
+/// The `count` rows that were seen nearest in time to rows first, .., last - 1 of `asked`; with
+/// `before` only those up to the first of them.
+std::vector<std::size_t> context_of(const SensorTable& table, const std::vector<std::size_t>& seen,
+                                    double first, double last, std::size_t count, bool before) {
+  std::vector<std::size_t> context;
+  for (const std::size_t row : seen)
+    if (!before || table.times[row] <= first) context.push_back(row);
+  const auto distance = [&](std::size_t row) {
+    return std::max({first - table.times[row], table.times[row] - last, 0.0});
+  };
+  std::ranges::stable_sort(context, {}, distance);
+  context.resize(std::min(context.size(), count));
+  return context;
+}
+
+bool has_missing(const SensorTable& table, std::size_t row) {
+  const auto first = table.values.begin() + std::ptrdiff_t(row * table.variates);
+  return std::any_of(first, first + std::ptrdiff_t(table.variates),
+                     [](double x) { return !std::isfinite(x); });
+}
+
+bool has_value(const SensorTable& table, std::size_t row) {
+  const auto first = table.values.begin() + std::ptrdiff_t(row * table.variates);
+  return std::any_of(first, first + std::ptrdiff_t(table.variates),
+                     [](double x) { return std::isfinite(x); });
+}
+
+/// What to ask so that every row with a missing value is asked once, as many at a time as in
+/// training.
+std::vector<Question> questions_of(const SensorTable& table, const SensorSpec& spec) {
+  std::vector<std::size_t> seen, missing;
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    if (has_value(table, row)) seen.push_back(row);
+    if (has_missing(table, row)) missing.push_back(row);
+  }
+  const std::size_t at_once = asked_count(spec);
+  std::vector<Question> questions;
+  for (std::size_t i = 0; i < missing.size(); i += at_once) {
+    const std::vector<std::size_t> asked(
+        missing.begin() + std::ptrdiff_t(i),
+        missing.begin() + std::ptrdiff_t(std::min(i + at_once, missing.size())));
+    const std::vector<std::size_t> context =
+        context_of(table, seen, table.times[asked.front()], table.times[asked.back()],
+                   spec.length - at_once, spec.ask == "last");
+    if (context.empty())
+      throw DataError("row ", table.rows[asked.front()] + 1,
+                      ": no reading is there from which its values could follow");
+    std::vector<std::pair<std::size_t, bool>> rows;
+    for (const std::size_t row : context) rows.emplace_back(row, false);
+    for (const std::size_t row : asked) rows.emplace_back(row, true);
+    std::ranges::sort(rows);
+    questions.emplace_back();
+    for (const auto& [row, is_asked] : rows) {
+      questions.back().rows.push_back(row);
+      questions.back().asked.push_back(is_asked);
+    }
+  }
+  return questions;
+}
+
+/// What of a table is shown to the model, of one window, in the unit of the data.
+SensorBatch batch_of(const SensorTable& table, const Question& question) {
+  const std::size_t T = question.rows.size(), V = table.variates, d = table.dimensions;
+  SensorBatch batch{zeros({1, T, V}), zeros({1, T, V}), {}, {}, {}, {}};
+  for (std::size_t t = 0; t < T; ++t) {
+    const std::size_t row = question.rows[t];
+    batch.times.push_back(table.times[row] - table.times[question.rows[0]]);
+    batch.places.insert(batch.places.end(), table.places.begin() + std::ptrdiff_t(row * d),
+                        table.places.begin() + std::ptrdiff_t((row + 1) * d));
+    for (std::size_t v = 0; v < V; ++v) {
+      const double value = table.values[row * V + v];
+      if (question.asked[t] || !std::isfinite(value)) continue;
+      batch.values(0, t, v) = real(value);
+      batch.seen(0, t, v) = 1;
+    }
+  }
+  return batch;
+}
+
+/// Values of sensors at places and times where they are hidden.
+class SensorTask : public Task {
+ public:
+  explicit SensorTask(const Config& config)
+      : columns_(sensor_columns(config)),
+        data_(read_sensors(config), sensor_spec(config)),
+        model_(sensor_model_spec(config, data_.table())) {
+    initialize(model_, config.count("train.seed"));
+    const SensorScale scale = data_.scale();
+    model_.standardize().set(scale.mean, scale.deviation);
+    model_.scale().set(scale.places.origin, scale.places.extent, scale.span);
+  }
+
+  Module& model() override { return model_; }
+  const Dataset& data() const override { return data_; }
+  std::string loss_unit() const override { return "mse"; }
+
+  Var loss(Tape& tape, const Examples& examples) override {
+    const SensorBatch batch = in_unit(data_.batch(examples));
+    return model_.loss(tape, view(batch), batch.targets, batch.asked);
+  }
+
+  Evaluation evaluate(Tape& tape, const Examples& examples) override {
+    const SensorBatch batch = in_unit(data_.batch(examples));
+    const Var predicted = model_.predict(tape, view(batch));
+    Evaluation result{0, 0, "mse", {{"mean_seen", "mse of the mean of what is seen"}}};
+    const std::size_t T = data_.spec().length, V = data_.table().variates;
+    for (std::size_t i = 0; i < batch.asked.size(); ++i) {
+      if (batch.asked.data()[i] == 0) continue;
+      const std::size_t first = i / (T * V) * T * V + i % V;  // of the window and variate
+      double sum = 0, seen = 0;
+      for (std::size_t t = 0; t < T; ++t) {
+        sum += double(batch.values.data()[first + t * V]);
+        seen += double(batch.seen.data()[first + t * V]);
+      }
+      const double truth = double(batch.targets.data()[i]);
+      result.terms += 1;
+      result.loss_sum += std::pow(double(predicted.data()[i]) - truth, 2);
+      result.measures[0].sum += std::pow((seen > 0 ? sum / seen : 0) - truth, 2);
+    }
+    return result;
+  }
+
+  /// Rows of time, place and values -> those of them that miss a value, with what is missing filled
+  /// in, from the readings nearest in time; where the last are asked for, from those up to then.
+  NamedArray predict(const NamedArray& input) override {
+    const SensorTable table = sensor_table(input, columns_);
+    if (table.variates != data_.table().variates)
+      throw DataError("the input has ", table.variates, " columns of values, the model ",
+                      data_.table().variates);
+    SensorTable filled = table;
+    std::vector<std::size_t> rows;
+    for (const Question& question : questions_of(table, data_.spec())) {
+      const Tensor values = values_of(batch_of(table, question));
+      for (std::size_t t = 0; t < question.rows.size(); ++t)
+        if (question.asked[t]) {
+          fill(filled, question.rows[t], values.data() + t * table.variates);
+          rows.push_back(question.rows[t]);
+        }
+    }
+    std::ranges::sort(rows, {}, [&](std::size_t row) { return table.rows[row]; });
+    return as_array(filled, rows, input.time.has_value());
+  }
+
+  std::string describe_model() const override {
+    const SensorModelSpec& spec = model_.spec();
+    return fmt::format("field, {}, encoding {}{}", describe_stack(spec.stack), spec.encoding.kind,
+                       spec.every_block ? " in every block" : "");
+  }
+
+  /// Truth and prediction of what the first validation windows ask for.
+  void illustrate(Page& page) override {
+    const auto shown = std::min<std::uint64_t>(shown_sensor_windows, data_.examples().validation);
+    if (shown == 0) return;
+    const SensorBatch batch =
+        in_unit(data_.batch(data_.in_order(Split::validation, 0, std::size_t(shown))));
+    Tape tape;
+    tape.recording = false;
+    const Var predicted = model_.predict(tape, view(batch));
+    const std::size_t V = data_.table().variates;
+    page.section("Readings",
+                 "What the first validation windows ask for, in the unit of the training data.");
+    std::vector<std::string> charts;
+    for (std::size_t v = 0; v < V; ++v) {
+      Curve points;
+      for (std::size_t i = v; i < batch.asked.size(); i += V) {
+        if (batch.asked.data()[i] == 0) continue;
+        points.x.push_back(double(batch.targets.data()[i]));
+        points.y.push_back(double(predicted.data()[i]));
+      }
+      Chart chart{.title = data_.table().names[1 + data_.table().dimensions + v],
+                  .x = {"truth"},
+                  .y = {"prediction"}};
+      chart.add("", points, Mark::points);
+      charts.push_back(draw(chart));
+    }
+    page.charts(charts);
+  }
+
+ private:
+  /// (B, T, V) in the unit of the training data, 0 where `known` is.
+  void standardize(Tensor& values, const Tensor& known) {
+    const Shape shape = values.shape();
+    const std::size_t V = shape[2];
+    values.reshape({values.size() / V, V});
+    model_.standardize().apply(values);
+    values.reshape(shape);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (known.data()[i] == 0) values.data()[i] = 0;
+  }
+
+  SensorBatch in_unit(SensorBatch batch) {
+    standardize(batch.values, batch.seen);
+    if (batch.targets.size() > 1) standardize(batch.targets, batch.asked);
+    return batch;
+  }
+
+  /// In the unit of the data. (1, T, V)
+  Tensor values_of(const SensorBatch& question) {
+    const SensorBatch batch = in_unit(question);
+    Tape tape;
+    tape.recording = false;
+    Tensor values = model_.predict(tape, view(batch)).value();
+    const std::size_t V = data_.table().variates;
+    values.reshape({values.size() / V, V});
+    model_.standardize().undo(values);
+    return values;
+  }
+
+  static void fill(SensorTable& table, std::size_t row, const real* values) {
+    for (std::size_t v = 0; v < table.variates; ++v) {
+      double& value = table.values[row * table.variates + v];
+      if (!std::isfinite(value)) value = double(values[v]);
+    }
+  }
+
+  static NamedArray as_array(const SensorTable& table, const std::vector<std::size_t>& rows,
+                             bool dated) {
+    const std::size_t d = table.dimensions, V = table.variates;
+    NamedArray array;
+    array.columns = table.names;
+    if (dated) array.time = 0;
+    array.values = xt::xarray<double>::from_shape({rows.size(), 1 + d + V});
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      array.values(i, 0) = table.times[rows[i]];
+      for (std::size_t j = 0; j < d; ++j) array.values(i, 1 + j) = table.places[rows[i] * d + j];
+      for (std::size_t v = 0; v < V; ++v)
+        array.values(i, 1 + d + v) = table.values[rows[i] * V + v];
+    }
+    return array;
+  }
+
+  SensorColumns columns_;
+  SensorWindows data_;
+  SensorModel model_;
+};
+
+}  // namespace
+
+std::unique_ptr<Task> make_sensor_task(const Config& config) {
+  return std::make_unique<SensorTask>(config);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
