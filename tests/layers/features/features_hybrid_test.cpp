@@ -152,7 +152,7 @@ TEST(GatedHybrid, HasNoBiasWhateverItsGates) {
 /// Each head is a node of Simpson's rule over the one frequency.
 TEST(GatedHybrid, HasTheVarianceOfItsClosedForm) {
   const std::size_t heads = 4001;
-  const double step = 20.0 / double(heads - 1);
+  const double end = 16, step = 2 * end / double(heads - 1);
   for (const char* kind : {"hybrid_learned", "hybrid_cluster"}) {
     FeatureSpec spec = spec_of(kind, heads, 1, 1);
     spec.bases = 3, spec.gates = 2;
@@ -161,12 +161,12 @@ TEST(GatedHybrid, HasTheVarianceOfItsClosedForm) {
     for (const NamedTensor& buffer : buffers_of(*map))
       if (buffer.name.ends_with("noise"))
         for (std::size_t h = 0; h < heads; ++h)
-          buffer.tensor->data()[h] = real(step * double(h) - 10);
+          buffer.tensor->data()[h] = real(step * double(h) - end);
     for (const Pair& pair : pairs(1, 0.6)) {
       const std::vector<double> values = estimates_of(*map, heads, pair.q, pair.k);
       double second = 0;
       for (std::size_t h = 0; h < heads; ++h) {
-        const double w = step * double(h) - 10;
+        const double w = step * double(h) - end;
         const double node = h == 0 || h + 1 == heads ? 1 : h % 2 == 1 ? 4 : 2;
         second += node * step / 3 * std::exp(-w * w / 2) / std::sqrt(2 * std::numbers::pi) *
                   values[h] * values[h];

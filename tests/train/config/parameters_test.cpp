@@ -21,7 +21,8 @@ TEST(Parameters, EveryRowIsComplete) {
     EXPECT_FALSE(row.doc.empty()) << row.name;
     EXPECT_EQ(row.doc.find('|'), std::string::npos) << row.name << " would break its table";
     // A text without choices would accept any spelling; the data decide about these.
-    const bool free = row.name == "data.time_format" || row.name.ends_with("_column");
+    const bool free = row.name == "data.time_format" || row.name == "data.separator" ||
+                      row.name.ends_with("_column");
     const bool names_maps = row.name == "model.mixer.features.estimators";
     EXPECT_EQ((row.kind() == ConfigKind::text && !free) || names_maps, bool(row.bounds.choices))
         << row.name;
