@@ -137,7 +137,7 @@ TEST(EventFiles, PlacesGoWithTheirEvents) {
   const EventBatch batch = held_out_batch(files, 0, 2);
   ASSERT_EQ(batch.places.size(), 2 * batch.times.size());
   for (std::size_t i = 0; i < batch.times.size(); ++i)
-    EXPECT_EQ(batch.places[2 * i] / 2, batch.times.data()[i] - epoch - 0.001) << i;
+    EXPECT_NEAR(batch.places[2 * i] / 2, batch.times.data()[i] - epoch, 0.01) << i;
   EXPECT_EQ(files.reach().origin, (std::vector<double>{0, 1}));
   EXPECT_EQ(files.reach().extent, (std::vector<double>{28, 28}));  // of 15 training events
   EXPECT_NE(files.fingerprint(), EventFiles(sequences_of({20}), {4, 0.25, 1}).fingerprint());

@@ -14,7 +14,8 @@ constexpr std::size_t T = 24, H = 2, d = 4;
 
 AttentionSample sample_of() {
   const SampleBlock block = normal_sample(T * H, d, 3, 0.6).blocks.front();
-  AttentionSample sample{.q = block.q, .k = block.k};
+  AttentionSample sample;
+  sample.q = block.q, sample.k = block.k;
   sample.q.reshape(Shape{1, T, H, d}), sample.k.reshape(Shape{1, T, H, d});
   return sample;
 }
