@@ -32,7 +32,7 @@ Columns columns_without_places(const NamedArray& array, const EventColumns& want
     return name.empty() ? std::nullopt : Column(require_column(array, name));
   };
   const Column sequence = optional(wanted.sequence), label = optional(wanted.label);
-  const bool open = !sequence && wanted.time == "time" && wanted.type == "type" &&
+  const bool open = !sequence && !label && wanted.time == "time" && wanted.type == "type" &&
                     !(column_called(array, wanted.time) && column_called(array, wanted.type));
   if (open && array.time) return {*array.time, *array.time == 0 ? 1u : 0u, sequence, label};
   if (open) return {0, 1, sequence, label};

@@ -22,7 +22,7 @@ inline void describe(Keys& keys, EventColumns& columns) {
   keys(
       "label_column", columns.label,
       "event_files for a classifier: the column of labels, whole numbers from 0, equal in all rows "
-      "of a sequence");
+      "of a sequence; where numbers choose columns, the input of predict must have it too");
 }
 
 /// One sequence of events.
@@ -34,11 +34,11 @@ struct EventTable {
   std::vector<double> places = {};  ///< (events, d)
 };
 
-/// The sequences of a table in the order of their first rows. If neither "time" and "type" nor
-/// other columns are there, from the column of time stamps and the other one, else from the first
-/// two. Throws DataError with the row where a time is before the one above it in its sequence, or a
-/// type is no whole number below `types`, or a label none below most_event_types or another one
-/// than above it in its sequence; and for columns that are not there.
+/// The sequences of a table in the order of their first rows. If neither "time" and "type" are
+/// there nor other columns chosen, from the column of time stamps and the other one, else from the
+/// first two. Throws DataError with the row where a time is before the one above it in its
+/// sequence, or a type is no whole number below `types`, or a label none below most_event_types or
+/// another one than above it in its sequence; and for columns that are not there.
 std::vector<EventTable> event_tables(const NamedArray& array, std::size_t types,
                                      const EventColumns& columns = {});
 

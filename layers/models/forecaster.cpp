@@ -144,6 +144,7 @@ class RowForecast : public ForecastBackbone {
                                   spec.stack.block.width)),
         dropout_(spec.stack.block.dropout),
         stack_(causal_stack_of(spec)),
+        regular_(spec.regular),
         head_(spec.stack.block.width, 1) {}
 
   TimeScale* time_scale() override { return &scale_; }
@@ -158,7 +159,8 @@ class RowForecast : public ForecastBackbone {
     const Var coming = broadcast_to(slice(kind, 0, 1, 2), {B * V, H, seen.dim(2)});
     Var tokens = time_.forward(tape, concat({seen, coming}, 1), scaled);
     if (positions_) tokens = positions_->forward(tape, tokens, 0);
-    tokens = stack_.forward(tape, dropout_.forward(tape, tokens), layout_of(scaled));
+    const Layout layout = regular_ ? Layout{.times = scaled} : layout_of(scaled);
+    tokens = stack_.forward(tape, dropout_.forward(tape, tokens), layout);
     return reshape(head_.forward(tape, slice(tokens, 1, L, L + H)), {B, V, H});
   }
   void visit(Visitor& visitor) override {
@@ -179,6 +181,7 @@ class RowForecast : public ForecastBackbone {
   std::unique_ptr<PositionEncoding> positions_;
   Dropout dropout_;
   BlockStack stack_;
+  bool regular_;
   Linear head_;
 };
 

@@ -24,6 +24,7 @@ struct ForecasterSpec {
   double head_dropout = 0;
   // rows
   TimeEncodingSpec time;
+  bool regular = false;  ///< times are the numbers of the rows: time kernels need no gaps
 
   /// Tokens of a window.
   std::size_t patches() const { return (lookback - patch.length) / patch.stride + 1; }

@@ -49,7 +49,8 @@ void SpectralDensity::initialized() {
 }
 
 void SpectralDensity::set_log_scale(const std::vector<double>&) {
-  require(false, "density", "\"", spec_.kind, "\" cannot start from data");
+  require(false, "density", "\"", spec_.kind,
+          "\" needs set_log_scale() for a spread or a start from data");
 }
 
 Var SpectralDensity::log_densities(Tape&, const Var&) {

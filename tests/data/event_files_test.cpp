@@ -166,6 +166,8 @@ TEST(EventTable, TellsSequencesApart) {
             "no column \"session\"; name one that is there, or its number");
   EXPECT_EQ(error_of({values, {}}, {"3", "2", "4"}),
             "no column \"4\"; name one that is there, or its number");
+  EXPECT_EQ(error_of({values, {}}, {"time", "type", "", "1"}),
+            "no column \"time\"; name one that is there, or its number");
 }
 
 TEST(EventTable, NamesTheEventThatIsWrong) {

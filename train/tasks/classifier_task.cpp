@@ -11,6 +11,7 @@
 #include <bochner/train/tasks/event_data.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
+#include <bochner/train/tasks/time_fit.hpp>
 #include <utility>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -81,6 +82,7 @@ class ClassifierTask : public Task {
     initialize(model_, config.count("train.seed"));
     if (!spec_.trunk.timed) return;
     events_ = labelled_events_spec(config);
+    events_.length = data_->length() - (events_.class_token ? 1 : 0);  // positions go no further
     columns_ = event_columns(config);
     columns_.label = "";
     fit_times(model_, model_.time_scale(), spec_.trunk.time,
@@ -102,7 +104,8 @@ class ClassifierTask : public Task {
   }
 
   /// Rows of time and type, columns as in the training data but for the labels -> a row for each
-  /// sequence, in the order of their first rows: the probability of each label.
+  /// sequence, in the order of their first rows: the probability of each label. Of a sequence that
+  /// is longer than those of the data the last events are seen.
   NamedArray predict(const NamedArray& input) override {
     if (!spec_.trunk.timed) return Task::predict(input);
     const std::size_t types = spec_.trunk.vocabulary - (events_.class_token ? 1 : 0);

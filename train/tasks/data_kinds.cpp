@@ -152,6 +152,15 @@ std::vector<DataKind> data_kinds() {
   return kinds;
 }
 
+/// The models that learn data of a kind, as model.kind says them.
+std::string learners_of(const std::string& data) {
+  std::string models;
+  for (const DataKind& kind : data_kinds())
+    if (kind.name == data)
+      models += fmt::format("{}\"{}\"", models.empty() ? "" : " or ", kind.model);
+  return models;
+}
+
 /// The one for the model, or the first of several where none is.
 DataKind kind_of(const Config& config) {
   const std::vector<DataKind> kinds = data_kinds();
@@ -267,8 +276,8 @@ void check_data(const Config& config) {
   const DataKind kind = kind_of(config);
   if (config.text("model.kind") != kind.model)
     fail(config, "model.kind",
-         fmt::format("cannot learn {}, which is for model.kind = \"{}\"",
-                     assignment(config, "data.kind"), kind.model),
+         fmt::format("cannot learn {}, which is for model.kind = {}",
+                     assignment(config, "data.kind"), learners_of(kind.name)),
          "data.kind");
   if (kind.files && config.text_list("data.files").empty())
     fail(config, "data.files", "must name the files of " + assignment(config, "data.kind"),

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
-#include <bochner/layers/encodings/time_start.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/event_data.hpp>
 
@@ -49,17 +48,6 @@ std::vector<EventTable> windows_of(const std::vector<EventTable>& sequences, std
       windows.back().rows.push_back(events.rows[i]);
     }
   return windows;
-}
-
-Examples scale_examples(const Dataset& data) {
-  constexpr std::uint64_t most = 64;
-  return data.training(0, std::size_t(std::min(most, data.examples(Split::train))));
-}
-
-void fit_times(Module& model, TimeScale& scale, const TimeEncodingSpec& time, const Times& times,
-               std::uint64_t seed) {
-  scale.fit(times);
-  if (time.density.start == "periodogram") start_time_encodings(model, scale.scaled(times), seed);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -2,7 +2,6 @@
 /// What the tasks of events and of timed tokens share: where their data come from.
 
 #include <bochner/data/event_files.hpp>
-#include <bochner/layers/encodings/time_scale.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -13,12 +12,5 @@ std::vector<EventTable> read_events(const Config& config);
 std::unique_ptr<EventSource> event_source(const Config& config);
 /// Cut into windows as those of the training.
 std::vector<EventTable> windows_of(const std::vector<EventTable>& sequences, std::size_t length);
-
-/// The training examples from which origin and unit of time are taken.
-Examples scale_examples(const Dataset& data);
-/// Takes origin and unit of time from training sequences, and frequencies if they start there.
-/// times (B, T)
-void fit_times(Module& model, TimeScale& scale, const TimeEncodingSpec& time, const Times& times,
-               std::uint64_t seed);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -7,6 +7,7 @@
 #include <bochner/train/tasks/event_report.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
+#include <bochner/train/tasks/time_fit.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

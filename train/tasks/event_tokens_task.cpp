@@ -6,6 +6,7 @@
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/event_data.hpp>
 #include <bochner/train/tasks/task.hpp>
+#include <bochner/train/tasks/time_fit.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -12,6 +12,7 @@
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
+#include <bochner/train/tasks/time_fit.hpp>
 #include <cmath>
 #include <numeric>
 
@@ -19,8 +20,6 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::size_t shown_windows = 3, shown_variates = 3, error_batch = 64;
-/// Windows from which origin and unit of time are taken.
-constexpr std::uint64_t scale_windows = 64;
 
 TimeSeries read_series(const Config& config) {
   const auto files = expand_files(config.text_list("data.files"), std::filesystem::current_path());
@@ -40,6 +39,7 @@ ForecasterSpec forecaster_spec(const Config& config, std::size_t variates) {
   spec.variates = variates;
   spec.lookback = config.count("data.lookback");
   spec.horizon = config.count("data.horizon");
+  spec.regular = !config.flag("data.stamps");
   complete(spec.time.density, config);
   complete(spec.stack, config,
            spec.backbone == "rows" ? spec.lookback + spec.horizon : spec.patches());
@@ -66,6 +66,14 @@ NamedArray first_rows(const NamedArray& table, std::size_t rows) {
   first.values.resize({rows, columns});
   std::copy_n(table.values.data(), rows * columns, first.values.data());
   return first;
+}
+
+/// Missing values become those of the row before.
+void carry_forward(NamedArray& table) {
+  if (table.values.dimension() != 2) return;
+  double* values = table.values.data();
+  for (std::size_t i = table.values.shape()[1]; i < table.values.size(); ++i)
+    if (std::isnan(values[i])) values[i] = values[i - table.values.shape()[1]];
 }
 
 /// When the H rows behind a series are: at the times of the last `asked` rows of its table, then on
@@ -202,14 +210,14 @@ class ForecastTask : public Task {
   explicit ForecastTask(const Config& config)
       : windows_(read_series(config), series_spec(config)),
         spec_(forecaster_spec(config, windows_.series().variates())),
+        carries_forward_(config.flag("data.stamps") && config.text("data.missing") == "forward"),
         model_(spec_) {
     initialize(model_, config.count("train.seed"));
     const SeriesMoments moments = windows_.moments();
     model_.standardize().set(moments.mean, moments.deviation);
-    if (TimeScale* scale = model_.time_scale()) {
-      const std::uint64_t count = std::min(scale_windows, windows_.examples(Split::train));
-      scale->fit(windows_.batch(windows_.training(0, std::size_t(count))).times);
-    }
+    if (TimeScale* scale = model_.time_scale())
+      fit_times(model_, *scale, spec_.time, windows_.batch(scale_examples(windows_)).times,
+                config.count("train.seed"));
   }
 
   Module& model() override { return model_; }
@@ -235,15 +243,15 @@ class ForecastTask : public Task {
   }
 
   /// The rows after the last: (rows >= L, columns) -> (H, V), behind a column of times where the
-  /// input has one. A model that sees stamps says what is at those of rows without values, if the
-  /// input ends in such.
+  /// input has one. A model that sees stamps says what is at those of rows without values (NaN), if
+  /// the input ends in such; what is missing before them becomes what data.missing says.
   NamedArray predict(const NamedArray& input) override {
     const std::vector<std::string>& names = windows_.series().names;
     const bool by_name = !input.columns.empty() && !names.empty();
     const std::size_t asked = windows_.spec().stamps ? rows_asked_for(input) : 0;
-    const TimeSeries series =
-        time_series(asked > 0 ? first_rows(input, input.values.shape()[0] - asked) : input,
-                    by_name ? names : std::vector<std::string>{});
+    NamedArray seen = asked > 0 ? first_rows(input, input.values.shape()[0] - asked) : input;
+    if (carries_forward_) carry_forward(seen);
+    const TimeSeries series = time_series(seen, by_name ? names : std::vector<std::string>{});
     check_input(series, asked);
     const std::vector<double> coming = times_to_come(series, input, asked, spec_.horizon);
     const Tensor future = forecast_in_unit(last_rows(series, spec_.lookback),
@@ -353,6 +361,7 @@ class ForecastTask : public Task {
 
   SeriesWindows windows_;
   ForecasterSpec spec_;
+  bool carries_forward_;
   Forecaster model_;
 };
 

@@ -245,6 +245,24 @@ TEST(Forecaster, SaysWhatComesAtTheTimeOfEachRow) {
   }
 }
 
+/// Regular rows need no gaps: kernels that count tokens say the same.
+TEST(Forecaster, CountsRowsWhereTheyAreRegular) {
+  const Tensor past = random_tensor({1, 2, 9}, 7);
+  Times numbers(std::vector<std::size_t>{1, 12});
+  for (std::size_t i = 0; i < 12; ++i) numbers(0, i) = double(i);
+  for (const char* mixer : {"softmax", "linear"}) {
+    ForecasterSpec spec = timed(mixer);
+    Forecaster gaps(spec);
+    spec.regular = true;
+    Forecaster counted(spec);
+    randomize(gaps, 0.4), randomize(counted, 0.4);
+    const Tensor wanted = forecast_at(gaps, past, numbers), y = forecast_at(counted, past, numbers);
+    for (std::size_t i = 0; i < y.size(); ++i)
+      EXPECT_NEAR(y.data()[i], wanted.data()[i], 1e-5) << mixer;
+    EXPECT_EQ(forecast_at(counted, past, irregular_times(1)) == y, false);  // rotations see times
+  }
+}
+
 /// Hours and seconds are the same model once the scale is that of the data.
 TEST(Forecaster, CountsTimeInTheUnitOfItsData) {
   const Tensor past = random_tensor({1, 2, 9}, 7);

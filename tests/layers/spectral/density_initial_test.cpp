@@ -86,5 +86,21 @@ TEST(StartAt, SetsTheScaleOfEveryCoordinate) {
             "[density] needs one log scale for each coordinate: 3 for 4");
 }
 
+/// A density of one's own that can set no scale.
+class Unscaled : public SpectralDensity {
+ public:
+  explicit Unscaled(const DensitySpec& spec) : SpectralDensity(spec) {}
+  Var sample(Tape&, const Var& noise) override { return noise; }
+};
+
+TEST(StartAt, SaysWhatADensityOfOnesOwnLacks) {
+  Unscaled together({.kind = "mine", .heads = 2, .dim = 3});
+  together.initialized();
+  const char* error = "[density] \"mine\" needs set_log_scale() for a spread or a start from data";
+  EXPECT_EQ(op_check::error_of([&] { together.start_at({0, 0, 0}); }), error);
+  Unscaled apart({.kind = "mine", .heads = 2, .dim = 3, .spread = 1});
+  EXPECT_EQ(op_check::error_of([&] { apart.initialized(); }), error);
+}
+
 }  // namespace density_initial_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -38,7 +38,10 @@ TEST(ConfigErrors, EventsAndTheirTimes) {
   EXPECT_EQ(error_in(events), "");
   EXPECT_EQ(error_in("data.kind = \"hawkes\"\nmodel.kind = \"field\"\n"),
             "bad.toml:2:14: model.kind = \"field\": cannot learn data.kind = \"hawkes\", which is "
-            "for model.kind = \"events\"");
+            "for model.kind = \"events\" or \"lm\"");
+  EXPECT_EQ(error_in("data.kind = \"event_files\"\nmodel.kind = \"forecaster\"\n"),
+            "bad.toml:2:14: model.kind = \"forecaster\": cannot learn data.kind = \"event_files\", "
+            "which is for model.kind = \"events\" or \"lm\" or \"classifier\"");
   EXPECT_EQ(error_in("data.kind = \"hawkes\"\nmodel.time = \"flow\"\n"), "");
   EXPECT_EQ(error_in("data.kind = \"event_files\"\ndata.files = [\"x.csv\"]\n"
                      "model.kind = \"classifier\"\n"),

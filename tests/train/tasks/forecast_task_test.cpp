@@ -269,6 +269,41 @@ TEST_F(ForecastTaskTest, PredictsRowsAtTheTimesThatAreAsked) {
             "the input asks for 7 rows, the model forecasts 6");
 }
 
+/// What is missing before them is carried forward, and they are still asked for.
+TEST_F(ForecastTaskTest, CarriesForwardUpToTheRowsThatAreAsked) {
+  std::vector<std::string> sets = timed_rows();
+  sets.push_back("data.missing=forward");
+  const auto task = make_task(config(sets));
+  CsvOptions options = hourly();
+  options.missing = "nan";
+  const auto predicted = [&](const std::string& more) {
+    return task->predict(parse_csv(series_text(0, 20) + more, "seen", options));
+  };
+  const NamedArray whole = predicted("72000,90,0.5\n76000,90,0.5\n80000,,\n90000,,\n"),
+                   holes = predicted("72000,90,0.5\n76000,,\n80000,,\n90000,,\n"),
+                   part = predicted("72000,90,0.5\n76000,90,\n80000,,\n90000,,\n");
+  ASSERT_EQ(whole.values.shape()[0], 2u);
+  EXPECT_EQ(part.values, whole.values);
+  ASSERT_EQ(holes.values.shape()[0], 3u);  // the row before has no values either
+  EXPECT_EQ(holes.values(0, 0), 76000.0);
+}
+
+/// Without stamps rows are at equal distances: what needs that is allowed, and says the same as
+/// with gaps of one each.
+TEST_F(ForecastTaskTest, RowsWithoutStampsAreRegular) {
+  std::vector<std::string> sets = timed_rows();
+  sets.insert(sets.end(), {"model.time.kind=none", "model.positions=learned",
+                           "model.mixer={kind=\"linear\",features=\"positive\",window=3}",
+                           "model.mixer.time_kernel.kind=decay"});
+  const auto error = [&](const std::string& stamps) {
+    sets.push_back("data.stamps=" + stamps);
+    const auto task = make_task(config(sets));
+    return message_or_none<std::invalid_argument>([&] { evaluation(*task, Split::test); });
+  };
+  EXPECT_EQ(error("false"), "");
+  EXPECT_THAT(error("true"), HasSubstr("needs tokens at equal distances"));
+}
+
 TEST_F(ForecastTaskTest, OfTimedRowsResumesBitForBit) {
   std::vector<std::string> sets = timed_rows();
   sets.insert(sets.end(), {"model.dropout=0.1", "train.validate.every=20"});

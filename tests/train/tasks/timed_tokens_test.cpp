@@ -84,6 +84,37 @@ TEST_F(TimedTokens, ClassifiersPredictARowForEachSequence) {
   }
 }
 
+/// Positions and the angles of cosformer go as far as the longest sequence of the data, 16 events.
+TEST_F(TimedTokens, ClassifiersSeeTheLastEventsOfLongerSequences) {
+  const auto rows = [](int first) {
+    std::string text = "patient,time,type\n";
+    for (int i = first; i < 17; ++i) text += fmt::format("1,{},{}\n", 10 * i, i % 2);
+    return text;
+  };
+  for (const char* pooling : {"mean", "cls"}) {
+    const std::string pool = std::string("model.pooling=") + pooling;
+    for (const std::string other :
+         {"model.positions=learned", "model.mixer={kind=\"linear\",features=\"cosformer\"}"}) {
+      const auto task = make_task(classifier({pool, other}));
+      EXPECT_EQ(task->predict(table(rows(0))).values, task->predict(table(rows(1))).values);
+      EXPECT_NE(task->predict(table(rows(1))).values, task->predict(table(rows(2))).values);
+    }
+  }
+}
+
+/// Where columns are chosen by number, those of the input are counted with that of the labels.
+TEST_F(TimedTokens, ColumnsOfTheInputHaveTheNumbersOfTheData) {
+  std::string plain = visits();
+  plain.erase(0, plain.find('\n') + 1);
+  folder_.write("visits.csv", plain);
+  const auto task = make_task(classifier({"data.label_column=4", "data.sequence_column=1",
+                                          "data.time_column=2", "data.type_column=3"}));
+  const auto predicted = [&](const char* rows) { return task->predict(parse_csv(rows, "rows")); };
+  EXPECT_EQ(predicted("9,10,0\n9,40,1\n").values, predicted("9,10,0,7\n9,40,1,7\n").values);
+  EXPECT_EQ(message_of<DataError>([&] { predicted("10,0\n40,1\n"); }),
+            "no column \"3\"; name one that is there, or its number");
+}
+
 TEST_F(TimedTokens, LanguageModelsSayTheNextType) {
   const Config learning = config({"model.kind=lm"});
   const auto task = make_task(learning);

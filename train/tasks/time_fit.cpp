@@ -1,0 +1,18 @@
+#include <algorithm>
+#include <bochner/layers/encodings/time_start.hpp>
+#include <bochner/train/tasks/time_fit.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+Examples scale_examples(const Dataset& data) {
+  constexpr std::uint64_t most = 64;
+  return data.training(0, std::size_t(std::min(most, data.examples(Split::train))));
+}
+
+void fit_times(Module& model, TimeScale& scale, const TimeEncodingSpec& time, const Times& times,
+               std::uint64_t seed) {
+  scale.fit(times);
+  if (time.density.start == "periodogram") start_time_encodings(model, scale.scaled(times), seed);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
