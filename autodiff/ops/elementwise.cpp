@@ -103,12 +103,6 @@ Var sqrt(const Var& x) {
       "sqrt", x, [](real u) { return std::sqrt(u); }, [](real y) { return real(0.5) / y; });
 }
 
-Var rsqrt(const Var& x) {
-  return unary_by_output(
-      "rsqrt", x, [](real u) { return 1 / std::sqrt(u); },
-      [](real y) { return real(-0.5) * y * y * y; });
-}
-
 Var square(const Var& x) {
   return unary(
       "square", x, [](real u) { return u * u; }, [](real u) { return 2 * u; });

@@ -46,8 +46,6 @@ Var exp(const Var& x);
 Var log(const Var& x);
 /// y = x^(1/2).
 Var sqrt(const Var& x);
-/// y = x^(-1/2).
-Var rsqrt(const Var& x);
 /// y = x^2.
 Var square(const Var& x);
 /// y = sin x, x in radians.

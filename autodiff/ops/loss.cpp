@@ -108,15 +108,6 @@ Tensor backward(const Target& target, const Tensor& logits, const LogSumExp* tot
 
 }  // namespace
 
-Var binary_cross_entropy(const Var& logits, const Tensor& targets) {
-  // softplus(x) - t x without the cancellation for large x.
-  const auto value = [](real x, real t) {
-    return math::softplus(-std::abs(x)) + (x > 0 ? x * (1 - t) : -x * t);
-  };
-  const auto slope = [](real x, real t) { return math::sigmoid(x) - t; };
-  return mean_loss("binary_cross_entropy", logits, targets, value, slope);
-}
-
 Var mean_squared_error(const Var& x, const Tensor& targets) {
   const auto value = [](real x, real t) { return (x - t) * (x - t); };
   const auto slope = [](real x, real t) { return 2 * (x - t); };

@@ -11,8 +11,6 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// (..) -> ()
 Var cross_entropy(const Var& logits, const Indices& labels, real smoothing = 0,
                   std::int32_t ignore = -1);
-/// Mean of -t ln sigmoid(x) - (1 - t) ln(1 - sigmoid(x)). (..), (..) -> ()
-Var binary_cross_entropy(const Var& logits, const Tensor& targets);
 /// Mean of (x - t)^2. (..), (..) -> ()
 Var mean_squared_error(const Var& x, const Tensor& targets);
 /// Mean of |x - t|. (..), (..) -> ()

@@ -201,12 +201,6 @@ Var gather(const Var& table, const Indices& indices) {
                 });
 }
 
-Var masked_fill(const Var& x, const Tensor& mask, real value) {
-  require(broadcast_shape("masked_fill", x.shape(), mask.shape()) == x.shape(), "masked_fill",
-          "the mask must broadcast to x: x ", x.shape(), ", mask ", mask.shape());
-  return where(mask, Var(filled({}, value)), x);
-}
-
 Var broadcast_to(const Var& x, const Shape& shape) {
   require(broadcast_shape("broadcast_to", x.shape(), shape) == shape, "broadcast_to",
           "x does not broadcast to the shape: x ", x.shape(), ", shape ", shape);

@@ -22,8 +22,6 @@ Var patches(const Var& x, std::size_t length, std::size_t stride);
 /// Rows of a table: the embedding. table (V, D), indices (..) -> (.., D). Throws when an index is
 /// not in [0, V).
 Var gather(const Var& table, const Indices& indices);
-/// x where mask is 0, `value` elsewhere; mask broadcasts to x. (..), (..) -> (..)
-Var masked_fill(const Var& x, const Tensor& mask, real value);
 /// x repeated along axes of size 1 to the given shape. (..) -> shape
 Var broadcast_to(const Var& x, const Shape& shape);
 

@@ -25,7 +25,7 @@ struct OpRow {
   Domain domain = {};
 };
 
-/// "masked_fill" or "sum__LastAxis".
+/// "broadcast_to" or "sum__LastAxis".
 std::string test_name(const ::testing::TestParamInfo<OpRow>& info);
 void PrintTo(const OpRow& row, std::ostream* out);
 

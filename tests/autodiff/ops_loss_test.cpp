@@ -105,12 +105,7 @@ struct Loss {
 };
 
 std::vector<Loss> losses() {
-  return {{"binary_cross_entropy", binary_cross_entropy,
-           [](double x, double t) {
-             const double p = 1 / (1 + std::exp(-x));
-             return -t * std::log(p) - (1 - t) * std::log(1 - p);
-           }},
-          {"mean_squared_error", mean_squared_error,
+  return {{"mean_squared_error", mean_squared_error,
            [](double x, double t) { return (x - t) * (x - t); }},
           {"mean_absolute_error", mean_absolute_error,
            [](double x, double t) { return std::abs(x - t); }},
@@ -144,14 +139,7 @@ TEST(ElementwiseLosses, OfNothingAreZero) {
   }
 }
 
-TEST(ElementwiseLosses, StayFiniteFarOut) {
-  Tensor x = zeros({4}), t = zeros({4});
-  std::copy_n(std::array<real, 4>{500, -500, 500, -500}.data(), 4, x.data());
-  std::copy_n(std::array<real, 4>{1, 0, 0, 1}.data(), 4, t.data());
-  const auto results = value_and_gradients(
-      [&](Tape&, const std::vector<Var>& v) { return binary_cross_entropy(v[0], t); }, {x});
-  EXPECT_EQ(results[0].data()[0], real(250));
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_TRUE(std::isfinite(results[1].data()[i]));
+TEST(ElementwiseLosses, WantAPositiveDelta) {
   EXPECT_EQ(error_of([] { huber(zeros({2}), zeros({2}), 0); }),
             "[huber] delta must be positive: 0");
 }

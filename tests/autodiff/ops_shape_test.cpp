@@ -41,15 +41,6 @@ OpRow gather_row(const char* variant, const Shape& shape) {
              {{{6, 5}}, {{1, 1}}, {{7, 37}}, {{4, 0}}});
 }
 
-OpRow masked_fill_row(const char* variant, std::function<Shape(const Shape&)> mask_shape) {
-  const auto f = [mask_shape](const Inputs& x) {
-    Tensor mask = zeros(mask_shape(x[0].shape()));
-    for (std::size_t i = 0; i < mask.size(); ++i) mask.data()[i] = real(i % 3 == 1);
-    return masked_fill(x[0], mask, real(-3));
-  };
-  return row("masked_fill", variant, f, unary_shapes());
-}
-
 Shape doubled(const Shape& shape) {
   Shape result{2};
   for (std::size_t size : shape) result.push_back(size);
@@ -111,13 +102,6 @@ std::vector<OpRow> rows() {
       gather_row("", {2, 6}),
       gather_row("One", {}),
       gather_row("Nothing", {0, 2}),
-      masked_fill_row("", [](const Shape& shape) { return shape; }),
-      masked_fill_row("Rows",
-                      [](Shape shape) {
-                        if (!shape.empty()) shape.back() = 1;
-                        return shape;
-                      }),
-      masked_fill_row("Scalar", [](const Shape&) { return Shape{}; }),
       row("broadcast_to", "",
           [](const Inputs& x) {
             return broadcast_to(x[0], {4, 3, 5});
@@ -168,7 +152,6 @@ TEST(Shape, ValuesAreWhereTheyShouldBe) {
   EXPECT_EQ(reshape(patches(x, 1, 2), {2, 2}).value(), (Tensor{{0, 2}, {3, 5}}));
   EXPECT_EQ(patches(x, 2, 2).value(), (Tensor{{{1, 2}}, {{4, 5}}}));
   EXPECT_EQ(gather(x, {{3}, {1, 0, 1}}).value(), (Tensor{{3, 4, 5}, {0, 1, 2}, {3, 4, 5}}));
-  EXPECT_EQ(masked_fill(x, Tensor{0, 1, 0}, 7).value(), (Tensor{{0, 7, 2}, {3, 7, 5}}));
   EXPECT_EQ(reshape(x, {3, 2}).value(), (Tensor{{0, 1}, {2, 3}, {4, 5}}));
   EXPECT_EQ(broadcast_to(slice(x, 1, 0, 1), {2, 2}).value(), (Tensor{{0, 0}, {3, 3}}));
 }
@@ -190,10 +173,6 @@ TEST(Shape, ErrorsNameBothShapes) {
               concat({x, Var(counting({2, 2}))}, 0);
             }),
             "[concat] shapes differ outside axis 0: (2, 3), (2, 2)");
-  EXPECT_EQ(error_of([&] {
-              masked_fill(x, zeros({2, 2, 3}), 0);
-            }),
-            "[masked_fill] the mask must broadcast to x: x (2, 3), mask (2, 2, 3)");
   EXPECT_EQ(error_of([&] { broadcast_to(x, {3}); }),
             "[broadcast_to] x does not broadcast to the shape: x (2, 3), shape (3)");
   EXPECT_EQ(error_of([&] { slice(x, 1, 2, 4); }),
