@@ -47,16 +47,17 @@ struct Band {
   std::size_t end(std::size_t i) const { return first + i - from + 1; }
   std::size_t lag(std::size_t i, std::size_t j) const { return first + i - (from + j); }
 
-  /// s (rows, keys) = q k^T / sqrt(d) + rate (window - lag); what is not seen is undefined.
+  /// s (rows, keys) = q k^T / sqrt(d) - rate lag; what is not seen is undefined.
   void logits(real* s) const {
     gemm(rows, keys, a.d, {a.q + at(first), a.stride()}, {a.k + at(from), a.stride(), transposed},
          0, s, keys);
-    const real rate = a.rate ? a.rate[h] : 0;
     for (std::size_t i = 0; i < rows; ++i, s += keys) {
       for (std::size_t j = begin(i); j < end(i); ++j)
-        s[j] = a.scale() * s[j] + rate * (a.window_lag - real(lag(i, j)));
+        s[j] = a.scale() * s[j] - rate() * real(lag(i, j));
     }
   }
+  real rate() const { return a.rate ? a.rate[h] : real(0); }
+  std::size_t log_sum_at(std::size_t token) const { return (b * a.H + h) * a.T + token; }
   /// Row i of logits becomes weights exp(s - log_sum), 0 where a key is not seen.
   void weigh(std::size_t i, real log_sum, real* s) const {
     std::fill_n(s, begin(i), real(0));
@@ -70,7 +71,8 @@ struct ForwardWork {
   ForwardWork(const Near& a, Arena& arena) { arena.take(block * a.most_keys(), p); }
 };
 
-void forward(const Band& band, const ForwardWork& work, real* out) {
+/// `log_sum` (B, H, T) is that of a token's weights relative to itself, for the backward pass.
+void forward(const Band& band, const ForwardWork& work, real* out, real* log_sum) {
   const Near& a = band.a;
   band.logits(work.p);
   real* y = out + band.out_at(band.first);
@@ -81,7 +83,8 @@ void forward(const Band& band, const ForwardWork& work, real* out) {
     band.weigh(i, top, p);
     const real total = sum_row(p + begin, count);
     for (std::size_t j = begin; j < begin + count; ++j) p[j] /= total;
-    y[i * a.out_stride() + a.d] = top + std::log(total);
+    real& log_total = log_sum[band.log_sum_at(band.first + i)] = top + std::log(total);
+    y[i * a.out_stride() + a.d] = log_total + band.rate() * a.window_lag;
   }
   gemm(band.rows, a.d, band.keys, {work.p, band.keys}, {a.v + band.at(band.from), a.stride()}, 0, y,
        a.out_stride());
@@ -99,30 +102,32 @@ struct BackwardWork {
 
 /// p (rows, keys), and ds of gradients with respect to the weights: those of the logits. Returns
 /// dL/drate.
-double differentiate(const Band& band, const real* y, const real* g, const BackwardWork& work) {
+double differentiate(const Band& band, const real* y, const real* g, const real* log_sum,
+                     const BackwardWork& work) {
   const Near& a = band.a;
   double rate = 0;
   for (std::size_t i = 0; i < band.rows; ++i, y += a.out_stride(), g += a.out_stride()) {
     real *p = work.p + i * band.keys, *ds = work.ds + i * band.keys;
-    band.weigh(i, y[a.d], p);
+    band.weigh(i, log_sum[band.log_sum_at(band.first + i)], p);
     const real mean = dot_row(g, y, a.d) - g[a.d];
     for (std::size_t j = 0; j < band.keys; ++j) ds[j] = p[j] * (ds[j] - mean);
+    rate += double(g[a.d]) * double(a.window_lag);
     for (std::size_t j = band.begin(i); a.rate && j < band.end(i); ++j)
-      rate += double(ds[j]) * double(a.window_lag - real(band.lag(i, j)));
+      rate -= double(ds[j]) * double(band.lag(i, j));
     for (std::size_t j = 0; j < band.keys; ++j) ds[j] *= a.scale();
   }
   return rate;
 }
 
-double backward(const Band& band, const real* out, const real* gradient, const BackwardWork& work,
-                Gradients& to) {
+double backward(const Band& band, const real* out, const real* gradient, const real* log_sum,
+                const BackwardWork& work, Gradients& to) {
   const Near& a = band.a;
   const std::size_t rows = band.rows, keys = band.keys, d = a.d, stride = a.stride();
   const real *y = out + band.out_at(band.first), *g = gradient + band.out_at(band.first);
   const std::size_t query = band.at(band.first), key = band.at(band.from);
   band.logits(work.p);
   gemm(rows, keys, d, {g, a.out_stride()}, {a.v + key, stride, transposed}, 0, work.ds, keys);
-  const double rate = differentiate(band, y, g, work);
+  const double rate = differentiate(band, y, g, log_sum, work);
   gemm(keys, d, rows, {work.p, keys, transposed}, {g, a.out_stride()}, 1, to.v.data() + key,
        stride);
   gemm(rows, d, keys, {work.ds, keys}, {a.k + key, stride}, 0, to.q.data() + query, stride);
@@ -179,24 +184,28 @@ Var near_attention(const Var& q, const Var& k, const Var& v, const Var& rate, st
                 each};
   };
   Tensor y = zeros({q.dim(0), q.dim(1), q.dim(2), q.dim(3) + 1});
+  Tensor log_sum = zeros({q.dim(0), q.dim(2), q.dim(1)});
   if (q.size() > 0) {
     const Near a = near(lengths);
-    for_each_band<ForwardWork>(
-        a, [&](const Band& band, const ForwardWork& work) { forward(band, work, y.data()); });
-  }
-  return record("near_attention", std::move(y), {q, k, v, rate}, [=](const Tensor& y, Tensor& g) {
-    if (g.size() == 0 || q.size() == 0) return;
-    const Near a = near(lengths);
-    Gradients to{zeros(q.shape()), zeros(q.shape()), zeros(q.shape()), {}};
-    to.rate.resize(a.B * a.H);
-    for_each_band<BackwardWork>(a, [&](const Band& band, const BackwardWork& work) {
-      to.rate[band.b * a.H + band.h] += backward(band, y.data(), g.data(), work, to);
+    for_each_band<ForwardWork>(a, [&](const Band& band, const ForwardWork& work) {
+      forward(band, work, y.data(), log_sum.data());
     });
-    q.add_gradient(std::move(to.q));
-    k.add_gradient(std::move(to.k));
-    v.add_gradient(std::move(to.v));
-    if (rate.needs_gradient()) rate.add_gradient(sum_repeats(to.rate, rate.shape()));
-  });
+  }
+  return record("near_attention", std::move(y), {q, k, v, rate},
+                [=, log_sum = std::move(log_sum)](const Tensor& y, Tensor& g) {
+                  if (g.size() == 0 || q.size() == 0) return;
+                  const Near a = near(lengths);
+                  Gradients to{zeros(q.shape()), zeros(q.shape()), zeros(q.shape()), {}};
+                  to.rate.resize(a.B * a.H);
+                  for_each_band<BackwardWork>(a, [&](const Band& band, const BackwardWork& work) {
+                    to.rate[band.b * a.H + band.h] +=
+                        backward(band, y.data(), g.data(), log_sum.data(), work, to);
+                  });
+                  q.add_gradient(std::move(to.q));
+                  k.add_gradient(std::move(to.k));
+                  v.add_gradient(std::move(to.v));
+                  if (rate.needs_gradient()) rate.add_gradient(sum_repeats(to.rate, rate.shape()));
+                });
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -103,7 +103,7 @@ inline void describe(Keys& keys, MixerSpec& spec) {
   keys("convolution", spec.convolution, between(0, 64),
        "tokens of a learned causal convolution on queries, keys and values, 0 for none");
   keys(
-      "window", spec.window, at_least(0),
+      "window", spec.window, between(0, 1 << 24),
       "the last tokens, the token itself among them, that linear attention weighs exactly, by "
       "exp(q . k / sqrt(d)), where features see the older ones only, and that softmax sees at all; "
       "0 for no window");
