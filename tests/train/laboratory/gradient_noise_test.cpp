@@ -17,12 +17,12 @@ TEST(GradientToNoise, IsTheRootOfSignalOverNoise) {
       tiny_config(folder.write("text", tiny_text()), {"model.mixer.kind=linear", "model.blocks=2"});
   const auto task = make_task(config);
   const std::size_t count = 4;
-  const std::map<std::string, double> got = *gradient_to_noise(*task, 6, 2, count);
+  const std::map<std::string, double> got = *gradient_to_noise(*task, 6, 16, count);
   ASSERT_EQ(got.size(), 2u);
   std::vector<std::vector<double>> gradients(count);
   for (std::size_t i = 0; i < count; ++i) {
     Tape tape;
-    tape.backward(task->loss(tape, task->data().training(6 + 2 * i, 2)));
+    tape.backward(task->loss(tape, task->data().training(6 + 16 * i, 16)));
     for (const NamedParameter& named : parameters_of(task->model())) {
       EXPECT_TRUE(named.parameter->has_gradient());
       if (named.name.starts_with("blocks.1.mixer.features.density."))
@@ -39,6 +39,7 @@ TEST(GradientToNoise, IsTheRootOfSignalOverNoise) {
       noise += std::pow(gradient[k] - mean, 2) / double(count - 1);
   }
   const double expected = std::sqrt(std::max(0.0, signal - noise / double(count)) / noise);
+  ASSERT_GT(expected, 0);
   EXPECT_NEAR(got.at("blocks.1.mixer"), expected, 1e-5);
 }
 
