@@ -75,9 +75,9 @@ class LinearMixer : public Mixer {
     const Var rate = time_kernel_.rate(tape, x, layout);
     const Var turns = time_kernel_.turns(tape, layout, x.dim(1), 0);
     if (tape.observer)
-      show_attention(
-          tape, *this,
-          {heads.q, heads.k, rate, time_kernel_.rotation(tape), turns, causal_, layout.lengths});
+      show_attention(tape, *this,
+                     {heads.q, heads.k, rate, time_kernel_.rotation(tape), turns, causal_,
+                      layout.lengths, window_});
     const auto estimate = [&](const Heads& from, const Var& decay) {
       return window_ > 0 ? with_window(tape, from, decay, layout)
                          : by_features(tape, from, decay, layout, turns);

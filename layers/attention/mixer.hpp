@@ -40,6 +40,7 @@ struct Attended {
   Var q, k, rate, rotation, turns;
   bool causal;
   std::vector<std::size_t> lengths = {};  ///< as in Layout: what lies behind is padding
+  std::size_t window = 0;                 ///< as in MixerSpec: lags below it are weighed exactly
 };
 /// An observer of a tape that wants to see that.
 struct AttentionObserver : TapeObserver {

@@ -12,39 +12,36 @@ namespace {
 
 constexpr std::size_t most_positions = 256;  // that a run is judged by
 
-FeatureMatrix squared(const FeatureMatrix& features) {
-  return {Tensor(features.values * features.values), 2 * features.log_unit};
-}
-
-/// Every row of weights counts alike, whatever its query's norm: errors and weights are divided by
-/// the sum of the row. A sum S1 of F terms with sum of squares S2 has the variance F/(F-1) (S2 -
-/// S1^2/F).
-double attention_error(const FeatureMatrix& q, const FeatureMatrix& k) {
-  const Tensor sums = products(q, k), squares = products(squared(q), squared(k));
-  const std::size_t T = sums.shape()[0];
-  const double F = double(q.values.shape()[1]);
-  double error = 0, size = 0;
+/// Rows in units of their largest weight, by exact logarithms.
+void weigh_window(HeadEstimate& estimate, double log_unit, const Tensor& q, const Tensor& k,
+                  std::size_t window) {
+  const Tensor dots = products({q}, {k});
+  const std::size_t T = q.shape()[0];
+  const double scale = 1 / std::sqrt(double(q.shape()[1]));
   for (std::size_t i = 0; i < T; ++i) {
-    double row = 0, row_error = 0, row_size = 0;
-    for (std::size_t j = 0; j <= i; ++j) {
-      const double sum = double(sums.data()[i * T + j]);
-      row += sum;
-      row_size += sum * sum;
-      row_error += std::max(0.0, double(squares.data()[i * T + j]) - sum * sum / F);
+    real *sum = estimate.sums.data() + i * T, *square = estimate.squares.data() + i * T;
+    const real* dot = dots.data() + i * T;
+    const std::size_t first = i + 1 - std::min(i + 1, window);  // key that is weighed exactly
+    double top = scale * double(max_row(dot + first, i + 1 - first));
+    if (first > 0 && max_row(sum, first) > 0)
+      top = std::max(top, log_unit + std::log(double(max_row(sum, first))));
+    const double unit = std::exp(log_unit - top);
+    for (std::size_t j = 0; j < first; ++j) {
+      sum[j] = real(unit * double(sum[j]));
+      square[j] = real(unit * unit * double(square[j]));
     }
-    if (!(row > 0) || !std::isfinite(row_error) || !std::isfinite(row_size)) continue;
-    error += row_error / (row * row) * F / std::max(1.0, F - 1);
-    size += row_size / (row * row);
+    for (std::size_t j = first; j <= i; ++j) sum[j] = real(std::exp(scale * double(dot[j]) - top));
+    std::fill(sum + i + 1, sum + T, real(0));
+    std::fill(square + first, square + T, real(0));
   }
-  return size > 0 ? std::sqrt(error / size) : 0;
 }
 
 struct SampleCollector : AttentionObserver {
   std::map<const Mixer*, AttentionSample> samples;
   void attended(const Mixer& mixer, const Attended& what) override {
     const auto value = [](const Var& x) { return x.exists() ? x.value() : Tensor(); };
-    samples[&mixer] = {value(what.q),        value(what.k),     value(what.rate),
-                       value(what.rotation), value(what.turns), what.causal};
+    samples[&mixer] = {value(what.q),     value(what.k), value(what.rate), value(what.rotation),
+                       value(what.turns), what.causal,   what.window};
   }
 };
 
@@ -125,6 +122,21 @@ Tensor normalized_rows(Tensor weights) {
   return weights;
 }
 
+Tensor beyond_window(Tensor weights, std::size_t window) {
+  const std::size_t T = weights.shape()[0];
+  for (std::size_t i = 0; i < T; ++i)
+    for (std::size_t j = i + 1 - std::min(i + 1, window); j <= i; ++j) weights(i, j) = 0;
+  return weights;
+}
+
+HeadEstimate estimate_of(const HeadFeatures& features, const Tensor& q, const Tensor& k,
+                         std::size_t window) {
+  HeadEstimate estimate{products(features.q, features.k),
+                        products(squared(features.q), squared(features.k))};
+  if (window > 0) weigh_window(estimate, features.q.log_unit + features.k.log_unit, q, k, window);
+  return estimate;
+}
+
 std::vector<AttentionMaps> attention_maps(const AttentionLayer& layer,
                                           const AttentionSample& sample, std::size_t positions) {
   const Tensor q = first_positions(sample.q, positions), k = first_positions(sample.k, positions);
@@ -132,10 +144,14 @@ std::vector<AttentionMaps> attention_maps(const AttentionLayer& layer,
   if (layer.features) features = head_features(*layer.features, q, k);
   std::vector<AttentionMaps> heads(q.shape()[2]);
   for (std::size_t h = 0; h < heads.size(); ++h) {
-    const Tensor factors = time_weights(sample, h, q.shape()[1]);
-    heads[h].exact = normalized_rows(softmax_weights(head_rows(q, h), head_rows(k, h)) * factors);
+    const Tensor rows = head_rows(q, h), keys = head_rows(k, h);
+    Tensor factors = time_weights(sample, h, q.shape()[1]);
+    // Exact attention with a window sees nothing else.
+    if (!layer.features && sample.window > 0) factors -= beyond_window(factors, sample.window);
+    heads[h].exact = normalized_rows(softmax_weights(rows, keys) * factors);
     if (layer.features)
-      heads[h].estimated = normalized_rows(products(features[h].q, features[h].k) * factors);
+      heads[h].estimated =
+          normalized_rows(estimate_of(features[h], rows, keys, sample.window).sums * factors);
   }
   return heads;
 }
@@ -155,13 +171,16 @@ double total_variation(const Tensor& a, const Tensor& b) {
   return a.size() == 0 ? 0 : sum / 2 / double(a.shape()[0]);
 }
 
-void measure_features(FeatureMap& map, const Tensor& q, const Tensor& k, KernelMetrics& metrics) {
-  const double H = double(q.shape()[2]);
-  metrics.error = metrics.effective_features = 0;
-  for (const HeadFeatures& head : head_features(map, q, k)) {
-    metrics.error += attention_error(head.q, head.k) / H;
-    metrics.effective_features += participation_ratio(head.k) / H;
+KernelMetrics measure_features(const AttentionLayer& layer, const AttentionSample& sample,
+                               std::size_t positions) {
+  KernelMetrics metrics{.layer = layer.name};
+  metrics.heads = head_metrics(layer, sample, positions);
+  const double H = double(metrics.heads.size());
+  for (const HeadMetrics& head : metrics.heads) {
+    metrics.error += head.error / H;
+    metrics.effective_features += head.effective_features / H;
   }
+  return metrics;
 }
 
 KernelMonitor::KernelMonitor(Module& model) : layers_(attention_layers(model)) {
@@ -188,14 +207,11 @@ std::vector<KernelMetrics> KernelMonitor::measure(Task& task) {
   std::vector<KernelMetrics> all;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     if (samples[i].q.dimension() != 4) continue;
-    KernelMetrics metrics{.layer = layers_[i].name};
-    measure_features(*layers_[i].features, first_positions(samples[i].q, most_positions),
-                     first_positions(samples[i].k, most_positions), metrics);
+    KernelMetrics metrics = measure_features(layers_[i], samples[i], most_positions);
     if (layers_[i].density) {
       metrics.drift = spectral_drift(frequencies_of(*layers_[i].density), start_[i]);
       metrics.head_distance = head_distance(*layers_[i].density);
     }
-    metrics.heads = head_metrics(layers_[i], samples[i], most_positions);
     all.push_back(std::move(metrics));
   }
   return all;

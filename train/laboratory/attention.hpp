@@ -17,7 +17,7 @@ class FeatureMap;
 class SpectralDensity;
 
 struct AttentionLayer {
-  std::string name;  ///< "blocks.0.mixer"
+  std::string name = {};  ///< "blocks.0.mixer"
   const Mixer* mixer = nullptr;
   FeatureMap* features = nullptr;      ///< none for exact attention
   SpectralDensity* density = nullptr;  ///< none for maps without one
@@ -27,11 +27,12 @@ std::vector<AttentionLayer> attention_layers(Module& model);
 
 /// What one layer compares in an example.
 struct AttentionSample {
-  Tensor q, k;      ///< (B, T, H, d)
-  Tensor rate;      ///< of the time kernel: (H), (B, T, H), or () without one
-  Tensor rotation;  ///< of the time kernel: its terms (H, n, 2), or () without one
-  Tensor turns;     ///< its features of the tokens: (B, T, H, S), (1, T, H, S), or () without one
+  Tensor q, k;           ///< (B, T, H, d)
+  Tensor rate = {};      ///< of the time kernel: (H), (B, T, H), or () without one
+  Tensor rotation = {};  ///< of the time kernel: its terms (H, n, 2), or () without one
+  Tensor turns = {};  ///< its features of the tokens: (B, T, H, S), (1, T, H, S), or () without one
   bool causal = true;
+  std::size_t window = 0;  ///< lags below it are weighed exactly, see MixerSpec; 0 without one
 };
 /// Queries and keys of each layer for the first validation example.
 std::vector<AttentionSample> attention_samples(Task& task,
@@ -40,7 +41,7 @@ std::vector<AttentionSample> attention_samples(Task& task,
 /// Weights of one head: row i sums to 1 over the keys that query i sees. (T, T)
 struct AttentionMaps {
   Tensor exact;      ///< softmax of the same queries and keys, times the time kernel
-  Tensor estimated;  ///< of the feature map; empty for exact attention
+  Tensor estimated;  ///< of the feature map, exact in a window; empty for exact attention
 };
 
 /// The first `positions` positions of the first example, one entry for each head.
@@ -63,6 +64,20 @@ Tensor time_weights(const AttentionSample& sample, std::size_t head, std::size_t
 
 /// Each row divided by its sum. (T, S) -> (T, S)
 Tensor normalized_rows(Tensor weights);
+
+/// 0 in place of lags in the window, where features are not looked at; all without one. (T, T)
+Tensor beyond_window(Tensor weights, std::size_t window);
+
+/// What attention sums for each query and key of a head, before the time kernel.
+struct HeadEstimate {
+  /// phi(q) . phi(k), and exp(q . k / sqrt(d)) in a window, in a unit of each row. (T, T)
+  Tensor sums;
+  /// Sums of the squares of the features' products, 0 in a window: nothing varies there. (T, T)
+  Tensor squares;
+};
+/// Of queries and keys (T, d) and their features; future keys have no weight beside a window.
+HeadEstimate estimate_of(const HeadFeatures& features, const Tensor& q, const Tensor& k,
+                         std::size_t window);
 
 /// What a training run reports of one layer.
 struct KernelMetrics {
@@ -100,8 +115,10 @@ class KernelMonitor {
   std::vector<Tensor> start_;  // frequencies (H, m, d), empty without a density
 };
 
-/// Error and effective features of one map on queries and keys (1, T, H, d): the mean over heads.
-void measure_features(FeatureMap& map, const Tensor& q, const Tensor& k, KernelMetrics& metrics);
+/// A layer with a feature map on the first `positions` of a sample: error, effective features, and
+/// the numbers of its heads.
+KernelMetrics measure_features(const AttentionLayer& layer, const AttentionSample& sample,
+                               std::size_t positions);
 
 /// `[{"layer":"blocks.0.mixer","error":...},...]` of all layers.
 Json json_of(const std::vector<KernelMetrics>& metrics);

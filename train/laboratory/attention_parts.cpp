@@ -52,8 +52,9 @@ Chart shares_chart(const AttentionLayer& layer, const AttentionSample& sample) {
   const Tensor q = first_positions(sample.q, positions), k = first_positions(sample.k, positions);
   const std::vector<HeadFeatures> features = head_features(*layer.features, q, k);
   for (std::size_t h = 0; h < std::min(most_heads, features.size()); ++h) {
-    const std::vector<double> shares = frequency_shares(features[h].q.values, features[h].k.values,
-                                                        time_weights(sample, h, q.shape()[1]), m);
+    const Tensor factors = beyond_window(time_weights(sample, h, q.shape()[1]), sample.window);
+    const std::vector<double> shares =
+        frequency_shares(features[h].q.values, features[h].k.values, factors, m);
     Curve curve;
     for (std::size_t f = 0; f < m; ++f) {
       curve.x.push_back(std::sqrt(squared_length(w.data() + (h * m + f) * d, d)));

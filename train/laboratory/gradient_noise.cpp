@@ -3,6 +3,7 @@
 #include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/laboratory/gradient_noise.hpp>
 #include <cmath>
+#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -40,32 +41,39 @@ void add_gradients(SpectralGroup& group) {
   }
 }
 
-double ratio(const SpectralGroup& group, double n) {
-  double square = 0;  // of the mean
-  for (const double sum : group.sum) square += sum / n * (sum / n);
-  const double noise = (group.squares - n * square) / (n - 1);
-  return noise > 0 ? std::sqrt(std::max(0.0, square - noise / n) / noise) : 0;
-}
-
 }  // namespace
 
-std::map<std::string, double> gradient_to_noise(Task& task, std::uint64_t first,
-                                                std::uint64_t examples, std::size_t count) {
+double signal_to_noise(const std::vector<double>& sums, double squares, double n) {
+  double square = 0;  // of the mean
+  for (const double sum : sums) square += sum / n * (sum / n);
+  const double noise = (squares - n * square) / (n - 1);
+  if (!std::isfinite(noise)) return std::numeric_limits<double>::quiet_NaN();
+  if (noise > 0) return std::sqrt(std::max(0.0, square - noise / n) / noise);
+  return square > 0 ? std::numeric_limits<double>::infinity() : 0;
+}
+
+std::optional<std::map<std::string, double>> gradient_to_noise(
+    Task& task, std::uint64_t first, std::uint64_t examples, std::size_t count,
+    const std::function<bool()>& should_stop) {
   require(count >= 2, "gradient_to_noise",
           "noise is what differs between batches: needs 2 of them");
   std::vector<SpectralGroup> groups = spectral_groups(task.model());
-  if (groups.empty()) return {};
+  std::map<std::string, double> ratios;
+  if (groups.empty()) return ratios;
   const std::vector<NamedParameter> all = parameters_of(task.model());
-  for (std::size_t i = 0; i < count; ++i) {
+  bool stopped = false;
+  for (std::size_t i = 0; i < count && !stopped; ++i) {
     for (const NamedParameter& named : all) named.parameter->zero_gradient();
     Tape tape;
     const Var loss = task.loss(tape, task.data().training(first + i * examples, examples));
     tape.backward(loss);
     for (SpectralGroup& group : groups) add_gradients(group);
+    stopped = should_stop && should_stop();
   }
   for (const NamedParameter& named : all) named.parameter->zero_gradient();
-  std::map<std::string, double> ratios;
-  for (const SpectralGroup& group : groups) ratios[group.layer] = ratio(group, double(count));
+  if (stopped) return {};
+  for (const SpectralGroup& group : groups)
+    ratios[group.layer] = signal_to_noise(group.sum, group.squares, double(count));
   return ratios;
 }
 

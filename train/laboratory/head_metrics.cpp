@@ -31,22 +31,68 @@ Tensor cosines_of(FeatureMatrix rows) {
   return products(rows, rows);
 }
 
-FeatureMatrix squares_of(const FeatureMatrix& features) {
-  return {Tensor(features.values * features.values), 2 * features.log_unit};
+/// Of unit rows' cosines, see participation_ratio().
+double ratio_of(const Tensor& cosines) {
+  const double T = double(cosines.shape()[0]);
+  const double squares = sum_of_squares(cosines.data(), cosines.size());
+  return squares > 0 ? T * T / squares : 0;
+}
+
+/// Cholesky's factor of the cosines, column by column, each that of the row with the most left.
+std::size_t rank_of(const Tensor& cosines) {
+  const std::size_t T = cosines.shape()[0];
+  std::vector<double> left(T);
+  for (std::size_t t = 0; t < T; ++t) left[t] = double(cosines(t, t));
+  const double all = std::accumulate(left.begin(), left.end(), 0.0);
+  std::vector<std::vector<double>> columns;
+  while (columns.size() < T &&
+         std::accumulate(left.begin(), left.end(), 0.0) > 1e-4 * all) {  // 1 % squared
+    const std::size_t most = std::size_t(std::ranges::max_element(left) - left.begin());
+    std::vector<double> column(T);
+    for (std::size_t t = 0; t < T; ++t) column[t] = double(cosines(t, most));
+    for (const std::vector<double>& other : columns) {
+      const double factor = other[most];
+      for (std::size_t t = 0; t < T; ++t) column[t] -= other[t] * factor;
+    }
+    const double root = std::sqrt(left[most]);
+    for (double& each : column) each /= root;
+    for (std::size_t t = 0; t < T; ++t) left[t] = std::max(0.0, left[t] - column[t] * column[t]);
+    columns.push_back(std::move(column));
+  }
+  return columns.size();
+}
+
+/// Every row of weights counts alike, whatever its query's norm: errors and weights are divided by
+/// the sum of the row. A sum S1 of F terms with sum of squares S2 has the variance F/(F-1) (S2 -
+/// S1^2/F).
+double attention_error(const HeadEstimate& estimate, double F) {
+  const std::size_t T = estimate.sums.shape()[0];
+  double error = 0, size = 0;
+  for (std::size_t i = 0; i < T; ++i) {
+    double row = 0, row_error = 0, row_size = 0;
+    for (std::size_t j = 0; j <= i; ++j) {
+      const double sum = double(estimate.sums.data()[i * T + j]);
+      row += sum;
+      row_size += sum * sum;
+      row_error += std::max(0.0, double(estimate.squares.data()[i * T + j]) - sum * sum / F);
+    }
+    if (!(row > 0) || !std::isfinite(row_error) || !std::isfinite(row_size)) continue;
+    error += row_error / (row * row) * F / std::max(1.0, F - 1);
+    size += row_size / (row * row);
+  }
+  return size > 0 ? std::sqrt(error / size) : 0;
 }
 
 /// Sums of squares over all weights: of exact ones, of the estimate's error, and of the part of
-/// that which its terms explain. A sum S of F terms with sum of squares Q has the variance F / (F -
-/// 1) (Q
-/// - S^2 / F).
+/// that which its terms explain. A sum S of F terms with sum of squares Q has the variance
+/// F / (F - 1) (Q - S^2 / F).
 struct Budget {
   double size = 0, error = 0, variance = 0;
 };
-Budget budget_of(const HeadFeatures& head, const Tensor& exact, const Tensor& factors) {
-  const Tensor sums = products(head.q, head.k);
-  const Tensor squares = products(squares_of(head.q), squares_of(head.k));
+Budget budget_of(const HeadEstimate& estimate, double F, const Tensor& exact,
+                 const Tensor& factors) {
+  const auto& [sums, squares] = estimate;
   const std::size_t T = sums.shape()[0], S = sums.shape()[1];
-  const double F = double(head.q.values.shape()[1]);
   Budget budget;
   for (std::size_t i = 0; i < T; ++i) {
     const real *sum = sums.data() + i * S, *square = squares.data() + i * S;
@@ -83,51 +129,29 @@ double mean_entropy(const Tensor& weights) {
   return mean;
 }
 
-double participation_ratio(const FeatureMatrix& rows) {
-  const double T = double(rows.values.shape()[0]);
-  const Tensor cosines = cosines_of(rows);
-  const double squares = sum_of_squares(cosines.data(), cosines.size());
-  return squares > 0 ? T * T / squares : 0;
-}
+double participation_ratio(const FeatureMatrix& rows) { return ratio_of(cosines_of(rows)); }
 
-/// Cholesky's factor of the cosines, column by column, each that of the row with the most left.
-std::size_t numerical_rank(const FeatureMatrix& rows) {
-  const std::size_t T = rows.values.shape()[0];
-  const Tensor cosines = cosines_of(rows);
-  std::vector<double> left(T);
-  for (std::size_t t = 0; t < T; ++t) left[t] = double(cosines(t, t));
-  const double all = std::accumulate(left.begin(), left.end(), 0.0);
-  std::vector<std::vector<double>> columns;
-  while (columns.size() < T &&
-         std::accumulate(left.begin(), left.end(), 0.0) > 1e-4 * all) {  // 1 % squared
-    const std::size_t most = std::size_t(std::ranges::max_element(left) - left.begin());
-    std::vector<double> column(T);
-    for (std::size_t t = 0; t < T; ++t) {
-      double product = double(cosines(t, most));
-      for (const std::vector<double>& other : columns) product -= other[t] * other[most];
-      column[t] = product / std::sqrt(left[most]);
-    }
-    for (std::size_t t = 0; t < T; ++t) left[t] = std::max(0.0, left[t] - column[t] * column[t]);
-    columns.push_back(std::move(column));
-  }
-  return columns.size();
-}
+std::size_t numerical_rank(const FeatureMatrix& rows) { return rank_of(cosines_of(rows)); }
 
 std::vector<HeadMetrics> head_metrics(const AttentionLayer& layer, const AttentionSample& sample,
                                       std::size_t positions) {
   if (!layer.features) return {};
-  const std::vector<AttentionMaps> maps = attention_maps(layer, sample, positions);
-  const std::vector<HeadFeatures> features = head_features(
-      *layer.features, first_positions(sample.q, positions), first_positions(sample.k, positions));
+  const Tensor q = first_positions(sample.q, positions), k = first_positions(sample.k, positions);
+  const std::vector<HeadFeatures> features = head_features(*layer.features, q, k);
   std::vector<HeadMetrics> heads;
-  for (std::size_t h = 0; h < maps.size(); ++h) {
-    const Tensor factors = time_weights(sample, h, maps[h].exact.shape()[0]);
-    const Budget budget = budget_of(features[h], maps[h].exact, factors);
+  for (std::size_t h = 0; h < features.size(); ++h) {
+    const Tensor rows = head_rows(q, h), keys = head_rows(k, h),
+                 cosines = cosines_of(features[h].k);
+    const Tensor factors = time_weights(sample, h, q.shape()[1]);
+    const Tensor exact = normalized_rows(softmax_weights(rows, keys) * factors);
+    const HeadEstimate estimate = estimate_of(features[h], rows, keys, sample.window);
+    const double F = double(features[h].q.values.shape()[1]);
+    const Budget budget = budget_of(estimate, F, exact, factors);
     const double size = budget.size > 0 ? budget.size : 1;
-    heads.push_back({mean_entropy(maps[h].exact), mean_entropy(maps[h].estimated),
-                     participation_ratio(features[h].k), double(numerical_rank(features[h].k)),
-                     std::sqrt(budget.variance / size),
-                     std::sqrt(std::max(0.0, budget.error - budget.variance) / size)});
+    heads.push_back({mean_entropy(exact), mean_entropy(normalized_rows(estimate.sums * factors)),
+                     ratio_of(cosines), double(rank_of(cosines)), std::sqrt(budget.variance / size),
+                     std::sqrt(std::max(0.0, budget.error - budget.variance) / size),
+                     attention_error(estimate, F)});
   }
   return heads;
 }

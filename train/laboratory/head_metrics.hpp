@@ -24,6 +24,7 @@ struct HeadMetrics {
   /// parts: what the spread of an estimate's terms over the features explains, as if those were
   /// independent, and the rest, which more features would not take away.
   double deviation = 0, bias = 0;
+  double error = 0;  ///< see KernelMetrics
 };
 
 /// Of each head on the first `positions` of a sample; empty for exact attention.

@@ -123,6 +123,10 @@ Tensor products(const FeatureMatrix& q, const FeatureMatrix& k) {
   return y;
 }
 
+FeatureMatrix squared(const FeatureMatrix& features) {
+  return {Tensor(features.values * features.values), 2 * features.log_unit};
+}
+
 Tensor head_rows(const Tensor& x, std::size_t head) {
   const std::size_t T = x.shape()[1], H = x.shape()[2], d = x.shape()[3];
   Tensor rows = uninitialized({T, d});

@@ -57,6 +57,8 @@ struct HeadFeatures {
 std::vector<HeadFeatures> head_features(FeatureMap& map, const Tensor& q, const Tensor& k);
 /// All pairs in units of exp(q.log_unit + k.log_unit). (T, F), (S, F) -> (T, S)
 Tensor products(const FeatureMatrix& q, const FeatureMatrix& k);
+/// Of each feature, in the square of the unit.
+FeatureMatrix squared(const FeatureMatrix& features);
 
 /// Head h of the first example as it is. (B, T, H, d) -> (T, d)
 Tensor head_rows(const Tensor& x, std::size_t head);

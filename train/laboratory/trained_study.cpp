@@ -57,9 +57,20 @@ struct Heads {
   std::vector<HeadFeatures> features;
 };
 
+/// Of keys in a window exp(q . k / sqrt(d)), which no draws change.
+void weigh_exactly(Kernels& kernels, const Tensor& q, const Tensor& k, double log_unit,
+                   const Tensor& factors, std::size_t window) {
+  const std::size_t T = q.shape()[0];
+  for (std::size_t i = 0; i < T; ++i)
+    for (std::size_t j = i + 1 - std::min(i + 1, window); j <= i; ++j)
+      kernels[i * T + j] = std::exp(softmax_exponent(row_of(q, i), row_of(k, j)) - log_unit) *
+                           double(factors.data()[i * T + j]);
+}
+
 /// In units of exp(log_unit of each head), which the first call sets.
 Heads kernels_of(FeatureMap& map, const Tensor& q, const Tensor& k,
-                 const std::vector<Tensor>& factors, std::vector<double>& log_units) {
+                 const std::vector<Tensor>& factors, std::size_t window,
+                 std::vector<double>& log_units) {
   Heads heads{{}, head_features(map, q, k)};
   for (std::size_t h = 0; h < heads.features.size(); ++h) {
     const auto& [query, key] = heads.features[h];
@@ -69,6 +80,7 @@ Heads kernels_of(FeatureMap& map, const Tensor& q, const Tensor& k,
     Kernels& kernels = heads.kernels.emplace_back(values.size());
     for (std::size_t i = 0; i < values.size(); ++i)
       kernels[i] = unit * double(values.data()[i]) * double(factors[h].data()[i]);
+    weigh_exactly(kernels, head_rows(q, h), head_rows(k, h), log_units[h], factors[h], window);
   }
   return heads;
 }
@@ -195,13 +207,13 @@ std::optional<TrainedLayer> study_trained(const AttentionLayer& layer,
   std::vector<Tensor> factors;
   for (std::size_t h = 0; h < H; ++h) factors.push_back(time_weights(sample, h, T));
   std::vector<double> log_units;
-  const Heads own = kernels_of(map, q, k, factors, log_units);
+  const Heads own = kernels_of(map, q, k, factors, sample.window, log_units);
   std::vector<std::vector<Kernels>> sets(H);
   {
     const Restored restored(map);
     for (std::uint64_t set = 1; set <= options.sets; ++set) {
       redraw(map, options.draws, q.shape()[3], set);
-      Heads fresh = kernels_of(map, q, k, factors, log_units);
+      Heads fresh = kernels_of(map, q, k, factors, sample.window, log_units);
       for (std::size_t h = 0; h < H; ++h) sets[h].push_back(std::move(fresh.kernels[h]));
     }
   }

@@ -135,8 +135,10 @@ void add_learning(Page& page, const MetricsLog& log, const TrainerState& state,
   add_kernels(charts, log, "gradient_to_noise", "Gradient of the spectrum to its noise",
               {"of one batch", Scale::linear, 0.0});
   if (charts.empty()) return;
-  page.section("Learned kernels while training",
-               "Measured at each validation on its first example, layer by layer.");
+  page.section(
+      "Learned kernels while training",
+      "Measured at each validation on its first example, layer by layer; a gradient and its "
+      "noise on the training batches to come.");
   page.charts(charts, 340);
   add_heads(page, log);
 }

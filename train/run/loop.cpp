@@ -93,9 +93,10 @@ class TrainingLoop {
           fmt::format("step {}: the validation loss {} is not finite; this step is not saved. "
                       "Lower optim.lr or set optim.clip",
                       state_.step, loss));
-    const std::vector<KernelMetrics> kernels = session_.trainer().kernels();
+    const auto kernels = session_.trainer().kernels([this] { return should_stop(); });
+    if (!kernels) return false;
     Json line = Json{{"step", state_.step}}.set(result->json());
-    if (!kernels.empty()) line.set("kernels", json_of(kernels));
+    if (!kernels->empty()) line.set("kernels", json_of(*kernels));
     session_.run().metrics().append(line.line());
     state_.validated_step = state_.step;
     record_improvement(state_, loss, spec_.min_delta);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bochner/data/files/text.hpp>
+#include <bochner/optim/optimizer.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/run/run_metadata.hpp>
@@ -62,6 +63,22 @@ std::vector<NamedTensor> resumed_tensors(Trainer& trainer, const CheckpointReade
   if (std::erase_if(wanted, is_moment) > 0)
     notes.push_back("the checkpoint holds no moments: the optimizer starts anew");
   return wanted;
+}
+
+/// Natural steps keep moments of other gradients, under the same names.
+void require_same_moments(const CheckpointReader& checkpoint, const Config& config) {
+  const std::string key = "optim.density_natural";
+  const std::string file = checkpoint.path().string();
+  const bool then = stored_config(checkpoint.config(), file).flag(key), now = config.flag(key);
+  const std::string moments = "optimizer/" + config.text("optim.kind") + ".";
+  const bool kept = std::ranges::any_of(checkpoint.tensors(), [&](const StoredTensor& tensor) {
+    return tensor.name.starts_with(moments) && is_density(tensor.name);
+  });
+  if (then == now || !kept) return;
+  throw ConfigError(fmt::format(
+      "{}: holds moments of {} = {}, which are in other units with {}; begin them anew: "
+      "--reset optimizer",
+      file, key, then, now));
 }
 
 }  // namespace
@@ -161,6 +178,7 @@ void Session::take_over(const CheckpointReader& checkpoint, const ForkResets& re
         "{}: is at step {} and train.steps ends at {}, nothing is left to train; set a larger "
         "train.steps, or count from 0 again: --reset schedule",
         checkpoint.path().string(), saved.step, total_steps_));
+  if (!resets.optimizer) require_same_moments(checkpoint, config_);
   std::vector<NamedTensor> weights = trainer_->tensors();
   std::erase_if(weights, std::not_fn(of_model));
   std::vector<std::string> left_out = load_tensors(checkpoint, weights);

@@ -127,18 +127,21 @@ std::optional<Evaluation> Trainer::validate(const std::function<bool()>& should_
   return result;
 }
 
-std::vector<KernelMetrics> Trainer::kernels() {
-  if (!train_.validate_kernels) return {};
+std::optional<std::vector<KernelMetrics>> Trainer::kernels(
+    const std::function<bool()>& should_stop) {
+  std::vector<KernelMetrics> metrics;
+  if (!train_.validate_kernels) return metrics;
   if (average_) average_->swap();
-  std::vector<KernelMetrics> metrics = kernels_->measure(task_);
-  if (train_.validate_gradients > 0 && !train_.overfit) {
-    const auto ratios =
-        gradient_to_noise(task_, state_.examples, train_.batch, train_.validate_gradients);
-    for (KernelMetrics& layer : metrics)
-      if (const auto found = ratios.find(layer.layer); found != ratios.end())
-        layer.gradient_to_noise = found->second;
-  }
+  metrics = kernels_->measure(task_);
+  std::optional<std::map<std::string, double>> ratios = std::map<std::string, double>();
+  if (train_.validate_gradients > 0 && !train_.overfit)
+    ratios = gradient_to_noise(task_, state_.examples, train_.batch, train_.validate_gradients,
+                               should_stop);
   if (average_) average_->swap();
+  if (!ratios) return {};
+  for (KernelMetrics& layer : metrics)
+    if (const auto found = ratios->find(layer.layer); found != ratios->end())
+      layer.gradient_to_noise = found->second;
   return metrics;
 }
 

@@ -41,8 +41,9 @@ class Trainer {
   /// `should_stop` is asked between batches; nothing is returned when it says yes.
   std::optional<Evaluation> validate(const std::function<bool()>& should_stop = {});
   /// The learned kernels on the first validation example, with the same weights; nothing when
-  /// train.validate.kernels is off. The model must be new when the trainer is made.
-  std::vector<KernelMetrics> kernels();
+  /// train.validate.kernels is off. The model must be new when the trainer is made. `should_stop`
+  /// as of validate().
+  std::optional<std::vector<KernelMetrics>> kernels(const std::function<bool()>& should_stop = {});
 
   /// Where it is. Whoever sets it anew sets the tensors too: then it goes on from there.
   TrainerState& state() { return state_; }

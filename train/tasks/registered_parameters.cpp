@@ -137,6 +137,18 @@ void check_training(const Config& config) {
          "train.validate.every");
 }
 
+/// Keys without what would heed them: errors of a new run, while one that has them goes on.
+void check_unheeded(const Config& config) {
+  const std::string gradients = "train.validate.gradients", steps = "model.mixer.warm_steps";
+  if (config.integer(gradients) > 0 && !config.flag("train.validate.kernels"))
+    fail(config, gradients, "needs train.validate.kernels = true", "train.validate.kernels");
+  if (config.integer(gradients) > 0 && config.flag("train.overfit"))
+    fail(config, gradients, "needs train.overfit = false: a single batch has no noise",
+         "train.overfit");
+  if (config.integer(steps) > 0 && config.text("model.mixer.warm") == "none")
+    fail(config, steps, "needs model.mixer.warm other than \"none\"", "model.mixer.warm");
+}
+
 std::vector<ParameterRow> registered_rows() {
   RowCollector table;
   table.add<ModelChoice, SequenceClassifierSpec, ForecasterSpec, EventModelSpec, FieldModelSpec>(
@@ -193,7 +205,9 @@ void add_retired(std::vector<ParameterRow>& rows, std::string_view text) {
 }  // namespace
 
 /// A run may have been started with keys that meant nothing, and goes on.
-ParameterTable registered_parameters() { return table_of(registered_rows(), {check_unused}); }
+ParameterTable registered_parameters() {
+  return table_of(registered_rows(), {check_unused, check_unheeded});
+}
 
 Config stored_config(std::string_view text, const std::string& source) {
   std::vector<ParameterRow> rows = registered_rows();

@@ -40,7 +40,8 @@ inline void describe(Keys& keys, TrainSpec& spec) {
   keys("validate.batches", spec.validate_batches, at_least(0),
        "most batches of a validation, 0 for all", resumable);
   keys("validate.kernels", spec.validate_kernels,
-       "at a validation, also error, effective features and drift of the learned kernels",
+       "at a validation, also the numbers of the learned kernels: errors, features in use, drift, "
+       "entropies",
        resumable);
   keys("validate.gradients", spec.validate_gradients, between(0, 1 << 10),
        "batches on which the gradient of the learned kernels is compared with its noise at a "

@@ -211,6 +211,24 @@ TEST(ConfigErrors, KeysThatMustFitEachOther) {
             "bad.toml:2:23: train.stop.patience = 3: needs train.validate.every greater than 0");
 }
 
+TEST(ConfigErrors, KeysThatNothingWouldHeed) {
+  const std::string gradients = "train.validate.gradients = 3\n";
+  EXPECT_EQ(error_after_files(gradients), "");
+  EXPECT_EQ(error_after_files(gradients + "train.validate.kernels = false\n"),
+            "bad.toml:2:28: train.validate.gradients = 3: needs train.validate.kernels = true");
+  EXPECT_EQ(error_after_files(gradients + "train.overfit = true\n"),
+            "bad.toml:2:28: train.validate.gradients = 3: needs train.overfit = false: a single "
+            "batch has no noise");
+  EXPECT_EQ(error_after_files("model.mixer.warm_steps = 3\n"),
+            "bad.toml:2:26: model.mixer.warm_steps = 3: needs model.mixer.warm other than "
+            "\"none\"");
+  // A run that has them goes on.
+  for (const char* keys : {"train.validate.gradients = 3\ntrain.overfit = true\n",
+                           "train.validate.gradients = 3\ntrain.validate.kernels = false\n",
+                           "model.mixer.warm_steps = 3\n"})
+    EXPECT_NO_THROW(validate(stored_config(std::string("data.files = [\"a\"]\n") + keys, "run")));
+}
+
 TEST(ConfigErrors, ModelsLearnTheDataThatAreMadeForThem) {
   EXPECT_EQ(error_in("data.kind = \"listops\"\n"),
             "bad.toml:1:13: model.kind = \"lm\": cannot learn data.kind = \"listops\", which is "

@@ -46,9 +46,8 @@ KernelMetrics metrics_of(const std::vector<real>& features, std::size_t T, std::
   Tensor values = matrix(T, F, features);
   values.reshape(Shape{1, T, 1, F});
   FixedFeatures map(values);
-  KernelMetrics metrics;
-  measure_features(map, zeros({1, T, 1, 2}), zeros({1, T, 1, 2}), metrics);
-  return metrics;
+  return measure_features({.features = &map}, {.q = zeros({1, T, 1, 2}), .k = zeros({1, T, 1, 2})},
+                          T);
 }
 
 TEST(KernelMetrics, CountFeaturesThatPointDifferentWays) {
@@ -82,8 +81,7 @@ TEST(KernelMetrics, ErrorOfPositiveFeaturesIsThatOfTheClosedForm) {
   spec.density = {.draws = "iid", .m = m, .dim = d, .log_scale = 0};
   const auto map = feature_maps().make("positive", spec);
   Tensor x = filled({1, 1, 1, d}, real(0.5));
-  KernelMetrics metrics;
-  measure_features(*map, x, x, metrics);
+  const KernelMetrics metrics = measure_features({.features = map.get()}, {.q = x, .k = x}, 1);
   const double squared_sum = 4 * d * 0.25 / std::sqrt(double(d));  // |y + y|^2, y = x / d^(1/4)
   const double expected = std::sqrt(std::expm1(squared_sum) / m);
   EXPECT_NEAR(metrics.error, expected, 0.25 * expected);

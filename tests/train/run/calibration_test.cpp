@@ -288,9 +288,9 @@ TEST(Calibration, IsWhereDriftIsCountedFrom) {
   TinyTraining run(with("positive", {"model.mixer.density.start=data", "data.validation=0.1",
                                      "optim.density_lr_factor=1"}));
   run.trainer.calibrate();
-  EXPECT_EQ(run.trainer.kernels().at(0).drift, 0);
+  EXPECT_EQ(run.trainer.kernels()->at(0).drift, 0);
   run.train(1);
-  const double drift = run.trainer.kernels().at(0).drift;
+  const double drift = run.trainer.kernels()->at(0).drift;
   EXPECT_GT(drift, 0);
   EXPECT_LT(drift, 0.01);
 }

@@ -289,6 +289,20 @@ TEST_F(ResumedRun, OfAForkWithoutStepsLeftIsNotMade) {
   EXPECT_EQ(fork({.schedule = true}).state().step, 0u);
 }
 
+TEST_F(ResumedRun, OfAForkHasNoMomentsInOtherUnits) {
+  start_leg(storage, config({"model.mixer.kind=linear"}), 1, Ending::signal, 30);
+  const auto fork = [&](const std::string& natural, const ForkResets& resets) {
+    return Session::fork(storage, {tiny_run, ""},
+                         config({"model.mixer.kind=linear", "optim.density_natural=" + natural}),
+                         "forked", resets, "test", notes);
+  };
+  EXPECT_EQ(message_of<ConfigError>([&] { fork("true", {}); }),
+            "run/checkpoints/step-000000000030.ckpt: holds moments of optim.density_natural = "
+            "false, which are in other units with true; begin them anew: --reset optimizer");
+  EXPECT_FALSE(storage.exists("forked"));
+  EXPECT_EQ(fork("true", {.optimizer = true}).state().step, 30u);
+}
+
 TEST_F(ResumedRun, OfAForkGoesOnFromItsParent) {
   start_leg(storage, config(), 1, Ending::signal, 30);
   const RunReference parent{tiny_run, ""};
