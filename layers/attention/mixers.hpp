@@ -8,5 +8,6 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 void add_softmax(Registry<Mixer, MixerSpec>& all);
 void add_linear(Registry<Mixer, MixerSpec>& all);
+void add_hgrn2(Registry<Mixer, MixerSpec>& all);
 
 }  // namespace bochner::inline BOCHNER_PRECISION
