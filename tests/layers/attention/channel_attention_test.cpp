@@ -230,6 +230,7 @@ TEST(ChannelRates, AreLearnedThroughAllTheirParameters) {
         for (const char* map : {"positive", "elu", "trigonometric"}) {
           MixerSpec spec = spec_of(map, kind, causal);
           spec.time_kernel.per = per;
+          spec.denominator.kind = "smooth";  // clip has a kink
           SCOPED_TRACE(name_of(spec) + ", " + per);
           const auto mixer = mixers().make("linear", spec);
           randomize(*mixer, 0.4);
