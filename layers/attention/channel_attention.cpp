@@ -129,18 +129,19 @@ Var relative_units(const Tensor& log_unit, const Tensor& other) {
 }  // namespace
 
 Var channel_attention(const Features& q, const Features& k, const Var& v, const Var& rate,
-                      const LinearAttentionOptions& options) {
-  const Var values = with_one(v), log_decay = log_decay_of(rate, k.shape());
-  const auto pass = [&](bool reverse, Tensor& log_unit) {
-    const PlainFeaturePair plain = plain_features(q, k, log_decay, options.lengths, reverse);
+                      const LinearAttentionOptions& options, const Var& reverse_rate) {
+  const Var values = with_one(v);
+  const auto pass = [&](bool reverse, const Var& rates, Tensor& log_unit) {
+    const PlainFeaturePair plain =
+        plain_features(q, k, log_decay_of(rates, k.shape()), options.lengths, reverse);
     log_unit = plain.log_unit;
     return gated_linear_attention(plain.q, plain.k, values, plain.log_decay,
                                   {options.chunk, options.lengths, reverse, reverse});
   };
   Tensor past_unit, future_unit;
-  const Var past = pass(false, past_unit);
+  const Var past = pass(false, rate, past_unit);
   if (options.causal) return quotient(past, options.floor);
-  const Var future = pass(true, future_unit);
+  const Var future = pass(true, reverse_rate.exists() ? reverse_rate : rate, future_unit);
   if (q.scale == FeatureScale::linear) return quotient(past + future, options.floor);
   return quotient(past * relative_units(past_unit, future_unit) +
                       future * relative_units(future_unit, past_unit),

@@ -11,9 +11,10 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// with sums of rates in place of products where they are of tokens, and the same of the reversed
 /// sequence for j > i; a token itself counts once (LION; Afzal et al., 2025).
 /// rate >= 0: (H, F) or (B, T, H, F), or of heads (H) or (B, T, H). Sums below options.floor are
-/// raised to it. q, k (B, T, H, F) features, v (B, T, H, d) -> (B, T, H, d)
+/// raised to it. `reverse_rate`: of the reversed sequence, where steps of irregular time make it
+/// another. q, k (B, T, H, F) features, v (B, T, H, d) -> (B, T, H, d)
 Var channel_attention(const Features& q, const Features& k, const Var& v, const Var& rate,
-                      const LinearAttentionOptions& options);
+                      const LinearAttentionOptions& options, const Var& reverse_rate = {});
 
 /// What its causal form remembers of one sequence.
 struct ChannelState {

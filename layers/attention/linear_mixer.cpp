@@ -94,6 +94,8 @@ class LinearMixer : public Mixer {
   Var forward(Tape& tape, const Var& x, const Layout& layout) override {
     const Heads heads = projections_.split(tape, x, layout);
     const Var rate = time_kernel_.rate(tape, x, layout);
+    const Var reverse_rate =
+        causal_ || layout.regular() ? Var() : time_kernel_.rate(tape, x, seen_from_the_end(layout));
     const Var turns = time_kernel_.turns(tape, layout, x.dim(1), 0);
     if (tape.observer)
       show_attention(tape, *this,
@@ -101,7 +103,7 @@ class LinearMixer : public Mixer {
                       time_kernel_.rotation(tape), turns, causal_, layout.lengths, window_});
     const auto estimate = [&](const Heads& from, const Var& decay) {
       return window_ > 0 ? with_window(tape, from, decay, layout)
-                         : by_features(tape, from, decay, layout, turns);
+                         : by_features(tape, from, decay, reverse_rate, layout, turns);
     };
     return projections_.join(tape, warm_.is_on(tape)
                                        ? warm_.forward(tape, heads, rate, layout, estimate)
@@ -162,13 +164,13 @@ class LinearMixer : public Mixer {
   }
 
   /// (B, T, H, d)
-  Var by_features(Tape& tape, const Heads& heads, const Var& rate, const Layout& layout,
-                  const Var& turns) {
+  Var by_features(Tape& tape, const Heads& heads, const Var& rate, const Var& reverse_rate,
+                  const Layout& layout, const Var& turns) {
     const auto [query, key, floor] = features_of(tape, heads.q, heads.k, 0, turns);
     const LinearAttentionOptions options{causal_, chunk_, layout.lengths, floor};
     const bool by_sums = per_channel_ || (!causal_ && rate.exists());
     return normed(tape,
-                  (by_sums ? channel_attention(query, key, heads.v, rate, options)
+                  (by_sums ? channel_attention(query, key, heads.v, rate, options, reverse_rate)
                            : linear_attention(query, key, heads.v, rate, options)),
                   floor);
   }

@@ -189,6 +189,13 @@ void TimeKernel::visit(Visitor& visitor) {
   }
 }
 
+Layout seen_from_the_end(Layout layout) {
+  const std::size_t B = layout.gaps.shape()[0], T = layout.gaps.shape()[1];
+  for (std::size_t b = 0; b < B; ++b)
+    for (std::size_t t = 0; t + 1 < T; ++t) layout.gaps(b, t) = layout.gaps(b, t + 1);
+  return layout;
+}
+
 Times times_of(const Layout& layout, std::size_t T, double first) {
   if (layout.regular()) {
     Times times(Times::shape_type{1, T});

@@ -69,6 +69,9 @@ std::vector<double> harmonic_coefficients(std::size_t N);
 /// Features times `turns` (.., F) -> (.., (2N + 1) n F); themselves where they do not exist.
 Features turned(const Features& features, const Var& turns);
 
+/// The gaps of a reversed sequence: from each token to the next one.
+Layout seen_from_the_end(Layout layout);
+
 /// When the tokens of a batch are: sums of the gaps (B, T), or first, first + 1, ... (1, T).
 Times times_of(const Layout& layout, std::size_t T, double first);
 

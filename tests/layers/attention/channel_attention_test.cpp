@@ -263,6 +263,30 @@ TEST(ChannelRates, CountTheTimeBetweenTokens) {
   }
 }
 
+/// In both directions a lag is the time between two tokens: the same from either.
+TEST(ChannelRates, SeeTheSameTimeFromBothEnds) {
+  for (const char* per : {"head", "channel"}) {
+    MixerSpec spec = spec_of("positive", "decay", false);
+    spec.time_kernel.per = per;
+    const auto mixer = mixers().make("linear", spec);
+    initialize(*mixer, 3);
+    const std::size_t T = 9;
+    const Tensor x = random_tensor({1, T, 8}, 1);
+    Tensor reversed = x, gaps = random_tensor({1, T}, 2), reversed_gaps = zeros({1, T});
+    for (real& gap : gaps) gap = std::abs(gap);
+    for (std::size_t t = 0; t < T; ++t) {
+      std::copy_n(x.data() + t * 8, 8, reversed.data() + (T - 1 - t) * 8);
+      if (t > 0) reversed_gaps(0, t) = gaps(0, T - t);
+    }
+    Tape tape;
+    tape.recording = false;
+    const Tensor a = mixer->forward(tape, x, {.gaps = gaps}).value();
+    const Tensor b = mixer->forward(tape, reversed, {.gaps = reversed_gaps}).value();
+    for (std::size_t i = 0; i < a.size(); ++i)
+      ASSERT_NEAR(a.data()[i], b.data()[(T - 1 - i / 8) * 8 + i % 8], is_double ? 1e-12 : 2e-5);
+  }
+}
+
 /// Channels of one frequency start alike, and every head from shortest to longest.
 TEST(ChannelRates, StartBetweenShortestAndLongest) {
   const auto mixer = mixers().make("linear", spec_of("trigonometric", "decay"));
