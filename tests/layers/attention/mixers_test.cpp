@@ -37,6 +37,9 @@ std::vector<MixerSpec> causal_specs() {
     specs.push_back(spec_of("linear", false, time));
   specs.push_back(spec_of("linear", false, "rotation"));
   specs.back().features.kind = "elu";
+  specs.push_back(spec_of("linear", true, "gate"));
+  specs.back().time_kernel.per = "channel";
+  specs.push_back(spec_of("hgrn2", false, "none"));
   for (std::size_t window : {1, 5, 100}) {
     for (const char* kind : {"softmax", "linear"}) {
       specs.push_back(spec_of(kind, true, window == 5 ? "decay" : "none"));
