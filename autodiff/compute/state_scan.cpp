@@ -4,15 +4,13 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-inline RowLanes& state_lanes(real* x) { return *reinterpret_cast<RowLanes*>(x); }
-inline const RowLanes& state_lanes(const real* x) { return *reinterpret_cast<const RowLanes*>(x); }
+inline NativeLanes& state_lanes(real* x) { return *reinterpret_cast<NativeLanes*>(x); }
+inline const NativeLanes& state_lanes(const real* x) {
+  return *reinterpret_cast<const NativeLanes*>(x);
+}
 
 /// Rows and vectors of a register tile: its state fills half of the registers.
-#ifdef __AVX512F__
-constexpr std::size_t most_rows = 8;
-#else
-constexpr std::size_t most_rows = 4;
-#endif
+constexpr std::size_t most_rows = many_registers ? 8 : 4;
 constexpr std::size_t most_vectors_of_state = 2;
 
 template <bool decays_rows, bool strict>
@@ -24,9 +22,10 @@ struct Tiles {
   template <std::size_t rows, std::size_t vectors>
   void tile(std::size_t row, std::size_t column) const {
     // Unrolled early, or the state stays an array in memory.
-    RowLanes s[rows * vectors];
-    const auto place = [&](std::size_t n) -> RowLanes& {
-      return state_lanes(state + (row + n / vectors) * in.width + column + n % vectors * row_lanes);
+    NativeLanes s[rows * vectors];
+    const auto place = [&](std::size_t n) -> NativeLanes& {
+      return state_lanes(state + (row + n / vectors) * in.width + column +
+                         n % vectors * native_lane_count);
     };
 #pragma GCC unroll 32
     for (std::size_t n = 0; n < rows * vectors; ++n) s[n] = place(n);
@@ -37,18 +36,18 @@ struct Tiles {
       const real* decay = in.decay.data + t * in.decay.stride + (decays_rows ? row : column);
       const real* from = in.x.data + t * in.x.stride + column;
       real* to = in.y + t * in.width + column;
-      RowLanes x[vectors], y[vectors], fade[vectors];
+      NativeLanes x[vectors], y[vectors], fade[vectors];
 #pragma GCC unroll 8
       for (std::size_t v = 0; v < vectors; ++v) {
-        x[v] = state_lanes(from + v * row_lanes);
-        y[v] = state_lanes(to + v * row_lanes);
-        if constexpr (!decays_rows) fade[v] = state_lanes(decay + v * row_lanes);
+        x[v] = state_lanes(from + v * native_lane_count);
+        y[v] = state_lanes(to + v * native_lane_count);
+        if constexpr (!decays_rows) fade[v] = state_lanes(decay + v * native_lane_count);
       }
 #pragma GCC unroll 32
       for (std::size_t n = 0; n < rows * vectors; ++n) {
         const std::size_t r = n / vectors, v = n % vectors;
-        const RowLanes keep = decays_rows ? all_lanes(decay[r]) : fade[v];
-        const RowLanes writes = all_lanes(write[r]), reads = all_lanes(read[r]);
+        const NativeLanes keep = decays_rows ? all_lanes(decay[r]) : fade[v];
+        const NativeLanes writes = all_lanes(write[r]), reads = all_lanes(read[r]);
         if constexpr (strict) {
           s[n] = keep * s[n];
           y[v] = fused_lanes(reads, s[n], y[v]);
@@ -59,7 +58,7 @@ struct Tiles {
         }
       }
 #pragma GCC unroll 8
-      for (std::size_t v = 0; v < vectors; ++v) state_lanes(to + v * row_lanes) = y[v];
+      for (std::size_t v = 0; v < vectors; ++v) state_lanes(to + v * native_lane_count) = y[v];
     }
 #pragma GCC unroll 32
     for (std::size_t n = 0; n < rows * vectors; ++n) place(n) = s[n];
@@ -73,7 +72,7 @@ struct Tiles {
   }
 
   void run() const {
-    constexpr std::size_t two = most_vectors_of_state * row_lanes;
+    constexpr std::size_t two = most_vectors_of_state * native_lane_count;
     std::size_t column = 0;
     for (; column + two <= in.width; column += two) row_tiles<most_rows, 2>(0, column);
     if (column < in.width) row_tiles<2 * most_rows, 1>(0, column);

@@ -2,7 +2,7 @@
 /// The recurrence of linear attention with decays: a matrix that every token fades, writes to and
 /// reads.
 
-#include <bochner/autodiff/compute/row_lanes.hpp>
+#include <bochner/autodiff/compute/lanes.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -14,7 +14,7 @@ struct TokenRows {
 
 /// S_t = decay_t o S_(t-1) + write_t x_t^T and y_t = S_t^T read_t, S (rows, width).
 struct StateScan {
-  std::size_t tokens, rows, width;  ///< the width in whole vectors of row_lanes
+  std::size_t tokens, rows, width;  ///< the width in whole vectors of lanes
   bool backward;                    ///< from the last token to the first
   bool strict;                      ///< a token reads before it writes: y_t is of the others
   bool decays_rows;  ///< decay_t is of the rows of S, (rows); else of columns, (width)
@@ -29,7 +29,7 @@ void scan(const StateScan& tokens, real* state);
 
 /// Whole vectors that hold n numbers.
 constexpr std::size_t whole_lanes(std::size_t n) {
-  return (n + row_lanes - 1) / row_lanes * row_lanes;
+  return (n + native_lane_count - 1) / native_lane_count * native_lane_count;
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION
