@@ -15,6 +15,7 @@
 #include <bochner/data/windows.hpp>
 #include <bochner/layers/attention/mixer.hpp>
 #include <bochner/layers/attention/mixer_spec.hpp>
+#include <bochner/layers/basic/conv.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/basic/units.hpp>
 #include <bochner/layers/encodings/positions.hpp>

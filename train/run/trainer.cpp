@@ -121,8 +121,8 @@ void Trainer::blame(double loss, double norm) {
 
 std::optional<Evaluation> Trainer::validate(const std::function<bool()>& should_stop) {
   if (average_) average_->swap();
-  const auto result =
-      evaluate_task(task_, Split::validation, train_.batch, train_.validate_batches, should_stop);
+  const auto result = evaluate_task(task_, Split::validation, train_.validation_batch(),
+                                    train_.validate_batches, should_stop);
   if (average_) average_->swap();
   return result;
 }

@@ -59,7 +59,7 @@ LabelledEventsSpec labelled_events_spec(const Config& config) {
           has_class_token(config)};
 }
 
-std::unique_ptr<LabelledSequences> labelled_sequences(const Config& config) {
+std::unique_ptr<LabelledSequences> sequences_of_kind(const Config& config) {
   const std::string& kind = config.text("data.kind");
   if (kind == "listops")
     return std::make_unique<ListOps>(list_ops_spec(config), example_set(config));
@@ -72,6 +72,14 @@ std::unique_ptr<LabelledSequences> labelled_sequences(const Config& config) {
     return std::make_unique<Shapes>(spec, example_set(config));
   }
   throw std::invalid_argument("data.kind = \"" + kind + "\" has no labels");
+}
+
+std::unique_ptr<LabelledSequences> labelled_sequences(const Config& config) {
+  auto sequences = sequences_of_kind(config);
+  auto buckets = read_spec<LengthBuckets>(config, "data");
+  buckets.batch = config.count("train.batch");
+  sequences->bucket(buckets);
+  return sequences;
 }
 
 /// A label for each sequence.

@@ -30,6 +30,10 @@ void check_token_task(const Config& config) {
   };
   demand("data.length", spec.length, smallest_length(spec));
   demand("data.vocabulary", spec.vocabulary, smallest_vocabulary(spec));
+  if (spec.validation_length == 0) return;
+  demand("data.validation_length", spec.validation_length, smallest_length(spec));
+  if (config.text("model.positions") == "learned")
+    require_at_most(config, "data.validation_length", "data.length");
 }
 
 void check_list_ops(const Config& config) {

@@ -105,6 +105,7 @@ void check_unused(const Config& config) {
        "needs model.kind = \"field\", model.positions = \"encoding\", or events with places"},
       {"data.separator", data == "bytes" && encoded,
        "needs data.kind = \"bytes\" and model.positions = \"encoding\""},
+      {"data.buckets", model == "classifier", "needs model.kind = \"classifier\""},
       {"data.dimensions", field, "needs a field on a grid"},
       {"data.planes", field, "needs a field on a grid"},
       {"data.place_columns", sensors || events,

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/windows.hpp>
 #include <bochner/layers/module.hpp>
@@ -49,7 +51,10 @@ class TokenTask : public LanguageTask {
 
   Evaluation evaluate(Tape& tape, const Examples& examples) override {
     const Batch batch = data_->batch(examples);
-    return evaluate_answers(model_->logits(tape, batch.inputs), batch.targets);
+    Evaluation result = evaluate_answers(model_->logits(tape, batch.inputs), batch.targets);
+    if (const std::size_t T = batch.inputs.shape[1]; T != spec_.length)
+      result.measures[0].unit = fmt::format("right at {} tokens", T);
+    return result;
   }
 };
 

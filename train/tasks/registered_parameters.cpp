@@ -41,6 +41,17 @@ void check_model(const Config& config) {
   require_at_most(config, "model.mixer.time_kernel.shortest", "model.mixer.time_kernel.longest");
 }
 
+void check_norm(const Config& config) {
+  if (config.text("model.norm") != "batch") return;
+  const std::string& kind = config.text("model.kind");
+  const bool rows = kind == "forecaster" && config.text("model.backbone") == "rows";
+  if (kind == "lm" || kind == "events" || rows)
+    fail(config, "model.norm",
+         "shows tokens of the past those of the future in training: choose layer or rms for " +
+             assignment(config, rows ? "model.backbone" : "model.kind"),
+         rows ? "model.backbone" : "model.kind");
+}
+
 void check_warm(const Config& config) {
   if (config.text("model.mixer.warm") == "none") return;
   if (config.text("model.mixer.kind") != "linear")
@@ -153,8 +164,8 @@ std::vector<ParameterRow> registered_rows() {
   RowCollector table;
   table.add<ModelChoice, SequenceClassifierSpec, ForecasterSpec, EventModelSpec, FieldModelSpec>(
       "model");
-  table.add<DataSpec, TokenTaskSpec, ListOpsSpec, ImagesSpec, ShapesSpec, CsvOptions, SeriesSpec,
-            HawkesSpec, EventColumns, FieldSpec, SensorColumns, SensorSpec>("data");
+  table.add<DataSpec, TokenTaskSpec, LengthBuckets, ListOpsSpec, ImagesSpec, ShapesSpec, CsvOptions,
+            SeriesSpec, HawkesSpec, EventColumns, FieldSpec, SensorColumns, SensorSpec>("data");
   table.add<OptimizerSpec>("optim");
   table.add<TrainSpec>("train");
   // Where the reference and the configs of runs have always had them.
@@ -169,9 +180,10 @@ std::vector<ParameterRow> registered_rows() {
 
 /// `more` are the checks of what is new.
 ParameterTable table_of(std::vector<ParameterRow> rows, const std::vector<ConfigCheck>& more = {}) {
-  std::vector<ConfigCheck> checks{check_data,        check_model, check_warm,      check_positions,
-                                  check_calibration, check_time,  check_optimizer, check_schedule,
-                                  check_training};  // in the order in which they complain
+  std::vector<ConfigCheck> checks{
+      check_data,      check_model,       check_norm, check_warm,
+      check_positions, check_calibration, check_time, check_optimizer,
+      check_schedule,  check_training};  // in the order in which they complain
   checks.insert(checks.end(), more.begin(), more.end());
   return ParameterTable(std::move(rows), std::move(checks));
 }
