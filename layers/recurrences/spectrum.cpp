@@ -80,9 +80,10 @@ Discrete SteppedSpectrum::discrete(Tape& tape, const Var& gap) {
     step = step * above_zero;
   }
   if (bilinear_) {
-    const ComplexPair below = z * Var(filled({}, real(-0.5))) + 1;
-    const ComplexPair one = {Var(filled({}, real(1))), Var(zeros({}))};
-    return {(z * Var(filled({}, real(0.5))) + 1) / below, one * step / below};
+    const Var half = Var(filled({}, real(0.5)));
+    const ComplexPair below = z * -half + 1, one = {Var(filled({}, real(1))), Var(zeros({}))};
+    // Fast turns reach the circle, and in float they would lie on it.
+    return {(z * half + 1) / below * Var(filled({}, real(1 - 1e-6))), one * step / below};
   }
   const ComplexPair decay = exponential(z);
   return {decay, (decay + -1) / z * step};
