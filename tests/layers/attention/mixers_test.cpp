@@ -40,6 +40,9 @@ std::vector<MixerSpec> recurrent_specs(bool causal) {
     specs.back().own.of<MinGruSpec>() = {1.5, candidate};
   }
   specs.back().convolution = 3;
+  specs.push_back(spec_of("mlstm", false, "none", causal));
+  specs.push_back(spec_of("mlstm", true, "none", causal));
+  specs.back().convolution = 3;
   return specs;
 }
 
