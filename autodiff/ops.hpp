@@ -12,6 +12,7 @@
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
+#include <bochner/autodiff/ops/recurrence.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/autodiff/shape.hpp>

@@ -10,7 +10,7 @@ bool is_spectral(const std::string& name) {
   const std::string path = "." + name;
   return matches("*.features.*", path) || matches("*.density.*", path) ||
          matches("*.time_kernel.*", path) || matches("*.time.*", path) ||
-         matches("*.frequencies", path);
+         matches("*.frequencies", path) || matches("*.spectrum.*", path);
 }
 
 std::vector<NamedParameter> densities_of(const std::vector<NamedParameter>& parameters) {

@@ -9,5 +9,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 void add_softmax(Registry<Mixer, MixerSpec>& all);
 void add_linear(Registry<Mixer, MixerSpec>& all);
 void add_hgrn2(Registry<Mixer, MixerSpec>& all);
+void add_ssm(Registry<Mixer, MixerSpec>& all);
+void add_min_gru(Registry<Mixer, MixerSpec>& all);
+void add_mlstm(Registry<Mixer, MixerSpec>& all);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

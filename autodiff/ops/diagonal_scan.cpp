@@ -1,0 +1,251 @@
+#include <algorithm>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/compute/row_lanes.hpp>
+#include <bochner/autodiff/ops/recurrence.hpp>
+#include <cmath>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+RowLanes fused_number(RowLanes a, RowLanes b, RowLanes c) { return fused_lanes(a, b, c); }
+real fused_number(real a, real b, real c) { return std::fma(a, b, c); }
+
+/// Neighbouring channels, or one. (As an argument of a template a vector would lose its alignment.)
+struct Neighbours {
+  typedef RowLanes Lanes;
+};
+struct Single {
+  typedef real Lanes;
+};
+
+template <class Width>
+struct RealNumber {
+  typedef typename Width::Lanes V;
+  V re;
+  static RealNumber load(const real* p, std::size_t) { return {*reinterpret_cast<const V*>(p)}; }
+  void store(real* p, std::size_t) const { *reinterpret_cast<V*>(p) = re; }
+  /// a h + x
+  static RealNumber fold(const RealNumber& a, const RealNumber& h, const RealNumber& x) {
+    return {fused_number(a.re, h.re, x.re)};
+  }
+  /// conj(a) g + x
+  static RealNumber fold_back(const RealNumber& a, const RealNumber& g, const RealNumber& x) {
+    return fold(a, g, x);
+  }
+};
+
+/// The same with imaginary parts, n elements behind the real ones.
+template <class Width>
+struct ComplexNumber {
+  typedef typename Width::Lanes V;
+  V re, im;
+  static ComplexNumber load(const real* p, std::size_t n) {
+    return {*reinterpret_cast<const V*>(p), *reinterpret_cast<const V*>(p + n)};
+  }
+  void store(real* p, std::size_t n) const {
+    *reinterpret_cast<V*>(p) = re;
+    *reinterpret_cast<V*>(p + n) = im;
+  }
+  static ComplexNumber fold(const ComplexNumber& a, const ComplexNumber& h,
+                            const ComplexNumber& x) {
+    return {fused_number(-a.im, h.im, fused_number(a.re, h.re, x.re)),
+            fused_number(a.im, h.re, fused_number(a.re, h.im, x.im))};
+  }
+  static ComplexNumber fold_back(const ComplexNumber& a, const ComplexNumber& g,
+                                 const ComplexNumber& x) {
+    return {fused_number(a.im, g.im, fused_number(a.re, g.re, x.re)),
+            fused_number(-a.im, g.re, fused_number(a.re, g.im, x.im))};
+  }
+};
+
+/// What a scan is about. Channels are numbers: `row` reals of a token are `n` of them.
+struct ScanSizes {
+  std::size_t B, T, n, row;
+  bool own_decays;  ///< of each token
+  ScanOptions options;
+
+  std::size_t length(std::size_t b) const { return options.length(b, T); }
+  /// The row of step s in the order of the scan.
+  std::size_t row_of(std::size_t b, std::size_t s) const {
+    return (b * T + (options.reverse ? length(b) - 1 - s : s)) * row;
+  }
+  /// Channels of a task: whole rows are read faster, but few sequences should leave no processor
+  /// idle.
+  std::size_t block() const {
+    const std::size_t wanted = (8 + B - 1) / std::max<std::size_t>(B, 1);
+    return std::clamp<std::size_t>(n / wanted / 64 * 64, 64, 512);
+  }
+};
+
+/// body(b, first channel, channels) for all channels of all sequences.
+template <class Body>
+void each_block(const ScanSizes& z, const Body& body) {
+  const std::size_t size = z.block(), blocks = (z.n + size - 1) / size;
+  parallel_tasks(z.B * blocks, [&](std::size_t task) {
+    const std::size_t first = task % blocks * size;
+    body(task / blocks, first, std::min(size, z.n - first));
+  });
+}
+
+/// body.operator()<Number>(channel) for as many at once as there are.
+template <template <class> class Number, class Body>
+void each_number(std::size_t first, std::size_t count, const Body& body) {
+  std::size_t c = first;
+  for (; c + row_lanes <= first + count; c += row_lanes)
+    body.template operator()<Number<Neighbours>>(c);
+  for (; c < first + count; ++c) body.template operator()<Number<Single>>(c);
+}
+
+/// Zeros for the padding of sequence b.
+void clear_padding(const ScanSizes& z, std::size_t b, real* x) {
+  std::fill(x + (b * z.T + z.length(b)) * z.row, x + (b + 1) * z.T * z.row, real(0));
+}
+
+template <template <class> class Number>
+Tensor scan_forward(const ScanSizes& z, const Tensor& a, const Tensor& x, const real* start) {
+  Tensor h = uninitialized(x.shape());
+  const Tensor none = zeros({z.row});
+  each_block(z, [&](std::size_t b, std::size_t first, std::size_t count) {
+    const real* before = start ? start + b * z.row : none.data();
+    for (std::size_t s = 0; s < z.length(b); ++s) {
+      const std::size_t row = z.row_of(b, s);
+      const real *decay = a.data() + (z.own_decays ? row : 0), *from = x.data() + row;
+      real* to = h.data() + row;
+      each_number<Number>(first, count, [&]<class Value>(std::size_t c) {
+        Value::fold(Value::load(decay + c, z.n), Value::load(before + c, z.n),
+                    Value::load(from + c, z.n))
+            .store(to + c, z.n);
+      });
+      before = to;
+    }
+  });
+  for (std::size_t b = 0; b < z.B; ++b) clear_padding(z, b, h.data());
+  return h;
+}
+
+/// Where gradients go: of a (B, T, row) or one row for each sequence, and of the start (B, row);
+/// null where not wanted.
+struct ScanGradients {
+  real *a, *start;
+};
+
+/// Tokens whose terms are summed before they are added to what is there.
+constexpr std::size_t sum_chunk = 256;
+
+/// The gradient of h becomes that of x: g_t += conj(a_(t+1)) g_(t+1), last token first.
+template <template <class> class Number>
+void scan_backward(const ScanSizes& z, const Tensor& a, const Tensor& h, const real* start, real* g,
+                   const ScanGradients& to) {
+  const Tensor none = zeros({z.row});
+  const Scratch<real> scratch(z.row);
+  each_block(z, [&](std::size_t b, std::size_t first, std::size_t count) {
+    const auto each = [&](const auto& body) { each_number<Number>(first, count, body); };
+    real* part = scratch.local();
+    const auto clear = [&](real* sum) {
+      each([&]<class Value>(std::size_t c) { Value{}.store(sum + c, z.n); });
+    };
+    const bool sums = to.a && !z.own_decays;
+    real* total = sums ? to.a + b * z.row : part;
+    clear(part), clear(total);
+    const auto decay = [&](std::size_t s) {
+      return a.data() + (z.own_decays ? z.row_of(b, s) : 0);
+    };
+    for (std::size_t s = z.length(b); s-- > 0;) {
+      real* here = g + z.row_of(b, s);
+      if (s + 1 < z.length(b)) {
+        const real *next = g + z.row_of(b, s + 1), *factor = decay(s + 1);
+        each([&]<class Value>(std::size_t c) {
+          Value::fold_back(Value::load(factor + c, z.n), Value::load(next + c, z.n),
+                           Value::load(here + c, z.n))
+              .store(here + c, z.n);
+        });
+      }
+      if (to.a) {
+        const real* before = s > 0   ? h.data() + z.row_of(b, s - 1)
+                             : start ? start + b * z.row
+                                     : none.data();
+        real* sum = sums ? part : to.a + z.row_of(b, s);
+        each([&]<class Value>(std::size_t c) {
+          Value::fold_back(Value::load(before + c, z.n), Value::load(here + c, z.n),
+                           sums ? Value::load(sum + c, z.n) : Value{})
+              .store(sum + c, z.n);
+        });
+      }
+      if (sums && s % sum_chunk == 0) {
+        for (std::size_t c = first; c < first + count; ++c)
+          for (std::size_t i = c; i < z.row; i += z.n) total[i] += part[i];
+        clear(part);
+      }
+    }
+    if (!to.start) return;
+    const bool empty = z.length(b) == 0;
+    const real *earliest = empty ? none.data() : g + z.row_of(b, 0),
+               *factor = empty ? none.data() : decay(0);
+    each([&]<class Value>(std::size_t c) {
+      Value::fold_back(Value::load(factor + c, z.n), Value::load(earliest + c, z.n), Value{})
+          .store(to.start + b * z.row + c, z.n);
+    });
+  });
+}
+
+ScanSizes sizes_of(const char* op, const Var& a, const Var& x, const Var& start, std::size_t parts,
+                   const ScanOptions& options) {
+  require(x.rank() == 3 && x.dim(2) % parts == 0, op, "x must be (B, T, ", parts > 1 ? "2n" : "n",
+          "): x ", x.shape());
+  const bool own = a.rank() == 3;
+  require(own ? a.shape() == x.shape() : a.rank() == 1 && a.dim(0) == x.dim(2), op,
+          "decays must be those of the channels or of x: a ", a.shape(), ", x ", x.shape());
+  require(!start.exists() ||
+              (start.rank() == 2 && start.dim(0) == x.dim(0) && start.dim(1) == x.dim(2)),
+          op, "start must be (B, n) for x (B, T, n): start ",
+          start.exists() ? start.shape() : Shape(), ", x ", x.shape());
+  options.check(op, x.dim(0), x.dim(1));
+  return {x.dim(0), x.dim(1), x.dim(2) / parts, x.dim(2), own, options};
+}
+
+template <template <class> class Number>
+Var scan(const char* op, std::size_t parts, const Var& a, const Var& x, const Var& start,
+         const ScanOptions& options) {
+  const ScanSizes z = sizes_of(op, a, x, start, parts, options);
+  Tensor h = scan_forward<Number>(z, a.value(), x.value(), start.exists() ? start.data() : nullptr);
+  return record(op, std::move(h), {a, x, start},
+                [a, x = x.gradient_only(), start, z](const Tensor& h, Tensor& g) {
+                  Tensor da, dstart;
+                  if (a.needs_gradient())
+                    da = z.own_decays ? uninitialized(h.shape()) : uninitialized({z.B, z.row});
+                  if (start.needs_gradient()) dstart = uninitialized({z.B, z.row});
+                  scan_backward<Number>(z, a.value(), h, start.exists() ? start.data() : nullptr,
+                                        g.data(),
+                                        {a.needs_gradient() ? da.data() : nullptr,
+                                         start.needs_gradient() ? dstart.data() : nullptr});
+                  for (std::size_t b = 0; b < z.B; ++b) clear_padding(z, b, g.data());
+                  if (a.needs_gradient() && z.own_decays) {
+                    for (std::size_t b = 0; b < z.B; ++b) clear_padding(z, b, da.data());
+                    a.add_gradient(std::move(da));
+                  } else if (a.needs_gradient()) {
+                    accumulate_columns(da.data(), z.B, z.row, a.gradient_buffer().data());
+                  }
+                  x.add_gradient(std::move(g));
+                  if (start.needs_gradient()) start.add_gradient(std::move(dstart));
+                });
+}
+
+}  // namespace
+
+void ScanOptions::check(const char* op, std::size_t B, std::size_t T) const {
+  require(lengths.empty() || lengths.size() == B, op, lengths.size(), " lengths for ", B,
+          " sequences");
+  for (const std::size_t length : lengths)
+    require(length <= T, op, "a length of ", length, " for sequences of ", T, " tokens");
+}
+
+Var diagonal_scan(const Var& a, const Var& x, const Var& start, const ScanOptions& options) {
+  return scan<RealNumber>("diagonal_scan", 1, a, x, start, options);
+}
+
+Var complex_scan(const Var& a, const Var& x, const Var& start, const ScanOptions& options) {
+  return scan<ComplexNumber>("complex_scan", 2, a, x, start, options);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
