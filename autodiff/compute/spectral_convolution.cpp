@@ -2,24 +2,10 @@
 #include <bochner/autodiff/compute/fft.hpp>
 #include <bochner/autodiff/compute/fft_size.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/compute/spectra.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
-
-inline ComplexLanes product(const ComplexLanes& a, const ComplexLanes& b) {
-  return {fused_lanes(a.re, b.re, -(a.im * b.im)), fused_lanes(a.re, b.im, a.im * b.re)};
-}
-/// a times the conjugate of b.
-inline ComplexLanes product_with_conjugate(const ComplexLanes& a, const ComplexLanes& b) {
-  return {fused_lanes(a.re, b.re, a.im * b.im), fused_lanes(a.im, b.re, -(a.re * b.im))};
-}
-
-const ComplexLanes* bins_of(const Storage& spectra, std::size_t index, std::size_t bins) {
-  return reinterpret_cast<const ComplexLanes*>(spectra.data()) + index * bins;
-}
-ComplexLanes* bins_of(Storage& spectra, std::size_t index, std::size_t bins) {
-  return reinterpret_cast<ComplexLanes*>(spectra.data()) + index * bins;
-}
 
 /// Elements of transforms that are worth a task.
 constexpr std::size_t spectral_grain = 4096;
@@ -64,7 +50,7 @@ Storage SpectralConvolution::kernel_spectra(const real* kernel) const {
     for (std::size_t i = 0; i < rows_.count; ++i)
       place.tokens[i < rows_.future ? n_ + i - rows_.future : i - rows_.future] =
           part * load_lanes(kernel + i * sequences_.D + group.first, group.count);
-    place.transform(bins_of(spectra, place.task, bins_));
+    place.transform(spectra_at(spectra, place.task, bins_));
   });
   return spectra;
 }
@@ -78,10 +64,10 @@ void SpectralConvolution::forward(const real* x, const Storage& kernel, real* y,
     const LaneGroup group = lane_group(sequences_.D, index);
     sequences_.load(x, b, group, place.tokens);
     std::fill(place.tokens + T, place.tokens + n_, RowLanes{});
-    ComplexLanes* of_x = spectra_of_x ? bins_of(*spectra_of_x, place.task, bins_) : place.bins;
+    ComplexLanes* of_x = spectra_of_x ? spectra_at(*spectra_of_x, place.task, bins_) : place.bins;
     place.transform(of_x);
-    const ComplexLanes* of_kernel = bins_of(kernel, index, bins_);
-    for (std::size_t k = 0; k < bins_; ++k) place.bins[k] = product(of_x[k], of_kernel[k]);
+    const ComplexLanes* of_kernel = spectra_at(kernel, index, bins_);
+    multiply_spectra(of_x, of_kernel, bins_, place.bins);
     place.transform_back(place.bins);
     sequences_.store(place.tokens, b, group, 0, y);
   });
@@ -96,21 +82,21 @@ void SpectralConvolution::backward(const real* g, const Storage* kernel,
   for_places(groups_ * blocks.count, 1, [&](const Place& place) {
     const std::size_t index = place.task / blocks.count;
     const LaneGroup group = lane_group(sequences_.D, index);
-    ComplexLanes* sum = dkernel ? bins_of(sums, place.task, bins_) : nullptr;
+    ComplexLanes* sum = dkernel ? spectra_at(sums, place.task, bins_) : nullptr;
     if (sum) std::fill_n(sum, bins_, ComplexLanes{RowLanes{}, RowLanes{}});
     blocks.for_each(place.task % blocks.count, [&](std::size_t b) {
       sequences_.load(g, b, group, place.tokens);
       std::fill(place.tokens + T, place.tokens + n_, RowLanes{});
       place.transform(place.bins);
       if (sum) {
-        const ComplexLanes* of_x = bins_of(*spectra_of_x, index * B + b, bins_);
+        const ComplexLanes* of_x = spectra_at(*spectra_of_x, index * B + b, bins_);
         for (std::size_t k = 0; k < bins_; ++k) {
           const ComplexLanes term = product_with_conjugate(place.bins[k], of_x[k]);
           sum[k] = {sum[k].re + term.re, sum[k].im + term.im};
         }
       }
       if (!dx) return;
-      const ComplexLanes* of_kernel = bins_of(*kernel, index, bins_);
+      const ComplexLanes* of_kernel = spectra_at(*kernel, index, bins_);
       for (std::size_t k = 0; k < bins_; ++k)
         place.bins[k] = product_with_conjugate(place.bins[k], of_kernel[k]);
       place.transform_back(place.bins);
@@ -125,9 +111,9 @@ void SpectralConvolution::write_kernel_gradient(const Storage& sums, std::size_t
   const RowLanes part = all_lanes(1 / real(n_));
   for_places(groups_, 1 + spectral_grain / n_, [&](const Place& place) {
     const LaneGroup group = lane_group(sequences_.D, place.task);
-    std::copy_n(bins_of(sums, place.task * blocks, bins_), bins_, place.bins);
+    std::copy_n(spectra_at(sums, place.task * blocks, bins_), bins_, place.bins);
     for (std::size_t block = 1; block < blocks; ++block) {
-      const ComplexLanes* sum = bins_of(sums, place.task * blocks + block, bins_);
+      const ComplexLanes* sum = spectra_at(sums, place.task * blocks + block, bins_);
       for (std::size_t k = 0; k < bins_; ++k)
         place.bins[k] = {place.bins[k].re + sum[k].re, place.bins[k].im + sum[k].im};
     }
