@@ -8,5 +8,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 void add_softmax(Registry<Mixer, MixerSpec>& all);
 void add_linear(Registry<Mixer, MixerSpec>& all);
+void add_hyena(Registry<Mixer, MixerSpec>& all);
+void add_long_conv(Registry<Mixer, MixerSpec>& all);
 
 }  // namespace bochner::inline BOCHNER_PRECISION
