@@ -1,3 +1,4 @@
+#include <bochner/autodiff/compute/prefix_sums.hpp>
 #include <bochner/autodiff/ops/long_convolution.hpp>
 
 #include "autodiff/op_check.hpp"
@@ -36,6 +37,50 @@ INSTANTIATE_TEST_SUITE_P(
                           {{{2, 7, 3}, {6, 3}}}),
                       row("SpectralPadded", {.future = 1, .lengths = {5, 0}, .method = spectral},
                           {{{2, 7, 3}, {6, 3}}})),
+    test_name);
+
+OpRow prefix_row(const char* variant, std::vector<std::int64_t> edges,
+                 std::vector<std::size_t> lengths, std::vector<Shapes> shapes) {
+  return {"prefix_convolution", variant,
+          [=](Tape&, const std::vector<Var>& x) {
+            return prefix_convolution(x[0], x[1], edges, lengths);
+          },
+          std::move(shapes)};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    PrefixConvolution, OpTest,
+    ::testing::Values(prefix_row("", {0, 1, 2, 4, 8}, {},
+                                 {{{2, 7, 3}, {4, 3}},
+                                  {{1, 1, 1}, {4, 1}},
+                                  {{0, 3, 2}, {4, 2}},
+                                  {{2, 0, 2}, {4, 2}},
+                                  {{37, 11, 2}, {4, 2}},
+                                  {{3, 200, 17}, {4, 17}}}),
+                      prefix_row("TwoSided", {-3, -1, 0, 2, 2, 9}, {}, {{{2, 7, 3}, {5, 3}}}),
+                      prefix_row("Padded", {-3, -1, 0, 2, 3, 9}, {0, 5}, {{{2, 7, 3}, {5, 3}}})),
+    test_name);
+
+OpRow waves_row(const char* variant, std::size_t count, bool descending,
+                std::vector<Shapes> shapes) {
+  return {"damped_waves",
+          variant,
+          [=](Tape&, const std::vector<Var>& x) {
+            return damped_waves(x[0], x[1], x[2], x[3], count, descending);
+          },
+          std::move(shapes),
+          {0.05, 1}};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    DampedWaves, OpTest,
+    ::testing::Values(waves_row("", 23, false,
+                                {{{3, 2}, {3, 2}, {3, 2}, {3, 2}},
+                                 {{17, 1}, {17, 1}, {17, 1}, {17, 1}},
+                                 {{2, 0}, {2, 0}, {2, 0}, {2, 0}}}),
+                      waves_row("Descending", 23, true, {{{3, 2}, {3, 2}, {3, 2}, {3, 2}}}),
+                      waves_row("Long", 1100, false, {{{3, 2}, {3, 2}, {3, 2}, {3, 2}}}),
+                      waves_row("None", 0, false, {{{3, 2}, {3, 2}, {3, 2}, {3, 2}}})),
     test_name);
 
 /// By the definition, in double.
@@ -128,6 +173,69 @@ TEST(LongConvolution, ASequenceHasBitsOfItsOwn) {
   std::copy_n(x.data() + 3 * one.size(), one.size(), one.data());
   const Tensor alone = long_convolution(one, kernel, {.method = spectral}).value();
   EXPECT_EQ(std::memcmp(alone.data(), all.data() + 3 * one.size(), one.size() * sizeof(real)), 0);
+}
+
+/// The kernel itself, row by row.
+Tensor kernel_of(const Tensor& k, const std::vector<std::int64_t>& edges) {
+  const std::size_t D = k.shape()[1];
+  Tensor kernel = zeros({std::size_t(edges.back() - edges.front()), D});
+  for (std::size_t s = 0; s + 1 < edges.size(); ++s)
+    for (std::int64_t lag = edges[s]; lag < edges[s + 1]; ++lag)
+      std::copy_n(k.data() + s * D, D, kernel.data() + std::size_t(lag - edges.front()) * D);
+  return kernel;
+}
+
+TEST(PrefixConvolution, EqualsTheConvolution) {
+  for (const bool both_ways : {false, true}) {
+    const auto edges = dyadic_edges(9, both_ways);
+    const Tensor x = random_tensor({2, 400, 5}, 1), k = random_tensor({edges.size() - 1, 5}, 2);
+    const Tensor y = prefix_convolution(x, k, edges).value();
+    const std::size_t future = both_ways ? 256 : 0;
+    EXPECT_LT(error_of(y, direct_sum(x, kernel_of(k, edges), future)), is_double ? 1e-12 : 1e-6);
+  }
+  EXPECT_EQ(dyadic_edges(3, true), (std::vector<std::int64_t>{-4, -2, -1, 0, 1, 2, 4}));
+}
+
+/// In float too: prefix sums are double.
+TEST(PrefixConvolution, LosesNoDigitsFarFromTheStart) {
+  Tensor x = filled({1, 20000, 1}, 100);
+  x(0, 19990, 0) = real(100.5);
+  const Tensor y = prefix_convolution(x, filled({1, 1}, 1), {0, 4}).value();
+  EXPECT_EQ(y(0, 19989, 0), real(400));
+  EXPECT_EQ(y(0, 19992, 0), real(400.5));
+  EXPECT_EQ(y(0, 19994, 0), real(400));
+}
+
+TEST(PrefixConvolution, StreamsAsTheBatch) {
+  const Tensor x = random_tensor({1, 300, 5}, 1), k = random_tensor({6, 5}, 2);
+  const auto edges = dyadic_edges(6, false);
+  const Tensor batch = prefix_convolution(x, k, edges).value();
+  PrefixStream stream(edges, 5, k.data());
+  for (std::size_t t = 0; t < 300; ++t) {
+    real y[5];
+    stream.next(x.data() + 5 * t, y);
+    for (std::size_t c = 0; c < 5; ++c)
+      ASSERT_NEAR(y[c], batch(0, t, c), is_double ? 1e-12 : 1e-5) << t;
+  }
+}
+
+TEST(DampedWaves, AreSumsOfExponentials) {
+  const std::size_t C = 11, N = 3, count = 3000;
+  Tensor rate = zeros({C, N}), frequency = random_tensor({C, N}, 1);
+  const Tensor a = random_tensor({C, N}, 2), b = random_tensor({C, N}, 3);
+  for (std::size_t i = 0; i < C * N; ++i) rate.data()[i] = real(std::exp(-double(i % 9)));
+  const Tensor h = damped_waves(rate, frequency, a, b, count).value();
+  for (std::size_t l = 0; l < count; l += l < 40 ? 1 : 97) {
+    for (std::size_t c = 0; c < C; ++c) {
+      double expected = 0;
+      for (std::size_t n = 0; n < N; ++n) {
+        const double phase = double(frequency(c, n)) * double(l);
+        expected += std::exp(-double(rate(c, n)) * double(l)) *
+                    (double(a(c, n)) * std::cos(phase) + double(b(c, n)) * std::sin(phase));
+      }
+      ASSERT_NEAR(h(l, c), expected, is_double ? 1e-12 : 2e-6) << l;
+    }
+  }
 }
 
 TEST(LongConvolution, SaysWhatDoesNotFit) {
