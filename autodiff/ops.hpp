@@ -10,6 +10,7 @@
 #include <bochner/autodiff/ops/harmonics.hpp>
 #include <bochner/autodiff/ops/learned_quantiles.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
+#include <bochner/autodiff/ops/long_convolution.hpp>
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/autodiff/ops/recurrence.hpp>

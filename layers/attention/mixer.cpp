@@ -10,7 +10,8 @@ void show_attention(const Tape& tape, const Mixer& mixer, const Attended& what) 
 Registry<Mixer, MixerSpec>& mixers() {
   static Registry<Mixer, MixerSpec> registry = [] {
     Registry<Mixer, MixerSpec> all("mixer", {});
-    for (const auto add : {add_softmax, add_linear, add_hgrn2, add_ssm, add_min_gru, add_mlstm})
+    for (const auto add : {add_softmax, add_linear, add_hgrn2, add_ssm, add_min_gru, add_mlstm,
+                           add_hyena, add_long_conv})
       add(all);
     return all;
   }();

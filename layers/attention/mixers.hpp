@@ -12,5 +12,7 @@ void add_hgrn2(Registry<Mixer, MixerSpec>& all);
 void add_ssm(Registry<Mixer, MixerSpec>& all);
 void add_min_gru(Registry<Mixer, MixerSpec>& all);
 void add_mlstm(Registry<Mixer, MixerSpec>& all);
+void add_hyena(Registry<Mixer, MixerSpec>& all);
+void add_long_conv(Registry<Mixer, MixerSpec>& all);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bochner/autodiff/gradcheck.hpp>
+#include <bochner/layers/convolutions/filter.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/commands/command_line.hpp>
@@ -83,6 +84,8 @@ LanguageModelSpec small_model(const GradientCase& which) {
   mixer.heads = 2;
   mixer.chunk = 4;
   mixer.time_kernel = {which.time_kernel, 2, 16, 2, 2};
+  FilterSpec& filter = mixer.own.of<FilterSection>().filter;
+  filter.length = spec.length, filter.hidden = 6;
   if (which.mixer == "linear") {
     mixer.features.kind = which.features;
     mixer.features.m = 6;

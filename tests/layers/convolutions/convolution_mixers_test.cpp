@@ -1,0 +1,302 @@
+#include <gmock/gmock.h>
+
+#include <bochner/layers/attention/mixer.hpp>
+#include <bochner/layers/attention/mixer_spec.hpp>
+#include <bochner/layers/convolutions/filter.hpp>
+
+#include "layers/layer_check.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace convolution_mixers_test {
+
+using namespace layer_check;
+
+constexpr std::size_t width = 6;
+
+/// A mixer as keys choose it.
+struct Chosen {
+  std::string kind;
+  std::map<std::string, std::string> keys = {};
+  std::string name() const {
+    std::string text = kind;
+    for (const auto& [key, value] : keys) text += ", " + key + " = " + value;
+    return text;
+  }
+};
+
+/// Sets what a test wants.
+class SetKeys : public Keys {
+ public:
+  explicit SetKeys(const std::map<std::string, std::string>& wanted) : wanted_(wanted) {}
+  ~SetKeys() override { EXPECT_EQ(found_, wanted_.size()); }
+
+ protected:
+  void on_key(const Key& key) override {
+    const auto found = wanted_.find(key.name);
+    if (found == wanted_.end()) return;
+    ++found_;
+    if (auto* text = std::get_if<std::string*>(&key.member)) **text = found->second;
+    if (auto* flag = std::get_if<bool*>(&key.member)) **flag = found->second == "true";
+    if (auto* number = std::get_if<double*>(&key.member)) **number = std::stod(found->second);
+    if (auto* whole = std::get_if<std::int64_t*>(&key.member)) **whole = std::stoll(found->second);
+  }
+
+ private:
+  const std::map<std::string, std::string>& wanted_;
+  std::size_t found_ = 0;
+};
+
+std::unique_ptr<Mixer> make(const Chosen& which, bool causal = true, std::size_t length = 300) {
+  MixerSpec spec;
+  spec.kind = which.kind;
+  spec.width = width, spec.heads = 2;
+  spec.causal = causal;
+  spec.features.length = length;
+  SetKeys keys(which.keys);
+  describe(keys, spec);
+  return mixers().make(spec.kind, spec);
+}
+
+std::vector<Chosen> all_chosen() {
+  return {{"hyena"},
+          {"hyena", {{"hyena.order", "3"}, {"hyena.convolution", "0"}}},
+          {"hyena", {{"hyena.form", "code"}, {"filter.learn_positions", "true"}}},
+          {"hyena", {{"hyena.order", "3"}, {"hyena.form", "code"}, {"filter.shift", "0.1"}}},
+          {"hyena", {{"filter.kind", "explicit"}, {"filter.length", "20"}}},
+          {"long_conv"},
+          {"long_conv", {{"filter.smooth", "2"}, {"filter.start", "decay"}}},
+          {"long_conv", {{"filter.kind", "implicit"}, {"filter.length", "40"}}}};
+}
+
+TEST(ConvolutionMixers, AreDifferentiableThroughAllTheirParameters) {
+  for (const Chosen& which : all_chosen()) {
+    for (const bool causal : {true, false}) {
+      SCOPED_TRACE(which.name());
+      Chosen small = which;
+      small.keys.insert({"filter.hidden", "5"});
+      const auto mixer = make(small, causal, 8);
+      randomize(*mixer, 0.4);
+      check_layer(*mixer, random_tensor({2, 7, width}, 1),
+                  [&](Tape& tape, const Var& x) { return mixer->forward(tape, x); });
+    }
+  }
+}
+
+TEST(ConvolutionMixers, StepByStepEqualTheBatch) {
+  for (const Chosen& which : all_chosen()) {
+    SCOPED_TRACE(which.name());
+    const auto mixer = make(which);
+    randomize(*mixer, 0.2);
+    const std::size_t T = 290;
+    const Tensor x = random_tensor({1, T, width}, 1);
+    Tape tape;
+    tape.recording = false;
+    const Tensor batch = mixer->forward(tape, x).value();
+    const auto state = mixer->start();
+    for (std::size_t t = 0; t < T; ++t) {
+      Tensor token = uninitialized({1, 1, width});
+      std::copy_n(x.data() + t * width, width, token.data());
+      const Tensor y = mixer->step(tape, token, *state).value();
+      for (std::size_t e = 0; e < width; ++e)
+        ASSERT_NEAR(y.data()[e], batch.data()[t * width + e],
+                    (is_double ? 1e-11 : 1e-4) * std::max(1.0, std::abs(double(y.data()[e]))))
+            << t;
+    }
+    EXPECT_EQ(state->position, T);
+  }
+}
+
+double size_of(const Tensor& x) {
+  double largest = 0;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    largest = std::max(largest, std::abs(double(x.data()[i])));
+  return largest;
+}
+
+/// To the bit where sums are direct, else to what spectra round.
+TEST(ConvolutionMixers, NeverSeeTheFuture) {
+  for (const Chosen& which : all_chosen()) {
+    for (const std::size_t T : {50, 280}) {
+      SCOPED_TRACE(which.name());
+      const auto mixer = make(which);
+      randomize(*mixer, 0.2);
+      Tensor x = random_tensor({1, T, width}, 1);
+      Tape tape;
+      tape.recording = false;
+      const Tensor before = mixer->forward(tape, x).value();
+      const std::size_t seen = T / 2 * width;
+      for (std::size_t i = seen; i < x.size(); ++i) x.data()[i] += real(0.5);
+      const Tensor after = mixer->forward(tape, x).value();
+      const double limit = T == 50 ? 0 : (is_double ? 1e-13 : 1e-6) * size_of(after);
+      for (std::size_t i = 0; i < seen; ++i)
+        ASSERT_LE(std::abs(double(after.data()[i]) - double(before.data()[i])), limit) << i;
+      EXPECT_NE(after.data()[seen], before.data()[seen]);
+    }
+  }
+}
+
+TEST(ConvolutionMixers, SeeTheFutureWhereTheyAreNotCausal) {
+  for (const Chosen& which : all_chosen()) {
+    SCOPED_TRACE(which.name());
+    const auto mixer = make(which, false);
+    randomize(*mixer, 0.4);
+    Tensor x = random_tensor({1, 30, width}, 1);
+    Tape tape;
+    tape.recording = false;
+    const Tensor before = mixer->forward(tape, x).value();
+    x(0, 29, 0) += real(0.5);
+    const Tensor after = mixer->forward(tape, x).value();
+    EXPECT_NE(after(0, 28, 0), before(0, 28, 0));
+    if (which.name().find("length") == std::string::npos) {
+      EXPECT_NE(after(0, 0, 0), before(0, 0, 0));
+    }
+  }
+}
+
+TEST(ConvolutionMixers, SeePaddedSequencesAsTheyAreAlone) {
+  const std::vector<std::size_t> lengths = {0, 3, 150, 199};
+  const std::size_t T = 200, row = T * width;
+  for (const Chosen& which : all_chosen()) {
+    for (const bool causal : {true, false}) {
+      SCOPED_TRACE(which.name());
+      const auto mixer = make(which, causal);
+      randomize(*mixer, 0.2);
+      const Tensor x = random_tensor({lengths.size(), T, width}, 1);
+      Tape tape;
+      tape.recording = false;
+      const Tensor padded = mixer->forward(tape, x, {.lengths = lengths}).value();
+      for (std::size_t b = 1; b < lengths.size(); ++b) {
+        Tensor alone = uninitialized({1, lengths[b], width});
+        std::copy_n(x.data() + b * row, alone.size(), alone.data());
+        const Tensor y = mixer->forward(tape, alone).value();
+        for (std::size_t i = 0; i < y.size(); ++i)
+          ASSERT_NEAR(padded.data()[b * row + i], y.data()[i],
+                      (is_double ? 1e-12 : 1e-5) * std::max(1.0, size_of(y)))
+              << b;
+      }
+    }
+  }
+}
+
+TEST(ConvolutionMixers, HaveBitsThatDoNotDependOnThreads) {
+  for (const Chosen& which : all_chosen()) {
+    SCOPED_TRACE(which.name());
+    const auto mixer = make(which, false);
+    randomize(*mixer, 0.2);
+    const Tensor x = random_tensor({5, 200, width}, 1);
+    const auto all = [&](Tape& tape) { return mixer->forward(tape, tape.constant(x)); };
+    set_thread_count(1);
+    const std::vector<Tensor> one = parameter_gradients(*mixer, all);
+    for (const std::size_t threads : {2, 3, 4, 8}) {
+      set_thread_count(threads);
+      const std::vector<Tensor> many = parameter_gradients(*mixer, all);
+      for (std::size_t i = 0; i < one.size(); ++i) op_check::expect_equal_bits(many[i], one[i]);
+    }
+    set_thread_count(0);
+  }
+}
+
+TEST(ConvolutionMixers, RefuseWhatTheyCannotDo) {
+  const auto mixer = make({"hyena"}, false);
+  Tape tape;
+  EXPECT_EQ(op_check::error_of([&] {
+              mixer->step(tape, zeros({1, 1, width}), *mixer->start());
+            }),
+            "[hyena] only causal attention can be computed token by token");
+  EXPECT_THAT(op_check::error_of([&] {
+                mixer->forward(tape, zeros({1, 2, width}), {.gaps = zeros({1, 2})});
+              }),
+              testing::HasSubstr("[hyena] needs tokens at equal distances"));
+  EXPECT_THAT(op_check::error_of([&] {
+                make({"hyena", {{"filter.features", "4"}}});
+              }),
+              testing::HasSubstr("features = 4 must be odd"));
+}
+
+void set_parameter(Module& module, const std::string& name, const Tensor& value) {
+  for (const NamedParameter& named : parameters_of(module))
+    if (named.name == name) return named.parameter->assign(value);
+  FAIL() << "no parameter " << name;
+}
+
+/// (rows, columns), one where column is row + first.
+Tensor identity(std::size_t rows, std::size_t columns) {
+  Tensor ones = zeros({rows, columns});
+  for (std::size_t i = 0; i < rows; ++i) ones(i, i) = 1;
+  return ones;
+}
+
+TwoSidedFilter& filter_of(Mixer& mixer, const std::string& name = "filter") {
+  for (const NamedPart& part : parts_of(mixer))
+    if (part.name == name) return dynamic_cast<TwoSidedFilter&>(*part.part);
+  throw std::logic_error("no part " + name);
+}
+
+/// Of order 2 with gates of one: the response to an impulse is the second filter after the first.
+TEST(HyenaMixer, RespondsToAnImpulseByItsFilters) {
+  const auto mixer = make({"hyena", {{"hyena.convolution", "0"}}});
+  initialize(*mixer, 3);
+  Tensor bias = zeros({3 * width});
+  for (std::size_t c = width; c < 3 * width; ++c) bias(c) = 1;
+  set_parameter(*mixer, "projections.weight", identity(width, 3 * width));
+  set_parameter(*mixer, "projections.bias", bias);
+  set_parameter(*mixer, "output.weight", identity(width, width));
+  set_parameter(*mixer, "output.bias", zeros({width}));
+  const std::size_t T = 250;
+  Tensor impulse = zeros({1, T, width});
+  for (std::size_t c = 0; c < width; ++c) impulse(0, 0, c) = 1;
+  Tape tape;
+  tape.recording = false;
+  const Tensor y = mixer->forward(tape, impulse).value();
+  const Tensor h1 = filter_of(*mixer).past(T, 0, width),
+               h2 = filter_of(*mixer).past(T, width, width);
+  for (std::size_t t = 0; t < T; ++t) {
+    for (std::size_t c = 0; c < width; ++c) {
+      double expected = 0;
+      for (std::size_t s = 0; s <= t; ++s) expected += double(h2(t - s, c)) * double(h1(s, c));
+      ASSERT_NEAR(y(0, t, c), expected, is_double ? 1e-12 : 1e-5) << t;
+    }
+  }
+}
+
+/// As published: windows fall to 1/100 in 1.5 and 0.3 times the length.
+TEST(ImplicitFilter, StartsInItsWindow) {
+  FilterSpec spec;
+  spec.kind = "implicit", spec.width = 3, spec.length = 1001;
+  const auto filter = filters().make("implicit", spec);
+  initialize(*filter, 1);
+  Tape tape;
+  tape.recording = false;
+  const Tensor h = filter->at(tape, {1001}).value();
+  for (const auto& [channel, time] : {std::pair{0, 1.5}, std::pair{1, 0.5}, std::pair{2, 0.3}}) {
+    double largest = 0;  // of what the window multiplies
+    for (std::size_t lag = 0; lag < 1001; ++lag)
+      largest = std::max(
+          largest, std::abs(double(h(lag, channel))) * std::pow(100, double(lag) / 1000 / time));
+    EXPECT_LT(largest, 8);
+    EXPECT_GT(largest, 0.05);
+  }
+  const Tensor back = filter->at(tape, {1001, true}).value();
+  for (std::size_t lag = 0; lag < 1001; ++lag) ASSERT_NEAR(back(1000 - lag, 1), h(lag, 1), 1e-6);
+}
+
+TEST(ExplicitFilter, SquashesSmallNumbers) {
+  FilterSpec spec;
+  spec.kind = "explicit", spec.width = 4, spec.length = 50, spec.squash = 0.002;
+  const auto filter = filters().make("explicit", spec);
+  initialize(*filter, 1);
+  Tape tape;
+  tape.recording = false;
+  const Tensor h = filter->at(tape, {50}).value();
+  const Tensor& k = parameters_of(*filter)[0].parameter->value();
+  std::size_t zeros = 0;
+  for (std::size_t i = 0; i < h.size(); ++i) {
+    const double size = std::max(0.0, std::abs(double(k.data()[i])) - 0.002);
+    EXPECT_NEAR(std::abs(double(h.data()[i])), size, 1e-9);
+    zeros += h.data()[i] == 0;
+  }
+  EXPECT_NEAR(double(zeros) / 200, 0.683, 0.17);  // of a normal distribution, 5 sigma
+}
+
+}  // namespace convolution_mixers_test
+}  // namespace bochner::inline BOCHNER_PRECISION
