@@ -1,6 +1,7 @@
 #pragma once
 /// All public ops.
 
+#include <bochner/autodiff/ops/delta_rule.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/features.hpp>
 #include <bochner/autodiff/ops/fourier.hpp>

@@ -2,6 +2,7 @@
 #include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/layers/attention/feature_heads.hpp>
 #include <bochner/layers/attention/mixers.hpp>
 #include <bochner/layers/attention/projections.hpp>
 #include <bochner/layers/attention/seen_tokens.hpp>
@@ -21,21 +22,6 @@ struct LinearState : MixerState {
   std::deque<Tensor> features;  ///< of keys in the window (H, F)
 };
 
-FeatureSpec per_head(const MixerSpec& spec) {
-  FeatureSpec features = spec.features;
-  features.heads = features.density.heads = spec.heads;
-  features.dim = features.density.dim = spec.width / spec.heads;
-  features.density.m = features.m;
-  return features;
-}
-
-/// (1, 1, H, n) -> (H, n)
-Tensor single_token(const Var& x) {
-  Tensor token = x.value();
-  token.reshape(Shape{x.dim(2), x.dim(3)});
-  return token;
-}
-
 /// One more feature, so that phi(q) . phi(k) grows by the constant. (.., F) -> (.., F + 1)
 Var with_constant(const Var& features, double constant) {
   Shape shape = features.shape();
@@ -54,7 +40,7 @@ class LinearMixer : public Mixer {
         kind_(spec.features.kind),
         denominator_(spec.denominator),
         projections_(spec),
-        features_(make_feature_map(per_head(spec))),
+        features_(make_feature_map(features_per_head(spec))),
         warm_(spec, *features_),
         time_kernel_(spec.time_kernel, spec.heads, spec.width) {
     require(denominator_.kind == "clip" || denominator_.kind == "smooth" ||
@@ -211,6 +197,13 @@ class LinearMixer : public Mixer {
 
 }  // namespace
 
-void add_linear(Registry<Mixer, MixerSpec>& all) { all.add("linear", make<LinearMixer>); }
+void add_linear(Registry<Mixer, MixerSpec>& all) {
+  all.add("linear", [](const MixerSpec& spec) -> std::unique_ptr<Mixer> {
+    require(spec.update == "sum" || spec.update == "delta", "linear", "no update is called \"",
+            spec.update, "\"; there are: sum, delta");
+    if (spec.update == "delta") return make_delta_mixer(spec);
+    return std::make_unique<LinearMixer>(spec);
+  });
+}
 
 }  // namespace bochner::inline BOCHNER_PRECISION

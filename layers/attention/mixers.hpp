@@ -8,5 +8,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 void add_softmax(Registry<Mixer, MixerSpec>& all);
 void add_linear(Registry<Mixer, MixerSpec>& all);
+/// That of "linear" where update is "delta".
+std::unique_ptr<Mixer> make_delta_mixer(const MixerSpec& spec);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

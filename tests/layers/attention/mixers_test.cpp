@@ -37,6 +37,13 @@ std::vector<MixerSpec> causal_specs() {
     specs.push_back(spec_of("linear", false, time));
   specs.push_back(spec_of("linear", false, "rotation"));
   specs.back().features.kind = "elu";
+  for (const char* features : {"positive", "trigonometric"}) {
+    for (const char* time : {"none", "decay", "gate", "spectral"}) {
+      specs.push_back(spec_of("linear", features[0] == 'p', time));
+      specs.back().update = "delta", specs.back().features.kind = features;
+      specs.back().delta.negative = time == std::string("gate"), specs.back().convolution = 2;
+    }
+  }
   for (std::size_t window : {1, 5, 100}) {
     for (const char* kind : {"softmax", "linear"}) {
       specs.push_back(spec_of(kind, true, window == 5 ? "decay" : "none"));
@@ -49,8 +56,9 @@ std::vector<MixerSpec> causal_specs() {
 std::string name_of(const MixerSpec& spec) {
   return spec.kind + (spec.rotary ? ", rotary" : "") + ", " + spec.time_kernel.kind +
          (spec.convolution > 0 ? ", convolution" : "") +
-         (spec.normalize != "none" ? ", " + spec.normalize : "") + ", window " +
-         std::to_string(spec.window);
+         (spec.normalize != "none" ? ", " + spec.normalize : "") +
+         (spec.update != "sum" ? ", " + spec.update + ", " + spec.features.kind : "") +
+         ", window " + std::to_string(spec.window);
 }
 
 TEST(Mixers, AreDifferentiableThroughAllTheirParameters) {
