@@ -37,7 +37,8 @@ delta_rule_parts::Inputs delta_inputs(const Features& q, const Features& k, cons
           v.data(),
           strength.data(),
           {rate.exists() ? rate.data() : nullptr, rate.exists() && rate.rank() == 3, T, H},
-          options.lengths};
+          options.lengths,
+          options.reverse};
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ struct DeltaRuleOptions {
   /// Tokens of each sequence, (B), or empty for T: what lies beyond writes nothing, has a zero
   /// output and no gradient.
   std::vector<std::size_t> lengths = {};
+  bool reverse = false;  ///< from the last token of each sequence to its first
 };
 
 /// With u(x) = phi(x) / |phi(x)|, from S = 0 and token by token: S <- exp(-rate) S, then S <- S +

@@ -34,6 +34,12 @@ void scale_rows(std::size_t rows, std::size_t columns, const real* factor, real*
   }
 }
 
+/// Rows (n) in the other order.
+void reverse_rows(std::size_t rows, std::size_t n, real* x) {
+  for (std::size_t i = 0; i < rows / 2; ++i)
+    std::swap_ranges(x + i * n, x + (i + 1) * n, x + (rows - 1 - i) * n);
+}
+
 inline void subtract_row(real factor, const real* from, std::size_t n, real* __restrict to) {
   for (std::size_t e = 0; e < n; ++e) to[e] -= factor * from[e];
 }
@@ -70,6 +76,10 @@ struct DeltaChunk {
     rows = place.rows;
     in.k->load(place, units, nullptr);
     in.q->load(place, units + rows * n.F, nullptr);
+    if (in.reverse) {
+      reverse_rows(rows, n.F, units);
+      reverse_rows(rows, n.F, units + rows * n.F);
+    }
     to_unit_length(2 * rows, n.F, units, lengths);
     decay(in, place);
     gemm(2 * rows, rows, n.F, {units, n.F}, {units, n.F, transposed}, 0, seen, n.C);
@@ -91,14 +101,13 @@ struct DeltaChunk {
   void write(const Inputs& in, const Place& place, bool for_queries, real* past) {
     const Sizes& n = in.n;
     gemm((for_queries ? 2 : 1) * rows, n.d, n.F, {units, n.F}, {state, n.d}, 0, past, n.d);
-    const real* v = in.v + n.value_offset(place);
     for (std::size_t i = 0; i < rows; ++i) {
+      const real* v = in.v + in.token(place, i) * n.d;
       real* error = errors + i * n.d;
-      for (std::size_t e = 0; e < n.d; ++e)
-        error[e] = v[i * n.value_stride() + e] - passed[i] * past[i * n.d + e];
+      for (std::size_t e = 0; e < n.d; ++e) error[e] = v[e] - passed[i] * past[i * n.d + e];
     }
     for (std::size_t j = 0; j < rows; ++j) {
-      const real strength = strength_of(in, place, j);
+      const real strength = in.strength[in.token(place, j)];
       real* correction = written + j * n.d;
       for (std::size_t e = 0; e < n.d; ++e) correction[e] = strength * errors[j * n.d + e];
       for (std::size_t i = j + 1; i < rows; ++i)
@@ -113,15 +122,11 @@ struct DeltaChunk {
     gemm(n.F, n.d, rows, {units, n.F, transposed}, {scaled, n.d}, keep(), to, n.d);
   }
 
+ private:
   static real rate_of(const Inputs& in, const Place& place, std::size_t i) {
-    const std::size_t token = (place.b * in.n.T + place.first + i) * in.n.H + place.h;
-    return in.decay.rate[in.decay.by_token ? token : place.h];
-  }
-  static real strength_of(const Inputs& in, const Place& place, std::size_t j) {
-    return in.strength[(place.b * in.n.T + place.first + j) * in.n.H + place.h];
+    return in.decay.rate[in.decay.by_token ? in.token(place, i) : place.h];
   }
 
- private:
   /// By products of what single tokens leave: differences of sums would lose digits behind a long
   /// gap. Next to nothing is nothing, since denormal numbers are slow.
   void decay(const Inputs& in, const Place& place) {
@@ -158,8 +163,10 @@ class DeltaHead {
 
   std::size_t length() const { return in_.lengths.empty() ? n_.T : in_.lengths[b_]; }
   std::size_t chunks() const { return (length() + n_.C - 1) / n_.C; }
+  /// In the order in which tokens are written.
   Place place(std::size_t chunk) const {
-    return {b_, h_, chunk * n_.C, std::min(n_.C, length() - chunk * n_.C)};
+    const std::size_t first = chunk * n_.C, rows = std::min(n_.C, length() - first);
+    return {b_, h_, in_.reverse ? length() - first - rows : first, rows};
   }
   std::size_t segment_offset(std::size_t segment) const {
     return ((b_ * n_.H + h_) * segments_of(n_) + segment) * n_.state();
@@ -170,8 +177,8 @@ class DeltaHead {
     prefetch_values(in_.v, place);
   }
   void prefetch_values(const real* x, const Place& place) const {
-    linear_attention_parts::prefetch_rows(x + n_.value_offset(place), place.rows, n_.value_stride(),
-                                          n_.d);
+    const std::size_t first = (place.b * n_.T + place.first) * n_.H + place.h;
+    linear_attention_parts::prefetch_rows(x + first * n_.d, place.rows, n_.H * n_.d, n_.d);
   }
 
   const Inputs& in_;
@@ -196,21 +203,19 @@ class DeltaForward : DeltaHead {
       if (c + 1 < chunks()) prefetch(place(c + 1));
       chunk_.load(in_, now);
       chunk_.write(in_, now, true, past_);
-      read(out + n_.value_offset(now));
+      read(now, out);
       chunk_.add_to(n_, chunk_.state, past_);
     }
   }
 
  private:
-  void read(real* y) {
+  void read(const Place& place, real* out) {
     const std::size_t rows = chunk_.rows;
-    const real* past = past_ + rows * n_.d;
-    for (std::size_t i = 0; i < rows; ++i) {
-      for (std::size_t e = 0; e < n_.d; ++e)
-        y[i * n_.value_stride() + e] = chunk_.passed[i] * past[i * n_.d + e];
-    }
-    gemm(rows, n_.d, rows, {chunk_.seen_by_queries(n_), n_.C}, {chunk_.written, n_.d}, 1, y,
-         n_.value_stride());
+    real* y = past_ + rows * n_.d;
+    scale_rows(rows, n_.d, chunk_.passed, y);
+    gemm(rows, n_.d, rows, {chunk_.seen_by_queries(n_), n_.C}, {chunk_.written, n_.d}, 1, y, n_.d);
+    for (std::size_t i = 0; i < rows; ++i)
+      std::copy_n(y + i * n_.d, n_.d, out + in_.token(place, i) * n_.d);
   }
 
   DeltaChunk chunk_;
@@ -239,7 +244,7 @@ class DeltaBackward : DeltaHead {
       for (std::size_t c = last; c-- > first;) {
         const Place now = place(c);
         if (c > first) prefetch_values(g, place(c - 1));
-        differentiate(now, chunks_[c - first], g + n_.value_offset(now), out);
+        differentiate(now, chunks_[c - first], g, out);
       }
     }
   }
@@ -262,10 +267,10 @@ class DeltaBackward : DeltaHead {
 
   void differentiate(const Place& place, DeltaChunk& chunk, const real* g, OtherGradients& out) {
     const std::size_t rows = chunk.rows;
-    differentiate_written(chunk, g);
-    substitute(place, chunk, out);
     for (std::size_t i = 0; i < rows; ++i)
-      std::copy_n(g + i * n_.value_stride(), n_.d, readings_ + (rows + i) * n_.d);
+      std::copy_n(g + in_.token(place, i) * n_.d, n_.d, readings_ + (rows + i) * n_.d);
+    differentiate_written(chunk);
+    substitute(place, chunk, out);
     differentiate_pairs(chunk);
     differentiate_features(chunk);
     const real kept = chunk.keep();
@@ -276,12 +281,12 @@ class DeltaBackward : DeltaHead {
   }
 
   /// scaled = the gradient of what was written, which queries and later chunks read.
-  void differentiate_written(const DeltaChunk& chunk, const real* g) {
+  void differentiate_written(const DeltaChunk& chunk) {
     const std::size_t rows = chunk.rows;
     gemm(rows, n_.d, n_.F, {chunk.units, n_.F}, {later_, n_.d}, 0, scaled_, n_.d);
     scale_rows(rows, n_.d, chunk.carry, scaled_);
-    gemm(rows, n_.d, rows, {chunk.seen_by_queries(n_), n_.C, transposed}, {g, n_.value_stride()}, 1,
-         scaled_, n_.d);
+    gemm(rows, n_.d, rows, {chunk.seen_by_queries(n_), n_.C, transposed},
+         {readings_ + rows * n_.d, n_.d}, 1, scaled_, n_.d);
   }
 
   /// From the last token to the first: scaled becomes the gradient of strength errors, and that of
@@ -290,7 +295,7 @@ class DeltaBackward : DeltaHead {
   void substitute(const Place& place, const DeltaChunk& chunk, OtherGradients& out) {
     for (std::size_t j = chunk.rows; j-- > 0;) {
       const real* slope = scaled_ + j * n_.d;
-      const std::size_t token = (place.b * n_.T + place.first + j) * n_.H + place.h;
+      const std::size_t token = in_.token(place, j);
       const real strength = in_.strength[token];
       real *value = out.v.data() + token * n_.d, *reading = readings_ + j * n_.d;
       out.strength.data()[token] = dot_row(slope, chunk.errors + j * n_.d, n_.d);
@@ -332,8 +337,8 @@ class DeltaBackward : DeltaHead {
   void differentiate_rates(const Place& place, const DeltaChunk& chunk, OtherGradients& out) {
     double passing = dot_row(later_, chunk.state, n_.state());
     for (std::size_t t = 0; t < chunk.rows; ++t) {
-      const std::size_t token = (place.b * n_.T + place.first + t) * n_.H + place.h;
-      out.rate[in_.decay.by_token ? token : place.b * n_.H + place.h] -= passing;
+      const std::size_t own = in_.decay.by_token ? in_.token(place, t) : place.b * n_.H + place.h;
+      out.rate[own] -= passing;
       const std::size_t key = t * n_.F, query = (chunk.rows + t) * n_.F;
       passing += double(dot_row(chunk.units + key, written_gradient_ + key, n_.F)) -
                  double(dot_row(chunk.units + key, gradient_ + key, n_.F)) -
@@ -345,6 +350,8 @@ class DeltaBackward : DeltaHead {
     const std::size_t size = chunk.rows * n_.F;
     for (std::size_t i = 0; i < size; ++i) gradient_[i] += written_gradient_[i];
     from_unit_length(2 * chunk.rows, n_.F, chunk.lengths, chunk.units, gradient_);
+    for (real* x : {gradient_, gradient_ + size, chunk.units, chunk.units + size})
+      if (in_.reverse) reverse_rows(chunk.rows, n_.F, x);
     in_.k->store(place, chunk.units, gradient_, nullptr);
     in_.q->store(place, chunk.units + size, gradient_ + size, nullptr);
   }

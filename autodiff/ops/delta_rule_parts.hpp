@@ -12,10 +12,6 @@ using linear_attention_parts::Place;
 
 struct Sizes {
   std::size_t B, T, H, F, d, C;
-  std::size_t value_stride() const { return H * d; }
-  std::size_t value_offset(const Place& place) const {
-    return ((place.b * T + place.first) * H + place.h) * d;
-  }
   std::size_t state() const { return F * d; }
   /// Chunks of the longest sequence.
   std::size_t chunks() const { return (T + C - 1) / C; }
@@ -27,6 +23,13 @@ struct Inputs {
   const real *v, *strength;  // (B, T, H, d), (B, T, H)
   Decay decay;
   const std::vector<std::size_t>& lengths;
+  bool reverse;
+
+  /// Where token i of a place is in (B, T, H), in the order in which tokens are written.
+  std::size_t token(const Place& place, std::size_t i) const {
+    const std::size_t t = place.first + (reverse ? place.rows - 1 - i : i);
+    return (place.b * n.T + t) * n.H + place.h;
+  }
 };
 
 /// Gradients of everything but the features, which go to their sources.

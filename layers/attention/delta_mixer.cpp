@@ -17,17 +17,18 @@ struct DeltaMixerState : MixerState {
 
 /// The (gated) delta rule over any feature map: each token writes the difference between its value
 /// and what its key recalls, with a strength of its own, instead of adding to what is there. There
-/// is no sum of weights to divide by; each head's output is normed.
+/// is no sum of weights to divide by; each head's output is normed. Where attention is not causal,
+/// a second pass runs from the last token to the first, and outputs add up.
 class DeltaMixer : public Mixer {
  public:
   explicit DeltaMixer(const MixerSpec& spec)
-      : chunk_(spec.chunk),
+      : causal_(spec.causal),
+        chunk_(spec.chunk),
         strongest_(spec.delta.negative ? 2 : 1),
         projections_(spec),
         features_(make_feature_map(features_per_head(spec))),
         time_kernel_(spec.time_kernel, spec.heads, spec.width),
         strength_(spec.width, spec.heads) {
-    require(spec.causal, "delta", "the delta rule writes token by token: attention must be causal");
     require(spec.window == 0 && spec.warm == "none", "delta",
             "the delta rule has neither a window nor a warm start from exact attention");
   }
@@ -39,16 +40,20 @@ class DeltaMixer : public Mixer {
     if (tape.observer)
       show_attention(
           tape, *this,
-          {heads.q, heads.k, rate, time_kernel_.rotation(tape), turns, true, layout.lengths});
+          {heads.q, heads.k, rate, time_kernel_.rotation(tape), turns, causal_, layout.lengths});
     const Features q = turned(features_->queries(tape, heads.q), turns);
     const Features k = turned(features_->keys(tape, heads.k), turns);
-    const Var y = delta_rule(q, k, heads.v, strength(tape, x), rate, {chunk_, layout.lengths});
-    return projections_.join(tape, normed(tape, y));
+    const Var strengths = strength(tape, x);
+    const auto pass = [&](bool reverse) {
+      return delta_rule(q, k, heads.v, strengths, rate, {chunk_, layout.lengths, reverse});
+    };
+    return projections_.join(tape, normed(tape, causal_ ? pass(false) : pass(false) + pass(true)));
   }
 
   std::unique_ptr<MixerState> start() const override { return std::make_unique<DeltaMixerState>(); }
 
   Var step(Tape& tape, const Var& x, MixerState& state) override {
+    require(causal_, "delta", "only causal attention can be computed token by token");
     auto& past = static_cast<DeltaMixerState&>(state);
     const std::size_t position = past.position;
     const Heads heads = projections_.split(tape, x, past);
@@ -84,6 +89,7 @@ class DeltaMixer : public Mixer {
     return rms_norm(y, tape.constant(filled({y.dim(3)}, real(1))));
   }
 
+  bool causal_;
   std::size_t chunk_;
   real strongest_;
   Projections projections_;

@@ -243,6 +243,30 @@ TEST(DeltaRule, FeaturesThatVanishNeitherWriteNorRead) {
   }
 }
 
+/// Tokens before `length` in the other order, (1, T, ..).
+Tensor reversed(const Tensor& x, std::size_t length) {
+  Tensor y = x;
+  const std::size_t row = x.size() / x.shape()[1];
+  for (std::size_t t = 0; t < length; ++t)
+    std::copy_n(x.data() + t * row, row, y.data() + (length - 1 - t) * row);
+  return y;
+}
+
+TEST(DeltaRule, GoesTheOtherWayAsOverReversedTokens) {
+  const std::size_t length = 37;
+  const DeltaInputs in = delta_inputs({1, 41, 2, 3}, 5, Rates::tokens);
+  const auto run = [&](bool reverse, const std::vector<Tensor>& inputs) {
+    const Op op = [=](Tape&, const std::vector<Var>& x) {
+      return delta_rule({x[0]}, {x[1]}, x[2], x[3], x[4], {8, {length}, reverse});
+    };
+    if (reverse) check_op(op, inputs);
+    return value_of(op, inputs);
+  };
+  std::vector<Tensor> turned;
+  for (const Tensor& x : in.list()) turned.push_back(reversed(x, length));
+  expect_near(run(true, in.list()), reversed(run(false, turned), length));
+}
+
 /// What a sum could not do: the last value under a key is what the key recalls.
 TEST(DeltaRule, OverwritesWhatAKeyRecalls) {
   DeltaInputs in = delta_inputs({1, 9, 1, 3}, 4, Rates::none);

@@ -65,6 +65,8 @@ TEST(Mixers, AreDifferentiableThroughAllTheirParameters) {
   std::vector<MixerSpec> specs = causal_specs();
   specs.push_back(spec_of("softmax", false, "decay", false));
   specs.push_back(spec_of("linear", true, "none", false));
+  specs.push_back(spec_of("linear", true, "gate", false));
+  specs.back().update = "delta";
   for (const MixerSpec& spec : specs) {
     SCOPED_TRACE(name_of(spec));
     const std::unique_ptr<Mixer> mixer = mixers().make(spec.kind, spec);
