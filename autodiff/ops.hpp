@@ -2,6 +2,7 @@
 /// All public ops.
 
 #include <bochner/autodiff/ops/conv.hpp>
+#include <bochner/autodiff/ops/delta_rule.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/features.hpp>
 #include <bochner/autodiff/ops/fourier.hpp>

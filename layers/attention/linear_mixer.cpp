@@ -4,6 +4,7 @@
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/attention/channel_attention.hpp>
+#include <bochner/layers/attention/feature_heads.hpp>
 #include <bochner/layers/attention/mixers.hpp>
 #include <bochner/layers/attention/projections.hpp>
 #include <bochner/layers/attention/seen_tokens.hpp>
@@ -23,21 +24,6 @@ struct LinearState : MixerState {
   SeenTokens window;
   std::deque<Tensor> features;  ///< of keys in the window (H, F)
 };
-
-FeatureSpec per_head(const MixerSpec& spec) {
-  FeatureSpec features = spec.features;
-  features.heads = features.density.heads = spec.heads;
-  features.dim = features.density.dim = spec.width / spec.heads;
-  features.density.m = features.m;
-  return features;
-}
-
-/// (1, 1, H, n) -> (H, n)
-Tensor single_token(const Var& x) {
-  Tensor token = x.value();
-  token.reshape(Shape{x.dim(2), x.dim(3)});
-  return token;
-}
 
 /// One more feature, so that phi(q) . phi(k) grows by the constant. (.., F) -> (.., F + 1)
 Var with_constant(const Var& features, double constant) {
@@ -72,7 +58,7 @@ class LinearMixer : public Mixer {
         kind_(spec.features.kind),
         denominator_(spec.denominator),
         projections_(spec),
-        features_(make_feature_map(per_head(spec))),
+        features_(make_feature_map(features_per_head(spec))),
         warm_(spec, *features_),
         per_channel_(spec.time_kernel.per == "channel"),
         time_kernel_(spec.time_kernel, spec.heads, spec.width, channels_of(spec, *features_)) {
@@ -237,6 +223,13 @@ class LinearMixer : public Mixer {
 
 }  // namespace
 
-void add_linear(Registry<Mixer, MixerSpec>& all) { all.add("linear", make<LinearMixer>); }
+void add_linear(Registry<Mixer, MixerSpec>& all) {
+  all.add("linear", [](const MixerSpec& spec) -> std::unique_ptr<Mixer> {
+    require(spec.update == "sum" || spec.update == "delta", "linear", "no update is called \"",
+            spec.update, "\"; there are: sum, delta");
+    if (spec.update == "delta") return make_delta_mixer(spec);
+    return std::make_unique<LinearMixer>(spec);
+  });
+}
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -59,6 +59,16 @@ inline void describe(Keys& keys, DenominatorSpec& spec) {
   keys("constant", spec.constant, above(0), "what is added to the kernel (smooth)");
 }
 
+/// Of the delta rule (update "delta").
+struct DeltaSpec {
+  bool negative = false;  ///< strengths up to 2 in place of 1
+};
+inline void describe(Keys& keys, DeltaSpec& spec) {
+  keys("negative", spec.negative,
+       "strengths of writing up to 2 in place of 1: what a key recalls can change its sign, which "
+       "keeping track of a state takes (update delta)");
+}
+
 class Mixer;
 class LowerBounds;
 struct MixerSpec;
@@ -87,6 +97,8 @@ struct MixerSpec {
   TimeKernelSpec time_kernel;
   TimeEncodingSpec time;  ///< in queries and keys: its use is "attend" or "rotate"
   DenominatorSpec denominator;
+  std::string update = "sum";  ///< of what linear attention remembers; or "delta"
+  DeltaSpec delta;
   std::size_t window = 0;  ///< tokens seen exactly, itself among them; 0 for all or none
   std::size_t chunk = 32;  ///< tokens per chunk of linear attention
   /// Training batches that feature maps are calibrated to before the first step of a run; -1: as
@@ -132,6 +144,11 @@ inline void describe(Keys& keys, MixerSpec& spec) {
   keys("chunk", spec.chunk, between(1, 1 << 16),
        "positions that causal linear attention handles at once");
   keys.section("denominator", spec.denominator);
+  keys("update", spec.update, one_of({"sum", "delta"}),
+       "how linear attention remembers: sum adds every value under its key; delta writes the "
+       "difference to what its key recalls, with a learned strength, features at unit length and "
+       "no denominator");
+  keys.section("delta", spec.delta);
   keys(
       "calibrate", spec.calibrate, between(-1, 64),
       "batches that set the feature maps and densities before the first step, 0 for none; -1 for 4 "

@@ -1,4 +1,5 @@
 #include <bochner/autodiff/ops/gated_linear_attention.hpp>
+#include <bochner/autodiff/ops/delta_rule.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 
 #include "autodiff/op_table.hpp"
@@ -101,6 +102,22 @@ OpRow gated_row(const char* variant, bool by_token, bool reverse, bool strict) {
           },
           shapes,
           {-2, 0}};
+/// q, k and v as above, strengths, and a rate for each head or token if wanted.
+OpRow delta_row(const char* variant, FeatureScale scale, std::size_t rate_rank) {
+  std::vector<Shapes> shapes = attention_shapes(5, 3, false);
+  for (Shapes& one : shapes) {
+    const Shape tokens{one[0][0], one[0][1], one[0][2]};
+    one.push_back(tokens);
+    if (rate_rank > 0) one.push_back(rate_rank == 1 ? Shape{tokens[2]} : tokens);
+  }
+  return {"delta_rule",
+          variant,
+          [=](Tape&, const Inputs& x) {
+            return delta_rule({x[0], scale}, {x[1], scale}, x[2], x[3],
+                              rate_rank > 0 ? x[4] : Var(), {4, {}});
+          },
+          shapes,
+          {0.1, 2}};
 }
 
 std::vector<OpRow> rows() {
@@ -118,6 +135,9 @@ std::vector<OpRow> rows() {
       gated_row("Reverse", true, true, false),
       gated_row("Strict", true, false, true),
       gated_row("ReverseStrict", false, true, true),
+      delta_row("", FeatureScale::linear, 0),
+      delta_row("Gated", FeatureScale::linear, 3),
+      delta_row("Logarithms", FeatureScale::logarithmic, 1),
       near_row("", true),
       near_row("WithoutRates", false),
       softmax_row("Causal", true, true),

@@ -61,6 +61,17 @@ void check_warm(const Config& config) {
          "model.mixer.warm_steps");
 }
 
+void check_update(const Config& config) {
+  const std::string update = "model.mixer.update";
+  if (config.text(update) == "sum") return;
+  if (config.text("model.mixer.kind") != "linear")
+    fail(config, update, "needs model.mixer.kind = \"linear\"", "model.mixer.kind");
+  if (config.integer("model.mixer.window") > 0)
+    fail(config, update, "needs model.mixer.window = 0", "model.mixer.window");
+  if (config.text("model.mixer.warm") != "none")
+    fail(config, update, "needs model.mixer.warm = \"none\"", "model.mixer.warm");
+}
+
 void check_calibration(const Config& config) {
   const std::string start = "model.mixer.density.start";
   if (config.text(start) == "none") return;
@@ -158,6 +169,9 @@ void check_unheeded(const Config& config) {
          "train.overfit");
   if (config.integer(steps) > 0 && config.text("model.mixer.warm") == "none")
     fail(config, steps, "needs model.mixer.warm other than \"none\"", "model.mixer.warm");
+  if (config.flag("model.mixer.delta.negative") && config.text("model.mixer.update") != "delta")
+    fail(config, "model.mixer.delta.negative", "needs model.mixer.update = \"delta\"",
+         "model.mixer.update");
 }
 
 std::vector<ParameterRow> registered_rows() {
@@ -181,9 +195,9 @@ std::vector<ParameterRow> registered_rows() {
 /// `more` are the checks of what is new.
 ParameterTable table_of(std::vector<ParameterRow> rows, const std::vector<ConfigCheck>& more = {}) {
   std::vector<ConfigCheck> checks{
-      check_data,      check_model,       check_norm, check_warm,
-      check_positions, check_calibration, check_time, check_optimizer,
-      check_schedule,  check_training};  // in the order in which they complain
+      check_data,      check_model,     check_norm,        check_warm,
+      check_update,    check_positions, check_calibration, check_time,
+      check_optimizer, check_schedule,  check_training};  // in the order in which they complain
   checks.insert(checks.end(), more.begin(), more.end());
   return ParameterTable(std::move(rows), std::move(checks));
 }

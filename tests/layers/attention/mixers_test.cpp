@@ -64,6 +64,13 @@ std::vector<MixerSpec> causal_specs() {
   specs.push_back(spec_of("linear", true, "gate"));
   specs.back().time_kernel.per = "channel";
   specs.push_back(spec_of("hgrn2", false, "none"));
+  for (const char* features : {"positive", "trigonometric"}) {
+    for (const char* time : {"none", "decay", "gate", "spectral"}) {
+      specs.push_back(spec_of("linear", features[0] == 'p', time));
+      specs.back().update = "delta", specs.back().features.kind = features;
+      specs.back().delta.negative = time == std::string("gate"), specs.back().convolution = 2;
+    }
+  }
   for (std::size_t window : {1, 5, 100}) {
     for (const char* kind : {"softmax", "linear"}) {
       specs.push_back(spec_of(kind, true, window == 5 ? "decay" : "none"));
@@ -77,8 +84,9 @@ std::string name_of(const MixerSpec& spec) {
   return spec.kind + (spec.kind == "ssm" ? ", " + spec.own.of<SsmSpec>().form : "") +
          (spec.causal ? "" : ", both directions") + (spec.rotary ? ", rotary" : "") + ", " +
          spec.time_kernel.kind + (spec.convolution > 0 ? ", convolution" : "") +
-         (spec.normalize != "none" ? ", " + spec.normalize : "") + ", window " +
-         std::to_string(spec.window);
+         (spec.normalize != "none" ? ", " + spec.normalize : "") +
+         (spec.update != "sum" ? ", " + spec.update + ", " + spec.features.kind : "") +
+         ", window " + std::to_string(spec.window);
 }
 
 TEST(Mixers, AreDifferentiableThroughAllTheirParameters) {
@@ -86,6 +94,8 @@ TEST(Mixers, AreDifferentiableThroughAllTheirParameters) {
   specs.push_back(spec_of("softmax", false, "decay", false));
   specs.push_back(spec_of("linear", true, "none", false));
   for (const MixerSpec& spec : recurrent_specs(false)) specs.push_back(spec);
+  specs.push_back(spec_of("linear", true, "gate", false));
+  specs.back().update = "delta";
   for (const MixerSpec& spec : specs) {
     SCOPED_TRACE(name_of(spec));
     const std::unique_ptr<Mixer> mixer = mixers().make(spec.kind, spec);
