@@ -4,9 +4,19 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Blocks differ in the seed of their base draws and in nothing else.
+void show_entering(const Tape& tape, Module& part, const Entering& what) {
+  if (auto* observer = dynamic_cast<StackObserver*>(tape.observer)) observer->enters(part, what);
+}
+
+}  // namespace
+
 BlockSpec block_spec(const StackSpec& spec, std::size_t index) {
   BlockSpec block = spec.block;
+  if (!spec.pattern.empty()) {
+    block.mixer.kind = spec.pattern[index % spec.pattern.size()];
+    if (block.mixer.kind == "softmax" && !softmax_has(block.mixer.time_kernel))
+      block.mixer.time_kernel.kind = "none";
+  }
   block.mixer.width = block.width;
   block.mixer.rotary = spec.positions == "rotary";
   block.mixer.features.density.seed += index;
@@ -14,8 +24,6 @@ BlockSpec block_spec(const StackSpec& spec, std::size_t index) {
   block.mixer.time_kernel.density.seed += index;
   return block;
 }
-
-}  // namespace
 
 Block::Block(const BlockSpec& spec)
     : mixer_norm_(make_norm(spec.norm, spec.width)),
@@ -29,7 +37,10 @@ Var Block::forward(Tape& tape, const Var& x, const Layout& layout) {
 }
 
 Var Block::mix(Tape& tape, const Var& x, const Layout& layout) {
-  const Var mixed = mixer_->forward(tape, mixer_norm_->forward(tape, x), layout);
+  show_entering(tape, *this, {x, layout, {}});
+  const Var normed = mixer_norm_->forward(tape, x);
+  show_entering(tape, *mixer_, {normed, layout, {}});
+  const Var mixed = mixer_->forward(tape, normed, layout);
   return x + dropout_.forward(tape, mixed);
 }
 
@@ -56,6 +67,7 @@ BlockStack::BlockStack(const StackSpec& spec)
 }
 
 Var BlockStack::forward(Tape& tape, const Var& x, const Layout& layout, const Var& each) {
+  show_entering(tape, *this, {x, layout, each});
   Var y = x;
   for (auto& block : blocks_) y = run(*block, tape, each.exists() ? y + each : y, layout);
   return norm_->forward(tape, y);

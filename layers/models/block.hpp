@@ -23,6 +23,17 @@ inline void describe(Keys& keys, BlockSpec& spec) {
   keys.section("mixer", spec.mixer);
 }
 
+/// What enters a part of a stack. x (B, T, D); `each` as BlockStack::forward() has it.
+struct Entering {
+  const Var& x;
+  const Layout& layout;
+  const Var& each;
+};
+/// An observer of a tape that wants to see what enters the stack, its blocks and their mixers.
+struct StackObserver : TapeObserver {
+  virtual void enters(Module& part, const Entering& what) = 0;
+};
+
 /// x + mixer(norm(x)), then x + mlp(norm(x)): the pre-norm residual block. (B, T, D) -> (B, T, D)
 class Block : public Module {
  public:
@@ -50,9 +61,14 @@ struct StackSpec {
   std::string positions = "learned";
   bool checkpoint = false;
   BlockSpec block;
+  /// Mixers of the blocks, from the first block on and over again; empty: block.mixer.kind for all.
+  std::vector<std::string> pattern = {};
 };
 inline void describe(Keys& keys, StackSpec& spec) {
   keys("blocks", spec.blocks, between(1, 10000), "number of blocks");
+  keys("pattern", spec.pattern, one_of(mixers),
+       "mixers of the blocks, from the first block on and over again, in place of "
+       "model.mixer.kind: [\"linear\", \"linear\", \"softmax\"]; empty for one kind");
   describe(keys, spec.block);
   keys("positions", spec.positions, one_of({"learned", "sinusoidal", "rotary", "encoding", "none"}),
        "how positions enter; encoding: as model.encoding of row and column of images, and of line "
@@ -61,6 +77,10 @@ inline void describe(Keys& keys, StackSpec& spec) {
        "recompute the activations of each block in the backward pass: less memory, more time",
        resumable);
 }
+
+/// What one block of the stack is: its mixer by the pattern, base draws of its own. In a stack of
+/// several mixers, exact attention goes without a time kernel that only linear attention has.
+BlockSpec block_spec(const StackSpec& spec, std::size_t index);
 
 /// The same stack, with attention in both directions.
 template <class Spec>
