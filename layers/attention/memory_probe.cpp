@@ -24,7 +24,7 @@ ProbeWindow copies(const ProbeWindow& window, std::size_t rows) {
   const Layout& one = window.layout;
   Layout layout{{}, copies(one.gaps, rows), copies(one.times, rows)};
   if (!one.lengths.empty()) layout.lengths.assign(rows, one.lengths.front());
-  return {copies(window.u, rows), std::move(layout)};
+  return {copies(window.u, rows), std::move(layout), copies(window.each, rows)};
 }
 
 std::size_t tokens_of(const ProbeWindow& window) {
@@ -64,7 +64,7 @@ void multiply(const SequenceMap& map, const ProbeWindow& window, std::size_t t, 
   tape.recording = false;  // of parameters; the input is recorded
   const ProbeWindow all = copies(window, rows);
   const Var u = tape.input(all.u);
-  const Var y = map(tape, u, all.layout);
+  const Var y = map(tape, u, all);
   const std::size_t T = u.dim(1), D = u.dim(2), E = y.dim(2);
   require(y.dim(0) == rows && y.dim(1) == T, "probe", "of ", u.shape(), " the map makes ",
           y.shape(), ", not as many tokens");
@@ -94,7 +94,7 @@ void multiply(const SequenceMap& map, const ProbeWindow& window, std::size_t t, 
 std::size_t output_width(const SequenceMap& map, const ProbeWindow& window) {
   Tape tape;
   tape.recording = false;
-  return map(tape, tape.view(window.u), window.layout).dim(-1);
+  return map(tape, tape.view(window.u), window).dim(-1);
 }
 
 Products products_at(const SequenceMap& map, const ProbeWindow& window, std::size_t number,
@@ -130,7 +130,7 @@ Tensor moved(const SequenceMap& map, const ProbeWindow& window, std::size_t s, d
             real(by) * (random ? sign_of(*random, first + row, s, c, D) : real(1));
   Tape tape;
   tape.recording = false;
-  return map(tape, tape.view(all.u), all.layout).value();
+  return map(tape, tape.view(all.u), all).value();
 }
 
 /// |dy(t)/du(s) v|^2 / E of each draw v and t, D times that of single channels: the mean over the
@@ -230,8 +230,8 @@ Influence probe(const SequenceMap& map, const std::vector<ProbeWindow>& windows,
 
 Influence probe(Mixer& mixer, const std::vector<ProbeWindow>& windows,
                 const ProbeOptions& options) {
-  const SequenceMap map = [&mixer](Tape& tape, const Var& u, const Layout& layout) {
-    return mixer.forward(tape, u, layout);
+  const SequenceMap map = [&mixer](Tape& tape, const Var& u, const ProbeWindow& window) {
+    return mixer.forward(tape, u, window.layout);
   };
   return probe(map, windows, options);
 }

@@ -9,14 +9,16 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// A layer or part of a model, each sequence by itself. (B, T, D) -> (B, T, E)
-using SequenceMap = std::function<Var(Tape& tape, const Var& u, const Layout& layout)>;
-
-/// A sequence that a map is probed on.
+/// A sequence that a map is probed on, B = 1, or copies of it.
 struct ProbeWindow {
-  Tensor u;            ///< (1, T, D)
-  Layout layout = {};  ///< of one sequence
+  Tensor u;  ///< (B, T, D)
+  Layout layout = {};
+  Tensor each = {};  ///< of a stack of blocks, see BlockStack::forward(); () for none
 };
+
+/// A layer or part of a model, each sequence by itself: y for an input u and the rest of the
+/// window. (B, T, D) -> (B, T, E)
+using SequenceMap = std::function<Var(Tape& tape, const Var& u, const ProbeWindow& window)>;
 
 struct ProbeOptions {
   /// Random cotangents for each window (K), functions of the seed, the window and the position; 0:

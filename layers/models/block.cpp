@@ -38,9 +38,10 @@ Var Block::forward(Tape& tape, const Var& x, const Layout& layout) {
 
 Var Block::mix(Tape& tape, const Var& x, const Layout& layout) {
   show_entering(tape, *this, {x, layout, {}});
-  const Var normed = mixer_norm_->forward(tape, x);
+  Var normed = mixer_norm_->forward(tape, x);
   show_entering(tape, *mixer_, {normed, layout, {}});
   const Var mixed = mixer_->forward(tape, normed, layout);
+  normed = {};  // frees what no gradient needs
   return x + dropout_.forward(tape, mixed);
 }
 

@@ -89,8 +89,8 @@ TEST(MemoryProbe, OfAConvolutionIsItsKernel) {
       EXPECT_TRUE(influence.ahead.square.empty());
       EXPECT_LT(distance(kernel, influence.by_distance()), 1e-6);
       EXPECT_LT(*std::ranges::max_element(influence.past.error), 1e-7);
-      const auto map = [&](Tape& tape, const Var& u, const Layout& layout) {
-        return convolution.forward(tape, u, layout);
+      const auto map = [&](Tape& tape, const Var& u, const ProbeWindow& window) {
+        return convolution.forward(tape, u, window.layout);
       };
       EXPECT_LT(distance(kernel, impulse_response(map, windows_of(60, 2, 2), {.draws = draws})),
                 is_double ? 1e-9 : 1e-4);
