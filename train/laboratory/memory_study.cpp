@@ -113,6 +113,12 @@ std::size_t longest_of(const std::vector<ProbeWindow>& windows) {
 
 }  // namespace
 
+bool has_blocks(Module& model) {
+  return std::ranges::any_of(parts_of(model), [](const NamedPart& named) {
+    return dynamic_cast<Block*>(named.part) != nullptr;
+  });
+}
+
 MemoryStudy study_memory(Task& task, const StackSpec& stack, const MemoryOptions& options) {
   Gatherer gatherer;
   gatherer.length = options.length;

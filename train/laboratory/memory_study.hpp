@@ -40,6 +40,8 @@ struct MemoryStudy {
   std::vector<AttentionDecay> attention = {};
 };
 
+/// Whether there is a block to probe.
+bool has_blocks(Module& model);
 /// `stack` names the mixers. Throws std::invalid_argument for a task without validation data and
 /// for a model without blocks.
 MemoryStudy study_memory(Task& task, const StackSpec& stack, const MemoryOptions& options = {});

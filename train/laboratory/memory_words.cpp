@@ -42,9 +42,10 @@ std::string half_lives_of(const Influence& influence) {
   return fmt::format("{} ({} to {})", half_life(influence.by_distance()), low, high);
 }
 
-std::string memory_row(const PartMemory& part, const std::vector<std::size_t>& beyond) {
+std::string memory_row(const PartMemory& part, std::size_t width,
+                       const std::vector<std::size_t>& beyond) {
   const std::vector<double> values = part.influence.by_distance();
-  std::string row = fmt::format("  {:<18} {:<8} {:>9.3g} {:>7.3f} {:>16}", part.name,
+  std::string row = fmt::format("  {:<{}} {:<8} {:>9.3g} {:>7.3f} {:>16}", part.name, width,
                                 part.mixer.empty() ? part.part : part.mixer, total_of(values),
                                 1 - share_beyond(values, 0), half_lives_of(part.influence));
   for (const std::size_t n : beyond) row += fmt::format(" {:>7.3f}", share_beyond(values, n));
@@ -118,16 +119,18 @@ Json json_of(const AttentionDecay& decay) {
 std::string memory_text(const MemoryStudy& study) {
   std::vector<std::size_t> beyond;
   for (std::size_t n = 4; n < study.length; n *= 4) beyond.push_back(n);
+  std::size_t width = 4;
+  for (const PartMemory& part : study.parts) width = std::max(width, part.name.size());
   std::string text = fmt::format(
       "memory   |dy(t)/du(t - n)| on {} windows of {} tokens, {}; shares of its sum over n\n"
-      "  {:<18} {:<8} {:>9} {:>7} {:>16}",
+      "  {:<{}} {:<8} {:>9} {:>7} {:>16}",
       study.windows, study.length,
       study.options.probe.draws > 0 ? fmt::format("{} draws each", study.options.probe.draws)
                                     : "exact",
-      "name", "kind", "sum", "n = 0", "half-life");
+      "name", width, "kind", "sum", "n = 0", "half-life");
   for (const std::size_t n : beyond) text += fmt::format(" {:>7}", fmt::format("n > {}", n));
   text += fmt::format(" {:>9}\n", "error");
-  for (const PartMemory& part : study.parts) text += memory_row(part, beyond);
+  for (const PartMemory& part : study.parts) text += memory_row(part, width, beyond);
   return text;
 }
 

@@ -2,6 +2,7 @@
 
 #include <bochner/layers/attention/memory_probe.hpp>
 #include <bochner/layers/attention/mixer_spec.hpp>
+#include <bochner/layers/models/block.hpp>
 #include <cmath>
 #include <numeric>
 
@@ -201,6 +202,24 @@ TEST(MemoryProbe, OfEveryMixerIsAFiniteDifference) {
     for (const NamedParameter& named : parameters_of(*mixer))
       EXPECT_FALSE(named.parameter->has_gradient()) << named.name;
   }
+}
+
+/// What is added in front of every block belongs to the window, and moves the derivative.
+TEST(MemoryProbe, OfAStackTakesWhatIsAddedInFrontOfEachBlock) {
+  StackSpec spec;
+  spec.blocks = 2, spec.block.width = 4, spec.block.expansion = 1, spec.block.mixer.heads = 2;
+  BlockStack stack(spec);
+  randomize(stack);
+  const SequenceMap map = [&](Tape& tape, const Var& u, const ProbeWindow& window) {
+    const bool has_each = window.each.dimension() > 0;
+    return stack.forward(tape, u, window.layout, has_each ? tape.view(window.each) : Var());
+  };
+  ProbeWindow window = windows_of(6, 4).front();
+  const auto plain = probe(map, {window}, {.draws = 3}).by_distance();
+  window.each = zeros({1, 6, 4});
+  EXPECT_EQ(probe(map, {window}, {.draws = 3}).by_distance(), plain);
+  window.each = random_tensor({1, 6, 4}, 7);
+  EXPECT_NE(probe(map, {window}, {.draws = 3}).by_distance(), plain);
 }
 
 /// Windows of several lengths, one of them with padding: each lag counts those that have it.
