@@ -13,6 +13,7 @@
 #include <bochner/data/sensor_windows.hpp>
 #include <bochner/data/series_windows.hpp>
 #include <bochner/data/windows.hpp>
+#include <bochner/layers/attention/memory_probe.hpp>
 #include <bochner/layers/attention/mixer.hpp>
 #include <bochner/layers/attention/mixer_spec.hpp>
 #include <bochner/layers/basic/conv.hpp>

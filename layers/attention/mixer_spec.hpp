@@ -43,6 +43,11 @@ inline void describe(Keys& keys, TimeKernelSpec& spec) {
   keys.section("density", spec.density);
 }
 
+/// Whether exact attention can have this factor; linear attention has all of them.
+inline bool softmax_has(const TimeKernelSpec& spec) {
+  return spec.kind == "none" || spec.kind == "decay";
+}
+
 /// What linear attention does where features are signed and the sum of weights may vanish: "clip"
 /// raises sums below `floor` to it, "smooth" adds `constant` to the kernel, "norm" does not divide
 /// and norms each head's output instead (Qin et al., "The devil in linear transformer", 2022),

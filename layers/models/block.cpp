@@ -4,12 +4,22 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Blocks differ in the seed of their base draws and in their place.
+void show_entering(const Tape& tape, Module& part, const Entering& what) {
+  if (auto* observer = dynamic_cast<StackObserver*>(tape.observer)) observer->enters(part, what);
+}
+
+}  // namespace
+
 BlockSpec block_spec(const StackSpec& spec, std::size_t index,
                      const std::shared_ptr<StackPlace::Shared>& shared) {
   BlockSpec block = spec.block;
   require(!block.mixer.causal || block.mixer.directions != 2, "mixer",
           "directions = 2 shows tokens what follows, which this model is to predict; choose 1");
+  if (!spec.pattern.empty()) {
+    block.mixer.kind = spec.pattern[index % spec.pattern.size()];
+    if (block.mixer.kind == "softmax" && !softmax_has(block.mixer.time_kernel))
+      block.mixer.time_kernel.kind = "none";
+  }
   block.mixer.width = block.width;
   block.mixer.rotary = spec.positions == "rotary";
   block.mixer.features.density.seed += index;
@@ -18,8 +28,6 @@ BlockSpec block_spec(const StackSpec& spec, std::size_t index,
   block.mixer.place = {index, spec.blocks, shared};
   return block;
 }
-
-}  // namespace
 
 Block::Block(const BlockSpec& spec)
     : mixer_norm_(make_norm(spec.norm, spec.width, spec.norm_momentum)),
@@ -39,8 +47,12 @@ Var Block::forward(Tape& tape, const Var& x, const Layout& layout) {
 }
 
 Var Block::mix(Tape& tape, const Var& x, const Layout& layout) {
-  const Var normed = mixer_norm_->forward(tape, x, layout.lengths);
-  return add_mixed(tape, x, mixer_->forward(tape, normed, layout));
+  show_entering(tape, *this, {x, layout, {}});
+  Var normed = mixer_norm_->forward(tape, x, layout.lengths);
+  show_entering(tape, *mixer_, {normed, layout, {}});
+  const Var mixed = mixer_->forward(tape, normed, layout);
+  normed = {};  // frees what no gradient needs
+  return add_mixed(tape, x, mixed);
 }
 
 Var Block::add_mixed(Tape& tape, const Var& x, const Var& mixed) {
@@ -76,6 +88,7 @@ BlockStack::BlockStack(const StackSpec& spec)
 }
 
 Var BlockStack::forward(Tape& tape, const Var& x, const Layout& layout, const Var& each) {
+  show_entering(tape, *this, {x, layout, each});
   Var y = x;
   for (auto& block : blocks_) y = run(*block, tape, each.exists() ? y + each : y, layout);
   return norm_->forward(tape, y, layout.lengths);

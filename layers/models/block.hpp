@@ -33,6 +33,17 @@ inline void describe(Keys& keys, BlockSpec& spec) {
   keys.section("mixer", spec.mixer);
 }
 
+/// What enters a part of a stack. x (B, T, D); `each` as BlockStack::forward() has it.
+struct Entering {
+  const Var& x;
+  const Layout& layout;
+  const Var& each;
+};
+/// An observer of a tape that wants to see what enters the stack, its blocks and their mixers.
+struct StackObserver : TapeObserver {
+  virtual void enters(Module& part, const Entering& what) = 0;
+};
+
 /// x + mixer(norm(x)), then x + mlp(norm(x)): the pre-norm residual block; with mlp "glu" only x +
 /// gate(mixer(norm(x))), with "none" without the gate. (B, T, D) -> (B, T, D)
 class Block : public Module {
@@ -64,9 +75,14 @@ struct StackSpec {
   std::string positions = "learned";
   bool checkpoint = false;
   BlockSpec block;
+  /// Mixers of the blocks, from the first block on and over again; empty: block.mixer.kind for all.
+  std::vector<std::string> pattern = {};
 };
 inline void describe(Keys& keys, StackSpec& spec) {
   keys("blocks", spec.blocks, between(1, 10000), "number of blocks");
+  keys("pattern", spec.pattern, one_of(mixers),
+       "mixers of the blocks, from the first block on and over again, in place of "
+       "model.mixer.kind: [\"linear\", \"linear\", \"softmax\"]; empty for one kind");
   describe(keys, spec.block);
   keys("positions", spec.positions, one_of({"learned", "sinusoidal", "rotary", "encoding", "none"}),
        "how positions enter; encoding: as model.encoding of row and column of images, and of line "
@@ -75,6 +91,12 @@ inline void describe(Keys& keys, StackSpec& spec) {
        "recompute the activations of each block in the backward pass: less memory, more time",
        resumable);
 }
+
+/// What one block of the stack is: its mixer by the pattern, its place, base draws of its own. In a
+/// stack of several mixers, exact attention goes without a time kernel that only linear attention
+/// has.
+BlockSpec block_spec(const StackSpec& spec, std::size_t index,
+                     const std::shared_ptr<StackPlace::Shared>& shared = {});
 
 /// The same stack, with attention in both directions unless the mixers have one.
 template <class Spec>

@@ -102,6 +102,8 @@ OpRow gated_row(const char* variant, bool by_token, bool reverse, bool strict) {
           },
           shapes,
           {-2, 0}};
+}
+
 /// q, k and v as above, strengths, and a rate for each head or token if wanted.
 OpRow delta_row(const char* variant, FeatureScale scale, std::size_t rate_rank) {
   std::vector<Shapes> shapes = attention_shapes(5, 3, false);

@@ -25,6 +25,20 @@ void require_even_heads(const Config& config, std::string_view name) {
          "model.mixer.heads");
 }
 
+/// A key that only linear attention heeds needs it in one block at least.
+void require_linear(const Config& config, std::string_view name,
+                    const std::string& otherwise = "") {
+  const std::vector<std::string>& pattern = config.text_list("model.pattern");
+  const bool mixed = !pattern.empty();
+  if (mixed ? std::ranges::count(pattern, "linear") > 0
+            : config.text("model.mixer.kind") == "linear")
+    return;
+  fail(config, name,
+       (mixed ? "needs \"linear\" in model.pattern" : "needs model.mixer.kind = \"linear\"") +
+           otherwise,
+       mixed ? "model.pattern" : "model.mixer.kind");
+}
+
 void check_model(const Config& config) {
   const std::int64_t width = config.integer("model.width");
   const std::int64_t heads = config.integer("model.mixer.heads");
@@ -33,11 +47,11 @@ void check_model(const Config& config) {
          "model.width");
   if (config.text("model.positions") == "rotary") require_even_heads(config, "model.positions");
   const std::string& time_kernel = config.text("model.mixer.time_kernel.kind");
-  if (time_kernel != "none" && time_kernel != "decay" &&
-      config.text("model.mixer.kind") != "linear")
-    fail(config, "model.mixer.time_kernel.kind",
-         "needs model.mixer.kind = \"linear\"; exact attention has: none, decay",
-         "model.mixer.kind");
+  if (time_kernel != "none" && time_kernel != "decay")
+    require_linear(config, "model.mixer.time_kernel.kind", "; exact attention has: none, decay");
+  if (config.text_list("model.pattern").size() > config.count("model.blocks"))
+    fail(config, "model.pattern", "has more mixers than " + assignment(config, "model.blocks"),
+         "model.blocks");
   require_at_most(config, "model.mixer.time_kernel.shortest", "model.mixer.time_kernel.longest");
 }
 
@@ -54,8 +68,7 @@ void check_norm(const Config& config) {
 
 void check_warm(const Config& config) {
   if (config.text("model.mixer.warm") == "none") return;
-  if (config.text("model.mixer.kind") != "linear")
-    fail(config, "model.mixer.warm", "needs model.mixer.kind = \"linear\"", "model.mixer.kind");
+  require_linear(config, "model.mixer.warm");
   if (config.integer("model.mixer.warm_steps") == 0)
     fail(config, "model.mixer.warm", "needs model.mixer.warm_steps above 0",
          "model.mixer.warm_steps");

@@ -211,6 +211,29 @@ TEST(ConfigErrors, KeysThatMustFitEachOther) {
             "bad.toml:2:23: train.stop.patience = 3: needs train.validate.every greater than 0");
 }
 
+/// A key of one mixer is right where one of the pattern's mixers has it.
+TEST(ConfigErrors, PatternsOfMixersThatThereAre) {
+  const std::string gate = "model.mixer.time_kernel.kind = \"gate\"\n";
+  const std::string mixed = "model.pattern = [\"linear\", \"softmax\"]\n";
+  EXPECT_EQ(error_after_files(mixed + gate), "");
+  EXPECT_EQ(error_after_files(mixed + "model.mixer = { warm = \"exact\", warm_steps = 3 }\n"), "");
+  EXPECT_EQ(error_after_files("model.pattern = \"linear\"\n" + gate), "");
+  const std::string error = error_after_files("model.pattern = [\"linear\", \"softmex\"]\n");
+  EXPECT_TRUE(error.starts_with(
+      "bad.toml:2:17: model.pattern = [\"linear\", \"softmex\"]: must each be \"softmax\""))
+      << error;
+  EXPECT_TRUE(error.ends_with(". Did you mean \"softmax\"?")) << error;
+  EXPECT_EQ(error_after_files("model.pattern = [\"softmax\"]\n" + gate),
+            "bad.toml:3:32: model.mixer.time_kernel.kind = \"gate\": needs \"linear\" in "
+            "model.pattern; exact attention has: none, decay");
+  EXPECT_EQ(error_after_files(gate),
+            "bad.toml:2:32: model.mixer.time_kernel.kind = \"gate\": needs model.mixer.kind = "
+            "\"linear\"; exact attention has: none, decay");
+  EXPECT_EQ(error_after_files(mixed + "model.blocks = 1\n"),
+            "bad.toml:2:17: model.pattern = [\"linear\", \"softmax\"]: has more mixers than "
+            "model.blocks = 1");
+}
+
 TEST(ConfigErrors, KeysThatNothingWouldHeed) {
   const std::string gradients = "train.validate.gradients = 3\n";
   EXPECT_EQ(error_after_files(gradients), "");

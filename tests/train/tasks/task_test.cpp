@@ -58,6 +58,18 @@ TEST(MakeTask, ChoosesByModelAndData) {
   EXPECT_EQ(classifier->data().tokens_per_example(), 9u);
 }
 
+TEST(MakeTask, DescribesThePatternOfItsMixers) {
+  const std::string linear = "linear(positive, gaussian, m 4)";
+  const auto words = [](const std::string& pattern) {
+    return make_task(generated({"data.kind=copy", "model.blocks=5", "model.pattern=" + pattern,
+                                "model.mixer.time_kernel.kind=gate", "model.positions=none"}))
+        ->describe_model();
+  };
+  EXPECT_EQ(words("[\"linear\", \"linear\", \"softmax\"]"),
+            "lm, 5 blocks, D 8, 2 " + linear + " x gate + softmax, positions none");
+  EXPECT_EQ(words("linear"), "lm, 5 blocks, D 8, " + linear + " x gate, positions none");
+}
+
 /// Feature maps that tell positions apart are made for the true number of tokens of each task.
 TEST(MakeTask, TellsThePositionsOfTheLongestSequenceApart) {
   const std::vector<std::vector<std::string>> tasks = {
