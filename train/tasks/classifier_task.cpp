@@ -8,6 +8,7 @@
 #include <bochner/data/pixels.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/event_data.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -137,6 +138,8 @@ class ClassifierTask : public Task {
     return fmt::format("classifier, {}, positions {}{}, pooling {}", describe_stack(spec_.trunk),
                        spec_.trunk.positions, time, spec_.pooling);
   }
+
+  void illustrate(Page& page) override { add_encoding(page, model_, grid_of(spec_.trunk.places)); }
 
  private:
   TableShape shape_;  // of the files
