@@ -25,12 +25,8 @@ Encoding encoding_of(SpaceTimeEncoding& encoder, const DrawnGrid& grid) {
   const Tensor code = encoder.grid(tape, grid.space, grid.times).value();
   std::vector<std::size_t> sides;
   for (const std::vector<double>& axis : grid.space) sides.push_back(axis.size());
-  return {grid,
-          code.shape()[0],
-          code.shape()[1],
-          Plane(sides),
-          code.shape()[2],
-          std::vector<double>(code.begin(), code.end())};
+  return {grid,         code.shape()[0], code.shape()[1],
+          Plane(sides), code.shape()[2], std::vector<double>(code.begin(), code.end())};
 }
 
 double product(const Encoding& encoding, std::size_t a, std::size_t b) {

@@ -24,9 +24,7 @@ class LanguageTask : public Task {
     return "lm, " + describe_stack(spec_) + ", positions " + spec_.positions;
   }
 
-  void illustrate(Page& page) override {
-    add_encoding(page, *model_, grid_of(spec_.places));
-  }
+  void illustrate(Page& page) override { add_encoding(page, *model_, grid_of(spec_.places)); }
 
   Var loss(Tape& tape, const Examples& examples) override {
     const Batch batch = data_->batch(examples);

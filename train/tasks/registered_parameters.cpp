@@ -144,8 +144,8 @@ std::vector<UnheededKey> unheeded_keys(const Config& config) {
   if (config.integer(gradients) > 0 && !config.flag("train.validate.kernels"))
     keys.push_back({gradients, "needs train.validate.kernels = true", "train.validate.kernels"});
   if (config.integer(gradients) > 0 && config.flag("train.overfit"))
-    keys.push_back({gradients, "needs train.overfit = false: a single batch has no noise",
-                    "train.overfit"});
+    keys.push_back(
+        {gradients, "needs train.overfit = false: a single batch has no noise", "train.overfit"});
   if (config.integer(steps) > 0 && config.text("model.mixer.warm") == "none")
     keys.push_back({steps, "needs model.mixer.warm other than \"none\"", "model.mixer.warm"});
   return keys;
@@ -153,8 +153,7 @@ std::vector<UnheededKey> unheeded_keys(const Config& config) {
 
 /// They are errors of a new run.
 void check_unheeded(const Config& config) {
-  for (const auto& [name, demand, other] : unheeded_keys(config))
-    fail(config, name, demand, other);
+  for (const auto& [name, demand, other] : unheeded_keys(config)) fail(config, name, demand, other);
 }
 
 /// A run that has them goes on, and --set adds none.
