@@ -36,7 +36,8 @@ Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps)
   state_.data_fingerprint = task.data().fingerprint();
   state_.numerics = numerics_fingerprint();
   if (optim_->ema > 0) average_.emplace(parameters_);
-  if (train_.validate_kernels || calibration_.densities) kernels_.emplace(task.model());
+  if (train_.validate_kernels || calibration_.densities)
+    kernels_.emplace(task.model(), config.text("model.mixer.draws"));
 }
 
 Trainer::~Trainer() = default;

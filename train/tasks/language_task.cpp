@@ -4,6 +4,7 @@
 #include <bochner/data/windows.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <numbers>
@@ -24,6 +25,8 @@ class LanguageTask : public Task {
   std::string describe_model() const override {
     return "lm, " + describe_stack(spec_) + ", positions " + spec_.positions;
   }
+
+  void illustrate(Page& page) override { add_encoding(page, *model_, grid_of(spec_.places)); }
 
   Var loss(Tape& tape, const Examples& examples) override {
     const Batch batch = data_->batch(examples);

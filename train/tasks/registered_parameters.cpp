@@ -172,19 +172,35 @@ void check_training(const Config& config) {
          "train.validate.every");
 }
 
-/// Keys without what would heed them: errors of a new run, while one that has them goes on.
-void check_unheeded(const Config& config) {
+/// Keys without what would heed them.
+std::vector<UnheededKey> unheeded_keys(const Config& config) {
+  std::vector<UnheededKey> keys = unused_keys(config);
   const std::string gradients = "train.validate.gradients", steps = "model.mixer.warm_steps";
   if (config.integer(gradients) > 0 && !config.flag("train.validate.kernels"))
-    fail(config, gradients, "needs train.validate.kernels = true", "train.validate.kernels");
+    keys.push_back({gradients, "needs train.validate.kernels = true", "train.validate.kernels"});
   if (config.integer(gradients) > 0 && config.flag("train.overfit"))
-    fail(config, gradients, "needs train.overfit = false: a single batch has no noise",
-         "train.overfit");
+    keys.push_back(
+        {gradients, "needs train.overfit = false: a single batch has no noise", "train.overfit"});
   if (config.integer(steps) > 0 && config.text("model.mixer.warm") == "none")
-    fail(config, steps, "needs model.mixer.warm other than \"none\"", "model.mixer.warm");
+    keys.push_back({steps, "needs model.mixer.warm other than \"none\"", "model.mixer.warm"});
   if (config.flag("model.mixer.delta.negative") && config.text("model.mixer.update") != "delta")
-    fail(config, "model.mixer.delta.negative", "needs model.mixer.update = \"delta\"",
-         "model.mixer.update");
+    keys.push_back({"model.mixer.delta.negative", "needs model.mixer.update = \"delta\"",
+                    "model.mixer.update"});
+  return keys;
+}
+
+/// They are errors of a new run.
+void check_unheeded(const Config& config) {
+  for (const auto& [name, demand, other] : unheeded_keys(config)) fail(config, name, demand, other);
+}
+
+/// A run that has them goes on, and --set adds none.
+void check_unheeded_sets(const Config& config) {
+  const auto is_set = [&](const std::string& name) {
+    return !name.empty() && config.location(name) == set_location;
+  };
+  for (const auto& [name, demand, other] : unheeded_keys(config))
+    if (is_set(name) || is_set(other)) fail(config, name, demand, other);
 }
 
 std::vector<ParameterRow> registered_rows() {
@@ -205,8 +221,8 @@ std::vector<ParameterRow> registered_rows() {
   return std::move(table.rows);
 }
 
-/// `more` are the checks of what is new.
-ParameterTable table_of(std::vector<ParameterRow> rows, const std::vector<ConfigCheck>& more = {}) {
+/// `more` are the checks of keys that nothing heeds.
+ParameterTable table_of(std::vector<ParameterRow> rows, const std::vector<ConfigCheck>& more) {
   std::vector<ConfigCheck> checks{
       check_data,      check_model,     check_norm,        check_warm,
       check_update,    check_positions, check_calibration, check_time,
@@ -239,17 +255,14 @@ void add_retired(std::vector<ParameterRow>& rows, std::string_view text) {
 
 }  // namespace
 
-/// A run may have been started with keys that meant nothing, and goes on.
-ParameterTable registered_parameters() {
-  return table_of(registered_rows(), {check_unused, check_unheeded});
-}
+ParameterTable registered_parameters() { return table_of(registered_rows(), {check_unheeded}); }
 
 Config stored_config(std::string_view text, const std::string& source) {
   std::vector<ParameterRow> rows = registered_rows();
   for (ParameterRow& row : rows)
     if (row.traits.formerly) row.initial = *row.traits.formerly;
   add_retired(rows, text);
-  return parse_config(text, source, table_of(std::move(rows)));
+  return parse_config(text, source, table_of(std::move(rows), {check_unheeded_sets}));
 }
 
 Config read_config(const std::string& file, const std::vector<std::string>& sets) {

@@ -252,6 +252,30 @@ TEST(ConfigErrors, KeysThatNothingWouldHeed) {
     EXPECT_NO_THROW(validate(stored_config(std::string("data.files = [\"a\"]\n") + keys, "run")));
 }
 
+/// What `resume RUN --set` says.
+TEST(ConfigErrors, SetsThatNothingWouldHeedInARunThatGoesOn) {
+  const auto error_of = [](const std::string& keys, const std::string& set) -> std::string {
+    Config config = stored_config("data.files = [\"a\"]\n" + keys, "run");
+    try {
+      apply_set(config, set);
+      validate(config);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string gradients = "train.validate.gradients = 3\n";
+  EXPECT_EQ(error_of("", "train.validate.gradients=3"), "");
+  EXPECT_EQ(error_of("train.validate.kernels = false\n", "train.validate.gradients=3"),
+            "--set: train.validate.gradients = 3: needs train.validate.kernels = true");
+  EXPECT_EQ(error_of(gradients, "train.validate.kernels=false"),
+            "run:2:28: train.validate.gradients = 3: needs train.validate.kernels = true");
+  EXPECT_EQ(error_of("", "data.asked=0.5"),
+            "--set: data.asked = 0.5: needs data.kind = \"sensors\"");
+  // Others may be changed all the same.
+  EXPECT_EQ(error_of(gradients + "train.validate.kernels = false\n", "train.steps=7"), "");
+}
+
 TEST(ConfigErrors, ModelsLearnTheDataThatAreMadeForThem) {
   EXPECT_EQ(error_in("data.kind = \"listops\"\n"),
             "bad.toml:1:13: model.kind = \"lm\": cannot learn data.kind = \"listops\", which is "

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bochner/train/charts/page.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
@@ -9,6 +10,7 @@
 #include "data/image_files.hpp"
 #include "data/temporary_folder.hpp"
 #include "train/training_run.hpp"
+#include "train/well_formed.hpp"
 
 namespace bochner {
 namespace task_test {
@@ -125,6 +127,27 @@ TEST(Places, OfALineTakeTheSeparatorOfTheText) {
   EXPECT_NE(loss("'\\n'"), loss("', '"));
   EXPECT_EQ(loss("'\\n'"), loss("'.\\n'"));  // every line of the text ends in a point
   EXPECT_EQ(loss("'\\n'"), loss("'\\x2e\\x0A'"));
+}
+
+/// Of a text by place and line, of an image by pixel, and nothing of other positions.
+TEST(Places, AreDrawn) {
+  const TemporaryFolder folder;
+  const auto text = folder.write("text", tiny_text());
+  const auto report = [&](const std::vector<std::string>& sets) {
+    Page page("title", "subtitle");
+    make_task(tiny_config(text, sets))->illustrate(page);
+    EXPECT_EQ(xml_problem(page.html()), "");
+    return page.html();
+  };
+  const std::string lines = report({"model.positions=encoding"});
+  EXPECT_THAT(lines, testing::HasSubstr("place in the line"));
+  EXPECT_THAT(lines, testing::HasSubstr("kernel: one place, all times"));
+  const std::string image = report(
+      {"model.kind=classifier", "data.kind=shapes", "data.side=12", "model.positions=encoding"});
+  EXPECT_THAT(image, testing::HasSubstr("pixel"));
+  EXPECT_THAT(image, testing::HasSubstr("kernel: one place with all"));
+  EXPECT_THAT(image, Not(testing::HasSubstr("one place, all times")));
+  EXPECT_THAT(report({}), Not(testing::HasSubstr("Encoding of")));
 }
 
 TEST(Places, SayWhatDoesNotFit) {
