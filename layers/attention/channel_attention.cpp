@@ -101,12 +101,24 @@ Var with_one(const Var& v) {
   return concat({v, filled({v.dim(0), v.dim(1), v.dim(2), 1}, real(1))}, -1);
 }
 
-/// (B, T, H, d + 1) -> (B, T, H, d). Positive features have sums of weights that are 0 or larger
-/// than what rounding leaves of them.
+/// 1 where features have underflowed, 0 elsewhere.
+Tensor vanished(const Tensor& weights) {
+  constexpr real tiny = std::numeric_limits<real>::min() * 1024;
+  Tensor y = uninitialized(weights.shape());
+  for (std::size_t i = 0; i < y.size(); ++i) y.data()[i] = std::abs(weights.data()[i]) < tiny;
+  return y;
+}
+
+/// (B, T, H, d + 1) -> (B, T, H, d): 0 where nothing is left of the weights, as in
+/// linear_attention().
 Var quotient(const Var& sums, real floor) {
   const std::size_t d = sums.dim(3) - 1;
-  const Var lowest(filled({1}, floor > 0 ? floor : real(1e-20)));
-  return slice(sums, -1, 0, d) / maximum(slice(sums, -1, d, d + 1), lowest);
+  const Var values = slice(sums, -1, 0, d), weights = slice(sums, -1, d, d + 1);
+  if (floor > 0) return values / maximum(weights, Var(filled({1}, floor)));
+  const Tensor none = vanished(weights.value());
+  if (std::find(none.begin(), none.end(), real(1)) == none.end()) return values / weights;
+  const Var one(filled({1}, real(1))), zero(zeros({1}));
+  return where(none, zero, values / where(none, one, weights));
 }
 
 /// Minus the rates, with an axis of channels. -> (H, F) or (B, T, H, F)
