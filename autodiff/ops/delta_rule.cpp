@@ -15,9 +15,12 @@ void require_delta_shapes(const Features& q, const Features& k, const Var& v, co
           "values must be (B, T, H, d) like the features: v ", v.shape(), ", k ", k.shape());
   require(strength.shape() == tokens, name, "one strength per head and token, (B, T, H): strength ",
           strength.shape(), ", k ", k.shape());
-  require(!rate.exists() || rate.shape() == Shape{tokens[2]} || rate.shape() == tokens, name,
-          "one rate per head, (H) or (B, T, H): rate ", rate.exists() ? rate.shape() : Shape{},
-          ", k ", k.shape());
+  const bool good_rate = !rate.exists() || rate.shape() == Shape{tokens[2]} ||
+                         rate.shape() == Shape{tokens[2], features[3]} || rate.shape() == tokens ||
+                         rate.shape() == features;
+  require(good_rate, name,
+          "one rate per head or channel, (H), (H, F), (B, T, H) or (B, T, H, F): ", "rate ",
+          rate.exists() ? rate.shape() : Shape{}, ", k ", k.shape());
   require(options.chunk > 0, name, "the chunk must hold at least one token");
   require(options.lengths.empty() || options.lengths.size() == tokens[0], name,
           "one length per sequence: ", options.lengths.size(), " lengths, v ", v.shape());
@@ -30,13 +33,17 @@ delta_rule_parts::Inputs delta_inputs(const Features& q, const Features& k, cons
                                       const Var& strength, const Var& rate,
                                       const DeltaRuleOptions& options) {
   const std::size_t B = v.dim(0), T = v.dim(1), H = v.dim(2);
-  const std::size_t C = std::max<std::size_t>(1, std::min(options.chunk, T));
-  return {{B, T, H, k.shape()[3], v.dim(3), C},
+  const std::size_t rank = rate.exists() ? rate.rank() : 0, F = k.shape()[3];
+  const bool by_channel = rank == 2 || rank == 4;
+  constexpr std::size_t most = 16;  // of channels, whose pairs are no product of matrices
+  const std::size_t chunk = by_channel ? std::min(most, options.chunk) : options.chunk;
+  const std::size_t C = std::max<std::size_t>(1, std::min(chunk, T));
+  return {{B, T, H, F, v.dim(3), C},
           linear_attention_parts::make_source(q, C),
           linear_attention_parts::make_source(k, C),
           v.data(),
           strength.data(),
-          {rate.exists() ? rate.data() : nullptr, rate.exists() && rate.rank() == 3, T, H},
+          {rank > 0 ? rate.data() : nullptr, rank > 2, by_channel ? F : 1},
           options.lengths,
           options.reverse};
 }
@@ -61,9 +68,11 @@ Var delta_rule(const Features& q, const Features& k, const Var& v, const Var& st
                   if (g.size() == 0) return;
                   const auto in = delta_inputs(q, k, v, strength, rate, options);
                   delta_rule_parts::OtherGradients gradients{
-                      gradient_of(v.shape()), gradient_of(strength.shape()), {}};
-                  if (rate.exists())
-                    gradients.rate.resize(rate.rank() == 3 ? rate.size() : in.n.B * in.n.H);
+                      gradient_of(v.shape()), gradient_of(strength.shape()), {}, {}};
+                  if (in.fading.by_token)
+                    gradients.rate = gradient_of(rate.shape());
+                  else
+                    gradients.shared.resize(in.n.B * in.n.H * in.fading.width);
                   in.q->expect_gradients(all_tokens);
                   in.k->expect_gradients(all_tokens);
                   delta_rule_parts::run_backward(in, *states, g, gradients);
@@ -71,8 +80,10 @@ Var delta_rule(const Features& q, const Features& k, const Var& v, const Var& st
                   in.k->hand_over();
                   v.add_gradient(std::move(gradients.v));
                   strength.add_gradient(std::move(gradients.strength));
-                  if (rate.needs_gradient())
-                    rate.add_gradient(sum_repeats(gradients.rate, rate.shape()));
+                  if (!rate.needs_gradient()) return;
+                  rate.add_gradient(in.fading.by_token
+                                        ? std::move(gradients.rate)
+                                        : sum_repeats(gradients.shared, rate.shape()));
                 });
 }
 
@@ -83,8 +94,10 @@ Tensor delta_rule_step(DeltaRuleState& state, const Tensor& q, const Tensor& k, 
   require(q.shape() == Shape{H, F} && k.shape() == Shape{H, F} && v.shape() == Shape{H, d},
           "delta_rule_step", "q and k must be (H, F) and v (H, d) of a state (H, F, d) ", shape,
           ": q ", q.shape(), ", k ", k.shape(), ", v ", v.shape());
-  require(strength.size() == H && (!rate || rate->size() == H), "delta_rule_step",
-          "one strength and one rate per head: state (H, F, d) ", shape);
+  require(strength.size() == H && (!rate || rate->size() == H || rate->size() == H * F),
+          "delta_rule_step",
+          "one strength per head, and one rate per head or channel: state (H, F, d) ", shape);
+  const std::size_t width = rate ? rate->size() / H : 1;
   Tensor queries = q, keys = k, out = zeros({H, d});
   for (Tensor* x : {&queries, &keys}) {
     real length;
@@ -97,9 +110,9 @@ Tensor delta_rule_step(DeltaRuleState& state, const Tensor& q, const Tensor& k, 
   std::vector<real> error(d);
   for (std::size_t h = 0; h < H; ++h) {
     real* values = state.values.data() + h * F * d;
-    const real keep = rate ? math::exp(-rate->data()[h]) : real(1);
     std::copy_n(v.data() + h * d, d, error.data());
     for (std::size_t f = 0; f < F; ++f) {
+      const real keep = rate ? math::exp(-rate->data()[h * width + f * width / F]) : real(1);
       for (std::size_t e = 0; e < d; ++e) {
         real& value = values[f * d + e];
         value *= keep;

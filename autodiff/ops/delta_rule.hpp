@@ -18,8 +18,10 @@ struct DeltaRuleOptions {
 /// strength u(k) (v - S^T u(k))^T, and out = S^T u(q). A strength in [0, 2] never lets S grow.
 /// Unit length is what keeps the rule stable, and it is taken from the largest feature, so that
 /// logarithms of any size are safe; features that all vanish neither write nor read.
-/// q, k (B, T, H, F) features, v (B, T, H, d), strength (B, T, H), rate >= 0 (H) or (B, T, H) or
-/// left out for none -> (B, T, H, d). O(T F d) in chunks with a running state (F, d).
+/// A rate of each channel multiplies that row of S (Kimi Team, "Kimi linear", 2025).
+/// q, k (B, T, H, F) features, v (B, T, H, d), strength (B, T, H), rate >= 0 (H), (H, F), (B, T, H)
+/// or (B, T, H, F), or left out for none -> (B, T, H, d). O(T F d) in chunks with a running state
+/// (F, d); with rates of channels they hold at most 16 tokens.
 /// Yang, Kautz, Hatamizadeh, "Gated delta networks", 2025, in a form that solves for the values
 /// written, (C, d), and never makes W = T K.
 Var delta_rule(const Features& q, const Features& k, const Var& v, const Var& strength,
@@ -33,7 +35,7 @@ struct DeltaRuleState {
 };
 
 /// One token: the output of the rule at the next position. q, k (H, F), v (H, d), strength (H),
-/// `rate` (H) or null -> (H, d). Constant memory and time per token.
+/// `rate` (H), (H, F) or null -> (H, d). Constant memory and time per token.
 Tensor delta_rule_step(DeltaRuleState& state, const Tensor& q, const Tensor& k, const Tensor& v,
                        const Tensor& strength, const Tensor* rate, FeatureScale scale);
 

@@ -10,8 +10,8 @@ using namespace attention_reference;
 const std::size_t sequence_lengths[] = {1, 2, 3, 15, 16, 17, 33, 65, 130};
 const std::size_t chunk_sizes[] = {1, 3, 16, 32, 200};
 
-/// Rates of the last input: none, of heads, of tokens.
-enum class Rates { none, heads, tokens };
+/// Rates of the last input: none, of heads, of tokens, of channels, of each token's channels.
+enum class Rates { none, heads, tokens, channels, all };
 
 Op delta_op(FeatureScale scale, std::size_t chunk, std::vector<std::size_t> lengths = {}) {
   return [=](Tape&, const std::vector<Var>& x) {
@@ -79,9 +79,12 @@ Wides recurrence(const DeltaInputs& in, FeatureScale scale) {
       const std::size_t row = (bh / H * T + t) * H + bh % H;
       const Wides q = unit_features(in.q.data() + row * F, F, scale);
       const Wides k = unit_features(in.k.data() + row * F, F, scale);
-      const Wide rate =
-          in.rate.size() == 0 ? 0 : Wide(in.rate.data()[in.rate.dimension() == 1 ? bh % H : row]);
-      for (Wide& s : S) s *= std::exp(-rate);
+      const std::size_t rank = in.rate.dimension(), width = rank % 2 == 0 ? F : 1;
+      const std::size_t own = (rank > 2 ? row : bh % H) * width;
+      for (std::size_t f = 0; f < F && in.rate.size() > 0; ++f) {
+        for (std::size_t e = 0; e < d; ++e)
+          S[f * d + e] *= std::exp(-Wide(in.rate.data()[own + f * width / F]));
+      }
       for (std::size_t e = 0; e < d; ++e) {
         Wide error = in.v.data()[row * d + e];
         for (std::size_t f = 0; f < F; ++f) error -= k[f] * S[f * d + e];
@@ -104,7 +107,8 @@ void expect_recurrence(const DeltaInputs& in, FeatureScale scale, double limit) 
 }
 
 constexpr FeatureScale scales[] = {FeatureScale::linear, FeatureScale::logarithmic};
-constexpr Rates all_rates[] = {Rates::none, Rates::heads, Rates::tokens};
+constexpr Rates all_rates[] = {Rates::none, Rates::heads, Rates::tokens, Rates::channels,
+                               Rates::all};
 
 TEST(DeltaRule, EqualsItsRecurrenceForAllLengthsAndChunks) {
   for (FeatureScale scale : scales) {
@@ -219,15 +223,18 @@ TEST(DeltaRule, PaddingIsAsIfItWereNotThere) {
 }
 
 TEST(DeltaRule, StaysRightWithHugeLogarithmsAndLongGaps) {
-  DeltaInputs in = delta_inputs({1, 50, 2, 4}, 5, Rates::tokens);
-  for (std::size_t i = 0; i < in.k.size(); ++i) {
-    in.k.data()[i] += real(i / 5 % 3 == 0 ? 500 : -800);
-    in.q.data()[i] -= 5000;
-  }
-  in.rate.data()[40] = real(1e6);
-  expect_recurrence(in, FeatureScale::logarithmic, is_double ? 1e-12 : 2e-3);
-  for (const Tensor& x : value_and_gradients(delta_op(FeatureScale::logarithmic, 16), in.list())) {
-    for (std::size_t i = 0; i < x.size(); ++i) ASSERT_TRUE(std::isfinite(x.data()[i]));
+  for (Rates rates : {Rates::tokens, Rates::all}) {
+    DeltaInputs in = delta_inputs({1, 50, 2, 4}, 5, rates);
+    for (std::size_t i = 0; i < in.k.size(); ++i) {
+      in.k.data()[i] += real(i / 5 % 3 == 0 ? 500 : -800);
+      in.q.data()[i] -= 5000;
+    }
+    for (std::size_t i = 40; i < in.rate.size(); i += 37) in.rate.data()[i] = real(1e6);
+    expect_recurrence(in, FeatureScale::logarithmic, is_double ? 1e-12 : 2e-3);
+    const auto results = value_and_gradients(delta_op(FeatureScale::logarithmic, 16), in.list());
+    for (const Tensor& x : results) {
+      for (std::size_t i = 0; i < x.size(); ++i) ASSERT_TRUE(std::isfinite(x.data()[i]));
+    }
   }
 }
 
@@ -288,7 +295,8 @@ Tensor token_of(const Tensor& x, std::size_t t) {
 
 TEST(DeltaRule, StepByStepEqualsTheBatch) {
   for (FeatureScale scale : scales) {
-    const DeltaInputs in = delta_inputs({1, 70, 3, 4}, 5, Rates::tokens, 2);
+    const Rates rates = scale == FeatureScale::linear ? Rates::tokens : Rates::all;
+    const DeltaInputs in = delta_inputs({1, 70, 3, 4}, 5, rates, 2);
     const Tensor batch = value_of(delta_op(scale, 16), in.list());
     DeltaRuleState state(3, 5, 4);
     for (std::size_t t = 0; t < 70; ++t) {
@@ -307,10 +315,12 @@ TEST(DeltaRule, SaysWhichShapesAreWrong) {
             }),
             "[delta_rule] one strength per head and token, (B, T, H): strength (1, 4, 3), k (1, 4, "
             "2, 3)");
-  EXPECT_EQ(error_of([&] {
-              delta_rule(Var(x), Var(x), x, zeros({1, 4, 2}), zeros({3}));
-            }),
-            "[delta_rule] one rate per head, (H) or (B, T, H): rate (3), k (1, 4, 2, 3)");
+  EXPECT_EQ(
+      error_of([&] {
+        delta_rule(Var(x), Var(x), x, zeros({1, 4, 2}), zeros({3}));
+      }),
+      "[delta_rule] one rate per head or channel, (H), (H, F), (B, T, H) or (B, T, H, F): rate "
+      "(3), k (1, 4, 2, 3)");
   EXPECT_EQ(error_of([&] {
               delta_rule(Var(x), Var(x), x, zeros({1, 4, 2}), {}, {4, {5}});
             }),

@@ -110,7 +110,9 @@ OpRow delta_row(const char* variant, FeatureScale scale, std::size_t rate_rank) 
   for (Shapes& one : shapes) {
     const Shape tokens{one[0][0], one[0][1], one[0][2]};
     one.push_back(tokens);
-    if (rate_rank > 0) one.push_back(rate_rank == 1 ? Shape{tokens[2]} : tokens);
+    if (rate_rank == 1) one.push_back({tokens[2]});
+    if (rate_rank == 3) one.push_back(tokens);
+    if (rate_rank == 4) one.push_back(one[0]);
   }
   return {"delta_rule",
           variant,
@@ -139,6 +141,7 @@ std::vector<OpRow> rows() {
       gated_row("ReverseStrict", false, true, true),
       delta_row("", FeatureScale::linear, 0),
       delta_row("Gated", FeatureScale::linear, 3),
+      delta_row("GatedChannels", FeatureScale::linear, 4),
       delta_row("Logarithms", FeatureScale::logarithmic, 1),
       near_row("", true),
       near_row("WithoutRates", false),
