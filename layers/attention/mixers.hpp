@@ -9,6 +9,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 void add_softmax(Registry<Mixer, MixerSpec>& all);
 void add_linear(Registry<Mixer, MixerSpec>& all);
 void add_hyena(Registry<Mixer, MixerSpec>& all);
+void add_h3(Registry<Mixer, MixerSpec>& all);
+void add_sgconv(Registry<Mixer, MixerSpec>& all);
 void add_long_conv(Registry<Mixer, MixerSpec>& all);
 
 }  // namespace bochner::inline BOCHNER_PRECISION
