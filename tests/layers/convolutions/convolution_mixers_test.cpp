@@ -157,7 +157,7 @@ TEST(ConvolutionMixers, SeeTheFutureWhereTheyAreNotCausal) {
     x(0, 29, 0) += real(0.5);
     const Tensor after = mixer->forward(tape, x).value();
     EXPECT_NE(after(0, 28, 0), before(0, 28, 0));
-    if (which.name().find("length") == std::string::npos) {
+    if (is_double && which.name().find("length") == std::string::npos) {
       EXPECT_NE(after(0, 0, 0), before(0, 0, 0));
     }
   }
