@@ -47,9 +47,9 @@ class SgConvMixer : public ConvolutionMixer {
   }
 
   void visit(Visitor& visitor) override {
-    visitor("weight", weight_);
-    visitor("skip", skip_);
-    visitor("norm", norm_);
+    visitor("filter.weight", weight_);
+    visitor("filter.skip", skip_);
+    visitor("filter.norm", norm_);
     visitor("output", output_);
   }
 
