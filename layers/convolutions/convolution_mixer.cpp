@@ -65,13 +65,12 @@ void ConvolutionMixer::require_regular(const Layout& layout) const {
           "needs tokens at equal distances; for others there are linear and softmax attention");
 }
 
-ConvolutionState& ConvolutionMixer::advance(MixerState& state) const {
+void ConvolutionMixer::count_token(MixerState& state) const {
   require(causal_, name_.c_str(), "only causal attention can be computed token by token");
   require(state.gap == 1, name_.c_str(),
           "needs tokens at equal distances; for others there are linear and softmax attention");
   state.time += state.gap;
   ++state.position;
-  return static_cast<ConvolutionState&>(state);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

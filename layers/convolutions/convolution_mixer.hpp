@@ -60,8 +60,12 @@ class ConvolutionMixer : public Mixer {
  protected:
   ConvolutionMixer(const MixerSpec& spec) : name_(spec.kind), causal_(spec.causal) {}
   void require_regular(const Layout& layout) const;
-  /// The state of the next token, which is counted.
-  ConvolutionState& advance(MixerState& state) const;
+  /// One more token, if the mixer can take it.
+  void count_token(MixerState& state) const;
+  ConvolutionState& advance(MixerState& state) const {
+    count_token(state);
+    return static_cast<ConvolutionState&>(state);
+  }
 
  private:
   std::string name_;

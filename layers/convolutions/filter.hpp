@@ -26,7 +26,7 @@ struct FilterSpec {
   std::size_t smooth = 0;
   // exponential, spectral
   std::size_t states = 32;
-  double shortest = 10, longest = 1000;  ///< time constants at the start, in tokens
+  double shortest = 20, longest = 2000;  ///< time constants at the start, in tokens
   DensitySpec density = {.draws = "sobol", .log_scale = 0};
 
   // filled in by those who use it
@@ -124,6 +124,6 @@ inline void describe(Keys& keys, FilterSection& section) { keys.section("filter"
 
 /// Adds the filters of one source; it stands at the end of that.
 using AddFilters = void(Registry<Filter, FilterSpec>& all);
-AddFilters add_implicit, add_explicit;
+AddFilters add_implicit, add_explicit, add_waves;
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,8 +1,12 @@
 #include <gmock/gmock.h>
 
+#include <bit>
 #include <bochner/layers/attention/mixer.hpp>
 #include <bochner/layers/attention/mixer_spec.hpp>
 #include <bochner/layers/convolutions/filter.hpp>
+#include <complex>
+#include <map>
+#include <numbers>
 
 #include "layers/layer_check.hpp"
 
@@ -63,6 +67,12 @@ std::vector<Chosen> all_chosen() {
           {"hyena", {{"hyena.form", "code"}, {"filter.learn_positions", "true"}}},
           {"hyena", {{"hyena.order", "3"}, {"hyena.form", "code"}, {"filter.shift", "0.1"}}},
           {"hyena", {{"filter.kind", "explicit"}, {"filter.length", "20"}}},
+          {"hyena", {{"filter.kind", "spectral"}, {"filter.states", "5"}}},
+          {"h3"},
+          {"h3", {{"h3.shifted", "value"}, {"h3.shift", "5"}, {"h3.convolution", "2"}}},
+          {"h3", {{"filter.kind", "spectral"}, {"filter.density.kind", "flow"}}},
+          {"sgconv"},
+          {"sgconv", {{"filter.length", "40"}}},
           {"long_conv"},
           {"long_conv", {{"filter.smooth", "2"}, {"filter.start", "decay"}}},
           {"long_conv", {{"filter.kind", "implicit"}, {"filter.length", "40"}}}};
@@ -73,7 +83,7 @@ TEST(ConvolutionMixers, AreDifferentiableThroughAllTheirParameters) {
     for (const bool causal : {true, false}) {
       SCOPED_TRACE(which.name());
       Chosen small = which;
-      small.keys.insert({"filter.hidden", "5"});
+      small.keys.insert({{"filter.hidden", "5"}, {"filter.states", "3"}});
       const auto mixer = make(small, causal, 8);
       randomize(*mixer, 0.4);
       check_layer(*mixer, random_tensor({2, 7, width}, 1),
@@ -147,7 +157,7 @@ TEST(ConvolutionMixers, SeeTheFutureWhereTheyAreNotCausal) {
     x(0, 29, 0) += real(0.5);
     const Tensor after = mixer->forward(tape, x).value();
     EXPECT_NE(after(0, 28, 0), before(0, 28, 0));
-    if (which.name().find("length") == std::string::npos) {
+    if (is_double && which.name().find("length") == std::string::npos) {
       EXPECT_NE(after(0, 0, 0), before(0, 0, 0));
     }
   }
@@ -255,6 +265,133 @@ TEST(HyenaMixer, RespondsToAnImpulseByItsFilters) {
       double expected = 0;
       for (std::size_t s = 0; s <= t; ++s) expected += double(h2(t - s, c)) * double(h1(s, c));
       ASSERT_NEAR(y(0, t, c), expected, is_double ? 1e-12 : 1e-5) << t;
+    }
+  }
+}
+
+/// The parameters of Linear, split among its outputs: x W + b, columns first .. first + width - 1.
+Tensor projected(Mixer& mixer, const Tensor& x, std::size_t first) {
+  const Tensor *weight = nullptr, *bias = nullptr;
+  for (const NamedParameter& named : parameters_of(mixer)) {
+    if (named.name == "projections.weight") weight = &named.parameter->value();
+    if (named.name == "projections.bias") bias = &named.parameter->value();
+  }
+  const std::size_t T = x.shape()[1];
+  Tensor y = zeros({T, width});
+  for (std::size_t t = 0; t < T; ++t) {
+    for (std::size_t c = 0; c < width; ++c) {
+      double sum = (*bias)(first + c);
+      for (std::size_t e = 0; e < width; ++e)
+        sum += double(x(0, t, e)) * double((*weight)(e, first + c));
+      y(t, c) = real(sum);
+    }
+  }
+  return y;
+}
+
+/// y = D_q S_diag D_k' v with k' = S_shift k, state spaces as triangular Toeplitz matrices.
+TEST(H3Mixer, IsItsMatrix) {
+  const auto mixer = make({"h3", {{"h3.shift", "7"}}});
+  initialize(*mixer, 3);
+  set_parameter(*mixer, "output.weight", identity(width, width));
+  set_parameter(*mixer, "output.bias", zeros({width}));
+  const std::size_t T = 150;
+  const Tensor x = random_tensor({1, T, width}, 1);
+  Tape tape;
+  tape.recording = false;
+  const Tensor y = mixer->forward(tape, x).value();
+  const Tensor q = projected(*mixer, x, 0), k = projected(*mixer, x, width),
+               v = projected(*mixer, x, 2 * width);
+  const Tensor shift = filter_of(*mixer, "shift").past(T, 0, width);
+  const Tensor diagonal = filter_of(*mixer).past(T, 0, width);
+  EXPECT_EQ(shift.shape()[0], 7u);
+  for (std::size_t c = 0; c < width; ++c) {
+    std::vector<double> shifted(T);
+    for (std::size_t t = 0; t < T; ++t)
+      for (std::size_t j = 0; j < 7 && j <= t; ++j)
+        shifted[t] += double(shift(j, c)) * double(k(t - j, c));
+    for (std::size_t t = 0; t < T; ++t) {
+      double expected = 0;  // row t of the matrix times v
+      for (std::size_t s = 0; s <= t; ++s)
+        expected += double(q(t, c)) * double(diagonal(t - s, c)) * shifted[s] * double(v(s, c));
+      ASSERT_NEAR(y(0, t, c), expected, (is_double ? 1e-12 : 1e-5) * (1 + std::abs(expected))) << t;
+    }
+  }
+}
+
+std::unique_ptr<Filter> filter_by(const FilterSpec& spec) {
+  auto filter = filters().make(spec.kind, spec);
+  initialize(*filter, 2);
+  return filter;
+}
+
+Tensor kernel_of(Filter& filter, std::size_t lags) {
+  Tape tape;
+  tape.recording = false;
+  return filter.at(tape, {lags}).value();
+}
+
+/// x <- exp(step A) x + (exp(step A) - 1) / A u, y = 2 Re C x: as a recurrence.
+TEST(ExponentialFilter, IsADiagonalStateSpace) {
+  FilterSpec spec{.kind = "exponential", .states = 4};
+  spec.width = 3;
+  const auto filter = filter_by(spec);
+  const Tensor h = kernel_of(*filter, 700);
+  std::map<std::string, Tensor> values;
+  for (const NamedParameter& named : parameters_of(*filter))
+    values[named.name] = named.parameter->value();
+  for (std::size_t c = 0; c < 3; ++c) {
+    std::vector<std::complex<double>> state(4);
+    const double step = std::exp(double(values["log_step"](c, 0)));
+    EXPECT_GE(2 / step, 20 * 0.999);
+    EXPECT_LE(2 / step, 2000 * 1.001);
+    for (std::size_t lag = 0; lag < 700; ++lag) {
+      std::complex<double> y = 0;
+      for (std::size_t n = 0; n < 4; ++n) {
+        const std::complex<double> A(-std::exp(double(values["log_decay"](c, n))),
+                                     double(values["frequency"](c, n)));
+        const std::complex<double> C(values["output_re"](c, n), values["output_im"](c, n));
+        state[n] *= std::exp(step * A);
+        if (lag == 0) state[n] += (std::exp(step * A) - 1.0) / A;
+        y += C * state[n];
+      }
+      ASSERT_NEAR(h(lag, c), 2 * y.real(), is_double ? 1e-12 : 1e-5) << lag;
+    }
+  }
+}
+
+/// Bochner's theorem: draws of a Gaussian make a kernel of its characteristic function.
+TEST(SpectralFilter, IsTheKernelOfItsDensityWithDecay) {
+  FilterSpec spec{.kind = "spectral", .states = 4096, .shortest = 5, .longest = 80};
+  spec.width = 4;
+  const auto filter = filter_by(spec);
+  const Tensor h = kernel_of(*filter, 60);
+  for (std::size_t c = 0; c < 4; ++c) {
+    const double tau = 5 * std::pow(16, double(c) / 3);
+    for (std::size_t lag = 0; lag < 60; ++lag) {
+      const double phase = std::numbers::pi / tau * double(lag);
+      const double expected = std::sqrt(2 / tau) * std::exp(-double(lag) / tau - phase * phase / 2);
+      ASSERT_NEAR(h(lag, c), expected, 2e-3) << lag;
+    }
+  }
+}
+
+/// Blocks of 1, 1, 2, 4, 8, 16 lags, each weight half of the last one's.
+TEST(SgConvMixer, StartsWithAKernelOfNormOne) {
+  for (const bool causal : {true, false}) {
+    const auto mixer = make({"sgconv", {{"filter.length", "32"}}}, causal);
+    initialize(*mixer, 3);
+    const Tensor& weight = parameters_of(*mixer)[0].parameter->value();
+    const Tensor& norm = *buffers_of(*mixer)[0].tensor;
+    const std::size_t blocks = 6, first = causal ? 0 : blocks;
+    ASSERT_EQ(weight.shape()[0], first + blocks);
+    for (std::size_t c = 0; c < width; ++c) {
+      double square = 0;
+      for (std::size_t lag = 0; lag < 32; ++lag) {
+        const std::size_t block = std::size_t(std::bit_width(lag));
+        square += std::pow(std::exp2(5 - double(block)) * double(weight(first + block, c)), 2);
+      }
+      EXPECT_NEAR(norm(0, c), std::sqrt(square), 1e-4 * std::sqrt(square));
     }
   }
 }
