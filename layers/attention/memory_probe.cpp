@@ -39,55 +39,79 @@ void require_windows(const std::vector<ProbeWindow>& windows) {
             "a window must be (1, T, D) with tokens in it, not ", window.u.shape());
 }
 
-RandomFunction signs_of(const ProbeOptions& options, std::size_t window) {
-  return {options.seed, Purpose::sampling, stream_of("memory probe") + window};
+/// Directions v of the channels at one position, the mean of v v^T being I: random signs, or one
+/// channel after the other times the root of their number.
+struct Directions {
+  RandomFunction random;
+  bool exact;
+  std::size_t position, channels, count;
+
+  Directions(const ProbeOptions& options, std::size_t window, std::size_t at, std::size_t C)
+      : random{options.seed, Purpose::sampling, stream_of("memory probe") + window},
+        exact(options.draws == 0),
+        position(at),
+        channels(C),
+        count(exact ? C : options.draws) {}
+
+  double operator()(std::size_t draw, std::size_t channel) const {
+    if (exact) return draw == channel ? std::sqrt(double(channels)) : 0;
+    const std::uint64_t element = (std::uint64_t(draw) << 32) + position * channels + channel;
+    return random.bits(element)[0] & 1 ? 1 : -1;
+  }
+};
+
+/// As many draws at a time as fit: part(first, rows).
+template <class Part>
+void in_parts(std::size_t draws, std::size_t T, const Part& part) {
+  const std::size_t most = std::max<std::size_t>(1, tokens_at_once / T);
+  for (std::size_t first = 0; first < draws; first += most)
+    part(first, std::min(most, draws - first));
 }
 
-/// 1 or -1, of one draw at one position.
-real sign_of(const RandomFunction& random, std::size_t draw, std::size_t position,
-             std::size_t channel, std::size_t channels) {
-  const std::uint64_t element = (std::uint64_t(draw) << 32) + position * channels + channel;
-  return random.bits(element)[0] & 1 ? real(1) : real(-1);
-}
-
-/// Of each draw and s: |r^T dy(t)/du(s)|^2 / E for random r, |dy_c(t)/du(s)|^2 for each channel c.
-/// The mean over the draws is |dy(t)/du(s)|_F^2 / E.
+/// Squared lengths of J^T v or J v for each draw v and token, divided by the channels of y: their
+/// mean over the draws is |J|_F^2 / E.
 struct Products {
   std::size_t draws, T;
   std::vector<double> squares;  // (draws, T)
+
+  Products(std::size_t count, std::size_t tokens)
+      : draws(count), T(tokens), squares(count * tokens) {}
+  double& at(std::size_t draw, std::size_t token) { return squares[draw * T + token]; }
+  double at(std::size_t draw, std::size_t token) const { return squares[draw * T + token]; }
+  double mean(std::size_t token) const {
+    double sum = 0;
+    for (std::size_t k = 0; k < draws; ++k) sum += at(k, token);
+    return sum / double(draws);
+  }
+  /// Of the mean; 0 for a single draw.
+  double variance(std::size_t token) const {
+    const double middle = mean(token), K = double(draws);
+    double sum = 0;
+    for (std::size_t k = 0; k < draws; ++k) sum += std::pow(at(k, token) - middle, 2);
+    return draws > 1 ? sum / (K - 1) / K : 0;
+  }
 };
 
-/// A pass of `rows` draws, from `first` on.
-void multiply(const SequenceMap& map, const ProbeWindow& window, std::size_t t, std::size_t first,
-              std::size_t rows, const RandomFunction* random, Products& products) {
+/// Gradients of v . y(t) for some of the draws v.
+void multiply(const SequenceMap& map, const ProbeWindow& window, const Directions& directions,
+              std::size_t first, std::size_t rows, Products& products) {
   Tape tape;
   tape.recording = false;  // of parameters; the input is recorded
   const ProbeWindow all = copies(window, rows);
   const Var u = tape.input(all.u);
   const Var y = map(tape, u, all);
-  const std::size_t T = u.dim(1), D = u.dim(2), E = y.dim(2);
+  const std::size_t T = u.dim(1), D = u.dim(2), E = y.dim(2), t = directions.position;
   require(y.dim(0) == rows && y.dim(1) == T, "probe", "of ", u.shape(), " the map makes ",
           y.shape(), ", not as many tokens");
+  if (!y.needs_gradient()) return;
   Tensor cotangent = zeros(y.shape());
-  for (std::size_t row = 0; row < rows; ++row) {
-    real* r = cotangent.data() + (row * T + t) * E;
-    if (random)
-      for (std::size_t c = 0; c < E; ++c) r[c] = sign_of(*random, first + row, t, c, E);
-    else
-      r[first + row] = 1;
-  }
-  if (y.needs_gradient()) tape.backward(y, std::move(cotangent));
+  for (std::size_t i = 0; i < rows * E; ++i)
+    cotangent(i / E, t, i % E) = real(directions(first + i / E, i % E));
+  tape.backward(y, std::move(cotangent));
   const Tensor gradient = gradient_of(u);
-  const double unit = random ? 1 / double(E) : 1;
-  for (std::size_t row = 0; row < rows; ++row)
-    for (std::size_t s = 0; s < T; ++s) {
-      double sum = 0;
-      for (std::size_t c = 0; c < D; ++c) {
-        const double g = double(gradient.data()[(row * T + s) * D + c]);
-        sum += g * g;
-      }
-      products.squares[(first + row) * T + s] = unit * sum;
-    }
+  for (std::size_t i = 0; i < gradient.size(); ++i)
+    products.at(first + i / (T * D), i / D % T) +=
+        double(gradient.data()[i]) * double(gradient.data()[i]) / double(E);
 }
 
 /// Channels of the output.
@@ -97,20 +121,18 @@ std::size_t output_width(const SequenceMap& map, const ProbeWindow& window) {
   return map(tape, tape.view(window.u), window).dim(-1);
 }
 
+/// Of dy(t)/du(s), by s.
 Products products_at(const SequenceMap& map, const ProbeWindow& window, std::size_t number,
                      std::size_t t, const ProbeOptions& options) {
-  const std::size_t T = window.u.shape()[1];
-  const std::size_t draws = options.draws > 0 ? options.draws : output_width(map, window);
-  const RandomFunction random = signs_of(options, number);
-  Products products{draws, T, std::vector<double>(draws * T)};
-  const std::size_t most = std::max<std::size_t>(1, tokens_at_once / T);
-  for (std::size_t first = 0; first < draws; first += most)
-    multiply(map, window, t, first, std::min(most, draws - first),
-             options.draws > 0 ? &random : nullptr, products);
+  const Directions directions(options, number, t, output_width(map, window));
+  Products products(directions.count, window.u.shape()[1]);
+  in_parts(products.draws, products.T, [&](std::size_t first, std::size_t rows) {
+    multiply(map, window, directions, first, rows, products);
+  });
   return products;
 }
 
-/// The step of a central difference in units of the window's root mean square.
+/// The step of a central difference, from the root mean square of the window.
 double step_of(const Tensor& u) {
   double square = 0;
   for (std::size_t i = 0; i < u.size(); ++i) square += double(u.data()[i]) * double(u.data()[i]);
@@ -118,42 +140,34 @@ double step_of(const Tensor& u) {
   return std::cbrt(double(std::numeric_limits<real>::epsilon())) * (size > 0 ? size : 1);
 }
 
-/// y where the channels of u(s) are moved by `by` times the signs of each draw, or one by one.
-Tensor moved(const SequenceMap& map, const ProbeWindow& window, std::size_t s, double by,
-             std::size_t first, std::size_t rows, const RandomFunction* random) {
+/// y where u(s) is moved along some of the draws.
+Tensor moved(const SequenceMap& map, const ProbeWindow& window, const Directions& directions,
+             double by, std::size_t first, std::size_t rows) {
   ProbeWindow all = copies(window, rows);
-  const std::size_t T = all.u.shape()[1], D = all.u.shape()[2];
-  for (std::size_t row = 0; row < rows; ++row)
-    for (std::size_t c = 0; c < D; ++c)
-      if (random || c == first + row)
-        all.u.data()[(row * T + s) * D + c] +=
-            real(by) * (random ? sign_of(*random, first + row, s, c, D) : real(1));
+  const std::size_t D = directions.channels;
+  for (std::size_t i = 0; i < rows * D; ++i)
+    all.u(i / D, directions.position, i % D) += real(by * directions(first + i / D, i % D));
   Tape tape;
   tape.recording = false;
   return map(tape, tape.view(all.u), all).value();
 }
 
-/// |dy(t)/du(s) v|^2 / E of each draw v and t, D times that of single channels: the mean over the
-/// draws is |dy(t)/du(s)|_F^2 / E.
+/// Of dy(t)/du(s), by t.
 Products responses_to(const SequenceMap& map, const ProbeWindow& window, std::size_t number,
                       std::size_t s, const ProbeOptions& options) {
-  const std::size_t T = window.u.shape()[1], D = window.u.shape()[2];
-  const std::size_t draws = options.draws > 0 ? options.draws : D;
-  const RandomFunction random = signs_of(options, number);
-  const RandomFunction* signs = options.draws > 0 ? &random : nullptr;
-  Products responses{draws, T, std::vector<double>(draws * T)};
+  const std::size_t T = window.u.shape()[1];
+  const Directions directions(options, number, s, window.u.shape()[2]);
+  Products responses(directions.count, T);
   const double step = step_of(window.u);
-  const std::size_t most = std::max<std::size_t>(1, tokens_at_once / T);
-  for (std::size_t first = 0; first < draws; first += most) {
-    const std::size_t rows = std::min(most, draws - first);
-    const Tensor up = moved(map, window, s, step, first, rows, signs);
-    const Tensor down = moved(map, window, s, -step, first, rows, signs);
+  in_parts(responses.draws, T, [&](std::size_t first, std::size_t rows) {
+    const Tensor up = moved(map, window, directions, step, first, rows);
+    const Tensor down = moved(map, window, directions, -step, first, rows);
     const std::size_t E = up.shape()[2];
     for (std::size_t i = 0; i < up.size(); ++i) {
       const double slope = (double(up.data()[i]) - double(down.data()[i])) / (2 * step);
-      responses.squares[first * T + i / E] += slope * slope * (signs ? 1 : double(D)) / double(E);
+      responses.at(first + i / (T * E), i / E % T) += slope * slope / double(E);
     }
-  }
+  });
   return responses;
 }
 
@@ -165,7 +179,7 @@ bool sees_ahead(const SequenceMap& map, const std::vector<ProbeWindow>& windows,
   const std::size_t T = tokens_of(*longest), t = T / 2;
   const Products products = products_at(map, *longest, 0, t, {.draws = 1, .seed = options.seed});
   double past = 0, ahead = 0;
-  for (std::size_t s = 0; s < T; ++s) (s > t ? ahead : past) += products.squares[s];
+  for (std::size_t s = 0; s < T; ++s) (s > t ? ahead : past) += products.at(0, s);
   return std::sqrt(ahead) > 1e3 * double(std::numeric_limits<real>::epsilon()) * std::sqrt(past);
 }
 
@@ -176,13 +190,8 @@ void add_lag(LagCurve& curve, std::size_t n, const Products& products, std::size
     curve.error.resize(n + 1);
     curve.windows.resize(n + 1);
   }
-  const double K = double(products.draws);
-  double sum = 0, squares = 0;
-  for (std::size_t k = 0; k < products.draws; ++k) sum += products.squares[k * products.T + s];
-  for (std::size_t k = 0; k < products.draws; ++k)
-    squares += std::pow(products.squares[k * products.T + s] - sum / K, 2);
-  curve.square[n] += sum / K;
-  if (!exact && products.draws > 1) curve.error[n] += squares / (K - 1) / K;
+  curve.square[n] += products.mean(s);
+  if (!exact) curve.error[n] += products.variance(s);
   ++curve.windows[n];
 }
 

@@ -44,7 +44,7 @@ void add_probe(const Command& program) {
   command.number("--draws", &options.memory.probe.draws,
                  "random cotangents for each window; 0: one for each channel, exact");
   command.number("--windows", &options.memory.windows, "validation examples to look at");
-  command.number("--length", &options.memory.length, "of their first tokens, 0 for all");
+  command.number("--length", &options.memory.length, "their first tokens, 0 for all");
   command.number("--seed", &options.seed, "of the cotangents");
   command.option("--report", &options.report, "also write a page with pictures", "FILE");
   command.flag("--json", &options.json, "print JSON lines");

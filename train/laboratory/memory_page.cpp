@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/laboratory/learned_pages.hpp>
 #include <bochner/train/laboratory/memory_page.hpp>
+#include <limits>
 #include <numeric>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -34,10 +36,20 @@ Chart chart_by_lag(const std::string& title, const Axis& y) {
   return {.title = title, .x = {"lag + 1, tokens", Scale::logarithmic}, .y = y};
 }
 
+/// Ends the axis where the curves do, or where nothing more matters.
+std::string draw_down_to(double lowest, Chart chart) {
+  double least = std::numeric_limits<double>::max();
+  for (const Series& series : chart.series)
+    for (const double y : series.y)
+      if (y > 0) least = std::min(least, y);
+  if (least < std::numeric_limits<double>::max()) chart.y.lowest = std::max(lowest, least);
+  return draw(chart);
+}
+
 /// Two charts of the parts of some kind: influence, and its cumulated share.
 void add_influence(std::vector<std::string>& charts, const MemoryStudy& study,
                    const std::string& what, const std::vector<std::string>& kinds) {
-  Chart each = chart_by_lag(what + ": influence", {"share of the sum", Scale::logarithmic, 1e-6});
+  Chart each = chart_by_lag(what + ": influence", {"share of the sum", Scale::logarithmic});
   Chart sums = chart_by_lag(what + ": cumulated", {"share up to the lag", Scale::linear, 0., 1.});
   for (const PartMemory& part : study.parts) {
     if (std::ranges::find(kinds, part.part) == kinds.end()) continue;
@@ -47,15 +59,15 @@ void add_influence(std::vector<std::string>& charts, const MemoryStudy& study,
     each.add(name, curve_by_lag(values, sum_or_one(values)));
     sums.add(fmt::format("{}, half by {}", part.name, half_life(values)), cumulated(values));
   }
-  charts.insert(charts.end(), {draw(each), draw(sums)});
+  charts.insert(charts.end(), {draw_down_to(1e-6, each), draw(sums)});
 }
 
 std::string impulse_chart(const MemoryStudy& study) {
-  Chart chart = chart_by_lag("Mixers: impulse response", {"per unit", Scale::logarithmic, 1e-6});
+  Chart chart = chart_by_lag("Mixers: impulse response", {"per unit", Scale::logarithmic});
   for (const PartMemory& part : study.parts)
     if (!part.mixer.empty()) chart.add(part.name, curve_by_lag(part.impulse, 1));
   chart.x.label = "tokens since the impulse + 1";
-  return draw(chart);
+  return draw_down_to(1e-6, chart);
 }
 
 std::string attention_chart(const AttentionDecay& decay) {

@@ -122,10 +122,10 @@ std::string memory_text(const MemoryStudy& study) {
   std::size_t width = 4;
   for (const PartMemory& part : study.parts) width = std::max(width, part.name.size());
   std::string text = fmt::format(
-      "memory   |dy(t)/du(t - n)| on {} windows of {} tokens, {}; shares of its sum over n\n"
+      "memory   |dy(t)/du(t - n)| on {} of {}, {}; shares of its sum over n\n"
       "  {:<{}} {:<8} {:>9} {:>7} {:>16}",
-      study.windows, study.length,
-      study.options.probe.draws > 0 ? fmt::format("{} draws each", study.options.probe.draws)
+      format_number_of(study.windows, "window"), format_number_of(study.length, "token"),
+      study.options.probe.draws > 0 ? format_number_of(study.options.probe.draws, "draw") + " each"
                                     : "exact",
       "name", width, "kind", "sum", "n = 0", "half-life");
   for (const std::size_t n : beyond) text += fmt::format(" {:>7}", fmt::format("n > {}", n));
