@@ -17,13 +17,16 @@ BlockSpec block_spec(const StackSpec& spec, std::size_t index) {
 
 }  // namespace
 
+void require_past_only(const StackSpec& spec, const char* model) {
+  require(spec.block.norm != "batch", model,
+          "batch norm shows tokens of the past those that they are to predict in training: choose "
+          "layer or rms");
+}
+
 Block::Block(const BlockSpec& spec)
     : mixer_norm_(make_norm(spec.norm, spec.width, spec.norm_momentum)),
       mixer_(mixers().make(spec.mixer.kind, spec.mixer)),
       dropout_(spec.dropout) {
-  require(spec.norm != "batch" || !spec.mixer.causal, "block",
-          "batch norm shows tokens of the past those of the future in training: choose layer or "
-          "rms where attention is causal");
   if (spec.mlp == "glu") gate_ = std::make_unique<GatedOutput>(spec.width);
   if (spec.mlp == "glu" || spec.mlp == "none") return;
   mlp_norm_ = make_norm(spec.norm, spec.width, spec.norm_momentum);
@@ -35,8 +38,8 @@ Var Block::forward(Tape& tape, const Var& x, const Layout& layout) {
 }
 
 Var Block::mix(Tape& tape, const Var& x, const Layout& layout) {
-  const Var normed = mixer_norm_->forward(tape, x, layout.lengths);
-  return add_mixed(tape, x, mixer_->forward(tape, normed, layout));
+  const Var mixed = mixer_->forward(tape, mixer_norm_->forward(tape, x, layout.lengths), layout);
+  return add_mixed(tape, x, mixed);
 }
 
 Var Block::add_mixed(Tape& tape, const Var& x, const Var& mixed) {
@@ -45,8 +48,8 @@ Var Block::add_mixed(Tape& tape, const Var& x, const Var& mixed) {
 
 Var Block::feed(Tape& tape, const Var& x, const Layout& layout) {
   if (!mlp_) return x;
-  const Var normed = mlp_norm_->forward(tape, x, layout.lengths);
-  return x + dropout_.forward(tape, mlp_->forward(tape, normed));
+  const Var fed = mlp_->forward(tape, mlp_norm_->forward(tape, x, layout.lengths));
+  return x + dropout_.forward(tape, fed);
 }
 
 Var Block::step(Tape& tape, const Var& x, MixerState& state) {
