@@ -95,7 +95,7 @@ void write_multi_query_recall(Writer& out) {
   const std::vector<std::size_t> key = out.draws.shuffled(half), value = out.draws.shuffled(half);
   const std::size_t slots = (out.spec.length + 1 - 2 * pairs) / 2;
   const auto tell_noise = [&] {
-    out.tell(out.spec.noise_of_all ? out.draws.below(2 * half) : half + out.draws.below(half));
+    out.tell(out.spec.filled_with_all ? out.draws.below(2 * half) : half + out.draws.below(half));
   };
   if (out.spec.length % 2 == 0) tell_noise();
   for (std::size_t i = 0; i < pairs; ++i) {
@@ -214,7 +214,7 @@ std::uint64_t TokenTasks::fingerprint() const {
   std::vector<std::uint64_t> parameters{spec_.length, spec_.vocabulary, spec_.items,
                                         spec_.only_answers};
   if (spec_.gap_power != 1) parameters.push_back(std::bit_cast<std::uint64_t>(spec_.gap_power));
-  if (spec_.noise_of_all) parameters.push_back(1);
+  if (spec_.filled_with_all) parameters.push_back(1);
   return examples_.fingerprint(spec_.kind, parameters);
 }
 

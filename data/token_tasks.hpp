@@ -28,7 +28,7 @@ struct TokenTaskSpec {
   std::size_t validation_length = 0;  ///< T of examples that do not train; 0 for `length`
   // multi_query_recall
   double gap_power = 1;  ///< slot i = 1, 2, .. behind the pairs asks with weight i^(gap_power - 1)
-  bool noise_of_all = false;  ///< between questions any tokens, not only values
+  bool filled_with_all = false;  ///< between questions any tokens, not only values
 
   /// That of the examples of a split.
   TokenTaskSpec of(Split split) const;
@@ -47,11 +47,11 @@ inline void describe(Keys& keys, TokenTaskSpec& spec) {
   keys("gap_power", spec.gap_power, above(0),
        "multi_query_recall: the probability that a key is asked for in slot i behind the pairs is "
        "as i^(gap_power - 1): 1 for all alike, 0.01 as published, early ones first");
-  std::string noise = spec.noise_of_all ? "all" : "values";
-  keys("noise", noise, one_of({"values", "all"}),
+  std::string filler = spec.filled_with_all ? "all" : "values";
+  keys("filler", filler, one_of({"values", "all"}),
        "multi_query_recall: what stands between the questions, values or, as published, any "
        "tokens");
-  spec.noise_of_all = noise == "all";
+  spec.filled_with_all = filler == "all";
 }
 
 /// The kinds above.

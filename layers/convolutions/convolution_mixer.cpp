@@ -34,12 +34,6 @@ void ManyProjections::visit(Visitor& visitor) {
   if (convolution_) visitor("convolution", *convolution_);
 }
 
-Var GatedOutput::forward(Tape& tape, const Var& x) {
-  const std::size_t D = x.dim(-1);
-  const Var both = linear_.forward(tape, gelu(x));
-  return slice(both, -1, 0, D) * sigmoid(slice(both, -1, D, 2 * D));
-}
-
 Var convolve(const Var& x, const TwoSidedFilter::Rows& rows, std::size_t copy,
              const Layout& layout) {
   const std::size_t D = x.dim(2);

@@ -28,18 +28,6 @@ class ManyProjections : public Module {
   std::unique_ptr<ShortConvolution> convolution_;
 };
 
-/// glu(W gelu(x) + b) = a o sigmoid(c) for the halves a and c of it: what follows a convolution of
-/// single channels, so that they see each other. (.., D) -> (.., D)
-class GatedOutput : public Module {
- public:
-  explicit GatedOutput(std::size_t width) : linear_(width, 2 * width) {}
-  Var forward(Tape& tape, const Var& x);
-  void visit(Visitor& visitor) override { linear_.visit(visitor); }
-
- private:
-  Linear linear_;
-};
-
 /// A long convolution by a filter and the next token of one.
 Var convolve(const Var& x, const TwoSidedFilter::Rows& rows, std::size_t copy,
              const Layout& layout);

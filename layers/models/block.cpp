@@ -29,13 +29,16 @@ BlockSpec block_spec(const StackSpec& spec, std::size_t index,
   return block;
 }
 
+void require_past_only(const StackSpec& spec, const char* model) {
+  require(spec.block.norm != "batch", model,
+          "batch norm shows tokens of the past those that they are to predict in training: choose "
+          "layer or rms");
+}
+
 Block::Block(const BlockSpec& spec)
     : mixer_norm_(make_norm(spec.norm, spec.width, spec.norm_momentum)),
       mixer_(mixers().make(spec.mixer.kind, spec.mixer)),
       dropout_(spec.dropout) {
-  require(spec.norm != "batch" || !spec.mixer.causal, "block",
-          "batch norm shows tokens of the past those of the future in training: choose layer or "
-          "rms where attention is causal");
   if (spec.mlp == "glu") gate_ = std::make_unique<GatedOutput>(spec.width);
   if (spec.mlp == "glu" || spec.mlp == "none") return;
   mlp_norm_ = make_norm(spec.norm, spec.width, spec.norm_momentum);
@@ -61,8 +64,8 @@ Var Block::add_mixed(Tape& tape, const Var& x, const Var& mixed) {
 
 Var Block::feed(Tape& tape, const Var& x, const Layout& layout) {
   if (!mlp_) return x;
-  const Var normed = mlp_norm_->forward(tape, x, layout.lengths);
-  return x + dropout_.forward(tape, mlp_->forward(tape, normed));
+  const Var fed = mlp_->forward(tape, mlp_norm_->forward(tape, x, layout.lengths));
+  return x + dropout_.forward(tape, fed);
 }
 
 Var Block::step(Tape& tape, const Var& x, MixerState& state) {

@@ -26,8 +26,7 @@ inline void describe(Keys& keys, BlockSpec& spec) {
        "probability that an activation is dropped in training");
   keys("norm", spec.norm, one_of({"layer", "rms", "batch"}),
        "normalisation at the start of a block: layer norm, RMS norm, or batch norm over all tokens "
-       "of the batch that are no padding; the last is not for models whose tokens see the past "
-       "only");
+       "of the batch that are no padding; the last is not for models that predict at every token");
   keys("norm_momentum", spec.norm_momentum, below(0, 1),
        "part of the running moments that a batch leaves (batch norm); validation goes by them");
   keys.section("mixer", spec.mixer);
@@ -91,6 +90,10 @@ inline void describe(Keys& keys, StackSpec& spec) {
        "recompute the activations of each block in the backward pass: less memory, more time",
        resumable);
 }
+
+/// Throws std::invalid_argument where a norm lets the future through: of models that predict at
+/// every token what follows it.
+void require_past_only(const StackSpec& spec, const char* model);
 
 /// What one block of the stack is: its mixer by the pattern, its place, base draws of its own. In a
 /// stack of several mixers, exact attention goes without a time kernel that only linear attention

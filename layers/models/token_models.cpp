@@ -102,7 +102,9 @@ void Trunk::visit(Visitor& visitor) {
 }
 
 LanguageModel::LanguageModel(const LanguageModelSpec& spec)
-    : trunk_(spec), head_(spec.block.width, spec.vocabulary) {}
+    : trunk_(spec), head_(spec.block.width, spec.vocabulary) {
+  require_past_only(spec, "language_model");
+}
 
 Var LanguageModel::logits(Tape& tape, const Indices& tokens, const Times& times) {
   require(tokens.shape.size() == 2, "language_model", "tokens must be (B, T), not ", tokens.shape);

@@ -26,9 +26,9 @@ std::unique_ptr<DiagonalSystem> system_of(const SsmSpec& spec, std::size_t width
 
 /// What stands behind the states in the papers: with x = gelu(y), of EMA silu(y), "glu" W x
 /// sigmoid(V x), "half_glu" y sigmoid(V x), "linear" W x, "none" y. (.., D) -> (.., D)
-class GatedOutput : public Module {
+class StateOutput : public Module {
  public:
-  GatedOutput(const SsmSpec& spec, std::size_t width)
+  StateOutput(const SsmSpec& spec, std::size_t width)
       : kind_(output_of(spec)), silu_(spec.form == "ema") {
     require(kind_ == "glu" || kind_ == "half_glu" || kind_ == "linear" || kind_ == "none", "ssm",
             "no output is called \"", kind_, "\"; there are: form, glu, half_glu, linear, none");
@@ -102,7 +102,7 @@ class SsmMixer : public Mixer {
   OptionalConvolution convolution_;
   std::unique_ptr<DiagonalSystem> system_;
   Parameter skip_;
-  GatedOutput output_;
+  StateOutput output_;
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ struct SsmSpec {
   double step_min = 0.001, step_max = 0.1;  ///< s4d, dss, s5: steps start log-uniformly between
   double radius_min = 0, radius_max = 1;    ///< lru: |eigenvalue| at the start
   double phase = 2 * std::numbers::pi;      ///< lru: largest phase at the start
-  std::string output = "form";              ///< what follows the states, see GatedOutput
+  std::string output = "form";              ///< what follows the states, see StateOutput
 };
 inline void describe(Keys& keys, SsmSpec& spec) {
   keys("ssm.form", spec.form, one_of({"s4d", "dss", "s5", "lru", "ema"}),

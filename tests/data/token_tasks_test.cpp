@@ -147,7 +147,7 @@ TEST(TokenTasks, MultiQueryRecallAsksEarlyByAPowerLaw) {
 
 TEST(TokenTasks, MultiQueryRecallAsksForEachPairOnceByAPowerLaw) {
   TokenTaskSpec spec{"multi_query_recall", 64, 256, 8};
-  spec.gap_power = 0.01, spec.noise_of_all = true;
+  spec.gap_power = 0.01, spec.filled_with_all = true;
   bool keys_in_noise = false;
   for (const Questions& questions : sequences(spec)) {
     const auto& tokens = questions.tokens;
@@ -257,7 +257,7 @@ TEST(TokenTasks, FingerprintsDifferWhereverTheExamplesDo) {
   others[3].items = 3;
   others[4].only_answers = false;
   others[5].gap_power = 0.5;
-  others[6].noise_of_all = true;
+  others[6].filled_with_all = true;
   std::set<std::uint64_t> all;
   for (const TokenTaskSpec& spec : others) all.insert(TokenTasks(spec, {1, 9, 9}).fingerprint());
   for (const ExampleSet& set : {ExampleSet{1, 9, 9}, {2, 9, 9}, {1, 8, 9}, {1, 9, 8}})

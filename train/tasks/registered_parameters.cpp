@@ -61,7 +61,7 @@ void check_norm(const Config& config) {
   const bool rows = kind == "forecaster" && config.text("model.backbone") == "rows";
   if (kind == "lm" || kind == "events" || rows)
     fail(config, "model.norm",
-         "shows tokens of the past those of the future in training: choose layer or rms for " +
+         "shows tokens those that they are to predict in training: choose layer or rms for " +
              assignment(config, rows ? "model.backbone" : "model.kind"),
          rows ? "model.backbone" : "model.kind");
 }

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include <bochner/layers/models/block.hpp>
+#include <bochner/layers/models/token_models.hpp>
 #include <map>
 
 #include "layers/layer_check.hpp"
@@ -106,9 +106,12 @@ TEST(BlockStack, OfBatchNormLearnsOnceWhenRecomputed) {
   }
 }
 
-TEST(BlockStack, RefusesBatchNormWhereItIsCausal) {
-  EXPECT_THAT(op_check::error_of([] { BlockStack(tiny("gelu", "batch")); }),
-              HasSubstr("batch norm shows tokens of the past those of the future in training"));
+TEST(LanguageModel, RefusesBatchNorm) {
+  LanguageModelSpec spec;
+  spec.block.norm = "batch";
+  EXPECT_THAT(op_check::error_of([&] { LanguageModel{spec}; }),
+              HasSubstr("[language_model] batch norm shows tokens of the past those that they are "
+                        "to predict in training"));
 }
 
 }  // namespace block_test

@@ -300,6 +300,29 @@ TEST(ConfigErrors, GeneratedTasksFitIntoTheirSequences) {
       "bad.toml:2:23: train.stop.patience = 3: needs data.validation_examples greater than 0");
 }
 
+TEST(ConfigErrors, ValidationGoesAsFarAsPositions) {
+  const std::string longer = "data.kind = \"induction\"\ndata.validation_length = 500\n";
+  EXPECT_EQ(error_in(longer),
+            "bad.toml:2:26: data.validation_length = 500: must be at most data.length = 256");
+  EXPECT_EQ(error_in(longer + "model.positions = \"none\"\n"), "");
+  EXPECT_EQ(error_in("data.kind = \"induction\"\ndata.validation_length = 2\n"),
+            "bad.toml:2:26: data.validation_length = 2: must be at least 3 for data.kind = "
+            "\"induction\" and data.items = 16");
+}
+
+TEST(ConfigErrors, BatchNormIsForModelsThatPredictOnce) {
+  const std::string norm = "model.norm = \"batch\"\ndata.kind = ";
+  EXPECT_EQ(error_in(norm + "\"recall\"\n"),
+            "bad.toml:1:14: model.norm = \"batch\": shows tokens those that they are to predict in "
+            "training: choose layer or rms for model.kind = \"lm\"");
+  EXPECT_EQ(error_in(norm + "\"listops\"\nmodel.kind = \"classifier\"\n"), "");
+}
+
+TEST(ConfigErrors, BucketsAreOfClassifiers) {
+  EXPECT_EQ(error_in("data.kind = \"recall\"\ndata.buckets = 4\n"),
+            "bad.toml:2:16: data.buckets = 4: needs model.kind = \"classifier\"");
+}
+
 TEST(ConfigErrors, ListOpsExpressionsHaveAPossibleSize) {
   const std::string listops = "model.kind = \"classifier\"\ndata.kind = \"listops\"\n";
   EXPECT_EQ(error_in(listops + "data.shortest = 257\n"),

@@ -203,6 +203,17 @@ TEST(TokenTask, ValidatesOnTheAnswersOfOtherExamples) {
   EXPECT_EQ(evaluate_task(*task, Split::validation, 3, 1, [] { return false; })->terms, 3u);
 }
 
+TEST(TokenTask, ValidatesAndTestsAtAnotherLength) {
+  const auto task = make_task(
+      generated({"data.kind=induction", "data.validation_examples=4", "data.test_examples=3",
+                 "data.validation_length=500", "model.positions=none", "model.mixer.kind=linear"}));
+  const Evaluation validated = *evaluate_task(*task, Split::validation, 3);
+  EXPECT_EQ(validated.terms, 4u);
+  EXPECT_NE(validated.words().find("% right at 500 tokens"), std::string::npos);
+  EXPECT_EQ(evaluate_task(*task, Split::test, 3)->terms, 3u);
+  EXPECT_EQ(evaluate_task(*task, Split::train, 64)->words().find("tokens"), std::string::npos);
+}
+
 TEST(TokenTask, ItsDataAreWhatTheConfigSays) {
   const std::string base = "data.kind=multi_query_recall", items = "data.items=2";
   const auto fingerprint = [&](const std::string& set) {
