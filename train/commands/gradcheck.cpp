@@ -47,6 +47,11 @@ std::vector<std::string> wanted_kinds(const std::string& name, const std::vector
   throw std::invalid_argument(fmt::format("gradcheck: no {} is called \"{}\"", what, name));
 }
 
+/// Has decays of its own and neither queries nor time kernels.
+bool is_recurrent(const std::string& mixer) {
+  return mixer == "ssm" || mixer == "min_gru" || mixer == "mlstm";
+}
+
 std::vector<GradientCase> cases_of(const GradcheckOptions& options) {
   std::vector<GradientCase> cases;
   const bool only_linear = !options.features.empty() || !options.density.empty();
@@ -61,6 +66,7 @@ std::vector<GradientCase> cases_of(const GradcheckOptions& options) {
          {std::pair{"none", "learned"}, std::pair{"decay", "rotary"}, std::pair{"rotation", "none"},
           std::pair{"spectral", "none"}, std::pair{"gate", "none"}}) {
       if (mixer != "linear" && positions == std::string_view("none")) continue;
+      if (is_recurrent(mixer) && time_kernel != std::string_view("none")) continue;
       for (const std::string& map : maps)
         for (const std::string& spectrum : spectra)
           cases.push_back({mixer, map, spectrum, time_kernel, positions});
