@@ -41,7 +41,7 @@ BENCHMARK(triad)->Arg(128)->Arg(256)->UseRealTime();
 template <bool of_tokens, bool is_complex>
 void forward(benchmark::State& state) {
   const std::size_t n = std::size_t(state.range(0));
-  const Tensor x = numbers({B, T, n}), a = numbers(of_tokens ? x.shape() : Shape{n});
+  const Var x(numbers({B, T, n})), a(numbers(of_tokens ? x.shape() : Shape{n}));
   for (auto _ : state)
     benchmark::DoNotOptimize((is_complex ? complex_scan(a, x) : diagonal_scan(a, x)).data());
   count_bytes(state, of_tokens ? 3 : 2, x.size());

@@ -25,6 +25,7 @@ struct RealNumber {
   V re;
   static RealNumber load(const real* p, std::size_t) { return {*reinterpret_cast<const V*>(p)}; }
   void store(real* p, std::size_t) const { *reinterpret_cast<V*>(p) = re; }
+  void add(const RealNumber& other) { re += other.re; }
   /// a h + x
   static RealNumber fold(const RealNumber& a, const RealNumber& h, const RealNumber& x) {
     return {fused_number(a.re, h.re, x.re)};
@@ -47,6 +48,7 @@ struct ComplexNumber {
     *reinterpret_cast<V*>(p) = re;
     *reinterpret_cast<V*>(p + n) = im;
   }
+  void add(const ComplexNumber& other) { re += other.re, im += other.im; }
   static ComplexNumber fold(const ComplexNumber& a, const ComplexNumber& h,
                             const ComplexNumber& x) {
     return {fused_number(-a.im, h.im, fused_number(a.re, h.re, x.re)),
@@ -66,6 +68,9 @@ struct ScanSizes {
   ScanOptions options;
 
   std::size_t length(std::size_t b) const { return options.length(b, T); }
+  /// From step to step, of rows and of decays.
+  std::ptrdiff_t stride() const { return options.reverse ? -std::ptrdiff_t(row) : row; }
+  std::ptrdiff_t decay_stride() const { return own_decays ? stride() : 0; }
   /// The row of step s in the order of the scan.
   std::size_t row_of(std::size_t b, std::size_t s) const {
     return (b * T + (options.reverse ? length(b) - 1 - s : s)) * row;
@@ -88,13 +93,56 @@ void each_block(const ScanSizes& z, const Body& body) {
   });
 }
 
-/// body.operator()<Number>(channel) for as many at once as there are.
+/// Channels whose states are in registers at a time, in vectors, and tokens that they go through
+/// before the next ones: few enough to stay within the memory that processors read ahead.
+template <template <class> class Number>
+constexpr std::size_t vectors_at_once = sizeof(Number<Single>) == sizeof(real) ? 4 : 2;
+constexpr std::size_t tile = 16;
+
+/// body.operator()<Number, K>(channel) for as many at once as there are.
 template <template <class> class Number, class Body>
 void each_number(std::size_t first, std::size_t count, const Body& body) {
+  constexpr std::size_t K = vectors_at_once<Number>;
   std::size_t c = first;
+  for (; c + K * row_lanes <= first + count; c += K * row_lanes)
+    body.template operator()<Number<Neighbours>, K>(c);
   for (; c + row_lanes <= first + count; c += row_lanes)
-    body.template operator()<Number<Neighbours>>(c);
-  for (; c < first + count; ++c) body.template operator()<Number<Single>>(c);
+    body.template operator()<Number<Neighbours>, 1>(c);
+  for (; c < first + count; ++c) body.template operator()<Number<Single>, 1>(c);
+}
+
+/// K numbers one after the other.
+template <class Value, std::size_t K>
+struct Numbers {
+  Value at[K];
+  static constexpr std::size_t width = sizeof(typename Value::V) / sizeof(real);
+  void load(const real* p, std::size_t n) {
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < K; ++k) at[k] = Value::load(p + k * width, n);
+  }
+  void store(real* p, std::size_t n) const {
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < K; ++k) at[k].store(p + k * width, n);
+  }
+};
+
+/// A few channels over a tile of tokens; pointers are at its first token and its first channel.
+template <class Value, std::size_t K>
+void forward_tile(const ScanSizes& z, std::size_t steps, const real* a, const real* x,
+                  const real* before, real* h) {
+  const std::size_t n = z.n;  // stores could change what z says, for all the compiler knows
+  const std::ptrdiff_t stride = z.stride(), decay_stride = z.decay_stride();
+  Numbers<Value, K> state, decay, input;
+  state.load(before, n);
+  for (std::size_t s = 0; s < steps; ++s) {
+    decay.load(a, n);
+    input.load(x, n);
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < K; ++k)
+      state.at[k] = Value::fold(decay.at[k], state.at[k], input.at[k]);
+    state.store(h, n);
+    a += decay_stride, x += stride, h += stride;
+  }
 }
 
 /// Zeros for the padding of sequence b.
@@ -107,17 +155,15 @@ Tensor scan_forward(const ScanSizes& z, const Tensor& a, const Tensor& x, const 
   Tensor h = uninitialized(x.shape());
   const Tensor none = zeros({z.row});
   each_block(z, [&](std::size_t b, std::size_t first, std::size_t count) {
-    const real* before = start ? start + b * z.row : none.data();
-    for (std::size_t s = 0; s < z.length(b); ++s) {
-      const std::size_t row = z.row_of(b, s);
-      const real *decay = a.data() + (z.own_decays ? row : 0), *from = x.data() + row;
-      real* to = h.data() + row;
-      each_number<Number>(first, count, [&]<class Value>(std::size_t c) {
-        Value::fold(Value::load(decay + c, z.n), Value::load(before + c, z.n),
-                    Value::load(from + c, z.n))
-            .store(to + c, z.n);
+    for (std::size_t s = 0; s < z.length(b); s += tile) {
+      const std::size_t steps = std::min(tile, z.length(b) - s), row = z.row_of(b, s);
+      const real* before = s > 0   ? h.data() + z.row_of(b, s - 1)
+                           : start ? start + b * z.row
+                                   : none.data();
+      each_number<Number>(first, count, [&]<class Value, std::size_t K>(std::size_t c) {
+        forward_tile<Value, K>(z, steps, a.data() + (z.own_decays ? row : 0) + c,
+                               x.data() + row + c, before + c, h.data() + row + c);
       });
-      before = to;
     }
   });
   for (std::size_t b = 0; b < z.B; ++b) clear_padding(z, b, h.data());
@@ -130,62 +176,77 @@ struct ScanGradients {
   real *a, *start;
 };
 
-/// Tokens whose terms are summed before they are added to what is there.
-constexpr std::size_t sum_chunk = 256;
+/// The same of gradients, last token first: g_t += conj(a_(t+1)) g_(t+1). `da` is null, at the
+/// tile's first token, or at the sums of the sequence.
+template <class Value, std::size_t K>
+void backward_tile(const ScanSizes& z, std::size_t steps, bool is_last, const real* a,
+                   const real* before, const real* h, real* g, real* da) {
+  const std::size_t n = z.n;
+  const std::ptrdiff_t stride = z.stride(), decay_stride = z.decay_stride();
+  const bool own = z.own_decays;
+  Numbers<Value, K> adjoint{}, decay{}, input, sum{};
+  const auto last = std::ptrdiff_t(steps);
+  if (!is_last) {
+    adjoint.load(g + last * stride, n);
+    decay.load(a + last * decay_stride, n);
+  }
+  for (std::ptrdiff_t s = last; s-- > 0;) {
+    input.load(g + s * stride, n);
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < K; ++k)
+      adjoint.at[k] = Value::fold_back(decay.at[k], adjoint.at[k], input.at[k]);
+    adjoint.store(g + s * stride, n);
+    decay.load(a + s * decay_stride, n);
+    if (!da) continue;
+    input.load(s > 0 ? h + (s - 1) * stride : before, n);
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < K; ++k)
+      sum.at[k] = Value::fold_back(input.at[k], adjoint.at[k], own ? Value{} : sum.at[k]);
+    if (own) sum.store(da + s * stride, n);
+  }
+  if (!da || own) return;
+  input.load(da, n);
+  for (std::size_t k = 0; k < K; ++k) input.at[k].add(sum.at[k]);
+  input.store(da, n);
+}
 
-/// The gradient of h becomes that of x: g_t += conj(a_(t+1)) g_(t+1), last token first.
+/// conj(a_0) g_0, what the start receives.
+template <template <class> class Number>
+void start_gradient(const ScanSizes& z, std::size_t b, std::size_t first, std::size_t count,
+                    const Tensor& a, const real* g, real* start) {
+  const bool empty = z.length(b) == 0;
+  const std::size_t row = empty ? 0 : z.row_of(b, 0);
+  each_number<Number>(first, count, [&]<class Value, std::size_t K>(std::size_t c) {
+    Numbers<Value, K> decay{}, adjoint{};
+    if (!empty) {
+      decay.load(a.data() + (z.own_decays ? row : 0) + c, z.n);
+      adjoint.load(g + row + c, z.n);
+    }
+    for (std::size_t k = 0; k < K; ++k)
+      adjoint.at[k] = Value::fold_back(decay.at[k], adjoint.at[k], Value{});
+    adjoint.store(start + b * z.row + c, z.n);
+  });
+}
+
+/// The gradient of h becomes that of x.
 template <template <class> class Number>
 void scan_backward(const ScanSizes& z, const Tensor& a, const Tensor& h, const real* start, real* g,
                    const ScanGradients& to) {
   const Tensor none = zeros({z.row});
-  const Scratch<real> scratch(z.row);
   each_block(z, [&](std::size_t b, std::size_t first, std::size_t count) {
-    const auto each = [&](const auto& body) { each_number<Number>(first, count, body); };
-    real* part = scratch.local();
-    const auto clear = [&](real* sum) {
-      each([&]<class Value>(std::size_t c) { Value{}.store(sum + c, z.n); });
-    };
-    const bool sums = to.a && !z.own_decays;
-    real* total = sums ? to.a + b * z.row : part;
-    clear(part), clear(total);
-    const auto decay = [&](std::size_t s) {
-      return a.data() + (z.own_decays ? z.row_of(b, s) : 0);
-    };
-    for (std::size_t s = z.length(b); s-- > 0;) {
-      real* here = g + z.row_of(b, s);
-      if (s + 1 < z.length(b)) {
-        const real *next = g + z.row_of(b, s + 1), *factor = decay(s + 1);
-        each([&]<class Value>(std::size_t c) {
-          Value::fold_back(Value::load(factor + c, z.n), Value::load(next + c, z.n),
-                           Value::load(here + c, z.n))
-              .store(here + c, z.n);
-        });
-      }
-      if (to.a) {
-        const real* before = s > 0   ? h.data() + z.row_of(b, s - 1)
-                             : start ? start + b * z.row
-                                     : none.data();
-        real* sum = sums ? part : to.a + z.row_of(b, s);
-        each([&]<class Value>(std::size_t c) {
-          Value::fold_back(Value::load(before + c, z.n), Value::load(here + c, z.n),
-                           sums ? Value::load(sum + c, z.n) : Value{})
-              .store(sum + c, z.n);
-        });
-      }
-      if (sums && s % sum_chunk == 0) {
-        for (std::size_t c = first; c < first + count; ++c)
-          for (std::size_t i = c; i < z.row; i += z.n) total[i] += part[i];
-        clear(part);
-      }
+    const std::size_t length = z.length(b), tiles = (length + tile - 1) / tile;
+    for (std::size_t i = tiles; i-- > 0;) {
+      const std::size_t s = i * tile, steps = std::min(tile, length - s), row = z.row_of(b, s);
+      const real* before = s > 0   ? h.data() + z.row_of(b, s - 1)
+                           : start ? start + b * z.row
+                                   : none.data();
+      each_number<Number>(first, count, [&]<class Value, std::size_t K>(std::size_t c) {
+        backward_tile<Value, K>(z, steps, i + 1 == tiles, a.data() + (z.own_decays ? row : 0) + c,
+                                before + c, h.data() + row + c, g + row + c,
+                                to.a ? to.a + (z.own_decays ? row : b * z.row) + c : nullptr);
+      });
     }
-    if (!to.start) return;
-    const bool empty = z.length(b) == 0;
-    const real *earliest = empty ? none.data() : g + z.row_of(b, 0),
-               *factor = empty ? none.data() : decay(0);
-    each([&]<class Value>(std::size_t c) {
-      Value::fold_back(Value::load(factor + c, z.n), Value::load(earliest + c, z.n), Value{})
-          .store(to.start + b * z.row + c, z.n);
-    });
+    if (to.start) start_gradient<Number>(z, b, first, count, a, g, to.start);
   });
 }
 
@@ -213,7 +274,7 @@ Var scan(const char* op, std::size_t parts, const Var& a, const Var& x, const Va
                 [a, x = x.gradient_only(), start, z](const Tensor& h, Tensor& g) {
                   Tensor da, dstart;
                   if (a.needs_gradient())
-                    da = z.own_decays ? uninitialized(h.shape()) : uninitialized({z.B, z.row});
+                    da = z.own_decays ? uninitialized(h.shape()) : zeros({z.B, z.row});
                   if (start.needs_gradient()) dstart = uninitialized({z.B, z.row});
                   scan_backward<Number>(z, a.value(), h, start.exists() ? start.data() : nullptr,
                                         g.data(),

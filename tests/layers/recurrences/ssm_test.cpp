@@ -188,6 +188,30 @@ TEST(Ssm, TakesStepsOfAnyLengthInS5) {
   }
 }
 
+/// Seen from the end, a token's gap is that to the token behind it.
+TEST(Ssm, MeetsIrregularTimeFromBothEndsAlike) {
+  const auto both = started(spec_of("s5", false)), forth = started(spec_of("s5")),
+             back = started(spec_of("s5"));
+  auto values = values_of(*both);
+  for (auto& [name, value] : values_of(*forth)) *value = *values.at(name);
+  for (auto& [name, value] : values_of(*back))
+    *value = *values.at(name == "system.output" ? "system.reverse_output" : name);
+  const std::size_t T = 12, length = 9;
+  const Tensor x = random_tensor({1, T, D}, 1);
+  Tensor gaps = filled({1, T}, real(1)), turned = x, turned_gaps = gaps;
+  for (std::size_t t = 0; t < length; ++t) gaps(0, t) = real(0.5 + 0.25 * double(t));
+  for (std::size_t t = 0; t < length; ++t) {
+    if (t > 0) turned_gaps(0, t) = gaps(0, length - t);
+    for (std::size_t c = 0; c < D; ++c) turned(0, t, c) = x(0, length - 1 - t, c);
+  }
+  const Layout layout{.lengths = {length}, .gaps = gaps};
+  const Tensor y = answer_of(*both, x, layout), first = answer_of(*forth, x, layout),
+               second = answer_of(*back, turned, {.lengths = {length}, .gaps = turned_gaps});
+  for (std::size_t t = 0; t < length; ++t)
+    for (std::size_t c = 0; c < D; ++c)
+      ASSERT_NEAR(y(0, t, c), first(0, t, c) + second(0, length - 1 - t, c), limit) << t;
+}
+
 TEST(Ssm, StepsThroughIrregularTimeAsTheBatchDoes) {
   const auto mixer = started(spec_of("s5"));
   const std::size_t T = 30;
