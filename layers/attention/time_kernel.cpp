@@ -16,13 +16,15 @@ Tensor start_rates(const TimeKernelSpec& spec, std::size_t heads) {
   return rates;
 }
 
-/// The same of the channels of each head (H, F), those of one frequency alike.
+/// The same over the channels of all heads (H, F), one head after the other, so that heads differ
+/// at the start as they do with a rate each; channels of one frequency alike.
 Tensor start_rates(const TimeKernelSpec& spec, std::size_t heads, const KeyChannels& channels) {
   if (channels.count == 0) return start_rates(spec, heads);
-  const Tensor one = start_rates(spec, channels.period);
+  const Tensor all = start_rates(spec, heads * channels.period);
   Tensor rates = zeros({heads, channels.count});
-  for (std::size_t i = 0; i < rates.size(); ++i)
-    rates.data()[i] = one.data()[i % channels.count % channels.period];
+  for (std::size_t h = 0; h < heads; ++h)
+    for (std::size_t f = 0; f < channels.count; ++f)
+      rates(h, f) = all.data()[h * channels.period + f % channels.period];
   return rates;
 }
 
