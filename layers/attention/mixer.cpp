@@ -10,7 +10,8 @@ void show_attention(const Tape& tape, const Mixer& mixer, const Attended& what) 
 Registry<Mixer, MixerSpec>& mixers() {
   static Registry<Mixer, MixerSpec> registry = [] {
     Registry<Mixer, MixerSpec> all("mixer", {});
-    for (const auto add : {add_softmax, add_linear, add_hyena, add_h3, add_sgconv, add_long_conv}) add(all);
+    for (const auto add : {add_softmax, add_linear, add_hyena, add_h3, add_sgconv, add_long_conv})
+      add(all);
     return all;
   }();
   return registry;
