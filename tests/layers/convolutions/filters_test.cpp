@@ -22,6 +22,36 @@ Tensor kernel_of(Filter& filter, std::size_t lags) {
   return filter.at(tape, {lags}).value();
 }
 
+/// Rows ahead come first, the nearest last; then the token itself with the skip, then the past.
+TEST(TwoSidedFilter, HasBothDirectionsInOneKernel) {
+  for (const char* kind : {"implicit", "explicit", "exponential", "spectral"}) {
+    SCOPED_TRACE(kind);
+    FilterSpec spec{.kind = kind, .length = 20, .states = 3};
+    spec.width = 2;
+    TwoSidedFilter filter(spec, false);
+    initialize(filter, 4);
+    Tape tape;
+    tape.recording = false;
+    Filter *past = nullptr, *future = nullptr;
+    for (const NamedPart& part : parts_of(filter)) {
+      if (part.name == "past") past = dynamic_cast<Filter*>(part.part);
+      if (part.name == "future") future = dynamic_cast<Filter*>(part.part);
+    }
+    const auto [kernel, ahead] = filter.rows(tape, 30);
+    ASSERT_EQ(ahead, 20u);
+    ASSERT_EQ(kernel.dim(0), 40u);
+    const Tensor before = kernel_of(*past, 20), after = kernel_of(*future, 20);
+    for (std::size_t lag = 1; lag < 20; ++lag) {
+      EXPECT_EQ(kernel.value()(20 + lag, 1), before(lag, 1));
+      EXPECT_NEAR(kernel.value()(20 - lag, 1), after(lag - 1, 1), 1e-6);
+    }
+    EXPECT_EQ(kernel.value()(20, 1), filter.past(1, 1, 1)(0, 0));
+    EXPECT_NE(kernel.value()(20, 1), before(0, 1));
+    EXPECT_EQ(filter.rows(tape, 5).future, 4u);
+    EXPECT_EQ(filter.rows(tape, 1).kernel.dim(0), 1u);
+  }
+}
+
 /// x <- exp(step A) x + (exp(step A) - 1) / A u, y = 2 Re C x: as a recurrence.
 TEST(ExponentialFilter, IsADiagonalStateSpace) {
   FilterSpec spec{.kind = "exponential", .states = 4};
