@@ -4,9 +4,7 @@
 #include <bochner/layers/attention/mixer.hpp>
 #include <bochner/layers/attention/mixer_spec.hpp>
 #include <bochner/layers/convolutions/filter.hpp>
-#include <complex>
 #include <map>
-#include <numbers>
 
 #include "layers/layer_check.hpp"
 
@@ -58,7 +56,9 @@ std::unique_ptr<Mixer> make(const Chosen& which, bool causal = true, std::size_t
   spec.features.length = length;
   SetKeys keys(which.keys);
   describe(keys, spec);
-  return mixers().make(spec.kind, spec);
+  auto mixer = mixers().make(spec.kind, spec);
+  initialize(*mixer, 1);  // buffers, too
+  return mixer;
 }
 
 std::vector<Chosen> all_chosen() {
@@ -206,6 +206,23 @@ TEST(ConvolutionMixers, HaveBitsThatDoNotDependOnThreads) {
   }
 }
 
+TEST(ConvolutionMixers, RequestNoMemoryFromTheThirdStepOn) {
+  for (const Chosen& which : all_chosen()) {
+    SCOPED_TRACE(which.name());
+    const auto mixer = make(which, false);
+    initialize(*mixer, 1);
+    Parameter x{random_tensor({3, 150, width}, 1)};
+    std::size_t requested = 0;
+    for (int step = 0; step < 5; ++step) {
+      Tape tape;
+      const Var y = mixer->forward(tape, tape(x));
+      tape.backward(y, random_tensor(y.shape(), 99));
+      if (step == 2) requested = pool::statistics().blocks_requested;
+    }
+    EXPECT_EQ(pool::statistics().blocks_requested, requested);
+  }
+}
+
 TEST(ConvolutionMixers, RefuseWhatTheyCannotDo) {
   const auto mixer = make({"hyena"}, false);
   Tape tape;
@@ -319,63 +336,6 @@ TEST(H3Mixer, IsItsMatrix) {
   }
 }
 
-std::unique_ptr<Filter> filter_by(const FilterSpec& spec) {
-  auto filter = filters().make(spec.kind, spec);
-  initialize(*filter, 2);
-  return filter;
-}
-
-Tensor kernel_of(Filter& filter, std::size_t lags) {
-  Tape tape;
-  tape.recording = false;
-  return filter.at(tape, {lags}).value();
-}
-
-/// x <- exp(step A) x + (exp(step A) - 1) / A u, y = 2 Re C x: as a recurrence.
-TEST(ExponentialFilter, IsADiagonalStateSpace) {
-  FilterSpec spec{.kind = "exponential", .states = 4};
-  spec.width = 3;
-  const auto filter = filter_by(spec);
-  const Tensor h = kernel_of(*filter, 700);
-  std::map<std::string, Tensor> values;
-  for (const NamedParameter& named : parameters_of(*filter))
-    values[named.name] = named.parameter->value();
-  for (std::size_t c = 0; c < 3; ++c) {
-    std::vector<std::complex<double>> state(4);
-    const double step = std::exp(double(values["log_step"](c, 0)));
-    EXPECT_GE(2 / step, 20 * 0.999);
-    EXPECT_LE(2 / step, 2000 * 1.001);
-    for (std::size_t lag = 0; lag < 700; ++lag) {
-      std::complex<double> y = 0;
-      for (std::size_t n = 0; n < 4; ++n) {
-        const std::complex<double> A(-std::exp(double(values["log_decay"](c, n))),
-                                     double(values["frequency"](c, n)));
-        const std::complex<double> C(values["output_re"](c, n), values["output_im"](c, n));
-        state[n] *= std::exp(step * A);
-        if (lag == 0) state[n] += (std::exp(step * A) - 1.0) / A;
-        y += C * state[n];
-      }
-      ASSERT_NEAR(h(lag, c), 2 * y.real(), is_double ? 1e-12 : 1e-5) << lag;
-    }
-  }
-}
-
-/// Bochner's theorem: draws of a Gaussian make a kernel of its characteristic function.
-TEST(SpectralFilter, IsTheKernelOfItsDensityWithDecay) {
-  FilterSpec spec{.kind = "spectral", .states = 4096, .shortest = 5, .longest = 80};
-  spec.width = 4;
-  const auto filter = filter_by(spec);
-  const Tensor h = kernel_of(*filter, 60);
-  for (std::size_t c = 0; c < 4; ++c) {
-    const double tau = 5 * std::pow(16, double(c) / 3);
-    for (std::size_t lag = 0; lag < 60; ++lag) {
-      const double phase = std::numbers::pi / tau * double(lag);
-      const double expected = std::sqrt(2 / tau) * std::exp(-double(lag) / tau - phase * phase / 2);
-      ASSERT_NEAR(h(lag, c), expected, 2e-3) << lag;
-    }
-  }
-}
-
 /// Blocks of 1, 1, 2, 4, 8, 16 lags, each weight half of the last one's.
 TEST(SgConvMixer, StartsWithAKernelOfNormOne) {
   for (const bool causal : {true, false}) {
@@ -394,45 +354,6 @@ TEST(SgConvMixer, StartsWithAKernelOfNormOne) {
       EXPECT_NEAR(norm(0, c), std::sqrt(square), 1e-4 * std::sqrt(square));
     }
   }
-}
-
-/// As published: windows fall to 1/100 in 1.5 and 0.3 times the length.
-TEST(ImplicitFilter, StartsInItsWindow) {
-  FilterSpec spec;
-  spec.kind = "implicit", spec.width = 3, spec.length = 1001;
-  const auto filter = filters().make("implicit", spec);
-  initialize(*filter, 1);
-  Tape tape;
-  tape.recording = false;
-  const Tensor h = filter->at(tape, {1001}).value();
-  for (const auto& [channel, time] : {std::pair{0, 1.5}, std::pair{1, 0.5}, std::pair{2, 0.3}}) {
-    double largest = 0;  // of what the window multiplies
-    for (std::size_t lag = 0; lag < 1001; ++lag)
-      largest = std::max(
-          largest, std::abs(double(h(lag, channel))) * std::pow(100, double(lag) / 1000 / time));
-    EXPECT_LT(largest, 8);
-    EXPECT_GT(largest, 0.05);
-  }
-  const Tensor back = filter->at(tape, {1001, true}).value();
-  for (std::size_t lag = 0; lag < 1001; ++lag) ASSERT_NEAR(back(1000 - lag, 1), h(lag, 1), 1e-6);
-}
-
-TEST(ExplicitFilter, SquashesSmallNumbers) {
-  FilterSpec spec;
-  spec.kind = "explicit", spec.width = 4, spec.length = 50, spec.squash = 0.002;
-  const auto filter = filters().make("explicit", spec);
-  initialize(*filter, 1);
-  Tape tape;
-  tape.recording = false;
-  const Tensor h = filter->at(tape, {50}).value();
-  const Tensor& k = parameters_of(*filter)[0].parameter->value();
-  std::size_t zeros = 0;
-  for (std::size_t i = 0; i < h.size(); ++i) {
-    const double size = std::max(0.0, std::abs(double(k.data()[i])) - 0.002);
-    EXPECT_NEAR(std::abs(double(h.data()[i])), size, 1e-9);
-    zeros += h.data()[i] == 0;
-  }
-  EXPECT_NEAR(double(zeros) / 200, 0.683, 0.17);  // of a normal distribution, 5 sigma
 }
 
 }  // namespace convolution_mixers_test
