@@ -1,34 +1,16 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/fused.hpp>
 #include <bochner/autodiff/compute/gemm.hpp>
+#include <bochner/autodiff/compute/lanes.hpp>
 #include <cstdint>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-#ifdef __AVX512F__
-constexpr bool many_registers = true;
-#else
-constexpr bool many_registers = false;
-#endif
-typedef real Vector
-    __attribute__((vector_size(many_registers ? 64 : 32), aligned(alignof(real)), may_alias));
-constexpr std::size_t width = sizeof(Vector) / sizeof(real);
+using Vector = NativeLanes;
+constexpr std::size_t width = native_lane_count;
 
 inline Vector& vector_at(real* x) { return *reinterpret_cast<Vector*>(x); }
 inline const Vector& vector_at(const real* x) { return *reinterpret_cast<const Vector*>(x); }
-
-/// x in every lane: x - 0 is x for the compiler too, x + 0 is not.
-inline Vector broadcast(real x) { return x - Vector{}; }
-
-/// a * b + c; fused wherever the processor can, so that a row has the same bits in every tile.
-inline Vector multiply_add(Vector a, Vector b, Vector c) {
-#ifdef __FMA__
-  return fused(a, b, c);
-#else
-  return a * b + c;
-#endif
-}
 
 /// Vectors of columns and rows of a register tile: its sums fill the registers.
 constexpr std::size_t most_vectors = many_registers ? 4 : 2;
@@ -58,8 +40,8 @@ inline void tile(std::size_t K, const Strided& a, const real* b, std::size_t ldb
   for (std::size_t k = 0; k < K; ++k) {
 #pragma GCC unroll 32
     for (std::size_t n = 0; n < rows * vectors; ++n) {
-      const Vector factor = broadcast(a.data[n / vectors * a.row + k * a.column]);
-      sum[n] = multiply_add(factor, vector_at(b + k * ldb + n % vectors * width), sum[n]);
+      const Vector factor = all_lanes(a.data[n / vectors * a.row + k * a.column]);
+      sum[n] = fused_lanes(factor, vector_at(b + k * ldb + n % vectors * width), sum[n]);
     }
   }
   const auto at = [=](std::size_t n) -> Vector& {

@@ -145,14 +145,9 @@ class LinearMixer : public Mixer {
         floor);
   }
 
-  void require_window(bool regular) const {
-    require(regular || !time_kernel_.active(), "linear_attention",
-            "a window with a time kernel needs tokens at equal distances");
-  }
-
   /// The last tokens exactly and older ones through their features, under one sum. (B, T, H, d)
   Var with_window(Tape& tape, const Heads& heads, const Var& rate, const Layout& layout) {
-    require_window(layout.regular());
+    time_kernel_.require_window(layout.regular(), "linear_attention");
     const std::size_t T = heads.v.dim(1), d = heads.v.dim(3);
     const Var near = near_attention(heads.q, heads.k, heads.v, rate, window_, layout.lengths);
     const Var means = slice(near, 3, 0, d);
@@ -170,7 +165,7 @@ class LinearMixer : public Mixer {
   /// The same of one token. (1, 1, H, d)
   Var step_with_window(Tape& tape, const Heads& heads, const Var& rate, LinearState& past) {
     const std::size_t H = heads.v.dim(2), d = heads.v.dim(3);
-    require_window(past.gap == 1);
+    time_kernel_.require_window(past.gap == 1, "linear_attention");
     const Pair pair = features_of(tape, heads.q, heads.k, past.position - 1, Var());
     past.window.append(heads.k, heads.v, past.time);
     past.features.push_back(single_token(pair.k.values()));

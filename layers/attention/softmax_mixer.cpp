@@ -33,7 +33,7 @@ class SoftmaxMixer : public Mixer {
     show_attention(tape, *this, {q, k, rate, Var(), Var(), causal_, {}, window_});
     if (window_ == 0)
       return projections_.join(tape, softmax_attention(q, k, v, rate, causal_, layout.lengths));
-    require_window(layout.regular());
+    time_kernel_.require_window(layout.regular(), "softmax");
     return projections_.join(
         tape, slice(near_attention(q, k, v, rate, window_, layout.lengths), 3, 0, q.dim(3)));
   }
@@ -44,7 +44,7 @@ class SoftmaxMixer : public Mixer {
     require(causal_, "softmax", "only causal attention can be computed token by token");
     auto& past = static_cast<SoftmaxState&>(state);
     const auto [q, k, v] = projections_.split(tape, x, past);
-    require_window(window_ == 0 || past.gap == 1);
+    time_kernel_.require_window(window_ == 0 || past.gap == 1, "softmax");
     past.seen.append(k, v, past.time);
     if (window_ > 0 && past.seen.size() > window_) past.seen.forget_first();
     Tensor y = past.seen.attend(q, time_kernel_.rate(tape, x));
@@ -58,11 +58,6 @@ class SoftmaxMixer : public Mixer {
   }
 
  private:
-  void require_window(bool regular) const {
-    require(regular || !time_kernel_.active(), "softmax",
-            "a window with a time kernel needs tokens at equal distances");
-  }
-
   bool causal_;
   std::size_t window_;
   Projections projections_;

@@ -20,6 +20,11 @@ class TimeKernel : public Module {
  public:
   TimeKernel(const TimeKernelSpec& spec, std::size_t heads, std::size_t width);
   bool active() const { return kind_ != "none"; }
+  /// A window cannot tell how much time has passed over it. Throws under the name of `op`.
+  void require_window(bool regular, const char* op) const {
+    require(regular || !active(), op,
+            "a window with a time kernel needs tokens at equal distances");
+  }
   /// What is lost from token to token: (H), or (B, T, H) where it depends on the token or tokens
   /// are at irregular distances; a Var that does not exist if the kind is "none". x (B, T, D)
   Var rate(Tape& tape, const Var& x, const Layout& layout = {});

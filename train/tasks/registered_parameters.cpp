@@ -176,10 +176,6 @@ ParameterTable table_of(std::vector<ParameterRow> rows, const std::vector<Config
   return ParameterTable(std::move(rows), std::move(checks));
 }
 
-}  // namespace
-
-namespace {
-
 /// Keys that runs have written though they never meant anything, and rows that are like them.
 constexpr std::pair<const char*, const char*> retired[] = {
     {"model.mixer.time_kernel.density.proposal", "model.mixer.density.proposal"},

@@ -2,6 +2,7 @@
 #include <bochner/layers/models/field_model.hpp>
 
 #include "layers/layer_check.hpp"
+#include "layers/models/small_spec.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace field_model_test {
@@ -9,16 +10,7 @@ namespace field_model_test {
 using namespace layer_check;
 
 FieldModelSpec small_spec(const std::string& encoding = "fused") {
-  FieldModelSpec spec{.frames = 2, .sides = {4, 6}, .patch = 2};
-  spec.encoding.kind = encoding;
-  spec.encoding.space.frequencies = 2;
-  spec.encoding.time = {.dimensions = 1, .frequencies = 1, .stream = 1};
-  spec.stack.blocks = 2;
-  spec.stack.block.width = 8;
-  spec.stack.block.expansion = 1;
-  spec.stack.block.mixer.kind = "softmax";
-  spec.stack.block.mixer.heads = 2;
-  return spec;
+  return with_small_parts(FieldModelSpec{.frames = 2, .sides = {4, 6}, .patch = 2}, encoding);
 }
 
 Tensor prediction(FieldModel& model, const Tensor& frames) {

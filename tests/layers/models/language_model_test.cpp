@@ -70,6 +70,19 @@ TEST(LanguageModel, IsDifferentiableThroughAllItsParameters) {
   }
 }
 
+/// `step(token, state, t)` for each of 12 tokens against the logits of all.
+template <class Step>
+void expect_logits(LanguageModel& model, const Indices& text, const Tensor& logits, double limit,
+                   const Step& step) {
+  LanguageModel::State state = model.start();
+  for (std::size_t t = 0; t < 12; ++t) {
+    const Tensor y = step(text.values[t], state, t);
+    ASSERT_EQ(to_string(y.shape()), "(7)");
+    for (std::size_t i = 0; i < 7; ++i)
+      ASSERT_NEAR(y.data()[i], logits.data()[t * 7 + i], limit) << t;
+  }
+}
+
 TEST(LanguageModel, StepByStepGivesTheLogitsOfTheWholeSequence) {
   for (const LanguageModelSpec& spec : all_specs()) {
     SCOPED_TRACE(name_of(spec));
@@ -79,13 +92,9 @@ TEST(LanguageModel, StepByStepGivesTheLogitsOfTheWholeSequence) {
     Tape tape;
     tape.recording = false;
     const Tensor logits = model.logits(tape, text).value();
-    LanguageModel::State state = model.start();
-    for (std::size_t t = 0; t < 12; ++t) {
-      const Tensor y = model.step(text.values[t], state);
-      ASSERT_EQ(to_string(y.shape()), "(7)");
-      for (std::size_t i = 0; i < 7; ++i)
-        ASSERT_NEAR(y.data()[i], logits.data()[t * 7 + i], is_double ? 1e-12 : 5e-5) << t;
-    }
+    expect_logits(
+        model, text, logits, is_double ? 1e-12 : 5e-5,
+        [&](std::int32_t token, auto& state, std::size_t) { return model.step(token, state); });
   }
 }
 
@@ -271,12 +280,10 @@ TEST(LanguageModel, OfTimedTokensStepsThroughRealTime) {
     Tape tape;
     tape.recording = false;
     const Tensor logits = model.logits(tape, text, times).value();
-    LanguageModel::State state = model.start();
-    for (std::size_t t = 0; t < 12; ++t) {
-      const Tensor y = model.step(text.values[t], state, times(0, t));
-      for (std::size_t i = 0; i < 7; ++i)
-        ASSERT_NEAR(y.data()[i], logits.data()[t * 7 + i], is_double ? 1e-11 : 1e-4) << t;
-    }
+    expect_logits(model, text, logits, is_double ? 1e-11 : 1e-4,
+                  [&](std::int32_t token, auto& state, std::size_t t) {
+                    return model.step(token, state, times(0, t));
+                  });
   }
 }
 

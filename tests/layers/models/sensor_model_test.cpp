@@ -4,6 +4,7 @@
 #include <bochner/layers/models/sensor_model.hpp>
 
 #include "layers/layer_check.hpp"
+#include "layers/models/small_spec.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace sensor_model_test {
@@ -11,16 +12,7 @@ namespace sensor_model_test {
 using namespace layer_check;
 
 SensorModelSpec sensor_spec(const std::string& encoding = "fused") {
-  SensorModelSpec spec{.variates = 2, .dimensions = 3};
-  spec.encoding.kind = encoding;
-  spec.encoding.space.frequencies = 2;
-  spec.encoding.time = {.dimensions = 1, .frequencies = 1, .stream = 1};
-  spec.stack.blocks = 2;
-  spec.stack.block.width = 8;
-  spec.stack.block.expansion = 1;
-  spec.stack.block.mixer.kind = "softmax";
-  spec.stack.block.mixer.heads = 2;
-  return spec;
+  return with_small_parts(SensorModelSpec{.variates = 2, .dimensions = 3}, encoding);
 }
 
 /// Two windows of five readings of two variates in space.

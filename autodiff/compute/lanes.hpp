@@ -1,0 +1,31 @@
+#pragma once
+/// The widest vector of the processor that the build is for, and what is done to its lanes.
+
+#include <bochner/autodiff/compute/fused.hpp>
+#include <bochner/autodiff/real.hpp>
+#include <cstddef>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+#ifdef __AVX512F__
+inline constexpr bool many_registers = true;
+#else
+inline constexpr bool many_registers = false;
+#endif
+typedef real NativeLanes
+    __attribute__((vector_size(many_registers ? 64 : 32), aligned(alignof(real)), may_alias));
+inline constexpr std::size_t native_lane_count = sizeof(NativeLanes) / sizeof(real);
+
+/// x in every lane: x - 0 is x for the compiler too, x + 0 is not.
+inline NativeLanes all_lanes(real x) { return x - NativeLanes{}; }
+
+/// a * b + c; fused wherever the processor can, so that a row has the same bits in every tile.
+inline NativeLanes fused_lanes(NativeLanes a, NativeLanes b, NativeLanes c) {
+#ifdef __FMA__
+  return fused(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
