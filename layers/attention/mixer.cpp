@@ -13,7 +13,6 @@ Registry<Mixer, MixerSpec>& mixers() {
     for (const auto add : {add_softmax, add_linear, add_hgrn2, add_ssm, add_min_gru, add_mlstm,
                            add_hyena, add_long_conv, add_h3, add_sgconv})
       add(all);
-    add(all);
     return all;
   }();
   return registry;
