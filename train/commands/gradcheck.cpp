@@ -48,6 +48,11 @@ std::vector<std::string> wanted_kinds(const std::string& name, const std::vector
   throw std::invalid_argument(fmt::format("gradcheck: no {} is called \"{}\"", what, name));
 }
 
+/// Has kernels of its own and neither queries nor time kernels.
+bool convolves(const std::string& mixer) {
+  return mixer == "hyena" || mixer == "h3" || mixer == "sgconv" || mixer == "long_conv";
+}
+
 std::vector<GradientCase> cases_of(const GradcheckOptions& options) {
   std::vector<GradientCase> cases;
   const bool only_linear = !options.features.empty() || !options.density.empty();
@@ -62,6 +67,7 @@ std::vector<GradientCase> cases_of(const GradcheckOptions& options) {
          {std::pair{"none", "learned"}, std::pair{"decay", "rotary"}, std::pair{"rotation", "none"},
           std::pair{"spectral", "none"}, std::pair{"gate", "none"}}) {
       if (mixer != "linear" && positions == std::string_view("none")) continue;
+      if (convolves(mixer) && time_kernel != std::string_view("none")) continue;
       for (const std::string& map : maps)
         for (const std::string& spectrum : spectra)
           cases.push_back({mixer, map, spectrum, time_kernel, positions});
