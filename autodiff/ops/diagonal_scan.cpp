@@ -97,7 +97,7 @@ void each_block(const ScanSizes& z, const Body& body) {
 /// before the next ones: few enough to stay within the memory that processors read ahead.
 template <template <class> class Number>
 constexpr std::size_t vectors_at_once = sizeof(Number<Single>) == sizeof(real) ? 4 : 2;
-constexpr std::size_t tile = 16;
+constexpr std::size_t scan_tile = 16;
 
 /// body.operator()<Number, K>(channel) for as many at once as there are.
 template <template <class> class Number, class Body>
@@ -155,8 +155,8 @@ Tensor scan_forward(const ScanSizes& z, const Tensor& a, const Tensor& x, const 
   Tensor h = uninitialized(x.shape());
   const Tensor none = zeros({z.row});
   each_block(z, [&](std::size_t b, std::size_t first, std::size_t count) {
-    for (std::size_t s = 0; s < z.length(b); s += tile) {
-      const std::size_t steps = std::min(tile, z.length(b) - s), row = z.row_of(b, s);
+    for (std::size_t s = 0; s < z.length(b); s += scan_tile) {
+      const std::size_t steps = std::min(scan_tile, z.length(b) - s), row = z.row_of(b, s);
       const real* before = s > 0   ? h.data() + z.row_of(b, s - 1)
                            : start ? start + b * z.row
                                    : none.data();
@@ -234,9 +234,10 @@ void scan_backward(const ScanSizes& z, const Tensor& a, const Tensor& h, const r
                    const ScanGradients& to) {
   const Tensor none = zeros({z.row});
   each_block(z, [&](std::size_t b, std::size_t first, std::size_t count) {
-    const std::size_t length = z.length(b), tiles = (length + tile - 1) / tile;
+    const std::size_t length = z.length(b), tiles = (length + scan_tile - 1) / scan_tile;
     for (std::size_t i = tiles; i-- > 0;) {
-      const std::size_t s = i * tile, steps = std::min(tile, length - s), row = z.row_of(b, s);
+      const std::size_t s = i * scan_tile, steps = std::min(scan_tile, length - s),
+                        row = z.row_of(b, s);
       const real* before = s > 0   ? h.data() + z.row_of(b, s - 1)
                            : start ? start + b * z.row
                                    : none.data();

@@ -10,11 +10,9 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-#ifdef __AVX512F__
-constexpr std::size_t states_forward = 4, states_backward = 2;  // that registers hold
-#else
-constexpr std::size_t states_forward = 2, states_backward = 1;
-#endif
+/// That registers hold.
+constexpr std::size_t states_forward = many_registers ? 4 : 2,
+                      states_backward = many_registers ? 2 : 1;
 
 struct StateSizes {
   std::size_t B, T, N, D, parts;  ///< parts: 2 where states are complex
@@ -313,7 +311,7 @@ StateSizes state_sizes(const char* op, const Var& a, const Var& w) {
   return {0, 0, a.dim(-2), a.dim(-1), rank == 3 ? std::size_t(2) : std::size_t(1), {}};
 }
 
-void add_sums(const Var& to, const Tensor& sums) {
+void add_columns(const Var& to, const Tensor& sums) {
   if (to.needs_gradient())
     accumulate_columns(sums.data(), sums.shape()[0], sums.shape()[1], to.gradient_buffer().data());
 }
@@ -337,8 +335,8 @@ Var state_space(const Var& u, const Var& a, const Var& w, const ScanOptions& opt
     with_parts(z.parts, [&]<std::size_t parts>() {
       state_space_backward<parts>(z, u.data(), a.data(), w.data(), g.data(), da.data(), dw.data());
     });
-    add_sums(a, da);
-    add_sums(w, dw);
+    add_columns(a, da);
+    add_columns(w, dw);
     u.add_gradient(std::move(g));
   });
 }

@@ -70,7 +70,7 @@ void SteppedSpectrum::initialized() {
 }
 
 Discrete SteppedSpectrum::discrete(Tape& tape, const Var& gap) {
-  const Var log_step = clamp(tape(log_step_), -30, 30);
+  const Var log_step = clamp(tape(log_step_), -30, 15);
   const Var rate = exp(clamp(tape(log_rate_) + log_step, real(slowest), real(fastest)));
   Var step = exp(log_step);
   ComplexPair z = {-rate, tape(frequencies_) * step};
