@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/data/files/text.hpp>
 #include <bochner/train/laboratory/memory_study.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <cmath>
