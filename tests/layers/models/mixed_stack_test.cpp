@@ -9,17 +9,22 @@ namespace mixed_stack_test {
 
 using namespace layer_check;
 
-/// All mixers that there are, and the first one again.
-StackSpec mixed() {
+/// The mixers of the pattern, and the first one again.
+StackSpec mixed(const std::vector<std::string>& pattern, const std::string& time_kernel) {
   StackSpec spec;
-  spec.pattern = mixers().names();
+  spec.pattern = pattern;
   spec.blocks = spec.pattern.size() + 1;
   spec.positions = "none";
   spec.block.width = 8, spec.block.expansion = 1;
   spec.block.mixer.heads = 2, spec.block.mixer.chunk = 4;
   spec.block.mixer.features.m = 5;
-  spec.block.mixer.time_kernel = {"gate", 2, 30};
+  spec.block.mixer.time_kernel = {time_kernel, 2, 30};
   return spec;
+}
+
+/// Two with a factor that one of them cannot have, and all that there are.
+std::vector<StackSpec> all_mixed() {
+  return {mixed({"linear", "softmax"}, "gate"), mixed(mixers().names(), "none")};
 }
 
 bool has_parameter(Module& module, const std::string& name) {
@@ -29,8 +34,8 @@ bool has_parameter(Module& module, const std::string& name) {
 }
 
 TEST(BlockStack, TakesMixersFromThePatternAgainAndAgain) {
-  StackSpec spec = mixed();
-  spec.pattern = {"linear", "softmax"}, spec.blocks = 5;
+  StackSpec spec = mixed({"linear", "softmax"}, "gate");
+  spec.blocks = 5;
   for (std::size_t i = 0; i < spec.blocks; ++i) {
     const BlockSpec block = block_spec(spec, i);
     EXPECT_EQ(block.mixer.kind, i % 2 == 0 ? "linear" : "softmax");
@@ -45,8 +50,8 @@ TEST(BlockStack, TakesMixersFromThePatternAgainAndAgain) {
 }
 
 TEST(BlockStack, WithoutAPatternIsOfOneKind) {
-  StackSpec spec = mixed();
-  spec.pattern.clear(), spec.blocks = 2;
+  StackSpec spec = mixed({}, "gate");
+  spec.blocks = 2;
   spec.block.mixer.kind = "softmax";
   EXPECT_EQ(block_spec(spec, 1).mixer.kind, "softmax");
   EXPECT_EQ(op_check::error_of([&] { BlockStack stack(spec); }),
@@ -57,44 +62,49 @@ TEST(BlockStack, WithoutAPatternIsOfOneKind) {
 }
 
 TEST(BlockStack, OfSeveralMixersIsDifferentiableThroughAllItsParameters) {
-  BlockStack stack(mixed());
-  randomize(stack, 0.4);
-  check_layer(stack, random_tensor({2, 7, 8}, 1),
-              [&](Tape& tape, const Var& x) { return stack.forward(tape, x); });
+  for (const StackSpec& spec : all_mixed()) {
+    BlockStack stack(spec);
+    randomize(stack, 0.4);
+    check_layer(stack, random_tensor({2, 7, 8}, 1),
+                [&](Tape& tape, const Var& x) { return stack.forward(tape, x); });
+  }
 }
 
 TEST(BlockStack, OfSeveralMixersStepsAsThroughTheWholeSequence) {
-  BlockStack stack(mixed());
-  randomize(stack, 0.3);
-  const std::size_t T = 40;
-  const Tensor x = random_tensor({1, T, 8}, 1);
-  Tape tape;
-  tape.recording = false;
-  const Tensor batch = stack.forward(tape, tape.constant(x)).value();
-  BlockStack::State state = stack.start();
-  for (std::size_t t = 0; t < T; ++t) {
-    Tensor token = uninitialized({1, 1, 8});
-    std::copy_n(x.data() + t * 8, 8, token.data());
-    const Tensor y = stack.step(tape, tape.constant(std::move(token)), state).value();
-    for (std::size_t e = 0; e < 8; ++e)
-      ASSERT_NEAR(y.data()[e], batch.data()[t * 8 + e], is_double ? 1e-11 : 5e-5) << t;
+  for (const StackSpec& spec : all_mixed()) {
+    BlockStack stack(spec);
+    randomize(stack, 0.3);
+    const std::size_t T = 40;
+    const Tensor x = random_tensor({1, T, 8}, 1);
+    Tape tape;
+    tape.recording = false;
+    const Tensor batch = stack.forward(tape, tape.constant(x)).value();
+    BlockStack::State state = stack.start();
+    for (std::size_t t = 0; t < T; ++t) {
+      Tensor token = uninitialized({1, 1, 8});
+      std::copy_n(x.data() + t * 8, 8, token.data());
+      const Tensor y = stack.step(tape, tape.constant(std::move(token)), state).value();
+      for (std::size_t e = 0; e < 8; ++e)
+        ASSERT_NEAR(y.data()[e], batch.data()[t * 8 + e], is_double ? 1e-11 : 5e-5) << t;
+    }
   }
 }
 
 /// With dropout, so that the second computation must draw the same numbers.
 TEST(BlockStack, OfSeveralMixersIsRecomputedToTheBit) {
-  std::vector<std::vector<Tensor>> gradients;
-  for (bool checkpoint : {false, true}) {
-    StackSpec spec = mixed();
-    spec.block.dropout = 0.3, spec.checkpoint = checkpoint;
-    BlockStack stack(spec);
-    randomize(stack, 0.4);
-    gradients.push_back(parameter_gradients(stack, [&](Tape& tape) {
-      return stack.forward(tape, tape.input(random_tensor({2, 9, 8}, 1)));
-    }));
+  for (StackSpec spec : all_mixed()) {
+    std::vector<std::vector<Tensor>> gradients;
+    for (bool checkpoint : {false, true}) {
+      spec.block.dropout = 0.3, spec.checkpoint = checkpoint;
+      BlockStack stack(spec);
+      randomize(stack, 0.4);
+      gradients.push_back(parameter_gradients(stack, [&](Tape& tape) {
+        return stack.forward(tape, tape.input(random_tensor({2, 9, 8}, 1)));
+      }));
+    }
+    for (std::size_t i = 0; i < gradients[0].size(); ++i)
+      op_check::expect_equal_bits(gradients[0][i], gradients[1][i]);
   }
-  for (std::size_t i = 0; i < gradients[0].size(); ++i)
-    op_check::expect_equal_bits(gradients[0][i], gradients[1][i]);
 }
 
 }  // namespace mixed_stack_test
