@@ -240,7 +240,7 @@ TEST(GatedLinearAttention, KeepsItsDigitsOverLongSequences) {
     }
     for (std::size_t f = 0; f < 3; ++f)
       ASSERT_NEAR(results[4].data()[t * 3 + f], expected[f],
-                  (is_double ? 1e-12 : 1e-4) * std::max(10.0, std::abs(expected[f])))
+                  (is_double ? 1e-12 : 5e-4) * std::max(10.0, std::abs(expected[f])))
           << t;
   }
 }
