@@ -120,8 +120,7 @@ TEST(GatedLinearAttention, HasTheBitsOfSmallHeadsAlone) {
         return concat(heads, 2);
       };
       const auto alone = value_and_gradients(by_head, in.list());
-      for (std::size_t i = 0; i < all.size(); ++i)
-        EXPECT_TRUE(all[i] == alone[i]) << i;
+      for (std::size_t i = 0; i < all.size(); ++i) EXPECT_TRUE(all[i] == alone[i]) << i;
     }
   }
 }
