@@ -79,7 +79,71 @@ struct Tiles {
   }
 };
 
+typedef decltype(NativeLanes{} < NativeLanes{}) StateOrder;
+
+/// Lane r of each head, in all lanes of the head.
+template <std::size_t n>
+inline NativeLanes spread(NativeLanes x, std::size_t r) {
+  StateOrder order = {};
+  for (std::size_t lane = 0; lane < native_lane_count; ++lane) order[lane] = lane / n * n + r;
+  return __builtin_shuffle(x, order);
+}
+
+template <std::size_t n, bool decays_rows, bool strict>
+void side_by_side(const StateScan& in, real* state) {
+  NativeLanes s[n];
+#pragma GCC unroll 8
+  for (std::size_t r = 0; r < n; ++r) s[r] = state_lanes(state + r * native_lane_count);
+  for (std::size_t token = 0; token < in.tokens; ++token) {
+    const std::size_t t = in.backward ? in.tokens - 1 - token : token;
+    const NativeLanes fade = state_lanes(in.decay.data + t * in.decay.stride);
+    const NativeLanes write = state_lanes(in.write.data + t * in.write.stride);
+    const NativeLanes read = state_lanes(in.read.data + t * in.read.stride);
+    const NativeLanes x = state_lanes(in.x.data + t * in.x.stride);
+    NativeLanes y = {};
+#pragma GCC unroll 8
+    for (std::size_t r = 0; r < n; ++r) {
+      const NativeLanes keep = decays_rows ? spread<n>(fade, r) : fade;
+      const NativeLanes writes = spread<n>(write, r), reads = spread<n>(read, r);
+      if constexpr (strict) {
+        s[r] = keep * s[r];
+        y = fused_lanes(reads, s[r], y);
+        s[r] = fused_lanes(writes, x, s[r]);
+      } else {
+        s[r] = fused_lanes(keep, s[r], writes * x);
+        y = fused_lanes(reads, s[r], y);
+      }
+    }
+    state_lanes(in.y + t * in.width) = y;
+  }
+#pragma GCC unroll 8
+  for (std::size_t r = 0; r < n; ++r) state_lanes(state + r * native_lane_count) = s[r];
+}
+
+template <std::size_t n>
+void side_by_side(const StateScan& in, real* state) {
+  if constexpr (n < native_lane_count) {
+    if (in.decays_rows)
+      in.strict ? side_by_side<n, true, true>(in, state) : side_by_side<n, true, false>(in, state);
+    else
+      in.strict ? side_by_side<n, false, true>(in, state)
+                : side_by_side<n, false, false>(in, state);
+  }
+}
+
 }  // namespace
+
+std::size_t heads_side_by_side(std::size_t H, std::size_t F, std::size_t d) {
+  const std::size_t heads = native_lane_count / std::max<std::size_t>(1, F);
+  const bool fits = F == d && (F == 2 || F == 4 || F == 8) && heads > 1 && H % heads == 0;
+  return fits ? heads : 1;
+}
+
+void scan_side_by_side(const StateScan& tokens, real* state) {
+  if (tokens.rows == 2) return side_by_side<2>(tokens, state);
+  if (tokens.rows == 4) return side_by_side<4>(tokens, state);
+  side_by_side<8>(tokens, state);
+}
 
 void scan(const StateScan& tokens, real* state) {
   std::fill_n(tokens.y, tokens.tokens * tokens.width, real(0));

@@ -27,6 +27,14 @@ struct StateScan {
 /// tokens are cut into calls nor on the width of vectors.
 void scan(const StateScan& tokens, real* state);
 
+/// The same of several heads side by side in one vector: lanes (heads, n), a state of n rows, and
+/// all factors of rows (heads, n) too, so that what is a number for a head is n equal lanes. For n
+/// = 2, 4, 8 below the lanes of a vector, see heads_side_by_side().
+void scan_side_by_side(const StateScan& tokens, real* state);
+
+/// How many of H heads of F features and d values go into one vector there; 1 for scan().
+std::size_t heads_side_by_side(std::size_t H, std::size_t F, std::size_t d);
+
 /// Whole vectors that hold n numbers.
 constexpr std::size_t whole_lanes(std::size_t n) {
   return (n + native_lane_count - 1) / native_lane_count * native_lane_count;

@@ -16,7 +16,8 @@ constexpr const char* gated_name = "gated_linear_attention";
 struct GatedAttention {
   std::size_t B, T, H, F, d, chunk;
   const real *q, *k, *v, *log_decay;
-  bool by_token;  ///< decays (B, T, H, F)
+  bool by_token;      ///< decays (B, T, H, F)
+  std::size_t heads;  ///< of a task: more than one if they are small
   const GatedLinearAttentionOptions& options;
 
   GatedAttention(const Var& q, const Var& k, const Var& v, const Var& log_decay,
@@ -32,22 +33,27 @@ struct GatedAttention {
         v(v.data()),
         log_decay(log_decay.data()),
         by_token(log_decay.rank() == 4),
+        heads(heads_side_by_side(H, F, d)),
         options(options) {}
 
   std::size_t longest() const { return whole_lanes(std::max(F, d)); }
 };
 
-/// One head of one sequence.
+/// One head of one sequence, or several side by side.
 class GatedHead {
  public:
   GatedHead(const GatedAttention& in, std::size_t index, Arena& arena)
-      : in_(in), b_(index / in.H), h_(index % in.H), fades_(whole_lanes(in.F)) {
+      : in_(in),
+        b_(index / (in.H / in.heads)),
+        h_(index % (in.H / in.heads) * in.heads),
+        channels_(in.heads * in.F),
+        fades_(whole_lanes(channels_)) {
     length_ = in.options.lengths.empty() ? in.T : in.options.lengths[b_];
     arena.take(in.chunk * fades_, decay_);
     arena.take(in.chunk * in.longest(), x_, y_);
     arena.take(in.F * whole_lanes(in.d), by_feature_);
     arena.take(in.d * whole_lanes(in.F), by_value_);
-    arena.take(in.F, passing_, total_);
+    arena.take(channels_, passing_, total_);
   }
 
   void run(real* out) {
@@ -67,15 +73,15 @@ class GatedHead {
     });
     std::fill_n(by_value_, in_.d * whole_lanes(in_.F), real(0));
     std::fill_n(by_feature_, in_.F * whole_lanes(in_.d), real(0));
-    std::fill_n(passing_, in_.F, 0.0);
-    std::fill_n(total_, in_.F, 0.0);
+    std::fill_n(passing_, channels_, 0.0);
+    std::fill_n(total_, channels_, 0.0);
     each_chunk(!in_.options.reverse, [&](std::size_t first, std::size_t tokens) {
       load_decays(first, tokens, in_.options.reverse ? -1 : 1);
       features({first, tokens, !in_.options.reverse}, g, in_.v, in_.q, dk);
       values({first, tokens, !in_.options.reverse}, in_.q, in_.k, g, dv);
       decays({first, tokens, !in_.options.reverse}, dq, dk, by_token);
     });
-    if (!by_token) std::copy_n(total_, in_.F, sums + (b_ * in_.H + h_) * in_.F);
+    if (!by_token) std::copy_n(total_, channels_, sums + (b_ * in_.H + h_) * in_.F);
   }
 
  private:
@@ -114,8 +120,8 @@ class GatedHead {
     }
   }
   void load_decay(const real* log_decay, real* to) const {
-    for (std::size_t f = 0; f < in_.F; ++f) to[f] = math::exp(log_decay[f]);
-    std::fill(to + in_.F, to + fades_, real(0));
+    for (std::size_t f = 0; f < channels_; ++f) to[f] = math::exp(log_decay[f]);
+    std::fill(to + channels_, to + fades_, real(0));
   }
   TokenRows fading() const { return {decay_, in_.by_token ? fades_ : 0}; }
 
@@ -132,6 +138,7 @@ class GatedHead {
   void scan_rows(const Chunk& now, std::size_t count, std::size_t n, bool decays_rows,
                  const TokenRows& write, const TokenRows& read, const real* x, real* out,
                  real* state) {
+    if (in_.heads > 1) return scan_heads(now, n, decays_rows, write, read, x, out, state);
     const std::size_t width = whole_lanes(n);
     for (std::size_t i = 0; i < now.tokens; ++i) {
       std::copy_n(x + at(now.first + i, n), n, x_ + i * width);
@@ -153,6 +160,16 @@ class GatedHead {
       std::copy_n(y_ + i * width, n, out + at(now.first + i, n));
   }
 
+  /// Of heads that fill a vector together: nothing is packed.
+  void scan_heads(const Chunk& now, std::size_t n, bool decays_rows, const TokenRows& write,
+                  const TokenRows& read, const real* x, real* out, real* state) {
+    scan_side_by_side({now.tokens, n, channels_, now.backward, in_.options.strict, decays_rows,
+                       fading(), write, read, rows(x, now.first, n), y_},
+                      state);
+    for (std::size_t i = 0; i < now.tokens; ++i)
+      std::copy_n(y_ + i * channels_, channels_, out + at(now.first + i, n));
+  }
+
   /// With G_t the sum of log decays up to t, the weight of key j for query i is exp(G_i - G_j):
   /// q_t dq_t - k_t dk_t is the derivative with respect to G_t, and its sum from t on that with
   /// respect to the decay at t.
@@ -160,7 +177,7 @@ class GatedHead {
     for (std::size_t i = 0; i < now.tokens; ++i) {
       const std::size_t t = now.first + (now.backward ? now.tokens - 1 - i : i);
       const std::size_t place = at(t, in_.F);
-      for (std::size_t f = 0; f < in_.F; ++f) {
+      for (std::size_t f = 0; f < channels_; ++f) {
         const std::size_t j = place + f;
         passing_[f] += double(in_.q[j]) * double(dq[j]) - double(in_.k[j]) * double(dk[j]);
         total_[f] += passing_[f];
@@ -170,18 +187,19 @@ class GatedHead {
   }
 
   const GatedAttention& in_;
-  std::size_t b_, h_, length_ = 0, fades_;
-  real* decay_;               // (C, F in whole vectors)
-  real *x_, *y_;              // (C, F or d in whole vectors)
-  real* by_feature_;          // (F, d in whole vectors): the state
-  real* by_value_;            // (d, F in whole vectors): its transpose
-  double *passing_, *total_;  // (F)
+  std::size_t b_, h_, length_ = 0;
+  std::size_t channels_, fades_;  // of decays: F of each head, the same in whole vectors
+  real* decay_;                   // (C, F in whole vectors)
+  real *x_, *y_;                  // (C, F or d in whole vectors)
+  real* by_feature_;              // (F, d in whole vectors): the state
+  real* by_value_;                // (d, F in whole vectors): its transpose
+  double *passing_, *total_;      // (F)
 };
 
 template <class Task>
 void each_gated_head(const GatedAttention& in, const Task& task) {
   Scratch<real> scratch(scratch_size<GatedHead>(in, 0));
-  parallel_tasks(in.B * in.H, [&](std::size_t index) {
+  parallel_tasks(in.B * (in.H / in.heads), [&](std::size_t index) {
     Arena arena(scratch.local());
     GatedHead head(in, index, arena);
     task(head);

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <bochner/autodiff/ops/gated_linear_attention.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
 #include <cmath>
 #include <limits>
 
@@ -95,6 +96,31 @@ TEST(GatedLinearAttention, HasTheBitsOfEveryChunk) {
     for (std::size_t chunk : {1, 2, 7, 36}) {
       const auto parts = value_and_gradients(gated({.chunk = chunk}), in.list());
       for (std::size_t i = 0; i < whole.size(); ++i) expect_equal_bits(parts[i], whole[i]);
+    }
+  }
+}
+
+/// Heads of 2, 4 or 8 channels share a vector where their number fits, with the bits of each alone.
+TEST(GatedLinearAttention, HasTheBitsOfSmallHeadsAlone) {
+  for (std::size_t n : {2, 4, 8}) {
+    for (int kind = 0; kind < 8; ++kind) {
+      SCOPED_TRACE(std::to_string(n) + ", " + std::to_string(kind));
+      const std::size_t H = 16, T = 21;
+      const Inputs in = random_inputs({2, T, H}, n, n, kind / 4);
+      const Op op = gated(
+          {.chunk = 8, .lengths = {21, 13}, .reverse = kind % 2 == 1, .strict = kind / 2 % 2 == 1});
+      const auto all = value_and_gradients(op, in.list());
+      const Op by_head = [&](Tape& tape, const std::vector<Var>& x) {
+        std::vector<Var> heads;
+        for (std::size_t h = 0; h < H; ++h) {
+          std::vector<Var> one;
+          for (const Var& var : x) one.push_back(slice(var, var.rank() == 4 ? 2 : 0, h, h + 1));
+          heads.push_back(op(tape, one));
+        }
+        return concat(heads, 2);
+      };
+      const auto alone = value_and_gradients(by_head, in.list());
+      for (std::size_t i = 0; i < all.size(); ++i) EXPECT_TRUE(all[i] == alone[i]) << i;
     }
   }
 }
@@ -213,7 +239,7 @@ TEST(GatedLinearAttention, KeepsItsDigitsOverLongSequences) {
     }
     for (std::size_t f = 0; f < 3; ++f)
       ASSERT_NEAR(results[4].data()[t * 3 + f], expected[f],
-                  (is_double ? 1e-12 : 1e-4) * std::max(10.0, std::abs(expected[f])))
+                  (is_double ? 1e-12 : 5e-4) * std::max(10.0, std::abs(expected[f])))
           << t;
   }
 }
