@@ -1,4 +1,5 @@
 #include <bit>
+#include <bochner/autodiff/compute/channel_lanes.hpp>
 #include <bochner/autodiff/compute/convolution_stream.hpp>
 #include <bochner/autodiff/compute/fft.hpp>
 #include <bochner/autodiff/compute/spectra.hpp>
@@ -10,6 +11,10 @@ namespace {
 constexpr std::size_t direct_block = 16;
 /// Tokens that there is memory for at the start.
 constexpr std::size_t first_size = 64;
+
+RowLanes* vectors_of(Storage& storage, std::size_t index) {
+  return reinterpret_cast<RowLanes*>(storage.data()) + index;
+}
 
 }  // namespace
 
@@ -27,7 +32,7 @@ void ConvolutionStream::grow(std::size_t size) {
   const std::size_t before = size_;
   Storage inputs(groups_ * size * row_lanes, real(0)), outputs(groups_ * size * row_lanes, real(0));
   for (std::size_t group = 0; group < groups_; ++group)
-    std::copy_n(this->inputs(group), before, lanes(inputs, group * size));
+    std::copy_n(vectors_of(inputs_, group * size_), before, vectors_of(inputs, group * size));
   inputs_ = std::move(inputs), outputs_ = std::move(outputs);
   size_ = size;
   kernel_ = Storage(groups_ * 2 * size * row_lanes, real(0));
@@ -35,7 +40,8 @@ void ConvolutionStream::grow(std::size_t size) {
   for (std::size_t index = 0; index < groups_; ++index) {
     const LaneGroup group = lane_group(D_, index);
     for (std::size_t lag = 0; lag < rows.shape()[0]; ++lag)
-      kernel(index)[lag] = load_lanes(rows.data() + lag * D_ + group.first, group.count);
+      vectors_of(kernel_, index * 2 * size_)[lag] =
+          load_lanes(rows.data() + lag * D_ + group.first, group.count);
   }
 }
 
@@ -45,10 +51,11 @@ void ConvolutionStream::next(const real* x, real* y) {
   for (std::size_t index = 0; index < groups_; ++index) {
     const LaneGroup group = lane_group(D_, index);
     const RowLanes token = load_lanes(x + group.first, group.count);
-    inputs(index)[place] = token;
-    store_lanes(fused_lanes(kernel(index)[0], token, outputs(index)[place]), group.count,
-                y + group.first);
-    outputs(index)[place] = RowLanes{};
+    vectors_of(inputs_, index * size_)[place] = token;
+    store_lanes(fused_lanes(vectors_of(kernel_, index * 2 * size_)[0], token,
+                            vectors_of(outputs_, index * size_)[place]),
+                group.count, y + group.first);
+    vectors_of(outputs_, index * size_)[place] = RowLanes{};
   }
   ++seen_;
   if (seen_ == size_ && size_ < most_) grow(2 * size_);
@@ -60,8 +67,9 @@ void ConvolutionStream::add_block(std::size_t block) {
   if (block > direct_block) return add_spectrally(block);
   const std::size_t first = (seen_ - block) % size_, next = seen_ % size_;
   for (std::size_t group = 0; group < groups_; ++group) {
-    const RowLanes *x = inputs(group) + first, *k = kernel(group);
-    RowLanes* y = outputs(group) + next;
+    const RowLanes *x = vectors_of(inputs_, group * size_) + first,
+                   *k = vectors_of(kernel_, group * 2 * size_);
+    RowLanes* y = vectors_of(outputs_, group * size_) + next;
     for (std::size_t i = 0; i < block; ++i)
       for (std::size_t j = 0; j < block; ++j) y[i] = fused_lanes(k[block + i - j], x[j], y[i]);
   }
@@ -72,15 +80,15 @@ void ConvolutionStream::add_spectrally(std::size_t block) {
   const auto fft = RealFft::of(2 * block);
   const Storage& spectra = kernel_spectra(block);
   Storage memory((2 * block + 2 * (fft->bins() + fft->scratch())) * row_lanes);
-  RowLanes* tokens = lanes(memory, 0);
+  RowLanes* tokens = vectors_of(memory, 0);
   ComplexLanes* bins = reinterpret_cast<ComplexLanes*>(tokens + 2 * block);
   for (std::size_t group = 0; group < groups_; ++group) {
-    std::copy_n(inputs(group) + first, block, tokens);
+    std::copy_n(vectors_of(inputs_, group * size_) + first, block, tokens);
     std::fill_n(tokens + block, block, RowLanes{});
     fft->forward(tokens, bins, bins + fft->bins());
     multiply_spectra(bins, spectra_at(spectra, group, fft->bins()), fft->bins(), bins);
     fft->backward(bins, tokens, bins + fft->bins());
-    RowLanes* y = outputs(group) + next;
+    RowLanes* y = vectors_of(outputs_, group * size_) + next;
     for (std::size_t i = 0; i < block; ++i) y[i] += tokens[block + i];
   }
 }
@@ -93,10 +101,11 @@ const Storage& ConvolutionStream::kernel_spectra(std::size_t block) {
   const auto fft = RealFft::of(2 * block);
   spectra = Storage(groups_ * fft->bins() * 2 * row_lanes);
   Storage memory((2 * block + 2 * fft->scratch()) * row_lanes);
-  RowLanes* rows = lanes(memory, 0);
+  RowLanes* rows = vectors_of(memory, 0);
   for (std::size_t group = 0; group < groups_; ++group) {
     const RowLanes part = all_lanes(1 / real(2 * block));
-    for (std::size_t lag = 0; lag < 2 * block; ++lag) rows[lag] = part * kernel(group)[lag];
+    for (std::size_t lag = 0; lag < 2 * block; ++lag)
+      rows[lag] = part * vectors_of(kernel_, group * 2 * size_)[lag];
     fft->forward(rows, spectra_at(spectra, group, fft->bins()),
                  reinterpret_cast<ComplexLanes*>(rows + 2 * block));
   }

@@ -1,9 +1,9 @@
 #pragma once
 /// Long convolutions token by token.
 
-#include <bochner/autodiff/compute/channel_lanes.hpp>
 #include <bochner/autodiff/tensor.hpp>
 #include <functional>
+#include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -22,12 +22,6 @@ class ConvolutionStream {
   void next(const real* x, real* y);
 
  private:
-  RowLanes* inputs(std::size_t group) { return lanes(inputs_, group * size_); }
-  RowLanes* outputs(std::size_t group) { return lanes(outputs_, group * size_); }
-  RowLanes* kernel(std::size_t group) { return lanes(kernel_, group * 2 * size_); }
-  static RowLanes* lanes(Storage& storage, std::size_t index) {
-    return reinterpret_cast<RowLanes*>(storage.data()) + index;
-  }
   void grow(std::size_t size);
   void add_block(std::size_t block);
   void add_spectrally(std::size_t block);

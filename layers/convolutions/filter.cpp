@@ -13,8 +13,13 @@ Var rows_of(const Var& rows, const Lags& lags) {
 }
 
 TwoSidedFilter::TwoSidedFilter(const FilterSpec& spec, bool causal)
-    : past_(filters().make(spec.kind, spec)), skip_({1, spec.channels()}, Initial::normal(1)) {
+    : past_(filters().make(spec.kind, spec)), skip_({spec.channels()}, Initial::normal(1)) {
   if (!causal) future_ = filters().make(spec.kind, spec);
+}
+
+/// The skip as a kernel: `before` and `after` rows of zeros around it.
+Var TwoSidedFilter::token_itself(Tape& tape, std::size_t before, std::size_t after) {
+  return pad(reshape(tape(skip_), {1, skip_.shape()[0]}), 0, before, after);
 }
 
 TwoSidedFilter::Rows TwoSidedFilter::rows(Tape& tape, std::size_t T) {
@@ -22,14 +27,14 @@ TwoSidedFilter::Rows TwoSidedFilter::rows(Tape& tape, std::size_t T) {
   const std::size_t future = future_ && T > 1 ? std::min(T - 1, limit()) : 0;
   Var kernel = past_->at(tape, {past});
   if (future > 0) kernel = concat({future_->at(tape, {future, true}), kernel}, 0);
-  return {kernel + pad(tape(skip_), 0, future, past - 1), future};
+  return {kernel + token_itself(tape, future, past - 1), future};
 }
 
 Tensor TwoSidedFilter::past(std::size_t lags, std::size_t first, std::size_t count) {
   Tape tape;
   tape.recording = false;
   const Var kernel = past_->at(tape, {std::min(lags, limit())});
-  const Var all = kernel + pad(tape(skip_), 0, 0, kernel.dim(0) - 1);
+  const Var all = kernel + token_itself(tape, 0, kernel.dim(0) - 1);
   return slice(all, 1, first, first + count).value();
 }
 

@@ -112,8 +112,10 @@ class TwoSidedFilter : public Module {
   void visit(Visitor& visitor) override;
 
  private:
+  Var token_itself(Tape& tape, std::size_t before, std::size_t after);
+
   std::unique_ptr<Filter> past_, future_;
-  Parameter skip_;  // (1, channels)
+  Parameter skip_;  // (channels)
 };
 
 /// The Spec of filters, told once for all mixers that have one: model.mixer.filter.
