@@ -1,10 +1,18 @@
+#include <algorithm>
 #include <bochner/layers/attention/mixers.hpp>
+#include <iterator>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
 void show_attention(const Tape& tape, const Mixer& mixer, const Attended& what) {
   if (auto* observer = dynamic_cast<AttentionObserver*>(tape.observer))
     observer->attended(mixer, what);
+}
+
+bool attends(const std::string& kind) {
+  constexpr const char* others[] = {"hgrn2", "ssm", "min_gru", "mlstm",
+                                    "hyena", "h3",  "sgconv",  "long_conv"};
+  return std::ranges::find(others, kind) == std::end(others);
 }
 
 Registry<Mixer, MixerSpec>& mixers() {

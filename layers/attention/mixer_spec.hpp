@@ -77,6 +77,8 @@ inline void describe(Keys& keys, DeltaSpec& spec) {
 class Mixer;
 class LowerBounds;
 struct MixerSpec;
+/// Whether a mixer compares queries with keys; of those that are here, softmax and linear do.
+bool attends(const std::string& kind);
 /// The mixers that configs may name: "softmax", "linear", "hgrn2".
 Registry<Mixer, MixerSpec>& mixers();
 

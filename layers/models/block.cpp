@@ -8,6 +8,19 @@ void show_entering(const Tape& tape, Module& part, const Entering& what) {
   if (auto* observer = dynamic_cast<StackObserver*>(tape.observer)) observer->enters(part, what);
 }
 
+/// One of several mixers: what this kind cannot have is left out.
+void choose(const std::string& kind, MixerSpec& mixer) {
+  mixer.kind = kind;
+  if (!attends(kind)) {
+    mixer.rotary = false;
+    mixer.normalize = mixer.time.kind = "none";
+    mixer.window = 0;
+    if (kind == "hgrn2") mixer.convolution = 0;
+  }
+  if (!attends(kind) || (kind == "softmax" && !softmax_has(mixer.time_kernel)))
+    mixer.time_kernel.kind = "none";
+}
+
 }  // namespace
 
 BlockSpec block_spec(const StackSpec& spec, std::size_t index,
@@ -15,13 +28,9 @@ BlockSpec block_spec(const StackSpec& spec, std::size_t index,
   BlockSpec block = spec.block;
   require(!block.mixer.causal || block.mixer.directions != 2, "mixer",
           "directions = 2 shows tokens what follows, which this model is to predict; choose 1");
-  if (!spec.pattern.empty()) {
-    block.mixer.kind = spec.pattern[index % spec.pattern.size()];
-    if (block.mixer.kind == "softmax" && !softmax_has(block.mixer.time_kernel))
-      block.mixer.time_kernel.kind = "none";
-  }
   block.mixer.width = block.width;
   block.mixer.rotary = spec.positions == "rotary";
+  if (!spec.pattern.empty()) choose(spec.pattern[index % spec.pattern.size()], block.mixer);
   block.mixer.features.density.seed += index;
   block.mixer.time.density.seed += index;
   block.mixer.time_kernel.density.seed += index;

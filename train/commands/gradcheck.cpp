@@ -48,9 +48,6 @@ std::vector<std::string> wanted_kinds(const std::string& name, const std::vector
   throw std::invalid_argument(fmt::format("gradcheck: no {} is called \"{}\"", what, name));
 }
 
-/// Others have decays of their own, or none.
-bool has_time_kernel(const std::string& mixer) { return mixer == "softmax" || mixer == "linear"; }
-
 std::vector<GradientCase> cases_of(const GradcheckOptions& options) {
   std::vector<GradientCase> cases;
   const bool only_linear = !options.features.empty() || !options.density.empty();
@@ -65,7 +62,7 @@ std::vector<GradientCase> cases_of(const GradcheckOptions& options) {
          {std::pair{"none", "learned"}, std::pair{"decay", "rotary"}, std::pair{"rotation", "none"},
           std::pair{"spectral", "none"}, std::pair{"gate", "none"}}) {
       if (mixer != "linear" && positions == std::string_view("none")) continue;
-      if (!has_time_kernel(mixer) && time_kernel != std::string_view("none")) continue;
+      if (!attends(mixer) && time_kernel != std::string_view("none")) continue;
       for (const std::string& map : maps)
         for (const std::string& spectrum : spectra)
           cases.push_back({mixer, map, spectrum, time_kernel, positions});

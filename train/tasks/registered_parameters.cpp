@@ -77,8 +77,7 @@ void check_warm(const Config& config) {
 void check_update(const Config& config) {
   const std::string update = "model.mixer.update";
   if (config.text(update) == "sum") return;
-  if (config.text("model.mixer.kind") != "linear")
-    fail(config, update, "needs model.mixer.kind = \"linear\"", "model.mixer.kind");
+  require_linear(config, update);
   if (config.integer("model.mixer.window") > 0)
     fail(config, update, "needs model.mixer.window = 0", "model.mixer.window");
   if (config.text("model.mixer.warm") != "none")
