@@ -31,6 +31,8 @@
 #include <bochner/layers/models/sensor_model.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/module.hpp>
+#include <bochner/layers/recurrences/min_gru_spec.hpp>
+#include <bochner/layers/recurrences/ssm_spec.hpp>
 #include <bochner/layers/spectral/density.hpp>
 #include <bochner/layers/spectral/initial.hpp>
 #include <bochner/layers/spectral/monte_carlo.hpp>

@@ -6,6 +6,7 @@
 #include <bochner/layers/convolutions/filter.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/module.hpp>
+#include <bochner/layers/recurrences/ssm_spec.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <filesystem>
@@ -86,6 +87,7 @@ LanguageModelSpec small_model(const GradientCase& which) {
   mixer.time_kernel = {which.time_kernel, 2, 16, 2, 2};
   FilterSpec& filter = mixer.own.of<FilterSection>().filter;
   filter.length = spec.length, filter.hidden = 6;
+  mixer.own.of<SsmSpec>().states = 4;  // slow turns: differences of fast ones are coarse
   if (which.mixer == "linear") {
     mixer.features.kind = which.features;
     mixer.features.m = 6;
