@@ -32,10 +32,11 @@ void become_double_program(const CommandLine& line) {
 }
 
 struct GradientCase {
-  std::string mixer, features, density, time_kernel, positions;
+  std::string mixer, features, density, time_kernel, positions, update = "sum";
   std::string name() const {
+    const char* delta = update == "delta" ? ", delta" : "";
     const std::string kernel =
-        mixer == "linear" ? fmt::format("linear({}, {})", features, density) : mixer;
+        mixer == "linear" ? fmt::format("linear({}, {}{})", features, density, delta) : mixer;
     return fmt::format("{}, time kernel {}, positions {}", kernel, time_kernel, positions);
   }
 };
@@ -64,6 +65,9 @@ std::vector<GradientCase> cases_of(const GradcheckOptions& options) {
       for (const std::string& map : maps)
         for (const std::string& spectrum : spectra)
           cases.push_back({mixer, map, spectrum, time_kernel, positions});
+      if (mixer != "linear" || time_kernel != std::string_view("gate")) continue;
+      for (const std::string& map : maps)
+        cases.push_back({mixer, map, spectra.front(), time_kernel, positions, "delta"});
     }
   }
   return cases;
@@ -83,6 +87,7 @@ LanguageModelSpec small_model(const GradientCase& which) {
   mixer.chunk = 4;
   mixer.time_kernel = {which.time_kernel, 2, 16, 2, 2};
   if (which.mixer == "linear") {
+    mixer.update = which.update;
     mixer.features.kind = which.features;
     mixer.features.m = 6;
     mixer.features.length = 256;
