@@ -66,8 +66,9 @@ std::vector<GradientCase> cases_of(const GradcheckOptions& options) {
         for (const std::string& spectrum : spectra)
           cases.push_back({mixer, map, spectrum, time_kernel, positions});
       if (mixer != "linear" || time_kernel != std::string_view("gate")) continue;
-      for (const std::string& map : maps)
-        cases.push_back({mixer, map, spectra.front(), time_kernel, positions, "delta"});
+      for (const char* map : {"positive", "fourier"})  // maps have been checked
+        if (std::ranges::count(maps, map) > 0)
+          cases.push_back({mixer, map, spectra.front(), time_kernel, positions, "delta"});
     }
   }
   return cases;
