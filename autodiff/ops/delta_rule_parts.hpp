@@ -72,6 +72,66 @@ struct ChannelPairs {
 
 /// Rows (F) divided by their lengths, which are kept; rows of zeros stay so.
 void to_unit_length(std::size_t rows, std::size_t F, real* x, real* length);
+/// The adjoint, in place: rows become what they were, and so do gradients.
+void from_unit_length(std::size_t rows, std::size_t F, const real* length, real* x, real* gradient);
+
+inline void scale_rows(std::size_t rows, std::size_t columns, const real* factor, real* x) {
+  for (std::size_t i = 0; i < rows; ++i, x += columns) {
+    for (std::size_t j = 0; j < columns; ++j) x[j] *= factor[i];
+  }
+}
+
+/// Rows (n) in the other order.
+inline void reverse_rows(std::size_t rows, std::size_t n, real* x) {
+  for (std::size_t i = 0; i < rows / 2; ++i)
+    std::swap_ranges(x + i * n, x + (i + 1) * n, x + (rows - 1 - i) * n);
+}
+
+/// Rows (F) times factors of each row, or of each element where `width` is F.
+inline void scale_channels(std::size_t rows, std::size_t F, std::size_t width, const real* factor,
+                           real* x) {
+  if (width == 1) return scale_rows(rows, F, factor, x);
+  for (std::size_t i = 0; i < rows * F; ++i) x[i] *= factor[i];
+}
+
+/// Tokens in the order in which they are written, their features and what they see of each other
+/// and of the state before. Keys are the first `rows` rows of `units`, and queries follow.
+struct DeltaChunk {
+  std::size_t rows = 0;
+  real* units;           // (2 C, F): features of unit length
+  real* lengths;         // (2 C): that they had
+  real* left;            // (C, width): of the state and its channels, by each token
+  real *passed, *carry;  // (C, width): of the state before, by all up to a token; by all behind it
+  real *reading, *writing;  // (2 C, F), (C, F): units times what has passed; keys times carry
+  real* kept;               // (C, C): left at token i of what j <= i wrote, else 0, if width is 1
+  real* seen;               // (2 C, C): kept_ij key_i . key_j for j < i, kept_ij query_i . key_j
+  real* state;              // (F, d): before the chunk
+  real *errors, *written;   // (C, d): what was to be corrected, and strength times it
+  real* passing;            // (F)
+
+  DeltaChunk(const Inputs& in, Arena& arena);
+  const real* seen_by_queries(const Sizes& n) const { return seen + rows * n.C; }
+  ChannelPairs pairs(const Sizes& n) const { return {rows, n.F, n.C, units, left, passing}; }
+
+  /// All but the state and what is written.
+  void load(const Inputs& in, const Place& place);
+  /// Products of pairs (2 rows, C) times what is left, where rates are those of heads; keys do not
+  /// see themselves.
+  void weigh_pairs(const Inputs& in, real* pairs) const;
+  /// seen and the state before give what each token corrects. `past` (2 C, d): what keys, and
+  /// queries if wanted, read there.
+  void write(const Inputs& in, const Place& place, bool for_queries, real* past);
+  /// to (F, d) = what is left of it + sum_j writing_j written_j
+  void add_to(const Inputs& in, real* to) const;
+  /// to = what is left of it + sum_i reading_i x_i, of keys and queries.
+  void add_readings(const Inputs& in, const real* x, real* to) const;
+
+ private:
+  void add_product(const Inputs& in, const Operand& features, std::size_t count, const real* x,
+                   real* to) const;
+  void fade(const Inputs& in, const Place& place);
+  void see(const Inputs& in);
+};
 
 /// `states`: (B, H, segments, F, d), made here; what the backward pass starts its segments from.
 void run_forward(const Inputs& in, Tensor& states, Tensor& out);

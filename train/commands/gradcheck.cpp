@@ -34,10 +34,11 @@ void become_double_program(const CommandLine& line) {
 }
 
 struct GradientCase {
-  std::string mixer, features, density, time_kernel, positions;
+  std::string mixer, features, density, time_kernel, positions, update = "sum";
   std::string name() const {
+    const char* delta = update == "delta" ? ", delta" : "";
     const std::string kernel =
-        mixer == "linear" ? fmt::format("linear({}, {})", features, density) : mixer;
+        mixer == "linear" ? fmt::format("linear({}, {}{})", features, density, delta) : mixer;
     return fmt::format("{}, time kernel {}, positions {}", kernel, time_kernel, positions);
   }
 };
@@ -67,6 +68,10 @@ std::vector<GradientCase> cases_of(const GradcheckOptions& options) {
       for (const std::string& map : maps)
         for (const std::string& spectrum : spectra)
           cases.push_back({mixer, map, spectrum, time_kernel, positions});
+      if (mixer != "linear" || time_kernel != std::string_view("gate")) continue;
+      for (const char* map : {"positive", "fourier"})  // maps have been checked
+        if (std::ranges::count(maps, map) > 0)
+          cases.push_back({mixer, map, spectra.front(), time_kernel, positions, "delta"});
     }
   }
   return cases;
@@ -89,6 +94,7 @@ LanguageModelSpec small_model(const GradientCase& which) {
   filter.length = spec.length, filter.hidden = 6;
   mixer.own.of<SsmSpec>().states = 4;  // slow turns: differences of fast ones are coarse
   if (which.mixer == "linear") {
+    mixer.update = which.update;
     mixer.features.kind = which.features;
     mixer.features.m = 6;
     mixer.features.length = 256;

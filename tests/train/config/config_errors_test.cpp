@@ -245,6 +245,9 @@ TEST(ConfigErrors, KeysThatNothingWouldHeed) {
   EXPECT_EQ(error_after_files("model.mixer.warm_steps = 3\n"),
             "bad.toml:2:26: model.mixer.warm_steps = 3: needs model.mixer.warm other than "
             "\"none\"");
+  EXPECT_EQ(error_after_files("model.mixer.delta.negative = true\n"),
+            "bad.toml:2:30: model.mixer.delta.negative = true: needs model.mixer.update = "
+            "\"delta\"");
   // A run that has them goes on.
   for (const char* keys : {"train.validate.gradients = 3\ntrain.overfit = true\n",
                            "train.validate.gradients = 3\ntrain.validate.kernels = false\n",
@@ -274,6 +277,19 @@ TEST(ConfigErrors, SetsThatNothingWouldHeedInARunThatGoesOn) {
             "--set: data.asked = 0.5: needs data.kind = \"sensors\"");
   // Others may be changed all the same.
   EXPECT_EQ(error_of(gradients + "train.validate.kernels = false\n", "train.steps=7"), "");
+}
+
+TEST(ConfigErrors, TheDeltaRuleIsForLinearAttentionAlone) {
+  const std::string delta = "model.mixer.update = \"delta\"\n";
+  EXPECT_EQ(error_after_files(delta),
+            "bad.toml:2:22: model.mixer.update = \"delta\": needs model.mixer.kind = \"linear\"");
+  const std::string linear = delta + "model.mixer.kind = \"linear\"\n";
+  EXPECT_EQ(error_after_files(linear), "");
+  EXPECT_EQ(error_after_files(linear + "model.mixer.window = 8\n"),
+            "bad.toml:2:22: model.mixer.update = \"delta\": needs model.mixer.window = 0");
+  EXPECT_EQ(
+      error_after_files(linear + "model.mixer.warm = \"exact\"\nmodel.mixer.warm_steps = 9\n"),
+      "bad.toml:2:22: model.mixer.update = \"delta\": needs model.mixer.warm = \"none\"");
 }
 
 TEST(ConfigErrors, ModelsLearnTheDataThatAreMadeForThem) {

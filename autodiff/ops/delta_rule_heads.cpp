@@ -3,188 +3,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace delta_rule_parts {
 
-void to_unit_length(std::size_t rows, std::size_t F, real* x, real* length) {
-  constexpr real tiny = std::numeric_limits<real>::min() * 1024;
-  for (std::size_t i = 0; i < rows; ++i, x += F) {
-    const real square = dot_row(x, x, F);
-    length[i] = square > tiny ? std::sqrt(square) : real(0);
-    const real factor = square > tiny ? 1 / length[i] : real(0);
-    for (std::size_t f = 0; f < F; ++f) x[f] *= factor;
-  }
-}
-
 namespace {
-
-/// The adjoint of to_unit_length(), in place: rows become what they were, and so do gradients.
-void from_unit_length(std::size_t rows, std::size_t F, const real* length, real* x,
-                      real* gradient) {
-  for (std::size_t i = 0; i < rows; ++i, x += F, gradient += F) {
-    const real along = dot_row(x, gradient, F);
-    const real factor = length[i] > 0 ? 1 / length[i] : real(0);
-    for (std::size_t f = 0; f < F; ++f) {
-      gradient[f] = factor * (gradient[f] - along * x[f]);
-      x[f] *= length[i];
-    }
-  }
-}
-
-void scale_rows(std::size_t rows, std::size_t columns, const real* factor, real* x) {
-  for (std::size_t i = 0; i < rows; ++i, x += columns) {
-    for (std::size_t j = 0; j < columns; ++j) x[j] *= factor[i];
-  }
-}
-
-/// Rows (n) in the other order.
-void reverse_rows(std::size_t rows, std::size_t n, real* x) {
-  for (std::size_t i = 0; i < rows / 2; ++i)
-    std::swap_ranges(x + i * n, x + (i + 1) * n, x + (rows - 1 - i) * n);
-}
-
-/// Rows (F) times factors of each row, or of each element where `width` is F.
-void scale_channels(std::size_t rows, std::size_t F, std::size_t width, const real* factor,
-                    real* x) {
-  if (width == 1) return scale_rows(rows, F, factor, x);
-  for (std::size_t i = 0; i < rows * F; ++i) x[i] *= factor[i];
-}
-
-inline void subtract_row(real factor, const real* from, std::size_t n, real* __restrict to) {
-  for (std::size_t e = 0; e < n; ++e) to[e] -= factor * from[e];
-}
-
-/// Tokens in the order in which they are written, their features and what they see of each other
-/// and of the state before. Keys are the first `rows` rows of `units`, and queries follow.
-struct DeltaChunk {
-  std::size_t rows = 0;
-  real* units;           // (2 C, F): features of unit length
-  real* lengths;         // (2 C): that they had
-  real* left;            // (C, width): of the state and its channels, by each token
-  real *passed, *carry;  // (C, width): of the state before, by all up to a token; by all behind it
-  real *reading, *writing;  // (2 C, F), (C, F): units times what has passed; keys times carry
-  real* kept;               // (C, C): left at token i of what j <= i wrote, else 0, if width is 1
-  real* seen;               // (2 C, C): kept_ij key_i . key_j for j < i, kept_ij query_i . key_j
-  real* state;              // (F, d): before the chunk
-  real *errors, *written;   // (C, d): what was to be corrected, and strength times it
-  real* passing;            // (F)
-
-  DeltaChunk(const Inputs& in, Arena& arena) {
-    const Sizes& n = in.n;
-    arena.take(2 * n.C * n.F, units);
-    arena.take(2 * n.C * n.C, seen);
-    arena.take(n.C * n.C, kept);
-    arena.take(n.state(), state);
-    arena.take(n.C * n.d, errors, written);
-    arena.take(2 * n.C, lengths);
-    arena.take(n.C * in.fading.width, left, passed, carry);
-    arena.take(n.F, passing);
-    reading = writing = units;
-    if (!in.fading.rate) return;
-    arena.take(2 * n.C * n.F, reading);
-    arena.take(n.C * n.F, writing);
-  }
-
-  const real* seen_by_queries(const Sizes& n) const { return seen + rows * n.C; }
-  ChannelPairs pairs(const Sizes& n) const { return {rows, n.F, n.C, units, left, passing}; }
-
-  void load(const Inputs& in, const Place& place) {
-    const Sizes& n = in.n;
-    rows = place.rows;
-    in.k->load(place, units, nullptr);
-    in.q->load(place, units + rows * n.F, nullptr);
-    if (in.reverse) {
-      reverse_rows(rows, n.F, units);
-      reverse_rows(rows, n.F, units + rows * n.F);
-    }
-    to_unit_length(2 * rows, n.F, units, lengths);
-    if (in.fading.rate) fade(in, place);
-    see(in);
-  }
-
-  /// The gradient of pairs that per-head rates weigh, and keys that do not see themselves.
-  void weigh_pairs(const Inputs& in, real* pairs) const {
-    for (std::size_t i = 0; i < 2 * rows; ++i) {
-      real* row = pairs + i * in.n.C;
-      const real* weight = kept + i % rows * in.n.C;
-      for (std::size_t j = 0; j < rows; ++j) row[j] = weight[j] > 0 ? weight[j] * row[j] : real(0);
-      if (i < rows) row[i] = 0;
-    }
-  }
-
-  /// seen and the state before give what each token corrects. `past` (2 C, d): what keys, and
-  /// queries if wanted, read there.
-  void write(const Inputs& in, const Place& place, bool for_queries, real* past) {
-    const Sizes& n = in.n;
-    gemm((for_queries ? 2 : 1) * rows, n.d, n.F, {reading, n.F}, {state, n.d}, 0, past, n.d);
-    for (std::size_t i = 0; i < rows; ++i) {
-      const real* v = in.v + in.token(place, i) * n.d;
-      for (std::size_t e = 0; e < n.d; ++e) errors[i * n.d + e] = v[e] - past[i * n.d + e];
-    }
-    for (std::size_t j = 0; j < rows; ++j) {
-      const real strength = in.strength[in.token(place, j)];
-      real* correction = written + j * n.d;
-      for (std::size_t e = 0; e < n.d; ++e) correction[e] = strength * errors[j * n.d + e];
-      for (std::size_t i = j + 1; i < rows; ++i)
-        subtract_row(seen[i * n.C + j], correction, n.d, errors + i * n.d);
-    }
-  }
-
-  /// to (F, d) = what is left of it + sum_j writing_j written_j
-  void add_to(const Inputs& in, real* to) const {
-    add_product(in, {writing, in.n.F, transposed}, rows, written, to);
-  }
-  /// to = what is left of it + sum_i reading_i x_i, of keys and queries.
-  void add_readings(const Inputs& in, const real* x, real* to) const {
-    add_product(in, {reading, in.n.F, transposed}, 2 * rows, x, to);
-  }
-
- private:
-  void add_product(const Inputs& in, const Operand& features, std::size_t count, const real* x,
-                   real* to) const {
-    const Sizes& n = in.n;
-    const real* keep = passed + (rows - 1) * in.fading.width;
-    const bool by_channel = in.fading.rate && in.fading.width > 1;
-    if (by_channel) scale_rows(n.F, n.d, keep, to);
-    const real factor = in.fading.rate && !by_channel ? *keep : real(1);
-    gemm(n.F, n.d, count, features, {x, n.d}, factor, to, n.d);
-  }
-
-  /// By products of what single tokens leave: differences of sums of rates would lose digits behind
-  /// a long gap.
-  void fade(const Inputs& in, const Place& place) {
-    const std::size_t w = in.fading.width, F = in.n.F;
-    for (std::size_t i = 0; i < rows; ++i) {
-      const real* rate = in.rates(place, i);
-      for (std::size_t f = 0; f < w; ++f) {
-        left[i * w + f] = math::exp(-rate[f]);
-        passed[i * w + f] = faded(i > 0 ? passed[(i - 1) * w + f] : real(1), left[i * w + f]);
-      }
-    }
-    for (std::size_t i = rows; i-- > 0;) {
-      for (std::size_t f = 0; f < w; ++f)
-        carry[i * w + f] =
-            i + 1 < rows ? faded(carry[(i + 1) * w + f], left[(i + 1) * w + f]) : real(1);
-    }
-    std::copy_n(units, 2 * rows * F, reading);
-    std::copy_n(units, rows * F, writing);
-    scale_channels(rows, F, w, passed, reading);
-    scale_channels(rows, F, w, passed, reading + rows * F);
-    scale_channels(rows, F, w, carry, writing);
-  }
-
-  void see(const Inputs& in) {
-    const Sizes& n = in.n;
-    if (in.fading.rate && in.fading.width > 1) return pairs(n).see(seen);
-    for (std::size_t i = 0; i < rows; ++i) {
-      real* row = kept + i * n.C;
-      const real* before = kept + (i > 0 ? i - 1 : 0) * n.C;
-      for (std::size_t j = 0; j < i; ++j)
-        row[j] = in.fading.rate ? faded(before[j], left[i]) : real(1);
-      row[i] = 1;
-      std::fill(row + i + 1, row + rows, real(0));
-    }
-    gemm(2 * rows, rows, n.F, {units, n.F}, {units, n.F, transposed}, 0, seen, n.C);
-    weigh_pairs(in, seen);
-  }
-};
 
 /// Chunks that the backward pass holds at once: half a megabyte in float.
 std::size_t chunks_of_segment(const Inputs& in) {
@@ -266,6 +85,7 @@ class DeltaForward : DeltaHead {
 class DeltaBackward : DeltaHead {
  public:
   DeltaBackward(const Inputs& in, std::size_t index, Arena& arena) : DeltaHead(in, index) {
+    arena.take(in_.fading.width, passing_);
     arena.take(n_.state(), later_);
     arena.take(2 * n_.C * n_.F, gradient_);
     arena.take(n_.C * n_.F, written_gradient_);
@@ -370,20 +190,32 @@ class DeltaBackward : DeltaHead {
   /// t and beyond; that of the rate is its negative. At the first token all of it comes from the
   /// state; then comes what the token wrote, and what it read ends there.
   void differentiate_rates(const Place& place, const DeltaChunk& chunk, OtherGradients& out) {
-    const std::size_t w = in_.fading.width, each = n_.F / w;
-    for (std::size_t c = 0; c < w; ++c) {
-      const std::size_t first = c * each;
-      double passing = dot_row(later_ + first * n_.d, chunk.state + first * n_.d, each * n_.d);
-      for (std::size_t t = 0; t < chunk.rows; ++t) {
-        if (in_.fading.by_token)
-          out.rate.data()[in_.token(place, t) * w + c] = real(-passing);
-        else
-          out.shared[(place.b * n_.H + place.h) * w + c] -= passing;
-        const std::size_t key = t * n_.F + first, query = key + chunk.rows * n_.F;
-        passing += double(dot_row(chunk.units + key, written_gradient_ + key, each)) -
-                   double(dot_row(chunk.units + key, gradient_ + key, each)) -
-                   double(dot_row(chunk.units + query, gradient_ + query, each));
+    const std::size_t w = in_.fading.width, size = n_.state() / w, queries = chunk.rows * n_.F;
+    for (std::size_t c = 0; c < w; ++c)
+      passing_[c] = dot_row(later_ + c * size, chunk.state + c * size, size);
+    for (std::size_t t = 0; t < chunk.rows; ++t) {
+      pass_on(place, t, out);
+      const real *key = chunk.units + t * n_.F, *query = key + queries;
+      const real *written = written_gradient_ + t * n_.F, *read = gradient_ + t * n_.F;
+      if (w == 1) {
+        passing_[0] += double(dot_row(key, written, n_.F)) - double(dot_row(key, read, n_.F)) -
+                       double(dot_row(query, read + queries, n_.F));
+        continue;
       }
+      for (std::size_t f = 0; f < w; ++f)
+        passing_[f] += double(key[f] * (written[f] - read[f]) - query[f] * read[queries + f]);
+    }
+  }
+
+  void pass_on(const Place& place, std::size_t t, OtherGradients& out) const {
+    const std::size_t w = in_.fading.width;
+    real* own = in_.fading.by_token ? out.rate.data() + in_.token(place, t) * w : nullptr;
+    double* shared = own ? nullptr : out.shared.data() + (place.b * n_.H + place.h) * w;
+    for (std::size_t c = 0; c < w; ++c) {
+      if (own)
+        own[c] = real(-passing_[c]);
+      else
+        shared[c] -= passing_[c];
     }
   }
 
@@ -397,6 +229,7 @@ class DeltaBackward : DeltaHead {
     in_.q->store(place, chunk.units + size, gradient_ + size, nullptr);
   }
 
+  double* passing_;         // (width)
   real* later_;             // (F, d): gradient of the state that later tokens read
   real* gradient_;          // (2 C, F): of keys and queries
   real* written_gradient_;  // (C, F): of keys as they are written
