@@ -23,10 +23,16 @@ std::size_t size_class(std::size_t bytes) {
 constexpr std::size_t huge = std::size_t(1) << 27;
 static_assert(huge / 4 % (std::size_t(1) << 21) == 0, "huge classes are whole huge pages");
 
+/// Free blocks from this size on are given back when all that is held is much more than was ever in
+/// use: sequences of other lengths in every batch leave blocks of every size behind.
+constexpr std::size_t large = std::size_t(1) << 20;
+
 struct State {
   std::mutex mutex;
   std::unordered_map<std::size_t, std::vector<void*>> free_blocks;
   PoolStatistics statistics;
+
+  bool holds_too_much() const { return statistics.bytes_held > 2 * statistics.peak_bytes_in_use; }
 };
 
 /// Never destroyed: tensors of static storage duration may outlive every destructor here.
@@ -65,6 +71,7 @@ void* acquire(std::size_t bytes) {
     blocks.pop_back();
   } else {
     if (size >= huge) free_blocks_from(pool, huge);
+    if (pool.holds_too_much()) free_blocks_from(pool, large);
     block = request(size);
     blocks.reserve(blocks.capacity() + 1);
     ++pool.statistics.blocks_requested;

@@ -2,7 +2,8 @@
 /// Memory for tensors: free lists by size class behind an ordinary allocator.
 /// From the third training step with the same shapes on, nothing is requested from the system, as
 /// long as no tensor has 128 MiB: free blocks of that size are given back when another size is
-/// wanted.
+/// wanted. Where shapes differ from step to step, large free blocks are given back before a new one
+/// is requested while more than twice the peak in use is held.
 
 #include <cstddef>
 #include <limits>

@@ -42,6 +42,20 @@ TEST(Pool, GivesHugeFreeBlocksBackBeforeItRequestsAnotherSize) {
   pool::trim();
 }
 
+/// Sequences of other lengths in every batch: what is held stays near what was in use.
+TEST(Pool, KeepsFewLargeBlocksOfOtherSizes) {
+  pool::trim();
+  pool::reset_peak();
+  constexpr std::size_t most = std::size_t(1) << 26;
+  pool::release(pool::acquire(most), most);
+  for (std::size_t bytes = most; bytes > most / 16; bytes -= most / 64) {
+    void* block = pool::acquire(bytes);
+    EXPECT_LE(pool::statistics().bytes_held, 3 * most) << bytes;
+    pool::release(block, bytes);
+  }
+  pool::trim();
+}
+
 TEST(Pool, TrimReturnsFreeBlocks) {
   pool::release(pool::acquire(1 << 22), 1 << 22);
   const auto held = pool::statistics().bytes_held;
