@@ -10,7 +10,7 @@ void show_attention(const Tape& tape, const Mixer& mixer, const Attended& what) 
 Registry<Mixer, MixerSpec>& mixers() {
   static Registry<Mixer, MixerSpec> registry = [] {
     Registry<Mixer, MixerSpec> all("mixer", {});
-    for (const auto add : {add_softmax, add_linear}) add(all);
+    for (const auto add : {add_softmax, add_linear, add_hgrn2}) add(all);
     return all;
   }();
   return registry;

@@ -24,6 +24,8 @@ class SoftmaxMixer : public Mixer {
     const std::string& kernel = spec.time_kernel.kind;
     require(kernel == "none" || kernel == "decay", "softmax", "time kernel ", kernel,
             " is for linear attention; exact attention has: none, decay");
+    require(spec.time_kernel.per == "head", "softmax",
+            "exact attention has rates per head; choose time_kernel.per = \"head\"");
     require(window_ == 0 || causal_, "softmax", "a window is for causal attention");
   }
 

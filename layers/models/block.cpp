@@ -4,14 +4,18 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Blocks differ in the seed of their base draws and in nothing else.
-BlockSpec block_spec(const StackSpec& spec, std::size_t index) {
+/// Blocks differ in the seed of their base draws and in their place.
+BlockSpec block_spec(const StackSpec& spec, std::size_t index,
+                     const std::shared_ptr<StackPlace::Shared>& shared) {
   BlockSpec block = spec.block;
+  require(!block.mixer.causal || block.mixer.directions != 2, "mixer",
+          "directions = 2 shows tokens what follows, which this model is to predict; choose 1");
   block.mixer.width = block.width;
   block.mixer.rotary = spec.positions == "rotary";
   block.mixer.features.density.seed += index;
   block.mixer.time.density.seed += index;
   block.mixer.time_kernel.density.seed += index;
+  block.mixer.place = {index, spec.blocks, shared};
   return block;
 }
 
@@ -51,8 +55,9 @@ void Block::visit(Visitor& visitor) {
 
 BlockStack::BlockStack(const StackSpec& spec)
     : checkpoint_(spec.checkpoint), norm_(make_norm(spec.block.norm, spec.block.width)) {
+  const auto shared = std::make_shared<StackPlace::Shared>();
   for (std::size_t i = 0; i < spec.blocks; ++i)
-    blocks_.push_back(std::make_unique<Block>(block_spec(spec, i)));
+    blocks_.push_back(std::make_unique<Block>(block_spec(spec, i, shared)));
 }
 
 Var BlockStack::forward(Tape& tape, const Var& x, const Layout& layout, const Var& each) {

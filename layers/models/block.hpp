@@ -62,10 +62,10 @@ inline void describe(Keys& keys, StackSpec& spec) {
        resumable);
 }
 
-/// The same stack, with attention in both directions.
+/// The same stack, with attention in both directions unless the mixers have one.
 template <class Spec>
 Spec in_both_directions(Spec spec) {
-  spec.block.mixer.causal = false;
+  spec.block.mixer.causal = spec.block.mixer.directions == 1;
   return spec;
 }
 

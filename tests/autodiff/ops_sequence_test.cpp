@@ -1,4 +1,5 @@
 #include <bochner/autodiff/ops/delta_rule.hpp>
+#include <bochner/autodiff/ops/gated_linear_attention.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 
 #include "autodiff/op_table.hpp"
@@ -109,6 +110,20 @@ OpRow delta_row(const char* variant, FeatureScale scale, std::size_t rate_rank) 
           {0.1, 2}};
 }
 
+/// Decays of each channel, or of each token and channel.
+OpRow gated_row(const char* variant, bool by_token, bool reverse, bool strict) {
+  std::vector<Shapes> shapes = attention_shapes(5, 3, false);
+  for (Shapes& all : shapes) all.push_back(by_token ? all[0] : Shape{all[0][2], all[0][3]});
+  return {"gated_linear_attention",
+          variant,
+          [=](Tape&, const Inputs& x) {
+            return gated_linear_attention(x[0], x[1], x[2], x[3],
+                                          {.chunk = 4, .reverse = reverse, .strict = strict});
+          },
+          shapes,
+          {-2, 0}};
+}
+
 std::vector<OpRow> rows() {
   return {
       linear_row("Causal", FeatureScale::linear, true, true),
@@ -123,6 +138,11 @@ std::vector<OpRow> rows() {
       delta_row("Gated", FeatureScale::linear, 3),
       delta_row("GatedChannels", FeatureScale::linear, 4),
       delta_row("Logarithms", FeatureScale::logarithmic, 1),
+      gated_row("", false, false, false),
+      gated_row("OfTokens", true, false, false),
+      gated_row("Reverse", true, true, false),
+      gated_row("Strict", true, false, true),
+      gated_row("ReverseStrict", false, true, true),
       near_row("", true),
       near_row("WithoutRates", false),
       softmax_row("Causal", true, true),

@@ -84,16 +84,18 @@ void check_sides(const Config& config) {
   }
 }
 
-void check_no_time_kernel(const Config& config) {
+void check_no_order(const Config& config) {
   if (config.text("model.mixer.time_kernel.kind") != "none")
     fail(config, "model.mixer.time_kernel.kind",
          "must be \"none\": tokens of a field have no order");
+  if (config.integer("model.mixer.directions") == 1)
+    fail(config, "model.mixer.directions", "must not be 1: tokens of a field have no order");
 }
 
 void check_field(const Config& config) {
   check_sides(config);
   check_encoding(config, config.integer("data.dimensions"));
-  check_no_time_kernel(config);
+  check_no_order(config);
 }
 
 void check_event_files(const Config& config) {
@@ -118,7 +120,7 @@ void check_sensors(const Config& config) {
   if (config.text("data.missing") != "refuse")
     fail(config, "data.missing", "means nothing to sensors: what is missing is not seen");
   check_encoding(config, std::int64_t(dimensions));
-  check_no_time_kernel(config);
+  check_no_order(config);
 }
 
 struct DataKind {

@@ -1,0 +1,159 @@
+#include <algorithm>
+#include <bochner/autodiff/compute/state_scan.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+inline NativeLanes& state_lanes(real* x) { return *reinterpret_cast<NativeLanes*>(x); }
+inline const NativeLanes& state_lanes(const real* x) {
+  return *reinterpret_cast<const NativeLanes*>(x);
+}
+
+/// Rows and vectors of a register tile: its state fills half of the registers.
+constexpr std::size_t most_rows = many_registers ? 8 : 4;
+constexpr std::size_t most_vectors_of_state = 2;
+
+template <bool decays_rows, bool strict>
+struct Tiles {
+  const StateScan& in;
+  real* state;
+
+  /// Rows and columns from these on, the state of which is in registers.
+  template <std::size_t rows, std::size_t vectors>
+  void tile(std::size_t row, std::size_t column) const {
+    // Unrolled early, or the state stays an array in memory.
+    NativeLanes s[rows * vectors];
+    const auto place = [&](std::size_t n) -> NativeLanes& {
+      return state_lanes(state + (row + n / vectors) * in.width + column +
+                         n % vectors * native_lane_count);
+    };
+#pragma GCC unroll 32
+    for (std::size_t n = 0; n < rows * vectors; ++n) s[n] = place(n);
+    for (std::size_t token = 0; token < in.tokens; ++token) {
+      const std::size_t t = in.backward ? in.tokens - 1 - token : token;
+      const real* write = in.write.data + t * in.write.stride + row;
+      const real* read = in.read.data + t * in.read.stride + row;
+      const real* decay = in.decay.data + t * in.decay.stride + (decays_rows ? row : column);
+      const real* from = in.x.data + t * in.x.stride + column;
+      real* to = in.y + t * in.width + column;
+      NativeLanes x[vectors], y[vectors], fade[vectors];
+#pragma GCC unroll 8
+      for (std::size_t v = 0; v < vectors; ++v) {
+        x[v] = state_lanes(from + v * native_lane_count);
+        y[v] = state_lanes(to + v * native_lane_count);
+        if constexpr (!decays_rows) fade[v] = state_lanes(decay + v * native_lane_count);
+      }
+#pragma GCC unroll 32
+      for (std::size_t n = 0; n < rows * vectors; ++n) {
+        const std::size_t r = n / vectors, v = n % vectors;
+        const NativeLanes keep = decays_rows ? all_lanes(decay[r]) : fade[v];
+        const NativeLanes writes = all_lanes(write[r]), reads = all_lanes(read[r]);
+        if constexpr (strict) {
+          s[n] = keep * s[n];
+          y[v] = fused_lanes(reads, s[n], y[v]);
+          s[n] = fused_lanes(writes, x[v], s[n]);
+        } else {
+          s[n] = fused_lanes(keep, s[n], writes * x[v]);
+          y[v] = fused_lanes(reads, s[n], y[v]);
+        }
+      }
+#pragma GCC unroll 8
+      for (std::size_t v = 0; v < vectors; ++v) state_lanes(to + v * native_lane_count) = y[v];
+    }
+#pragma GCC unroll 32
+    for (std::size_t n = 0; n < rows * vectors; ++n) place(n) = s[n];
+  }
+
+  /// Rows from `row` on, in order; what is left goes to smaller tiles.
+  template <std::size_t rows, std::size_t vectors>
+  void row_tiles(std::size_t row, std::size_t column) const {
+    for (; row + rows <= in.rows; row += rows) tile<rows, vectors>(row, column);
+    if constexpr (rows > 1) row_tiles<rows / 2, vectors>(row, column);
+  }
+
+  void run() const {
+    constexpr std::size_t two = most_vectors_of_state * native_lane_count;
+    std::size_t column = 0;
+    for (; column + two <= in.width; column += two) row_tiles<most_rows, 2>(0, column);
+    if (column < in.width) row_tiles<2 * most_rows, 1>(0, column);
+  }
+};
+
+typedef decltype(NativeLanes{} < NativeLanes{}) StateOrder;
+
+/// Lane r of each head, in all lanes of the head.
+template <std::size_t n>
+inline NativeLanes spread(NativeLanes x, std::size_t r) {
+  StateOrder order = {};
+  for (std::size_t lane = 0; lane < native_lane_count; ++lane) order[lane] = lane / n * n + r;
+  return __builtin_shuffle(x, order);
+}
+
+template <std::size_t n, bool decays_rows, bool strict>
+void side_by_side(const StateScan& in, real* state) {
+  NativeLanes s[n];
+#pragma GCC unroll 8
+  for (std::size_t r = 0; r < n; ++r) s[r] = state_lanes(state + r * native_lane_count);
+  for (std::size_t token = 0; token < in.tokens; ++token) {
+    const std::size_t t = in.backward ? in.tokens - 1 - token : token;
+    const NativeLanes fade = state_lanes(in.decay.data + t * in.decay.stride);
+    const NativeLanes write = state_lanes(in.write.data + t * in.write.stride);
+    const NativeLanes read = state_lanes(in.read.data + t * in.read.stride);
+    const NativeLanes x = state_lanes(in.x.data + t * in.x.stride);
+    NativeLanes y = {};
+#pragma GCC unroll 8
+    for (std::size_t r = 0; r < n; ++r) {
+      const NativeLanes keep = decays_rows ? spread<n>(fade, r) : fade;
+      const NativeLanes writes = spread<n>(write, r), reads = spread<n>(read, r);
+      if constexpr (strict) {
+        s[r] = keep * s[r];
+        y = fused_lanes(reads, s[r], y);
+        s[r] = fused_lanes(writes, x, s[r]);
+      } else {
+        s[r] = fused_lanes(keep, s[r], writes * x);
+        y = fused_lanes(reads, s[r], y);
+      }
+    }
+    state_lanes(in.y + t * in.width) = y;
+  }
+#pragma GCC unroll 8
+  for (std::size_t r = 0; r < n; ++r) state_lanes(state + r * native_lane_count) = s[r];
+}
+
+template <std::size_t n>
+void side_by_side(const StateScan& in, real* state) {
+  if constexpr (n < native_lane_count) {
+    if (in.decays_rows)
+      in.strict ? side_by_side<n, true, true>(in, state) : side_by_side<n, true, false>(in, state);
+    else
+      in.strict ? side_by_side<n, false, true>(in, state)
+                : side_by_side<n, false, false>(in, state);
+  }
+}
+
+}  // namespace
+
+std::size_t heads_side_by_side(std::size_t H, std::size_t F, std::size_t d) {
+  const std::size_t heads = native_lane_count / std::max<std::size_t>(1, F);
+  const bool fits = F == d && (F == 2 || F == 4 || F == 8) && heads > 1 && H % heads == 0;
+  return fits ? heads : 1;
+}
+
+void scan_side_by_side(const StateScan& tokens, real* state) {
+  if (tokens.rows == 2) return side_by_side<2>(tokens, state);
+  if (tokens.rows == 4) return side_by_side<4>(tokens, state);
+  side_by_side<8>(tokens, state);
+}
+
+void scan(const StateScan& tokens, real* state) {
+  std::fill_n(tokens.y, tokens.tokens * tokens.width, real(0));
+  if (tokens.decays_rows) {
+    tokens.strict ? Tiles<true, true>{tokens, state}.run()
+                  : Tiles<true, false>{tokens, state}.run();
+  } else {
+    tokens.strict ? Tiles<false, true>{tokens, state}.run()
+                  : Tiles<false, false>{tokens, state}.run();
+  }
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
