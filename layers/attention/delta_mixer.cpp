@@ -1,6 +1,7 @@
 #include <bochner/autodiff/ops/delta_rule.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
+#include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/layers/attention/feature_heads.hpp>
 #include <bochner/layers/attention/mixers.hpp>
 #include <bochner/layers/attention/projections.hpp>
@@ -27,7 +28,8 @@ class DeltaMixer : public Mixer {
         strongest_(spec.delta.negative ? 2 : 1),
         projections_(spec),
         features_(make_feature_map(features_per_head(spec))),
-        time_kernel_(spec.time_kernel, spec.heads, spec.width),
+        per_channel_(spec.time_kernel.per == "channel"),
+        time_kernel_(spec.time_kernel, spec.heads, spec.width, channels_of(spec, *features_)),
         strength_(spec.width, spec.heads) {
     require(spec.window == 0 && spec.warm == "none", "delta",
             "the delta rule has neither a window nor a warm start from exact attention");
@@ -38,9 +40,9 @@ class DeltaMixer : public Mixer {
     const Var rate = time_kernel_.rate(tape, x, layout);
     const Var turns = time_kernel_.turns(tape, layout, x.dim(1), 0);
     if (tape.observer)
-      show_attention(
-          tape, *this,
-          {heads.q, heads.k, rate, time_kernel_.rotation(tape), turns, causal_, layout.lengths});
+      show_attention(tape, *this,
+                     {heads.q, heads.k, per_channel_ ? mean(rate, {-1}) : rate,
+                      time_kernel_.rotation(tape), turns, causal_, layout.lengths});
     const Features q = turned(features_->queries(tape, heads.q), turns);
     const Features k = turned(features_->keys(tape, heads.k), turns);
     const Var strengths = strength(tape, x);
@@ -94,6 +96,7 @@ class DeltaMixer : public Mixer {
   real strongest_;
   Projections projections_;
   std::unique_ptr<FeatureMap> features_;
+  bool per_channel_;  ///< rates of the time kernel
   TimeKernel time_kernel_;
   Linear strength_;
 };

@@ -2,6 +2,7 @@
 /// What mixers over feature maps share.
 
 #include <bochner/layers/attention/mixer_spec.hpp>
+#include <bochner/layers/attention/time_kernel.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -12,6 +13,21 @@ inline FeatureSpec features_per_head(const MixerSpec& spec) {
   features.dim = features.density.dim = spec.width / spec.heads;
   features.density.m = features.m;
   return features;
+}
+
+/// Whether the policy for denominators adds a constant feature; the delta rule has none.
+inline bool adds_constant(const MixerSpec& spec, const FeatureMap& map) {
+  return spec.update == "sum" && !map.positive() && spec.denominator.kind == "smooth";
+}
+
+/// The features of the keys, counted on a token of zeros; those of one frequency m apart.
+inline KeyChannels channels_of(const MixerSpec& spec, FeatureMap& map) {
+  if (spec.time_kernel.per != "channel") return {};
+  Tape tape;
+  tape.recording = false;
+  const Shape token{1, 1, spec.heads, spec.width / spec.heads};
+  const std::size_t F = map.keys(tape, tape.constant(zeros(token))).shape()[3];
+  return {F + adds_constant(spec, map), map.frequencies() ? spec.features.m : F};
 }
 
 /// (1, 1, H, n) -> (H, n)

@@ -32,21 +32,6 @@ Var with_constant(const Var& features, double constant) {
   return concat({features, filled(shape, real(std::sqrt(constant)))}, -1);
 }
 
-/// Whether the policy for denominators adds a constant feature.
-bool adds_constant(const MixerSpec& spec, const FeatureMap& map) {
-  return !map.positive() && spec.denominator.kind == "smooth";
-}
-
-/// The features of the keys, counted on a token of zeros; those of one frequency m apart.
-KeyChannels channels_of(const MixerSpec& spec, FeatureMap& map) {
-  if (spec.time_kernel.per != "channel") return {};
-  Tape tape;
-  tape.recording = false;
-  const Shape token{1, 1, spec.heads, spec.width / spec.heads};
-  const std::size_t F = map.keys(tape, tape.constant(zeros(token))).shape()[3];
-  return {F + adds_constant(spec, map), map.frequencies() ? spec.features.m : F};
-}
-
 /// Linear attention over any feature map, times the time kernel; O(T) in time, constant memory per
 /// step.
 class LinearMixer : public Mixer {

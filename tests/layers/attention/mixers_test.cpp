@@ -61,9 +61,6 @@ std::vector<MixerSpec> causal_specs() {
     specs.push_back(spec_of("linear", false, time));
   specs.push_back(spec_of("linear", false, "rotation"));
   specs.back().features.kind = "elu";
-  specs.push_back(spec_of("linear", true, "gate"));
-  specs.back().time_kernel.per = "channel";
-  specs.push_back(spec_of("hgrn2", false, "none"));
   for (const char* features : {"positive", "trigonometric"}) {
     for (const char* time : {"none", "decay", "gate", "spectral"}) {
       specs.push_back(spec_of("linear", features[0] == 'p', time));
@@ -71,6 +68,14 @@ std::vector<MixerSpec> causal_specs() {
       specs.back().delta.negative = time == std::string("gate"), specs.back().convolution = 2;
     }
   }
+  specs.push_back(spec_of("linear", true, "gate"));
+  specs.back().time_kernel.per = "channel";
+  for (const char* time : {"decay", "gate"}) {
+    specs.push_back(spec_of("linear", false, time));
+    specs.back().time_kernel.per = "channel", specs.back().update = "delta";
+    specs.back().features.kind = "fourier";
+  }
+  specs.push_back(spec_of("hgrn2", false, "none"));
   for (std::size_t window : {1, 5, 100}) {
     for (const char* kind : {"softmax", "linear"}) {
       specs.push_back(spec_of(kind, true, window == 5 ? "decay" : "none"));
