@@ -2,6 +2,7 @@
 /// Everything that a program of your own needs: tape and ops, layers, optimizers, data, and the
 /// command.
 
+#include <bochner/autodiff/compute/convolution_stream.hpp>
 #include <bochner/autodiff/gradcheck.hpp>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/autodiff/tape.hpp>
@@ -13,10 +14,13 @@
 #include <bochner/data/sensor_windows.hpp>
 #include <bochner/data/series_windows.hpp>
 #include <bochner/data/windows.hpp>
+#include <bochner/layers/attention/memory_probe.hpp>
 #include <bochner/layers/attention/mixer.hpp>
 #include <bochner/layers/attention/mixer_spec.hpp>
+#include <bochner/layers/basic/conv.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/basic/units.hpp>
+#include <bochner/layers/convolutions/filter.hpp>
 #include <bochner/layers/encodings/positions.hpp>
 #include <bochner/layers/encodings/space_time.hpp>
 #include <bochner/layers/encodings/time_encoding.hpp>

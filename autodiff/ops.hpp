@@ -1,14 +1,20 @@
 #pragma once
 /// All public ops.
 
+#include <bochner/autodiff/ops/conv.hpp>
+#include <bochner/autodiff/ops/delta_rule.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/features.hpp>
 #include <bochner/autodiff/ops/fourier.hpp>
+#include <bochner/autodiff/ops/gated_linear_attention.hpp>
+#include <bochner/autodiff/ops/gated.hpp>
 #include <bochner/autodiff/ops/harmonics.hpp>
 #include <bochner/autodiff/ops/learned_quantiles.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
+#include <bochner/autodiff/ops/long_convolution.hpp>
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
+#include <bochner/autodiff/ops/recurrence.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/autodiff/shape.hpp>

@@ -76,7 +76,7 @@ Examples Dataset::training(std::uint64_t first, std::size_t count) const {
   const std::uint64_t n = examples_.train;
   for (std::size_t row = 0; row < count; ++row) {
     const std::uint64_t epoch = (first + row) / n, place = (first + row) % n;
-    examples.numbers[row] = {permuted_index(examples_.seed, epoch, place, n), epoch};
+    examples.numbers[row] = {in_epoch(epoch, place), epoch};
   }
   return examples;
 }

@@ -60,11 +60,14 @@ inline void describe(Keys& keys, ExampleSet& examples) {
        "generated: training examples of an epoch; they cost no memory");
   keys("validation_examples", examples.validation, between(0, 1e12),
        "generated: examples kept for validation, 0 for none");
+  keys("test_examples", examples.test, between(0, 1e12),
+       "generated: others again, for eval --split test", resumable);
 }
 
-/// The random numbers of one example of a generated set, whose training and validation have nothing
-/// in common: a function of (seed, split, index), so that a set costs no memory.
+/// The random numbers of one example of a generated set, whose splits have nothing in common: a
+/// function of (seed, split, index), so that a set costs no memory. Tests follow on validation.
 inline Draws draws_of(const ExampleSet& set, Split split, std::uint64_t index) {
+  if (split == Split::test) index += set.validation;
   return Draws({set.seed, Purpose::examples, 2 * index + (split == Split::train ? 0 : 1)});
 }
 
@@ -77,7 +80,7 @@ class Dataset {
   std::uint64_t examples(Split split) const { return examples_.size(split); }
 
   /// Training examples first, ..., first + count - 1, counted on from epoch to epoch: each epoch
-  /// visits all of them in an order of its own.
+  /// visits all of them in an order of its own, see in_epoch().
   Examples training(std::uint64_t first, std::size_t count) const;
   /// Examples first, ..., first + count - 1 in the order of the data. Throws std::invalid_argument
   /// where there are none.
@@ -96,6 +99,11 @@ class Dataset {
   explicit Dataset(const ExampleSet& examples = {}) : examples_(examples) {}
   virtual std::string describe() const = 0;
   virtual std::string describe_splits() const;
+  /// The example at a place of an epoch, in a random order unless the data have a better one: a
+  /// function of the seed, the data and the arguments.
+  virtual std::uint64_t in_epoch(std::uint64_t epoch, std::uint64_t place) const {
+    return permuted_index(examples_.seed, epoch, place, examples_.train);
+  }
 
   ExampleSet examples_;
 };

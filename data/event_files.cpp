@@ -108,6 +108,27 @@ EventTable table_of(const NamedArray& array, const Columns& columns, std::size_t
 
 }  // namespace
 
+EventColumns columns_beside_label(EventColumns columns, const TableShape& data,
+                                  const NamedArray& input) {
+  const std::size_t width = input.values.dimension() == 2 ? input.values.shape()[1] : 0;
+  const Column label = find_column(data.names, data.width, columns.label);
+  for (std::string* name : {&columns.time, &columns.type, &columns.sequence}) {
+    const Column there = find_column(data.names, data.width, *name);
+    if (!there) continue;
+    const bool counted = input.columns.empty() || parse_count(*name);
+    if (!data.names.empty() && std::ranges::count(input.columns, data.names[*there]) > 0)
+      *name = data.names[*there];
+    else if (counted && label && *there > *label && width < data.width)
+      throw DataError("the input has ", width, " columns, the training data ", data.width,
+                      ", where column ", *there + 1, " stands behind that of the labels; keep ",
+                      "that one, whatever it holds, or name the columns of both");
+    else if (counted)
+      *name = std::to_string(*there + 1);
+  }
+  columns.label = "";
+  return columns;
+}
+
 std::vector<EventTable> event_tables(const NamedArray& array, std::size_t types,
                                      const EventColumns& columns) {
   if (array.values.dimension() != 2 || array.values.shape()[1] < 2 || array.values.shape()[0] == 0)

@@ -22,8 +22,21 @@ inline void describe(Keys& keys, EventColumns& columns) {
   keys(
       "label_column", columns.label,
       "event_files for a classifier: the column of labels, whole numbers from 0, equal in all rows "
-      "of a sequence; where numbers choose columns, the input of predict must have it too");
+      "of a sequence; the input of predict may lack it, but not in front of a column that is "
+      "chosen "
+      "by number, unless both tables name their columns");
 }
+
+/// What a table of events looks like.
+struct TableShape {
+  std::size_t width = 0;                ///< columns
+  std::vector<std::string> names = {};  ///< of them; empty where the table has none
+};
+/// The columns of an input that need not have that of the labels: those of `data`, a table as the
+/// model was trained on, found by name where both have names, else by the same number. Throws
+/// DataError where a column may be missing in front of a number.
+EventColumns columns_beside_label(EventColumns columns, const TableShape& data,
+                                  const NamedArray& input);
 
 /// One sequence of events.
 struct EventTable {

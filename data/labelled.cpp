@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/data/labelled.hpp>
+#include <numeric>
 
 namespace bochner {
 namespace {
@@ -14,7 +15,48 @@ Times padded_times(const std::vector<LabelledExample>& rows, std::size_t T) {
   return times;
 }
 
+/// Elements sorted by length, equal ones in their order, in batches that are shuffled.
+std::vector<std::size_t> like_lengths_together(const std::vector<std::size_t>& lengths,
+                                               std::size_t batch, Draws draws) {
+  std::vector<std::size_t> sorted(lengths.size());
+  std::iota(sorted.begin(), sorted.end(), std::size_t(0));
+  std::ranges::stable_sort(sorted, {}, [&](std::size_t i) { return lengths[i]; });
+  std::vector<std::size_t> order;
+  for (const std::size_t part : draws.shuffled(lengths.size() / batch))
+    for (std::size_t row = 0; row < batch; ++row) order.push_back(sorted[part * batch + row]);
+  return order;
+}
+
 }  // namespace
+
+std::uint64_t LabelledSequences::in_epoch(std::uint64_t epoch, std::uint64_t place) const {
+  const std::uint64_t n = examples_.train, B = buckets_.batch;
+  // Below the head stands the rest of a batch that began in the epoch before.
+  const std::uint64_t head = (B - epoch * n % B) % B;
+  const std::uint64_t whole = n > head ? head + (n - head) / B * B : head;
+  if (buckets_.window == 0 || place < head || place >= whole)
+    return Dataset::in_epoch(epoch, place);
+  const std::uint64_t size = B * buckets_.window, begin = head + (place - head) / size * size;
+  if (window_.examples.empty() || window_.epoch != epoch || window_.begin != begin)
+    window_ = sorted_window(epoch, begin, std::min(whole, begin + size));
+  return window_.examples[place - begin];
+}
+
+LabelledSequences::Window LabelledSequences::sorted_window(std::uint64_t epoch, std::uint64_t begin,
+                                                           std::uint64_t end) const {
+  std::vector<std::uint64_t> all(end - begin);
+  std::vector<std::size_t> lengths(all.size());
+  parallel_tasks(all.size(), [&](std::size_t i) {
+    all[i] = Dataset::in_epoch(epoch, begin + i);
+    lengths[i] = example(Split::train, all[i]).tokens.size();
+  });
+  const RandomFunction random{examples_.seed, Purpose::data_order,
+                              stream_of("length buckets") + epoch * examples_.train + begin};
+  Window window{epoch, begin};
+  for (const std::size_t i : like_lengths_together(lengths, buckets_.batch, Draws(random)))
+    window.examples.push_back(all[i]);
+  return window;
+}
 
 LabelledBatch LabelledSequences::batch(const Examples& examples) const {
   const std::size_t count = examples.size();

@@ -35,9 +35,25 @@ struct LabelledSizes {
   std::int32_t padding = 0;  ///< the token behind the end of a sequence
 };
 
+/// Batches of sequences of like length: less padding, and so less work.
+struct LengthBuckets {
+  std::uint64_t batch = 16;
+  std::size_t window = 0;  ///< batches among whose sequences like ones are found; 0 for no buckets
+};
+inline void describe(Keys& keys, LengthBuckets& spec) {
+  keys(
+      "buckets", spec.window, between(0, 1 << 16),
+      "classifier: training sequences of like length share a batch, so that less of it is padding: "
+      "windows of so many batches are sorted by length, and their batches shuffled; 0 for batches "
+      "of any lengths");
+}
+
 /// Examples for a classifier.
 class LabelledSequences : public Dataset {
  public:
+  /// From now on. Windows and batches are counted within an epoch from the first batch on that lies
+  /// in it whole; sequences of a batch that lies in two epochs are of any lengths.
+  void bucket(const LengthBuckets& buckets) { buckets_ = buckets; }
   std::size_t vocabulary() const { return sizes_.vocabulary; }
   std::size_t classes() const { return sizes_.classes; }
   std::size_t length() const { return sizes_.length; }
@@ -51,8 +67,19 @@ class LabelledSequences : public Dataset {
   LabelledSequences(const ExampleSet& examples, const LabelledSizes& sizes)
       : Dataset(examples), sizes_(sizes) {}
   virtual LabelledExample example(Split split, std::uint64_t index) const = 0;
+  std::uint64_t in_epoch(std::uint64_t epoch, std::uint64_t place) const override;
 
   LabelledSizes sizes_;
+
+ private:
+  /// Whole batches of an epoch, and the examples in them in the order of the training.
+  struct Window {
+    std::uint64_t epoch = 0, begin = 0;
+    std::vector<std::uint64_t> examples = {};
+  };
+  Window sorted_window(std::uint64_t epoch, std::uint64_t begin, std::uint64_t end) const;
+  LengthBuckets buckets_;
+  mutable Window window_;  ///< the last that was asked for
 };
 
 }  // namespace bochner

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <bit>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/token_tasks.hpp>
+#include <cmath>
 
 namespace bochner {
 namespace {
@@ -73,17 +75,34 @@ void write_recall(Writer& out) {
   out.ask(keys + value[asked]);
 }
 
+/// For each slot behind the pairs which of them it asks for; for none if that does not exist.
+std::vector<std::size_t> asked_in_slots(Writer& out, std::size_t slots) {
+  if (out.spec.gap_power == 1) return out.draws.shuffled(slots);
+  // Slots drawn one after the other by their weights: as exponential times of these rates end.
+  std::vector<std::pair<double, std::size_t>> ends;
+  for (std::size_t slot = 0; slot < slots; ++slot) {
+    const double weight = std::pow(double(slot + 1), out.spec.gap_power - 1);
+    ends.emplace_back(-std::log(out.draws.uniform()) / weight, slot);
+  }
+  std::ranges::sort(ends);
+  std::vector<std::size_t> asked(slots);
+  for (std::size_t pair = 0; pair < slots; ++pair) asked[ends[pair].second] = pair;
+  return asked;
+}
+
 void write_multi_query_recall(Writer& out) {
   const std::size_t half = out.spec.vocabulary / 2, pairs = out.spec.items;
   const std::vector<std::size_t> key = out.draws.shuffled(half), value = out.draws.shuffled(half);
   const std::size_t slots = (out.spec.length + 1 - 2 * pairs) / 2;
-  const auto tell_noise = [&] { out.tell(half + out.draws.below(half)); };
+  const auto tell_noise = [&] {
+    out.tell(out.spec.filled_with_all ? out.draws.below(2 * half) : half + out.draws.below(half));
+  };
   if (out.spec.length % 2 == 0) tell_noise();
   for (std::size_t i = 0; i < pairs; ++i) {
     out.tell(key[i]);
     out.tell(half + value[i]);
   }
-  for (const std::size_t i : out.draws.shuffled(slots)) {
+  for (const std::size_t i : asked_in_slots(out, slots)) {
     if (i < pairs) {
       out.tell(key[i]);
       out.ask(half + value[i]);
@@ -148,6 +167,12 @@ std::size_t smallest_vocabulary(const TokenTaskSpec& spec) {
   return kind_of(spec).smallest_vocabulary(spec);
 }
 
+TokenTaskSpec TokenTaskSpec::of(Split split) const {
+  TokenTaskSpec spec = *this;
+  if (split != Split::train && validation_length > 0) spec.length = validation_length;
+  return spec;
+}
+
 Questions make_questions(const TokenTaskSpec& spec, Draws draws) {
   Writer out(spec, draws);
   kind_of(spec).write(out);
@@ -157,21 +182,25 @@ Questions make_questions(const TokenTaskSpec& spec, Draws draws) {
 TokenTasks::TokenTasks(const TokenTaskSpec& spec, const ExampleSet& examples)
     : TokenSource(examples), spec_(spec) {
   require(spec.items >= 1, "token_tasks", "data.items = 0: must be at least 1");
-  require(spec.length >= smallest_length(spec), "token_tasks", "data.length = ", spec.length, ": ",
-          spec.kind, " of ", spec.items, " items needs at least ", smallest_length(spec));
+  for (const Split split : {Split::train, Split::validation})
+    require(spec.of(split).length >= smallest_length(spec), "token_tasks",
+            split == Split::train ? "data.length = " : "data.validation_length = ",
+            spec.of(split).length, ": ", spec.kind, " of ", spec.items, " items needs at least ",
+            smallest_length(spec));
   require(spec.vocabulary >= smallest_vocabulary(spec), "token_tasks",
           "data.vocabulary = ", spec.vocabulary, ": ", spec.kind, " of ", spec.items,
           " items needs at least ", smallest_vocabulary(spec));
 }
 
 Batch TokenTasks::batch(const Examples& examples) const {
-  const std::size_t count = examples.size(), T = spec_.length;
+  const TokenTaskSpec spec = spec_.of(examples.split);
+  const std::size_t count = examples.size(), T = spec.length;
   const bool only_answers = spec_.only_answers || examples.split != Split::train;
   const Indices tokens{{count, T}, std::vector<std::int32_t>(count * T)};
   Batch batch{tokens, tokens};
   parallel_tasks(count, [&](std::size_t row) {
     const Draws draws = draws_of(examples_, examples.split, examples.index(row));
-    const Questions questions = make_questions(spec_, draws);
+    const Questions questions = make_questions(spec, draws);
     for (std::size_t t = 0; t < T; ++t) {
       const bool asked = !only_answers || questions.is_answer[t + 1];
       batch.inputs.values[row * T + t] = questions.tokens[t];
@@ -182,12 +211,17 @@ Batch TokenTasks::batch(const Examples& examples) const {
 }
 
 std::uint64_t TokenTasks::fingerprint() const {
-  return examples_.fingerprint(spec_.kind,
-                               {spec_.length, spec_.vocabulary, spec_.items, spec_.only_answers});
+  std::vector<std::uint64_t> parameters{spec_.length, spec_.vocabulary, spec_.items,
+                                        spec_.only_answers};
+  if (spec_.gap_power != 1) parameters.push_back(std::bit_cast<std::uint64_t>(spec_.gap_power));
+  if (spec_.filled_with_all) parameters.push_back(1);
+  return examples_.fingerprint(spec_.kind, parameters);
 }
 
 std::string TokenTasks::describe() const {
-  return in_words(spec_.kind, ", ", spec_.length, " tokens of ", spec_.vocabulary);
+  const std::size_t validated = spec_.of(Split::validation).length;
+  return in_words(spec_.kind, ", ", spec_.length, " tokens of ", spec_.vocabulary,
+                  validated == spec_.length ? "" : in_words(", ", validated, " to validate"));
 }
 
 }  // namespace bochner

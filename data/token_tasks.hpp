@@ -15,7 +15,8 @@ namespace bochner {
 /// marker, a key that has occurred, [its value]. The recipe of Fu et al., "H3", 2023.
 /// multi_query_recall: `items` pairs with different keys and values; then each key once more in
 /// another order, spread over values that mean nothing, and after it [its value]. After Arora et
-/// al., "Zoology", 2023, where early questions are more frequent.
+/// al., "Zoology", 2023, where early questions are more frequent (gap_power .01), noise is of all
+/// tokens, and what follows a question is noise too.
 /// induction: symbols with one marker among them, at the end the marker again, [what followed it
 /// before]. Olsson et al., "In-context learning and induction heads", 2022.
 struct TokenTaskSpec {
@@ -24,6 +25,13 @@ struct TokenTaskSpec {
   std::size_t vocabulary = 20;  ///< keys and values share it by halves
   std::size_t items = 16;       ///< symbols or pairs to remember, where the length does not say it
   bool only_answers = true;     ///< whether training asks for answers only, or for every token
+  std::size_t validation_length = 0;  ///< T of examples that do not train; 0 for `length`
+  // multi_query_recall
+  double gap_power = 1;  ///< slot i = 1, 2, .. behind the pairs asks with weight i^(gap_power - 1)
+  bool filled_with_all = false;  ///< between questions any tokens, not only values
+
+  /// That of the examples of a split.
+  TokenTaskSpec of(Split split) const;
 };
 inline void describe(Keys& keys, TokenTaskSpec& spec) {
   keys("vocabulary", spec.vocabulary, between(2, 1 << 20),
@@ -34,6 +42,16 @@ inline void describe(Keys& keys, TokenTaskSpec& spec) {
   keys("targets", targets, one_of({"answers", "all"}),
        "generated sequences: train on the answers, or on every next token (all)");
   spec.only_answers = targets == "answers";
+  keys("validation_length", spec.validation_length, between(0, 1 << 26),
+       "generated sequences: tokens of the sequences to validate on, 0 for data.length", resumable);
+  keys("gap_power", spec.gap_power, above(0),
+       "multi_query_recall: the probability that a key is asked for in slot i behind the pairs is "
+       "as i^(gap_power - 1): 1 for all alike, 0.01 as published, early ones first");
+  std::string filler = spec.filled_with_all ? "all" : "values";
+  keys("filler", filler, one_of({"values", "all"}),
+       "multi_query_recall: what stands between the questions, values or, as published, any "
+       "tokens");
+  spec.filled_with_all = filler == "all";
 }
 
 /// The kinds above.
@@ -61,10 +79,11 @@ class TokenTasks : public TokenSource {
   /// Of examples that do not train, the answers only.
   Batch batch(const Examples& examples) const override;
   std::uint64_t tokens_per_example() const override { return spec_.length; }
+  /// Of the training, and of what decides the order of the rest: validation_length is left out.
   std::uint64_t fingerprint() const override;
 
  protected:
-  /// "recall, 42 tokens of 20"
+  /// "recall, 42 tokens of 20" and ", 256 to validate"
   std::string describe() const override;
 
  private:

@@ -10,7 +10,8 @@ bool is_spectral(const std::string& name) {
   const std::string path = "." + name;
   return matches("*.features.*", path) || matches("*.density.*", path) ||
          matches("*.time_kernel.*", path) || matches("*.time.*", path) ||
-         matches("*.frequencies", path);
+         matches("*.filter.*", path) || matches("*.frequencies", path) ||
+         matches("*.spectrum.*", path);
 }
 
 std::vector<NamedParameter> densities_of(const std::vector<NamedParameter>& parameters) {
@@ -39,8 +40,8 @@ void refuse_shared(const std::vector<NamedParameter>& parameters) {
 
 bool is_density(const std::string& name) {
   return matches("*.features.*density.*", name) || matches("*.time_kernel.density.*", name) ||
-         matches("*.features.log_scale", name) || matches("*.features.log_head_scale", name) ||
-         matches("*.log_sharpness", name);
+         matches("*.filter.*.density.*", name) || matches("*.features.log_scale", name) ||
+         matches("*.features.log_head_scale", name) || matches("*.log_sharpness", name);
 }
 
 std::vector<ParameterSettings> resolve_groups(const std::vector<NamedParameter>& parameters,

@@ -320,6 +320,7 @@ void for_row_tasks(std::size_t rows, const RealFft& fft, const Body& body) {
 }
 
 void weigh_bins(Complex* bins, std::size_t n, BinWeights weights) {
+  if (weights.own == 1 && weights.paired == 1) return;
   const RowLanes own = all_lanes(weights.own), paired = all_lanes(weights.paired);
   for (std::size_t k = 0; k < n / 2 + 1; ++k)
     bins[k] = scaled(bins[k], k == 0 || 2 * k == n ? own : paired);

@@ -1,7 +1,10 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
+#include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/layers/attention/channel_attention.hpp>
+#include <bochner/layers/attention/feature_heads.hpp>
 #include <bochner/layers/attention/mixers.hpp>
 #include <bochner/layers/attention/projections.hpp>
 #include <bochner/layers/attention/seen_tokens.hpp>
@@ -17,30 +20,31 @@ namespace {
 struct LinearState : MixerState {
   /// Made at the first token, when the number of features is known.
   std::optional<LinearAttentionState> sums;
+  ChannelState channels;  ///< of rates per channel, in place of the sums
   SeenTokens window;
   std::deque<Tensor> features;  ///< of keys in the window (H, F)
 };
-
-FeatureSpec per_head(const MixerSpec& spec) {
-  FeatureSpec features = spec.features;
-  features.heads = features.density.heads = spec.heads;
-  features.dim = features.density.dim = spec.width / spec.heads;
-  features.density.m = features.m;
-  return features;
-}
-
-/// (1, 1, H, n) -> (H, n)
-Tensor single_token(const Var& x) {
-  Tensor token = x.value();
-  token.reshape(Shape{x.dim(2), x.dim(3)});
-  return token;
-}
 
 /// One more feature, so that phi(q) . phi(k) grows by the constant. (.., F) -> (.., F + 1)
 Var with_constant(const Var& features, double constant) {
   Shape shape = features.shape();
   shape.back() = 1;
   return concat({features, filled(shape, real(std::sqrt(constant)))}, -1);
+}
+
+/// Whether the policy for denominators adds a constant feature.
+bool adds_constant(const MixerSpec& spec, const FeatureMap& map) {
+  return !map.positive() && spec.denominator.kind == "smooth";
+}
+
+/// The features of the keys, counted on a token of zeros; those of one frequency m apart.
+KeyChannels channels_of(const MixerSpec& spec, FeatureMap& map) {
+  if (spec.time_kernel.per != "channel") return {};
+  Tape tape;
+  tape.recording = false;
+  const Shape token{1, 1, spec.heads, spec.width / spec.heads};
+  const std::size_t F = map.keys(tape, tape.constant(zeros(token))).shape()[3];
+  return {F + adds_constant(spec, map), map.frequencies() ? spec.features.m : F};
 }
 
 /// Linear attention over any feature map, times the time kernel; O(T) in time, constant memory per
@@ -54,9 +58,10 @@ class LinearMixer : public Mixer {
         kind_(spec.features.kind),
         denominator_(spec.denominator),
         projections_(spec),
-        features_(make_feature_map(per_head(spec))),
+        features_(make_feature_map(features_per_head(spec))),
         warm_(spec, *features_),
-        time_kernel_(spec.time_kernel, spec.heads, spec.width) {
+        per_channel_(spec.time_kernel.per == "channel"),
+        time_kernel_(spec.time_kernel, spec.heads, spec.width, channels_of(spec, *features_)) {
     require(denominator_.kind == "clip" || denominator_.kind == "smooth" ||
                 denominator_.kind == "refuse" || denominator_.kind == "norm",
             "linear_attention", "no policy for denominators is called \"", denominator_.kind,
@@ -66,6 +71,8 @@ class LinearMixer : public Mixer {
     const std::string& kernel = spec.time_kernel.kind;
     require(window_ == 0 || (causal_ && (kernel == "none" || kernel == "decay")),
             "linear_attention", "a window is for causal attention with time kernel none or decay");
+    require(window_ == 0 || !per_channel_, "linear_attention",
+            "a window is for rates per head; choose time_kernel.per = \"head\"");
     require(window_ == 0 || features_->positive(), "linear_attention",
             "a window needs positive features, and ", kind_, " features are signed");
   }
@@ -73,14 +80,16 @@ class LinearMixer : public Mixer {
   Var forward(Tape& tape, const Var& x, const Layout& layout) override {
     const Heads heads = projections_.split(tape, x, layout);
     const Var rate = time_kernel_.rate(tape, x, layout);
+    const Var reverse_rate =
+        causal_ || layout.regular() ? Var() : time_kernel_.rate(tape, x, seen_from_the_end(layout));
     const Var turns = time_kernel_.turns(tape, layout, x.dim(1), 0);
     if (tape.observer)
       show_attention(tape, *this,
-                     {heads.q, heads.k, rate, time_kernel_.rotation(tape), turns, causal_,
-                      layout.lengths, window_});
+                     {heads.q, heads.k, per_channel_ ? mean(rate, {-1}) : rate,
+                      time_kernel_.rotation(tape), turns, causal_, layout.lengths, window_});
     const auto estimate = [&](const Heads& from, const Var& decay) {
       return window_ > 0 ? with_window(tape, from, decay, layout)
-                         : by_features(tape, from, decay, layout, turns);
+                         : by_features(tape, from, decay, reverse_rate, layout, turns);
     };
     return projections_.join(tape, warm_.is_on(tape)
                                        ? warm_.forward(tape, heads, rate, layout, estimate)
@@ -99,9 +108,13 @@ class LinearMixer : public Mixer {
     const Var& v = heads.v;
     const auto [query, key, floor] =
         features_of(tape, heads.q, heads.k, position, time_kernel_.turns(tape, {}, 1, past.time));
+    if (rate.exists()) rate = scale(rate, real(past.gap));
+    if (per_channel_) {
+      const Var y = channel_attention_step(past.channels, query, key, v, rate, floor);
+      return projections_.join(tape, normed(tape, y, floor));
+    }
     const Var queries = query.values(), keys = key.values();
     if (!past.sums) past.sums.emplace(v.dim(2), keys.dim(3), v.dim(3));
-    if (rate.exists()) rate = scale(rate, real(past.gap));
     Tensor y = linear_attention_step(*past.sums, single_token(queries), single_token(keys),
                                      single_token(v), rate.exists() ? &rate.value() : nullptr,
                                      key.scale, floor);
@@ -137,12 +150,15 @@ class LinearMixer : public Mixer {
   }
 
   /// (B, T, H, d)
-  Var by_features(Tape& tape, const Heads& heads, const Var& rate, const Layout& layout,
-                  const Var& turns) {
+  Var by_features(Tape& tape, const Heads& heads, const Var& rate, const Var& reverse_rate,
+                  const Layout& layout, const Var& turns) {
     const auto [query, key, floor] = features_of(tape, heads.q, heads.k, 0, turns);
-    return normed(
-        tape, linear_attention(query, key, heads.v, rate, {causal_, chunk_, layout.lengths, floor}),
-        floor);
+    const LinearAttentionOptions options{causal_, chunk_, layout.lengths, floor};
+    const bool by_sums = per_channel_ || (!causal_ && rate.exists());
+    return normed(tape,
+                  (by_sums ? channel_attention(query, key, heads.v, rate, options, reverse_rate)
+                           : linear_attention(query, key, heads.v, rate, options)),
+                  floor);
   }
 
   /// The last tokens exactly and older ones through their features, under one sum. (B, T, H, d)
@@ -201,11 +217,19 @@ class LinearMixer : public Mixer {
   Projections projections_;
   std::unique_ptr<FeatureMap> features_;
   WarmStart warm_;
+  bool per_channel_;  ///< rates of the time kernel
   TimeKernel time_kernel_;
 };
 
 }  // namespace
 
-void add_linear(Registry<Mixer, MixerSpec>& all) { all.add("linear", make<LinearMixer>); }
+void add_linear(Registry<Mixer, MixerSpec>& all) {
+  all.add("linear", [](const MixerSpec& spec) -> std::unique_ptr<Mixer> {
+    require(spec.update == "sum" || spec.update == "delta", "linear", "no update is called \"",
+            spec.update, "\"; there are: sum, delta");
+    if (spec.update == "delta") return make_delta_mixer(spec);
+    return std::make_unique<LinearMixer>(spec);
+  });
+}
 
 }  // namespace bochner::inline BOCHNER_PRECISION

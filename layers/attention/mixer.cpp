@@ -10,7 +10,9 @@ void show_attention(const Tape& tape, const Mixer& mixer, const Attended& what) 
 Registry<Mixer, MixerSpec>& mixers() {
   static Registry<Mixer, MixerSpec> registry = [] {
     Registry<Mixer, MixerSpec> all("mixer", {});
-    for (const auto add : {add_softmax, add_linear}) add(all);
+    for (const auto add : {add_softmax, add_linear, add_hgrn2, add_ssm, add_min_gru, add_mlstm,
+                           add_hyena, add_long_conv, add_h3, add_sgconv})
+      add(all);
     return all;
   }();
   return registry;

@@ -35,7 +35,8 @@ class Mixer : public Module {
 };
 
 /// What attention compares: queries and keys (B, T, H, d) as they enter the softmax or the feature
-/// map, and the time kernel's rate, rotation and turns as TimeKernel has them.
+/// map, and the time kernel's rate, its mean over channels where each has one, rotation and turns
+/// as TimeKernel has them.
 struct Attended {
   Var q, k, rate, rotation, turns;
   bool causal;

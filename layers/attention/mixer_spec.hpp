@@ -18,6 +18,8 @@ struct TimeKernelSpec {
   std::size_t harmonics = 1;    ///< of each frequency (spectral): more for a larger amplitude
   /// Of the frequencies (spectral), in units of pi / tau at the start; its sizes are filled in.
   DensitySpec density = {.draws = "sobol", .log_scale = 0};
+  std::string per = "head";  ///< or "channel" of the keys' features (decay, gate)
+  std::size_t rank = 16;     ///< of the projection that gates channels, 0 for a full one
 };
 inline void describe(Keys& keys, TimeKernelSpec& spec) {
   keys("kind", spec.kind, one_of({"none", "decay", "rotation", "spectral", "gate"}),
@@ -31,7 +33,19 @@ inline void describe(Keys& keys, TimeKernelSpec& spec) {
        "features of one");
   keys("harmonics", spec.harmonics, between(1, 64),
        "harmonics of each frequency (spectral): with more of them the factor falls lower");
+  keys(
+      "per", spec.per, one_of({"head", "channel"}),
+      "what has a rate of its own: each head, or in linear attention by decay or gate each channel "
+      "of the keys' features, whose tau start spaced between shortest and longest");
+  keys("rank", spec.rank, between(0, 1 << 12),
+       "inner width of the projection of tokens that gates channels (per = \"channel\"), 0 for a "
+       "full one");
   keys.section("density", spec.density);
+}
+
+/// Whether exact attention can have this factor; linear attention has all of them.
+inline bool softmax_has(const TimeKernelSpec& spec) {
+  return spec.kind == "none" || spec.kind == "decay";
 }
 
 /// What linear attention does where features are signed and the sum of weights may vanish: "clip"
@@ -50,10 +64,31 @@ inline void describe(Keys& keys, DenominatorSpec& spec) {
   keys("constant", spec.constant, above(0), "what is added to the kernel (smooth)");
 }
 
+/// Of the delta rule (update "delta").
+struct DeltaSpec {
+  bool negative = false;  ///< strengths up to 2 in place of 1
+};
+inline void describe(Keys& keys, DeltaSpec& spec) {
+  keys("negative", spec.negative,
+       "strengths of writing up to 2 in place of 1: what a key recalls can change its sign, which "
+       "keeping track of a state takes (update delta)");
+}
+
 class Mixer;
+class LowerBounds;
 struct MixerSpec;
-/// The mixers that configs may name: "softmax", "linear".
+/// The mixers that configs may name: "softmax", "linear", "hgrn2".
 Registry<Mixer, MixerSpec>& mixers();
+
+/// Where in a stack a mixer stands, and what the mixers of one stack share: made by the first that
+/// needs it, whose parameters it joins.
+struct StackPlace {
+  struct Shared {
+    std::shared_ptr<LowerBounds> lower_bounds;
+  };
+  std::size_t block = 0, blocks = 1;
+  std::shared_ptr<Shared> shared = {};  ///< there if blocks > 1
+};
 
 struct MixerSpec {
   std::string kind = "softmax";
@@ -67,6 +102,8 @@ struct MixerSpec {
   TimeKernelSpec time_kernel;
   TimeEncodingSpec time;  ///< in queries and keys: its use is "attend" or "rotate"
   DenominatorSpec denominator;
+  std::string update = "sum";  ///< of what linear attention remembers; or "delta"
+  DeltaSpec delta;
   std::size_t window = 0;  ///< tokens seen exactly, itself among them; 0 for all or none
   std::size_t chunk = 32;  ///< tokens per chunk of linear attention
   /// Training batches that feature maps are calibrated to before the first step of a run; -1: as
@@ -74,6 +111,8 @@ struct MixerSpec {
   std::int64_t calibrate = -1;
   std::string warm = "none";     ///< "exact": how training begins, see WarmStart
   std::uint64_t warm_steps = 0;  ///< training passes (Tape::step) that it lasts
+  std::size_t directions = 0;    ///< 1 or 2; 0: as the model, see in_both_directions()
+  StackPlace place = {};         ///< filled in
   OwnSpecs own = {};             ///< of mixers added to the registry
 };
 inline void describe(Keys& keys, MixerSpec& spec) {
@@ -110,6 +149,11 @@ inline void describe(Keys& keys, MixerSpec& spec) {
   keys("chunk", spec.chunk, between(1, 1 << 16),
        "positions that causal linear attention handles at once");
   keys.section("denominator", spec.denominator);
+  keys("update", spec.update, one_of({"sum", "delta"}),
+       "how linear attention remembers: sum adds every value under its key; delta writes the "
+       "difference to what its key recalls, with a learned strength, features at unit length and "
+       "no denominator");
+  keys.section("delta", spec.delta);
   keys(
       "calibrate", spec.calibrate, between(-1, 64),
       "batches that set the feature maps and densities before the first step, 0 for none; -1 for 4 "
@@ -122,6 +166,10 @@ inline void describe(Keys& keys, MixerSpec& spec) {
        "warm_steps steps (quadratic in the length), while the feature map learns to give the same "
        "outputs; validation and sampling are by features all along");
   keys("warm_steps", spec.warm_steps, at_least(0), "steps that warm lasts");
+  keys(
+      "directions", spec.directions, between(0, 2),
+      "1: tokens see what came before them, 2: what follows too; 0 for the model's own, which is 1 "
+      "where it predicts the next token and else 2");
   mixers().describe_own(keys, spec.own);
 }
 

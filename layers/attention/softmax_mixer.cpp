@@ -21,9 +21,10 @@ class SoftmaxMixer : public Mixer {
         window_(spec.window),
         projections_(spec),
         time_kernel_(spec.time_kernel, spec.heads, spec.width) {
-    const std::string& kernel = spec.time_kernel.kind;
-    require(kernel == "none" || kernel == "decay", "softmax", "time kernel ", kernel,
+    require(softmax_has(spec.time_kernel), "softmax", "time kernel ", spec.time_kernel.kind,
             " is for linear attention; exact attention has: none, decay");
+    require(spec.time_kernel.per == "head", "softmax",
+            "exact attention has rates per head; choose time_kernel.per = \"head\"");
     require(window_ == 0 || causal_, "softmax", "a window is for causal attention");
   }
 

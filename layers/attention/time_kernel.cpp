@@ -16,6 +16,18 @@ Tensor start_rates(const TimeKernelSpec& spec, std::size_t heads) {
   return rates;
 }
 
+/// The same over the channels of all heads (H, F), one head after the other, so that heads differ
+/// at the start as they do with a rate each; channels of one frequency alike.
+Tensor start_rates(const TimeKernelSpec& spec, std::size_t heads, const KeyChannels& channels) {
+  if (channels.count == 0) return start_rates(spec, heads);
+  const Tensor all = start_rates(spec, heads * channels.period);
+  Tensor rates = zeros({heads, channels.count});
+  for (std::size_t h = 0; h < heads; ++h)
+    for (std::size_t f = 0; f < channels.count; ++f)
+      rates(h, f) = all.data()[h * channels.period + f % channels.period];
+  return rates;
+}
+
 /// Frequencies are points of a line, n of them for each head.
 DensitySpec density_of(const TimeKernelSpec& spec, std::size_t heads) {
   DensitySpec density = spec.density;
@@ -50,12 +62,17 @@ Var shifted_waves(Tape& tape, const Times& times, const Var& frequency, std::siz
 
 }  // namespace
 
-TimeKernel::TimeKernel(const TimeKernelSpec& spec, std::size_t heads, std::size_t width)
-    : kind_(spec.kind) {
+TimeKernel::TimeKernel(const TimeKernelSpec& spec, std::size_t heads, std::size_t width,
+                       const KeyChannels& channels)
+    : kind_(spec.kind), heads_(heads), channels_(channels.count) {
   require(kind_ == "none" || kind_ == "decay" || rotates() || kind_ == "gate", "time_kernel",
           "no time kernel is called \"", kind_,
           "\"; there are: none, decay, rotation, spectral, gate");
-  const Tensor rates = start_rates(spec, heads);
+  require(spec.per == "head" || spec.per == "channel", "time_kernel",
+          "rates are learned per head or per channel, not per ", spec.per);
+  require(channels_ == 0 || kind_ == "decay" || kind_ == "gate", "time_kernel",
+          "per = \"channel\" needs kind = \"decay\" or \"gate\", not \"", kind_, "\"");
+  const Tensor rates = start_rates(spec, heads, channels);
   if (kind_ == "decay" || rotates()) log_rate_.assign(rates);
   if (kind_ == "rotation") {
     log_frequency_.assign(rates + real(std::log(std::numbers::pi)));
@@ -70,19 +87,32 @@ TimeKernel::TimeKernel(const TimeKernelSpec& spec, std::size_t heads, std::size_
     unit_.reshape(Shape{heads, 1, 1});
     logit_.assign(filled({heads}, real(3)));  // b = 0.95: what is learned of the density shows
   }
-  if (kind_ == "gate") {
-    gate_.assign(zeros({width, heads}));
-    gate_bias_.assign(xt::log(xt::expm1(xt::exp(rates))));  // softplus of it is 1 / tau
-  }
+  if (kind_ == "gate") start_gates(rates, width, channels_ > 0 ? spec.rank : 0);
+}
+
+void TimeKernel::start_gates(const Tensor& rates, std::size_t width, std::size_t rank) {
+  if (rank > 0)
+    gate_down_ = Parameter({width, rank}, Initial::normal(1 / std::sqrt(double(width))));
+  gate_.assign(zeros({rank > 0 ? rank : width, rates.size()}));
+  Tensor bias = xt::log(xt::expm1(xt::exp(rates)));  // softplus of it is 1 / tau
+  bias.reshape(Shape{rates.size()});
+  gate_bias_.assign(std::move(bias));
+}
+
+Var TimeKernel::gated_rate(Tape& tape, const Var& x) {
+  const bool narrow = gate_down_.value().dimension() > 0;
+  const Var y = narrow ? matmul(x, tape(gate_down_)) : x;
+  const Var rate = softplus(affine(y, tape(gate_), tape(gate_bias_)));
+  return channels_ > 0 ? reshape(rate, {x.dim(0), x.dim(1), heads_, channels_}) : rate;
 }
 
 Var TimeKernel::rate(Tape& tape, const Var& x, const Layout& layout) {
   if (!active()) return Var();
-  const Var rate =
-      kind_ == "gate" ? softplus(affine(x, tape(gate_), tape(gate_bias_))) : exp(tape(log_rate_));
+  const Var rate = kind_ == "gate" ? gated_rate(tape, x) : exp(tape(log_rate_));
   if (layout.regular()) return rate;
-  const Shape& shape = layout.gaps.shape();
-  return reshape(tape.constant(layout.gaps), {shape[0], shape[1], 1}) * rate;
+  Shape each{layout.gaps.shape()[0], layout.gaps.shape()[1], 1};
+  if (channels_ > 0) each.push_back(1);
+  return reshape(tape.constant(layout.gaps), each) * rate;
 }
 
 Var TimeKernel::frequencies(Tape& tape) {
@@ -154,10 +184,18 @@ void TimeKernel::visit(Visitor& visitor) {
   if (kind_ == "rotation") visitor("log_frequency", log_frequency_);
   if (rotates()) visitor("logit", logit_);
   if (density_) visitor("density", *density_);
+  if (gate_down_.value().dimension() > 0) visitor("gate_down", gate_down_);
   if (kind_ == "gate") {
     visitor("gate", gate_);
     visitor("gate_bias", gate_bias_);
   }
+}
+
+Layout seen_from_the_end(Layout layout) {
+  const std::size_t B = layout.gaps.shape()[0], T = layout.gaps.shape()[1];
+  for (std::size_t b = 0; b < B; ++b)
+    for (std::size_t t = 0; t + 1 < T; ++t) layout.gaps(b, t) = layout.gaps(b, t + 1);
+  return layout;
 }
 
 Times times_of(const Layout& layout, std::size_t T, double first) {

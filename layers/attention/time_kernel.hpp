@@ -4,6 +4,12 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+/// Features of the keys of a head (F), where each has a rate of its own; `period`: those of one
+/// frequency lie so far apart and start with one rate. None: a rate per head.
+struct KeyChannels {
+  std::size_t count = 0, period = 0;
+};
+
 /// The factor of attention weights that depends on time alone, learned per head. By Bochner's
 /// theorem exp(-lag / tau) is a Cauchy density on the axis of time, and its products with cos(nu
 /// lag) are shifted ones.
@@ -16,9 +22,12 @@ namespace bochner::inline BOCHNER_PRECISION {
 ///             c_k is that of harmonic_coefficients(): 1 + b^2 / 2 k(lag) for N = 1
 ///   gate      exp(-sum of softplus(w . x + b) over the tokens passed): each token decides how much
 ///             of the past it keeps (gated linear attention; Yang et al., 2024)
+/// decay and gate may be learned per channel: exp(-lag / tau) stands between phi_f(q) and phi_f(k)
+/// then, of each feature f by itself.
 class TimeKernel : public Module {
  public:
-  TimeKernel(const TimeKernelSpec& spec, std::size_t heads, std::size_t width);
+  TimeKernel(const TimeKernelSpec& spec, std::size_t heads, std::size_t width,
+             const KeyChannels& channels = {});
   bool active() const { return kind_ != "none"; }
   /// A window cannot tell how much time has passed over it. Throws under the name of `op`.
   void require_window(bool regular, const char* op) const {
@@ -26,7 +35,8 @@ class TimeKernel : public Module {
             "a window with a time kernel needs tokens at equal distances");
   }
   /// What is lost from token to token: (H), or (B, T, H) where it depends on the token or tokens
-  /// are at irregular distances; a Var that does not exist if the kind is "none". x (B, T, D)
+  /// are at irregular distances, or either with an axis more (F) per channel; a Var that does not
+  /// exist if the kind is "none". x (B, T, D)
   Var rate(Tape& tape, const Var& x, const Layout& layout = {});
   /// What multiplies the decay of each head is 1 + sum_i a_i cos(nu_i lag): all (nu_i, a_i), (H, n
   /// N, 2), n = N = 1 for "rotation"; does not exist for kinds without frequencies.
@@ -39,11 +49,15 @@ class TimeKernel : public Module {
  private:
   bool rotates() const { return kind_ == "rotation" || kind_ == "spectral"; }
   Var frequencies(Tape& tape);  // (H, n)
+  void start_gates(const Tensor& rates, std::size_t width, std::size_t rank);
+  Var gated_rate(Tape& tape, const Var& x);
 
   std::string kind_;
   std::size_t harmonics_ = 1;
-  Parameter log_rate_, log_frequency_, logit_;  // (H)
-  Parameter gate_, gate_bias_;                  // (D, H), (H)
+  std::size_t heads_, channels_;
+  Parameter log_rate_, log_frequency_, logit_;  // (H), or of rates (H, F)
+  Parameter gate_, gate_bias_;                  // (D, H), (H), or (D or rank, H F), (H F)
+  Parameter gate_down_;                         // (D, rank)
   std::unique_ptr<SpectralDensity> density_;    // of "spectral", in units of unit_
   Tensor unit_;                                 // pi / tau at the start (H, 1, 1)
 };
@@ -54,6 +68,9 @@ std::vector<double> harmonic_coefficients(std::size_t N);
 
 /// Features times `turns` (.., F) -> (.., (2N + 1) n F); themselves where they do not exist.
 Features turned(const Features& features, const Var& turns);
+
+/// The gaps of a reversed sequence: from each token to the next one.
+Layout seen_from_the_end(Layout layout);
 
 /// When the tokens of a batch are: sums of the gaps (B, T), or first, first + 1, ... (1, T).
 Times times_of(const Layout& layout, std::size_t T, double first);

@@ -41,6 +41,9 @@ WarmStart::WarmStart(const MixerSpec& spec, const FeatureMap& map)
   require(time != "rotation" && time != "spectral", "mixer",
           "warm = \"exact\" needs a time kernel that exact attention can have, not ", time,
           "; choose none, decay or gate");
+  require(spec.time_kernel.per == "head" && (spec.causal || time == "none"), "mixer",
+          "warm = \"exact\" has a time kernel per head and in one direction; choose warm = "
+          "\"none\" or time_kernel.per = \"head\" in a causal model");
   require(spec.denominator.kind != "norm", "mixer",
           "warm = \"exact\" divides by the sum of weights; denominator.kind must not be \"norm\"");
 }

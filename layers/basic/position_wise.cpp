@@ -1,6 +1,6 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/gated.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
-#include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <cmath>
 
@@ -25,9 +25,23 @@ void Linear::visit(Visitor& visitor) {
   visitor("bias", bias_);
 }
 
+MLP::MLP(std::size_t width, std::size_t hidden, const std::string& kind)
+    : gated_(kind == "swiglu"), up_(width, gated_ ? 2 * hidden : hidden), down_(hidden, width) {
+  require(gated_ || kind == "gelu", "mlp", "no MLP is called \"", kind,
+          "\"; there are: gelu, swiglu");
+}
+
+Var MLP::forward(Tape& tape, const Var& x) {
+  return down_.forward(tape, gated_ ? swiglu(up_.forward(tape, x)) : up_.forward_gelu(tape, x));
+}
+
+Var GatedOutput::forward(Tape& tape, const Var& x) { return glu(linear_.forward(tape, gelu(x))); }
+
 LayerNorm::LayerNorm(std::size_t width) : gain_(filled({width}, real(1))), bias_({width}) {}
 
-Var LayerNorm::forward(Tape& tape, const Var& x) { return layer_norm(x, tape(gain_), tape(bias_)); }
+Var LayerNorm::forward(Tape& tape, const Var& x, const std::vector<std::size_t>&) {
+  return layer_norm(x, tape(gain_), tape(bias_));
+}
 
 void LayerNorm::visit(Visitor& visitor) {
   visitor("gain", gain_);
@@ -36,14 +50,56 @@ void LayerNorm::visit(Visitor& visitor) {
 
 RMSNorm::RMSNorm(std::size_t width) : gain_(filled({width}, real(1))) {}
 
-Var RMSNorm::forward(Tape& tape, const Var& x) { return rms_norm(x, tape(gain_)); }
+Var RMSNorm::forward(Tape& tape, const Var& x, const std::vector<std::size_t>&) {
+  return rms_norm(x, tape(gain_));
+}
 
 void RMSNorm::visit(Visitor& visitor) { visitor("gain", gain_); }
 
-std::unique_ptr<Norm> make_norm(const std::string& kind, std::size_t width) {
+BatchNorm::BatchNorm(std::size_t width, double momentum)
+    : momentum_(momentum),
+      gain_(filled({width}, real(1))),
+      bias_({width}),
+      mean_(zeros({width})),
+      variance_(filled({width}, real(1))) {
+  require(momentum >= 0 && momentum < 1, "batch_norm", "the momentum must be in [0, 1), not ",
+          momentum);
+}
+
+Var BatchNorm::forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths) {
+  if (tape.training)
+    return batch_norm(x, tape(gain_), tape(bias_), lengths,
+                      [this](const BatchMoments& moments) { learn(moments); });
+  Tensor rstd = uninitialized(variance_.shape());
+  for (std::size_t j = 0; j < rstd.size(); ++j)
+    rstd.data()[j] = 1 / std::sqrt(variance_.data()[j] + real(1e-5));
+  return (x - tape.constant(mean_)) * (tape(gain_) * tape.constant(std::move(rstd))) + tape(bias_);
+}
+
+void BatchNorm::learn(const BatchMoments& moments) {
+  if (moments.tokens < 2) return;
+  const double unbiased = double(moments.tokens) / double(moments.tokens - 1);
+  const auto move = [this](real& running, double now) {
+    running = real(momentum_ * double(running) + (1 - momentum_) * now);
+  };
+  for (std::size_t j = 0; j < mean_.size(); ++j) {
+    move(mean_.data()[j], moments.mean[j]);
+    move(variance_.data()[j], moments.variance[j] * unbiased);
+  }
+}
+
+void BatchNorm::visit(Visitor& visitor) {
+  visitor("gain", gain_);
+  visitor("bias", bias_);
+  visitor("mean", mean_);
+  visitor("variance", variance_);
+}
+
+std::unique_ptr<Norm> make_norm(const std::string& kind, std::size_t width, double momentum) {
   if (kind == "layer") return std::make_unique<LayerNorm>(width);
+  if (kind == "batch") return std::make_unique<BatchNorm>(width, momentum);
   require(kind == "rms", "norm", "no normalisation is called \"", kind,
-          "\"; there are: layer, rms");
+          "\"; there are: layer, rms, batch");
   return std::make_unique<RMSNorm>(width);
 }
 

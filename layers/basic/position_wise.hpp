@@ -1,6 +1,7 @@
 #pragma once
 /// Layers that treat every position by itself.
 
+#include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/module.hpp>
 #include <string>
@@ -23,18 +24,33 @@ class Linear : public Module {
   Parameter weight_, bias_;
 };
 
-/// Two linear maps with a gelu between them. (.., D) -> (.., D) through (.., hidden)
+/// Two linear maps with a gelu between them, or ("swiglu") a product of two linear maps, silu of
+/// one of them, under a third: W3 (silu(W1 x) * W2 x), with W2 and W1 side by side in `up`. (.., D)
+/// -> (.., D) through (.., hidden)
 class MLP : public Module {
  public:
-  MLP(std::size_t width, std::size_t hidden) : up_(width, hidden), down_(hidden, width) {}
-  Var forward(Tape& tape, const Var& x) { return down_.forward(tape, up_.forward_gelu(tape, x)); }
+  MLP(std::size_t width, std::size_t hidden, const std::string& kind = "gelu");
+  Var forward(Tape& tape, const Var& x);
   void visit(Visitor& visitor) override {
     visitor("up", up_);
     visitor("down", down_);
   }
 
  private:
+  bool gated_;
   Linear up_, down_;
+};
+
+/// a sigmoid(b) for [a, b] = W gelu(x): what S4 and SGConv have behind their mixer, in place of an
+/// MLP. (.., D) -> (.., D)
+class GatedOutput : public Module {
+ public:
+  explicit GatedOutput(std::size_t width) : linear_(width, 2 * width) {}
+  Var forward(Tape& tape, const Var& x);
+  void visit(Visitor& visitor) override { linear_.visit(visitor); }
+
+ private:
+  Linear linear_;
 };
 
 /// Rows of a table (vocabulary, width), started normally with deviation 0.02. indices (..) -> (..,
@@ -53,14 +69,15 @@ class Embedding : public Module {
 /// A normalisation over the last axis. (.., D) -> (.., D)
 class Norm : public Module {
  public:
-  virtual Var forward(Tape& tape, const Var& x) = 0;
+  /// Tokens of x (B, T, D) behind lengths[b] are padding; without lengths there is none.
+  virtual Var forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths = {}) = 0;
 };
 
 /// Mean 0 and variance 1 over the last axis, then gain and bias.
 class LayerNorm : public Norm {
  public:
   explicit LayerNorm(std::size_t width);
-  Var forward(Tape& tape, const Var& x) override;
+  Var forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths = {}) override;
   void visit(Visitor& visitor) override;
 
  private:
@@ -71,15 +88,31 @@ class LayerNorm : public Norm {
 class RMSNorm : public Norm {
  public:
   explicit RMSNorm(std::size_t width);
-  Var forward(Tape& tape, const Var& x) override;
+  Var forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths = {}) override;
   void visit(Visitor& visitor) override;
 
  private:
   Parameter gain_;
 };
 
-/// "layer" or "rms".
-std::unique_ptr<Norm> make_norm(const std::string& kind, std::size_t width);
+/// Mean 0 and variance 1 of every channel over all tokens of the batch while the tape is training,
+/// see batch_norm(); else by running moments, buffers, of which each batch that is learned from
+/// leaves the part `momentum`. Then gain and bias.
+class BatchNorm : public Norm {
+ public:
+  explicit BatchNorm(std::size_t width, double momentum = 0.9);
+  Var forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths = {}) override;
+  void visit(Visitor& visitor) override;
+
+ private:
+  void learn(const BatchMoments& moments);
+  double momentum_;
+  Parameter gain_, bias_;
+  Tensor mean_, variance_;
+};
+
+/// "layer", "rms" or "batch", the last with its momentum.
+std::unique_ptr<Norm> make_norm(const std::string& kind, std::size_t width, double momentum = 0.9);
 
 /// Zeroes elements with probability `rate` while the tape is training. (..) -> (..)
 class Dropout : public Module {

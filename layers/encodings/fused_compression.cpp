@@ -17,6 +17,9 @@ constexpr std::size_t gram_rows = 32;
 
 using Numbers = std::vector<double>;
 
+/// The largest multiple of a unit that so many bits hold.
+double most_units(int bits) { return double((1 << (bits - 1)) - 1); }
+
 double dot(const Numbers& a, const Numbers& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
@@ -44,6 +47,14 @@ class Problem {
     for (std::size_t i = 0; i < M; ++i) values[i] = double(a.data()[i * N + j]);
     return values;
   }
+  /// From now on the error of rounding counts: each row's entries a err by a multiple of a unit
+  /// that spans the largest, about 3 a, so that |a|^2 G_ii (3 / levels)^2 / 12 is added to the
+  /// square.
+  void round_to(int bits) { rounding_ = 0.75 / std::pow(most_units(bits), 2); }
+  /// Of a fit, see `fitted`: it need not be finer than the rounding.
+  double tolerance() const { return rounding_ > 0 ? 1e-10 : fitted; }
+  /// Of the entries in row i; 0 where nothing is rounded.
+  double penalty(std::size_t i) const { return rounding_ * gram_[i * M + i]; }
   /// G A for all columns at once. (M, N) -> (M, N)
   Numbers all_weighed(const Numbers& a) const {
     Numbers result(M * N);
@@ -79,6 +90,7 @@ class Problem {
  private:
   const Tensor& w_;
   Numbers gram_;
+  double rounding_ = 0;
 };
 
 /// Of each column. (M, N), (M, N) -> (N)
@@ -100,8 +112,9 @@ Numbers ratios(const Numbers& a, const Numbers& b, const std::vector<bool>& ende
   return result;
 }
 
-/// The matrix within the mask whose x A is nearest to x W: conjugate gradients on the normal
-/// equations, from the entries of W that are kept on; every column has its own steps.
+/// The matrix within the mask whose x A is nearest to x W, its rounding included: conjugate
+/// gradients on the normal equations, from the entries of W that are kept on; every column has its
+/// own steps.
 Numbers refitted(const Problem& problem, const Tensor& w, const Tensor& kept) {
   const std::size_t N = problem.N, size = w.size();
   const auto masked = [&](Numbers a) {
@@ -111,14 +124,19 @@ Numbers refitted(const Problem& problem, const Tensor& w, const Tensor& kept) {
   const Numbers target(w.begin(), w.end());
   Numbers value = masked(target), rest(size);
   for (std::size_t i = 0; i < size; ++i) rest[i] = target[i] - value[i];
-  Numbers residual = masked(problem.all_weighed(rest)), direction = residual;
+  /// G a, and what rounding a adds or takes.
+  const auto with_penalty = [&](Numbers weighed, const Numbers& a, double sign) {
+    for (std::size_t i = 0; i < size; ++i) weighed[i] += sign * problem.penalty(i / N) * a[i];
+    return masked(std::move(weighed));
+  };
+  Numbers residual = with_penalty(problem.all_weighed(rest), value, -1), direction = residual;
   Numbers before = column_products(residual, residual, N);
   const Numbers start = before;
   std::vector<bool> ended(N);
   for (std::size_t step = 0; step < 2 * problem.rank; ++step) {
-    for (std::size_t j = 0; j < N; ++j) ended[j] = before[j] <= fitted * start[j];
+    for (std::size_t j = 0; j < N; ++j) ended[j] = before[j] <= problem.tolerance() * start[j];
     if (std::ranges::count(ended, true) == std::ptrdiff_t(N)) break;
-    const Numbers moved = masked(problem.all_weighed(direction));
+    const Numbers moved = with_penalty(problem.all_weighed(direction), direction, 1);
     Numbers length = ratios(before, column_products(direction, moved, N), ended);
     add_columns(value, length, direction);
     for (double& each : length) each = -each;
@@ -162,8 +180,9 @@ CompressedMatrix judged(const Tensor& w, Tensor weight, const Tensor& x, std::si
   return Problem("judged", w, x).stand_in(std::move(weight), bytes);
 }
 
-CompressedMatrix pruned(const Tensor& w, const Tensor& x, double keep, Tensor& mask) {
-  const Problem problem("pruned", w, x);
+CompressedMatrix pruned(const Tensor& w, const Tensor& x, double keep, Tensor& mask, int bits) {
+  Problem problem("pruned", w, x);
+  if (bits <= 16) problem.round_to(bits);
   require(keep >= 0 && keep <= 1, "pruned", "the fraction that is kept must be in [0, 1], not ",
           keep);
   const std::size_t kept = std::size_t(std::lround(keep * double(w.size())));
@@ -178,7 +197,7 @@ CompressedMatrix quantized(const Tensor& w, const Tensor& x, int bits) {
   const Problem problem("quantized", w, x);
   require(bits >= 2 && bits <= 16, "quantized", "2 to 16 bits are offered, not ", bits);
   const auto [M, N] = std::pair(problem.M, problem.N);
-  const double levels = double((1 << (bits - 1)) - 1);
+  const double levels = most_units(bits);
   Tensor weight = uninitialized(w.shape());
   for (std::size_t r = 0; r < M; ++r) {
     const real* row = w.data() + r * N;

@@ -18,8 +18,9 @@ struct CompressedMatrix {
 CompressedMatrix judged(const Tensor& w, Tensor weight, const Tensor& x, std::size_t bytes);
 /// The fraction `keep` of the entries with the largest magnitudes, fitted again by least squares of
 /// x W, the rest 0; `mask` (M, N) receives 1 for those. Stored as entries and one bit for each
-/// place.
-CompressedMatrix pruned(const Tensor& w, const Tensor& x, double keep, Tensor& mask);
+/// place. Where they are to be rounded to `bits`, 2 to 16, the expected error of that counts too:
+/// else what x hardly sees may grow without bound, and a row's unit with it.
+CompressedMatrix pruned(const Tensor& w, const Tensor& x, double keep, Tensor& mask, int bits = 32);
 /// Whole multiples of a unit per row that spans its largest magnitude, 2 <= bits <= 16.
 CompressedMatrix quantized(const Tensor& w, const Tensor& x, int bits);
 /// The matrix of rank at most `rank` with the nearest x W (Eckart and Young 1936), stored as two

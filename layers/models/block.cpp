@@ -4,61 +4,97 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Blocks differ in the seed of their base draws and in nothing else.
-BlockSpec block_spec(const StackSpec& spec, std::size_t index) {
+void show_entering(const Tape& tape, Module& part, const Entering& what) {
+  if (auto* observer = dynamic_cast<StackObserver*>(tape.observer)) observer->enters(part, what);
+}
+
+}  // namespace
+
+BlockSpec block_spec(const StackSpec& spec, std::size_t index,
+                     const std::shared_ptr<StackPlace::Shared>& shared) {
   BlockSpec block = spec.block;
+  require(!block.mixer.causal || block.mixer.directions != 2, "mixer",
+          "directions = 2 shows tokens what follows, which this model is to predict; choose 1");
+  if (!spec.pattern.empty()) {
+    block.mixer.kind = spec.pattern[index % spec.pattern.size()];
+    if (block.mixer.kind == "softmax" && !softmax_has(block.mixer.time_kernel))
+      block.mixer.time_kernel.kind = "none";
+  }
   block.mixer.width = block.width;
   block.mixer.rotary = spec.positions == "rotary";
   block.mixer.features.density.seed += index;
   block.mixer.time.density.seed += index;
   block.mixer.time_kernel.density.seed += index;
+  block.mixer.place = {index, spec.blocks, shared};
   return block;
 }
 
-}  // namespace
+void require_past_only(const StackSpec& spec, const char* model) {
+  require(spec.block.norm != "batch", model,
+          "batch norm shows tokens of the past those that they are to predict in training: choose "
+          "layer or rms");
+}
 
 Block::Block(const BlockSpec& spec)
-    : mixer_norm_(make_norm(spec.norm, spec.width)),
-      mlp_norm_(make_norm(spec.norm, spec.width)),
+    : mixer_norm_(make_norm(spec.norm, spec.width, spec.norm_momentum)),
       mixer_(mixers().make(spec.mixer.kind, spec.mixer)),
-      mlp_(spec.width, spec.width * spec.expansion),
-      dropout_(spec.dropout) {}
+      dropout_(spec.dropout) {
+  if (spec.mlp == "glu") gate_ = std::make_unique<GatedOutput>(spec.width);
+  if (spec.mlp == "glu" || spec.mlp == "none") return;
+  mlp_norm_ = make_norm(spec.norm, spec.width, spec.norm_momentum);
+  mlp_ = std::make_unique<MLP>(spec.width, spec.width * spec.expansion, spec.mlp);
+}
 
 Var Block::forward(Tape& tape, const Var& x, const Layout& layout) {
-  return feed(tape, mix(tape, x, layout));
+  return feed(tape, mix(tape, x, layout), layout);
 }
 
 Var Block::mix(Tape& tape, const Var& x, const Layout& layout) {
-  const Var mixed = mixer_->forward(tape, mixer_norm_->forward(tape, x), layout);
-  return x + dropout_.forward(tape, mixed);
+  show_entering(tape, *this, {x, layout, {}});
+  Var normed = mixer_norm_->forward(tape, x, layout.lengths);
+  show_entering(tape, *mixer_, {normed, layout, {}});
+  const Var mixed = mixer_->forward(tape, normed, layout);
+  normed = {};  // frees what no gradient needs
+  return add_mixed(tape, x, mixed);
 }
 
-Var Block::feed(Tape& tape, const Var& x) {
-  return x + dropout_.forward(tape, mlp_.forward(tape, mlp_norm_->forward(tape, x)));
+Var Block::add_mixed(Tape& tape, const Var& x, const Var& mixed) {
+  return x + dropout_.forward(tape, gate_ ? gate_->forward(tape, mixed) : mixed);
+}
+
+Var Block::feed(Tape& tape, const Var& x, const Layout& layout) {
+  if (!mlp_) return x;
+  const Var fed = mlp_->forward(tape, mlp_norm_->forward(tape, x, layout.lengths));
+  return x + dropout_.forward(tape, fed);
 }
 
 Var Block::step(Tape& tape, const Var& x, MixerState& state) {
   const Var mixed = mixer_->step(tape, mixer_norm_->forward(tape, x), state);
-  return feed(tape, x + dropout_.forward(tape, mixed));
+  return feed(tape, add_mixed(tape, x, mixed));
 }
 
 void Block::visit(Visitor& visitor) {
   visitor("mixer_norm", *mixer_norm_);
   visitor("mixer", *mixer_);
+  if (gate_) visitor("gate", *gate_);
+  if (!mlp_) return;
   visitor("mlp_norm", *mlp_norm_);
-  visitor("mlp", mlp_);
+  visitor("mlp", *mlp_);
 }
 
 BlockStack::BlockStack(const StackSpec& spec)
-    : checkpoint_(spec.checkpoint), norm_(make_norm(spec.block.norm, spec.block.width)) {
+    : checkpoint_(spec.checkpoint),
+      norm_(make_norm(spec.block.norm, spec.block.width, spec.block.norm_momentum)) {
+  const auto shared = std::make_shared<StackPlace::Shared>();
   for (std::size_t i = 0; i < spec.blocks; ++i)
-    blocks_.push_back(std::make_unique<Block>(block_spec(spec, i)));
+    blocks_.push_back(std::make_unique<Block>(block_spec(spec, i, shared)));
 }
 
 Var BlockStack::forward(Tape& tape, const Var& x, const Layout& layout, const Var& each) {
+  show_entering(tape, *this, {x, layout, each});
   Var y = x;
   for (auto& block : blocks_) y = run(*block, tape, each.exists() ? y + each : y, layout);
-  return norm_->forward(tape, y);
+  return norm_->forward(tape, y, layout.lengths);
 }
 
 /// Halves of a block are computed again one at a time: what the mixer needs is gone when the MLP's
@@ -68,10 +104,11 @@ Var BlockStack::run(Block& block, Tape& tape, const Var& x, const Layout& layout
   const auto mix = [&block, layout](Tape& segment, const Var& input) {
     return block.mix(segment, input, layout);
   };
-  const auto feed = [&block](Tape& segment, const Var& input) {
-    return block.feed(segment, input);
+  const auto feed = [&block, layout](Tape& segment, const Var& input) {
+    return block.feed(segment, input, layout);
   };
-  return checkpoint(tape, feed, checkpoint(tape, mix, x));
+  const Var mixed = checkpoint(tape, mix, x);
+  return block.has_mlp() ? checkpoint(tape, feed, mixed) : mixed;
 }
 
 BlockStack::State BlockStack::start() const {

@@ -9,37 +9,61 @@ struct BlockSpec {
   std::size_t width = 128;
   std::size_t expansion = 4;
   double dropout = 0;
+  std::string mlp = "gelu";
   std::string norm = "layer";
+  double norm_momentum = 0.9;  ///< of "batch", see BatchNorm
   MixerSpec mixer;
 };
 inline void describe(Keys& keys, BlockSpec& spec) {
   keys("width", spec.width, between(1, 1 << 16), "channels of the residual stream (D)");
   keys("expansion", spec.expansion, between(1, 64),
        "hidden width of the MLP in units of model.width");
+  keys("mlp", spec.mlp, one_of({"gelu", "swiglu", "glu", "none"}),
+       "behind the mixer: an MLP with gelu or with a gate (swiglu: W3 (silu(W1 x) * W2 x)) in a "
+       "residual of its own; a gate on the mixer's output, a sigmoid(b) for [a, b] = W gelu(y), in "
+       "the mixer's residual (glu); nothing");
   keys("dropout", spec.dropout, below(0, 1),
        "probability that an activation is dropped in training");
-  keys("norm", spec.norm, one_of({"layer", "rms"}),
-       "normalisation at the start of a block: layer norm or RMS norm");
+  keys("norm", spec.norm, one_of({"layer", "rms", "batch"}),
+       "normalisation at the start of a block: layer norm, RMS norm, or batch norm over all tokens "
+       "of the batch that are no padding; the last is not for models that predict at every token");
+  keys("norm_momentum", spec.norm_momentum, below(0, 1),
+       "part of the running moments that a batch leaves (batch norm); validation goes by them");
   keys.section("mixer", spec.mixer);
 }
 
-/// x + mixer(norm(x)), then x + mlp(norm(x)): the pre-norm residual block. (B, T, D) -> (B, T, D)
+/// What enters a part of a stack. x (B, T, D); `each` as BlockStack::forward() has it.
+struct Entering {
+  const Var& x;
+  const Layout& layout;
+  const Var& each;
+};
+/// An observer of a tape that wants to see what enters the stack, its blocks and their mixers.
+struct StackObserver : TapeObserver {
+  virtual void enters(Module& part, const Entering& what) = 0;
+};
+
+/// x + mixer(norm(x)), then x + mlp(norm(x)): the pre-norm residual block; with mlp "glu" only x +
+/// gate(mixer(norm(x))), with "none" without the gate. (B, T, D) -> (B, T, D)
 class Block : public Module {
  public:
   explicit Block(const BlockSpec& spec);
   Var forward(Tape& tape, const Var& x, const Layout& layout = {});
   /// The two halves of forward(): x + mixer(norm(x)) and x + mlp(norm(x)).
   Var mix(Tape& tape, const Var& x, const Layout& layout);
-  Var feed(Tape& tape, const Var& x);
+  Var feed(Tape& tape, const Var& x, const Layout& layout = {});
+  bool has_mlp() const { return mlp_ != nullptr; }
   std::unique_ptr<MixerState> start() const { return mixer_->start(); }
   /// (1, 1, D) -> (1, 1, D)
   Var step(Tape& tape, const Var& x, MixerState& state);
   void visit(Visitor& visitor) override;
 
  private:
-  std::unique_ptr<Norm> mixer_norm_, mlp_norm_;
+  Var add_mixed(Tape& tape, const Var& x, const Var& mixed);
+  std::unique_ptr<Norm> mixer_norm_, mlp_norm_;  ///< the second one null without an MLP
   std::unique_ptr<Mixer> mixer_;
-  MLP mlp_;
+  std::unique_ptr<GatedOutput> gate_;  ///< of mlp "glu"
+  std::unique_ptr<MLP> mlp_;           ///< or null
   Dropout dropout_;
 };
 
@@ -50,9 +74,14 @@ struct StackSpec {
   std::string positions = "learned";
   bool checkpoint = false;
   BlockSpec block;
+  /// Mixers of the blocks, from the first block on and over again; empty: block.mixer.kind for all.
+  std::vector<std::string> pattern = {};
 };
 inline void describe(Keys& keys, StackSpec& spec) {
   keys("blocks", spec.blocks, between(1, 10000), "number of blocks");
+  keys("pattern", spec.pattern, one_of(mixers),
+       "mixers of the blocks, from the first block on and over again, in place of "
+       "model.mixer.kind: [\"linear\", \"linear\", \"softmax\"]; empty for one kind");
   describe(keys, spec.block);
   keys("positions", spec.positions, one_of({"learned", "sinusoidal", "rotary", "encoding", "none"}),
        "how positions enter; encoding: as model.encoding of row and column of images, and of line "
@@ -62,10 +91,20 @@ inline void describe(Keys& keys, StackSpec& spec) {
        resumable);
 }
 
-/// The same stack, with attention in both directions.
+/// Throws std::invalid_argument where a norm lets the future through: of models that predict at
+/// every token what follows it.
+void require_past_only(const StackSpec& spec, const char* model);
+
+/// What one block of the stack is: its mixer by the pattern, its place, base draws of its own. In a
+/// stack of several mixers, exact attention goes without a time kernel that only linear attention
+/// has.
+BlockSpec block_spec(const StackSpec& spec, std::size_t index,
+                     const std::shared_ptr<StackPlace::Shared>& shared = {});
+
+/// The same stack, with attention in both directions unless the mixers have one.
 template <class Spec>
 Spec in_both_directions(Spec spec) {
-  spec.block.mixer.causal = false;
+  spec.block.mixer.causal = spec.block.mixer.directions == 1;
   return spec;
 }
 

@@ -37,6 +37,7 @@ void fill_basis(const std::vector<double>& delays, double s, bool integrated, re
 }
 
 StackSpec causal_stack(const EventModelSpec& spec) {
+  require_past_only(spec.stack, "event_model");
   StackSpec stack = seeing_times(spec.stack, spec.time);
   stack.block.mixer.causal = true;
   return stack;

@@ -116,6 +116,7 @@ class AttentionForecast : public ForecastBackbone {
 };
 
 StackSpec causal_stack_of(const ForecasterSpec& spec) {
+  require_past_only(spec.stack, "forecaster");
   StackSpec stack = seeing_times(spec.stack, spec.time);
   stack.block.mixer.causal = true;
   return stack;

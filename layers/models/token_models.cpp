@@ -102,7 +102,9 @@ void Trunk::visit(Visitor& visitor) {
 }
 
 LanguageModel::LanguageModel(const LanguageModelSpec& spec)
-    : trunk_(spec), head_(spec.block.width, spec.vocabulary) {}
+    : trunk_(spec), head_(spec.block.width, spec.vocabulary) {
+  require_past_only(spec, "language_model");
+}
 
 Var LanguageModel::logits(Tape& tape, const Indices& tokens, const Times& times) {
   require(tokens.shape.size() == 2, "language_model", "tokens must be (B, T), not ", tokens.shape);
@@ -130,7 +132,11 @@ void LanguageModel::visit(Visitor& visitor) {
 SequenceClassifier::SequenceClassifier(const SequenceClassifierSpec& spec)
     : pooling_(spec.pooling),
       trunk_(in_both_directions(spec.trunk)),
-      head_(spec.trunk.block.width, spec.classes) {}
+      head_(spec.trunk.block.width, spec.classes) {
+  require(pooling_ != "cls" || spec.trunk.block.mixer.directions != 1, "sequence_classifier",
+          "pooling = \"cls\" reads the first token, which sees nothing with directions = 1; choose "
+          "mean");
+}
 
 Var SequenceClassifier::logits(Tape& tape, const Indices& tokens,
                                const std::vector<std::size_t>& lengths, const Times& times) {

@@ -1,3 +1,5 @@
+#include <bochner/autodiff/ops/gated_linear_attention.hpp>
+#include <bochner/autodiff/ops/delta_rule.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 
 #include "autodiff/op_table.hpp"
@@ -88,6 +90,40 @@ OpRow softmax_row(const char* variant, bool causal, bool rates) {
           attention_shapes(4, 4, rates)};
 }
 
+/// Decays of each channel, or of each token and channel.
+OpRow gated_row(const char* variant, bool by_token, bool reverse, bool strict) {
+  std::vector<Shapes> shapes = attention_shapes(5, 3, false);
+  for (Shapes& all : shapes) all.push_back(by_token ? all[0] : Shape{all[0][2], all[0][3]});
+  return {"gated_linear_attention",
+          variant,
+          [=](Tape&, const Inputs& x) {
+            return gated_linear_attention(x[0], x[1], x[2], x[3],
+                                          {.chunk = 4, .reverse = reverse, .strict = strict});
+          },
+          shapes,
+          {-2, 0}};
+}
+
+/// q, k and v as above, strengths, and a rate for each head or token if wanted.
+OpRow delta_row(const char* variant, FeatureScale scale, std::size_t rate_rank) {
+  std::vector<Shapes> shapes = attention_shapes(5, 3, false);
+  for (Shapes& one : shapes) {
+    const Shape tokens{one[0][0], one[0][1], one[0][2]};
+    one.push_back(tokens);
+    if (rate_rank == 1) one.push_back({tokens[2]});
+    if (rate_rank == 3) one.push_back(tokens);
+    if (rate_rank == 4) one.push_back(one[0]);
+  }
+  return {"delta_rule",
+          variant,
+          [=](Tape&, const Inputs& x) {
+            return delta_rule({x[0], scale}, {x[1], scale}, x[2], x[3],
+                              rate_rank > 0 ? x[4] : Var(), {4, {}});
+          },
+          shapes,
+          {0.1, 2}};
+}
+
 std::vector<OpRow> rows() {
   return {
       linear_row("Causal", FeatureScale::linear, true, true),
@@ -98,6 +134,15 @@ std::vector<OpRow> rows() {
       beside_row("Beside", FeatureScale::linear),
       beside_row("LogarithmsBeside", FeatureScale::logarithmic),
       exponential_beside_row(),
+      gated_row("", false, false, false),
+      gated_row("OfTokens", true, false, false),
+      gated_row("Reverse", true, true, false),
+      gated_row("Strict", true, false, true),
+      gated_row("ReverseStrict", false, true, true),
+      delta_row("", FeatureScale::linear, 0),
+      delta_row("Gated", FeatureScale::linear, 3),
+      delta_row("GatedChannels", FeatureScale::linear, 4),
+      delta_row("Logarithms", FeatureScale::logarithmic, 1),
       near_row("", true),
       near_row("WithoutRates", false),
       softmax_row("Causal", true, true),

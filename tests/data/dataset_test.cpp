@@ -213,16 +213,15 @@ TEST(Draws, HaveTheirProbabilities) {
   EXPECT_NEAR(hits, 2500, 5 * std::sqrt(10000 * 0.25 * 0.75));
 }
 
-TEST(ExampleSet, KeepsTrainingAndValidationApartAndSeedsToo) {
+TEST(ExampleSet, KeepsSplitsApartAndSeedsToo) {
   std::set<std::uint64_t> all;
   for (const std::uint64_t seed : {1, 2}) {
-    const ExampleSet set{seed, 50, 50};
-    for (std::uint64_t i = 0; i < 50; ++i) {
-      all.insert(draws_of(set, Split::train, i).below(wide));
-      all.insert(draws_of(set, Split::validation, i).below(wide));
-    }
+    const ExampleSet set{seed, 50, 50, 50};
+    for (std::uint64_t i = 0; i < 50; ++i)
+      for (const Split split : {Split::train, Split::validation, Split::test})
+        all.insert(draws_of(set, split, i).below(wide));
   }
-  EXPECT_EQ(all.size(), 200u);
+  EXPECT_EQ(all.size(), 300u);
 }
 
 }  // namespace dataset_test

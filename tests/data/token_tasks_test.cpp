@@ -124,6 +124,48 @@ TEST(TokenTasks, MultiQueryRecallAsksForEachPairOnce) {
   EXPECT_GT(layouts.size(), 10u);
 }
 
+/// One pair in five slots: the first token behind it is noise, a question, or the answer's value.
+TEST(TokenTasks, MultiQueryRecallAsksEarlyByAPowerLaw) {
+  const std::uint64_t count = 4000;
+  for (const double power : {0.01, 0.5, 2.0}) {
+    TokenTaskSpec spec{"multi_query_recall", 11, 8, 1};
+    spec.gap_power = power;
+    std::vector<double> asked(5), weight;
+    for (const Questions& questions : sequences(spec, count)) {
+      ASSERT_EQ(answers(questions).size(), 1u);
+      ++asked[(answers(questions)[0] - 3) / 2];
+    }
+    double sum = 0;
+    for (int slot = 1; slot <= 5; ++slot) weight.push_back(std::pow(slot, power - 1));
+    for (const double w : weight) sum += w;
+    for (int slot = 0; slot < 5; ++slot) {
+      const double p = weight[slot] / sum;
+      EXPECT_NEAR(asked[slot], count * p, 5 * std::sqrt(count * p * (1 - p))) << power;
+    }
+  }
+}
+
+TEST(TokenTasks, MultiQueryRecallAsksForEachPairOnceByAPowerLaw) {
+  TokenTaskSpec spec{"multi_query_recall", 64, 256, 8};
+  spec.gap_power = 0.01, spec.filled_with_all = true;
+  bool keys_in_noise = false;
+  for (const Questions& questions : sequences(spec)) {
+    const auto& tokens = questions.tokens;
+    const std::vector<std::size_t> places = answers(questions);
+    std::map<std::int32_t, std::int32_t> map;
+    for (std::size_t t = 1; t < 17; t += 2) map[tokens[t]] = tokens[t + 1];
+    std::set<std::int32_t> asked;
+    for (const std::size_t place : places) {
+      EXPECT_EQ(tokens[place], map.at(tokens[place - 1]));
+      asked.insert(tokens[place - 1]);
+    }
+    EXPECT_EQ(asked.size(), 8u);
+    for (std::size_t t = 18; t < tokens.size(); t += 2)
+      keys_in_noise = keys_in_noise || (!questions.is_answer[t] && tokens[t] < 128);
+  }
+  EXPECT_TRUE(keys_in_noise);
+}
+
 TEST(TokenTasks, InductionAsksForWhatFollowedTheMarker) {
   std::set<std::size_t> places;
   for (const Questions& questions : sequences({"induction", 20, 6})) {
@@ -185,19 +227,42 @@ TEST(TokenTasks, TrainOnEveryTokenWhereThatIsWanted) {
   EXPECT_EQ(held_out_batch(tasks, 0, 1).targets.values[0], TokenTasks::not_asked);
 }
 
+TEST(TokenTasks, ValidateAtAnotherLength) {
+  TokenTaskSpec spec{"induction", 10, 7};
+  const TokenTasks same(spec, {seed, 100, 5});
+  spec.validation_length = 300;
+  const TokenTasks longer(spec, {seed, 100, 5});
+  EXPECT_EQ(training_batch(longer, 0, 3).inputs.values, training_batch(same, 0, 3).inputs.values);
+  const Batch batch = held_out_batch(longer, 0, 3);
+  ASSERT_EQ(batch.inputs.shape, (Shape{3, 300}));
+  spec.length = 300;
+  EXPECT_EQ(std::vector(batch.inputs.values.begin(), batch.inputs.values.begin() + 300), [&] {
+    auto tokens = make_questions(spec, draws_of(0)).tokens;
+    tokens.pop_back();
+    return tokens;
+  }());
+  EXPECT_EQ(longer.fingerprint(), same.fingerprint());
+  EXPECT_THAT(longer.words(), HasSubstr("induction, 10 tokens of 7, 300 to validate"));
+  spec.validation_length = 2;
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { TokenTasks(spec, {}); }),
+            "[token_tasks] data.validation_length = 2: induction of 16 items needs at least 3");
+}
+
 TEST(TokenTasks, FingerprintsDifferWhereverTheExamplesDo) {
   const TokenTaskSpec base{"copy", 10, 7, 4};
-  std::vector<TokenTaskSpec> others(5, base);
+  std::vector<TokenTaskSpec> others(7, base);
   others[0].kind = "selective_copy";
   others[1].length = 11;
   others[2].vocabulary = 8;
   others[3].items = 3;
   others[4].only_answers = false;
+  others[5].gap_power = 0.5;
+  others[6].filled_with_all = true;
   std::set<std::uint64_t> all;
   for (const TokenTaskSpec& spec : others) all.insert(TokenTasks(spec, {1, 9, 9}).fingerprint());
   for (const ExampleSet& set : {ExampleSet{1, 9, 9}, {2, 9, 9}, {1, 8, 9}, {1, 9, 8}})
     all.insert(TokenTasks(base, set).fingerprint());
-  EXPECT_EQ(all.size(), 9u);
+  EXPECT_EQ(all.size(), 11u);
   EXPECT_EQ(TokenTasks(base, {1, 9, 9}).fingerprint(), TokenTasks(base, {1, 9, 9}).fingerprint());
 }
 

@@ -26,13 +26,55 @@ TEST(MLP, IsDifferentiable) {
   check(layer, {2, 4, 3});
 }
 
+TEST(MLP, OfAGateIsDifferentiable) {
+  MLP layer(3, 2, "swiglu");
+  EXPECT_EQ(count_parameters(layer), 3u * 4 + 4 + 2 * 3 + 3);
+  check(layer, {2, 4, 3});
+  EXPECT_EQ(op_check::error_of([] { MLP(3, 7, "relu"); }),
+            "[mlp] no MLP is called \"relu\"; there are: gelu, swiglu");
+}
+
+TEST(GatedOutput, IsDifferentiable) {
+  GatedOutput layer(3);
+  EXPECT_EQ(names_of(layer), (std::vector<std::string>{"weight", "bias"}));
+  check(layer, {2, 4, 3});
+}
+
 TEST(Norm, IsDifferentiable) {
-  for (const char* kind : {"layer", "rms"}) {
+  for (const char* kind : {"layer", "rms", "batch"}) {
     const std::unique_ptr<Norm> norm = make_norm(kind, 6);
     check(*norm, {2, 3, 6});
   }
-  EXPECT_EQ(op_check::error_of([] { make_norm("batch", 6); }),
-            "[norm] no normalisation is called \"batch\"; there are: layer, rms");
+  EXPECT_EQ(op_check::error_of([] { make_norm("group", 6); }),
+            "[norm] no normalisation is called \"group\"; there are: layer, rms, batch");
+}
+
+/// Trains on batches of mean 2 and deviation 3 with padding between them.
+TEST(BatchNorm, EvaluatesByRunningMoments) {
+  BatchNorm norm(2, 0.5);
+  const std::vector<std::size_t> lengths{3, 40};
+  Tensor x = random_tensor({2, 40, 2}, 1);
+  for (real& e : x) e = 2 + 3 * e;
+  const auto pass = [&](bool training, bool backward) {
+    Tape tape;
+    tape.training = training;
+    const Var y = norm.forward(tape, tape.input(x), lengths);
+    if (backward) tape.backward(y, filled(y.shape(), 1));
+    return y.value();
+  };
+  const Tensor first = pass(false, true);
+  op_check::expect_near(first, x, 1e-4);  // as it starts: mean 0, variance 1
+  pass(true, false);
+  op_check::expect_equal_bits(pass(false, true), first);  // nothing was learned
+  const Tensor trained = pass(true, true);
+  for (int i = 0; i < 40; ++i) pass(true, true);
+  const Tensor evaluated = pass(false, false);
+  const double n = 43, unbiased = std::sqrt((n - 1) / n);
+  for (std::size_t t = 0; t < 40; ++t)
+    for (std::size_t c = 0; c < 2; ++c)
+      EXPECT_NEAR(evaluated(1, t, c), trained(1, t, c) * unbiased, 1e-4);
+  EXPECT_EQ(trained(0, 3, 0), real(0));
+  EXPECT_EQ(buffers_of(norm).size(), 2u);
 }
 
 TEST(Embedding, IsDifferentiable) {

@@ -41,6 +41,16 @@ TEST_F(Groups, DecayOnlyMatricesThatAreNotSpectral) {
   EXPECT_THAT(factors({}), ElementsAre(1, 1, 8, 1, 1, 1));
 }
 
+TEST(GroupsOfFilters, AreNotDecayedAndKnowTheirDensities) {
+  TestParameters parameters{{{"blocks.0.mixer.filter.past.output", {4, 4}},
+                             {"blocks.0.mixer.filter.past.density.mean", {4, 1, 1}}}};
+  const auto settings = resolve_groups(parameters.named(), 0.5, 8, {});
+  EXPECT_EQ(settings[0].weight_decay, 0);
+  EXPECT_EQ(settings[0].lr_factor, 1);
+  EXPECT_EQ(settings[1].weight_decay, 0);
+  EXPECT_EQ(settings[1].lr_factor, 8);
+}
+
 TEST_F(Groups, OverrideTheDefaults) {
   EXPECT_THAT(decays({{.match = "*", .weight_decay = 0.25}}),
               ElementsAre(0.25, 0.25, 0.25, 0.25, 0.25, 0.25));

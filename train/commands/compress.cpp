@@ -82,7 +82,7 @@ class CompressedModel {
       Parameter& parameter = *named.parameter;
       if (&parameter == &projection.fused.weight()) {
         const Tensor w = parameter.value();
-        const std::string packed = pack_projection(options, variants, packing);
+        const std::string packed = pack_projection(options, variants, projection, packing);
         keep("model/" + named.name, packed, parameter.value());
         matrix_ = judged(w, parameter.value(), projection.inputs, packed.size());
       } else if (options.bits && named.name.ends_with("weight") && parameter.shape().size() == 2) {
@@ -115,10 +115,15 @@ class CompressedModel {
 
  private:
   static std::string pack_projection(const CompressOptions& options,
-                                     const std::vector<Variant>& variants, const Packing& packing) {
+                                     const std::vector<Variant>& variants,
+                                     const Projection& projection, const Packing& packing) {
     if (options.rank)
       return pack_product(variants.back().matrix.left, variants.back().matrix.right, packing);
-    return pack_matrix(variants[options.prune ? 1 : 0].matrix.weight, packing);
+    const Tensor& w = variants[0].matrix.weight;
+    if (!options.prune) return pack_matrix(w, packing);
+    Tensor mask;
+    return pack_matrix(pruned(w, projection.inputs, 1 - *options.prune, mask, packing.bits).weight,
+                       packing);
   }
   void keep(const std::string& name, const std::string& packed, Tensor& tensor) {
     unpack_matrix(packed, tensor);
@@ -149,7 +154,7 @@ std::uint64_t exported_bytes(Module& model) {
 
 struct Written {
   Path path;
-  std::uint64_t bytes, exported;
+  std::uint64_t bytes, exported, checkpoint;
 };
 
 /// A run that goes on where the other is, its moments from zero.
@@ -166,7 +171,7 @@ Written write_run(const CompressOptions& options, const CheckpointReader& checkp
   state.best.clear();
   record_best(state, loss, 1);
   const Path path = run.save({print_config(config), model.records(checkpoint), state});
-  return {path, storage.open_read(path)->size(), 0};
+  return {path, storage.open_read(path)->size(), 0, storage.open_read(checkpoint.path())->size()};
 }
 
 std::string text_of(const std::vector<Variant>& variants) {
@@ -190,16 +195,20 @@ Json json_of(const std::vector<Variant>& variants) {
 }
 
 std::string text_of(const Written& written) {
-  return fmt::format("{}   {}, {:.1f} % of the {} that bochner export makes of the weights\n",
+  const auto part_of = [&](std::uint64_t whole) {
+    return fmt::format("{:.1f} % of the {}", 100 * double(written.bytes) / double(whole),
+                       format_bytes(double(whole)));
+  };
+  return fmt::format("{}   {}, {} that bochner export makes of the weights, {} of the checkpoint\n",
                      written.path.string(), format_bytes(double(written.bytes)),
-                     100 * double(written.bytes) / double(written.exported),
-                     format_bytes(double(written.exported)));
+                     part_of(written.exported), part_of(written.checkpoint));
 }
 
 Json json_of(const Written& written) {
   return {{"path", written.path.string()},
           {"bytes", written.bytes},
-          {"exported_bytes", written.exported}};
+          {"exported_bytes", written.exported},
+          {"checkpoint_bytes", written.checkpoint}};
 }
 
 /// Loss of a field model before and after each of these is done to W of its fused encoding; with

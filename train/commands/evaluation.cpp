@@ -6,6 +6,7 @@
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/task.hpp>
+#include <bochner/train/tasks/train_spec.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -30,7 +31,8 @@ void eval_command(const EvalOptions& options) {
   const Split split = split_called(options.split);
   const auto [checkpoint, config, task] = load_task(options);
   const std::uint64_t step = checkpoint.state().step;
-  const Evaluation result = *evaluate_task(*task, split, config.count("train.batch"));
+  const auto train = read_spec<TrainSpec>(config, "train");
+  const Evaluation result = *evaluate_task(*task, split, train.validation_batch());
   if (!options.json)
     return fmt::print("step {}   {}   {}\n", step, result.words(), task->data().words());
   const Json numbers = result.json(split == Split::validation ? "valid" : options.split);

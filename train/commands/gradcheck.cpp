@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bochner/autodiff/gradcheck.hpp>
+#include <bochner/layers/convolutions/filter.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/commands/command_line.hpp>
@@ -47,6 +48,9 @@ std::vector<std::string> wanted_kinds(const std::string& name, const std::vector
   throw std::invalid_argument(fmt::format("gradcheck: no {} is called \"{}\"", what, name));
 }
 
+/// Others have decays of their own, or none.
+bool has_time_kernel(const std::string& mixer) { return mixer == "softmax" || mixer == "linear"; }
+
 std::vector<GradientCase> cases_of(const GradcheckOptions& options) {
   std::vector<GradientCase> cases;
   const bool only_linear = !options.features.empty() || !options.density.empty();
@@ -61,6 +65,7 @@ std::vector<GradientCase> cases_of(const GradcheckOptions& options) {
          {std::pair{"none", "learned"}, std::pair{"decay", "rotary"}, std::pair{"rotation", "none"},
           std::pair{"spectral", "none"}, std::pair{"gate", "none"}}) {
       if (mixer != "linear" && positions == std::string_view("none")) continue;
+      if (!has_time_kernel(mixer) && time_kernel != std::string_view("none")) continue;
       for (const std::string& map : maps)
         for (const std::string& spectrum : spectra)
           cases.push_back({mixer, map, spectrum, time_kernel, positions});
@@ -82,6 +87,8 @@ LanguageModelSpec small_model(const GradientCase& which) {
   mixer.heads = 2;
   mixer.chunk = 4;
   mixer.time_kernel = {which.time_kernel, 2, 16, 2, 2};
+  FilterSpec& filter = mixer.own.of<FilterSection>().filter;
+  filter.length = spec.length, filter.hidden = 6;
   if (which.mixer == "linear") {
     mixer.features.kind = which.features;
     mixer.features.m = 6;

@@ -5,6 +5,7 @@
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/laboratory/attention_parts.hpp>
 #include <bochner/train/laboratory/learned_pages.hpp>
+#include <bochner/train/laboratory/memory_page.hpp>
 #include <bochner/train/run/metrics.hpp>
 #include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/run/run_directory.hpp>
@@ -20,17 +21,26 @@ struct Specimen {
   std::vector<AttentionLayer> layers;
   std::vector<AttentionSample> samples;
   explicit Specimen(const Config& config) : task(make_task(config)) {}
+  bool has_validation() const { return task->data().examples(Split::validation) > 0; }
   void examine() {
     layers = attention_layers(task->model());
-    if (task->data().examples(Split::validation) > 0) samples = attention_samples(*task, layers);
+    if (has_validation()) samples = attention_samples(*task, layers);
   }
+  bool attends() const {
+    return std::ranges::any_of(samples, [](const auto& one) { return one.q.dimension() == 4; });
+  }
+  bool has_memory() const { return has_validation() && has_blocks(task->model()); }
 };
+
+/// A glance; `probe` looks closer.
+constexpr MemoryOptions glance{.probe = {.draws = 8}, .windows = 4, .length = 1024};
 
 std::string contents_of(const MetricsLog& log, const Specimen& now) {
   std::string text = log.curves.empty() ? "no metrics yet" : "loss, learning rate, gradient norm";
   if (std::ranges::any_of(now.layers, &AttentionLayer::density))
     text += ", spectrum and k(delta) before and after";
-  return now.samples.empty() ? text : text + ", attention";
+  if (now.attends()) text += ", attention";
+  return now.has_memory() ? text + ", memory" : text;
 }
 
 /// Writes RUN/report.html, one page with everything in it.
@@ -51,11 +61,13 @@ void plot_command(const ModelOptions& options) {
                now.task->loss_unit());
   add_spectra(page, start.layers, now.layers);
   add_time_kernels(page, start.task->model(), now.task->model());
-  if (!now.samples.empty()) {
+  if (now.attends()) {
     add_lambda(page, now.layers, now.samples);
     add_attention(page, now.layers, start.samples, now.samples);
     add_attention_parts(page, now.layers, now.samples);
   }
+  if (now.has_memory())
+    add_memory(page, study_memory(*now.task, read_spec<StackSpec>(config, "model"), glance));
   now.task->illustrate(page);
   const Path file = directory / "report.html";
   commit_file(storage, file, page.html());

@@ -16,6 +16,9 @@ class ConfigError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The location of what a --set has changed.
+inline constexpr const char* set_location = "--set";
+
 class Config {
  public:
   using Texts = std::vector<std::string>;

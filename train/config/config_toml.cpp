@@ -327,7 +327,7 @@ Config parse_config(std::string_view text, const std::string& source, ParameterT
 }
 
 void apply_set(Config& config, std::string_view assignment) {
-  const Origin origin{"--set", false};
+  const Origin origin{set_location, false};
   const std::size_t equals = assignment.find('=');
   if (equals == std::string_view::npos)
     throw ConfigError(fmt::format("--set {}: write KEY=VALUE", shown_name(assignment)));

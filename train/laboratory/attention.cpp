@@ -3,6 +3,7 @@
 #include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/laboratory/kernel_sample.hpp>
 #include <bochner/train/laboratory/spectrum.hpp>
+#include <bochner/train/laboratory/trained_study.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <cmath>
 #include <map>
@@ -11,6 +12,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::size_t most_positions = 256;  // that a run is judged by
+constexpr std::size_t redrawn_sets = 8;
 
 /// Rows in units of their largest weight, by exact logarithms.
 void weigh_window(HeadEstimate& estimate, double log_unit, const Tensor& q, const Tensor& k,
@@ -183,7 +185,8 @@ KernelMetrics measure_features(const AttentionLayer& layer, const AttentionSampl
   return metrics;
 }
 
-KernelMonitor::KernelMonitor(Module& model) : layers_(attention_layers(model)) {
+KernelMonitor::KernelMonitor(Module& model, std::string draws)
+    : layers_(attention_layers(model)), draws_(std::move(draws)) {
   std::erase_if(layers_, [](const AttentionLayer& layer) { return !layer.features; });
   restart();
 }
@@ -208,6 +211,12 @@ std::vector<KernelMetrics> KernelMonitor::measure(Task& task) {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     if (samples[i].q.dimension() != 4) continue;
     KernelMetrics metrics = measure_features(layers_[i], samples[i], most_positions);
+    if (!draws_.empty()) {
+      const std::vector<double> errors =
+          redrawn_errors(layers_[i], samples[i],
+                         {.draws = draws_, .sets = redrawn_sets, .positions = most_positions});
+      if (!errors.empty()) metrics.redrawn_error = mean_of(errors);
+    }
     if (layers_[i].density) {
       metrics.drift = spectral_drift(frequencies_of(*layers_[i].density), start_[i]);
       metrics.head_distance = head_distance(*layers_[i].density);
@@ -224,6 +233,7 @@ Json json_of(const std::vector<KernelMetrics>& metrics) {
                   {"error", Json::rounded(one.error)},
                   {"effective_features", Json::rounded(one.effective_features)},
                   {"drift", Json::rounded(one.drift)}};
+    if (one.redrawn_error) layer.set("redrawn_error", Json::rounded(*one.redrawn_error));
     if (one.head_distance) layer.set("head_distance", Json::rounded(*one.head_distance));
     if (one.gradient_to_noise)
       layer.set("gradient_to_noise", Json::rounded(*one.gradient_to_noise));

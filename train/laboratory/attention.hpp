@@ -90,6 +90,8 @@ struct KernelMetrics {
   double effective_features = 0;
   /// Root mean square move of the frequencies since the start, relative to their size there.
   double drift = 0;
+  /// See redrawn_errors(), mean over the heads; nothing where it was not measured.
+  std::optional<double> redrawn_error = {};
   /// See head_distance(); nothing without a density.
   std::optional<double> head_distance = {};
   std::vector<HeadMetrics> heads = {};
@@ -100,7 +102,8 @@ struct KernelMetrics {
 /// Watches the feature maps of a model; the frequencies at its construction are the start.
 class KernelMonitor {
  public:
-  explicit KernelMonitor(Module& model);
+  /// Maps are drawn anew by these base draws for KernelMetrics::redrawn_error, never for "".
+  explicit KernelMonitor(Module& model, std::string draws = "");
   /// The frequencies are the start from now on.
   void restart();
   /// Where it started: "start/NAME" of each layer with a density, to be kept where the model's
@@ -112,6 +115,7 @@ class KernelMonitor {
 
  private:
   std::vector<AttentionLayer> layers_;
+  std::string draws_;
   std::vector<Tensor> start_;  // frequencies (H, m, d), empty without a density
 };
 

@@ -85,6 +85,21 @@ Heads kernels_of(FeatureMap& map, const Tensor& q, const Tensor& k,
   return heads;
 }
 
+/// Of each head, one set after the other; the map is left as it was.
+std::vector<std::vector<Kernels>> redrawn_kernels(FeatureMap& map, const Tensor& q, const Tensor& k,
+                                                  const std::vector<Tensor>& factors,
+                                                  std::size_t window, const TrainedOptions& options,
+                                                  std::vector<double>& log_units) {
+  const Restored restored(map);
+  std::vector<std::vector<Kernels>> sets(q.shape()[2]);
+  for (std::uint64_t set = 1; set <= options.sets; ++set) {
+    redraw(map, options.draws, q.shape()[3], set);
+    Heads fresh = kernels_of(map, q, k, factors, window, log_units);
+    for (std::size_t h = 0; h < sets.size(); ++h) sets[h].push_back(std::move(fresh.kernels[h]));
+  }
+  return sets;
+}
+
 std::vector<double> row_sums(const Kernels& kernels, std::size_t T) {
   std::vector<double> sums(T);
   for (std::size_t i = 0; i < T * T; ++i) sums[i / T] += kernels[i];
@@ -174,6 +189,34 @@ double root_mean_square(const std::vector<TrainedHead>& heads, double TrainedHea
   return std::sqrt(sum);
 }
 
+/// See redrawn_errors(), of one head.
+double deviation_between(const std::vector<Kernels>& sets, std::size_t T) {
+  const double S = double(sets.size());
+  double error = 0, size = 0;
+  for (std::size_t i = 0; i < T; ++i) {
+    double sum = 0, variance = 0, squares = 0;
+    for (std::size_t j = 0; j < T; ++j) {
+      double mean = 0, square = 0;
+      for (const Kernels& one : sets) {
+        mean += one[i * T + j] / S;
+        square += one[i * T + j] * one[i * T + j] / S;
+      }
+      sum += mean, squares += square;
+      variance += std::max(0.0, square - mean * mean) * S / (S - 1);
+    }
+    if (!(sum > 0)) continue;
+    error += variance / (sum * sum), size += squares / (sum * sum);
+  }
+  return size > 0 ? std::sqrt(error / size) : 0;
+}
+
+/// 1 where a query sees a key. (T, T)
+Tensor seen_keys(std::size_t T) {
+  Tensor seen = zeros({T, T});
+  for (std::size_t i = 0; i < T; ++i) std::fill_n(seen.data() + i * T, i + 1, real(1));
+  return seen;
+}
+
 /// m of the draws that frequencies have, or of the coefficients' where it has no frequencies.
 std::size_t count_draws(FeatureMap& map) {
   std::size_t m = 0;
@@ -196,6 +239,22 @@ bool redraw(FeatureMap& map, const std::string& draws, std::size_t d, std::uint6
   return visitor.found;
 }
 
+std::vector<double> redrawn_errors(const AttentionLayer& layer, const AttentionSample& sample,
+                                   const TrainedOptions& options) {
+  if (!layer.features || sample.q.dimension() != 4 || count_draws(*layer.features) == 0 ||
+      dynamic_cast<FixedWeights*>(layer.features))
+    return {};
+  const Tensor q = first_positions(sample.q, options.positions),
+               k = first_positions(sample.k, options.positions);
+  const std::size_t T = q.shape()[1];
+  const std::vector<Tensor> factors(q.shape()[2], seen_keys(T));
+  std::vector<double> log_units, errors;
+  for (const auto& sets :
+       redrawn_kernels(*layer.features, q, k, factors, sample.window, options, log_units))
+    errors.push_back(deviation_between(sets, T));
+  return errors;
+}
+
 std::optional<TrainedLayer> study_trained(const AttentionLayer& layer,
                                           const AttentionSample& sample,
                                           const TrainedOptions& options) {
@@ -208,15 +267,8 @@ std::optional<TrainedLayer> study_trained(const AttentionLayer& layer,
   for (std::size_t h = 0; h < H; ++h) factors.push_back(time_weights(sample, h, T));
   std::vector<double> log_units;
   const Heads own = kernels_of(map, q, k, factors, sample.window, log_units);
-  std::vector<std::vector<Kernels>> sets(H);
-  {
-    const Restored restored(map);
-    for (std::uint64_t set = 1; set <= options.sets; ++set) {
-      redraw(map, options.draws, q.shape()[3], set);
-      Heads fresh = kernels_of(map, q, k, factors, sample.window, log_units);
-      for (std::size_t h = 0; h < H; ++h) sets[h].push_back(std::move(fresh.kernels[h]));
-    }
-  }
+  const std::vector<std::vector<Kernels>> sets =
+      redrawn_kernels(map, q, k, factors, sample.window, options, log_units);
   TrainedLayer study{layer.name, count_draws(map), own.features.front().q.values.shape()[1], {}};
   for (std::size_t h = 0; h < H; ++h) {
     TrainedHead head = head_of(own.kernels[h], sets[h], map.positive(), T,

@@ -44,6 +44,15 @@ std::optional<TrainedLayer> study_trained(const AttentionLayer& layer,
                                           const AttentionSample& sample,
                                           const TrainedOptions& options);
 
+/// Error of an attention weight of each head, relative to the weights: the deviation of its kernel
+/// between fresh sets of all draws, before the time kernel and in units of the sum of its row.
+/// KernelMetrics::error says the same from one set as if the products of its features were
+/// independent, which those of orthogonal or quasi-random frequencies, or of a sine and its cosine,
+/// are not. Empty for maps without draws, and for fixed weights, which would have to be fitted
+/// anew.
+std::vector<double> redrawn_errors(const AttentionLayer& layer, const AttentionSample& sample,
+                                   const TrainedOptions& options);
+
 /// Replaces all draws of a map by those of a seed; false if it has none.
 bool redraw(FeatureMap& map, const std::string& draws, std::size_t d, std::uint64_t seed);
 

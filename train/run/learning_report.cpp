@@ -119,8 +119,12 @@ void add_learning(Page& page, const MetricsLog& log, const TrainerState& state,
   page.section("Learning");
   page.charts(charts);
   charts.clear();
-  add_kernels(charts, log, "error", "Expected error of an attention weight",
-              {"relative", Scale::linear, 0.0});
+  if (log.kernels.contains("redrawn_error"))
+    add_pair(charts, log, {{"error", "as if independent"}, {"redrawn_error", "redrawn"}},
+             "Expected error of an attention weight", {"relative", Scale::linear, 0.0});
+  else
+    add_kernels(charts, log, "error", "Expected error of an attention weight",
+                {"relative", Scale::linear, 0.0});
   add_kernels(charts, log, "effective_features", "Effective number of features",
               {"", Scale::linear, 0.0});
   add_kernels(charts, log, "drift", "Drift of the spectrum",

@@ -36,7 +36,8 @@ Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps)
   state_.data_fingerprint = task.data().fingerprint();
   state_.numerics = numerics_fingerprint();
   if (optim_->ema > 0) average_.emplace(parameters_);
-  if (train_.validate_kernels || calibration_.densities) kernels_.emplace(task.model());
+  if (train_.validate_kernels || calibration_.densities)
+    kernels_.emplace(task.model(), config.text("model.mixer.draws"));
 }
 
 Trainer::~Trainer() = default;
@@ -121,8 +122,8 @@ void Trainer::blame(double loss, double norm) {
 
 std::optional<Evaluation> Trainer::validate(const std::function<bool()>& should_stop) {
   if (average_) average_->swap();
-  const auto result =
-      evaluate_task(task_, Split::validation, train_.batch, train_.validate_batches, should_stop);
+  const auto result = evaluate_task(task_, Split::validation, train_.validation_batch(),
+                                    train_.validate_batches, should_stop);
   if (average_) average_->swap();
   return result;
 }

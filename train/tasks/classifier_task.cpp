@@ -8,6 +8,7 @@
 #include <bochner/data/pixels.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/event_data.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -59,13 +60,15 @@ LabelledEventsSpec labelled_events_spec(const Config& config) {
           has_class_token(config)};
 }
 
-std::unique_ptr<LabelledSequences> labelled_sequences(const Config& config) {
+/// `shape` receives that of the tables that they are from, if they are.
+std::unique_ptr<LabelledSequences> sequences_of_kind(const Config& config, TableShape& shape) {
   const std::string& kind = config.text("data.kind");
   if (kind == "listops")
     return std::make_unique<ListOps>(list_ops_spec(config), example_set(config));
   if (kind == "images") return image_sequences(config);
   if (kind == "event_files")
-    return std::make_unique<LabelledEvents>(read_events(config), labelled_events_spec(config));
+    return std::make_unique<LabelledEvents>(read_events(config, shape),
+                                            labelled_events_spec(config));
   if (kind == "shapes") {
     auto spec = read_spec<ShapesSpec>(config, "data");
     spec.class_token = has_class_token(config);
@@ -74,17 +77,26 @@ std::unique_ptr<LabelledSequences> labelled_sequences(const Config& config) {
   throw std::invalid_argument("data.kind = \"" + kind + "\" has no labels");
 }
 
+std::unique_ptr<LabelledSequences> labelled_sequences(const Config& config, TableShape& shape) {
+  auto sequences = sequences_of_kind(config, shape);
+  auto buckets = read_spec<LengthBuckets>(config, "data");
+  buckets.batch = config.count("train.batch");
+  sequences->bucket(buckets);
+  return sequences;
+}
+
 /// A label for each sequence.
 class ClassifierTask : public Task {
  public:
   explicit ClassifierTask(const Config& config)
-      : data_(labelled_sequences(config)), spec_(classifier_spec(config, *data_)), model_(spec_) {
+      : data_(labelled_sequences(config, shape_)),
+        spec_(classifier_spec(config, *data_)),
+        model_(spec_) {
     initialize(model_, config.count("train.seed"));
     if (!spec_.trunk.timed) return;
     events_ = labelled_events_spec(config);
     events_.length = data_->length() - (events_.class_token ? 1 : 0);  // positions go no further
     columns_ = event_columns(config);
-    columns_.label = "";
     fit_times(model_, model_.time_scale(), spec_.trunk.time,
               data_->batch(scale_examples(*data_)).times, config.count("train.seed"));
   }
@@ -109,7 +121,8 @@ class ClassifierTask : public Task {
   NamedArray predict(const NamedArray& input) override {
     if (!spec_.trunk.timed) return Task::predict(input);
     const std::size_t types = spec_.trunk.vocabulary - (events_.class_token ? 1 : 0);
-    const std::vector<EventTable> sequences = event_tables(input, types, columns_);
+    const std::vector<EventTable> sequences =
+        event_tables(input, types, columns_beside_label(columns_, shape_, input));
     NamedArray result;
     for (std::size_t k = 0; k < spec_.classes; ++k)
       result.columns.push_back(fmt::format("class_{}", k));
@@ -134,7 +147,10 @@ class ClassifierTask : public Task {
                        spec_.trunk.positions, time, spec_.pooling);
   }
 
+  void illustrate(Page& page) override { add_encoding(page, model_, grid_of(spec_.trunk.places)); }
+
  private:
+  TableShape shape_;  // of the files
   std::unique_ptr<LabelledSequences> data_;
   SequenceClassifierSpec spec_;
   LabelledEventsSpec events_;  // of timed tokens

@@ -30,6 +30,10 @@ void check_token_task(const Config& config) {
   };
   demand("data.length", spec.length, smallest_length(spec));
   demand("data.vocabulary", spec.vocabulary, smallest_vocabulary(spec));
+  if (spec.validation_length == 0) return;
+  demand("data.validation_length", spec.validation_length, smallest_length(spec));
+  if (config.text("model.positions") == "learned")
+    require_at_most(config, "data.validation_length", "data.length");
 }
 
 void check_list_ops(const Config& config) {
@@ -84,16 +88,18 @@ void check_sides(const Config& config) {
   }
 }
 
-void check_no_time_kernel(const Config& config) {
+void check_no_order(const Config& config) {
   if (config.text("model.mixer.time_kernel.kind") != "none")
     fail(config, "model.mixer.time_kernel.kind",
          "must be \"none\": tokens of a field have no order");
+  if (config.integer("model.mixer.directions") == 1)
+    fail(config, "model.mixer.directions", "must not be 1: tokens of a field have no order");
 }
 
 void check_field(const Config& config) {
   check_sides(config);
   check_encoding(config, config.integer("data.dimensions"));
-  check_no_time_kernel(config);
+  check_no_order(config);
 }
 
 void check_event_files(const Config& config) {
@@ -118,7 +124,7 @@ void check_sensors(const Config& config) {
   if (config.text("data.missing") != "refuse")
     fail(config, "data.missing", "means nothing to sensors: what is missing is not seen");
   check_encoding(config, std::int64_t(dimensions));
-  check_no_time_kernel(config);
+  check_no_order(config);
 }
 
 struct DataKind {

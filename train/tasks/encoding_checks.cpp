@@ -89,7 +89,7 @@ void check_positions(const Config& config) {
   check_encoding(config, text ? 1 : 2);
 }
 
-void check_unused(const Config& config) {
+std::vector<UnheededKey> unused_keys(const Config& config) {
   const std::string &model = config.text("model.kind"), &data = config.text("data.kind");
   const bool encoded = config.text("model.positions") == "encoding";
   const bool sensors = data == "sensors", field = model == "field" && !sensors;
@@ -105,16 +105,19 @@ void check_unused(const Config& config) {
        "needs model.kind = \"field\", model.positions = \"encoding\", or events with places"},
       {"data.separator", data == "bytes" && encoded,
        "needs data.kind = \"bytes\" and model.positions = \"encoding\""},
+      {"data.buckets", model == "classifier", "needs model.kind = \"classifier\""},
       {"data.dimensions", field, "needs a field on a grid"},
       {"data.planes", field, "needs a field on a grid"},
       {"data.place_columns", sensors || events,
        "needs data.kind = \"sensors\", or model.kind = \"events\" of files"},
       {"data.ask", sensors, "needs data.kind = \"sensors\""},
       {"data.asked", sensors, "needs data.kind = \"sensors\""}};
+  std::vector<UnheededKey> keys;
   for (const auto& [section, used, demand] : uses)
     for (const ParameterRow& row : config.table().rows())
       if (!used && is_within(row.name, section) && config.value(row.name) != row.initial)
-        fail(config, row.name, demand);
+        keys.push_back({row.name, demand});
+  return keys;
 }
 
 }  // namespace bochner

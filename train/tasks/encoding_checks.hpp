@@ -10,8 +10,13 @@ namespace bochner {
 void check_encoding(const Config& config, std::int64_t dimensions);
 /// Throws ConfigError where model.positions = "encoding" and other keys do not fit.
 void check_positions(const Config& config);
-/// Throws ConfigError at a key that is set and means nothing to the kinds of data and model.
-void check_unused(const Config& config);
+
+/// A key that is set and that nothing heeds, what it needs, and where that would be said.
+struct UnheededKey {
+  std::string name, demand, other = {};
+};
+/// Those that mean nothing to the kinds of data and model.
+std::vector<UnheededKey> unused_keys(const Config& config);
 
 /// The bytes of data.separator, in which \n, \t, \r, \\ and \xHH stand for what configs cannot
 /// hold. Throws ConfigError for other escapes, and where there is nothing.

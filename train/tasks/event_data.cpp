@@ -7,6 +7,11 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 std::vector<EventTable> read_events(const Config& config) {
+  TableShape shape;
+  return read_events(config, shape);
+}
+
+std::vector<EventTable> read_events(const Config& config, TableShape& shape) {
   std::vector<EventTable> sequences;
   for (const auto& file :
        expand_files(config.text_list("data.files"), std::filesystem::current_path())) {
@@ -14,6 +19,8 @@ std::vector<EventTable> read_events(const Config& config) {
     try {
       for (EventTable& events : event_tables(array, most_event_types, event_columns(config)))
         sequences.push_back(std::move(events));
+      const std::size_t width = array.values.shape()[1];
+      if (shape.width == 0 || width < shape.width) shape = {width, array.columns};
     } catch (const DataError& error) {
       throw DataError(file.string() + ": " + error.what());
     }

@@ -8,6 +8,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 /// The sequences of data.files; throws DataError with the name of the file.
 std::vector<EventTable> read_events(const Config& config);
+/// `shape` receives that of the narrowest table.
+std::vector<EventTable> read_events(const Config& config, TableShape& shape);
 /// Those of data.kind = "event_files", in windows, or "hawkes".
 std::unique_ptr<EventSource> event_source(const Config& config);
 /// Cut into windows as those of the training.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/event_data.hpp>
 #include <bochner/train/tasks/event_report.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
@@ -103,7 +104,9 @@ class EventTask : public Task {
   }
 
   void illustrate(Page& page) override {
+    constexpr std::size_t nodes = 12;  // along each axis
     if (data_->examples().validation > 0) add_intensities(page, model_, *data_);
+    if (spec_.dimensions > 0) add_encoding(page, model_, even_grid(spec_.dimensions, nodes));
   }
 
   std::string describe_model() const override {

@@ -9,17 +9,16 @@
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
 #include <functional>
-#include <numeric>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::uint64_t shown_examples = 3;
-constexpr int picture_width = 220;
 
 /// Sum over n elements of (x - truth)^2.
 double squared_error(const real* x, const real* truth, std::size_t n) {
@@ -75,28 +74,6 @@ FieldModelSpec field_model_spec(const Config& config, const FieldSize& size) {
   return spec;
 }
 
-/// What is drawn of something on a grid: all of one or two dimensions, and the plane in the middle
-/// of three.
-struct Plane {
-  std::size_t rows = 1, columns, first = 0;  ///< first: among the nodes of the grid
-
-  explicit Plane(const std::vector<std::size_t>& sides) : columns(sides.back()) {
-    if (sides.size() > 1) rows = sides[sides.size() - 2];
-    if (sides.size() > 2) first = sides[0] / 2 * rows * columns;
-  }
-  std::size_t size() const { return rows * columns; }
-};
-
-/// Encoding of N places and T times in E channels, (T, N, E).
-struct Encoding {
-  std::size_t times, places;
-  Plane plane;
-  std::size_t channels;
-  std::vector<double> values;
-
-  const double* row(std::size_t i) const { return values.data() + i * channels; }
-};
-
 /// n elements from `first` on.
 std::vector<double> numbers(const Tensor& x, std::size_t first, std::size_t n) {
   return std::vector<double>(x.data() + first, x.data() + first + n);
@@ -106,40 +83,6 @@ double largest_magnitude(const std::vector<double>& values) {
   double largest = 0;
   for (const double value : values) largest = std::max(largest, std::abs(value));
   return largest;
-}
-
-double product(const Encoding& encoding, std::size_t a, std::size_t b) {
-  return std::inner_product(encoding.row(a), encoding.row(a + 1), encoding.row(b), 0.0);
-}
-
-/// With the place in the middle, at the middle time; 1 there.
-HeatMap kernel_in_space(const Encoding& encoding) {
-  const Plane& plane = encoding.plane;
-  HeatMap map{"kernel: one place with all", "x", "y", plane.rows, plane.columns};
-  const std::size_t first = encoding.times / 2 * encoding.places + plane.first;
-  const std::size_t middle = first + plane.rows / 2 * plane.columns + plane.columns / 2;
-  for (std::size_t n = 0; n < plane.size(); ++n)
-    map.values.push_back(product(encoding, middle, first + n) / product(encoding, middle, middle));
-  return map;
-}
-
-/// Of one place, between all times.
-HeatMap kernel_in_time(const Encoding& encoding) {
-  HeatMap map{"kernel: one place, all times", "frame", "frame", encoding.times, encoding.times};
-  const std::size_t places = encoding.places;
-  for (std::size_t t = 0; t < encoding.times; ++t)
-    for (std::size_t s = 0; s < encoding.times; ++s)
-      map.values.push_back(product(encoding, t * places, s * places) / product(encoding, 0, 0));
-  return map;
-}
-
-/// Rows first, first + stride, .. of the encoding.
-HeatMap channels_of(const Encoding& encoding, const std::string& title, const std::string& label,
-                    std::size_t count, std::size_t stride) {
-  HeatMap map{title, "channel", label, count, encoding.channels};
-  for (std::size_t i = 0; i < count; ++i)
-    map.values.insert(map.values.end(), encoding.row(i * stride), encoding.row(i * stride + 1));
-  return map;
 }
 
 /// Last frame, truth, prediction and error side by side, one example after the other. prediction
@@ -178,26 +121,6 @@ void add_fields(Page& page, const FieldBatch& fields, const Tensor& prediction,
          frame("prediction", predicted, reach), frame("error", error, largest_magnitude(error))},
         picture_width);
   }
-}
-
-/// The encoding by place and by time, and its inner products with one place and among times.
-void add_encoding(Page& page, FieldModel& model) {
-  const FieldModelSpec& spec = model.spec();
-  Tape tape;
-  tape.recording = false;
-  const Tensor code = model.encoding(tape).value();
-  FieldSize patches{spec.frames, spec.sides};
-  for (std::size_t& side : patches.sides) side /= spec.patch;
-  const std::size_t places = patches.pixels();
-  const Encoding encoding{spec.frames, places, Plane(patches.sides), code.shape()[2],
-                          numbers(code, 0, code.size())};
-  page.section("Encoding of space and time",
-               "Channels of all places of the first frame, row by row, and of all times of the "
-               "first place; then its kernel, the inner products.");
-  page.charts({draw(channels_of(encoding, "encoding by place", "place", places, 1)),
-               draw(channels_of(encoding, "encoding by time", "frame", encoding.times, places)),
-               draw(kernel_in_space(encoding)), draw(kernel_in_time(encoding))},
-              picture_width);
 }
 
 /// The next frame of a field.
@@ -280,7 +203,10 @@ class FieldTask : public Task {
       const FieldBatch batch = data_->batch(data_->in_order(Split::validation, 0, shown));
       add_fields(page, batch, next_frames(batch.frames), data_->size());
     }
-    if (model_.encoder()) add_encoding(page, model_);
+    const GridAxes patches = model_.patch_axes();
+    std::vector<double> times = model_.token_times();
+    times.erase(std::unique(times.begin(), times.end()), times.end());
+    add_encoding(page, model_, {patches, times, "place", "frame"});
   }
 
  private:

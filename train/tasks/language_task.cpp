@@ -1,7 +1,10 @@
+#include <fmt/format.h>
+
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/windows.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <numbers>
@@ -22,6 +25,8 @@ class LanguageTask : public Task {
   std::string describe_model() const override {
     return "lm, " + describe_stack(spec_) + ", positions " + spec_.positions;
   }
+
+  void illustrate(Page& page) override { add_encoding(page, *model_, grid_of(spec_.places)); }
 
   Var loss(Tape& tape, const Examples& examples) override {
     const Batch batch = data_->batch(examples);
@@ -49,7 +54,10 @@ class TokenTask : public LanguageTask {
 
   Evaluation evaluate(Tape& tape, const Examples& examples) override {
     const Batch batch = data_->batch(examples);
-    return evaluate_answers(model_->logits(tape, batch.inputs), batch.targets);
+    Evaluation result = evaluate_answers(model_->logits(tape, batch.inputs), batch.targets);
+    if (const std::size_t T = batch.inputs.shape[1]; T != spec_.length)
+      result.measures[0].unit = fmt::format("right at {} tokens", T);
+    return result;
   }
 };
 

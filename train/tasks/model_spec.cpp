@@ -46,8 +46,7 @@ std::unique_ptr<LanguageModel> make_language_model(const Config& config) {
   return model;
 }
 
-std::string describe_stack(const StackSpec& spec) {
-  const MixerSpec& mixer = spec.block.mixer;
+std::string describe_mixer(const MixerSpec& mixer) {
   const std::string kernel = mixer.kind == "linear"
                                  ? fmt::format("linear({}, {}, m {})", mixer.features.kind,
                                                mixer.features.density.kind, mixer.features.m)
@@ -56,8 +55,19 @@ std::string describe_stack(const StackSpec& spec) {
   std::string decay = time.kind == "none" ? "" : " x " + time.kind;
   if (time.kind == "spectral")
     decay += fmt::format("({}, n {})", time.density.kind, time.frequencies);
-  return fmt::format("{}, D {}, {}{}", format_number_of(spec.blocks, "block"), spec.block.width,
-                     kernel, decay);
+  return kernel + decay;
+}
+
+std::string describe_stack(const StackSpec& spec) {
+  std::string mixers;
+  const auto& pattern = spec.pattern;
+  for (std::size_t i = 0, same = 0; i < std::max<std::size_t>(1, pattern.size()); i += same) {
+    for (same = 1; i + same < pattern.size() && pattern[i + same] == pattern[i];) ++same;
+    mixers += (i > 0 ? " + " : "") + (same > 1 ? fmt::format("{} ", same) : "") +
+              describe_mixer(block_spec(spec, i).mixer);
+  }
+  return fmt::format("{}, D {}, {}", format_number_of(spec.blocks, "block"), spec.block.width,
+                     mixers);
 }
 
 std::string describe_time(const TimeEncodingSpec& spec) {

@@ -18,7 +18,10 @@ TrunkSpec trunk_spec(const Config& config, std::size_t length);
 /// layers do.
 std::unique_ptr<LanguageModel> make_language_model(const Config& config);
 
-/// "4 blocks, D 128, linear(positive, gaussian, m 64) x decay"
+/// "linear(positive, gaussian, m 64) x decay"
+std::string describe_mixer(const MixerSpec& mixer);
+/// "4 blocks, D 128, linear(positive, gaussian, m 64) x decay", of a pattern of several mixers
+/// "8 blocks, D 128, 3 linear(positive, gaussian, m 64) x gate + softmax"
 std::string describe_stack(const StackSpec& spec);
 /// "flow (rotate)" or "none"
 std::string describe_time(const TimeEncodingSpec& spec);

@@ -25,6 +25,20 @@ void require_even_heads(const Config& config, std::string_view name) {
          "model.mixer.heads");
 }
 
+/// A key that only linear attention heeds needs it in one block at least.
+void require_linear(const Config& config, std::string_view name,
+                    const std::string& otherwise = "") {
+  const std::vector<std::string>& pattern = config.text_list("model.pattern");
+  const bool mixed = !pattern.empty();
+  if (mixed ? std::ranges::count(pattern, "linear") > 0
+            : config.text("model.mixer.kind") == "linear")
+    return;
+  fail(config, name,
+       (mixed ? "needs \"linear\" in model.pattern" : "needs model.mixer.kind = \"linear\"") +
+           otherwise,
+       mixed ? "model.pattern" : "model.mixer.kind");
+}
+
 void check_model(const Config& config) {
   const std::int64_t width = config.integer("model.width");
   const std::int64_t heads = config.integer("model.mixer.heads");
@@ -33,21 +47,42 @@ void check_model(const Config& config) {
          "model.width");
   if (config.text("model.positions") == "rotary") require_even_heads(config, "model.positions");
   const std::string& time_kernel = config.text("model.mixer.time_kernel.kind");
-  if (time_kernel != "none" && time_kernel != "decay" &&
-      config.text("model.mixer.kind") != "linear")
-    fail(config, "model.mixer.time_kernel.kind",
-         "needs model.mixer.kind = \"linear\"; exact attention has: none, decay",
-         "model.mixer.kind");
+  if (time_kernel != "none" && time_kernel != "decay")
+    require_linear(config, "model.mixer.time_kernel.kind", "; exact attention has: none, decay");
+  if (config.text_list("model.pattern").size() > config.count("model.blocks"))
+    fail(config, "model.pattern", "has more mixers than " + assignment(config, "model.blocks"),
+         "model.blocks");
   require_at_most(config, "model.mixer.time_kernel.shortest", "model.mixer.time_kernel.longest");
+}
+
+void check_norm(const Config& config) {
+  if (config.text("model.norm") != "batch") return;
+  const std::string& kind = config.text("model.kind");
+  const bool rows = kind == "forecaster" && config.text("model.backbone") == "rows";
+  if (kind == "lm" || kind == "events" || rows)
+    fail(config, "model.norm",
+         "shows tokens those that they are to predict in training: choose layer or rms for " +
+             assignment(config, rows ? "model.backbone" : "model.kind"),
+         rows ? "model.backbone" : "model.kind");
 }
 
 void check_warm(const Config& config) {
   if (config.text("model.mixer.warm") == "none") return;
-  if (config.text("model.mixer.kind") != "linear")
-    fail(config, "model.mixer.warm", "needs model.mixer.kind = \"linear\"", "model.mixer.kind");
+  require_linear(config, "model.mixer.warm");
   if (config.integer("model.mixer.warm_steps") == 0)
     fail(config, "model.mixer.warm", "needs model.mixer.warm_steps above 0",
          "model.mixer.warm_steps");
+}
+
+void check_update(const Config& config) {
+  const std::string update = "model.mixer.update";
+  if (config.text(update) == "sum") return;
+  if (config.text("model.mixer.kind") != "linear")
+    fail(config, update, "needs model.mixer.kind = \"linear\"", "model.mixer.kind");
+  if (config.integer("model.mixer.window") > 0)
+    fail(config, update, "needs model.mixer.window = 0", "model.mixer.window");
+  if (config.text("model.mixer.warm") != "none")
+    fail(config, update, "needs model.mixer.warm = \"none\"", "model.mixer.warm");
 }
 
 void check_calibration(const Config& config) {
@@ -137,24 +172,43 @@ void check_training(const Config& config) {
          "train.validate.every");
 }
 
-/// Keys without what would heed them: errors of a new run, while one that has them goes on.
-void check_unheeded(const Config& config) {
+/// Keys without what would heed them.
+std::vector<UnheededKey> unheeded_keys(const Config& config) {
+  std::vector<UnheededKey> keys = unused_keys(config);
   const std::string gradients = "train.validate.gradients", steps = "model.mixer.warm_steps";
   if (config.integer(gradients) > 0 && !config.flag("train.validate.kernels"))
-    fail(config, gradients, "needs train.validate.kernels = true", "train.validate.kernels");
+    keys.push_back({gradients, "needs train.validate.kernels = true", "train.validate.kernels"});
   if (config.integer(gradients) > 0 && config.flag("train.overfit"))
-    fail(config, gradients, "needs train.overfit = false: a single batch has no noise",
-         "train.overfit");
+    keys.push_back(
+        {gradients, "needs train.overfit = false: a single batch has no noise", "train.overfit"});
   if (config.integer(steps) > 0 && config.text("model.mixer.warm") == "none")
-    fail(config, steps, "needs model.mixer.warm other than \"none\"", "model.mixer.warm");
+    keys.push_back({steps, "needs model.mixer.warm other than \"none\"", "model.mixer.warm"});
+  if (config.flag("model.mixer.delta.negative") && config.text("model.mixer.update") != "delta")
+    keys.push_back({"model.mixer.delta.negative", "needs model.mixer.update = \"delta\"",
+                    "model.mixer.update"});
+  return keys;
+}
+
+/// They are errors of a new run.
+void check_unheeded(const Config& config) {
+  for (const auto& [name, demand, other] : unheeded_keys(config)) fail(config, name, demand, other);
+}
+
+/// A run that has them goes on, and --set adds none.
+void check_unheeded_sets(const Config& config) {
+  const auto is_set = [&](const std::string& name) {
+    return !name.empty() && config.location(name) == set_location;
+  };
+  for (const auto& [name, demand, other] : unheeded_keys(config))
+    if (is_set(name) || is_set(other)) fail(config, name, demand, other);
 }
 
 std::vector<ParameterRow> registered_rows() {
   RowCollector table;
   table.add<ModelChoice, SequenceClassifierSpec, ForecasterSpec, EventModelSpec, FieldModelSpec>(
       "model");
-  table.add<DataSpec, TokenTaskSpec, ListOpsSpec, ImagesSpec, ShapesSpec, CsvOptions, SeriesSpec,
-            HawkesSpec, EventColumns, FieldSpec, SensorColumns, SensorSpec>("data");
+  table.add<DataSpec, TokenTaskSpec, LengthBuckets, ListOpsSpec, ImagesSpec, ShapesSpec, CsvOptions,
+            SeriesSpec, HawkesSpec, EventColumns, FieldSpec, SensorColumns, SensorSpec>("data");
   table.add<OptimizerSpec>("optim");
   table.add<TrainSpec>("train");
   // Where the reference and the configs of runs have always had them.
@@ -167,11 +221,12 @@ std::vector<ParameterRow> registered_rows() {
   return std::move(table.rows);
 }
 
-/// `more` are the checks of what is new.
-ParameterTable table_of(std::vector<ParameterRow> rows, const std::vector<ConfigCheck>& more = {}) {
-  std::vector<ConfigCheck> checks{check_data,        check_model, check_warm,      check_positions,
-                                  check_calibration, check_time,  check_optimizer, check_schedule,
-                                  check_training};  // in the order in which they complain
+/// `more` are the checks of keys that nothing heeds.
+ParameterTable table_of(std::vector<ParameterRow> rows, const std::vector<ConfigCheck>& more) {
+  std::vector<ConfigCheck> checks{
+      check_data,      check_model,     check_norm,        check_warm,
+      check_update,    check_positions, check_calibration, check_time,
+      check_optimizer, check_schedule,  check_training};  // in the order in which they complain
   checks.insert(checks.end(), more.begin(), more.end());
   return ParameterTable(std::move(rows), std::move(checks));
 }
@@ -200,17 +255,14 @@ void add_retired(std::vector<ParameterRow>& rows, std::string_view text) {
 
 }  // namespace
 
-/// A run may have been started with keys that meant nothing, and goes on.
-ParameterTable registered_parameters() {
-  return table_of(registered_rows(), {check_unused, check_unheeded});
-}
+ParameterTable registered_parameters() { return table_of(registered_rows(), {check_unheeded}); }
 
 Config stored_config(std::string_view text, const std::string& source) {
   std::vector<ParameterRow> rows = registered_rows();
   for (ParameterRow& row : rows)
     if (row.traits.formerly) row.initial = *row.traits.formerly;
   add_retired(rows, text);
-  return parse_config(text, source, table_of(std::move(rows)));
+  return parse_config(text, source, table_of(std::move(rows), {check_unheeded_sets}));
 }
 
 Config read_config(const std::string& file, const std::vector<std::string>& sets) {

@@ -9,6 +9,7 @@
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
@@ -17,6 +18,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::uint64_t shown_sensor_windows = 16;
+constexpr std::size_t drawn_nodes = 12;  // of the encoding, along each axis
 
 SensorTable read_sensors(const Config& config) {
   std::vector<SensorTable> tables;
@@ -209,8 +211,14 @@ class SensorTask : public Task {
                        spec.every_block ? " in every block" : "");
   }
 
-  /// Truth and prediction of what the first validation windows ask for.
   void illustrate(Page& page) override {
+    add_readings(page);
+    add_encoding(page, model_, even_grid(data_.table().dimensions, drawn_nodes));
+  }
+
+ private:
+  /// Truth and prediction of what the first validation windows ask for.
+  void add_readings(Page& page) {
     const auto shown = std::min<std::uint64_t>(shown_sensor_windows, data_.examples().validation);
     if (shown == 0) return;
     const SensorBatch batch =
@@ -238,7 +246,6 @@ class SensorTask : public Task {
     page.charts(charts);
   }
 
- private:
   /// (B, T, V) in the unit of the training data, 0 where `known` is.
   void standardize(Tensor& values, const Tensor& known) {
     const Shape shape = values.shape();

@@ -11,7 +11,7 @@ struct TrainSpec {
   bool overfit = false;
   Period log_every = {10};
   Period validate_every = {250};
-  std::uint64_t validate_batches = 0;
+  std::uint64_t validate_batch = 0, validate_batches = 0;
   bool validate_kernels = true;
   std::uint64_t validate_gradients = 0;
   Period checkpoint_every = {300, Period::Unit::seconds};
@@ -20,6 +20,7 @@ struct TrainSpec {
   double min_delta = 0;
 
   std::uint64_t examples_per_step() const { return batch * accumulate; }
+  std::size_t validation_batch() const { return validate_batch > 0 ? validate_batch : batch; }
 };
 inline void describe(Keys& keys, TrainSpec& spec) {
   const Bounds countable{.units = PeriodUnits::countable};
@@ -37,6 +38,9 @@ inline void describe(Keys& keys, TrainSpec& spec) {
        "how often a line of metrics is written, 0 for never", resumable);
   keys("validate.every", spec.validate_every, countable,
        "how often the model is validated, 0 for never", resumable);
+  keys("validate.batch", spec.validate_batch, between(0, 1 << 20),
+       "sequences of a batch of validation, 0 for train.batch: fewer where they are longer",
+       resumable);
   keys("validate.batches", spec.validate_batches, at_least(0),
        "most batches of a validation, 0 for all", resumable);
   keys("validate.kernels", spec.validate_kernels,

@@ -2,6 +2,8 @@
 
 #include <bochner/layers/attention/mixer.hpp>
 #include <bochner/layers/attention/mixer_spec.hpp>
+#include <bochner/layers/recurrences/min_gru_spec.hpp>
+#include <bochner/layers/recurrences/ssm_spec.hpp>
 
 #include "layers/layer_check.hpp"
 
@@ -22,8 +24,30 @@ MixerSpec spec_of(const std::string& kind, bool rotary, const std::string& time_
   return spec;
 }
 
-std::vector<MixerSpec> causal_specs() {
+/// Every form of the recurrences.
+std::vector<MixerSpec> recurrent_specs(bool causal) {
   std::vector<MixerSpec> specs;
+  for (const char* form : {"s4d", "dss", "s5", "lru", "ema"}) {
+    specs.push_back(spec_of("ssm", false, "none", causal));
+    SsmSpec& own = specs.back().own.of<SsmSpec>();
+    own.form = form, own.states = 4, own.blocks = 2;
+  }
+  specs.push_back(specs.front());
+  specs.back().own.of<SsmSpec>().discretisation = "bilinear";
+  specs.back().convolution = 3;
+  for (const char* candidate : {"positive", "linear"}) {
+    specs.push_back(spec_of("min_gru", false, "none", causal));
+    specs.back().own.of<MinGruSpec>() = {1.5, candidate};
+  }
+  specs.back().convolution = 3;
+  specs.push_back(spec_of("mlstm", false, "none", causal));
+  specs.push_back(spec_of("mlstm", true, "none", causal));
+  specs.back().convolution = 3;
+  return specs;
+}
+
+std::vector<MixerSpec> causal_specs() {
+  std::vector<MixerSpec> specs = recurrent_specs(true);
   for (const char* kind : {"softmax", "linear"}) {
     for (bool rotary : {false, true}) {
       for (const char* time : {"none", "decay"}) specs.push_back(spec_of(kind, rotary, time));
@@ -37,6 +61,16 @@ std::vector<MixerSpec> causal_specs() {
     specs.push_back(spec_of("linear", false, time));
   specs.push_back(spec_of("linear", false, "rotation"));
   specs.back().features.kind = "elu";
+  specs.push_back(spec_of("linear", true, "gate"));
+  specs.back().time_kernel.per = "channel";
+  specs.push_back(spec_of("hgrn2", false, "none"));
+  for (const char* features : {"positive", "trigonometric"}) {
+    for (const char* time : {"none", "decay", "gate", "spectral"}) {
+      specs.push_back(spec_of("linear", features[0] == 'p', time));
+      specs.back().update = "delta", specs.back().features.kind = features;
+      specs.back().delta.negative = time == std::string("gate"), specs.back().convolution = 2;
+    }
+  }
   for (std::size_t window : {1, 5, 100}) {
     for (const char* kind : {"softmax", "linear"}) {
       specs.push_back(spec_of(kind, true, window == 5 ? "decay" : "none"));
@@ -47,16 +81,21 @@ std::vector<MixerSpec> causal_specs() {
 }
 
 std::string name_of(const MixerSpec& spec) {
-  return spec.kind + (spec.rotary ? ", rotary" : "") + ", " + spec.time_kernel.kind +
-         (spec.convolution > 0 ? ", convolution" : "") +
-         (spec.normalize != "none" ? ", " + spec.normalize : "") + ", window " +
-         std::to_string(spec.window);
+  return spec.kind + (spec.kind == "ssm" ? ", " + spec.own.of<SsmSpec>().form : "") +
+         (spec.causal ? "" : ", both directions") + (spec.rotary ? ", rotary" : "") + ", " +
+         spec.time_kernel.kind + (spec.convolution > 0 ? ", convolution" : "") +
+         (spec.normalize != "none" ? ", " + spec.normalize : "") +
+         (spec.update != "sum" ? ", " + spec.update + ", " + spec.features.kind : "") +
+         ", window " + std::to_string(spec.window);
 }
 
 TEST(Mixers, AreDifferentiableThroughAllTheirParameters) {
   std::vector<MixerSpec> specs = causal_specs();
   specs.push_back(spec_of("softmax", false, "decay", false));
   specs.push_back(spec_of("linear", true, "none", false));
+  for (const MixerSpec& spec : recurrent_specs(false)) specs.push_back(spec);
+  specs.push_back(spec_of("linear", true, "gate", false));
+  specs.back().update = "delta";
   for (const MixerSpec& spec : specs) {
     SCOPED_TRACE(name_of(spec));
     const std::unique_ptr<Mixer> mixer = mixers().make(spec.kind, spec);
@@ -108,7 +147,9 @@ TEST(Mixers, NeverSeeTheFutureToTheBit) {
 
 /// Shorter than the window, as long, longer, and nothing at all.
 TEST(Mixers, SeePaddedSequencesAsTheyAreAlone) {
-  for (const MixerSpec& spec : causal_specs()) {
+  std::vector<MixerSpec> specs = causal_specs();
+  for (const MixerSpec& spec : recurrent_specs(false)) specs.push_back(spec);
+  for (const MixerSpec& spec : specs) {
     SCOPED_TRACE(name_of(spec));
     const std::unique_ptr<Mixer> mixer = mixers().make(spec.kind, spec);
     randomize(*mixer);

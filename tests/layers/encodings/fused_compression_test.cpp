@@ -119,6 +119,23 @@ TEST(FusedCompression, TheFitIsALeastSquaresOne) {
   }
 }
 
+/// Waves that hardly differ on what is seen: a fit that nothing bounds has entries so large that
+/// their rounding is all that is left.
+TEST(FusedCompression, AFitForFewBitsStandsTheirRounding) {
+  Tensor x = uninitialized({64, 24}), mask;
+  for (std::size_t p = 0; p < 64; ++p)
+    for (std::size_t i = 0; i < 24; ++i)
+      x(p, i) = real(std::cos(0.3 * double(i) * double(p) / 64 + double(i % 2)));
+  const Tensor w = random_tensor({24, 8}, 1);
+  const auto rounded_error = [&](const CompressedMatrix& half) {
+    return judged(w, quantized(half.weight, x, 8).weight, x, 0).error;
+  };
+  const CompressedMatrix free = pruned(w, x, 0.5, mask), bounded = pruned(w, x, 0.5, mask, 8);
+  EXPECT_GT(rounded_error(free), 3 * rounded_error(bounded));
+  EXPECT_LT(rounded_error(bounded), 0.02);
+  EXPECT_GE(bounded.error, free.error);
+}
+
 TEST(FusedCompression, SaysWhatItCannotDo) {
   Tensor mask;
   EXPECT_EQ(op_check::error_of([&] {

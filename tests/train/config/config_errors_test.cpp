@@ -211,6 +211,29 @@ TEST(ConfigErrors, KeysThatMustFitEachOther) {
             "bad.toml:2:23: train.stop.patience = 3: needs train.validate.every greater than 0");
 }
 
+/// A key of one mixer is right where one of the pattern's mixers has it.
+TEST(ConfigErrors, PatternsOfMixersThatThereAre) {
+  const std::string gate = "model.mixer.time_kernel.kind = \"gate\"\n";
+  const std::string mixed = "model.pattern = [\"linear\", \"softmax\"]\n";
+  EXPECT_EQ(error_after_files(mixed + gate), "");
+  EXPECT_EQ(error_after_files(mixed + "model.mixer = { warm = \"exact\", warm_steps = 3 }\n"), "");
+  EXPECT_EQ(error_after_files("model.pattern = \"linear\"\n" + gate), "");
+  const std::string error = error_after_files("model.pattern = [\"linear\", \"softmex\"]\n");
+  EXPECT_TRUE(error.starts_with(
+      "bad.toml:2:17: model.pattern = [\"linear\", \"softmex\"]: must each be \"softmax\""))
+      << error;
+  EXPECT_TRUE(error.ends_with(". Did you mean \"softmax\"?")) << error;
+  EXPECT_EQ(error_after_files("model.pattern = [\"softmax\"]\n" + gate),
+            "bad.toml:3:32: model.mixer.time_kernel.kind = \"gate\": needs \"linear\" in "
+            "model.pattern; exact attention has: none, decay");
+  EXPECT_EQ(error_after_files(gate),
+            "bad.toml:2:32: model.mixer.time_kernel.kind = \"gate\": needs model.mixer.kind = "
+            "\"linear\"; exact attention has: none, decay");
+  EXPECT_EQ(error_after_files(mixed + "model.blocks = 1\n"),
+            "bad.toml:2:17: model.pattern = [\"linear\", \"softmax\"]: has more mixers than "
+            "model.blocks = 1");
+}
+
 TEST(ConfigErrors, KeysThatNothingWouldHeed) {
   const std::string gradients = "train.validate.gradients = 3\n";
   EXPECT_EQ(error_after_files(gradients), "");
@@ -227,6 +250,30 @@ TEST(ConfigErrors, KeysThatNothingWouldHeed) {
                            "train.validate.gradients = 3\ntrain.validate.kernels = false\n",
                            "model.mixer.warm_steps = 3\n"})
     EXPECT_NO_THROW(validate(stored_config(std::string("data.files = [\"a\"]\n") + keys, "run")));
+}
+
+/// What `resume RUN --set` says.
+TEST(ConfigErrors, SetsThatNothingWouldHeedInARunThatGoesOn) {
+  const auto error_of = [](const std::string& keys, const std::string& set) -> std::string {
+    Config config = stored_config("data.files = [\"a\"]\n" + keys, "run");
+    try {
+      apply_set(config, set);
+      validate(config);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string gradients = "train.validate.gradients = 3\n";
+  EXPECT_EQ(error_of("", "train.validate.gradients=3"), "");
+  EXPECT_EQ(error_of("train.validate.kernels = false\n", "train.validate.gradients=3"),
+            "--set: train.validate.gradients = 3: needs train.validate.kernels = true");
+  EXPECT_EQ(error_of(gradients, "train.validate.kernels=false"),
+            "run:2:28: train.validate.gradients = 3: needs train.validate.kernels = true");
+  EXPECT_EQ(error_of("", "data.asked=0.5"),
+            "--set: data.asked = 0.5: needs data.kind = \"sensors\"");
+  // Others may be changed all the same.
+  EXPECT_EQ(error_of(gradients + "train.validate.kernels = false\n", "train.steps=7"), "");
 }
 
 TEST(ConfigErrors, ModelsLearnTheDataThatAreMadeForThem) {
@@ -251,6 +298,29 @@ TEST(ConfigErrors, GeneratedTasksFitIntoTheirSequences) {
       error_in("data.kind = \"recall\"\ntrain.stop.patience = 3\n"
                "data.validation_examples = 0\n"),
       "bad.toml:2:23: train.stop.patience = 3: needs data.validation_examples greater than 0");
+}
+
+TEST(ConfigErrors, ValidationGoesAsFarAsPositions) {
+  const std::string longer = "data.kind = \"induction\"\ndata.validation_length = 500\n";
+  EXPECT_EQ(error_in(longer),
+            "bad.toml:2:26: data.validation_length = 500: must be at most data.length = 256");
+  EXPECT_EQ(error_in(longer + "model.positions = \"none\"\n"), "");
+  EXPECT_EQ(error_in("data.kind = \"induction\"\ndata.validation_length = 2\n"),
+            "bad.toml:2:26: data.validation_length = 2: must be at least 3 for data.kind = "
+            "\"induction\" and data.items = 16");
+}
+
+TEST(ConfigErrors, BatchNormIsForModelsThatPredictOnce) {
+  const std::string norm = "model.norm = \"batch\"\ndata.kind = ";
+  EXPECT_EQ(error_in(norm + "\"recall\"\n"),
+            "bad.toml:1:14: model.norm = \"batch\": shows tokens those that they are to predict in "
+            "training: choose layer or rms for model.kind = \"lm\"");
+  EXPECT_EQ(error_in(norm + "\"listops\"\nmodel.kind = \"classifier\"\n"), "");
+}
+
+TEST(ConfigErrors, BucketsAreOfClassifiers) {
+  EXPECT_EQ(error_in("data.kind = \"recall\"\ndata.buckets = 4\n"),
+            "bad.toml:2:16: data.buckets = 4: needs model.kind = \"classifier\"");
 }
 
 TEST(ConfigErrors, ListOpsExpressionsHaveAPossibleSize) {

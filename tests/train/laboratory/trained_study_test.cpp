@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <bochner/train/laboratory/attention_parts.hpp>
+#include <bochner/train/laboratory/head_metrics.hpp>
 #include <bochner/train/laboratory/kernel_sample.hpp>
 #include <bochner/train/laboratory/kernel_study.hpp>
 #include <bochner/train/laboratory/trained_study.hpp>
@@ -62,6 +63,34 @@ TEST(TrainedStudy, FallsWithTheRootOfM) {
   EXPECT_NEAR(errors[0] / errors[1], 2, 0.3);
   const auto map = map_of("hedgehog", 8);
   EXPECT_FALSE(study_trained({"layer", nullptr, map.get(), nullptr}, sample_of(), {}));
+}
+
+/// Of independent draws what their terms say; of dependent ones what those cannot say.
+TEST(RedrawnErrors, AreNotThoseOfIndependentTermsWhereDrawsDepend) {
+  const AttentionSample sample = sample_of();
+  const auto ratio = [&](const char* kind, const char* draws) {
+    const auto map = map_of(kind, 128);
+    const Tensor noise = *buffers_of(*map).front().tensor;
+    const AttentionLayer layer{"layer", nullptr, map.get(), nullptr};
+    const auto errors = redrawn_errors(layer, sample, {.draws = draws, .sets = 64});
+    EXPECT_EQ(errors.size(), H);
+    EXPECT_EQ(*buffers_of(*map).front().tensor, noise);
+    double mean = 0;
+    for (std::size_t h = 0; h < H; ++h)
+      mean += errors[h] / head_metrics(layer, sample, T)[h].error / double(H);
+    return mean;
+  };
+  EXPECT_NEAR(ratio("positive", "iid"), 1, 0.15);
+  EXPECT_LT(ratio("positive", "orthogonal"), 0.95);
+  EXPECT_LT(ratio("positive", "sobol_owen"), 0.6);
+  EXPECT_LT(ratio("fourier", "iid"), 0.9) << "sine and cosine of a frequency";
+}
+
+TEST(RedrawnErrors, AreOfDrawsOnly) {
+  for (const char* kind : {"hedgehog", "wpff_fixed"}) {
+    const auto map = map_of(kind, 8);
+    EXPECT_TRUE(redrawn_errors({"layer", nullptr, map.get(), nullptr}, sample_of(), {}).empty());
+  }
 }
 
 TEST(AttentionParts, SortWeightsByStageAndRegion) {

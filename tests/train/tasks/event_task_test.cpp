@@ -211,6 +211,9 @@ TEST_F(EventFilesTask, LearnsFromPlaces) {
     const NamedArray next = task->predict(read_array(file, table_options(learning)));
     EXPECT_EQ(next.values.shape()[0], 800u);
     EXPECT_EQ(task->describe_model().find("place fused") != std::string::npos, placed);
+    Page page("run", "model");
+    task->illustrate(page);
+    EXPECT_EQ(page.html().find("encoding by place") != std::string::npos, placed);
   }
   EXPECT_GT(losses[0], 0.4);
   EXPECT_LT(losses[1], 0.2);

@@ -80,6 +80,7 @@ TEST_F(SensorTaskTest, LearnsToInterpolateAndToForecast) {
     Page page("title", "subtitle");
     task->illustrate(page);
     EXPECT_EQ(xml_problem(page.html()), "");
+    EXPECT_THAT(page.html(), HasSubstr("encoding by place"));
   }
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bochner/train/charts/page.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
@@ -9,6 +10,7 @@
 #include "data/image_files.hpp"
 #include "data/temporary_folder.hpp"
 #include "train/training_run.hpp"
+#include "train/well_formed.hpp"
 
 namespace bochner {
 namespace task_test {
@@ -56,6 +58,18 @@ TEST(MakeTask, ChoosesByModelAndData) {
       make_task(generated({"model.kind=classifier", "data.kind=listops", "model.pooling=cls"}));
   EXPECT_THAT(classifier->describe_model(), StartsWith("classifier, 1 block, D 8, softmax"));
   EXPECT_EQ(classifier->data().tokens_per_example(), 9u);
+}
+
+TEST(MakeTask, DescribesThePatternOfItsMixers) {
+  const std::string linear = "linear(positive, gaussian, m 4)";
+  const auto words = [](const std::string& pattern) {
+    return make_task(generated({"data.kind=copy", "model.blocks=5", "model.pattern=" + pattern,
+                                "model.mixer.time_kernel.kind=gate", "model.positions=none"}))
+        ->describe_model();
+  };
+  EXPECT_EQ(words("[\"linear\", \"linear\", \"softmax\"]"),
+            "lm, 5 blocks, D 8, 2 " + linear + " x gate + softmax, positions none");
+  EXPECT_EQ(words("linear"), "lm, 5 blocks, D 8, " + linear + " x gate, positions none");
 }
 
 /// Feature maps that tell positions apart are made for the true number of tokens of each task.
@@ -115,6 +129,27 @@ TEST(Places, OfALineTakeTheSeparatorOfTheText) {
   EXPECT_EQ(loss("'\\n'"), loss("'\\x2e\\x0A'"));
 }
 
+/// Of a text by place and line, of an image by pixel, and nothing of other positions.
+TEST(Places, AreDrawn) {
+  const TemporaryFolder folder;
+  const auto text = folder.write("text", tiny_text());
+  const auto report = [&](const std::vector<std::string>& sets) {
+    Page page("title", "subtitle");
+    make_task(tiny_config(text, sets))->illustrate(page);
+    EXPECT_EQ(xml_problem(page.html()), "");
+    return page.html();
+  };
+  const std::string lines = report({"model.positions=encoding"});
+  EXPECT_THAT(lines, testing::HasSubstr("place in the line"));
+  EXPECT_THAT(lines, testing::HasSubstr("kernel: one place, all times"));
+  const std::string image = report(
+      {"model.kind=classifier", "data.kind=shapes", "data.side=12", "model.positions=encoding"});
+  EXPECT_THAT(image, testing::HasSubstr("pixel"));
+  EXPECT_THAT(image, testing::HasSubstr("kernel: one place with all"));
+  EXPECT_THAT(image, Not(testing::HasSubstr("one place, all times")));
+  EXPECT_THAT(report({}), Not(testing::HasSubstr("Encoding of")));
+}
+
 TEST(Places, SayWhatDoesNotFit) {
   EXPECT_THAT(error_of({"model.encoding.time=4"}),
               testing::HasSubstr("model.encoding.time = 4: needs model.kind = \"field\""));
@@ -166,6 +201,17 @@ TEST(TokenTask, ValidatesOnTheAnswersOfOtherExamples) {
   // Before any training it knows as much as a guess.
   EXPECT_NEAR(all.loss(), std::log(20), 0.5);
   EXPECT_EQ(evaluate_task(*task, Split::validation, 3, 1, [] { return false; })->terms, 3u);
+}
+
+TEST(TokenTask, ValidatesAndTestsAtAnotherLength) {
+  const auto task = make_task(
+      generated({"data.kind=induction", "data.validation_examples=4", "data.test_examples=3",
+                 "data.validation_length=500", "model.positions=none", "model.mixer.kind=linear"}));
+  const Evaluation validated = *evaluate_task(*task, Split::validation, 3);
+  EXPECT_EQ(validated.terms, 4u);
+  EXPECT_NE(validated.words().find("% right at 500 tokens"), std::string::npos);
+  EXPECT_EQ(evaluate_task(*task, Split::test, 3)->terms, 3u);
+  EXPECT_EQ(evaluate_task(*task, Split::train, 64)->words().find("tokens"), std::string::npos);
 }
 
 TEST(TokenTask, ItsDataAreWhatTheConfigSays) {

@@ -115,6 +115,37 @@ TEST_F(TimedTokens, ColumnsOfTheInputHaveTheNumbersOfTheData) {
             "no column \"3\"; name one that is there, or its number");
 }
 
+/// The visits with the labels second, and a column more that no model is shown.
+std::string labels_second(bool named) {
+  std::string text = named ? "patient,ill,time,type,room\n" : "";
+  const NamedArray all = parse_csv(visits(), "visits");
+  for (std::size_t row = 0; row < all.values.shape()[0]; ++row)
+    text += fmt::format("{},{},{},{},1\n", all.values(row, 0), all.values(row, 3),
+                        all.values(row, 1), all.values(row, 2));
+  return text;
+}
+
+/// Without the column of labels those behind it would be others, by their numbers.
+TEST_F(TimedTokens, NoColumnOfTheInputMovesUp) {
+  const std::vector<std::string> numbers{"data.label_column=2", "data.sequence_column=1",
+                                         "data.time_column=3", "data.type_column=4"};
+  const auto predicted = [](Task& task, const char* rows) {
+    return task.predict(parse_csv(rows, "rows")).values;
+  };
+  folder_.write("visits.csv", labels_second(true));
+  const auto named = make_task(classifier(numbers));
+  const auto wanted = predicted(*named, "patient,ill,time,type,room\n9,7,10,0,1\n9,7,40,1,1\n");
+  EXPECT_EQ(predicted(*named, "patient,time,type,room\n9,10,0,1\n9,40,1,1\n"), wanted);
+  EXPECT_EQ(predicted(*named, "9,7,10,0,1\n9,7,40,1,1\n"), wanted);
+  folder_.write("visits.csv", labels_second(false));
+  const auto counted = make_task(classifier(numbers));
+  EXPECT_EQ(predicted(*counted, "9,7,10,0,1\n9,7,40,1,1\n"), wanted);
+  EXPECT_EQ(
+      message_of<DataError>([&] { predicted(*counted, "9,10,0,1\n9,40,1,1\n"); }),
+      "the input has 4 columns, the training data 5, where column 3 stands behind that of the "
+      "labels; keep that one, whatever it holds, or name the columns of both");
+}
+
 TEST_F(TimedTokens, LanguageModelsSayTheNextType) {
   const Config learning = config({"model.kind=lm"});
   const auto task = make_task(learning);

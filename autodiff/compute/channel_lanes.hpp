@@ -1,0 +1,58 @@
+#pragma once
+/// Sequences (B, T, D) whose channels stand in the lanes of vectors, `row_lanes` of them at a time:
+/// what runs along time is done for that many channels by plain vector instructions.
+
+#include <algorithm>
+#include <bochner/autodiff/compute/row_lanes.hpp>
+#include <cstring>
+#include <vector>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// Some of `row_lanes` elements; the other lanes are zero.
+inline RowLanes load_lanes(const real* x, std::size_t count) {
+  if (count == row_lanes) return *reinterpret_cast<const RowLanes*>(x);
+  RowLanes lanes{};
+  std::memcpy(&lanes, x, count * sizeof(real));
+  return lanes;
+}
+inline void store_lanes(RowLanes lanes, std::size_t count, real* y) {
+  std::memcpy(y, &lanes, count * sizeof(real));
+}
+
+/// The channels of one group, `count` of them from `first` on.
+struct LaneGroup {
+  std::size_t first, count;
+};
+inline std::size_t lane_groups(std::size_t D) { return (D + row_lanes - 1) / row_lanes; }
+inline LaneGroup lane_group(std::size_t D, std::size_t group) {
+  return {group * row_lanes, std::min(row_lanes, D - group * row_lanes)};
+}
+
+/// Sizes of sequences; tokens behind their length do not exist.
+struct ChannelSequences {
+  std::size_t B, T, D;
+  const std::vector<std::size_t>& lengths;  ///< (B), or empty for T
+
+  std::size_t length(std::size_t b) const { return lengths.empty() ? T : std::min(T, lengths[b]); }
+  /// A group of channels of sequence b, zero where there is no token. x (B, T, D) -> (T)
+  void load(const real* x, std::size_t b, LaneGroup group, RowLanes* to) const {
+    const real* from = x + b * T * D + group.first;
+    const std::size_t tokens = length(b);
+    for (std::size_t t = 0; t < tokens; ++t) to[t] = load_lanes(from + t * D, group.count);
+    std::fill(to + tokens, to + T, RowLanes{});
+  }
+  /// y = from + beta y for beta 0 or 1. (T) -> (B, T, D)
+  void store(const RowLanes* from, std::size_t b, LaneGroup group, real beta, real* y) const {
+    real* to = y + b * T * D + group.first;
+    const std::size_t tokens = length(b);
+    for (std::size_t t = 0; t < tokens; ++t) {
+      const RowLanes before = beta == 0 ? RowLanes{} : load_lanes(to + t * D, group.count);
+      store_lanes(from[t] + before, group.count, to + t * D);
+    }
+    for (std::size_t t = tokens; t < T && beta == 0; ++t)
+      store_lanes(RowLanes{}, group.count, to + t * D);
+  }
+};
+
+}  // namespace bochner::inline BOCHNER_PRECISION

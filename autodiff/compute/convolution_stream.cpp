@@ -1,0 +1,106 @@
+#include <bit>
+#include <bochner/autodiff/compute/convolution_stream.hpp>
+#include <bochner/autodiff/compute/fft.hpp>
+#include <bochner/autodiff/compute/spectra.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Tokens of the longest block that is added by direct sums.
+constexpr std::size_t direct_block = 16;
+/// Tokens that there is memory for at the start.
+constexpr std::size_t first_size = 64;
+
+}  // namespace
+
+ConvolutionStream::ConvolutionStream(std::size_t D, std::size_t limit, Kernel kernel)
+    : D_(D),
+      groups_(lane_groups(D)),
+      limit_(limit),
+      most_(limit > std::size_t(1) << 62 ? std::size_t(1) << 62 : std::bit_ceil(limit)),
+      make_kernel_(std::move(kernel)) {
+  require(limit >= 1, "convolution_stream", "a kernel has at least one lag");
+}
+
+/// Room for as many tokens; those seen, all of them, keep their places.
+void ConvolutionStream::grow(std::size_t size) {
+  const std::size_t before = size_;
+  Storage inputs(groups_ * size * row_lanes, real(0)), outputs(groups_ * size * row_lanes, real(0));
+  for (std::size_t group = 0; group < groups_; ++group)
+    std::copy_n(this->inputs(group), before, lanes(inputs, group * size));
+  inputs_ = std::move(inputs), outputs_ = std::move(outputs);
+  size_ = size;
+  kernel_ = Storage(groups_ * 2 * size * row_lanes, real(0));
+  const Tensor rows = make_kernel_(std::min(limit_, 2 * size));
+  for (std::size_t index = 0; index < groups_; ++index) {
+    const LaneGroup group = lane_group(D_, index);
+    for (std::size_t lag = 0; lag < rows.shape()[0]; ++lag)
+      kernel(index)[lag] = load_lanes(rows.data() + lag * D_ + group.first, group.count);
+  }
+}
+
+void ConvolutionStream::next(const real* x, real* y) {
+  if (size_ == 0) grow(std::min(first_size, most_));
+  const std::size_t place = seen_ % size_;
+  for (std::size_t index = 0; index < groups_; ++index) {
+    const LaneGroup group = lane_group(D_, index);
+    const RowLanes token = load_lanes(x + group.first, group.count);
+    inputs(index)[place] = token;
+    store_lanes(fused_lanes(kernel(index)[0], token, outputs(index)[place]), group.count,
+                y + group.first);
+    outputs(index)[place] = RowLanes{};
+  }
+  ++seen_;
+  if (seen_ == size_ && size_ < most_) grow(2 * size_);
+  add_block(std::min(seen_ & (~seen_ + 1), most_));
+}
+
+/// The last `block` tokens, added to as many outputs to come.
+void ConvolutionStream::add_block(std::size_t block) {
+  if (block > direct_block) return add_spectrally(block);
+  const std::size_t first = (seen_ - block) % size_, next = seen_ % size_;
+  for (std::size_t group = 0; group < groups_; ++group) {
+    const RowLanes *x = inputs(group) + first, *k = kernel(group);
+    RowLanes* y = outputs(group) + next;
+    for (std::size_t i = 0; i < block; ++i)
+      for (std::size_t j = 0; j < block; ++j) y[i] = fused_lanes(k[block + i - j], x[j], y[i]);
+  }
+}
+
+void ConvolutionStream::add_spectrally(std::size_t block) {
+  const std::size_t first = (seen_ - block) % size_, next = seen_ % size_;
+  const auto fft = RealFft::of(2 * block);
+  const Storage& spectra = kernel_spectra(block);
+  Storage memory((2 * block + 2 * (fft->bins() + fft->scratch())) * row_lanes);
+  RowLanes* tokens = lanes(memory, 0);
+  ComplexLanes* bins = reinterpret_cast<ComplexLanes*>(tokens + 2 * block);
+  for (std::size_t group = 0; group < groups_; ++group) {
+    std::copy_n(inputs(group) + first, block, tokens);
+    std::fill_n(tokens + block, block, RowLanes{});
+    fft->forward(tokens, bins, bins + fft->bins());
+    multiply_spectra(bins, spectra_at(spectra, group, fft->bins()), fft->bins(), bins);
+    fft->backward(bins, tokens, bins + fft->bins());
+    RowLanes* y = outputs(group) + next;
+    for (std::size_t i = 0; i < block; ++i) y[i] += tokens[block + i];
+  }
+}
+
+const Storage& ConvolutionStream::kernel_spectra(std::size_t block) {
+  const std::size_t power = std::size_t(std::countr_zero(block));
+  if (spectra_.size() <= power) spectra_.resize(power + 1);
+  Storage& spectra = spectra_[power];
+  if (!spectra.empty()) return spectra;
+  const auto fft = RealFft::of(2 * block);
+  spectra = Storage(groups_ * fft->bins() * 2 * row_lanes);
+  Storage memory((2 * block + 2 * fft->scratch()) * row_lanes);
+  RowLanes* rows = lanes(memory, 0);
+  for (std::size_t group = 0; group < groups_; ++group) {
+    const RowLanes part = all_lanes(1 / real(2 * block));
+    for (std::size_t lag = 0; lag < 2 * block; ++lag) rows[lag] = part * kernel(group)[lag];
+    fft->forward(rows, spectra_at(spectra, group, fft->bins()),
+                 reinterpret_cast<ComplexLanes*>(rows + 2 * block));
+  }
+  return spectra;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,125 @@
+#include <bochner/autodiff/compute/convolution.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Outputs that share their loads of the kernel.
+constexpr std::size_t window_tile = 8;
+/// Terms of a sum over tokens that are added up by themselves.
+constexpr std::size_t terms_of_partial_sum = 512;
+/// Multiplications of vectors that are worth a task.
+constexpr std::size_t direct_grain = 16384;
+
+/// Vectors with zeros on both sides, so that every window of them exists.
+struct PaddedLanes {
+  const RowLanes* data;
+  std::size_t zeros, count;  ///< before the vectors that may be other than zero, and of those
+};
+
+/// y_j = sum over begin <= i < end of w_i x_(i + j) for `tile` neighbours j.
+template <std::size_t tile>
+inline void add_window_tile(const RowLanes* w, std::size_t begin, std::size_t end,
+                            const RowLanes* x, RowLanes* y) {
+  RowLanes sums[tile] = {};
+  for (std::size_t i = begin; i < end; ++i) {
+#pragma GCC unroll 8
+    for (std::size_t j = 0; j < tile; ++j) sums[j] = fused_lanes(w[i], x[i + j], sums[j]);
+  }
+#pragma GCC unroll 8
+  for (std::size_t j = 0; j < tile; ++j) y[j] += sums[j];
+}
+
+/// y_j += sum over begin <= i < end of w_i x_(i + j) for j < count, without the terms that are zero
+/// for all of a tile.
+void add_windows(const RowLanes* w, std::size_t begin, std::size_t end, const PaddedLanes& x,
+                 std::size_t count, RowLanes* y) {
+  const std::size_t behind = x.zeros + x.count;
+  const auto first = [&](std::size_t last_j) {
+    return std::max(begin, x.zeros > last_j ? x.zeros - last_j : 0);
+  };
+  const auto last = [&](std::size_t j) { return std::min(end, behind > j ? behind - j : 0); };
+  std::size_t j = 0;
+  for (; j + window_tile <= count; j += window_tile)
+    add_window_tile<window_tile>(w, first(j + window_tile - 1), last(j), x.data + j, y + j);
+  for (; j < count; ++j) add_window_tile<1>(w, first(j), last(j), x.data + j, y + j);
+}
+
+/// A group of channels of the kernel in the order of windows: the last lag first, unless mirrored.
+void load_kernel(const real* kernel, std::size_t D, const KernelRows& rows, LaneGroup group,
+                 bool mirrored, RowLanes* to) {
+  for (std::size_t i = 0; i < rows.count; ++i)
+    to[mirrored ? i : rows.count - 1 - i] = load_lanes(kernel + i * D + group.first, group.count);
+}
+
+/// Sequence b between the zeros that windows reach.
+PaddedLanes load_padded(const ChannelSequences& sequences, const real* x, std::size_t b,
+                        LaneGroup group, std::size_t before, std::size_t after, RowLanes* to) {
+  std::fill_n(to, before, RowLanes{});
+  sequences.load(x, b, group, to + before);
+  std::fill_n(to + before + sequences.T, after, RowLanes{});
+  return {to, before, sequences.length(b)};
+}
+
+}  // namespace
+
+/// By the number of terms that an output has in the mean; measured by bench/convolution_bench.
+bool is_short_convolution(std::size_t T, const KernelRows& rows) {
+  const std::size_t past = rows.past(), future = rows.future;  // below T both
+  const std::size_t outside = (past * (past + 1) + future * (future + 1)) / (2 * T);
+  return rows.count - outside <= 64;
+}
+
+void convolve_directly(const ChannelSequences& sequences, const KernelRows& rows, const real* x,
+                       const real* kernel, bool mirrored, real beta, real* y) {
+  const std::size_t T = sequences.T, K = rows.count, groups = lane_groups(sequences.D);
+  const std::size_t before = mirrored ? rows.future : rows.past(), after = K - 1 - before;
+  const Scratch<real> memory((K + T + K - 1 + T) * row_lanes);
+  parallel_each(groups * sequences.B, 1 + direct_grain / (T * K + 1), [&](std::size_t task) {
+    RowLanes* weights = reinterpret_cast<RowLanes*>(memory.local());
+    RowLanes *padded = weights + K, *sums = padded + T + K - 1;
+    const std::size_t b = task / groups;
+    const LaneGroup group = lane_group(sequences.D, task % groups);
+    load_kernel(kernel, sequences.D, rows, group, mirrored, weights);
+    const PaddedLanes tokens = load_padded(sequences, x, b, group, before, after, padded);
+    std::fill_n(sums, T, RowLanes{});
+    add_windows(weights, 0, K, tokens, sequences.length(b), sums);
+    sequences.store(sums, b, group, beta, y);
+  });
+}
+
+void accumulate_kernel_directly(const ChannelSequences& sequences, const KernelRows& rows,
+                                const real* x, const real* g, real* dkernel) {
+  const std::size_t T = sequences.T, K = rows.count, D = sequences.D, groups = lane_groups(D);
+  const SequenceBlocks blocks(sequences.B, groups);
+  Storage partial(groups * blocks.count * K * row_lanes);
+  const Scratch<real> memory((T + K - 1 + T) * row_lanes);
+  parallel_tasks(groups * blocks.count, [&](std::size_t task) {
+    RowLanes* padded = reinterpret_cast<RowLanes*>(memory.local());
+    RowLanes* gradient = padded + T + K - 1;
+    RowLanes* sums = reinterpret_cast<RowLanes*>(partial.data()) + task * K;
+    const LaneGroup group = lane_group(D, task / blocks.count);
+    std::fill_n(sums, K, RowLanes{});
+    blocks.for_each(task % blocks.count, [&](std::size_t b) {
+      const PaddedLanes tokens =
+          load_padded(sequences, x, b, group, rows.past(), rows.future, padded);
+      sequences.load(g, b, group, gradient);
+      for (std::size_t t = 0; t < sequences.length(b); t += terms_of_partial_sum)
+        add_windows(gradient, t, std::min(sequences.length(b), t + terms_of_partial_sum), tokens, K,
+                    sums);
+    });
+  });
+  parallel_each(groups, 1 + direct_grain / (K * blocks.count + 1), [&](std::size_t index) {
+    const LaneGroup group = lane_group(D, index);
+    const RowLanes* sums =
+        reinterpret_cast<const RowLanes*>(partial.data()) + index * blocks.count * K;
+    for (std::size_t i = 0; i < K; ++i) {
+      real* to = dkernel + i * D + group.first;
+      RowLanes sum = load_lanes(to, group.count);
+      for (std::size_t block = 0; block < blocks.count; ++block) sum += sums[block * K + K - 1 - i];
+      store_lanes(sum, group.count, to);
+    }
+  });
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

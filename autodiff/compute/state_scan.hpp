@@ -1,0 +1,35 @@
+#pragma once
+/// The recurrence of linear attention with decays: a matrix that every token fades, writes to and
+/// reads.
+
+#include <bochner/autodiff/compute/lanes.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// Numbers of token t begin at data + t stride; a stride of 0 gives all tokens the same.
+struct TokenRows {
+  const real* data;
+  std::size_t stride;
+};
+
+/// S_t = decay_t o S_(t-1) + write_t x_t^T and y_t = S_t^T read_t, S (rows, width).
+struct StateScan {
+  std::size_t tokens, rows, width;  ///< the width in whole vectors of lanes
+  bool backward;                    ///< from the last token to the first
+  bool strict;                      ///< a token reads before it writes: y_t is of the others
+  bool decays_rows;  ///< decay_t is of the rows of S, (rows); else of columns, (width)
+  TokenRows decay, write, read, x;  ///< of (rows or width), (rows), (rows), (width) numbers
+  real* y;                          ///< (tokens, width)
+};
+
+/// Goes on from `state` (rows, width) and leaves the last one there. A tile of the state stays in
+/// registers for all tokens. Every y is one sum over rows in order: bits depend neither on where
+/// tokens are cut into calls nor on the width of vectors.
+void scan(const StateScan& tokens, real* state);
+
+/// Whole vectors that hold n numbers.
+constexpr std::size_t whole_lanes(std::size_t n) {
+  return (n + native_lane_count - 1) / native_lane_count * native_lane_count;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,139 @@
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/ops/normalisation.hpp>
+#include <cmath>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// The rows of x (.., D) that are no padding. Work is cut among them, so that padding moves no sum.
+struct TokenRows {
+  std::size_t count, D;
+  std::vector<std::size_t> places;  ///< empty: all rows
+  std::size_t operator[](std::size_t i) const { return places.empty() ? i : places[i]; }
+
+  /// `columns` sums over the rows; add(row, sums) adds those of one.
+  template <class Add>
+  std::vector<double> sums(std::size_t columns, const Add& add) const {
+    return parallel_sums(columns, count, std::max<std::size_t>(64, row_grain(D)),
+                         [&](std::size_t begin, std::size_t end, double* sums) {
+                           for (std::size_t i = begin; i < end; ++i) add((*this)[i], sums);
+                         });
+  }
+  /// body(row) of each.
+  template <class Body>
+  void each(const Body& body) const {
+    parallel_rows(count, D, [&](std::size_t i) { body((*this)[i]); });
+  }
+};
+
+TokenRows rows_of(const Var& x, const std::vector<std::size_t>& lengths) {
+  if (lengths.empty()) return {row_count(x.shape()), x.dim(-1), {}};
+  require(x.rank() == 3 && lengths.size() == x.dim(0), "batch_norm",
+          "lengths (B) are of x (B, T, D): ", lengths.size(), " lengths for x ", x.shape());
+  TokenRows rows{0, x.dim(2), {}};
+  for (std::size_t b = 0; b < lengths.size(); ++b) {
+    require(lengths[b] <= x.dim(1), "batch_norm", "a length must be at most T = ", x.dim(1),
+            ", not ", lengths[b]);
+    for (std::size_t t = 0; t < lengths[b]; ++t) rows.places.push_back(b * x.dim(1) + t);
+  }
+  rows.count = rows.places.size();
+  return rows;
+}
+
+/// In two passes: the second has lost nothing to a large mean.
+BatchMoments moments_of(const real* x, const TokenRows& rows) {
+  const std::size_t D = rows.D, n = rows.count;
+  const auto mean_of = [n](std::vector<double> sums) {
+    for (double& sum : sums) sum /= double(std::max<std::size_t>(1, n));
+    return sums;
+  };
+  BatchMoments moments{n, {}, {}};
+  moments.mean = mean_of(rows.sums(D, [=](std::size_t row, double* sums) {
+    for (std::size_t j = 0; j < D; ++j) sums[j] += double(x[row * D + j]);
+  }));
+  moments.variance =
+      mean_of(rows.sums(D, [&, mean = moments.mean.data()](std::size_t row, double* sums) {
+        for (std::size_t j = 0; j < D; ++j) {
+          const double away = double(x[row * D + j]) - mean[j];
+          sums[j] += away * away;
+        }
+      }));
+  return moments;
+}
+
+/// xhat = (x - mean) * rstd of every channel.
+struct ChannelUnits {
+  std::vector<real> mean, rstd;
+  ChannelUnits(const BatchMoments& moments, real epsilon)
+      : mean(moments.mean.begin(), moments.mean.end()) {
+    for (const double variance : moments.variance)
+      rstd.push_back(real(1 / std::sqrt(variance + double(epsilon))));
+  }
+};
+
+/// dx = gain rstd (g - mean g - xhat mean(g xhat)), with the means over the real rows: gain and
+/// bias receive their sums anyway.
+void batch_backward(const Var& x, const Var& gain, const Var& bias, const TokenRows& rows,
+                    const ChannelUnits& units, Tensor& g) {
+  const std::size_t D = rows.D;
+  const real *mean = units.mean.data(), *rstd = units.rstd.data(), *values = x.data();
+  const std::vector<double> sums = rows.sums(2 * D, [&](std::size_t row, double* sums) {
+    const real *from = values + row * D, *gradient = g.data() + row * D;
+    for (std::size_t j = 0; j < D; ++j) {
+      sums[j] += double(gradient[j] * ((from[j] - mean[j]) * rstd[j]));
+      sums[D + j] += double(gradient[j]);
+    }
+  });
+  const auto add_sums = [D](const Var& to, const double* sums) {
+    if (!to.needs_gradient()) return;
+    real* gradient = to.gradient_buffer().data();
+    for (std::size_t j = 0; j < D; ++j) gradient[j] += real(sums[j]);
+  };
+  add_sums(gain, sums.data());
+  add_sums(bias, sums.data() + D);
+  if (!x.needs_gradient()) return;
+  std::vector<real> factor(D), along(D), level(D);
+  const double n = double(std::max<std::size_t>(1, rows.count));
+  for (std::size_t j = 0; j < D; ++j) {
+    factor[j] = gain.data()[j] * rstd[j];
+    along[j] = real(sums[j] / n);
+    level[j] = real(sums[D + j] / n);
+  }
+  Tensor dx = rows.places.empty() ? std::move(g) : zeros(x.shape());
+  const real* gradients = rows.places.empty() ? dx.data() : g.data();
+  rows.each([&](std::size_t row) {
+    const real *from = values + row * D, *gradient = gradients + row * D;
+    real* to = dx.data() + row * D;
+    for (std::size_t j = 0; j < D; ++j)
+      to[j] = factor[j] * (gradient[j] - level[j] - (from[j] - mean[j]) * rstd[j] * along[j]);
+  });
+  x.add_gradient(std::move(dx));
+}
+
+}  // namespace
+
+Var batch_norm(const Var& x, const Var& gain, const Var& bias,
+               const std::vector<std::size_t>& lengths,
+               const std::function<void(const BatchMoments&)>& learned, real epsilon) {
+  require(x.rank() >= 1 && gain.shape() == Shape{x.dim(-1)} && bias.shape() == gain.shape(),
+          "batch_norm", "gain and bias must be (D) for x (.., D): x ", x.shape(), ", gain ",
+          gain.shape(), ", bias ", bias.shape());
+  const TokenRows rows = rows_of(x, lengths);
+  BatchMoments moments = moments_of(x.data(), rows);
+  ChannelUnits units(moments, epsilon);
+  Tensor y = lengths.empty() ? uninitialized(x.shape()) : zeros(x.shape());
+  const std::size_t D = rows.D;
+  rows.each([&](std::size_t row) {
+    const real *from = x.data() + row * D, *mean = units.mean.data(), *rstd = units.rstd.data();
+    real* to = y.data() + row * D;
+    for (std::size_t j = 0; j < D; ++j)
+      to[j] = (from[j] - mean[j]) * rstd[j] * gain.data()[j] + bias.data()[j];
+  });
+  return record("batch_norm", std::move(y), {x, gain, bias},
+                [=, moments = std::move(moments), units = std::move(units)](Tensor& g) {
+                  if (learned) learned(moments);
+                  batch_backward(x, gain, bias, rows, units, g);
+                });
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

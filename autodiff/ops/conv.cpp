@@ -1,0 +1,201 @@
+#include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/autodiff/compute/products.hpp>
+#include <bochner/autodiff/ops/conv.hpp>
+#include <bochner/autodiff/ops/sliding_window.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::size_t conv_tile = 256;  ///< windows of one product
+
+/// What slides, and C channels that become E in groups.
+struct ConvShape {
+  SlidingWindow window;
+  std::size_t C, E, groups;
+  std::size_t inputs() const { return C / groups; }
+  std::size_t outputs() const { return E / groups; }
+  bool is_depthwise() const { return inputs() == 1 && outputs() == 1; }
+};
+
+/// The places that the taps of a target see: fill(target, places).
+template <class Fill>
+struct Taps {
+  std::size_t targets, count;
+  Fill fill;
+};
+auto taps_of_windows(const SlidingWindow& window) {
+  const auto fill = [window](std::size_t i, std::size_t* places) { window.seen(i, places); };
+  return Taps<decltype(fill)>{window.windows(), window.taps(), fill};
+}
+auto taps_of_places(const SlidingWindow& window) {
+  const auto fill = [window](std::size_t i, std::size_t* places) { window.seeing(i, places); };
+  return Taps<decltype(fill)>{window.places(), window.taps(), fill};
+}
+
+/// Rows of what the targets begin to end see, `n` channels of each tap, zero where there is
+/// nothing. (.., ld) -> (end - begin, taps n)
+template <class Seen>
+void fill_columns(const Seen& taps, std::size_t begin, std::size_t end, const real* from,
+                  std::size_t ld, std::size_t n, real* columns) {
+  std::vector<std::size_t> places(taps.count);
+  for (std::size_t target = begin; target < end; ++target) {
+    taps.fill(target, places.data());
+    for (const std::size_t place : places) {
+      if (place == no_place)
+        std::fill_n(columns, n, real(0));
+      else
+        std::copy_n(from + place * ld, n, columns);
+      columns += n;
+    }
+  }
+}
+
+/// to (targets, M) += what they see (targets, taps n) weights (taps n, M), in tiles.
+template <class Seen>
+void add_products(const Seen& taps, const real* from, std::size_t from_ld, std::size_t n,
+                  const Operand& weights, std::size_t M, real* to, std::size_t to_ld) {
+  const std::size_t K = taps.count * n;
+  const Scratch<real> scratch(conv_tile * K);
+  parallel_for(taps.targets, conv_tile, [&](std::size_t begin, std::size_t end) {
+    for (; begin < end; begin += conv_tile) {
+      const std::size_t stop = std::min(end, begin + conv_tile);
+      fill_columns(taps, begin, stop, from, from_ld, n, scratch.local());
+      gemm(stop - begin, M, K, {scratch.local(), K}, weights, 1, to + begin * to_ld, to_ld);
+    }
+  });
+}
+
+/// to_c += sum over taps of w_c from_c, channel by channel. (targets, C)
+template <class Seen>
+void add_depthwise(const Seen& taps, const real* from, const real* w, std::size_t C, real* to) {
+  parallel_for(taps.targets, row_grain(taps.count * C), [&](std::size_t begin, std::size_t end) {
+    std::vector<std::size_t> places(taps.count);
+    for (std::size_t target = begin; target < end; ++target) {
+      taps.fill(target, places.data());
+      for (std::size_t k = 0; k < taps.count; ++k) {
+        if (places[k] == no_place) continue;
+        const real *seen = from + places[k] * C, *tap = w + k * C;
+        real* sum = to + target * C;
+        for (std::size_t c = 0; c < C; ++c) sum[c] += tap[c] * seen[c];
+      }
+    }
+  });
+}
+
+/// dw_kc += sum over windows of g_c x_c, chunks of windows joined in order.
+void add_depthwise_taps(const ConvShape& shape, const real* x, const real* g, real* dw) {
+  const auto taps = taps_of_windows(shape.window);
+  const std::size_t C = shape.C, n = taps.count * C,
+                    grain = std::max<std::size_t>(64, row_grain(n));
+  const std::size_t chunks = (taps.targets + grain - 1) / grain;
+  Tensor sums = zeros({chunks, n});
+  parallel_for(taps.targets, grain, [&](std::size_t begin, std::size_t end) {
+    std::vector<std::size_t> places(taps.count);
+    real* chunk = sums.data() + begin / grain * n;
+    for (std::size_t window = begin; window < end; ++window) {
+      taps.fill(window, places.data());
+      for (std::size_t k = 0; k < taps.count; ++k) {
+        if (places[k] == no_place) continue;
+        const real *seen = x + places[k] * C, *gradient = g + window * C;
+        for (std::size_t c = 0; c < C; ++c) chunk[k * C + c] += gradient[c] * seen[c];
+      }
+    }
+  });
+  accumulate_columns(sums.data(), chunks, n, dw);
+}
+
+/// dw (taps C / groups, E) += columns^T g of all tiles, group by group.
+void add_weight_gradient(const ConvShape& shape, const real* x, const real* g, real* dw) {
+  const auto taps = taps_of_windows(shape.window);
+  const std::size_t n = shape.inputs(), M = shape.outputs(), K = taps.count * n;
+  const Scratch<real> scratch(conv_tile * K);
+  const std::size_t tiles = (taps.targets + conv_tile - 1) / conv_tile;
+  const ProductSums sums{shape.groups, tiles, K, M, conv_tile, dw, M, shape.E};
+  accumulate_products(
+      sums, [&](std::size_t group, std::size_t tile, real beta, real* c, std::size_t ldc) {
+        const std::size_t begin = tile * conv_tile, end = std::min(taps.targets, begin + conv_tile);
+        fill_columns(taps, begin, end, x + group * n, shape.C, n, scratch.local());
+        gemm(K, M, end - begin, {scratch.local(), K, transposed},
+             {g + begin * shape.E + group * M, shape.E}, beta, c, ldc);
+      });
+}
+
+/// w (taps, C / groups, E) as (groups, taps, E / groups, C / groups): what inputs see of gradients.
+std::vector<real> weights_of_inputs(const ConvShape& shape, const real* w) {
+  const std::size_t n = shape.inputs(), M = shape.outputs(), taps = shape.window.taps();
+  std::vector<real> turned(shape.groups * taps * M * n);
+  for (std::size_t group = 0; group < shape.groups; ++group)
+    for (std::size_t k = 0; k < taps; ++k)
+      transpose_matrix(n, M, w + k * n * shape.E + group * M, shape.E,
+                       turned.data() + (group * taps + k) * M * n, n);
+  return turned;
+}
+
+void conv_forward(const ConvShape& shape, const real* x, const real* w, real* y) {
+  const auto taps = taps_of_windows(shape.window);
+  if (shape.is_depthwise()) return add_depthwise(taps, x, w, shape.C, y);
+  const std::size_t n = shape.inputs(), M = shape.outputs();
+  for (std::size_t group = 0; group < shape.groups; ++group)
+    add_products(taps, x + group * n, shape.C, n, {w + group * M, shape.E}, M, y + group * M,
+                 shape.E);
+}
+
+void conv_backward(const ConvShape& shape, const Var& x, const Var& w, const real* g) {
+  const std::size_t n = shape.inputs(), M = shape.outputs();
+  const auto taps = taps_of_places(shape.window);
+  if (w.needs_gradient()) {
+    real* dw = w.gradient_buffer().data();
+    shape.is_depthwise() ? add_depthwise_taps(shape, x.data(), g, dw)
+                         : add_weight_gradient(shape, x.data(), g, dw);
+  }
+  if (!x.needs_gradient()) return;
+  real* dx = x.gradient_buffer().data();
+  if (shape.is_depthwise()) return add_depthwise(taps, g, w.data(), shape.C, dx);
+  const std::vector<real> turned = weights_of_inputs(shape, w.data());
+  for (std::size_t group = 0; group < shape.groups; ++group)
+    add_products(taps, g + group * M, shape.E, M, {turned.data() + group * taps.count * M * n, n},
+                 n, dx + group * n, shape.C);
+}
+
+void require_groups(const char* op, const Var& x, const Var& w, const ConvOptions& options) {
+  const std::size_t groups = options.groups, C = x.dim(-1), E = w.dim(-1);
+  require(options.stride >= 1, op, "the stride must be at least 1");
+  require(groups >= 1 && C % groups == 0 && E % groups == 0 && w.dim(-2) * groups == C, op,
+          "w must be (.., C / groups, E) for x (.., C) and groups that divide C and E: x ",
+          x.shape(), ", w ", w.shape(), ", groups ", groups);
+}
+
+Var convolved(const char* op, const Var& x, const Var& w, const ConvShape& shape,
+              const Shape& result) {
+  Tensor y = zeros(result);
+  if (y.size() > 0 && x.size() > 0 && w.size() > 0)
+    conv_forward(shape, x.data(), w.data(), y.data());
+  return record(op, std::move(y), {x, w}, [x, w, shape](Tensor& g) {
+    if (g.size() > 0 && x.size() > 0 && w.size() > 0) conv_backward(shape, x, w, g.data());
+  });
+}
+
+}  // namespace
+
+Var conv1d(const Var& x, const Var& w, const ConvOptions& options) {
+  require(x.rank() == 3 && w.rank() == 3 && w.dim(0) >= 1, "conv1d",
+          "x must be (B, T, C) and w (K, C / groups, E): x ", x.shape(), ", w ", w.shape());
+  require_groups("conv1d", x, w, options);
+  const SlidingWindow window{
+      x.dim(0), {1, 1, 1, 0}, {x.dim(1), w.dim(0), options.stride, options.padding}};
+  return convolved("conv1d", x, w, {window, x.dim(2), w.dim(2), options.groups},
+                   {x.dim(0), window.columns.count(), w.dim(2)});
+}
+
+Var conv2d(const Var& x, const Var& w, const ConvOptions& options) {
+  require(x.rank() == 4 && w.rank() == 4 && w.dim(0) >= 1 && w.dim(1) >= 1, "conv2d",
+          "x must be (B, R, S, C) and w (K, L, C / groups, E): x ", x.shape(), ", w ", w.shape());
+  require_groups("conv2d", x, w, options);
+  const SlidingWindow window{x.dim(0),
+                             {x.dim(1), w.dim(0), options.stride, options.padding},
+                             {x.dim(2), w.dim(1), options.stride, options.padding}};
+  return convolved("conv2d", x, w, {window, x.dim(3), w.dim(3), options.groups},
+                   {x.dim(0), window.rows.count(), window.columns.count(), w.dim(3)});
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

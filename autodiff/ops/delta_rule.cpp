@@ -1,0 +1,134 @@
+#include <bochner/autodiff/ops/delta_rule.hpp>
+#include <bochner/autodiff/ops/delta_rule_parts.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+void require_delta_shapes(const Features& q, const Features& k, const Var& v, const Var& strength,
+                          const Var& rate, const DeltaRuleOptions& options) {
+  constexpr const char* name = "delta_rule";
+  const Shape features = q.shape();
+  require(features.size() == 4 && features == k.shape() && features[3] > 0, name,
+          "features must be (B, T, H, F): q ", features, ", k ", k.shape());
+  const Shape tokens{features[0], features[1], features[2]};
+  require(v.rank() == 4 && Shape{v.dim(0), v.dim(1), v.dim(2)} == tokens, name,
+          "values must be (B, T, H, d) like the features: v ", v.shape(), ", k ", k.shape());
+  require(strength.shape() == tokens, name, "one strength per head and token, (B, T, H): strength ",
+          strength.shape(), ", k ", k.shape());
+  const bool good_rate = !rate.exists() || rate.shape() == Shape{tokens[2]} ||
+                         rate.shape() == Shape{tokens[2], features[3]} || rate.shape() == tokens ||
+                         rate.shape() == features;
+  require(good_rate, name,
+          "one rate per head or channel, (H), (H, F), (B, T, H) or (B, T, H, F): ", "rate ",
+          rate.exists() ? rate.shape() : Shape{}, ", k ", k.shape());
+  require(options.chunk > 0, name, "the chunk must hold at least one token");
+  require(options.lengths.empty() || options.lengths.size() == tokens[0], name,
+          "one length per sequence: ", options.lengths.size(), " lengths, v ", v.shape());
+  for (std::size_t length : options.lengths)
+    require(length <= tokens[1], name, "a length of ", length, " exceeds T of v ", v.shape());
+}
+
+/// What one call, forward or backward, works on.
+delta_rule_parts::Inputs delta_inputs(const Features& q, const Features& k, const Var& v,
+                                      const Var& strength, const Var& rate,
+                                      const DeltaRuleOptions& options) {
+  const std::size_t B = v.dim(0), T = v.dim(1), H = v.dim(2);
+  const std::size_t rank = rate.exists() ? rate.rank() : 0, F = k.shape()[3];
+  const bool by_channel = rank == 2 || rank == 4;
+  constexpr std::size_t most = 16;  // of channels, whose pairs are no product of matrices
+  const std::size_t chunk = by_channel ? std::min(most, options.chunk) : options.chunk;
+  const std::size_t C = std::max<std::size_t>(1, std::min(chunk, T));
+  return {{B, T, H, F, v.dim(3), C},
+          linear_attention_parts::make_source(q, C),
+          linear_attention_parts::make_source(k, C),
+          v.data(),
+          strength.data(),
+          {rank > 0 ? rate.data() : nullptr, rank > 2, by_channel ? F : 1},
+          options.lengths,
+          options.reverse};
+}
+
+}  // namespace
+
+Var delta_rule(const Features& q, const Features& k, const Var& v, const Var& strength,
+               const Var& rate, const DeltaRuleOptions& options) {
+  require_delta_shapes(q, k, v, strength, rate, options);
+  const auto states = std::make_shared<Tensor>();
+  const bool all_tokens = options.lengths.empty();
+  const auto gradient_of = [all_tokens](const Shape& shape) {
+    return all_tokens ? uninitialized(shape) : zeros(shape);
+  };
+  Tensor y = gradient_of(v.shape());
+  if (y.size() > 0)
+    delta_rule_parts::run_forward(delta_inputs(q, k, v, strength, rate, options), *states, y);
+  return record("delta_rule", std::move(y),
+                {q.tokens, q.frequencies, q.offset, q.coefficients, k.tokens, k.frequencies,
+                 k.offset, k.coefficients, v, strength, rate},
+                [=](const Tensor&, Tensor& g) {
+                  if (g.size() == 0) return;
+                  const auto in = delta_inputs(q, k, v, strength, rate, options);
+                  delta_rule_parts::OtherGradients gradients{
+                      gradient_of(v.shape()), gradient_of(strength.shape()), {}, {}};
+                  if (in.fading.by_token)
+                    gradients.rate = gradient_of(rate.shape());
+                  else
+                    gradients.shared.resize(in.n.B * in.n.H * in.fading.width);
+                  in.q->expect_gradients(all_tokens);
+                  in.k->expect_gradients(all_tokens);
+                  delta_rule_parts::run_backward(in, *states, g, gradients);
+                  in.q->hand_over();
+                  in.k->hand_over();
+                  v.add_gradient(std::move(gradients.v));
+                  strength.add_gradient(std::move(gradients.strength));
+                  if (!rate.needs_gradient()) return;
+                  rate.add_gradient(in.fading.by_token
+                                        ? std::move(gradients.rate)
+                                        : sum_repeats(gradients.shared, rate.shape()));
+                });
+}
+
+Tensor delta_rule_step(DeltaRuleState& state, const Tensor& q, const Tensor& k, const Tensor& v,
+                       const Tensor& strength, const Tensor* rate, FeatureScale scale) {
+  const Shape& shape = state.values.shape();  // (H, F, d)
+  const std::size_t H = shape[0], F = shape[1], d = shape[2];
+  require(q.shape() == Shape{H, F} && k.shape() == Shape{H, F} && v.shape() == Shape{H, d},
+          "delta_rule_step", "q and k must be (H, F) and v (H, d) of a state (H, F, d) ", shape,
+          ": q ", q.shape(), ", k ", k.shape(), ", v ", v.shape());
+  require(strength.size() == H && (!rate || rate->size() == H || rate->size() == H * F),
+          "delta_rule_step",
+          "one strength per head, and one rate per head or channel: state (H, F, d) ", shape);
+  const std::size_t width = rate ? rate->size() / H : 1;
+  Tensor queries = q, keys = k, out = zeros({H, d});
+  for (Tensor* x : {&queries, &keys}) {
+    real length;
+    for (std::size_t h = 0; h < H; ++h) {
+      if (scale == FeatureScale::logarithmic)
+        linear_attention_parts::exponentiate(x->data() + h * F, F);
+      delta_rule_parts::to_unit_length(1, F, x->data() + h * F, &length);
+    }
+  }
+  std::vector<real> error(d);
+  for (std::size_t h = 0; h < H; ++h) {
+    real* values = state.values.data() + h * F * d;
+    std::copy_n(v.data() + h * d, d, error.data());
+    for (std::size_t f = 0; f < F; ++f) {
+      const real keep = rate ? math::exp(-rate->data()[h * width + f * width / F]) : real(1);
+      for (std::size_t e = 0; e < d; ++e) {
+        real& value = values[f * d + e];
+        value *= keep;
+        error[e] -= keys.data()[h * F + f] * value;
+      }
+    }
+    for (std::size_t f = 0; f < F; ++f) {
+      const real weight = strength.data()[h] * keys.data()[h * F + f];
+      for (std::size_t e = 0; e < d; ++e) {
+        real& value = values[f * d + e];
+        value += weight * error[e];
+        out.data()[h * d + e] += queries.data()[h * F + f] * value;
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,43 @@
+/// Nanoseconds per token and channel of long convolutions, forward and backward, by direct sums and
+/// by spectra, one thread: where one overtakes the other, see is_short_convolution().
+
+#include <benchmark/benchmark.h>
+
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/ops/long_convolution.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::size_t tokens = 16384, channels = 64;
+
+void convolve(benchmark::State& state, ConvolutionMethod method) {
+  const std::size_t T = std::size_t(state.range(0)), L = std::size_t(state.range(1));
+  set_thread_count(1);
+  Parameter x{filled({tokens / T, T, channels}, real(0.5))};
+  Parameter kernel{filled({L, channels}, real(0.01))};
+  for (auto _ : state) {
+    x.zero_gradient(), kernel.zero_gradient();
+    Tape tape;
+    const Var y = long_convolution(tape(x), tape(kernel), {.method = method});
+    if (state.range(2) == 1) tape.backward(y, filled(y.shape(), real(1)));
+    benchmark::ClobberMemory();
+  }
+  state.counters["ns"] =
+      benchmark::Counter(double(state.iterations()) * double(tokens * channels) * 1e-9,
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+
+void sizes(benchmark::internal::Benchmark* benchmark) {
+  for (const std::int64_t backward : {0, 1}) {
+    for (const std::int64_t T : {64, 128, 256, 512, 1024, 4096, 16384})
+      for (const std::int64_t L : {16, 32, 64, 128, 256, 1024, 4096, 16384})
+        if (L <= T) benchmark->Args({T, L, backward});
+  }
+}
+
+BENCHMARK_CAPTURE(convolve, direct, ConvolutionMethod::direct)->Apply(sizes);
+BENCHMARK_CAPTURE(convolve, spectral, ConvolutionMethod::spectral)->Apply(sizes);
+
+}  // namespace
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,180 @@
+#include <algorithm>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/gated_linear_attention.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/layers/attention/channel_attention.hpp>
+#include <cmath>
+#include <limits>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Features as the op takes them, and the logarithms of the units of their sums (B, T, H, 1), ()
+/// where they are 1.
+struct PlainFeaturePair {
+  Var q, k, log_decay;
+  Tensor log_unit;
+};
+
+/// Where positive features are logarithms: every channel's sum is kept in a unit that follows its
+/// largest key, u_t = max(u_(t-1) + log_decay_t, ln k_t), so that k_t / e^(u_t) <= 1 and decays by
+/// u_(t-1) + log_decay_t - u_t <= 0 between units; queries, times e^(u_t), are relative to their
+/// largest channel, whose sum is at least 1. No unit depends on what is to come, and the quotient
+/// of sums depends on none, so that they are constants. Milakov and Gimelshein, "Online
+/// normalizer", 2018.
+class Units {
+ public:
+  Units(const Tensor& q, const Tensor& k, const Tensor& log_decay)
+      : key(uninitialized(k.shape())),
+        query(uninitialized(k.shape())),
+        moved(uninitialized(k.shape())),
+        log_unit(uninitialized({k.shape()[0], k.shape()[1], k.shape()[2], 1})),
+        q_(q.data()),
+        k_(k.data()),
+        log_decay_(log_decay.data()),
+        by_token_(log_decay.dimension() == 4) {}
+
+  /// From the first token to the last or back; `unit` (H, F) is that of the past of a single
+  /// sequence, if there is one, and moves on.
+  void follow(const std::vector<std::size_t>& lengths, bool reverse, Tensor* unit) {
+    const std::size_t B = key.shape()[0], T = key.shape()[1], H = key.shape()[2];
+    const std::size_t F = key.shape()[3];
+    parallel_tasks(B * H, [&](std::size_t head) {
+      const std::size_t b = head / H, h = head % H, length = lengths.empty() ? T : lengths[b];
+      std::vector<real> past(F, nothing);
+      if (unit) std::copy_n(unit->data() + h * F, F, past.begin());
+      for (std::size_t i = 0; i < length; ++i)
+        take(((b * T + (reverse ? length - 1 - i : i)) * H + h), h, F, past);
+      for (std::size_t t = length; t < T; ++t) pass((b * T + t) * H + h, F);
+      if (unit) std::copy_n(past.begin(), F, unit->data() + h * F);
+    });
+  }
+
+  /// Subtracted from logarithms of keys, added to those of queries and of decays (B, T, H, F).
+  Tensor key, query, moved;
+  Tensor log_unit;
+  static constexpr real nothing = std::numeric_limits<real>::lowest() / 4;
+
+ private:
+  void take(std::size_t row, std::size_t h, std::size_t F, std::vector<real>& past) {
+    const real* decay = log_decay_ + (by_token_ ? row : h) * F;
+    real *u = key.data() + row * F, *to = query.data() + row * F, *move = moved.data() + row * F;
+    for (std::size_t f = 0; f < F; ++f) {
+      u[f] = std::max({past[f] + decay[f], k_[row * F + f], nothing});
+      move[f] = past[f] > nothing ? past[f] - u[f] : real(0);
+      past[f] = u[f];
+      to[f] = q_[row * F + f] + u[f];
+    }
+    const real top = std::max(max_row(to, F), nothing);
+    for (std::size_t f = 0; f < F; ++f) to[f] = u[f] - top;
+    log_unit.data()[row] = top;
+  }
+  /// Padding: features of 1.
+  void pass(std::size_t row, std::size_t F) {
+    for (std::size_t f = row * F; f < (row + 1) * F; ++f) {
+      key.data()[f] = k_[f];
+      query.data()[f] = -q_[f];
+      moved.data()[f] = 0;
+    }
+    log_unit.data()[row] = 0;
+  }
+
+  const real *q_, *k_, *log_decay_;
+  bool by_token_;
+};
+
+PlainFeaturePair plain_features(const Features& q, const Features& k, const Var& log_decay,
+                                const std::vector<std::size_t>& lengths, bool reverse,
+                                Tensor* unit = nullptr) {
+  const Var queries = q.values(), keys = k.values();
+  if (q.scale == FeatureScale::linear) return {queries, keys, log_decay, {}};
+  Units units(queries.value(), keys.value(), log_decay.value());
+  units.follow(lengths, reverse, unit);
+  return {exp(queries + Var(std::move(units.query))), exp(keys - Var(std::move(units.key))),
+          log_decay + Var(std::move(units.moved)), std::move(units.log_unit)};
+}
+
+/// (B, T, H, d) -> (B, T, H, d + 1): the last is 1, whose sum is that of weights.
+Var with_one(const Var& v) {
+  return concat({v, filled({v.dim(0), v.dim(1), v.dim(2), 1}, real(1))}, -1);
+}
+
+/// 1 where features have underflowed, 0 elsewhere.
+Tensor vanished(const Tensor& weights) {
+  constexpr real tiny = std::numeric_limits<real>::min() * 1024;
+  Tensor y = uninitialized(weights.shape());
+  for (std::size_t i = 0; i < y.size(); ++i) y.data()[i] = std::abs(weights.data()[i]) < tiny;
+  return y;
+}
+
+/// (B, T, H, d + 1) -> (B, T, H, d): 0 where nothing is left of the weights, as in
+/// linear_attention().
+Var quotient(const Var& sums, real floor) {
+  const std::size_t d = sums.dim(3) - 1;
+  const Var values = slice(sums, -1, 0, d), weights = slice(sums, -1, d, d + 1);
+  if (floor > 0) return values / maximum(weights, Var(filled({1}, floor)));
+  const Tensor none = vanished(weights.value());
+  if (std::find(none.begin(), none.end(), real(1)) == none.end()) return values / weights;
+  const Var one(filled({1}, real(1))), zero(zeros({1}));
+  return where(none, zero, values / where(none, one, weights));
+}
+
+/// Minus the rates, with an axis of channels. -> (H, F) or (B, T, H, F)
+Var log_decay_of(const Var& rate, const Shape& features) {
+  const std::size_t heads = rate.rank() % 2 == 1;  // (H) or (B, T, H)
+  if (!heads) return -rate;
+  Shape one = rate.shape(), each = rate.shape();
+  one.push_back(1), each.push_back(features[3]);
+  return broadcast_to(reshape(-rate, one), each);
+}
+
+/// e^(log_unit - larger of both)
+Var relative_units(const Tensor& log_unit, const Tensor& other) {
+  Tensor factor = uninitialized(log_unit.shape());
+  for (std::size_t i = 0; i < factor.size(); ++i)
+    factor.data()[i] = std::exp(std::min(real(0), log_unit.data()[i] - other.data()[i]));
+  return Var(std::move(factor));
+}
+
+}  // namespace
+
+Var channel_attention(const Features& q, const Features& k, const Var& v, const Var& rate,
+                      const LinearAttentionOptions& options, const Var& reverse_rate) {
+  const Var values = with_one(v);
+  const auto pass = [&](bool reverse, const Var& rates, Tensor& log_unit) {
+    const PlainFeaturePair plain =
+        plain_features(q, k, log_decay_of(rates, k.shape()), options.lengths, reverse);
+    log_unit = plain.log_unit;
+    return gated_linear_attention(plain.q, plain.k, values, plain.log_decay,
+                                  {options.chunk, options.lengths, reverse, reverse});
+  };
+  Tensor past_unit, future_unit;
+  const Var past = pass(false, rate, past_unit);
+  if (options.causal) return quotient(past, options.floor);
+  const Var future = pass(true, reverse_rate.exists() ? reverse_rate : rate, future_unit);
+  if (q.scale == FeatureScale::linear) return quotient(past + future, options.floor);
+  return quotient(past * relative_units(past_unit, future_unit) +
+                      future * relative_units(future_unit, past_unit),
+                  options.floor);
+}
+
+Var channel_attention_step(ChannelState& state, const Features& q, const Features& k, const Var& v,
+                           const Var& rate, real floor) {
+  const Shape features = k.shape();
+  const std::size_t H = features[2], F = features[3], d = v.dim(3);
+  if (state.sums.dimension() == 0) {
+    state.sums = zeros({H, F, d + 1});
+    state.unit = filled({H, F}, Units::nothing);
+  }
+  const auto token = [H](const Var& x) { return reshape(x, {H, x.size() / H}).value(); };
+  const PlainFeaturePair plain =
+      plain_features(q, k, log_decay_of(rate, features), {}, false, &state.unit);
+  Tensor y = gated_linear_attention_step(state.sums, token(plain.q), token(plain.k),
+                                         token(with_one(v)), token(plain.log_decay));
+  y.reshape(Shape{1, 1, H, d + 1});
+  return quotient(Var(std::move(y)), floor);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,107 @@
+#include <bochner/autodiff/ops/delta_rule.hpp>
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/normalisation.hpp>
+#include <bochner/layers/attention/feature_heads.hpp>
+#include <bochner/layers/attention/mixers.hpp>
+#include <bochner/layers/attention/projections.hpp>
+#include <bochner/layers/attention/time_kernel.hpp>
+#include <optional>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+struct DeltaMixerState : MixerState {
+  /// Made at the first token, when the number of features is known.
+  std::optional<DeltaRuleState> memory;
+};
+
+/// The (gated) delta rule over any feature map: each token writes the difference between its value
+/// and what its key recalls, with a strength of its own, instead of adding to what is there. There
+/// is no sum of weights to divide by; each head's output is normed. Where attention is not causal,
+/// a second pass runs from the last token to the first, and outputs add up.
+class DeltaMixer : public Mixer {
+ public:
+  explicit DeltaMixer(const MixerSpec& spec)
+      : causal_(spec.causal),
+        chunk_(spec.chunk),
+        strongest_(spec.delta.negative ? 2 : 1),
+        projections_(spec),
+        features_(make_feature_map(features_per_head(spec))),
+        time_kernel_(spec.time_kernel, spec.heads, spec.width),
+        strength_(spec.width, spec.heads) {
+    require(spec.window == 0 && spec.warm == "none", "delta",
+            "the delta rule has neither a window nor a warm start from exact attention");
+  }
+
+  Var forward(Tape& tape, const Var& x, const Layout& layout) override {
+    const Heads heads = projections_.split(tape, x, layout);
+    const Var rate = time_kernel_.rate(tape, x, layout);
+    const Var turns = time_kernel_.turns(tape, layout, x.dim(1), 0);
+    if (tape.observer)
+      show_attention(
+          tape, *this,
+          {heads.q, heads.k, rate, time_kernel_.rotation(tape), turns, causal_, layout.lengths});
+    const Features q = turned(features_->queries(tape, heads.q), turns);
+    const Features k = turned(features_->keys(tape, heads.k), turns);
+    const Var strengths = strength(tape, x);
+    const auto pass = [&](bool reverse) {
+      return delta_rule(q, k, heads.v, strengths, rate, {chunk_, layout.lengths, reverse});
+    };
+    return projections_.join(tape, normed(tape, causal_ ? pass(false) : pass(false) + pass(true)));
+  }
+
+  std::unique_ptr<MixerState> start() const override { return std::make_unique<DeltaMixerState>(); }
+
+  Var step(Tape& tape, const Var& x, MixerState& state) override {
+    require(causal_, "delta", "only causal attention can be computed token by token");
+    auto& past = static_cast<DeltaMixerState&>(state);
+    const std::size_t position = past.position;
+    const Heads heads = projections_.split(tape, x, past);
+    const Var turns = time_kernel_.turns(tape, {}, 1, past.time);
+    const Features q = turned(features_->queries(tape, heads.q, position), turns);
+    const Features k = turned(features_->keys(tape, heads.k, position), turns);
+    Var rate = time_kernel_.rate(tape, x);
+    if (rate.exists()) rate = scale(rate, real(past.gap));
+    const Tensor queries = single_token(q.values()), keys = single_token(k.values());
+    const Tensor values = single_token(heads.v);
+    if (!past.memory) past.memory.emplace(keys.shape()[0], keys.shape()[1], values.shape()[1]);
+    Tensor y = delta_rule_step(*past.memory, queries, keys, values, strength(tape, x).value(),
+                               rate.exists() ? &rate.value() : nullptr, k.scale);
+    y.reshape(heads.v.shape());
+    return projections_.join(tape, normed(tape, tape.constant(std::move(y))));
+  }
+
+  void visit(Visitor& visitor) override {
+    projections_.visit(visitor);
+    visitor("features", *features_);
+    visitor("time_kernel", time_kernel_);
+    visitor("strength", strength_);
+  }
+
+ private:
+  /// (B, T, D) -> (B, T, H)
+  Var strength(Tape& tape, const Var& x) {
+    const Var share = sigmoid(strength_.forward(tape, x));
+    return strongest_ == 1 ? share : scale(share, strongest_);
+  }
+
+  static Var normed(Tape& tape, const Var& y) {
+    return rms_norm(y, tape.constant(filled({y.dim(3)}, real(1))));
+  }
+
+  bool causal_;
+  std::size_t chunk_;
+  real strongest_;
+  Projections projections_;
+  std::unique_ptr<FeatureMap> features_;
+  TimeKernel time_kernel_;
+  Linear strength_;
+};
+
+}  // namespace
+
+std::unique_ptr<Mixer> make_delta_mixer(const MixerSpec& spec) {
+  return std::make_unique<DeltaMixer>(spec);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

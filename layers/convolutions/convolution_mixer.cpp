@@ -1,0 +1,70 @@
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/long_convolution.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/layers/convolutions/convolution_mixer.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+FilterSpec filter_of(const MixerSpec& spec, const char* kind, std::size_t copies) {
+  FilterSpec filter = spec.own.of<FilterSection>().filter;
+  if (filter.kind == "auto") filter.kind = kind;
+  filter.width = spec.width, filter.copies = copies;
+  filter.training = spec.features.length;
+  filter.density.seed = spec.features.density.seed;
+  return filter;
+}
+
+ManyProjections::ManyProjections(std::size_t width, std::size_t count, std::size_t taps)
+    : count_(count), linear_(width, count * width) {
+  if (taps > 0) convolution_ = std::make_unique<ShortConvolution>(taps, count * width);
+}
+
+std::vector<Var> ManyProjections::split(Tape& tape, const Var& x, Tensor* recent) {
+  Var all = linear_.forward(tape, x);
+  if (convolution_)
+    all = recent ? convolution_->step(tape, all, *recent) : convolution_->forward(tape, all);
+  std::vector<Var> parts;
+  for (std::size_t i = 0; i < count_; ++i)
+    parts.push_back(slice(all, -1, i * x.dim(2), (i + 1) * x.dim(2)));
+  return parts;
+}
+
+void ManyProjections::visit(Visitor& visitor) {
+  linear_.visit(visitor);
+  if (convolution_) visitor("convolution", *convolution_);
+}
+
+Var convolve(const Var& x, const TwoSidedFilter::Rows& rows, std::size_t copy,
+             const Layout& layout) {
+  const std::size_t D = x.dim(2);
+  const Var kernel =
+      rows.kernel.dim(1) == D ? rows.kernel : slice(rows.kernel, 1, copy * D, (copy + 1) * D);
+  return long_convolution(x, kernel, {.future = rows.future, .lengths = layout.lengths});
+}
+
+ConvolutionStream stream_of(TwoSidedFilter& filter, std::size_t copy, std::size_t width) {
+  return {width, filter.limit(), [&filter, copy, width](std::size_t lags) {
+            return filter.past(lags, copy * width, width);
+          }};
+}
+
+Var convolve_next(Tape& tape, const Var& x, ConvolutionStream& stream) {
+  Tensor y = uninitialized(x.shape());
+  stream.next(x.data(), y.data());
+  return tape.constant(std::move(y));
+}
+
+void ConvolutionMixer::require_regular(const Layout& layout) const {
+  require(layout.regular(), name_.c_str(),
+          "needs tokens at equal distances; for others there are linear and softmax attention");
+}
+
+void ConvolutionMixer::count_token(MixerState& state) const {
+  require(causal_, name_.c_str(), "only causal attention can be computed token by token");
+  require(state.gap == 1, name_.c_str(),
+          "needs tokens at equal distances; for others there are linear and softmax attention");
+  state.time += state.gap;
+  ++state.position;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

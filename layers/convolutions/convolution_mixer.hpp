@@ -1,0 +1,63 @@
+#pragma once
+/// What mixers by long convolutions share.
+
+#include <bochner/autodiff/compute/convolution_stream.hpp>
+#include <bochner/layers/attention/mixer.hpp>
+#include <bochner/layers/attention/mixer_spec.hpp>
+#include <bochner/layers/attention/projections.hpp>
+#include <bochner/layers/convolutions/filter.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// The Spec of a mixer's filters: `kind` in place of "auto", `copies` filters of each channel.
+FilterSpec filter_of(const MixerSpec& spec, const char* kind, std::size_t copies = 1);
+
+/// A linear map to `count` sequences at once, and a causal short convolution of them unless `taps`
+/// is 0.
+class ManyProjections : public Module {
+ public:
+  ManyProjections(std::size_t width, std::size_t count, std::size_t taps);
+  /// One token after the `recent` ones if they are given, see ShortConvolution. (B, T, D) ->
+  /// `count` times (B, T, D)
+  std::vector<Var> split(Tape& tape, const Var& x, Tensor* recent = nullptr);
+  void visit(Visitor& visitor) override;
+
+ private:
+  std::size_t count_;
+  Linear linear_;
+  std::unique_ptr<ShortConvolution> convolution_;
+};
+
+/// A long convolution by a filter and the next token of one.
+Var convolve(const Var& x, const TwoSidedFilter::Rows& rows, std::size_t copy,
+             const Layout& layout);
+ConvolutionStream stream_of(TwoSidedFilter& filter, std::size_t copy, std::size_t width);
+Var convolve_next(Tape& tape, const Var& x, ConvolutionStream& stream);
+
+struct ConvolutionState : MixerState {
+  std::vector<ConvolutionStream> streams;  ///< made at the first token
+};
+
+/// A mixer whose kernels are functions of the number of tokens between two, not of time.
+class ConvolutionMixer : public Mixer {
+ public:
+  std::unique_ptr<MixerState> start() const override {
+    return std::make_unique<ConvolutionState>();
+  }
+
+ protected:
+  ConvolutionMixer(const MixerSpec& spec) : name_(spec.kind), causal_(spec.causal) {}
+  void require_regular(const Layout& layout) const;
+  /// One more token, if the mixer can take it.
+  void count_token(MixerState& state) const;
+  ConvolutionState& advance(MixerState& state) const {
+    count_token(state);
+    return static_cast<ConvolutionState&>(state);
+  }
+
+ private:
+  std::string name_;
+  bool causal_;
+};
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,94 @@
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/layers/attention/mixers.hpp>
+#include <bochner/layers/convolutions/convolution_mixer.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+struct HyenaSpec {
+  std::size_t order = 2, convolution = 3;
+  std::string form = "paper";
+};
+struct HyenaSection {
+  HyenaSpec hyena;
+};
+void describe(Keys& keys, HyenaSpec& spec) {
+  keys("order", spec.order, between(2, 16), "gates of a token (N); projections are one more");
+  keys("convolution", spec.convolution, between(0, 64),
+       "tokens of a learned causal convolution on all projections, 0 for none");
+  keys("form", spec.form, one_of({"paper", "code"}),
+       "paper: N times a filter, then a gate; code: as it was published, a gate first and N - 1 "
+       "filters between N gates");
+}
+void describe(Keys& keys, HyenaSection& section) { keys.section("hyena", section.hyena); }
+
+/// z <- x_n o (h_n * z) for n = 1 .. N, from z = v: long convolutions between gates. Poli et al.,
+/// "Hyena hierarchy", 2023, definition 3.1. The code that was published with it gates first, v <-
+/// h_n * (x_n o v), has one filter less and ends with a gate.
+class HyenaMixer : public ConvolutionMixer {
+ public:
+  HyenaMixer(const MixerSpec& spec, const HyenaSection& own)
+      : ConvolutionMixer(spec),
+        gate_last_(own.hyena.form == "paper"),
+        width_(spec.width),
+        filters_(gate_last_ ? own.hyena.order : own.hyena.order - 1),
+        projections_(spec.width, own.hyena.order + 1, own.hyena.convolution),
+        filter_(filter_of(spec, "implicit", filters_), spec.causal),
+        output_(spec.width, spec.width) {
+    require(own.hyena.order >= 2, "hyena", "order = ", own.hyena.order, " must be at least 2");
+    require(gate_last_ || own.hyena.form == "code", "hyena", "no form is called \"", own.hyena.form,
+            "\"; there are: paper, code");
+  }
+
+  Var forward(Tape& tape, const Var& x, const Layout& layout) override {
+    require_regular(layout);
+    const TwoSidedFilter::Rows rows = filter_.rows(tape, x.dim(1));
+    const auto by_filter = [&](const Var& z, std::size_t n) {
+      return convolve(z, rows, n, layout);
+    };
+    return output_.forward(tape, mixed(projections_.split(tape, x), by_filter));
+  }
+
+  Var step(Tape& tape, const Var& x, MixerState& state) override {
+    ConvolutionState& past = advance(state);
+    past.recent.resize(1);
+    for (std::size_t n = past.streams.size(); n < filters_; ++n)
+      past.streams.push_back(stream_of(filter_, n, width_));
+    const auto by_filter = [&](const Var& z, std::size_t n) {
+      return convolve_next(tape, z, past.streams[n]);
+    };
+    const std::vector<Var> parts = projections_.split(tape, x, &past.recent[0]);
+    return output_.forward(tape, mixed(parts, by_filter));
+  }
+
+  void visit(Visitor& visitor) override {
+    visitor("projections", projections_);
+    visitor("filter", filter_);
+    visitor("output", output_);
+  }
+
+ private:
+  /// `parts` are v and the gates x_1 .. x_N.
+  template <class ByFilter>
+  Var mixed(const std::vector<Var>& parts, const ByFilter& by_filter) const {
+    Var z = parts[0];
+    if (!gate_last_) z = z * parts.back();
+    for (std::size_t n = 0; n < filters_; ++n)
+      z = by_filter(z, n) * parts[gate_last_ ? n + 1 : filters_ - n];
+    return z;
+  }
+
+  bool gate_last_;
+  std::size_t width_, filters_;
+  ManyProjections projections_;
+  TwoSidedFilter filter_;
+  Linear output_;
+};
+
+}  // namespace
+
+void add_hyena(Registry<Mixer, MixerSpec>& all) {
+  all.add("hyena", make<HyenaMixer, HyenaSection>);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

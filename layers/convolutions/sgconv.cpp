@@ -1,0 +1,102 @@
+#include <bit>
+#include <bochner/autodiff/compute/prefix_sums.hpp>
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/long_convolution.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/layers/attention/mixers.hpp>
+#include <bochner/layers/convolutions/convolution_mixer.hpp>
+#include <cmath>
+#include <optional>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+struct SgConvState : MixerState {
+  std::optional<PrefixStream> stream;  ///< made at the first token
+};
+
+/// The kernel of each channel is constant on blocks of 1, 1, 2, 4, .. lags, a learned number times
+/// 2^-block each, so that weights fall like 1 / lag; divided by its norm at the start. Behind it
+/// stands glu(W gelu(.) + b). Li et al., "What makes convolutional models great on long sequence
+/// modeling?" (SGConv), 2023, with kernel_dim 1; prefix sums in place of transforms.
+class SgConvMixer : public ConvolutionMixer {
+ public:
+  explicit SgConvMixer(const MixerSpec& spec)
+      : ConvolutionMixer(spec),
+        blocks_(1 + std::size_t(std::bit_width(filter_of(spec, "").lags() - 1))),
+        edges_(dyadic_edges(blocks_, !spec.causal)),
+        weight_({edges_.size() - 1, spec.width}, Initial::normal(1)),
+        skip_({1, spec.width}, Initial::normal(1)),
+        norm_(filled({spec.causal ? std::size_t(1) : 2, spec.width}, real(1))),
+        output_(spec.width) {}
+
+  Var forward(Tape& tape, const Var& x, const Layout& layout) override {
+    require_regular(layout);
+    return output_.forward(tape, prefix_convolution(x, kernel(tape), edges_, layout.lengths));
+  }
+
+  std::unique_ptr<MixerState> start() const override { return std::make_unique<SgConvState>(); }
+
+  Var step(Tape& tape, const Var& x, MixerState& state) override {
+    count_token(state);
+    auto& past = static_cast<SgConvState&>(state);
+    if (!past.stream) past.stream.emplace(edges_, x.dim(2), kernel(tape).data());
+    Tensor y = uninitialized(x.shape());
+    past.stream->next(x.data(), y.data());
+    return output_.forward(tape, tape.constant(std::move(y)));
+  }
+
+  void visit(Visitor& visitor) override {
+    visitor("filter.weight", weight_);
+    visitor("filter.skip", skip_);
+    visitor("filter.norm", norm_);
+    visitor("output", output_);
+  }
+
+  /// The norm of each direction's kernel as it starts.
+  void initialized() override {
+    norm_.fill(0);
+    for (std::size_t i = 0; i < weight_.value().size(); ++i) {
+      const std::size_t s = i / skip_.value().size(), c = i % skip_.value().size();
+      const double weight = scale(s) * double(weight_.value().data()[i]);
+      norm_(direction(s), c) += real(double(edges_[s + 1] - edges_[s]) * weight * weight);
+    }
+    for (real& x : norm_) x = std::sqrt(x);
+  }
+
+ private:
+  /// Blocks of the future stand before those of the past. -> 0 or 1
+  std::size_t direction(std::size_t s) const {
+    return norm_.shape()[0] == 2 && s < blocks_ ? 1 : 0;
+  }
+  double scale(std::size_t s) const {
+    const std::size_t block = norm_.shape()[0] == 1 ? s
+                              : s < blocks_         ? blocks_ - 1 - s
+                                                    : s - blocks_;
+    return std::exp2(double(blocks_ - 1) - double(block));
+  }
+
+  /// Of all blocks, with the weight of the token itself in that of lag 0. -> (S, D)
+  Var kernel(Tape& tape) {
+    Tensor scales = zeros(weight_.shape());
+    const std::size_t rows = scales.shape()[0];
+    for (std::size_t s = 0; s < rows; ++s)
+      for (std::size_t c = 0; c < scales.shape()[1]; ++c)
+        scales(s, c) = real(scale(s)) / norm_(direction(s), c);
+    const std::size_t lag_0 = rows - blocks_;
+    return tape(weight_) * tape.constant(std::move(scales)) +
+           pad(tape(skip_), 0, lag_0, blocks_ - 1);
+  }
+
+  std::size_t blocks_;
+  std::vector<std::int64_t> edges_;
+  Parameter weight_, skip_;  // (S, D), (1, D)
+  Tensor norm_;              // (directions, D)
+  GatedOutput output_;
+};
+
+}  // namespace
+
+void add_sgconv(Registry<Mixer, MixerSpec>& all) { all.add("sgconv", make<SgConvMixer>); }
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,131 @@
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/long_convolution.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/layers/convolutions/filter.hpp>
+#include <cmath>
+#include <numbers>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+std::size_t limit_of(const FilterSpec& spec) {
+  return spec.length > 0 ? spec.length : std::numeric_limits<std::size_t>::max();
+}
+
+/// h_d(lag) = 2 Re sum_n C_dn (exp(step_d A_dn) - 1) / A_dn exp(lag step_d A_dn): a diagonal state
+/// space under a zero-order hold, A_dn = -1/2 + i pi n at the start, C complex normal, steps
+/// log-uniform. Gu et al., "On the parameterization and initialization of diagonal state space
+/// models" (S4D-Lin), 2022.
+class ExponentialFilter : public Filter {
+ public:
+  explicit ExponentialFilter(const FilterSpec& spec)
+      : limit_(limit_of(spec)),
+        shortest_(spec.shortest),
+        longest_(spec.longest),
+        log_step_({spec.channels(), 1}, Initial::uniform(1)),
+        log_decay_(filled({spec.channels(), spec.states}, real(std::log(0.5)))),
+        frequency_({spec.channels(), spec.states}),
+        output_re_({spec.channels(), spec.states}, Initial::normal(std::sqrt(0.5))),
+        output_im_({spec.channels(), spec.states}, Initial::normal(std::sqrt(0.5))) {
+    for (std::size_t i = 0; i < frequency_.value().size(); ++i)
+      frequency_.value().data()[i] = real(std::numbers::pi * double(i % spec.states));
+  }
+
+  Var at(Tape& tape, const Lags& lags) override {
+    const Var step = exp(tape(log_step_)), decay = exp(tape(log_decay_)), w = tape(frequency_);
+    const Var rate = step * decay, frequency = step * w;
+    // (exp(z) - 1) / A for z = -rate + i frequency and A = -decay + i w
+    const Var size = exp(-rate), re = size * cos(frequency) - 1, im = size * sin(frequency);
+    const Var square_of_a = square(decay) + square(w);
+    const Var held_re = (im * w - re * decay) / square_of_a;
+    const Var held_im = -(re * w + im * decay) / square_of_a;
+    const Var c_re = tape(output_re_), c_im = tape(output_im_);
+    return damped_waves(rate, frequency, 2 * (c_re * held_re - c_im * held_im),
+                        -2 * (c_re * held_im + c_im * held_re), lags.count, lags.descending);
+  }
+
+  std::size_t limit() const override { return limit_; }
+
+  void visit(Visitor& visitor) override {
+    visitor("log_step", log_step_);
+    visitor("log_decay", log_decay_);
+    visitor("frequency", frequency_);
+    visitor("output_re", output_re_);
+    visitor("output_im", output_im_);
+  }
+
+  /// Steps for which the time constants 2 / step are log-uniform.
+  void initialized() override {
+    const double low = std::log(2 / longest_), high = std::log(2 / shortest_);
+    for (real& x : log_step_.value()) x = real((low + high) / 2 + double(x) * (high - low) / 2);
+  }
+
+ private:
+  std::size_t limit_;
+  double shortest_, longest_;
+  Parameter log_step_;                                       // (channels, 1)
+  Parameter log_decay_, frequency_, output_re_, output_im_;  // (channels, states)
+};
+
+/// h_d(lag) = a_d exp(-lag / tau_d) mean_i cos(omega_di lag), omega draws of a learned density of
+/// each channel: by Bochner's theorem the mean estimates the kernel whose spectrum the density is,
+/// and the sum is a state space with one state for each draw. Time constants start evenly spaced in
+/// logarithms, densities in units of pi / tau, amplitudes at sqrt(2 / tau), for energy 1 without
+/// oscillation.
+class SpectralFilter : public Filter {
+ public:
+  explicit SpectralFilter(const FilterSpec& spec)
+      : limit_(limit_of(spec)),
+        draws_(spec.states),
+        density_(make_density(density_of(spec))),
+        unit_(zeros({spec.channels(), 1})),
+        log_rate_(zeros({spec.channels(), 1})),
+        amplitude_(zeros({spec.channels(), 1})) {
+    for (std::size_t c = 0; c < spec.channels(); ++c) {
+      const double part = spec.width > 1 ? double(c % spec.width) / double(spec.width - 1) : 0;
+      const double tau = spec.shortest * std::pow(spec.longest / spec.shortest, part);
+      unit_(c, 0) = real(std::numbers::pi / tau);
+      log_rate_.value()(c, 0) = real(-std::log(tau));
+      amplitude_.value()(c, 0) = real(std::sqrt(2 / tau));
+    }
+  }
+
+  Var at(Tape& tape, const Lags& lags) override {
+    const Shape shape = {unit_.size(), draws_};
+    const Var frequency = reshape(density_->draws(tape), shape) * tape.view(unit_);
+    const Var amplitude = tape(amplitude_) * (1 / double(draws_));
+    return damped_waves(broadcast_to(exp(tape(log_rate_)), shape), frequency,
+                        broadcast_to(amplitude, shape), tape.constant(zeros(shape)), lags.count,
+                        lags.descending);
+  }
+
+  std::size_t limit() const override { return limit_; }
+
+  void visit(Visitor& visitor) override {
+    visitor("density", *density_);
+    visitor("log_rate", log_rate_);
+    visitor("amplitude", amplitude_);
+  }
+
+ private:
+  /// Frequencies are points of a line.
+  static DensitySpec density_of(const FilterSpec& spec) {
+    DensitySpec density = spec.density;
+    density.heads = spec.channels(), density.m = spec.states, density.dim = 1;
+    return density;
+  }
+
+  std::size_t limit_, draws_;
+  std::unique_ptr<SpectralDensity> density_;
+  Tensor unit_;                     // (channels, 1)
+  Parameter log_rate_, amplitude_;  // (channels, 1)
+};
+
+}  // namespace
+
+void add_waves(Registry<Filter, FilterSpec>& all) {
+  all.add("exponential", make<ExponentialFilter>);
+  all.add("spectral", make<SpectralFilter>);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,27 @@
+#pragma once
+#include <bochner/layers/attention/mixer.hpp>
+#include <bochner/layers/recurrences/ssm_spec.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// A linear system with diagonal states: what a form of mixer "ssm" is. Both directions are systems
+/// whose answers are summed, of the token itself too.
+class DiagonalSystem : public Module {
+ public:
+  /// (B, T, D) -> (B, T, D)
+  virtual Var forward(Tape& tape, const Var& u, const Layout& layout) = 0;
+  /// States before the first token.
+  virtual Tensor start() const = 0;
+  /// The next token of one sequence, `gap` after the one before; moves the states on. (1, 1, D) ->
+  /// (1, 1, D)
+  virtual Var step(Tape& tape, const Var& u, Tensor& states, double gap) = 0;
+};
+
+/// "s4d", "dss" or "ema": states of each channel.
+std::unique_ptr<DiagonalSystem> make_channel_states(const SsmSpec& spec, std::size_t width,
+                                                    bool causal);
+/// "s5" or "lru": states of the layer.
+std::unique_ptr<DiagonalSystem> make_shared_states(const SsmSpec& spec, std::size_t width,
+                                                   bool causal);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,119 @@
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/gated_linear_attention.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/layers/attention/mixers.hpp>
+#include <bochner/layers/basic/position_wise.hpp>
+#include <bochner/layers/recurrences/lower_bounds.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+struct Hgrn2State : MixerState {
+  Tensor sums;  ///< (H, d, d)
+};
+
+/// Gated linear attention whose keys are what its gates let go: with f = sigmoid, i = silu and o =
+/// sigmoid of linear maps of x, lambda = g + (1 - g) f above the lower bound g of the block, S <-
+/// diag(lambda) S + (1 - lambda) i^T and y = S^T o of each head; then a layer norm and a linear
+/// map. Not causal, both directions are added and a token counts once (twice in the authors' code).
+/// Qin et al., "HGRN2", 2024.
+class Hgrn2Mixer : public Mixer {
+ public:
+  explicit Hgrn2Mixer(const MixerSpec& spec)
+      : causal_(spec.causal),
+        heads_(spec.heads),
+        chunk_(spec.chunk),
+        block_(spec.place.block),
+        input_(spec.width, 3 * spec.width),
+        norm_(spec.width),
+        output_(spec.width, spec.width) {
+    require(heads_ > 0 && spec.width % heads_ == 0, "mixer", "heads = ", heads_,
+            " must divide width = ", spec.width);
+    require(!spec.rotary && spec.window == 0 && spec.convolution == 0 && spec.normalize == "none" &&
+                spec.time_kernel.kind == "none" && spec.time.kind == "none",
+            "hgrn2",
+            "has gates in place of a time kernel and of times, and no rotary positions, window, "
+            "convolution or normalize; leave them out");
+    if (block_ > 0 || spec.place.blocks > 1) share_bounds(spec);
+  }
+
+  Var forward(Tape& tape, const Var& x, const Layout& layout) override {
+    require(layout.regular(), "hgrn2", "tokens must lie at equal distances");
+    const Gated g = gated(tape, x);
+    Var y = gated_linear_attention(g.q, g.k, g.v, g.log_decay, {chunk_, layout.lengths});
+    if (!causal_)
+      y = y +
+          gated_linear_attention(g.q, g.k, g.v, g.log_decay, {chunk_, layout.lengths, true, true});
+    return outputs(tape, y);
+  }
+
+  std::unique_ptr<MixerState> start() const override { return std::make_unique<Hgrn2State>(); }
+
+  Var step(Tape& tape, const Var& x, MixerState& state) override {
+    require(causal_, "hgrn2", "only causal attention can be computed token by token");
+    require(state.gap == 1, "hgrn2", "tokens must lie at equal distances");
+    auto& past = static_cast<Hgrn2State&>(state);
+    ++past.position;
+    const Gated g = gated(tape, x);
+    const Shape token{g.v.dim(2), g.v.dim(3)};
+    if (past.sums.dimension() == 0) past.sums = zeros({token[0], token[1], token[1]});
+    const auto of = [&](const Var& all) { return reshape(all, token).value(); };
+    Tensor y = gated_linear_attention_step(past.sums, of(g.q), of(g.k), of(g.v), of(g.log_decay));
+    y.reshape(g.v.shape());
+    return outputs(tape, tape.constant(std::move(y)));
+  }
+
+  void visit(Visitor& visitor) override {
+    visitor("input", input_);
+    if (owns_bounds_) visitor("lower_bounds", *bounds_);
+    visitor("norm", norm_);
+    visitor("output", output_);
+  }
+
+ private:
+  /// The first such mixer of a stack has the bounds of all.
+  void share_bounds(const MixerSpec& spec) {
+    auto& shared = *spec.place.shared;
+    owns_bounds_ = !shared.lower_bounds;
+    if (owns_bounds_)
+      shared.lower_bounds = std::make_shared<LowerBounds>(spec.place.blocks, spec.width);
+    bounds_ = shared.lower_bounds;
+  }
+
+  /// (B, T, H, d) each
+  struct Gated {
+    Var q, k, v, log_decay;
+  };
+  Gated gated(Tape& tape, const Var& x) {
+    const std::size_t D = x.dim(2);
+    const Var all = input_.forward(tape, x);
+    const auto part = [&](std::size_t i) { return slice(all, 2, i * D, (i + 1) * D); };
+    const Shape heads{x.dim(0), x.dim(1), heads_, D / heads_};
+    const Var f = part(2), lets_go = sigmoid(-f);  // 1 - sigmoid(f) without its cancellation
+    Var k = lets_go, log_decay = -softplus(-f);
+    if (block_ > 0) {
+      const Var bound = bounds_->of(tape, block_), rest = 1 - bound;
+      k = rest * lets_go;
+      log_decay = log(bound + rest * sigmoid(f));
+    }
+    return {reshape(sigmoid(part(1)), heads), reshape(k, heads), reshape(silu(part(0)), heads),
+            reshape(log_decay, heads)};
+  }
+  Var outputs(Tape& tape, const Var& y) {
+    return output_.forward(
+        tape, norm_.forward(tape, reshape(y, {y.dim(0), y.dim(1), y.dim(2) * y.dim(3)})));
+  }
+
+  bool causal_, owns_bounds_ = false;
+  std::size_t heads_, chunk_, block_;
+  Linear input_;  // i, o, f
+  std::shared_ptr<LowerBounds> bounds_;
+  LayerNorm norm_;
+  Linear output_;
+};
+
+}  // namespace
+
+void add_hgrn2(Registry<Mixer, MixerSpec>& all) { all.add("hgrn2", make<Hgrn2Mixer>); }
+
+}  // namespace bochner::inline BOCHNER_PRECISION

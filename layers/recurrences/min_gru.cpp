@@ -1,0 +1,101 @@
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/recurrence.hpp>
+#include <bochner/layers/attention/mixers.hpp>
+#include <bochner/layers/recurrences/min_gru_spec.hpp>
+#include <bochner/layers/recurrences/token_wise.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+struct MinGruState : MixerState {
+  Tensor h;  ///< (1, n)
+};
+
+/// h_t = (1 - z) h_(t-1) + z g of gates and candidates that see their own token only.
+class MinGruDirection : public Module {
+ public:
+  MinGruDirection(const MinGruSpec& spec, std::size_t width, std::size_t hidden)
+      : positive_(spec.candidate == "positive"), gate_(width, hidden), candidate_(width, hidden) {}
+
+  /// (B, T, D) -> (B, T, n)
+  Var forward(Tape& tape, const Var& x, const Var& start, const ScanOptions& options) {
+    const Var gate = gate_.forward(tape, x), candidate = candidate_.forward(tape, x);
+    const Var g =
+        positive_ ? relu(candidate) + sigmoid(minimum(candidate, Var(zeros({})))) : candidate;
+    return diagonal_scan(sigmoid(-gate), sigmoid(gate) * g, start, options);
+  }
+
+  void visit(Visitor& visitor) override {
+    visitor("gate", gate_);
+    visitor("candidate", candidate_);
+  }
+
+ private:
+  bool positive_;
+  Linear gate_, candidate_;
+};
+
+/// Feng et al., "Were RNNs all we needed?", 2024. A candidate g(c) = c + 1/2 for c >= 0, else
+/// sigmoid(c), is what its scan in log space computes; states start at zero.
+class MinGruMixer : public Mixer {
+ public:
+  MinGruMixer(const MixerSpec& spec, const MinGruSpec& own)
+      : causal_(spec.causal),
+        hidden_(std::size_t(double(spec.width) * own.expansion + 0.5)),
+        convolution_(spec),
+        output_(hidden_, spec.width) {
+    refuse_attention(spec);
+    require(own.candidate == "positive" || own.candidate == "linear", "min_gru",
+            "no candidate is called \"", own.candidate, "\"; there are: positive, linear");
+    require(hidden_ > 0, "min_gru", "expansion = ", own.expansion, " leaves no states");
+    for (int direction = 0; direction < (causal_ ? 1 : 2); ++direction)
+      directions_.push_back(std::make_unique<MinGruDirection>(own, spec.width, hidden_));
+  }
+
+  /// Gaps have no part in it: there is no step size.
+  Var forward(Tape& tape, const Var& x, const Layout& layout) override {
+    require(layout.regular(), "min_gru", "needs tokens at equal distances");
+    const Var u = convolution_.forward(tape, x);
+    Var h = directions_[0]->forward(tape, u, {}, {false, layout.lengths});
+    if (!causal_) h = h + directions_[1]->forward(tape, u, {}, {true, layout.lengths});
+    return output_.forward(tape, h);
+  }
+
+  std::unique_ptr<MixerState> start() const override {
+    auto state = std::make_unique<MinGruState>();
+    state->h = zeros({1, hidden_});
+    return state;
+  }
+
+  Var step(Tape& tape, const Var& x, MixerState& state) override {
+    require(causal_, "min_gru", "only a causal mixer can be computed token by token");
+    require(state.gap == 1, "min_gru", "needs tokens at equal distances");
+    auto& past = static_cast<MinGruState&>(state);
+    ++past.position;
+    const Var u = convolution_.step(tape, x, past);
+    const Var h = directions_[0]->forward(tape, u, tape.constant(past.h), {});
+    std::copy_n(h.data(), hidden_, past.h.data());
+    return output_.forward(tape, h);
+  }
+
+  void visit(Visitor& visitor) override {
+    convolution_.visit(visitor);
+    visitor("directions", directions_);
+    visitor("output", output_);
+  }
+
+ private:
+  bool causal_;
+  std::size_t hidden_;
+  OptionalConvolution convolution_;
+  std::vector<std::unique_ptr<MinGruDirection>> directions_;
+  Linear output_;
+};
+
+}  // namespace
+
+void add_min_gru(Registry<Mixer, MixerSpec>& all) {
+  all.add("min_gru", make<MinGruMixer, MinGruSpec>);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,21 @@
+#pragma once
+/// The keys of mixer "min_gru".
+
+#include <bochner/autodiff/keys.hpp>
+#include <string>
+
+namespace bochner {
+
+struct MinGruSpec {
+  double expansion = 1;                ///< states in units of the width
+  std::string candidate = "positive";  ///< of the new state: g(c) > 0, or c itself ("linear")
+};
+inline void describe(Keys& keys, MinGruSpec& spec) {
+  keys("min_gru.expansion", spec.expansion, between(0.01, 64),
+       "min_gru: states in units of model.width");
+  keys("min_gru.candidate", spec.candidate, one_of({"positive", "linear"}),
+       "min_gru: new states: c + 1/2 for c >= 0, else sigmoid(c), as the log-space form has them "
+       "(positive), or c itself (linear)");
+}
+
+}  // namespace bochner

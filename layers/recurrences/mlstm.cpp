@@ -1,0 +1,185 @@
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/linalg.hpp>
+#include <bochner/autodiff/ops/normalisation.hpp>
+#include <bochner/autodiff/ops/sequence.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/layers/attention/mixers.hpp>
+#include <bochner/layers/attention/projections.hpp>
+#include <bochner/layers/recurrences/token_wise.hpp>
+#include <cmath>
+#include <optional>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// A floor that no sum reaches: linear attention then gives sums, divided by it exactly.
+constexpr real undivided_sums = real(0x1p60);
+
+struct MlstmState : MixerState {
+  std::optional<LinearAttentionState> sums;
+  std::vector<double> largest;  ///< the stabiliser m of each head
+};
+
+/// Gates of each token and head in units of e^m: decays e^-rate and inputs e^log_input, none above
+/// 1, and the smallest divisor e^-m.
+struct StableGates {
+  Var rate, log_input, least;  // (B, T, H)
+};
+
+/// m_t = max(log f_t + m_(t-1), i_t): what e^(log f) and e^i are measured in. The result does not
+/// depend on it, so that no gradient passes through it. log_forget, input (B, T, H) -> (B, T, H)
+StableGates stable_gates(const Var& log_forget, const Var& input, std::vector<double>& before) {
+  const std::size_t B = input.dim(0), T = input.dim(1), H = input.dim(2);
+  Tensor m = uninitialized(input.shape()), lag = uninitialized(input.shape());
+  for (std::size_t b = 0; b < B; ++b) {
+    std::vector<double> last = before;
+    for (std::size_t i = b * T * H; i < (b + 1) * T * H; ++i) {
+      double& at = last[i % H];
+      const double kept = double(log_forget.data()[i]) + at, now = double(input.data()[i]);
+      m.data()[i] = real(std::max(kept, now));
+      lag.data()[i] = real(at - double(m.data()[i]));  // of what is kept, before it is forgotten
+      at = m.data()[i];
+    }
+    if (B == 1) before = last;
+  }
+  const Tensor least = xt::exp(-m);
+  return {-(log_forget + Var(lag)), input - Var(m), Var(least)};
+}
+
+/// One direction: C_t = f C + i v k^T, n_t = f n + i k, h = C q / max(|n . q|, 1) with exponential
+/// input gates and sigmoid forget gates of each head. Beck et al., "xLSTM", 2024.
+class MlstmDirection : public Module {
+ public:
+  explicit MlstmDirection(const MixerSpec& spec)
+      : heads_(spec.heads),
+        chunk_(spec.chunk),
+        projections_(spec),
+        input_gate_({spec.width, spec.heads}),
+        input_bias_({spec.heads}, Initial::normal(0.1)),
+        forget_gate_({spec.width, spec.heads}),
+        forget_bias_({spec.heads}),
+        output_gate_(spec.width, spec.width) {
+    for (std::size_t h = 0; h < heads_; ++h)
+      forget_bias_.value().data()[h] =
+          real(heads_ > 1 ? 3 + 3 * double(h) / double(heads_ - 1) : 3);
+  }
+
+  Var forward(Tape& tape, const Var& x, const Layout& layout) {
+    std::vector<double> none = empty();
+    const Read read = read_of(tape, x, projections_.split(tape, x, layout), none);
+    const Var sums = linear_attention({read.q}, {read.k}, read.v, read.gates.rate,
+                                      {true, chunk_, layout.lengths, undivided_sums});
+    return written(tape, x, sums * double(undivided_sums), read.gates.least);
+  }
+
+  Var step(Tape& tape, const Var& x, MlstmState& past) {
+    if (past.largest.empty()) past.largest = empty();
+    const Heads heads = projections_.split(tape, x, past);
+    const Read read = read_of(tape, x, heads, past.largest);
+    if (!past.sums) past.sums.emplace(heads_, read.k.dim(3), read.v.dim(3));
+    Tensor sums =
+        linear_attention_step(*past.sums, token_of(read.q), token_of(read.k), token_of(read.v),
+                              &read.gates.rate.value(), FeatureScale::linear, undivided_sums);
+    sums.reshape(read.v.shape());
+    return written(tape, x, tape.constant(std::move(sums)) * double(undivided_sums),
+                   read.gates.least);
+  }
+
+  void visit(Visitor& visitor) override {
+    projections_.visit(visitor);
+    visitor("input_gate", input_gate_);
+    visitor("input_bias", input_bias_);
+    visitor("forget_gate", forget_gate_);
+    visitor("forget_bias", forget_bias_);
+    visitor("output_gate", output_gate_);
+  }
+
+ private:
+  /// What linear attention reads: keys times their input gates, values with a one behind them.
+  struct Read {
+    Var q, k, v;
+    StableGates gates;
+  };
+  std::vector<double> empty() const { return std::vector<double>(heads_); }
+  static Tensor token_of(const Var& x) {
+    Tensor token = x.value();
+    token.reshape(Shape{x.dim(2), x.dim(3)});
+    return token;
+  }
+
+  Read read_of(Tape& tape, const Var& x, const Heads& heads, std::vector<double>& before) {
+    const Shape each{x.dim(0), x.dim(1), heads_, 1};
+    const Var input = affine(x, tape(input_gate_), tape(input_bias_));
+    const Var forget = affine(x, tape(forget_gate_), tape(forget_bias_));
+    const StableGates gates = stable_gates(-softplus(-forget), input, before);
+    return {heads.q / std::sqrt(double(heads.q.dim(3))),
+            heads.k * reshape(exp(gates.log_input), each),
+            concat({heads.v, Var(filled(each, real(1)))}, 3), gates};
+  }
+
+  /// Sums (B, T, H, d + 1) of values and of weights, divided, normed by head and gated.
+  Var written(Tape& tape, const Var& x, const Var& sums, const Var& least) {
+    const std::size_t d = sums.dim(3) - 1;
+    const Var divisor =
+        maximum(abs(slice(sums, 3, d, d + 1)), reshape(least, {x.dim(0), x.dim(1), heads_, 1}));
+    const Var h = rms_norm(slice(sums, 3, 0, d) / divisor, Var(filled({d}, real(1))));
+    const Var gate = sigmoid(output_gate_.forward(tape, x, h.shape()));
+    return projections_.join(tape, h * gate);
+  }
+
+  std::size_t heads_, chunk_;
+  Projections projections_;
+  Parameter input_gate_, input_bias_, forget_gate_, forget_bias_;
+  Linear output_gate_;
+};
+
+/// Each sequence from its last token to its first, padding where it was. (B, T, D) -> (B, T, D)
+Var turned_around(const Var& x, const std::vector<std::size_t>& lengths) {
+  const std::size_t B = x.dim(0), T = x.dim(1);
+  Indices rows{{B, T}, std::vector<std::int32_t>(B * T)};
+  for (std::size_t b = 0; b < B; ++b) {
+    const std::size_t length = lengths.empty() ? T : lengths[b];
+    for (std::size_t t = 0; t < T; ++t)
+      rows.values[b * T + t] = std::int32_t(b * T + (t < length ? length - 1 - t : t));
+  }
+  return gather(reshape(x, {B * T, x.dim(2)}), rows);
+}
+
+/// Matrix memories with exponential gates; in both directions two of them are summed.
+class MlstmMixer : public Mixer {
+ public:
+  explicit MlstmMixer(const MixerSpec& spec) {
+    require(spec.time_kernel.kind == "none", "mlstm", "has decays of its own, and no time kernel");
+    require(spec.window == 0, "mlstm", "has no window");
+    for (int direction = 0; direction < (spec.causal ? 1 : 2); ++direction)
+      directions_.push_back(std::make_unique<MlstmDirection>(spec));
+  }
+
+  Var forward(Tape& tape, const Var& x, const Layout& layout) override {
+    require(layout.regular(), "mlstm", "needs tokens at equal distances");
+    const Var past = directions_[0]->forward(tape, x, layout);
+    if (directions_.size() == 1) return past;
+    const Var future =
+        directions_[1]->forward(tape, turned_around(x, layout.lengths), {layout.lengths});
+    return past + turned_around(future, layout.lengths);
+  }
+
+  std::unique_ptr<MixerState> start() const override { return std::make_unique<MlstmState>(); }
+
+  Var step(Tape& tape, const Var& x, MixerState& state) override {
+    require(directions_.size() == 1, "mlstm", "only a causal mixer can be computed token by token");
+    require(state.gap == 1, "mlstm", "needs tokens at equal distances");
+    return directions_[0]->step(tape, x, static_cast<MlstmState&>(state));
+  }
+
+  void visit(Visitor& visitor) override { visitor("directions", directions_); }
+
+ private:
+  std::vector<std::unique_ptr<MlstmDirection>> directions_;
+};
+
+}  // namespace
+
+void add_mlstm(Registry<Mixer, MixerSpec>& all) { all.add("mlstm", make<MlstmMixer>); }
+
+}  // namespace bochner::inline BOCHNER_PRECISION

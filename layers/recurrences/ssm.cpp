@@ -1,0 +1,112 @@
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/layers/attention/mixers.hpp>
+#include <bochner/layers/recurrences/diagonal_system.hpp>
+#include <bochner/layers/recurrences/token_wise.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+struct SsmState : MixerState {
+  Tensor states;
+};
+
+std::string output_of(const SsmSpec& spec) {
+  if (spec.output != "form") return spec.output;
+  if (spec.form == "s5") return "half_glu";
+  return spec.form == "s4d" || spec.form == "lru" ? "glu" : "linear";
+}
+
+std::unique_ptr<DiagonalSystem> system_of(const SsmSpec& spec, std::size_t width, bool causal) {
+  const std::string& form = spec.form;
+  require(form == "s4d" || form == "dss" || form == "s5" || form == "lru" || form == "ema", "ssm",
+          "no form is called \"", form, "\"; there are: s4d, dss, s5, lru, ema");
+  return form == "s5" || form == "lru" ? make_shared_states(spec, width, causal)
+                                       : make_channel_states(spec, width, causal);
+}
+
+/// What stands behind the states in the papers: with x = gelu(y), of EMA silu(y), "glu" W x
+/// sigmoid(V x), "half_glu" y sigmoid(V x), "linear" W x, "none" y. (.., D) -> (.., D)
+class StateOutput : public Module {
+ public:
+  StateOutput(const SsmSpec& spec, std::size_t width)
+      : kind_(output_of(spec)), silu_(spec.form == "ema") {
+    require(kind_ == "glu" || kind_ == "half_glu" || kind_ == "linear" || kind_ == "none", "ssm",
+            "no output is called \"", kind_, "\"; there are: form, glu, half_glu, linear, none");
+    if (kind_ == "glu" || kind_ == "linear") value_ = std::make_unique<Linear>(width, width);
+    if (kind_ == "glu" || kind_ == "half_glu") gate_ = std::make_unique<Linear>(width, width);
+  }
+
+  Var forward(Tape& tape, const Var& y) {
+    if (kind_ == "none") return y;
+    const Var x = silu_ ? silu(y) : gelu(y);
+    const Var value = value_ ? value_->forward(tape, x) : y;
+    return gate_ ? value * sigmoid(gate_->forward(tape, x)) : value;
+  }
+
+  void visit(Visitor& visitor) override {
+    if (value_) visitor("value", *value_);
+    if (gate_) visitor("gate", *gate_);
+  }
+
+ private:
+  std::string kind_;
+  bool silu_;
+  std::unique_ptr<Linear> value_, gate_;
+};
+
+/// A diagonal state space, a skip d o u and the published output; O(T) in time, constant memory
+/// per step.
+class SsmMixer : public Mixer {
+ public:
+  SsmMixer(const MixerSpec& spec, const SsmSpec& own)
+      : causal_(spec.causal),
+        convolution_(spec),
+        system_(system_of(own, spec.width, spec.causal)),
+        skip_({spec.width}, Initial::normal(1)),
+        output_(own, spec.width) {
+    refuse_attention(spec);
+  }
+
+  Var forward(Tape& tape, const Var& x, const Layout& layout) override {
+    const Var u = convolution_.forward(tape, x);
+    return answer(tape, u, system_->forward(tape, u, layout));
+  }
+
+  std::unique_ptr<MixerState> start() const override {
+    auto state = std::make_unique<SsmState>();
+    state->states = system_->start();
+    return state;
+  }
+
+  Var step(Tape& tape, const Var& x, MixerState& state) override {
+    require(causal_, "ssm", "only a causal mixer can be computed token by token");
+    auto& past = static_cast<SsmState&>(state);
+    ++past.position;
+    const Var u = convolution_.step(tape, x, past);
+    return answer(tape, u, system_->step(tape, u, past.states, past.gap));
+  }
+
+  void visit(Visitor& visitor) override {
+    convolution_.visit(visitor);
+    visitor("system", *system_);
+    visitor("skip", skip_);
+    visitor("output", output_);
+  }
+
+ private:
+  Var answer(Tape& tape, const Var& u, const Var& y) {
+    return output_.forward(tape, y + tape(skip_) * u);
+  }
+
+  bool causal_;
+  OptionalConvolution convolution_;
+  std::unique_ptr<DiagonalSystem> system_;
+  Parameter skip_;
+  StateOutput output_;
+};
+
+}  // namespace
+
+void add_ssm(Registry<Mixer, MixerSpec>& all) { all.add("ssm", make<SsmMixer, SsmSpec>); }
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,53 @@
+#pragma once
+/// The keys of mixer "ssm".
+
+#include <bochner/autodiff/keys.hpp>
+#include <cstddef>
+#include <numbers>
+#include <string>
+
+namespace bochner {
+
+struct SsmSpec {
+  std::string form = "s4d";
+  /// Complex ones of each channel (s4d, dss), real ones of each channel (ema), complex ones in all
+  /// (s5, lru); one of a conjugate pair counts. 0: as published.
+  std::size_t states = 0;
+  std::string start = "legs";  ///< eigenvalues of s4d
+  std::size_t blocks = 8;      ///< of HiPPO matrices that eigenvalues of s5 are taken from
+  std::string discretisation = "zoh";
+  double step_min = 0.001, step_max = 0.1;  ///< s4d, dss, s5: steps start log-uniformly between
+  double radius_min = 0, radius_max = 1;    ///< lru: |eigenvalue| at the start
+  double phase = 2 * std::numbers::pi;      ///< lru: largest phase at the start
+  std::string output = "form";              ///< what follows the states, see StateOutput
+};
+inline void describe(Keys& keys, SsmSpec& spec) {
+  keys("ssm.form", spec.form, one_of({"s4d", "dss", "s5", "lru", "ema"}),
+       "ssm: states of each channel, complex (s4d, dss) or real (ema), or of the layer, between "
+       "dense matrices (s5, lru)");
+  keys("ssm.states", spec.states, between(0, 1 << 16),
+       "ssm: states of each channel (s4d, dss, ema) or of the layer (s5, lru), one of a conjugate "
+       "pair; 0 as published: 32, 64, 16, width / 2, width");
+  keys("ssm.start", spec.start, one_of({"legs", "lin", "inv"}),
+       "ssm: eigenvalues that s4d starts with: of HiPPO-LegS, -1/2 + i pi n, or its inverse law");
+  keys(
+      "ssm.blocks", spec.blocks, between(1, 4096),
+      "ssm: HiPPO matrices side by side, whose eigenvalues s5 starts with; must divide ssm.states");
+  keys("ssm.discretisation", spec.discretisation, one_of({"zoh", "bilinear"}),
+       "ssm: s4d, dss, s5: inputs held between tokens (zoh), or the bilinear rule");
+  keys("ssm.step_min", spec.step_min, above(0),
+       "ssm: s4d, dss, s5: smallest step at the start; 2 / step is a time constant in tokens");
+  keys("ssm.step_max", spec.step_max, above(0), "ssm: s4d, dss, s5: largest step at the start");
+  keys("ssm.radius_min", spec.radius_min, between(0, 1),
+       "ssm: smallest size of the eigenvalues that lru starts with");
+  keys("ssm.radius_max", spec.radius_max, between(0, 1),
+       "ssm: largest size of the eigenvalues that lru starts with");
+  keys("ssm.phase", spec.phase, above(0),
+       "ssm: largest phase of the eigenvalues that lru starts with, in radians; long sequences "
+       "want it small");
+  keys("ssm.output", spec.output, one_of({"form", "glu", "half_glu", "linear", "none"}),
+       "ssm: what follows the states: W x sigmoid(V x) of x = gelu(y), y sigmoid(V gelu(y)), W "
+       "gelu(y), nothing; form: as published, glu (s4d, lru), half_glu (s5), linear (dss, ema)");
+}
+
+}  // namespace bochner

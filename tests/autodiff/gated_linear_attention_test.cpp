@@ -1,0 +1,234 @@
+#include <gmock/gmock.h>
+
+#include <bochner/autodiff/ops/gated_linear_attention.hpp>
+#include <cmath>
+#include <limits>
+
+#include "autodiff/op_check.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace gated_linear_attention_test {
+
+using namespace op_check;
+using Options = GatedLinearAttentionOptions;
+using Lengths = std::vector<std::size_t>;
+
+struct Inputs {
+  Tensor q, k, v, log_decay;
+  std::vector<Tensor> list() const { return {q, k, v, log_decay}; }
+};
+
+/// Decays of channels from nearly none to exp(-40) a token and, where wanted, of single tokens.
+Inputs random_inputs(const Shape& tokens, std::size_t F, std::size_t d, bool by_token) {
+  const Shape features{tokens[0], tokens[1], tokens[2], F};
+  Inputs in{random_tensor(features, 1), random_tensor(features, 2),
+            random_tensor({tokens[0], tokens[1], tokens[2], d}, 3),
+            random_tensor(by_token ? features : Shape{tokens[2], F}, 4)};
+  for (std::size_t i = 0; i < in.log_decay.size(); ++i) {
+    const double slow[] = {1e-4, 0.01, 0.3, 4, 40};
+    in.log_decay.data()[i] = real(-slow[i % 5] * std::abs(double(in.log_decay.data()[i])));
+  }
+  return in;
+}
+
+/// sum_j sum_f q_if k_jf exp(sum of decays between) v_j, decay by decay and in double.
+std::vector<double> by_definition(const Inputs& in, const Options& options) {
+  const Shape& s = in.q.shape();
+  const std::size_t T = s[1], H = s[2], F = s[3], d = in.v.shape()[3];
+  const bool by_token = in.log_decay.dimension() == 4;
+  std::vector<double> y(in.v.size());
+  for (std::size_t b = 0; b < s[0]; ++b) {
+    const std::size_t length = options.lengths.empty() ? T : options.lengths[b];
+    for (std::size_t h = 0; h < H; ++h) {
+      for (std::size_t f = 0; f < F; ++f) {
+        for (std::size_t i = 0; i < length; ++i) {
+          double log_weight = 0;
+          const std::size_t past = options.reverse ? length - 1 - i : i;
+          for (std::size_t lag = 0; lag <= past; ++lag) {
+            const auto token = [&](std::size_t n) {
+              return ((b * T + (options.reverse ? i + n : i - n)) * H + h);
+            };
+            if (lag > 0)
+              log_weight += by_token ? in.log_decay.data()[token(lag - 1) * F + f]
+                                     : in.log_decay.data()[h * F + f];
+            if (lag == 0 && options.strict) continue;
+            const double weight = double(in.q.data()[token(0) * F + f]) *
+                                  double(in.k.data()[token(lag) * F + f]) * std::exp(log_weight);
+            for (std::size_t e = 0; e < d; ++e)
+              y[token(0) * d + e] += weight * double(in.v.data()[token(lag) * d + e]);
+          }
+        }
+      }
+    }
+  }
+  return y;
+}
+
+Op gated(const Options& options) {
+  return [=](Tape&, const std::vector<Var>& x) {
+    return gated_linear_attention(x[0], x[1], x[2], x[3], options);
+  };
+}
+
+TEST(GatedLinearAttention, EqualsItsDefinitionForEveryDecayAndLength) {
+  for (bool by_token : {false, true}) {
+    for (std::size_t T : {1, 2, 15, 16, 17, 65}) {
+      for (int kind = 0; kind < 4; ++kind) {
+        const Inputs in = random_inputs({2, T, 3}, 5, 9, by_token);
+        const Options options{
+            .chunk = 16, .lengths = {T, T / 2}, .reverse = kind % 2 == 1, .strict = kind / 2 == 1};
+        const Tensor y = value_of(gated(options), in.list());
+        const std::vector<double> expected = by_definition(in, options);
+        for (std::size_t i = 0; i < y.size(); ++i)
+          ASSERT_NEAR(y.data()[i], expected[i],
+                      (is_double ? 1 : 5) * tolerance * std::max(1.0, std::abs(expected[i])))
+              << T << " " << i;
+      }
+    }
+  }
+}
+
+TEST(GatedLinearAttention, HasTheBitsOfEveryChunk) {
+  for (bool by_token : {false, true}) {
+    const Inputs in = random_inputs({2, 37, 2}, 20, 33, by_token);
+    const auto whole = value_and_gradients(gated({.chunk = 64}), in.list());
+    for (std::size_t chunk : {1, 2, 7, 36}) {
+      const auto parts = value_and_gradients(gated({.chunk = chunk}), in.list());
+      for (std::size_t i = 0; i < whole.size(); ++i) expect_equal_bits(parts[i], whole[i]);
+    }
+  }
+}
+
+TEST(GatedLinearAttention, StepByStepHasTheBitsOfTheBatch) {
+  const std::size_t T = 50, H = 2, F = 5, d = 9;
+  const Inputs in = random_inputs({1, T, H}, F, d, true);
+  const Tensor batch = value_of(gated({.chunk = 16}), in.list());
+  const auto token = [&](const Tensor& x, std::size_t t, std::size_t n) {
+    Tensor y = uninitialized({H, n});
+    std::copy_n(x.data() + t * H * n, H * n, y.data());
+    return y;
+  };
+  Tensor state = zeros({H, F, d});
+  for (std::size_t t = 0; t < T; ++t)
+    expect_equal_bits(gated_linear_attention_step(state, token(in.q, t, F), token(in.k, t, F),
+                                                  token(in.v, t, d), token(in.log_decay, t, F)),
+                      token(batch, t, d));
+}
+
+/// Of every size of tile, in both directions.
+TEST(GatedLinearAttention, HasTheGradientsOfDifferences) {
+  if (!is_double) GTEST_SKIP() << "differences are taken in double";
+  for (int kind = 0; kind < 8; ++kind) {
+    SCOPED_TRACE(kind);
+    const Inputs in = random_inputs({2, 9, 2}, 3 + 4 * (kind % 3), 2 + 5 * (kind % 2), kind / 4);
+    expect_gradients(
+        gated(
+            {.chunk = 4, .lengths = {9, 6}, .reverse = kind % 2 == 1, .strict = kind / 2 % 2 == 1}),
+        in.list());
+  }
+}
+
+/// A gate that is shut forgets everything, to the bit, and nothing becomes NaN.
+TEST(GatedLinearAttention, ForgetsAtDecaysWithoutBound) {
+  for (const double decay : {-40.0, -1e4, -std::numeric_limits<double>::infinity()}) {
+    Inputs in = random_inputs({1, 40, 1}, 4, 3, true);
+    for (std::size_t f = 0; f < 4; ++f) in.log_decay(0, 20, 0, f) = real(decay);
+    const auto results = value_and_gradients(gated({.chunk = 16}), in.list());
+    for (const Tensor& x : results)
+      for (std::size_t i = 0; i < x.size(); ++i) ASSERT_TRUE(std::isfinite(x.data()[i]));
+    if (decay > -1000) continue;
+    Inputs other = in;
+    for (std::size_t i = 0; i < 20 * 3; ++i) other.v.data()[i] += 5;
+    const Tensor y = value_of(gated({}), other.list());
+    EXPECT_EQ(std::memcmp(y.data() + 60, results[0].data() + 60, 60 * sizeof(real)), 0);
+    EXPECT_NE(y.data()[59], results[0].data()[59]);
+  }
+}
+
+TEST(GatedLinearAttention, NeverShowsTheFutureToTheBit) {
+  const Inputs in = random_inputs({2, 70, 2}, 5, 4, true);
+  const Tensor before = value_of(gated({.chunk = 16}), in.list());
+  for (std::size_t token = 68; token > 0; token -= 4) {
+    Inputs other = in;
+    for (Tensor* x : {&other.q, &other.k, &other.v, &other.log_decay}) {
+      const std::size_t row = x->size() / 140;
+      for (std::size_t i = token * row; i < 70 * row; ++i) x->data()[i] -= 1;
+    }
+    const Tensor after = value_of(gated({.chunk = 16}), other.list());
+    EXPECT_EQ(std::memcmp(before.data(), after.data(), token * 8 * sizeof(real)), 0) << token;
+    EXPECT_NE(before.data()[token * 8], after.data()[token * 8]);
+  }
+}
+
+/// What lies behind the lengths is NaN.
+TEST(GatedLinearAttention, LetsPaddingChangeNothing) {
+  for (bool reverse : {false, true}) {
+    const Inputs in = random_inputs({3, 20, 2}, 5, 4, true);
+    const Lengths lengths{0, 13, 20};
+    Inputs padded = in;
+    for (Tensor* x : {&padded.q, &padded.k, &padded.v, &padded.log_decay}) {
+      const std::size_t row = x->size() / 60;
+      for (std::size_t b = 0; b < 3; ++b)
+        std::fill(x->data() + (b * 20 + lengths[b]) * row, x->data() + (b + 1) * 20 * row,
+                  std::numeric_limits<real>::quiet_NaN());
+    }
+    const Options options{.chunk = 8, .lengths = lengths, .reverse = reverse};
+    const auto a = value_and_gradients(gated(options), in.list());
+    const auto b = value_and_gradients(gated(options), padded.list());
+    for (std::size_t i = 0; i < a.size(); ++i) expect_equal_bits(a[i], b[i]);
+    for (std::size_t i = 0; i < 20 * 8; ++i) ASSERT_EQ(a[0].data()[i], real(0));
+  }
+}
+
+TEST(GatedLinearAttention, HasTheSameBitsForAnyNumberOfThreads) {
+  const Inputs in = random_inputs({3, 33, 4}, 17, 6, true);
+  expect_equal_bits_for_threads(gated({.chunk = 8}), in.list(), {2, 3, 4, 8});
+}
+
+/// In float over a long sequence: sums of derivatives do not drift.
+TEST(GatedLinearAttention, KeepsItsDigitsOverLongSequences) {
+  const std::size_t T = 5000;
+  Inputs in = random_inputs({1, T, 1}, 3, 4, true);
+  for (std::size_t i = 0; i < in.log_decay.size(); ++i)
+    in.log_decay.data()[i] = real(-std::pow(10.0, -1 - double(i % 3)));
+  const auto results = value_and_gradients(gated({}), in.list());
+  std::vector<double> later(12);
+  const Tensor g = random_tensor(in.v.shape(), 99);
+  std::vector<std::vector<double>> states(T, std::vector<double>(12));
+  for (std::size_t t = 0; t < T; ++t)
+    for (std::size_t i = 0; i < 12; ++i) {
+      const std::size_t f = i / 4, e = i % 4;
+      states[t][i] =
+          (t > 0 ? states[t - 1][i] : 0) * std::exp(double(in.log_decay.data()[t * 3 + f])) +
+          double(in.k.data()[t * 3 + f]) * double(in.v.data()[t * 4 + e]);
+    }
+  for (std::size_t t = T; t-- > 1;) {
+    double expected[3] = {};
+    for (std::size_t i = 0; i < 12; ++i) {
+      const std::size_t f = i / 4, e = i % 4;
+      const double decay = std::exp(double(in.log_decay.data()[t * 3 + f]));
+      later[i] += double(in.q.data()[t * 3 + f]) * double(g.data()[t * 4 + e]);
+      expected[f] += later[i] * decay * states[t - 1][i];
+      later[i] *= decay;
+    }
+    for (std::size_t f = 0; f < 3; ++f)
+      ASSERT_NEAR(results[4].data()[t * 3 + f], expected[f],
+                  (is_double ? 1e-12 : 1e-4) * std::max(10.0, std::abs(expected[f])))
+          << t;
+  }
+}
+
+TEST(GatedLinearAttention, NamesWhatDoesNotFit) {
+  const Inputs in = random_inputs({2, 4, 1}, 3, 2, false);
+  const auto error = [](const Inputs& inputs, const Options& options) {
+    return error_of([&] { value_of(gated(options), inputs.list()); });
+  };
+  EXPECT_EQ(error({in.q, in.k, in.v, zeros({3})}, {}),
+            "[gated_linear_attention] decays must be (H, F) or (B, T, H, F): log_decay (3), k (2, "
+            "4, 1, 3)");
+  EXPECT_EQ(error(in, {.lengths = {4, 5}}),
+            "[gated_linear_attention] a length of 5 exceeds T of v (2, 4, 1, 2)");
+}
+
+}  // namespace gated_linear_attention_test
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,92 @@
+#include <gmock/gmock.h>
+
+#include <bochner/layers/attention/mixer.hpp>
+#include <bochner/layers/attention/mixer_spec.hpp>
+
+#include "layers/layer_check.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace delta_mixer_test {
+
+using namespace layer_check;
+
+constexpr std::size_t D = 8;
+
+std::unique_ptr<Mixer> delta_mixer(const std::string& time_kernel, bool causal = true) {
+  MixerSpec spec;
+  spec.kind = "linear", spec.update = "delta";
+  spec.width = D, spec.heads = 2, spec.causal = causal;
+  spec.features.kind = "fourier", spec.features.m = 6;
+  spec.time_kernel = {time_kernel, 2, 30};
+  spec.chunk = 4;
+  auto mixer = mixers().make(spec.kind, spec);
+  randomize(*mixer);
+  return mixer;
+}
+
+Tensor forward(Mixer& mixer, const Tensor& x, const Layout& layout = {}) {
+  Tape tape;
+  tape.recording = false;
+  return mixer.forward(tape, x, layout).value();
+}
+
+TEST(DeltaMixer, StreamsAtIrregularTimes) {
+  const std::size_t T = 21;
+  const Tensor x = random_tensor({1, T, D}, 1);
+  Tensor gaps = random_tensor({1, T}, 2);
+  for (real& gap : gaps) gap = 3 * gap * gap;
+  for (const char* time : {"decay", "gate"}) {
+    const auto mixer = delta_mixer(time);
+    const Tensor batch = forward(*mixer, x, {.gaps = gaps});
+    EXPECT_GT(std::abs(batch.data()[10 * D] - forward(*mixer, x).data()[10 * D]), 1e-4);
+    const auto state = mixer->start();
+    Tape tape;
+    tape.recording = false;
+    for (std::size_t t = 0; t < T; ++t) {
+      Tensor token = uninitialized({1, 1, D});
+      std::copy_n(x.data() + t * D, D, token.data());
+      state->gap = gaps.data()[t];
+      const Tensor y = mixer->step(tape, token, *state).value();
+      for (std::size_t e = 0; e < D; ++e)
+        ASSERT_NEAR(y.data()[e], batch.data()[t * D + e], op_check::is_double ? 1e-12 : 2e-5);
+    }
+  }
+}
+
+/// The first `length` tokens in the other order.
+Tensor turned(const Tensor& x, std::size_t length) {
+  Tensor y = uninitialized({1, length, D});
+  for (std::size_t t = 0; t < length; ++t)
+    std::copy_n(x.data() + t * D, D, y.data() + (length - 1 - t) * D);
+  return y;
+}
+
+TEST(DeltaMixer, TreatsBothDirectionsAlike) {
+  const Tensor x = random_tensor({1, 21, D}, 1);
+  for (const char* time : {"none", "decay", "gate"}) {
+    const auto mixer = delta_mixer(time, false);
+    const Tensor padded = forward(*mixer, x, {.lengths = {18}});
+    const Tensor other = turned(forward(*mixer, turned(x, 18)), 18);
+    for (std::size_t i = 0; i < other.size(); ++i)
+      ASSERT_NEAR(other.data()[i], padded.data()[i], op_check::is_double ? 1e-12 : 1e-4);
+    Tape tape;
+    const auto state = mixer->start();
+    EXPECT_THAT(op_check::error_of([&] {
+                  mixer->step(tape, zeros({1, 1, D}), *state);
+                }),
+                testing::HasSubstr("only causal attention can be computed token by token"));
+  }
+}
+
+TEST(DeltaMixer, HasNeitherWindowNorWarmStart) {
+  MixerSpec spec;
+  spec.kind = "linear", spec.update = "delta", spec.window = 4;
+  EXPECT_THAT(op_check::error_of([&] { mixers().make("linear", spec); }),
+              testing::HasSubstr("neither a window nor a warm start"));
+  spec.window = 0, spec.update = "product";
+  EXPECT_EQ(op_check::error_of([&] { mixers().make("linear", spec); }),
+            "[linear] no update is called \"product\"; there are: sum, delta");
+}
+
+}  // namespace delta_mixer_test
+}  // namespace bochner::inline BOCHNER_PRECISION

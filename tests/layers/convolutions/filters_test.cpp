@@ -1,0 +1,140 @@
+#include <bochner/layers/convolutions/filter.hpp>
+#include <complex>
+#include <map>
+#include <numbers>
+
+#include "layers/layer_check.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace filters_test {
+
+using namespace layer_check;
+
+std::unique_ptr<Filter> filter_by(const FilterSpec& spec) {
+  auto filter = filters().make(spec.kind, spec);
+  initialize(*filter, 2);
+  return filter;
+}
+
+Tensor kernel_of(Filter& filter, std::size_t lags) {
+  Tape tape;
+  tape.recording = false;
+  return filter.at(tape, {lags}).value();
+}
+
+/// Rows ahead come first, the nearest last; then the token itself with the skip, then the past.
+TEST(TwoSidedFilter, HasBothDirectionsInOneKernel) {
+  for (const char* kind : {"implicit", "explicit", "exponential", "spectral"}) {
+    SCOPED_TRACE(kind);
+    FilterSpec spec{.kind = kind, .length = 20, .states = 3};
+    spec.width = 2;
+    TwoSidedFilter filter(spec, false);
+    initialize(filter, 4);
+    Tape tape;
+    tape.recording = false;
+    Filter *past = nullptr, *future = nullptr;
+    for (const NamedPart& part : parts_of(filter)) {
+      if (part.name == "past") past = dynamic_cast<Filter*>(part.part);
+      if (part.name == "future") future = dynamic_cast<Filter*>(part.part);
+    }
+    const auto [kernel, ahead] = filter.rows(tape, 30);
+    ASSERT_EQ(ahead, 20u);
+    ASSERT_EQ(kernel.dim(0), 40u);
+    const Tensor before = kernel_of(*past, 20), after = kernel_of(*future, 20);
+    for (std::size_t lag = 1; lag < 20; ++lag) {
+      EXPECT_EQ(kernel.value()(20 + lag, 1), before(lag, 1));
+      EXPECT_NEAR(kernel.value()(20 - lag, 1), after(lag - 1, 1), 1e-6);
+    }
+    EXPECT_EQ(kernel.value()(20, 1), filter.past(1, 1, 1)(0, 0));
+    EXPECT_NE(kernel.value()(20, 1), before(0, 1));
+    EXPECT_EQ(filter.rows(tape, 5).future, 4u);
+    EXPECT_EQ(filter.rows(tape, 1).kernel.dim(0), 1u);
+  }
+}
+
+/// x <- exp(step A) x + (exp(step A) - 1) / A u, y = 2 Re C x: as a recurrence.
+TEST(ExponentialFilter, IsADiagonalStateSpace) {
+  FilterSpec spec{.kind = "exponential", .states = 4};
+  spec.width = 3;
+  const auto filter = filter_by(spec);
+  const Tensor h = kernel_of(*filter, 700);
+  std::map<std::string, Tensor> values;
+  for (const NamedParameter& named : parameters_of(*filter))
+    values[named.name] = named.parameter->value();
+  for (std::size_t c = 0; c < 3; ++c) {
+    std::vector<std::complex<double>> state(4);
+    const double step = std::exp(double(values["log_step"](c, 0)));
+    EXPECT_GE(2 / step, 20 * 0.999);
+    EXPECT_LE(2 / step, 2000 * 1.001);
+    for (std::size_t lag = 0; lag < 700; ++lag) {
+      std::complex<double> y = 0;
+      for (std::size_t n = 0; n < 4; ++n) {
+        const std::complex<double> A(-std::exp(double(values["log_decay"](c, n))),
+                                     double(values["frequency"](c, n)));
+        const std::complex<double> C(values["output_re"](c, n), values["output_im"](c, n));
+        state[n] *= std::exp(step * A);
+        if (lag == 0) state[n] += (std::exp(step * A) - 1.0) / A;
+        y += C * state[n];
+      }
+      ASSERT_NEAR(h(lag, c), 2 * y.real(), is_double ? 1e-12 : 1e-5) << lag;
+    }
+  }
+}
+
+/// Bochner's theorem: draws of a Gaussian make a kernel of its characteristic function.
+TEST(SpectralFilter, IsTheKernelOfItsDensityWithDecay) {
+  FilterSpec spec{.kind = "spectral", .states = 4096, .shortest = 5, .longest = 80};
+  spec.width = 4;
+  const auto filter = filter_by(spec);
+  const Tensor h = kernel_of(*filter, 60);
+  for (std::size_t c = 0; c < 4; ++c) {
+    const double tau = 5 * std::pow(16, double(c) / 3);
+    for (std::size_t lag = 0; lag < 60; ++lag) {
+      const double phase = std::numbers::pi / tau * double(lag);
+      const double expected = std::sqrt(2 / tau) * std::exp(-double(lag) / tau - phase * phase / 2);
+      ASSERT_NEAR(h(lag, c), expected, 2e-3) << lag;
+    }
+  }
+}
+
+/// As published: windows fall to 1/100 in 1.5 and 0.3 times the length.
+TEST(ImplicitFilter, StartsInItsWindow) {
+  FilterSpec spec;
+  spec.kind = "implicit", spec.width = 3, spec.length = 1001;
+  const auto filter = filters().make("implicit", spec);
+  initialize(*filter, 1);
+  Tape tape;
+  tape.recording = false;
+  const Tensor h = filter->at(tape, {1001}).value();
+  for (const auto& [channel, time] : {std::pair{0, 1.5}, std::pair{1, 0.5}, std::pair{2, 0.3}}) {
+    double largest = 0;  // of what the window multiplies
+    for (std::size_t lag = 0; lag < 1001; ++lag)
+      largest = std::max(
+          largest, std::abs(double(h(lag, channel))) * std::pow(100, double(lag) / 1000 / time));
+    EXPECT_LT(largest, 8);
+    EXPECT_GT(largest, 0.05);
+  }
+  const Tensor back = filter->at(tape, {1001, true}).value();
+  for (std::size_t lag = 0; lag < 1001; ++lag) ASSERT_NEAR(back(1000 - lag, 1), h(lag, 1), 1e-6);
+}
+
+TEST(ExplicitFilter, SquashesSmallNumbers) {
+  FilterSpec spec;
+  spec.kind = "explicit", spec.width = 4, spec.length = 50, spec.squash = 0.002;
+  const auto filter = filters().make("explicit", spec);
+  initialize(*filter, 1);
+  Tape tape;
+  tape.recording = false;
+  const Tensor h = filter->at(tape, {50}).value();
+  const Tensor& k = parameters_of(*filter)[0].parameter->value();
+  std::size_t zeros = 0;
+  for (std::size_t i = 0; i < h.size(); ++i) {
+    const double size = std::max(0.0, std::abs(double(k.data()[i])) - 0.002);
+    EXPECT_NEAR(std::abs(double(h.data()[i])), size, 1e-9);
+    zeros += h.data()[i] == 0;
+  }
+  EXPECT_NEAR(double(zeros) / 200, 0.683, 0.17);  // of a normal distribution, 5 sigma
+}
+
+}  // namespace filters_test
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,118 @@
+#include <gmock/gmock.h>
+
+#include <bochner/layers/models/token_models.hpp>
+#include <map>
+
+#include "layers/layer_check.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace block_test {
+
+using namespace layer_check;
+using testing::HasSubstr;
+
+StackSpec tiny(const std::string& mlp, const std::string& norm = "layer", bool causal = true) {
+  StackSpec spec;
+  spec.blocks = 2;
+  spec.block.width = 6, spec.block.expansion = 1;
+  spec.block.mlp = mlp, spec.block.norm = norm;
+  spec.block.mixer.kind = "linear", spec.block.mixer.heads = 2, spec.block.mixer.chunk = 4;
+  spec.block.mixer.features.m = 5, spec.block.mixer.causal = causal;
+  return spec;
+}
+
+TEST(BlockStack, HasWhatStandsBehindItsMixers) {
+  const std::map<std::string, std::size_t> parameters{{"gelu", 2 * 6 + 6 * 6 + 6 + 6 * 6 + 6},
+                                                      {"swiglu", 2 * 6 + 6 * 12 + 12 + 6 * 6 + 6},
+                                                      {"glu", 6 * 12 + 12},
+                                                      {"none", 0}};
+  BlockStack bare(tiny("none"));
+  for (const auto& [mlp, more] : parameters) {
+    SCOPED_TRACE(mlp);
+    BlockStack stack(tiny(mlp));
+    EXPECT_EQ(count_parameters(stack), count_parameters(bare) + 2 * more);
+    randomize(stack, 0.4);
+    check_layer(stack, random_tensor({2, 5, 6}, 1),
+                [&](Tape& tape, const Var& x) { return stack.forward(tape, x); });
+  }
+}
+
+TEST(BlockStack, StepsAsTheWholeSequence) {
+  for (const char* mlp : {"swiglu", "glu", "none"}) {
+    SCOPED_TRACE(mlp);
+    BlockStack stack(tiny(mlp));
+    randomize(stack, 0.4);
+    const Tensor x = random_tensor({1, 9, 6}, 1);
+    Tape tape;
+    tape.recording = false;
+    const Tensor whole = stack.forward(tape, x).value();
+    BlockStack::State state = stack.start();
+    for (std::size_t t = 0; t < 9; ++t) {
+      Tensor token = zeros({1, 1, 6});
+      std::copy_n(x.data() + t * 6, 6, token.data());
+      const Tensor y = stack.step(tape, token, state).value();
+      for (std::size_t i = 0; i < 6; ++i)
+        EXPECT_NEAR(y.data()[i], whole.data()[t * 6 + i], is_double ? 1e-12 : 5e-5);
+    }
+  }
+}
+
+/// Gradients and moments of a training pass with padding behind a sequence.
+std::vector<Tensor> trained(std::size_t T) {
+  BlockStack stack(tiny("gelu", "batch", false));
+  randomize(stack, 0.4);
+  const std::vector<std::size_t> lengths{7, 3};
+  Tensor x = filled({2, T, 6}, 5), g = zeros({2, T, 6});
+  const Tensor tokens = random_tensor({2, 7, 6}, 1), gradients = random_tensor({2, 7, 6}, 2);
+  for (std::size_t b = 0; b < 2; ++b) {
+    std::copy_n(tokens.data() + b * 42, lengths[b] * 6, x.data() + b * T * 6);
+    std::copy_n(gradients.data() + b * 42, lengths[b] * 6, g.data() + b * T * 6);
+  }
+  Tape tape;
+  tape.training = true;
+  const Var y = stack.forward(tape, tape.input(x), {lengths});
+  tape.backward(y, g);
+  std::vector<Tensor> results;
+  for (const NamedParameter& named : parameters_of(stack))
+    results.push_back(named.parameter->gradient());
+  for (const NamedTensor& named : buffers_of(stack)) results.push_back(*named.tensor);
+  return results;
+}
+
+TEST(BlockStack, OfBatchNormSeesNoPadding) {
+  const auto some = trained(7), more = trained(19);
+  ASSERT_EQ(some.size(), more.size());
+  for (std::size_t i = 0; i < some.size(); ++i) op_check::expect_near(more[i], some[i], 1e-4);
+}
+
+/// The running moments move once for each batch, and are those of the first computation.
+TEST(BlockStack, OfBatchNormLearnsOnceWhenRecomputed) {
+  for (const char* mlp : {"gelu", "none"}) {
+    StackSpec spec = tiny(mlp, "batch", false);
+    std::vector<std::vector<Tensor>> results;
+    for (const bool recomputed : {false, true}) {
+      spec.checkpoint = recomputed;
+      BlockStack stack(spec);
+      randomize(stack, 0.4);
+      Tape tape;
+      tape.training = true;
+      const Var y = stack.forward(tape, tape.input(random_tensor({2, 7, 6}, 1)));
+      tape.backward(y, random_tensor({2, 7, 6}, 2));
+      results.emplace_back();
+      for (const NamedTensor& named : buffers_of(stack)) results.back().push_back(*named.tensor);
+    }
+    for (std::size_t i = 0; i < results[0].size(); ++i)
+      op_check::expect_equal_bits(results[1][i], results[0][i]);
+  }
+}
+
+TEST(LanguageModel, RefusesBatchNorm) {
+  LanguageModelSpec spec;
+  spec.block.norm = "batch";
+  EXPECT_THAT(op_check::error_of([&] { LanguageModel{spec}; }),
+              HasSubstr("[language_model] batch norm shows tokens of the past those that they are "
+                        "to predict in training"));
+}
+
+}  // namespace block_test
+}  // namespace bochner::inline BOCHNER_PRECISION

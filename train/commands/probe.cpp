@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+
+#include <bochner/train/charts/page.hpp>
+#include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/laboratory/memory_page.hpp>
+#include <bochner/train/storage/output.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+struct ProbeCommand : ModelOptions {
+  MemoryOptions memory;
+  std::size_t seed = 1;
+  std::string report;
+  bool json = false;
+};
+
+/// How strongly what a model makes of a token depends on the tokens before it.
+void probe_command(const ProbeCommand& options) {
+  demand(options.memory.windows >= 1 && options.memory.windows <= 10000,
+         "--windows {}: must be between 1 and 10000", options.memory.windows);
+  demand(options.memory.probe.draws <= 10000, "--draws {}: must be at most 10000",
+         options.memory.probe.draws);
+  demand(options.memory.length != 1, "--length 1: must be 0, for all tokens, or at least 2");
+  const auto [checkpoint, config, task] = load_task(options);
+  MemoryOptions how = options.memory;
+  how.probe.seed = options.seed;
+  const MemoryStudy study = study_memory(*task, read_spec<StackSpec>(config, "model"), how);
+  fmt::print("{}", options.json ? memory_json(study) : memory_text(study));
+  if (options.report.empty()) return;
+  Page page(fmt::format("Memory of {} at step {}", options.run, checkpoint.state().step),
+            task->describe_model() + " — " + task->data().words());
+  add_memory(page, study);
+  write_output(options.report, [&](const Sink& sink) { sink(page.html()); });
+  if (!options.json) fmt::print("report   {}\n", options.report);
+}
+
+}  // namespace
+
+void add_probe(const Command& program) {
+  const auto [command, options] = program.command(
+      "probe", "the memory of a run: how strongly outputs depend on older inputs", probe_command);
+  add_run(command, options.run);
+  command.number("--draws", &options.memory.probe.draws,
+                 "random cotangents for each window; 0: one for each channel, exact");
+  command.number("--windows", &options.memory.windows, "validation examples to look at");
+  command.number("--length", &options.memory.length, "their first tokens, 0 for all");
+  command.number("--seed", &options.seed, "of the cotangents");
+  command.option("--report", &options.report, "also write a page with pictures", "FILE");
+  command.flag("--json", &options.json, "print JSON lines");
+  add_model_changes(command, options);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
