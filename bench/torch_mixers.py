@@ -1,0 +1,162 @@
+"""Mixers of long memory in PyTorch, as one would write them there for a CPU: chunks of products, transforms by FFT,
+a loop over chunks where a state is handed on. Each is (B, T, D) -> (B, T, D).
+"""
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+CHUNK = 32
+
+
+def chunks(x):
+    """(B, T, H, n) -> (B, H, T / CHUNK, CHUNK, n)"""
+    return x.transpose(1, 2).unflatten(2, (-1, CHUNK))
+
+
+def tokens(x):
+    """(B, H, T / CHUNK, CHUNK, n) -> (B, T, H n)"""
+    return x.flatten(2, 3).transpose(1, 2).flatten(2)
+
+
+def lower(n, diagonal=0):
+    return torch.ones(n, n, dtype=torch.bool).tril(diagonal)
+
+
+class GatedLinearAttention(nn.Module):
+    """S <- diag(a_t) S + k_t v_t^T, y = S^T q: sums of a chunk by masked products of decayed queries and keys."""
+
+    def __init__(self, width, heads, features, rank=16):
+        super().__init__()
+        self.heads = heads
+        self.queries, self.keys = features(width // heads), features(width // heads)
+        self.inputs, self.output = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.gate = nn.Sequential(nn.Linear(width, rank, bias=False), nn.Linear(rank, heads * self.keys.m))
+        self.norm = nn.RMSNorm(width // heads)
+
+    def forward(self, x):
+        q, k, v = self.inputs(x).unflatten(2, (3 * self.heads, -1)).chunk(3, 2)
+        q, k, v = chunks(self.queries(q)), chunks(self.keys(k)), chunks(v)
+        passed = chunks((F.logsigmoid(self.gate(x)) / 16).unflatten(2, (self.heads, -1))).cumsum(3)
+        last = passed[..., -1:, :]
+        reading, writing = q * passed.exp(), k * (-passed).exp()
+        within = (reading @ writing.transpose(-1, -2)).tril() @ v
+        sums = (k * (last - passed).exp()).transpose(-1, -2) @ v
+        decay, state, before = last.exp().transpose(-1, -2), torch.zeros_like(sums[:, :, 0]), []
+        for n in range(sums.shape[2]):
+            before.append(state)
+            state = decay[:, :, n] * state + sums[:, :, n]
+        return self.output(tokens(self.norm(within + reading @ torch.stack(before, 2))))
+
+
+class DeltaRule(nn.Module):
+    """S <- a S, S <- S + b k (v - S^T k)^T, y = S^T q with k of unit length, in the chunked WY form."""
+
+    def __init__(self, width, heads, features):
+        super().__init__()
+        self.heads = heads
+        self.queries, self.keys = features(width // heads), features(width // heads)
+        self.inputs, self.output = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.gates = nn.Linear(width, 2 * heads)
+        self.norm = nn.RMSNorm(width // heads)
+
+    def forward(self, x):
+        q, k, v = self.inputs(x).unflatten(2, (3 * self.heads, -1)).chunk(3, 2)
+        q, k, v = chunks(F.normalize(self.queries(q), dim=-1)), chunks(F.normalize(self.keys(k), dim=-1)), chunks(v)
+        strength, rate = chunks(self.gates(x).unflatten(2, (self.heads, 2))).chunk(2, -1)
+        strength, passed = strength.sigmoid(), -F.softplus(rate).cumsum(3)
+        decay = (passed - passed.transpose(-1, -2)).masked_fill(~lower(CHUNK), -math.inf).exp()
+        last = passed[..., -1:, :]
+        written = strength * (k @ k.transpose(-1, -2)) * decay
+        solve = written.tril(-1) + torch.eye(CHUNK)
+        right = torch.cat([strength * passed.exp() * k, strength * v], -1)
+        solved = torch.linalg.solve_triangular(solve, right, upper=False, unitriangular=True)
+        W, U = solved.split([k.shape[-1], v.shape[-1]], -1)
+        within, reading, writing = (q @ k.transpose(-1, -2)) * decay, q * passed.exp(), k * (last - passed).exp()
+        state, outputs = q.new_zeros(*q.shape[:2], k.shape[-1], v.shape[-1]), []
+        for n in range(q.shape[2]):
+            values = U[:, :, n] - W[:, :, n] @ state
+            outputs.append(reading[:, :, n] @ state + within[:, :, n] @ values)
+            state = last[:, :, n].exp() * state + writing[:, :, n].transpose(-1, -2) @ values
+        return self.output(tokens(self.norm(torch.stack(outputs, 2))))
+
+
+class ImplicitFilter(nn.Module):
+    """h(t) of every channel: an MLP of sines over positional features, times an exponential window."""
+
+    def __init__(self, channels, length, hidden=64, bands=2):
+        super().__init__()
+        t = torch.linspace(0, 1, length)[:, None]
+        phases = 2 * math.pi * t * torch.linspace(1e-4, bands - 1, bands)
+        self.register_buffer("features", torch.cat([t, phases.cos(), -phases.sin()], -1))
+        self.layers = nn.ModuleList(nn.Linear(n, hidden) for n in (2 * bands + 1, hidden, hidden))
+        self.frequency, self.last = nn.Parameter(10 * torch.ones(hidden)), nn.Linear(hidden, channels, bias=False)
+        rates = torch.linspace(math.log(1e-2) / 1.5, math.log(1e-2) / 0.3, channels).abs()
+        self.register_buffer("window", (-t * rates).exp())
+
+    def forward(self):
+        x = self.features
+        for layer in self.layers:
+            x = torch.sin(self.frequency * layer(x))
+        return self.last(x) * self.window
+
+
+def causal_convolution(x, kernel):
+    """(B, T, D) with (T, D), by FFT of twice the length."""
+    n = 2 * x.shape[1]
+    return torch.fft.irfft(torch.fft.rfft(x, n, 1) * torch.fft.rfft(kernel, n, 0), n, 1)[:, : x.shape[1]]
+
+
+class Hyena(nn.Module):
+    """z <- x_n o (h_n * z), n = 1 .. order, from z = v."""
+
+    def __init__(self, width, length, order=2):
+        super().__init__()
+        self.order = order
+        self.inputs, self.output = nn.Linear(width, (order + 1) * width), nn.Linear(width, width)
+        self.short = nn.Conv1d((order + 1) * width, (order + 1) * width, 3, padding=2, groups=(order + 1) * width)
+        self.filter, self.skip = ImplicitFilter(order * width, length), nn.Parameter(torch.randn(order, width))
+
+    def forward(self, x):
+        x = self.short(self.inputs(x).transpose(1, 2))[..., : x.shape[1]].transpose(1, 2)
+        *gates, z = x.chunk(self.order + 1, -1)
+        for gate, kernel, skip in zip(gates, self.filter().chunk(self.order, -1), self.skip):
+            z = gate * (causal_convolution(z, kernel) + skip * z)
+        return self.output(z)
+
+
+class S5(nn.Module):
+    """2 Re(C h) + d u, h <- lambda h + B u with complex diagonal lambda, in both directions; then x sigmoid(W gelu(x)).
+    States of a chunk are products with powers of lambda; a loop hands the last on."""
+
+    def __init__(self, width, states):
+        super().__init__()
+        n = states // 2
+        self.decay, self.turn = nn.Parameter(torch.full((n,), math.log(0.5))), nn.Parameter(torch.full((n,), 0.866))
+        self.log_step = nn.Parameter(torch.empty(n).uniform_(math.log(1e-3), math.log(1e-1)))
+        self.write = nn.Parameter(torch.randn(width, n, 2) / math.sqrt(2 * width))
+        self.read = nn.Parameter(torch.randn(2, n, width, 2) / math.sqrt(n))
+        self.skip, self.gate = nn.Parameter(torch.randn(width)), nn.Linear(width, width)
+
+    def scan(self, u, log_decay):
+        """h_t = exp(log_decay) h_(t-1) + u_t, (B, T, n) complex."""
+        u = u.unflatten(1, (-1, CHUNK))
+        lags = torch.arange(CHUNK)[:, None] - torch.arange(CHUNK)
+        powers = torch.exp(log_decay * lags.clamp(min=0)[..., None]) * (lags >= 0)[..., None]
+        within = torch.einsum("tsn,bcsn->bctn", powers, u)
+        state, before, over = torch.zeros_like(u[:, 0, 0]), [], torch.exp(log_decay * CHUNK)
+        for c in range(u.shape[1]):
+            before.append(state)
+            state = over * state + within[:, c, -1]
+        carried = torch.exp(log_decay * torch.arange(1, CHUNK + 1)[:, None])
+        return (within + torch.stack(before, 1)[:, :, None] * carried).flatten(1, 2)
+
+    def forward(self, x):
+        log_decay = torch.complex(-self.decay.exp(), self.turn) * self.log_step.exp()
+        scale = torch.expm1(log_decay) / torch.complex(-self.decay.exp(), self.turn)
+        u = x.to(torch.complex64) @ (torch.view_as_complex(self.write) * scale)
+        read = torch.view_as_complex(self.read)
+        y = self.scan(u, log_decay) @ read[0] + self.scan(u.flip(1), log_decay).flip(1) @ read[1]
+        y = 2 * y.real + self.skip * x
+        return y * self.gate(F.gelu(y)).sigmoid()
