@@ -24,21 +24,38 @@ def lower(n, diagonal=0):
     return torch.ones(n, n, dtype=torch.bool).tril(diagonal)
 
 
-class GatedLinearAttention(nn.Module):
-    """S <- diag(a_t) S + k_t v_t^T, y = S^T q: sums of a chunk by masked products of decayed queries and keys."""
+def rms_norm(x):
+    return F.rms_norm(x, x.shape[-1:])
 
-    def __init__(self, width, heads, features, rank=16):
+
+class Heads(nn.Module):
+    """Queries, keys and values by head, and the way back."""
+
+    def __init__(self, width, heads):
         super().__init__()
         self.heads = heads
-        self.queries, self.keys = features(width // heads), features(width // heads)
         self.inputs, self.output = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.gate = nn.Sequential(nn.Linear(width, rank, bias=False), nn.Linear(rank, heads * self.keys.m))
-        self.norm = nn.RMSNorm(width // heads)
+
+    def split(self, x):
+        """(B, T, D) -> (B, H, T / CHUNK, CHUNK, d) each"""
+        return (chunks(y) for y in self.inputs(x).unflatten(2, (3 * self.heads, -1)).chunk(3, 2))
+
+
+class GatedLinearAttention(Heads):
+    """S <- diag(a_t) S + k_t v_t^T, y = S^T q over the sum of weights: sums of a chunk by masked products of decayed
+    queries and keys."""
+
+    def __init__(self, width, heads, m, features, rank=16):
+        super().__init__(width, heads)
+        self.features = features
+        self.frequencies = nn.Parameter(0.5 * torch.randn(m, width // heads))
+        self.gate = nn.Sequential(nn.Linear(width, rank, bias=False), nn.Linear(rank, heads * m))
 
     def forward(self, x):
-        q, k, v = self.inputs(x).unflatten(2, (3 * self.heads, -1)).chunk(3, 2)
-        q, k, v = chunks(self.queries(q)), chunks(self.keys(k)), chunks(v)
-        passed = chunks((F.logsigmoid(self.gate(x)) / 16).unflatten(2, (self.heads, -1))).cumsum(3)
+        q, k, v = self.split(x)
+        q, k = self.features(q, self.frequencies, (-1,)), self.features(k, self.frequencies, (-3, -2, -1))
+        v = torch.cat([v, torch.ones_like(v[..., :1])], -1)
+        passed = -chunks(F.softplus(self.gate(x) - 3).unflatten(2, (self.heads, -1))).cumsum(3)
         last = passed[..., -1:, :]
         reading, writing = q * passed.exp(), k * (-passed).exp()
         within = (reading @ writing.transpose(-1, -2)).tril() @ v
@@ -47,29 +64,27 @@ class GatedLinearAttention(nn.Module):
         for n in range(sums.shape[2]):
             before.append(state)
             state = decay[:, :, n] * state + sums[:, :, n]
-        return self.output(tokens(self.norm(within + reading @ torch.stack(before, 2))))
+        y = within + reading @ torch.stack(before, 2)
+        return self.output(tokens(y[..., :-1] / y[..., -1:]))
 
 
-class DeltaRule(nn.Module):
-    """S <- a S, S <- S + b k (v - S^T k)^T, y = S^T q with k of unit length, in the chunked WY form."""
+class DeltaRule(Heads):
+    """S <- a S, S <- S + b k (v - S^T k)^T, y = S^T q with q and k of unit length, in the chunked WY form."""
 
-    def __init__(self, width, heads, features):
-        super().__init__()
-        self.heads = heads
-        self.queries, self.keys = features(width // heads), features(width // heads)
-        self.inputs, self.output = nn.Linear(width, 3 * width), nn.Linear(width, width)
+    def __init__(self, width, heads, m, features):
+        super().__init__(width, heads)
+        self.features = features
+        self.frequencies = nn.Parameter(0.5 * torch.randn(m, width // heads))
         self.gates = nn.Linear(width, 2 * heads)
-        self.norm = nn.RMSNorm(width // heads)
 
     def forward(self, x):
-        q, k, v = self.inputs(x).unflatten(2, (3 * self.heads, -1)).chunk(3, 2)
-        q, k, v = chunks(F.normalize(self.queries(q), dim=-1)), chunks(F.normalize(self.keys(k), dim=-1)), chunks(v)
+        q, k, v = self.split(x)
+        q, k = (F.normalize(self.features(y, self.frequencies, (-1,)), dim=-1) for y in (q, k))
         strength, rate = chunks(self.gates(x).unflatten(2, (self.heads, 2))).chunk(2, -1)
         strength, passed = strength.sigmoid(), -F.softplus(rate).cumsum(3)
         decay = (passed - passed.transpose(-1, -2)).masked_fill(~lower(CHUNK), -math.inf).exp()
         last = passed[..., -1:, :]
-        written = strength * (k @ k.transpose(-1, -2)) * decay
-        solve = written.tril(-1) + torch.eye(CHUNK)
+        solve = (strength * (k @ k.transpose(-1, -2)) * decay).tril(-1) + torch.eye(CHUNK)
         right = torch.cat([strength * passed.exp() * k, strength * v], -1)
         solved = torch.linalg.solve_triangular(solve, right, upper=False, unitriangular=True)
         W, U = solved.split([k.shape[-1], v.shape[-1]], -1)
@@ -79,7 +94,7 @@ class DeltaRule(nn.Module):
             values = U[:, :, n] - W[:, :, n] @ state
             outputs.append(reading[:, :, n] @ state + within[:, :, n] @ values)
             state = last[:, :, n].exp() * state + writing[:, :, n].transpose(-1, -2) @ values
-        return self.output(tokens(self.norm(torch.stack(outputs, 2))))
+        return self.output(tokens(rms_norm(torch.stack(outputs, 2))))
 
 
 class ImplicitFilter(nn.Module):
@@ -119,7 +134,8 @@ class Hyena(nn.Module):
         self.filter, self.skip = ImplicitFilter(order * width, length), nn.Parameter(torch.randn(order, width))
 
     def forward(self, x):
-        x = self.short(self.inputs(x).transpose(1, 2))[..., : x.shape[1]].transpose(1, 2)
+        x = self.inputs(x)
+        x = x + self.short(x.transpose(1, 2))[..., : x.shape[1]].transpose(1, 2)
         *gates, z = x.chunk(self.order + 1, -1)
         for gate, kernel, skip in zip(gates, self.filter().chunk(self.order, -1), self.skip):
             z = gate * (causal_convolution(z, kernel) + skip * z)
@@ -127,13 +143,13 @@ class Hyena(nn.Module):
 
 
 class S5(nn.Module):
-    """2 Re(C h) + d u, h <- lambda h + B u with complex diagonal lambda, in both directions; then x sigmoid(W gelu(x)).
+    """2 Re(C h) + d u, h <- lambda h + B u with n complex lambda, in both directions; then x sigmoid(W gelu(x)).
     States of a chunk are products with powers of lambda; a loop hands the last on."""
 
     def __init__(self, width, states):
         super().__init__()
-        n = states // 2
-        self.decay, self.turn = nn.Parameter(torch.full((n,), math.log(0.5))), nn.Parameter(torch.full((n,), 0.866))
+        n = states
+        self.log_rate, self.turn = nn.Parameter(torch.full((n,), math.log(0.5))), nn.Parameter(torch.full((n,), 0.866))
         self.log_step = nn.Parameter(torch.empty(n).uniform_(math.log(1e-3), math.log(1e-1)))
         self.write = nn.Parameter(torch.randn(width, n, 2) / math.sqrt(2 * width))
         self.read = nn.Parameter(torch.randn(2, n, width, 2) / math.sqrt(n))
@@ -153,8 +169,9 @@ class S5(nn.Module):
         return (within + torch.stack(before, 1)[:, :, None] * carried).flatten(1, 2)
 
     def forward(self, x):
-        log_decay = torch.complex(-self.decay.exp(), self.turn) * self.log_step.exp()
-        scale = torch.expm1(log_decay) / torch.complex(-self.decay.exp(), self.turn)
+        eigenvalues = torch.complex(-self.log_rate.exp(), self.turn)
+        log_decay = eigenvalues * self.log_step.exp()
+        scale = (log_decay.exp() - 1) / eigenvalues
         u = x.to(torch.complex64) @ (torch.view_as_complex(self.write) * scale)
         read = torch.view_as_complex(self.read)
         y = self.scan(u, log_decay) @ read[0] + self.scan(u.flip(1), log_decay).flip(1) @ read[1]

@@ -18,6 +18,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from torch_mixers import S5, DeltaRule, GatedLinearAttention, Hyena
+
 # mixer, width, heads, m, blocks, hidden, vocabulary, length, batch, classes (0: language model)
 MODELS = {
     "tiny-performer": ("linear", 32, 2, 16, 2, 64, 64, 128, 4, 0),
@@ -26,6 +28,11 @@ MODELS = {
     "softmax-lm": ("softmax", 128, 4, 64, 2, 512, 256, 1024, 8, 0),
     "performer-cls": ("linear", 128, 4, 64, 4, 512, 20, 2048, 8, 10),
     "time-events": ("softmax", 64, 4, 64, 2, 256, 1000, 128, 32, 0),
+    "gla-lm": ("gla", 128, 4, 64, 2, 512, 256, 1024, 8, 0),
+    "delta-lm": ("delta", 128, 4, 64, 2, 512, 256, 1024, 8, 0),
+    "hyena-lm": ("hyena", 128, 4, 64, 2, 512, 256, 1024, 8, 0),
+    "hyena-lm-16k": ("hyena", 64, 4, 32, 2, 256, 256, 16384, 1, 0),
+    "s5-cls": ("s5", 128, 4, 64, 4, 512, 20, 2048, 8, 10),
 }
 # rows, columns and frames, frequencies of space and of time, width, heads, m, blocks, hidden, batch
 FIELDS = {"spatiotemporal": (16, 32, 64, 4, 32, 2, 256, 2)}
@@ -69,19 +76,18 @@ def bidirectional_attention(q, k, v):
     return divided(q @ (k.transpose(-1, -2) @ with_ones(v)))
 
 
-class Block(nn.Module):
-    def __init__(self, mixer, width, heads, m, hidden, causal):
-        super().__init__()
-        self.mixer, self.heads, self.causal = mixer, heads, causal
-        self.mixer_norm, self.mlp_norm = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.inputs, self.output = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.up, self.down = nn.Linear(width, hidden), nn.Linear(hidden, width)
-        if mixer == "linear":
-            self.frequencies = nn.Parameter(orthogonal_frequencies(m, width // heads))
+class Attention(nn.Module):
+    """Exact attention, or linear attention over positive features."""
 
-    def mix(self, x):
+    def __init__(self, mixer, width, heads, m, causal):
+        super().__init__()
+        self.heads, self.causal = heads, causal
+        self.inputs, self.output = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.frequencies = nn.Parameter(orthogonal_frequencies(m, width // heads)) if mixer == "linear" else None
+
+    def forward(self, x):
         q, k, v = self.inputs(x).unflatten(2, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
-        if self.mixer == "softmax":
+        if self.frequencies is None:
             y = F.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
         else:
             q = positive_features(q, self.frequencies, (-1,))
@@ -89,8 +95,28 @@ class Block(nn.Module):
             y = causal_attention(q, k, v) if self.causal else bidirectional_attention(q, k, v)
         return self.output(y.transpose(1, 2).flatten(2))
 
+
+def make_mixer(mixer, width, heads, m, length, causal):
+    if mixer == "gla":
+        return GatedLinearAttention(width, heads, m, positive_features)
+    if mixer == "delta":
+        return DeltaRule(width, heads, m, positive_features)
+    if mixer == "hyena":
+        return Hyena(width, length)
+    if mixer == "s5":
+        return S5(width, states=width // 2)
+    return Attention(mixer, width, heads, m, causal)
+
+
+class Block(nn.Module):
+    def __init__(self, mixer, width, heads, m, hidden, length, causal):
+        super().__init__()
+        self.mixer = make_mixer(mixer, width, heads, m, length, causal)
+        self.mixer_norm, self.mlp_norm = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.up, self.down = nn.Linear(width, hidden), nn.Linear(hidden, width)
+
     def forward(self, x):
-        x = x + self.mix(self.mixer_norm(x))
+        x = x + self.mixer(self.mixer_norm(x))
         return x + self.down(F.gelu(self.up(self.mlp_norm(x))))
 
 
@@ -104,7 +130,7 @@ class Model(nn.Module):
         nn.init.normal_(self.embedding.weight, std=0.02)
         self.positions = nn.Parameter(0.02 * torch.randn(length, width))
         self.blocks = nn.Sequential(
-            *(Block(mixer, width, heads, m, hidden, causal=not self.classifies) for _ in range(blocks)))
+            *(Block(mixer, width, heads, m, hidden, length, causal=not self.classifies) for _ in range(blocks)))
         self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, classes or vocabulary)
 
     def forward(self, tokens, targets):
@@ -136,7 +162,7 @@ class EventModel(nn.Module):
         super().__init__()
         self.embedding, self.time = nn.Embedding(vocabulary, width), FourierSeriesTime(8, 4)
         self.mix = nn.Linear(width + 72, width)
-        self.blocks = nn.Sequential(*(Block(mixer, width, heads, m, hidden, True) for _ in range(blocks)))
+        self.blocks = nn.Sequential(*(Block(mixer, width, heads, m, hidden, length, True) for _ in range(blocks)))
         self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, vocabulary)
 
     def forward(self, types, times, targets):
@@ -159,7 +185,7 @@ class FieldModel(nn.Module):
         self.space, self.time = nn.Parameter(torch.randn(frequencies, 2)), nn.Parameter(torch.randn(frequencies, 1))
         self.fuse = nn.Linear(4 * frequencies, width, bias=False)
         self.input, self.head = nn.Linear(1, width), nn.Linear(width, 1)
-        self.blocks = nn.Sequential(*(Block("linear", width, heads, m, hidden, causal=False) for _ in range(blocks)))
+        self.blocks = nn.Sequential(*(Block("linear", width, heads, m, hidden, size**3, causal=False) for _ in range(blocks)))
         self.norm = nn.LayerNorm(width)
         axis = torch.arange(size) / size
         self.register_buffer("places", torch.cartesian_prod(axis, axis))

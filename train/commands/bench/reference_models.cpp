@@ -5,6 +5,7 @@
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/module.hpp>
+#include <bochner/layers/recurrences/ssm_spec.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
 #include <bochner/train/commands/bench/reference_models.hpp>
 #include <ranges>
@@ -20,6 +21,11 @@ constexpr ReferenceModel models[] = {
     {"performer-cls", "linear", 128, 4, 64, 4, 4, 20, 2048, 8, 10},
     {"time-events", "softmax", 64, 4, 64, 2, 4, 1000, 128, 32, 0, true},
     {"spatiotemporal", "linear", 64, 4, 32, 2, 4, 0, 4096, 2, 0, false, 16},
+    {"gla-lm", "gla", 128, 4, 64, 2, 4, 256, 1024, 8},
+    {"delta-lm", "delta", 128, 4, 64, 2, 4, 256, 1024, 8},
+    {"hyena-lm", "hyena", 128, 4, 64, 2, 4, 256, 1024, 8},
+    {"hyena-lm-16k", "hyena", 64, 4, 32, 2, 4, 256, 16384, 1},
+    {"s5-cls", "s5", 128, 4, 64, 4, 4, 20, 2048, 8, 10},
 };
 /// Of space, and of time, in the encoding of a field.
 constexpr std::size_t field_frequencies = 32;
@@ -44,6 +50,16 @@ class FreeFrequencies : public SpectralDensity {
   Parameter frequencies_;  // (1, m, d)
 };
 
+/// By the names that papers have; others are kinds.
+void choose_mixer(MixerSpec& spec, const std::string& name) {
+  const bool gated = name == "gla" || name == "delta";
+  spec.kind = gated ? "linear" : name == "s5" ? "ssm" : name;
+  if (gated) spec.time_kernel.kind = "gate";
+  if (name == "gla") spec.time_kernel.per = "channel";
+  if (name == "delta") spec.update = "delta";
+  spec.own.of<SsmSpec>().form = "s5";
+}
+
 TrunkSpec trunk_of(const ReferenceModel& reference) {
   TrunkSpec spec;
   spec.vocabulary = reference.vocabulary;
@@ -51,7 +67,8 @@ TrunkSpec trunk_of(const ReferenceModel& reference) {
   spec.blocks = reference.blocks;
   spec.block.width = reference.width;
   spec.block.expansion = reference.expansion;
-  spec.block.mixer.kind = reference.mixer;
+  choose_mixer(spec.block.mixer, reference.mixer);
+  spec.block.mixer.features.length = reference.length;
   spec.block.mixer.heads = reference.heads;
   spec.block.mixer.features.m = reference.m;
   spec.block.mixer.features.density.kind = "free frequencies of the bench";
