@@ -12,7 +12,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// The learned factor of attention weights that depends on time alone, see TimeKernel.
 struct TimeKernelSpec {
   std::string kind = "none";
-  double shortest = 4;          ///< tau of the first head at the start, in tokens
+  double shortest = 1;          ///< tau of the first head at the start, in tokens
   double longest = 256;         ///< tau of the last head; those between are spaced geometrically
   std::size_t frequencies = 4;  ///< of each head (spectral)
   std::size_t harmonics = 1;    ///< of each frequency (spectral): more for a larger amplitude
@@ -79,7 +79,7 @@ class LowerBounds;
 struct MixerSpec;
 /// Whether a mixer compares queries with keys; of those that are here, softmax and linear do.
 bool attends(const std::string& kind);
-/// The mixers that configs may name: "softmax", "linear", "hgrn2".
+/// The mixers that configs may name: "softmax", "linear", ..
 Registry<Mixer, MixerSpec>& mixers();
 
 /// Where in a stack a mixer stands, and what the mixers of one stack share: made by the first that
@@ -119,7 +119,9 @@ struct MixerSpec {
 };
 inline void describe(Keys& keys, MixerSpec& spec) {
   keys("kind", spec.kind, one_of(mixers),
-       "what mixes the positions: exact softmax attention, or linear attention over features");
+       "what mixes the positions: exact softmax attention, linear attention over features, gated "
+       "recurrences (hgrn2, min_gru, mlstm), state spaces (ssm) or long convolutions (hyena, h3, "
+       "sgconv, long_conv)");
   keys("heads", spec.heads, between(1, 4096), "heads (H); must divide model.width");
   keys("normalize", spec.normalize, one_of({"none", "l2"}),
        "l2: queries and keys have unit length, times a learned sharpness of each head: scores are "

@@ -190,9 +190,9 @@ TEST(ConfigErrors, KeysThatMustFitEachOther) {
   EXPECT_EQ(error_after_files("model = { width = 60, positions = \"rotary\" }\n"),
             "bad.toml:2:35: model.positions = \"rotary\": needs an even model.width / "
             "model.mixer.heads, not 15");
-  EXPECT_EQ(error_after_files("model.mixer.time_kernel.longest = 2\n"),
-            "bad.toml:2:35: model.mixer.time_kernel.shortest = 4.0: must be at most "
-            "model.mixer.time_kernel.longest = 2.0");
+  EXPECT_EQ(error_after_files("model.mixer.time_kernel.longest = 0.5\n"),
+            "bad.toml:2:35: model.mixer.time_kernel.shortest = 1.0: must be at most "
+            "model.mixer.time_kernel.longest = 0.5");
   EXPECT_EQ(error_after_files("optim.betas = [0.9]\n"),
             "bad.toml:2:15: optim.betas = [0.9]: must be two numbers");
   EXPECT_EQ(error_after_files("optim.schedule.floor = 1\n"),
