@@ -6,8 +6,8 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/features.hpp>
 #include <bochner/autodiff/ops/fourier.hpp>
-#include <bochner/autodiff/ops/gated_linear_attention.hpp>
 #include <bochner/autodiff/ops/gated.hpp>
+#include <bochner/autodiff/ops/gated_linear_attention.hpp>
 #include <bochner/autodiff/ops/harmonics.hpp>
 #include <bochner/autodiff/ops/learned_quantiles.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>

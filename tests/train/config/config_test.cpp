@@ -106,8 +106,9 @@ TEST_F(ConfigFile, PrintedConfigReadsBackEqual) {
 TEST(Config, PrintedDefaults) {
   const std::string printed = print_config(Config(registered_parameters()));
   EXPECT_TRUE(
-      printed.starts_with("[model]\nkind = \"lm\"\nblocks = 4\nwidth = 128\nexpansion = 4\n"
-                          "dropout = 0.0\npositions = \"learned\"\nnorm = \"layer\"\n"));
+      printed.starts_with("[model]\nkind = \"lm\"\nblocks = 4\npattern = []\nwidth = 128\n"
+                          "expansion = 4\nmlp = \"gelu\"\ndropout = 0.0\n"
+                          "positions = \"learned\"\nnorm = \"layer\"\n"));
   EXPECT_NE(printed.find("\n\n[model.mixer]\nkind = \"softmax\"\nheads ="), std::string::npos);
   EXPECT_NE(printed.find("[model.mixer.density]\nkind = \"gaussian\"\nlog_scale = -1.0\n"),
             std::string::npos);

@@ -1,0 +1,176 @@
+#include <bochner/train/config/config.hpp>
+#include <train/config_text.hpp>
+
+namespace config_checks_test {
+
+using namespace bochner;
+
+TEST(ConfigErrors, KeysThatMustFitEachOther) {
+  EXPECT_EQ(error_after_files("[model.mixer]\nheads = 5\n"),
+            "bad.toml:3:9: model.mixer.heads = 5: must divide model.width = 128");
+  EXPECT_EQ(error_after_files("model.width = 130\n"),
+            "bad.toml:2:15: model.mixer.heads = 4: must divide model.width = 130");
+  EXPECT_EQ(error_after_files("model = { width = 60, positions = \"rotary\" }\n"),
+            "bad.toml:2:35: model.positions = \"rotary\": needs an even model.width / "
+            "model.mixer.heads, not 15");
+  EXPECT_EQ(error_after_files("model.mixer.time_kernel.longest = 0.5\n"),
+            "bad.toml:2:35: model.mixer.time_kernel.shortest = 1.0: must be at most "
+            "model.mixer.time_kernel.longest = 0.5");
+  EXPECT_EQ(error_after_files("optim.betas = [0.9]\n"),
+            "bad.toml:2:15: optim.betas = [0.9]: must be two numbers");
+  EXPECT_EQ(error_after_files("optim.schedule.floor = 1\n"),
+            "bad.toml:2:24: optim.schedule.floor = 1.0: must be at most optim.lr = 0.001");
+  EXPECT_EQ(error_after_files("optim.schedule.warmup = 2000\n"),
+            "bad.toml:2:25: optim.schedule.warmup = 2000: must be at most train.steps = 1000");
+  EXPECT_EQ(error_after_files("optim.schedule.warmup = 2000\ntrain.steps = \"2e\"\n"), "");
+  EXPECT_EQ(error_after_files("optim.schedule = { kind = \"wsd\", warmup = 600, decay = 600 }\n"),
+            "bad.toml:2:56: optim.schedule.decay = 600: with optim.schedule.warmup = 600 it must "
+            "be at most train.steps = 1000");
+  EXPECT_EQ(error_after_files("optim.nesterov = true\noptim.momentum = 0\n"),
+            "bad.toml:2:18: optim.nesterov = true: needs optim.momentum greater than 0");
+  EXPECT_EQ(error_after_files("train.stop.patience = 3\ndata.validation = 0\n"),
+            "bad.toml:2:23: train.stop.patience = 3: needs data.validation greater than 0");
+  EXPECT_EQ(error_after_files("train.stop.patience = 3\ntrain.validate.every = 0\n"),
+            "bad.toml:2:23: train.stop.patience = 3: needs train.validate.every greater than 0");
+}
+
+/// A key of one mixer is right where one of the pattern's mixers has it.
+TEST(ConfigErrors, PatternsOfMixersThatThereAre) {
+  const std::string gate = "model.mixer.time_kernel.kind = \"gate\"\n";
+  const std::string mixed = "model.pattern = [\"linear\", \"softmax\"]\n";
+  EXPECT_EQ(error_after_files(mixed + gate), "");
+  EXPECT_EQ(error_after_files(mixed + "model.mixer = { warm = \"exact\", warm_steps = 3 }\n"), "");
+  EXPECT_EQ(error_after_files("model.pattern = \"linear\"\n" + gate), "");
+  const std::string error = error_after_files("model.pattern = [\"linear\", \"softmex\"]\n");
+  EXPECT_TRUE(error.starts_with(
+      "bad.toml:2:17: model.pattern = [\"linear\", \"softmex\"]: must each be \"softmax\""))
+      << error;
+  EXPECT_TRUE(error.ends_with(". Did you mean \"softmax\"?")) << error;
+  EXPECT_EQ(error_after_files("model.pattern = [\"softmax\"]\n" + gate),
+            "bad.toml:3:32: model.mixer.time_kernel.kind = \"gate\": needs \"linear\" in "
+            "model.pattern; exact attention has: none, decay");
+  EXPECT_EQ(error_after_files(gate),
+            "bad.toml:2:32: model.mixer.time_kernel.kind = \"gate\": needs model.mixer.kind = "
+            "\"linear\"; exact attention has: none, decay");
+  EXPECT_EQ(error_after_files(mixed + "model.blocks = 1\n"),
+            "bad.toml:2:17: model.pattern = [\"linear\", \"softmax\"]: has more mixers than "
+            "model.blocks = 1");
+}
+
+TEST(ConfigErrors, KeysThatNothingWouldHeed) {
+  const std::string gradients = "train.validate.gradients = 3\n";
+  EXPECT_EQ(error_after_files(gradients), "");
+  EXPECT_EQ(error_after_files(gradients + "train.validate.kernels = false\n"),
+            "bad.toml:2:28: train.validate.gradients = 3: needs train.validate.kernels = true");
+  EXPECT_EQ(error_after_files(gradients + "train.overfit = true\n"),
+            "bad.toml:2:28: train.validate.gradients = 3: needs train.overfit = false: a single "
+            "batch has no noise");
+  EXPECT_EQ(error_after_files("model.mixer.warm_steps = 3\n"),
+            "bad.toml:2:26: model.mixer.warm_steps = 3: needs model.mixer.warm other than "
+            "\"none\"");
+  EXPECT_EQ(error_after_files("model.mixer.delta.negative = true\n"),
+            "bad.toml:2:30: model.mixer.delta.negative = true: needs model.mixer.update = "
+            "\"delta\"");
+  // A run that has them goes on.
+  for (const char* keys : {"train.validate.gradients = 3\ntrain.overfit = true\n",
+                           "train.validate.gradients = 3\ntrain.validate.kernels = false\n",
+                           "model.mixer.warm_steps = 3\n"})
+    EXPECT_NO_THROW(validate(stored_config(std::string("data.files = [\"a\"]\n") + keys, "run")));
+}
+
+/// What `resume RUN --set` says.
+TEST(ConfigErrors, SetsThatNothingWouldHeedInARunThatGoesOn) {
+  const auto error_of = [](const std::string& keys, const std::string& set) -> std::string {
+    Config config = stored_config("data.files = [\"a\"]\n" + keys, "run");
+    try {
+      apply_set(config, set);
+      validate(config);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string gradients = "train.validate.gradients = 3\n";
+  EXPECT_EQ(error_of("", "train.validate.gradients=3"), "");
+  EXPECT_EQ(error_of("train.validate.kernels = false\n", "train.validate.gradients=3"),
+            "--set: train.validate.gradients = 3: needs train.validate.kernels = true");
+  EXPECT_EQ(error_of(gradients, "train.validate.kernels=false"),
+            "run:2:28: train.validate.gradients = 3: needs train.validate.kernels = true");
+  EXPECT_EQ(error_of("", "data.asked=0.5"),
+            "--set: data.asked = 0.5: needs data.kind = \"sensors\"");
+  // Others may be changed all the same.
+  EXPECT_EQ(error_of(gradients + "train.validate.kernels = false\n", "train.steps=7"), "");
+}
+
+TEST(ConfigErrors, TheDeltaRuleIsForLinearAttentionAlone) {
+  const std::string delta = "model.mixer.update = \"delta\"\n";
+  EXPECT_EQ(error_after_files(delta),
+            "bad.toml:2:22: model.mixer.update = \"delta\": needs model.mixer.kind = \"linear\"");
+  const std::string linear = delta + "model.mixer.kind = \"linear\"\n";
+  EXPECT_EQ(error_after_files(linear), "");
+  EXPECT_EQ(error_after_files(linear + "model.mixer.window = 8\n"),
+            "bad.toml:2:22: model.mixer.update = \"delta\": needs model.mixer.window = 0");
+  EXPECT_EQ(
+      error_after_files(linear + "model.mixer.warm = \"exact\"\nmodel.mixer.warm_steps = 9\n"),
+      "bad.toml:2:22: model.mixer.update = \"delta\": needs model.mixer.warm = \"none\"");
+}
+
+TEST(ConfigErrors, ModelsLearnTheDataThatAreMadeForThem) {
+  EXPECT_EQ(error_in("data.kind = \"listops\"\n"),
+            "bad.toml:1:13: model.kind = \"lm\": cannot learn data.kind = \"listops\", which is "
+            "for model.kind = \"classifier\"");
+  EXPECT_EQ(
+      error_in("data.kind = \"recall\"\nmodel.kind = \"classifier\"\n"),
+      "bad.toml:2:14: model.kind = \"classifier\": cannot learn data.kind = \"recall\", which is "
+      "for model.kind = \"lm\"");
+}
+
+TEST(ConfigErrors, GeneratedTasksFitIntoTheirSequences) {
+  const std::string recall = "data.kind = \"multi_query_recall\"\ndata.items = 64\n";
+  const std::string demanded = " for data.kind = \"multi_query_recall\" and data.items = 64";
+  EXPECT_EQ(error_in(recall + "data.vocabulary = 128\ndata.length = 254\n"),
+            "bad.toml:4:15: data.length = 254: must be at least 255" + demanded);
+  EXPECT_EQ(error_in(recall + "data.vocabulary = 128\ndata.length = 255\n"), "");
+  EXPECT_EQ(error_in(recall),
+            "bad.toml:1:13: data.vocabulary = 20: must be at least 128" + demanded);
+  EXPECT_EQ(
+      error_in("data.kind = \"recall\"\ntrain.stop.patience = 3\n"
+               "data.validation_examples = 0\n"),
+      "bad.toml:2:23: train.stop.patience = 3: needs data.validation_examples greater than 0");
+}
+
+TEST(ConfigErrors, ValidationGoesAsFarAsPositions) {
+  const std::string longer = "data.kind = \"induction\"\ndata.validation_length = 500\n";
+  EXPECT_EQ(error_in(longer),
+            "bad.toml:2:26: data.validation_length = 500: must be at most data.length = 256");
+  EXPECT_EQ(error_in(longer + "model.positions = \"none\"\n"), "");
+  EXPECT_EQ(error_in("data.kind = \"induction\"\ndata.validation_length = 2\n"),
+            "bad.toml:2:26: data.validation_length = 2: must be at least 3 for data.kind = "
+            "\"induction\" and data.items = 16");
+}
+
+TEST(ConfigErrors, BatchNormIsForModelsThatPredictOnce) {
+  const std::string norm = "model.norm = \"batch\"\ndata.kind = ";
+  EXPECT_EQ(error_in(norm + "\"recall\"\n"),
+            "bad.toml:1:14: model.norm = \"batch\": shows tokens those that they are to predict in "
+            "training: choose layer or rms for model.kind = \"lm\"");
+  EXPECT_EQ(error_in(norm + "\"listops\"\nmodel.kind = \"classifier\"\n"), "");
+}
+
+TEST(ConfigErrors, BucketsAreOfClassifiers) {
+  EXPECT_EQ(error_in("data.kind = \"recall\"\ndata.buckets = 4\n"),
+            "bad.toml:2:16: data.buckets = 4: needs model.kind = \"classifier\"");
+}
+
+TEST(ConfigErrors, ListOpsExpressionsHaveAPossibleSize) {
+  const std::string listops = "model.kind = \"classifier\"\ndata.kind = \"listops\"\n";
+  EXPECT_EQ(error_in(listops + "data.shortest = 257\n"),
+            "bad.toml:3:17: data.shortest = 257: must be at most data.length = 256");
+  EXPECT_EQ(
+      error_in(listops + "data.shortest = 18\ndata.depth = 3\ndata.arguments = 3\n"),
+      "bad.toml:3:17: data.shortest = 18: must be at most 17: data.depth = 3 and data.arguments "
+      "= 3 allow no larger expression");
+  EXPECT_EQ(error_in(listops), "");
+}
+
+}  // namespace config_checks_test
