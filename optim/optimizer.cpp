@@ -11,7 +11,8 @@ bool is_spectral(const std::string& name) {
   return matches("*.features.*", path) || matches("*.density.*", path) ||
          matches("*.time_kernel.*", path) || matches("*.time.*", path) ||
          matches("*.filter.*", path) || matches("*.frequencies", path) ||
-         matches("*.spectrum.*", path);
+         matches("*.spectrum.*", path) || matches("*.lower_bounds.*", path) ||
+         matches("*.shift.*", path);
 }
 
 std::vector<NamedParameter> densities_of(const std::vector<NamedParameter>& parameters) {

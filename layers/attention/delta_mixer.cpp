@@ -46,10 +46,14 @@ class DeltaMixer : public Mixer {
     const Features q = turned(features_->queries(tape, heads.q), turns);
     const Features k = turned(features_->keys(tape, heads.k), turns);
     const Var strengths = strength(tape, x);
-    const auto pass = [&](bool reverse) {
-      return delta_rule(q, k, heads.v, strengths, rate, {chunk_, layout.lengths, reverse});
+    const auto pass = [&](const Var& decay, bool reverse) {
+      return delta_rule(q, k, heads.v, strengths, decay, {chunk_, layout.lengths, reverse});
     };
-    return projections_.join(tape, normed(tape, causal_ ? pass(false) : pass(false) + pass(true)));
+    const Var past = pass(rate, false);
+    if (causal_) return projections_.join(tape, normed(tape, past));
+    const Var reverse_rate =
+        layout.regular() ? rate : time_kernel_.rate(tape, x, seen_from_the_end(layout));
+    return projections_.join(tape, normed(tape, past + pass(reverse_rate, true)));
   }
 
   std::unique_ptr<MixerState> start() const override { return std::make_unique<DeltaMixerState>(); }

@@ -2,6 +2,7 @@
 #include <bochner/autodiff/ops/long_convolution.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/convolutions/convolution_mixer.hpp>
+#include <bochner/layers/recurrences/token_wise.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -12,6 +13,10 @@ FilterSpec filter_of(const MixerSpec& spec, const char* kind, std::size_t copies
   filter.training = spec.features.length;
   filter.density.seed = spec.features.density.seed;
   return filter;
+}
+
+ConvolutionMixer::ConvolutionMixer(const MixerSpec& spec) : name_(spec.kind), causal_(spec.causal) {
+  refuse_attention(spec);
 }
 
 ManyProjections::ManyProjections(std::size_t width, std::size_t count, std::size_t taps)

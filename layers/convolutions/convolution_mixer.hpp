@@ -46,7 +46,8 @@ class ConvolutionMixer : public Mixer {
   }
 
  protected:
-  ConvolutionMixer(const MixerSpec& spec) : name_(spec.kind), causal_(spec.causal) {}
+  /// Throws where the spec asks for what only attention has.
+  explicit ConvolutionMixer(const MixerSpec& spec);
   void require_regular(const Layout& layout) const;
   /// One more token, if the mixer can take it.
   void count_token(MixerState& state) const;

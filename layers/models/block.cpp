@@ -11,14 +11,16 @@ void show_entering(const Tape& tape, Module& part, const Entering& what) {
 /// One of several mixers: what this kind cannot have is left out.
 void choose(const std::string& kind, MixerSpec& mixer) {
   mixer.kind = kind;
-  if (!attends(kind)) {
-    mixer.rotary = false;
-    mixer.normalize = mixer.time.kind = "none";
-    mixer.window = 0;
-    if (kind == "hgrn2") mixer.convolution = 0;
-  }
+  if (kind == "softmax") mixer.time_kernel.per = "head";
+  if (kind == "hgrn2") mixer.convolution = 0;
   if (!attends(kind) || (kind == "softmax" && !softmax_has(mixer.time_kernel)))
     mixer.time_kernel.kind = "none";
+  if (attends(kind)) return;
+  mixer.time.kind = "none";
+  mixer.window = 0;
+  if (kind == "mlstm") return;  // it has queries and keys
+  mixer.rotary = false;
+  mixer.normalize = "none";
 }
 
 }  // namespace
@@ -26,8 +28,6 @@ void choose(const std::string& kind, MixerSpec& mixer) {
 BlockSpec block_spec(const StackSpec& spec, std::size_t index,
                      const std::shared_ptr<StackPlace::Shared>& shared) {
   BlockSpec block = spec.block;
-  require(!block.mixer.causal || block.mixer.directions != 2, "mixer",
-          "directions = 2 shows tokens what follows, which this model is to predict; choose 1");
   block.mixer.width = block.width;
   block.mixer.rotary = spec.positions == "rotary";
   if (!spec.pattern.empty()) choose(spec.pattern[index % spec.pattern.size()], block.mixer);
@@ -94,6 +94,9 @@ void Block::visit(Visitor& visitor) {
 BlockStack::BlockStack(const StackSpec& spec)
     : checkpoint_(spec.checkpoint),
       norm_(make_norm(spec.block.norm, spec.block.width, spec.block.norm_momentum)) {
+  const MixerSpec& mixer = spec.block.mixer;
+  require(!mixer.causal || mixer.directions != 2, "mixer",
+          "directions = 2 shows tokens what follows, which this model is to predict; choose 1");
   const auto shared = std::make_shared<StackPlace::Shared>();
   for (std::size_t i = 0; i < spec.blocks; ++i)
     blocks_.push_back(std::make_unique<Block>(block_spec(spec, i, shared)));

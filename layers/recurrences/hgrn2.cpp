@@ -73,6 +73,8 @@ class Hgrn2Mixer : public Mixer {
  private:
   /// The first such mixer of a stack has the bounds of all.
   void share_bounds(const MixerSpec& spec) {
+    require(spec.place.shared != nullptr, "hgrn2",
+            "a block of a stack needs what the stack shares: make it by BlockStack");
     auto& shared = *spec.place.shared;
     owns_bounds_ = !shared.lower_bounds;
     if (owns_bounds_)

@@ -150,7 +150,8 @@ class MlstmMixer : public Mixer {
  public:
   explicit MlstmMixer(const MixerSpec& spec) {
     require(spec.time_kernel.kind == "none", "mlstm", "has decays of its own, and no time kernel");
-    require(spec.window == 0, "mlstm", "has no window");
+    require(spec.window == 0 && spec.time.kind == "none", "mlstm",
+            "has no window, and no times in its queries and keys");
     for (int direction = 0; direction < (spec.causal ? 1 : 2); ++direction)
       directions_.push_back(std::make_unique<MlstmDirection>(spec));
   }

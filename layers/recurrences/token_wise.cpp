@@ -4,7 +4,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 void refuse_attention(const MixerSpec& spec) {
   const char* kind = spec.kind.c_str();
-  require(spec.time_kernel.kind == "none", kind, "has decays of its own, and no time kernel");
+  require(spec.time_kernel.kind == "none", kind,
+          "has a memory of its own, and no time kernel: wants time_kernel = \"none\"");
   require(!spec.rotary && spec.normalize == "none" && spec.time.kind == "none", kind,
           "has no queries and keys to turn, to norm or to give times to: wants positions other "
           "than \"rotary\", normalize \"none\" and no model.time in the blocks");

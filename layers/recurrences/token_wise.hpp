@@ -1,5 +1,5 @@
 #pragma once
-/// What mixers without heads share.
+/// What mixers without attention share.
 
 #include <bochner/layers/attention/mixer.hpp>
 #include <bochner/layers/attention/mixer_spec.hpp>

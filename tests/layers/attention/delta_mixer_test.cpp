@@ -78,6 +78,19 @@ TEST(DeltaMixer, TreatsBothDirectionsAlike) {
   }
 }
 
+TEST(DeltaMixer, SeesTheSameTimeFromBothEnds) {
+  const std::size_t T = 9;
+  const Tensor x = random_tensor({1, T, D}, 1);
+  Tensor gaps = random_tensor({1, T}, 2), reversed_gaps = zeros({1, T});
+  for (real& gap : gaps) gap = std::abs(gap);
+  for (std::size_t t = 1; t < T; ++t) reversed_gaps(0, t) = gaps(0, T - t);
+  const auto mixer = delta_mixer("decay", false);
+  const Tensor a = forward(*mixer, x, {.gaps = gaps});
+  const Tensor b = turned(forward(*mixer, turned(x, T), {.gaps = reversed_gaps}), T);
+  for (std::size_t i = 0; i < a.size(); ++i)
+    ASSERT_NEAR(a.data()[i], b.data()[i], op_check::is_double ? 1e-12 : 1e-4);
+}
+
 TEST(DeltaMixer, HasNeitherWindowNorWarmStart) {
   MixerSpec spec;
   spec.kind = "linear", spec.update = "delta", spec.window = 4;

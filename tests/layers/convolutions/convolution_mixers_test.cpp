@@ -238,6 +238,16 @@ TEST(ConvolutionMixers, RefuseWhatTheyCannotDo) {
                 make({"hyena", {{"filter.features", "4"}}});
               }),
               testing::HasSubstr("features = 4 must be odd"));
+  for (const char* kind : {"hyena", "h3", "sgconv", "long_conv"}) {
+    MixerSpec spec;
+    spec.kind = kind, spec.width = width;
+    spec.time_kernel.kind = "decay";
+    EXPECT_THAT(op_check::error_of([&] { mixers().make(kind, spec); }),
+                testing::HasSubstr("wants time_kernel = \"none\""));
+    spec.time_kernel.kind = "none", spec.rotary = true;
+    EXPECT_THAT(op_check::error_of([&] { mixers().make(kind, spec); }),
+                testing::HasSubstr("wants positions other than \"rotary\""));
+  }
 }
 
 void set_parameter(Module& module, const std::string& name, const Tensor& value) {

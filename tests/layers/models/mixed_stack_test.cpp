@@ -24,7 +24,9 @@ StackSpec mixed(const std::vector<std::string>& pattern, const std::string& time
 
 /// Two with a factor that one of them cannot have, and all that there are.
 std::vector<StackSpec> all_mixed() {
-  return {mixed({"linear", "softmax"}, "gate"), mixed(mixers().names(), "none")};
+  StackSpec channels = mixed({"linear", "softmax"}, "gate");
+  channels.block.mixer.time_kernel.per = "channel";
+  return {mixed({"linear", "softmax"}, "gate"), channels, mixed(mixers().names(), "none")};
 }
 
 bool has_parameter(Module& module, const std::string& name) {

@@ -335,7 +335,7 @@ TEST(Ssm, RefusesWhatOnlyAttentionHas) {
   MixerSpec spec = spec_of("s4d");
   spec.time_kernel.kind = "decay";
   EXPECT_EQ(op_check::error_of([&] { mixers().make("ssm", spec); }),
-            "[ssm] has decays of its own, and no time kernel");
+            "[ssm] has a memory of its own, and no time kernel: wants time_kernel = \"none\"");
   spec = spec_of("s5");
   spec.own.of<SsmSpec>().states = 5;
   EXPECT_EQ(op_check::error_of([&] { mixers().make("ssm", spec); }),
