@@ -224,5 +224,11 @@ TEST(ExampleSet, KeepsSplitsApartAndSeedsToo) {
   EXPECT_EQ(all.size(), 300u);
 }
 
+TEST(ExampleSet, KeepsASplitWhenOthersGrow) {
+  const ExampleSet set{1, 50, 50, 50}, other{1, 80, 0, 20};
+  for (const Split split : {Split::train, Split::validation, Split::test})
+    EXPECT_EQ(draws_of(set, split, 3).below(wide), draws_of(other, split, 3).below(wide));
+}
+
 }  // namespace dataset_test
 }  // namespace bochner
