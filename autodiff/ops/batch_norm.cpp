@@ -6,7 +6,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 /// The rows of x (.., D) that are no padding. Work is cut among them, so that padding moves no sum.
-struct TokenRows {
+struct RealRows {
   std::size_t count, D;
   std::vector<std::size_t> places;  ///< empty: all rows
   std::size_t operator[](std::size_t i) const { return places.empty() ? i : places[i]; }
@@ -26,11 +26,11 @@ struct TokenRows {
   }
 };
 
-TokenRows rows_of(const Var& x, const std::vector<std::size_t>& lengths) {
+RealRows rows_of(const Var& x, const std::vector<std::size_t>& lengths) {
   if (lengths.empty()) return {row_count(x.shape()), x.dim(-1), {}};
   require(x.rank() == 3 && lengths.size() == x.dim(0), "batch_norm",
           "lengths (B) are of x (B, T, D): ", lengths.size(), " lengths for x ", x.shape());
-  TokenRows rows{0, x.dim(2), {}};
+  RealRows rows{0, x.dim(2), {}};
   for (std::size_t b = 0; b < lengths.size(); ++b) {
     require(lengths[b] <= x.dim(1), "batch_norm", "a length must be at most T = ", x.dim(1),
             ", not ", lengths[b]);
@@ -41,7 +41,7 @@ TokenRows rows_of(const Var& x, const std::vector<std::size_t>& lengths) {
 }
 
 /// In two passes: the second has lost nothing to a large mean.
-BatchMoments moments_of(const real* x, const TokenRows& rows) {
+BatchMoments moments_of(const real* x, const RealRows& rows) {
   const std::size_t D = rows.D, n = rows.count;
   const auto mean_of = [n](std::vector<double> sums) {
     for (double& sum : sums) sum /= double(std::max<std::size_t>(1, n));
@@ -73,7 +73,7 @@ struct ChannelUnits {
 
 /// dx = gain rstd (g - mean g - xhat mean(g xhat)), with the means over the real rows: gain and
 /// bias receive their sums anyway.
-void batch_backward(const Var& x, const Var& gain, const Var& bias, const TokenRows& rows,
+void batch_backward(const Var& x, const Var& gain, const Var& bias, const RealRows& rows,
                     const ChannelUnits& units, Tensor& g) {
   const std::size_t D = rows.D;
   const real *mean = units.mean.data(), *rstd = units.rstd.data(), *values = x.data();
@@ -118,7 +118,7 @@ Var batch_norm(const Var& x, const Var& gain, const Var& bias,
   require(x.rank() >= 1 && gain.shape() == Shape{x.dim(-1)} && bias.shape() == gain.shape(),
           "batch_norm", "gain and bias must be (D) for x (.., D): x ", x.shape(), ", gain ",
           gain.shape(), ", bias ", bias.shape());
-  const TokenRows rows = rows_of(x, lengths);
+  const RealRows rows = rows_of(x, lengths);
   BatchMoments moments = moments_of(x.data(), rows);
   ChannelUnits units(moments, epsilon);
   Tensor y = lengths.empty() ? uninitialized(x.shape()) : zeros(x.shape());

@@ -22,10 +22,7 @@ void require_delta_shapes(const Features& q, const Features& k, const Var& v, co
           "one rate per head or channel, (H), (H, F), (B, T, H) or (B, T, H, F): ", "rate ",
           rate.exists() ? rate.shape() : Shape{}, ", k ", k.shape());
   require(options.chunk > 0, name, "the chunk must hold at least one token");
-  require(options.lengths.empty() || options.lengths.size() == tokens[0], name,
-          "one length per sequence: ", options.lengths.size(), " lengths, v ", v.shape());
-  for (std::size_t length : options.lengths)
-    require(length <= tokens[1], name, "a length of ", length, " exceeds T of v ", v.shape());
+  require_lengths(name, options.lengths, v.shape());
 }
 
 /// What one call, forward or backward, works on.

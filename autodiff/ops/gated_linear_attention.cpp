@@ -218,11 +218,7 @@ void require_gated(const Var& q, const Var& k, const Var& v, const Var& log_deca
           gated_name, "decays must be (H, F) or (B, T, H, F): log_decay ", log_decay.shape(),
           ", k ", k.shape());
   require(options.chunk > 0, gated_name, "the chunk must hold at least one token");
-  require(options.lengths.empty() || options.lengths.size() == features[0], gated_name,
-          "one length per sequence: ", options.lengths.size(), " lengths, v ", v.shape());
-  for (std::size_t length : options.lengths)
-    require(length <= features[1], gated_name, "a length of ", length, " exceeds T of v ",
-            v.shape());
+  require_lengths(gated_name, options.lengths, v.shape());
 }
 
 }  // namespace

@@ -21,10 +21,7 @@ void require_shapes(const Features& q, const Features& k, const Var& v, const Va
   require(options.floor == 0 || q.scale == FeatureScale::linear, name,
           "a floor needs linear features: logarithms have no fixed unit");
   require(options.chunk > 0, name, "the chunk must hold at least one token");
-  require(options.lengths.empty() || options.lengths.size() == tokens[0], name,
-          "one length per sequence: ", options.lengths.size(), " lengths, v ", v.shape());
-  for (std::size_t length : options.lengths)
-    require(length <= tokens[1], name, "a length of ", length, " exceeds T of v ", v.shape());
+  require_lengths(name, options.lengths, v.shape());
   if (beside.exists()) {
     const Shape means{tokens[0], tokens[1], tokens[2], v.dim(3) + 1};
     require(options.causal && options.floor == 0, name,

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/arena.hpp>
+#include <bochner/autodiff/compute/channel_lanes.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/compute/row_lanes.hpp>
 #include <bochner/autodiff/ops/recurrence.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <cmath>
@@ -27,31 +27,18 @@ struct StateSizes {
     return tokens;
   }
   std::size_t chunks() const { return (T + chunk() - 1) / chunk(); }
-  std::size_t lane_blocks() const { return (D + row_lanes - 1) / row_lanes; }
-  std::size_t tasks() const { return B * lane_blocks(); }
+  std::size_t tasks() const { return B * lane_groups(D); }
 };
 
 /// Up to row_lanes channels of rows that lie `stride` apart; lanes without a channel are zero.
 void load_channels(const real* from, std::ptrdiff_t stride, std::size_t rows, std::size_t count,
                    RowLanes* to) {
-  for (std::size_t i = 0; i < rows; ++i, from += stride) {
-    if (count == row_lanes) {
-      to[i] = *reinterpret_cast<const RowLanes*>(from);
-    } else {
-      to[i] = RowLanes{};
-      for (std::size_t c = 0; c < count; ++c) to[i][c] = from[c];
-    }
-  }
+  for (std::size_t i = 0; i < rows; ++i, from += stride) to[i] = load_lanes(from, count);
 }
 
 void store_channels(const RowLanes* from, std::ptrdiff_t stride, std::size_t rows,
                     std::size_t count, real* to) {
-  for (std::size_t i = 0; i < rows; ++i, to += stride) {
-    if (count == row_lanes)
-      *reinterpret_cast<RowLanes*>(to) = from[i];
-    else
-      for (std::size_t c = 0; c < count; ++c) to[c] = from[i][c];
-  }
+  for (std::size_t i = 0; i < rows; ++i, to += stride) store_lanes(from[i], count, to);
 }
 
 RowLanes* take_lanes(Arena& arena, std::size_t count) {
@@ -64,8 +51,8 @@ RowLanes* take_lanes(Arena& arena, std::size_t count) {
 struct Channels {
   Channels(const StateSizes& sizes, std::size_t task, Arena& arena)
       : z(sizes),
-        b(task / z.lane_blocks()),
-        first(task % z.lane_blocks() * row_lanes),
+        b(task / lane_groups(z.D)),
+        first(task % lane_groups(z.D) * row_lanes),
         count(std::min(row_lanes, z.D - first)),
         length(z.options.length(b, z.T)),
         decay(take_lanes(arena, z.numbers())),

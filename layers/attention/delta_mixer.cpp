@@ -1,6 +1,5 @@
 #include <bochner/autodiff/ops/delta_rule.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/layers/attention/feature_heads.hpp>
 #include <bochner/layers/attention/mixers.hpp>
@@ -50,10 +49,10 @@ class DeltaMixer : public Mixer {
       return delta_rule(q, k, heads.v, strengths, decay, {chunk_, layout.lengths, reverse});
     };
     const Var past = pass(rate, false);
-    if (causal_) return projections_.join(tape, normed(tape, past));
+    if (causal_) return projections_.join(tape, normed_heads(past));
     const Var reverse_rate =
         layout.regular() ? rate : time_kernel_.rate(tape, x, seen_from_the_end(layout));
-    return projections_.join(tape, normed(tape, past + pass(reverse_rate, true)));
+    return projections_.join(tape, normed_heads(past + pass(reverse_rate, true)));
   }
 
   std::unique_ptr<MixerState> start() const override { return std::make_unique<DeltaMixerState>(); }
@@ -74,7 +73,7 @@ class DeltaMixer : public Mixer {
     Tensor y = delta_rule_step(*past.memory, queries, keys, values, strength(tape, x).value(),
                                rate.exists() ? &rate.value() : nullptr, k.scale);
     y.reshape(heads.v.shape());
-    return projections_.join(tape, normed(tape, tape.constant(std::move(y))));
+    return projections_.join(tape, normed_heads(tape.constant(std::move(y))));
   }
 
   void visit(Visitor& visitor) override {
@@ -89,10 +88,6 @@ class DeltaMixer : public Mixer {
   Var strength(Tape& tape, const Var& x) {
     const Var share = sigmoid(strength_.forward(tape, x));
     return strongest_ == 1 ? share : scale(share, strongest_);
-  }
-
-  static Var normed(Tape& tape, const Var& y) {
-    return rms_norm(y, tape.constant(filled({y.dim(3)}, real(1))));
   }
 
   bool causal_;

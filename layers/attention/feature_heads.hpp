@@ -1,6 +1,7 @@
 #pragma once
 /// What mixers over feature maps share.
 
+#include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/layers/attention/mixer_spec.hpp>
 #include <bochner/layers/attention/time_kernel.hpp>
 
@@ -36,5 +37,11 @@ inline Tensor single_token(const Var& x) {
   token.reshape(Shape{x.dim(2), x.dim(3)});
   return token;
 }
+
+/// A floor that no sum of weights reaches: a division by it is exact, and undone by a product.
+inline constexpr real undivided = real(0x1p60);
+
+/// The root mean square of each head made 1. (B, T, H, d)
+inline Var normed_heads(const Var& y) { return rms_norm(y, Var(filled({y.dim(3)}, real(1)))); }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,5 +1,4 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
@@ -96,7 +95,7 @@ class LinearMixer : public Mixer {
     if (rate.exists()) rate = scale(rate, real(past.gap));
     if (per_channel_) {
       const Var y = channel_attention_step(past.channels, query, key, v, rate, floor);
-      return projections_.join(tape, normed(tape, y, floor));
+      return projections_.join(tape, normed(y, floor));
     }
     const Var queries = query.values(), keys = key.values();
     if (!past.sums) past.sums.emplace(v.dim(2), keys.dim(3), v.dim(3));
@@ -104,7 +103,7 @@ class LinearMixer : public Mixer {
                                      single_token(v), rate.exists() ? &rate.value() : nullptr,
                                      key.scale, floor);
     y.reshape(v.shape());
-    return projections_.join(tape, normed(tape, tape.constant(std::move(y)), floor));
+    return projections_.join(tape, normed(tape.constant(std::move(y)), floor));
   }
 
   void visit(Visitor& visitor) override {
@@ -140,8 +139,7 @@ class LinearMixer : public Mixer {
     const auto [query, key, floor] = features_of(tape, heads.q, heads.k, 0, turns);
     const LinearAttentionOptions options{causal_, chunk_, layout.lengths, floor};
     const bool by_sums = per_channel_ || (!causal_ && rate.exists());
-    return normed(tape,
-                  (by_sums ? channel_attention(query, key, heads.v, rate, options, reverse_rate)
+    return normed((by_sums ? channel_attention(query, key, heads.v, rate, options, reverse_rate)
                            : linear_attention(query, key, heads.v, rate, options)),
                   floor);
   }
@@ -187,13 +185,9 @@ class LinearMixer : public Mixer {
   }
 
   /// Sums of weighted values in place of means, under a norm of each head. (B, T, H, d)
-  Var normed(Tape& tape, const Var& y, real floor) const {
-    if (floor != undivided) return y;
-    return rms_norm(y * undivided, tape.constant(filled({y.dim(3)}, real(1))));
+  static Var normed(const Var& y, real floor) {
+    return floor == undivided ? normed_heads(y * undivided) : y;
   }
-
-  /// A floor that no sum of weights reaches: a division by it is exact, and undone by a product.
-  static constexpr real undivided = real(0x1p60);
 
   bool causal_;
   std::size_t chunk_, window_;

@@ -18,6 +18,5 @@ void add_sgconv(Registry<Mixer, MixerSpec>& all);
 void add_long_conv(Registry<Mixer, MixerSpec>& all);
 /// That of "linear" where update is "delta".
 std::unique_ptr<Mixer> make_delta_mixer(const MixerSpec& spec);
-void add_hgrn2(Registry<Mixer, MixerSpec>& all);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,6 +1,7 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/gated_linear_attention.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/layers/attention/feature_heads.hpp>
 #include <bochner/layers/attention/mixers.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/recurrences/lower_bounds.hpp>
@@ -57,8 +58,8 @@ class Hgrn2Mixer : public Mixer {
     const Gated g = gated(tape, x);
     const Shape token{g.v.dim(2), g.v.dim(3)};
     if (past.sums.dimension() == 0) past.sums = zeros({token[0], token[1], token[1]});
-    const auto of = [&](const Var& all) { return reshape(all, token).value(); };
-    Tensor y = gated_linear_attention_step(past.sums, of(g.q), of(g.k), of(g.v), of(g.log_decay));
+    Tensor y = gated_linear_attention_step(past.sums, single_token(g.q), single_token(g.k),
+                                           single_token(g.v), single_token(g.log_decay));
     y.reshape(g.v.shape());
     return outputs(tape, tape.constant(std::move(y)));
   }

@@ -1,8 +1,8 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
-#include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/layers/attention/feature_heads.hpp>
 #include <bochner/layers/attention/mixers.hpp>
 #include <bochner/layers/attention/projections.hpp>
 #include <bochner/layers/recurrences/token_wise.hpp>
@@ -11,9 +11,6 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
-
-/// A floor that no sum reaches: linear attention then gives sums, divided by it exactly.
-constexpr real undivided_sums = real(0x1p60);
 
 struct MlstmState : MixerState {
   std::optional<LinearAttentionState> sums;
@@ -68,8 +65,8 @@ class MlstmDirection : public Module {
     std::vector<double> none = empty();
     const Read read = read_of(tape, x, projections_.split(tape, x, layout), none);
     const Var sums = linear_attention({read.q}, {read.k}, read.v, read.gates.rate,
-                                      {true, chunk_, layout.lengths, undivided_sums});
-    return written(tape, x, sums * double(undivided_sums), read.gates.least);
+                                      {true, chunk_, layout.lengths, undivided});
+    return written(tape, x, sums * double(undivided), read.gates.least);
   }
 
   Var step(Tape& tape, const Var& x, MlstmState& past) {
@@ -77,12 +74,11 @@ class MlstmDirection : public Module {
     const Heads heads = projections_.split(tape, x, past);
     const Read read = read_of(tape, x, heads, past.largest);
     if (!past.sums) past.sums.emplace(heads_, read.k.dim(3), read.v.dim(3));
-    Tensor sums =
-        linear_attention_step(*past.sums, token_of(read.q), token_of(read.k), token_of(read.v),
-                              &read.gates.rate.value(), FeatureScale::linear, undivided_sums);
+    Tensor sums = linear_attention_step(*past.sums, single_token(read.q), single_token(read.k),
+                                        single_token(read.v), &read.gates.rate.value(),
+                                        FeatureScale::linear, undivided);
     sums.reshape(read.v.shape());
-    return written(tape, x, tape.constant(std::move(sums)) * double(undivided_sums),
-                   read.gates.least);
+    return written(tape, x, tape.constant(std::move(sums)) * double(undivided), read.gates.least);
   }
 
   void visit(Visitor& visitor) override {
@@ -101,11 +97,6 @@ class MlstmDirection : public Module {
     StableGates gates;
   };
   std::vector<double> empty() const { return std::vector<double>(heads_); }
-  static Tensor token_of(const Var& x) {
-    Tensor token = x.value();
-    token.reshape(Shape{x.dim(2), x.dim(3)});
-    return token;
-  }
 
   Read read_of(Tape& tape, const Var& x, const Heads& heads, std::vector<double>& before) {
     const Shape each{x.dim(0), x.dim(1), heads_, 1};
@@ -122,7 +113,7 @@ class MlstmDirection : public Module {
     const std::size_t d = sums.dim(3) - 1;
     const Var divisor =
         maximum(abs(slice(sums, 3, d, d + 1)), reshape(least, {x.dim(0), x.dim(1), heads_, 1}));
-    const Var h = rms_norm(slice(sums, 3, 0, d) / divisor, Var(filled({d}, real(1))));
+    const Var h = normed_heads(slice(sums, 3, 0, d) / divisor);
     const Var gate = sigmoid(output_gate_.forward(tape, x, h.shape()));
     return projections_.join(tape, h * gate);
   }
