@@ -12,6 +12,7 @@
 #include <string>
 #include <typeindex>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace bochner {
@@ -53,32 +54,42 @@ struct Make {
 template <class Type, class Own = void>
 inline constexpr Make<Type, Own> make{};
 
-template <class Interface, class Spec>
+/// `Traits`: what is known of a kind besides its name, if anything.
+template <class Interface, class Spec, class Traits = std::monostate>
 class Registry {
  public:
   using Factory = std::function<std::unique_ptr<Interface>(const Spec&)>;
+  /// Where they depend on more than the kind.
+  using TraitsOf = std::function<Traits(const Spec&)>;
   Registry(const char* what, std::vector<std::pair<std::string, Factory>> builtin) : what_(what) {
-    for (auto& [name, factory] : builtin) entries_.push_back({name, std::move(factory), {}});
+    for (auto& [name, factory] : builtin) add(name, std::move(factory));
   }
 
   /// Makes `name` available in configs; a name that exists already is replaced.
-  void add(const std::string& name, Factory factory) { put({name, std::move(factory), {}}); }
+  void add(const std::string& name, Factory factory, Traits traits = {}) {
+    put({name, std::move(factory), {}, always(std::move(traits))});
+  }
+  void add(const std::string& name, Factory factory, TraitsOf traits) {
+    put({name, std::move(factory), {}, std::move(traits)});
+  }
   /// The same with a Spec of its own: configs have its keys beside `kind`.
   template <class Type, class Own>
-  requires(!std::is_void_v<Own>) void add(const std::string& name, Make<Type, Own> factory) {
-    put({name, factory, [](Keys& keys, OwnSpecs& own) { describe(keys, own.of<Own>()); }});
+  requires(!std::is_void_v<Own>) void add(const std::string& name, Make<Type, Own> factory,
+                                          Traits traits = {}) {
+    put({name, factory, describe_in<Own>, always(std::move(traits))});
+  }
+  template <class Type, class Own>
+  requires(!std::is_void_v<Own>) void add(const std::string& name, Make<Type, Own> factory,
+                                          TraitsOf traits) {
+    put({name, factory, describe_in<Own>, std::move(traits)});
   }
 
   /// Throws std::invalid_argument with the known names when there is no such name.
-  std::unique_ptr<Interface> make(const std::string& name, const Spec& spec) {
-    const auto found = find(name);
-    if (found == entries_.end()) {
-      std::string known;
-      for (const Entry& entry : entries_) known += (known.empty() ? "" : ", ") + entry.name;
-      require(false, what_, "no ", what_, " is called \"", name, "\"; there are: ", known);
-    }
-    return found->factory(spec);
+  std::unique_ptr<Interface> make(const std::string& name, const Spec& spec) const {
+    return find(name).factory(spec);
   }
+  /// What this kind has with this spec. Throws as make() does.
+  Traits traits(const std::string& name, const Spec& spec) const { return find(name).traits(spec); }
 
   std::vector<std::string> names() const {
     std::vector<std::string> all;
@@ -96,10 +107,25 @@ class Registry {
     std::string name;
     Factory factory;
     std::function<void(Keys&, OwnSpecs&)> describe_own;
+    TraitsOf traits;
   };
-  auto find(const std::string& name) { return std::ranges::find(entries_, name, &Entry::name); }
+  static TraitsOf always(Traits traits) {
+    return [traits = std::move(traits)](const Spec&) { return traits; };
+  }
+  template <class Own>
+  static void describe_in(Keys& keys, OwnSpecs& own) {
+    describe(keys, own.of<Own>());
+  }
+  const Entry& find(const std::string& name) const {
+    const auto found = std::ranges::find(entries_, name, &Entry::name);
+    if (found != entries_.end()) return *found;
+    std::string known;
+    for (const Entry& entry : entries_) known += (known.empty() ? "" : ", ") + entry.name;
+    require(false, what_, "no ", what_, " is called \"", name, "\"; there are: ", known);
+    return *found;
+  }
   void put(Entry entry) {
-    const auto found = find(entry.name);
+    const auto found = std::ranges::find(entries_, entry.name, &Entry::name);
     *(found == entries_.end() ? entries_.emplace(found) : found) = std::move(entry);
   }
   const char* what_;
@@ -107,8 +133,9 @@ class Registry {
 };
 
 /// The names in a registry, behind those that stand for something else.
-template <class Interface, class Spec>
-Bounds one_of(Registry<Interface, Spec>& (*registry)(), std::vector<std::string> first = {}) {
+template <class Interface, class Spec, class Traits>
+Bounds one_of(Registry<Interface, Spec, Traits>& (*registry)(),
+              std::vector<std::string> first = {}) {
   return one_of([registry, first] {
     std::vector<std::string> names = first;
     for (std::string& name : registry().names()) names.push_back(std::move(name));

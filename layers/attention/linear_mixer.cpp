@@ -200,15 +200,30 @@ class LinearMixer : public Mixer {
   TimeKernel time_kernel_;
 };
 
+std::unique_ptr<Mixer> make_linear(const MixerSpec& spec) {
+  require(spec.update == "sum" || spec.update == "delta", "linear", "no update is called \"",
+          spec.update, "\"; there are: sum, delta");
+  if (spec.update == "delta") return make_delta_mixer(spec);
+  return std::make_unique<LinearMixer>(spec);
+}
+
+/// What is written by the delta rule depends on what was written before; cosformer counts tokens.
+MixerTraits linear_traits(const MixerSpec& spec) {
+  const bool sum = spec.update == "sum";
+  return {.heads = true,
+          .queries = true,
+          .times = true,
+          .shows_attention = true,
+          .time_kernels = {"decay", "rotation", "spectral", "gate"},
+          .channel_rates = true,
+          .window = sum,
+          .convolution = true,
+          .gaps = true,
+          .any_order = sum && spec.features.kind != "cosformer"};
+}
+
 }  // namespace
 
-void add_linear(Registry<Mixer, MixerSpec>& all) {
-  all.add("linear", [](const MixerSpec& spec) -> std::unique_ptr<Mixer> {
-    require(spec.update == "sum" || spec.update == "delta", "linear", "no update is called \"",
-            spec.update, "\"; there are: sum, delta");
-    if (spec.update == "delta") return make_delta_mixer(spec);
-    return std::make_unique<LinearMixer>(spec);
-  });
-}
+void add_linear(Mixers& all) { all.add("linear", make_linear, linear_traits); }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <bochner/layers/attention/mixers.hpp>
-#include <iterator>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -9,15 +7,9 @@ void show_attention(const Tape& tape, const Mixer& mixer, const Attended& what) 
     observer->attended(mixer, what);
 }
 
-bool attends(const std::string& kind) {
-  constexpr const char* others[] = {"hgrn2", "ssm", "min_gru", "mlstm",
-                                    "hyena", "h3",  "sgconv",  "long_conv"};
-  return std::ranges::find(others, kind) == std::end(others);
-}
-
-Registry<Mixer, MixerSpec>& mixers() {
-  static Registry<Mixer, MixerSpec> registry = [] {
-    Registry<Mixer, MixerSpec> all("mixer", {});
+Mixers& mixers() {
+  static Mixers registry = [] {
+    Mixers all("mixer", {});
     for (const auto add : {add_softmax, add_linear, add_hgrn2, add_ssm, add_min_gru, add_mlstm,
                            add_hyena, add_long_conv, add_h3, add_sgconv})
       add(all);

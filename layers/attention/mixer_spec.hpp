@@ -2,6 +2,7 @@
 /// Specs of mixers: apart from the mixers, since few sources see them and a new key compiles those
 /// that do.
 
+#include <bochner/layers/attention/mixer_traits.hpp>
 #include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/layers/features/feature_map.hpp>
 #include <bochner/layers/registry.hpp>
@@ -43,11 +44,6 @@ inline void describe(Keys& keys, TimeKernelSpec& spec) {
   keys.section("density", spec.density);
 }
 
-/// Whether exact attention can have this factor; linear attention has all of them.
-inline bool softmax_has(const TimeKernelSpec& spec) {
-  return spec.kind == "none" || spec.kind == "decay";
-}
-
 /// What linear attention does where features are signed and the sum of weights may vanish: "clip"
 /// raises sums below `floor` to it, "smooth" adds `constant` to the kernel, "norm" does not divide
 /// and norms each head's output instead (Qin et al., "The devil in linear transformer", 2022),
@@ -77,10 +73,9 @@ inline void describe(Keys& keys, DeltaSpec& spec) {
 class Mixer;
 class LowerBounds;
 struct MixerSpec;
-/// Whether a mixer compares queries with keys; of those that are here, softmax and linear do.
-bool attends(const std::string& kind);
+using Mixers = Registry<Mixer, MixerSpec, MixerTraits>;
 /// The mixers that configs may name: "softmax", "linear", ..
-Registry<Mixer, MixerSpec>& mixers();
+Mixers& mixers();
 
 /// Where in a stack a mixer stands, and what the mixers of one stack share: made by the first that
 /// needs it, whose parameters it joins.

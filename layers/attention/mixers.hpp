@@ -6,16 +6,16 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-void add_softmax(Registry<Mixer, MixerSpec>& all);
-void add_linear(Registry<Mixer, MixerSpec>& all);
-void add_hgrn2(Registry<Mixer, MixerSpec>& all);
-void add_ssm(Registry<Mixer, MixerSpec>& all);
-void add_min_gru(Registry<Mixer, MixerSpec>& all);
-void add_mlstm(Registry<Mixer, MixerSpec>& all);
-void add_hyena(Registry<Mixer, MixerSpec>& all);
-void add_h3(Registry<Mixer, MixerSpec>& all);
-void add_sgconv(Registry<Mixer, MixerSpec>& all);
-void add_long_conv(Registry<Mixer, MixerSpec>& all);
+void add_softmax(Mixers& all);
+void add_linear(Mixers& all);
+void add_hgrn2(Mixers& all);
+void add_ssm(Mixers& all);
+void add_min_gru(Mixers& all);
+void add_mlstm(Mixers& all);
+void add_hyena(Mixers& all);
+void add_h3(Mixers& all);
+void add_sgconv(Mixers& all);
+void add_long_conv(Mixers& all);
 /// That of "linear" where update is "delta".
 std::unique_ptr<Mixer> make_delta_mixer(const MixerSpec& spec);
 

@@ -12,6 +12,18 @@ struct SoftmaxState : MixerState {
   SeenTokens seen;  ///< all of them, or those in the window
 };
 
+MixerTraits softmax_traits(const MixerSpec&) {
+  return {.heads = true,
+          .queries = true,
+          .times = true,
+          .shows_attention = true,
+          .time_kernels = {"decay"},
+          .window = true,
+          .convolution = true,
+          .gaps = true,
+          .any_order = true};
+}
+
 /// Exact softmax attention; the time kernel becomes a learned linear penalty on the lag (ALiBi), in
 /// tokens or in time.
 class SoftmaxMixer : public Mixer {
@@ -21,8 +33,8 @@ class SoftmaxMixer : public Mixer {
         window_(spec.window),
         projections_(spec),
         time_kernel_(spec.time_kernel, spec.heads, spec.width) {
-    require(softmax_has(spec.time_kernel), "softmax", "time kernel ", spec.time_kernel.kind,
-            " is for linear attention; exact attention has: none, decay");
+    require(softmax_traits(spec).has_time_kernel(spec.time_kernel.kind), "softmax", "time kernel ",
+            spec.time_kernel.kind, " is for linear attention; exact attention has: none, decay");
     require(spec.time_kernel.per == "head", "softmax",
             "exact attention has rates per head; choose time_kernel.per = \"head\"");
     require(window_ == 0 || causal_, "softmax", "a window is for causal attention");
@@ -67,6 +79,6 @@ class SoftmaxMixer : public Mixer {
 
 }  // namespace
 
-void add_softmax(Registry<Mixer, MixerSpec>& all) { all.add("softmax", make<SoftmaxMixer>); }
+void add_softmax(Mixers& all) { all.add("softmax", make<SoftmaxMixer>, softmax_traits); }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

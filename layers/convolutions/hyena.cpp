@@ -87,8 +87,6 @@ class HyenaMixer : public ConvolutionMixer {
 
 }  // namespace
 
-void add_hyena(Registry<Mixer, MixerSpec>& all) {
-  all.add("hyena", make<HyenaMixer, HyenaSection>);
-}
+void add_hyena(Mixers& all) { all.add("hyena", make<HyenaMixer, HyenaSection>); }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -39,8 +39,6 @@ class LongConvolutionMixer : public ConvolutionMixer {
 
 }  // namespace
 
-void add_long_conv(Registry<Mixer, MixerSpec>& all) {
-  all.add("long_conv", make<LongConvolutionMixer, FilterSection>);
-}
+void add_long_conv(Mixers& all) { all.add("long_conv", make<LongConvolutionMixer, FilterSection>); }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -97,6 +97,6 @@ class SgConvMixer : public ConvolutionMixer {
 
 }  // namespace
 
-void add_sgconv(Registry<Mixer, MixerSpec>& all) { all.add("sgconv", make<SgConvMixer>); }
+void add_sgconv(Mixers& all) { all.add("sgconv", make<SgConvMixer>); }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -11,14 +11,13 @@ void show_entering(const Tape& tape, Module& part, const Entering& what) {
 /// One of several mixers: what this kind cannot have is left out.
 void choose(const std::string& kind, MixerSpec& mixer) {
   mixer.kind = kind;
-  if (kind == "softmax") mixer.time_kernel.per = "head";
-  if (kind == "hgrn2") mixer.convolution = 0;
-  if (!attends(kind) || (kind == "softmax" && !softmax_has(mixer.time_kernel)))
-    mixer.time_kernel.kind = "none";
-  if (attends(kind)) return;
-  mixer.time.kind = "none";
-  mixer.window = 0;
-  if (kind == "mlstm") return;  // it has queries and keys
+  const MixerTraits has = mixers().traits(kind, mixer);
+  if (!has.has_time_kernel(mixer.time_kernel.kind)) mixer.time_kernel.kind = "none";
+  if (!has.channel_rates) mixer.time_kernel.per = "head";
+  if (!has.convolution) mixer.convolution = 0;
+  if (!has.window) mixer.window = 0;
+  if (!has.times) mixer.time.kind = "none";
+  if (has.queries) return;
   mixer.rotary = false;
   mixer.normalize = "none";
 }

@@ -96,8 +96,7 @@ inline void describe(Keys& keys, StackSpec& spec) {
 void require_past_only(const StackSpec& spec, const char* model);
 
 /// What one block of the stack is: its mixer by the pattern, its place, base draws of its own. In a
-/// stack of several mixers, each goes without what only others have: a time kernel that exact
-/// attention lacks, and all of attention's where nothing is attended to.
+/// stack of several mixers, each goes without what only others have, see MixerTraits.
 BlockSpec block_spec(const StackSpec& spec, std::size_t index,
                      const std::shared_ptr<StackPlace::Shared>& shared = {});
 

@@ -117,6 +117,6 @@ class Hgrn2Mixer : public Mixer {
 
 }  // namespace
 
-void add_hgrn2(Registry<Mixer, MixerSpec>& all) { all.add("hgrn2", make<Hgrn2Mixer>); }
+void add_hgrn2(Mixers& all) { all.add("hgrn2", make<Hgrn2Mixer>, {.heads = true}); }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -94,8 +94,8 @@ class MinGruMixer : public Mixer {
 
 }  // namespace
 
-void add_min_gru(Registry<Mixer, MixerSpec>& all) {
-  all.add("min_gru", make<MinGruMixer, MinGruSpec>);
+void add_min_gru(Mixers& all) {
+  all.add("min_gru", make<MinGruMixer, MinGruSpec>, {.convolution = true});
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -172,6 +172,8 @@ class MlstmMixer : public Mixer {
 
 }  // namespace
 
-void add_mlstm(Registry<Mixer, MixerSpec>& all) { all.add("mlstm", make<MlstmMixer>); }
+void add_mlstm(Mixers& all) {
+  all.add("mlstm", make<MlstmMixer>, {.heads = true, .queries = true, .convolution = true});
+}
 
 }  // namespace bochner::inline BOCHNER_PRECISION

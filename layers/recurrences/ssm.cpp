@@ -105,8 +105,12 @@ class SsmMixer : public Mixer {
   StateOutput output_;
 };
 
+MixerTraits ssm_traits(const MixerSpec& spec) {
+  return {.convolution = true, .gaps = spec.own.of<SsmSpec>().form == "s5"};
+}
+
 }  // namespace
 
-void add_ssm(Registry<Mixer, MixerSpec>& all) { all.add("ssm", make<SsmMixer, SsmSpec>); }
+void add_ssm(Mixers& all) { all.add("ssm", make<SsmMixer, SsmSpec>, ssm_traits); }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -105,5 +105,24 @@ TEST(Registry, ReplacesANameThatExists) {
   EXPECT_EQ(registry.names().size(), 2u);
 }
 
+/// Given with the name, or as a function of the Spec; a kind that says nothing has none.
+TEST(Registry, KnowsTheTraitsOfAKind) {
+  struct Traits {
+    bool positive = false;
+  };
+  Registry<Sum, Spec, Traits> registry("sum", {{"plain", make<Sum>}});
+  registry.add("ones", make<Sum>, {.positive = true});
+  registry.add("shifted", make<Shifted, ShiftSpec>,
+               [](const Spec& spec) { return Traits{spec.base > spec.own.of<ShiftSpec>().by}; });
+  registry.add("more", make<Shifted, ShiftSpec>, {.positive = true});
+  EXPECT_FALSE(registry.traits("plain", {}).positive);
+  EXPECT_TRUE(registry.traits("ones", {}).positive);
+  EXPECT_FALSE(registry.traits("shifted", {1}).positive);
+  EXPECT_TRUE(registry.traits("shifted", {3}).positive);
+  EXPECT_TRUE(registry.traits("more", {}).positive);
+  EXPECT_EQ(op_check::error_of([&] { registry.traits("sifted", {}); }),
+            "[sum] no sum is called \"sifted\"; there are: plain, ones, shifted, more");
+}
+
 }  // namespace registry_test
 }  // namespace bochner::inline BOCHNER_PRECISION

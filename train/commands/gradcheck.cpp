@@ -55,6 +55,7 @@ std::vector<GradientCase> cases_of(const GradcheckOptions& options) {
   const bool only_linear = !options.features.empty() || !options.density.empty();
   const std::string wanted = options.mixer.empty() && only_linear ? "linear" : options.mixer;
   for (const std::string& mixer : wanted_kinds(wanted, mixers().names(), "mixer")) {
+    const MixerTraits traits = mixers().traits(mixer, {});
     std::vector<std::string> maps{""}, spectra{""};  // of mixers that have none
     if (mixer == "linear") {
       maps = wanted_kinds(options.features, feature_maps().names(), "feature map");
@@ -63,8 +64,7 @@ std::vector<GradientCase> cases_of(const GradcheckOptions& options) {
     for (const auto& [time_kernel, positions] :
          {std::pair{"none", "learned"}, std::pair{"decay", "rotary"}, std::pair{"rotation", "none"},
           std::pair{"spectral", "none"}, std::pair{"gate", "none"}}) {
-      if (mixer != "linear" && positions == std::string_view("none")) continue;
-      if (!attends(mixer) && time_kernel != std::string_view("none")) continue;
+      if (!traits.has_time_kernel(time_kernel)) continue;
       for (const std::string& map : maps)
         for (const std::string& spectrum : spectra)
           cases.push_back({mixer, map, spectrum, time_kernel, positions});

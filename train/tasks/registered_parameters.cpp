@@ -11,6 +11,7 @@
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/encoding_checks.hpp>
+#include <bochner/train/tasks/mixer_checks.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
 
@@ -42,7 +43,7 @@ void require_linear(const Config& config, std::string_view name,
 void check_model(const Config& config) {
   const std::int64_t width = config.integer("model.width");
   const std::int64_t heads = config.integer("model.mixer.heads");
-  if (width % heads != 0)
+  if (width % heads != 0 && some_mixer(config, &MixerTraits::heads))
     fail(config, "model.mixer.heads", "must divide " + assignment(config, "model.width"),
          "model.width");
   if (config.text("model.positions") == "rotary") require_even_heads(config, "model.positions");

@@ -10,6 +10,9 @@ TEST(ConfigErrors, KeysThatMustFitEachOther) {
             "bad.toml:3:9: model.mixer.heads = 5: must divide model.width = 128");
   EXPECT_EQ(error_after_files("model.width = 130\n"),
             "bad.toml:2:15: model.mixer.heads = 4: must divide model.width = 130");
+  EXPECT_EQ(error_after_files("model.width = 130\nmodel.mixer.kind = \"ssm\"\n"), "");
+  EXPECT_EQ(error_after_files("model.width = 130\nmodel.pattern = [\"ssm\", \"hgrn2\"]\n"),
+            "bad.toml:2:15: model.mixer.heads = 4: must divide model.width = 130");
   EXPECT_EQ(error_after_files("model = { width = 60, positions = \"rotary\" }\n"),
             "bad.toml:2:35: model.positions = \"rotary\": needs an even model.width / "
             "model.mixer.heads, not 15");

@@ -1,0 +1,16 @@
+#pragma once
+/// What keys of model.mixer demand of the mixers that a config names.
+
+#include <bochner/layers/attention/mixer_spec.hpp>
+#include <bochner/train/config/config.hpp>
+
+namespace bochner {
+
+/// The mixers that model.pattern names, or model.mixer.kind where it is empty, with all keys as
+/// they are set: a stack leaves out what a mixer lacks, see block_spec().
+std::vector<MixerSpec> named_mixers(const Config& config);
+
+/// Whether one of them has it: some_mixer(config, &MixerTraits::heads).
+bool some_mixer(const Config& config, bool MixerTraits::*trait);
+
+}  // namespace bochner
