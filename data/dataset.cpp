@@ -103,7 +103,9 @@ Examples Dataset::part(Split split, std::uint64_t index, std::size_t size) const
 }
 
 std::string Dataset::describe_splits() const {
-  return in_words(examples_.train, " examples to train, ", examples_.validation, " to validate");
+  const std::string test = examples_.test > 0 ? in_words(", ", examples_.test, " to test") : "";
+  return in_words(examples_.train, " examples to train, ", examples_.validation, " to validate",
+                  test);
 }
 
 }  // namespace bochner

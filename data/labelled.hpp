@@ -21,13 +21,13 @@ struct LabelledBatch {
   Times times = {};  ///< of tokens (B, T), where they have any; behind the end the last one
 };
 
-/// Of sequences with labels.
 /// Pixels of an image whose tokens a sequence is: row by row, the channels of a pixel one after the
 /// other. None where there are no rows.
 struct ImageShape {
   std::size_t rows = 0, columns = 0, channels = 1;
 };
 
+/// Of sequences with labels.
 struct LabelledSizes {
   std::size_t vocabulary,
       classes;               ///< tokens are 0, ..., vocabulary - 1, labels 0, ..., classes - 1

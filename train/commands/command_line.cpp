@@ -2,6 +2,7 @@
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/config/nearest.hpp>
+#include <cmath>
 #include <filesystem>
 
 namespace bochner {
@@ -35,14 +36,16 @@ std::vector<std::string> option_names(const CLI::App& app) {
 
 CommandOption CommandOption::required() const { return option_->required(); }
 CommandOption CommandOption::shows_default() const { return option_->capture_default_str(); }
-CommandOption CommandOption::positive() const { return option_->check(CLI::PositiveNumber); }
 CommandOption CommandOption::single() const { return option_->expected(1); }
 CommandOption CommandOption::hidden() const { return option_->group(""); }
 CommandOption CommandOption::between(double low, double high) const {
-  return option_->check(CLI::Range(low, high));
-}
-CommandOption CommandOption::between(int low, int high) const {
-  return option_->check(CLI::Range(low, high));
+  const auto range = [low, high](const std::string& text) {
+    double number = std::nan("");
+    if (CLI::detail::lexical_cast(text, number) && number >= low && number <= high)
+      return std::string();
+    return fmt::format("{}: must be between {:g} and {:g}", text, low, high);
+  };
+  return option_->check(CLI::Validator(range, ""));
 }
 
 Command Command::group(const char* name, const char* help, bool with_threads) const {

@@ -47,8 +47,6 @@ class CommandOption {
   /// The help tells the value that stands there now.
   CommandOption shows_default() const;
   CommandOption between(double low, double high) const;
-  CommandOption between(int low, int high) const;
-  CommandOption positive() const;
   /// A list of one.
   CommandOption single() const;
   /// Neither help nor completion tells of it.

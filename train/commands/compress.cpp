@@ -12,7 +12,10 @@
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/run/run_metadata.hpp>
 #include <bochner/train/storage/json.hpp>
+#include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/task.hpp>
+#include <bochner/train/tasks/train_spec.hpp>
 #include <deque>
 #include <map>
 
@@ -219,10 +222,15 @@ void compress_command(const CompressOptions& options) {
   demand(options.output.empty() || !options.prune || !options.rank,
          "compress --output: a pruned W of low rank is neither; leave out --prune or --rank");
   const auto [checkpoint, config, task] = load_task(options);
+  if (!options.output.empty())
+    require_resumable(stored_config(checkpoint.config(), checkpoint.path().string()), config,
+                      options.run);
+  require_examples(config, task->data(), Split::validation);
   const Projection projection = projection_of(*task, options.run);
   Tensor& weight = projection.fused.weight().value();
-  const auto validation_loss = [&, &task = task, &config = config] {
-    return evaluate_task(*task, Split::validation, config.count("train.batch"))->loss();
+  const std::size_t batch = read_spec<TrainSpec>(config, "train").validation_batch();
+  const auto validation_loss = [&, &task = task] {
+    return evaluate_task(*task, Split::validation, batch)->loss();
   };
   Tensor mask;
   std::vector<Variant> variants = variants_of(options, weight, projection.inputs, mask);
@@ -260,7 +268,7 @@ void add_compress(const Command& program) {
   command.option("--prune", &options.prune, "fraction that is set to zero").between(0.0, 1.0);
   command.option("--bits", &options.bits, "bits of an entry, with a unit for each row")
       .between(2, 16);
-  command.option("--rank", &options.rank, "rank of two factors").positive();
+  command.option("--rank", &options.rank, "rank of two factors").between(1, 65536);
   command.option("--output,-o", &options.output,
                  "a new run with all of it at once, other matrices in --bits too", "RUN");
   command.flag("--json", &options.json, "print JSON");

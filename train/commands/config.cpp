@@ -1,8 +1,12 @@
 #include <fmt/format.h>
 
+#include <bochner/optim/optimizer.hpp>
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/config/parameter_docs.hpp>
+#include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
+#include <bochner/train/tasks/task.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -12,8 +16,29 @@ struct ConfigOptions {
   std::vector<std::string> sets;
 };
 
+/// What a new run would be made of, as far as no data are needed for it. Throws
+/// std::invalid_argument as it would.
+void try_model(const Config& config) {
+  try_blocks(config);
+  std::unique_ptr<Task> task;
+  std::unique_ptr<LanguageModel> bytes;
+  if (!reads_files(config))
+    task = make_task(config);
+  else if (config.text("data.kind") == "bytes")
+    bytes = make_language_model(trunk_spec(config, config.count("data.length")), 1);
+  else
+    return;
+  Module& model = task ? task->model() : *bytes;
+  make_optimizer(read_spec<OptimizerSpec>(config, "optim"), parameters_of(model));
+}
+
 void config_check_command(const ConfigOptions& options) {
-  read_config(options.file, options.sets);
+  const Config config = read_config(options.file, options.sets);
+  try {
+    try_model(config);
+  } catch (const std::invalid_argument& error) {
+    throw ConfigError(fmt::format("{}: {}", options.file, error.what()));
+  }
   fmt::print("{}: in order\n", options.file);
 }
 

@@ -30,6 +30,7 @@ Split split_called(const std::string& name) {
 void eval_command(const EvalOptions& options) {
   const Split split = split_called(options.split);
   const auto [checkpoint, config, task] = load_task(options);
+  require_examples(config, task->data(), split);
   const std::uint64_t step = checkpoint.state().step;
   const auto train = read_spec<TrainSpec>(config, "train");
   const Evaluation result = *evaluate_task(*task, split, train.validation_batch());

@@ -4,6 +4,7 @@
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/laboratory/memory_page.hpp>
 #include <bochner/train/storage/output.hpp>
+#include <bochner/train/tasks/data_kinds.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -21,10 +22,15 @@ void probe_command(const ProbeCommand& options) {
          "--windows {}: must be between 1 and 10000", options.memory.windows);
   demand(options.memory.probe.draws <= 10000, "--draws {}: must be at most 10000",
          options.memory.probe.draws);
+  demand(options.memory.probe.draws != 1,
+         "--draws 1: must be 0, exact, or at least 2, whose differences tell the error");
   demand(options.memory.length != 1, "--length 1: must be 0, for all tokens, or at least 2");
+  if (!options.report.empty()) require_folder(options.report);
   const auto [checkpoint, config, task] = load_task(options);
+  require_examples(config, task->data(), Split::validation);
   MemoryOptions how = options.memory;
   how.probe.seed = options.seed;
+  how.table_only = !options.json && options.report.empty();
   const MemoryStudy study = study_memory(*task, read_spec<StackSpec>(config, "model"), how);
   fmt::print("{}", options.json ? memory_json(study) : memory_text(study));
   if (options.report.empty()) return;

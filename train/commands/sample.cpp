@@ -52,7 +52,8 @@ void sample_command(const SampleOptions& options) {
       "one is",
       options.run, kind);
   demand(!options.prompt.empty(), "--prompt: must hold at least one byte");
-  const auto model = make_language_model(config);
+  const auto model = make_language_model(trunk_spec(config, config.count("data.length")),
+                                         config.count("train.seed"));
   load_model(checkpoint, *model, !options.live_weights);
   TextStream stream(*model);
   for (const char byte : options.prompt) stream.feed(static_cast<unsigned char>(byte));

@@ -57,7 +57,8 @@ struct Gatherer : StackObserver {
 void look_at_examples(Task& task, std::size_t windows, Gatherer& gatherer) {
   const std::uint64_t examples = task.data().examples(Split::validation);
   require(examples > 0, "probe",
-          "there is no validation data; set data.validation or data.validation_examples above 0");
+          "there is no validation data; data.validation, data.validation_examples or data.splits "
+          "keep some");
   const std::uint64_t count = std::min<std::uint64_t>(windows, examples);
   for (std::uint64_t i = 0; i < count; ++i) {
     Tape tape;
@@ -97,10 +98,12 @@ SequenceMap map_of(Module& module, PartMemory& memory) {
   };
 }
 
-AttentionDecay attention_decay(const AttentionLayer& layer, const AttentionSample& sample) {
+AttentionDecay attention_decay(const AttentionLayer& layer, const AttentionSample& sample,
+                               std::size_t length) {
   AttentionDecay decay{layer.name, layer.features != nullptr, {}};
+  const std::size_t most = length > 0 ? std::min(length, most_attended) : most_attended;
   for (const AttentionMaps& head :
-       attention_maps(layer, sample, std::min(most_attended, sample.q.shape()[1])))
+       attention_maps(layer, sample, std::min(most, sample.q.shape()[1])))
     decay.heads.push_back(decay_of(decay.by_features ? head.estimated : head.exact));
   return decay;
 }
@@ -135,15 +138,16 @@ MemoryStudy study_memory(Task& task, const StackSpec& stack, const MemoryOptions
     memory.influence = probe(map, windows, options.probe);
     if (memory.part == "mixer") {
       memory.mixer = block_spec(stack, block++).mixer.kind;
-      memory.impulse = impulse_response(map, windows, options.probe);
+      if (!options.table_only) memory.impulse = impulse_response(map, windows, options.probe);
     }
     study.parts.push_back(std::move(memory));
   }
+  if (options.table_only) return study;
   const auto layers = attention_layers(task.model());
   const auto samples = attention_samples(task, layers);
   for (std::size_t i = 0; i < layers.size(); ++i)
     if (samples[i].q.dimension() == 4)
-      study.attention.push_back(attention_decay(layers[i], samples[i]));
+      study.attention.push_back(attention_decay(layers[i], samples[i], options.length));
   return study;
 }
 

@@ -12,6 +12,7 @@ struct MemoryOptions {
   ProbeOptions probe = {};
   std::size_t windows = 16;  ///< validation examples, evenly from all; one sequence of each
   std::size_t length = 0;    ///< of their first tokens; 0 for all
+  bool table_only = false;   ///< leave out impulse responses and attention, which it does not show
 };
 
 struct PartMemory {

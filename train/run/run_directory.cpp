@@ -102,9 +102,9 @@ bool RunDirectory::has_progress() const {
 
 void RunDirectory::refuse_unless_fresh() const {
   if (storage_->exists(path_ / config_name) && has_progress())
-    throw std::invalid_argument(
-        path_.string() + ": holds a run already; continue it with: bochner resume " +
-        shell_word(path_.string()) + ", or choose another directory with --run");
+    throw std::invalid_argument(path_.string() +
+                                ": holds a run already; continue it with: bochner resume " +
+                                shell_word(path_.string()) + ", or choose another directory");
   std::vector<std::string> names = storage_->list(path_);
   if (storage_->exists(checkpoints())) {
     const std::vector<std::string> inner = storage_->list(checkpoints());
@@ -113,7 +113,7 @@ void RunDirectory::refuse_unless_fresh() const {
   const auto foreign = std::ranges::find_if_not(names, may_be_in_a_fresh_directory);
   if (foreign != names.end())
     throw std::invalid_argument(path_.string() + ": is not empty (" + *foreign +
-                                "); choose another directory with --run");
+                                "); choose another directory");
 }
 
 void RunDirectory::remove_temporaries() {

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/train/storage/output.hpp>
@@ -63,12 +64,22 @@ void flush_output() {
     throw_io_error("write", "standard output", errno == 0 ? EIO : errno);
 }
 
+void require_folder(const std::string& path) {
+  if (path == "-") return;
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) throw_io_error("open", path, EISDIR);
+  if (is_special(path)) return;
+  const Path folder = behind_links(path).parent_path() / ".";
+  if (::access(folder.c_str(), W_OK) != 0) throw_io_error("open", path, errno);
+}
+
 void write_output(const std::string& path, const std::function<void(const Sink&)>& write) {
   if (path == "-") {
     write(sink_of(stdout, "standard output"));
     return flush_output();
   }
   if (is_special(path)) return write_special(path, write);
+  require_folder(path);
   PosixStorage storage;
   commit_file(storage, behind_links(path), [&](StoredFile& file) {
     write([&](std::string_view piece) { file.append(piece.data(), piece.size()); });

@@ -8,6 +8,10 @@ namespace bochner {
 /// Throws IoError unless all that was printed has arrived.
 void flush_output();
 
+/// Throws IoError, which names the file, where it is a folder itself or where its folder is not
+/// there or takes no files.
+void require_folder(const std::string& path);
+
 /// Lets `write` fill the file at `path`, or that which a link there leads to, which appears
 /// complete or not at all. A pipe or a device is written to as it is; "-" is standard output.
 /// Throws IoError.

@@ -4,7 +4,7 @@
 #include <bochner/data/fields.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
-#include <bochner/train/tasks/encoding_checks.hpp>
+#include <bochner/train/tasks/stack_checks.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
 
@@ -34,6 +34,25 @@ void check_token_task(const Config& config) {
   demand("data.validation_length", spec.validation_length, smallest_length(spec));
   if (config.text("model.positions") == "learned")
     require_at_most(config, "data.validation_length", "data.length");
+  const char* told_apart = "model.mixer.features.length";
+  const std::size_t most = std::max(spec.length, config.count(told_apart));
+  if (spec.validation_length > most && counts_positions(config))
+    fail(config, "data.validation_length",
+         fmt::format("must be at most {}, the positions that cosformer tells apart: a new run may "
+                     "have a larger {}",
+                     most, told_apart),
+         told_apart);
+}
+
+/// The lengths of a window of generated sequences are known by making them.
+void check_buckets(const Config& config) {
+  constexpr std::int64_t most = 1 << 20;
+  const std::int64_t windows = std::max<std::int64_t>(1, most / config.integer("train.batch"));
+  if (config.integer("data.buckets") > windows)
+    fail(config, "data.buckets",
+         fmt::format("must be at most {} with {}: more than {} sequences would be sorted at once",
+                     windows, assignment(config, "train.batch"), most),
+         "train.batch");
 }
 
 void check_list_ops(const Config& config) {
@@ -45,6 +64,7 @@ void check_list_ops(const Config& config) {
                      largest_list_ops(spec), assignment(config, "data.depth"),
                      assignment(config, "data.arguments")),
          "data.depth");
+  check_buckets(config);
 }
 
 void check_series(const Config& config) {
@@ -234,6 +254,8 @@ std::vector<std::string> data_kind_names() {
   return names;
 }
 
+bool reads_files(const Config& config) { return kind_of(config).files; }
+
 ExampleSet example_set(const Config& config) {
   auto examples = read_spec<ExampleSet>(config, "data");
   examples.seed = config.count("train.seed");
@@ -293,6 +315,20 @@ void check_data(const Config& config) {
 
 std::unique_ptr<Task> BOCHNER_PRECISION::make_task(const Config& config) {
   return kind_of(config).make(config);
+}
+
+void require_examples(const Config& config, const Dataset& data, Split split) {
+  if (data.examples(split) > 0) return;
+  const DataKind kind = kind_of(config);
+  const bool test = split == Split::test;
+  std::string key = kind.validation, advice = "raise it";
+  if (key == "data.splits")
+    advice = std::string("raise its ") + (test ? "third" : "second") + " number";
+  else if (test && kind.files)
+    fail(config, "data.kind", "has no test examples; series and generated data can have some");
+  else if (test)
+    key = "data.test_examples";
+  fail(config, key, fmt::format("keeps no {} examples; {}", name_of(split), advice));
 }
 
 void check_validation(const Config& config) {

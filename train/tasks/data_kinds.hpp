@@ -18,6 +18,9 @@ struct ModelChoice {
 };
 void describe(Keys& keys, ModelChoice& choice);
 
+/// Whether data.kind is read from data.files, and not generated.
+bool reads_files(const Config& config);
+
 /// The keys of data.* that kinds share.
 struct DataSpec {
   std::string kind = "bytes";
@@ -73,6 +76,8 @@ SensorColumns sensor_columns(const Config& config);
 
 /// Throws ConfigError where data.kind and other keys do not fit.
 void check_data(const Config& config);
+/// Throws ConfigError at the key that would keep examples where a split has none.
+void require_examples(const Config& config, const Dataset& data, Split split);
 /// Throws ConfigError at train.stop.patience when there is nothing to validate on.
 void check_validation(const Config& config);
 

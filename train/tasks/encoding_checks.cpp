@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/encoding_checks.hpp>
 #include <cstdio>
 
@@ -95,17 +97,31 @@ std::vector<UnheededKey> unused_keys(const Config& config) {
   const bool sensors = data == "sensors", field = model == "field" && !sensors;
   const bool events = data == "event_files" && model == "events";
   const bool placed = events && !config.text_list("data.place_columns").empty();
+  const bool recall = data == "multi_query_recall";
+  const bool sequences = std::ranges::count(token_task_kinds(), data) > 0;
+  const std::string kernel = "model.mixer.time_kernel.";
   struct Use {
     const char* section;
     bool used;
-    const char* demand;
+    std::string demand;
   };
   const Use uses[] = {
       {"model.encoding", model == "field" || encoded || placed,
        "needs model.kind = \"field\", model.positions = \"encoding\", or events with places"},
       {"data.separator", data == "bytes" && encoded,
        "needs data.kind = \"bytes\" and model.positions = \"encoding\""},
-      {"data.buckets", model == "classifier", "needs model.kind = \"classifier\""},
+      {"data.buckets", data == "listops" || (data == "event_files" && model == "classifier"),
+       "needs a classifier of sequences that differ in length: data.kind = \"listops\" or "
+       "\"event_files\""},
+      {"data.validation_length", sequences,
+       "needs generated sequences with questions: data.kind = " + alternatives(token_task_kinds())},
+      {"data.gap_power", recall, "needs data.kind = \"multi_query_recall\""},
+      {"data.filler", recall, "needs data.kind = \"multi_query_recall\""},
+      {"data.test_examples", !reads_files(config), "needs generated data"},
+      {"model.norm_momentum", config.text("model.norm") == "batch", "needs model.norm = \"batch\""},
+      {"model.mixer.time_kernel.rank",
+       config.text(kernel + "kind") == "gate" && config.text(kernel + "per") == "channel",
+       "needs " + kernel + "kind = \"gate\" and " + kernel + "per = \"channel\""},
       {"data.dimensions", field, "needs a field on a grid"},
       {"data.planes", field, "needs a field on a grid"},
       {"data.place_columns", sensors || events,

@@ -18,7 +18,7 @@ class LanguageTask : public Task {
   LanguageTask(const Config& config, std::unique_ptr<TokenSource> data)
       : spec_(trunk_spec(config, config.count("data.length"))),
         data_(std::move(data)),
-        model_(make_language_model(config)) {}
+        model_(make_language_model(spec_, config.count("train.seed"))) {}
 
   Module& model() override { return *model_; }
   const Dataset& data() const override { return *data_; }

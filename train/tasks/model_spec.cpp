@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
+#include <bochner/layers/convolutions/filter.hpp>
+#include <bochner/layers/models/time_input.hpp>
 #include <bochner/layers/module.hpp>
+#include <bochner/layers/recurrences/ssm_spec.hpp>
 #include <bochner/train/charts/format.hpp>
-#include <bochner/train/tasks/encoding_checks.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
+#include <bochner/train/tasks/stack_checks.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -40,22 +43,54 @@ TrunkSpec trunk_spec(const Config& config, std::size_t length) {
   return spec;
 }
 
-std::unique_ptr<LanguageModel> make_language_model(const Config& config) {
-  auto model = std::make_unique<LanguageModel>(trunk_spec(config, config.count("data.length")));
-  initialize(*model, config.count("train.seed"));
+std::unique_ptr<LanguageModel> make_language_model(const TrunkSpec& spec, std::uint64_t seed) {
+  auto model = std::make_unique<LanguageModel>(spec);
+  initialize(*model, seed);
   return model;
 }
 
+void try_blocks(const Config& config) {
+  if (!has_stack(config)) return;
+  auto stack = read_spec<StackSpec>(config, "model");
+  complete(stack, config, config.count("data.length"));
+  stack.block.mixer.causal =
+      predicts_what_follows(config) || config.integer("model.mixer.directions") == 1;
+  const bool irregular = has_irregular_tokens(config);
+  if (irregular || forecasts_rows(config))
+    stack = seeing_times(stack, read_spec<TimeEncodingSpec>(config, "model.time"));
+  stack.blocks = std::max<std::size_t>(1, stack.pattern.size());  // the others are like them
+  BlockStack blocks(stack);
+  initialize(blocks, config.count("train.seed"));
+  const Times times = {{0., 1.5}};
+  Tape tape;
+  tape.recording = false;
+  blocks.forward(tape, tape.constant(zeros({1, 2, stack.block.width})),
+                 irregular ? layout_of(times) : Layout{.times = times});
+}
+
+namespace {
+
+/// What tells mixers of a kind apart, "" for nothing.
+std::string form_of(const MixerSpec& mixer) {
+  if (mixer.kind == "linear")
+    return fmt::format("{}, {}, m {}{}", mixer.features.kind, mixer.features.density.kind,
+                       mixer.features.m, mixer.update == "sum" ? "" : ", " + mixer.update);
+  if (mixer.kind == "ssm") return mixer.own.of<SsmSpec>().form;
+  const std::string filter = mixer.own.of<FilterSection>().filter.kind;
+  const bool has_one = mixer.kind == "hyena" || mixer.kind == "h3" || mixer.kind == "long_conv";
+  return has_one && filter != "auto" ? filter : "";
+}
+
+}  // namespace
+
 std::string describe_mixer(const MixerSpec& mixer) {
-  const std::string kernel = mixer.kind == "linear"
-                                 ? fmt::format("linear({}, {}, m {})", mixer.features.kind,
-                                               mixer.features.density.kind, mixer.features.m)
-                                 : mixer.kind;
   const TimeKernelSpec& time = mixer.time_kernel;
   std::string decay = time.kind == "none" ? "" : " x " + time.kind;
   if (time.kind == "spectral")
     decay += fmt::format("({}, n {})", time.density.kind, time.frequencies);
-  return kernel + decay;
+  if (time.kind != "none" && time.per == "channel") decay += " per channel";
+  const std::string form = form_of(mixer);
+  return mixer.kind + (form.empty() ? "" : "(" + form + ")") + decay;
 }
 
 std::string describe_stack(const StackSpec& spec) {

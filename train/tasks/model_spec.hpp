@@ -14,11 +14,15 @@ void complete(StackSpec& stack, const Config& config, std::size_t length);
 /// The seeds of the encoding of places.
 void complete_encoding(TrunkSpec& trunk, const Config& config);
 TrunkSpec trunk_spec(const Config& config, std::size_t length);
-/// The language model that a config describes, with initial weights from train.seed; throws as the
-/// layers do.
-std::unique_ptr<LanguageModel> make_language_model(const Config& config);
+/// A language model with initial weights from the seed; throws as the layers do.
+std::unique_ptr<LanguageModel> make_language_model(const TrunkSpec& spec, std::uint64_t seed);
 
-/// "linear(positive, gaussian, m 64) x decay"
+/// Lets two tokens through blocks as a config describes them, so that what a layer refuses is said
+/// before there are data and a run. Throws std::invalid_argument.
+void try_blocks(const Config& config);
+
+/// "linear(positive, gaussian, m 64) x decay", "linear(elu, gaussian, m 64, delta) x gate per
+/// channel", "ssm(s4d)", "hyena(spectral)"
 std::string describe_mixer(const MixerSpec& mixer);
 /// "4 blocks, D 128, linear(positive, gaussian, m 64) x decay", of a pattern of several mixers
 /// "8 blocks, D 128, 3 linear(positive, gaussian, m 64) x gate + softmax"

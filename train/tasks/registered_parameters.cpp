@@ -10,9 +10,8 @@
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
-#include <bochner/train/tasks/encoding_checks.hpp>
-#include <bochner/train/tasks/mixer_checks.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
+#include <bochner/train/tasks/stack_checks.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
 
 namespace bochner {
@@ -26,63 +25,21 @@ void require_even_heads(const Config& config, std::string_view name) {
          "model.mixer.heads");
 }
 
-/// A key that only linear attention heeds needs it in one block at least.
-void require_linear(const Config& config, std::string_view name,
-                    const std::string& otherwise = "") {
-  const std::vector<std::string>& pattern = config.text_list("model.pattern");
-  const bool mixed = !pattern.empty();
-  if (mixed ? std::ranges::count(pattern, "linear") > 0
-            : config.text("model.mixer.kind") == "linear")
-    return;
-  fail(config, name,
-       (mixed ? "needs \"linear\" in model.pattern" : "needs model.mixer.kind = \"linear\"") +
-           otherwise,
-       mixed ? "model.pattern" : "model.mixer.kind");
-}
-
 void check_model(const Config& config) {
-  const std::int64_t width = config.integer("model.width");
-  const std::int64_t heads = config.integer("model.mixer.heads");
-  if (width % heads != 0 && some_mixer(config, &MixerTraits::heads))
-    fail(config, "model.mixer.heads", "must divide " + assignment(config, "model.width"),
-         "model.width");
+  check_stack(config);
   if (config.text("model.positions") == "rotary") require_even_heads(config, "model.positions");
-  const std::string& time_kernel = config.text("model.mixer.time_kernel.kind");
-  if (time_kernel != "none" && time_kernel != "decay")
-    require_linear(config, "model.mixer.time_kernel.kind", "; exact attention has: none, decay");
   if (config.text_list("model.pattern").size() > config.count("model.blocks"))
     fail(config, "model.pattern", "has more mixers than " + assignment(config, "model.blocks"),
          "model.blocks");
-  require_at_most(config, "model.mixer.time_kernel.shortest", "model.mixer.time_kernel.longest");
 }
 
 void check_norm(const Config& config) {
-  if (config.text("model.norm") != "batch") return;
-  const std::string& kind = config.text("model.kind");
-  const bool rows = kind == "forecaster" && config.text("model.backbone") == "rows";
-  if (kind == "lm" || kind == "events" || rows)
-    fail(config, "model.norm",
-         "shows tokens those that they are to predict in training: choose layer or rms for " +
-             assignment(config, rows ? "model.backbone" : "model.kind"),
-         rows ? "model.backbone" : "model.kind");
-}
-
-void check_warm(const Config& config) {
-  if (config.text("model.mixer.warm") == "none") return;
-  require_linear(config, "model.mixer.warm");
-  if (config.integer("model.mixer.warm_steps") == 0)
-    fail(config, "model.mixer.warm", "needs model.mixer.warm_steps above 0",
-         "model.mixer.warm_steps");
-}
-
-void check_update(const Config& config) {
-  const std::string update = "model.mixer.update";
-  if (config.text(update) == "sum") return;
-  require_linear(config, update);
-  if (config.integer("model.mixer.window") > 0)
-    fail(config, update, "needs model.mixer.window = 0", "model.mixer.window");
-  if (config.text("model.mixer.warm") != "none")
-    fail(config, update, "needs model.mixer.warm = \"none\"", "model.mixer.warm");
+  if (config.text("model.norm") != "batch" || !predicts_what_follows(config)) return;
+  const char* by = forecasts_rows(config) ? "model.backbone" : "model.kind";
+  fail(config, "model.norm",
+       "shows tokens those that they are to predict in training: choose layer or rms for " +
+           assignment(config, by),
+       by);
 }
 
 void check_calibration(const Config& config) {
@@ -94,15 +51,6 @@ void check_calibration(const Config& config) {
   if (config.text("model.mixer.features.projection") != "density")
     fail(config, start, "needs model.mixer.features.projection = \"density\"",
          "model.mixer.features.projection");
-}
-
-bool forecasts_rows(const Config& config) {
-  return config.text("model.kind") == "forecaster" && config.text("model.backbone") == "rows";
-}
-
-bool sees_events(const Config& config) {
-  const std::string& kind = config.text("data.kind");
-  return kind == "event_files" || kind == "hawkes";
 }
 
 void check_time(const Config& config) {
@@ -175,6 +123,7 @@ void check_training(const Config& config) {
 /// Keys without what would heed them.
 std::vector<UnheededKey> unheeded_keys(const Config& config) {
   std::vector<UnheededKey> keys = unused_keys(config);
+  std::ranges::move(keys_without_mixer(config), std::back_inserter(keys));
   const std::string gradients = "train.validate.gradients", steps = "model.mixer.warm_steps";
   if (config.integer(gradients) > 0 && !config.flag("train.validate.kernels"))
     keys.push_back({gradients, "needs train.validate.kernels = true", "train.validate.kernels"});
@@ -223,10 +172,9 @@ std::vector<ParameterRow> registered_rows() {
 
 /// `more` are the checks of keys that nothing heeds.
 ParameterTable table_of(std::vector<ParameterRow> rows, const std::vector<ConfigCheck>& more) {
-  std::vector<ConfigCheck> checks{
-      check_data,      check_model,     check_norm,        check_warm,
-      check_update,    check_positions, check_calibration, check_time,
-      check_optimizer, check_schedule,  check_training};  // in the order in which they complain
+  std::vector<ConfigCheck> checks{check_data,        check_model, check_norm,      check_positions,
+                                  check_calibration, check_time,  check_optimizer, check_schedule,
+                                  check_training};  // in the order in which they complain
   checks.insert(checks.end(), more.begin(), more.end());
   return ParameterTable(std::move(rows), std::move(checks));
 }

@@ -69,8 +69,9 @@ std::optional<Evaluation> evaluate_task(Task& task, Split split, std::size_t bat
                                         const std::function<bool()>& should_stop) {
   std::uint64_t batches = task.data().batches(split, batch);
   require(batches > 0, "evaluation", "there is no ", name_of(split), " data; ",
-          split == Split::validation ? "set data.validation or data.validation_examples above 0"
-                                     : "only tasks with splits of their own have it");
+          split == Split::validation
+              ? "data.validation, data.validation_examples or data.splits keep some"
+              : "data.test_examples of generated data, or data.splits, keep some");
   if (limit > 0) batches = std::min(batches, limit);
   Evaluation total;
   for (std::uint64_t index = 0; index < batches; ++index) {

@@ -160,9 +160,42 @@ TEST(ConfigErrors, BatchNormIsForModelsThatPredictOnce) {
   EXPECT_EQ(error_in(norm + "\"listops\"\nmodel.kind = \"classifier\"\n"), "");
 }
 
-TEST(ConfigErrors, BucketsAreOfClassifiers) {
+TEST(ConfigErrors, BucketsAreOfSequencesThatDifferInLength) {
+  const std::string words =
+      "needs a classifier of sequences that differ in length: data.kind = "
+      "\"listops\" or \"event_files\"";
   EXPECT_EQ(error_in("data.kind = \"recall\"\ndata.buckets = 4\n"),
-            "bad.toml:2:16: data.buckets = 4: needs model.kind = \"classifier\"");
+            "bad.toml:2:16: data.buckets = 4: " + words);
+  const std::string classifier = "model.kind = \"classifier\"\ndata.buckets = 4\ndata.kind = ";
+  EXPECT_EQ(error_in(classifier + "\"shapes\"\n"), "bad.toml:2:16: data.buckets = 4: " + words);
+  EXPECT_EQ(error_in(classifier + "\"listops\"\n"), "");
+  EXPECT_EQ(
+      error_in("model.kind = \"classifier\"\ndata.kind = \"listops\"\n"
+               "data.buckets = 65536\ntrain.batch = 128\n"),
+      "bad.toml:3:16: data.buckets = 65536: must be at most 8192 with train.batch = 128: more "
+      "than 1048576 sequences would be sorted at once");
+}
+
+TEST(ConfigErrors, KeysOfOtherData) {
+  EXPECT_EQ(
+      error_after_files("data.validation_length = 4096\n"),
+      "bad.toml:2:26: data.validation_length = 4096: needs generated sequences with questions: "
+      "data.kind = \"copy\", \"selective_copy\", \"recall\", \"multi_query_recall\" or "
+      "\"induction\"");
+  EXPECT_EQ(error_after_files("data.test_examples = 9\n"),
+            "bad.toml:2:22: data.test_examples = 9: needs generated data");
+  const std::string induction = "data.kind = \"induction\"\n";
+  const std::string recall = "needs data.kind = \"multi_query_recall\"";
+  EXPECT_EQ(error_in(induction + "data.test_examples = 9\n"), "");
+  EXPECT_EQ(error_in(induction + "data.gap_power = 0.1\n"),
+            "bad.toml:2:18: data.gap_power = 0.1: " + recall);
+  EXPECT_EQ(error_in(induction + "data.filler = \"all\"\n"),
+            "bad.toml:2:15: data.filler = \"all\": " + recall);
+  EXPECT_EQ(error_in(induction + "model.norm_momentum = 0.5\n"),
+            "bad.toml:2:23: model.norm_momentum = 0.5: needs model.norm = \"batch\"");
+  EXPECT_EQ(error_in(induction + "model.mixer = { kind = \"linear\", time_kernel.rank = 3 }\n"),
+            "bad.toml:2:53: model.mixer.time_kernel.rank = 3: needs model.mixer.time_kernel.kind = "
+            "\"gate\" and model.mixer.time_kernel.per = \"channel\"");
 }
 
 TEST(ConfigErrors, ListOpsExpressionsHaveAPossibleSize) {

@@ -57,6 +57,20 @@ TEST(MemoryStudy, LooksAtMixersBlocksAndTheModel) {
   EXPECT_FALSE(study.attention[1].by_features);
 }
 
+/// What the table does not show costs nothing there, and attention is looked at no farther than
+/// the rest.
+TEST(MemoryStudy, LooksNoFartherThanItIsAsked) {
+  Subject subject(mixed_language());
+  const MemoryOptions whole{.probe = {.draws = 2}, .windows = 3, .length = 12};
+  MemoryOptions brief = whole;
+  brief.table_only = true;
+  const MemoryStudy study = subject.study(brief), more = subject.study(whole);
+  EXPECT_EQ(memory_text(study), memory_text(more));
+  for (const PartMemory& part : study.parts) EXPECT_TRUE(part.impulse.empty()) << part.name;
+  EXPECT_TRUE(study.attention.empty());
+  for (const HeadDecay& head : more.attention.at(0).heads) EXPECT_EQ(head.weight.size(), 12u);
+}
+
 /// The same whatever the number of threads, and the model is left as it was.
 TEST(MemoryStudy, IsAFunctionOfTheRunAndTheSeed) {
   Subject subject(mixed_language());

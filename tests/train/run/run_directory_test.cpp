@@ -95,12 +95,12 @@ TEST(RunDirectory, IsNotCreatedOverSomethingElse) {
   }
   EXPECT_EQ(error_of<std::invalid_argument>([&] { create_sample_run(storage); }),
             "runs/sample: holds a run already; continue it with: bochner resume runs/sample, or "
-            "choose another directory with --run");
+            "choose another directory");
   storage.make_directory("texts");
   storage.create_exclusive("texts/poem.txt");
   EXPECT_EQ(
       error_of<std::invalid_argument>([&] { RunDirectory::create(storage, "texts", "", ""); }),
-      "texts: is not empty (poem.txt); choose another directory with --run");
+      "texts: is not empty (poem.txt); choose another directory");
   EXPECT_THAT(storage.list("texts"), ElementsAre("poem.txt"));
   storage.make_directory("mine");
   storage.create_exclusive("mine/config.toml");

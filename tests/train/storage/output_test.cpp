@@ -36,7 +36,17 @@ TEST_F(Output, AppearsCompleteOrNotAtAll) {
   EXPECT_THROW(write_array(path("t.npy"), table, {.npz = {element_type("int8")}}), DataError);
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
   EXPECT_THROW(write_array(path("t.txt"), table), std::invalid_argument);
-  EXPECT_THROW(write_array(path("none/t.csv"), table), IoError);
+  try {
+    write_array(path("none/t.csv"), table);
+    ADD_FAILURE() << "the folder is not there";
+  } catch (const IoError& error) {
+    EXPECT_EQ(error.what(),
+              path("none/t.csv") + ": cannot open: No such file or directory; check the path");
+  }
+  EXPECT_THROW(require_folder(folder.write("file", "x").string() + "/t.csv"), IoError);
+  EXPECT_THROW(require_folder(folder.path().string()), IoError);
+  EXPECT_NO_THROW(require_folder(path("t.csv")));
+  EXPECT_NO_THROW(require_folder("here.csv"));
 }
 
 TEST_F(Output, LinksAreFollowedAndStay) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/storage/json.hpp>
+#include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
 
@@ -70,6 +71,57 @@ TEST(MakeTask, DescribesThePatternOfItsMixers) {
   EXPECT_EQ(words("[\"linear\", \"linear\", \"softmax\"]"),
             "lm, 5 blocks, D 8, 2 " + linear + " x gate + softmax, positions none");
   EXPECT_EQ(words("linear"), "lm, 5 blocks, D 8, " + linear + " x gate, positions none");
+}
+
+/// Runs that differ in the rule, its rates or the form of a state space are told apart.
+TEST(MakeTask, DescribesTheFormsOfItsMixers) {
+  const auto words = [](const std::string& mixer) {
+    return make_task(
+               generated({"data.kind=copy", "model.positions=none", "model.mixer={" + mixer + "}"}))
+        ->describe_model();
+  };
+  EXPECT_EQ(
+      words("kind=\"linear\", update=\"delta\", time_kernel={kind=\"gate\", per=\"channel\"}"),
+      "lm, 1 block, D 8, linear(positive, gaussian, m 4, delta) x gate per channel, positions "
+      "none");
+  EXPECT_EQ(words("kind=\"ssm\", ssm={form=\"dss\"}"),
+            "lm, 1 block, D 8, ssm(dss), positions none");
+  EXPECT_EQ(words("kind=\"hyena\""), "lm, 1 block, D 8, hyena, positions none");
+  EXPECT_EQ(words("kind=\"hyena\", filter={kind=\"spectral\"}"),
+            "lm, 1 block, D 8, hyena(spectral), positions none");
+}
+
+TEST(MakeTask, CountsItsTestExamples) {
+  EXPECT_EQ(make_task(generated({"data.kind=copy", "data.test_examples=7"}))->data().words(),
+            "copy, 8 tokens of 20  ·  10000 examples to train, 1000 to validate, 7 to test");
+}
+
+/// At the key that would keep some.
+TEST(RequireExamples, NamesTheKey) {
+  const auto error = [](const std::vector<std::string>& sets, Split split) {
+    const Config config = generated(sets);
+    const auto task = make_task(config);
+    return message_of<ConfigError>([&] { require_examples(config, task->data(), split); });
+  };
+  EXPECT_EQ(error({"data.kind=copy"}, Split::test),
+            "tiny.toml: data.test_examples = 0: keeps no test examples; raise it");
+  EXPECT_EQ(error({"data.kind=copy", "data.validation_examples=0"}, Split::validation),
+            "--set: data.validation_examples = 0: keeps no validation examples; raise it");
+  const TemporaryFolder folder;
+  const auto file = "data.files=['" + folder.write("text", tiny_text()).string() + "']";
+  EXPECT_EQ(error({file}, Split::test),
+            "tiny.toml: data.kind = \"bytes\": has no test examples; series and generated data can "
+            "have some");
+  EXPECT_EQ(error({file, "data.validation=0"}, Split::validation),
+            "--set: data.validation = 0.0: keeps no validation examples; raise it");
+  std::string rows = "a,b\n";
+  for (int i = 0; i < 60; ++i) rows += std::to_string(i) + "," + std::to_string(i * i % 7) + "\n";
+  const auto table = "data.files=['" + folder.write("rows.csv", rows).string() + "']";
+  EXPECT_EQ(error({"model.kind=forecaster", "data.kind=series", table, "data.lookback=4",
+                   "data.horizon=2", "data.splits=[0.8, 0, 0.2]", "model.backbone=linear"},
+                  Split::validation),
+            "--set: data.splits = [0.8, 0.0, 0.2]: keeps no validation examples; raise its second "
+            "number");
 }
 
 /// Feature maps that tell positions apart are made for the true number of tokens of each task.
@@ -186,10 +238,12 @@ TEST(EvaluateTask, TakesAnySplitThatHasExamples) {
   const std::uint64_t examples = task->data().examples(Split::train);
   EXPECT_EQ(evaluate_task(*task, Split::train, 7)->terms, examples * 8);
   EXPECT_EQ(message_of<std::invalid_argument>([&] { evaluate_task(*task, Split::test, 7); }),
-            "[evaluation] there is no test data; only tasks with splits of their own have it");
-  EXPECT_EQ(message_of<std::invalid_argument>([&] { evaluate_task(*task, Split::validation, 7); }),
-            "[evaluation] there is no validation data; set data.validation or "
-            "data.validation_examples above 0");
+            "[evaluation] there is no test data; data.test_examples of generated data, or "
+            "data.splits, keep some");
+  EXPECT_EQ(
+      message_of<std::invalid_argument>([&] { evaluate_task(*task, Split::validation, 7); }),
+      "[evaluation] there is no validation data; data.validation, data.validation_examples or "
+      "data.splits keep some");
 }
 
 TEST(TokenTask, ValidatesOnTheAnswersOfOtherExamples) {

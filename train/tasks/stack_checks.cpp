@@ -1,0 +1,257 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/layers/attention/mixer.hpp>
+#include <bochner/layers/attention/mixer_spec.hpp>
+#include <bochner/train/tasks/mixer_checks.hpp>
+#include <bochner/train/tasks/stack_checks.hpp>
+#include <functional>
+
+namespace bochner {
+namespace {
+
+using Has = std::function<bool(const MixerTraits&)>;
+
+std::vector<std::string> mixer_kinds(const Config& config) {
+  std::vector<std::string> kinds;
+  for (const MixerSpec& mixer : named_mixers(config)) kinds.push_back(mixer.kind);
+  return kinds;
+}
+
+/// Those of the kinds whose traits are so.
+std::vector<std::string> kinds_that(const Config& config, std::vector<std::string> kinds,
+                                    const Has& has) {
+  const auto spec = read_spec<MixerSpec>(config, "model.mixer");
+  std::erase_if(kinds, [&](const std::string& kind) { return !has(mixers().traits(kind, spec)); });
+  return kinds;
+}
+
+bool is_among(const std::vector<std::string>& kinds, const std::string& kind) {
+  return std::ranges::find(kinds, kind) != kinds.end();
+}
+
+bool names_one_of(const Config& config, const std::vector<std::string>& kinds) {
+  return std::ranges::any_of(mixer_kinds(config),
+                             [&](const std::string& kind) { return is_among(kinds, kind); });
+}
+
+/// The key that says which mixers there are.
+const char* naming_key(const Config& config) {
+  return config.text_list("model.pattern").empty() ? "model.mixer.kind" : "model.pattern";
+}
+
+/// "needs model.mixer.kind = \"linear\"", or in the pattern.
+std::string needs_one_of(const Config& config, const std::vector<std::string>& kinds) {
+  const bool mixed = !config.text_list("model.pattern").empty();
+  return mixed ? fmt::format("needs {} in model.pattern", alternatives(kinds))
+               : fmt::format("needs model.mixer.kind = {}", alternatives(kinds));
+}
+
+/// A key that only linear attention heeds needs it in one block at least.
+void require_linear(const Config& config, std::string_view name) {
+  if (!names_one_of(config, {"linear"}))
+    fail(config, name, needs_one_of(config, {"linear"}), naming_key(config));
+}
+
+void check_heads(const Config& config) {
+  const std::int64_t width = config.integer("model.width");
+  const std::int64_t heads = config.integer("model.mixer.heads");
+  if (width % heads != 0 && some_mixer(config, &MixerTraits::heads))
+    fail(config, "model.mixer.heads", "must divide " + assignment(config, "model.width"),
+         "model.width");
+}
+
+void check_directions(const Config& config) {
+  const std::string directions = "model.mixer.directions";
+  const std::int64_t chosen = config.integer(directions);
+  if (chosen == 2 && predicts_what_follows(config))
+    fail(config, directions,
+         "shows tokens what follows, which " + assignment(config, "model.kind") +
+             " is to predict: choose 1",
+         "model.kind");
+  if (chosen == 1 && config.text("model.kind") == "classifier" &&
+      config.text("model.pooling") == "cls")
+    fail(config, directions,
+         "lets a class token, which stands first, see nothing: choose model.pooling = \"mean\"",
+         "model.pooling");
+}
+
+void check_time_kernel(const Config& config) {
+  const std::string section = "model.mixer.time_kernel.";
+  require_at_most(config, section + "shortest", section + "longest");
+  const std::string& kind = config.text(section + "kind");
+  if (config.text(section + "per") == "channel" && kind != "decay" && kind != "gate" &&
+      some_mixer(config, &MixerTraits::channel_rates))
+    fail(config, section + "per", "needs " + section + "kind = \"decay\" or \"gate\"",
+         section + "kind");
+}
+
+void check_window(const Config& config) {
+  const std::string window = "model.mixer.window", kernel = "model.mixer.time_kernel.kind";
+  if (config.integer(window) == 0 || !some_mixer(config, &MixerTraits::window)) return;
+  if (!predicts_what_follows(config) && config.integer("model.mixer.directions") != 1)
+    fail(config, window,
+         config.text("model.kind") == "field"
+             ? "is the last tokens, and those of a field have no order: choose 0"
+             : "is the last tokens that are seen: needs model.mixer.directions = 1",
+         "model.mixer.directions");
+  const std::string& kind = config.text(kernel);
+  if (kind != "none" && has_irregular_tokens(config))
+    fail(config, window, "needs " + kernel + " = \"none\" where tokens have times", kernel);
+  if (!names_one_of(config, {"linear"})) return;
+  if (kind != "none" && kind != "decay")
+    fail(config, window, "needs " + kernel + " = \"none\" or \"decay\"", kernel);
+  if (config.text("model.mixer.time_kernel.per") != "head")
+    fail(config, window, "needs model.mixer.time_kernel.per = \"head\"",
+         "model.mixer.time_kernel.per");
+}
+
+void check_distances(const Config& config) {
+  if (!has_irregular_tokens(config)) return;
+  for (const std::string& kind : mixer_kinds(config))
+    if (kinds_that(config, {kind}, &MixerTraits::gaps).empty())
+      fail(config, naming_key(config),
+           fmt::format("{} needs tokens at equal distances, and those of {} have times: choose {}, "
+                       "or \"ssm\" with model.mixer.ssm.form = \"s5\"",
+                       in_quotes(kind), assignment(config, "data.kind"),
+                       alternatives({"softmax", "linear"})),
+           "data.kind");
+}
+
+void check_warm(const Config& config) {
+  if (config.text("model.mixer.warm") == "none") return;
+  require_linear(config, "model.mixer.warm");
+  if (config.integer("model.mixer.warm_steps") == 0)
+    fail(config, "model.mixer.warm", "needs model.mixer.warm_steps above 0",
+         "model.mixer.warm_steps");
+}
+
+void check_update(const Config& config) {
+  const std::string update = "model.mixer.update";
+  if (config.text(update) == "sum") return;
+  require_linear(config, update);
+  if (config.integer("model.mixer.window") > 0)
+    fail(config, update, "needs model.mixer.window = 0", "model.mixer.window");
+  if (config.text("model.mixer.warm") != "none")
+    fail(config, update, "needs model.mixer.warm = \"none\"", "model.mixer.warm");
+}
+
+/// Long convolutions have one of their own, and leave this key to others.
+void check_convolution(const Config& config) {
+  const std::string convolution = "model.mixer.convolution";
+  if (config.integer(convolution) > 0 && config.text_list("model.pattern").empty() &&
+      config.text("model.mixer.kind") == "hgrn2")
+    fail(config, convolution, "is not for model.mixer.kind = \"hgrn2\": choose 0",
+         "model.mixer.kind");
+}
+
+void check_state_space(const Config& config) {
+  if (!names_one_of(config, {"ssm"})) return;
+  const std::string section = "model.mixer.ssm.";
+  const std::string& form = config.text(section + "form");
+  if (form == "s4d" || form == "dss" || form == "s5")
+    require_at_most(config, section + "step_min", section + "step_max");
+  if (form == "lru") require_at_most(config, section + "radius_min", section + "radius_max");
+  const std::int64_t states = config.integer(section + "states");
+  if (form == "s5" && states % config.integer(section + "blocks") != 0)
+    fail(config, section + "blocks", "must divide " + assignment(config, section + "states"),
+         section + "states");
+}
+
+/// Sequences of files may be shorter than data.length.
+void check_told_apart(const Config& config) {
+  const std::string &data = config.text("data.kind"), &model = config.text("model.kind");
+  const bool is_length =
+      (model == "lm" || data == "listops" || data == "hawkes") && data != "event_files";
+  const char* told_apart = "model.mixer.features.length";
+  if (config.integer(told_apart) > 0 && is_length && counts_positions(config) &&
+      config.integer(told_apart) < config.integer("data.length"))
+    fail(config, told_apart, "must be 0, or at least " + assignment(config, "data.length"),
+         "data.length");
+}
+
+/// What a mixer must have for a key to be heeded.
+struct Need {
+  const char* key;
+  bool set;
+  Has has;
+  const char* words = "";  ///< at the end of the demand
+};
+
+std::vector<Need> needs(const Config& config) {
+  const std::string& kernel = config.text("model.mixer.time_kernel.kind");
+  const std::string& use = config.text("model.time.use");
+  const bool in_blocks =
+      config.text("model.time.kind") != "none" && (use == "attend" || use == "rotate");
+  return {{"model.positions", config.text("model.positions") == "rotary", &MixerTraits::queries},
+          {"model.mixer.normalize", config.text("model.mixer.normalize") != "none",
+           &MixerTraits::queries},
+          {"model.mixer.time_kernel.kind", kernel != "none",
+           [kernel](const MixerTraits& has) { return has.has_time_kernel(kernel); },
+           kernel == "decay" ? "" : "; exact attention has: none, decay"},
+          {"model.mixer.time_kernel.per", config.text("model.mixer.time_kernel.per") == "channel",
+           &MixerTraits::channel_rates},
+          {"model.mixer.window", config.integer("model.mixer.window") > 0, &MixerTraits::window},
+          {"model.time.use", in_blocks, &MixerTraits::times}};
+}
+
+}  // namespace
+
+bool has_stack(const Config& config) {
+  return config.text("model.kind") != "forecaster" || config.text("model.backbone") != "linear";
+}
+
+bool forecasts_rows(const Config& config) {
+  return config.text("model.kind") == "forecaster" && config.text("model.backbone") == "rows";
+}
+
+bool predicts_what_follows(const Config& config) {
+  const std::string& kind = config.text("model.kind");
+  return kind == "lm" || kind == "events" || forecasts_rows(config);
+}
+
+bool sees_events(const Config& config) {
+  const std::string& kind = config.text("data.kind");
+  return kind == "event_files" || kind == "hawkes";
+}
+
+bool has_irregular_tokens(const Config& config) {
+  return sees_events(config) || config.flag("data.stamps");
+}
+
+bool counts_positions(const Config& config) {
+  const std::string& map = config.text("model.mixer.features.kind");
+  const bool mixed = map == "hybrid";
+  const auto& estimators = config.text_list("model.mixer.features.estimators");
+  return names_one_of(config, {"linear"}) &&
+         (map == "cosformer" || (mixed && is_among(estimators, "cosformer")));
+}
+
+void check_stack(const Config& config) {
+  check_heads(config);
+  check_time_kernel(config);
+  if (!has_stack(config)) return;
+  check_directions(config);
+  check_warm(config);
+  check_update(config);
+  check_window(config);
+  check_distances(config);
+  check_convolution(config);
+  check_state_space(config);
+  check_told_apart(config);
+}
+
+std::vector<UnheededKey> keys_without_mixer(const Config& config) {
+  std::vector<UnheededKey> keys;
+  const std::string by = naming_key(config), kind = "model.mixer.kind";
+  if (by != kind &&
+      config.location(kind) == set_location)  // a file may have it for --set to change
+    keys.push_back({kind, "means nothing beside " + assignment(config, by), by});
+  for (const auto& [key, set, has, words] : needs(config))
+    if (set && kinds_that(config, mixer_kinds(config), has).empty())
+      keys.push_back(
+          {key, needs_one_of(config, kinds_that(config, mixers().names(), has)) + words, by});
+  return keys;
+}
+
+}  // namespace bochner

@@ -1,0 +1,26 @@
+#pragma once
+/// What the mixers of a model demand of the keys of a config, and which keys none of them has.
+
+#include <bochner/train/tasks/encoding_checks.hpp>
+
+namespace bochner {
+
+/// Whether the model has blocks: all but linear forecasts.
+bool has_stack(const Config& config);
+/// Whether it forecasts by tokens that are rows of a table.
+bool forecasts_rows(const Config& config);
+/// Whether it learns at every token what follows, so that no token may see that.
+bool predicts_what_follows(const Config& config);
+/// Whether its tokens are events.
+bool sees_events(const Config& config);
+/// Whether they have times of their own: those of events, or data.stamps.
+bool has_irregular_tokens(const Config& config);
+/// Whether a feature map is made for model.mixer.features.length positions.
+bool counts_positions(const Config& config);
+
+/// Throws ConfigError where a mixer cannot be as the keys say.
+void check_stack(const Config& config);
+/// Keys of model.mixer that no mixer of the stack has.
+std::vector<UnheededKey> keys_without_mixer(const Config& config);
+
+}  // namespace bochner
