@@ -15,10 +15,12 @@ std::string mixer_key(const Config& config) {
   return config.text_list("model.pattern").empty() ? "model.mixer.kind" : "model.pattern";
 }
 
-/// What model.mixer.filter.kind = "auto" is; of sgconv its kernel has a form of its own.
+/// What model.mixer.filter.kind = "auto" is; sgconv has no other.
 std::string filter_of(const MixerSpec& mixer) {
-  const std::map<std::string, const char*> published{
-      {"hyena", "implicit"}, {"h3", "exponential"}, {"long_conv", "explicit"}, {"sgconv", ""}};
+  const std::map<std::string, const char*> published{{"hyena", "implicit"},
+                                                     {"h3", "exponential"},
+                                                     {"long_conv", "explicit"},
+                                                     {"sgconv", "dyadic"}};
   const auto found = published.find(mixer.kind);
   if (found == published.end()) return "";
   const std::string& kind = mixer.own.of<FilterSection>().filter.kind;
