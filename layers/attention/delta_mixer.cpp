@@ -2,9 +2,9 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/layers/attention/feature_heads.hpp>
-#include <bochner/layers/attention/mixers.hpp>
 #include <bochner/layers/attention/projections.hpp>
 #include <bochner/layers/attention/time_kernel.hpp>
+#include <bochner/layers/mixers/mixers.hpp>
 #include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -2,8 +2,8 @@
 /// What mixers over feature maps share.
 
 #include <bochner/autodiff/ops/normalisation.hpp>
-#include <bochner/layers/attention/mixer_spec.hpp>
 #include <bochner/layers/attention/time_kernel.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

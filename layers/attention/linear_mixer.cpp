@@ -4,11 +4,11 @@
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/attention/channel_attention.hpp>
 #include <bochner/layers/attention/feature_heads.hpp>
-#include <bochner/layers/attention/mixers.hpp>
 #include <bochner/layers/attention/projections.hpp>
 #include <bochner/layers/attention/seen_tokens.hpp>
 #include <bochner/layers/attention/time_kernel.hpp>
 #include <bochner/layers/attention/warm_start.hpp>
+#include <bochner/layers/mixers/mixers.hpp>
 #include <cmath>
 #include <deque>
 #include <optional>

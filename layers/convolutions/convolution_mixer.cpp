@@ -1,8 +1,8 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/long_convolution.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
-#include <bochner/layers/attention/mixer_demands.hpp>
 #include <bochner/layers/convolutions/convolution_mixer.hpp>
+#include <bochner/layers/mixers/mixer_demands.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

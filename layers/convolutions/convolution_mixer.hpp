@@ -2,10 +2,10 @@
 /// What mixers by long convolutions share.
 
 #include <bochner/autodiff/compute/convolution_stream.hpp>
-#include <bochner/layers/attention/mixer.hpp>
-#include <bochner/layers/attention/mixer_spec.hpp>
 #include <bochner/layers/attention/projections.hpp>
 #include <bochner/layers/convolutions/filter.hpp>
+#include <bochner/layers/mixers/mixer.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

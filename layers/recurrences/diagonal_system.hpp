@@ -1,5 +1,5 @@
 #pragma once
-#include <bochner/layers/attention/mixer.hpp>
+#include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/recurrences/ssm_spec.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

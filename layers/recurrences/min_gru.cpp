@@ -1,8 +1,8 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/recurrence.hpp>
-#include <bochner/layers/attention/mixer_demands.hpp>
-#include <bochner/layers/attention/mixers.hpp>
 #include <bochner/layers/attention/projections.hpp>
+#include <bochner/layers/mixers/mixer_demands.hpp>
+#include <bochner/layers/mixers/mixers.hpp>
 #include <bochner/layers/recurrences/min_gru_spec.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -1,7 +1,7 @@
 #pragma once
 /// What mixers must pass: streams, padding, the future.
 
-#include <bochner/layers/attention/mixer.hpp>
+#include <bochner/layers/mixers/mixer.hpp>
 #include <cstring>
 
 #include "layers/layer_check.hpp"

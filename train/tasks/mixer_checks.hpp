@@ -1,7 +1,7 @@
 #pragma once
 /// What keys of model.mixer demand of the mixers that a config names.
 
-#include <bochner/layers/attention/mixer_spec.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 #include <bochner/train/tasks/encoding_checks.hpp>
 
 namespace bochner {

@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 
 #include <bochner/layers/attention/channel_attention.hpp>
-#include <bochner/layers/attention/mixer.hpp>
-#include <bochner/layers/attention/mixer_spec.hpp>
+#include <bochner/layers/mixers/mixer.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 #include <cmath>
 
 #include "layers/mixer_check.hpp"

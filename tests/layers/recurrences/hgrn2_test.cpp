@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include <bochner/layers/attention/mixer.hpp>
+#include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/models/block.hpp>
 #include <bochner/layers/recurrences/lower_bounds.hpp>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include <bochner/layers/attention/mixers.hpp>
+#include <bochner/layers/mixers/mixers.hpp>
 #include <utility>
 
 namespace bochner::inline BOCHNER_PRECISION {

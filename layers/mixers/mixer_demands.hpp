@@ -1,7 +1,7 @@
 #pragma once
 /// What mixers demand, in words of one kind.
 
-#include <bochner/layers/attention/mixer_spec.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 
-#include <bochner/layers/attention/memory_probe.hpp>
-#include <bochner/layers/attention/mixer_spec.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 #include <bochner/layers/models/block.hpp>
+#include <bochner/layers/models/memory_probe.hpp>
 #include <cmath>
 #include <numeric>
 
