@@ -14,9 +14,6 @@
 #include <bochner/data/sensor_windows.hpp>
 #include <bochner/data/series_windows.hpp>
 #include <bochner/data/windows.hpp>
-#include <bochner/layers/attention/memory_probe.hpp>
-#include <bochner/layers/attention/mixer.hpp>
-#include <bochner/layers/attention/mixer_spec.hpp>
 #include <bochner/layers/basic/conv.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/basic/units.hpp>
@@ -25,9 +22,12 @@
 #include <bochner/layers/encodings/space_time.hpp>
 #include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/layers/features/feature_map.hpp>
+#include <bochner/layers/mixers/mixer.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/forecaster.hpp>
+#include <bochner/layers/models/memory_probe.hpp>
 #include <bochner/layers/models/sensor_model.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/module.hpp>

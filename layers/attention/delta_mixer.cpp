@@ -2,9 +2,9 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/layers/attention/feature_heads.hpp>
-#include <bochner/layers/attention/mixers.hpp>
 #include <bochner/layers/attention/projections.hpp>
 #include <bochner/layers/attention/time_kernel.hpp>
+#include <bochner/layers/mixers/mixers.hpp>
 #include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -31,7 +31,8 @@ class DeltaMixer : public Mixer {
         time_kernel_(spec.time_kernel, spec.heads, spec.width, channels_of(spec, *features_)),
         strength_(spec.width, spec.heads) {
     require(spec.window == 0 && spec.warm == "none", "delta",
-            "the delta rule has neither a window nor a warm start from exact attention");
+            "the delta rule has neither a window nor a warm start from exact attention: wants "
+            "window = 0 and warm = \"none\"");
   }
 
   Var forward(Tape& tape, const Var& x, const Layout& layout) override {

@@ -2,8 +2,8 @@
 /// What mixers over feature maps share.
 
 #include <bochner/autodiff/ops/normalisation.hpp>
-#include <bochner/layers/attention/mixer_spec.hpp>
 #include <bochner/layers/attention/time_kernel.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -28,7 +28,8 @@ inline KeyChannels channels_of(const MixerSpec& spec, FeatureMap& map) {
   tape.recording = false;
   const Shape token{1, 1, spec.heads, spec.width / spec.heads};
   const std::size_t F = map.keys(tape, tape.constant(zeros(token))).shape()[3];
-  return {F + adds_constant(spec, map), map.frequencies() ? spec.features.m : F};
+  const bool constant = adds_constant(spec, map);
+  return {F + constant, map.frequencies() ? spec.features.m : F, constant};
 }
 
 /// (1, 1, H, n) -> (H, n)

@@ -4,11 +4,11 @@
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/attention/channel_attention.hpp>
 #include <bochner/layers/attention/feature_heads.hpp>
-#include <bochner/layers/attention/mixers.hpp>
 #include <bochner/layers/attention/projections.hpp>
 #include <bochner/layers/attention/seen_tokens.hpp>
 #include <bochner/layers/attention/time_kernel.hpp>
 #include <bochner/layers/attention/warm_start.hpp>
+#include <bochner/layers/mixers/mixers.hpp>
 #include <cmath>
 #include <deque>
 #include <optional>
@@ -31,6 +31,13 @@ Var with_constant(const Var& features, double constant) {
   return concat({features, filled(shape, real(std::sqrt(constant)))}, -1);
 }
 
+/// The last channel, a constant, made to fade as slowly as the slowest: where products of features
+/// sum to its square at most, no sum of weights falls below 0 then, at any lag. (.., F) -> (.., F)
+Var with_slowest_last(const Var& rate) {
+  const std::size_t F = rate.dim(-1);
+  return concat({slice(rate, -1, 0, F - 1), -max(-rate, {-1}, keep)}, -1);
+}
+
 /// Linear attention over any feature map, times the time kernel; O(T) in time, constant memory per
 /// step.
 class LinearMixer : public Mixer {
@@ -45,6 +52,7 @@ class LinearMixer : public Mixer {
         features_(make_feature_map(features_per_head(spec))),
         warm_(spec, *features_),
         per_channel_(spec.time_kernel.per == "channel"),
+        constant_channel_(per_channel_ && adds_constant(spec, *features_)),
         time_kernel_(spec.time_kernel, spec.heads, spec.width, channels_of(spec, *features_)) {
     require(denominator_.kind == "clip" || denominator_.kind == "smooth" ||
                 denominator_.kind == "refuse" || denominator_.kind == "norm",
@@ -63,9 +71,9 @@ class LinearMixer : public Mixer {
 
   Var forward(Tape& tape, const Var& x, const Layout& layout) override {
     const Heads heads = projections_.split(tape, x, layout);
-    const Var rate = time_kernel_.rate(tape, x, layout);
+    const Var rate = rates(tape, x, layout);
     const Var reverse_rate =
-        causal_ || layout.regular() ? Var() : time_kernel_.rate(tape, x, seen_from_the_end(layout));
+        causal_ || layout.regular() ? Var() : rates(tape, x, seen_from_the_end(layout));
     const Var turns = time_kernel_.turns(tape, layout, x.dim(1), 0);
     if (tape.observer)
       show_attention(tape, *this,
@@ -87,7 +95,7 @@ class LinearMixer : public Mixer {
     auto& past = static_cast<LinearState&>(state);
     const std::size_t position = past.position;
     const Heads heads = projections_.split(tape, x, past);
-    Var rate = time_kernel_.rate(tape, x);
+    Var rate = rates(tape, x);
     if (window_ > 0) return projections_.join(tape, step_with_window(tape, heads, rate, past));
     const Var& v = heads.v;
     const auto [query, key, floor] =
@@ -113,6 +121,12 @@ class LinearMixer : public Mixer {
   }
 
  private:
+  /// What is lost from token to token, see TimeKernel.
+  Var rates(Tape& tape, const Var& x, const Layout& layout = {}) {
+    const Var rate = time_kernel_.rate(tape, x, layout);
+    return constant_channel_ ? with_slowest_last(rate) : rate;
+  }
+
   /// Features as attention takes them: signed ones under the policy for denominators.
   struct Pair {
     Features q, k;
@@ -196,7 +210,8 @@ class LinearMixer : public Mixer {
   Projections projections_;
   std::unique_ptr<FeatureMap> features_;
   WarmStart warm_;
-  bool per_channel_;  ///< rates of the time kernel
+  bool per_channel_;       ///< rates of the time kernel
+  bool constant_channel_;  ///< behind those of the features
   TimeKernel time_kernel_;
 };
 

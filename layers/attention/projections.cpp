@@ -19,22 +19,28 @@ Var rotated(const Var& x, const Var& cosine, const Var& sine) {
 
 }  // namespace
 
-ShortConvolution::ShortConvolution(std::size_t taps, std::size_t width)
-    : weight_({taps, width}, Initial::normal(0.1)), bias_({width}) {}
+ShortConvolution::ShortConvolution(std::size_t taps, std::size_t width) : taps_(taps) {
+  if (taps == 0) return;
+  weight_ = Parameter({taps, width}, Initial::normal(0.1));
+  bias_ = Parameter({width});
+}
 
 Var ShortConvolution::forward(Tape& tape, const Var& x) {
+  if (!active()) return x;
   return x + (short_convolution(x, tape(weight_)) + tape(bias_));
 }
 
 Var ShortConvolution::step(Tape& tape, const Var& x, Tensor& recent) {
-  const std::size_t taps = weight_.shape()[0], D = weight_.shape()[1];
-  if (recent.shape().empty()) recent = zeros({1, taps, D});
-  std::copy(recent.data() + D, recent.data() + taps * D, recent.data());
-  std::copy_n(x.data(), D, recent.data() + (taps - 1) * D);
-  return slice(forward(tape, tape.constant(recent)), 1, taps - 1, taps);
+  if (!active()) return x;
+  const std::size_t D = x.dim(2);
+  if (recent.shape().empty()) recent = zeros({1, taps_, D});
+  std::copy(recent.data() + D, recent.data() + taps_ * D, recent.data());
+  std::copy_n(x.data(), D, recent.data() + (taps_ - 1) * D);
+  return slice(forward(tape, tape.constant(recent)), 1, taps_ - 1, taps_);
 }
 
 void ShortConvolution::visit(Visitor& visitor) {
+  if (!active()) return;
   visitor("weight", weight_);
   visitor("bias", bias_);
 }
@@ -90,20 +96,17 @@ Heads UnitSphere::forward(Tape& tape, const Heads& x) {
 
 void UnitSphere::visit(Visitor& visitor) { visitor("log_sharpness", log_sharpness_); }
 
-HeadProjection::HeadProjection(std::size_t width, std::size_t taps) : linear_(width, width) {
-  if (taps > 0) convolution_ = std::make_unique<ShortConvolution>(taps, width);
-}
+HeadProjection::HeadProjection(std::size_t width, std::size_t taps)
+    : linear_(width, width), convolution_(taps, width) {}
 
 Var HeadProjection::forward(Tape& tape, const Var& x, const Shape& shape, Tensor* recent) {
-  if (!convolution_) return linear_.forward(tape, x, shape);
-  const Var y = linear_.forward(tape, x);
-  return reshape(recent ? convolution_->step(tape, y, *recent) : convolution_->forward(tape, y),
-                 shape);
+  if (!convolution_.active()) return linear_.forward(tape, x, shape);
+  return reshape(convolution_.forward(tape, linear_.forward(tape, x), recent), shape);
 }
 
 void HeadProjection::visit(Visitor& visitor) {
   linear_.visit(visitor);
-  if (convolution_) visitor("convolution", *convolution_);
+  visitor("convolution", convolution_);
 }
 
 Projections::Projections(const MixerSpec& spec)

@@ -1,28 +1,34 @@
 #pragma once
-#include <bochner/layers/attention/mixer.hpp>
-#include <bochner/layers/attention/mixer_spec.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
+#include <bochner/layers/mixers/mixer.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 #include <bochner/layers/module.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// x plus a causal depthwise convolution of its last K >= 1 tokens: starts near the identity. Fu et
-/// al., "H3", 2023; Poli et al., "Hyena", 2023. (B, T, D) -> (B, T, D)
+/// x plus a causal depthwise convolution of its last K tokens, for K = 0 x itself: starts near the
+/// identity. Fu et al., "H3", 2023; Poli et al., "Hyena", 2023. (B, T, D) -> (B, T, D)
 class ShortConvolution : public Module {
  public:
   ShortConvolution(std::size_t taps, std::size_t width);
+  bool active() const { return taps_ > 0; }
   Var forward(Tape& tape, const Var& x);
   /// One token after the `recent` K tokens (1, K, D), () before the first, which move on by one;
   /// equals the batch output. (1, 1, D) -> (1, 1, D)
   Var step(Tape& tape, const Var& x, Tensor& recent);
+  /// The one or the other: one token where there are `recent` ones.
+  Var forward(Tape& tape, const Var& x, Tensor* recent) {
+    return recent ? step(tape, x, *recent) : forward(tape, x);
+  }
   void visit(Visitor& visitor) override;
 
  private:
+  std::size_t taps_;
   Parameter weight_, bias_;  // (K, D), (D)
 };
 
-/// A linear map and, unless `taps` is 0, a short convolution of its outputs, in the form that
-/// attention wants. (B, T, D) -> shape
+/// A linear map and a short convolution of its outputs, in the form that attention wants. (B, T, D)
+/// -> shape
 class HeadProjection : public Module {
  public:
   HeadProjection(std::size_t width, std::size_t taps);
@@ -32,7 +38,7 @@ class HeadProjection : public Module {
 
  private:
   Linear linear_;
-  std::unique_ptr<ShortConvolution> convolution_;
+  ShortConvolution convolution_;
 };
 
 /// Queries, keys and values by head, (B, T, H, d) each.

@@ -1,9 +1,9 @@
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
-#include <bochner/layers/attention/mixers.hpp>
 #include <bochner/layers/attention/projections.hpp>
 #include <bochner/layers/attention/seen_tokens.hpp>
 #include <bochner/layers/attention/time_kernel.hpp>
+#include <bochner/layers/mixers/mixers.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -22,9 +22,11 @@ Tensor start_rates(const TimeKernelSpec& spec, std::size_t heads, const KeyChann
   if (channels.count == 0) return start_rates(spec, heads);
   const Tensor all = start_rates(spec, heads * channels.period);
   Tensor rates = zeros({heads, channels.count});
-  for (std::size_t h = 0; h < heads; ++h)
-    for (std::size_t f = 0; f < channels.count; ++f)
-      rates(h, f) = all.data()[h * channels.period + f % channels.period];
+  for (std::size_t h = 0; h < heads; ++h) {
+    const real* head = all.data() + h * channels.period;
+    for (std::size_t f = 0; f < channels.count; ++f) rates(h, f) = head[f % channels.period];
+    if (channels.constant) rates(h, channels.count - 1) = head[channels.period - 1];
+  }
   return rates;
 }
 
@@ -189,13 +191,6 @@ void TimeKernel::visit(Visitor& visitor) {
     visitor("gate", gate_);
     visitor("gate_bias", gate_bias_);
   }
-}
-
-Layout seen_from_the_end(Layout layout) {
-  const std::size_t B = layout.gaps.shape()[0], T = layout.gaps.shape()[1];
-  for (std::size_t b = 0; b < B; ++b)
-    for (std::size_t t = 0; t + 1 < T; ++t) layout.gaps(b, t) = layout.gaps(b, t + 1);
-  return layout;
 }
 
 Times times_of(const Layout& layout, std::size_t T, double first) {

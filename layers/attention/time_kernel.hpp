@@ -1,13 +1,15 @@
 #pragma once
-#include <bochner/layers/attention/mixer.hpp>
-#include <bochner/layers/attention/mixer_spec.hpp>
+#include <bochner/layers/mixers/mixer.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
 /// Features of the keys of a head (F), where each has a rate of its own; `period`: those of one
-/// frequency lie so far apart and start with one rate. None: a rate per head.
+/// frequency lie so far apart and start with one rate; `constant`: the last one is a constant,
+/// which starts with the slowest. None: a rate per head.
 struct KeyChannels {
   std::size_t count = 0, period = 0;
+  bool constant = false;
 };
 
 /// The factor of attention weights that depends on time alone, learned per head. By Bochner's
@@ -68,9 +70,6 @@ std::vector<double> harmonic_coefficients(std::size_t N);
 
 /// Features times `turns` (.., F) -> (.., (2N + 1) n F); themselves where they do not exist.
 Features turned(const Features& features, const Var& turns);
-
-/// The gaps of a reversed sequence: from each token to the next one.
-Layout seen_from_the_end(Layout layout);
 
 /// When the tokens of a batch are: sums of the gaps (B, T), or first, first + 1, ... (1, T).
 Times times_of(const Layout& layout, std::size_t T, double first);

@@ -1,6 +1,6 @@
 #pragma once
-#include <bochner/layers/attention/mixer_spec.hpp>
 #include <bochner/layers/attention/projections.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

@@ -2,7 +2,7 @@
 #include <bochner/autodiff/ops/long_convolution.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/convolutions/convolution_mixer.hpp>
-#include <bochner/layers/recurrences/token_wise.hpp>
+#include <bochner/layers/mixers/mixer_demands.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -16,18 +16,14 @@ FilterSpec filter_of(const MixerSpec& spec, const char* kind, std::size_t copies
 }
 
 ConvolutionMixer::ConvolutionMixer(const MixerSpec& spec) : name_(spec.kind), causal_(spec.causal) {
-  refuse_attention(spec);
+  require_traits(spec);
 }
 
 ManyProjections::ManyProjections(std::size_t width, std::size_t count, std::size_t taps)
-    : count_(count), linear_(width, count * width) {
-  if (taps > 0) convolution_ = std::make_unique<ShortConvolution>(taps, count * width);
-}
+    : count_(count), linear_(width, count * width), convolution_(taps, count * width) {}
 
 std::vector<Var> ManyProjections::split(Tape& tape, const Var& x, Tensor* recent) {
-  Var all = linear_.forward(tape, x);
-  if (convolution_)
-    all = recent ? convolution_->step(tape, all, *recent) : convolution_->forward(tape, all);
+  const Var all = convolution_.forward(tape, linear_.forward(tape, x), recent);
   std::vector<Var> parts;
   for (std::size_t i = 0; i < count_; ++i)
     parts.push_back(slice(all, -1, i * x.dim(2), (i + 1) * x.dim(2)));
@@ -36,7 +32,7 @@ std::vector<Var> ManyProjections::split(Tape& tape, const Var& x, Tensor* recent
 
 void ManyProjections::visit(Visitor& visitor) {
   linear_.visit(visitor);
-  if (convolution_) visitor("convolution", *convolution_);
+  visitor("convolution", convolution_);
 }
 
 Var convolve(const Var& x, const TwoSidedFilter::Rows& rows, std::size_t copy,
@@ -60,14 +56,12 @@ Var convolve_next(Tape& tape, const Var& x, ConvolutionStream& stream) {
 }
 
 void ConvolutionMixer::require_regular(const Layout& layout) const {
-  require(layout.regular(), name_.c_str(),
-          "needs tokens at equal distances; for others there are linear and softmax attention");
+  require_equal_distances(layout.regular(), name_);
 }
 
 void ConvolutionMixer::count_token(MixerState& state) const {
   require(causal_, name_.c_str(), "only causal attention can be computed token by token");
-  require(state.gap == 1, name_.c_str(),
-          "needs tokens at equal distances; for others there are linear and softmax attention");
+  require_equal_distances(state.gap == 1, name_);
   state.time += state.gap;
   ++state.position;
 }

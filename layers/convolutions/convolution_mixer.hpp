@@ -2,18 +2,17 @@
 /// What mixers by long convolutions share.
 
 #include <bochner/autodiff/compute/convolution_stream.hpp>
-#include <bochner/layers/attention/mixer.hpp>
-#include <bochner/layers/attention/mixer_spec.hpp>
 #include <bochner/layers/attention/projections.hpp>
 #include <bochner/layers/convolutions/filter.hpp>
+#include <bochner/layers/mixers/mixer.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
 /// The Spec of a mixer's filters: `kind` in place of "auto", `copies` filters of each channel.
 FilterSpec filter_of(const MixerSpec& spec, const char* kind, std::size_t copies = 1);
 
-/// A linear map to `count` sequences at once, and a causal short convolution of them unless `taps`
-/// is 0.
+/// A linear map to `count` sequences at once, and a short convolution of them.
 class ManyProjections : public Module {
  public:
   ManyProjections(std::size_t width, std::size_t count, std::size_t taps);
@@ -25,7 +24,7 @@ class ManyProjections : public Module {
  private:
   std::size_t count_;
   Linear linear_;
-  std::unique_ptr<ShortConvolution> convolution_;
+  ShortConvolution convolution_;
 };
 
 /// A long convolution by a filter and the next token of one.

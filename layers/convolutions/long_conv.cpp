@@ -1,6 +1,6 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/layers/attention/mixers.hpp>
 #include <bochner/layers/convolutions/convolution_mixer.hpp>
+#include <bochner/layers/mixers/mixers.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

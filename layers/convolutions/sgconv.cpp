@@ -3,8 +3,8 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/long_convolution.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
-#include <bochner/layers/attention/mixers.hpp>
 #include <bochner/layers/convolutions/convolution_mixer.hpp>
+#include <bochner/layers/mixers/mixers.hpp>
 #include <cmath>
 #include <optional>
 

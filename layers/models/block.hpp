@@ -1,7 +1,7 @@
 #pragma once
-#include <bochner/layers/attention/mixer.hpp>
-#include <bochner/layers/attention/mixer_spec.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
+#include <bochner/layers/mixers/mixer.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <bochner/layers/attention/mixer.hpp>
+#include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/recurrences/ssm_spec.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -12,8 +12,8 @@ class DiagonalSystem : public Module {
   virtual Var forward(Tape& tape, const Var& u, const Layout& layout) = 0;
   /// States before the first token.
   virtual Tensor start() const = 0;
-  /// The next token of one sequence, `gap` after the one before; moves the states on. (1, 1, D) ->
-  /// (1, 1, D)
+  /// The next token of one sequence, `gap` after the one before, 1 of the first; moves the states
+  /// on. (1, 1, D) -> (1, 1, D)
   virtual Var step(Tape& tape, const Var& u, Tensor& states, double gap) = 0;
 };
 

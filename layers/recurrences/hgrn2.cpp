@@ -2,8 +2,9 @@
 #include <bochner/autodiff/ops/gated_linear_attention.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/attention/feature_heads.hpp>
-#include <bochner/layers/attention/mixers.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
+#include <bochner/layers/mixers/mixer_demands.hpp>
+#include <bochner/layers/mixers/mixers.hpp>
 #include <bochner/layers/recurrences/lower_bounds.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -30,16 +31,13 @@ class Hgrn2Mixer : public Mixer {
         output_(spec.width, spec.width) {
     require(heads_ > 0 && spec.width % heads_ == 0, "mixer", "heads = ", heads_,
             " must divide width = ", spec.width);
-    require(!spec.rotary && spec.window == 0 && spec.convolution == 0 && spec.normalize == "none" &&
-                spec.time_kernel.kind == "none" && spec.time.kind == "none",
-            "hgrn2",
-            "has gates in place of a time kernel and of times, and no rotary positions, window, "
-            "convolution or normalize; leave them out");
+    require_traits(spec);
+    require(spec.convolution == 0, "hgrn2", "has no short convolution: wants convolution = 0");
     if (block_ > 0 || spec.place.blocks > 1) share_bounds(spec);
   }
 
   Var forward(Tape& tape, const Var& x, const Layout& layout) override {
-    require(layout.regular(), "hgrn2", "tokens must lie at equal distances");
+    require_equal_distances(layout.regular(), "hgrn2");
     const Gated g = gated(tape, x);
     Var y = gated_linear_attention(g.q, g.k, g.v, g.log_decay, {chunk_, layout.lengths});
     if (!causal_)
@@ -52,7 +50,7 @@ class Hgrn2Mixer : public Mixer {
 
   Var step(Tape& tape, const Var& x, MixerState& state) override {
     require(causal_, "hgrn2", "only causal attention can be computed token by token");
-    require(state.gap == 1, "hgrn2", "tokens must lie at equal distances");
+    require_equal_distances(state.gap == 1, "hgrn2");
     auto& past = static_cast<Hgrn2State&>(state);
     ++past.position;
     const Gated g = gated(tape, x);

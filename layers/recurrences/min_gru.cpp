@@ -1,8 +1,9 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/recurrence.hpp>
-#include <bochner/layers/attention/mixers.hpp>
+#include <bochner/layers/attention/projections.hpp>
+#include <bochner/layers/mixers/mixer_demands.hpp>
+#include <bochner/layers/mixers/mixers.hpp>
 #include <bochner/layers/recurrences/min_gru_spec.hpp>
-#include <bochner/layers/recurrences/token_wise.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -42,9 +43,9 @@ class MinGruMixer : public Mixer {
   MinGruMixer(const MixerSpec& spec, const MinGruSpec& own)
       : causal_(spec.causal),
         hidden_(std::size_t(double(spec.width) * own.expansion + 0.5)),
-        convolution_(spec),
+        convolution_(spec.convolution, spec.width),
         output_(hidden_, spec.width) {
-    refuse_attention(spec);
+    require_traits(spec);
     require(own.candidate == "positive" || own.candidate == "linear", "min_gru",
             "no candidate is called \"", own.candidate, "\"; there are: positive, linear");
     require(hidden_ > 0, "min_gru", "expansion = ", own.expansion, " leaves no states");
@@ -54,7 +55,7 @@ class MinGruMixer : public Mixer {
 
   /// Gaps have no part in it: there is no step size.
   Var forward(Tape& tape, const Var& x, const Layout& layout) override {
-    require(layout.regular(), "min_gru", "needs tokens at equal distances");
+    require_equal_distances(layout.regular(), "min_gru");
     const Var u = convolution_.forward(tape, x);
     Var h = directions_[0]->forward(tape, u, {}, {false, layout.lengths});
     if (!causal_) h = h + directions_[1]->forward(tape, u, {}, {true, layout.lengths});
@@ -69,17 +70,18 @@ class MinGruMixer : public Mixer {
 
   Var step(Tape& tape, const Var& x, MixerState& state) override {
     require(causal_, "min_gru", "only a causal mixer can be computed token by token");
-    require(state.gap == 1, "min_gru", "needs tokens at equal distances");
+    require_equal_distances(state.gap == 1, "min_gru");
     auto& past = static_cast<MinGruState&>(state);
     ++past.position;
-    const Var u = convolution_.step(tape, x, past);
+    past.recent.resize(1);
+    const Var u = convolution_.step(tape, x, past.recent[0]);
     const Var h = directions_[0]->forward(tape, u, tape.constant(past.h), {});
     std::copy_n(h.data(), hidden_, past.h.data());
     return output_.forward(tape, h);
   }
 
   void visit(Visitor& visitor) override {
-    convolution_.visit(visitor);
+    visitor("convolution", convolution_);
     visitor("directions", directions_);
     visitor("output", output_);
   }
@@ -87,7 +89,7 @@ class MinGruMixer : public Mixer {
  private:
   bool causal_;
   std::size_t hidden_;
-  OptionalConvolution convolution_;
+  ShortConvolution convolution_;
   std::vector<std::unique_ptr<MinGruDirection>> directions_;
   Linear output_;
 };

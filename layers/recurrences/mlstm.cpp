@@ -3,9 +3,9 @@
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/attention/feature_heads.hpp>
-#include <bochner/layers/attention/mixers.hpp>
 #include <bochner/layers/attention/projections.hpp>
-#include <bochner/layers/recurrences/token_wise.hpp>
+#include <bochner/layers/mixers/mixer_demands.hpp>
+#include <bochner/layers/mixers/mixers.hpp>
 #include <cmath>
 #include <optional>
 
@@ -140,15 +140,13 @@ Var turned_around(const Var& x, const std::vector<std::size_t>& lengths) {
 class MlstmMixer : public Mixer {
  public:
   explicit MlstmMixer(const MixerSpec& spec) {
-    require(spec.time_kernel.kind == "none", "mlstm", "has decays of its own, and no time kernel");
-    require(spec.window == 0 && spec.time.kind == "none", "mlstm",
-            "has no window, and no times in its queries and keys");
+    require_traits(spec);
     for (int direction = 0; direction < (spec.causal ? 1 : 2); ++direction)
       directions_.push_back(std::make_unique<MlstmDirection>(spec));
   }
 
   Var forward(Tape& tape, const Var& x, const Layout& layout) override {
-    require(layout.regular(), "mlstm", "needs tokens at equal distances");
+    require_equal_distances(layout.regular(), "mlstm");
     const Var past = directions_[0]->forward(tape, x, layout);
     if (directions_.size() == 1) return past;
     const Var future =
@@ -160,7 +158,7 @@ class MlstmMixer : public Mixer {
 
   Var step(Tape& tape, const Var& x, MixerState& state) override {
     require(directions_.size() == 1, "mlstm", "only a causal mixer can be computed token by token");
-    require(state.gap == 1, "mlstm", "needs tokens at equal distances");
+    require_equal_distances(state.gap == 1, "mlstm");
     return directions_[0]->step(tape, x, static_cast<MlstmState&>(state));
   }
 

@@ -7,15 +7,10 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Gaps as the reverse direction meets them: each token's is that to the token behind it, 1 where
-/// there is none. (B, T) -> (B, T)
-Tensor mirrored(const Layout& layout) {
-  const std::size_t B = layout.gaps.shape()[0], T = layout.gaps.shape()[1];
-  Tensor gaps = filled({B, T}, real(1));
-  for (std::size_t b = 0; b < B; ++b) {
-    const std::size_t length = layout.lengths.empty() ? T : layout.lengths[b];
-    for (std::size_t t = 0; t + 1 < length; ++t) gaps(b, t) = layout.gaps(b, t + 1);
-  }
+/// Inputs hold for as long as their gaps: the first token, with none before it, for 1 as the last
+/// one does in reverse. (B, T) -> (B, T)
+Tensor with_a_first_gap(Tensor gaps) {
+  for (std::size_t i = 0; i < gaps.size(); i += gaps.shape()[1]) gaps.data()[i] = 1;
   return gaps;
 }
 
@@ -43,10 +38,10 @@ class SharedStates : public DiagonalSystem {
       return y + read(tape, reverse_output_, complex_scan(driven.a, driven.x, {}, future));
     }
     const Var x = matmul(u, tape(input_));
-    const Driven forth = in_gaps(tape, x, layout.gaps);
+    const Driven forth = in_gaps(tape, x, with_a_first_gap(layout.gaps));
     const Var y = read(tape, output_, complex_scan(forth.a, forth.x, {}, past));
     if (causal_) return y;
-    const Driven back = in_gaps(tape, x, mirrored(layout));
+    const Driven back = in_gaps(tape, x, seen_from_the_end(layout).gaps);
     return y + read(tape, reverse_output_, complex_scan(back.a, back.x, {}, future));
   }
 
@@ -103,10 +98,10 @@ class SharedStates : public DiagonalSystem {
 /// Starts with B = V^-1 B0 and C = C0 V for the eigenvectors V of HiPPO and normal B0 and C0: as V
 /// is unitary, these are complex normal themselves.
 std::unique_ptr<DiagonalSystem> make_s5(const SsmSpec& spec, std::size_t width, bool causal) {
+  require(spec.blocks > 0, "ssm", "blocks = 0 must be at least 1");
   const std::size_t published = std::max(spec.blocks, width / 2 / spec.blocks * spec.blocks);
   const std::size_t P = spec.states > 0 ? spec.states : published;
-  require(spec.blocks > 0 && P % spec.blocks == 0, "ssm", "blocks = ", spec.blocks,
-          " must divide states = ", P);
+  require(P % spec.blocks == 0, "ssm", "blocks = ", spec.blocks, " must divide states = ", P);
   const Eigenvalues block = hippo_eigenvalues(P / spec.blocks);
   Eigenvalues all;
   for (std::size_t i = 0; i < P; ++i) {

@@ -102,9 +102,10 @@ RingSpectrum::RingSpectrum(const SsmSpec& spec, std::size_t states)
       log_rate_({states}, Initial::uniform(1)),
       log_phase_({states}, Initial::uniform(1)),
       log_gain_({states}) {
-  require(0 <= radius_min_ && radius_min_ <= radius_max_ && radius_max_ <= 1 && phase_ > 0, "ssm",
+  require(0 <= radius_min_ && radius_min_ <= radius_max_ && radius_max_ <= 1, "ssm",
           "radius_min = ", radius_min_, " and radius_max = ", radius_max_,
           " must ascend between 0 and 1");
+  require(phase_ > 0, "ssm", "phase = ", phase_, " must be above 0");
 }
 
 void RingSpectrum::initialized() {

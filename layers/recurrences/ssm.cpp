@@ -1,7 +1,8 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/layers/attention/mixers.hpp>
+#include <bochner/layers/attention/projections.hpp>
+#include <bochner/layers/mixers/mixer_demands.hpp>
+#include <bochner/layers/mixers/mixers.hpp>
 #include <bochner/layers/recurrences/diagonal_system.hpp>
-#include <bochner/layers/recurrences/token_wise.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -60,11 +61,11 @@ class SsmMixer : public Mixer {
  public:
   SsmMixer(const MixerSpec& spec, const SsmSpec& own)
       : causal_(spec.causal),
-        convolution_(spec),
+        convolution_(spec.convolution, spec.width),
         system_(system_of(own, spec.width, spec.causal)),
         skip_({spec.width}, Initial::normal(1)),
         output_(own, spec.width) {
-    refuse_attention(spec);
+    require_traits(spec);
   }
 
   Var forward(Tape& tape, const Var& x, const Layout& layout) override {
@@ -81,13 +82,14 @@ class SsmMixer : public Mixer {
   Var step(Tape& tape, const Var& x, MixerState& state) override {
     require(causal_, "ssm", "only a causal mixer can be computed token by token");
     auto& past = static_cast<SsmState&>(state);
-    ++past.position;
-    const Var u = convolution_.step(tape, x, past);
-    return answer(tape, u, system_->step(tape, u, past.states, past.gap));
+    const double gap = ++past.position == 1 ? 1 : past.gap;
+    past.recent.resize(1);
+    const Var u = convolution_.step(tape, x, past.recent[0]);
+    return answer(tape, u, system_->step(tape, u, past.states, gap));
   }
 
   void visit(Visitor& visitor) override {
-    convolution_.visit(visitor);
+    visitor("convolution", convolution_);
     visitor("system", *system_);
     visitor("skip", skip_);
     visitor("output", output_);
@@ -99,7 +101,7 @@ class SsmMixer : public Mixer {
   }
 
   bool causal_;
-  OptionalConvolution convolution_;
+  ShortConvolution convolution_;
   std::unique_ptr<DiagonalSystem> system_;
   Parameter skip_;
   StateOutput output_;

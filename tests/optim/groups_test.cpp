@@ -51,17 +51,6 @@ TEST(GroupsOfFilters, AreNotDecayedAndKnowTheirDensities) {
   EXPECT_EQ(settings[1].lr_factor, 8);
 }
 
-/// Those of state spaces, matrices as they are: Gu et al., "S4D", 2022.
-TEST(GroupsOfStateSpaces, DecayNoEigenvalues) {
-  TestParameters parameters{{{"blocks.0.mixer.system.spectrum.log_rate", {2, 4}},
-                             {"blocks.0.mixer.system.spectrum.frequencies", {2, 4}},
-                             {"blocks.0.mixer.system.output", {2, 2, 4}}}};
-  std::vector<double> decays;
-  for (const auto& settings : resolve_groups(parameters.named(), 0.5, 1, {}))
-    decays.push_back(settings.weight_decay);
-  EXPECT_THAT(decays, ElementsAre(0, 0, 0.5));
-}
-
 TEST_F(Groups, OverrideTheDefaults) {
   EXPECT_THAT(decays({{.match = "*", .weight_decay = 0.25}}),
               ElementsAre(0.25, 0.25, 0.25, 0.25, 0.25, 0.25));

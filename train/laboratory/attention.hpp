@@ -2,7 +2,7 @@
 /// The attention layers of a model: what goes through them, their weights on a few positions, and
 /// what a training run reports of their kernels.
 
-#include <bochner/layers/attention/mixer.hpp>
+#include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/train/laboratory/head_metrics.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <optional>

@@ -2,8 +2,8 @@
 /// The memory of a trained model on its own validation data: every mixer, every block and the whole
 /// stack, probed; and how attention weights fall with the lag.
 
-#include <bochner/layers/attention/memory_probe.hpp>
 #include <bochner/layers/models/block.hpp>
+#include <bochner/layers/models/memory_probe.hpp>
 #include <bochner/train/tasks/task.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

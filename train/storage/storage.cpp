@@ -20,7 +20,7 @@ const char* advice(int error_number) {
   static const std::pair<std::set<int>, const char*> table[] = {
       {{ENOSPC, EDQUOT}, "free some space and try again"},
       {{EACCES, EPERM, EROFS}, "check the permissions or choose another directory"},
-      {{ENOENT, ENOTDIR}, "check the path"},
+      {{ENOENT, ENOTDIR, EISDIR}, "check the path"},
       {{EEXIST}, "remove it or choose another name"},
       {{ELOOP}, "links are not followed here: give the file itself"},
       {{EMFILE, ENFILE}, "close files or raise the limit (ulimit -n)"},

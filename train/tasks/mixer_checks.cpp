@@ -1,7 +1,82 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bochner/layers/convolutions/filter.hpp>
+#include <bochner/layers/recurrences/ssm_spec.hpp>
 #include <bochner/train/tasks/mixer_checks.hpp>
+#include <map>
+#include <set>
 
 namespace bochner {
+namespace {
+
+/// What model.mixer.filter.kind = "auto" is; sgconv has no other.
+std::string filter_of(const MixerSpec& mixer) {
+  const std::map<std::string, const char*> published{{"hyena", "implicit"},
+                                                     {"h3", "exponential"},
+                                                     {"long_conv", "explicit"},
+                                                     {"sgconv", "dyadic"}};
+  const auto found = published.find(mixer.kind);
+  if (found == published.end()) return "";
+  const std::string& kind = mixer.own.of<FilterSection>().filter.kind;
+  return kind == "auto" || mixer.kind == "sgconv" ? found->second : kind;
+}
+
+/// Kinds, forms and filters of the mixers that are named, by the keys that choose them.
+using Choices = std::map<std::string, std::set<std::string>>;
+Choices choices_of(const Config& config) {
+  Choices choices;
+  for (const MixerSpec& mixer : named_mixers(config)) {
+    choices["kind"].insert(mixer.kind);
+    choices["ssm.form"].insert(mixer.own.of<SsmSpec>().form);
+    choices["filter.kind"].insert(filter_of(mixer));
+  }
+  return choices;
+}
+
+/// Keys below model.mixer that only some values of `choice` heed.
+struct HeededBy {
+  const char* choice;
+  std::vector<std::string> values;
+  std::vector<const char*> sections;
+};
+const std::vector<HeededBy>& table_of_choices() {
+  static const std::vector<HeededBy> table{
+      {"kind", {"ssm"}, {"ssm"}},
+      {"kind", {"min_gru"}, {"min_gru"}},
+      {"kind", {"hyena"}, {"hyena"}},
+      {"kind", {"h3"}, {"h3"}},
+      {"kind", {"hyena", "h3", "long_conv"}, {"filter.kind"}},
+      {"kind", {"hyena", "h3", "long_conv", "sgconv"}, {"filter"}},
+      {"ssm.form", {"s4d"}, {"ssm.start"}},
+      {"ssm.form", {"s5"}, {"ssm.blocks"}},
+      {"ssm.form", {"s4d", "dss", "s5"}, {"ssm.discretisation", "ssm.step_min", "ssm.step_max"}},
+      {"ssm.form", {"lru"}, {"ssm.radius_min", "ssm.radius_max", "ssm.phase"}},
+      {"filter.kind",
+       {"implicit"},
+       {"filter.features", "filter.hidden", "filter.layers", "filter.frequency",
+        "filter.learn_positions", "filter.slow", "filter.fast", "filter.shift"}},
+      {"filter.kind",
+       {"explicit"},
+       {"filter.deviation", "filter.squash", "filter.smooth", "filter.dropout", "filter.start"}},
+      {"filter.kind",
+       {"exponential", "spectral"},
+       {"filter.states", "filter.shortest", "filter.longest"}},
+      {"filter.kind", {"spectral"}, {"filter.density"}}};
+  return table;
+}
+
+bool is_within_one(const std::string& name, const std::vector<const char*>& sections) {
+  return std::ranges::any_of(sections, [&](const char* section) {
+    return is_within(name, std::string("model.mixer.") + section);
+  });
+}
+
+}  // namespace
+
+std::string mixer_key(const Config& config) {
+  return config.text_list("model.pattern").empty() ? "model.mixer.kind" : "model.pattern";
+}
 
 std::vector<MixerSpec> named_mixers(const Config& config) {
   const auto mixer = read_spec<MixerSpec>(config, "model.mixer");
@@ -16,6 +91,40 @@ bool some_mixer(const Config& config, bool MixerTraits::*trait) {
   return std::ranges::any_of(named_mixers(config), [&](const MixerSpec& mixer) {
     return mixers().traits(mixer.kind, mixer).*trait;
   });
+}
+
+std::vector<UnheededKey> unused_mixer_keys(const Config& config) {
+  Choices chosen = choices_of(config);
+  std::vector<UnheededKey> keys;
+  for (const auto& [choice, values, sections] : table_of_choices()) {
+    if (std::ranges::any_of(values, [&](auto& value) { return chosen[choice].contains(value); }))
+      continue;
+    const bool kind = choice == std::string_view("kind");
+    const std::string key = kind ? mixer_key(config) : fmt::format("model.mixer.{}", choice);
+    const std::string demand = key == "model.pattern"
+                                   ? fmt::format("needs {} in model.pattern", alternatives(values))
+                                   : fmt::format("needs {} = {}", key, alternatives(values));
+    for (const ParameterRow& row : config.table().rows())
+      if (is_within_one(row.name, sections) && config.value(row.name) != row.initial)
+        keys.push_back({row.name, demand, key});
+  }
+  return keys;
+}
+
+void check_order(const Config& config) {
+  if (config.text("model.kind") != "field") return;
+  const char* none = ": tokens of a field have no order";
+  for (const MixerSpec& mixer : named_mixers(config)) {
+    if (mixers().traits(mixer.kind, mixer).any_order) continue;
+    if (mixer.update != "sum" && mixer.kind == "linear")
+      fail(config, "model.mixer.update", std::string("must be \"sum\"") + none);
+    if (mixer.kind == "linear")
+      fail(config, "model.mixer.features.kind", std::string("counts tokens") + none);
+    fail(config, mixer_key(config),
+         fmt::format("must be softmax or linear, not {}{}", mixer.kind, none));
+  }
+  if (config.integer("model.mixer.convolution") > 0)
+    fail(config, "model.mixer.convolution", std::string("must be 0") + none);
 }
 
 }  // namespace bochner

@@ -124,6 +124,7 @@ void check_training(const Config& config) {
 std::vector<UnheededKey> unheeded_keys(const Config& config) {
   std::vector<UnheededKey> keys = unused_keys(config);
   std::ranges::move(keys_without_mixer(config), std::back_inserter(keys));
+  std::ranges::move(unused_mixer_keys(config), std::back_inserter(keys));
   const std::string gradients = "train.validate.gradients", steps = "model.mixer.warm_steps";
   if (config.integer(gradients) > 0 && !config.flag("train.validate.kernels"))
     keys.push_back({gradients, "needs train.validate.kernels = true", "train.validate.kernels"});
@@ -203,7 +204,9 @@ void add_retired(std::vector<ParameterRow>& rows, std::string_view text) {
 
 }  // namespace
 
-ParameterTable registered_parameters() { return table_of(registered_rows(), {check_unheeded}); }
+ParameterTable registered_parameters() {
+  return table_of(registered_rows(), {check_order, check_unheeded});
+}
 
 Config stored_config(std::string_view text, const std::string& source) {
   std::vector<ParameterRow> rows = registered_rows();

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/layers/attention/mixer.hpp>
-#include <bochner/layers/attention/mixer_spec.hpp>
+#include <bochner/layers/mixers/mixer.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 #include <bochner/train/tasks/mixer_checks.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
 #include <functional>
@@ -35,22 +35,17 @@ bool names_one_of(const Config& config, const std::vector<std::string>& kinds) {
                              [&](const std::string& kind) { return is_among(kinds, kind); });
 }
 
-/// The key that says which mixers there are.
-const char* naming_key(const Config& config) {
-  return config.text_list("model.pattern").empty() ? "model.mixer.kind" : "model.pattern";
-}
-
 /// "needs model.mixer.kind = \"linear\"", or in the pattern.
 std::string needs_one_of(const Config& config, const std::vector<std::string>& kinds) {
-  const bool mixed = !config.text_list("model.pattern").empty();
-  return mixed ? fmt::format("needs {} in model.pattern", alternatives(kinds))
-               : fmt::format("needs model.mixer.kind = {}", alternatives(kinds));
+  const std::string key = mixer_key(config);
+  return key == "model.pattern" ? fmt::format("needs {} in model.pattern", alternatives(kinds))
+                                : fmt::format("needs {} = {}", key, alternatives(kinds));
 }
 
 /// A key that only linear attention heeds needs it in one block at least.
 void require_linear(const Config& config, std::string_view name) {
   if (!names_one_of(config, {"linear"}))
-    fail(config, name, needs_one_of(config, {"linear"}), naming_key(config));
+    fail(config, name, needs_one_of(config, {"linear"}), mixer_key(config));
 }
 
 void check_heads(const Config& config) {
@@ -110,7 +105,7 @@ void check_distances(const Config& config) {
   if (!has_irregular_tokens(config)) return;
   for (const std::string& kind : mixer_kinds(config))
     if (kinds_that(config, {kind}, &MixerTraits::gaps).empty())
-      fail(config, naming_key(config),
+      fail(config, mixer_key(config),
            fmt::format("{} needs tokens at equal distances, and those of {} have times: choose {}, "
                        "or \"ssm\" with model.mixer.ssm.form = \"s5\"",
                        in_quotes(kind), assignment(config, "data.kind"),
@@ -243,7 +238,7 @@ void check_stack(const Config& config) {
 
 std::vector<UnheededKey> keys_without_mixer(const Config& config) {
   std::vector<UnheededKey> keys;
-  const std::string by = naming_key(config), kind = "model.mixer.kind";
+  const std::string by = mixer_key(config), kind = "model.mixer.kind";
   if (by != kind &&
       config.location(kind) == set_location)  // a file may have it for --set to change
     keys.push_back({kind, "means nothing beside " + assignment(config, by), by});

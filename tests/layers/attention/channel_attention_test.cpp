@@ -1,11 +1,11 @@
 #include <gmock/gmock.h>
 
 #include <bochner/layers/attention/channel_attention.hpp>
-#include <bochner/layers/attention/mixer.hpp>
-#include <bochner/layers/attention/mixer_spec.hpp>
+#include <bochner/layers/mixers/mixer.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 #include <cmath>
 
-#include "layers/layer_check.hpp"
+#include "layers/mixer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace channel_attention_test {
@@ -161,19 +161,7 @@ TEST(ChannelRates, StepByStepEqualTheBatchOfEveryMap) {
     SCOPED_TRACE(name_of(spec));
     const auto mixer = mixers().make("linear", spec);
     initialize(*mixer, 3);
-    const std::size_t T = 40;
-    const Tensor x = random_tensor({1, T, 8}, 1);
-    Tape tape;
-    tape.recording = false;
-    const Tensor batch = mixer->forward(tape, x).value();
-    const auto state = mixer->start();
-    for (std::size_t t = 0; t < T; ++t) {
-      Tensor token = uninitialized({1, 1, 8});
-      std::copy_n(x.data() + t * 8, 8, token.data());
-      const Tensor y = mixer->step(tape, token, *state).value();
-      for (std::size_t e = 0; e < 8; ++e)
-        ASSERT_NEAR(y.data()[e], batch.data()[t * 8 + e], is_double ? 1e-12 : 5e-5) << t;
-    }
+    expect_stream_equals_batch(*mixer, random_tensor({1, 40, 8}, 1), is_double ? 1e-12 : 5e-5);
   }
 }
 
@@ -182,16 +170,7 @@ TEST(ChannelRates, NeverShowTheFutureToTheBit) {
     SCOPED_TRACE(name_of(spec));
     const auto mixer = mixers().make("linear", spec);
     initialize(*mixer, 3);
-    Tensor x = random_tensor({1, 40, 8}, 1);
-    Tape tape;
-    tape.recording = false;
-    const Tensor before = mixer->forward(tape, x).value();
-    for (std::size_t t = 39; t > 0; t -= 3) {
-      for (std::size_t e = 0; e < 8; ++e) x.data()[t * 8 + e] += real(3.3);
-      const Tensor after = mixer->forward(tape, x).value();
-      ASSERT_EQ(std::memcmp(after.data(), before.data(), t * 8 * sizeof(real)), 0) << t;
-      ASSERT_NE(std::memcmp(after.data(), before.data(), (t + 1) * 8 * sizeof(real)), 0) << t;
-    }
+    expect_past_only(*mixer, 8, 40);
   }
 }
 
@@ -207,19 +186,7 @@ TEST(ChannelRates, SeePaddedSequencesAsTheyAreAlone) {
     SCOPED_TRACE(name_of(spec));
     const auto mixer = mixers().make("linear", spec);
     initialize(*mixer, 3);
-    const Lengths lengths = {0, 3, 19};
-    const std::size_t T = 20, row = T * 8;
-    const Tensor x = random_tensor({lengths.size(), T, 8}, 1);
-    Tape tape;
-    tape.recording = false;
-    const Tensor padded = mixer->forward(tape, x, {.lengths = lengths}).value();
-    for (std::size_t b = 1; b < lengths.size(); ++b) {
-      Tensor alone = uninitialized({1, lengths[b], 8});
-      std::copy_n(x.data() + b * row, alone.size(), alone.data());
-      const Tensor y = mixer->forward(tape, alone).value();
-      for (std::size_t i = 0; i < y.size(); ++i)
-        ASSERT_NEAR(padded.data()[b * row + i], y.data()[i], is_double ? 1e-12 : 2e-5) << b;
-    }
+    expect_padding_changes_nothing(*mixer, 8, {0, 3, 19}, 20);
   }
 }
 
@@ -246,21 +213,9 @@ TEST(ChannelRates, AreLearnedThroughAllTheirParameters) {
 TEST(ChannelRates, CountTheTimeBetweenTokens) {
   const auto mixer = mixers().make("linear", spec_of("positive", "decay"));
   initialize(*mixer, 3);
-  const Tensor x = random_tensor({1, 12, 8}, 1);
   Tensor gaps = filled({1, 12}, real(0.7));
   gaps(0, 5) = 9;
-  Tape tape;
-  tape.recording = false;
-  const Tensor batch = mixer->forward(tape, x, {.gaps = gaps}).value();
-  const auto state = mixer->start();
-  for (std::size_t t = 0; t < 12; ++t) {
-    Tensor token = uninitialized({1, 1, 8});
-    std::copy_n(x.data() + t * 8, 8, token.data());
-    state->gap = double(gaps(0, t));
-    const Tensor y = mixer->step(tape, token, *state).value();
-    for (std::size_t e = 0; e < 8; ++e)
-      ASSERT_NEAR(y.data()[e], batch.data()[t * 8 + e], is_double ? 1e-12 : 2e-5);
-  }
+  expect_stream_equals_batch(*mixer, random_tensor({1, 12, 8}, 1), rounding, {.gaps = gaps});
 }
 
 /// In both directions a lag is the time between two tokens: the same from either.
@@ -278,12 +233,10 @@ TEST(ChannelRates, SeeTheSameTimeFromBothEnds) {
       std::copy_n(x.data() + t * 8, 8, reversed.data() + (T - 1 - t) * 8);
       if (t > 0) reversed_gaps(0, t) = gaps(0, T - t);
     }
-    Tape tape;
-    tape.recording = false;
-    const Tensor a = mixer->forward(tape, x, {.gaps = gaps}).value();
-    const Tensor b = mixer->forward(tape, reversed, {.gaps = reversed_gaps}).value();
+    const Tensor a = output_of(*mixer, x, {.gaps = gaps});
+    const Tensor b = output_of(*mixer, reversed, {.gaps = reversed_gaps});
     for (std::size_t i = 0; i < a.size(); ++i)
-      ASSERT_NEAR(a.data()[i], b.data()[(T - 1 - i / 8) * 8 + i % 8], is_double ? 1e-12 : 2e-5);
+      ASSERT_NEAR(a.data()[i], b.data()[(T - 1 - i / 8) * 8 + i % 8], rounding);
   }
 }
 
@@ -301,6 +254,42 @@ TEST(ChannelRates, StartBetweenShortestAndLongest) {
         EXPECT_EQ(rates(h, f), rates(h, f + 4));
         EXPECT_NEAR(rates(h, f), -std::log(2) - double(4 * h + f) / 7 * std::log(15), 1e-6);
       }
+  }
+}
+
+void set(Module& module, const std::string& name, const Tensor& value) {
+  for (const NamedParameter& named : parameters_of(module))
+    if (named.name == name) return named.parameter->assign(value);
+  FAIL() << "no parameter " << name;
+}
+
+/// Features of size 1 and a constant of 1: weights are not negative whatever fades faster, so that
+/// outputs, here means of the tokens themselves, lie between the smallest and the largest.
+TEST(ChannelRates, LeaveAConstantThatKeepsWeightsPositive) {
+  Tensor identity = zeros({8, 8});
+  for (std::size_t i = 0; i < 8; ++i) identity(i, i) = 1;
+  for (const char* kind : {"decay", "gate"}) {
+    for (const bool causal : {true, false}) {
+      SCOPED_TRACE(std::string(kind) + (causal ? "" : ", both directions"));
+      MixerSpec spec = spec_of("fourier", kind, causal);
+      spec.denominator.kind = "smooth";
+      spec.time_kernel.shortest = 0.2, spec.time_kernel.longest = 200;
+      const auto mixer = mixers().make("linear", spec);
+      initialize(*mixer, 3);
+      for (const char* map : {"query.weight", "key.weight"})
+        set(*mixer, map, 20 * random_tensor({8, 8}, 4));
+      for (const char* map : {"value.weight", "output.weight"}) set(*mixer, map, identity);
+      const Tensor x = random_tensor({1, 60, 8}, 1), y = output_of(*mixer, x);
+      for (std::size_t c = 0; c < 8; ++c) {
+        double least = 1e9, most = -1e9;
+        for (std::size_t t = 0; t < 60; ++t)
+          least = std::min<double>(least, x(0, t, c)), most = std::max<double>(most, x(0, t, c));
+        for (std::size_t t = 0; t < 60; ++t) {
+          ASSERT_GE(y(0, t, c), least - 1e-5) << t;
+          ASSERT_LE(y(0, t, c), most + 1e-5) << t;
+        }
+      }
+    }
   }
 }
 

@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 
-#include <bochner/layers/attention/mixer.hpp>
-#include <bochner/layers/attention/mixer_spec.hpp>
+#include <bochner/layers/mixers/mixer.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 
-#include "layers/layer_check.hpp"
+#include "layers/mixer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace delta_mixer_test {
@@ -24,12 +24,6 @@ std::unique_ptr<Mixer> delta_mixer(const std::string& time_kernel, bool causal =
   return mixer;
 }
 
-Tensor forward(Mixer& mixer, const Tensor& x, const Layout& layout = {}) {
-  Tape tape;
-  tape.recording = false;
-  return mixer.forward(tape, x, layout).value();
-}
-
 TEST(DeltaMixer, StreamsAtIrregularTimes) {
   const std::size_t T = 21;
   const Tensor x = random_tensor({1, T, D}, 1);
@@ -37,19 +31,9 @@ TEST(DeltaMixer, StreamsAtIrregularTimes) {
   for (real& gap : gaps) gap = 3 * gap * gap;
   for (const char* time : {"decay", "gate"}) {
     const auto mixer = delta_mixer(time);
-    const Tensor batch = forward(*mixer, x, {.gaps = gaps});
-    EXPECT_GT(std::abs(batch.data()[10 * D] - forward(*mixer, x).data()[10 * D]), 1e-4);
-    const auto state = mixer->start();
-    Tape tape;
-    tape.recording = false;
-    for (std::size_t t = 0; t < T; ++t) {
-      Tensor token = uninitialized({1, 1, D});
-      std::copy_n(x.data() + t * D, D, token.data());
-      state->gap = gaps.data()[t];
-      const Tensor y = mixer->step(tape, token, *state).value();
-      for (std::size_t e = 0; e < D; ++e)
-        ASSERT_NEAR(y.data()[e], batch.data()[t * D + e], op_check::is_double ? 1e-12 : 2e-5);
-    }
+    const Tensor batch = output_of(*mixer, x, {.gaps = gaps});
+    EXPECT_GT(std::abs(batch.data()[10 * D] - output_of(*mixer, x).data()[10 * D]), 1e-4);
+    expect_stream_equals_batch(*mixer, x, rounding, {.gaps = gaps});
   }
 }
 
@@ -65,8 +49,8 @@ TEST(DeltaMixer, TreatsBothDirectionsAlike) {
   const Tensor x = random_tensor({1, 21, D}, 1);
   for (const char* time : {"none", "decay", "gate"}) {
     const auto mixer = delta_mixer(time, false);
-    const Tensor padded = forward(*mixer, x, {.lengths = {18}});
-    const Tensor other = turned(forward(*mixer, turned(x, 18)), 18);
+    const Tensor padded = output_of(*mixer, x, {.lengths = {18}});
+    const Tensor other = turned(output_of(*mixer, turned(x, 18)), 18);
     for (std::size_t i = 0; i < other.size(); ++i)
       ASSERT_NEAR(other.data()[i], padded.data()[i], op_check::is_double ? 1e-12 : 1e-4);
     Tape tape;
@@ -85,8 +69,8 @@ TEST(DeltaMixer, SeesTheSameTimeFromBothEnds) {
   for (real& gap : gaps) gap = std::abs(gap);
   for (std::size_t t = 1; t < T; ++t) reversed_gaps(0, t) = gaps(0, T - t);
   const auto mixer = delta_mixer("decay", false);
-  const Tensor a = forward(*mixer, x, {.gaps = gaps});
-  const Tensor b = turned(forward(*mixer, turned(x, T), {.gaps = reversed_gaps}), T);
+  const Tensor a = output_of(*mixer, x, {.gaps = gaps});
+  const Tensor b = turned(output_of(*mixer, turned(x, T), {.gaps = reversed_gaps}), T);
   for (std::size_t i = 0; i < a.size(); ++i)
     ASSERT_NEAR(a.data()[i], b.data()[i], op_check::is_double ? 1e-12 : 1e-4);
 }

@@ -1,9 +1,9 @@
 /// What every feature map that a config may name must pass, in linear attention.
 
 #include <bochner/autodiff/ops.hpp>
-#include <bochner/layers/attention/mixer.hpp>
-#include <bochner/layers/attention/mixer_spec.hpp>
 #include <bochner/layers/features/projection.hpp>
+#include <bochner/layers/mixers/mixer.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 #include <cstring>
 
 #include "layers/features/features_check.hpp"

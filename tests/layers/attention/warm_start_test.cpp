@@ -3,8 +3,8 @@
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/loss.hpp>
-#include <bochner/layers/attention/mixer.hpp>
-#include <bochner/layers/attention/mixer_spec.hpp>
+#include <bochner/layers/mixers/mixer.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 #include <map>
 
 #include "layers/layer_check.hpp"

@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 
 #include <bit>
-#include <bochner/layers/attention/mixer.hpp>
-#include <bochner/layers/attention/mixer_spec.hpp>
 #include <bochner/layers/convolutions/filter.hpp>
+#include <bochner/layers/mixers/mixer.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 #include <map>
 
 #include "layers/layer_check.hpp"

@@ -1,4 +1,5 @@
 #include <bochner/layers/models/token_models.hpp>
+#include <bochner/layers/recurrences/ssm_spec.hpp>
 #include <set>
 
 #include "layers/layer_check.hpp"
@@ -249,6 +250,11 @@ std::vector<LanguageModelSpec> timed_specs() {
     spec.block.mixer.kind = "linear", spec.block.mixer.time_kernel = {"spectral", 2, 30};
     specs.push_back(spec);
   }
+  LanguageModelSpec held = tiny("ssm", "none");
+  held.timed = true, held.block.mixer.time_kernel.kind = "none";
+  SsmSpec& own = held.block.mixer.own.of<SsmSpec>();
+  own.form = "s5", own.states = 4, own.blocks = 2;
+  specs.push_back(held);
   return specs;
 }
 
@@ -275,8 +281,9 @@ TEST(LanguageModel, OfTimedTokensStepsThroughRealTime) {
     LanguageModel model(spec);
     randomize(model, 0.3);
     const Indices text = tokens(1, 12, 1);
-    const Times times = stamps(1, 12);
+    Times times = stamps(1, 12);
     model.time_scale().fit(times);
+    for (double& time : times) time += 500;  // the first token is not where time begins
     Tape tape;
     tape.recording = false;
     const Tensor logits = model.logits(tape, text, times).value();

@@ -1,11 +1,12 @@
 #include <gmock/gmock.h>
 
-#include <bochner/layers/attention/mixer.hpp>
+#include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/models/block.hpp>
 #include <bochner/layers/recurrences/lower_bounds.hpp>
 #include <cmath>
+#include <map>
 
-#include "layers/layer_check.hpp"
+#include "layers/mixer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace hgrn2_test {
@@ -42,56 +43,100 @@ TEST(Hgrn2, IsDifferentiableThroughAllItsParameters) {
 TEST(Hgrn2, StepByStepEqualsTheBatch) {
   for (bool bound : {false, true}) {
     const auto mixer = mixer_of(true, bound);
-    const std::size_t T = 30;
-    const Tensor x = random_tensor({1, T, 8}, 1);
-    Tape tape;
-    tape.recording = false;
-    const Tensor batch = mixer->forward(tape, x).value();
-    const auto state = mixer->start();
-    for (std::size_t t = 0; t < T; ++t) {
-      Tensor token = uninitialized({1, 1, 8});
-      std::copy_n(x.data() + t * 8, 8, token.data());
-      const Tensor y = mixer->step(tape, token, *state).value();
-      for (std::size_t e = 0; e < 8; ++e)
-        ASSERT_NEAR(y.data()[e], batch.data()[t * 8 + e], is_double ? 1e-12 : 2e-5) << t;
-    }
-    EXPECT_EQ(state->position, T);
+    expect_stream_equals_batch(*mixer, random_tensor({1, 30, 8}, 1));
   }
 }
 
 TEST(Hgrn2, NeverShowsTheFutureToTheBitAndPaddingNothing) {
   for (const auto [causal, bound] : variants) {
     const auto mixer = mixer_of(causal, bound);
-    Tensor x = random_tensor({1, 20, 8}, 1);
-    Tape tape;
-    tape.recording = false;
-    const Layout layout{.lengths = {13}};
-    const Tensor before = mixer->forward(tape, x, causal ? Layout{} : layout).value();
-    for (std::size_t i = 13 * 8; i < x.size(); ++i) x.data()[i] += real(3.3);
-    const Tensor after = mixer->forward(tape, x, causal ? Layout{} : layout).value();
-    EXPECT_EQ(std::memcmp(after.data(), before.data(), 13 * 8 * sizeof(real)), 0);
-    Tensor alone = uninitialized({1, 13, 8});
-    std::copy_n(x.data(), alone.size(), alone.data());
-    const Tensor y = mixer->forward(tape, alone).value();
-    for (std::size_t i = 0; i < y.size(); ++i)
-      ASSERT_NEAR(y.data()[i], after.data()[i], is_double ? 1e-12 : 2e-5);
+    if (causal) expect_past_only(*mixer, 8, 20);
+    expect_padding_changes_nothing(*mixer, 8, {13, 0, 5}, 20);
   }
 }
 
-/// In both directions the reversed sequence gives the reversed output: a token counts once, so that
-/// neither direction is more than the other.
-TEST(Hgrn2, TreatsBothDirectionsAlike) {
-  const auto mixer = mixer_of(false, true);
-  const std::size_t T = 11;
-  const Tensor x = random_tensor({1, T, 8}, 1);
-  Tensor reversed = x;
-  for (std::size_t t = 0; t < T; ++t)
-    std::copy_n(x.data() + t * 8, 8, reversed.data() + (T - 1 - t) * 8);
-  Tape tape;
-  tape.recording = false;
-  const Tensor a = mixer->forward(tape, x).value(), b = mixer->forward(tape, reversed).value();
-  for (std::size_t i = 0; i < a.size(); ++i)
-    ASSERT_NEAR(a.data()[i], b.data()[(T - 1 - i / 8) * 8 + i % 8], is_double ? 1e-12 : 2e-5);
+using Parameters = std::map<std::string, Tensor>;
+
+/// x W + b of a linear map, in double.
+std::vector<double> affine_of(const double* x, const Parameters& p, const std::string& map) {
+  const Tensor &weight = p.at(map + ".weight"), &bias = p.at(map + ".bias");
+  std::vector<double> y(bias.begin(), bias.end());
+  for (std::size_t i = 0; i < weight.shape()[0]; ++i)
+    for (std::size_t j = 0; j < y.size(); ++j) y[j] += x[i] * double(weight(i, j));
+  return y;
+}
+
+double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
+
+/// g_1 of the second of three blocks: the first of the softmax of each channel's logits.
+std::vector<double> bounds_of(const Parameters& p) {
+  std::vector<double> g(8);
+  const auto logits = p.find("lower_bounds.logits");
+  for (std::size_t c = 0; logits != p.end() && c < 8; ++c) {
+    double sum = 0;
+    for (std::size_t l = 0; l < 3; ++l) sum += std::exp(double(logits->second(c, l)));
+    g[c] = std::exp(double(logits->second(c, 0))) / sum;
+  }
+  return g;
+}
+
+/// S <- diag(lambda) S + (1 - lambda) i^T and y = S^T o of two heads, one way: the other way a
+/// token reads what is left of those behind it before it is written.
+void add_direction(const std::vector<std::vector<double>>& gates, const std::vector<double>& g,
+                   bool reverse, std::vector<double>& y) {
+  const std::size_t T = gates.size(), d = 4;
+  double S[8][4] = {};
+  for (std::size_t n = 0; n < T; ++n) {
+    const std::size_t t = reverse ? T - 1 - n : n;
+    const double *i = gates[t].data(), *o = i + 8, *f = o + 8;
+    for (std::size_t c = 0; c < 8; ++c) {
+      const double lambda = g[c] + (1 - g[c]) * sigmoid_of(f[c]);
+      for (std::size_t e = 0; e < d; ++e) {
+        const std::size_t value = c / d * d + e;
+        S[c][e] *= lambda;
+        if (reverse) y[t * 8 + value] += sigmoid_of(o[c]) * S[c][e];
+        S[c][e] += (1 - lambda) * i[value] * sigmoid_of(i[value]);
+        if (!reverse) y[t * 8 + value] += sigmoid_of(o[c]) * S[c][e];
+      }
+    }
+  }
+}
+
+/// The output at one token: a layer norm and a linear map.
+std::vector<double> output_at(const double* y, const Parameters& p) {
+  double mean = 0, square = 0, normed[8];
+  for (std::size_t c = 0; c < 8; ++c) mean += y[c] / 8, square += y[c] * y[c] / 8;
+  for (std::size_t c = 0; c < 8; ++c)
+    normed[c] = (y[c] - mean) / std::sqrt(square - mean * mean + 1e-5) *
+                    double(p.at("norm.gain").data()[c]) +
+                double(p.at("norm.bias").data()[c]);
+  return affine_of(normed, p, "output");
+}
+
+/// In both directions a token counts once.
+TEST(Hgrn2, IsItsRecurrenceInDouble) {
+  for (const auto [causal, bound] : variants) {
+    const auto mixer = mixer_of(causal, bound);
+    Parameters p;
+    for (const NamedParameter& named : parameters_of(*mixer))
+      p[named.name] = named.parameter->value();
+    const std::size_t T = 11;
+    const Tensor x = random_tensor({1, T, 8}, 1);
+    std::vector<std::vector<double>> gates;
+    for (std::size_t t = 0; t < T; ++t) {
+      const std::vector<double> token(x.data() + t * 8, x.data() + (t + 1) * 8);
+      gates.push_back(affine_of(token.data(), p, "input"));
+    }
+    std::vector<double> y(T * 8);
+    add_direction(gates, bounds_of(p), false, y);
+    if (!causal) add_direction(gates, bounds_of(p), true, y);
+    const Tensor seen = output_of(*mixer, x);
+    for (std::size_t t = 0; t < T; ++t) {
+      const std::vector<double> wanted = output_at(y.data() + t * 8, p);
+      for (std::size_t c = 0; c < 8; ++c)
+        ASSERT_NEAR(seen(0, t, c), wanted[c], is_double ? 1e-10 : 1e-4) << t;
+    }
+  }
 }
 
 TEST(LowerBounds, RiseFromBlockToBlock) {
@@ -136,9 +181,13 @@ TEST(LowerBounds, AreSharedByTheBlocksOfAStack) {
 TEST(Hgrn2, RefusesWhatItHasNot) {
   MixerSpec spec;
   spec.kind = "hgrn2", spec.width = 8, spec.heads = 2;
-  spec.rotary = true;
-  EXPECT_THAT(error_of([&] { mixers().make("hgrn2", spec); }),
-              testing::HasSubstr("leave them out"));
+  spec.convolution = 3;
+  EXPECT_EQ(error_of([&] { mixers().make("hgrn2", spec); }),
+            "[hgrn2] has no short convolution: wants convolution = 0");
+  spec.convolution = 0;
+  spec.place = {1, 3};
+  EXPECT_EQ(error_of([&] { mixers().make("hgrn2", spec); }),
+            "[hgrn2] a block of a stack needs what the stack shares: make it by BlockStack");
 }
 
 TEST(Stack, RefusesTwoDirectionsWhereTheFutureIsToBePredicted) {

@@ -1,12 +1,13 @@
 #include <gmock/gmock.h>
 
-#include <bochner/layers/attention/mixer.hpp>
-#include <bochner/layers/attention/mixer_spec.hpp>
+#include <bochner/layers/mixers/mixer.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
+#include <bochner/layers/models/time_input.hpp>
 #include <bochner/layers/recurrences/spectrum.hpp>
 #include <complex>
 #include <map>
 
-#include "layers/layer_check.hpp"
+#include "layers/mixer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace ssm_test {
@@ -40,12 +41,6 @@ std::unique_ptr<Mixer> started(const MixerSpec& spec) {
   return mixer;
 }
 
-Tensor answer_of(Mixer& mixer, const Tensor& x, const Layout& layout = {}) {
-  Tape tape;
-  tape.recording = false;
-  return mixer.forward(tape, x, layout).value();
-}
-
 /// A one in channel c of the first of T tokens.
 Tensor impulse(std::size_t c, std::size_t T) {
   Tensor x = zeros({1, T, D});
@@ -76,7 +71,7 @@ TEST(Ssm, OfChannelsAnswersAnImpulseWithPowersOfItsEigenvalues) {
                  &frequency = *values["system.spectrum.frequencies"],
                  &step = *values["system.spectrum.log_step"], &output = *values["system.output"];
     for (std::size_t c = 0; c < D; ++c) {
-      const Tensor y = answer_of(*mixer, impulse(c, 40));
+      const Tensor y = output_of(*mixer, impulse(c, 40));
       for (std::size_t t = 0; t < 40; ++t) {
         double sum = 0;
         for (std::size_t n = 0; n < 4; ++n) {
@@ -95,7 +90,7 @@ TEST(Ssm, OfMegaIsItsDampedAverage) {
   const auto mixer = started(spec_of("ema"));
   auto values = values_of(*mixer);
   const auto sigmoid_of = [](double x) { return 1 / (1 + std::exp(-x)); };
-  const Tensor y = answer_of(*mixer, impulse(2, 40));
+  const Tensor y = output_of(*mixer, impulse(2, 40));
   for (std::size_t t = 0; t < 40; ++t) {
     double sum = 0;
     for (std::size_t n = 0; n < 4; ++n) {
@@ -126,7 +121,7 @@ TEST(Ssm, OfTheLayerAnswersAnImpulseWithPowersOfItsEigenvalues) {
     auto values = values_of(*mixer);
     const Tensor &input = *values["system.input"], &output = *values["system.output"];
     for (std::size_t from = 0; from < D; ++from) {
-      const Tensor y = answer_of(*mixer, impulse(from, 40));
+      const Tensor y = output_of(*mixer, impulse(from, 40));
       for (std::size_t t = 0; t < 40; ++t) {
         for (std::size_t to = 0; to < D; ++to) {
           double sum = 0;
@@ -154,11 +149,11 @@ TEST(Ssm, InBothDirectionsIsTheSumOfTwoSystems) {
     for (auto& [name, value] : values_of(*back))
       *value = *values.at(name == "system.output" ? "system.reverse_output" : name);
     const std::size_t T = 20;
-    const Tensor x = random_tensor({1, T, D}, 1), y = answer_of(*both, x);
+    const Tensor x = random_tensor({1, T, D}, 1), y = output_of(*both, x);
     Tensor turned = x;
     for (std::size_t t = 0; t < T; ++t)
       for (std::size_t c = 0; c < D; ++c) turned(0, t, c) = x(0, T - 1 - t, c);
-    const Tensor first = answer_of(*forth, x), second = answer_of(*back, turned);
+    const Tensor first = output_of(*forth, x), second = output_of(*back, turned);
     for (std::size_t t = 0; t < T; ++t)
       for (std::size_t c = 0; c < D; ++c)
         ASSERT_NEAR(y(0, t, c), first(0, t, c) + second(0, T - 1 - t, c), limit);
@@ -171,18 +166,18 @@ TEST(Ssm, TakesStepsOfAnyLengthInS5) {
     const auto mixer = started(spec_of("s5", causal));
     const std::size_t T = 9;
     Tensor x = random_tensor({2, T, D}, 1), ones = filled({2, T}, real(1));
-    const Tensor regular = answer_of(*mixer, x);
-    op_check::expect_near(answer_of(*mixer, x, {.gaps = ones}), regular, limit);
+    const Tensor regular = output_of(*mixer, x);
+    op_check::expect_near(output_of(*mixer, x, {.gaps = ones}), regular, limit);
     if (!causal) continue;
     Tensor held = x, gaps = ones;
     for (std::size_t c = 0; c < D; ++c) x(0, 4, c) = x(0, 5, c), held(0, 5, c) = x(0, 5, c);
-    const Tensor twice = answer_of(*mixer, x);
+    const Tensor twice = output_of(*mixer, x);
     gaps(0, 4) = 2;
     Tensor shorter = uninitialized({1, T - 1, D}), of_shorter = filled({1, T - 1}, real(1));
     for (std::size_t t = 0; t + 1 < T; ++t)
       for (std::size_t c = 0; c < D; ++c) shorter(0, t, c) = x(0, t < 5 ? t : t + 1, c);
     of_shorter(0, 4) = 2;
-    const Tensor once = answer_of(*mixer, shorter, {.gaps = of_shorter});
+    const Tensor once = output_of(*mixer, shorter, {.gaps = of_shorter});
     for (std::size_t t = 4; t + 1 < T; ++t)
       for (std::size_t c = 0; c < D; ++c) ASSERT_NEAR(once(0, t, c), twice(0, t + 1, c), limit);
   }
@@ -205,31 +200,36 @@ TEST(Ssm, MeetsIrregularTimeFromBothEndsAlike) {
     for (std::size_t c = 0; c < D; ++c) turned(0, t, c) = x(0, length - 1 - t, c);
   }
   const Layout layout{.lengths = {length}, .gaps = gaps};
-  const Tensor y = answer_of(*both, x, layout), first = answer_of(*forth, x, layout),
-               second = answer_of(*back, turned, {.lengths = {length}, .gaps = turned_gaps});
+  const Tensor y = output_of(*both, x, layout), first = output_of(*forth, x, layout),
+               second = output_of(*back, turned, {.lengths = {length}, .gaps = turned_gaps});
   for (std::size_t t = 0; t < length; ++t)
     for (std::size_t c = 0; c < D; ++c)
       ASSERT_NEAR(y(0, t, c), first(0, t, c) + second(0, length - 1 - t, c), limit) << t;
 }
 
+/// However late it comes, as one at equal distances does.
+TEST(Ssm, HearsTheFirstTokenOfIrregularTimes) {
+  for (const bool causal : {true, false}) {
+    const auto mixer = started(spec_of("s5", causal));
+    const Tensor x = random_tensor({1, 3, D}, 1);
+    const Tensor wanted = output_of(*mixer, x);
+    for (const double first : {0.0, 1.0, 1000.0}) {
+      Times times(std::vector<std::size_t>{1, 3});
+      for (std::size_t t = 0; t < 3; ++t) times(0, t) = first + double(t);
+      const Tensor y = output_of(*mixer, x, layout_of(times));
+      for (std::size_t i = 0; i < y.size(); ++i)
+        ASSERT_NEAR(y.data()[i], wanted.data()[i], limit) << first;
+    }
+  }
+}
+
 TEST(Ssm, StepsThroughIrregularTimeAsTheBatchDoes) {
   const auto mixer = started(spec_of("s5"));
   const std::size_t T = 30;
-  const Tensor x = random_tensor({1, T, D}, 1);
   Tensor gaps = uninitialized({1, T});
   const RandomFunction random{2, Purpose::test, 0};
   for (std::size_t t = 0; t < T; ++t) gaps(0, t) = t == 7 ? 0 : real(3 * random.uniform(t));
-  const Tensor y = answer_of(*mixer, x, {.gaps = gaps});
-  const auto state = mixer->start();
-  for (std::size_t t = 0; t < T; ++t) {
-    Tensor token = uninitialized({1, 1, D});
-    std::copy_n(x.data() + t * D, D, token.data());
-    state->gap = gaps(0, t);
-    Tape tape;
-    tape.recording = false;
-    const Tensor step = mixer->step(tape, token, *state).value();
-    for (std::size_t c = 0; c < D; ++c) ASSERT_NEAR(step(0, 0, c), y(0, t, c), limit) << t;
-  }
+  expect_stream_equals_batch(*mixer, random_tensor({1, T, D}, 1), limit, {.gaps = gaps});
 }
 
 TEST(Ssm, SaysWhichFormsNeedEqualSteps) {
@@ -237,7 +237,7 @@ TEST(Ssm, SaysWhichFormsNeedEqualSteps) {
     const auto mixer = started(spec_of(form));
     const Layout layout{.gaps = filled({1, 3}, real(2))};
     EXPECT_EQ(op_check::error_of([&] {
-                answer_of(*mixer, zeros({1, 3, D}), layout);
+                output_of(*mixer, zeros({1, 3, D}), layout);
               }),
               "[ssm] form \"" + form +
                   "\" needs tokens at equal distances; s5 takes steps of any length");
@@ -340,6 +340,9 @@ TEST(Ssm, RefusesWhatOnlyAttentionHas) {
   spec.own.of<SsmSpec>().states = 5;
   EXPECT_EQ(op_check::error_of([&] { mixers().make("ssm", spec); }),
             "[ssm] blocks = 2 must divide states = 5");
+  spec.own.of<SsmSpec>().blocks = 0;
+  EXPECT_EQ(op_check::error_of([&] { mixers().make("ssm", spec); }),
+            "[ssm] blocks = 0 must be at least 1");
 }
 
 }  // namespace ssm_test

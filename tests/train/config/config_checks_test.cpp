@@ -60,6 +60,60 @@ TEST(ConfigErrors, PatternsOfMixersThatThereAre) {
             "model.blocks = 1");
 }
 
+/// Of a kind, a form or a filter that is not chosen; a run that has them goes on.
+TEST(ConfigErrors, KeysOfOtherMixers) {
+  const auto of = [](const std::string& chosen, const std::string& key) {
+    return error_after_files("[model.mixer]\n" + chosen + "\n" + key + "\n");
+  };
+  EXPECT_EQ(of("kind = \"linear\"", "ssm.form = \"s5\""),
+            "bad.toml:4:12: model.mixer.ssm.form = \"s5\": needs model.mixer.kind = \"ssm\"");
+  EXPECT_EQ(error_after_files("model.pattern = [\"ssm\", \"softmax\"]\n"
+                              "model.mixer.min_gru.expansion = 2\n"),
+            "bad.toml:3:33: model.mixer.min_gru.expansion = 2.0: needs \"min_gru\" in "
+            "model.pattern");
+  const std::string s5 = "kind = \"ssm\"\nssm.form = \"s5\"";
+  EXPECT_EQ(of(s5, "ssm.blocks = 2"), "");
+  EXPECT_EQ(of(s5, "ssm.step_min = 0.01"), "");
+  EXPECT_EQ(of(s5, "ssm.start = \"lin\""),
+            "bad.toml:5:13: model.mixer.ssm.start = \"lin\": needs model.mixer.ssm.form = \"s4d\"");
+  EXPECT_EQ(of(s5, "ssm.phase = 0.1"),
+            "bad.toml:5:13: model.mixer.ssm.phase = 0.1: needs model.mixer.ssm.form = \"lru\"");
+  const std::string h3 = "kind = \"h3\"";
+  EXPECT_EQ(of("kind = \"hyena\"", "filter.hidden = 8"), "");
+  EXPECT_EQ(of(h3, "filter.states = 8"), "");
+  EXPECT_EQ(of(h3, "filter.hidden = 8"),
+            "bad.toml:4:17: model.mixer.filter.hidden = 8: needs model.mixer.filter.kind = "
+            "\"implicit\"");
+  EXPECT_EQ(of(h3 + "\nfilter.kind = \"implicit\"", "filter.hidden = 8"), "");
+  const std::string sgconv = "kind = \"sgconv\"";
+  EXPECT_EQ(of(sgconv, "filter.length = 8"), "");
+  EXPECT_EQ(of(sgconv, "filter.kind = \"spectral\""),
+            "bad.toml:4:15: model.mixer.filter.kind = \"spectral\": needs model.mixer.kind = "
+            "\"hyena\", \"h3\" or \"long_conv\"");
+  const std::string run = "data.files = [\"a\"]\nmodel.mixer.ssm.phase = 1\n";
+  EXPECT_NO_THROW(validate(stored_config(run, "run")));
+}
+
+TEST(ConfigErrors, MixersThatGiveAnOrderToTokensThatHaveNone) {
+  const auto of = [](const std::string& keys) {
+    return error_in("model.kind = \"field\"\ndata.kind = \"moving_pattern\"\n" + keys);
+  };
+  const std::string none = ": tokens of a field have no order";
+  EXPECT_EQ(of("model.mixer.kind = \"linear\"\n"), "");
+  EXPECT_EQ(of("model.mixer.kind = \"ssm\"\n"),
+            "bad.toml:3:20: model.mixer.kind = \"ssm\": must be softmax or linear, not ssm" + none);
+  EXPECT_EQ(of("model.pattern = [\"softmax\", \"hyena\"]\n"),
+            "bad.toml:3:17: model.pattern = [\"softmax\", \"hyena\"]: must be softmax or linear, "
+            "not hyena" +
+                none);
+  EXPECT_EQ(of("model.mixer = { kind = \"linear\", update = \"delta\" }\n"),
+            "bad.toml:3:43: model.mixer.update = \"delta\": must be \"sum\"" + none);
+  EXPECT_EQ(of("model.mixer = { kind = \"linear\", features = \"cosformer\" }\n"),
+            "bad.toml:3:45: model.mixer.features.kind = \"cosformer\": counts tokens" + none);
+  EXPECT_EQ(of("model.mixer.convolution = 3\n"),
+            "bad.toml:3:27: model.mixer.convolution = 3: must be 0" + none);
+}
+
 TEST(ConfigErrors, KeysThatNothingWouldHeed) {
   const std::string gradients = "train.validate.gradients = 3\n";
   EXPECT_EQ(error_after_files(gradients), "");

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <bochner/layers/attention/mixers.hpp>
+#include <bochner/layers/mixers/mixers.hpp>
 #include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/laboratory/trained_study.hpp>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bochner/layers/attention/mixer_spec.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 #include <bochner/layers/spectral/initial.hpp>
 #include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/storage/storage.hpp>

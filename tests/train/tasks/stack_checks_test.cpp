@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
-#include <bochner/layers/attention/mixer.hpp>
-#include <bochner/layers/attention/mixer_spec.hpp>
+#include <bochner/layers/mixers/mixer.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <train/config_text.hpp>
 

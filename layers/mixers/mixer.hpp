@@ -14,6 +14,10 @@ struct Layout {
   bool regular() const { return gaps.dimension() == 0; }
 };
 
+/// The same as a reversed sequence meets it: each token's gap is that to the token behind it, 1
+/// where there is none. Of irregular times.
+Layout seen_from_the_end(Layout layout);
+
 /// What a mixer remembers between single tokens.
 struct MixerState {
   virtual ~MixerState() = default;

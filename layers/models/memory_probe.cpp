@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <bochner/layers/attention/memory_probe.hpp>
+#include <bochner/layers/models/memory_probe.hpp>
 #include <cmath>
 #include <limits>
 

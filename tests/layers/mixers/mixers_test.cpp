@@ -1,11 +1,11 @@
 #include <gmock/gmock.h>
 
-#include <bochner/layers/attention/mixer.hpp>
-#include <bochner/layers/attention/mixer_spec.hpp>
+#include <bochner/layers/mixers/mixer.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 #include <bochner/layers/recurrences/min_gru_spec.hpp>
 #include <bochner/layers/recurrences/ssm_spec.hpp>
 
-#include "layers/layer_check.hpp"
+#include "layers/mixer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace mixers_test {
@@ -115,20 +115,7 @@ TEST(Mixers, StepByStepEqualTheBatch) {
     SCOPED_TRACE(name_of(spec));
     const std::unique_ptr<Mixer> mixer = mixers().make(spec.kind, spec);
     randomize(*mixer);
-    const std::size_t T = 70;
-    const Tensor x = random_tensor({1, T, 8}, 1);
-    Tape tape;
-    tape.recording = false;
-    const Tensor batch = mixer->forward(tape, x).value();
-    const std::unique_ptr<MixerState> state = mixer->start();
-    for (std::size_t t = 0; t < T; ++t) {
-      Tensor token = uninitialized({1, 1, 8});
-      std::copy_n(x.data() + t * 8, 8, token.data());
-      const Tensor y = mixer->step(tape, token, *state).value();
-      for (std::size_t e = 0; e < 8; ++e)
-        ASSERT_NEAR(y.data()[e], batch.data()[t * 8 + e], is_double ? 1e-12 : 2e-5) << t;
-    }
-    EXPECT_EQ(state->position, T);
+    expect_stream_equals_batch(*mixer, random_tensor({1, 70, 8}, 1));
   }
 }
 
@@ -137,16 +124,7 @@ TEST(Mixers, NeverSeeTheFutureToTheBit) {
     SCOPED_TRACE(name_of(spec));
     const std::unique_ptr<Mixer> mixer = mixers().make(spec.kind, spec);
     randomize(*mixer);
-    Tensor x = random_tensor({1, 70, 8}, 1);
-    Tape tape;
-    tape.recording = false;
-    const Tensor before = mixer->forward(tape, x).value();
-    for (std::size_t t = 69; t > 0; t -= 3) {
-      for (std::size_t e = 0; e < 8; ++e) x.data()[t * 8 + e] += real(3.3);
-      const Tensor after = mixer->forward(tape, x).value();
-      ASSERT_EQ(std::memcmp(after.data(), before.data(), t * 8 * sizeof(real)), 0) << t;
-      ASSERT_NE(after.data()[t * 8], before.data()[t * 8]);
-    }
+    expect_past_only(*mixer, 8, 70);
   }
 }
 
@@ -158,19 +136,7 @@ TEST(Mixers, SeePaddedSequencesAsTheyAreAlone) {
     SCOPED_TRACE(name_of(spec));
     const std::unique_ptr<Mixer> mixer = mixers().make(spec.kind, spec);
     randomize(*mixer);
-    const std::vector<std::size_t> lengths = {0, 3, 5, 19};
-    const std::size_t T = 20, row = T * 8;
-    const Tensor x = random_tensor({lengths.size(), T, 8}, 1);
-    Tape tape;
-    tape.recording = false;
-    const Tensor padded = mixer->forward(tape, x, {.lengths = lengths}).value();
-    for (std::size_t b = 1; b < lengths.size(); ++b) {
-      Tensor alone = uninitialized({1, lengths[b], 8});
-      std::copy_n(x.data() + b * row, alone.size(), alone.data());
-      const Tensor y = mixer->forward(tape, alone).value();
-      for (std::size_t i = 0; i < y.size(); ++i)
-        ASSERT_NEAR(padded.data()[b * row + i], y.data()[i], is_double ? 1e-12 : 2e-5) << b;
-    }
+    expect_padding_changes_nothing(*mixer, 8, {0, 3, 5, 19}, 20);
   }
 }
 

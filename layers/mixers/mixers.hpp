@@ -1,8 +1,8 @@
 #pragma once
 /// Each mixer lies in a file of its own, which adds it to the registry.
 
-#include <bochner/layers/attention/mixer.hpp>
-#include <bochner/layers/attention/mixer_spec.hpp>
+#include <bochner/layers/mixers/mixer.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

@@ -3,7 +3,7 @@
 /// with the Jacobian, r^T dy(t)/du: one pass backward gives them for all n, and with random signs r
 /// E |J^T r|^2 = |J|_F^2 (Hutchinson, "A stochastic estimator of the trace", 1990).
 
-#include <bochner/layers/attention/mixer.hpp>
+#include <bochner/layers/mixers/mixer.hpp>
 #include <functional>
 #include <vector>
 

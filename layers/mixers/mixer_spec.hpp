@@ -2,9 +2,9 @@
 /// Specs of mixers: apart from the mixers, since few sources see them and a new key compiles those
 /// that do.
 
-#include <bochner/layers/attention/mixer_traits.hpp>
 #include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/layers/features/feature_map.hpp>
+#include <bochner/layers/mixers/mixer_traits.hpp>
 #include <bochner/layers/registry.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
 

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
-#include <bochner/layers/attention/mixer.hpp>
-#include <bochner/layers/attention/mixer_spec.hpp>
+#include <bochner/layers/mixers/mixer.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 #include <bochner/layers/recurrences/ssm_spec.hpp>
 
 #include "layers/layer_check.hpp"

@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 
-#include <bochner/layers/attention/memory_probe.hpp>
-#include <bochner/layers/attention/mixer_spec.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 #include <bochner/layers/models/block.hpp>
+#include <bochner/layers/models/memory_probe.hpp>
 #include <cmath>
 #include <numeric>
 
@@ -154,10 +154,15 @@ std::vector<MixerSpec> all_mixers() {
     spec.causal = causal;
     specs.push_back(spec);
   };
-  for (const std::string& kind : mixers().names()) add(kind, "none", true);
+  for (const bool causal : {true, false})
+    for (const std::string& kind : mixers().names()) add(kind, "none", causal);
   for (const char* time : {"decay", "rotation", "spectral", "gate"}) add("linear", time, true);
-  add("softmax", "none", false);
-  add("linear", "none", false);
+  for (const bool causal : {true, false}) {
+    add("linear", "decay", causal);
+    specs.back().update = "delta", specs.back().features.kind = "fourier";
+    add("linear", "gate", causal);
+    specs.back().time_kernel.per = "channel";
+  }
   return specs;
 }
 
@@ -185,7 +190,8 @@ std::vector<double> differences(Mixer& mixer, const ProbeWindow& window, std::si
 
 TEST(MemoryProbe, OfEveryMixerIsAFiniteDifference) {
   for (const MixerSpec& spec : all_mixers()) {
-    SCOPED_TRACE(spec.kind + ", " + spec.time_kernel.kind + (spec.causal ? "" : ", both ways"));
+    SCOPED_TRACE(spec.kind + ", " + spec.update + ", " + spec.time_kernel.kind + " per " +
+                 spec.time_kernel.per + (spec.causal ? "" : ", both ways"));
     const auto mixer = mixers().make(spec.kind, spec);
     randomize(*mixer);
     const ProbeWindow window = windows_of(12, 4).front();
