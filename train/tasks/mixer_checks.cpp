@@ -66,6 +66,16 @@ const std::vector<HeededBy>& table_of_choices() {
   return table;
 }
 
+/// Those that take tokens in any order, with the other keys of this one.
+std::vector<std::string> kinds_in_any_order(MixerSpec mixer) {
+  std::vector<std::string> kinds;
+  for (const std::string& kind : mixers().names()) {
+    mixer.kind = kind;
+    if (mixers().traits(kind, mixer).any_order) kinds.push_back(kind);
+  }
+  return kinds;
+}
+
 bool is_within_one(const std::string& name, const std::vector<const char*>& sections) {
   return std::ranges::any_of(sections, [&](const char* section) {
     return is_within(name, std::string("model.mixer.") + section);
@@ -121,7 +131,8 @@ void check_order(const Config& config) {
     if (mixer.kind == "linear")
       fail(config, "model.mixer.features.kind", std::string("counts tokens") + none);
     fail(config, mixer_key(config),
-         fmt::format("must be softmax or linear, not {}{}", mixer.kind, none));
+         fmt::format("must be {}, not {}{}", alternatives(kinds_in_any_order(mixer)),
+                     in_quotes(mixer.kind), none));
   }
   if (config.integer("model.mixer.convolution") > 0)
     fail(config, "model.mixer.convolution", std::string("must be 0") + none);

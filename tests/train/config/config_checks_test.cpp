@@ -101,10 +101,12 @@ TEST(ConfigErrors, MixersThatGiveAnOrderToTokensThatHaveNone) {
   const std::string none = ": tokens of a field have no order";
   EXPECT_EQ(of("model.mixer.kind = \"linear\"\n"), "");
   EXPECT_EQ(of("model.mixer.kind = \"ssm\"\n"),
-            "bad.toml:3:20: model.mixer.kind = \"ssm\": must be softmax or linear, not ssm" + none);
+            "bad.toml:3:20: model.mixer.kind = \"ssm\": must be \"softmax\" or \"linear\", not "
+            "\"ssm\"" +
+                none);
   EXPECT_EQ(of("model.pattern = [\"softmax\", \"hyena\"]\n"),
-            "bad.toml:3:17: model.pattern = [\"softmax\", \"hyena\"]: must be softmax or linear, "
-            "not hyena" +
+            "bad.toml:3:17: model.pattern = [\"softmax\", \"hyena\"]: must be \"softmax\" or "
+            "\"linear\", not \"hyena\"" +
                 none);
   EXPECT_EQ(of("model.mixer = { kind = \"linear\", update = \"delta\" }\n"),
             "bad.toml:3:43: model.mixer.update = \"delta\": must be \"sum\"" + none);
