@@ -39,10 +39,9 @@ Tensor shares(const Shape& shape, double largest, std::uint64_t stream) {
 
 DeltaInputs delta_inputs(const Shape& sizes, std::size_t F, Rates rates, double strongest = 1) {
   const Shape tokens{sizes[0], sizes[1], sizes[2]}, features{sizes[0], sizes[1], sizes[2], F};
-  Tensor rate = zeros({0});
-  if (rates != Rates::none) rate = shares(rates == Rates::heads ? Shape{sizes[2]} : tokens, 0.5, 5);
+  const Shape of_rates[] = {{0}, {sizes[2]}, tokens, {sizes[2], F}, features};
   return {random_tensor(features, 1), random_tensor(features, 2), random_tensor(sizes, 3),
-          shares(tokens, strongest, 4), rate};
+          shares(tokens, strongest, 4), shares(of_rates[int(rates)], 0.5, 5)};
 }
 
 /// Makes all keys of a head agree: cosines of about `correlation`, and strengths of 2.
@@ -162,11 +161,13 @@ TEST(DeltaRule, GradientsEqualCentralDifferences) {
 
 /// More chunks than the backward pass holds at once.
 TEST(DeltaRule, GradientsGoThroughSegments) {
-  const DeltaInputs in = delta_inputs({1, 200, 1, 32}, 256, Rates::tokens);
-  const auto many = value_and_gradients(delta_op(FeatureScale::linear, 8), in.list());
-  const auto one = value_and_gradients(delta_op(FeatureScale::linear, 200), in.list());
-  for (std::size_t i = 0; i < one.size(); ++i)
-    expect_near(many[i], one[i], is_double ? 1e-11 : 1e-3);
+  for (Rates rates : {Rates::tokens, Rates::all}) {
+    const DeltaInputs in = delta_inputs({1, 200, 1, 32}, 256, rates);
+    const auto many = value_and_gradients(delta_op(FeatureScale::linear, 8), in.list());
+    const auto one = value_and_gradients(delta_op(FeatureScale::linear, 200), in.list());
+    for (std::size_t i = 0; i < one.size(); ++i)
+      expect_near(many[i], one[i], is_double ? 1e-11 : 1e-3);
+  }
 }
 
 TEST(DeltaRule, HasEqualBitsForAllThreads) {
@@ -261,7 +262,6 @@ Tensor reversed(const Tensor& x, std::size_t length) {
 
 TEST(DeltaRule, GoesTheOtherWayAsOverReversedTokens) {
   const std::size_t length = 37;
-  const DeltaInputs in = delta_inputs({1, 41, 2, 3}, 5, Rates::tokens);
   const auto run = [&](bool reverse, const std::vector<Tensor>& inputs) {
     const Op op = [=](Tape&, const std::vector<Var>& x) {
       return delta_rule({x[0]}, {x[1]}, x[2], x[3], x[4], {8, {length}, reverse});
@@ -269,9 +269,12 @@ TEST(DeltaRule, GoesTheOtherWayAsOverReversedTokens) {
     if (reverse) check_op(op, inputs);
     return value_of(op, inputs);
   };
-  std::vector<Tensor> turned;
-  for (const Tensor& x : in.list()) turned.push_back(reversed(x, length));
-  expect_near(run(true, in.list()), reversed(run(false, turned), length));
+  for (Rates rates : {Rates::tokens, Rates::all}) {
+    const DeltaInputs in = delta_inputs({1, 41, 2, 3}, 5, rates);
+    std::vector<Tensor> turned;
+    for (const Tensor& x : in.list()) turned.push_back(reversed(x, length));
+    expect_near(run(true, in.list()), reversed(run(false, turned), length));
+  }
 }
 
 /// What a sum could not do: the last value under a key is what the key recalls.
