@@ -79,14 +79,29 @@ struct Tiles {
   }
 };
 
-typedef decltype(NativeLanes{} < NativeLanes{}) StateOrder;
-
 /// Lane r of each head, in all lanes of the head.
 template <std::size_t n>
 inline NativeLanes spread(NativeLanes x, std::size_t r) {
-  StateOrder order = {};
+  LaneOrder order = {};
   for (std::size_t lane = 0; lane < native_lane_count; ++lane) order[lane] = lane / n * n + r;
   return __builtin_shuffle(x, order);
+}
+
+/// The sum of the lanes of each head, in all of them: halves, quarters, .. as in dot_row().
+template <std::size_t n>
+inline NativeLanes sum_heads(NativeLanes x) {
+  if constexpr (n == 1) return x;
+  LaneOrder order = {};
+  for (std::size_t lane = 0; lane < native_lane_count; ++lane) order[lane] = lane ^ n / 2;
+  if constexpr (n > 1) x = sum_heads<n / 2>(x + __builtin_shuffle(x, order));
+  return x;
+}
+
+template <std::size_t n>
+void dots(std::size_t tokens, const TokenRows& a, const TokenRows& b, real* to) {
+  for (std::size_t t = 0; t < tokens; ++t)
+    state_lanes(to + t * native_lane_count) =
+        sum_heads<n>(state_lanes(a.data + t * a.stride) * state_lanes(b.data + t * b.stride));
 }
 
 template <std::size_t n, bool decays_rows, bool strict>
@@ -145,7 +160,14 @@ void scan_side_by_side(const StateScan& tokens, real* state) {
   side_by_side<8>(tokens, state);
 }
 
-void scan(const StateScan& tokens, real* state) {
+void dots_side_by_side(std::size_t tokens, std::size_t n, const TokenRows& a, const TokenRows& b,
+                       real* to) {
+  if (n == 2) return dots<2>(tokens, a, b, to);
+  if (n == 4) return dots<4>(tokens, a, b, to);
+  dots<8>(tokens, a, b, to);
+}
+
+void scan_states(const StateScan& tokens, real* state) {
   std::fill_n(tokens.y, tokens.tokens * tokens.width, real(0));
   if (tokens.decays_rows) {
     tokens.strict ? Tiles<true, true>{tokens, state}.run()
