@@ -1,4 +1,5 @@
 #include <bochner/autodiff/ops/delta_rule.hpp>
+#include <bochner/autodiff/pool.hpp>
 
 #include "autodiff/attention_reference.hpp"
 
@@ -237,6 +238,40 @@ TEST(DeltaRule, StaysRightWithHugeLogarithmsAndLongGaps) {
       for (std::size_t i = 0; i < x.size(); ++i) ASSERT_TRUE(std::isfinite(x.data()[i]));
     }
   }
+}
+
+/// Their squares are no numbers any more.
+TEST(DeltaRule, FeaturesMayBeHuge) {
+  const DeltaInputs in = delta_inputs({1, 9, 2, 3}, 4, Rates::none);
+  const auto expected = value_and_gradients(delta_op(FeatureScale::linear, 4), in.list());
+  DeltaInputs huge = in;
+  const real factor = std::ldexp(real(1), is_double ? 600 : 83);
+  for (Tensor* x : {&huge.q, &huge.k}) *x *= factor;
+  auto results = value_and_gradients(delta_op(FeatureScale::linear, 4), huge.list());
+  for (std::size_t i : {1, 2}) results[i] *= factor;
+  for (std::size_t i = 0; i < results.size(); ++i) expect_near(results[i], expected[i]);
+}
+
+/// Bytes that a call takes at most, its output and what its backward pass needs among them.
+std::size_t peak_of_call(const DeltaInputs& in, bool wanted) {
+  Tape tape;
+  std::vector<Var> inputs;
+  for (const Tensor& x : in.list()) inputs.push_back(wanted ? tape.input(x) : tape.constant(x));
+  pool::reset_peak();
+  const std::size_t before = pool::statistics().bytes_in_use;
+  const Var y = delta_op(FeatureScale::linear, 1)(tape, inputs);
+  return pool::statistics().peak_bytes_in_use - before;
+}
+
+TEST(DeltaRule, KeepsAboutTheRootOfAllStatesAndOnlyForGradients) {
+  const auto kept = [](std::size_t T) {
+    const DeltaInputs in = delta_inputs({1, T, 1, 64}, 64, Rates::none);
+    const std::size_t wanted = peak_of_call(in, true), unwanted = peak_of_call(in, false);
+    return double(wanted) - double(unwanted);
+  };
+  const double state = 64 * 64 * sizeof(real), few = kept(1024), many = kept(16384);
+  EXPECT_GE(few, 25 * state);
+  EXPECT_LE(many, 5.5 * few);
 }
 
 TEST(DeltaRule, FeaturesThatVanishNeitherWriteNorRead) {
