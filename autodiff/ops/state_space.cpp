@@ -4,7 +4,6 @@
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/recurrence.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -290,12 +289,12 @@ void with_parts(std::size_t parts, const Body& body) {
   parts == 2 ? body.template operator()<2>() : body.template operator()<1>();
 }
 
-StateSizes state_sizes(const char* op, const Var& a, const Var& w) {
-  const std::size_t rank = a.rank();
-  require((rank == 2 || (rank == 3 && a.dim(0) == 2)) && a.shape() == w.shape(), op,
-          "decays and weights must both be (N, D), or (2, N, D) with imaginary parts: a ",
-          a.shape(), ", w ", w.shape());
-  return {0, 0, a.dim(-2), a.dim(-1), rank == 3 ? std::size_t(2) : std::size_t(1), {}};
+StateSizes state_sizes(const char* op, const Shape& a, const Shape& w) {
+  const std::size_t rank = a.size();
+  require((rank == 2 || (rank == 3 && a[0] == 2)) && a == w, op,
+          "decays and weights must both be (N, D), or (2, N, D) with imaginary parts: a ", a,
+          ", w ", w);
+  return {0, 0, a[rank - 2], a[rank - 1], rank == 3 ? std::size_t(2) : std::size_t(1), {}};
 }
 
 void add_columns(const Var& to, const Tensor& sums) {
@@ -306,7 +305,7 @@ void add_columns(const Var& to, const Tensor& sums) {
 }  // namespace
 
 Var state_space(const Var& u, const Var& a, const Var& w, const ScanOptions& options) {
-  StateSizes z = state_sizes("state_space", a, w);
+  StateSizes z = state_sizes("state_space", a.shape(), w.shape());
   require(u.rank() == 3 && u.dim(2) == z.D, "state_space", "u must be (B, T, D): u ", u.shape(),
           ", a ", a.shape());
   z.B = u.dim(0), z.T = u.dim(1), z.options = options;
@@ -328,26 +327,18 @@ Var state_space(const Var& u, const Var& a, const Var& w, const ScanOptions& opt
   });
 }
 
-Var state_space_kernel(const Var& a, const Var& w, std::size_t T) {
-  const StateSizes z = state_sizes("state_space_kernel", a, w);
-  Tensor impulse = zeros({1, T, z.D});
-  std::fill_n(impulse.data(), T > 0 ? z.D : 0, real(1));
-  return reshape(state_space(Var(std::move(impulse)), a, w), {T, z.D});
-}
-
 Tensor state_space_step(Tensor& states, const Tensor& u, const Tensor& a, const Tensor& w) {
-  const Shape& shape = a.shape();
-  require(states.shape() == shape && w.shape() == shape && u.size() == shape.back(),
-          "state_space_step", "states, decays and weights must be of one shape: states ",
-          states.shape(), ", a ", shape, ", w ", w.shape(), ", u ", u.shape());
-  const std::size_t D = shape.back(), size = a.size();
-  const std::size_t imaginary = shape.size() == 3 ? size / 2 : size;  // where those begin
-  Tensor y = zeros({D});
+  const StateSizes z = state_sizes("state_space_step", a.shape(), w.shape());
+  require(states.shape() == a.shape() && u.size() == z.D, "state_space_step",
+          "states must have the shape of decays, and u must be (D): states ", states.shape(),
+          ", a ", a.shape(), ", u ", u.shape());
+  const std::size_t imaginary = z.N * z.D;  // where imaginary parts begin
+  Tensor y = zeros({z.D});
   for (std::size_t i = 0; i < imaginary; ++i) {
-    real *h = states.data() + i, *sum = y.data() + i % D;
+    real *h = states.data() + i, *sum = y.data() + i % z.D;
     const real *decay = a.data() + i, *weight = w.data() + i, was = *h;
-    *h = std::fma(*decay, was, u.data()[i % D]);
-    if (imaginary == size) {
+    *h = std::fma(*decay, was, u.data()[i % z.D]);
+    if (z.parts == 1) {
       *sum = std::fma(*weight, *h, *sum);
       continue;
     }
