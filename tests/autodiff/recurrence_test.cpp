@@ -164,6 +164,28 @@ TEST(DiagonalScan, NeverSeesPadding) {
   }
 }
 
+/// A sum over a million tokens.
+TEST(DiagonalScan, SharedDecaysKeepTheirDigitsOverLongSequences) {
+  const std::size_t T = std::size_t(1) << 20;
+  const RandomFunction random{3, Purpose::test, 5};
+  Tensor x = uninitialized({1, T, 1}), g = uninitialized({1, T, 1});
+  for (std::size_t t = 0; t < T; ++t) {
+    x.data()[t] = real(random.uniform(2 * t));
+    g.data()[t] = real(random.uniform(2 * t + 1));
+  }
+  Tape tape;
+  const Var a = tape.input(filled({1}, real(0.5)));
+  const Var h = diagonal_scan(a, tape.constant(x));
+  const Tensor states = h.value();
+  tape.backward(h, Tensor(g));
+  double sum = 0, adjoint = 0;
+  for (std::size_t t = T; t-- > 1;) {
+    adjoint = double(g.data()[t]) + 0.5 * adjoint;
+    sum += adjoint * double(states.data()[t - 1]);
+  }
+  EXPECT_NEAR(gradient_of(a).data()[0] / sum, 1, is_double ? 1e-13 : 1e-6);
+}
+
 TEST(DiagonalScan, SaysWhatDoesNotFit) {
   const Var x(zeros({2, 3, 4}));
   EXPECT_EQ(error_of([&] { diagonal_scan(Var(zeros({3})), x); }),
