@@ -118,6 +118,12 @@ struct Few {
       if constexpr (parts == 2) to[N + n + s] = im[s];
     }
   }
+  void add_to(RowLanes* to, std::size_t N, std::size_t n) const {
+    for (std::size_t s = 0; s < S; ++s) {
+      to[n + s] += re[s];
+      if constexpr (parts == 2) to[N + n + s] += im[s];
+    }
+  }
 };
 
 /// h <- a h + u over the next tokens for S states from n on; after(t, h) sees each of them.
@@ -169,46 +175,52 @@ void forward_chunk(Channels& c, std::size_t steps, RowLanes* y) {
   });
 }
 
-/// Gradients of one chunk for S states from n on, whose values are in the history: G <- conj(a) G +
-/// conj(w) g, last token first.
+/// S states from n on and their gradients, last token first: G <- conj(a) G + conj(w) g.
+template <std::size_t parts, std::size_t S>
+struct FewBack {
+  Few<parts, S> a, w, adjoint, da{}, dw{};
+
+  /// State s at a token with gradient g of y, `here` and `before` being its value there and one
+  /// token earlier: what the input receives.
+  [[gnu::always_inline]] RowLanes pass(std::size_t s, RowLanes g, const RowLanes* before,
+                                       const RowLanes* here) {
+    RowLanes re = fused_lanes(w.re[s], g, a.re[s] * adjoint.re[s]);
+    dw.re[s] = fused_lanes(g, here[s], dw.re[s]);
+    if constexpr (parts == 2) {
+      re = fused_lanes(a.im[s], adjoint.im[s], re);
+      const RowLanes im = fused_lanes(-w.im[s], g, a.re[s] * adjoint.im[s]);
+      adjoint.im[s] = fused_lanes(-a.im[s], adjoint.re[s], im);
+      dw.im[s] = fused_lanes(-g, here[S + s], dw.im[s]);
+    }
+    adjoint.re[s] = re;
+    da.re[s] = fused_lanes(re, before[s], da.re[s]);
+    if constexpr (parts == 2) {
+      da.re[s] = fused_lanes(adjoint.im[s], before[S + s], da.re[s]);
+      da.im[s] = fused_lanes(adjoint.im[s], before[s], da.im[s]);
+      da.im[s] = fused_lanes(-re, before[S + s], da.im[s]);
+    }
+    return re;
+  }
+};
+
+/// Gradients of one chunk for S states from n on, whose values are in the history.
 template <std::size_t parts, std::size_t S>
 void backward_states(ChannelsBack& c, std::size_t n, std::size_t steps) {
-  Few<parts, S> a, w, adjoint, da{}, dw{};
-  a.load(c.decay, c.z.N, n);
-  w.load(c.weight, c.z.N, n);
-  adjoint.load(c.adjoint, c.z.N, n);
+  FewBack<parts, S> few;
+  few.a.load(c.decay, c.z.N, n);
+  few.w.load(c.weight, c.z.N, n);
+  few.adjoint.load(c.adjoint, c.z.N, n);
   for (std::size_t t = steps; t-- > 0;) {
     const RowLanes g = c.gradient[t];
     const RowLanes *before = c.history + t * parts * S, *here = before + parts * S;
     RowLanes du = c.du[t];
 #pragma GCC unroll 4
-    for (std::size_t s = 0; s < S; ++s) {
-      RowLanes re = fused_lanes(w.re[s], g, a.re[s] * adjoint.re[s]);
-      dw.re[s] = fused_lanes(g, here[s], dw.re[s]);
-      if constexpr (parts == 2) {
-        re = fused_lanes(a.im[s], adjoint.im[s], re);
-        const RowLanes im = fused_lanes(-w.im[s], g, a.re[s] * adjoint.im[s]);
-        adjoint.im[s] = fused_lanes(-a.im[s], adjoint.re[s], im);
-        dw.im[s] = fused_lanes(-g, here[S + s], dw.im[s]);
-      }
-      adjoint.re[s] = re;
-      da.re[s] = fused_lanes(re, before[s], da.re[s]);
-      if constexpr (parts == 2) {
-        da.re[s] = fused_lanes(adjoint.im[s], before[S + s], da.re[s]);
-        da.im[s] = fused_lanes(adjoint.im[s], before[s], da.im[s]);
-        da.im[s] = fused_lanes(-re, before[S + s], da.im[s]);
-      }
-      du += re;
-    }
+    for (std::size_t s = 0; s < S; ++s) du += few.pass(s, g, before, here);
     c.du[t] = du;
   }
-  adjoint.store(c.adjoint, c.z.N, n);
-  for (std::size_t p = 0; p < parts; ++p) {
-    for (std::size_t s = 0; s < S; ++s) {
-      c.ddecay[p * c.z.N + n + s] += p == 0 ? da.re[s] : da.im[s];
-      c.dweight[p * c.z.N + n + s] += p == 0 ? dw.re[s] : dw.im[s];
-    }
-  }
+  few.adjoint.store(c.adjoint, c.z.N, n);
+  few.da.add_to(c.ddecay, c.z.N, n);
+  few.dw.add_to(c.dweight, c.z.N, n);
 }
 
 template <std::size_t parts>
@@ -246,6 +258,22 @@ void state_space_forward(const StateSizes& z, const real* u, const real* a, cons
   });
 }
 
+/// Keeps the states before every chunk; returns how many there are.
+template <std::size_t parts>
+std::size_t keep_starts(ChannelsBack& c, const real* u) {
+  std::size_t chunks = 0;
+  for (std::size_t step = 0; step < c.length; step += c.z.chunk(), ++chunks) {
+    const std::size_t steps = std::min(c.z.chunk(), c.length - step);
+    std::copy_n(c.state, c.z.numbers(), c.starts + chunks * c.z.numbers());
+    if (step + steps == c.length) continue;
+    c.load(u, step, steps, c.u);
+    each_states<states_forward>(c.z.N, [&]<std::size_t S>(std::size_t n) {
+      move_states<parts, S>(c, n, steps, [](std::size_t, const Few<parts, S>&) {});
+    });
+  }
+  return chunks;
+}
+
 /// The gradient of y becomes that of u; those of decays and weights (B, numbers, D) are one for
 /// each sequence.
 template <std::size_t parts>
@@ -256,16 +284,7 @@ void state_space_backward(const StateSizes& z, const real* u, const real* a, con
     Arena arena(scratch.local());
     ChannelsBack c(z, task, arena);
     c.begin(a, w);
-    std::size_t chunks = 0;
-    for (; chunks * z.chunk() < c.length; ++chunks) {
-      const std::size_t step = chunks * z.chunk(), steps = std::min(z.chunk(), c.length - step);
-      std::copy_n(c.state, z.numbers(), c.starts + chunks * z.numbers());
-      if (step + steps == c.length) continue;
-      c.load(u, step, steps, c.u);
-      each_states<states_forward>(z.N, [&]<std::size_t S>(std::size_t n) {
-        move_states<parts, S>(c, n, steps, [](std::size_t, const Few<parts, S>&) {});
-      });
-    }
+    std::size_t chunks = keep_starts<parts>(c, u);
     for (RowLanes* sums : {c.adjoint, c.ddecay, c.dweight})
       std::fill_n(sums, z.numbers(), RowLanes{});
     while (chunks-- > 0) {
