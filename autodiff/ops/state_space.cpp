@@ -175,52 +175,39 @@ void forward_chunk(Channels& c, std::size_t steps, RowLanes* y) {
   });
 }
 
-/// S states from n on and their gradients, last token first: G <- conj(a) G + conj(w) g.
-template <std::size_t parts, std::size_t S>
-struct FewBack {
-  Few<parts, S> a, w, adjoint, da{}, dw{};
-
-  /// State s at a token with gradient g of y, `here` and `before` being its value there and one
-  /// token earlier: what the input receives.
-  [[gnu::always_inline]] RowLanes pass(std::size_t s, RowLanes g, const RowLanes* before,
-                                       const RowLanes* here) {
-    RowLanes re = fused_lanes(w.re[s], g, a.re[s] * adjoint.re[s]);
-    dw.re[s] = fused_lanes(g, here[s], dw.re[s]);
-    if constexpr (parts == 2) {
-      re = fused_lanes(a.im[s], adjoint.im[s], re);
-      const RowLanes im = fused_lanes(-w.im[s], g, a.re[s] * adjoint.im[s]);
-      adjoint.im[s] = fused_lanes(-a.im[s], adjoint.re[s], im);
-      dw.im[s] = fused_lanes(-g, here[S + s], dw.im[s]);
-    }
-    adjoint.re[s] = re;
-    da.re[s] = fused_lanes(re, before[s], da.re[s]);
-    if constexpr (parts == 2) {
-      da.re[s] = fused_lanes(adjoint.im[s], before[S + s], da.re[s]);
-      da.im[s] = fused_lanes(adjoint.im[s], before[s], da.im[s]);
-      da.im[s] = fused_lanes(-re, before[S + s], da.im[s]);
-    }
-    return re;
-  }
-};
-
-/// Gradients of one chunk for S states from n on, whose values are in the history.
+/// Gradients of one chunk for S states from n on, whose values are in the history: G <- conj(a) G +
+/// conj(w) g, last token first.
 template <std::size_t parts, std::size_t S>
 void backward_states(ChannelsBack& c, std::size_t n, std::size_t steps) {
-  FewBack<parts, S> few;
-  few.a.load(c.decay, c.z.N, n);
-  few.w.load(c.weight, c.z.N, n);
-  few.adjoint.load(c.adjoint, c.z.N, n);
+  Few<parts, S> a, w, adjoint, da{}, dw{};
+  a.load(c.decay, c.z.N, n), w.load(c.weight, c.z.N, n), adjoint.load(c.adjoint, c.z.N, n);
   for (std::size_t t = steps; t-- > 0;) {
     const RowLanes g = c.gradient[t];
     const RowLanes *before = c.history + t * parts * S, *here = before + parts * S;
     RowLanes du = c.du[t];
 #pragma GCC unroll 4
-    for (std::size_t s = 0; s < S; ++s) du += few.pass(s, g, before, here);
+    for (std::size_t s = 0; s < S; ++s) {
+      RowLanes re = fused_lanes(w.re[s], g, a.re[s] * adjoint.re[s]);
+      dw.re[s] = fused_lanes(g, here[s], dw.re[s]);
+      if constexpr (parts == 2) {
+        re = fused_lanes(a.im[s], adjoint.im[s], re);
+        const RowLanes im = fused_lanes(-w.im[s], g, a.re[s] * adjoint.im[s]);
+        adjoint.im[s] = fused_lanes(-a.im[s], adjoint.re[s], im);
+        dw.im[s] = fused_lanes(-g, here[S + s], dw.im[s]);
+        da.re[s] = fused_lanes(re, before[s], da.re[s]);
+        da.re[s] = fused_lanes(adjoint.im[s], before[S + s], da.re[s]);
+        da.im[s] = fused_lanes(adjoint.im[s], before[s], da.im[s]);
+        da.im[s] = fused_lanes(-re, before[S + s], da.im[s]);
+      } else {
+        da.re[s] = fused_lanes(re, before[s], da.re[s]);
+      }
+      du += adjoint.re[s] = re;
+    }
     c.du[t] = du;
   }
-  few.adjoint.store(c.adjoint, c.z.N, n);
-  few.da.add_to(c.ddecay, c.z.N, n);
-  few.dw.add_to(c.dweight, c.z.N, n);
+  adjoint.store(c.adjoint, c.z.N, n);
+  da.add_to(c.ddecay, c.z.N, n);
+  dw.add_to(c.dweight, c.z.N, n);
 }
 
 template <std::size_t parts>
