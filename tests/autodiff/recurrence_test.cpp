@@ -3,6 +3,7 @@
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <complex>
+#include <limits>
 #include <xtensor/xview.hpp>
 
 #include "autodiff/op_check.hpp"
@@ -134,6 +135,58 @@ TEST(DiagonalScan, GoesOnFromWhereItStoppedToTheBit) {
   }
 }
 
+/// A sum over a million tokens.
+TEST(DiagonalScan, SharedDecaysKeepTheirDigitsOverLongSequences) {
+  const std::size_t T = std::size_t(1) << 20;
+  const RandomFunction random{3, Purpose::test, 5};
+  Tensor x = uninitialized({1, T, 1}), g = uninitialized({1, T, 1});
+  for (std::size_t t = 0; t < T; ++t) {
+    x.data()[t] = real(random.uniform(2 * t));
+    g.data()[t] = real(random.uniform(2 * t + 1));
+  }
+  Tape tape;
+  const Var a = tape.input(filled({1}, real(0.5)));
+  const Var h = diagonal_scan(a, tape.constant(x));
+  const Tensor states = h.value();
+  tape.backward(h, Tensor(g));
+  double sum = 0, adjoint = 0;
+  for (std::size_t t = T; t-- > 1;) {
+    adjoint = double(g.data()[t]) + 0.5 * adjoint;
+    sum += adjoint * double(states.data()[t - 1]);
+  }
+  EXPECT_NEAR(gradient_of(a).data()[0] / sum, 1, is_double ? 1e-13 : 1e-6);
+}
+
+/// x (B, T, ..) with no numbers behind the lengths.
+Tensor spoiled(Tensor x, const std::vector<std::size_t>& lengths) {
+  const std::size_t T = x.shape()[1], row = x.size() / (x.shape()[0] * T);
+  for (std::size_t b = 0; b < lengths.size(); ++b)
+    std::fill(x.data() + (b * T + lengths[b]) * row, x.data() + (b + 1) * T * row,
+              std::numeric_limits<real>::quiet_NaN());
+  return x;
+}
+
+TEST(DiagonalScan, AndStateSpacesTouchNothingBehindLengths) {
+  const std::vector<std::size_t> lengths = {0, 3, 9};
+  const Tensor x = random_tensor({3, 9, 22}, 1), a = real(0.4) * random_tensor({3, 9, 22}, 3);
+  const Tensor shared = decays(4, 22), weights = random_tensor({2, 4, 22}, 2);
+  for (const bool reverse : {false, true}) {
+    const ScanOptions options{reverse, lengths};
+    for (const Scan scan : scans) {
+      const Op op = [&](Tape&, const std::vector<Var>& v) { return scan(v[0], v[1], {}, options); };
+      const auto clean = value_and_gradients(op, {a, x});
+      const auto padded = value_and_gradients(op, {spoiled(a, lengths), spoiled(x, lengths)});
+      for (std::size_t i = 0; i < clean.size(); ++i) expect_equal_bits(padded[i], clean[i]);
+    }
+    const Op op = [&](Tape&, const std::vector<Var>& v) {
+      return state_space(v[0], v[1], v[2], options);
+    };
+    const auto clean = value_and_gradients(op, {x, shared, weights});
+    const auto padded = value_and_gradients(op, {spoiled(x, lengths), shared, weights});
+    for (std::size_t i = 0; i < clean.size(); ++i) expect_equal_bits(padded[i], clean[i]);
+  }
+}
+
 TEST(DiagonalScan, InReverseIsTheScanOfTheReversedSequence) {
   const Tensor x = random_tensor({2, 50, 38}, 1), a = real(0.4) * random_tensor({2, 50, 38}, 3);
   const auto turned = [](const Tensor& y) {
@@ -162,28 +215,6 @@ TEST(DiagonalScan, NeverSeesPadding) {
       }
     }
   }
-}
-
-/// A sum over a million tokens.
-TEST(DiagonalScan, SharedDecaysKeepTheirDigitsOverLongSequences) {
-  const std::size_t T = std::size_t(1) << 20;
-  const RandomFunction random{3, Purpose::test, 5};
-  Tensor x = uninitialized({1, T, 1}), g = uninitialized({1, T, 1});
-  for (std::size_t t = 0; t < T; ++t) {
-    x.data()[t] = real(random.uniform(2 * t));
-    g.data()[t] = real(random.uniform(2 * t + 1));
-  }
-  Tape tape;
-  const Var a = tape.input(filled({1}, real(0.5)));
-  const Var h = diagonal_scan(a, tape.constant(x));
-  const Tensor states = h.value();
-  tape.backward(h, Tensor(g));
-  double sum = 0, adjoint = 0;
-  for (std::size_t t = T; t-- > 1;) {
-    adjoint = double(g.data()[t]) + 0.5 * adjoint;
-    sum += adjoint * double(states.data()[t - 1]);
-  }
-  EXPECT_NEAR(gradient_of(a).data()[0] / sum, 1, is_double ? 1e-13 : 1e-6);
 }
 
 TEST(DiagonalScan, SaysWhatDoesNotFit) {
