@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace bochner::pool {
@@ -23,16 +24,23 @@ std::size_t size_class(std::size_t bytes) {
 constexpr std::size_t huge = std::size_t(1) << 27;
 static_assert(huge / 4 % (std::size_t(1) << 21) == 0, "huge classes are whole huge pages");
 
-/// Free blocks from this size on are given back when all that is held is much more than was ever in
-/// use: sequences of other lengths in every batch leave blocks of every size behind.
+/// Free blocks from this size on are given back when all that is held is much more than was in use
+/// of late: sequences of other lengths in every batch leave blocks of every size behind.
 constexpr std::size_t large = std::size_t(1) << 20;
+
+/// Late are the requests since the last whole number of so many, and that many before them: many
+/// training steps, so that a steady one finds its blocks, but a long validation is forgotten.
+constexpr std::size_t window = std::size_t(1) << 16;
 
 struct State {
   std::mutex mutex;
   std::unordered_map<std::size_t, std::vector<void*>> free_blocks;
   PoolStatistics statistics;
+  std::size_t acquired = 0, late_peak = 0, earlier_peak = 0;  ///< bytes in use, by window
 
-  bool holds_too_much() const { return statistics.bytes_held > 2 * statistics.peak_bytes_in_use; }
+  bool holds_too_much() const {
+    return statistics.bytes_held > 2 * std::max(late_peak, earlier_peak);
+  }
 };
 
 /// Never destroyed: tensors of static storage duration may outlive every destructor here.
@@ -58,6 +66,16 @@ void free_blocks_from(State& pool, std::size_t smallest) {
   }
 }
 
+/// Counts a block that is handed out.
+void note_use(State& pool, std::size_t size) {
+  const std::size_t in_use = pool.statistics.bytes_in_use += size;
+  pool.statistics.peak_bytes_in_use = std::max(pool.statistics.peak_bytes_in_use, in_use);
+  pool.late_peak = std::max(pool.late_peak, in_use);
+  if (++pool.acquired % window > 0) return;
+  pool.earlier_peak = std::exchange(pool.late_peak, in_use);
+  if (pool.holds_too_much()) free_blocks_from(pool, large);
+}
+
 }  // namespace
 
 void* acquire(std::size_t bytes) {
@@ -77,9 +95,7 @@ void* acquire(std::size_t bytes) {
     ++pool.statistics.blocks_requested;
     pool.statistics.bytes_held += size;
   }
-  pool.statistics.bytes_in_use += size;
-  pool.statistics.peak_bytes_in_use =
-      std::max(pool.statistics.peak_bytes_in_use, pool.statistics.bytes_in_use);
+  note_use(pool, size);
   return block;
 }
 
@@ -102,6 +118,7 @@ void reset_peak() {
   State& pool = state();
   std::lock_guard lock(pool.mutex);
   pool.statistics.peak_bytes_in_use = pool.statistics.bytes_in_use;
+  pool.late_peak = pool.earlier_peak = pool.statistics.bytes_in_use;
 }
 
 void trim() {

@@ -2,8 +2,8 @@
 /// Memory for tensors: free lists by size class behind an ordinary allocator.
 /// From the third training step with the same shapes on, nothing is requested from the system, as
 /// long as no tensor has 128 MiB: free blocks of that size are given back when another size is
-/// wanted. Where shapes differ from step to step, large free blocks are given back before a new one
-/// is requested while more than twice the peak in use is held.
+/// wanted. Where shapes differ from step to step, large free blocks are given back while more than
+/// twice what was in use at the peak of late is held.
 
 #include <cstddef>
 #include <limits>
@@ -24,6 +24,7 @@ void* acquire(std::size_t bytes);
 /// Gives a block back to its size class. `bytes` is what acquire() was asked for.
 void release(void* block, std::size_t bytes) noexcept;
 PoolStatistics statistics();
+/// Forgets what was in use before.
 void reset_peak();
 /// Returns every free block to the system.
 void trim();

@@ -77,6 +77,56 @@ std::size_t row_of(std::size_t lag, std::size_t count, bool descending) {
   return descending ? count - 1 - lag : lag;
 }
 
+/// Of a wave in the channels of a group: sums over lags l of g_l z^l and of l g_l z^l.
+struct LaneMoments {
+  RowLanes re{}, im{}, lag_re{}, lag_im{};
+
+  void add(const LaneMoments& other) {
+    re += other.re, im += other.im;
+    lag_re += other.lag_re, lag_im += other.lag_im;
+  }
+  LaneMoments times(const ComplexLanes& z) const {
+    return {fused_lanes(re, z.re, -(im * z.im)), fused_lanes(re, z.im, im * z.re),
+            fused_lanes(lag_re, z.re, -(lag_im * z.im)), fused_lanes(lag_re, z.im, lag_im * z.re)};
+  }
+  void store(LaneGroup group, std::size_t N, std::size_t n, const WaveMoments& to) const {
+    for (std::size_t lane = 0; lane < group.count; ++lane) {
+      const std::size_t wave = (group.first + lane) * N + n;
+      to.re[wave] = re[lane], to.im[wave] = im[lane];
+      to.lag_re[wave] = lag_re[lane], to.lag_im[wave] = lag_im[lane];
+    }
+  }
+};
+
+/// Of the run that begins at `lag`, over z^lag.
+inline LaneMoments run_moments(const RowLanes* g, const ComplexLanes* powers, std::size_t lag) {
+  LaneMoments run;
+  for (std::size_t r = 0; r < wave_run; ++r) {
+    const RowLanes term = all_lanes(real(r)) * g[r];
+    run.re = fused_lanes(g[r], powers[r].re, run.re);
+    run.im = fused_lanes(g[r], powers[r].im, run.im);
+    run.lag_re = fused_lanes(term, powers[r].re, run.lag_re);
+    run.lag_im = fused_lanes(term, powers[r].im, run.lag_im);
+  }
+  const RowLanes first = all_lanes(real(lag));
+  run.lag_re = fused_lanes(first, run.re, run.lag_re);
+  run.lag_im = fused_lanes(first, run.im, run.lag_im);
+  return run;
+}
+
+/// Of the waves of a group over the lags of a block, (N).
+void block_moments(const DampedWaves& waves, LaneGroup group, std::size_t begin, std::size_t end,
+                   const RowLanes* gradient, LaneMoments* to) {
+  ComplexLanes powers[wave_run];
+  for (std::size_t n = 0; n < waves.N; ++n) {
+    LaneMoments sum;
+    for_runs(waves, group, n, begin, end, powers, [&](std::size_t lag, const ComplexLanes& z) {
+      sum.add(run_moments(gradient + (lag - begin), powers, lag).times(z));
+    });
+    to[n] = sum;
+  }
+}
+
 }  // namespace
 
 void sum_damped_waves(const DampedWaves& waves, std::size_t count, bool descending, real* y) {
@@ -108,47 +158,22 @@ void wave_moments(const DampedWaves& waves, std::size_t count, bool descending, 
                   const WaveMoments& to) {
   const std::size_t N = waves.N, C = waves.C, groups = lane_groups(C);
   const std::size_t blocks = (count + wave_block - 1) / wave_block;
-  Storage partial(blocks * groups * N * 4 * row_lanes);
-  RowLanes* sums = reinterpret_cast<RowLanes*>(partial.data());
+  Storage partial(blocks * groups * N * sizeof(LaneMoments) / sizeof(real));
+  auto* sums = reinterpret_cast<LaneMoments*>(partial.data());
   for_wave_blocks(
       C, count,
       [&](std::size_t index, std::size_t block, LaneGroup group, std::size_t begin,
           std::size_t end) {
         RowLanes gradient[wave_block] = {};
-        ComplexLanes powers[wave_run];
         for (std::size_t lag = begin; lag < end; ++lag)
           gradient[lag - begin] =
               load_lanes(g + row_of(lag, count, descending) * C + group.first, group.count);
-        for (std::size_t n = 0; n < N; ++n) {
-          RowLanes sum[4] = {};
-          for_runs(
-              waves, group, n, begin, end, powers, [&](std::size_t lag, const ComplexLanes& z) {
-                const RowLanes* from = gradient + (lag - begin);
-                RowLanes re{}, im{}, lag_re{}, lag_im{};  // of sum_r g_r z^r and of sum_r r g_r z^r
-                for (std::size_t r = 0; r < wave_run; ++r) {
-                  const RowLanes term = all_lanes(real(r)) * from[r];
-                  re = fused_lanes(from[r], powers[r].re, re),
-                  im = fused_lanes(from[r], powers[r].im, im);
-                  lag_re = fused_lanes(term, powers[r].re, lag_re);
-                  lag_im = fused_lanes(term, powers[r].im, lag_im);
-                }
-                const RowLanes first = all_lanes(real(lag));
-                lag_re = fused_lanes(first, re, lag_re), lag_im = fused_lanes(first, im, lag_im);
-                sum[0] += fused_lanes(re, z.re, -(im * z.im)),
-                    sum[1] += fused_lanes(re, z.im, im * z.re);
-                sum[2] += fused_lanes(lag_re, z.re, -(lag_im * z.im));
-                sum[3] += fused_lanes(lag_re, z.im, lag_im * z.re);
-              });
-          std::copy_n(sum, 4, sums + ((block * groups + index) * N + n) * 4);
-        }
+        block_moments(waves, group, begin, end, gradient, sums + (block * groups + index) * N);
       });
-  real* const moments[] = {to.re, to.im, to.lag_re, to.lag_im};
-  for (std::size_t i = 0; i < groups * N * 4; ++i) {
-    RowLanes sum{};
-    for (std::size_t block = 0; block < blocks; ++block) sum += sums[block * groups * N * 4 + i];
-    const LaneGroup group = lane_group(C, i / (4 * N));
-    for (std::size_t lane = 0; lane < group.count; ++lane)
-      moments[i % 4][(group.first + lane) * N + i / 4 % N] = sum[lane];
+  for (std::size_t i = 0; i < groups * N; ++i) {
+    LaneMoments sum;
+    for (std::size_t block = 0; block < blocks; ++block) sum.add(sums[block * groups * N + i]);
+    sum.store(lane_group(C, i / N), N, i % N, to);
   }
 }
 

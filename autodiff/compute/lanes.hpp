@@ -15,6 +15,8 @@ inline constexpr bool many_registers = false;
 typedef real NativeLanes
     __attribute__((vector_size(many_registers ? 64 : 32), aligned(alignof(real)), may_alias));
 inline constexpr std::size_t native_lane_count = sizeof(NativeLanes) / sizeof(real);
+/// Numbers of lanes, to shuffle them by.
+typedef decltype(NativeLanes{} < NativeLanes{}) LaneOrder;
 
 /// x in every lane: x - 0 is x for the compiler too, x + 0 is not.
 inline NativeLanes all_lanes(real x) { return x - NativeLanes{}; }

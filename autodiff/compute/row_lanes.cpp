@@ -6,8 +6,6 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-typedef decltype(RowLanes{} < RowLanes{}) LaneOrder;
-
 /// Swaps the lanes whose numbers have the bit `d` with those of the vector d further that have not.
 template <int d, int... lane>
 inline void swap_lanes(RowLanes* x, std::integer_sequence<int, lane...>) {

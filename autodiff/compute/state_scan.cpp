@@ -13,10 +13,51 @@ inline const NativeLanes& state_lanes(const real* x) {
 constexpr std::size_t most_rows = many_registers ? 8 : 4;
 constexpr std::size_t most_vectors_of_state = 2;
 
+/// A row of the state at a token: what is left of it, what is written and what is read; y with
+/// that.
+template <bool strict>
+[[gnu::always_inline]] inline NativeLanes fold(NativeLanes keep, NativeLanes write, NativeLanes x,
+                                               NativeLanes read, NativeLanes y, NativeLanes& s) {
+  if constexpr (strict) {
+    s = keep * s;
+    y = fused_lanes(read, s, y);
+    s = fused_lanes(write, x, s);
+    return y;
+  }
+  s = fused_lanes(keep, s, write * x);
+  return fused_lanes(read, s, y);
+}
+
 template <bool decays_rows, bool strict>
 struct Tiles {
   const StateScan& in;
   real* state;
+
+  /// One token over rows and columns from these on, the state `s` of which is in registers.
+  template <std::size_t rows, std::size_t vectors>
+  [[gnu::always_inline]] void pass(std::size_t t, std::size_t row, std::size_t column,
+                                   NativeLanes* s) const {
+    const real* write = in.write.data + t * in.write.stride + row;
+    const real* read = in.read.data + t * in.read.stride + row;
+    const real* decay = in.decay.data + t * in.decay.stride + (decays_rows ? row : column);
+    const real* from = in.x.data + t * in.x.stride + column;
+    real* to = in.y + t * in.width + column;
+    NativeLanes x[vectors], y[vectors], fade[vectors];
+#pragma GCC unroll 8
+    for (std::size_t v = 0; v < vectors; ++v) {
+      x[v] = state_lanes(from + v * native_lane_count);
+      y[v] = state_lanes(to + v * native_lane_count);
+      if constexpr (!decays_rows) fade[v] = state_lanes(decay + v * native_lane_count);
+    }
+#pragma GCC unroll 32
+    for (std::size_t n = 0; n < rows * vectors; ++n) {
+      const std::size_t r = n / vectors, v = n % vectors;
+      const NativeLanes keep = decays_rows ? all_lanes(decay[r]) : fade[v];
+      y[v] = fold<strict>(keep, all_lanes(write[r]), x[v], all_lanes(read[r]), y[v], s[n]);
+    }
+#pragma GCC unroll 8
+    for (std::size_t v = 0; v < vectors; ++v) state_lanes(to + v * native_lane_count) = y[v];
+  }
 
   /// Rows and columns from these on, the state of which is in registers.
   template <std::size_t rows, std::size_t vectors>
@@ -29,37 +70,8 @@ struct Tiles {
     };
 #pragma GCC unroll 32
     for (std::size_t n = 0; n < rows * vectors; ++n) s[n] = place(n);
-    for (std::size_t token = 0; token < in.tokens; ++token) {
-      const std::size_t t = in.backward ? in.tokens - 1 - token : token;
-      const real* write = in.write.data + t * in.write.stride + row;
-      const real* read = in.read.data + t * in.read.stride + row;
-      const real* decay = in.decay.data + t * in.decay.stride + (decays_rows ? row : column);
-      const real* from = in.x.data + t * in.x.stride + column;
-      real* to = in.y + t * in.width + column;
-      NativeLanes x[vectors], y[vectors], fade[vectors];
-#pragma GCC unroll 8
-      for (std::size_t v = 0; v < vectors; ++v) {
-        x[v] = state_lanes(from + v * native_lane_count);
-        y[v] = state_lanes(to + v * native_lane_count);
-        if constexpr (!decays_rows) fade[v] = state_lanes(decay + v * native_lane_count);
-      }
-#pragma GCC unroll 32
-      for (std::size_t n = 0; n < rows * vectors; ++n) {
-        const std::size_t r = n / vectors, v = n % vectors;
-        const NativeLanes keep = decays_rows ? all_lanes(decay[r]) : fade[v];
-        const NativeLanes writes = all_lanes(write[r]), reads = all_lanes(read[r]);
-        if constexpr (strict) {
-          s[n] = keep * s[n];
-          y[v] = fused_lanes(reads, s[n], y[v]);
-          s[n] = fused_lanes(writes, x[v], s[n]);
-        } else {
-          s[n] = fused_lanes(keep, s[n], writes * x[v]);
-          y[v] = fused_lanes(reads, s[n], y[v]);
-        }
-      }
-#pragma GCC unroll 8
-      for (std::size_t v = 0; v < vectors; ++v) state_lanes(to + v * native_lane_count) = y[v];
-    }
+    for (std::size_t token = 0; token < in.tokens; ++token)
+      pass<rows, vectors>(in.backward ? in.tokens - 1 - token : token, row, column, s);
 #pragma GCC unroll 32
     for (std::size_t n = 0; n < rows * vectors; ++n) place(n) = s[n];
   }
@@ -79,14 +91,29 @@ struct Tiles {
   }
 };
 
-typedef decltype(NativeLanes{} < NativeLanes{}) StateOrder;
-
 /// Lane r of each head, in all lanes of the head.
 template <std::size_t n>
 inline NativeLanes spread(NativeLanes x, std::size_t r) {
-  StateOrder order = {};
+  LaneOrder order = {};
   for (std::size_t lane = 0; lane < native_lane_count; ++lane) order[lane] = lane / n * n + r;
   return __builtin_shuffle(x, order);
+}
+
+/// The sum of the lanes of each head, in all of them: halves, quarters, .. as in dot_row().
+template <std::size_t n>
+inline NativeLanes sum_heads(NativeLanes x) {
+  if constexpr (n == 1) return x;
+  LaneOrder order = {};
+  for (std::size_t lane = 0; lane < native_lane_count; ++lane) order[lane] = lane ^ n / 2;
+  if constexpr (n > 1) x = sum_heads<n / 2>(x + __builtin_shuffle(x, order));
+  return x;
+}
+
+template <std::size_t n>
+void dots(std::size_t tokens, const TokenRows& a, const TokenRows& b, real* to) {
+  for (std::size_t t = 0; t < tokens; ++t)
+    state_lanes(to + t * native_lane_count) =
+        sum_heads<n>(state_lanes(a.data + t * a.stride) * state_lanes(b.data + t * b.stride));
 }
 
 template <std::size_t n, bool decays_rows, bool strict>
@@ -104,15 +131,7 @@ void side_by_side(const StateScan& in, real* state) {
 #pragma GCC unroll 8
     for (std::size_t r = 0; r < n; ++r) {
       const NativeLanes keep = decays_rows ? spread<n>(fade, r) : fade;
-      const NativeLanes writes = spread<n>(write, r), reads = spread<n>(read, r);
-      if constexpr (strict) {
-        s[r] = keep * s[r];
-        y = fused_lanes(reads, s[r], y);
-        s[r] = fused_lanes(writes, x, s[r]);
-      } else {
-        s[r] = fused_lanes(keep, s[r], writes * x);
-        y = fused_lanes(reads, s[r], y);
-      }
+      y = fold<strict>(keep, spread<n>(write, r), x, spread<n>(read, r), y, s[r]);
     }
     state_lanes(in.y + t * in.width) = y;
   }
@@ -145,7 +164,14 @@ void scan_side_by_side(const StateScan& tokens, real* state) {
   side_by_side<8>(tokens, state);
 }
 
-void scan(const StateScan& tokens, real* state) {
+void dots_side_by_side(std::size_t tokens, std::size_t n, const TokenRows& a, const TokenRows& b,
+                       real* to) {
+  if (n == 2) return dots<2>(tokens, a, b, to);
+  if (n == 4) return dots<4>(tokens, a, b, to);
+  dots<8>(tokens, a, b, to);
+}
+
+void scan_states(const StateScan& tokens, real* state) {
   std::fill_n(tokens.y, tokens.tokens * tokens.width, real(0));
   if (tokens.decays_rows) {
     tokens.strict ? Tiles<true, true>{tokens, state}.run()

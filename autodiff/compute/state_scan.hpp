@@ -25,14 +25,19 @@ struct StateScan {
 /// Goes on from `state` (rows, width) and leaves the last one there. A tile of the state stays in
 /// registers for all tokens. Every y is one sum over rows in order: bits depend neither on where
 /// tokens are cut into calls nor on the width of vectors.
-void scan(const StateScan& tokens, real* state);
+void scan_states(const StateScan& tokens, real* state);
 
 /// The same of several heads side by side in one vector: lanes (heads, n), a state of n rows, and
 /// all factors of rows (heads, n) too, so that what is a number for a head is n equal lanes. For n
 /// = 2, 4, 8 below the lanes of a vector, see heads_side_by_side().
 void scan_side_by_side(const StateScan& tokens, real* state);
 
-/// How many of H heads of F features and d values go into one vector there; 1 for scan().
+/// to_t = a_t . b_t of each of those heads of n numbers, in all its lanes. (tokens, lanes)
+void dots_side_by_side(std::size_t tokens, std::size_t n, const TokenRows& a, const TokenRows& b,
+                       real* to);
+
+/// How many of H heads of F features and d values go into one vector there; 1 for
+/// scan_states().
 std::size_t heads_side_by_side(std::size_t H, std::size_t F, std::size_t d);
 
 /// Whole vectors that hold n numbers.

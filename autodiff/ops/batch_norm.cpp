@@ -61,52 +61,64 @@ BatchMoments moments_of(const real* x, const RealRows& rows) {
   return moments;
 }
 
-/// xhat = (x - mean) * rstd of every channel.
+/// xhat = (x - mean) rstd of every channel, in double: a large mean would take digits from xhat.
 struct ChannelUnits {
-  std::vector<real> mean, rstd;
-  ChannelUnits(const BatchMoments& moments, real epsilon)
-      : mean(moments.mean.begin(), moments.mean.end()) {
+  std::vector<double> mean, rstd;
+  ChannelUnits(const BatchMoments& moments, real epsilon) : mean(moments.mean) {
     for (const double variance : moments.variance)
-      rstd.push_back(real(1 / std::sqrt(variance + double(epsilon))));
+      rstd.push_back(1 / std::sqrt(variance + double(epsilon)));
   }
+  real of(real x, std::size_t j) const { return real((double(x) - mean[j]) * rstd[j]); }
 };
 
-/// dx = gain rstd (g - mean g - xhat mean(g xhat)), with the means over the real rows: gain and
-/// bias receive their sums anyway.
-void batch_backward(const Var& x, const Var& gain, const Var& bias, const RealRows& rows,
-                    const ChannelUnits& units, Tensor& g) {
+/// The sums over rows of g xhat (D) and of g (D).
+std::vector<double> gradient_sums(const real* x, const RealRows& rows, const ChannelUnits& units,
+                                  const real* g) {
   const std::size_t D = rows.D;
-  const real *mean = units.mean.data(), *rstd = units.rstd.data(), *values = x.data();
-  const std::vector<double> sums = rows.sums(2 * D, [&](std::size_t row, double* sums) {
-    const real *from = values + row * D, *gradient = g.data() + row * D;
+  return rows.sums(2 * D, [=, &units](std::size_t row, double* sums) {
+    const real *from = x + row * D, *gradient = g + row * D;
     for (std::size_t j = 0; j < D; ++j) {
-      sums[j] += double(gradient[j] * ((from[j] - mean[j]) * rstd[j]));
+      sums[j] += double(gradient[j] * units.of(from[j], j));
       sums[D + j] += double(gradient[j]);
     }
   });
-  const auto add_sums = [D](const Var& to, const double* sums) {
+}
+
+/// dx = gain rstd (g - mean g - xhat mean(g xhat)), with the means over the real rows. `dx` may be
+/// `g`.
+void values_backward(const real* x, const real* gain, const RealRows& rows,
+                     const ChannelUnits& units, const std::vector<double>& sums, const real* g,
+                     real* dx) {
+  const std::size_t D = rows.D;
+  std::vector<real> factor(D), along(D), level(D);
+  const double n = double(std::max<std::size_t>(1, rows.count));
+  for (std::size_t j = 0; j < D; ++j) {
+    factor[j] = gain[j] * real(units.rstd[j]);
+    along[j] = real(sums[j] / n);
+    level[j] = real(sums[D + j] / n);
+  }
+  rows.each([&](std::size_t row) {
+    const real *from = x + row * D, *gradient = g + row * D;
+    real* to = dx + row * D;
+    for (std::size_t j = 0; j < D; ++j)
+      to[j] = factor[j] * (gradient[j] - level[j] - units.of(from[j], j) * along[j]);
+  });
+}
+
+void batch_backward(const Var& x, const Var& gain, const Var& bias, const RealRows& rows,
+                    const ChannelUnits& units, Tensor& g) {
+  const std::vector<double> sums = gradient_sums(x.data(), rows, units, g.data());
+  const auto add_sums = [D = rows.D](const Var& to, const double* sums) {
     if (!to.needs_gradient()) return;
     real* gradient = to.gradient_buffer().data();
     for (std::size_t j = 0; j < D; ++j) gradient[j] += real(sums[j]);
   };
   add_sums(gain, sums.data());
-  add_sums(bias, sums.data() + D);
+  add_sums(bias, sums.data() + rows.D);
   if (!x.needs_gradient()) return;
-  std::vector<real> factor(D), along(D), level(D);
-  const double n = double(std::max<std::size_t>(1, rows.count));
-  for (std::size_t j = 0; j < D; ++j) {
-    factor[j] = gain.data()[j] * rstd[j];
-    along[j] = real(sums[j] / n);
-    level[j] = real(sums[D + j] / n);
-  }
   Tensor dx = rows.places.empty() ? std::move(g) : zeros(x.shape());
   const real* gradients = rows.places.empty() ? dx.data() : g.data();
-  rows.each([&](std::size_t row) {
-    const real *from = values + row * D, *gradient = gradients + row * D;
-    real* to = dx.data() + row * D;
-    for (std::size_t j = 0; j < D; ++j)
-      to[j] = factor[j] * (gradient[j] - level[j] - (from[j] - mean[j]) * rstd[j] * along[j]);
-  });
+  values_backward(x.data(), gain.data(), rows, units, sums, gradients, dx.data());
   x.add_gradient(std::move(dx));
 }
 
@@ -124,10 +136,9 @@ Var batch_norm(const Var& x, const Var& gain, const Var& bias,
   Tensor y = lengths.empty() ? uninitialized(x.shape()) : zeros(x.shape());
   const std::size_t D = rows.D;
   rows.each([&](std::size_t row) {
-    const real *from = x.data() + row * D, *mean = units.mean.data(), *rstd = units.rstd.data();
+    const real *from = x.data() + row * D, *by = gain.data(), *plus = bias.data();
     real* to = y.data() + row * D;
-    for (std::size_t j = 0; j < D; ++j)
-      to[j] = (from[j] - mean[j]) * rstd[j] * gain.data()[j] + bias.data()[j];
+    for (std::size_t j = 0; j < D; ++j) to[j] = units.of(from[j], j) * by[j] + plus[j];
   });
   return record("batch_norm", std::move(y), {x, gain, bias},
                 [=, moments = std::move(moments), units = std::move(units)](Tensor& g) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bochner/autodiff/ops/delta_rule.hpp>
 #include <bochner/autodiff/ops/delta_rule_parts.hpp>
 
@@ -45,43 +46,87 @@ delta_rule_parts::Inputs delta_inputs(const Features& q, const Features& k, cons
           options.reverse};
 }
 
+void delta_backward(const delta_rule_parts::Inputs& in, const Tensor& states, const Tensor& g,
+                    const Var& v, const Var& strength, const Var& rate) {
+  const bool all_tokens = in.lengths.empty(), rate_by_token = in.fading.by_token;
+  const auto gradient_of = [all_tokens](const Var& x) {
+    return all_tokens ? uninitialized(x.shape()) : zeros(x.shape());
+  };
+  delta_rule_parts::OtherGradients gradients{gradient_of(v), gradient_of(strength), {}, {}};
+  if (rate_by_token)
+    gradients.rate = gradient_of(rate);
+  else
+    gradients.shared.resize(in.n.B * in.n.H * in.fading.width);
+  in.q->expect_gradients(all_tokens);
+  in.k->expect_gradients(all_tokens);
+  delta_rule_parts::run_backward(in, states, g, gradients);
+  in.q->hand_over();
+  in.k->hand_over();
+  v.add_gradient(std::move(gradients.v));
+  strength.add_gradient(std::move(gradients.strength));
+  if (!rate.needs_gradient()) return;
+  rate.add_gradient(rate_by_token ? std::move(gradients.rate)
+                                  : sum_repeats(gradients.shared, rate.shape()));
+}
+
+/// One token of one head; features have unit length.
+struct DeltaStep {
+  std::size_t F, d, width;
+  const real *q, *k, *v, *rate;  ///< (F), (F), (d), (width) or null
+  real strength;
+
+  /// state (F, d), error (d) scratch, out (d), zero before.
+  void run(real* state, real* error, real* out) const {
+    std::copy_n(v, d, error);
+    for (std::size_t f = 0; f < F; ++f) {
+      const real keep = rate ? math::exp(-rate[f * width / F]) : real(1);
+      real* row = state + f * d;
+      for (std::size_t e = 0; e < d; ++e) {
+        row[e] *= keep;
+        error[e] -= k[f] * row[e];
+      }
+    }
+    for (std::size_t f = 0; f < F; ++f) {
+      const real weight = strength * k[f];
+      real* row = state + f * d;
+      for (std::size_t e = 0; e < d; ++e) {
+        row[e] += weight * error[e];
+        out[e] += q[f] * row[e];
+      }
+    }
+  }
+};
+
+/// (H, F) of unit length.
+Tensor unit_features(Tensor x, FeatureScale scale) {
+  const std::size_t H = x.shape()[0], F = x.shape()[1];
+  std::vector<real> lengths(H);
+  for (std::size_t h = 0; h < H && scale == FeatureScale::logarithmic; ++h)
+    linear_attention_parts::exponentiate(x.data() + h * F, F);
+  delta_rule_parts::to_unit_length(H, F, x.data(), lengths.data());
+  return x;
+}
+
 }  // namespace
 
 Var delta_rule(const Features& q, const Features& k, const Var& v, const Var& strength,
                const Var& rate, const DeltaRuleOptions& options) {
   require_delta_shapes(q, k, v, strength, rate, options);
+  const std::vector<Var> inputs{q.tokens, q.frequencies, q.offset, q.coefficients,
+                                k.tokens, k.frequencies, k.offset, k.coefficients,
+                                v,        strength,      rate};
+  const bool wanted = std::any_of(inputs.begin(), inputs.end(),
+                                  [](const Var& input) { return input.needs_gradient(); });
   const auto states = std::make_shared<Tensor>();
-  const bool all_tokens = options.lengths.empty();
-  const auto gradient_of = [all_tokens](const Shape& shape) {
-    return all_tokens ? uninitialized(shape) : zeros(shape);
-  };
-  Tensor y = gradient_of(v.shape());
+  Tensor y = options.lengths.empty() ? uninitialized(v.shape()) : zeros(v.shape());
   if (y.size() > 0)
-    delta_rule_parts::run_forward(delta_inputs(q, k, v, strength, rate, options), *states, y);
-  return record("delta_rule", std::move(y),
-                {q.tokens, q.frequencies, q.offset, q.coefficients, k.tokens, k.frequencies,
-                 k.offset, k.coefficients, v, strength, rate},
-                [=](const Tensor&, Tensor& g) {
-                  if (g.size() == 0) return;
-                  const auto in = delta_inputs(q, k, v, strength, rate, options);
-                  delta_rule_parts::OtherGradients gradients{
-                      gradient_of(v.shape()), gradient_of(strength.shape()), {}, {}};
-                  if (in.fading.by_token)
-                    gradients.rate = gradient_of(rate.shape());
-                  else
-                    gradients.shared.resize(in.n.B * in.n.H * in.fading.width);
-                  in.q->expect_gradients(all_tokens);
-                  in.k->expect_gradients(all_tokens);
-                  delta_rule_parts::run_backward(in, *states, g, gradients);
-                  in.q->hand_over();
-                  in.k->hand_over();
-                  v.add_gradient(std::move(gradients.v));
-                  strength.add_gradient(std::move(gradients.strength));
-                  if (!rate.needs_gradient()) return;
-                  rate.add_gradient(in.fading.by_token
-                                        ? std::move(gradients.rate)
-                                        : sum_repeats(gradients.shared, rate.shape()));
-                });
+    *states =
+        delta_rule_parts::run_forward(delta_inputs(q, k, v, strength, rate, options), wanted, y);
+  return record("delta_rule", std::move(y), inputs, [=](const Tensor&, Tensor& g) {
+    if (g.size() == 0) return;
+    const auto in = delta_inputs(q, k, v, strength, rate, options);
+    delta_backward(in, *states, g, v, strength, rate);
+  });
 }
 
 Tensor delta_rule_step(DeltaRuleState& state, const Tensor& q, const Tensor& k, const Tensor& v,
@@ -95,35 +140,19 @@ Tensor delta_rule_step(DeltaRuleState& state, const Tensor& q, const Tensor& k, 
           "delta_rule_step",
           "one strength per head, and one rate per head or channel: state (H, F, d) ", shape);
   const std::size_t width = rate ? rate->size() / H : 1;
-  Tensor queries = q, keys = k, out = zeros({H, d});
-  for (Tensor* x : {&queries, &keys}) {
-    real length;
-    for (std::size_t h = 0; h < H; ++h) {
-      if (scale == FeatureScale::logarithmic)
-        linear_attention_parts::exponentiate(x->data() + h * F, F);
-      delta_rule_parts::to_unit_length(1, F, x->data() + h * F, &length);
-    }
-  }
+  const Tensor queries = unit_features(q, scale), keys = unit_features(k, scale);
+  Tensor out = zeros({H, d});
   std::vector<real> error(d);
   for (std::size_t h = 0; h < H; ++h) {
-    real* values = state.values.data() + h * F * d;
-    std::copy_n(v.data() + h * d, d, error.data());
-    for (std::size_t f = 0; f < F; ++f) {
-      const real keep = rate ? math::exp(-rate->data()[h * width + f * width / F]) : real(1);
-      for (std::size_t e = 0; e < d; ++e) {
-        real& value = values[f * d + e];
-        value *= keep;
-        error[e] -= keys.data()[h * F + f] * value;
-      }
-    }
-    for (std::size_t f = 0; f < F; ++f) {
-      const real weight = strength.data()[h] * keys.data()[h * F + f];
-      for (std::size_t e = 0; e < d; ++e) {
-        real& value = values[f * d + e];
-        value += weight * error[e];
-        out.data()[h * d + e] += queries.data()[h * F + f] * value;
-      }
-    }
+    const DeltaStep step{F,
+                         d,
+                         width,
+                         queries.data() + h * F,
+                         keys.data() + h * F,
+                         v.data() + h * d,
+                         rate ? rate->data() + h * width : nullptr,
+                         strength.data()[h]};
+    step.run(state.values.data() + h * F * d, error.data(), out.data() + h * d);
   }
   return out;
 }

@@ -16,12 +16,13 @@ struct DeltaRuleOptions {
 
 /// With u(x) = phi(x) / |phi(x)|, from S = 0 and token by token: S <- exp(-rate) S, then S <- S +
 /// strength u(k) (v - S^T u(k))^T, and out = S^T u(q). A strength in [0, 2] never lets S grow.
-/// Unit length is what keeps the rule stable, and it is taken from the largest feature, so that
-/// logarithms of any size are safe; features that all vanish neither write nor read.
+/// Unit length is what keeps the rule stable; features and logarithms of any size are safe.
+/// Features that all vanish, in float those shorter than 4e-18, neither write nor read.
 /// A rate of each channel multiplies that row of S (Kimi Team, "Kimi linear", 2025).
 /// q, k (B, T, H, F) features, v (B, T, H, d), strength (B, T, H), rate >= 0 (H), (H, F), (B, T, H)
-/// or (B, T, H, F), or left out for none -> (B, T, H, d). O(T F d) in chunks with a running state
-/// (F, d); with rates of channels they hold at most 16 tokens.
+/// or (B, T, H, F), or left out for none -> (B, T, H, d). O(T F d) in chunks, of at most 16 tokens
+/// with rates of channels, and a running state (F, d). Where a gradient is wanted, each head keeps
+/// sqrt(T / chunk) states or an eighth of the size of q, k and v, whatever is more.
 /// Yang, Kautz, Hatamizadeh, "Gated delta networks", 2025, in a form that solves for the values
 /// written, (C, d), and never makes W = T K.
 Var delta_rule(const Features& q, const Features& k, const Var& v, const Var& strength,

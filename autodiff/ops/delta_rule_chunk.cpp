@@ -3,13 +3,31 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace delta_rule_parts {
 
+namespace {
+
+/// The length of a row whose squares are too large for numbers, which is one itself.
+real large_length(std::size_t F, const real* x) {
+  real largest = 0, square = 0;
+  for (std::size_t f = 0; f < F; ++f) largest = std::max(largest, std::abs(x[f]));
+  for (std::size_t f = 0; f < F; ++f) square += x[f] / largest * (x[f] / largest);
+  return std::min(largest * std::sqrt(square), std::numeric_limits<real>::max());
+}
+
+}  // namespace
+
+/// What is no number stays so.
 void to_unit_length(std::size_t rows, std::size_t F, real* x, real* length) {
   constexpr real tiny = std::numeric_limits<real>::min() * 1024;
   for (std::size_t i = 0; i < rows; ++i, x += F) {
     const real square = dot_row(x, x, F);
-    length[i] = square > tiny ? std::sqrt(square) : real(0);
-    const real factor = square > tiny ? 1 / length[i] : real(0);
-    for (std::size_t f = 0; f < F; ++f) x[f] *= factor;
+    if (square <= std::numeric_limits<real>::max()) {
+      length[i] = square > tiny ? std::sqrt(square) : real(0);
+      const real factor = square > tiny ? 1 / length[i] : real(0);
+      for (std::size_t f = 0; f < F; ++f) x[f] *= factor;
+    } else {
+      length[i] = large_length(F, x);
+      for (std::size_t f = 0; f < F; ++f) x[f] /= length[i];
+    }
   }
 }
 
@@ -24,14 +42,6 @@ void from_unit_length(std::size_t rows, std::size_t F, const real* length, real*
     }
   }
 }
-
-namespace {
-
-inline void subtract_row(real factor, const real* from, std::size_t n, real* __restrict to) {
-  for (std::size_t e = 0; e < n; ++e) to[e] -= factor * from[e];
-}
-
-}  // namespace
 
 DeltaChunk::DeltaChunk(const Inputs& in, Arena& arena) {
   const Sizes& n = in.n;

@@ -5,10 +5,14 @@ namespace delta_rule_parts {
 
 namespace {
 
-/// Chunks that the backward pass holds at once: half a megabyte in float.
+/// Chunks that the backward pass holds at once: half a megabyte in float. More, up to the root of
+/// all, where the states between such segments would take more than an eighth of q, k and v.
 std::size_t chunks_of_segment(const Inputs& in) {
   constexpr std::size_t elements = 131072;
-  return 1 + elements / scratch_size<DeltaChunk>(in);
+  const Sizes& n = in.n;
+  const auto root = std::size_t(std::sqrt(double(n.chunks())));
+  const std::size_t light = 8 * n.state() / (n.C * (2 * n.F + n.d));
+  return std::max(1 + elements / scratch_size<DeltaChunk>(in), std::min(root, light));
 }
 std::size_t segments_of(const Inputs& in) {
   const std::size_t size = chunks_of_segment(in);
@@ -58,7 +62,7 @@ class DeltaForward : DeltaHead {
     std::fill_n(chunk_.state, n_.state(), real(0));
     for (std::size_t c = 0; c < chunks(); ++c) {
       const Place now = place(c);
-      if (c % segment_ == 0)
+      if (states && c % segment_ == 0)
         std::copy_n(chunk_.state, n_.state(), states + segment_offset(c / segment_));
       if (c + 1 < chunks()) prefetch(place(c + 1));
       chunk_.load(in_, now);
@@ -252,10 +256,12 @@ void for_each_delta_head(const Inputs& in, const Task& task) {
 
 }  // namespace
 
-void run_forward(const Inputs& in, Tensor& states, Tensor& out) {
-  states = uninitialized({in.n.B, in.n.H, segments_of(in), in.n.F, in.n.d});
+Tensor run_forward(const Inputs& in, bool keep_states, Tensor& out) {
+  const Sizes& n = in.n;
+  Tensor states = uninitialized({n.B, n.H, keep_states ? segments_of(in) : 0, n.F, n.d});
   for_each_delta_head<DeltaForward>(
-      in, [&](DeltaForward& head) { head.run(states.data(), out.data()); });
+      in, [&](DeltaForward& head) { head.run(keep_states ? states.data() : nullptr, out.data()); });
+  return states;
 }
 
 void run_backward(const Inputs& in, const Tensor& states, const Tensor& g,

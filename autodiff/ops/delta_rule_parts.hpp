@@ -70,7 +70,7 @@ struct ChannelPairs {
   void differentiate(const real* slopes, real* reading, real* writing) const;
 };
 
-/// Rows (F) divided by their lengths, which are kept; rows of zeros stay so.
+/// Rows (F) divided by their lengths, which are kept; rows of next to nothing become zeros.
 void to_unit_length(std::size_t rows, std::size_t F, real* x, real* length);
 /// The adjoint, in place: rows become what they were, and so do gradients.
 void from_unit_length(std::size_t rows, std::size_t F, const real* length, real* x, real* gradient);
@@ -79,6 +79,11 @@ inline void scale_rows(std::size_t rows, std::size_t columns, const real* factor
   for (std::size_t i = 0; i < rows; ++i, x += columns) {
     for (std::size_t j = 0; j < columns; ++j) x[j] *= factor[i];
   }
+}
+
+/// to -= factor from, (n).
+inline void subtract_row(real factor, const real* from, std::size_t n, real* __restrict to) {
+  for (std::size_t e = 0; e < n; ++e) to[e] -= factor * from[e];
 }
 
 /// Rows (n) in the other order.
@@ -133,8 +138,8 @@ struct DeltaChunk {
   void see(const Inputs& in);
 };
 
-/// `states`: (B, H, segments, F, d), made here; what the backward pass starts its segments from.
-void run_forward(const Inputs& in, Tensor& states, Tensor& out);
+/// What the backward pass starts its segments from, if it is kept: (B, H, segments, F, d).
+Tensor run_forward(const Inputs& in, bool keep_states, Tensor& out);
 void run_backward(const Inputs& in, const Tensor& states, const Tensor& g,
                   OtherGradients& gradients);
 

@@ -25,7 +25,6 @@ struct RealNumber {
   V re;
   static RealNumber load(const real* p, std::size_t) { return {*reinterpret_cast<const V*>(p)}; }
   void store(real* p, std::size_t) const { *reinterpret_cast<V*>(p) = re; }
-  void add(const RealNumber& other) { re += other.re; }
   /// a h + x
   static RealNumber fold(const RealNumber& a, const RealNumber& h, const RealNumber& x) {
     return {fused_number(a.re, h.re, x.re)};
@@ -48,7 +47,6 @@ struct ComplexNumber {
     *reinterpret_cast<V*>(p) = re;
     *reinterpret_cast<V*>(p + n) = im;
   }
-  void add(const ComplexNumber& other) { re += other.re, im += other.im; }
   static ComplexNumber fold(const ComplexNumber& a, const ComplexNumber& h,
                             const ComplexNumber& x) {
     return {fused_number(-a.im, h.im, fused_number(a.re, h.re, x.re)),
@@ -170,14 +168,16 @@ Tensor scan_forward(const ScanSizes& z, const Tensor& a, const Tensor& x, const 
   return h;
 }
 
-/// Where gradients go: of a (B, T, row) or one row for each sequence, and of the start (B, row);
-/// null where not wanted.
+/// Where gradients go: of a (B, T, row), or of a tile's shared decays and their sums, both (B,
+/// row); of the start (B, row). Null where not wanted.
 struct ScanGradients {
-  real *a, *start;
+  real* a;
+  double* sums;
+  real* start;
 };
 
 /// The same of gradients, last token first: g_t += conj(a_(t+1)) g_(t+1). `da` is null, at the
-/// tile's first token, or at the sums of the sequence.
+/// tile's first token, or at the sums of the tile.
 template <class Value, std::size_t K>
 void backward_tile(const ScanSizes& z, std::size_t steps, bool is_last, const real* a,
                    const real* before, const real* h, real* g, real* da) {
@@ -204,10 +204,15 @@ void backward_tile(const ScanSizes& z, std::size_t steps, bool is_last, const re
       sum.at[k] = Value::fold_back(input.at[k], adjoint.at[k], own ? Value{} : sum.at[k]);
     if (own) sum.store(da + s * stride, n);
   }
-  if (!da || own) return;
-  input.load(da, n);
-  for (std::size_t k = 0; k < K; ++k) input.at[k].add(sum.at[k]);
-  input.store(da, n);
+  if (da && !own) sum.store(da, n);
+}
+
+/// Adds the sums of a tile to those of the sequence, which may be long.
+void join_tile(const ScanSizes& z, std::size_t b, std::size_t first, std::size_t count,
+               const ScanGradients& to) {
+  for (std::size_t part = b * z.row + first; part < (b + 1) * z.row; part += z.n) {
+    for (std::size_t c = part; c < part + count; ++c) to.sums[c] += double(to.a[c]);
+  }
 }
 
 /// conj(a_0) g_0, what the start receives.
@@ -228,7 +233,6 @@ void start_gradient(const ScanSizes& z, std::size_t b, std::size_t first, std::s
   });
 }
 
-/// The gradient of h becomes that of x.
 template <template <class> class Number>
 void scan_backward(const ScanSizes& z, const Tensor& a, const Tensor& h, const real* start, real* g,
                    const ScanGradients& to) {
@@ -246,6 +250,7 @@ void scan_backward(const ScanSizes& z, const Tensor& a, const Tensor& h, const r
                                 before + c, h.data() + row + c, g + row + c,
                                 to.a ? to.a + (z.own_decays ? row : b * z.row) + c : nullptr);
       });
+      if (to.sums) join_tile(z, b, first, count, to);
     }
     if (to.start) start_gradient<Number>(z, b, first, count, a, g, to.start);
   });
@@ -266,6 +271,27 @@ ScanSizes sizes_of(const char* op, const Var& a, const Var& x, const Var& start,
   return {x.dim(0), x.dim(1), x.dim(2) / parts, x.dim(2), own, options};
 }
 
+/// The gradient of h becomes that of x.
+template <template <class> class Number>
+void add_scan_gradients(const ScanSizes& z, const Var& a, const Var& x, const Var& start,
+                        const Tensor& h, Tensor& g) {
+  const bool learned = a.needs_gradient(), shared = learned && !z.own_decays;
+  Tensor da, dstart;
+  if (learned) da = uninitialized(shared ? Shape{z.B, z.row} : h.shape());
+  if (start.needs_gradient()) dstart = uninitialized({z.B, z.row});
+  std::vector<double> sums(shared ? z.B * z.row : 0);
+  scan_backward<Number>(z, a.value(), h, start.exists() ? start.data() : nullptr, g.data(),
+                        {learned ? da.data() : nullptr, shared ? sums.data() : nullptr,
+                         start.needs_gradient() ? dstart.data() : nullptr});
+  for (std::size_t b = 0; b < z.B; ++b) {
+    clear_padding(z, b, g.data());
+    if (learned && !shared) clear_padding(z, b, da.data());
+  }
+  if (learned) a.add_gradient(shared ? sum_repeats(sums, a.shape()) : std::move(da));
+  x.add_gradient(std::move(g));
+  if (start.needs_gradient()) start.add_gradient(std::move(dstart));
+}
+
 template <template <class> class Number>
 Var scan(const char* op, std::size_t parts, const Var& a, const Var& x, const Var& start,
          const ScanOptions& options) {
@@ -273,23 +299,7 @@ Var scan(const char* op, std::size_t parts, const Var& a, const Var& x, const Va
   Tensor h = scan_forward<Number>(z, a.value(), x.value(), start.exists() ? start.data() : nullptr);
   return record(op, std::move(h), {a, x, start},
                 [a, x = x.gradient_only(), start, z](const Tensor& h, Tensor& g) {
-                  Tensor da, dstart;
-                  if (a.needs_gradient())
-                    da = z.own_decays ? uninitialized(h.shape()) : zeros({z.B, z.row});
-                  if (start.needs_gradient()) dstart = uninitialized({z.B, z.row});
-                  scan_backward<Number>(z, a.value(), h, start.exists() ? start.data() : nullptr,
-                                        g.data(),
-                                        {a.needs_gradient() ? da.data() : nullptr,
-                                         start.needs_gradient() ? dstart.data() : nullptr});
-                  for (std::size_t b = 0; b < z.B; ++b) clear_padding(z, b, g.data());
-                  if (a.needs_gradient() && z.own_decays) {
-                    for (std::size_t b = 0; b < z.B; ++b) clear_padding(z, b, da.data());
-                    a.add_gradient(std::move(da));
-                  } else if (a.needs_gradient()) {
-                    accumulate_columns(da.data(), z.B, z.row, a.gradient_buffer().data());
-                  }
-                  x.add_gradient(std::move(g));
-                  if (start.needs_gradient()) start.add_gradient(std::move(dstart));
+                  add_scan_gradients<Number>(z, a, x, start, h, g);
                 });
 }
 

@@ -6,18 +6,24 @@
 #include <bochner/autodiff/compute/state_scan.hpp>
 #include <bochner/autodiff/ops/gated_linear_attention.hpp>
 #include <cmath>
+#include <utility>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr const char* gated_name = "gated_linear_attention";
 
+/// Tokens after which the sums that decays receive start afresh, from a state kept there: their
+/// rounding errors are never forgotten, and in a fast channel they soon outweigh what is summed.
+constexpr std::size_t fresh_every = 1024;
+
 /// What one call, forward or backward, works on.
 struct GatedAttention {
   std::size_t B, T, H, F, d, chunk;
   const real *q, *k, *v, *log_decay;
-  bool by_token;      ///< decays (B, T, H, F)
-  std::size_t heads;  ///< of a task: more than one if they are small
+  bool by_token;        ///< decays (B, T, H, F)
+  bool decays_learned;  ///< they need a gradient
+  std::size_t heads;    ///< of a task: more than one if they are small
   const GatedLinearAttentionOptions& options;
 
   GatedAttention(const Var& q, const Var& k, const Var& v, const Var& log_decay,
@@ -27,12 +33,13 @@ struct GatedAttention {
         H(v.dim(2)),
         F(q.dim(3)),
         d(v.dim(3)),
-        chunk(std::max<std::size_t>(1, std::min(options.chunk, T))),
+        chunk(std::max<std::size_t>(1, std::min({options.chunk, T, fresh_every}))),
         q(q.data()),
         k(k.data()),
         v(v.data()),
         log_decay(log_decay.data()),
         by_token(log_decay.rank() == 4),
+        decays_learned(log_decay.needs_gradient()),
         heads(heads_side_by_side(H, F, d)),
         options(options) {}
 
@@ -46,56 +53,41 @@ class GatedHead {
       : in_(in),
         b_(index / (in.H / in.heads)),
         h_(index % (in.H / in.heads) * in.heads),
+        length_(in.options.lengths.empty() ? in.T : in.options.lengths[b_]),
         channels_(in.heads * in.F),
         fades_(whole_lanes(channels_)) {
-    length_ = in.options.lengths.empty() ? in.T : in.options.lengths[b_];
     arena.take(in.chunk * fades_, decay_);
     arena.take(in.chunk * in.longest(), x_, y_);
     arena.take(in.F * whole_lanes(in.d), by_feature_);
-    arena.take(in.d * whole_lanes(in.F), by_value_);
-    arena.take(channels_, passing_, total_);
   }
 
   void run(real* out) {
     std::fill_n(by_feature_, in_.F * whole_lanes(in_.d), real(0));
-    each_chunk(in_.options.reverse, [&](std::size_t first, std::size_t tokens) {
-      load_decays(first, tokens, 0);
-      values({first, tokens, in_.options.reverse}, in_.k, in_.q, in_.v, out);
+    each_chunk(in_.options.reverse, [&](const Chunk& now) {
+      load_decays(now, 0);
+      values(now, in_.k, in_.q, in_.v, out);
     });
   }
 
-  /// Gradients, of the shapes of the inputs; that of decays (B, T, H, F) or sums (B, H, F).
-  void run_backward(const real* g, real* dq, real* dk, real* dv, real* by_token, double* sums) {
-    std::fill_n(by_value_, in_.d * whole_lanes(in_.F), real(0));
-    each_chunk(in_.options.reverse, [&](std::size_t first, std::size_t tokens) {
-      load_decays(first, tokens, 0);
-      features({first, tokens, in_.options.reverse}, in_.v, g, in_.k, dq);
-    });
-    std::fill_n(by_value_, in_.d * whole_lanes(in_.F), real(0));
-    std::fill_n(by_feature_, in_.F * whole_lanes(in_.d), real(0));
-    std::fill_n(passing_, channels_, 0.0);
-    std::fill_n(total_, channels_, 0.0);
-    each_chunk(!in_.options.reverse, [&](std::size_t first, std::size_t tokens) {
-      load_decays(first, tokens, in_.options.reverse ? -1 : 1);
-      features({first, tokens, !in_.options.reverse}, g, in_.v, in_.q, dk);
-      values({first, tokens, !in_.options.reverse}, in_.q, in_.k, g, dv);
-      decays({first, tokens, !in_.options.reverse}, dq, dk, by_token);
-    });
-    if (!by_token) std::copy_n(total_, channels_, sums + (b_ * in_.H + h_) * in_.F);
-  }
-
- private:
+ protected:
   struct Chunk {
     std::size_t first, tokens;
     bool backward;
+
+    /// Token i in the order in which they are gone through.
+    std::size_t token(std::size_t i) const { return first + (backward ? tokens - 1 - i : i); }
   };
 
+  /// None goes beyond a token where sums start afresh.
   template <class Body>
   void each_chunk(bool backward, const Body& body) const {
-    const std::size_t chunks = (length_ + in_.chunk - 1) / in_.chunk;
-    for (std::size_t i = 0; i < chunks; ++i) {
-      const std::size_t first = (backward ? chunks - 1 - i : i) * in_.chunk;
-      body(first, std::min(in_.chunk, length_ - first));
+    const std::size_t chunks = (fresh_every + in_.chunk - 1) / in_.chunk;
+    const std::size_t all = (length_ + fresh_every - 1) / fresh_every * chunks;
+    for (std::size_t i = 0; i < all; ++i) {
+      const std::size_t n = backward ? all - 1 - i : i, within = n % chunks * in_.chunk;
+      const std::size_t first = n / chunks * fresh_every + within;
+      const std::size_t most = std::min(in_.chunk, fresh_every - within);
+      if (first < length_) body(Chunk{first, std::min(most, length_ - first), backward});
     }
   }
 
@@ -108,10 +100,11 @@ class GatedHead {
   }
 
   /// exp(log_decay) of the tokens `shift` further; the state is zero where there is none.
-  void load_decays(std::size_t first, std::size_t tokens, std::ptrdiff_t shift) {
+  void load_decays(const Chunk& now, std::ptrdiff_t shift) {
     if (!in_.by_token) return load_decay(in_.log_decay + h_ * in_.F, decay_);
-    for (std::size_t i = 0; i < tokens; ++i) {
-      const std::size_t token = first + i + std::size_t(shift);  // -1 wraps to beyond the length
+    for (std::size_t i = 0; i < now.tokens; ++i) {
+      const std::size_t token =
+          now.first + i + std::size_t(shift);  // -1 wraps to beyond the length
       if (token < length_) {
         load_decay(in_.log_decay + at(token, in_.F), decay_ + i * fades_);
       } else {
@@ -124,84 +117,196 @@ class GatedHead {
     std::fill(to + channels_, to + fades_, real(0));
   }
   TokenRows fading() const { return {decay_, in_.by_token ? fades_ : 0}; }
+  const real* decay_of(const Chunk& now, std::size_t token) const {
+    return decay_ + (token - now.first) * fading().stride;
+  }
 
   /// out_t = S_t^T read_t over a state (F, d) that write_t x_t^T adds to.
   void values(const Chunk& now, const real* write, const real* read, const real* x, real* out) {
-    scan_rows(now, in_.F, in_.d, true, rows(write, now.first, in_.F), rows(read, now.first, in_.F),
-              x, out, by_feature_);
+    const StateScan scan{now.tokens,
+                         in_.F,
+                         in_.d,
+                         now.backward,
+                         in_.options.strict,
+                         true,
+                         fading(),
+                         rows(write, now.first, in_.F),
+                         rows(read, now.first, in_.F),
+                         rows(x, now.first, in_.d),
+                         y_};
+    scan_rows(scan, now, out, by_feature_);
   }
-  /// The same over its transpose (d, F).
-  void features(const Chunk& now, const real* write, const real* read, const real* x, real* out) {
-    scan_rows(now, in_.d, in_.F, false, rows(write, now.first, in_.d), rows(read, now.first, in_.d),
-              x, out, by_value_);
-  }
-  void scan_rows(const Chunk& now, std::size_t count, std::size_t n, bool decays_rows,
-                 const TokenRows& write, const TokenRows& read, const real* x, real* out,
-                 real* state) {
-    if (in_.heads > 1) return scan_heads(now, n, decays_rows, write, read, x, out, state);
-    const std::size_t width = whole_lanes(n);
+
+  /// `scan` with a width that may be no whole number of vectors, over rows of x and out.
+  void scan_rows(StateScan scan, const Chunk& now, real* out, real* state) {
+    if (in_.heads > 1) return scan_heads(scan, now, out, state);
+    const std::size_t n = scan.width;
+    scan.width = whole_lanes(n);
     for (std::size_t i = 0; i < now.tokens; ++i) {
-      std::copy_n(x + at(now.first + i, n), n, x_ + i * width);
-      std::fill(x_ + i * width + n, x_ + (i + 1) * width, real(0));
+      std::copy_n(scan.x.data + i * scan.x.stride, n, x_ + i * scan.width);
+      std::fill(x_ + i * scan.width + n, x_ + (i + 1) * scan.width, real(0));
     }
-    scan({now.tokens,
-          count,
-          width,
-          now.backward,
-          in_.options.strict,
-          decays_rows,
-          fading(),
-          write,
-          read,
-          {x_, width},
-          y_},
-         state);
+    scan.x = {x_, scan.width};
+    scan_states(scan, state);
     for (std::size_t i = 0; i < now.tokens; ++i)
-      std::copy_n(y_ + i * width, n, out + at(now.first + i, n));
+      std::copy_n(y_ + i * scan.width, n, out + at(now.first + i, n));
   }
 
   /// Of heads that fill a vector together: nothing is packed.
-  void scan_heads(const Chunk& now, std::size_t n, bool decays_rows, const TokenRows& write,
-                  const TokenRows& read, const real* x, real* out, real* state) {
-    scan_side_by_side({now.tokens, n, channels_, now.backward, in_.options.strict, decays_rows,
-                       fading(), write, read, rows(x, now.first, n), y_},
-                      state);
+  void scan_heads(StateScan scan, const Chunk& now, real* out, real* state) {
+    const std::size_t n = std::exchange(scan.width, channels_);
+    scan_side_by_side(scan, state);
     for (std::size_t i = 0; i < now.tokens; ++i)
       std::copy_n(y_ + i * channels_, channels_, out + at(now.first + i, n));
   }
 
+  const GatedAttention& in_;
+  std::size_t b_, h_, length_;
+  std::size_t channels_, fades_;  // of decays: F of each head, the same in whole vectors
+  real* decay_;                   // (chunk, fades)
+  real *x_, *y_;                  // (chunk, F or d in whole vectors)
+  real* by_feature_;              // (F, d in whole vectors): the state
+};
+
+inline void add_products(const real* a, const real* b, std::size_t n, real* __restrict to) {
+  for (std::size_t i = 0; i < n; ++i) to[i] += a[i] * b[i];
+}
+
+/// Two passes: the recurrence for what queries receive, then the one of gradients from its end for
+/// keys, values and decays.
+class GatedHeadBack : GatedHead {
+ public:
+  GatedHeadBack(const GatedAttention& in, std::size_t index, Arena& arena)
+      : GatedHead(in, index, arena), state_size_(in.d * fades_) {
+    arena.take(state_size_, by_value_);
+    arena.take(channels_, passing_, total_);
+    arena.take(in.decays_learned ? (in.T - 1) / fresh_every * state_size_ : 0, kept_);
+  }
+
+  /// Gradients, of the shapes of the inputs; that of decays (B, T, H, F) or sums (B, H, F).
+  void run(const real* g, real* dq, real* dk, real* dv, real* by_token, double* sums) {
+    run_queries(g, dq);
+    std::fill_n(by_value_, state_size_, real(0));
+    std::fill_n(by_feature_, in_.F * whole_lanes(in_.d), real(0));
+    std::fill_n(passing_, channels_, 0.0);
+    std::fill_n(total_, channels_, 0.0);
+    each_chunk(!in_.options.reverse, [&](const Chunk& now) {
+      load_decays(now, in_.options.reverse ? -1 : 1);
+      if (in_.decays_learned) start_afresh(now);
+      features(now, g, in_.v, in_.q, dk);
+      values(now, in_.q, in_.k, g, dv);
+      if (in_.decays_learned) decays(now, dq, dk, by_token);
+      if (!in_.options.strict) add_own(now, g, dq, dk);
+    });
+    if (!in_.decays_learned) return;
+    if (!in_.by_token) std::copy_n(total_, channels_, sums + (b_ * in_.H + h_) * in_.F);
+    if (in_.by_token && length_ > 0)  // there is nothing that the first token could fade
+      std::fill_n(by_token + at(in_.options.reverse ? length_ - 1 : 0, in_.F), channels_, real(0));
+  }
+
+ private:
+  void run_queries(const real* g, real* dq) {
+    std::fill_n(by_value_, state_size_, real(0));
+    each_chunk(in_.options.reverse, [&](const Chunk& now) {
+      load_decays(now, 0);
+      features(now, in_.v, g, in_.k, dq);
+      if (real* kept = kept_at(now)) std::copy_n(by_value_, state_size_, kept);
+    });
+  }
+
+  /// Where the state of one side of the chunk is kept: of the side that comes last in the
+  /// recurrence.
+  real* kept_at(const Chunk& now) const {
+    const std::size_t place = now.first + (in_.options.reverse ? 0 : now.tokens);
+    const bool keeps = in_.decays_learned && place % fresh_every == 0 && place % length_ > 0;
+    return keeps ? kept_ + (place / fresh_every - 1) * state_size_ : nullptr;
+  }
+
+  /// values() over the transpose of the state, (d, F), of the other tokens only: what a token
+  /// itself adds is the same for queries and keys, and the difference of the two would be lost in
+  /// its rounding.
+  void features(const Chunk& now, const real* write, const real* read, const real* x, real* out) {
+    const StateScan scan{now.tokens,
+                         in_.d,
+                         in_.F,
+                         now.backward,
+                         true,
+                         false,
+                         fading(),
+                         rows(write, now.first, in_.d),
+                         rows(read, now.first, in_.d),
+                         rows(x, now.first, in_.F),
+                         y_};
+    scan_rows(scan, now, out, by_value_);
+  }
+
+  /// The gradient of a decay is decay S . A of the state before it and the gradient of the one
+  /// behind it, which by_value_ has before the chunk.
+  void start_afresh(const Chunk& now) {
+    const real *state = kept_at(now), *decay = decay_of(now, now.token(0));
+    if (!state) return;
+    std::fill_n(passing_, channels_, 0.0);
+    for (std::size_t e = 0; e < in_.d; ++e) {
+      for (std::size_t f = 0; f < channels_; ++f)
+        passing_[f] += double(state[e * fades_ + f]) * double(by_value_[e * fades_ + f]);
+    }
+    for (std::size_t f = 0; f < channels_; ++f) passing_[f] *= double(decay[f]);
+  }
+
   /// With G_t the sum of log decays up to t, the weight of key j for query i is exp(G_i - G_j):
-  /// q_t dq_t - k_t dk_t is the derivative with respect to G_t, and its sum from t on that with
-  /// respect to the decay at t.
+  /// q_t dq_t - k_t dk_t is the derivative with respect to G_t, and its sum from the token after t
+  /// on that with respect to the decay there. A gate that is shut lets nothing pass.
   void decays(const Chunk& now, const real* dq, const real* dk, real* out) {
     for (std::size_t i = 0; i < now.tokens; ++i) {
-      const std::size_t t = now.first + (now.backward ? now.tokens - 1 - i : i);
+      const std::size_t t = now.token(i), later = now.backward ? t + 1 : t - 1;
       const std::size_t place = at(t, in_.F);
-      for (std::size_t f = 0; f < channels_; ++f) {
-        const std::size_t j = place + f;
-        passing_[f] += double(in_.q[j]) * double(dq[j]) - double(in_.k[j]) * double(dk[j]);
-        total_[f] += passing_[f];
-        if (out) out[j] = real(passing_[f]);
-      }
+      const real *decay = decay_of(now, t), *q = in_.q + place, *k = in_.k + place;
+      for (std::size_t f = 0; f < channels_; ++f) passing_[f] = decay[f] > 0 ? passing_[f] : 0;
+      if (later < length_) hand_over(out ? out + at(later, in_.F) : nullptr);
+      for (std::size_t f = 0; f < channels_; ++f)
+        passing_[f] += double(q[f]) * double(dq[place + f]) - double(k[f]) * double(dk[place + f]);
     }
   }
 
-  const GatedAttention& in_;
-  std::size_t b_, h_, length_ = 0;
-  std::size_t channels_, fades_;  // of decays: F of each head, the same in whole vectors
-  real* decay_;                   // (C, F in whole vectors)
-  real *x_, *y_;                  // (C, F or d in whole vectors)
-  real* by_feature_;              // (F, d in whole vectors): the state
-  real* by_value_;                // (d, F in whole vectors): its transpose
-  double *passing_, *total_;      // (F)
+  void hand_over(real* to) const {
+    if (to) std::copy_n(passing_, channels_, to);
+    for (std::size_t f = 0; f < channels_ && !to; ++f) total_[f] += passing_[f];
+  }
+
+  /// What features() left out: a query sees the value of its own token.
+  void add_own(const Chunk& now, const real* g, real* dq, real* dk) {
+    see_own(now, g);
+    for (std::size_t i = 0; i < now.tokens; ++i) {
+      const std::size_t place = at(now.first + i, in_.F);
+      const real* seen = y_ + i * channels_;
+      add_products(seen, in_.k + place, channels_, dq + place);
+      add_products(seen, in_.q + place, channels_, dk + place);
+    }
+  }
+
+  /// y_ = g_t . v_t of each head, (tokens, channels).
+  void see_own(const Chunk& now, const real* g) {
+    if (in_.heads > 1)
+      return dots_side_by_side(now.tokens, in_.d, rows(g, now.first, in_.d),
+                               rows(in_.v, now.first, in_.d), y_);
+    for (std::size_t i = 0; i < now.tokens; ++i) {
+      const std::size_t place = at(now.first + i, in_.d);
+      std::fill_n(y_ + i * channels_, channels_, dot_row(g + place, in_.v + place, in_.d));
+    }
+  }
+
+  std::size_t state_size_;
+  real* by_value_;            // (d, F in whole vectors): the state's transpose
+  double *passing_, *total_;  // (channels)
+  real* kept_;                // (T / fresh_every, d, F in whole vectors)
 };
 
-template <class Task>
+template <class Head, class Task>
 void each_gated_head(const GatedAttention& in, const Task& task) {
-  Scratch<real> scratch(scratch_size<GatedHead>(in, 0));
+  Scratch<real> scratch(scratch_size<Head>(in, 0));
   parallel_tasks(in.B * (in.H / in.heads), [&](std::size_t index) {
     Arena arena(scratch.local());
-    GatedHead head(in, index, arena);
+    Head head(in, index, arena);
     task(head);
   });
 }
@@ -232,22 +337,23 @@ Var gated_linear_attention(const Var& q, const Var& k, const Var& v, const Var& 
   };
   Tensor y = like(v);
   const GatedAttention in(q, k, v, log_decay, options);
-  if (y.size() > 0) each_gated_head(in, [&](GatedHead& head) { head.run(y.data()); });
+  if (y.size() > 0) each_gated_head<GatedHead>(in, [&](GatedHead& head) { head.run(y.data()); });
   return record(gated_name, std::move(y), {q, k, v, log_decay}, [=](Tensor& g) {
     if (g.size() == 0) return;
     const GatedAttention in(q, k, v, log_decay, options);
     Tensor dq = like(q), dk = like(k), dv = like(v);
-    Tensor dg = in.by_token ? like(log_decay) : Tensor();
+    const bool of_tokens = in.decays_learned && in.by_token;
+    Tensor dg = of_tokens ? like(log_decay) : Tensor();
     std::vector<double> sums(in.by_token ? 0 : in.B * in.H * in.F);
-    each_gated_head(in, [&](GatedHead& head) {
-      head.run_backward(g.data(), dq.data(), dk.data(), dv.data(),
-                        in.by_token ? dg.data() : nullptr, sums.data());
+    each_gated_head<GatedHeadBack>(in, [&](GatedHeadBack& head) {
+      head.run(g.data(), dq.data(), dk.data(), dv.data(), of_tokens ? dg.data() : nullptr,
+               sums.data());
     });
     q.add_gradient(std::move(dq));
     k.add_gradient(std::move(dk));
     v.add_gradient(std::move(dv));
-    if (log_decay.needs_gradient())
-      log_decay.add_gradient(in.by_token ? std::move(dg) : sum_repeats(sums, log_decay.shape()));
+    if (in.decays_learned)
+      log_decay.add_gradient(of_tokens ? std::move(dg) : sum_repeats(sums, log_decay.shape()));
   });
 }
 

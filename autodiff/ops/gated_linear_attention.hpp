@@ -19,7 +19,8 @@ struct GatedLinearAttentionOptions {
 /// S_t = diag(exp(log_decay_t)) S_(t-1) + k_t v_t^T, y_t = S_t^T q_t: sums of values, not divided
 /// by any weights. log_decay <= 0, (H, F) or of each token (B, T, H, F), may be -infinity. q, k (B,
 /// T, H, F), v (B, T, H, d) -> (B, T, H, d). O(T F d) and nothing kept but the inputs: the state is
-/// computed again in the backward pass. No decay can overflow, since none is ever divided by.
+/// computed again in the backward pass, which holds one for every 1,024 tokens of the sequence that
+/// it works on. No decay can overflow, since none is ever divided by.
 /// Yang et al., "Gated linear attention", 2024.
 Var gated_linear_attention(const Var& q, const Var& k, const Var& v, const Var& log_decay,
                            const GatedLinearAttentionOptions& options = {});

@@ -37,11 +37,6 @@ Var complex_scan(const Var& a, const Var& x, const Var& start = {},
 /// "S4D", 2022.
 Var state_space(const Var& u, const Var& a, const Var& w, const ScanOptions& options = {});
 
-/// What state_space() answers to a one followed by zeros: k_t = Re sum_n w_n a_n^t, t < T, the
-/// product with a Vandermonde matrix; convolution with k is the same function of u. a, w as there
-/// -> (T, D).
-Var state_space_kernel(const Var& a, const Var& w, std::size_t T);
-
 /// One token of one sequence: moves the states (.., N, D) of state_space() on, and gives its output
 /// at the next position, to the bit. Decays and weights of the shape of the states, u (D) -> (D).
 Tensor state_space_step(Tensor& states, const Tensor& u, const Tensor& a, const Tensor& w);

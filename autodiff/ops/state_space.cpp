@@ -4,7 +4,6 @@
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/recurrence.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -119,6 +118,12 @@ struct Few {
       if constexpr (parts == 2) to[N + n + s] = im[s];
     }
   }
+  void add_to(RowLanes* to, std::size_t N, std::size_t n) const {
+    for (std::size_t s = 0; s < S; ++s) {
+      to[n + s] += re[s];
+      if constexpr (parts == 2) to[N + n + s] += im[s];
+    }
+  }
 };
 
 /// h <- a h + u over the next tokens for S states from n on; after(t, h) sees each of them.
@@ -175,9 +180,7 @@ void forward_chunk(Channels& c, std::size_t steps, RowLanes* y) {
 template <std::size_t parts, std::size_t S>
 void backward_states(ChannelsBack& c, std::size_t n, std::size_t steps) {
   Few<parts, S> a, w, adjoint, da{}, dw{};
-  a.load(c.decay, c.z.N, n);
-  w.load(c.weight, c.z.N, n);
-  adjoint.load(c.adjoint, c.z.N, n);
+  a.load(c.decay, c.z.N, n), w.load(c.weight, c.z.N, n), adjoint.load(c.adjoint, c.z.N, n);
   for (std::size_t t = steps; t-- > 0;) {
     const RowLanes g = c.gradient[t];
     const RowLanes *before = c.history + t * parts * S, *here = before + parts * S;
@@ -191,25 +194,20 @@ void backward_states(ChannelsBack& c, std::size_t n, std::size_t steps) {
         const RowLanes im = fused_lanes(-w.im[s], g, a.re[s] * adjoint.im[s]);
         adjoint.im[s] = fused_lanes(-a.im[s], adjoint.re[s], im);
         dw.im[s] = fused_lanes(-g, here[S + s], dw.im[s]);
-      }
-      adjoint.re[s] = re;
-      da.re[s] = fused_lanes(re, before[s], da.re[s]);
-      if constexpr (parts == 2) {
+        da.re[s] = fused_lanes(re, before[s], da.re[s]);
         da.re[s] = fused_lanes(adjoint.im[s], before[S + s], da.re[s]);
         da.im[s] = fused_lanes(adjoint.im[s], before[s], da.im[s]);
         da.im[s] = fused_lanes(-re, before[S + s], da.im[s]);
+      } else {
+        da.re[s] = fused_lanes(re, before[s], da.re[s]);
       }
-      du += re;
+      du += adjoint.re[s] = re;
     }
     c.du[t] = du;
   }
   adjoint.store(c.adjoint, c.z.N, n);
-  for (std::size_t p = 0; p < parts; ++p) {
-    for (std::size_t s = 0; s < S; ++s) {
-      c.ddecay[p * c.z.N + n + s] += p == 0 ? da.re[s] : da.im[s];
-      c.dweight[p * c.z.N + n + s] += p == 0 ? dw.re[s] : dw.im[s];
-    }
-  }
+  da.add_to(c.ddecay, c.z.N, n);
+  dw.add_to(c.dweight, c.z.N, n);
 }
 
 template <std::size_t parts>
@@ -247,6 +245,22 @@ void state_space_forward(const StateSizes& z, const real* u, const real* a, cons
   });
 }
 
+/// Keeps the states before every chunk; returns how many there are.
+template <std::size_t parts>
+std::size_t keep_starts(ChannelsBack& c, const real* u) {
+  std::size_t chunks = 0;
+  for (std::size_t step = 0; step < c.length; step += c.z.chunk(), ++chunks) {
+    const std::size_t steps = std::min(c.z.chunk(), c.length - step);
+    std::copy_n(c.state, c.z.numbers(), c.starts + chunks * c.z.numbers());
+    if (step + steps == c.length) continue;
+    c.load(u, step, steps, c.u);
+    each_states<states_forward>(c.z.N, [&]<std::size_t S>(std::size_t n) {
+      move_states<parts, S>(c, n, steps, [](std::size_t, const Few<parts, S>&) {});
+    });
+  }
+  return chunks;
+}
+
 /// The gradient of y becomes that of u; those of decays and weights (B, numbers, D) are one for
 /// each sequence.
 template <std::size_t parts>
@@ -257,16 +271,7 @@ void state_space_backward(const StateSizes& z, const real* u, const real* a, con
     Arena arena(scratch.local());
     ChannelsBack c(z, task, arena);
     c.begin(a, w);
-    std::size_t chunks = 0;
-    for (; chunks * z.chunk() < c.length; ++chunks) {
-      const std::size_t step = chunks * z.chunk(), steps = std::min(z.chunk(), c.length - step);
-      std::copy_n(c.state, z.numbers(), c.starts + chunks * z.numbers());
-      if (step + steps == c.length) continue;
-      c.load(u, step, steps, c.u);
-      each_states<states_forward>(z.N, [&]<std::size_t S>(std::size_t n) {
-        move_states<parts, S>(c, n, steps, [](std::size_t, const Few<parts, S>&) {});
-      });
-    }
+    std::size_t chunks = keep_starts<parts>(c, u);
     for (RowLanes* sums : {c.adjoint, c.ddecay, c.dweight})
       std::fill_n(sums, z.numbers(), RowLanes{});
     while (chunks-- > 0) {
@@ -290,12 +295,12 @@ void with_parts(std::size_t parts, const Body& body) {
   parts == 2 ? body.template operator()<2>() : body.template operator()<1>();
 }
 
-StateSizes state_sizes(const char* op, const Var& a, const Var& w) {
-  const std::size_t rank = a.rank();
-  require((rank == 2 || (rank == 3 && a.dim(0) == 2)) && a.shape() == w.shape(), op,
-          "decays and weights must both be (N, D), or (2, N, D) with imaginary parts: a ",
-          a.shape(), ", w ", w.shape());
-  return {0, 0, a.dim(-2), a.dim(-1), rank == 3 ? std::size_t(2) : std::size_t(1), {}};
+StateSizes state_sizes(const char* op, const Shape& a, const Shape& w) {
+  const std::size_t rank = a.size();
+  require((rank == 2 || (rank == 3 && a[0] == 2)) && a == w, op,
+          "decays and weights must both be (N, D), or (2, N, D) with imaginary parts: a ", a,
+          ", w ", w);
+  return {0, 0, a[rank - 2], a[rank - 1], rank == 3 ? std::size_t(2) : std::size_t(1), {}};
 }
 
 void add_columns(const Var& to, const Tensor& sums) {
@@ -306,7 +311,7 @@ void add_columns(const Var& to, const Tensor& sums) {
 }  // namespace
 
 Var state_space(const Var& u, const Var& a, const Var& w, const ScanOptions& options) {
-  StateSizes z = state_sizes("state_space", a, w);
+  StateSizes z = state_sizes("state_space", a.shape(), w.shape());
   require(u.rank() == 3 && u.dim(2) == z.D, "state_space", "u must be (B, T, D): u ", u.shape(),
           ", a ", a.shape());
   z.B = u.dim(0), z.T = u.dim(1), z.options = options;
@@ -328,26 +333,18 @@ Var state_space(const Var& u, const Var& a, const Var& w, const ScanOptions& opt
   });
 }
 
-Var state_space_kernel(const Var& a, const Var& w, std::size_t T) {
-  const StateSizes z = state_sizes("state_space_kernel", a, w);
-  Tensor impulse = zeros({1, T, z.D});
-  std::fill_n(impulse.data(), T > 0 ? z.D : 0, real(1));
-  return reshape(state_space(Var(std::move(impulse)), a, w), {T, z.D});
-}
-
 Tensor state_space_step(Tensor& states, const Tensor& u, const Tensor& a, const Tensor& w) {
-  const Shape& shape = a.shape();
-  require(states.shape() == shape && w.shape() == shape && u.size() == shape.back(),
-          "state_space_step", "states, decays and weights must be of one shape: states ",
-          states.shape(), ", a ", shape, ", w ", w.shape(), ", u ", u.shape());
-  const std::size_t D = shape.back(), size = a.size();
-  const std::size_t imaginary = shape.size() == 3 ? size / 2 : size;  // where those begin
-  Tensor y = zeros({D});
+  const StateSizes z = state_sizes("state_space_step", a.shape(), w.shape());
+  require(states.shape() == a.shape() && u.size() == z.D, "state_space_step",
+          "states must have the shape of decays, and u must be (D): states ", states.shape(),
+          ", a ", a.shape(), ", u ", u.shape());
+  const std::size_t imaginary = z.N * z.D;  // where imaginary parts begin
+  Tensor y = zeros({z.D});
   for (std::size_t i = 0; i < imaginary; ++i) {
-    real *h = states.data() + i, *sum = y.data() + i % D;
+    real *h = states.data() + i, *sum = y.data() + i % z.D;
     const real *decay = a.data() + i, *weight = w.data() + i, was = *h;
-    *h = std::fma(*decay, was, u.data()[i % D]);
-    if (imaginary == size) {
+    *h = std::fma(*decay, was, u.data()[i % z.D]);
+    if (z.parts == 1) {
       *sum = std::fma(*weight, *h, *sum);
       continue;
     }

@@ -1,4 +1,5 @@
 #include <bochner/autodiff/ops/delta_rule.hpp>
+#include <bochner/autodiff/pool.hpp>
 
 #include "autodiff/attention_reference.hpp"
 
@@ -39,10 +40,9 @@ Tensor shares(const Shape& shape, double largest, std::uint64_t stream) {
 
 DeltaInputs delta_inputs(const Shape& sizes, std::size_t F, Rates rates, double strongest = 1) {
   const Shape tokens{sizes[0], sizes[1], sizes[2]}, features{sizes[0], sizes[1], sizes[2], F};
-  Tensor rate = zeros({0});
-  if (rates != Rates::none) rate = shares(rates == Rates::heads ? Shape{sizes[2]} : tokens, 0.5, 5);
+  const Shape of_rates[] = {{0}, {sizes[2]}, tokens, {sizes[2], F}, features};
   return {random_tensor(features, 1), random_tensor(features, 2), random_tensor(sizes, 3),
-          shares(tokens, strongest, 4), rate};
+          shares(tokens, strongest, 4), shares(of_rates[int(rates)], 0.5, 5)};
 }
 
 /// Makes all keys of a head agree: cosines of about `correlation`, and strengths of 2.
@@ -162,11 +162,13 @@ TEST(DeltaRule, GradientsEqualCentralDifferences) {
 
 /// More chunks than the backward pass holds at once.
 TEST(DeltaRule, GradientsGoThroughSegments) {
-  const DeltaInputs in = delta_inputs({1, 200, 1, 32}, 256, Rates::tokens);
-  const auto many = value_and_gradients(delta_op(FeatureScale::linear, 8), in.list());
-  const auto one = value_and_gradients(delta_op(FeatureScale::linear, 200), in.list());
-  for (std::size_t i = 0; i < one.size(); ++i)
-    expect_near(many[i], one[i], is_double ? 1e-11 : 1e-3);
+  for (Rates rates : {Rates::tokens, Rates::all}) {
+    const DeltaInputs in = delta_inputs({1, 200, 1, 32}, 256, rates);
+    const auto many = value_and_gradients(delta_op(FeatureScale::linear, 8), in.list());
+    const auto one = value_and_gradients(delta_op(FeatureScale::linear, 200), in.list());
+    for (std::size_t i = 0; i < one.size(); ++i)
+      expect_near(many[i], one[i], is_double ? 1e-11 : 1e-3);
+  }
 }
 
 TEST(DeltaRule, HasEqualBitsForAllThreads) {
@@ -238,6 +240,40 @@ TEST(DeltaRule, StaysRightWithHugeLogarithmsAndLongGaps) {
   }
 }
 
+/// Their squares are no numbers any more.
+TEST(DeltaRule, FeaturesMayBeHuge) {
+  const DeltaInputs in = delta_inputs({1, 9, 2, 3}, 4, Rates::none);
+  const auto expected = value_and_gradients(delta_op(FeatureScale::linear, 4), in.list());
+  DeltaInputs huge = in;
+  const real factor = std::ldexp(real(1), is_double ? 600 : 83);
+  for (Tensor* x : {&huge.q, &huge.k}) *x *= factor;
+  auto results = value_and_gradients(delta_op(FeatureScale::linear, 4), huge.list());
+  for (std::size_t i : {1, 2}) results[i] *= factor;
+  for (std::size_t i = 0; i < results.size(); ++i) expect_near(results[i], expected[i]);
+}
+
+/// Bytes that a call takes at most, its output and what its backward pass needs among them.
+std::size_t peak_of_call(const DeltaInputs& in, bool wanted) {
+  Tape tape;
+  std::vector<Var> inputs;
+  for (const Tensor& x : in.list()) inputs.push_back(wanted ? tape.input(x) : tape.constant(x));
+  pool::reset_peak();
+  const std::size_t before = pool::statistics().bytes_in_use;
+  const Var y = delta_op(FeatureScale::linear, 1)(tape, inputs);
+  return pool::statistics().peak_bytes_in_use - before;
+}
+
+TEST(DeltaRule, KeepsAboutTheRootOfAllStatesAndOnlyForGradients) {
+  const auto kept = [](std::size_t T) {
+    const DeltaInputs in = delta_inputs({1, T, 1, 64}, 64, Rates::none);
+    const std::size_t wanted = peak_of_call(in, true), unwanted = peak_of_call(in, false);
+    return double(wanted) - double(unwanted);
+  };
+  const double state = 64 * 64 * sizeof(real), few = kept(1024), many = kept(16384);
+  EXPECT_GE(few, 25 * state);
+  EXPECT_LE(many, 5.5 * few);
+}
+
 TEST(DeltaRule, FeaturesThatVanishNeitherWriteNorRead) {
   DeltaInputs in = delta_inputs({1, 6, 1, 3}, 4, Rates::none);
   std::fill_n(in.k.data() + 8, 4, real(0));
@@ -261,7 +297,6 @@ Tensor reversed(const Tensor& x, std::size_t length) {
 
 TEST(DeltaRule, GoesTheOtherWayAsOverReversedTokens) {
   const std::size_t length = 37;
-  const DeltaInputs in = delta_inputs({1, 41, 2, 3}, 5, Rates::tokens);
   const auto run = [&](bool reverse, const std::vector<Tensor>& inputs) {
     const Op op = [=](Tape&, const std::vector<Var>& x) {
       return delta_rule({x[0]}, {x[1]}, x[2], x[3], x[4], {8, {length}, reverse});
@@ -269,9 +304,12 @@ TEST(DeltaRule, GoesTheOtherWayAsOverReversedTokens) {
     if (reverse) check_op(op, inputs);
     return value_of(op, inputs);
   };
-  std::vector<Tensor> turned;
-  for (const Tensor& x : in.list()) turned.push_back(reversed(x, length));
-  expect_near(run(true, in.list()), reversed(run(false, turned), length));
+  for (Rates rates : {Rates::tokens, Rates::all}) {
+    const DeltaInputs in = delta_inputs({1, 41, 2, 3}, 5, rates);
+    std::vector<Tensor> turned;
+    for (const Tensor& x : in.list()) turned.push_back(reversed(x, length));
+    expect_near(run(true, in.list()), reversed(run(false, turned), length));
+  }
 }
 
 /// What a sum could not do: the last value under a key is what the key recalls.

@@ -89,14 +89,45 @@ TEST(GatedLinearAttention, EqualsItsDefinitionForEveryDecayAndLength) {
   }
 }
 
+/// Some sequences are so long that sums of decays' gradients start afresh in them.
 TEST(GatedLinearAttention, HasTheBitsOfEveryChunk) {
   for (bool by_token : {false, true}) {
-    const Inputs in = random_inputs({2, 37, 2}, 20, 33, by_token);
-    const auto whole = value_and_gradients(gated({.chunk = 64}), in.list());
-    for (std::size_t chunk : {1, 2, 7, 36}) {
-      const auto parts = value_and_gradients(gated({.chunk = chunk}), in.list());
-      for (std::size_t i = 0; i < whole.size(); ++i) expect_equal_bits(parts[i], whole[i]);
+    for (std::size_t T : {37, 2100}) {
+      const Inputs in = random_inputs({2, T, 2}, T > 37 ? 5 : 20, T > 37 ? 4 : 33, by_token);
+      const auto results = [&](std::size_t chunk) {
+        return value_and_gradients(gated({chunk, {T, T - 7}, T > 37}), in.list());
+      };
+      const auto whole = results(64);
+      for (std::size_t chunk : {1, 2, 7, 36, 5000}) {
+        const auto parts = results(chunk);
+        for (std::size_t i = 0; i < whole.size(); ++i) expect_equal_bits(parts[i], whole[i]);
+      }
     }
+  }
+}
+
+/// Tokens in the other order, (1, T, ..).
+Tensor turned(const Tensor& x) {
+  Tensor y = x;
+  const std::size_t T = x.shape()[1], row = x.size() / T;
+  for (std::size_t t = 0; t < T; ++t)
+    std::copy_n(x.data() + t * row, row, y.data() + (T - 1 - t) * row);
+  return y;
+}
+
+TEST(GatedLinearAttention, GoesTheOtherWayAsOverTurnedTokens) {
+  for (bool strict : {false, true}) {
+    const Inputs in = random_inputs({1, 2100, 2}, 5, 4, true);
+    const Inputs other{turned(in.q), turned(in.k), turned(in.v), turned(in.log_decay)};
+    const auto results = value_and_gradients(gated({.strict = strict}), in.list());
+    Tape tape;
+    std::vector<Var> leaves;
+    for (const Tensor& x : other.list()) leaves.push_back(tape.input(x));
+    const Var y = gated({.reverse = true, .strict = strict})(tape, leaves);
+    expect_near(turned(y.value()), results[0]);
+    tape.backward(y, turned(random_tensor(y.shape(), 99)));
+    for (std::size_t i = 0; i < 4; ++i)
+      expect_near(turned(gradient_of(leaves[i])), results[i + 1], is_double ? 1e-11 : 5e-3);
   }
 }
 
@@ -105,10 +136,12 @@ TEST(GatedLinearAttention, HasTheBitsOfSmallHeadsAlone) {
   for (std::size_t n : {2, 4, 8}) {
     for (int kind = 0; kind < 8; ++kind) {
       SCOPED_TRACE(std::to_string(n) + ", " + std::to_string(kind));
-      const std::size_t H = 16, T = 21;
+      const std::size_t H = 16, T = n == 4 && kind / 4 ? 1100 : 21;
       const Inputs in = random_inputs({2, T, H}, n, n, kind / 4);
-      const Op op = gated(
-          {.chunk = 8, .lengths = {21, 13}, .reverse = kind % 2 == 1, .strict = kind / 2 % 2 == 1});
+      const Op op = gated({.chunk = 8,
+                           .lengths = {T, T - 8},
+                           .reverse = kind % 2 == 1,
+                           .strict = kind / 2 % 2 == 1});
       const auto all = value_and_gradients(op, in.list());
       const Op by_head = [&](Tape& tape, const std::vector<Var>& x) {
         std::vector<Var> heads;
@@ -163,6 +196,10 @@ TEST(GatedLinearAttention, ForgetsAtDecaysWithoutBound) {
     for (const Tensor& x : results)
       for (std::size_t i = 0; i < x.size(); ++i) ASSERT_TRUE(std::isfinite(x.data()[i]));
     if (decay > -1000) continue;
+    for (std::size_t f = 0; f < 4; ++f) {
+      EXPECT_EQ(results[4](0, 20, 0, f), 0) << f;
+      EXPECT_EQ(results[4](0, 0, 0, f), 0) << "nothing to fade " << f;
+    }
     Inputs other = in;
     for (std::size_t i = 0; i < 20 * 3; ++i) other.v.data()[i] += 5;
     const Tensor y = value_of(gated({}), other.list());
@@ -173,22 +210,25 @@ TEST(GatedLinearAttention, ForgetsAtDecaysWithoutBound) {
 
 TEST(GatedLinearAttention, NeverShowsTheFutureToTheBit) {
   const Inputs in = random_inputs({2, 70, 2}, 5, 4, true);
-  const Tensor before = value_of(gated({.chunk = 16}), in.list());
-  for (std::size_t token = 68; token > 0; token -= 4) {
-    Inputs other = in;
-    for (Tensor* x : {&other.q, &other.k, &other.v, &other.log_decay}) {
-      const std::size_t row = x->size() / 140;
-      for (std::size_t i = token * row; i < 70 * row; ++i) x->data()[i] -= 1;
+  for (bool strict : {false, true}) {
+    const Op op = gated({.chunk = 16, .strict = strict});
+    const Tensor before = value_of(op, in.list());
+    for (std::size_t token = 68; token > 0; token -= 4) {
+      Inputs other = in;
+      for (Tensor* x : {&other.q, &other.k, &other.v, &other.log_decay}) {
+        const std::size_t row = x->size() / 140;
+        for (std::size_t i = token * row; i < 70 * row; ++i) x->data()[i] -= 1;
+      }
+      const Tensor after = value_of(op, other.list());
+      EXPECT_EQ(std::memcmp(before.data(), after.data(), token * 8 * sizeof(real)), 0) << token;
+      EXPECT_NE(before.data()[token * 8], after.data()[token * 8]);
     }
-    const Tensor after = value_of(gated({.chunk = 16}), other.list());
-    EXPECT_EQ(std::memcmp(before.data(), after.data(), token * 8 * sizeof(real)), 0) << token;
-    EXPECT_NE(before.data()[token * 8], after.data()[token * 8]);
   }
 }
 
 /// What lies behind the lengths is NaN.
 TEST(GatedLinearAttention, LetsPaddingChangeNothing) {
-  for (bool reverse : {false, true}) {
+  for (int kind = 0; kind < 4; ++kind) {
     const Inputs in = random_inputs({3, 20, 2}, 5, 4, true);
     const Lengths lengths{0, 13, 20};
     Inputs padded = in;
@@ -198,7 +238,8 @@ TEST(GatedLinearAttention, LetsPaddingChangeNothing) {
         std::fill(x->data() + (b * 20 + lengths[b]) * row, x->data() + (b + 1) * 20 * row,
                   std::numeric_limits<real>::quiet_NaN());
     }
-    const Options options{.chunk = 8, .lengths = lengths, .reverse = reverse};
+    const Options options{
+        .chunk = 8, .lengths = lengths, .reverse = kind % 2 == 1, .strict = kind / 2 == 1};
     const auto a = value_and_gradients(gated(options), in.list());
     const auto b = value_and_gradients(gated(options), padded.list());
     for (std::size_t i = 0; i < a.size(); ++i) expect_equal_bits(a[i], b[i]);
@@ -211,39 +252,61 @@ TEST(GatedLinearAttention, HasTheSameBitsForAnyNumberOfThreads) {
   expect_equal_bits_for_threads(gated({.chunk = 8}), in.list(), {2, 3, 4, 8});
 }
 
-/// Gradients of decays are sums over all later tokens: in float, too, their errors stay small
-/// beside the size that they have in their channel.
-TEST(GatedLinearAttention, KeepsItsDigitsOverLongSequences) {
-  const std::size_t T = 5000;
-  Inputs in = random_inputs({1, T, 1}, 3, 4, true);
-  for (std::size_t i = 0; i < in.log_decay.size(); ++i)
-    in.log_decay.data()[i] = real(-std::pow(10.0, -1 - double(i % 3)));
-  const auto results = value_and_gradients(gated({}), in.list());
-  std::vector<double> later(12);
+/// The gradient of each token's decay (T, F), from token to token in double: decay_t o S_(t-1)
+/// times the gradient of what is left of it, that of y being value_and_gradients()'s. One sequence,
+/// one head.
+std::vector<double> decay_gradients(const Inputs& in) {
+  const std::size_t T = in.q.shape()[1], F = in.q.shape()[3], d = in.v.shape()[3];
+  const bool by_token = in.log_decay.dimension() == 4;
   const Tensor g = random_tensor(in.v.shape(), 99);
-  std::vector<std::vector<double>> states(T, std::vector<double>(12));
+  std::vector<double> decay(T * F), states((T + 1) * F * d), later(F * d), gradients(T * F);
+  for (std::size_t i = 0; i < T * F; ++i)
+    decay[i] = std::exp(double(in.log_decay.data()[by_token ? i : i % F]));
   for (std::size_t t = 0; t < T; ++t)
-    for (std::size_t i = 0; i < 12; ++i) {
-      const std::size_t f = i / 4, e = i % 4;
-      states[t][i] =
-          (t > 0 ? states[t - 1][i] : 0) * std::exp(double(in.log_decay.data()[t * 3 + f])) +
-          double(in.k.data()[t * 3 + f]) * double(in.v.data()[t * 4 + e]);
+    for (std::size_t i = 0; i < F * d; ++i)
+      states[(t + 1) * F * d + i] =
+          decay[t * F + i / d] * states[t * F * d + i] +
+          double(in.k.data()[t * F + i / d]) * double(in.v.data()[t * d + i % d]);
+  for (std::size_t t = T; t-- > 0;)
+    for (std::size_t i = 0; i < F * d; ++i) {
+      later[i] += double(in.q.data()[t * F + i / d]) * double(g.data()[t * d + i % d]);
+      later[i] *= decay[t * F + i / d];
+      gradients[t * F + i / d] += later[i] * states[t * F * d + i];
     }
-  std::vector<double> expected(3 * T), squares(3);
-  for (std::size_t t = T; t-- > 1;) {
-    for (std::size_t i = 0; i < 12; ++i) {
-      const std::size_t f = i / 4, e = i % 4;
-      const double decay = std::exp(double(in.log_decay.data()[t * 3 + f]));
-      later[i] += double(in.q.data()[t * 3 + f]) * double(g.data()[t * 4 + e]);
-      expected[3 * t + f] += later[i] * decay * states[t - 1][i];
-      later[i] *= decay;
-    }
-    for (std::size_t f = 0; f < 3; ++f) squares[f] += std::pow(expected[3 * t + f], 2);
+  return gradients;
+}
+
+/// What gradients of channel f, of each token or their sum, deviate by beside their size.
+double deviation(const Tensor& gradient, const std::vector<double>& expected, std::size_t f) {
+  const std::size_t F = gradient.shape().back();
+  double errors = 0, squares = 0, sum = 0;
+  for (std::size_t i = f; i < expected.size(); i += F) {
+    if (gradient.size() > F) errors += std::pow(double(gradient.data()[i]) - expected[i], 2);
+    squares += expected[i] * expected[i];
+    sum += expected[i];
   }
-  for (std::size_t i = 3; i < expected.size(); ++i)
-    ASSERT_NEAR(results[4].data()[i], expected[i],
-                (is_double ? 1e-12 : 3e-4) * std::sqrt(squares[i % 3] / double(T)))
-        << i;
+  if (gradient.size() == F) errors = std::pow(double(gradient.data()[f]) - sum, 2);
+  return std::sqrt(errors / squares);
+}
+
+/// Gradients of decays are sums over all later tokens; of channels that forget fast nearly all of
+/// them cancel. In float, too, they keep their digits.
+TEST(GatedLinearAttention, KeepsItsDigitsOverLongSequences) {
+  const std::size_t T = 60000, F = 4;
+  const double decays[] = {-1e-3, -0.1, -3, -7};
+  for (int kind = 0; kind < 4; ++kind) {
+    const bool by_token = kind % 2 == 1;
+    Inputs in = random_inputs({1, T, 1}, F, 4, by_token);
+    for (std::size_t i = 0; i < in.log_decay.size(); ++i)
+      in.log_decay.data()[i] = real(decays[i % F]);
+    const Tensor gradient = value_and_gradients(gated({.strict = kind / 2 == 1}), in.list())[4];
+    const std::vector<double> expected = decay_gradients(in);
+    for (std::size_t f = 0; f < F; ++f)
+      EXPECT_LT(deviation(gradient, expected, f), is_double ? 1e-11
+                                                  : f == 0  ? 2e-3
+                                                            : 2e-4)
+          << decays[f] << (by_token ? " of tokens" : " shared");
+  }
 }
 
 TEST(GatedLinearAttention, NamesWhatDoesNotFit) {

@@ -70,11 +70,6 @@ std::vector<OpRow> rows() {
   all.push_back(space_row("Reverse", 2, channels, backwards));
   all.push_back(space_row("ReversePadded", 2, {{3, 7, 5}}, backwards_padded));
   all.push_back(space_row("PaddedReal", 1, {{3, 7, 5}}, padded));
-  all.push_back({"state_space_kernel",
-                 "",
-                 [](Tape&, const Inputs& x) { return state_space_kernel(x[0], x[1], 9); },
-                 {{{2, 3, 5}, {2, 3, 5}}, {{3, 18}, {3, 18}}},
-                 {-0.6, 0.6}});
   return all;
 }
 

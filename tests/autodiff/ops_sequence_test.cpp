@@ -90,13 +90,14 @@ OpRow softmax_row(const char* variant, bool causal, bool rates) {
           attention_shapes(4, 4, rates)};
 }
 
-/// q, k and v as above, strengths, and a rate for each head or token if wanted.
+/// q, k and v as above, strengths, and rates of that rank if wanted.
 OpRow delta_row(const char* variant, FeatureScale scale, std::size_t rate_rank) {
   std::vector<Shapes> shapes = attention_shapes(5, 3, false);
   for (Shapes& one : shapes) {
     const Shape tokens{one[0][0], one[0][1], one[0][2]};
     one.push_back(tokens);
     if (rate_rank == 1) one.push_back({tokens[2]});
+    if (rate_rank == 2) one.push_back({tokens[2], one[0][3]});
     if (rate_rank == 3) one.push_back(tokens);
     if (rate_rank == 4) one.push_back(one[0]);
   }
@@ -137,6 +138,7 @@ std::vector<OpRow> rows() {
       delta_row("", FeatureScale::linear, 0),
       delta_row("Gated", FeatureScale::linear, 3),
       delta_row("GatedChannels", FeatureScale::linear, 4),
+      delta_row("FadingChannels", FeatureScale::linear, 2),
       delta_row("Logarithms", FeatureScale::logarithmic, 1),
       gated_row("", false, false, false),
       gated_row("OfTokens", true, false, false),

@@ -56,6 +56,20 @@ TEST(Pool, KeepsFewLargeBlocksOfOtherSizes) {
   pool::trim();
 }
 
+/// What was in use long ago, as in a validation, is idle memory at last.
+TEST(Pool, ForgetsItsPeak) {
+  pool::trim();
+  pool::reset_peak();
+  constexpr std::size_t most = std::size_t(1) << 26, step = std::size_t(1) << 20;
+  pool::release(pool::acquire(most), most);
+  const auto held = pool::statistics().bytes_held;
+  for (int i = 0; i < 10000; ++i) pool::release(pool::acquire(step), step);
+  EXPECT_GE(pool::statistics().bytes_held, held);
+  for (int i = 0; i < 200000; ++i) pool::release(pool::acquire(step), step);
+  EXPECT_LE(pool::statistics().bytes_held, held - most + step);
+  EXPECT_GE(pool::statistics().peak_bytes_in_use, most);
+}
+
 TEST(Pool, TrimReturnsFreeBlocks) {
   pool::release(pool::acquire(1 << 22), 1 << 22);
   const auto held = pool::statistics().bytes_held;

@@ -3,6 +3,7 @@
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <complex>
+#include <limits>
 #include <xtensor/xview.hpp>
 
 #include "autodiff/op_check.hpp"
@@ -52,19 +53,18 @@ TEST(StateSpace, IsItsRecurrenceInComplexNumbers) {
   }
 }
 
-TEST(StateSpace, IsTheConvolutionWithItsKernelAndPowersAreThat) {
+/// k_t = Re sum_n w_n a_n^t.
+TEST(StateSpace, IsTheConvolutionWithPowersOfItsDecays) {
   const System s;
   const Tensor y = state_space(s.u, s.a, s.w).value();
-  const Tensor k = state_space_kernel(s.a, s.w, s.T).value();
   for (std::size_t d = 0; d < s.D; ++d) {
+    std::vector<double> kernel(s.T);
+    for (std::size_t t = 0; t < s.T; ++t)
+      for (std::size_t i = d; i < s.N * s.D; i += s.D)
+        kernel[t] += (number(s.w, i) * std::pow(number(s.a, i), double(t))).real();
     for (std::size_t t = 0; t < s.T; ++t) {
-      double power = 0, sum = 0;
-      for (std::size_t n = 0; n < s.N; ++n) {
-        const std::size_t i = n * s.D + d;
-        power += (number(s.w, i) * std::pow(number(s.a, i), double(t))).real();
-      }
-      ASSERT_NEAR(k(t, d), power, limit) << t << " " << d;
-      for (std::size_t j = 0; j <= t; ++j) sum += double(k(j, d)) * double(s.u(1, t - j, d));
+      double sum = 0;
+      for (std::size_t j = 0; j <= t; ++j) sum += kernel[j] * double(s.u(1, t - j, d));
       ASSERT_NEAR(y(1, t, d), sum, limit) << t << " " << d;
     }
   }
@@ -135,6 +135,58 @@ TEST(DiagonalScan, GoesOnFromWhereItStoppedToTheBit) {
   }
 }
 
+/// A sum over a million tokens.
+TEST(DiagonalScan, SharedDecaysKeepTheirDigitsOverLongSequences) {
+  const std::size_t T = std::size_t(1) << 20;
+  const RandomFunction random{3, Purpose::test, 5};
+  Tensor x = uninitialized({1, T, 1}), g = uninitialized({1, T, 1});
+  for (std::size_t t = 0; t < T; ++t) {
+    x.data()[t] = real(random.uniform(2 * t));
+    g.data()[t] = real(random.uniform(2 * t + 1));
+  }
+  Tape tape;
+  const Var a = tape.input(filled({1}, real(0.5)));
+  const Var h = diagonal_scan(a, tape.constant(x));
+  const Tensor states = h.value();
+  tape.backward(h, Tensor(g));
+  double sum = 0, adjoint = 0;
+  for (std::size_t t = T; t-- > 1;) {
+    adjoint = double(g.data()[t]) + 0.5 * adjoint;
+    sum += adjoint * double(states.data()[t - 1]);
+  }
+  EXPECT_NEAR(gradient_of(a).data()[0] / sum, 1, is_double ? 1e-13 : 1e-6);
+}
+
+/// x (B, T, ..) with no numbers behind the lengths.
+Tensor spoiled(Tensor x, const std::vector<std::size_t>& lengths) {
+  const std::size_t T = x.shape()[1], row = x.size() / (x.shape()[0] * T);
+  for (std::size_t b = 0; b < lengths.size(); ++b)
+    std::fill(x.data() + (b * T + lengths[b]) * row, x.data() + (b + 1) * T * row,
+              std::numeric_limits<real>::quiet_NaN());
+  return x;
+}
+
+TEST(DiagonalScan, AndStateSpacesTouchNothingBehindLengths) {
+  const std::vector<std::size_t> lengths = {0, 3, 9};
+  const Tensor x = random_tensor({3, 9, 22}, 1), a = real(0.4) * random_tensor({3, 9, 22}, 3);
+  const Tensor shared = decays(4, 22), weights = random_tensor({2, 4, 22}, 2);
+  for (const bool reverse : {false, true}) {
+    const ScanOptions options{reverse, lengths};
+    for (const Scan scan : scans) {
+      const Op op = [&](Tape&, const std::vector<Var>& v) { return scan(v[0], v[1], {}, options); };
+      const auto clean = value_and_gradients(op, {a, x});
+      const auto padded = value_and_gradients(op, {spoiled(a, lengths), spoiled(x, lengths)});
+      for (std::size_t i = 0; i < clean.size(); ++i) expect_equal_bits(padded[i], clean[i]);
+    }
+    const Op op = [&](Tape&, const std::vector<Var>& v) {
+      return state_space(v[0], v[1], v[2], options);
+    };
+    const auto clean = value_and_gradients(op, {x, shared, weights});
+    const auto padded = value_and_gradients(op, {spoiled(x, lengths), shared, weights});
+    for (std::size_t i = 0; i < clean.size(); ++i) expect_equal_bits(padded[i], clean[i]);
+  }
+}
+
 TEST(DiagonalScan, InReverseIsTheScanOfTheReversedSequence) {
   const Tensor x = random_tensor({2, 50, 38}, 1), a = real(0.4) * random_tensor({2, 50, 38}, 3);
   const auto turned = [](const Tensor& y) {
@@ -182,6 +234,19 @@ TEST(DiagonalScan, SaysWhatDoesNotFit) {
             }),
             "[state_space] decays and weights must both be (N, D), or (2, N, D) with imaginary "
             "parts: a (3, 5, 4), w (3, 5, 4)");
+  const auto step = [](const Shape& states, const Shape& u, const Shape& a) {
+    Tensor kept = zeros(states);
+    return error_of([&] { state_space_step(kept, zeros(u), zeros(a), zeros(a)); });
+  };
+  EXPECT_EQ(step({3, 5, 4}, {4}, {3, 5, 4}),
+            "[state_space_step] decays and weights must both be (N, D), or (2, N, D) with "
+            "imaginary parts: a (3, 5, 4), w (3, 5, 4)");
+  EXPECT_EQ(step({}, {1}, {}),
+            "[state_space_step] decays and weights must both be (N, D), or (2, N, D) with "
+            "imaginary parts: a (), w ()");
+  EXPECT_EQ(step({5, 4}, {3}, {5, 4}),
+            "[state_space_step] states must have the shape of decays, and u must be (D): states "
+            "(5, 4), a (5, 4), u (3)");
 }
 
 }  // namespace recurrence_test
