@@ -95,8 +95,16 @@ class SgConvMixer : public ConvolutionMixer {
   GatedOutput output_;
 };
 
+/// With more than a number in a piece it is a long convolution like any other.
+std::unique_ptr<Mixer> make_sgconv(const MixerSpec& spec) {
+  if (spec.own.of<FilterSection>().filter.piece == 1) return std::make_unique<SgConvMixer>(spec);
+  MixerSpec interpolated = spec;
+  interpolated.own.of<FilterSection>().filter.kind = "dyadic";
+  return mixers().make("long_conv", interpolated);
+}
+
 }  // namespace
 
-void add_sgconv(Registry<Mixer, MixerSpec>& all) { all.add("sgconv", make<SgConvMixer>); }
+void add_sgconv(Registry<Mixer, MixerSpec>& all) { all.add("sgconv", make_sgconv); }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

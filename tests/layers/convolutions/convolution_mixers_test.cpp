@@ -71,11 +71,20 @@ std::vector<Chosen> all_chosen() {
           {"h3"},
           {"h3", {{"h3.shifted", "value"}, {"h3.shift", "5"}, {"h3.convolution", "2"}}},
           {"h3", {{"filter.kind", "spectral"}, {"filter.density.kind", "flow"}}},
+          {"h3", {{"h3.channels", "3"}, {"h3.shift", "5"}}},
+          {"h3", {{"h3.channels", "2"}, {"h3.shifted", "value"}, {"filter.eigenvalues", "legs"}}},
           {"sgconv"},
           {"sgconv", {{"filter.length", "40"}}},
+          {"sgconv", {{"filter.piece", "4"}}},
           {"long_conv"},
           {"long_conv", {{"filter.smooth", "2"}, {"filter.start", "decay"}}},
           {"long_conv", {{"filter.kind", "implicit"}, {"filter.length", "40"}}}};
+}
+
+/// Whether the time constants that it starts with are long; random ones are a token or two.
+bool remembers(const Chosen& which) {
+  const auto kind = which.keys.find("filter.kind");
+  return which.kind == "h3" || (kind != which.keys.end() && kind->second == "spectral");
 }
 
 TEST(ConvolutionMixers, AreDifferentiableThroughAllTheirParameters) {
@@ -96,7 +105,7 @@ TEST(ConvolutionMixers, StepByStepEqualTheBatch) {
   for (const Chosen& which : all_chosen()) {
     SCOPED_TRACE(which.name());
     const auto mixer = make(which);
-    randomize(*mixer, 0.2);
+    if (!remembers(which)) randomize(*mixer, 0.2);
     const std::size_t T = 290;
     const Tensor x = random_tensor({1, T, width}, 1);
     Tape tape;
@@ -129,7 +138,7 @@ TEST(ConvolutionMixers, NeverSeeTheFuture) {
     for (const std::size_t T : {50, 280}) {
       SCOPED_TRACE(which.name());
       const auto mixer = make(which);
-      randomize(*mixer, 0.2);
+      if (!remembers(which)) randomize(*mixer, 0.2);
       Tensor x = random_tensor({1, T, width}, 1);
       Tape tape;
       tape.recording = false;
@@ -170,7 +179,7 @@ TEST(ConvolutionMixers, SeePaddedSequencesAsTheyAreAlone) {
     for (const bool causal : {true, false}) {
       SCOPED_TRACE(which.name());
       const auto mixer = make(which, causal);
-      randomize(*mixer, 0.2);
+      if (!remembers(which)) randomize(*mixer, 0.2);
       const Tensor x = random_tensor({lengths.size(), T, width}, 1);
       Tape tape;
       tape.recording = false;
@@ -346,6 +355,43 @@ TEST(H3Mixer, IsItsMatrix) {
   }
 }
 
+/// In heads of more channels: y = q^T sum over s of h_(t-s) k'_s v_s^T.
+TEST(H3Mixer, RemembersAllProductsOfAHead) {
+  const std::size_t T = 120, channels = 3;
+  const auto mixer = make({"h3", {{"h3.shift", "7"}, {"h3.channels", "3"}}});
+  set_parameter(*mixer, "output.weight", identity(width, width));
+  set_parameter(*mixer, "output.bias", zeros({width}));
+  const Tensor x = random_tensor({1, T, width}, 1);
+  Tape tape;
+  tape.recording = false;
+  const Tensor y = mixer->forward(tape, x).value();
+  const Tensor q = projected(*mixer, x, 0), k = projected(*mixer, x, width),
+               v = projected(*mixer, x, 2 * width);
+  const Tensor shift = filter_of(*mixer, "shift").past(T, 0, width);
+  const Tensor diagonal = filter_of(*mixer).past(T, 0, width / channels);
+  ASSERT_EQ(diagonal.shape()[1], width / channels);
+  const auto shifted = [&](std::size_t t, std::size_t c) {
+    double sum = 0;
+    for (std::size_t j = 0; j < 7 && j <= t; ++j) sum += double(shift(j, c)) * double(k(t - j, c));
+    return sum;
+  };
+  for (std::size_t t : {0, 5, 119}) {
+    for (std::size_t c = 0; c < width; ++c) {
+      const std::size_t head = c / channels;
+      double expected = 0;
+      for (std::size_t s = 0; s <= t; ++s)
+        for (std::size_t i = head * channels; i < (head + 1) * channels; ++i)
+          expected +=
+              double(q(t, i)) * double(diagonal(t - s, head)) * shifted(s, i) * double(v(s, c));
+      ASSERT_NEAR(y(0, t, c), expected, (is_double ? 1e-12 : 1e-5) * (1 + std::abs(expected))) << t;
+    }
+  }
+  EXPECT_THAT(op_check::error_of([] {
+                make({"h3", {{"h3.channels", "4"}}});
+              }),
+              testing::HasSubstr("[h3] channels = 4 of a head must divide the width 6"));
+}
+
 /// Blocks of 1, 1, 2, 4, 8, 16 lags, each weight half of the last one's.
 TEST(SgConvMixer, StartsWithAKernelOfNormOne) {
   for (const bool causal : {true, false}) {
@@ -364,6 +410,64 @@ TEST(SgConvMixer, StartsWithAKernelOfNormOne) {
       EXPECT_NEAR(norm(0, c), std::sqrt(square), 1e-4 * std::sqrt(square));
     }
   }
+}
+
+/// Of a gate that is open: gelu of the convolution.
+void show_convolution(Mixer& mixer) {
+  Tensor bias = zeros({2 * width});
+  std::fill_n(bias.data() + width, width, real(100));
+  set_parameter(mixer, "output.weight", identity(width, 2 * width));
+  set_parameter(mixer, "output.bias", bias);
+}
+
+/// What tokens on both sides see of one in the middle: blocks from lag 0 on and from lag -1 on.
+TEST(SgConvMixer, WeighsBothSidesByTheirBlocks) {
+  const auto mixer = make({"sgconv", {{"filter.length", "32"}}}, false);
+  initialize(*mixer, 3);
+  show_convolution(*mixer);
+  const Tensor &weight = parameters_of(*mixer)[0].parameter->value(),
+               &skip = parameters_of(*mixer)[1].parameter->value(),
+               &norm = *buffers_of(*mixer)[0].tensor;
+  const std::size_t T = 61, middle = 30, blocks = 6;
+  Tensor impulse = zeros({1, T, width});
+  for (std::size_t c = 0; c < width; ++c) impulse(0, middle, c) = 1;
+  Tape tape;
+  tape.recording = false;
+  const Tensor y = mixer->forward(tape, impulse).value();
+  for (std::size_t t = 0; t < T; ++t) {
+    const bool ahead = t < middle;  // the token sees what follows
+    const std::size_t lag = ahead ? middle - t - 1 : t - middle;
+    const std::size_t block = std::size_t(std::bit_width(lag));
+    const std::size_t row = ahead ? blocks - 1 - block : blocks + block;
+    for (std::size_t c = 0; c < width; ++c) {
+      const double kernel =
+          std::exp2(5 - double(block)) * double(weight(row, c)) / double(norm(ahead ? 1 : 0, c)) +
+          (t == middle ? double(skip(0, c)) : 0);
+      EXPECT_NEAR(y(0, t, c), kernel * std::erfc(-kernel / std::sqrt(2.)) / 2, 2e-3) << t;
+    }
+  }
+}
+
+/// Constant pieces by prefix sums are those between whose single numbers there is nothing.
+TEST(SgConvMixer, IsTheLongConvolutionByItsPieces) {
+  const auto sums = make({"sgconv", {{"filter.length", "32"}}}),
+             rows = make({"long_conv", {{"filter.length", "32"}, {"filter.kind", "dyadic"}}});
+  initialize(*sums, 3);
+  const std::vector<NamedParameter> from = parameters_of(*sums);
+  set_parameter(*rows, "filter.past.weight", from[0].parameter->value());
+  Tensor skip = from[1].parameter->value();
+  set_parameter(*rows, "filter.skip", Tensor(skip.reshape(Shape{width})));
+  Tensor& norm = *buffers_of(*rows)[0].tensor;
+  const Tensor& start = *buffers_of(*sums)[0].tensor;
+  std::copy_n(start.data(), width, norm.data());
+  show_convolution(*sums);
+  show_convolution(*rows);
+  const Tensor x = random_tensor({2, 90, width}, 1);
+  Tape tape;
+  tape.recording = false;
+  const Tensor a = sums->forward(tape, x).value(), b = rows->forward(tape, x).value();
+  for (std::size_t i = 0; i < a.size(); ++i)
+    ASSERT_NEAR(a.data()[i], b.data()[i], is_double ? 1e-12 : 1e-5) << i;
 }
 
 }  // namespace convolution_mixers_test
