@@ -1,6 +1,7 @@
 #pragma once
 /// Filters: the kernels of long convolutions, as functions of few parameters or one by one.
 
+#include <bochner/layers/linear_response.hpp>
 #include <bochner/layers/registry.hpp>
 #include <bochner/layers/spectral/density.hpp>
 #include <limits>
@@ -103,11 +104,13 @@ class Filter : public Module {
   virtual Var at(Tape& tape, const Lags& lags) = 0;
   /// Lags from there on weigh nothing.
   virtual std::size_t limit() const { return std::numeric_limits<std::size_t>::max(); }
+  /// Of the density that it is the Fourier transform of, see LinearResponse.
+  virtual Tensor drawn_frequencies() { return zeros({0}); }
 };
 
 /// Kernels to the past, and to the future where a mixer is not causal, and the weight of the token
 /// itself beside them, which starts normally with deviation 1.
-class TwoSidedFilter : public Module {
+class TwoSidedFilter : public Module, public LinearResponse {
  public:
   TwoSidedFilter(const FilterSpec& spec, bool causal);
   /// What long_convolution() takes: all lags that T tokens have. `kernel` (L, channels)
@@ -119,6 +122,8 @@ class TwoSidedFilter : public Module {
   /// The past only, as constants, channels first .. first + count - 1: what streams ask for.
   Tensor past(std::size_t lags, std::size_t first, std::size_t count);
   std::size_t limit() const { return past_->limit(); }
+  Tensor response(std::size_t count) override { return past(count, 0, skip_.shape()[0]); }
+  Tensor drawn_frequencies() override { return past_->drawn_frequencies(); }
   void visit(Visitor& visitor) override;
 
  private:

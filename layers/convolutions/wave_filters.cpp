@@ -90,8 +90,8 @@ class SpectralFilter : public Filter {
   }
 
   Var at(Tape& tape, const Lags& lags) override {
-    const Shape shape = {unit_.size(), draws_};
-    const Var frequency = reshape(density_->draws(tape), shape) * tape.view(unit_);
+    const Var frequency = frequencies(tape);
+    const Shape& shape = frequency.shape();
     const Var amplitude = tape(amplitude_) * (1 / double(draws_));
     return damped_waves(broadcast_to(exp(tape(log_rate_)), shape), frequency,
                         broadcast_to(amplitude, shape), tape.constant(zeros(shape)), lags.count,
@@ -100,6 +100,12 @@ class SpectralFilter : public Filter {
 
   std::size_t limit() const override { return limit_; }
 
+  Tensor drawn_frequencies() override {
+    Tape tape;
+    tape.recording = false;
+    return frequencies(tape).value();
+  }
+
   void visit(Visitor& visitor) override {
     visitor("density", *density_);
     visitor("log_rate", log_rate_);
@@ -107,6 +113,10 @@ class SpectralFilter : public Filter {
   }
 
  private:
+  /// In radians per token. -> (channels, draws)
+  Var frequencies(Tape& tape) {
+    return reshape(density_->draws(tape), {unit_.size(), draws_}) * tape.view(unit_);
+  }
   /// Frequencies are points of a line.
   static DensitySpec density_of(const FilterSpec& spec) {
     DensitySpec density = spec.density;

@@ -314,11 +314,11 @@ TEST(LongConvolution, SaysWhatDoesNotFit) {
   EXPECT_THAT(op_check::error_of([&] {
                 long_convolution(x, zeros({4, 3}), {.lengths = {4, 5}});
               }),
-              testing::HasSubstr("[long_convolution] a length of 5 exceeds T of"));
+              testing::HasSubstr("[long_convolution] a length of 5 exceeds T of x (2, 4, 3)"));
   EXPECT_THAT(op_check::error_of([&] {
                 prefix_convolution(x, zeros({1, 3}), {0, 4}, {4, 5});
               }),
-              testing::HasSubstr("[prefix_convolution] a length of 5 exceeds T of"));
+              testing::HasSubstr("[prefix_convolution] a length of 5 exceeds T of x (2, 4, 3)"));
 }
 
 TEST(PrefixStream, RefusesWhatIsNoPiece) {
