@@ -19,8 +19,16 @@ Var rotated(const Var& x, const Var& cosine, const Var& sine) {
 
 }  // namespace
 
-ShortConvolution::ShortConvolution(std::size_t taps, std::size_t width)
-    : weight_({taps, width}, Initial::normal(0.1)), bias_({width}) {}
+ShortConvolution::ShortConvolution(std::size_t taps, std::size_t width, ConvolutionStart start)
+    : mixes_(start == ConvolutionStart::mixing),
+      weight_({taps, width},
+              mixes_ ? Initial::uniform(1 / std::sqrt(double(taps))) : Initial::normal(0.1)),
+      bias_({width}, mixes_ ? Initial::uniform(1 / std::sqrt(double(taps))) : Initial{}) {}
+
+/// What is added to the token takes it away.
+void ShortConvolution::initialized() {
+  for (std::size_t c = 0; mixes_ && c < bias_.value().size(); ++c) weight_.value()(0, c) -= 1;
+}
 
 Var ShortConvolution::forward(Tape& tape, const Var& x) {
   return x + (short_convolution(x, tape(weight_)) + tape(bias_));

@@ -19,9 +19,10 @@ ConvolutionMixer::ConvolutionMixer(const MixerSpec& spec) : name_(spec.kind), ca
   refuse_attention(spec);
 }
 
-ManyProjections::ManyProjections(std::size_t width, std::size_t count, std::size_t taps)
+ManyProjections::ManyProjections(std::size_t width, std::size_t count, std::size_t taps,
+                                 ConvolutionStart start)
     : count_(count), linear_(width, count * width) {
-  if (taps > 0) convolution_ = std::make_unique<ShortConvolution>(taps, count * width);
+  if (taps > 0) convolution_ = std::make_unique<ShortConvolution>(taps, count * width, start);
 }
 
 std::vector<Var> ManyProjections::split(Tape& tape, const Var& x, Tensor* recent) {
