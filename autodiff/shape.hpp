@@ -56,13 +56,14 @@ void require(bool condition, const char* op, const Parts&... parts) {
   if (!condition) detail::refuse(op, {detail::part_of(parts)...});
 }
 
-/// Throws unless there are no lengths, or one of at most T for each sequence of values (B, T, ..).
+/// Throws unless there are no lengths, or one of at most T for each sequence of values (B, T, ..),
+/// which errors call by their name.
 inline void require_lengths(const char* op, const std::vector<std::size_t>& lengths,
-                            const Shape& values) {
+                            const Shape& values, const char* name = "v") {
   require(lengths.empty() || lengths.size() == values[0], op,
-          "one length per sequence: ", lengths.size(), " lengths, v ", values);
+          "one length per sequence: ", lengths.size(), " lengths, ", name, " ", values);
   for (const std::size_t length : lengths)
-    require(length <= values[1], op, "a length of ", length, " exceeds T of v ", values);
+    require(length <= values[1], op, "a length of ", length, " exceeds T of ", name, " ", values);
 }
 
 }  // namespace bochner

@@ -1,17 +1,27 @@
 /// Nanoseconds per token and channel of long convolutions, forward and backward, by direct sums and
-/// by spectra, one thread: where one overtakes the other, see is_short_convolution().
+/// by spectra, one thread: where one overtakes the other, see is_short_convolution(); and of short
+/// ones, which go token by token, beside direct sums.
 
 #include <benchmark/benchmark.h>
 
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/long_convolution.hpp>
+#include <bochner/autodiff/ops/sequence.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::size_t tokens = 16384, channels = 64;
 
-void convolve(benchmark::State& state, ConvolutionMethod method) {
+using Convolution = Var (*)(const Var&, const Var&);
+Var direct(const Var& x, const Var& k) {
+  return long_convolution(x, k, {.method = ConvolutionMethod::direct});
+}
+Var spectral(const Var& x, const Var& k) {
+  return long_convolution(x, k, {.method = ConvolutionMethod::spectral});
+}
+
+void convolve(benchmark::State& state, Convolution convolution) {
   const std::size_t T = std::size_t(state.range(0)), L = std::size_t(state.range(1));
   set_thread_count(1);
   Parameter x{filled({tokens / T, T, channels}, real(0.5))};
@@ -19,7 +29,7 @@ void convolve(benchmark::State& state, ConvolutionMethod method) {
   for (auto _ : state) {
     x.zero_gradient(), kernel.zero_gradient();
     Tape tape;
-    const Var y = long_convolution(tape(x), tape(kernel), {.method = method});
+    const Var y = convolution(tape(x), tape(kernel));
     if (state.range(2) == 1) tape.backward(y, filled(y.shape(), real(1)));
     benchmark::ClobberMemory();
   }
@@ -36,8 +46,16 @@ void sizes(benchmark::internal::Benchmark* benchmark) {
   }
 }
 
-BENCHMARK_CAPTURE(convolve, direct, ConvolutionMethod::direct)->Apply(sizes);
-BENCHMARK_CAPTURE(convolve, spectral, ConvolutionMethod::spectral)->Apply(sizes);
+void short_sizes(benchmark::internal::Benchmark* benchmark) {
+  for (const std::int64_t backward : {0, 1})
+    for (const std::int64_t T : {256, 2048})
+      for (const std::int64_t taps : {3, 4, 8}) benchmark->Args({T, taps, backward});
+}
+
+BENCHMARK_CAPTURE(convolve, direct, direct)->Apply(sizes);
+BENCHMARK_CAPTURE(convolve, spectral, spectral)->Apply(sizes);
+BENCHMARK_CAPTURE(convolve, taps, short_convolution)->Apply(short_sizes);
+BENCHMARK_CAPTURE(convolve, direct_taps, direct)->Apply(short_sizes);
 
 }  // namespace
 }  // namespace bochner::inline BOCHNER_PRECISION

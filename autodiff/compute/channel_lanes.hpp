@@ -34,24 +34,36 @@ struct ChannelSequences {
   std::size_t B, T, D;
   const std::vector<std::size_t>& lengths;  ///< (B), or empty for T
 
-  std::size_t length(std::size_t b) const { return lengths.empty() ? T : std::min(T, lengths[b]); }
-  /// A group of channels of sequence b, zero where there is no token. x (B, T, D) -> (T)
-  void load(const real* x, std::size_t b, LaneGroup group, RowLanes* to) const {
-    const real* from = x + b * T * D + group.first;
-    const std::size_t tokens = length(b);
-    for (std::size_t t = 0; t < tokens; ++t) to[t] = load_lanes(from + t * D, group.count);
-    std::fill(to + tokens, to + T, RowLanes{});
+  std::size_t length(std::size_t b) const { return lengths.empty() ? T : lengths[b]; }
+  /// How many of `count` tokens from `first` on there are in sequence b.
+  std::size_t tokens_from(std::size_t first, std::size_t count, std::size_t b) const {
+    return std::min(count, length(b) - std::min(first, length(b)));
   }
-  /// y = from + beta y for beta 0 or 1. (T) -> (B, T, D)
-  void store(const RowLanes* from, std::size_t b, LaneGroup group, real beta, real* y) const {
-    real* to = y + b * T * D + group.first;
-    const std::size_t tokens = length(b);
+  /// Those tokens of a group of channels, zero where there is none. x (B, T, D) -> (count)
+  void load(const real* x, std::size_t b, LaneGroup group, std::size_t first, std::size_t count,
+            RowLanes* to) const {
+    const real* from = x + (b * T + first) * D + group.first;
+    const std::size_t tokens = tokens_from(first, count, b);
+    for (std::size_t t = 0; t < tokens; ++t) to[t] = load_lanes(from + t * D, group.count);
+    std::fill(to + tokens, to + count, RowLanes{});
+  }
+  void load(const real* x, std::size_t b, LaneGroup group, RowLanes* to) const {
+    load(x, b, group, 0, T, to);
+  }
+  /// The same part of y = from + beta y for beta 0 or 1. (count) -> (B, T, D)
+  void store(const RowLanes* from, std::size_t b, LaneGroup group, std::size_t first,
+             std::size_t count, real beta, real* y) const {
+    real* to = y + (b * T + first) * D + group.first;
+    const std::size_t tokens = tokens_from(first, count, b);
     for (std::size_t t = 0; t < tokens; ++t) {
       const RowLanes before = beta == 0 ? RowLanes{} : load_lanes(to + t * D, group.count);
       store_lanes(from[t] + before, group.count, to + t * D);
     }
-    for (std::size_t t = tokens; t < T && beta == 0; ++t)
+    for (std::size_t t = tokens; t < count && beta == 0; ++t)
       store_lanes(RowLanes{}, group.count, to + t * D);
+  }
+  void store(const RowLanes* from, std::size_t b, LaneGroup group, real beta, real* y) const {
+    store(from, b, group, 0, T, beta, y);
   }
 };
 

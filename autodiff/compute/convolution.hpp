@@ -15,10 +15,12 @@ struct KernelRows {
 };
 
 /// Sequences in blocks whose gradients of a kernel are summed apart and joined in order: enough
-/// tasks for many threads, as many for any number of them.
+/// tasks for many threads, as many for any number of them and for any width of vectors.
 struct SequenceBlocks {
-  SequenceBlocks(std::size_t B, std::size_t groups)
-      : B(B), size(std::max<std::size_t>(1, B * groups / 32)), count((B + size - 1) / size) {}
+  SequenceBlocks(std::size_t B, std::size_t D)
+      : B(B),
+        size(std::max<std::size_t>(1, B * ((D + 15) / 16) / 32)),
+        count((B + size - 1) / size) {}
   template <class Body>
   void for_each(std::size_t block, const Body& body) const {
     for (std::size_t b = block * size; b < std::min(B, (block + 1) * size); ++b) body(b);

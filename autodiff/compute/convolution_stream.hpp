@@ -14,7 +14,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// kernel has, or of the tokens seen where those are fewer.
 class ConvolutionStream {
  public:
-  /// The kernel's lags 0 .. count - 1, or those that are not zero. -> (<= count, D)
+  /// The kernel's lags 0 .. count - 1, or those that are not zero. -> (<= count, D), or the
+  /// stream throws std::invalid_argument.
   using Kernel = std::function<Tensor(std::size_t count)>;
   /// A kernel of at most `limit` >= 1 lags, asked for as it is needed.
   ConvolutionStream(std::size_t D, std::size_t limit, Kernel kernel);

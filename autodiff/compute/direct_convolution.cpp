@@ -8,6 +8,8 @@ namespace {
 constexpr std::size_t window_tile = 8;
 /// Terms of a sum over tokens that are added up by themselves.
 constexpr std::size_t terms_of_partial_sum = 512;
+/// Tokens that are in scratch memory at a time: whole partial sums and whole tiles.
+constexpr std::size_t tokens_of_piece = 8 * terms_of_partial_sum;
 /// Multiplications of vectors that are worth a task.
 constexpr std::size_t direct_grain = 16384;
 
@@ -52,13 +54,30 @@ void load_kernel(const real* kernel, std::size_t D, const KernelRows& rows, Lane
     to[mirrored ? i : rows.count - 1 - i] = load_lanes(kernel + i * D + group.first, group.count);
 }
 
-/// Sequence b between the zeros that windows reach.
+/// A part of a sequence.
+struct Piece {
+  std::size_t first, count;
+};
+/// body(piece) for all parts of T tokens in order.
+template <class Body>
+void for_pieces(std::size_t T, const Body& body) {
+  for (std::size_t first = 0; first < T; first += tokens_of_piece)
+    body(Piece{first, std::min(tokens_of_piece, T - first)});
+}
+
+/// Tokens that the windows of a piece see, those `before` it and `after` it among them: sums over
+/// them have the same terms in the same order as if all of the sequence were there.
 PaddedLanes load_padded(const ChannelSequences& sequences, const real* x, std::size_t b,
-                        LaneGroup group, std::size_t before, std::size_t after, RowLanes* to) {
-  std::fill_n(to, before, RowLanes{});
-  sequences.load(x, b, group, to + before);
-  std::fill_n(to + before + sequences.T, after, RowLanes{});
-  return {to, before, sequences.length(b)};
+                        LaneGroup group, const Piece& piece, std::size_t before, std::size_t after,
+                        RowLanes* to) {
+  const std::size_t zeros = before - std::min(before, piece.first);
+  const std::size_t first = piece.first + zeros - before;
+  const std::size_t wanted = before + piece.count + after - zeros;
+  const std::size_t count = std::min(wanted, sequences.T - first);
+  std::fill_n(to, zeros, RowLanes{});
+  sequences.load(x, b, group, first, count, to + zeros);
+  std::fill_n(to + zeros + count, wanted - count, RowLanes{});
+  return {to, zeros, sequences.tokens_from(first, count, b)};
 }
 
 }  // namespace
@@ -74,39 +93,45 @@ void convolve_directly(const ChannelSequences& sequences, const KernelRows& rows
                        const real* kernel, bool mirrored, real beta, real* y) {
   const std::size_t T = sequences.T, K = rows.count, groups = lane_groups(sequences.D);
   const std::size_t before = mirrored ? rows.future : rows.past(), after = K - 1 - before;
-  const Scratch<real> memory((K + T + K - 1 + T) * row_lanes);
+  const std::size_t size = std::min(T, tokens_of_piece);
+  const Scratch<real> memory((K + size + K - 1 + size) * row_lanes);
   parallel_each(groups * sequences.B, 1 + direct_grain / (T * K + 1), [&](std::size_t task) {
     RowLanes* weights = reinterpret_cast<RowLanes*>(memory.local());
-    RowLanes *padded = weights + K, *sums = padded + T + K - 1;
+    RowLanes *padded = weights + K, *sums = padded + size + K - 1;
     const std::size_t b = task / groups;
     const LaneGroup group = lane_group(sequences.D, task % groups);
     load_kernel(kernel, sequences.D, rows, group, mirrored, weights);
-    const PaddedLanes tokens = load_padded(sequences, x, b, group, before, after, padded);
-    std::fill_n(sums, T, RowLanes{});
-    add_windows(weights, 0, K, tokens, sequences.length(b), sums);
-    sequences.store(sums, b, group, beta, y);
+    for_pieces(T, [&](const Piece& piece) {
+      const PaddedLanes tokens = load_padded(sequences, x, b, group, piece, before, after, padded);
+      std::fill_n(sums, piece.count, RowLanes{});
+      add_windows(weights, 0, K, tokens, sequences.tokens_from(piece.first, piece.count, b), sums);
+      sequences.store(sums, b, group, piece.first, piece.count, beta, y);
+    });
   });
 }
 
 void accumulate_kernel_directly(const ChannelSequences& sequences, const KernelRows& rows,
                                 const real* x, const real* g, real* dkernel) {
   const std::size_t T = sequences.T, K = rows.count, D = sequences.D, groups = lane_groups(D);
-  const SequenceBlocks blocks(sequences.B, groups);
+  const SequenceBlocks blocks(sequences.B, D);
   Storage partial(groups * blocks.count * K * row_lanes);
-  const Scratch<real> memory((T + K - 1 + T) * row_lanes);
+  const std::size_t size = std::min(T, tokens_of_piece);
+  const Scratch<real> memory((size + K - 1 + size) * row_lanes);
   parallel_tasks(groups * blocks.count, [&](std::size_t task) {
     RowLanes* padded = reinterpret_cast<RowLanes*>(memory.local());
-    RowLanes* gradient = padded + T + K - 1;
+    RowLanes* gradient = padded + size + K - 1;
     RowLanes* sums = reinterpret_cast<RowLanes*>(partial.data()) + task * K;
     const LaneGroup group = lane_group(D, task / blocks.count);
     std::fill_n(sums, K, RowLanes{});
     blocks.for_each(task % blocks.count, [&](std::size_t b) {
-      const PaddedLanes tokens =
-          load_padded(sequences, x, b, group, rows.past(), rows.future, padded);
-      sequences.load(g, b, group, gradient);
-      for (std::size_t t = 0; t < sequences.length(b); t += terms_of_partial_sum)
-        add_windows(gradient, t, std::min(sequences.length(b), t + terms_of_partial_sum), tokens, K,
-                    sums);
+      for_pieces(sequences.length(b), [&](const Piece& piece) {
+        const PaddedLanes tokens =
+            load_padded(sequences, x, b, group, piece, rows.past(), rows.future, padded);
+        sequences.load(g, b, group, piece.first, piece.count, gradient);
+        for (std::size_t t = 0; t < piece.count; t += terms_of_partial_sum)
+          add_windows(gradient, t, std::min(piece.count, t + terms_of_partial_sum), tokens, K,
+                      sums);
+      });
     });
   });
   parallel_each(groups, 1 + direct_grain / (K * blocks.count + 1), [&](std::size_t index) {

@@ -1,10 +1,11 @@
+#include <algorithm>
 #include <bochner/autodiff/compute/fft.hpp>
 #include <bochner/autodiff/compute/fft_size.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/shape.hpp>
 #include <cmath>
 #include <cstdint>
-#include <map>
+#include <list>
 #include <mutex>
 #include <numbers>
 
@@ -14,6 +15,8 @@ namespace {
 using Complex = ComplexLanes;
 
 constexpr std::size_t largest_radix = 13;
+/// Turns are as large as a sequence, and batches may have many lengths.
+constexpr std::size_t lengths_remembered = 16;
 
 inline Complex operator+(const Complex& a, const Complex& b) { return {a.re + b.re, a.im + b.im}; }
 inline Complex operator-(const Complex& a, const Complex& b) { return {a.re - b.re, a.im - b.im}; }
@@ -244,16 +247,21 @@ RealFft::RealFft(std::size_t n) : n_(n), fft_(n % 2 == 0 ? n / 2 : n) {
 
 std::shared_ptr<const RealFft> RealFft::of(std::size_t n) {
   static std::mutex mutex;
-  static std::map<std::size_t, std::shared_ptr<const RealFft>> made;
+  static std::list<std::shared_ptr<const RealFft>> made;  // the last one asked for first
   const std::lock_guard lock(mutex);
-  std::shared_ptr<const RealFft>& fft = made[n];
-  if (!fft) fft = std::make_shared<const RealFft>(n);
-  return fft;
+  const auto found = std::ranges::find(made, n, [](const auto& fft) { return fft->size(); });
+  if (found != made.end()) {
+    made.splice(made.begin(), made, found);
+  } else {
+    made.push_front(std::make_shared<const RealFft>(n));
+    if (made.size() > lengths_remembered) made.pop_back();
+  }
+  return made.front();
 }
 
 void RealFft::forward(const RowLanes* x, Complex* y, Complex* scratch) const {
   const std::size_t h = fft_.size();
-  Complex *z = scratch, *rest = scratch + 2 * h;
+  Complex *z = scratch, *rest = scratch + own_scratch();
   if (n_ % 2 == 1) {
     for (std::size_t t = 0; t < n_; ++t) scratch[h + t] = {x[t], RowLanes{}};
     fft_.transform(scratch + h, 1, z, rest);
@@ -273,7 +281,7 @@ void RealFft::forward(const RowLanes* x, Complex* y, Complex* scratch) const {
 
 void RealFft::backward(const Complex* x, RowLanes* y, Complex* scratch) const {
   const std::size_t h = fft_.size();
-  Complex *z = scratch, *rest = scratch + 2 * h;
+  Complex *z = scratch, *rest = scratch + own_scratch();
   if (n_ % 2 == 1) {
     z[0] = {x[0].re, RowLanes{}};
     for (std::size_t k = 1; k < bins(); ++k) z[k] = mirrored(x[k]), z[n_ - k] = x[k];

@@ -42,12 +42,12 @@ class Fft {
 class RealFft {
  public:
   explicit RealFft(std::size_t n);
-  /// Made once for each length.
+  /// Made once for each length; of the lengths asked for, the last sixteen are remembered.
   static std::shared_ptr<const RealFft> of(std::size_t n);
   std::size_t size() const { return n_; }
   std::size_t bins() const { return n_ / 2 + 1; }
   /// Complex elements of scratch memory that a transform takes.
-  std::size_t scratch() const { return 2 * fft_.size() + fft_.scratch(); }
+  std::size_t scratch() const { return own_scratch() + fft_.scratch(); }
   /// x (n) -> y (bins)
   void forward(const RowLanes* x, ComplexLanes* y, ComplexLanes* scratch) const;
   /// n times the rows whose spectrum is x; imaginary parts of bins that mirror themselves are not
@@ -55,6 +55,9 @@ class RealFft {
   void backward(const ComplexLanes* x, RowLanes* y, ComplexLanes* scratch) const;
 
  private:
+  /// Odd lengths have a row of complex elements made, too.
+  std::size_t own_scratch() const { return (n_ % 2 == 1 ? 2 : 1) * fft_.size(); }
+
   std::size_t n_;
   Fft fft_;                  ///< of n / 2 where n is even: pairs of elements are complex ones
   std::vector<real> turns_;  ///< e^(-2 pi i k / n) for k <= n / 4

@@ -92,7 +92,7 @@ void accumulate_pieces(const ChannelSequences& sequences, const LagEdges& edges,
                        const real* g, real* dk) {
   const std::size_t T = sequences.T, D = sequences.D, groups = lane_groups(D);
   const std::size_t S = edges.size() - 1;
-  const SequenceBlocks blocks(sequences.B, groups);
+  const SequenceBlocks blocks(sequences.B, D);
   std::vector<SumLanes> at_edges(groups * blocks.count * (S + 1));
   const PrefixMemory memory(T);
   parallel_tasks(groups * blocks.count, [&](std::size_t task) {
@@ -121,8 +121,11 @@ void accumulate_pieces(const ChannelSequences& sequences, const LagEdges& edges,
 }
 
 PrefixStream::PrefixStream(LagEdges edges, std::size_t D, const real* k)
-    : edges_(std::move(edges)), D_(D), size_(std::size_t(edges_.back()) + 1) {
+    : edges_(std::move(edges)), D_(D) {
+  require(edges_.size() >= 2 && edges_.front() >= 0 && std::is_sorted(edges_.begin(), edges_.end()),
+          "prefix_stream", "a piece is between two ascending edges from 0 on");
   const std::size_t S = edges_.size() - 1;
+  size_ = std::size_t(edges_.back()) + 1;
   for (std::size_t e = 0; e <= S; ++e)
     for (std::size_t c = 0; c < D; ++c) steps_.push_back(step_at(k, S, D, e, c));
   sums_.resize(size_ * D);

@@ -20,14 +20,14 @@ void accumulate_pieces(const ChannelSequences& sequences, const LagEdges& edges,
 /// the last lag.
 class PrefixStream {
  public:
-  /// k (S, D)
+  /// k (S, D), S >= 1
   PrefixStream(LagEdges edges, std::size_t D, const real* k);
   /// (D) -> (D)
   void next(const real* x, real* y);
 
  private:
   LagEdges edges_;
-  std::size_t D_, seen_ = 0, size_;
+  std::size_t D_, seen_ = 0, size_ = 0;
   std::vector<double> steps_;  ///< of the kernel at its edges (S + 1, D)
   std::vector<double> sums_;   ///< of the tokens before the last ones (size, D)
 };

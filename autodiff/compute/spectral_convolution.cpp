@@ -77,7 +77,7 @@ void SpectralConvolution::backward(const real* g, const Storage* kernel,
                                    const Storage* spectra_of_x, real beta, real* dx,
                                    real* dkernel) const {
   const std::size_t T = sequences_.T, B = sequences_.B;
-  const SequenceBlocks blocks(B, groups_);
+  const SequenceBlocks blocks(B, sequences_.D);
   Storage sums(dkernel ? groups_ * blocks.count * bins_ * 2 * row_lanes : 0);
   for_places(groups_ * blocks.count, 1, [&](const Place& place) {
     const std::size_t index = place.task / blocks.count;

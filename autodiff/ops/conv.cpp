@@ -82,11 +82,11 @@ void add_depthwise(const Seen& taps, const real* from, const real* w, std::size_
   });
 }
 
-/// dw_kc += sum over windows of g_c x_c, chunks of windows joined in order.
+/// dw_kc += sum over windows of g_c x_c, at most 256 chunks of windows joined in order.
 void add_depthwise_taps(const ConvShape& shape, const real* x, const real* g, real* dw) {
   const auto taps = taps_of_windows(shape.window);
-  const std::size_t C = shape.C, n = taps.count * C,
-                    grain = std::max<std::size_t>(64, row_grain(n));
+  const std::size_t C = shape.C, n = taps.count * C;
+  const std::size_t grain = std::max({std::size_t(64), row_grain(n), (taps.targets + 255) / 256});
   const std::size_t chunks = (taps.targets + grain - 1) / grain;
   Tensor sums = zeros({chunks, n});
   parallel_for(taps.targets, grain, [&](std::size_t begin, std::size_t end) {

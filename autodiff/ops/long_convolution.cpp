@@ -78,8 +78,7 @@ Var long_convolution(const Var& x, const Var& kernel, const LongConvolutionOptio
           "kernel must be (L, D) for x (B, T, D): x ", x.shape(), ", kernel ", kernel.shape());
   require(options.future < kernel.dim(0), "long_convolution", "future = ", options.future,
           " must be below the kernel's ", kernel.dim(0), " rows: lag 0 is one of them");
-  require(options.lengths.empty() || options.lengths.size() == x.dim(0), "long_convolution",
-          options.lengths.size(), " lengths for ", x.dim(0), " sequences");
+  require_lengths("long_convolution", options.lengths, x.shape(), "x");
   const ConvolutionSizes sizes(x, kernel, options);
   if (sizes.empty())
     return record("long_convolution", zeros(x.shape()), {x, kernel}, [](Tensor&) {});

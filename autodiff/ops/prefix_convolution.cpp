@@ -38,8 +38,7 @@ Var prefix_convolution(const Var& x, const Var& k, const std::vector<std::int64_
           " edges: x ", x.shape(), ", k ", k.shape());
   require(std::is_sorted(edges.begin(), edges.end()), "prefix_convolution",
           "edges must be in ascending order");
-  require(lengths.empty() || lengths.size() == x.dim(0), "prefix_convolution", lengths.size(),
-          " lengths for ", x.dim(0), " sequences");
+  require_lengths("prefix_convolution", lengths, x.shape(), "x");
   const std::size_t B = x.dim(0), T = x.dim(1), D = x.dim(2);
   if (x.size() == 0 || k.size() == 0)
     return record("prefix_convolution", zeros(x.shape()), {x, k}, [](Tensor&) {});

@@ -41,4 +41,9 @@ Var state_space(const Var& u, const Var& a, const Var& w, const ScanOptions& opt
 /// at the next position, to the bit. Decays and weights of the shape of the states, u (D) -> (D).
 Tensor state_space_step(Tensor& states, const Tensor& u, const Tensor& a, const Tensor& w);
 
+/// (e^z - 1) / z, what a continuous system adds of an input that is held for a step; with its
+/// gradient to rounding, near z = 0 too. Complex numbers, real parts before imaginary ones along
+/// the last axis: (.., 2n) -> (.., 2n).
+Var zero_order_hold(const Var& z);
+
 }  // namespace bochner::inline BOCHNER_PRECISION

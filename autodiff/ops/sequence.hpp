@@ -66,7 +66,11 @@ Tensor linear_attention_step(LinearAttentionState& state, const Tensor& q, const
 Var rotary(const Var& x, std::size_t first = 0, double base = 10000);
 
 /// y_t = sum_j w_j x_(t-j) for each channel, tokens before the first being zero: a causal depthwise
-/// convolution over the last K tokens. x (B, T, D), w (K, D) -> (B, T, D)
+/// convolution over the last K tokens. It goes token by token over all channels, which for 3 or 4
+/// taps takes less than half the time of the direct sums of long_convolution(), that bring channels
+/// into lanes and back, and for 8 three quarters (bench/convolution_bench); conv1d() with as many
+/// groups as channels has strides and padding in place of the causal end. x (B, T, D), w (K, D) ->
+/// (B, T, D)
 Var short_convolution(const Var& x, const Var& w);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -19,10 +19,17 @@ Var rotated(const Var& x, const Var& cosine, const Var& sine) {
 
 }  // namespace
 
-ShortConvolution::ShortConvolution(std::size_t taps, std::size_t width) : taps_(taps) {
+ShortConvolution::ShortConvolution(std::size_t taps, std::size_t width, ConvolutionStart start)
+    : taps_(taps), mixes_(taps > 0 && start == ConvolutionStart::mixing) {
   if (taps == 0) return;
-  weight_ = Parameter({taps, width}, Initial::normal(0.1));
-  bias_ = Parameter({width});
+  const Initial bound = Initial::uniform(1 / std::sqrt(double(taps)));
+  weight_ = Parameter({taps, width}, mixes_ ? bound : Initial::normal(0.1));
+  bias_ = Parameter({width}, mixes_ ? bound : Initial{});
+}
+
+/// What is added to the token takes it away.
+void ShortConvolution::initialized() {
+  for (std::size_t c = 0; mixes_ && c < bias_.value().size(); ++c) weight_.value()(0, c) -= 1;
 }
 
 Var ShortConvolution::forward(Tape& tape, const Var& x) {

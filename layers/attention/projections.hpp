@@ -6,11 +6,16 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// x plus a causal depthwise convolution of its last K tokens, for K = 0 x itself: starts near the
-/// identity. Fu et al., "H3", 2023; Poli et al., "Hyena", 2023. (B, T, D) -> (B, T, D)
+/// How a short convolution starts: as the token itself, or as a mixture of all taps, each uniform
+/// on -1 / sqrt(K) .. 1 / sqrt(K) like the bias.
+enum class ConvolutionStart { near_identity, mixing };
+
+/// x plus a causal depthwise convolution of its last K tokens, for K = 0 x itself. Fu et al., "H3",
+/// 2023; Poli et al., "Hyena", 2023. (B, T, D) -> (B, T, D)
 class ShortConvolution : public Module {
  public:
-  ShortConvolution(std::size_t taps, std::size_t width);
+  ShortConvolution(std::size_t taps, std::size_t width,
+                   ConvolutionStart start = ConvolutionStart::near_identity);
   bool active() const { return taps_ > 0; }
   Var forward(Tape& tape, const Var& x);
   /// One token after the `recent` K tokens (1, K, D), () before the first, which move on by one;
@@ -21,9 +26,11 @@ class ShortConvolution : public Module {
     return recent ? step(tape, x, *recent) : forward(tape, x);
   }
   void visit(Visitor& visitor) override;
+  void initialized() override;
 
  private:
   std::size_t taps_;
+  bool mixes_;
   Parameter weight_, bias_;  // (K, D), (D)
 };
 

@@ -19,8 +19,9 @@ ConvolutionMixer::ConvolutionMixer(const MixerSpec& spec) : name_(spec.kind), ca
   require_traits(spec);
 }
 
-ManyProjections::ManyProjections(std::size_t width, std::size_t count, std::size_t taps)
-    : count_(count), linear_(width, count * width), convolution_(taps, count * width) {}
+ManyProjections::ManyProjections(std::size_t width, std::size_t count, std::size_t taps,
+                                 ConvolutionStart start)
+    : count_(count), linear_(width, count * width), convolution_(taps, count * width, start) {}
 
 std::vector<Var> ManyProjections::split(Tape& tape, const Var& x, Tensor* recent) {
   const Var all = convolution_.forward(tape, linear_.forward(tape, x), recent);

@@ -12,10 +12,12 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// The Spec of a mixer's filters: `kind` in place of "auto", `copies` filters of each channel.
 FilterSpec filter_of(const MixerSpec& spec, const char* kind, std::size_t copies = 1);
 
-/// A linear map to `count` sequences at once, and a short convolution of them.
+/// A linear map to `count` sequences at once, and a causal short convolution of them with a start
+/// of its own.
 class ManyProjections : public Module {
  public:
-  ManyProjections(std::size_t width, std::size_t count, std::size_t taps);
+  ManyProjections(std::size_t width, std::size_t count, std::size_t taps,
+                  ConvolutionStart start = ConvolutionStart::near_identity);
   /// One token after the `recent` ones if they are given, see ShortConvolution. (B, T, D) ->
   /// `count` times (B, T, D)
   std::vector<Var> split(Tape& tape, const Var& x, Tensor* recent = nullptr);

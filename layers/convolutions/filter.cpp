@@ -47,7 +47,7 @@ void TwoSidedFilter::visit(Visitor& visitor) {
 Registry<Filter, FilterSpec>& filters() {
   static Registry<Filter, FilterSpec> registry = [] {
     Registry<Filter, FilterSpec> all("filter", {});
-    for (const auto add : {add_implicit, add_explicit, add_waves}) add(all);
+    for (const auto add : {add_implicit, add_explicit, add_dyadic, add_waves}) add(all);
     return all;
   }();
   return registry;

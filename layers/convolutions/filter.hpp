@@ -1,6 +1,7 @@
 #pragma once
 /// Filters: the kernels of long convolutions, as functions of few parameters or one by one.
 
+#include <bochner/layers/linear_response.hpp>
 #include <bochner/layers/registry.hpp>
 #include <bochner/layers/spectral/density.hpp>
 #include <limits>
@@ -9,7 +10,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 class Filter;
 struct FilterSpec;
-/// The filters that configs may name: "implicit", "explicit", "exponential", "spectral".
+/// The filters that configs may name: "implicit", "explicit", "dyadic", "exponential", "spectral".
 Registry<Filter, FilterSpec>& filters();
 
 struct FilterSpec {
@@ -24,8 +25,10 @@ struct FilterSpec {
   double deviation = 0.002, squash = 0.002, dropout = 0;
   std::string start = "random";
   std::size_t smooth = 0;
+  std::size_t piece = 1;  ///< numbers of a piece (dyadic)
   // exponential, spectral
   std::size_t states = 32;
+  std::string eigenvalues = "lin";       ///< that exponential starts with
   double shortest = 20, longest = 2000;  ///< time constants at the start, in tokens
   DensitySpec density = {.draws = "sobol", .log_scale = 0};
 
@@ -40,7 +43,8 @@ struct FilterSpec {
 inline void describe(Keys& keys, FilterSpec& spec) {
   keys("kind", spec.kind, one_of(filters, {"auto"}),
        "kernel of long convolutions: implicit (sines over positions, in a window), explicit "
-       "(numbers one by one), exponential (a sum of damped waves: a diagonal state space), "
+       "(numbers one by one), dyadic (numbers on pieces that double in length), exponential (a sum "
+       "of damped waves: a diagonal state space), "
        "spectral (the Fourier transform of a learned density, with decay); auto: as published of "
        "the mixer, implicit of hyena, explicit of long_conv, exponential of h3");
   keys("length", spec.length, between(0, 1 << 24),
@@ -63,6 +67,9 @@ inline void describe(Keys& keys, FilterSpec& spec) {
        "what each number is moved towards zero, and stays there (explicit)");
   keys("smooth", spec.smooth, between(0, 4096),
        "lags on either side that a number is the mean of, 0 for none (explicit)");
+  keys("piece", spec.piece, between(1, 4096),
+       "numbers of a piece of the kernel, linear between them; pieces are so many lags, as many, "
+       "twice, four times .. as many (dyadic, sgconv: 1 for constant pieces, by prefix sums)");
   keys("dropout", spec.dropout, below(0, 1),
        "probability that a number is dropped in training (explicit)");
   keys(
@@ -70,6 +77,10 @@ inline void describe(Keys& keys, FilterSpec& spec) {
       "random: equally large numbers; decay: falling by an exponential of each channel (explicit)");
   keys("states", spec.states, between(1, 65536),
        "damped waves of each channel (exponential), frequencies drawn from the density (spectral)");
+  keys(
+      "eigenvalues", spec.eigenvalues, one_of({"legs", "lin", "inv"}),
+      "what the waves of each channel start with: eigenvalues of HiPPO-LegS, -1/2 + i pi n, or its "
+      "inverse law (exponential)");
   keys("shortest", spec.shortest, above(0),
        "smallest time constant at the start, in tokens (exponential, spectral)");
   keys("longest", spec.longest, above(0),
@@ -93,11 +104,13 @@ class Filter : public Module {
   virtual Var at(Tape& tape, const Lags& lags) = 0;
   /// Lags from there on weigh nothing.
   virtual std::size_t limit() const { return std::numeric_limits<std::size_t>::max(); }
+  /// Of the density that it is the Fourier transform of, see LinearResponse.
+  virtual Tensor drawn_frequencies() { return zeros({0}); }
 };
 
 /// Kernels to the past, and to the future where a mixer is not causal, and the weight of the token
 /// itself beside them, which starts normally with deviation 1.
-class TwoSidedFilter : public Module {
+class TwoSidedFilter : public Module, public LinearResponse {
  public:
   TwoSidedFilter(const FilterSpec& spec, bool causal);
   /// What long_convolution() takes: all lags that T tokens have. `kernel` (L, channels)
@@ -109,6 +122,8 @@ class TwoSidedFilter : public Module {
   /// The past only, as constants, channels first .. first + count - 1: what streams ask for.
   Tensor past(std::size_t lags, std::size_t first, std::size_t count);
   std::size_t limit() const { return past_->limit(); }
+  Tensor response(std::size_t count) override { return past(count, 0, skip_.shape()[0]); }
+  Tensor drawn_frequencies() override { return past_->drawn_frequencies(); }
   void visit(Visitor& visitor) override;
 
  private:
@@ -126,6 +141,6 @@ inline void describe(Keys& keys, FilterSection& section) { keys.section("filter"
 
 /// Adds the filters of one source; it stands at the end of that.
 using AddFilters = void(Registry<Filter, FilterSpec>& all);
-AddFilters add_implicit, add_explicit, add_waves;
+AddFilters add_implicit, add_explicit, add_dyadic, add_waves;
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,4 +1,6 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/reduce.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/convolutions/convolution_mixer.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
 #include <cmath>
@@ -7,7 +9,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 struct H3Spec {
-  std::size_t shift = 64, convolution = 0;
+  std::size_t shift = 64, convolution = 0, channels = 1;
   std::string shifted = "key";
 };
 struct H3Section {
@@ -17,6 +19,9 @@ void describe(Keys& keys, H3Spec& spec) {
   keys("shift", spec.shift, between(1, 4096), "tokens that the shift state space remembers");
   keys("shifted", spec.shifted, one_of({"key", "value"}),
        "what it shifts: keys, as published, or values, as in the matrix form of Hyena's paper");
+  keys("channels", spec.channels, between(1, 256),
+       "channels of a head: its state spaces remember all products of a key's and a value's; must "
+       "divide model.width");
   keys("convolution", spec.convolution, between(0, 64),
        "tokens of a learned causal convolution on queries, keys and values, 0 for none");
 }
@@ -32,18 +37,28 @@ FilterSpec shift_of(const MixerSpec& spec, std::size_t taps) {
   return filter;
 }
 
-/// y = q o S_diag((S_shift k) o v), both state spaces with a skip: a matrix D_q S_diag D_k' that
-/// the shifted keys k' make of the two others. Fu et al., "Hungry hungry hippos", 2023, with heads
-/// of one channel.
+/// One filter of each head.
+FilterSpec diagonal_of(const MixerSpec& spec, std::size_t channels) {
+  require(spec.width % channels == 0, "h3", "channels = ", channels,
+          " of a head must divide the width ", spec.width);
+  FilterSpec filter = filter_of(spec, "exponential");
+  filter.width = spec.width / channels;
+  return filter;
+}
+
+/// y = q^T S_diag(k' v^T) in each head, k' = S_shift k, both state spaces with a skip, the second
+/// one the same for all products of a head. In heads of one channel that is q o S_diag(k' o v), the
+/// matrix D_q S_diag D_k'. Fu et al., "Hungry hungry hippos", 2023.
 class H3Mixer : public ConvolutionMixer {
  public:
   H3Mixer(const MixerSpec& spec, const H3Section& own)
       : ConvolutionMixer(spec),
         shifts_key_(own.h3.shifted == "key"),
         width_(spec.width),
+        channels_(own.h3.channels),
         projections_(spec.width, 3, own.h3.convolution),
         shift_(shift_of(spec, own.h3.shift), spec.causal),
-        diagonal_(filter_of(spec, "exponential"), spec.causal),
+        diagonal_(diagonal_of(spec, channels_), spec.causal),
         output_(spec.width, spec.width) {
     require(shifts_key_ || own.h3.shifted == "value", "h3", "shifted = \"", own.h3.shifted,
             "\" must be \"key\" or \"value\"");
@@ -54,7 +69,8 @@ class H3Mixer : public ConvolutionMixer {
     const std::size_t T = x.dim(1);
     const auto shift = [&](const Var& z) { return convolve(z, shift_.rows(tape, T), 0, layout); };
     const auto diagonal = [&](const Var& z) {
-      return convolve(z, diagonal_.rows(tape, T), 0, layout);
+      const auto [kernel, future] = diagonal_.rows(tape, T);
+      return convolve(z, {of_products(kernel), future}, 0, layout);
     };
     return output_.forward(tape, mixed(projections_.split(tape, x), shift, diagonal));
   }
@@ -64,7 +80,9 @@ class H3Mixer : public ConvolutionMixer {
     past.recent.resize(1);
     if (past.streams.empty()) {
       past.streams.push_back(stream_of(shift_, 0, width_));
-      past.streams.push_back(stream_of(diagonal_, 0, width_));
+      past.streams.emplace_back(width_ * channels_, diagonal_.limit(), [this](std::size_t lags) {
+        return of_products(diagonal_.past(lags, 0, width_ / channels_)).value();
+      });
     }
     const auto by_stream = [&](std::size_t i) {
       return [&tape, &past, i](const Var& z) { return convolve_next(tape, z, past.streams[i]); };
@@ -85,11 +103,33 @@ class H3Mixer : public ConvolutionMixer {
   template <class Shift, class Diagonal>
   Var mixed(const std::vector<Var>& parts, const Shift& shift, const Diagonal& diagonal) const {
     const Var &q = parts[0], &k = parts[1], &v = parts[2];
-    return q * diagonal(shifts_key_ ? shift(k) * v : k * shift(v));
+    return read(q, diagonal(shifts_key_ ? products(shift(k), v) : products(k, shift(v))));
+  }
+
+  /// k v^T of each head. (B, T, D), (B, T, D) -> (B, T, D channels)
+  Var products(const Var& k, const Var& v) const {
+    if (channels_ == 1) return k * v;
+    const std::size_t B = k.dim(0), T = k.dim(1), H = width_ / channels_;
+    const Var rows = reshape(k, {B, T, H, channels_, 1});
+    return reshape(rows * reshape(v, {B, T, H, 1, channels_}), {B, T, width_ * channels_});
+  }
+  /// q^T S of each head. (B, T, D), (B, T, D channels) -> (B, T, D)
+  Var read(const Var& q, const Var& S) const {
+    if (channels_ == 1) return q * S;
+    const std::size_t B = q.dim(0), T = q.dim(1), H = width_ / channels_;
+    const Var rows = reshape(q, {B, T, H, channels_, 1});
+    return reshape(sum(rows * reshape(S, {B, T, H, channels_, channels_}), 3), q.shape());
+  }
+  /// The kernel of a head for each of its products. (L, H) -> (L, D channels)
+  Var of_products(const Var& kernel) const {
+    if (channels_ == 1) return kernel;
+    const std::size_t L = kernel.dim(0), H = kernel.dim(1);
+    const Var each = broadcast_to(reshape(kernel, {L, H, 1}), {L, H, channels_ * channels_});
+    return reshape(each, {L, width_ * channels_});
   }
 
   bool shifts_key_;
-  std::size_t width_;
+  std::size_t width_, channels_;
   ManyProjections projections_;
   TwoSidedFilter shift_, diagonal_;
   Linear output_;

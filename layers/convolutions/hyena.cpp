@@ -24,7 +24,8 @@ void describe(Keys& keys, HyenaSection& section) { keys.section("hyena", section
 
 /// z <- x_n o (h_n * z) for n = 1 .. N, from z = v: long convolutions between gates. Poli et al.,
 /// "Hyena hierarchy", 2023, definition 3.1. The code that was published with it gates first, v <-
-/// h_n * (x_n o v), has one filter less and ends with a gate.
+/// h_n * (x_n o v), has one filter less and ends with a gate. Gates start as mixtures of a token
+/// and those before it, as published: what stood before a token is what induction gates by.
 class HyenaMixer : public ConvolutionMixer {
  public:
   HyenaMixer(const MixerSpec& spec, const HyenaSection& own)
@@ -32,7 +33,8 @@ class HyenaMixer : public ConvolutionMixer {
         gate_last_(own.hyena.form == "paper"),
         width_(spec.width),
         filters_(gate_last_ ? own.hyena.order : own.hyena.order - 1),
-        projections_(spec.width, own.hyena.order + 1, own.hyena.convolution),
+        projections_(spec.width, own.hyena.order + 1, own.hyena.convolution,
+                     ConvolutionStart::mixing),
         filter_(filter_of(spec, "implicit", filters_), spec.causal),
         output_(spec.width, spec.width) {
     require(own.hyena.order >= 2, "hyena", "order = ", own.hyena.order, " must be at least 2");

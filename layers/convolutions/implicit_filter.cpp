@@ -1,13 +1,14 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
-#include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/convolutions/filter.hpp>
 #include <cmath>
 #include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
+
+constexpr double small = 0.02;
 
 /// Lag in units of the length, on [0, 1]. The grid is a parameter of the model: for another one the
 /// same weights are another filter.
@@ -46,8 +47,25 @@ Tensor window_rates(const FilterSpec& spec) {
   return rates;
 }
 
+/// x W + b of an MLP that starts small: with sin(w x) behind it and w = 10, weights as large as
+/// those of other layers would make noise of a filter.
+class SmallLinear : public Module {
+ public:
+  SmallLinear(std::size_t in, std::size_t out)
+      : weight_({in, out}, Initial::normal(small)), bias_({out}) {}
+  Var forward(Tape& tape, const Var& x) { return affine(x, tape(weight_), tape(bias_)); }
+  void visit(Visitor& visitor) override {
+    visitor("weight", weight_);
+    visitor("bias", bias_);
+  }
+
+ private:
+  Parameter weight_, bias_;
+};
+
 /// h(lag) = MLP(features of lag) (exp(-rate t) + shift), the activations of the MLP sin(w x) with
-/// one learned w for each hidden channel. Poli et al., "Hyena hierarchy", 2023.
+/// one learned w for each hidden channel, weights normal with deviation 0.02 at the start as in the
+/// models that were published. Poli et al., "Hyena hierarchy", 2023.
 class ImplicitFilter : public Filter {
  public:
   explicit ImplicitFilter(const FilterSpec& spec)
@@ -57,14 +75,13 @@ class ImplicitFilter : public Filter {
         fixed_positions_(filter_positions(length_, spec.features)),
         rates_(window_rates(spec)),
         frequency_(filled({spec.hidden}, real(spec.frequency))),
-        output_({spec.hidden, spec.channels()},
-                Initial::uniform(1 / std::sqrt(double(spec.hidden)))) {
+        output_({spec.hidden, spec.channels()}, Initial::normal(small)) {
     require(spec.features % 2 == 1, "implicit_filter", "features = ", spec.features,
             " must be odd: time, as many cosines as sines");
     if (learned_) positions_.assign(fixed_positions_);
     for (std::size_t i = 0; i < spec.layers + 1; ++i)
       layers_.push_back(
-          std::make_unique<Linear>(i == 0 ? spec.features : spec.hidden, spec.hidden));
+          std::make_unique<SmallLinear>(i == 0 ? spec.features : spec.hidden, spec.hidden));
   }
 
   Var at(Tape& tape, const Lags& lags) override {
@@ -99,7 +116,7 @@ class ImplicitFilter : public Filter {
   double shift_;
   Tensor fixed_positions_, rates_;  // (length, features), (1, channels)
   Parameter positions_;
-  std::vector<std::unique_ptr<Linear>> layers_;
+  std::vector<std::unique_ptr<SmallLinear>> layers_;
   Parameter frequency_, output_;  // (hidden), (hidden, channels)
 };
 

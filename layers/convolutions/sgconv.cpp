@@ -19,7 +19,7 @@ struct SgConvState : MixerState {
 /// 2^-block each, so that weights fall like 1 / lag; divided by its norm at the start. Behind it
 /// stands glu(W gelu(.) + b). Li et al., "What makes convolutional models great on long sequence
 /// modeling?" (SGConv), 2023, with kernel_dim 1; prefix sums in place of transforms.
-class SgConvMixer : public ConvolutionMixer {
+class SgConvMixer : public ConvolutionMixer, public LinearResponse {
  public:
   explicit SgConvMixer(const MixerSpec& spec)
       : ConvolutionMixer(spec),
@@ -51,6 +51,19 @@ class SgConvMixer : public ConvolutionMixer {
     visitor("filter.skip", skip_);
     visitor("filter.norm", norm_);
     visitor("output", output_);
+  }
+
+  Tensor response(std::size_t count) override {
+    Tape tape;
+    tape.recording = false;
+    const Tensor blocks = kernel(tape).value();
+    const std::size_t D = blocks.shape()[1], lag_0 = blocks.shape()[0] - blocks_;
+    const std::size_t lags = std::min(count, std::size_t(edges_.back()));
+    Tensor rows = uninitialized({lags, D});
+    for (std::size_t lag = 0; lag < lags; ++lag)
+      std::copy_n(blocks.data() + (lag_0 + std::size_t(std::bit_width(lag))) * D, D,
+                  rows.data() + lag * D);
+    return rows;
   }
 
   /// The norm of each direction's kernel as it starts.
@@ -95,8 +108,16 @@ class SgConvMixer : public ConvolutionMixer {
   GatedOutput output_;
 };
 
+/// With more than a number in a piece it is a long convolution like any other.
+std::unique_ptr<Mixer> make_sgconv(const MixerSpec& spec) {
+  if (spec.own.of<FilterSection>().filter.piece == 1) return std::make_unique<SgConvMixer>(spec);
+  MixerSpec interpolated = spec;
+  interpolated.own.of<FilterSection>().filter.kind = "dyadic";
+  return mixers().make("long_conv", interpolated);
+}
+
 }  // namespace
 
-void add_sgconv(Mixers& all) { all.add("sgconv", make<SgConvMixer>); }
+void add_sgconv(Mixers& all) { all.add("sgconv", make_sgconv); }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -2,6 +2,7 @@
 #include <bochner/autodiff/ops/long_convolution.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/convolutions/filter.hpp>
+#include <bochner/layers/recurrences/spectrum.hpp>
 #include <cmath>
 #include <numbers>
 
@@ -12,10 +13,10 @@ std::size_t limit_of(const FilterSpec& spec) {
   return spec.length > 0 ? spec.length : std::numeric_limits<std::size_t>::max();
 }
 
-/// h_d(lag) = 2 Re sum_n C_dn (exp(step_d A_dn) - 1) / A_dn exp(lag step_d A_dn): a diagonal state
-/// space under a zero-order hold, A_dn = -1/2 + i pi n at the start, C complex normal, steps
-/// log-uniform. Gu et al., "On the parameterization and initialization of diagonal state space
-/// models" (S4D-Lin), 2022.
+/// h_d(lag) = 2 Re sum_n C_dn (exp(step_d A_dn) - 1) / A_dn exp(lag step_d A_dn): the state space
+/// S4D under a zero-order hold as a kernel, A_dn = -1/2 + i pi n at the start (lin), C complex
+/// normal, steps log-uniform. Gu et al., "On the parameterization and initialization of diagonal
+/// state space models", 2022.
 class ExponentialFilter : public Filter {
  public:
   explicit ExponentialFilter(const FilterSpec& spec)
@@ -23,25 +24,23 @@ class ExponentialFilter : public Filter {
         shortest_(spec.shortest),
         longest_(spec.longest),
         log_step_({spec.channels(), 1}, Initial::uniform(1)),
-        log_decay_(filled({spec.channels(), spec.states}, real(std::log(0.5)))),
+        log_decay_({spec.channels(), spec.states}),
         frequency_({spec.channels(), spec.states}),
         output_re_({spec.channels(), spec.states}, Initial::normal(std::sqrt(0.5))),
         output_im_({spec.channels(), spec.states}, Initial::normal(std::sqrt(0.5))) {
-    for (std::size_t i = 0; i < frequency_.value().size(); ++i)
-      frequency_.value().data()[i] = real(std::numbers::pi * double(i % spec.states));
+    const Eigenvalues start = start_eigenvalues(spec.eigenvalues, spec.states);
+    for (std::size_t i = 0; i < frequency_.value().size(); ++i) {
+      log_decay_.value().data()[i] = real(std::log(-start.re[i % spec.states]));
+      frequency_.value().data()[i] = real(start.im[i % spec.states]);
+    }
   }
 
   Var at(Tape& tape, const Lags& lags) override {
-    const Var step = exp(tape(log_step_)), decay = exp(tape(log_decay_)), w = tape(frequency_);
-    const Var rate = step * decay, frequency = step * w;
-    // (exp(z) - 1) / A for z = -rate + i frequency and A = -decay + i w
-    const Var size = exp(-rate), re = size * cos(frequency) - 1, im = size * sin(frequency);
-    const Var square_of_a = square(decay) + square(w);
-    const Var held_re = (im * w - re * decay) / square_of_a;
-    const Var held_im = -(re * w + im * decay) / square_of_a;
-    const Var c_re = tape(output_re_), c_im = tape(output_im_);
-    return damped_waves(rate, frequency, 2 * (c_re * held_re - c_im * held_im),
-                        -2 * (c_re * held_im + c_im * held_re), lags.count, lags.descending);
+    const Steps steps = steps_of(tape(log_decay_), tape(frequency_), tape(log_step_));
+    const ComplexPair output = {tape(output_re_), tape(output_im_)};
+    const ComplexPair weight = output * steps.held_gain();
+    return damped_waves(-steps.z.re, steps.z.im, 2 * weight.re, -2 * weight.im, lags.count,
+                        lags.descending);
   }
 
   std::size_t limit() const override { return limit_; }
@@ -91,8 +90,8 @@ class SpectralFilter : public Filter {
   }
 
   Var at(Tape& tape, const Lags& lags) override {
-    const Shape shape = {unit_.size(), draws_};
-    const Var frequency = reshape(density_->draws(tape), shape) * tape.view(unit_);
+    const Var frequency = frequencies(tape);
+    const Shape& shape = frequency.shape();
     const Var amplitude = tape(amplitude_) * (1 / double(draws_));
     return damped_waves(broadcast_to(exp(tape(log_rate_)), shape), frequency,
                         broadcast_to(amplitude, shape), tape.constant(zeros(shape)), lags.count,
@@ -101,6 +100,12 @@ class SpectralFilter : public Filter {
 
   std::size_t limit() const override { return limit_; }
 
+  Tensor drawn_frequencies() override {
+    Tape tape;
+    tape.recording = false;
+    return frequencies(tape).value();
+  }
+
   void visit(Visitor& visitor) override {
     visitor("density", *density_);
     visitor("log_rate", log_rate_);
@@ -108,6 +113,10 @@ class SpectralFilter : public Filter {
   }
 
  private:
+  /// In radians per token. -> (channels, draws)
+  Var frequencies(Tape& tape) {
+    return reshape(density_->draws(tape), {unit_.size(), draws_}) * tape.view(unit_);
+  }
   /// Frequencies are points of a line.
   static DensitySpec density_of(const FilterSpec& spec) {
     DensitySpec density = spec.density;

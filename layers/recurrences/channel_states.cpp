@@ -24,6 +24,16 @@ class ChannelStates : public DiagonalSystem {
 
   Tensor start() const override { return zeros(states_); }
 
+  Tensor response(std::size_t count) override {
+    Tape tape;
+    tape.recording = false;
+    const std::size_t D = states_.back();
+    Tensor impulse = zeros({1, count, D});
+    std::fill_n(impulse.data(), D, real(1));
+    Tensor h = in_direction(tape, tape.constant(std::move(impulse)), false, {}).value();
+    return h.reshape(Shape{count, D});
+  }
+
   Var step(Tape& tape, const Var& u, Tensor& states, double gap) override {
     require_steps(gap == 1);
     const ChannelWeights of = weights(tape, false);

@@ -1,12 +1,14 @@
 #pragma once
+#include <bochner/layers/linear_response.hpp>
 #include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/recurrences/ssm_spec.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
 /// A linear system with diagonal states: what a form of mixer "ssm" is. Both directions are systems
-/// whose answers are summed, of the token itself too.
-class DiagonalSystem : public Module {
+/// whose answers are summed, of the token itself too. Its response is that to the past: of each
+/// channel, or of each state where channels share them.
+class DiagonalSystem : public Module, public LinearResponse {
  public:
   /// (B, T, D) -> (B, T, D)
   virtual Var forward(Tape& tape, const Var& u, const Layout& layout) = 0;

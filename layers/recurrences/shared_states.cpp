@@ -3,6 +3,7 @@
 #include <bochner/layers/recurrences/diagonal_system.hpp>
 #include <bochner/layers/recurrences/spectrum.hpp>
 #include <cmath>
+#include <complex>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -46,6 +47,21 @@ class SharedStates : public DiagonalSystem {
   }
 
   Tensor start() const override { return zeros({1, input_.shape()[1]}); }
+
+  /// Re(gain decay^lag)
+  Tensor response(std::size_t count) override {
+    Tape tape;
+    tape.recording = false;
+    const auto [decay, gain] = spectrum_->discrete(tape);
+    const std::size_t P = decay.re.dim(-1);
+    Tensor h = uninitialized({count, P});
+    for (std::size_t p = 0; p < P; ++p) {
+      const std::complex<double> a(decay.re.data()[p], decay.im.data()[p]);
+      std::complex<double> state(gain.re.data()[p], gain.im.data()[p]);
+      for (std::size_t lag = 0; lag < count; ++lag, state *= a) h(lag, p) = real(state.real());
+    }
+    return h;
+  }
 
   Var step(Tape& tape, const Var& u, Tensor& states, double gap) override {
     require_gaps(gap == 1);

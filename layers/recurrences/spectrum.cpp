@@ -1,4 +1,5 @@
 #include <bochner/autodiff/compute/openblas.hpp>
+#include <bochner/autodiff/ops/recurrence.hpp>
 #include <bochner/layers/recurrences/spectrum.hpp>
 #include <cmath>
 #include <numbers>
@@ -50,6 +51,14 @@ Eigenvalues start_eigenvalues(const std::string& start, std::size_t n) {
   return values;
 }
 
+ComplexPair Steps::held_gain() const { return halves(zero_order_hold(side_by_side(z))) * step; }
+
+Steps steps_of(const Var& log_rate, const Var& frequency, const Var& log_step) {
+  const Var held = clamp(log_step, -30, 15), step = exp(held);
+  const Var rate = exp(clamp(log_rate + held, real(slowest), real(fastest)));
+  return {{-rate, frequency * step}, step};
+}
+
 SteppedSpectrum::SteppedSpectrum(const SsmSpec& spec, const Eigenvalues& eigenvalues,
                                  const Shape& shape)
     : bilinear_(spec.discretisation == "bilinear"),
@@ -70,23 +79,19 @@ void SteppedSpectrum::initialized() {
 }
 
 Discrete SteppedSpectrum::discrete(Tape& tape, const Var& gap) {
-  const Var log_step = clamp(tape(log_step_), -30, 15);
-  const Var rate = exp(clamp(tape(log_rate_) + log_step, real(slowest), real(fastest)));
-  Var step = exp(log_step);
-  ComplexPair z = {-rate, tape(frequencies_) * step};
+  Steps steps = steps_of(tape(log_rate_), tape(frequencies_), tape(log_step_));
   if (gap.exists()) {
     const Var above_zero = clamp(gap, real(1e-6), real(1e6));  // times may coincide
-    z = z * above_zero;
-    step = step * above_zero;
+    steps = {steps.z * above_zero, steps.step * above_zero};
   }
   if (bilinear_) {
     const Var half = Var(filled({}, real(0.5)));
-    const ComplexPair below = z * -half + 1, one = {Var(filled({}, real(1))), Var(zeros({}))};
+    const ComplexPair below = steps.z * -half + 1, one = {Var(filled({}, real(1))), Var(zeros({}))};
     // Fast turns reach the circle, and in float they would lie on it.
-    return {(z * half + 1) / below * Var(filled({}, real(1 - 1e-6))), one * step / below};
+    return {(steps.z * half + 1) / below * Var(filled({}, real(1 - 1e-6))),
+            one * steps.step / below};
   }
-  const ComplexPair decay = exponential(z);
-  return {decay, (decay + -1) / z * step};
+  return {exponential(steps.z), steps.held_gain()};
 }
 
 void SteppedSpectrum::visit(Visitor& visitor) {

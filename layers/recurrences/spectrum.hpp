@@ -30,6 +30,17 @@ Eigenvalues hippo_eigenvalues(std::size_t n);
 /// "legs", "lin" or "inv", n of them. Gu et al., "S4D", 2022.
 Eigenvalues start_eigenvalues(const std::string& start, std::size_t n);
 
+/// A diagonal system a step at a time.
+struct Steps {
+  ComplexPair z;  ///< step times eigenvalue, real parts in [-50, -1e-6]
+  Var step;
+  /// Of inputs that are held from token to token: (e^z - 1) / eigenvalue.
+  ComplexPair held_gain() const;
+};
+/// Eigenvalues -e^log_rate + i frequency in steps e^log_step. The first two have one shape, to
+/// which the third broadcasts.
+Steps steps_of(const Var& log_rate, const Var& frequency, const Var& log_step);
+
 /// Eigenvalues -e^log_rate + i frequency of a continuous system, in steps e^log_step that start
 /// log-uniformly: decay e^z (zero-order hold) or (1 + z/2) / (1 - z/2) (bilinear), z = step
 /// eigenvalue. Real parts of z are held in [-50, -1e-6].

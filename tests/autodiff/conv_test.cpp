@@ -116,6 +116,23 @@ TEST(Conv, OfOneAxisIsThatOfOneRow) {
   expect_near(conv1d(x, w, {2, 0, 2}).value(), expected, 10 * tolerance);
 }
 
+/// Gradients of taps, of more windows than there are chunks of 64.
+TEST(Conv, SumsDepthwiseTapsOverManyWindows) {
+  const std::size_t T = 20000, C = 64, taps = 8;
+  const Tensor x = random_tensor({1, T, C}, 1), g = random_tensor({1, T + 1 - taps, C}, 2);
+  Parameter w{random_tensor({taps, 1, C}, 3)};
+  Tape tape;
+  tape.backward(conv1d(x, tape(w), {.groups = C}), g);
+  for (const std::size_t c : {0, 63}) {
+    for (std::size_t k = 0; k < taps; ++k) {
+      double sum = 0;
+      for (std::size_t t = 0; t + taps <= T; ++t)
+        sum += double(g(0, t, c)) * double(x(0, t + k, c));
+      EXPECT_NEAR(w.gradient()(k, 0, c), sum, 300 * tolerance);
+    }
+  }
+}
+
 TEST(Conv, NamesShapesInErrors) {
   EXPECT_EQ(error_of([] {
               conv1d(zeros({2, 3}), zeros({3, 2, 2}));

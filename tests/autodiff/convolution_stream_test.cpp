@@ -53,5 +53,17 @@ TEST(ConvolutionStream, AsksForLagsAsItSeesTokens) {
   EXPECT_EQ(asked, (std::vector<std::size_t>{128, 256, 512, 1024, 2048}));
 }
 
+/// More rows than there is room for, or rows of other channels.
+TEST(ConvolutionStream, RefusesAKernelOfAnotherShape) {
+  for (const Shape& shape : {Shape{129, 2}, {3, 1}, {3, 3}, {6}}) {
+    ConvolutionStream stream(2, 1000, [&](std::size_t) { return zeros(shape); });
+    const real x[] = {1, 2};
+    real y[2];
+    EXPECT_EQ(
+        op_check::error_of([&] { stream.next(x, y); }),
+        "[convolution_stream] the kernel must be at most (128, 2) and is " + to_string(shape));
+  }
+}
+
 }  // namespace convolution_stream_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,3 +1,7 @@
+#include <gmock/gmock.h>
+
+#include <bochner/autodiff/compute/convolution.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/prefix_sums.hpp>
 #include <bochner/autodiff/ops/long_convolution.hpp>
 
@@ -19,11 +23,12 @@ OpRow row(const char* variant, LongConvolutionOptions options, std::vector<Shape
           std::move(shapes)};
 }
 
-// Kernels shorter and longer than the sequence, of one row, more sequences and channels than lanes.
+// Kernels shorter and longer than the sequence, of one row, more sequences and channels than lanes,
+// more sequences than blocks of them.
 const std::vector<Shapes> causal_shapes = {
-    {{2, 7, 3}, {4, 3}},  {{1, 1, 1}, {3, 1}}, {{0, 3, 2}, {2, 2}},   {{2, 0, 2}, {2, 2}},
-    {{2, 3, 0}, {4, 0}},  {{3, 9, 2}, {1, 2}}, {{2, 5, 17}, {9, 17}}, {{3, 200, 17}, {31, 17}},
-    {{37, 6, 2}, {6, 2}}, {{2, 6, 2}, {40, 2}}};
+    {{2, 7, 3}, {4, 3}},  {{1, 1, 1}, {3, 1}},  {{0, 3, 2}, {2, 2}},   {{2, 0, 2}, {2, 2}},
+    {{2, 3, 0}, {4, 0}},  {{3, 9, 2}, {1, 2}},  {{2, 5, 17}, {9, 17}}, {{3, 200, 17}, {31, 17}},
+    {{37, 6, 2}, {6, 2}}, {{70, 6, 2}, {6, 2}}, {{2, 6, 2}, {40, 2}}};
 const std::vector<Shapes> two_sided_shapes = {
     {{2, 7, 3}, {6, 3}}, {{1, 1, 1}, {4, 1}}, {{2, 9, 2}, {24, 2}}, {{3, 200, 17}, {31, 17}}};
 
@@ -56,6 +61,7 @@ INSTANTIATE_TEST_SUITE_P(
                                   {{0, 3, 2}, {4, 2}},
                                   {{2, 0, 2}, {4, 2}},
                                   {{37, 11, 2}, {4, 2}},
+                                  {{70, 11, 2}, {4, 2}},
                                   {{3, 200, 17}, {4, 17}}}),
                       prefix_row("TwoSided", {-3, -1, 0, 2, 2, 9}, {}, {{{2, 7, 3}, {5, 3}}}),
                       prefix_row("Padded", {-3, -1, 0, 2, 3, 9}, {0, 5}, {{{2, 7, 3}, {5, 3}}})),
@@ -165,6 +171,62 @@ TEST(LongConvolution, NeverSeesTheFuture) {
   }
 }
 
+/// Longer than a piece of a sequence by direct sums: wherever a token stands, to the bit.
+TEST(LongConvolution, HasTheSameSumsInEveryPiece) {
+  const std::size_t T = 9001, moved = 1000;
+  const std::vector<std::size_t> lengths = {8990};
+  for (const std::size_t future : {0, 5, 16}) {
+    const Tensor kernel = random_tensor({17, 2}, 1), x = random_tensor({1, T, 2}, 2);
+    Tensor later = zeros(x.shape());
+    std::copy_n(x.data(), (T - moved) * 2, later.data() + moved * 2);
+    const LongConvolutionOptions options{.future = future, .lengths = lengths, .method = direct};
+    const Tensor y = long_convolution(x, kernel, options).value(),
+                 z = long_convolution(later, kernel, options).value();
+    for (std::size_t i = 0; i < (lengths[0] - moved - future) * 2; ++i)
+      ASSERT_EQ(z.data()[moved * 2 + i], y.data()[i]) << i / 2;
+    for (std::size_t i = lengths[0] * 2; i < T * 2; ++i) ASSERT_EQ(y.data()[i], 0);
+  }
+}
+
+std::vector<Tensor> gradients_of(const Tensor& x, const Tensor& kernel,
+                                 const LongConvolutionOptions& options) {
+  Parameter of_x{x}, of_kernel{kernel};
+  Tape tape;
+  const Var y = long_convolution(tape(of_x), tape(of_kernel), options);
+  tape.backward(y, random_tensor(y.shape(), 3));
+  return {of_x.gradient(), of_kernel.gradient()};
+}
+
+TEST(LongConvolution, HasTheSameGradientsInPiecesAsBySpectra) {
+  const Tensor x = random_tensor({3, 9001, 2}, 2), kernel = random_tensor({17, 2}, 1);
+  LongConvolutionOptions options{.future = 5, .lengths = {9001, 4097, 8192}, .method = direct};
+  const std::vector<Tensor> summed = gradients_of(x, kernel, options);
+  options.method = spectral;
+  const std::vector<Tensor> transformed = gradients_of(x, kernel, options);
+  for (std::size_t i = 0; i < 2; ++i)
+    EXPECT_LT(error_of(summed[i], transformed[i]), is_double ? 1e-12 : 1e-5);
+}
+
+/// Four bytes a token and channel of the sequence, whatever the width of vectors.
+TEST(LongConvolution, TakesScratchMemoryOfAPieceOnly) {
+  set_thread_count(1);
+  const Tensor x = random_tensor({1, 1 << 18, 1}, 2), kernel = random_tensor({4, 1}, 1);
+  pool::trim();
+  pool::reset_peak();
+  const std::size_t before = pool::statistics().bytes_in_use;
+  long_convolution(x, kernel, {.method = direct});
+  EXPECT_LT(pool::statistics().peak_bytes_in_use - before, 3 * x.size() * sizeof(real));
+  set_thread_count(0);
+}
+
+/// Else bits would depend on the width of vectors: the same in float and double, too.
+TEST(SequenceBlocks, AreCutByTheShapeAlone) {
+  EXPECT_EQ(SequenceBlocks(16, 128).size, 4u);
+  EXPECT_EQ(SequenceBlocks(16, 128).count, 4u);
+  EXPECT_EQ(SequenceBlocks(70, 2).count, 35u);
+  EXPECT_EQ(SequenceBlocks(5, 3).count, 5u);
+}
+
 /// Whatever stands beside it: other sequences and other channels.
 TEST(LongConvolution, ASequenceHasBitsOfItsOwn) {
   const Tensor x = random_tensor({5, 300, 4}, 1), kernel = random_tensor({300, 4}, 2);
@@ -248,6 +310,22 @@ TEST(LongConvolution, SaysWhatDoesNotFit) {
         long_convolution(Tensor(zeros({1, 2, 3})), Tensor(zeros({4, 3})), {.future = 4});
       }),
       "[long_convolution] future = 4 must be below the kernel's 4 rows: lag 0 is one of them");
+  const Tensor x = zeros({2, 4, 3});
+  EXPECT_THAT(op_check::error_of([&] {
+                long_convolution(x, zeros({4, 3}), {.lengths = {4, 5}});
+              }),
+              testing::HasSubstr("[long_convolution] a length of 5 exceeds T of x (2, 4, 3)"));
+  EXPECT_THAT(op_check::error_of([&] {
+                prefix_convolution(x, zeros({1, 3}), {0, 4}, {4, 5});
+              }),
+              testing::HasSubstr("[prefix_convolution] a length of 5 exceeds T of x (2, 4, 3)"));
+}
+
+TEST(PrefixStream, RefusesWhatIsNoPiece) {
+  const real k[] = {1};
+  for (const LagEdges& edges : {LagEdges{}, LagEdges{3}, LagEdges{-1, 2}, LagEdges{2, 1}})
+    EXPECT_EQ(op_check::error_of([&] { PrefixStream(edges, 1, k); }),
+              "[prefix_stream] a piece is between two ascending edges from 0 on");
 }
 
 }  // namespace long_convolution_test

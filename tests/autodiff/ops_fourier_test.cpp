@@ -1,3 +1,4 @@
+#include <bochner/autodiff/compute/fft.hpp>
 #include <bochner/autodiff/ops/fourier.hpp>
 #include <cmath>
 #include <numbers>
@@ -36,6 +37,22 @@ INSTANTIATE_TEST_SUITE_P(
                       inverse_row("Prime", 37, {{{3, 2, 19}}}),
                       inverse_row("Short", 2, {{{3, 2, 2}}}), inverse_row("One", 1, {{{3, 2, 1}}})),
     test_name);
+
+/// A run may have batches of many lengths; a streamed one has sixteen transforms.
+TEST(RealFft, RemembersTheLastSixteenLengths) {
+  const std::weak_ptr<const RealFft> first = RealFft::of(3001), second = RealFft::of(3002);
+  for (std::size_t n = 1; n < 15; ++n) RealFft::of(n);
+  EXPECT_EQ(RealFft::of(3001), first.lock());
+  RealFft::of(15);
+  EXPECT_FALSE(first.expired());
+  EXPECT_TRUE(second.expired());
+}
+
+/// Only Bluestein's transform and odd lengths take more than the pairs of elements.
+TEST(RealFft, TakesAsMuchScratchMemoryAsPairs) {
+  EXPECT_EQ(RealFft(1024).scratch(), 512u);
+  EXPECT_EQ(RealFft(15).scratch(), 30u);
+}
 
 /// cos and sin of 2 pi j / n for j < n, as exact as double is.
 std::vector<std::pair<double, double>> turns_of(std::size_t n) {

@@ -53,8 +53,20 @@ OpRow space_row(const char* variant, std::size_t parts, const std::vector<Shape>
 
 const std::vector<Shape> channels = {{2, 7, 3}, {1, 1, 1}, {0, 3, 2}, {2, 0, 2}, {1, 150, 18}};
 
+OpRow hold_row(const char* variant, Shapes shapes, double low, double high) {
+  OpRow row{"zero_order_hold",
+            variant,
+            [](Tape&, const Inputs& x) { return zero_order_hold(x[0]); },
+            {},
+            {low, high}};
+  for (const Shape& shape : shapes) row.shapes.push_back({shape});
+  return row;
+}
+
 std::vector<OpRow> rows() {
   std::vector<OpRow> all;
+  all.push_back(hold_row("", {{2, 3, 6}, {4}, {0, 4}, {3, 0}}, -3, 1));
+  all.push_back(hold_row("NearZero", {{3, 4}}, -0.006, 0.006));
   for (const auto& [op, scan] : {std::pair<const char*, Scan>{"diagonal_scan", diagonal_scan},
                                  {"complex_scan", complex_scan}}) {
     all.push_back(scan_row(op, scan, "", false, false));

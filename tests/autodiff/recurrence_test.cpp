@@ -217,6 +217,33 @@ TEST(DiagonalScan, NeverSeesPadding) {
   }
 }
 
+/// (e^z - 1) / z and its derivative keep their digits where e^z is nearly 1: slow states, short
+/// gaps.
+TEST(ZeroOrderHold, HasItsDigitsNearZero) {
+  using Long = std::complex<long double>;
+  for (const double size : {1e-9, 1e-6, 5e-4, 0.0099, 0.0101, 0.3, 20.0}) {
+    for (const double angle : {1.6, 2.0, 3.1}) {
+      const Tensor of = Tensor({real(size * std::cos(angle)), real(size * std::sin(angle))});
+      Parameter z{of};
+      Tape tape;
+      const Var y = zero_order_hold(tape(z));
+      tape.backward(y, Tensor({real(1), real(0)}));
+      const Long exact((long double)(of(0)), (long double)(of(1)));
+      Long value = 0, slope = 0, power = 1;  // sums of z^k / (k + 1)! and k z^(k-1) / (k + 1)!
+      for (int k = 0; k < 150; ++k) {
+        value += power / (long double)(k + 1);
+        slope += power / (long double)(k + 2);
+        power *= exact / (long double)(k + 1);
+      }
+      const double tolerance = (is_double ? 1e-13 : 2e-7) * std::abs(value) * (size > 1 ? 1e4 : 1);
+      EXPECT_NEAR(y.value()(0), double(value.real()), tolerance) << size;
+      EXPECT_NEAR(y.value()(1), double(value.imag()), tolerance) << size;
+      EXPECT_NEAR(z.gradient()(0), double(slope.real()), 10 * tolerance) << size;
+      EXPECT_NEAR(z.gradient()(1), -double(slope.imag()), 10 * tolerance) << size;
+    }
+  }
+}
+
 TEST(DiagonalScan, SaysWhatDoesNotFit) {
   const Var x(zeros({2, 3, 4}));
   EXPECT_EQ(error_of([&] { diagonal_scan(Var(zeros({3})), x); }),

@@ -7,6 +7,7 @@
 #include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/laboratory/cluster_experiment.hpp>
 #include <bochner/train/laboratory/kernel_study.hpp>
+#include <bochner/train/laboratory/linear_parts.hpp>
 #include <bochner/train/laboratory/trained_study.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
@@ -66,8 +67,9 @@ std::vector<KernelSample> samples_of_run(const KernelOptions& options) {
   return samples;
 }
 
-/// The layers of a run as they have been trained.
-void print_trained(const KernelOptions& options) {
+/// The layers of a run as they have been trained, and its filters and state spaces. Whether that is
+/// all there is: nothing attends.
+bool print_trained(const KernelOptions& options, Page& page) {
   const auto [checkpoint, config, task] = load_task({options.data, {}});
   const auto layers = attention_layers(task->model());
   const auto samples = attention_samples(*task, layers);
@@ -76,6 +78,12 @@ void print_trained(const KernelOptions& options) {
     if (const auto study = study_trained(layers[i], samples[i], how))
       fmt::print("{}", options.json ? trained_json(*study, options.error) + "\n"
                                     : trained_text(*study, options.error) + "\n");
+  const std::vector<LinearPart> parts = linear_parts(task->model());
+  for (const LinearPart& part : parts)
+    fmt::print("{}", options.json ? linear_json(part) + "\n" : linear_text(part) + "\n");
+  add_linear_parts(page, {}, parts);
+  const auto attends = [](const auto& one) { return one.q.dimension() == 4; };
+  return !parts.empty() && std::ranges::none_of(samples, attends);
 }
 
 /// Bias, variance and error of a feature map, its spectrum and kernel.
@@ -86,7 +94,7 @@ void kernel_command(const KernelOptions& options) {
                                         spec.density.draws));
   const bool as_trained = !options.data.empty() && options.config.empty() &&
                           options.features.empty() && options.density.empty();
-  if (as_trained) print_trained(options);
+  if (as_trained && print_trained(options, page)) return write_page(options.report, page);
   bool first = true;
   for (const KernelSample& sample : samples_of(options, d)) {
     const KernelStudy study = study_kernel(spec, sample, {.m = m, .seeds = options.seeds});

@@ -5,6 +5,7 @@
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/laboratory/attention_parts.hpp>
 #include <bochner/train/laboratory/learned_pages.hpp>
+#include <bochner/train/laboratory/linear_parts.hpp>
 #include <bochner/train/laboratory/memory_page.hpp>
 #include <bochner/train/run/metrics.hpp>
 #include <bochner/train/run/model_weights.hpp>
@@ -35,10 +36,12 @@ struct Specimen {
 /// A glance; `probe` looks closer.
 constexpr MemoryOptions glance{.probe = {.draws = 8}, .windows = 4, .length = 1024};
 
-std::string contents_of(const MetricsLog& log, const Specimen& now) {
+std::string contents_of(const MetricsLog& log, const Specimen& now,
+                        const std::vector<LinearPart>& linear) {
   std::string text = log.curves.empty() ? "no metrics yet" : "loss, learning rate, gradient norm";
   if (std::ranges::any_of(now.layers, &AttentionLayer::density))
     text += ", spectrum and k(delta) before and after";
+  if (!linear.empty()) text += ", filters and state spaces";
   if (now.attends()) text += ", attention";
   return now.has_memory() ? text + ", memory" : text;
 }
@@ -61,6 +64,8 @@ void plot_command(const ModelOptions& options) {
                now.task->loss_unit());
   add_spectra(page, start.layers, now.layers);
   add_time_kernels(page, start.task->model(), now.task->model());
+  const std::vector<LinearPart> linear = linear_parts(now.task->model());
+  add_linear_parts(page, linear_parts(start.task->model()), linear);
   if (now.attends()) {
     add_lambda(page, now.layers, now.samples);
     add_attention(page, now.layers, start.samples, now.samples);
@@ -71,7 +76,7 @@ void plot_command(const ModelOptions& options) {
   now.task->illustrate(page);
   const Path file = directory / "report.html";
   commit_file(storage, file, page.html());
-  fmt::print("{}   {}\n", file.string(), contents_of(log, now));
+  fmt::print("{}   {}\n", file.string(), contents_of(log, now, linear));
 }
 
 }  // namespace

@@ -62,6 +62,8 @@ const std::vector<HeededBy>& table_of_choices() {
       {"filter.kind",
        {"exponential", "spectral"},
        {"filter.states", "filter.shortest", "filter.longest"}},
+      {"filter.kind", {"exponential"}, {"filter.eigenvalues"}},
+      {"filter.kind", {"dyadic"}, {"filter.piece"}},
       {"filter.kind", {"spectral"}, {"filter.density"}}};
   return table;
 }

@@ -33,5 +33,25 @@ TEST(ShortConvolution, StepByStepEqualsTheBatchToTheBit) {
   }
 }
 
+/// As published of Hyena: uniform taps and bias, where what is added to the token takes it away.
+TEST(ShortConvolution, StartsAsAMixtureIfWanted) {
+  const std::size_t taps = 4, D = 50;
+  ShortConvolution layer(taps, D, ConvolutionStart::mixing);
+  initialize(layer, 3);
+  Tensor impulse = zeros({1, taps, D});
+  std::fill_n(impulse.data(), D, real(1));
+  Tape tape;
+  const Tensor y = layer.forward(tape, impulse).value(),
+               rest = layer.forward(tape, zeros(impulse.shape())).value();
+  double square = 0, bias = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const double tap = double(y.data()[i]) - double(rest.data()[i]);
+    EXPECT_LE(std::abs(tap), 0.5 + 1e-6);
+    square += tap * tap / double(y.size()), bias += std::pow(rest.data()[i], 2.) / double(y.size());
+  }
+  EXPECT_NEAR(square, 1. / 12, 5 * std::sqrt(1. / 180 / 200));  // of 200 numbers
+  EXPECT_NEAR(bias, 1. / 12, 5 * std::sqrt(1. / 180 / 50));
+}
+
 }  // namespace short_convolution_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,4 +1,5 @@
 #include <bochner/layers/convolutions/filter.hpp>
+#include <bochner/layers/recurrences/spectrum.hpp>
 #include <complex>
 #include <map>
 #include <numbers>
@@ -81,6 +82,35 @@ TEST(ExponentialFilter, IsADiagonalStateSpace) {
   }
 }
 
+/// As the state space S4D does, of which it is the kernel.
+TEST(ExponentialFilter, StartsWithTheEigenvaluesAskedFor) {
+  for (const char* start : {"legs", "lin", "inv"}) {
+    FilterSpec spec{.kind = "exponential", .states = 4, .eigenvalues = start};
+    spec.width = 2;
+    const auto filter = filter_by(spec);
+    const Eigenvalues expected = start_eigenvalues(start, 4);
+    for (const NamedParameter& named : parameters_of(*filter)) {
+      if (named.name != "frequency") continue;
+      for (std::size_t i = 0; i < 8; ++i)
+        EXPECT_EQ(named.parameter->value().data()[i], real(expected.im[i % 4]));
+    }
+  }
+}
+
+/// The slowest state of all has a kernel with the digits of a real: a sum of what it holds.
+TEST(ExponentialFilter, HoldsTheInputsOfTheSlowestStates) {
+  FilterSpec spec{.kind = "exponential", .states = 1, .shortest = 2e5, .longest = 2e5};
+  spec.width = 1;
+  const auto filter = filter_by(spec);
+  std::map<std::string, double> values;
+  for (const NamedParameter& named : parameters_of(*filter))
+    values[named.name] = double(named.parameter->value().data()[0]);
+  // C (e^z - 1) / A = step C (1 + z / 2 + z^2 / 6) to rounding, A = -1/2
+  const double step = std::exp(values["log_step"]);
+  EXPECT_NEAR(kernel_of(*filter, 1)(0, 0) / (2 * step * values["output_re"]),
+              1 - step / 4 + step * step / 24, is_double ? 1e-12 : 1e-6);
+}
+
 /// Bochner's theorem: draws of a Gaussian make a kernel of its characteristic function.
 TEST(SpectralFilter, IsTheKernelOfItsDensityWithDecay) {
   FilterSpec spec{.kind = "spectral", .states = 4096, .shortest = 5, .longest = 80};
@@ -111,11 +141,39 @@ TEST(ImplicitFilter, StartsInItsWindow) {
     for (std::size_t lag = 0; lag < 1001; ++lag)
       largest = std::max(
           largest, std::abs(double(h(lag, channel))) * std::pow(100, double(lag) / 1000 / time));
-    EXPECT_LT(largest, 8);
-    EXPECT_GT(largest, 0.05);
+    EXPECT_LT(largest, 1);
+    EXPECT_GT(largest, 0.005);
   }
   const Tensor back = filter->at(tape, {1001, true}).value();
   for (std::size_t lag = 0; lag < 1001; ++lag) ASSERT_NEAR(back(1000 - lag, 1), h(lag, 1), 1e-6);
+}
+
+/// Numbers of each piece stretched linearly as torch.nn.functional.interpolate does, ends held.
+TEST(DyadicFilter, IsLinearBetweenTheNumbersOfEachPiece) {
+  FilterSpec spec{.kind = "dyadic", .length = 30, .piece = 4};
+  spec.width = 2;
+  const auto filter = filter_by(spec);
+  ASSERT_EQ(filter->limit(), 32u);  // pieces of 4, 4, 8, 16 lags
+  const Tensor h = kernel_of(*filter, 32);
+  const Tensor& w = parameters_of(*filter)[0].parameter->value();
+  const Tensor& norm = *buffers_of(*filter)[0].tensor;
+  ASSERT_EQ(w.shape()[0], 16u);
+  for (std::size_t c = 0; c < 2; ++c) {
+    double square = 0;
+    std::size_t lag = 0;
+    for (const auto& [piece, spacing] : {std::pair{0, 1}, {1, 1}, {2, 2}, {3, 4}}) {
+      for (int j = 0; j < 4 * spacing; ++j, ++lag) {
+        const double place = std::clamp((j + 0.5) / spacing - 0.5, 0., 3.);
+        const int left = std::min(int(place), 2);
+        const double share = place - left, size = std::exp2(3 - piece);
+        const double expected = size * ((1 - share) * double(w(piece * 4 + left, c)) +
+                                        share * double(w(piece * 4 + left + 1, c)));
+        square += expected * expected;
+        ASSERT_NEAR(h(lag, c) * norm(0, c), expected, is_double ? 1e-12 : 1e-5) << lag;
+      }
+    }
+    EXPECT_NEAR(norm(0, c), std::sqrt(square), 1e-5 * norm(0, c));
+  }
 }
 
 TEST(ExplicitFilter, SquashesSmallNumbers) {

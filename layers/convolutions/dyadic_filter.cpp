@@ -1,0 +1,87 @@
+#include <bit>
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/layers/convolutions/filter.hpp>
+#include <cmath>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// A lag between two of the learned numbers.
+struct BetweenNumbers {
+  std::size_t left, right;
+  double near, far;  ///< their weights
+};
+
+/// Pieces of p, p, 2p, 4p, .. lags, each of p learned numbers between which it is linear, times
+/// 2^-piece, so that weights fall like 1 / lag; divided by its norm at the start. Li et al., "What
+/// makes convolutional models great on long sequence modeling?" (SGConv), 2023.
+class DyadicFilter : public Filter {
+ public:
+  explicit DyadicFilter(const FilterSpec& spec)
+      : numbers_(spec.piece),
+        pieces_(pieces_for(spec.lags(), spec.piece)),
+        weight_({pieces_ * numbers_, spec.channels()}, Initial::normal(1)),
+        norm_(filled({1, spec.channels()}, real(1))) {}
+
+  Var at(Tape& tape, const Lags& lags) override {
+    Indices left{{lags.count}, std::vector<std::int32_t>(lags.count)}, right = left;
+    Tensor near = uninitialized({lags.count, 1}), far = uninitialized({lags.count, 1});
+    for (std::size_t i = 0; i < lags.count; ++i) {
+      const BetweenNumbers at = place_of(lags.descending ? lags.count - 1 - i : i);
+      left.values[i] = std::int32_t(at.left), right.values[i] = std::int32_t(at.right);
+      near(i, 0) = real(at.near), far(i, 0) = real(at.far);
+    }
+    const Var w = tape(weight_);
+    return (gather(w, left) * tape.constant(std::move(near)) +
+            gather(w, right) * tape.constant(std::move(far))) /
+           tape.view(norm_);
+  }
+
+  std::size_t limit() const override { return numbers_ << (pieces_ - 1); }
+
+  void visit(Visitor& visitor) override {
+    visitor("weight", weight_);
+    visitor("norm", norm_);
+  }
+
+  void initialized() override {
+    norm_.fill(1);
+    Tape tape;
+    tape.recording = false;
+    const Tensor kernel = at(tape, {limit()}).value();
+    std::vector<double> squares(norm_.size());
+    for (std::size_t i = 0; i < kernel.size(); ++i)
+      squares[i % squares.size()] += double(kernel.data()[i]) * double(kernel.data()[i]);
+    for (std::size_t c = 0; c < squares.size(); ++c) norm_.data()[c] = real(std::sqrt(squares[c]));
+  }
+
+ private:
+  static std::size_t pieces_for(std::size_t lags, std::size_t numbers) {
+    std::size_t pieces = 1;
+    while (numbers << (pieces - 1) < lags) ++pieces;
+    return pieces;
+  }
+
+  /// Numbers stand in the middle of the lags that they are for.
+  BetweenNumbers place_of(std::size_t lag) const {
+    const std::size_t piece = std::size_t(std::bit_width(lag / numbers_));
+    const std::size_t spacing = std::size_t(1) << (piece > 1 ? piece - 1 : 0);
+    const std::size_t first = piece == 0 ? 0 : numbers_ * spacing;
+    const double place = std::max(0., (double(lag - first) + 0.5) / double(spacing) - 0.5);
+    const std::size_t left = std::size_t(place), right = std::min(left + 1, numbers_ - 1);
+    const double size = std::exp2(double(pieces_ - 1) - double(piece));
+    const double share = place - double(left);
+    return {piece * numbers_ + left, piece * numbers_ + right, size * (1 - share), size * share};
+  }
+
+  std::size_t numbers_, pieces_;
+  Parameter weight_;  // (pieces x numbers, channels)
+  Tensor norm_;       // (1, channels)
+};
+
+}  // namespace
+
+void add_dyadic(Registry<Filter, FilterSpec>& all) { all.add("dyadic", make<DyadicFilter>); }
+
+}  // namespace bochner::inline BOCHNER_PRECISION
