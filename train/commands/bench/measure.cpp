@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bochner/autodiff/compute/fused.hpp>
+#include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
 #include <bochner/train/run/signals.hpp>
@@ -101,7 +102,9 @@ double median_seconds(const std::function<void()>& pass) {
 }
 
 double measure_peak(std::size_t threads) {
-  const bool is_wide = __builtin_cpu_supports("avx512f");
+  // What products may use, which ONEDNN_MAX_CPU_ISA limits.
+  const bool is_wide =
+      __builtin_cpu_supports("avx512f") && gemm_backend().kernel.starts_with("avx512");
   const std::size_t count = rounds / chains;
   const double operations =
       2.0 * double(count * chains * (is_wide ? sizeof(Wide) : sizeof(Narrow)) / sizeof(real));
