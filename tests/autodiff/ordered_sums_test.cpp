@@ -132,6 +132,18 @@ TEST(SumToShape, BitsDoNotDependOnThreads) {
   set_thread_count(0);
 }
 
+// The digests are those of every preset: no sum follows the width of registers.
+TEST(SumToShape, HasTheBitsOfEveryProcessor) {
+  std::uint64_t digest = 0;
+  for (const auto& [from, to] : broadcasts) {
+    const Tensor x = mixed(from, 1), sums = sum_to_shape(x, to);
+    const real squares = real(sum_of_squares(x.data(), x.size()));
+    digest = digest_of(sums.data(), sums.size(), digest_of(&squares, 1, digest));
+  }
+  EXPECT_EQ(digest, (std::is_same_v<real, double> ? 0x6ba6eda13c8baeeu : 0x27cafd38660136eu))
+      << std::hex << digest;
+}
+
 TEST(AccumulateColumns, AddsToWhatIsThere) {
   const Tensor x = values({1000, 40});
   Tensor y = filled({40}, 2);
