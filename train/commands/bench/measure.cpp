@@ -133,12 +133,16 @@ double measure_peak(std::size_t threads) {
 
 double measure_triad(std::size_t threads) {
   const std::size_t part = (std::size_t(64) << 20) / native_bytes / threads;
-  const NativeLanes half = all_lanes(real(0.5));
-  std::vector<NativeLanes> x(part * threads, half), y = x, z = x;
+  std::vector<real> x(part * threads * native_lane_count, 1), y = x, z = x;
+  const auto vectors = [](std::vector<real>& v) {
+    return reinterpret_cast<NativeLanes*>(v.data());
+  };
   const double seconds = shortest_seconds(threads, [&](std::size_t thread) {
-    for (std::size_t i = thread * part; i < (thread + 1) * part; ++i) x[i] = y[i] + half * z[i];
+    NativeLanes *to = vectors(x), *from = vectors(y), *other = vectors(z);
+    for (std::size_t i = thread * part; i < (thread + 1) * part; ++i)
+      to[i] = from[i] + real(0.5) * other[i];
   });
-  return 3 * double(x.size() * native_bytes) / seconds;
+  return 3 * double(x.size() * sizeof(real)) / seconds;
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION
