@@ -11,9 +11,9 @@ constexpr auto add = [](const auto& a, const auto& b) { return a + b; };
 /// NaN if one of them is.
 constexpr auto larger = [](const auto& a, const auto& b) { return (b > a) | (b != b) ? b : a; };
 
-/// Sum of term(k, tail) over rows x[k] of n elements read so many lanes at a time.
+/// Sum of term(x_j..) over n elements of rows x, so many lanes at a time; term(filling..) = 0.
 template <class SumLanes, class Term, class... Rows>
-inline auto sum_in_lanes(std::size_t n, const Term& term, const Rows*... x) {
+inline auto sum_in_lanes(std::size_t n, real filling, const Term& term, const Rows*... x) {
   constexpr std::size_t lanes = SumLanes::width * SumLanes::vectors;
   SumLanes sum = {};
   const auto add_terms = [&](const auto&... values) {
@@ -21,7 +21,7 @@ inline auto sum_in_lanes(std::size_t n, const Term& term, const Rows*... x) {
   };
   std::size_t i = 0;
   for (; i + lanes <= n; i += lanes) add_terms(SumLanes::at(x + i)...);
-  if (i < n) add_terms(SumLanes::first(x + i, n - i, real(0))...);
+  if (i < n) add_terms(SumLanes::first(x + i, n - i, filling)...);
   return join_lanes(sum, add);
 }
 
@@ -29,22 +29,27 @@ inline auto sum_in_lanes(std::size_t n, const Term& term, const Rows*... x) {
 
 real sum_row(const real* x, std::size_t n) {
   return sum_in_lanes<Lanes>(
-      n, [](const auto& u) { return u; }, x);
+      n, 0, [](const auto& u) { return u; }, x);
 }
 
 real dot_row(const real* x, const real* y, std::size_t n) {
   return sum_in_lanes<Lanes>(
-      n, [](const auto& u, const auto& v) { return u * v; }, x, y);
+      n, 0, [](const auto& u, const auto& v) { return u * v; }, x, y);
+}
+
+real spread_row(const real* x, std::size_t n, real centre) {
+  const auto square = [centre](const auto& u) { return (u - centre) * (u - centre); };
+  return sum_in_lanes<Lanes>(n, centre, square, x);
 }
 
 double square_row(const real* x, std::size_t n) {
   return sum_in_lanes<FixedLanes<double, square_lanes>>(
-      n, [](const auto& u) { return u * u; }, x);
+      n, 0, [](const auto& u) { return u * u; }, x);
 }
 
 bool finite_row(const real* x, std::size_t n) {
   return sum_in_lanes<Lanes>(
-             n, [](const auto& u) { return u - u; }, x) == 0;
+             n, 0, [](const auto& u) { return u - u; }, x) == 0;
 }
 
 real max_row(const real* x, std::size_t n) {

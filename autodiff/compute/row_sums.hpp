@@ -12,6 +12,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 real sum_row(const real* x, std::size_t n);
 /// Sum of products of n elements.
 real dot_row(const real* x, const real* y, std::size_t n);
+/// Sum of (x - centre)^2 of n elements.
+real spread_row(const real* x, std::size_t n, real centre);
 /// Sum of squares of n elements in double.
 double square_row(const real* x, std::size_t n);
 /// Largest of n >= 1 elements; NaN if one of them is NaN.

@@ -24,13 +24,15 @@ Tensor values(const Shape& shape) {
 TEST(SumRow, AgreesWithASerialSumForAllLengths) {
   const Tensor x = values({100});
   for (std::size_t n = 0; n <= 100; ++n) {
-    double sum = 0, squares = 0;
+    double sum = 0, squares = 0, spread = 0;
     for (std::size_t i = 0; i < n; ++i) {
       sum += double(x.data()[i]);
       squares += double(x.data()[i]) * double(x.data()[i]);
+      spread += std::pow(double(x.data()[i]) - 0.5, 2);
     }
     EXPECT_NEAR(sum_row(x.data(), n), sum, tolerance) << n;
     EXPECT_NEAR(dot_row(x.data(), x.data(), n), squares, tolerance) << n;
+    EXPECT_NEAR(spread_row(x.data(), n, real(0.5)), spread, tolerance) << n;
     EXPECT_NEAR(sum_of_squares(x.data(), n), squares, 1e-11) << n;
   }
 }

@@ -47,6 +47,7 @@ std::uint64_t digest_of_rows() {
     const std::vector<real> x = mixed(n, 4), y = mixed(n, 5);
     add(sum_row(x.data(), n));
     add(dot_row(x.data(), y.data(), n));
+    add(spread_row(x.data(), n, real(0.3)));
     add(square_row(x.data(), n));
     add(finite_row(x.data(), n));
     if (n > 0) add(max_row(x.data(), n));
