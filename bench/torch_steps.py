@@ -243,7 +243,7 @@ def main():
     for _ in range(3):
         milliseconds_of_a_step()
     answer(model=chosen.model, params=sum(p.numel() for p in model.parameters()), torch=torch.__version__,
-           backend=torch.backends.mkl.is_available() and "MKL" or "own")
+           backend=torch.backends.mkl.is_available() and "MKL" or "own", isa=torch.backends.cpu.get_cpu_capability())
     for line in sys.stdin:
         times = [milliseconds_of_a_step() for _ in range(int(line))]
         answer(step_ms=times, rss_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)

@@ -4,20 +4,28 @@
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
+void GradientLimit::apply(real* gradient, std::size_t n) const {
+  const real scale = factor, high = largest, low = -high;
+  for (std::size_t i = 0; scale != 1 && i < n; ++i) gradient[i] *= scale;
+  if (high == std::numeric_limits<real>::infinity()) return;
+  for (std::size_t i = 0; i < n; ++i) {
+    const real g = gradient[i];
+    gradient[i] = g < low ? low : g > high ? high : g;
+  }
+}
 
-template <class Function>
-void map_gradients(const std::vector<NamedParameter>& parameters, const Function& function) {
+GradientLimit norm_limit(double norm, double limit) {
+  if (!std::isfinite(norm) || norm <= limit) return {};
+  return {.factor = real(limit / norm)};
+}
+
+void limit_all(const GradientLimit& limit, const std::vector<NamedParameter>& parameters) {
   FlatLoop loop(parameters);
   loop([&](std::size_t index, std::size_t begin, std::size_t end) {
     Parameter& parameter = *parameters[index].parameter;
-    if (!parameter.has_gradient()) return;
-    real* gradient = parameter.gradient().data();
-    for (std::size_t i = begin; i < end; ++i) gradient[i] = function(gradient[i]);
+    if (parameter.has_gradient()) limit.apply(parameter.gradient().data() + begin, end - begin);
   });
 }
-
-}  // namespace
 
 double gradient_norm(const std::vector<NamedParameter>& parameters) {
   double sum = 0;
@@ -32,16 +40,13 @@ double gradient_norm(const std::vector<NamedParameter>& parameters) {
 double clip_by_norm(const std::vector<NamedParameter>& parameters, double limit) {
   require(limit > 0, "clip_by_norm", "limit ", limit, ": must be positive");
   const double norm = gradient_norm(parameters);
-  if (!std::isfinite(norm) || norm <= limit) return norm;
-  const real scale = real(limit / norm);
-  map_gradients(parameters, [scale](real g) { return g * scale; });
+  limit_all(norm_limit(norm, limit), parameters);
   return norm;
 }
 
 void clip_by_value(const std::vector<NamedParameter>& parameters, double limit) {
   require(limit > 0, "clip_by_value", "limit ", limit, ": must be positive");
-  const real high = real(limit), low = -high;
-  map_gradients(parameters, [=](real g) { return g < low ? low : g > high ? high : g; });
+  limit_all({.largest = real(limit)}, parameters);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -99,21 +99,28 @@ void Optimizer::count_updates() {
     if (parameters_[i].parameter->has_gradient()) updates_.data()[i] += real(1);
 }
 
-void Optimizer::step(double learning_rate) {
+void Optimizer::step(double learning_rate, const GradientLimit& limit) {
   require(std::isfinite(learning_rate) && learning_rate >= 0, "optim", "learning rate ",
           learning_rate, ": must be finite and at least 0");
   count_updates();
-  if (natural_) natural_->begin();
+  if (!natural_) return update_all(learning_rate, limit);
+  limit_all(limit, parameters_);  // natural gradients are made of limited ones
+  natural_->begin();
+  update_all(learning_rate, {});
+  natural_->end();
+}
+
+void Optimizer::update_all(double learning_rate, const GradientLimit& limit) {
   loop_([&](std::size_t index, std::size_t begin, std::size_t end) {
     Parameter& parameter = *parameters_[index].parameter;
     if (!parameter.has_gradient()) return;
-    const real* gradient = parameter.gradient().data();
+    real* gradient = parameter.gradient().data();
+    limit.apply(gradient + begin, end - begin);
     const real* root = natural_ ? natural_->root(parameter) : nullptr;
     update({index, begin, end - begin, parameter.value().data() + begin, gradient + begin,
             (root ? root : gradient) + begin},
            learning_rate * settings_[index].lr_factor, settings_[index].weight_decay);
   });
-  if (natural_) natural_->end();
 }
 
 void Optimizer::zero_gradients() {

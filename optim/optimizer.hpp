@@ -2,6 +2,7 @@
 /// What all optimizers share: parameters, settings, moments, counts; and the factory by name.
 
 #include <bochner/autodiff/tape.hpp>
+#include <bochner/optim/clip.hpp>
 #include <bochner/optim/flat_loop.hpp>
 #include <bochner/optim/natural_gradient.hpp>
 #include <bochner/optim/parameter_group.hpp>
@@ -83,8 +84,9 @@ class Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
 
   /// One update from the parameters' gradients. A parameter without a gradient is left alone, and
-  /// so are its moments and its count of updates.
-  void step(double learning_rate);
+  /// so are its moments and its count of updates. Gradients are limited on the way, in the same
+  /// pass over them.
+  void step(double learning_rate, const GradientLimit& limit = {});
   /// Forgets the gradients, so that the next backward pass starts from nothing.
   void zero_gradients();
 
@@ -122,6 +124,7 @@ class Optimizer {
   };
 
   void count_updates();
+  void update_all(double learning_rate, const GradientLimit& limit);
 
   std::vector<NamedParameter> parameters_;
   std::vector<ParameterSettings> settings_;

@@ -12,8 +12,9 @@ inline constexpr bool many_registers = true;
 #else
 inline constexpr bool many_registers = false;
 #endif
+inline constexpr std::size_t native_bytes = many_registers ? 64 : 32;
 typedef real NativeLanes
-    __attribute__((vector_size(many_registers ? 64 : 32), aligned(alignof(real)), may_alias));
+    __attribute__((vector_size(native_bytes), aligned(alignof(real)), may_alias));
 inline constexpr std::size_t native_lane_count = sizeof(NativeLanes) / sizeof(real);
 /// Numbers of lanes, to shuffle them by.
 typedef decltype(NativeLanes{} < NativeLanes{}) LaneOrder;

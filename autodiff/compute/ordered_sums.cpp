@@ -5,35 +5,6 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t lanes = 16;
-typedef real Lanes
-    __attribute__((vector_size(lanes * sizeof(real)), aligned(alignof(real)), may_alias));
-
-inline Lanes lanes_at(const real* x) { return *reinterpret_cast<const Lanes*>(x); }
-
-/// The last elements, fewer than there are lanes; the others are `filling`.
-inline Lanes last_lanes(const real* x, std::size_t n, real filling) {
-  Lanes y = Lanes{} + filling;
-  for (std::size_t i = 0; i < n; ++i) y[i] = x[i];
-  return y;
-}
-
-/// Joins the lanes as a tree: halves, quarters, ...
-template <class Join>
-inline real join_lanes(const Lanes& x, const Join& join) {
-  const auto eight = join(__builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7),
-                          __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15));
-  const auto four = join(__builtin_shufflevector(eight, eight, 0, 1, 2, 3),
-                         __builtin_shufflevector(eight, eight, 4, 5, 6, 7));
-  const auto two =
-      join(__builtin_shufflevector(four, four, 0, 1), __builtin_shufflevector(four, four, 2, 3));
-  return join(two[0], two[1]);
-}
-
-constexpr auto add = [](const auto& a, const auto& b) { return a + b; };
-/// NaN if one of them is.
-constexpr auto larger = [](const auto& a, const auto& b) { return (b > a) | (b != b) ? b : a; };
-
 /// Neighbouring axes that are all reduced or all kept.
 struct AxisGroup {
   std::size_t size;
@@ -81,51 +52,16 @@ void sum_slabs(const real* x, std::size_t slabs, std::size_t rows, std::size_t c
 
 }  // namespace
 
-real sum_row(const real* x, std::size_t n) {
-  Lanes sum = {};
-  std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) sum += lanes_at(x + i);
-  if (i < n) sum += last_lanes(x + i, n - i, 0);
-  return join_lanes(sum, add);
-}
-
-real dot_row(const real* x, const real* y, std::size_t n) {
-  Lanes sum = {};
-  std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) sum += lanes_at(x + i) * lanes_at(y + i);
-  if (i < n) sum += last_lanes(x + i, n - i, 0) * last_lanes(y + i, n - i, 0);
-  return join_lanes(sum, add);
-}
-
-real max_row(const real* x, std::size_t n) {
-  Lanes top = Lanes{} + x[0];
-  std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) top = larger(top, lanes_at(x + i));
-  if (i < n) top = larger(top, last_lanes(x + i, n - i, x[0]));
-  return join_lanes(top, larger);
-}
-
 double sum_of_squares(const real* x, std::size_t n) {
   return parallel_sum<double>(n, elementwise_grain, [x](std::size_t begin, std::size_t end) {
-    double lane[8] = {};
-    std::size_t i = begin;
-    for (; i + 8 <= end; i += 8) {
-      for (std::size_t j = 0; j < 8; ++j) lane[j] += double(x[i + j]) * double(x[i + j]);
-    }
-    for (std::size_t j = 0; i + j < end; ++j) lane[j] += double(x[i + j]) * double(x[i + j]);
-    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
-           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+    return square_row(x + begin, end - begin);
   });
 }
 
 bool all_finite(const real* x, std::size_t n) {
-  const double bad =
-      parallel_sum<double>(n, elementwise_grain, [x](std::size_t begin, std::size_t end) {
-        std::size_t count = 0;
-        for (std::size_t i = begin; i < end; ++i) count += !(x[i] - x[i] == real(0));
-        return double(count);
-      });
-  return bad == 0;
+  return parallel_sum<double>(n, elementwise_grain, [x](std::size_t begin, std::size_t end) {
+           return finite_row(x + begin, end - begin) ? 0.0 : 1.0;
+         }) == 0;
 }
 
 void accumulate_columns(const real* x, std::size_t rows, std::size_t columns, real* y) {

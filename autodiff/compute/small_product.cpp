@@ -1,7 +1,10 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/lanes.hpp>
 #include <cstdint>
+#include <numeric>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -14,14 +17,12 @@ inline const Vector& vector_at(const real* x) { return *reinterpret_cast<const V
 
 /// Vectors of columns and rows of a register tile: its sums fill the registers.
 constexpr std::size_t most_vectors = many_registers ? 4 : 2;
-constexpr std::size_t tile_rows(std::size_t vectors) {
-  constexpr std::size_t rows[] = {8, 8, 8, 6};
-  return many_registers ? rows[vectors - 1] : 6;
-}
+constexpr std::size_t tile_rows(std::size_t vectors) { return vectors == most_vectors ? 6 : 8; }
 
 constexpr std::size_t largest_inner = 1024;
 constexpr std::size_t largest_packed = 16384;  // elements of B
 constexpr std::size_t largest_rows = 2048;
+constexpr std::size_t worth_packing = 32;  // rows of A that read a panel
 
 /// A read-only matrix: element (i, j) is data[i * row + j * column].
 struct Strided {
@@ -30,6 +31,22 @@ struct Strided {
 };
 
 constexpr std::size_t padded(std::size_t columns) { return (columns + width - 1) / width * width; }
+
+/// Columns of the next panel of `left`: what fits into a tile; the last may be part of a vector.
+constexpr std::size_t panel_columns(std::size_t left) {
+  return std::clamp<std::size_t>(left / width, 1, most_vectors) * width;
+}
+
+/// Columns of B, whole vectors of them: its rows lie `ld` apart, or a panel's width where panels
+/// are packed one after the other.
+struct Panels {
+  const real* data;
+  std::size_t ld;
+  bool packed;
+
+  const real* at(std::size_t first, std::size_t K) const { return data + first * (packed ? K : 1); }
+  std::size_t stride(std::size_t columns) const { return packed ? columns : ld; }
+};
 
 /// rows x (vectors * width) elements of C, each in a register; b holds whole vectors.
 template <std::size_t rows, std::size_t vectors>
@@ -64,19 +81,19 @@ void row_tiles(std::size_t first, std::size_t M, std::size_t K, const Strided& a
     tile<rows, vectors>(K, {a.data + first * a.row, a.row, a.column}, b, ldb, beta, c + first * ldc,
                         ldc);
   }
-  if constexpr (rows > 1) row_tiles<(rows + 1) / 2, vectors>(first, M, K, a, b, ldb, beta, c, ldc);
+  if constexpr (rows > 1) row_tiles<rows - 1, vectors>(first, M, K, a, b, ldb, beta, c, ldc);
 }
 
 /// As many columns as whole vectors cover, most_vectors at a time. Returns how many.
 template <std::size_t vectors>
 std::size_t column_panels(std::size_t first, std::size_t M, std::size_t N, std::size_t K,
-                          const Strided& a, const real* b, std::size_t ldb, real beta, real* c,
-                          std::size_t ldc) {
-  for (; first + vectors * width <= N; first += vectors * width) {
-    row_tiles<tile_rows(vectors), vectors>(0, M, K, a, b + first, ldb, beta, c + first, ldc);
+                          const Strided& a, const Panels& b, real beta, real* c, std::size_t ldc) {
+  constexpr std::size_t columns = vectors * width;
+  for (; first + columns <= N; first += columns) {
+    row_tiles<tile_rows(vectors), vectors>(0, M, K, a, b.at(first, K), b.stride(columns), beta,
+                                           c + first, ldc);
   }
-  if constexpr (vectors > 1)
-    return column_panels<vectors - 1>(first, M, N, K, a, b, ldb, beta, c, ldc);
+  if constexpr (vectors > 1) return column_panels<vectors - 1>(first, M, N, K, a, b, beta, c, ldc);
   return first;
 }
 
@@ -125,14 +142,35 @@ inline void transpose_block(const real* from, std::size_t stride, real* to, std:
 }
 #endif
 
-/// B as rows of whole vectors, zeros at the end.
+/// B in panels, one after the other, zeros at the end.
 void pack(std::size_t K, std::size_t N, const Operand& b, real* packed) {
-  const std::size_t ld = padded(N);
-  if (b.transpose == transposed) transpose_matrix(N, K, b.data, b.ld, packed, ld);
-  for (std::size_t k = 0; k < K; ++k, packed += ld) {
-    if (b.transpose == Transpose::no) std::copy_n(b.data + k * b.ld, N, packed);
-    std::fill(packed + N, packed + ld, real(0));
+  for (std::size_t first = 0, columns; first < N; first += columns, packed += K * columns) {
+    columns = panel_columns(N - first);
+    const std::size_t count = std::min(columns, N - first);
+    if (b.transpose == transposed)
+      transpose_matrix(count, K, b.data + first * b.ld, b.ld, packed, columns);
+    for (std::size_t k = 0; k < K; ++k) {
+      real* row = packed + k * columns;
+      if (b.transpose == Transpose::no) std::copy_n(b.data + k * b.ld + first, count, row);
+      std::fill(row + count, row + columns, real(0));
+    }
   }
+}
+
+/// How many lines of one set the first cache holds, as far as the system knows.
+std::size_t cache_ways() {
+  static const long found = sysconf(_SC_LEVEL1_DCACHE_ASSOC);
+  return found > 0 ? std::size_t(found) : 8;
+}
+
+/// Whether a panel whose rows lie `ld` apart falls into so few of the 64 sets of the first cache
+/// that it drives itself out, though it would fit in one piece. A quarter is left to A and C.
+bool drives_itself_out(std::size_t K, std::size_t N, std::size_t ld) {
+  constexpr std::size_t line = 64, sets = 64;
+  const std::size_t apart = sets * line / std::gcd(sets * line, ld * sizeof(real));
+  const std::size_t row = panel_columns(N) * sizeof(real) / line, lines = K * row;
+  const std::size_t room = cache_ways() * 3 / 4;
+  return lines > room * std::min(sets, apart * row) && lines <= room * sets;
 }
 
 }  // namespace
@@ -158,15 +196,17 @@ void small_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a
                    real beta, real* c, std::size_t ldc) {
   const bool flips = a.transpose == transposed;
   const Strided left{a.data, flips ? 1 : a.ld, flips ? a.ld : 1};
-  if (b.transpose == Transpose::no && N % width == 0) {
-    column_panels<most_vectors>(0, M, N, K, left, b.data, b.ld, beta, c, ldc);
+  const bool as_it_is = b.transpose == Transpose::no && N % width == 0 &&
+                        (M < worth_packing || !drives_itself_out(K, N, b.ld));
+  if (as_it_is) {
+    column_panels<most_vectors>(0, M, N, K, left, {b.data, b.ld, false}, beta, c, ldc);
     return;
   }
   alignas(64) real packed[largest_packed];
   pack(K, N, b, packed);
   const std::size_t done =
-      column_panels<most_vectors>(0, M, N, K, left, packed, padded(N), beta, c, ldc);
-  if (done < N) last_columns(M, N - done, K, left, packed + done, padded(N), beta, c + done, ldc);
+      column_panels<most_vectors>(0, M, N, K, left, {packed, 0, true}, beta, c, ldc);
+  if (done < N) last_columns(M, N - done, K, left, packed + done * K, width, beta, c + done, ldc);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -22,14 +22,13 @@ Tensor normalized(const Tensor& x, const real* gain, const real* bias, real epsi
     const real* __restrict from = x.data() + i * D;
     real* __restrict to = y.data() + i * D;
     const real mean = statistics.centred ? sum_row(from, D) / real(D) : real(0);
-    for (std::size_t j = 0; j < D; ++j) to[j] = from[j] - mean;
-    const real rstd = 1 / std::sqrt(dot_row(to, to, D) / real(D) + epsilon);
+    const real rstd = 1 / std::sqrt(spread_row(from, D, mean) / real(D) + epsilon);
     statistics.mean.data()[i] = mean;
     statistics.rstd.data()[i] = rstd;
     if (bias) {
-      for (std::size_t j = 0; j < D; ++j) to[j] = to[j] * rstd * gain[j] + bias[j];
+      for (std::size_t j = 0; j < D; ++j) to[j] = (from[j] - mean) * rstd * gain[j] + bias[j];
     } else {
-      for (std::size_t j = 0; j < D; ++j) to[j] = to[j] * rstd * gain[j];
+      for (std::size_t j = 0; j < D; ++j) to[j] = (from[j] - mean) * rstd * gain[j];
     }
   });
   return y;

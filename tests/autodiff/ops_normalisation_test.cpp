@@ -1,4 +1,5 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
 #include <limits>
 
@@ -111,6 +112,33 @@ TEST(Norms, NameShapesInErrors) {
             "[rms_norm] gain must be (D) for x (.., D): x (2, 3), gain (4)");
   EXPECT_EQ(error_of([] { softmax(zeros({})); }), "[softmax] needs one axis or more: x ()");
 }
+
+// In double, exp is that of the C library.
+#ifndef BOCHNER_DOUBLE
+TEST(RowOps, HaveTheBitsOfEveryProcessor) {
+  std::uint64_t digest = 0;
+  for (std::size_t D : {1, 7, 16, 40, 129, 700}) {
+    const Tensor gain = mixed({D}, 2), bias = mixed({D}, 3);
+    Indices labels{{5}, {0, 0, std::int32_t(D / 2), std::int32_t(D - 1), 0}};
+    const std::vector<std::function<Var(const Var&, Tape&)>> ops = {
+        [&](const Var& x, Tape& tape) { return layer_norm(x, tape.input(gain), tape.input(bias)); },
+        [&](const Var& x, Tape& tape) { return rms_norm(x, tape.input(gain)); },
+        [&](const Var& x, Tape&) { return softmax(x); },
+        [&](const Var& x, Tape&) { return log_softmax(x); },
+        [&](const Var& x, Tape&) { return cross_entropy(x, labels); }};
+    for (const auto& op : ops) {
+      Tape tape;
+      const Var x = tape.input(mixed({5, D}, 1)), y = op(x, tape);
+      const Tensor value = y.value();
+      tape.backward(y, mixed(y.shape(), 4));
+      const Tensor slope = gradient_of(x);
+      digest = digest_of(value.data(), value.size(), digest);
+      digest = digest_of(slope.data(), slope.size(), digest);
+    }
+  }
+  EXPECT_EQ(digest, 0xb4035241e54c882fu) << std::hex << digest;
+}
+#endif
 
 TEST(Softmax, AgreesWithItsFormula) {
   for (const Shape& shape : shapes) {

@@ -24,13 +24,15 @@ Tensor values(const Shape& shape) {
 TEST(SumRow, AgreesWithASerialSumForAllLengths) {
   const Tensor x = values({100});
   for (std::size_t n = 0; n <= 100; ++n) {
-    double sum = 0, squares = 0;
+    double sum = 0, squares = 0, spread = 0;
     for (std::size_t i = 0; i < n; ++i) {
       sum += double(x.data()[i]);
       squares += double(x.data()[i]) * double(x.data()[i]);
+      spread += std::pow(double(x.data()[i]) - 0.5, 2);
     }
     EXPECT_NEAR(sum_row(x.data(), n), sum, tolerance) << n;
     EXPECT_NEAR(dot_row(x.data(), x.data(), n), squares, tolerance) << n;
+    EXPECT_NEAR(spread_row(x.data(), n, real(0.5)), spread, tolerance) << n;
     EXPECT_NEAR(sum_of_squares(x.data(), n), squares, 1e-11) << n;
   }
 }
@@ -130,6 +132,18 @@ TEST(SumToShape, BitsDoNotDependOnThreads) {
     }
   }
   set_thread_count(0);
+}
+
+// The digests are those of every preset: no sum follows the width of registers.
+TEST(SumToShape, HasTheBitsOfEveryProcessor) {
+  std::uint64_t digest = 0;
+  for (const auto& [from, to] : broadcasts) {
+    const Tensor x = mixed(from, 1), sums = sum_to_shape(x, to);
+    const real squares = real(sum_of_squares(x.data(), x.size()));
+    digest = digest_of(sums.data(), sums.size(), digest_of(&squares, 1, digest));
+  }
+  EXPECT_EQ(digest, (std::is_same_v<real, double> ? 0x6ba6eda13c8baeeu : 0x27cafd38660136eu))
+      << std::hex << digest;
 }
 
 TEST(AccumulateColumns, AddsToWhatIsThere) {

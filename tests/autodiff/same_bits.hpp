@@ -1,10 +1,29 @@
 #pragma once
-/// Equality to the last bit, where == would take -0 for 0 and no NaN for itself.
+/// Equality to the last bit, where == would take -0 for 0 and no NaN for itself, and digests that
+/// stand for it between machines.
 
 #include <bochner/autodiff/tensor.hpp>
+#include <cstdint>
 #include <cstring>
 
 namespace bochner {
+
+/// Numbers in [-1, 1) that fill the significand, the same everywhere.
+inline Tensor mixed(const Shape& shape, std::uint32_t state) {
+  Tensor x = uninitialized(shape);
+  for (real& value : x) {
+    state = state * 1664525 + 1013904223;
+    value = real(std::int32_t(state)) / real(2147483648.0) / real(1.1);
+  }
+  return x;
+}
+
+/// FNV-1a of the bits of the elements, from the digest of those before.
+inline std::uint64_t digest_of(const real* x, std::size_t n, std::uint64_t digest) {
+  const auto* byte = reinterpret_cast<const unsigned char*>(x);
+  for (std::size_t i = 0; i < n * sizeof(real); ++i) digest = (digest ^ byte[i]) * 0x100000001b3;
+  return digest;
+}
 
 inline bool same_bits(const Tensor& a, const Tensor& b) {
   if (a.shape() != b.shape()) return false;

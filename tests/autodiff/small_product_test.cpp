@@ -47,6 +47,19 @@ TEST(SmallProduct, AnOperandMayBeTransposedByItsStrides) {
   EXPECT_EQ(plain, strided);
 }
 
+/// Rows of B that lie 4 KB apart fall into one set of the cache and are copied.
+TEST(SmallProduct, RowsFarApartHaveTheSameBits) {
+  const std::size_t M = 41, K = 70, far = 1024;
+  for (const std::size_t N : {16, 48, 80, 112}) {
+    const std::vector<real> a = noise(M * K, 1), b = noise(K * N, 2);
+    std::vector<real> apart(K * far), near(M * N), across(M * N);
+    for (std::size_t k = 0; k < K; ++k) std::copy_n(b.begin() + k * N, N, apart.begin() + k * far);
+    small_product(M, N, K, {a.data(), K}, {b.data(), N}, 0, near.data(), N);
+    small_product(M, N, K, {a.data(), K}, {apart.data(), far}, 0, across.data(), N);
+    EXPECT_EQ(near, across) << N;
+  }
+}
+
 TEST(SmallProduct, LargeOperandsAreLeftToTheLibrary) {
   EXPECT_TRUE(is_small_product(64, 64, 64));
   EXPECT_FALSE(is_small_product(256, 512, 128));

@@ -187,6 +187,35 @@ TEST(Optimizer, ContinuesToTheSameBitsFromItsState) {
   }
 }
 
+TEST(Optimizer, LimitsGradientsInItsPassAsBeforeIt) {
+  std::vector<OptimizerSpec> specs = all_kinds;
+  specs.push_back({.density_natural = true});
+  for (const OptimizerSpec& spec : specs) {
+    const std::vector<NamedShape> layout = {{"mixer.features.density.mean", {2, 3}},
+                                            {"mixer.features.density.log_scale", {2, 3}},
+                                            {"weight", {200, 201}}};
+    TestParameters within(layout), before(layout);
+    for (TestParameters* parameters : {&within, &before}) {
+      set_normal(*parameters);
+      const auto optimizer = make_optimizer(spec, parameters->named());
+      for (std::size_t step = 0; step < 3; ++step) {
+        set_normal_gradients(*parameters, step);
+        GradientLimit limit = norm_limit(gradient_norm(parameters->named()), 100);
+        ASSERT_LT(limit.factor, 1);
+        limit.largest = real(0.75);
+        if (parameters == &before) {
+          clip_by_norm(parameters->named(), 100);
+          clip_by_value(parameters->named(), 0.75);
+          limit = {};
+        }
+        optimizer->step(0.01, limit);
+      }
+    }
+    EXPECT_EQ(all_values(within), all_values(before)) << spec.kind << spec.density_natural;
+    EXPECT_EQ(within[2].gradient(), before[2].gradient()) << spec.kind;
+  }
+}
+
 TEST(Optimizer, NamesItsState) {
   TestParameters parameters({{"blocks.0.query.weight", {2, 3}}, {"head", {4}}});
   const auto adamw = make_optimizer({}, parameters.named());

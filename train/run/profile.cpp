@@ -45,11 +45,12 @@ std::vector<std::pair<std::string, OpProfile::Entry>> OpProfile::by_time() const
   return rows;
 }
 
-std::string OpProfile::table(double peak) const {
+std::string OpProfile::table(double peak, double bandwidth) const {
   const double total = total_seconds(), per_step = 1 / std::max(1.0, double(steps_));
   std::string text = fmt::format("{:<20} {:>6} {:>11} {:>12} {:>7} {:>9} {:>7}", "op", "calls",
                                  "forward ms", "backward ms", "share", "GFLOP/s", "GB/s");
   if (peak > 0) text += fmt::format(" {:>8}", "% peak");
+  if (bandwidth > 0) text += fmt::format(" {:>8}", "% triad");
   for (const auto& [op, entry] : by_time()) {
     text += fmt::format("\n{:<20} {:>6.0f} {:>11.2f} {:>12.2f} {:>6.1f}% {:>9} {:>7}", op,
                         double(entry.calls) * per_step, 1e3 * entry.forward * per_step,
@@ -58,6 +59,8 @@ std::string OpProfile::table(double peak) const {
                         rate(entry.bytes, entry.seconds(), 1e9));
     if (peak > 0)
       text += fmt::format(" {:>8}", rate(entry.operations, entry.seconds(), peak / 100));
+    if (bandwidth > 0)
+      text += fmt::format(" {:>8}", rate(entry.bytes, entry.seconds(), bandwidth / 100));
   }
   return text;
 }

@@ -28,8 +28,8 @@ class OpProfile : public TapeObserver {
   const std::map<std::string, Entry>& entries() const { return entries_; }
   std::uint64_t steps() const { return steps_; }
   /// One line per op, most expensive first, of a mean step: time, share, GFLOP/s of its products,
-  /// GB/s; with the machine's `peak` in FLOP/s, also the share of it.
-  std::string table(double peak = 0) const;
+  /// GB/s; with the machine's `peak` in FLOP/s and `bandwidth` in bytes/s, also the shares of them.
+  std::string table(double peak = 0, double bandwidth = 0) const;
   /// The same as a JSON object: steps, seconds, and for each op the sums over all steps.
   Json json() const;
 

@@ -75,11 +75,12 @@ StepResult Trainer::step(TapeObserver* observer) {
   result.learning_rate = learning_rate(optim_->schedule, optim_->lr, state_.step, total_steps_);
   result.loss = accumulate_gradients(observer, false);
   if (!std::isfinite(result.loss)) blame(result.loss, 0);
-  result.gradient_norm =
-      optim_->clip > 0 ? clip_by_norm(parameters_, optim_->clip) : gradient_norm(parameters_);
+  result.gradient_norm = gradient_norm(parameters_);
   if (!std::isfinite(result.gradient_norm)) blame(result.loss, result.gradient_norm);
-  if (optim_->clip_value > 0) clip_by_value(parameters_, optim_->clip_value);
-  optimizer_->step(result.learning_rate);
+  GradientLimit limit;
+  if (optim_->clip > 0) limit = norm_limit(result.gradient_norm, optim_->clip);
+  if (optim_->clip_value > 0) limit.largest = real(optim_->clip_value);
+  optimizer_->step(result.learning_rate, limit);
   require_finite_update(result.learning_rate);
   if (average_) average_->update(optim_->ema, state_.ema_steps++);
   if (observer) observer->recorded("optimizer", 0);

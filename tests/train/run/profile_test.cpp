@@ -60,6 +60,8 @@ TEST(OpProfile, ShowsAMeanStepMostExpensiveFirst) {
   const std::string table = profile.table(1e9);
   EXPECT_LT(table.find("dear"), table.find("cheap"));
   EXPECT_THAT(table, ::testing::HasSubstr("% peak"));
+  EXPECT_THAT(table, ::testing::Not(::testing::HasSubstr("% triad")));
+  EXPECT_THAT(profile.table(1e9, 1e9), ::testing::HasSubstr("% triad"));
   EXPECT_THAT(profile.table(), ::testing::Not(::testing::HasSubstr("% peak")));
   EXPECT_THAT(table, ::testing::ContainsRegex("cheap +1 "));
   const Json json = profile.json();

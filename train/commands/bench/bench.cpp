@@ -33,7 +33,7 @@ struct Measurement {
   std::size_t tokens, parameters;
   double median = 0, minimum = 0;  // milliseconds of a step
   double operations = 0;           // of the products of one step
-  double memory = 0, peak = 0;
+  double memory = 0, peak = 0, triad = 0;
   OpProfile profile = {};
   double tokens_per_second() const { return double(tokens) / median * 1e3; }
   double operations_per_second() const { return operations / median * 1e3; }
@@ -64,6 +64,7 @@ Measurement measure(const ReferenceProblem& problem, Optimizer& optimizer, std::
   result.operations = (gemm_operations() - operations) / double(steps);
   result.memory = peak_memory();
   result.peak = measure_peak(thread_count());
+  result.triad = measure_triad(thread_count());
   return result;
 }
 
@@ -78,6 +79,7 @@ std::string as_json(const std::string& name, const Measurement& result) {
               {"gflop", result.operations / 1e9},
               {"peak_gflops", result.peak / 1e9},
               {"peak_share", result.operations_per_second() / result.peak},
+              {"triad_gbs", result.triad / 1e9},
               {"backend", backend_name()},
               {"profile", result.profile.json()}}
              .line() +
@@ -89,12 +91,12 @@ std::string as_text(const std::string& name, const Measurement& result) {
       "{}   {} parameters, {} tokens a step, {}\n"
       "median {:.2f} ms, minimum {:.2f} ms, {} tok/s, peak memory {}\n"
       "{:.2f} GFLOP of products a step: {:.0f} GFLOP/s, {:.1f} % of the {:.0f} GFLOP/s that fused "
-      "multiply-adds reach\n{}\n",
+      "multiply-adds reach; a triad in memory {:.0f} GB/s\n{}\n",
       name, result.parameters, result.tokens, format_number_of(thread_count(), "thread"),
       result.median, result.minimum, format_count(result.tokens_per_second()),
       format_bytes(result.memory), result.operations / 1e9, result.operations_per_second() / 1e9,
-      100 * result.operations_per_second() / result.peak, result.peak / 1e9,
-      result.profile.table(result.peak));
+      100 * result.operations_per_second() / result.peak, result.peak / 1e9, result.triad / 1e9,
+      result.profile.table(result.peak, result.triad));
 }
 
 /// Of all parameters: equal for equal bits.

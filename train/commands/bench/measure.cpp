@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <bochner/autodiff/compute/fused.hpp>
+#include <bochner/autodiff/compute/gemm.hpp>
+#include <bochner/autodiff/compute/lanes.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
 #include <bochner/train/run/signals.hpp>
 #include <chrono>
 #include <cstdio>
+#include <limits>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -100,22 +103,46 @@ double median_seconds(const std::function<void()>& pass) {
   return median(std::move(times));
 }
 
+/// The shortest of ten times that `threads` threads take for body(thread).
+template <class Body>
+double shortest_seconds(std::size_t threads, const Body& body) {
+  double best = std::numeric_limits<double>::infinity();
+  for (int repeat = 0; repeat < 10; ++repeat) {
+    best = std::min(best, seconds_of([&] {
+                      std::vector<std::jthread> workers;
+                      for (std::size_t thread = 0; thread < threads; ++thread)
+                        workers.emplace_back([&body, thread] { body(thread); });
+                    }));
+  }
+  return best;
+}
+
 double measure_peak(std::size_t threads) {
-  const bool is_wide = __builtin_cpu_supports("avx512f");
+  // What products may use, which ONEDNN_MAX_CPU_ISA limits.
+  const bool is_wide =
+      __builtin_cpu_supports("avx512f") && gemm_backend().kernel.starts_with("avx512");
   const std::size_t count = rounds / chains;
   const double operations =
       2.0 * double(count * chains * (is_wide ? sizeof(Wide) : sizeof(Narrow)) / sizeof(real));
-  double best = 0;
-  for (int repeat = 0; repeat < 10; ++repeat) {
-    std::vector<real> results(threads);
-    const double seconds = seconds_of([&] {
-      std::vector<std::jthread> workers;
-      for (real& result : results)
-        workers.emplace_back([&] { result = is_wide ? wide(count) : narrow(count); });
-    });
-    best = std::max(best, double(threads) * operations / seconds);
-  }
-  return best;
+  std::vector<real> results(threads);
+  const double seconds = shortest_seconds(threads, [&](std::size_t thread) {
+    results[thread] = is_wide ? wide(count) : narrow(count);
+  });
+  return double(threads) * operations / seconds;
+}
+
+double measure_triad(std::size_t threads) {
+  const std::size_t part = (std::size_t(64) << 20) / native_bytes / threads;
+  std::vector<real> x(part * threads * native_lane_count, 1), y = x, z = x;
+  const auto vectors = [](std::vector<real>& v) {
+    return reinterpret_cast<NativeLanes*>(v.data());
+  };
+  const double seconds = shortest_seconds(threads, [&](std::size_t thread) {
+    NativeLanes *to = vectors(x), *from = vectors(y), *other = vectors(z);
+    for (std::size_t i = thread * part; i < (thread + 1) * part; ++i)
+      to[i] = from[i] + real(0.5) * other[i];
+  });
+  return 3 * double(x.size() * sizeof(real)) / seconds;
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

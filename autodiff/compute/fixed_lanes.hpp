@@ -1,0 +1,76 @@
+#pragma once
+/// Lanes whose number is fixed where the width of registers is not: what is computed in them has
+/// the same bits on every processor.
+
+#include <algorithm>
+#include <bochner/autodiff/compute/lanes.hpp>
+#include <utility>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// `lanes` numbers, a power of two, in as few of the processor's vectors as hold them.
+template <class Number, std::size_t lanes>
+struct FixedLanes {
+  static constexpr std::size_t width = std::min(lanes, native_bytes / sizeof(Number));
+  static constexpr std::size_t vectors = lanes / width;
+  typedef Number Vector
+      __attribute__((vector_size(width * sizeof(Number)), aligned(alignof(Number)), may_alias));
+
+  Vector part[vectors];
+
+  static FixedLanes filled(Number x) {
+    return map([x](std::size_t) { return x - Vector{}; });
+  }
+  /// The elements from x on.
+  template <class From>
+  static FixedLanes at(const From* x) {
+    return map([x](std::size_t v) {
+      Vector y = {};
+#pragma GCC unroll 16
+      for (std::size_t i = 0; i < width; ++i) y[i] = Number(x[v * width + i]);
+      return y;
+    });
+  }
+  /// The n elements from x on, fewer than there are lanes; the others are `filling`.
+  template <class From>
+  static FixedLanes first(const From* x, std::size_t n, From filling) {
+    From all[lanes];
+    for (int i = 0; i < int(lanes); ++i) all[i] = i < int(n) ? x[i] : filling;  // masked loads
+    return at(all);
+  }
+  /// f(v) for each vector v.
+  template <class Function>
+  static FixedLanes map(const Function& f) {
+    FixedLanes result;
+#pragma GCC unroll 16
+    for (std::size_t v = 0; v < vectors; ++v) result.part[v] = f(v);
+    return result;
+  }
+};
+
+/// Joins the lanes as a tree: halves, quarters, ...
+template <std::size_t lanes, class Vector, class Join>
+inline auto join_halves(const Vector& x, const Join& join) {
+  if constexpr (lanes == 2) {
+    return join(x[0], x[1]);
+  } else {
+    return [&]<int... lane>(std::integer_sequence<int, lane...>) {
+      return join_halves<lanes / 2>(join(__builtin_shufflevector(x, x, lane...),
+                                         __builtin_shufflevector(x, x, (int(lanes / 2) + lane)...)),
+                                    join);
+    }
+    (std::make_integer_sequence<int, int(lanes / 2)>());
+  }
+}
+template <class Number, std::size_t lanes, class Join>
+inline Number join_lanes(FixedLanes<Number, lanes> x, const Join& join) {
+  using Lanes = FixedLanes<Number, lanes>;
+#pragma GCC unroll 16
+  for (std::size_t left = Lanes::vectors / 2; left > 0; left /= 2) {
+#pragma GCC unroll 16
+    for (std::size_t v = 0; v < left; ++v) x.part[v] = join(x.part[v], x.part[v + left]);
+  }
+  return join_halves<Lanes::width>(x.part[0], join);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

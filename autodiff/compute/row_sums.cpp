@@ -1,0 +1,71 @@
+#include <bochner/autodiff/compute/fixed_lanes.hpp>
+#include <bochner/autodiff/compute/row_sums.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::size_t sum_lanes = 16, square_lanes = 8;
+using Lanes = FixedLanes<real, sum_lanes>;
+
+constexpr auto add = [](const auto& a, const auto& b) { return a + b; };
+/// NaN if one of them is.
+constexpr auto larger = [](const auto& a, const auto& b) { return (b > a) | (b != b) ? b : a; };
+
+/// Sum of term(x_j..) over n elements of rows x, so many lanes at a time; term(filling..) = 0.
+template <class SumLanes, class Term, class... Rows>
+inline auto sum_in_lanes(std::size_t n, real filling, const Term& term, const Rows*... x) {
+  constexpr std::size_t lanes = SumLanes::width * SumLanes::vectors;
+  SumLanes sum = {};
+  const auto add_terms = [&](const auto&... values) {
+    sum = SumLanes::map([&](std::size_t v) { return sum.part[v] + term(values.part[v]...); });
+  };
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) add_terms(SumLanes::at(x + i)...);
+  if (i < n) add_terms(SumLanes::first(x + i, n - i, filling)...);
+  return join_lanes(sum, add);
+}
+
+}  // namespace
+
+real sum_row(const real* x, std::size_t n) {
+  return sum_in_lanes<Lanes>(
+      n, 0, [](const auto& u) { return u; }, x);
+}
+
+real dot_row(const real* x, const real* y, std::size_t n) {
+  return sum_in_lanes<Lanes>(
+      n, 0, [](const auto& u, const auto& v) { return u * v; }, x, y);
+}
+
+real spread_row(const real* x, std::size_t n, real centre) {
+  const auto square = [centre](const auto& u) { return (u - centre) * (u - centre); };
+  return sum_in_lanes<Lanes>(n, centre, square, x);
+}
+
+double square_row(const real* x, std::size_t n) {
+  return sum_in_lanes<FixedLanes<double, square_lanes>>(
+      n, 0, [](const auto& u) { return u * u; }, x);
+}
+
+bool finite_row(const real* x, std::size_t n) {
+  return sum_in_lanes<Lanes>(
+             n, 0, [](const auto& u) { return u - u; }, x) == 0;
+}
+
+real max_row(const real* x, std::size_t n) {
+  // One instruction takes the larger of two but loses NaN: those are kept beside it.
+  Lanes top = Lanes::filled(x[0]), bad = top;
+  const auto take = [&](const Lanes& u) {
+    top = Lanes::map(
+        [&](std::size_t v) { return u.part[v] > top.part[v] ? u.part[v] : top.part[v]; });
+    bad =
+        Lanes::map([&](std::size_t v) { return u.part[v] != u.part[v] ? u.part[v] : bad.part[v]; });
+  };
+  std::size_t i = 0;
+  for (; i + sum_lanes <= n; i += sum_lanes) take(Lanes::at(x + i));
+  if (i < n) take(Lanes::first(x + i, n - i, x[0]));
+  return join_lanes(Lanes::map([&](std::size_t v) { return larger(top.part[v], bad.part[v]); }),
+                    larger);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,49 @@
+#pragma once
+/// Sums and maxima of a row in 16 lanes joined as a tree: their order is a function of the length
+/// only, and their bits are the same for every width of registers.
+
+#include <algorithm>
+#include <bochner/autodiff/compute/math.hpp>
+#include <cstddef>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// Sum of n elements.
+real sum_row(const real* x, std::size_t n);
+/// Sum of products of n elements.
+real dot_row(const real* x, const real* y, std::size_t n);
+/// Sum of (x - centre)^2 of n elements.
+real spread_row(const real* x, std::size_t n, real centre);
+/// Sum of squares of n elements in double.
+double square_row(const real* x, std::size_t n);
+/// Largest of n >= 1 elements; NaN if one of them is NaN.
+real max_row(const real* x, std::size_t n);
+/// Whether none of n elements is NaN or infinite.
+bool finite_row(const real* x, std::size_t n);
+
+/// Sum of term(x[j]) by sum_row(), so many terms at a time.
+template <std::size_t block, class Term>
+real sum_terms(const real* x, std::size_t n, const Term& term) {
+  real values[block], total = 0;
+  for (std::size_t begin = 0; begin < n; begin += block) {
+    const std::size_t count = std::min(block, n - begin);
+    for (std::size_t j = 0; j < count; ++j) values[j] = term(x[begin + j]);
+    total += sum_row(values, count);
+  }
+  return total;
+}
+
+/// ln sum e^x = largest + log_sum; x - largest is exact where e^(x - largest) matters.
+struct LogSumExp {
+  real largest, log_sum;
+  real log_softmax(real x) const { return (x - largest) - log_sum; }
+};
+
+/// Of n >= 1 elements; NaN if one is NaN or +infinite, or if all are -infinite.
+inline LogSumExp log_sum_exp_row(const real* x, std::size_t n) {
+  const real largest = max_row(x, n);
+  const auto exponential = [largest](real u) { return math::exp(u - largest); };
+  return {largest, math::log(sum_terms<512>(x, n, exponential))};
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
