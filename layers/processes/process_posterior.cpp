@@ -1,0 +1,116 @@
+#include <algorithm>
+#include <bochner/autodiff/compute/cholesky.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/compute/special_functions.hpp>
+#include <bochner/layers/processes/process_posterior.hpp>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::size_t prediction_block = 256;
+
+class ExactPosterior : public ProcessPosterior {
+ public:
+  ExactPosterior(std::shared_ptr<const ProcessKernel> kernel, FactoredCovariance state)
+      : kernel_(std::move(kernel)), state_(std::move(state)) {}
+
+ protected:
+  double degrees() const override { return std::numeric_limits<double>::infinity(); }
+
+  void predict_block(const std::vector<std::vector<double>>& inputs, std::size_t begin,
+                     std::size_t count, ProcessPrediction& result) const override {
+    const std::size_t n = kernel_->size();
+    std::vector<double> cross(n * count), variance(count);
+    parallel_each(count, 1, [&](std::size_t c) {
+      std::vector<double> point, k(n);
+      for (const auto& column : inputs) point.push_back(column[begin + c]);
+      kernel_->between(point, n, k.data());
+      for (std::size_t i = 0; i < n; ++i) {
+        cross[i * count + c] = k[i];
+        result.mean[begin + c] += k[i] * state_.alpha[i];
+      }
+      variance[c] = kernel_->prior_variance(point) + kernel_->noise_variance();
+    });
+    solve_lower(n, state_.factor.data(), count, cross.data());
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t c = 0; c < count; ++c)
+        variance[c] -= cross[i * count + c] * cross[i * count + c];
+    for (std::size_t c = 0; c < count; ++c)
+      result.scale[begin + c] = std::sqrt(std::max(variance[c], kernel_->noise_variance()));
+  }
+
+ private:
+  std::shared_ptr<const ProcessKernel> kernel_;
+  FactoredCovariance state_;
+};
+
+class FeaturePosterior : public ProcessPosterior {
+ public:
+  FeaturePosterior(std::shared_ptr<const ProcessFeatures> features, ConjugatePosterior posterior)
+      : features_(std::move(features)), posterior_(std::move(posterior)) {}
+
+ protected:
+  double degrees() const override { return 2 * posterior_.shape; }
+
+  void predict_block(const std::vector<std::vector<double>>& inputs, std::size_t begin,
+                     std::size_t count, ProcessPrediction& result) const override {
+    std::vector<std::vector<double>> block;
+    for (const auto& column : inputs)
+      block.emplace_back(column.begin() + std::ptrdiff_t(begin),
+                         column.begin() + std::ptrdiff_t(begin + count));
+    const ProcessFeatures features = features_->of(std::move(block));
+    std::vector<double> numbers(count * features.features());
+    features.rows(0, count, numbers.data());
+    const auto predictions = bochner::predict(posterior_, count, numbers.data());
+    for (std::size_t c = 0; c < count; ++c) {
+      result.mean[begin + c] = predictions[c].mean;
+      result.scale[begin + c] = predictions[c].scale;
+    }
+  }
+
+ private:
+  std::shared_ptr<const ProcessFeatures> features_;
+  ConjugatePosterior posterior_;
+};
+
+}  // namespace
+
+double ProcessPrediction::deviation(std::size_t row) const {
+  if (degrees <= 2) return std::numeric_limits<double>::infinity();
+  return std::isinf(degrees) ? scale[row] : scale[row] * std::sqrt(degrees / (degrees - 2));
+}
+
+double ProcessPrediction::quantile(std::size_t row, double probability) const {
+  return mean[row] + scale[row] * quantile::student(degrees, probability);
+}
+
+double ProcessPrediction::log_density(std::size_t row, double observed) const {
+  const double score = (observed - mean[row]) / scale[row], n = degrees;
+  if (std::isinf(n))
+    return -(score * score + std::log(2 * std::numbers::pi)) / 2 - std::log(scale[row]);
+  return std::lgamma((n + 1) / 2) - std::lgamma(n / 2) - std::log(n * std::numbers::pi) / 2 -
+         (n + 1) / 2 * std::log1p(score * score / n) - std::log(scale[row]);
+}
+
+ProcessPrediction ProcessPosterior::predict(const std::vector<std::vector<double>>& inputs) const {
+  const std::size_t rows = inputs.empty() ? 0 : inputs[0].size();
+  ProcessPrediction result{std::vector<double>(rows), std::vector<double>(rows), degrees()};
+  for (std::size_t begin = 0; begin < rows; begin += prediction_block)
+    predict_block(inputs, begin, std::min(prediction_block, rows - begin), result);
+  return result;
+}
+
+std::unique_ptr<ProcessPosterior> exact_posterior(std::shared_ptr<const ProcessKernel> kernel,
+                                                  FactoredCovariance state) {
+  return std::make_unique<ExactPosterior>(std::move(kernel), std::move(state));
+}
+
+std::unique_ptr<ProcessPosterior> feature_posterior(std::shared_ptr<const ProcessFeatures> features,
+                                                    ConjugatePosterior posterior) {
+  return std::make_unique<FeaturePosterior>(std::move(features), std::move(posterior));
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
