@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/philox.hpp>
 #include <bochner/layers/processes/process_features.hpp>
 #include <cmath>
 
@@ -16,7 +17,12 @@ std::size_t heads_of(const std::vector<std::vector<std::size_t>>& terms) {
 ProcessFeatures::ProcessFeatures(std::vector<std::vector<double>> rows, Parameters parameters)
     : rows_(std::move(rows)),
       parameters_(std::move(parameters)),
-      m_(parameters_.draws.size() / heads_of(parameters_.terms)) {}
+      m_(parameters_.draws.size() / heads_of(parameters_.terms)) {
+  std::vector<std::vector<std::size_t>> orders;
+  for (std::size_t head = 0; head < heads_of(parameters_.terms); ++head)
+    orders.push_back(Draws({0, Purpose::spectral, stream_of("order") + head}).shuffled(m_));
+  orders_ = std::make_shared<const std::vector<std::vector<std::size_t>>>(std::move(orders));
+}
 
 std::size_t ProcessFeatures::features() const {
   return 2 * m_ * parameters_.terms.size() + parameters_.trend.size();
@@ -32,8 +38,8 @@ void ProcessFeatures::phases(std::size_t t, std::size_t first_head, std::size_t 
   const auto& inputs = parameters_.terms[t];
   for (std::size_t j = 0; j < inputs.size(); ++j) {
     const double x = rows_[inputs[j]][row];
-    const double* draws = parameters_.draws.data() + (first_head + j) * m_;
-    for (std::size_t k = 0; k < m_; ++k) phase[k] += draws[k] * x;
+    for (std::size_t k = 0; k < m_; ++k)
+      phase[k] += parameters_.draws[place(first_head + j, k)] * x;
   }
 }
 
@@ -64,10 +70,10 @@ void ProcessFeatures::pull_back(std::size_t begin, std::size_t end, const double
   double* by_trend = by_variance + parameters_.terms.size();
   for (std::size_t i = begin; i < end; ++i, weights += F) {
     rows(i, i + 1, values.data());
-    std::size_t head = 0, place = 0;
-    for (std::size_t t = 0; t < parameters_.terms.size(); ++t, place += 2 * m_) {
-      const double *cosine = values.data() + place, *sine = cosine + m_;
-      const double *by_cosine = weights + place, *by_sine = by_cosine + m_;
+    std::size_t head = 0, column = 0;
+    for (std::size_t t = 0; t < parameters_.terms.size(); ++t, column += 2 * m_) {
+      const double *cosine = values.data() + column, *sine = cosine + m_;
+      const double *by_cosine = weights + column, *by_sine = by_cosine + m_;
       double sum = 0;
       for (std::size_t k = 0; k < m_; ++k) {
         by_phase[k] = by_sine[k] * cosine[k] - by_cosine[k] * sine[k];
@@ -76,12 +82,12 @@ void ProcessFeatures::pull_back(std::size_t begin, std::size_t end, const double
       by_variance[t] += sum / 2;
       for (const std::size_t input : parameters_.terms[t]) {
         const double x = rows_[input][i];
-        double* by_draws = slopes + head++ * m_;
-        for (std::size_t k = 0; k < m_; ++k) by_draws[k] += by_phase[k] * x;
+        for (std::size_t k = 0; k < m_; ++k) slopes[place(head, k)] += by_phase[k] * x;
+        ++head;
       }
     }
-    for (std::size_t p = 0; p < parameters_.trend.size(); ++p, ++place)
-      by_trend[p] += weights[place] * values[place] / 2;
+    for (std::size_t p = 0; p < parameters_.trend.size(); ++p, ++column)
+      by_trend[p] += weights[column] * values[column] / 2;
   }
 }
 

@@ -56,12 +56,12 @@ TEST(FeatureProcess, ApproachesTheExactOne) {
     spec.noise_shape = 1e6;
     const auto features = process_of(spec, rows);
     const auto exact = process_of(spec_of("exact", inputs, 1), rows);
-    EXPECT_NEAR(likelihood_of(*features, rows), likelihood_of(*exact, rows), 0.5) << inputs;
+    EXPECT_NEAR(likelihood_of(*features, rows), likelihood_of(*exact, rows), 1) << inputs;
     const auto said = features->condition(rows.view())->predict(rows.inputs);
     const auto true_said = exact->condition(rows.view())->predict(rows.inputs);
     for (std::size_t i = 0; i < 60; i += 7) {
-      EXPECT_NEAR(said.mean[i], true_said.mean[i], 0.02);
-      EXPECT_NEAR(said.deviation(i), true_said.deviation(i), 0.02);
+      EXPECT_NEAR(said.mean[i], true_said.mean[i], 0.05);
+      EXPECT_NEAR(said.deviation(i), true_said.deviation(i), 0.05);
     }
   }
 }
@@ -75,9 +75,11 @@ TEST(FeatureProcess, GradientsAreDifferences) {
       spec.density.kind = density;
       spec.combine = combine;
       const auto process = process_of(spec, rows);
+      GradientOptions options;
+      options.floor = 0.1;  // rounding of a likelihood of some 100
       const GradientReport report =
           check_gradient([&](Tape& tape) { return process->log_likelihood(tape, rows.view()); },
-                         parameters_of(*process));
+                         parameters_of(*process), options);
       EXPECT_TRUE(report.passed) << density << " " << combine << ": " << report.summary();
     }
   }
