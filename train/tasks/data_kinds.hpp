@@ -42,11 +42,11 @@ inline void describe(Keys& keys, DataSpec& spec) {
        "bytes: what ends a part of a text, a line, for model.positions = \"encoding\", with \\n, "
        "\\t, "
        "\\r, \\\\ and \\xHH for bytes that are no text; other tokens have a marker");
-  keys(
-      "validation", spec.validation, below(0, 1),
-      "bytes, images, event_files, field_files, sensors, table: fraction kept for validation, rounded up, "
-      "0 for none: the last bytes, images, sequences, films or readings; of a single sequence or "
-      "film its last events or frames");
+  keys("validation", spec.validation, below(0, 1),
+       "bytes, images, event_files, field_files, sensors, table: fraction kept for validation, "
+       "rounded up, "
+       "0 for none: the last bytes, images, sequences, films or readings; of a single sequence or "
+       "film its last events or frames");
   describe(keys, spec.examples);
 }
 

@@ -52,7 +52,7 @@ double likelihood_of(GaussianProcess& process, const Rows& rows) {
 TEST(FeatureProcess, ApproachesTheExactOne) {
   for (const std::size_t inputs : {1, 2}) {
     const Rows rows = rows_of(60, inputs);
-    GaussianProcessSpec spec = spec_of("features", inputs, 4096);
+    GaussianProcessSpec spec = spec_of("features", inputs, 512);
     spec.noise_shape = 1e6;
     const auto features = process_of(spec, rows);
     const auto exact = process_of(spec_of("exact", inputs, 1), rows);
