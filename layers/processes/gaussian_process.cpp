@@ -25,7 +25,7 @@ GaussianProcessSpec completed(GaussianProcessSpec spec) {
   spec.density.heads = 0;
   for (const auto& term : terms_of(spec)) spec.density.heads += term.size();
   spec.density.dim = 1;
-  if (spec.method == "exact" && spec.density.kind != "free") spec.density.m = 1;  // not drawn
+  if (spec.method != "features" && spec.density.kind != "free") spec.density.m = 1;  // not drawn
   return spec;
 }
 
@@ -56,7 +56,7 @@ GaussianProcess::GaussianProcess(const GaussianProcessSpec& spec)
       log_variance_(filled({terms_.size()}, real(-std::log(double(terms_.size()))))),
       log_noise_(filled({1}, real(std::log(spec.noise)))),
       log_trend_(Shape{trend_size(spec)}) {
-  require(spec_.method != "exact" || density_->curve(0) != nullptr, "gaussian_process",
+  require(spec_.method == "features" || density_->curve(0) != nullptr, "gaussian_process",
           "the density \"", spec_.density.kind,
           "\" has no kernel in closed form; choose gaussian, student_t, cauchy, laplace, mixture "
           "or free, or method = \"features\"");
@@ -127,6 +127,8 @@ Var GaussianProcess::log_likelihood(Tape& tape, const ProcessRows& rows) {
   }
   std::vector<Var> inputs;
   for (Parameter* parameter : parameters()) inputs.push_back(tape(*parameter));
+  if (spec_.method == "cg")
+    return iterative_log_likelihood(inputs, kernel(rows), rows.targets, spec_.cg);
   try {
     return gaussian_log_likelihood(inputs, kernel(rows), rows.targets);
   } catch (const NotPositiveDefinite& error) {
@@ -144,6 +146,7 @@ std::unique_ptr<ProcessPosterior> GaussianProcess::condition(const ProcessRows& 
     return feature_posterior(std::make_shared<ProcessFeatures>(now->of({})), std::move(posterior));
   }
   auto now = kernel(rows);
+  if (spec_.method == "cg") return iterative_posterior(now, rows.targets, spec_.cg);
   try {
     return exact_posterior(now, factored(*now, rows.targets));
   } catch (const NotPositiveDefinite& error) {

@@ -10,20 +10,28 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 struct GaussianProcessSpec {
   std::size_t inputs = 1;           ///< d
-  std::string method = "exact";     ///< or "features"
+  std::string method = "exact";     ///< "exact", "cg" or "features"
   std::string combine = "product";  ///< of the inputs' kernels: "product", "sum" or "both"
   std::string trend = "linear";     ///< "none", "constant" or "linear"
   double noise = 0.1;               ///< start of its deviation
   double noise_shape = 1;           ///< of the prior of the noise (features)
   /// Of each input; its heads and dim are filled in.
   DensitySpec density = {.draws = "sobol", .m = 256, .start = "data"};
+  IterativeSpec cg = {};
   std::vector<double> quantiles = {0.05, 0.95};  ///< that predictions give
 };
 inline void describe(Keys& keys, GaussianProcessSpec& spec) {
-  keys(
-      "method", spec.method, one_of({"exact", "features"}),
-      "gp: by a Cholesky factor, to some thousands of rows (exact), or as a linear model of random "
-      "Fourier features with conjugate priors, in time linear in the rows (features)");
+  keys("method", spec.method, one_of({"exact", "cg", "features"}),
+       "gp: by a Cholesky factor, to some thousands of rows (exact), by conjugate gradients (cg), "
+       "or "
+       "as a linear model of random Fourier features with conjugate priors, in time linear in the "
+       "rows (features)");
+  keys("cg.probes", spec.cg.probes, between(1, 1 << 16),
+       "gp: draws by which conjugate gradients estimate the log determinant and its gradient");
+  keys("cg.rank", spec.cg.rank, between(0, 1 << 16),
+       "gp: of the pivoted Cholesky factor that preconditions conjugate gradients");
+  keys("cg.tolerance", spec.cg.tolerance, between(0, 1),
+       "gp: part of the squared residual at which conjugate gradients end");
   keys("m", spec.density.m, between(1, 1 << 16),
        "gp: frequencies of a term, each a feature of cosine and one of sine (features)");
   keys("draws", spec.density.draws, one_of(base_draw_names),

@@ -1,7 +1,7 @@
 #pragma once
 /// The kernel of a Gaussian process at fixed parameters, as numbers in double.
 
-#include <bochner/autodiff/ops/gaussian_likelihood.hpp>
+#include <bochner/autodiff/ops/iterative_likelihood.hpp>
 #include <bochner/layers/spectral/kernel_curve.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -14,7 +14,7 @@ struct ProcessTerm {
 };
 
 /// variance_t prod_j k_tj(lag_j) over terms, plus trend and noise: see GaussianProcess.
-class ProcessKernel : public Covariance {
+class ProcessKernel : public RowwiseCovariance {
  public:
   /// rows (d, n); the variances of the trend: of the level, then of the slopes, as many as there
   /// are. Of the op's parameters, the first are those of the density: `sizes` of each for a head;
@@ -25,13 +25,17 @@ class ProcessKernel : public Covariance {
 
   std::size_t size() const override { return rows_.empty() ? 0 : rows_[0].size(); }
   void row(std::size_t i, double* numbers) const override;
+  void full_row(std::size_t i, double* numbers) const override {
+    between(point_of(i), size(), numbers);
+  }
+  double variance(std::size_t i) const override { return prior_variance(point_of(i)); }
   std::vector<std::vector<double>> pull_back(const LowerRow& weights) const override;
 
   /// k without noise between a point and rows 0, .., count - 1. (d) -> (count)
   void between(const std::vector<double>& point, std::size_t count, double* k) const;
   /// Of the function at a point, before anything is seen.
   double prior_variance(const std::vector<double>& point) const;
-  double noise_variance() const { return noise_; }
+  double noise() const override { return noise_; }
 
  private:
   /// Room for one row of lags, products and weights.

@@ -12,6 +12,27 @@ namespace {
 
 constexpr std::size_t prediction_block = 256;
 
+/// Between all rows that were seen, (n, count), and the variance of each new observation.
+void cross_covariances(const ProcessKernel& kernel, const std::vector<std::vector<double>>& inputs,
+                       std::size_t begin, std::size_t count, std::vector<double>& cross,
+                       std::vector<double>& variance) {
+  const std::size_t n = kernel.size();
+  parallel_each(count, 1, [&](std::size_t c) {
+    std::vector<double> point, k(n);
+    for (const auto& column : inputs) point.push_back(column[begin + c]);
+    kernel.between(point, n, k.data());
+    for (std::size_t i = 0; i < n; ++i) cross[i * count + c] = k[i];
+    variance[c] = kernel.prior_variance(point) + kernel.noise();
+  });
+}
+
+void add_means(const std::vector<double>& cross, const std::vector<double>& alpha,
+               std::size_t begin, std::size_t count, ProcessPrediction& result) {
+  for (std::size_t i = 0; i < alpha.size(); ++i)
+    for (std::size_t c = 0; c < count; ++c)
+      result.mean[begin + c] += cross[i * count + c] * alpha[i];
+}
+
 class ExactPosterior : public ProcessPosterior {
  public:
   ExactPosterior(std::shared_ptr<const ProcessKernel> kernel, FactoredCovariance state)
@@ -24,27 +45,45 @@ class ExactPosterior : public ProcessPosterior {
                      std::size_t count, ProcessPrediction& result) const override {
     const std::size_t n = kernel_->size();
     std::vector<double> cross(n * count), variance(count);
-    parallel_each(count, 1, [&](std::size_t c) {
-      std::vector<double> point, k(n);
-      for (const auto& column : inputs) point.push_back(column[begin + c]);
-      kernel_->between(point, n, k.data());
-      for (std::size_t i = 0; i < n; ++i) {
-        cross[i * count + c] = k[i];
-        result.mean[begin + c] += k[i] * state_.alpha[i];
-      }
-      variance[c] = kernel_->prior_variance(point) + kernel_->noise_variance();
-    });
+    cross_covariances(*kernel_, inputs, begin, count, cross, variance);
+    add_means(cross, state_.alpha, begin, count, result);
     solve_lower(n, state_.factor.data(), count, cross.data());
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t c = 0; c < count; ++c)
         variance[c] -= cross[i * count + c] * cross[i * count + c];
     for (std::size_t c = 0; c < count; ++c)
-      result.scale[begin + c] = std::sqrt(std::max(variance[c], kernel_->noise_variance()));
+      result.scale[begin + c] = std::sqrt(std::max(variance[c], kernel_->noise()));
   }
 
  private:
   std::shared_ptr<const ProcessKernel> kernel_;
   FactoredCovariance state_;
+};
+
+class IterativePosterior : public ProcessPosterior {
+ public:
+  IterativePosterior(std::shared_ptr<const ProcessKernel> kernel, const std::vector<double>& y,
+                     const IterativeSpec& spec)
+      : kernel_(std::move(kernel)), matrix_(*kernel_, spec), alpha_(matrix_.solve(y, 1).x) {}
+
+ protected:
+  double degrees() const override { return std::numeric_limits<double>::infinity(); }
+
+  void predict_block(const std::vector<std::vector<double>>& inputs, std::size_t begin,
+                     std::size_t count, ProcessPrediction& result) const override {
+    std::vector<double> cross(kernel_->size() * count), variance(count);
+    cross_covariances(*kernel_, inputs, begin, count, cross, variance);
+    add_means(cross, alpha_, begin, count, result);
+    const std::vector<double> solved = matrix_.solve(cross, count).x;
+    for (std::size_t i = 0; i < cross.size(); ++i) variance[i % count] -= cross[i] * solved[i];
+    for (std::size_t c = 0; c < count; ++c)
+      result.scale[begin + c] = std::sqrt(std::max(variance[c], kernel_->noise()));
+  }
+
+ private:
+  std::shared_ptr<const ProcessKernel> kernel_;
+  IterativeCovariance matrix_;
+  std::vector<double> alpha_;
 };
 
 class FeaturePosterior : public ProcessPosterior {
@@ -106,6 +145,12 @@ ProcessPrediction ProcessPosterior::predict(const std::vector<std::vector<double
 std::unique_ptr<ProcessPosterior> exact_posterior(std::shared_ptr<const ProcessKernel> kernel,
                                                   FactoredCovariance state) {
   return std::make_unique<ExactPosterior>(std::move(kernel), std::move(state));
+}
+
+std::unique_ptr<ProcessPosterior> iterative_posterior(std::shared_ptr<const ProcessKernel> kernel,
+                                                      const std::vector<double>& y,
+                                                      const IterativeSpec& spec) {
+  return std::make_unique<IterativePosterior>(std::move(kernel), y, spec);
 }
 
 std::unique_ptr<ProcessPosterior> feature_posterior(std::shared_ptr<const ProcessFeatures> features,

@@ -35,6 +35,10 @@ class ProcessPosterior {
 /// By a factored covariance: time n_seen^2 for each new row.
 std::unique_ptr<ProcessPosterior> exact_posterior(std::shared_ptr<const ProcessKernel> kernel,
                                                   FactoredCovariance state);
+/// By conjugate gradients for every new row.
+std::unique_ptr<ProcessPosterior> iterative_posterior(std::shared_ptr<const ProcessKernel> kernel,
+                                                      const std::vector<double>& y,
+                                                      const IterativeSpec& spec);
 /// By the posterior of the weights of features: time F^2 for each new row.
 std::unique_ptr<ProcessPosterior> feature_posterior(std::shared_ptr<const ProcessFeatures> features,
                                                     ConjugatePosterior posterior);

@@ -12,7 +12,16 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t most_exact_rows = 16384;  // 4 GiB of covariance and its inverse
+constexpr std::size_t most_exact_rows = 16384;      // 4 GiB of covariance and its inverse
+constexpr std::size_t most_iterative_rows = 65536;  // 8 GiB of half a covariance in float
+
+void require_rows(const std::string& method, std::size_t rows) {
+  const std::size_t most = method == "exact" ? most_exact_rows : most_iterative_rows;
+  if (method != "features" && rows > most)
+    throw DataError("data.files: ", rows, " rows to train; model.gp.method = \"", method,
+                    "\" takes ", most, " at most: choose \"features\"",
+                    method == "exact" ? " or \"cg\"" : "");
+}
 
 RegressionTable read_regression(const Config& config) {
   const TableColumns columns = read_spec<TableSpec>(config, "data").columns;
@@ -54,9 +63,7 @@ class ProcessTask : public Task {
       : data_(read_regression(config), table_spec(config)),
         model_(process_spec(config, data_.table().inputs.size())) {
     const std::size_t rows = data_.training_rows().size();
-    if (model_.spec().method == "exact" && rows > most_exact_rows)
-      throw DataError("data.files: ", rows, " rows to train; an exact Gaussian process takes ",
-                      most_exact_rows, " at most: set model.gp.method = \"features\"");
+    require_rows(model_.spec().method, rows);
     initialize(model_, config.count("train.seed"));
     model_.start(rows_of(data_.training_rows()));
   }
@@ -121,9 +128,10 @@ class ProcessTask : public Task {
 
   std::string describe_model() const override {
     const GaussianProcessSpec& spec = model_.spec();
-    return fmt::format("gp, {}, {} of {}, trend {}",
-                       spec.method == "exact" ? "exact" : fmt::format("m {}", spec.density.m),
-                       spec.inputs > 1 ? spec.combine : "kernel", spec.density.kind, spec.trend);
+    return fmt::format(
+        "gp, {}, {} of {}, trend {}",
+        spec.method == "features" ? fmt::format("m {}", spec.density.m) : spec.method,
+        spec.inputs > 1 ? spec.combine : "kernel", spec.density.kind, spec.trend);
   }
 
   void illustrate(Page& page) override {

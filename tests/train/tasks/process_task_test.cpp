@@ -86,7 +86,8 @@ TEST_F(ProcessTaskTest, LearnsFromPartsOfTheRows) {
 }
 
 TEST_F(ProcessTaskTest, ResumesToTheBit) {
-  for (const char* rows : {"data.rows=0", "data.rows=30"}) {
+  for (const char* rows :
+       {"data.rows=0", "data.rows=30", "model.gp.method=cg", "model.gp.method=features"}) {
     const Config learning =
         config({rows, "model.gp.density.kind=mixture", "train.steps=30", "train.validate.every=10",
                 "train.log.every=7", "train.checkpoint.every=8"});
