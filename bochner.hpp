@@ -13,6 +13,7 @@
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/sensor_windows.hpp>
 #include <bochner/data/series_windows.hpp>
+#include <bochner/data/table_rows.hpp>
 #include <bochner/data/windows.hpp>
 #include <bochner/layers/basic/conv.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
@@ -31,6 +32,7 @@
 #include <bochner/layers/models/sensor_model.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/module.hpp>
+#include <bochner/layers/processes/gaussian_process.hpp>
 #include <bochner/layers/recurrences/min_gru_spec.hpp>
 #include <bochner/layers/recurrences/ssm_spec.hpp>
 #include <bochner/layers/spectral/density.hpp>

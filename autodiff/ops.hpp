@@ -1,6 +1,7 @@
 #pragma once
 /// All public ops.
 
+#include <bochner/autodiff/ops/conjugate_likelihood.hpp>
 #include <bochner/autodiff/ops/conv.hpp>
 #include <bochner/autodiff/ops/delta_rule.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
@@ -8,6 +9,7 @@
 #include <bochner/autodiff/ops/fourier.hpp>
 #include <bochner/autodiff/ops/gated.hpp>
 #include <bochner/autodiff/ops/gated_linear_attention.hpp>
+#include <bochner/autodiff/ops/gaussian_likelihood.hpp>
 #include <bochner/autodiff/ops/harmonics.hpp>
 #include <bochner/autodiff/ops/learned_quantiles.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>

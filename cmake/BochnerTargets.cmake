@@ -11,8 +11,9 @@ foreach(source autodiff/compute/openblas.cpp autodiff/compute/special_functions.
                train/config/config_toml.cpp train/storage/json.cpp)
   set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/${source} PROPERTIES COMPILE_OPTIONS -O1)
 endforeach()
-# It includes the C interface of BLAS, which xtensor-blas declares in its own way.
-set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/autodiff/compute/gemm.cpp
+# They include the C interface of BLAS, which xtensor-blas declares in its own way.
+set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/autodiff/compute/cholesky.cpp
+                            ${CMAKE_CURRENT_SOURCE_DIR}/autodiff/compute/gemm.cpp
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
 # The commit that is built, for meta.json; another commit configures anew.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/special_functions.hpp>
 #include <boost/math/special_functions/bessel.hpp>
+#include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/special_functions/erf.hpp>
 #include <boost/math/special_functions/gamma.hpp>
@@ -43,6 +44,14 @@ namespace quantile {
 
 double normal(double u) {
   return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * std::max(u, smallest));
+}
+
+/// P(|t| > q) is the incomplete beta function of degrees / (degrees + q^2).
+double student(double degrees, double u) {
+  if (degrees > 1e7) return normal(u);
+  double above = 0;
+  const double below = boost::math::ibeta_inv(degrees / 2, 0.5, 2 * std::min(u, 1 - u), &above);
+  return std::copysign(std::sqrt(degrees * above / below), u - 0.5);
 }
 
 double gamma_score(double shape, double x) {

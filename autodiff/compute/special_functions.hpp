@@ -19,6 +19,8 @@ namespace bochner::quantile {
 
 /// Phi^-1(u), finite for every double 0 < u < 1.
 double normal(double u);
+/// Of Student's t with so many degrees of freedom, above 0; infinite for the normal distribution.
+double student(double degrees, double u);
 /// The normal score of x >= 0 under Gamma(shape, 1), finite: Phi(score) = P(shape, x).
 double gamma_score(double shape, double x);
 /// ln of the x with P(shape, x) = Phi(score), the regularised incomplete gamma function. Finite

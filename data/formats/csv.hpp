@@ -35,10 +35,11 @@ inline void describe(Keys& keys, CsvOptions& options) {
   keys("columns", options.columns,
        "series: columns of the file that are forecast; sensors: those of values; none for all");
   keys("time_column", options.time,
-       "series, event_files, sensors: the column of time stamps; by default the first that holds "
-       "dates, if data.columns names none; of events and sensors, \"time\"");
+       "series, event_files, sensors, table: the column of time stamps; by default the first that "
+       "holds dates, if data.columns names none; of events and sensors, \"time\"");
   keys("time_format", options.time_format,
-       "series, event_files, sensors: how time stamps are written, such as %d.%m.%Y %H:%M, or %s "
+       "series, event_files, sensors, table: how time stamps are written, such as %d.%m.%Y %H:%M, "
+       "or %s "
        "for "
        "seconds since 1970; by default ISO 8601");
   keys("missing", options.missing, one_of({"refuse", "forward"}),

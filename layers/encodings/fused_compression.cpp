@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/conjugate_gradients.hpp>
 #include <bochner/autodiff/compute/openblas.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/layers/encodings/fused_compression.hpp>
@@ -93,25 +94,6 @@ class Problem {
   double rounding_ = 0;
 };
 
-/// Of each column. (M, N), (M, N) -> (N)
-Numbers column_products(const Numbers& a, const Numbers& b, std::size_t N) {
-  Numbers sums(N);
-  for (std::size_t i = 0; i < a.size(); ++i) sums[i % N] += a[i] * b[i];
-  return sums;
-}
-
-/// to += factor of the column * by
-void add_columns(Numbers& to, const Numbers& factors, const Numbers& by) {
-  for (std::size_t i = 0; i < to.size(); ++i) to[i] += factors[i % factors.size()] * by[i];
-}
-
-/// Entry by entry; 0 where the divisor says that a column is at its end.
-Numbers ratios(const Numbers& a, const Numbers& b, const std::vector<bool>& ended) {
-  Numbers result(a.size());
-  for (std::size_t j = 0; j < a.size(); ++j) result[j] = ended[j] || b[j] <= 0 ? 0 : a[j] / b[j];
-  return result;
-}
-
 /// The matrix within the mask whose x A is nearest to x W, its rounding included: conjugate
 /// gradients on the normal equations, from the entries of W that are kept on; every column has its
 /// own steps.
@@ -129,24 +111,13 @@ Numbers refitted(const Problem& problem, const Tensor& w, const Tensor& kept) {
     for (std::size_t i = 0; i < size; ++i) weighed[i] += sign * problem.penalty(i / N) * a[i];
     return masked(std::move(weighed));
   };
-  Numbers residual = with_penalty(problem.all_weighed(rest), value, -1), direction = residual;
-  Numbers before = column_products(residual, residual, N);
-  const Numbers start = before;
-  std::vector<bool> ended(N);
-  for (std::size_t step = 0; step < 2 * problem.rank; ++step) {
-    for (std::size_t j = 0; j < N; ++j) ended[j] = before[j] <= problem.tolerance() * start[j];
-    if (std::ranges::count(ended, true) == std::ptrdiff_t(N)) break;
-    const Numbers moved = with_penalty(problem.all_weighed(direction), direction, 1);
-    Numbers length = ratios(before, column_products(direction, moved, N), ended);
-    add_columns(value, length, direction);
-    for (double& each : length) each = -each;
-    add_columns(residual, length, moved);
-    const Numbers after = column_products(residual, residual, N);
-    const Numbers turn = ratios(after, before, ended);
-    for (std::size_t i = 0; i < size; ++i) direction[i] = residual[i] + turn[i % N] * direction[i];
-    before = after;
-  }
-  return value;
+  Numbers residual = with_penalty(problem.all_weighed(rest), value, -1);
+  const auto apply = [&](const Numbers& a) { return with_penalty(problem.all_weighed(a), a, 1); };
+  const LinearSystem system{.apply = apply,
+                            .columns = N,
+                            .tolerance = problem.tolerance(),
+                            .most_steps = 2 * problem.rank};
+  return conjugate_gradients(system, std::move(value), std::move(residual)).x;
 }
 
 /// 1 for the `count` entries with the largest magnitudes.

@@ -24,6 +24,14 @@ double log_bessel_k(double order, double x) {
   return std::log(special::bessel_k(order, x));
 }
 
+double matern(double order, double x) {
+  if (x == 0) return 1;
+  const double log_k = log_bessel_k(order, x);
+  if (std::isinf(log_k)) return 1;  // x is far below the order
+  return std::exp((1 - order) * std::numbers::ln2 - std::lgamma(order) + order * std::log(x) +
+                  log_k);
+}
+
 double sphere_characteristic(double d, double t) {
   const double c = d / 2, square = t * t / 4;
   if (square > c) {

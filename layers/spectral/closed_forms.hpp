@@ -41,6 +41,8 @@ inline double log_sphere_area(std::size_t d) {
 /// ln K_order(x), the modified Bessel function of the second kind, order >= 0, x > 0; infinite
 /// where K is beyond double and order <= 50.
 double log_bessel_k(double order, double x);
+/// Matern's kernel of an order at x = sqrt(2 order) distance; 1 at 0.
+double matern(double order, double x);
 /// E exp(i t u_1) for u uniform on the unit sphere of R^d: Gamma(d/2) (2/t)^(d/2-1) J_{d/2-1}(t).
 double sphere_characteristic(double d, double t);
 

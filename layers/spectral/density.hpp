@@ -4,6 +4,7 @@
 #include <bochner/layers/module.hpp>
 #include <bochner/layers/registry.hpp>
 #include <bochner/layers/spectral/closed_forms.hpp>
+#include <bochner/layers/spectral/kernel_curve.hpp>
 #include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -87,6 +88,9 @@ class SpectralDensity : public Module {
   virtual Var log_densities(Tape& tape, const Var& points);
   /// A head's Gaussian, where it is one with independent coordinates.
   virtual std::optional<GaussianAxes> gaussian(std::size_t) const { return {}; }
+  /// k and its slopes by the head's parameters, for densities of one dimension (dim = 1): what
+  /// Gaussian processes learn. Null where there is no closed form.
+  virtual std::unique_ptr<KernelCurve> curve(std::size_t) const { return nullptr; }
   /// -E ln p(omega) of a head, in nats.
   virtual std::optional<double> entropy(std::size_t) { return {}; }
 

@@ -32,6 +32,10 @@ class FreeDensity : public SpectralDensity {
     };
   }
 
+  std::unique_ptr<KernelCurve> curve(std::size_t head) const override {
+    return cosine_curve(values_of(frequencies_, head));
+  }
+
  protected:
   void set_log_scale(const std::vector<double>& log_scale) override {
     const std::size_t m = frequencies_.shape()[1], d = frequencies_.shape()[2];

@@ -13,6 +13,10 @@ class GaussianDensity : public LocationScaleDensity {
  public:
   using LocationScaleDensity::LocationScaleDensity;
   std::optional<GaussianAxes> gaussian(std::size_t head) const override { return axes(head); }
+  std::unique_ptr<KernelCurve> curve(std::size_t head) const override {
+    const auto [mean, log_scale] = axes(head);
+    return gaussian_curve(mean[0], log_scale[0]);
+  }
 
  protected:
   Var standardized(Tape&, const Var& noise) override { return noise; }

@@ -13,15 +13,6 @@ Var points(const Var& noise, std::size_t d) { return slice(noise, -1, 0, d); }
 /// The auxiliary coordinate. (H, m, d + 1) -> (H, m, 1)
 Tensor score(const Var& noise, std::size_t d) { return slice(noise, -1, d, d + 1).value(); }
 
-/// Matern's kernel of an order at x = sqrt(2 order) distance.
-double matern(double order, double x) {
-  if (x == 0) return 1;
-  const double log_k = log_bessel_k(order, x);
-  if (std::isinf(log_k)) return 1;  // x is far below the order
-  return std::exp((1 - order) * std::numbers::ln2 - std::lgamma(order) + order * std::log(x) +
-                  log_k);
-}
-
 /// s = z / sqrt(g), g ~ chi^2 / degrees with the learned degrees of freedom: multivariate t. Its
 /// kernel is Matern's of order degrees / 2, with the length scale 1 / scale in each coordinate.
 class StudentTDensity : public LocationScaleDensity {
@@ -31,6 +22,13 @@ class StudentTDensity : public LocationScaleDensity {
   void visit(Visitor& visitor) override {
     if (learned_) visitor("log_degrees", log_degrees_);
     LocationScaleDensity::visit(visitor);
+  }
+
+  std::unique_ptr<KernelCurve> curve(std::size_t head) const override {
+    const auto [mean, log_scale] = axes(head);
+    if (!learned_) return cauchy_curve(mean[0], log_scale[0]);
+    return student_curve(smallest_degrees, double(log_degrees_.value().data()[head]), mean[0],
+                         log_scale[0]);
   }
 
  protected:
@@ -102,6 +100,11 @@ class CauchyDensity : public StudentTDensity {
 class LaplaceDensity : public LocationScaleDensity {
  public:
   explicit LaplaceDensity(const DensitySpec& spec) : LocationScaleDensity(spec, 1) {}
+
+  std::unique_ptr<KernelCurve> curve(std::size_t head) const override {
+    const auto [mean, log_scale] = axes(head);
+    return laplace_curve(mean[0], log_scale[0]);
+  }
 
  protected:
   Var standardized(Tape& tape, const Var& noise) override {

@@ -101,6 +101,11 @@ class MixtureDensity : public SpectralDensity {
     };
   }
 
+  std::unique_ptr<KernelCurve> curve(std::size_t head) const override {
+    return mixture_curve(values_of(mean_, head), values_of(log_scale_, head),
+                         values_of(logits_, head));
+  }
+
   Var log_densities(Tape& tape, const Var& points) override {
     const std::size_t H = points.dim(0), m = points.dim(1), d = points.dim(2);
     const std::size_t K = mean_.shape()[1];

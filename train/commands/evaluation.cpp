@@ -44,7 +44,8 @@ void predict_command(const PredictOptions& options) {
   const auto [checkpoint, config, task] = load_task(options);
   ReadOptions reading = table_options(config);
   reading.csv.named_columns = task->input_columns();
-  std::erase(reading.csv.columns, config.text("data.label_column"));  // labels are what is asked
+  for (const char* asked : {"data.label_column", "data.target"})
+    std::erase(reading.csv.columns, config.text(asked));
   if (config.flag("data.stamps"))
     reading.csv.missing = "nan";  // rows without values are asked for: the task fills in others
   write_array(options.output, task->predict(read_array(options.input, reading)));

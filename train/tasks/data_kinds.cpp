@@ -14,7 +14,7 @@ inline namespace BOCHNER_PRECISION {
 /// Each stands at the end of the source of its task.
 using MakeTask = std::unique_ptr<Task>(const Config& config);
 MakeTask make_language_task, make_token_task, make_classifier_task, make_forecast_task,
-    make_event_task, make_event_tokens_task, make_field_task, make_sensor_task;
+    make_event_task, make_event_tokens_task, make_field_task, make_sensor_task, make_process_task;
 }  // namespace BOCHNER_PRECISION
 
 namespace {
@@ -147,6 +147,25 @@ void check_sensors(const Config& config) {
   check_no_order(config);
 }
 
+void check_table(const Config& config) {
+  if (config.integer("data.rows") == 0 && config.integer("train.batch") != 1)
+    fail(config, "train.batch", "must be 1 with data.rows = 0: each step sees all rows",
+         "data.rows");
+  for (const double quantile : config.number_list("model.gp.quantiles"))
+    if (quantile <= 0 || quantile >= 1)
+      fail(config, "model.gp.quantiles", "must be between 0 and 1");
+  if (config.text("model.gp.density.start") == "periodogram" &&
+      config.text("model.gp.density.kind") != "mixture")
+    fail(config, "model.gp.density.start", "needs model.gp.density.kind = \"mixture\"",
+         "model.gp.density.kind");
+  if (!config.text("data.time_format").empty() && config.text("data.time_column").empty())
+    fail(config, "data.time_format", "needs data.time_column, the column that it is for",
+         "data.time_column");
+  if (config.text("data.missing") != "refuse")
+    fail(config, "data.missing",
+         "means nothing to a table: rows without a target are passed over, inputs are needed");
+}
+
 struct DataKind {
   std::string name;        ///< data.kind
   const char* model;       ///< the model.kind that learns it
@@ -174,6 +193,7 @@ std::vector<DataKind> data_kinds() {
     kinds.push_back({name, "field", make_field_task, false, examples, check_field});
   kinds.push_back({"field_files", "field", make_field_task, true, fraction, check_field});
   kinds.push_back({"sensors", "field", make_sensor_task, true, fraction, check_sensors});
+  kinds.push_back({"table", "gp", make_process_task, true, fraction, check_table});
   kinds.push_back({"series", "forecaster", make_forecast_task, true, "data.splits", check_series});
   return kinds;
 }
@@ -228,6 +248,17 @@ ReadOptions sensor_options(const Config& config) {
   return {csv, ""};
 }
 
+/// Without columns of inputs, all of the table.
+ReadOptions regression_options(const Config& config) {
+  const TableColumns columns = read_spec<TableSpec>(config, "data").columns;
+  std::vector<std::string> all = columns.inputs;
+  if (!all.empty()) all.push_back(columns.target);
+  CsvOptions csv = only_columns(config, config.text("data.time_column"), all);
+  if (columns.target.empty()) csv.columns.clear();
+  csv.missing = "nan";
+  return {csv, ""};
+}
+
 /// Whether the key keeps something.
 bool keeps_examples(const Config& config, const std::string& key) {
   if (key == "data.splits") return config.number_list(key)[1] > 0;
@@ -240,11 +271,11 @@ bool keeps_examples(const Config& config, const std::string& key) {
 
 void describe(Keys& keys, ModelChoice& choice) {
   keys(
-      "kind", choice.kind, one_of({"lm", "classifier", "forecaster", "events", "field"}),
+      "kind", choice.kind, one_of({"lm", "classifier", "forecaster", "events", "field", "gp"}),
       "what is trained: lm predicts the next token, classifier a label of the sequence, forecaster "
       "the rows that follow, events type and time of the next event, field the next frame, or "
       "values "
-      "at places and times");
+      "at places and times, gp a column of a table from others, with its uncertainty");
 }
 
 std::vector<std::string> data_kind_names() {
@@ -294,6 +325,7 @@ SensorColumns sensor_columns(const Config& config) {
 
 ReadOptions table_options(const Config& config) {
   if (config.text("data.kind") == "sensors") return sensor_options(config);
+  if (config.text("data.kind") == "table") return regression_options(config);
   if (config.text("data.kind") == "event_files") return event_options(config);
   auto csv = read_spec<CsvOptions>(config, "data");
   if (!csv.columns.empty() && !csv.time.empty()) csv.columns.push_back(csv.time);

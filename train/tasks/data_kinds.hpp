@@ -5,6 +5,7 @@
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/list_ops.hpp>
 #include <bochner/data/sensor_table.hpp>
+#include <bochner/data/table_rows.hpp>
 #include <bochner/data/token_tasks.hpp>
 #include <bochner/train/config/config.hpp>
 
@@ -32,8 +33,8 @@ struct DataSpec {
 };
 inline void describe(Keys& keys, DataSpec& spec) {
   keys("kind", spec.kind, one_of(data_kind_names),
-       "bytes of text files, images, a series of numbers, events of files, readings of sensors, or "
-       "generated examples: see tasks.md");
+       "bytes of text files, images, a series of numbers, events of files, readings of sensors, "
+       "rows of a table, or generated examples: see tasks.md");
   keys("files", spec.files,
        "what is read from files: files or globs, from the current folder; the resolved config "
        "holds absolute paths",
@@ -44,11 +45,11 @@ inline void describe(Keys& keys, DataSpec& spec) {
        "bytes: what ends a part of a text, a line, for model.positions = \"encoding\", with \\n, "
        "\\t, "
        "\\r, \\\\ and \\xHH for bytes that are no text; other tokens have a marker");
-  keys(
-      "validation", spec.validation, below(0, 1),
-      "bytes, images, event_files, field_files, sensors: fraction kept for validation, rounded up, "
-      "0 for none: the last bytes, images, sequences, films or readings; of a single sequence or "
-      "film its last events or frames");
+  keys("validation", spec.validation, below(0, 1),
+       "bytes, images, event_files, field_files, sensors, table: fraction kept for validation, "
+       "rounded up, "
+       "0 for none: the last bytes, images, sequences, films or readings; of a single sequence or "
+       "film its last events or frames");
   describe(keys, spec.examples);
 }
 

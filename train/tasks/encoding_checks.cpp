@@ -127,7 +127,12 @@ std::vector<UnheededKey> unused_keys(const Config& config) {
       {"data.place_columns", sensors || events,
        "needs data.kind = \"sensors\", or model.kind = \"events\" of files"},
       {"data.ask", sensors, "needs data.kind = \"sensors\""},
-      {"data.asked", sensors, "needs data.kind = \"sensors\""}};
+      {"data.asked", sensors, "needs data.kind = \"sensors\""},
+      {"model.gp", model == "gp", "needs model.kind = \"gp\""},
+      {"data.inputs", data == "table", "needs data.kind = \"table\""},
+      {"data.target", data == "table", "needs data.kind = \"table\""},
+      {"data.held_out", data == "table", "needs data.kind = \"table\""},
+      {"data.rows", data == "table", "needs data.kind = \"table\""}};
   std::vector<UnheededKey> keys;
   for (const auto& [section, used, demand] : uses)
     for (const ParameterRow& row : config.table().rows())

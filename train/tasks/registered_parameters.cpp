@@ -8,6 +8,7 @@
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/forecaster.hpp>
 #include <bochner/layers/models/token_models.hpp>
+#include <bochner/layers/processes/gaussian_process.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
@@ -155,10 +156,11 @@ void check_unheeded_sets(const Config& config) {
 
 std::vector<ParameterRow> registered_rows() {
   RowCollector table;
-  table.add<ModelChoice, SequenceClassifierSpec, ForecasterSpec, EventModelSpec, FieldModelSpec>(
-      "model");
+  table.add<ModelChoice, SequenceClassifierSpec, ForecasterSpec, EventModelSpec, FieldModelSpec,
+            ProcessModelSpec>("model");
   table.add<DataSpec, TokenTaskSpec, LengthBuckets, ListOpsSpec, ImagesSpec, ShapesSpec, CsvOptions,
-            SeriesSpec, HawkesSpec, EventColumns, FieldSpec, SensorColumns, SensorSpec>("data");
+            SeriesSpec, HawkesSpec, EventColumns, FieldSpec, SensorColumns, SensorSpec, TableSpec>(
+      "data");
   table.add<OptimizerSpec>("optim");
   table.add<TrainSpec>("train");
   // Where the reference and the configs of runs have always had them.

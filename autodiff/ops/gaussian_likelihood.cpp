@@ -1,0 +1,64 @@
+#include <bochner/autodiff/compute/cholesky.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/ops/gaussian_likelihood.hpp>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+Tensor tensor_like(const Var& x, const std::vector<double>& numbers, double factor) {
+  require(numbers.size() == x.size(), "gaussian_log_likelihood", "a covariance gives ",
+          numbers.size(), " slopes of a parameter ", x.shape());
+  Tensor tensor = uninitialized(x.shape());
+  for (std::size_t i = 0; i < numbers.size(); ++i) tensor.data()[i] = real(factor * numbers[i]);
+  return tensor;
+}
+
+/// d ln N / d parameter; the factor becomes K^-1.
+std::vector<std::vector<double>> likelihood_slopes(const Covariance& covariance,
+                                                   FactoredCovariance& state) {
+  const std::size_t n = covariance.size();
+  invert_from_factor(n, state.factor.data());
+  const auto weights = [&](std::size_t i, double* numbers) {
+    const double* inverse = state.factor.data() + i * n;
+    for (std::size_t j = 0; j <= i; ++j)  // twice, but on the diagonal: for both triangles
+      numbers[j] = (state.alpha[i] * state.alpha[j] - inverse[j]) / (i == j ? 2 : 1);
+  };
+  return covariance.pull_back(weights);
+}
+
+}  // namespace
+
+FactoredCovariance factored(const Covariance& covariance, const std::vector<double>& y) {
+  const std::size_t n = covariance.size();
+  require(y.size() == n, "gaussian_log_likelihood", "a covariance of ", n, " rows and ", y.size(),
+          " values");
+  FactoredCovariance state{std::vector<double>(n * n), y};
+  parallel_each(n, 1, [&](std::size_t i) { covariance.row(i, state.factor.data() + i * n); });
+  cholesky(n, state.factor.data());
+  solve_lower(n, state.factor.data(), 1, state.alpha.data());
+  const double square =
+      std::inner_product(state.alpha.begin(), state.alpha.end(), state.alpha.begin(), 0.0);
+  state.log_likelihood = -(square + log_determinant_of_factor(n, state.factor.data()) +
+                           double(n) * std::log(2 * std::numbers::pi)) /
+                         2;
+  solve_lower_transposed(n, state.factor.data(), 1, state.alpha.data());
+  return state;
+}
+
+Var gaussian_log_likelihood(const std::vector<Var>& parameters,
+                            std::shared_ptr<const Covariance> covariance,
+                            const std::vector<double>& y) {
+  auto state = std::make_shared<FactoredCovariance>(factored(*covariance, y));
+  return record(
+      "gaussian_log_likelihood", filled({}, real(state->log_likelihood)), parameters,
+      [parameters, covariance = std::move(covariance), state](Tensor& g) {
+        const auto slopes = likelihood_slopes(*covariance, *state);
+        for (std::size_t p = 0; p < parameters.size(); ++p)
+          parameters[p].add_gradient(tensor_like(parameters[p], slopes[p], double(g.data()[0])));
+      });
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,176 @@
+#include <algorithm>
+#include <bochner/autodiff/compute/cholesky.hpp>
+#include <bochner/autodiff/compute/openblas.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/ops/iterative_likelihood.hpp>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::size_t matrix_tile = 128;
+constexpr double least_pivot = 1e-10;  // of a preconditioner, beside the first
+
+LowRankPlusNoise preconditioner_of(const RowwiseCovariance& covariance, std::size_t rank) {
+  const std::size_t n = covariance.size();
+  std::vector<double> diagonal(n);
+  for (std::size_t i = 0; i < n; ++i) diagonal[i] = covariance.variance(i);
+  return {n,
+          pivoted_cholesky(n, std::move(diagonal), rank, least_pivot,
+                           [&](std::size_t i, double* row) { covariance.full_row(i, row); }),
+          covariance.noise()};
+}
+
+/// Draws of N(0, P), (n, probes): standard normal numbers coloured, or, where there are as many
+/// probes as those have, each of them alone.
+std::vector<double> probes_of(const LowRankPlusNoise& preconditioner, std::size_t n,
+                              std::size_t& probes) {
+  const std::size_t rank = preconditioner.rank(), all = n + rank;
+  const bool exact = probes >= all;
+  if (exact) probes = all;
+  const RandomFunction random{0, Purpose::spectral, stream_of("probes")};
+  std::vector<double> numbers(all * probes);
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = exact ? (i / probes == i % probes ? std::sqrt(double(all)) : 0) : random.normal(i);
+  const auto border = numbers.begin() + std::ptrdiff_t(rank * probes);
+  return preconditioner.colour({numbers.begin(), border}, {border, numbers.end()}, probes);
+}
+
+/// e_1^T ln(T) e_1 of the tridiagonal matrix that the coefficients of conjugate gradients make.
+double log_of_lanczos(const std::vector<double>& lengths, const std::vector<double>& turns) {
+  const std::size_t m = lengths.size();
+  std::vector<double> matrix(m * m);
+  for (std::size_t i = 0; i < m; ++i) {
+    matrix[i * m + i] = 1 / lengths[i] + (i > 0 ? turns[i - 1] / lengths[i - 1] : 0);
+    if (i + 1 < m)
+      matrix[i * m + i + 1] = matrix[(i + 1) * m + i] = std::sqrt(turns[i]) / lengths[i];
+  }
+  const SymmetricEigen eigen = symmetric_eigen(matrix, m);
+  double sum = 0;
+  for (std::size_t j = 0; j < m; ++j)
+    sum += eigen.vectors[j] * eigen.vectors[j] * std::log(std::max(eigen.values[j], 1e-300));
+  return sum;
+}
+
+/// K^-1 y, and K^-1 z and P^-1 z of the probes z.
+struct IterativeState {
+  std::vector<double> alpha, solved, weighed;  // (n), (n, probes), (n, probes)
+  std::size_t probes;
+  double log_likelihood;
+};
+
+IterativeState iterated(const IterativeCovariance& matrix, const std::vector<double>& y,
+                        std::size_t probes) {
+  const std::size_t n = matrix.size();
+  const LowRankPlusNoise& preconditioner = matrix.preconditioner();
+  const std::vector<double> z = probes_of(preconditioner, n, probes);
+  LinearSolution solution = matrix.solve(z, probes);
+  IterativeState state{matrix.solve(y, 1).x, {}, preconditioner.solve(z, probes), probes, 0};
+  double log_determinant = preconditioner.log_determinant();
+  for (std::size_t p = 0; p < probes; ++p) {
+    double square = 0;  // z^T P^-1 z
+    for (std::size_t i = 0; i < n; ++i) square += z[i * probes + p] * state.weighed[i * probes + p];
+    log_determinant +=
+        square * log_of_lanczos(solution.lengths[p], solution.turns[p]) / double(probes);
+  }
+  state.solved = std::move(solution.x);
+  state.log_likelihood = -(std::inner_product(y.begin(), y.end(), state.alpha.begin(), 0.0) +
+                           log_determinant + double(n) * std::log(2 * std::numbers::pi)) /
+                         2;
+  return state;
+}
+
+/// Half of alpha alpha^T less the mean of (K^-1 z) (P^-1 z)^T, made symmetric; below the diagonal
+/// twice that, for both triangles.
+void iterative_weights(const IterativeState& state, std::size_t i, double* numbers) {
+  const double *solved = state.solved.data(), *weighed = state.weighed.data();
+  const std::size_t P = state.probes;
+  for (std::size_t j = 0; j <= i; ++j) {
+    double trace = 0;
+    for (std::size_t p = 0; p < P; ++p)
+      trace += solved[i * P + p] * weighed[j * P + p] + solved[j * P + p] * weighed[i * P + p];
+    numbers[j] = (state.alpha[i] * state.alpha[j] - trace / double(2 * P)) / (i == j ? 2 : 1);
+  }
+}
+
+}  // namespace
+
+IterativeCovariance::IterativeCovariance(const RowwiseCovariance& covariance,
+                                         const IterativeSpec& spec)
+    : n_(covariance.size()),
+      spec_(spec),
+      lower_(n_ * (n_ + 1) / 2),
+      preconditioner_(preconditioner_of(covariance, spec.rank)) {
+  parallel_each(n_, 1, [&](std::size_t i) {
+    std::vector<double> row(i + 1);
+    covariance.row(i, row.data());
+    std::ranges::transform(row, lower_.begin() + std::ptrdiff_t(i * (i + 1) / 2),
+                           [](double x) { return real(x); });
+  });
+}
+
+/// Rows of `block`, columns of `other`. -> (matrix_tile, matrix_tile)
+void IterativeCovariance::copy_tile(std::size_t block, std::size_t other,
+                                    std::vector<double>& tile) const {
+  const std::size_t first = block * matrix_tile, left = other * matrix_tile;
+  const std::size_t rows = std::min(matrix_tile, n_ - first),
+                    columns = std::min(matrix_tile, n_ - left);
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t c = 0; c < columns; ++c) {
+      const std::size_t i = std::max(first + r, left + c), j = std::min(first + r, left + c);
+      tile[r * columns + c] = double(lower_[i * (i + 1) / 2 + j]);
+    }
+}
+
+std::vector<double> IterativeCovariance::times(const std::vector<double>& x,
+                                               std::size_t columns) const {
+  const std::size_t blocks = (n_ + matrix_tile - 1) / matrix_tile;
+  std::vector<double> y(n_ * columns);
+  parallel_tasks(blocks, [&](std::size_t block) {
+    std::vector<double> tile(matrix_tile * matrix_tile);
+    const std::size_t rows = std::min(matrix_tile, n_ - block * matrix_tile);
+    for (std::size_t other = 0; other < blocks; ++other) {
+      copy_tile(block, other, tile);
+      const std::size_t left = other * matrix_tile;
+      multiply(rows, columns, std::min(matrix_tile, n_ - left), tile.data(), false,
+               x.data() + left * columns, 1, y.data() + block * matrix_tile * columns);
+    }
+  });
+  return y;
+}
+
+LinearSolution IterativeCovariance::solve(const std::vector<double>& b, std::size_t columns) const {
+  const LinearSystem system{
+      .apply = [&](const std::vector<double>& x) { return times(x, columns); },
+      .precondition =
+          [&](const std::vector<double>& r) { return preconditioner_.solve(r, columns); },
+      .columns = columns,
+      .tolerance = spec_.tolerance,
+      .most_steps = spec_.most_steps};
+  return conjugate_gradients(system, std::vector<double>(b.size()), b);
+}
+
+Var iterative_log_likelihood(const std::vector<Var>& parameters,
+                             std::shared_ptr<const RowwiseCovariance> covariance,
+                             const std::vector<double>& y, const IterativeSpec& spec) {
+  require(y.size() == covariance->size() && spec.probes > 0, "iterative_log_likelihood",
+          "a covariance of ", covariance->size(), " rows, ", y.size(), " values and ", spec.probes,
+          " probes");
+  auto state = std::make_shared<IterativeState>(
+      iterated(IterativeCovariance(*covariance, spec), y, spec.probes));
+  return record("iterative_log_likelihood", filled({}, real(state->log_likelihood)), parameters,
+                [parameters, covariance = std::move(covariance), state](Tensor& g) {
+                  const auto slopes = covariance->pull_back(
+                      [&](std::size_t i, double* row) { iterative_weights(*state, i, row); });
+                  for (std::size_t p = 0; p < parameters.size(); ++p) {
+                    Tensor gradient = uninitialized(parameters[p].shape());
+                    for (std::size_t i = 0; i < slopes[p].size(); ++i)
+                      gradient.data()[i] = real(double(g.data()[0]) * slopes[p][i]);
+                    parameters[p].add_gradient(std::move(gradient));
+                  }
+                });
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

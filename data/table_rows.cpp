@@ -1,0 +1,193 @@
+#include <algorithm>
+#include <bochner/data/files/digest.hpp>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/text.hpp>
+#include <bochner/data/table_rows.hpp>
+#include <cmath>
+#include <numeric>
+
+namespace bochner {
+namespace {
+
+constexpr std::uint64_t order_of_held_out = ~std::uint64_t(0);  // an epoch that no run reaches
+
+std::size_t table_column(const NamedArray& array, const std::string& wanted) {
+  const auto found = find_column(array.columns, array.values.shape()[1], wanted);
+  if (!found)
+    throw DataError("no column ", excerpt(wanted), "; name one that is there, or its number");
+  return *found;
+}
+
+void require_table(const NamedArray& array) {
+  if (array.values.dimension() != 2 || array.values.shape()[0] == 0)
+    throw DataError("needs a table, rows and columns of numbers");
+}
+
+std::vector<double> known_column(const NamedArray& array, std::size_t column) {
+  std::vector<double> numbers;
+  for (std::size_t row = 0; row < array.values.shape()[0]; ++row) {
+    numbers.push_back(array.values(row, column));
+    if (!std::isfinite(numbers.back()))
+      throw DataError("row ", row + 1, ": column ", column_name(array, column),
+                      ": no input may be missing");
+  }
+  return numbers;
+}
+
+std::vector<std::size_t> input_columns(const NamedArray& array, const TableColumns& wanted,
+                                       std::size_t target) {
+  std::vector<std::size_t> columns;
+  for (const std::string& name : wanted.inputs) columns.push_back(table_column(array, name));
+  for (std::size_t i = 0; wanted.inputs.empty() && i < array.values.shape()[1]; ++i)
+    if (i != target) columns.push_back(i);
+  for (const std::size_t column : columns)
+    if (column == target || std::ranges::count(columns, column) > 1)
+      throw DataError("column ", column_name(array, column),
+                      " is chosen twice among data.inputs and data.target");
+  if (columns.empty()) throw DataError("there is no column of inputs besides the target");
+  return columns;
+}
+
+template <class Number>
+std::vector<Number> chosen_of(const std::vector<Number>& all,
+                              const std::vector<std::size_t>& rows) {
+  std::vector<Number> some;
+  if (!all.empty())
+    for (const std::size_t row : rows) some.push_back(all[row]);
+  return some;
+}
+
+/// The rows that train and those that are held out, both in the order of the table.
+std::pair<std::vector<std::size_t>, std::vector<std::size_t>> parted(std::size_t n,
+                                                                     const TableSpec& spec) {
+  const std::uint64_t held = held_out(n, spec.validation);
+  std::vector<bool> is_held(n, false);
+  for (std::uint64_t i = n - held; i < n; ++i)
+    is_held[spec.held_out == "last" ? i : permuted_index(spec.seed, order_of_held_out, i, n)] =
+        true;
+  std::pair<std::vector<std::size_t>, std::vector<std::size_t>> rows;
+  for (std::size_t row = 0; row < n; ++row)
+    (is_held[row] ? rows.second : rows.first).push_back(row);
+  return rows;
+}
+
+}  // namespace
+
+Observations Observations::rows(const std::vector<std::size_t>& chosen) const {
+  Observations some;
+  for (const auto& column : inputs) some.inputs.push_back(chosen_of(column, chosen));
+  some.targets = chosen_of(targets, chosen);
+  return some;
+}
+
+RegressionTable regression_table(const NamedArray& array, const TableColumns& wanted) {
+  require_table(array);
+  const std::size_t width = array.values.shape()[1];
+  const std::size_t target = wanted.target.empty() ? width - 1 : table_column(array, wanted.target);
+  RegressionTable table;
+  for (const std::size_t column : input_columns(array, wanted, target)) {
+    if (array.time == column) table.time = table.inputs.size();
+    table.inputs.push_back(column_name(array, column));
+    table.observations.inputs.push_back(known_column(array, column));
+  }
+  table.target = column_name(array, target);
+  for (std::size_t row = 0; row < array.values.shape()[0]; ++row)
+    table.observations.targets.push_back(array.values(row, target));
+  return table;
+}
+
+Observations inputs_of(const NamedArray& array, const RegressionTable& like) {
+  require_table(array);
+  Observations rows;
+  for (const std::string& name : like.inputs)
+    rows.inputs.push_back(known_column(array, table_column(array, name)));
+  return rows;
+}
+
+RegressionTable merged(std::vector<RegressionTable> tables) {
+  RegressionTable all = std::move(tables.front());
+  for (std::size_t i = 1; i < tables.size(); ++i) {
+    const Observations& more = tables[i].observations;
+    if (more.inputs.size() != all.inputs.size())
+      throw DataError("data.files: tables of ", all.inputs.size(), " and of ", more.inputs.size(),
+                      " inputs; name the columns in data.inputs");
+    for (std::size_t j = 0; j < more.inputs.size(); ++j)
+      all.observations.inputs[j].insert(all.observations.inputs[j].end(), more.inputs[j].begin(),
+                                        more.inputs[j].end());
+    all.observations.targets.insert(all.observations.targets.end(), more.targets.begin(),
+                                    more.targets.end());
+  }
+  return all;
+}
+
+ColumnUnit unit_of(const std::vector<double>& numbers) {
+  const double n = double(numbers.size());
+  const double mean = std::accumulate(numbers.begin(), numbers.end(), 0.0) / n;
+  double squares = 0;
+  for (const double x : numbers) squares += (x - mean) * (x - mean);
+  return {mean, squares > 0 ? std::sqrt(squares / n) : 1};
+}
+
+TableRows::TableRows(RegressionTable table, const TableSpec& spec)
+    : table_(std::move(table)), spec_(spec) {
+  const Observations& all = table_.observations;
+  std::vector<std::size_t> known;
+  for (std::size_t row = 0; row < all.size(); ++row)
+    if (std::isfinite(all.targets[row])) known.push_back(row);
+  const auto [train, held] = parted(known.size(), spec_);
+  if (train.size() < 2)
+    throw DataError("column ", table_.target, ": needs two known values or more to train on, not ",
+                    train.size());
+  if (spec_.rows > train.size())
+    throw DataError("data.rows = ", spec_.rows, ": there are ", train.size(), " rows to train");
+  training_ = all.rows(chosen_of(known, train));
+  for (const auto& column : training_.inputs) units_.push_back(unit_of(column));
+  target_unit_ = unit_of(training_.targets);
+  training_ = standardized(std::move(training_));
+  held_ = standardized(all.rows(chosen_of(known, held)));
+  examples_ = {spec_.seed, spec_.rows == 0 ? 1 : train.size() / spec_.rows,
+               (held.size() + validation_rows - 1) / validation_rows};
+}
+
+Observations TableRows::standardized(Observations rows) const {
+  for (std::size_t j = 0; j < rows.inputs.size(); ++j)
+    for (double& x : rows.inputs[j]) x = units_[j].standard(x);
+  for (double& y : rows.targets) y = target_unit_.standard(y);
+  return rows;
+}
+
+Observations TableRows::example(Split split, const Examples::Number& number) const {
+  if (split == Split::train && spec_.rows == 0) return training_;
+  std::vector<std::size_t> rows;
+  if (split == Split::train) {
+    for (std::size_t i = number.index * spec_.rows; i < (number.index + 1) * spec_.rows; ++i)
+      rows.push_back(permuted_index(spec_.seed, number.epoch, i, training_.size()));
+    return training_.rows(rows);
+  }
+  const std::size_t first = number.index * validation_rows;
+  for (std::size_t i = first; i < std::min(first + validation_rows, held_.size()); ++i)
+    rows.push_back(i);
+  return held_.rows(rows);
+}
+
+std::uint64_t TableRows::tokens_per_example() const {
+  return spec_.rows == 0 ? training_.size() : spec_.rows;
+}
+
+std::uint64_t TableRows::fingerprint() const {
+  std::uint64_t hash = digest_of_elements(table_.observations.targets);
+  for (const auto& column : table_.observations.inputs) hash = digest_of_elements(column, hash);
+  return examples_.fingerprint(
+      "table", {hash, spec_.rows, training_.size(), stream_of(spec_.held_out.c_str())});
+}
+
+std::string TableRows::describe() const {
+  return in_words(format_number_of(table_.inputs.size(), "input"), " to ", table_.target, ", ",
+                  format_number_of(table_.observations.size(), "row"));
+}
+
+std::string TableRows::describe_splits() const {
+  return in_words(training_.size(), " rows to train, ", held_.size(), " to validate");
+}
+
+}  // namespace bochner

@@ -1,0 +1,174 @@
+#include <algorithm>
+#include <bochner/autodiff/compute/cholesky.hpp>
+#include <bochner/layers/processes/gaussian_process.hpp>
+#include <bochner/layers/processes/process_kernel.hpp>
+#include <bochner/layers/processes/process_start.hpp>
+#include <cmath>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+std::vector<std::vector<std::size_t>> terms_of(const GaussianProcessSpec& spec) {
+  std::vector<std::vector<std::size_t>> terms;
+  if (spec.combine != "sum") {
+    terms.emplace_back();
+    for (std::size_t j = 0; j < spec.inputs; ++j) terms.back().push_back(j);
+  }
+  if (spec.combine != "product")
+    for (std::size_t j = 0; j < spec.inputs; ++j) terms.push_back({j});
+  return terms;
+}
+
+GaussianProcessSpec completed(GaussianProcessSpec spec) {
+  require(spec.inputs >= 1, "gaussian_process", "needs an input");
+  require(spec.noise > 0, "gaussian_process", "noise must be above 0: ", spec.noise);
+  spec.density.heads = 0;
+  for (const auto& term : terms_of(spec)) spec.density.heads += term.size();
+  spec.density.dim = 1;
+  if (spec.method != "features" && spec.density.kind != "free") spec.density.m = 1;  // not drawn
+  return spec;
+}
+
+std::size_t trend_size(const GaussianProcessSpec& spec) {
+  return spec.trend == "none" ? 0 : spec.trend == "constant" ? 1 : 1 + spec.inputs;
+}
+
+std::vector<double> exponentials(const Parameter& logs) {
+  std::vector<double> numbers;
+  for (const real x : logs.value()) numbers.push_back(std::exp(double(x)));
+  return numbers;
+}
+
+[[noreturn]] void refuse_singular(const NotPositiveDefinite& error, double noise) {
+  throw std::domain_error(
+      std::string("gp: ") + error.what() + ", with noise of deviation " +
+      std::to_string(std::sqrt(noise)) +
+      " in units of the targets': rows are alike but for rounding; start with more model.gp.noise, "
+      "lower optim.lr, or leave out rows that are there twice");
+}
+
+}  // namespace
+
+GaussianProcess::GaussianProcess(const GaussianProcessSpec& spec)
+    : spec_(completed(spec)),
+      terms_(terms_of(spec)),
+      density_(make_density(spec_.density)),
+      log_variance_(filled({terms_.size()}, real(-std::log(double(terms_.size()))))),
+      log_noise_(filled({1}, real(std::log(spec.noise)))),
+      log_trend_(Shape{trend_size(spec)}) {
+  require(spec_.method == "features" || density_->curve(0) != nullptr, "gaussian_process",
+          "the density \"", spec_.density.kind,
+          "\" has no kernel in closed form; choose gaussian, student_t, cauchy, laplace, mixture "
+          "or free, or method = \"features\"");
+}
+
+void GaussianProcess::visit(Visitor& visitor) {
+  visitor("density", *density_);
+  visitor("log_variance", log_variance_);
+  visitor("log_noise", log_noise_);
+  if (trend_size(spec_) > 0) visitor("log_trend", log_trend_);
+}
+
+std::vector<double> GaussianProcess::variances() const { return exponentials(log_variance_); }
+double GaussianProcess::noise_variance() const {
+  return std::exp(2 * double(log_noise_.value().data()[0]));
+}
+std::vector<double> GaussianProcess::trend_variances() const { return exponentials(log_trend_); }
+
+/// In the order of ProcessKernel.
+std::vector<Parameter*> GaussianProcess::parameters() {
+  std::vector<Parameter*> all;
+  for (const NamedParameter& named : parameters_of(*density_)) all.push_back(named.parameter);
+  all.insert(all.end(), {&log_variance_, &log_noise_, &log_trend_});
+  return all;
+}
+
+std::vector<double> GaussianProcess::snapshot() {
+  std::vector<double> numbers;
+  for (const Parameter* parameter : parameters())
+    numbers.insert(numbers.end(), parameter->value().begin(), parameter->value().end());
+  return numbers;
+}
+
+std::shared_ptr<const ProcessKernel> GaussianProcess::kernel(const ProcessRows& rows) {
+  require(rows.inputs.size() == spec_.inputs, "gaussian_process", "rows of ", rows.inputs.size(),
+          " inputs, not ", spec_.inputs);
+  const std::vector<double> variance = variances();
+  std::vector<ProcessTerm> terms;
+  for (std::size_t t = 0, head = 0; t < terms_.size(); ++t) {
+    terms.push_back({variance[t], terms_[t], {}});
+    for (std::size_t j = 0; j < terms_[t].size(); ++j)
+      terms.back().curves.push_back(density_->curve(head++));
+  }
+  std::vector<std::size_t> sizes;
+  for (const NamedParameter& named : parameters_of(*density_))
+    sizes.push_back(named.parameter->value().size() / spec_.density.heads);
+  return std::make_shared<ProcessKernel>(rows.inputs, std::move(terms), noise_variance(),
+                                         trend_variances(), std::move(sizes));
+}
+
+/// `draws` (H, m, 1)
+std::shared_ptr<const ProcessFeatures> GaussianProcess::features(const ProcessRows& rows,
+                                                                 const Var& draws) {
+  require(rows.inputs.size() == spec_.inputs, "gaussian_process", "rows of ", rows.inputs.size(),
+          " inputs, not ", spec_.inputs);
+  return std::make_shared<ProcessFeatures>(
+      rows.inputs,
+      ProcessFeatures::Parameters{
+          terms_, {draws.value().begin(), draws.value().end()}, variances(), trend_variances()});
+}
+
+Var GaussianProcess::log_likelihood(Tape& tape, const ProcessRows& rows) {
+  if (spec_.method == "features") {
+    const Var draws = density_->draws(tape);
+    return conjugate_log_likelihood({draws, tape(log_variance_), tape(log_trend_)},
+                                    tape(log_noise_), features(rows, draws), rows.targets,
+                                    spec_.noise_shape);
+  }
+  std::vector<Var> inputs;
+  for (Parameter* parameter : parameters()) inputs.push_back(tape(*parameter));
+  if (spec_.method == "cg")
+    return iterative_log_likelihood(inputs, kernel(rows), rows.targets, spec_.cg);
+  try {
+    return gaussian_log_likelihood(inputs, kernel(rows), rows.targets);
+  } catch (const NotPositiveDefinite& error) {
+    refuse_singular(error, noise_variance());
+  }
+}
+
+std::unique_ptr<ProcessPosterior> GaussianProcess::condition(const ProcessRows& rows) {
+  if (spec_.method == "features") {
+    Tape tape;
+    tape.recording = false;
+    auto now = features(rows, density_->draws(tape));
+    ConjugatePosterior posterior =
+        conjugate_posterior(*now, rows.targets, std::sqrt(noise_variance()), spec_.noise_shape);
+    return feature_posterior(std::make_shared<ProcessFeatures>(now->of({})), std::move(posterior));
+  }
+  auto now = kernel(rows);
+  if (spec_.method == "cg") return iterative_posterior(now, rows.targets, spec_.cg);
+  try {
+    return exact_posterior(now, factored(*now, rows.targets));
+  } catch (const NotPositiveDefinite& error) {
+    refuse_singular(error, noise_variance());
+  }
+}
+
+std::unique_ptr<KernelCurve> GaussianProcess::curve(std::size_t head) {
+  if (auto closed = density_->curve(head)) return closed;
+  Tape tape;
+  tape.recording = false;
+  const Tensor draws = density_->draws(tape).value();
+  const std::size_t m = draws.shape()[1];
+  return cosine_curve({draws.data() + head * m, draws.data() + (head + 1) * m});
+}
+
+void GaussianProcess::start(const ProcessRows& rows) {
+  if (spec_.density.start == "none") return;
+  std::vector<std::size_t> inputs;  // of the heads
+  for (const auto& term : terms_) inputs.insert(inputs.end(), term.begin(), term.end());
+  if (spec_.density.start == "periodogram") return start_at_waves(*density_, inputs, rows);
+  density_->start_at(distance_log_scales(rows.inputs, inputs, spec_.density.seed));
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,228 @@
+#include <algorithm>
+#include <bochner/layers/spectral/closed_forms.hpp>
+#include <bochner/layers/spectral/kernel_curve.hpp>
+#include <cmath>
+#include <numeric>
+
+namespace bochner {
+namespace {
+
+/// The shape c(t) of a kernel of unit scale, t >= 0, c(0) = 1.
+struct ShapePoint {
+  double value, slope;  ///< c and t c'(t)
+  double by_own = 0;    ///< dc by the parameter of the shape
+};
+
+struct GaussianShape {
+  static constexpr std::size_t own = 0;
+  ShapePoint operator()(double t) const {
+    const double value = std::exp(-t * t / 2);
+    return {value, -t * t * value};
+  }
+};
+
+struct LaplaceShape {
+  static constexpr std::size_t own = 0;
+  ShapePoint operator()(double t) const {
+    const double value = 1 / (1 + t * t / 2);
+    return {value, -t * t * value * value};
+  }
+};
+
+struct CauchyShape {
+  static constexpr std::size_t own = 0;
+  ShapePoint operator()(double t) const {
+    const double value = std::exp(-t);
+    return {value, -t * value};
+  }
+};
+
+/// Matern's, from a table over ln t.
+class StudentShape {
+ public:
+  static constexpr std::size_t own = 1;
+
+  StudentShape(double smallest, double free) {
+    const double degrees = smallest + std::exp(free);
+    first_ = -40 / std::min(degrees, 2.0) - 1;               // 1 - c is below 1e-17
+    const double last = std::log(745 / std::sqrt(degrees));  // and c below 1e-300 behind it
+    const auto count = std::size_t((last - first_) * per_unit) + 4;
+    constexpr double step = 1e-4;
+    for (std::size_t i = 0; i < count; ++i) {
+      const double t = std::exp(first_ + double(i) / per_unit);
+      const auto at = [&](double moved) { return value_at(smallest + std::exp(moved), t); };
+      points_.push_back(
+          {at(free), slope_at(degrees, t), (at(free + step) - at(free - step)) / (2 * step)});
+    }
+  }
+
+  ShapePoint operator()(double t) const {
+    const double place = (std::log(t) - first_) * per_unit;
+    if (!(place >= 1)) return {1, 0, 0};
+    if (place >= double(points_.size() - 2)) return {0, 0, 0};
+    const auto i = std::size_t(place);
+    const double u = place - double(i);
+    const double w0 = -u * (u - 1) * (u - 2) / 6, w1 = (u + 1) * (u - 1) * (u - 2) / 2,
+                 w2 = -(u + 1) * u * (u - 2) / 2, w3 = (u + 1) * u * (u - 1) / 6;
+    const ShapePoint* p = points_.data() + i;
+    const auto mix = [&](double ShapePoint::*part) {
+      return w0 * p[-1].*part + w1 * p[0].*part + w2 * p[1].*part + w3 * p[2].*part;
+    };
+    return {mix(&ShapePoint::value), mix(&ShapePoint::slope), mix(&ShapePoint::by_own)};
+  }
+
+ private:
+  static constexpr double per_unit = 128;
+
+  static double value_at(double degrees, double t) {
+    return matern(degrees / 2, std::sqrt(degrees) * t);
+  }
+  /// x c'(x), with (x^a K_a)' = -x^a K_{a-1}.
+  static double slope_at(double degrees, double t) {
+    const double a = degrees / 2, x = std::sqrt(degrees) * t;
+    const double log_k = log_bessel_k(std::abs(a - 1), x);
+    return -std::exp((1 - a) * std::numbers::ln2 - std::lgamma(a) + (a + 1) * std::log(x) + log_k);
+  }
+
+  double first_;
+  std::vector<ShapePoint> points_;
+};
+
+/// cos(mean lag) c(exp(log_scale) |lag|).
+template <class Shape>
+class LocatedCurve : public KernelCurve {
+ public:
+  LocatedCurve(double mean, double log_scale, Shape shape)
+      : mean_(mean), scale_(std::exp(log_scale)), shape_(std::move(shape)) {}
+
+  std::size_t parameters() const override { return Shape::own + 2; }
+
+  void values(std::size_t n, const double* lags, double* k) const override {
+    for (std::size_t i = 0; i < n; ++i) k[i] = shape_(scale_ * std::abs(lags[i])).value;
+    if (mean_ == 0) return;
+    for (std::size_t i = 0; i < n; ++i) k[i] *= std::cos(mean_ * lags[i]);
+  }
+
+  void pull_back(std::size_t n, const double* lags, const double* weights,
+                 double* slopes) const override {
+    double by_own = 0, by_mean = 0, by_log_scale = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const ShapePoint c = shape_(scale_ * std::abs(lags[i]));
+      const double turned = weights[i] * std::cos(mean_ * lags[i]);
+      by_mean -= weights[i] * c.value * lags[i] * std::sin(mean_ * lags[i]);
+      by_log_scale += turned * c.slope;
+      by_own += turned * c.by_own;
+    }
+    if (Shape::own == 1) slopes[0] += by_own;
+    slopes[Shape::own] += by_mean;
+    slopes[Shape::own + 1] += by_log_scale;
+  }
+
+ private:
+  double mean_, scale_;
+  Shape shape_;
+};
+
+class MixtureCurve : public KernelCurve {
+ public:
+  MixtureCurve(std::vector<double> mean, std::vector<double> log_scale, std::vector<double> logits)
+      : mean_(std::move(mean)), scale_(std::move(log_scale)), weight_(std::move(logits)) {
+    for (double& scale : scale_) scale = std::exp(scale);
+    const double most = *std::ranges::max_element(weight_);
+    for (double& weight : weight_) weight = std::exp(weight - most);
+    const double total = std::accumulate(weight_.begin(), weight_.end(), 0.0);
+    for (double& weight : weight_) weight /= total;
+  }
+
+  std::size_t parameters() const override { return 3 * mean_.size(); }
+
+  void values(std::size_t n, const double* lags, double* k) const override {
+    std::fill_n(k, n, 0.0);
+    for (std::size_t c = 0; c < mean_.size(); ++c)
+      for (std::size_t i = 0; i < n; ++i) {
+        const double t = scale_[c] * lags[i];
+        k[i] += weight_[c] * std::exp(-t * t / 2) * std::cos(mean_[c] * lags[i]);
+      }
+  }
+
+  void pull_back(std::size_t n, const double* lags, const double* weights,
+                 double* slopes) const override {
+    const std::size_t K = mean_.size();
+    std::vector<double> of_component(K);
+    for (std::size_t c = 0; c < K; ++c) {
+      double by_mean = 0, by_log_scale = 0;
+      for (std::size_t i = 0; i < n; ++i) {
+        const double t = scale_[c] * lags[i], phase = mean_[c] * lags[i];
+        const double decay = weights[i] * std::exp(-t * t / 2), turned = decay * std::cos(phase);
+        of_component[c] += turned;
+        by_mean -= decay * lags[i] * std::sin(phase);
+        by_log_scale -= turned * t * t;
+      }
+      slopes[c] += weight_[c] * by_mean;
+      slopes[K + c] += weight_[c] * by_log_scale;
+    }
+    double mean = 0;
+    for (std::size_t c = 0; c < K; ++c) mean += weight_[c] * of_component[c];
+    for (std::size_t c = 0; c < K; ++c) slopes[2 * K + c] += weight_[c] * (of_component[c] - mean);
+  }
+
+ private:
+  std::vector<double> mean_, scale_, weight_;
+};
+
+class CosineCurve : public KernelCurve {
+ public:
+  explicit CosineCurve(std::vector<double> frequencies) : frequencies_(std::move(frequencies)) {}
+
+  std::size_t parameters() const override { return frequencies_.size(); }
+
+  void values(std::size_t n, const double* lags, double* k) const override {
+    std::fill_n(k, n, 0.0);
+    for (const double frequency : frequencies_)
+      for (std::size_t i = 0; i < n; ++i) k[i] += std::cos(frequency * lags[i]);
+    for (std::size_t i = 0; i < n; ++i) k[i] /= double(frequencies_.size());
+  }
+
+  void pull_back(std::size_t n, const double* lags, const double* weights,
+                 double* slopes) const override {
+    for (std::size_t f = 0; f < frequencies_.size(); ++f) {
+      double sum = 0;
+      for (std::size_t i = 0; i < n; ++i)
+        sum -= weights[i] * lags[i] * std::sin(frequencies_[f] * lags[i]);
+      slopes[f] += sum / double(frequencies_.size());
+    }
+  }
+
+ private:
+  std::vector<double> frequencies_;
+};
+
+template <class Shape>
+std::unique_ptr<KernelCurve> located(double mean, double log_scale, Shape shape) {
+  return std::make_unique<LocatedCurve<Shape>>(mean, log_scale, std::move(shape));
+}
+
+}  // namespace
+
+std::unique_ptr<KernelCurve> gaussian_curve(double mean, double log_scale) {
+  return located(mean, log_scale, GaussianShape());
+}
+std::unique_ptr<KernelCurve> laplace_curve(double mean, double log_scale) {
+  return located(mean, log_scale, LaplaceShape());
+}
+std::unique_ptr<KernelCurve> cauchy_curve(double mean, double log_scale) {
+  return located(mean, log_scale, CauchyShape());
+}
+std::unique_ptr<KernelCurve> student_curve(double smallest, double free, double mean,
+                                           double log_scale) {
+  return located(mean, log_scale, StudentShape(smallest, free));
+}
+std::unique_ptr<KernelCurve> mixture_curve(std::vector<double> mean, std::vector<double> log_scale,
+                                           std::vector<double> logits) {
+  return std::make_unique<MixtureCurve>(std::move(mean), std::move(log_scale), std::move(logits));
+}
+std::unique_ptr<KernelCurve> cosine_curve(std::vector<double> frequencies) {
+  return std::make_unique<CosineCurve>(std::move(frequencies));
+}
+
+}  // namespace bochner

@@ -1,0 +1,110 @@
+#include <gtest/gtest.h>
+
+#include <bochner/autodiff/compute/special_functions.hpp>
+#include <bochner/layers/processes/gaussian_process.hpp>
+#include <cmath>
+
+#include "layers/layer_check.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace feature_process_test {
+
+struct Rows {
+  std::vector<std::vector<double>> inputs;
+  std::vector<double> targets;
+  ProcessRows view() const { return {inputs, targets}; }
+};
+
+Rows rows_of(std::size_t n, std::size_t inputs) {
+  const RandomFunction random{7, Purpose::test, 1};
+  Rows rows{std::vector<std::vector<double>>(inputs), {}};
+  for (std::size_t i = 0; i < n; ++i) {
+    double y = 0.2 * random.normal(8 * i + 7);
+    for (std::size_t j = 0; j < inputs; ++j) {
+      rows.inputs[j].push_back(random.normal(8 * i + j));
+      y += std::sin(2 * rows.inputs[j].back());
+    }
+    rows.targets.push_back(y);
+  }
+  return rows;
+}
+
+GaussianProcessSpec spec_of(const std::string& method, std::size_t inputs, std::size_t m) {
+  GaussianProcessSpec spec{.inputs = inputs, .method = method, .noise = 0.2};
+  spec.density.m = m;
+  return spec;
+}
+
+std::unique_ptr<GaussianProcess> process_of(const GaussianProcessSpec& spec, const Rows& rows) {
+  auto process = std::make_unique<GaussianProcess>(spec);
+  initialize(*process, 1);
+  process->start(rows.view());
+  return process;
+}
+
+double likelihood_of(GaussianProcess& process, const Rows& rows) {
+  Tape tape;
+  tape.recording = false;
+  return double(process.log_likelihood(tape, rows.view()).value().data()[0]);
+}
+
+/// With a noise that is known (a large shape of its prior) and many frequencies.
+TEST(FeatureProcess, ApproachesTheExactOne) {
+  for (const std::size_t inputs : {1, 2}) {
+    const Rows rows = rows_of(60, inputs);
+    GaussianProcessSpec spec = spec_of("features", inputs, 1024);
+    spec.noise_shape = 1e6;
+    const auto features = process_of(spec, rows);
+    const auto exact = process_of(spec_of("exact", inputs, 1), rows);
+    EXPECT_NEAR(likelihood_of(*features, rows), likelihood_of(*exact, rows), 4) << inputs;
+    const auto said = features->condition(rows.view())->predict(rows.inputs);
+    const auto true_said = exact->condition(rows.view())->predict(rows.inputs);
+    for (std::size_t i = 0; i < 60; i += 7) {
+      EXPECT_NEAR(said.mean[i], true_said.mean[i], 0.05);
+      EXPECT_NEAR(said.deviation(i), true_said.deviation(i), 0.05);
+    }
+  }
+}
+
+TEST(FeatureProcess, GradientsAreDifferences) {
+  if (!layer_check::is_double) return;  // differences in float drown in rounding
+  for (const char* density : {"gaussian", "mixture", "student_t", "flow"}) {
+    for (const char* combine : {"product", "both"}) {
+      const Rows rows = rows_of(80, 2);
+      GaussianProcessSpec spec = spec_of("features", 2, 6);
+      spec.density.kind = density;
+      spec.combine = combine;
+      const auto process = process_of(spec, rows);
+      GradientOptions options;
+      options.floor = 0.1;  // rounding of a likelihood of some 100
+      const GradientReport report =
+          check_gradient([&](Tape& tape) { return process->log_likelihood(tape, rows.view()); },
+                         parameters_of(*process), options);
+      EXPECT_TRUE(report.passed) << density << " " << combine << ": " << report.summary();
+    }
+  }
+}
+
+TEST(FeatureProcess, PredictsQuantilesOfStudentsT) {
+  const Rows rows = rows_of(4, 1);
+  GaussianProcessSpec spec = spec_of("features", 1, 8);
+  const auto said = process_of(spec, rows)->condition(rows.view())->predict({{0.5}});
+  EXPECT_EQ(said.degrees, 6);  // 2 (shape 1 + rows / 2)
+  EXPECT_NEAR(said.quantile(0, 0.95) - said.mean[0], 1.9431802805 * said.scale[0], 1e-8);
+  EXPECT_NEAR(said.quantile(0, 0.05) - said.mean[0], -1.9431802805 * said.scale[0], 1e-8);
+  EXPECT_NEAR(said.deviation(0), said.scale[0] * std::sqrt(6.0 / 4), 1e-12);
+  double total = 0;
+  for (double y = -60; y < 60; y += 0.01) total += 0.01 * std::exp(said.log_density(0, y));
+  EXPECT_NEAR(total, 1, 1e-3);
+}
+
+TEST(StudentQuantile, IsThatOfTables) {
+  EXPECT_NEAR(quantile::student(1, 0.75), 1, 1e-12);
+  EXPECT_NEAR(quantile::student(10, 0.975), 2.2281388520, 1e-9);
+  EXPECT_NEAR(quantile::student(10, 0.025), -2.2281388520, 1e-9);
+  EXPECT_EQ(quantile::student(3, 0.5), 0);
+  EXPECT_NEAR(quantile::student(1e9, 0.95), quantile::normal(0.95), 1e-12);
+}
+
+}  // namespace feature_process_test
+}  // namespace bochner::inline BOCHNER_PRECISION

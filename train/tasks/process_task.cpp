@@ -1,0 +1,165 @@
+#include <fmt/format.h>
+
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/glob.hpp>
+#include <bochner/data/table_rows.hpp>
+#include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/model_spec.hpp>
+#include <bochner/train/tasks/process_pictures.hpp>
+#include <bochner/train/tasks/task.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::size_t most_exact_rows = 16384;      // 4 GiB of covariance and its inverse
+constexpr std::size_t most_iterative_rows = 65536;  // 8 GiB of half a covariance in float
+
+void require_rows(const std::string& method, std::size_t rows) {
+  const std::size_t most = method == "exact" ? most_exact_rows : most_iterative_rows;
+  if (method != "features" && rows > most)
+    throw DataError("data.files: ", rows, " rows to train; model.gp.method = \"", method,
+                    "\" takes ", most, " at most: choose \"features\"",
+                    method == "exact" ? " or \"cg\"" : "");
+}
+
+RegressionTable read_regression(const Config& config) {
+  const TableColumns columns = read_spec<TableSpec>(config, "data").columns;
+  std::vector<RegressionTable> tables;
+  for (const auto& file :
+       expand_files(config.text_list("data.files"), std::filesystem::current_path())) {
+    const NamedArray array = read_array(file, table_options(config));
+    try {
+      tables.push_back(regression_table(array, columns));
+    } catch (const DataError& error) {
+      throw DataError(file.string() + ": " + error.what());
+    }
+  }
+  return merged(std::move(tables));
+}
+
+TableSpec table_spec(const Config& config) {
+  auto spec = read_spec<TableSpec>(config, "data");
+  spec.validation = config.number("data.validation");
+  spec.seed = config.count("train.seed");
+  return spec;
+}
+
+GaussianProcessSpec process_spec(const Config& config, std::size_t inputs) {
+  auto spec = read_spec<ProcessModelSpec>(config, "model").gp;
+  spec.inputs = inputs;
+  complete(spec.density, config);
+  return spec;
+}
+
+ProcessRows rows_of(const Observations& observations) {
+  return {observations.inputs, observations.targets};
+}
+
+/// A column of a table from others, by a Gaussian process.
+class ProcessTask : public Task {
+ public:
+  explicit ProcessTask(const Config& config)
+      : data_(read_regression(config), table_spec(config)),
+        model_(process_spec(config, data_.table().inputs.size())) {
+    const std::size_t rows = data_.training_rows().size();
+    require_rows(model_.spec().method, rows);
+    initialize(model_, config.count("train.seed"));
+    model_.start(rows_of(data_.training_rows()));
+  }
+
+  Module& model() override { return model_; }
+  const Dataset& data() const override { return data_; }
+
+  /// -ln p(targets | inputs) for each row.
+  Var loss(Tape& tape, const Examples& examples) override {
+    Var total;
+    for (const Examples::Number& number : examples.numbers) {
+      const Observations rows = data_.example(examples.split, number);
+      const double share = -1 / (double(rows.size()) * double(examples.size()));
+      const Var part = model_.log_likelihood(tape, rows_of(rows)) * share;
+      total = total.exists() ? total + part : part;
+    }
+    return total;
+  }
+
+  /// -ln p(target | training rows) for each row, in the unit of the training targets, as the loss.
+  Evaluation evaluate(Tape&, const Examples& examples) override {
+    Evaluation result{
+        0, 0, "nats", {{"mse", "mse"}, {"covered_90", "in the bands of 90 %", 0, true}}};
+    const double unit = data_.target_unit().deviation;
+    for (const Examples::Number& number : examples.numbers) {
+      const Observations rows = data_.example(examples.split, number);
+      const ProcessPrediction predicted = predict_rows(rows);
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        const double error = rows.targets[i] - predicted.mean[i];
+        result.loss_sum -= predicted.log_density(i, rows.targets[i]);
+        result.measures[0].sum += error * error * unit * unit;
+        result.measures[1].sum += rows.targets[i] >= predicted.quantile(i, 0.05) &&
+                                  rows.targets[i] <= predicted.quantile(i, 0.95);
+      }
+      result.terms += rows.size();
+    }
+    return result;
+  }
+
+  std::vector<std::string> input_columns() const override { return data_.table().inputs; }
+
+  /// Rows of inputs -> the inputs, mean, deviation and quantiles of the target.
+  NamedArray predict(const NamedArray& input) override {
+    const Observations rows = inputs_of(input, data_.table());
+    const ProcessPrediction predicted = predict_rows(data_.standardized(rows));
+    const std::size_t d = rows.inputs.size(), n = rows.size();
+    const std::vector<double>& quantiles = model_.spec().quantiles;
+    NamedArray array{xt::xarray<double>::from_shape({n, d + 2 + quantiles.size()}),
+                     data_.table().inputs, data_.table().time};
+    array.columns.insert(array.columns.end(), {"mean", "deviation"});
+    for (const double q : quantiles) array.columns.push_back(fmt::format("q{:g}", 100 * q));
+    const ColumnUnit unit = data_.target_unit();
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < d; ++j) array.values(i, j) = rows.inputs[j][i];
+      array.values(i, d) = unit.original(predicted.mean[i]);
+      array.values(i, d + 1) = unit.deviation * predicted.deviation(i);
+      for (std::size_t q = 0; q < quantiles.size(); ++q)
+        array.values(i, d + 2 + q) = unit.original(predicted.quantile(i, quantiles[q]));
+    }
+    return array;
+  }
+
+  std::string describe_model() const override {
+    const GaussianProcessSpec& spec = model_.spec();
+    return fmt::format(
+        "gp, {}, {} of {}, trend {}",
+        spec.method == "features" ? fmt::format("m {}", spec.density.m) : spec.method,
+        spec.inputs > 1 ? spec.combine : "kernel", spec.density.kind, spec.trend);
+  }
+
+  void illustrate(Page& page) override {
+    add_process(page, model_, data_,
+                [this](const Observations& rows) { return predict_rows(rows); });
+  }
+
+ private:
+  /// Of rows in units of the training rows.
+  ProcessPrediction predict_rows(const Observations& rows) {
+    std::vector<double> now = model_.snapshot();
+    if (!posterior_ || now != conditioned_at_) {
+      posterior_ = model_.condition(rows_of(data_.training_rows()));
+      conditioned_at_ = std::move(now);
+    }
+    return posterior_->predict(rows.inputs);
+  }
+
+  TableRows data_;
+  GaussianProcess model_;
+  std::vector<double> conditioned_at_;  // the parameters of
+  std::unique_ptr<ProcessPosterior> posterior_;
+};
+
+}  // namespace
+
+std::unique_ptr<Task> make_process_task(const Config& config) {
+  return std::make_unique<ProcessTask>(config);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
