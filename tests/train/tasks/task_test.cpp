@@ -128,7 +128,6 @@ TEST(RequireExamples, NamesTheKey) {
 TEST(MakeTask, TellsThePositionsOfTheLongestSequenceApart) {
   const std::vector<std::vector<std::string>> tasks = {
       {"model.kind=classifier", "data.kind=shapes", "data.side=12", "model.pooling=cls"},
-      {"model.kind=field", "data.kind=advection_diffusion", "model.encoding.kind=none"},
       {"model.kind=events", "data.kind=hawkes"},
       {"data.kind=copy"}};
   for (std::vector<std::string> sets : tasks) {
