@@ -81,7 +81,7 @@ std::vector<Wave> strongest_waves(Residual rest, std::size_t count) {
   const double all = square_sum(rest.y) + 1e-12;
   subtract_fit(
       rest, [](double) { return 1.0; }, [](double x) { return x; });
-  std::vector<Wave> waves{{0, std::log(4 / span), std::log(0.5)}};
+  std::vector<Wave> waves{{0, std::log(1 / span), std::log(0.5)}};
   while (waves.size() < count) {
     std::size_t best = 2;
     double strongest = -1;

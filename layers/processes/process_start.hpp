@@ -9,7 +9,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 std::vector<double> distance_log_scales(const std::vector<std::vector<double>>& inputs,
                                         const std::vector<std::size_t>& heads, std::uint64_t seed);
 
-/// A mixture starts as a slow component, a quarter of the rows' span wide, and the strongest waves
+/// A mixture starts as a slow component, as long as the span of the rows, and the strongest waves
 /// of the targets along each head's input: one after the other, the frequency that leaves the least
 /// squares is taken and its wave subtracted, a line before all (matching pursuit over a
 /// Lomb-Scargle periodogram; VanderPlas, "Understanding the Lomb-Scargle periodogram", 2018).

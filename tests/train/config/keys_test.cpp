@@ -13,6 +13,7 @@
 #include <bochner/layers/models/forecaster.hpp>
 #include <bochner/layers/models/sensor_model.hpp>
 #include <bochner/layers/models/token_models.hpp>
+#include <bochner/layers/processes/gaussian_process.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
@@ -197,6 +198,7 @@ TEST(Keys, DefaultsOfTheLibraryAreThoseOfTheCommand) {
   expect_described<EventModelSpec>("model");
   expect_described<FieldModelSpec>("model");
   expect_described<SensorModelSpec>("model");
+  expect_described<ProcessModelSpec>("model");
   expect_described<MixerSpec>("model.mixer");
   expect_described<FeatureSpec>("model.mixer.features");
   expect_described<DensitySpec>("model.mixer.density");
@@ -219,6 +221,7 @@ TEST(Keys, DefaultsOfTheLibraryAreThoseOfTheCommand) {
   expect_described<FieldSpec>("data");
   expect_described<SensorColumns>("data");
   expect_described<SensorSpec>("data");
+  expect_described<TableSpec>("data");
   expect_described<OptimizerSpec>("optim");
   expect_described<Schedule>("optim.schedule");
   expect_described<TrainSpec>("train");
