@@ -6,6 +6,7 @@
 #include <atomic>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/regular_file.hpp>
+#include <bochner/data/files/text.hpp>
 #include <cerrno>
 #include <string>
 #include <system_error>
@@ -85,7 +86,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
   if (address == MAP_FAILED)
     throw IoError("cannot map ", path.string(), ": ", std::generic_category().message(errno));
   range_ = Range::unused();
-  range_->path = path.string();
+  range_->path = printable(path.string());
   range_->begin = static_cast<const std::uint8_t*>(address);
   range_->size = size;
 }

@@ -74,7 +74,8 @@ class MappedFile {
   Range* range_ = nullptr;  ///< null for no bytes
 };
 
-/// The file that is mapped where this address is, or nullptr. May be called by a signal handler.
+/// The file that is mapped where this address is, fit for a terminal, or nullptr. May be called by
+/// a signal handler.
 const char* mapped_path(const void* address) noexcept;
 
 }  // namespace bochner
