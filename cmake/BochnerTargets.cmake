@@ -16,6 +16,10 @@ set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/autodiff/compute/cholesk
                             ${CMAKE_CURRENT_SOURCE_DIR}/autodiff/compute/gemm.cpp
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
+# Only programs that call it are to have it.
+set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/train/commands/first_instruction.cpp
+                            PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+
 # The commit that is built, for meta.json; another commit configures anew.
 find_package(Git QUIET)
 if(GIT_FOUND AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/.git)
@@ -123,8 +127,9 @@ function(bochner_sources precise plain)
   set(${plain} ${both} PARENT_SCOPE)
 endfunction()
 
-set(double_cli_sources commands/double_cli.cpp commands/command_line.cpp commands/gradcheck.cpp config/nearest.cpp
-                       run/version.cpp charts/format.cpp storage/json.cpp)
+set(double_cli_sources commands/double_cli.cpp commands/command_line.cpp commands/first_instruction.cpp
+                       commands/gradcheck.cpp config/nearest.cpp run/signals.cpp run/version.cpp charts/format.cpp
+                       storage/json.cpp)
 
 function(bochner_common_library)
   bochner_sources(precise plain autodiff layers optim data)

@@ -72,6 +72,8 @@ inline Draws draws_of(const ExampleSet& set, Split split, std::uint64_t index) {
   return Draws({set.seed, Purpose::examples, 2 * index + (split == Split::train ? 0 : 1)});
 }
 
+class ByteCorpus;
+
 /// A source of examples has, besides, a `batch(const Examples&)` of a type of its own.
 class Dataset {
  public:
@@ -93,6 +95,8 @@ class Dataset {
   virtual std::uint64_t tokens_per_example() const = 0;
   /// Equal data give equal fingerprints: a resumed run refuses other data.
   virtual std::uint64_t fingerprint() const = 0;
+  /// The files whose fingerprint it is, where they may be so large that it takes long.
+  virtual const ByteCorpus* corpus() const { return nullptr; }
   /// For the user: "listops, 4 to 30 tokens  ·  10000 examples to train, 1000 to validate"
   std::string words() const { return describe() + "  ·  " + describe_splits(); }
 

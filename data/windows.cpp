@@ -3,6 +3,7 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/windows.hpp>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -17,13 +18,25 @@ void require_one_window(const char* part, std::uint64_t bytes, std::size_t lengt
 }
 
 constexpr std::uint64_t block_size = 1 << 20;
-constexpr std::uint64_t block_limit = 64;
+/// In blocks: what is read in a moment.
+constexpr std::uint64_t quickly_read = 64;
 
-/// Where block `index` of the fingerprint begins: without gaps while all bytes fit.
-std::uint64_t block_begin(std::uint64_t index, std::uint64_t size) {
-  if (size <= block_size * block_limit) return index * block_size;
-  const std::uint64_t gaps = block_limit - 1, rest = size - block_size;
-  return rest / gaps * index + rest % gaps * index / gaps;  // rest * index may be too large
+/// Digests the blocks that begin there; nothing when a stop was asked for.
+std::optional<std::uint64_t> digest_blocks(const ByteCorpus& corpus,
+                                           const std::vector<std::uint64_t>& starts,
+                                           std::uint64_t count,
+                                           const std::function<std::uint64_t(std::uint64_t)>& begin,
+                                           const std::stop_token& stop = {}) {
+  Digest digest;
+  digest.update(starts.data(), starts.size() * sizeof(starts[0]));
+  std::vector<std::uint8_t> block(block_size);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (stop.stop_requested()) return std::nullopt;
+    const std::span bytes(block.data(), std::min(block_size, corpus.size() - begin(i)));
+    corpus.read(begin(i), bytes);
+    digest.update(bytes.data(), bytes.size());
+  }
+  return digest.value();
 }
 
 }  // namespace
@@ -33,7 +46,6 @@ ByteCorpus::ByteCorpus(const std::vector<std::filesystem::path>& files) : starts
     files_.emplace_back(path);
     starts_.push_back(starts_.back() + files_.back().size());
   }
-  fingerprint_ = hash_contents();
 }
 
 void ByteCorpus::read(std::uint64_t begin, std::span<std::uint8_t> out) const {
@@ -48,18 +60,25 @@ void ByteCorpus::read(std::uint64_t begin, std::span<std::uint8_t> out) const {
   }
 }
 
-std::uint64_t ByteCorpus::hash_contents() const {
-  Digest digest;
-  digest.update(starts_.data(), starts_.size() * sizeof(starts_[0]));
-  std::vector<std::uint8_t> block(block_size);
-  const std::uint64_t blocks = std::min(block_limit, (size() + block_size - 1) / block_size);
-  for (std::uint64_t i = 0; i < blocks; ++i) {
-    const std::uint64_t begin = block_begin(i, size());
-    const std::span bytes(block.data(), std::min(block_size, size() - begin));
-    read(begin, bytes);
-    digest.update(bytes.data(), bytes.size());
-  }
-  return digest.value();
+std::optional<std::uint64_t> ByteCorpus::fingerprint(std::stop_token stop) const {
+  return digest_blocks(
+      *this, starts_, (size() + block_size - 1) / block_size,
+      [](std::uint64_t index) { return index * block_size; }, stop);
+}
+
+std::uint64_t ByteCorpus::sampled_fingerprint() const {
+  if (size() <= block_size * quickly_read) return *fingerprint({});
+  const std::uint64_t gaps = quickly_read - 1, rest = size() - block_size;
+  return *digest_blocks(*this, starts_, quickly_read, [&](std::uint64_t index) {
+    return rest / gaps * index + rest % gaps * index / gaps;  // rest * index may be too large
+  });
+}
+
+std::uint64_t ByteCorpus::marks() const {
+  if (size() <= block_size * quickly_read) return 0;
+  std::uint64_t marks = 1;
+  for (const RegularFile& file : files_) marks = digest_of_elements(file.marks(), marks);
+  return marks;
 }
 
 ByteWindows::ByteWindows(ByteCorpus corpus, std::size_t length, double validation,

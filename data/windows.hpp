@@ -3,6 +3,8 @@
 #include <bochner/autodiff/shape.hpp>
 #include <bochner/data/dataset.hpp>
 #include <bochner/data/files/regular_file.hpp>
+#include <optional>
+#include <stop_token>
 
 namespace bochner {
 
@@ -32,19 +34,22 @@ class ByteCorpus {
   std::uint64_t size() const { return starts_.back(); }
   std::size_t file_count() const { return files_.size(); }
   /// XXH64 of the file borders and the contents, whatever the names of the files: equal data, equal
-  /// fingerprint. Beyond 64 MiB only 64 evenly spaced blocks of 1 MiB are read, the first and the
-  /// last among them, so that opening stays quick; a change between them goes unseen.
-  std::uint64_t fingerprint() const { return fingerprint_; }
+  /// fingerprint. All bytes are read, which takes about a second for each GB; nothing is returned
+  /// when a stop was asked for.
+  std::optional<std::uint64_t> fingerprint(std::stop_token stop) const;
+  /// That of older runs. Beyond 64 MiB only 64 evenly spaced blocks of 1 MiB are read, the first
+  /// and the last among them; a change between them goes unseen.
+  std::uint64_t sampled_fingerprint() const;
+  /// Of what the system says of the files (size, times of the last changes, inode): equal marks,
+  /// equal contents, unless somebody sees to the opposite. 0 up to 64 MiB, which are quickly read.
+  std::uint64_t marks() const;
   /// Copies the bytes begin, begin + 1, ... across file borders. Throws std::invalid_argument
   /// beyond the end, DataError where a file has become shorter.
   void read(std::uint64_t begin, std::span<std::uint8_t> out) const;
 
  private:
-  std::uint64_t hash_contents() const;
-
   std::vector<RegularFile> files_;
   std::vector<std::uint64_t> starts_;  ///< first byte of each file, then the size of all
-  std::uint64_t fingerprint_;
 };
 
 /// Windows of `length` bytes for next-byte prediction. The last bytes validate, see held_out(), in
@@ -56,13 +61,13 @@ class ByteWindows : public TokenSource {
  public:
   ByteWindows(ByteCorpus corpus, std::size_t length, double validation, std::uint64_t seed);
 
-  const ByteCorpus& corpus() const { return corpus_; }
+  const ByteCorpus* corpus() const override { return &corpus_; }
   std::uint64_t train_bytes() const { return train_bytes_; }
   std::uint64_t validation_bytes() const { return corpus_.size() - train_bytes_; }
 
   Batch batch(const Examples& examples) const override;
   std::uint64_t tokens_per_example() const override { return length_; }
-  std::uint64_t fingerprint() const override { return corpus_.fingerprint(); }
+  std::uint64_t fingerprint() const override { return *corpus_.fingerprint({}); }
 
  protected:
   /// "412 files, 9.1 MB"

@@ -3,8 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/regular_file.hpp>
+#include <bochner/data/files/text.hpp>
 #include <cerrno>
 #include <string>
 #include <system_error>
@@ -32,6 +34,15 @@ RegularFile::RegularFile(std::filesystem::path path)
   size_ = std::uint64_t(status.st_size);
 }
 
+std::vector<std::int64_t> RegularFile::marks() const {
+  struct stat status;
+  if (::fstat(descriptor(), &status) != 0) fail("examine", path_);
+  return {std::int64_t(status.st_dev),  std::int64_t(status.st_ino),
+          std::int64_t(status.st_size), std::int64_t(status.st_mtim.tv_sec),
+          status.st_mtim.tv_nsec,       std::int64_t(status.st_ctim.tv_sec),
+          status.st_ctim.tv_nsec};
+}
+
 void RegularFile::read_at(std::uint64_t offset, std::span<std::uint8_t> out) const {
   while (!out.empty()) {
     const ssize_t count = ::pread(descriptor(), out.data(), out.size(), off_t(offset));
@@ -45,6 +56,28 @@ void RegularFile::read_at(std::uint64_t offset, std::span<std::uint8_t> out) con
   }
 }
 
+/// Ranges stay in the list for good, so that a signal handler can walk it at any time; those
+/// without bytes are used again.
+struct MappedFile::Range {
+  std::atomic<const std::uint8_t*> begin = nullptr;
+  std::atomic<std::size_t> size = 0;
+  std::atomic<bool> used = true;
+  std::string path;
+  Range* next = nullptr;
+
+  static inline std::atomic<Range*> first = nullptr;
+
+  static Range* unused() {
+    for (Range* range = first; range; range = range->next)
+      if (!range->used.exchange(true)) return range;
+    auto* range = new Range;
+    range->next = first;
+    while (!first.compare_exchange_weak(range->next, range)) {
+    }
+    return range;
+  }
+};
+
 MappedFile::MappedFile(const std::filesystem::path& path) {
   const RegularFile file(path);
   if (file.size() == 0) return;  // mmap refuses an empty range
@@ -52,11 +85,32 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
   void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
   if (address == MAP_FAILED)
     throw IoError("cannot map ", path.string(), ": ", std::generic_category().message(errno));
-  bytes_ = {static_cast<const std::uint8_t*>(address), size};
+  range_ = Range::unused();
+  range_->path = printable(path.string());
+  range_->begin = static_cast<const std::uint8_t*>(address);
+  range_->size = size;
 }
 
 MappedFile::~MappedFile() {
-  if (!bytes_.empty()) ::munmap(const_cast<std::uint8_t*>(bytes_.data()), bytes_.size());
+  if (!range_) return;
+  const std::span<const std::uint8_t> mapped = bytes();
+  range_->size = 0;
+  range_->used = false;
+  ::munmap(const_cast<std::uint8_t*>(mapped.data()), mapped.size());
+}
+
+std::span<const std::uint8_t> MappedFile::bytes() const {
+  if (!range_) return {};
+  return {range_->begin.load(), range_->size.load()};
+}
+
+const char* mapped_path(const void* address) noexcept {
+  const auto place = reinterpret_cast<std::uintptr_t>(address);
+  for (const MappedFile::Range* range = MappedFile::Range::first; range; range = range->next) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(range->begin.load());
+    if (place >= begin && place - begin < range->size) return range->path.c_str();
+  }
+  return nullptr;
 }
 
 }  // namespace bochner

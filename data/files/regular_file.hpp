@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace bochner {
 
@@ -39,6 +40,8 @@ class RegularFile {
   int descriptor() const { return descriptor_.value(); }
   /// Bytes when it was opened.
   std::uint64_t size() const { return size_; }
+  /// Device, inode, size and the times of the last changes now. Throws IoError.
+  std::vector<std::int64_t> marks() const;
   /// Fills `out` with the bytes from `offset` on. Throws DataError where the file has become
   /// shorter, IoError when it cannot be read.
   void read_at(std::uint64_t offset, std::span<std::uint8_t> out) const;
@@ -50,22 +53,29 @@ class RegularFile {
 };
 
 /// The bytes of a regular file, mapped read-only: memory is used for the pages that are read, and
-/// the system may take it back. The file must not be shortened while it is mapped: the system would
-/// end the process. Throws as RegularFile does, and IoError when it cannot be mapped.
+/// the system may take it back. To read what a file has lost that was shortened meanwhile ends the
+/// process by SIGBUS, whose handler mapped_path() tells the file. Throws as RegularFile does, and
+/// IoError when it cannot be mapped.
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path);
-  MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+  MappedFile(MappedFile&& other) noexcept : range_(std::exchange(other.range_, nullptr)) {}
   MappedFile& operator=(MappedFile&& other) noexcept {
-    std::swap(bytes_, other.bytes_);
+    std::swap(range_, other.range_);
     return *this;
   }
   ~MappedFile();
 
-  std::span<const std::uint8_t> bytes() const { return bytes_; }
+  std::span<const std::uint8_t> bytes() const;
 
  private:
-  std::span<const std::uint8_t> bytes_;
+  struct Range;
+  friend const char* mapped_path(const void* address) noexcept;
+  Range* range_ = nullptr;  ///< null for no bytes
 };
+
+/// The file that is mapped where this address is, fit for a terminal, or nullptr. May be called by
+/// a signal handler.
+const char* mapped_path(const void* address) noexcept;
 
 }  // namespace bochner

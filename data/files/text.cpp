@@ -63,6 +63,24 @@ std::vector<std::string> split_list(std::string_view list) {
   return parts;
 }
 
+std::string printable(std::string_view text, char kept) {
+  std::string shown;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    // Terminals obey U+0080 to U+009F too, which are two bytes.
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0xff);
+    const bool two_bytes = byte == 0xc2 && next < 0xa0;
+    const unsigned char code = two_bytes ? next : byte;
+    if (two_bytes || ((byte < 0x20 || byte == 0x7f) && (kept == 0 || text[i] != kept))) {
+      shown += {'\\', 'x', hexadecimal[code >> 4], hexadecimal[code & 15]};
+    } else {
+      shown += text[i];
+    }
+    i += two_bytes;
+  }
+  return shown;
+}
+
 std::string excerpt(std::string_view text) {
   const bool is_long = text.size() > longest_excerpt;
   if (is_long) {
@@ -70,16 +88,7 @@ std::string excerpt(std::string_view text) {
     while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0u) == 0x80u) --size;
     text = text.substr(0, size);
   }
-  std::string quoted = "\"";
-  for (const char character : text) {
-    const auto byte = static_cast<unsigned char>(character);
-    if (byte >= 0x20 && byte != 0x7f) {
-      quoted += character;
-    } else {
-      quoted += {'\\', 'x', hexadecimal[byte >> 4], hexadecimal[byte & 15]};
-    }
-  }
-  return quoted + (is_long ? "...\"" : "\"");
+  return "\"" + printable(text) + (is_long ? "...\"" : "\"");
 }
 
 std::string format_bytes(double bytes) { return with_prefix(bytes, " ", "B"); }

@@ -19,7 +19,10 @@ std::optional<std::size_t> parse_count(std::string_view text);
 std::string format_number(double number);
 /// The parts between commas, empty ones too; of an empty list there are none.
 std::vector<std::string> split_list(std::string_view list);
-/// In quotes for a message of one line: shortened, and control characters as "\x0a".
+/// Fit for a terminal, whatever it came from: control characters as "\x1b", but for one that may be
+/// kept, such as a line end.
+std::string printable(std::string_view text, char kept = 0);
+/// In quotes for a message of one line: shortened, and printable.
 std::string excerpt(std::string_view text);
 
 /// "9.1 MB"

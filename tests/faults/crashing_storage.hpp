@@ -97,6 +97,7 @@ class CrashingStorage : public FileStorage {
 
   void unlink(const Path& path) override {
     begin("remove", path);
+    if (!names_.contains(key(path))) return;
     const int node = find("remove", path);
     names_.erase(key(path));
     pending_.push_back({Effect::unlink, key(path), {}, node, 0, {}});
@@ -126,9 +127,9 @@ class CrashingStorage : public FileStorage {
     return result;
   }
 
-  std::shared_ptr<void> lock(const Path& path) override {
+  std::unique_ptr<FileLock> lock(const Path& path) override {
     open_append(path);
-    return std::make_shared<int>(0);
+    return std::make_unique<Lock>(*this, path);
   }
 
  private:
@@ -139,6 +140,18 @@ class CrashingStorage : public FileStorage {
     std::uint64_t offset;
     std::string bytes;
     bool names() const { return kind == create || kind == rename || kind == unlink; }
+  };
+
+  class Lock : public FileLock {
+   public:
+    Lock(CrashingStorage& storage, Path path) : storage_(storage), path_(std::move(path)) {}
+    void require_held() override {
+      if (!storage_.exists(path_)) throw InUseError(path_.string(), " was removed");
+    }
+
+   private:
+    CrashingStorage& storage_;
+    Path path_;
   };
 
   class File : public StoredFile {

@@ -2,6 +2,16 @@
 # shellcheck shell=bash
 export LC_ALL=C
 
+# A harness that hangs is ended with all that it started, after `limit` seconds, which it sets before it reads this.
+if [ -z "${BOCHNER_LIMITED-}" ]; then
+  status=0
+  BOCHNER_LIMITED=1 timeout --kill-after=5 "${limit:-600}" "$0" "$@" &
+  trap 'kill $!' INT TERM
+  wait $! || status=$?
+  [ $status -ne 124 ] || echo "FAILED: not done after ${limit:-600} seconds"
+  exit $status
+fi
+
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -13,6 +23,17 @@ skip() { # skip REASON: ctest shows the test as skipped, not as passed
 die() {
   echo "FAILED: $*"
   exit 1
+}
+
+# until_said PATTERN LOG PID: waits for a line of a process; that one ended without it is a failure.
+until_said() {
+  local alive=yes
+  while [ $alive = yes ]; do
+    kill -0 "$3" 2>/dev/null || alive=no
+    if grep -qs -e "$1" "$2"; then return; fi
+    sleep 0.01
+  done
+  die "ended without saying $1: $(tail -1 "$2")"
 }
 
 # write_config FILE STEPS EVERY: a checkpoint every EVERY steps; validations, logs and averages at other ones.

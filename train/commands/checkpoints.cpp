@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/data/files/text.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/run/model_weights.hpp>
@@ -82,12 +83,12 @@ void print_group(const CheckpointReader& checkpoint, const std::string& group, b
 
 void print_text(const CheckpointReader& checkpoint) {
   const TrainerState& state = checkpoint.state();
-  fmt::print("file      {}   intact\n", checkpoint.path().string());
+  fmt::print("file      {}   intact\n", printable(checkpoint.path().string()));
   fmt::print("step      {}   {} tokens, {} of training\n", state.step,
              format_count(double(state.tokens)), format_duration(state.wall_seconds));
   if (!state.best.empty())
     fmt::print("best      {:.4f} at step {}\n", state.best.front().metric, state.best.front().step);
-  fmt::print("numerics  {}\n", state.numerics);
+  fmt::print("numerics  {}\n", printable(state.numerics));
   print_group(checkpoint, "model", true);
   print_group(checkpoint, "buffer", true);
   for (const char* group : {"ema", "optimizer"}) print_group(checkpoint, group, false);

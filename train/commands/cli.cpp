@@ -1,8 +1,10 @@
 #include <sys/resource.h>
 
 #include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/text.hpp>
 #include <bochner/train/commands/cli.hpp>
 #include <bochner/train/commands/command_line.hpp>
+#include <bochner/train/commands/first_instruction.hpp>
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/run/signals.hpp>
 #include <bochner/train/run/version.hpp>
@@ -38,8 +40,8 @@ constexpr ProgramWords program_words{
         "Exit codes: 0 done, 1 failed, 2 wrong usage or config, 65 bad data, 74 cannot read or "
         "write,\n75 stopped and can be resumed."};
 
-int fail_with(ExitCode code, const std::string& message) {
-  std::fputs((message + "\n").c_str(), stderr);
+int fail_with(ExitCode code, const char* message) {
+  std::fputs((printable(message, '\n') + "\n").c_str(), stderr);
   return code;
 }
 
@@ -62,9 +64,10 @@ int run_program(int argc, char** argv) {
 
 }  // namespace
 
-int cli(int argc, char** argv) {
+// Where memory fails even for the words of an error, the terminate handler has the last one.
+int cli(int argc, char** argv) noexcept {
+  begin_program();
   try {
-    receive_signals_apart();
     return run_program(argc, argv);
   } catch (const ConfigError& error) {
     return fail_with(exit_usage, error.what());
@@ -77,9 +80,9 @@ int cli(int argc, char** argv) {
   } catch (const std::system_error& error) {  // such as those of fmt::print
     return fail_with(exit_io, error.what());
   } catch (const std::bad_alloc&) {
-    return fail_with(
-        exit_failed,
-        "out of memory; lower train.batch or data.length, or set model.checkpoint = true");
+    std::fputs(out_of_memory, stderr);
+    std::fputs("\n", stderr);
+    return exit_failed;
   } catch (const std::exception& error) {
     return fail_with(exit_failed, error.what());
   }

@@ -4,6 +4,6 @@
 namespace bochner {
 
 /// Runs the command line `bochner ...`; returns the exit code.
-int cli(int argc, char** argv);
+int cli(int argc, char** argv) noexcept;
 
 }  // namespace bochner

@@ -2,6 +2,7 @@
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/config/nearest.hpp>
+#include <bochner/train/run/signals.hpp>
 #include <cmath>
 #include <filesystem>
 
@@ -56,6 +57,22 @@ Command Command::group(const char* name, const char* help, bool with_threads) co
 }
 
 Command Command::command(const char* name, const char* help, std::function<int()> body) const {
+  return add(name, help, [body = std::move(body)] {
+    receive_signals_apart();
+    return body();
+  });
+}
+
+Command Command::command(const char* name, const char* help,
+                         std::function<int(SignalGuard&)> body) const {
+  return add(name, help, [body = std::move(body)] {
+    SignalGuard signals;
+    receive_signals_apart();
+    return body(signals);
+  });
+}
+
+Command Command::add(const char* name, const char* help, std::function<int()> body) const {
   Command command = *this;
   CLI::App* app = command.app_ = app_->add_subcommand(name, help);
   if (with_threads_)

@@ -22,6 +22,7 @@ class Option;
 namespace bochner {
 
 class CommandLine;
+class SignalGuard;
 
 /// How a command ends.
 enum ExitCode : int {
@@ -73,6 +74,8 @@ class Command {
   /// A command below this one; `body` returns the exit code. It does not run where a command below
   /// it is typed.
   Command command(const char* name, const char* help, std::function<int()> body) const;
+  /// The same of a body that saves and stops when a signal asks for it, also one that came before.
+  Command command(const char* name, const char* help, std::function<int(SignalGuard&)> body) const;
   /// The same with options of its own, which live as long as the command line. A body that returns
   /// nothing is done when it returns.
   template <class Result, class Options>
@@ -82,6 +85,15 @@ class Command {
     const std::function<int()> run = [options, body]() -> int {
       if constexpr (!std::is_void_v<Result>) return body(*options);
       return body(*options), exit_done;
+    };
+    return {command(name, help, run), *options};
+  }
+  template <class Options>
+  std::pair<Command, Options&> command(const char* name, const char* help,
+                                       int (*body)(const Options&, SignalGuard&)) const {
+    const auto options = std::make_shared<Options>();
+    const std::function<int(SignalGuard&)> run = [options, body](SignalGuard& signals) {
+      return body(*options, signals);
     };
     return {command(name, help, run), *options};
   }
@@ -96,6 +108,8 @@ class Command {
   CommandLine& line() const { return *line_; }
 
  private:
+  Command add(const char* name, const char* help, std::function<int()> body) const;
+
   CLI::App* app_;
   CommandLine* line_;
   bool with_threads_ = true;
@@ -138,7 +152,7 @@ class CommandLine {
   std::span<char* const> words_;
   std::string elsewhere_;
   std::size_t threads_ = 0;
-  std::function<int()> body_;
+  std::function<int()> body_;  ///< begins by receiving signals
 };
 
 }  // namespace bochner

@@ -1,5 +1,6 @@
 #include <bochner/train/commands/cli.hpp>
 #include <bochner/train/commands/command_line.hpp>
+#include <bochner/train/commands/first_instruction.hpp>
 #include <bochner/train/run/version.hpp>
 #include <cstdio>
 #include <stdexcept>
@@ -11,7 +12,8 @@ void add_gradcheck(const Command& program);
 }
 
 /// The program in double precision, for gradients alone.
-int cli(int argc, char** argv) {
+int cli(int argc, char** argv) noexcept {
+  begin_program();
   try {
     CommandLine line(
         argc, argv,

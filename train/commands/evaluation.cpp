@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/storage/json.hpp>
@@ -35,7 +36,8 @@ void eval_command(const EvalOptions& options) {
   const auto train = read_spec<TrainSpec>(config, "train");
   const Evaluation result = *evaluate_task(*task, split, train.validation_batch());
   if (!options.json)
-    return fmt::print("step {}   {}   {}\n", step, result.words(), task->data().words());
+    return fmt::print("step {}   {}   {}\n", step, printable(result.words()),
+                      printable(task->data().words()));
   const Json numbers = result.json(split == Split::validation ? "valid" : options.split);
   fmt::print("{}\n", Json{{"step", step}}.set(numbers).line());
 }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <bochner/data/files/text.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/run/run_directory.hpp>
@@ -15,7 +16,7 @@ namespace {
 CheckpointReader open_noted(FileStorage& storage, const std::string& reference) {
   std::vector<std::string> skipped;
   CheckpointReader checkpoint = open_checkpoint(storage, parse_run_reference(reference), skipped);
-  for (const std::string& note : skipped) fmt::print(stderr, "skipped {}\n", note);
+  for (const std::string& note : skipped) fmt::print(stderr, "skipped {}\n", printable(note));
   return checkpoint;
 }
 

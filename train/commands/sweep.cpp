@@ -1,12 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/data/files/text.hpp>
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/commands/sweep/grid.hpp>
 #include <bochner/train/commands/sweep/processes.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
+#include <chrono>
 #include <cstdio>
 #include <map>
 #include <ranges>
@@ -58,9 +60,20 @@ struct PlannedRun {
   Job job;
 };
 
+/// Waits while another process trains the run: one of a sweep that was killed saves and ends soon.
+void await_end_of_use(FileStorage& storage, const Path& run, const SignalGuard& signals) {
+  for (bool told = false; !signals.stop_requested(); told = true) {
+    const std::string use = RunDirectory::in_use(storage, run);
+    if (use.empty()) return;
+    if (!told) fmt::print(stderr, "waiting  {}\n", printable(use));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
 /// All runs, checked before the first one starts.
 std::vector<PlannedRun> plan(FileStorage& storage, const SweepOptions& options,
-                             const std::vector<Variation>& variations, std::size_t threads) {
+                             const std::vector<Variation>& variations, std::size_t threads,
+                             const SignalGuard& signals) {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
   std::vector<PlannedRun> runs;
   for (const GridPoint& point : grid(variations)) {
@@ -70,6 +83,7 @@ std::vector<PlannedRun> plan(FileStorage& storage, const SweepOptions& options,
     const Path path = directory_of(options) / point.name;
     std::vector<std::string> words = {program, "train", options.config, "--run", path.string()};
     for (const std::string& set : sets) words.insert(words.end(), {"--set", set});
+    await_end_of_use(storage, path, signals);
     if (storage.exists(path / "config.toml")) {
       require_same(storage, path, config);
       words = {program, "resume", path.string()};
@@ -127,7 +141,7 @@ class SweepReport {
 };
 
 /// Trains each run in a process of its own; runs that exist already are gone on with.
-int sweep_command(const SweepOptions& options) {
+int sweep_command(const SweepOptions& options, SignalGuard& signals) {
   demand(options.jobs <= most_jobs, "--jobs {}: must be at most {}", options.jobs, most_jobs);
   std::vector<Variation> variations;
   for (const std::string& text : options.vary) variations.push_back(parse_variation(text));
@@ -136,12 +150,11 @@ int sweep_command(const SweepOptions& options) {
   const std::size_t asked = options.line->threads();
   const std::size_t threads = asked > 0 ? asked : std::max<std::size_t>(1, processors / at_most);
   PosixStorage storage;
-  const std::vector<PlannedRun> runs = plan(storage, options, variations, threads);
+  const std::vector<PlannedRun> runs = plan(storage, options, variations, threads, signals);
   make_directories(storage, directory_of(options));
   std::vector<Job> jobs;
   for (const PlannedRun& run : runs) jobs.push_back(run.job);
   SweepReport report(storage, runs, options.json);
-  const SignalGuard signals;
   run_jobs(jobs, at_most, signals, [&](std::size_t index, int code) { report.ended(index, code); });
   return report.finish(variations);
 }

@@ -9,6 +9,7 @@
 #include <bochner/train/run/session.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
+#include <cmath>
 #include <ranges>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -39,12 +40,31 @@ Path new_run(const TrainingOptions& options) {
   return options.run.empty() ? Path("runs") / Path(options.config).stem() : Path(options.run);
 }
 
+/// How much of the data a validation looks at, and how much of the time of the training that takes:
+/// a step costs about three times what its forward pass does.
+std::string describe_validation(Session& session) {
+  const TrainSpec& spec = session.spec();
+  const Dataset& data = session.task().data();
+  const std::uint64_t all = data.batches(Split::validation, spec.validation_batch());
+  if (all == 0 || spec.validate_every.off()) return "";
+  const std::uint64_t limit = spec.validate_batches, taken = limit > 0 ? std::min(all, limit) : all;
+  const std::uint64_t period = session.steps(spec.validate_every);
+  const std::uint64_t examples =
+      std::min(taken * spec.validation_batch(), data.examples(Split::validation));
+  const double tokens = double(examples * data.tokens_per_example());
+  const double share = tokens / (tokens + 3 * double(period * session.tokens_per_step()));
+  return fmt::format("validate {} of {} batches every {}, about {:.0f} % of the time{}", taken, all,
+                     format_number_of(period, "step"), std::ceil(100 * share),
+                     taken < all ? "; train.validate.batches = 0 takes all" : "");
+}
+
 void print_header(Session& session, Progress& progress) {
   progress.line(fmt::format("{} · {} · seed {}", version_line(),
                             format_number_of(thread_count(), "thread"), session.state().seed));
   progress.line(fmt::format("model    {}   {} parameters", session.task().describe_model(),
                             format_count(double(count_parameters(session.task().model())))));
   progress.line("data     " + session.task().data().words());
+  if (const std::string words = describe_validation(session); !words.empty()) progress.line(words);
   progress.line("run      " + session.run().path().string());
 }
 
@@ -93,10 +113,9 @@ StopReason train(Session& session, Progress& progress, SignalGuard& signals, Tap
 
 /// Trains and returns the exit code. `origin` says where a run that does not begin at step 0 comes
 /// from.
-int drive(Session& session, ProgressMode mode, const TrainingOptions& options,
+int drive(Session& session, SignalGuard& signals, ProgressMode mode, const TrainingOptions& options,
           const std::vector<std::string>& notes = {}, const std::string& origin = "") {
   options.line->needs_reader = false;
-  SignalGuard signals;
   Progress progress(mode, session.total_steps(), session.tokens_per_step(), session.state().step);
   print_header(session, progress);
   for (const std::string& note : notes) progress.warning("note     " + note);
@@ -112,24 +131,24 @@ int drive(Session& session, ProgressMode mode, const TrainingOptions& options,
   return report(reason, session, signals, progress, program);
 }
 
-int train_command(const TrainingOptions& options) {
+int train_command(const TrainingOptions& options, SignalGuard& signals) {
   const ProgressMode mode = progress_mode(options.progress);
   const Config config = read_config(options.config, options.sets);
   PosixStorage storage;
   Session session = Session::start(storage, config, new_run(options), typed_words(options));
-  return drive(session, mode, options);
+  return drive(session, signals, mode, options);
 }
 
-int resume_command(const ResumeOptions& options) {
+int resume_command(const ResumeOptions& options, SignalGuard& signals) {
   const ProgressMode mode = progress_mode(options.progress);
   PosixStorage storage;
   std::vector<std::string> notes;
   Session session = Session::resume(storage, options.run, options.sets, options.strict, notes);
-  return drive(session, mode, options, notes,
+  return drive(session, signals, mode, options, notes,
                fmt::format("resumed  step {}", session.state().step));
 }
 
-int fork_command(const ForkOptions& options) {
+int fork_command(const ForkOptions& options, SignalGuard& signals) {
   const ProgressMode mode = progress_mode(options.progress);
   const Config config = read_config(options.config, options.sets);
   PosixStorage storage;
@@ -137,7 +156,7 @@ int fork_command(const ForkOptions& options) {
   Session session =
       Session::fork(storage, parse_run_reference(options.parent), config, new_run(options),
                     parse_resets(options.resets), typed_words(options), notes);
-  return drive(session, mode, options, notes,
+  return drive(session, signals, mode, options, notes,
                fmt::format("forked   {}, at step {}", options.parent, session.state().step));
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bochner/data/files/digest.hpp>
+#include <bochner/data/files/text.hpp>
 #include <bochner/train/run/checkpoint_file.hpp>
 #include <bochner/train/run/packed_matrix.hpp>
 #include <bochner/train/storage/bounded_archive.hpp>
@@ -18,13 +19,6 @@ std::string dtype_name(Dtype dtype) {
   if (dtype == Dtype::f64) return "f64";
   if (dtype == Dtype::packed) return "packed numbers";
   return in_words("unknown dtype ", std::uint16_t(dtype));
-}
-
-/// A name out of a damaged file, fit to be printed.
-std::string printable(std::string_view name) {
-  std::string text = "'";
-  for (const char c : name.substr(0, 80)) text += c >= ' ' && c <= '~' ? c : '?';
-  return text + (name.size() > 80 ? "...'" : "'");
 }
 
 /// Whether unpacking takes no more memory than is reasonable.
@@ -122,8 +116,8 @@ void CheckpointReader::parse_state(const std::string& bytes) {
   const std::uint64_t offset = sections_[format::state].offset;
   std::uint32_t version = 0;
   std::memcpy(&version, bytes.data(), std::min(sizeof version, bytes.size()));
-  if (version != trainer_state_version)
-    fail(offset, "trainer state of version ", version, ", this program reads ",
+  if (version < 1 || version > trainer_state_version)
+    fail(offset, "trainer state of version ", version, ", this program reads up to ",
          trainer_state_version);
   BoundedInputArchive archive(bytes);
   const auto place = [&] { return offset + bytes.size() - archive.bytes_left(); };
@@ -157,7 +151,7 @@ StoredTensor CheckpointReader::parse_entry(const std::string& bytes, std::uint64
     fail(entry_offset, "the table of tensors ends within a name");
   const std::string name = bytes.substr(position, entry.name_bytes);
   position += entry.name_bytes;
-  if (!is_valid_tensor_name(name)) fail(entry_offset, "no name for a tensor: ", printable(name));
+  if (!is_valid_tensor_name(name)) fail(entry_offset, "no name for a tensor: ", excerpt(name));
   if (entry.rank > format::max_rank)
     fail(entry_offset, "tensor ", name, " has rank ", entry.rank, ", at most ", format::max_rank);
   const auto dtype = static_cast<Dtype>(entry.dtype);

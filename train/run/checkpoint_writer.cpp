@@ -15,7 +15,8 @@ namespace format = checkpoint_format;
 
 constexpr char zeros_up_to_alignment[format::alignment] = {};
 
-std::string encode(const TrainerState& state) {
+std::string encode(TrainerState state) {
+  state.version = trainer_state_version;
   std::ostringstream out;
   cereal::BinaryOutputArchive archive(out);
   archive(state);

@@ -28,6 +28,7 @@ class TrainingLoop {
       if (has_news() && checkpoint_is_due()) save_or_warn();
       if (signals_.stop_requested()) return stop(StopReason::signal);
       if (time_is_up()) return stop(StopReason::time_limit);
+      session_.require_same_data();
       train_one_step();
     }
   }
@@ -78,10 +79,25 @@ class TrainingLoop {
     const Json line = {
         {"step", state_.step}, {"tokens", state_.tokens},    {"epoch", epoch},
         {"loss", loss},        {"lr", result.learning_rate}, {"grad_norm", result.gradient_norm}};
-    session_.run().metrics().append(line.line());
+    append(line);
     progress_.log(state_.step, loss, result.learning_rate);
     state_.loss_sum = 0;
     state_.loss_count = 0;
+  }
+
+  /// What the disk does not take is in the next checkpoint: training goes on.
+  void append(const Json& line) {
+    MetricsFile& metrics = session_.run().metrics();
+    metrics.append(line.line());
+    warn_once(metrics_warning_, metrics.problem(),
+              "lines of metrics wait in memory and in the next checkpoint, training goes on");
+  }
+
+  /// A problem that stays is told once.
+  void warn_once(std::string& told, const std::string& problem, const char* consequence) {
+    if (!problem.empty() && problem != told)
+      progress_.warning(fmt::format("{}; {}", problem, consequence));
+    told = problem;
   }
 
   bool validate() {
@@ -97,7 +113,7 @@ class TrainingLoop {
     if (!kernels) return false;
     Json line = Json{{"step", state_.step}}.set(result->json());
     if (!kernels->empty()) line.set("kernels", json_of(*kernels));
-    session_.run().metrics().append(line.line());
+    append(line);
     state_.validated_step = state_.step;
     record_improvement(state_, loss, spec_.min_delta);
     record_best(state_, loss, spec_.keep_best);
@@ -113,9 +129,9 @@ class TrainingLoop {
     last_save_ = Clock::now();
     new_best_ = false;
     try {
-      const Path path = session_.save();
-      saved_step_ = state_.step;
-      progress_.line("saved    " + path.string());
+      save();
+    } catch (const InUseError&) {
+      throw;
     } catch (const IoError& error) {
       progress_.warning(
           fmt::format("could not save step {}: {}; training goes on, older checkpoints are intact",
@@ -123,9 +139,21 @@ class TrainingLoop {
     }
   }
 
+  /// Older checkpoints go when it is told that the new one is there; that one cannot be removed is
+  /// no failure to save.
+  void save() {
+    const Path path = session_.save();
+    saved_step_ = state_.step;
+    progress_.line("saved    " + path.string());
+    warn_once(removal_warning_, session_.retain(), "the old checkpoint stays, training goes on");
+  }
+
   StopReason stop(StopReason reason) {
-    if (has_news() || reason != StopReason::signal)
-      progress_.line("saved    " + session_.save().string());
+    if (has_news() || reason != StopReason::signal) save();
+    const MetricsFile& metrics = session_.run().metrics();
+    const bool is_done = reason == StopReason::finished || reason == StopReason::no_improvement;
+    if (!metrics.waiting().empty() && is_done)
+      throw IoError(metrics.problem(), "; the last lines of metrics are in the last checkpoint");
     return reason;
   }
 
@@ -138,6 +166,7 @@ class TrainingLoop {
   Clock::time_point start_ = Clock::now(), last_save_ = Clock::now();
   std::uint64_t saved_step_ = state_.step;
   bool new_best_ = false;
+  std::string metrics_warning_, removal_warning_;
 };
 
 }  // namespace

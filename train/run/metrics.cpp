@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <bochner/data/files/digest.hpp>
 #include <bochner/train/run/metrics.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <limits>
@@ -41,6 +43,37 @@ void append_line(MetricsLog& log, std::string_view line, const std::string& plac
   }
 }
 
+/// Calls visit(line, number) for each line that has its end; returns what is behind the last one.
+template <class Visit>
+std::string_view for_each_line(std::string_view text, Visit visit) {
+  std::size_t number = 0;
+  for (std::size_t end; (end = text.find('\n')) != std::string_view::npos;
+       text.remove_prefix(end + 1))
+    visit(text.substr(0, end), ++number);
+  return text;
+}
+
+std::vector<std::uint32_t> digests_of(std::string_view lines) {
+  std::vector<std::uint32_t> digests;
+  for_each_line(lines, [&](std::string_view line, std::size_t) {
+    digests.push_back(std::uint32_t(digest_of_elements(line)));
+  });
+  return digests;
+}
+
+bool is_metrics(std::string_view line) { return Json::parse(line)["step"].number().has_value(); }
+
+/// What is damaged in lines that are cut away; "" where they are only too many.
+std::string damage_of(std::string_view lines, const Path& path, std::size_t before) {
+  std::size_t first = 0;
+  const std::string_view torn =
+      for_each_line(lines, [&](std::string_view line, std::size_t number) {
+        if (first == 0 && !is_metrics(line)) first = before + number;
+      });
+  if (first > 0) return in_words(path.string(), ":", first, ": was damaged; cut, it is made anew");
+  return torn.empty() ? "" : in_words(path.string(), ": a half line at its end was cut");
+}
+
 }  // namespace
 
 MetricsFile::MetricsFile(FileStorage& storage, Path path)
@@ -50,12 +83,22 @@ MetricsFile::MetricsFile(FileStorage& storage, Path path)
       bytes_(file_->size()) {}
 
 void MetricsFile::append(const std::string& line) {
+  waiting_ += line + "\n";
+  flush();
+}
+
+void MetricsFile::flush() try {
+  if (waiting_.empty()) return;
   drop_torn_line();
-  const std::string bytes = line + "\n";
   torn_ = true;
-  file_->append(bytes.data(), bytes.size());
+  file_->append(waiting_.data(), waiting_.size());
   torn_ = false;
-  bytes_ += bytes.size();
+  bytes_ += waiting_.size();
+  for (const std::uint32_t digest : digests_of(waiting_)) digests_.push_back(digest);
+  waiting_.clear();
+  problem_.clear();
+} catch (const IoError& error) {
+  problem_ = error.what();
 }
 
 void MetricsFile::sync() {
@@ -66,14 +109,32 @@ void MetricsFile::sync() {
   sync_failed_ = false;
 }
 
-void MetricsFile::rewind(std::uint64_t bytes) {
+std::string MetricsFile::rewind(std::uint64_t bytes, const std::vector<std::uint32_t>& digests,
+                                const std::string& waiting) {
   if (bytes > file_->size())
     throw DataError(path_.string(), ": has ", file_->size(),
                     " bytes, the checkpoint was written after ", bytes,
                     "; put the file back, or fork a new run from the checkpoint");
+  std::string text(file_->size(), '\0');
+  file_->read_at(0, text.data(), text.size());
+  const std::string_view lines(text.data(), bytes), rest(text.data() + bytes, text.size() - bytes);
+  require_digests(lines, digests);
   bytes_ = bytes;
   torn_ = true;
   sync();
+  waiting_ = waiting;
+  flush();
+  return damage_of(rest, path_, digests_.size());
+}
+
+void MetricsFile::require_digests(std::string_view lines,
+                                  const std::vector<std::uint32_t>& wanted) {
+  digests_ = digests_of(lines);
+  if (wanted.empty() || digests_ == wanted) return;
+  const auto differs = std::ranges::mismatch(digests_, wanted).in1;
+  throw DataError(path_.string(), ":", differs - digests_.begin() + 1,
+                  ": is not the line that was written; put the file back, or fork a new run from "
+                  "the checkpoint");
 }
 
 void MetricsFile::drop_torn_line() {
@@ -93,10 +154,9 @@ void MetricsFile::replace_file() {
 
 MetricsLog read_metrics(std::string_view text, const std::string& source) {
   MetricsLog log;
-  std::size_t number = 0;
-  for (std::size_t end; (end = text.find('\n')) != std::string_view::npos;
-       text.remove_prefix(end + 1))
-    append_line(log, text.substr(0, end), in_words(source, ":", ++number));
+  for_each_line(text, [&](std::string_view line, std::size_t number) {
+    append_line(log, line, in_words(source, ":", number));
+  });
   return log;
 }
 

@@ -4,6 +4,7 @@
 
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/storage/storage.hpp>
+#include <cstdint>
 #include <map>
 
 namespace bochner {
@@ -15,22 +16,39 @@ class MetricsFile {
  public:
   /// Created when missing.
   MetricsFile(FileStorage& storage, Path path);
-  /// Adds a line (without its end). When it throws, the line is not part of the file.
+  /// Adds a line (without its end). Lines that the disk does not take wait in memory for the next
+  /// call, and problem() says why.
   void append(const std::string& line);
-  /// Returns when all lines are on the disk.
+  /// Writes the lines that wait, if the disk takes them.
+  void flush();
+  /// Returns when the lines of the file are on the disk.
   void sync();
-  /// Cuts what is beyond; durable when it returns. Throws DataError when the file is shorter.
-  void rewind(std::uint64_t bytes);
+  /// Cuts what is beyond; durable when it returns. Then the lines that waited when the checkpoint
+  /// was written follow. Returns what was wrong with the lines that were cut, "" if they were
+  /// whole. Throws DataError when the file is shorter, or when a line has not its digest of
+  /// `digests`; without these lines are not compared.
+  std::string rewind(std::uint64_t bytes, const std::vector<std::uint32_t>& digests = {},
+                     const std::string& waiting = {});
+  /// Of the file, without what waits.
   std::uint64_t bytes() const { return bytes_; }
+  /// One for each line of the file.
+  const std::vector<std::uint32_t>& digests() const { return digests_; }
+  /// Lines that are not in the file, with their ends.
+  const std::string& waiting() const { return waiting_; }
+  /// Why lines wait; "" when none does.
+  const std::string& problem() const { return problem_; }
 
  private:
   void drop_torn_line();
+  void require_digests(std::string_view lines, const std::vector<std::uint32_t>& wanted);
   void replace_file();
 
   FileStorage& storage_;
   Path path_;
   std::unique_ptr<StoredFile> file_;
   std::uint64_t bytes_;
+  std::vector<std::uint32_t> digests_;
+  std::string waiting_, problem_;
   bool torn_ = false;
   bool sync_failed_ = false;
 };

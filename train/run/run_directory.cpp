@@ -88,6 +88,13 @@ RunDirectory RunDirectory::open(FileStorage& storage, const Path& path) {
   return run;
 }
 
+std::string RunDirectory::in_use(FileStorage& storage, const Path& path) try {
+  if (storage.exists(path / lock_name)) storage.lock(path / lock_name);
+  return "";
+} catch (const InUseError& error) {
+  return error.what();
+}
+
 RunDirectory RunDirectory::read(FileStorage& storage, const Path& path) {
   require_run(storage, path);
   return RunDirectory(storage, path);
@@ -160,20 +167,29 @@ std::vector<std::uint64_t> RunDirectory::list_checkpoints() const {
 }
 
 std::optional<CheckpointReader> RunDirectory::newest_valid(std::vector<std::string>& skipped) {
-  const std::vector<std::uint64_t> steps = list_checkpoints();
-  if (steps.empty()) return std::nullopt;
-  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+  std::vector<std::string> problems;
+  std::vector<std::uint64_t> steps = list_checkpoints();
+  while (problems.size() < steps.size()) {
+    const std::uint64_t step = steps[steps.size() - 1 - problems.size()];
     try {
-      return load_step(*step);
+      CheckpointReader reader = load_step(step);
+      skipped.insert(skipped.end(), problems.begin(), problems.end());
+      return reader;
     } catch (const DataError& error) {
-      skipped.push_back(error.what());
+      problems.push_back(error.what());
     } catch (const IoError& error) {
-      skipped.push_back(error.what());
+      problems.push_back(error.what());
     }
-    damaged_.insert(*step);
+    if (storage_->exists(checkpoint_path(step))) {
+      damaged_.insert(step);
+    } else {  // removed by a trainer that has saved a newer one
+      steps = list_checkpoints();
+      problems.clear();
+    }
   }
+  if (steps.empty()) return std::nullopt;
   throw DataError(path_.string(), ": none of ", steps.size(),
-                  " checkpoints is whole; the newest: ", skipped.front());
+                  " checkpoints is whole; the newest: ", problems.front());
 }
 
 CheckpointReader RunDirectory::load_step(std::uint64_t step) const {
@@ -195,8 +211,15 @@ CheckpointReader RunDirectory::load_best() {
     throw DataError(path_.string(), ": no best checkpoint, nothing was validated before a save; ",
                     steps_in_words(list_checkpoints()));
   // A full disk may have prevented the save of a best step.
-  for (const BestCheckpoint& best : newest->state().best)
-    if (storage_->exists(checkpoint_path(best.step))) return load_step(best.step);
+  for (const BestCheckpoint& best : newest->state().best) {
+    if (!storage_->exists(checkpoint_path(best.step))) continue;
+    try {
+      return load_step(best.step);
+    } catch (const DataError&) {
+      if (storage_->exists(checkpoint_path(best.step))) throw;
+      return load_best();  // a trainer has found a better one and removed this
+    }
+  }
   throw DataError(path_.string(), ": the checkpoint of the best step ",
                   newest->state().best.front().step, " was not kept; ",
                   steps_in_words(list_checkpoints()));
@@ -204,6 +227,7 @@ CheckpointReader RunDirectory::load_best() {
 
 MetricsFile& RunDirectory::metrics() {
   require(metrics_ != nullptr, "run", path_.string(), " is open for reading only");
+  lock_->require_held();
   return *metrics_;
 }
 
@@ -217,7 +241,7 @@ Path RunDirectory::save(const CheckpointContent& content) {
   return file;
 }
 
-void RunDirectory::retain(const TrainerState& state, const Retention& policy) {
+std::string RunDirectory::retain(const TrainerState& state, const Retention& policy) try {
   std::vector<std::uint64_t> steps = list_checkpoints();
   std::erase_if(steps, [&](std::uint64_t step) { return damaged_.contains(step); });
   std::set<std::uint64_t> kept{state.step};
@@ -225,8 +249,17 @@ void RunDirectory::retain(const TrainerState& state, const Retention& policy) {
   kept.insert(steps.end() - std::ptrdiff_t(last), steps.end());
   const std::size_t best = std::min(policy.keep_best, state.best.size());
   for (std::size_t i = 0; i < best; ++i) kept.insert(state.best[i].step);
-  for (const std::uint64_t step : steps)
-    if (!kept.contains(step)) storage_->unlink(checkpoint_path(step));
+  std::string problem;
+  for (const std::uint64_t step : steps) {
+    try {
+      if (!kept.contains(step)) storage_->unlink(checkpoint_path(step));
+    } catch (const IoError& error) {
+      if (problem.empty()) problem = error.what();
+    }
+  }
+  return problem;
+} catch (const IoError& error) {
+  return error.what();
 }
 
 RunReference parse_run_reference(const std::string& text) {

@@ -30,6 +30,8 @@ class RunDirectory {
                              const std::string& meta);
   /// An existing run, locked, to go on with; removes what an interrupted save left behind.
   static RunDirectory open(FileStorage& storage, const Path& path);
+  /// "runs/a: another process (pid 17) is using this run; ..." while one trains there, else "".
+  static std::string in_use(FileStorage& storage, const Path& path);
   /// An existing run to look at: no lock, nothing is written.
   static RunDirectory read(FileStorage& storage, const Path& path);
 
@@ -47,7 +49,8 @@ class RunDirectory {
   std::vector<std::uint64_t> list_checkpoints() const;
 
   /// The newest checkpoint that is whole; nothing when there are no files yet (start at step 0).
-  /// What is wrong with newer ones is added to `skipped`. Throws DataError when none is whole.
+  /// What is wrong with newer ones is added to `skipped`. A trainer may save and remove meanwhile.
+  /// Throws DataError when none is whole.
   std::optional<CheckpointReader> newest_valid(std::vector<std::string>& skipped);
   /// Throws DataError naming the steps there are.
   CheckpointReader load_step(std::uint64_t step) const;
@@ -57,13 +60,14 @@ class RunDirectory {
   /// Writes and removes a file of this size, to refuse a read-only or full disk early.
   void preflight(std::uint64_t bytes);
   /// The lines of metrics.jsonl; only of a run that is created or opened. On resume, call
-  /// metrics().rewind(state.metrics_bytes) first.
+  /// metrics().rewind() first. Throws InUseError when run.lock was removed.
   MetricsFile& metrics();
   /// When it returns the checkpoint survives a power loss and may be acknowledged. Syncs the
   /// metrics first; content.state.metrics_bytes must be metrics().bytes().
   Path save(const CheckpointContent& content);
-  /// Deletes what the policy does not keep, after save() of this state. Damaged files stay.
-  void retain(const TrainerState& state, const Retention& policy);
+  /// Deletes what the policy does not keep, after save() of this state. Damaged files stay. Returns
+  /// why a file could not be deleted, "" when all were.
+  std::string retain(const TrainerState& state, const Retention& policy);
 
  private:
   RunDirectory(FileStorage& storage, const Path& path);
@@ -74,7 +78,7 @@ class RunDirectory {
 
   FileStorage* storage_;
   Path path_;
-  std::shared_ptr<void> lock_;
+  std::unique_ptr<FileLock> lock_;
   std::unique_ptr<MetricsFile> metrics_;
   std::set<std::uint64_t> damaged_;
 };

@@ -1,7 +1,10 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bochner/data/files/text.hpp>
+#include <bochner/data/windows.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/run/model_weights.hpp>
@@ -9,6 +12,7 @@
 #include <bochner/train/run/session.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <functional>
+#include <thread>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -21,12 +25,28 @@ void require_not_forked(const RunDirectory& run) {
                   " and ended before its first checkpoint; fork it again");
 }
 
-void require_same_data(const Path& run, const TrainerState& saved, const TrainerState& now) {
-  if (saved.data_fingerprint == now.data_fingerprint) return;
+[[noreturn]] void refuse_data(const Path& run) {
   throw DataError(run.string(),
                   ": the files of data.files have changed since the run began; restore them, or "
                   "start a new run from its weights: bochner fork ",
                   shell_word(run.string()), " ... --reset data");
+}
+
+/// What config.toml says and no resume has changed must be what the weights were trained with.
+void require_own_config(const CheckpointReader& checkpoint, const Config& file) {
+  const Config saved = stored_config(checkpoint.config(), checkpoint.path().string());
+  const std::string run = checkpoint.path().parent_path().parent_path().string();
+  std::vector<std::string> edited;
+  for (const ParameterRow& row : saved.table().rows())
+    if (!row.traits.resume && file.table().find(row.name) &&
+        file.value(row.name) != saved.value(row.name))
+      edited.push_back(fmt::format("{}, which was {}", assignment(file, row.name),
+                                   format_value(saved.value(row.name))));
+  if (edited.empty()) return;
+  throw ConfigError(fmt::format(
+      "{0}/config.toml: says {1}; a run goes on as it was: write the old values back, or start a "
+      "new run from its weights: bochner fork {2} {3} --run DIR",
+      run, fmt::join(edited, ", "), shell_word(run), shell_word(run + "/config.toml")));
 }
 
 bool of_model(const NamedTensor& named) {
@@ -83,6 +103,28 @@ void require_same_moments(const CheckpointReader& checkpoint, const Config& conf
 
 }  // namespace
 
+/// Reads the files on a thread of its own, which gives up when this is destroyed.
+class DataVerification {
+ public:
+  DataVerification(const ByteCorpus& corpus, std::uint64_t expected)
+      : thread_([this, &corpus, expected](std::stop_token stop) {
+          try {
+            const std::optional<std::uint64_t> found = corpus.fingerprint(stop);
+            failed_ = found && *found != expected;
+          } catch (const std::exception&) {
+            failed_ = true;
+          }
+        }) {}
+  bool failed() const { return failed_; }
+
+ private:
+  std::atomic<bool> failed_ = false;
+  std::jthread thread_;
+};
+
+Session::Session(Session&&) noexcept = default;
+Session::~Session() = default;
+
 ForkResets parse_resets(const std::string& list) {
   ForkResets resets;
   for (const std::string& part : split_list(list)) {
@@ -115,6 +157,7 @@ std::uint64_t Session::steps(const Period& period) const {
 
 void Session::make_directory(FileStorage& storage, const Path& directory,
                              const std::string& command, const std::string& parent) {
+  note_data();
   run_ = RunDirectory::create(storage, directory, print_config(config_),
                               run_metadata(config_, command, parent));
   require_space();
@@ -132,28 +175,35 @@ Session Session::resume(FileStorage& storage, const Path& directory,
                         const std::vector<std::string>& changes, bool strict,
                         std::vector<std::string>& notes) {
   RunDirectory run = RunDirectory::open(storage, directory);
+  const std::optional<CheckpointReader> checkpoint = run.newest_valid(notes);
   const Config before = stored_config(run.config(), (directory / "config.toml").string());
+  if (checkpoint) require_own_config(*checkpoint, before);
   Config config = before;
   for (const std::string& change : changes) apply_set(config, change);
   validate(config);
   require_resumable(before, config, directory.string());
-  const std::optional<CheckpointReader> checkpoint = run.newest_valid(notes);
   if (!checkpoint) require_not_forked(run);
   Session session(config);
   session.run_ = std::move(run);
   session.require_space();
   if (checkpoint) {
-    require_same_data(directory, checkpoint->state(), session.state());
+    session.recognise_data(checkpoint->state());
     compare_numerics(directory, checkpoint->state(), session.state(), strict, notes);
     require_complete(*checkpoint, load_tensors(*checkpoint, resumed_tensors(*session.trainer_,
                                                                             *checkpoint, notes)));
-    const std::string numerics = session.state().numerics;
+    const TrainerState now = session.state();
     session.state() = checkpoint->state();
-    session.state().numerics = numerics;
+    session.state().numerics = now.numerics;
+    session.state().data_fingerprint = now.data_fingerprint;
+    session.state().data_marks = now.data_marks;
   } else {
+    session.note_data();
     session.trainer_->calibrate();
   }
-  session.run_->metrics().rewind(session.state().metrics_bytes);
+  const TrainerState& state = session.state();
+  const std::string damage = session.run_->metrics().rewind(
+      state.metrics_bytes, state.metrics_digests, state.metrics_waiting);
+  if (!damage.empty()) notes.push_back(damage);
   if (config != before) session.run_->replace_config(print_config(config));
   return session;
 }
@@ -206,13 +256,43 @@ void Session::require_space() {
 }
 
 Path Session::save() {
-  state().metrics_bytes = run_->metrics().bytes();
+  MetricsFile& metrics = run_->metrics();
+  metrics.flush();
+  state().metrics_bytes = metrics.bytes();
+  state().metrics_digests = metrics.digests();
+  state().metrics_waiting = metrics.waiting();
   CheckpointContent content{print_config(config_), {}, state()};
   for (const auto& [name, tensor] : trainer_->tensors())
     content.tensors.push_back({name, tensor->shape(), tensor->data()});
-  const Path path = run_->save(content);
-  run_->retain(state(), {spec_.keep_last, spec_.keep_best});
-  return path;
+  return run_->save(content);
+}
+
+std::string Session::retain() { return run_->retain(state(), {spec_.keep_last, spec_.keep_best}); }
+
+void Session::note_data() {
+  state().data_fingerprint = task_->data().fingerprint();
+  const ByteCorpus* corpus = task_->data().corpus();
+  state().data_marks = corpus ? corpus->marks() : 0;
+}
+
+void Session::recognise_data(const TrainerState& saved) {
+  const ByteCorpus* corpus = task_->data().corpus();
+  const std::uint64_t marks = corpus ? corpus->marks() : 0;
+  if (marks != 0 && marks == saved.data_marks) {
+    state().data_fingerprint = saved.data_fingerprint;
+    state().data_marks = marks;
+    verification_ = std::make_unique<DataVerification>(*corpus, saved.data_fingerprint);
+    return;
+  }
+  // Before version 2, the fingerprint of large files was one of samples.
+  const bool sampled = corpus && saved.version < 2;
+  if (sampled && corpus->sampled_fingerprint() != saved.data_fingerprint) refuse_data(run_->path());
+  note_data();
+  if (!sampled && state().data_fingerprint != saved.data_fingerprint) refuse_data(run_->path());
+}
+
+void Session::require_same_data() const {
+  if (verification_ && verification_->failed()) refuse_data(run_->path());
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

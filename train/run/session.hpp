@@ -13,8 +13,13 @@ struct ForkResets {
 /// "optimizer,data"; throws std::invalid_argument with the choices.
 ForkResets parse_resets(const std::string& list);
 
+class DataVerification;
+
 class Session {
  public:
+  Session(Session&&) noexcept;
+  ~Session();
+
   /// A new run in `directory`, which is made when all else is there; nothing is trained yet.
   static Session start(FileStorage& storage, const Config& config, const Path& directory,
                        const std::string& command);
@@ -41,9 +46,14 @@ class Session {
   const TrainSpec& spec() const { return spec_; }
   /// A period of them in steps; 0 when off.
   std::uint64_t steps(const Period& period) const;
-  /// Writes a checkpoint of the present state and deletes what retention does not keep. Returns its
-  /// path.
+  /// Writes a checkpoint of the present state and returns its path.
   Path save();
+  /// Deletes the checkpoints that retention does not keep, after save(). Returns why one could not
+  /// be deleted, "" when all were.
+  std::string retain();
+  /// Throws DataError when the files of the data turn out to be others than those of the
+  /// checkpoint, which takes a while to see of large ones.
+  void require_same_data() const;
 
  private:
   /// Not bound to a directory yet.
@@ -52,6 +62,11 @@ class Session {
                       const std::string& parent);
   void take_over(const CheckpointReader& checkpoint, const ForkResets& resets,
                  std::vector<std::string>& notes);
+  /// Compares the data with those of a checkpoint, large ones in the background where the system
+  /// says that the files have not changed.
+  void recognise_data(const TrainerState& saved);
+  /// Enters the data into the state.
+  void note_data();
   /// Refuses a disk without room for a checkpoint before the first step.
   void require_space();
 
@@ -61,6 +76,7 @@ class Session {
   std::uint64_t tokens_per_step_, steps_per_epoch_, total_steps_;
   std::unique_ptr<Trainer> trainer_;
   std::optional<RunDirectory> run_;
+  std::unique_ptr<DataVerification> verification_;
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

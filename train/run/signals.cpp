@@ -1,8 +1,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <bochner/data/files/regular_file.hpp>
 #include <bochner/train/run/signals.hpp>
 #include <csignal>
+#include <cstring>
+#include <initializer_list>
 #include <thread>
 
 namespace bochner {
@@ -15,18 +18,63 @@ extern "C" void on_stop(int signal) {
   if (stop_signal.exchange(signal) != 0) _exit(128 + signal);
 }
 
+/// Beyond the limit of processor time it comes every second.
+extern "C" void on_time_limit(int signal) {
+  int none = 0;
+  stop_signal.compare_exchange_strong(none, signal);
+}
+
 extern "C" void on_save(int) { save_signal = 1; }
+
+/// The name of a signal in words of this project; "" for one that is not handled here.
+const char* signal_name(int signal) {
+  switch (signal) {
+    case SIGINT:
+      return "SIGINT";
+    case SIGTERM:
+      return "SIGTERM";
+    case SIGHUP:
+      return "SIGHUP";
+    case SIGUSR1:
+      return "SIGUSR1";
+    case SIGUSR2:
+      return "SIGUSR2";
+    case SIGXCPU:
+      return "SIGXCPU, the limit of processor time (ulimit -t)";
+    default:
+      return "";
+  }
+}
+
+/// Of a handler: nothing that allocates memory.
+void write_words(std::initializer_list<const char*> words) {
+  for (const char* text : words)
+    if (::write(STDERR_FILENO, text, std::strlen(text)) < 0) return;
+}
+
+extern "C" void on_end(int signal) {
+  write_words({"ended by ", signal_name(signal), "\n"});
+  _exit(128 + signal);
+}
+
+/// A page of a mapped file that is no more there cannot be read: DataError is too late for it.
+extern "C" void on_missing_page(int signal, siginfo_t* info, void*) {
+  if (const char* path = mapped_path(info->si_addr)) {
+    write_words({path, ": has become shorter while it was read; restore it and try again\n"});
+    _exit(65);
+  }
+  std::signal(signal, SIG_DFL);  // the access is repeated and ends the process
+}
 
 struct Handler {
   int signal;
   void (*action)(int);
   struct sigaction before;
 };
-Handler handlers[] = {{SIGINT, on_stop, {}},
-                      {SIGTERM, on_stop, {}},
-                      {SIGHUP, on_stop, {}},
-                      {SIGUSR1, on_save, {}},
-                      {SIGPIPE, SIG_IGN, {}}};
+/// Of a guard.
+Handler handlers[] = {{SIGINT, on_stop, {}},  {SIGTERM, on_stop, {}},       {SIGHUP, on_stop, {}},
+                      {SIGUSR2, on_stop, {}}, {SIGXCPU, on_time_limit, {}}, {SIGUSR1, on_save, {}},
+                      {SIGPIPE, SIG_IGN, {}}, {SIGXFSZ, SIG_IGN, {}}};
 
 void install(Handler& handler) {
   struct sigaction action {};
@@ -43,16 +91,36 @@ void install(Handler& handler) {
 void mask_signals(int how) {
   sigset_t received;
   sigemptyset(&received);
-  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) sigaddset(&received, signal);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU})
+    sigaddset(&received, signal);
   pthread_sigmask(how, &received, nullptr);
+}
+
+/// Without a guard a signal ends the process, but not without a word.
+void install_words() {
+  for (int signal : {SIGUSR1, SIGUSR2, SIGXCPU}) {
+    struct sigaction now;
+    if (sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_DFL)
+      std::signal(signal, on_end);
+  }
+  struct sigaction missing {};
+  missing.sa_sigaction = on_missing_page;
+  missing.sa_flags = SA_SIGINFO;
+  sigaction(SIGBUS, &missing, nullptr);
 }
 
 }  // namespace
 
+void hold_signals() {
+  std::signal(SIGXFSZ, SIG_IGN);
+  mask_signals(SIG_BLOCK);
+}
+
 void receive_signals_here() { mask_signals(SIG_UNBLOCK); }
 
 void receive_signals_apart() {
-  mask_signals(SIG_BLOCK);
+  hold_signals();
+  install_words();
   std::thread([] {
     receive_signals_here();
     while (true) pause();
@@ -71,9 +139,7 @@ SignalGuard::~SignalGuard() {
 
 bool SignalGuard::stop_requested() const { return stop_signal != 0; }
 
-std::string SignalGuard::stop_name() const {
-  return stop_signal == SIGTERM ? "SIGTERM" : stop_signal == SIGHUP ? "SIGHUP" : "SIGINT";
-}
+std::string SignalGuard::stop_name() const { return signal_name(stop_signal); }
 
 bool SignalGuard::take_save_request() { return save_signal.exchange(0) != 0; }
 

@@ -1,15 +1,20 @@
 #pragma once
 /// SIGINT, SIGTERM and the end of the terminal (SIGHUP) ask for a save at the end of the step; a
-/// second one ends the process at once. SIGUSR1 asks for a checkpoint without stopping. SIGPIPE is
-/// ignored: a run outlives the reader of its output.
+/// second one ends the process at once. So do SIGUSR2 and SIGXCPU, by which batch systems and
+/// limits tell that the time is over. SIGUSR1 asks for a checkpoint without stopping. SIGPIPE is
+/// ignored: a run outlives the reader of its output; so is SIGXFSZ: a write says that a file is too
+/// large.
 
 #include <string>
 
 namespace bochner {
 
+/// From here on no signal ends this process: they wait until one of the next two is called.
+void hold_signals();
 /// From here on signals arrive on a thread of their own, in this thread and all that it starts not
 /// at all: the kernels of oneDNN use the stack pointer for arrays on the heap, and a signal that
-/// interrupts one writes its frame into whatever lies below them.
+/// interrupts one writes its frame into whatever lies below them. Those that would end the process
+/// without a word say one; a mapped file that has become shorter is an error of one line.
 void receive_signals_apart();
 /// In a process forked from such a one, which has no such thread: signals end it as usual.
 void receive_signals_here();
@@ -23,7 +28,7 @@ class SignalGuard {
   SignalGuard& operator=(const SignalGuard&) = delete;
 
   bool stop_requested() const;
-  /// "SIGINT", "SIGTERM" or "SIGHUP" after a stop was requested.
+  /// "SIGINT", "SIGTERM", "SIGHUP", "SIGUSR2" or "SIGXCPU" after a stop was requested.
   std::string stop_name() const;
   /// Whether a checkpoint was asked for since the last call.
   bool take_save_request();

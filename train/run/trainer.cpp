@@ -33,7 +33,6 @@ Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps)
       optimizer_(make_optimizer(*optim_, parameters_)),
       total_steps_(total_steps) {
   state_.seed = train_.seed;
-  state_.data_fingerprint = task.data().fingerprint();
   state_.numerics = numerics_fingerprint();
   if (optim_->ema > 0) average_.emplace(parameters_);
   if (train_.validate_kernels || calibration_.densities)

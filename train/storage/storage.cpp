@@ -105,6 +105,41 @@ class PosixFile : public StoredFile {
   Descriptor descriptor_;
 };
 
+class PosixLock : public FileLock {
+ public:
+  explicit PosixLock(const Path& path)
+      : path_(path), descriptor_(open_descriptor(path, O_RDWR | O_CREAT)) {
+    if (::flock(descriptor_.value(), LOCK_EX | LOCK_NB) != 0) refuse(errno);
+    require_held();
+    const std::string id = std::to_string(::getpid());
+    retry("truncate", path, [&] { return ::ftruncate(descriptor_.value(), 0); });
+    retry("write", path, [&] { return ::pwrite(descriptor_.value(), id.data(), id.size(), 0); });
+  }
+
+  void require_held() override {
+    struct stat locked, found;
+    if (::fstat(descriptor_.value(), &locked) != 0) return;
+    if (::lstat(path_.c_str(), &found) == 0 ? found.st_ino == locked.st_ino : errno != ENOENT)
+      return;
+    throw InUseError(path_.parent_path().string(), ": ", path_.filename().string(),
+                     " was removed, and another process may be using this run; nothing more is "
+                     "written here, stop the other one");
+  }
+
+ private:
+  [[noreturn]] void refuse(int error_number) {
+    if (error_number != EWOULDBLOCK) throw_io_error("lock", path_, error_number);
+    char text[32];
+    const ssize_t count = ::pread(descriptor_.value(), text, sizeof text, 0);
+    throw InUseError(path_.parent_path().string(), ": another process (pid ",
+                     count > 0 ? std::string(text, std::size_t(count)) : "unknown",
+                     ") is using this run; wait until it ends, or stop it");
+  }
+
+  Path path_;
+  Descriptor descriptor_;
+};
+
 Path directory_or_here(const Path& path) { return path.empty() ? Path(".") : path; }
 
 Path unused_temporary(FileStorage& storage, const Path& path) {
@@ -182,7 +217,10 @@ void PosixStorage::rename(const Path& from, const Path& to) {
 }
 
 void PosixStorage::unlink(const Path& path) {
-  retry("remove", path, [&] { return ::unlink(path.c_str()); });
+  retry("remove", path, [&] {
+    const int result = ::unlink(path.c_str());
+    return result != 0 && errno == ENOENT ? 0 : result;
+  });
 }
 
 void PosixStorage::make_directory(const Path& path) {
@@ -215,20 +253,8 @@ std::vector<std::string> PosixStorage::list(const Path& directory) {
   return names;
 }
 
-std::shared_ptr<void> PosixStorage::lock(const Path& path) {
-  auto descriptor = std::make_shared<Descriptor>(open_descriptor(path, O_RDWR | O_CREAT));
-  if (::flock(descriptor->value(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) throw_io_error("lock", path, errno);
-    char text[32];
-    const ssize_t count = ::pread(descriptor->value(), text, sizeof text, 0);
-    throw IoError(path.parent_path().string(), ": another process (pid ",
-                  count > 0 ? std::string(text, std::size_t(count)) : "unknown",
-                  ") is using this run; wait until it ends, or stop it");
-  }
-  const std::string id = std::to_string(::getpid());
-  retry("truncate", path, [&] { return ::ftruncate(descriptor->value(), 0); });
-  retry("write", path, [&] { return ::pwrite(descriptor->value(), id.data(), id.size(), 0); });
-  return descriptor;
+std::unique_ptr<FileLock> PosixStorage::lock(const Path& path) {
+  return std::make_unique<PosixLock>(path);
 }
 
 }  // namespace bochner

@@ -14,6 +14,11 @@ namespace bochner {
 
 using Path = std::filesystem::path;
 
+/// Another process uses what was to be locked, or may do so since the lock was removed.
+struct InUseError : IoError {
+  using IoError::IoError;
+};
+
 /// An open file; closed when destroyed. Every method throws IoError.
 class StoredFile {
  public:
@@ -29,6 +34,15 @@ class StoredFile {
   virtual void close() = 0;
 };
 
+/// A lock that is held until it is destroyed or the process ends.
+class FileLock {
+ public:
+  virtual ~FileLock() = default;
+  /// Throws InUseError when the locked file is no more the one of its name: somebody removed it,
+  /// and others can lock another one.
+  virtual void require_held() = 0;
+};
+
 /// The file-system calls this project makes. Every method throws IoError: operation, path, reason,
 /// what to do.
 class FileStorage {
@@ -40,6 +54,7 @@ class FileStorage {
   virtual std::unique_ptr<StoredFile> open_append(const Path& path) = 0;
   virtual std::unique_ptr<StoredFile> open_read(const Path& path) = 0;
   virtual void rename(const Path& from, const Path& to) = 0;
+  /// Removes a file; one that is gone already is no error.
   virtual void unlink(const Path& path) = 0;
   /// One level; fails when it exists.
   virtual void make_directory(const Path& path) = 0;
@@ -48,9 +63,9 @@ class FileStorage {
   virtual bool exists(const Path& path) = 0;
   /// The names in a directory, sorted.
   virtual std::vector<std::string> list(const Path& directory) = 0;
-  /// Locks a file, created when missing, until the result is destroyed or the process ends. Throws
-  /// an IoError that names the other process when that holds it. Not for network file systems.
-  virtual std::shared_ptr<void> lock(const Path& path) = 0;
+  /// Locks a file, created when missing. Throws an InUseError that names the other process when
+  /// that holds it. Not for network file systems.
+  virtual std::unique_ptr<FileLock> lock(const Path& path) = 0;
 };
 
 /// The whole file as bytes.
@@ -81,7 +96,7 @@ class PosixStorage : public FileStorage {
   void sync_directory(const Path& path) override;
   bool exists(const Path& path) override;
   std::vector<std::string> list(const Path& directory) override;
-  std::shared_ptr<void> lock(const Path& path) override;
+  std::unique_ptr<FileLock> lock(const Path& path) override;
 };
 
 /// "PATH: cannot WRITE: No space left on device; free some space and try again"

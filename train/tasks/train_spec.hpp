@@ -11,7 +11,7 @@ struct TrainSpec {
   bool overfit = false;
   Period log_every = {10};
   Period validate_every = {250};
-  std::uint64_t validate_batch = 0, validate_batches = 0;
+  std::uint64_t validate_batch = 0, validate_batches = 256;
   bool validate_kernels = true;
   std::uint64_t validate_gradients = 0;
   Period checkpoint_every = {300, Period::Unit::seconds};

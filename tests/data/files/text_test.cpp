@@ -9,6 +9,15 @@ namespace text_test {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+TEST(Printable, ShowsControlCharactersAndKeepsOtherText) {
+  EXPECT_EQ(printable("plain · ━ \xc3\xa9"), "plain · ━ \xc3\xa9");
+  EXPECT_EQ(printable(std::string_view("\0\x1b\x7f\n", 4)), "\\x00\\x1b\\x7f\\x0a");
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "1m\xc2\xa0\xc2"),
+            "\\x9b1m\xc2\xa0\xc2");
+  EXPECT_EQ(printable("a\nb\tc", '\n'), "a\nb\\x09c");
+}
+
 TEST(SplitList, KeepsEmptyParts) {
   EXPECT_THAT(split_list(""), IsEmpty());
   EXPECT_THAT(split_list("a"), ElementsAre("a"));

@@ -65,6 +65,11 @@ TEST(RunDirectory, WorksOnARealFileSystem) {
                 StartsWith((directory / "a/run").string() + ": another process (pid "));
   }
   RunDirectory run = RunDirectory::open(storage, directory / "a/run");
+  std::filesystem::remove(directory / "a/run/run.lock");
+  const RunDirectory second = RunDirectory::open(storage, directory / "a/run");
+  EXPECT_THAT(error_of<InUseError>([&] { run.metrics(); }),
+              HasSubstr("a/run: run.lock was removed, and another process may be using this run"));
+  EXPECT_THAT(error_of<InUseError>([&] { run.save(Sample(30).content); }), HasSubstr("run.lock"));
   std::vector<std::string> skipped;
   const auto newest = run.newest_valid(skipped);
   ASSERT_TRUE(newest);
@@ -273,6 +278,27 @@ TEST(NewestValid, FallsBackPastDamagedFilesAndSaysWhy) {
               HasSubstr("none of 4 checkpoints is whole"));
 }
 
+/// While the checkpoints that were listed are read, a trainer saves a newer one and removes them.
+TEST(NewestValid, LooksAgainWhereATrainerRemovedWhatWasListed) {
+  struct Rotating : CrashingStorage {
+    std::function<void()> rotate;
+    std::unique_ptr<StoredFile> open_read(const Path& path) override {
+      if (rotate) std::exchange(rotate, nullptr)();
+      return CrashingStorage::open_read(path);
+    }
+  } storage;
+  RunDirectory run = create_sample_run(storage);
+  save_until(run, 20);
+  storage.rotate = [&] {
+    run.metrics().append(faults::metrics_line(30));
+    run.save(Sample(30).content);
+    for (const std::uint64_t step : {10, 20}) storage.unlink(run.checkpoint_path(step));
+  };
+  std::vector<std::string> skipped;
+  EXPECT_EQ(RunDirectory::read(storage, run_path).newest_valid(skipped)->state().step, 30u);
+  EXPECT_THAT(skipped, IsEmpty());
+}
+
 TEST(NewestValid, SkipsAFileUnderTheNameOfAnotherStep) {
   CrashingStorage storage;
   RunDirectory run = create_sample_run(storage);
@@ -326,15 +352,19 @@ TEST(Metrics, AreCutBackToTheCheckpoint) {
             "the file back, or fork a new run from the checkpoint");
 }
 
-TEST(Metrics, ALineThatDidNotFitLeavesNoTrace) {
+TEST(Metrics, ALineThatDidNotFitWaits) {
   CrashingStorage storage;
   MetricsFile metrics(storage, "metrics.jsonl");
   metrics.append("first");
   storage.fail_at = storage.operations();
-  EXPECT_THROW(metrics.append("a line on a full disk"), IoError);
+  metrics.append("a line on a full disk");
+  EXPECT_THAT(metrics.problem(), HasSubstr("No space left on device"));
   EXPECT_EQ(metrics.bytes(), 6u);
+  EXPECT_EQ(metrics.waiting(), "a line on a full disk\n");
   metrics.append("second");
-  EXPECT_EQ(read_file(storage, "metrics.jsonl"), "first\nsecond\n");
+  EXPECT_EQ(metrics.problem(), "");
+  EXPECT_EQ(read_file(storage, "metrics.jsonl"), "first\na line on a full disk\nsecond\n");
+  EXPECT_EQ(metrics.digests().size(), 3u);
 }
 
 TEST(Metrics, SurviveASyncThatFailed) {

@@ -131,6 +131,26 @@ TEST_F(PosixStorageTest, OnlyOneHoldsALockAndItEndsWithItsHolder) {
   EXPECT_NO_THROW(storage.lock(path));
 }
 
+TEST_F(PosixStorageTest, ALockIsLostWithItsName) {
+  const Path path = directory / "run.lock";
+  const auto held = storage.lock(path);
+  EXPECT_NO_THROW(held->require_held());
+  std::filesystem::remove(path);
+  EXPECT_EQ(error_of([&] { held->require_held(); }),
+            directory.string() +
+                ": run.lock was removed, and another process may be using this run; nothing more "
+                "is written here, stop the other one");
+  const auto second = storage.lock(path);
+  EXPECT_THROW(held->require_held(), InUseError);
+  EXPECT_NO_THROW(second->require_held());
+}
+
+TEST_F(PosixStorageTest, RemovesWhatIsGoneAlready) {
+  EXPECT_NO_THROW(storage.unlink(directory / "gone"));
+  storage.make_directory(directory / "folder");
+  EXPECT_THROW(storage.unlink(directory / "folder"), IoError);
+}
+
 TEST_F(PosixStorageTest, MakesAllMissingDirectories) {
   make_directories(storage, directory / "a/b/c");
   EXPECT_TRUE(storage.exists(directory / "a/b/c"));

@@ -1,10 +1,13 @@
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/regular_file.hpp>
 #include <bochner/train/commands/sweep/processes.hpp>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -17,45 +20,45 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What posix_spawn() wants to know: where output goes, and a process group of its own, so that ^C
-/// at a terminal reaches a job once only, passed on.
-class SpawnSetup {
- public:
-  explicit SpawnSetup(const std::string& log) {
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
-    posix_spawn_file_actions_adddup2(&files, 1, 2);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    sigset_t ignored_here;
-    sigemptyset(&ignored_here);
-    sigaddset(&ignored_here, SIGPIPE);
-    posix_spawnattr_setsigdefault(&attributes, &ignored_here);
-  }
-  ~SpawnSetup() {
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&attributes);
-  }
-  SpawnSetup(const SpawnSetup&) = delete;
-  SpawnSetup& operator=(const SpawnSetup&) = delete;
+/// An open file, or an IoError.
+Descriptor opened(const char* path, int flags) {
+  Descriptor file(::open(path, flags | O_CLOEXEC, 0666));
+  if (file.value() < 0)
+    throw IoError(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
+  return file;
+}
 
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_t attributes;
-};
+/// Becomes the job: a process group of its own, so that ^C at a terminal reaches it once only,
+/// passed on; and SIGTERM when this program ends, however that happens. Returns if it cannot be
+/// started.
+void become(char* const* words, int input, int output, pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) _exit(128 + SIGTERM);
+  ::setpgid(0, 0);
+  std::signal(SIGPIPE, SIG_DFL);
+  if (::dup2(input, 0) >= 0 && ::dup2(output, 1) >= 0 && ::dup2(output, 2) >= 0)
+    ::execv(words[0], words);
+}
 
 pid_t start(const Job& job) {
-  const SpawnSetup setup(job.log);
+  const Descriptor nothing = opened("/dev/null", O_RDONLY);
+  const Descriptor log = opened(job.log.c_str(), O_WRONLY | O_CREAT | O_APPEND);
   std::vector<char*> words;
   for (const std::string& word : job.words) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
-  pid_t process = 0;
-  const int error =
-      posix_spawn(&process, words[0], &setup.files, &setup.attributes, words.data(), environ);
-  if (error != 0)
+  const pid_t parent = ::getpid();
+  volatile int error = 0;
+  // Until it has become another program the child shares this memory, and this thread waits.
+  const pid_t process = ::vfork();
+  if (process == 0) {
+    become(words.data(), nothing.value(), log.value(), parent);
+    error = errno;
+    _exit(127);
+  }
+  if (process > 0 && error != 0) ::waitpid(process, nullptr, 0);
+  if (process < 0 || error != 0)
     throw IoError(fmt::format("cannot start {} with its output in {}: {}", words[0], job.log,
-                              std::strerror(error)));
+                              std::strerror(process < 0 ? errno : error)));
   return process;
 }
 

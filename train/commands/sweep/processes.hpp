@@ -14,9 +14,10 @@ struct Job {
 };
 
 /// Runs all jobs, at most `at_most` at the same time, and tells each one's exit code, 128 + signal
-/// for one that was killed. A stop that `signals` has seen is passed on once as SIGTERM; jobs that
-/// were not started yet are left out. Returns when no job runs. Throws IoError when a program
-/// cannot be started.
+/// for one that was killed. A job ends with this program, even where that is killed: then it gets
+/// SIGTERM. To be called on the main thread. A stop that `signals` has seen is passed on once as
+/// SIGTERM; jobs that were not started yet are left out. Returns when no job runs. Throws IoError
+/// when a program cannot be started.
 void run_jobs(const std::vector<Job>& jobs, std::size_t at_most, const SignalGuard& signals,
               const std::function<void(std::size_t index, int code)>& ended);
 

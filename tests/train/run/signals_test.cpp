@@ -1,0 +1,64 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <bochner/data/files/regular_file.hpp>
+#include <bochner/train/run/progress.hpp>
+#include <bochner/train/run/signals.hpp>
+#include <csignal>
+
+#include "data/temporary_folder.hpp"
+
+namespace bochner {
+namespace signals_test {
+
+using testing::ExitedWithCode;
+using testing::HasSubstr;
+
+TEST(SignalGuard, TakesTheEndOfTheTimeAsAStopHoweverOftenItComes) {
+  SignalGuard signals;
+  EXPECT_FALSE(signals.stop_requested());
+  for (int second = 0; second < 3; ++second) std::raise(SIGXCPU);
+  EXPECT_TRUE(signals.stop_requested());
+  EXPECT_THAT(signals.stop_name(), HasSubstr("SIGXCPU"));
+  std::raise(SIGXFSZ);
+}
+
+/// In another process: the thread that receives signals stays.
+using SignalsDeathTest = testing::Test;
+
+TEST(SignalsDeathTest, AFileThatIsShortenedWhileItIsReadIsAnErrorOfOneLine) {
+  TemporaryFolder folder;
+  const auto film = folder.write("film", std::string(100000, 'x'));
+  const auto read_shortened = [&] {
+    receive_signals_apart();
+    const MappedFile file(film);
+    std::filesystem::resize_file(film, 10);
+    volatile std::uint8_t byte = file.bytes()[50000];
+    std::_Exit(byte);
+  };
+  EXPECT_EXIT(read_shortened(), ExitedWithCode(65),
+              "film: has become shorter while it was read; restore it and try again\n");
+}
+
+TEST(SignalsDeathTest, OneThatEndsTheProcessSaysSo) {
+  const auto be_ended = [] {
+    receive_signals_apart();
+    kill(getpid(), SIGUSR2);
+    while (true) pause();
+  };
+  EXPECT_EXIT(be_ended(), ExitedWithCode(128 + SIGUSR2), "^ended by SIGUSR2\n$");
+}
+
+TEST(Progress, ShowsNoControlCharacters) {
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  Progress progress(ProgressMode::plain, 1, 1, 0);
+  progress.line("a\x1b[2Jb\nc");
+  progress.warning("d\re");
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "a\\x1b[2Jb\nc\n");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "d\\x0de\n");
+}
+
+}  // namespace signals_test
+}  // namespace bochner

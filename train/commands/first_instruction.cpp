@@ -1,0 +1,64 @@
+#include <unistd.h>
+
+#include <bochner/train/commands/first_instruction.hpp>
+#include <bochner/train/run/signals.hpp>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <new>
+
+// Of OpenBLAS, whose library starts its threads as it is loaded, unless there is to be one.
+extern "C" {
+extern int blas_cpu_number __attribute__((weak));
+extern int blas_num_threads __attribute__((weak));
+}
+
+namespace bochner {
+
+const char* const out_of_memory =
+    "out of memory; lower train.batch or data.length, or set model.checkpoint = true";
+
+namespace {
+
+void write_line(const char* text) {
+  if (::write(STDERR_FILENO, text, std::strlen(text)) >= 0 && ::write(STDERR_FILENO, "\n", 1) >= 0)
+    return;
+}
+
+/// Where memory fails in a place that cannot throw, or even for the words of an error.
+[[noreturn]] void end_without_memory() {
+  write_line(out_of_memory);
+  _exit(1);
+}
+
+std::terminate_handler usual_end = nullptr;
+
+[[noreturn]] void end_program() {
+  try {
+    if (std::current_exception()) std::rethrow_exception(std::current_exception());
+    // Not even an exception can be made.
+    void* piece = std::malloc(1 << 10);
+    if (!piece) end_without_memory();
+    std::free(piece);
+  } catch (const std::bad_alloc&) {
+    end_without_memory();
+  } catch (...) {
+  }
+  usual_end();
+  std::abort();
+}
+
+// The loader calls it before it starts any library.
+__attribute__((section(".preinit_array"), used)) void (*const first_instruction)() = begin_program;
+
+}  // namespace
+
+void begin_program() {
+  if (usual_end) return;
+  if (&blas_cpu_number) blas_cpu_number = 1;
+  if (&blas_num_threads) blas_num_threads = 1;
+  hold_signals();
+  usual_end = std::set_terminate(end_program);
+}
+
+}  // namespace bochner
