@@ -3,9 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <bochner/layers/convolutions/filter.hpp>
 #include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/mixers/mixer_spec.hpp>
-#include <bochner/layers/convolutions/filter.hpp>
 #include <map>
 
 #include "layers/layer_check.hpp"
