@@ -15,6 +15,7 @@ void GradientLimit::apply(real* gradient, std::size_t n) const {
 }
 
 GradientLimit norm_limit(double norm, double limit) {
+  require(limit > 0, "norm_limit", "limit ", limit, ": must be positive");
   if (!std::isfinite(norm) || norm <= limit) return {};
   return {.factor = real(limit / norm)};
 }
@@ -38,7 +39,6 @@ double gradient_norm(const std::vector<NamedParameter>& parameters) {
 }
 
 double clip_by_norm(const std::vector<NamedParameter>& parameters, double limit) {
-  require(limit > 0, "clip_by_norm", "limit ", limit, ": must be positive");
   const double norm = gradient_norm(parameters);
   limit_all(norm_limit(norm, limit), parameters);
   return norm;

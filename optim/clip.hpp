@@ -22,7 +22,7 @@ struct GradientLimit {
 void limit_all(const GradientLimit& limit, const std::vector<NamedParameter>& parameters);
 
 /// What brings gradients of this norm to the limit; nothing where they are within it, or not
-/// finite.
+/// finite. Limits are positive.
 GradientLimit norm_limit(double norm, double limit);
 
 /// Scales all gradients by limit / norm where the norm exceeds the limit. Returns the norm before;

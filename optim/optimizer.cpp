@@ -102,6 +102,7 @@ void Optimizer::count_updates() {
 void Optimizer::step(double learning_rate, const GradientLimit& limit) {
   require(std::isfinite(learning_rate) && learning_rate >= 0, "optim", "learning rate ",
           learning_rate, ": must be finite and at least 0");
+  require(limit.largest > 0, "optim", "limit ", limit.largest, ": must be positive");
   count_updates();
   if (!natural_) return update_all(learning_rate, limit);
   limit_all(limit, parameters_);  // natural gradients are made of limited ones

@@ -14,13 +14,15 @@ struct BetweenNumbers {
 };
 
 /// Pieces of p, p, 2p, 4p, .. lags, each of p learned numbers between which it is linear, times
-/// 2^-piece, so that weights fall like 1 / lag; divided by its norm at the start. Li et al., "What
-/// makes convolutional models great on long sequence modeling?" (SGConv), 2023.
+/// 2^-piece, so that weights fall like 1 / lag; divided by its norm at the start. The last piece
+/// ends where the kernel does. Li et al., "What makes convolutional models great on long sequence
+/// modeling?" (SGConv), 2023.
 class DyadicFilter : public Filter {
  public:
   explicit DyadicFilter(const FilterSpec& spec)
       : numbers_(spec.piece),
-        pieces_(pieces_for(spec.lags(), spec.piece)),
+        length_(spec.lags()),
+        pieces_(pieces_for(length_, numbers_)),
         weight_({pieces_ * numbers_, spec.channels()}, Initial::normal(1)),
         norm_(filled({1, spec.channels()}, real(1))) {}
 
@@ -38,7 +40,7 @@ class DyadicFilter : public Filter {
            tape.view(norm_);
   }
 
-  std::size_t limit() const override { return numbers_ << (pieces_ - 1); }
+  std::size_t limit() const override { return length_; }
 
   void visit(Visitor& visitor) override {
     visitor("weight", weight_);
@@ -57,6 +59,7 @@ class DyadicFilter : public Filter {
   }
 
  private:
+  /// As many as the lags reach into.
   static std::size_t pieces_for(std::size_t lags, std::size_t numbers) {
     std::size_t pieces = 1;
     while (numbers << (pieces - 1) < lags) ++pieces;
@@ -75,7 +78,7 @@ class DyadicFilter : public Filter {
     return {piece * numbers_ + left, piece * numbers_ + right, size * (1 - share), size * share};
   }
 
-  std::size_t numbers_, pieces_;
+  std::size_t numbers_, length_, pieces_;
   Parameter weight_;  // (pieces x numbers, channels)
   Tensor norm_;       // (1, channels)
 };

@@ -70,6 +70,7 @@ TEST_F(Clip, ByValueKeepsNaN) {
 
 TEST_F(Clip, NeedsAPositiveLimit) {
   for (double limit : {0.0, -1.0, std::nan("")}) {
+    EXPECT_THROW(norm_limit(5, limit), std::invalid_argument);
     EXPECT_THROW(clip_by_norm(parameters_.named(), limit), std::invalid_argument);
     EXPECT_THROW(clip_by_value(parameters_.named(), limit), std::invalid_argument);
   }

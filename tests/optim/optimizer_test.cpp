@@ -310,6 +310,7 @@ TEST(Optimizer, RefusesABadStep) {
   const auto optimizer = make_optimizer({}, parameters.named());
   EXPECT_THROW(optimizer->step(-1), std::invalid_argument);
   EXPECT_THROW(optimizer->step(std::nan("")), std::invalid_argument);
+  EXPECT_THROW(optimizer->step(1, {.largest = -1}), std::invalid_argument);
   parameters[0].assign(zeros({3, 2}));
   EXPECT_THAT([&] { optimizer->step(0.1); },
               ThrowsMessage<std::invalid_argument>(HasSubstr("a has changed its shape to (3, 2)")));

@@ -8,6 +8,13 @@
 #include <fstream>
 
 namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Raised where a change to the code changes bits of runs that there are already, so that resume
+/// says so; no checkpoint before 2 has one.
+constexpr int numerics_revision = 2;
+
+}  // namespace
 
 std::string processor_name() {
   std::ifstream info("/proc/cpuinfo");
@@ -26,8 +33,9 @@ std::string version_line() {
 }
 
 std::string numerics_fingerprint() {
-  return fmt::format("bochner {} {}, {}, {}, {}, glibc {}", BOCHNER_VERSION, precision_name,
-                     BOCHNER_BUILD_FLAGS, compiler_name(), backend_name(), gnu_get_libc_version());
+  return fmt::format("bochner {} {}, numerics {}, {}, {}, {}, glibc {}", BOCHNER_VERSION,
+                     precision_name, numerics_revision, BOCHNER_BUILD_FLAGS, compiler_name(),
+                     backend_name(), gnu_get_libc_version());
 }
 
 std::string version_text() {

@@ -54,6 +54,9 @@ void check_heads(const Config& config) {
   if (width % heads != 0 && some_mixer(config, &MixerTraits::heads))
     fail(config, "model.mixer.heads", "must divide " + assignment(config, "model.width"),
          "model.width");
+  const std::string channels = "model.mixer.h3.channels";
+  if (width % config.integer(channels) != 0 && names_one_of(config, {"h3"}))
+    fail(config, channels, "must divide " + assignment(config, "model.width"), "model.width");
 }
 
 void check_directions(const Config& config) {

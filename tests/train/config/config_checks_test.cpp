@@ -13,6 +13,10 @@ TEST(ConfigErrors, KeysThatMustFitEachOther) {
   EXPECT_EQ(error_after_files("model.width = 130\nmodel.mixer.kind = \"ssm\"\n"), "");
   EXPECT_EQ(error_after_files("model.width = 130\nmodel.pattern = [\"ssm\", \"hgrn2\"]\n"),
             "bad.toml:2:15: model.mixer.heads = 4: must divide model.width = 130");
+  const std::string h3 = "model.mixer.h3.channels = 3\n";
+  EXPECT_EQ(error_after_files(h3 + "model.mixer.kind = \"h3\"\n"),
+            "bad.toml:2:27: model.mixer.h3.channels = 3: must divide model.width = 128");
+  EXPECT_EQ(error_after_files(h3 + "model.width = 96\nmodel.mixer.kind = \"h3\"\n"), "");
   EXPECT_EQ(error_after_files("model = { width = 60, positions = \"rotary\" }\n"),
             "bad.toml:2:35: model.positions = \"rotary\": needs an even model.width / "
             "model.mixer.heads, not 15");
