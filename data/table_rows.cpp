@@ -71,6 +71,20 @@ std::pair<std::vector<std::size_t>, std::vector<std::size_t>> parted(std::size_t
   return rows;
 }
 
+std::string columns_in_words(const RegressionTable& table) {
+  std::string words;
+  for (std::size_t j = 0; j < table.inputs.size(); ++j)
+    words += (j == 0 ? "" : ", ") + excerpt(table.inputs[j]) + (table.time == j ? " (dates)" : "");
+  return words + " to " + excerpt(table.target);
+}
+
+void require_alike(const RegressionTable& first, const RegressionTable& other) {
+  if (first.inputs != other.inputs || first.target != other.target || first.time != other.time)
+    throw DataError(other.file, ": columns ", columns_in_words(other), ", but those of ",
+                    first.file, " are ", columns_in_words(first),
+                    "; name the same ones in data.inputs and data.target, in the same form");
+}
+
 }  // namespace
 
 Observations Observations::rows(const std::vector<std::size_t>& chosen) const {
@@ -108,9 +122,7 @@ RegressionTable merged(std::vector<RegressionTable> tables) {
   RegressionTable all = std::move(tables.front());
   for (std::size_t i = 1; i < tables.size(); ++i) {
     const Observations& more = tables[i].observations;
-    if (more.inputs.size() != all.inputs.size())
-      throw DataError("data.files: tables of ", all.inputs.size(), " and of ", more.inputs.size(),
-                      " inputs; name the columns in data.inputs");
+    require_alike(all, tables[i]);
     for (std::size_t j = 0; j < more.inputs.size(); ++j)
       all.observations.inputs[j].insert(all.observations.inputs[j].end(), more.inputs[j].begin(),
                                         more.inputs[j].end());
@@ -121,6 +133,8 @@ RegressionTable merged(std::vector<RegressionTable> tables) {
 }
 
 ColumnUnit unit_of(const std::vector<double>& numbers) {
+  const auto [least, most] = std::ranges::minmax(numbers);
+  if (least == most) return {least, 1};  // whose mean may be a rounding off
   const double n = double(numbers.size());
   const double mean = std::accumulate(numbers.begin(), numbers.end(), 0.0) / n;
   double squares = 0;

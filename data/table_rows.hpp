@@ -46,16 +46,18 @@ struct RegressionTable {
   std::vector<std::string> inputs;  ///< names
   std::string target;
   std::optional<std::size_t> time;  ///< the input that is in seconds since 1970, if one is
+  std::string file = "";            ///< where it was read, for messages
 };
 /// Throws DataError for columns that are not there or chosen twice, and for inputs that are
 /// missing, with their row.
 RegressionTable regression_table(const NamedArray& array, const TableColumns& columns);
 /// The inputs alone, of columns called as those of `like`.
 Observations inputs_of(const NamedArray& array, const RegressionTable& like);
-/// Of several files as one.
+/// Of several files as one. Throws DataError where their columns have other names, another order or
+/// other units.
 RegressionTable merged(std::vector<RegressionTable> tables);
 
-/// x -> (x - mean) / deviation; a deviation of 0 counts as 1.
+/// x -> (x - mean) / deviation; that of equal numbers is 1.
 struct ColumnUnit {
   double mean = 0, deviation = 1;
   double standard(double x) const { return (x - mean) / deviation; }

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/conjugate_gradients.hpp>
+#include <stdexcept>
+#include <string>
 
 namespace bochner {
 namespace {
@@ -25,6 +27,19 @@ Numbers ratios(const Numbers& a, const Numbers& b, const std::vector<bool>& ende
   return result;
 }
 
+void require_definite(const Numbers& curvature, const std::vector<bool>& ended) {
+  for (std::size_t j = 0; j < curvature.size(); ++j)
+    if (!ended[j] && !(curvature[j] > 0))
+      throw std::domain_error("conjugate gradients: the matrix is not positive definite");
+}
+
+void require_converged(const Numbers& squares, const Numbers& start, const LinearSystem& system) {
+  for (std::size_t j = 0; j < squares.size(); ++j)
+    if (!(squares[j] <= system.tolerance * start[j]))
+      throw std::domain_error("conjugate gradients: not converged in " +
+                              std::to_string(system.most_steps) + " steps");
+}
+
 }  // namespace
 
 LinearSolution conjugate_gradients(const LinearSystem& system, std::vector<double> x0,
@@ -43,7 +58,9 @@ LinearSolution conjugate_gradients(const LinearSystem& system, std::vector<doubl
       ended[j] = ended[j] || before[j] <= system.tolerance * start[j];
     if (std::ranges::count(ended, true) == std::ptrdiff_t(N)) break;
     const Numbers moved = system.apply(direction);
-    Numbers length = ratios(before, column_products(direction, moved, N), ended);
+    const Numbers curvature = column_products(direction, moved, N);
+    if (system.strict) require_definite(curvature, ended);
+    Numbers length = ratios(before, curvature, ended);
     add_columns(solution.x, length, direction);
     for (double& each : length) each = -each;
     add_columns(residual, length, moved);
@@ -59,6 +76,7 @@ LinearSolution conjugate_gradients(const LinearSystem& system, std::vector<doubl
       }
     before = after;
   }
+  if (system.strict) require_converged(before, start, system);
   return solution;
 }
 

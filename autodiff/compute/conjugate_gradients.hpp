@@ -18,6 +18,7 @@ struct LinearSystem {
   /// of the first.
   double tolerance = 1e-20;
   std::size_t most_steps = 1000;
+  bool strict = false;  ///< to throw where A is not positive definite or columns do not converge
 };
 
 struct LinearSolution {
@@ -28,7 +29,8 @@ struct LinearSolution {
 };
 
 /// x with A x = b from x0, of which the residual b - A x0 is given; every column has its own steps.
-/// Exact in n steps but for rounding. Hestenes, Stiefel, 1952.
+/// Exact in n steps but for rounding. Throws std::domain_error, see LinearSystem. Hestenes,
+/// Stiefel, 1952.
 LinearSolution conjugate_gradients(const LinearSystem& system, std::vector<double> x0,
                                    std::vector<double> residual);
 

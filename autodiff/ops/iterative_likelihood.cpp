@@ -4,8 +4,11 @@
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/iterative_likelihood.hpp>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <numeric>
+#include <stdexcept>
+#include <utility>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -38,6 +41,18 @@ std::vector<double> probes_of(const LowRankPlusNoise& preconditioner, std::size_
   return preconditioner.colour({numbers.begin(), border}, {border, numbers.end()}, probes);
 }
 
+/// Rounded entries move eigenvalues by about sqrt(n) roundings of the variance: to be below those
+/// of the noise.
+void require_noise(const RowwiseCovariance& covariance) {
+  const std::size_t n = covariance.size();
+  double variance = 0;
+  for (std::size_t i = 0; i < n; ++i) variance += covariance.variance(i) / double(n);
+  const double least =
+      double(std::numeric_limits<real>::epsilon()) * std::sqrt(double(n)) * variance;
+  if (!(covariance.noise() > least))
+    throw std::domain_error("conjugate gradients: rounding hides the noise");
+}
+
 /// e_1^T ln(T) e_1 of the tridiagonal matrix that the coefficients of conjugate gradients make.
 double log_of_lanczos(const std::vector<double>& lengths, const std::vector<double>& turns) {
   const std::size_t m = lengths.size();
@@ -49,8 +64,11 @@ double log_of_lanczos(const std::vector<double>& lengths, const std::vector<doub
   }
   const SymmetricEigen eigen = symmetric_eigen(matrix, m);
   double sum = 0;
-  for (std::size_t j = 0; j < m; ++j)
-    sum += eigen.vectors[j] * eigen.vectors[j] * std::log(std::max(eigen.values[j], 1e-300));
+  for (std::size_t j = 0; j < m; ++j) {
+    if (!(eigen.values[j] > 0))
+      throw std::domain_error("conjugate gradients: an eigenvalue is not above 0");
+    sum += eigen.vectors[j] * eigen.vectors[j] * std::log(eigen.values[j]);
+  }
   return sum;
 }
 
@@ -102,10 +120,13 @@ IterativeCovariance::IterativeCovariance(const RowwiseCovariance& covariance,
     : n_(covariance.size()),
       spec_(spec),
       lower_(n_ * (n_ + 1) / 2),
+      diagonal_(n_),
       preconditioner_(preconditioner_of(covariance, spec.rank)) {
+  require_noise(covariance);
   parallel_each(n_, 1, [&](std::size_t i) {
     std::vector<double> row(i + 1);
     covariance.row(i, row.data());
+    diagonal_[i] = std::exchange(row[i], 0.0);
     std::ranges::transform(row, lower_.begin() + std::ptrdiff_t(i * (i + 1) / 2),
                            [](double x) { return real(x); });
   });
@@ -137,6 +158,9 @@ std::vector<double> IterativeCovariance::times(const std::vector<double>& x,
       multiply(rows, columns, std::min(matrix_tile, n_ - left), tile.data(), false,
                x.data() + left * columns, 1, y.data() + block * matrix_tile * columns);
     }
+    for (std::size_t i = block * matrix_tile; i < block * matrix_tile + rows; ++i)
+      for (std::size_t c = 0; c < columns; ++c)
+        y[i * columns + c] += diagonal_[i] * x[i * columns + c];
   });
   return y;
 }
@@ -148,7 +172,8 @@ LinearSolution IterativeCovariance::solve(const std::vector<double>& b, std::siz
           [&](const std::vector<double>& r) { return preconditioner_.solve(r, columns); },
       .columns = columns,
       .tolerance = spec_.tolerance,
-      .most_steps = spec_.most_steps};
+      .most_steps = spec_.most_steps,
+      .strict = true};
   return conjugate_gradients(system, std::vector<double>(b.size()), b);
 }
 

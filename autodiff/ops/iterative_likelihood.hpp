@@ -26,7 +26,9 @@ struct IterativeSpec {
   std::size_t most_steps = 1000;
 };
 
-/// A covariance as a matrix of `real`, and its preconditioner. Memory 2 n^2 bytes in float.
+/// A covariance as a matrix of `real`, its diagonal in double, and its preconditioner. Memory 2 n^2
+/// bytes in float. Throws std::domain_error where the rounding of the entries is not small beside
+/// the noise, and solve() where conjugate gradients break down or do not converge.
 class IterativeCovariance {
  public:
   IterativeCovariance(const RowwiseCovariance& covariance, const IterativeSpec& spec);
@@ -41,14 +43,16 @@ class IterativeCovariance {
   void copy_tile(std::size_t block, std::size_t other, std::vector<double>& tile) const;
   std::size_t n_;
   IterativeSpec spec_;
-  std::vector<real> lower_;  // rows 0, .., i of the triangle, one after the other
+  std::vector<real> lower_;       // rows 0, .., i of the triangle, 0 on the diagonal
+  std::vector<double> diagonal_;  // (n)
   LowRankPlusNoise preconditioner_;
 };
 
 /// ln N(y; 0, K) as gaussian_log_likelihood(), by preconditioned conjugate gradients; ln det K by
 /// Lanczos quadrature and the gradient of it by traces, both over the same fixed draws of N(0, P),
-/// P the preconditioner: unbiased but for the tolerance. Gardner et al., "GPyTorch", 2018; Ubaru,
-/// Chen, Saad, 2017. parameters, (n, n), (n) -> ()
+/// P the preconditioner: unbiased but for the tolerance. Throws std::domain_error, see
+/// IterativeCovariance. Gardner et al., "GPyTorch", 2018; Ubaru, Chen, Saad, 2017. parameters, (n,
+/// n), (n) -> ()
 Var iterative_log_likelihood(const std::vector<Var>& parameters,
                              std::shared_ptr<const RowwiseCovariance> covariance,
                              const std::vector<double>& y, const IterativeSpec& spec);

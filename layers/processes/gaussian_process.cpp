@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/cholesky.hpp>
 #include <bochner/layers/processes/gaussian_process.hpp>
 #include <bochner/layers/processes/process_kernel.hpp>
 #include <bochner/layers/processes/process_start.hpp>
+#include <bochner/layers/processes/singular_covariance.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -37,14 +37,6 @@ std::vector<double> exponentials(const Parameter& logs) {
   std::vector<double> numbers;
   for (const real x : logs.value()) numbers.push_back(std::exp(double(x)));
   return numbers;
-}
-
-[[noreturn]] void refuse_singular(const NotPositiveDefinite& error, double noise) {
-  throw std::domain_error(
-      std::string("gp: ") + error.what() + ", with noise of deviation " +
-      std::to_string(std::sqrt(noise)) +
-      " in units of the targets': rows are alike but for rounding; start with more model.gp.noise, "
-      "lower optim.lr, or leave out rows that are there twice");
 }
 
 }  // namespace
@@ -119,39 +111,37 @@ std::shared_ptr<const ProcessFeatures> GaussianProcess::features(const ProcessRo
 }
 
 Var GaussianProcess::log_likelihood(Tape& tape, const ProcessRows& rows) {
-  if (spec_.method == "features") {
-    const Var draws = density_->draws(tape);
-    return conjugate_log_likelihood({draws, tape(log_variance_), tape(log_trend_)},
-                                    tape(log_noise_), features(rows, draws), rows.targets,
-                                    spec_.noise_shape);
-  }
-  std::vector<Var> inputs;
-  for (Parameter* parameter : parameters()) inputs.push_back(tape(*parameter));
-  if (spec_.method == "cg")
-    return iterative_log_likelihood(inputs, kernel(rows), rows.targets, spec_.cg);
-  try {
+  return or_say_singular(noise_variance(), spec_.method, [&]() -> Var {
+    if (spec_.method == "features") {
+      const Var draws = density_->draws(tape);
+      return conjugate_log_likelihood({draws, tape(log_variance_), tape(log_trend_)},
+                                      tape(log_noise_), features(rows, draws), rows.targets,
+                                      spec_.noise_shape);
+    }
+    std::vector<Var> inputs;
+    for (Parameter* parameter : parameters()) inputs.push_back(tape(*parameter));
+    if (spec_.method == "cg")
+      return iterative_log_likelihood(inputs, kernel(rows), rows.targets, spec_.cg);
     return gaussian_log_likelihood(inputs, kernel(rows), rows.targets);
-  } catch (const NotPositiveDefinite& error) {
-    refuse_singular(error, noise_variance());
-  }
+  });
 }
 
 std::unique_ptr<ProcessPosterior> GaussianProcess::condition(const ProcessRows& rows) {
-  if (spec_.method == "features") {
-    Tape tape;
-    tape.recording = false;
-    auto now = features(rows, density_->draws(tape));
-    ConjugatePosterior posterior =
-        conjugate_posterior(*now, rows.targets, std::sqrt(noise_variance()), spec_.noise_shape);
-    return feature_posterior(std::make_shared<ProcessFeatures>(now->of({})), std::move(posterior));
-  }
-  auto now = kernel(rows);
-  if (spec_.method == "cg") return iterative_posterior(now, rows.targets, spec_.cg);
-  try {
+  using Posterior = std::unique_ptr<ProcessPosterior>;
+  return or_say_singular(noise_variance(), spec_.method, [&]() -> Posterior {
+    if (spec_.method == "features") {
+      Tape tape;
+      tape.recording = false;
+      auto now = features(rows, density_->draws(tape));
+      ConjugatePosterior posterior =
+          conjugate_posterior(*now, rows.targets, std::sqrt(noise_variance()), spec_.noise_shape);
+      return feature_posterior(std::make_shared<ProcessFeatures>(now->of({})),
+                               std::move(posterior));
+    }
+    auto now = kernel(rows);
+    if (spec_.method == "cg") return iterative_posterior(now, rows.targets, spec_.cg);
     return exact_posterior(now, factored(*now, rows.targets));
-  } catch (const NotPositiveDefinite& error) {
-    refuse_singular(error, noise_variance());
-  }
+  });
 }
 
 std::unique_ptr<KernelCurve> GaussianProcess::curve(std::size_t head) {

@@ -80,8 +80,8 @@ class GaussianProcess : public Module {
   /// Densities start where the rows say, see GaussianProcessSpec.
   void start(const ProcessRows& rows);
   /// ln p(targets | inputs), the marginal likelihood. Exact: time n^3, memory 16 n^2 bytes; throws
-  /// std::domain_error where the covariance is singular to rounding. By F features: time n F^2,
-  /// memory 8 F^2 bytes and some blocks. -> ()
+  /// std::domain_error where the covariance is singular to rounding, of floats where the method is
+  /// "cg". By F features: time n F^2, memory 8 F^2 bytes and some blocks. -> ()
   Var log_likelihood(Tape& tape, const ProcessRows& rows);
   /// The process that has seen these rows. The same time.
   std::unique_ptr<ProcessPosterior> condition(const ProcessRows& rows);

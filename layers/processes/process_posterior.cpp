@@ -3,6 +3,7 @@
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/layers/processes/process_posterior.hpp>
+#include <bochner/layers/processes/singular_covariance.hpp>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -74,7 +75,8 @@ class IterativePosterior : public ProcessPosterior {
     std::vector<double> cross(kernel_->size() * count), variance(count);
     cross_covariances(*kernel_, inputs, begin, count, cross, variance);
     add_means(cross, alpha_, begin, count, result);
-    const std::vector<double> solved = matrix_.solve(cross, count).x;
+    const std::vector<double> solved =
+        or_say_singular(kernel_->noise(), "cg", [&] { return matrix_.solve(cross, count).x; });
     for (std::size_t i = 0; i < cross.size(); ++i) variance[i % count] -= cross[i] * solved[i];
     for (std::size_t c = 0; c < count; ++c)
       result.scale[begin + c] = std::sqrt(std::max(variance[c], kernel_->noise()));

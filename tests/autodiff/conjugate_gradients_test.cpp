@@ -56,6 +56,17 @@ TEST(ConjugateGradients, AreExactInAsManySteps) {
   for (const Numbers& lengths : found.lengths) EXPECT_LE(lengths.size(), n);
 }
 
+TEST(ConjugateGradients, RefuseWhatTheyCannotSolveWhereStrict) {
+  const Numbers a{1, 0, 0, -1}, b{1, 2}, c = covariance(12, 12, 1);
+  LinearSystem system{.apply = times(a, 2, 1), .strict = true};
+  EXPECT_THROW(conjugate_gradients(system, Numbers(2), b), std::domain_error);
+  system = {.apply = times(c, 12, 1), .most_steps = 3, .strict = true};
+  EXPECT_THROW(conjugate_gradients(system, Numbers(12), normals(12, 2)), std::domain_error);
+  system.most_steps = 12;
+  system.tolerance = 1e-12;
+  EXPECT_NO_THROW(conjugate_gradients(system, Numbers(12), normals(12, 2)));
+}
+
 /// Of a matrix with k different eigenvalues k steps are enough.
 TEST(ConjugateGradients, NeedAStepForEachEigenvalue) {
   const std::size_t n = 30;

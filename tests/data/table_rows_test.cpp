@@ -70,10 +70,28 @@ TEST(RegressionTable, OfSeveralFilesIsOne) {
   const RegressionTable all = merged({table_of("a,b\n1,2\n"), table_of("a,b\n3,4\n")});
   EXPECT_THAT(all.observations.inputs[0], ElementsAre(1, 3));
   EXPECT_THAT(all.observations.targets, ElementsAre(2, 4));
-  EXPECT_THAT(message_of<DataError>([] {
-                merged({table_of("a,b\n1,2\n"), table_of("a,b,c\n1,2,3\n")});
-              }),
-              HasSubstr("tables of 1 and of 2 inputs"));
+}
+
+TEST(RegressionTable, OfSeveralFilesHasTheSameColumns) {
+  const auto error = [](const std::string& first, const std::string& second) {
+    return message_of<DataError>([&] {
+      RegressionTable a = table_of(first), b = table_of(second);
+      a.file = "a.csv";
+      b.file = "b.csv";
+      merged({a, b});
+    });
+  };
+  EXPECT_THAT(error("x,y\n1,2\n", "y,x\n1,2\n"),
+              HasSubstr("b.csv: columns \"y\" to \"x\", but those of a.csv are \"x\" to \"y\""));
+  EXPECT_THAT(error("a,b\n1,2\n", "a,b,c\n1,2,3\n"), HasSubstr("\"a\", \"b\" to \"c\""));
+  EXPECT_THAT(error("t,y\n1970-01-02,2\n", "t,y\n1,2\n"), HasSubstr("\"t\" (dates) to \"y\""));
+}
+
+/// Also where the mean of the numbers is not quite what they are.
+TEST(ColumnUnit, OfEqualNumbersIsOne) {
+  const ColumnUnit unit = unit_of(std::vector<double>(9, 0.1));
+  EXPECT_EQ(unit.mean, 0.1);
+  EXPECT_EQ(unit.deviation, 1);
 }
 
 TEST(TableRows, MeasureInUnitsOfTheTrainingRows) {

@@ -31,6 +31,7 @@ RegressionTable read_regression(const Config& config) {
     const NamedArray array = read_array(file, table_options(config));
     try {
       tables.push_back(regression_table(array, columns));
+      tables.back().file = file.string();
     } catch (const DataError& error) {
       throw DataError(file.string() + ": " + error.what());
     }
