@@ -29,18 +29,17 @@ ConvolutionStream::ConvolutionStream(std::size_t D, std::size_t limit, Kernel ke
 
 /// Room for as many tokens; those seen, all of them, keep their places.
 void ConvolutionStream::grow(std::size_t size) {
-  const std::size_t before = size_;
+  const std::size_t before = size_, wanted = std::min(limit_, 2 * size);
+  const Tensor rows = make_kernel_(wanted);
+  require(rows.dimension() == 2 && rows.shape()[0] <= wanted && rows.shape()[1] == D_,
+          "convolution_stream", "the kernel must be at most (", wanted, ", ", D_, ") and is ",
+          rows.shape());
   Storage inputs(groups_ * size * row_lanes, real(0)), outputs(groups_ * size * row_lanes, real(0));
   for (std::size_t group = 0; group < groups_; ++group)
     std::copy_n(vectors_of(inputs_, group * size_), before, vectors_of(inputs, group * size));
   inputs_ = std::move(inputs), outputs_ = std::move(outputs);
   size_ = size;
   kernel_ = Storage(groups_ * 2 * size * row_lanes, real(0));
-  const std::size_t wanted = std::min(limit_, 2 * size);
-  const Tensor rows = make_kernel_(wanted);
-  require(rows.dimension() == 2 && rows.shape()[0] <= wanted && rows.shape()[1] == D_,
-          "convolution_stream", "the kernel must be at most (", wanted, ", ", D_, ") and is ",
-          rows.shape());
   for (std::size_t index = 0; index < groups_; ++index) {
     const LaneGroup group = lane_group(D_, index);
     for (std::size_t lag = 0; lag < rows.shape()[0]; ++lag)
