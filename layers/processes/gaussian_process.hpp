@@ -30,7 +30,7 @@ inline void describe(Keys& keys, GaussianProcessSpec& spec) {
        "gp: draws by which conjugate gradients estimate the log determinant and its gradient");
   keys("cg.rank", spec.cg.rank, between(0, 1 << 16),
        "gp: of the pivoted Cholesky factor that preconditions conjugate gradients");
-  keys("cg.tolerance", spec.cg.tolerance, between(0, 1),
+  keys("cg.tolerance", spec.cg.tolerance, {{.lowest = 0, .highest = 0.01, .above_lowest = true}},
        "gp: part of the squared residual at which conjugate gradients end");
   keys("m", spec.density.m, between(1, 1 << 16),
        "gp: frequencies of a term, each a feature of cosine and one of sine (features)");

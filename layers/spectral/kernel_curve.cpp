@@ -44,8 +44,9 @@ class StudentShape {
 
   StudentShape(double smallest, double free) {
     const double degrees = smallest + std::exp(free);
-    first_ = -40 / std::min(degrees, 2.0) - 1;               // 1 - c is below 1e-17
-    const double last = std::log(745 / std::sqrt(degrees));  // and c below 1e-300 behind it
+    first_ = -40 / std::min(degrees, 2.0) - 1;  // 1 - c is below 1e-17
+    // and c below 1e-100 behind it, about exp(-t sqrt(degrees)), of many degrees exp(-t^2 / 2)
+    const double last = std::log(std::max(745 / std::sqrt(degrees), 38.0));
     const auto count = std::size_t((last - first_) * per_unit) + 4;
     constexpr double step = 1e-4;
     for (std::size_t i = 0; i < count; ++i) {

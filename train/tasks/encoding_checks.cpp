@@ -100,6 +100,8 @@ std::vector<UnheededKey> unused_keys(const Config& config) {
   const bool recall = data == "multi_query_recall";
   const bool sequences = std::ranges::count(token_task_kinds(), data) > 0;
   const std::string kernel = "model.mixer.time_kernel.";
+  const std::string& process = config.text("model.gp.method");
+  const bool drawn = process == "features" || config.text("model.gp.density.kind") == "free";
   struct Use {
     const char* section;
     bool used;
@@ -129,6 +131,10 @@ std::vector<UnheededKey> unused_keys(const Config& config) {
       {"data.ask", sensors, "needs data.kind = \"sensors\""},
       {"data.asked", sensors, "needs data.kind = \"sensors\""},
       {"model.gp", model == "gp", "needs model.kind = \"gp\""},
+      {"model.gp.cg", process == "cg", "needs model.gp.method = \"cg\""},
+      {"model.gp.m", drawn, "needs model.gp.method = \"features\" or a free density"},
+      {"model.gp.draws", drawn, "needs model.gp.method = \"features\" or a free density"},
+      {"model.gp.noise_shape", process == "features", "needs model.gp.method = \"features\""},
       {"data.inputs", data == "table", "needs data.kind = \"table\""},
       {"data.target", data == "table", "needs data.kind = \"table\""},
       {"data.held_out", data == "table", "needs data.kind = \"table\""},

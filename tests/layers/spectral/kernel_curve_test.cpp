@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <bochner/layers/spectral/density.hpp>
+#include <bochner/layers/spectral/kernel_curve.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -70,6 +71,19 @@ std::vector<real*> elements_of(SpectralDensity& density, std::size_t head) {
       elements.push_back(named.parameter->value().data() + head * size + i);
   }
   return elements;
+}
+
+/// Student's density of many degrees is about the Gaussian one, far out too.
+TEST(KernelCurve, OfManyDegreesIsNearlyGaussian) {
+  for (const double degrees : {1e3, 1e4, 1e5, 1e6}) {
+    const auto curve = student_curve(0, std::log(degrees), 0, 0);
+    for (const double t : {0.1, 0.7, 0.8, 2.0, 2.5, 4.0}) {
+      const double lag = t;
+      double k = 0;
+      curve->values(1, &lag, &k);
+      EXPECT_NEAR(k, std::exp(-t * t / 2), 1 / degrees + 1e-7) << degrees << ", " << t;
+    }
+  }
 }
 
 TEST(KernelCurve, SlopesAreDifferences) {

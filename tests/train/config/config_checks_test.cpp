@@ -258,6 +258,17 @@ TEST(ConfigErrors, KeysOfOtherData) {
             "\"gate\" and model.mixer.time_kernel.per = \"channel\"");
 }
 
+TEST(ConfigErrors, KeysOfOtherMethodsOfAProcessAreRefused) {
+  const std::string process =
+      "train.batch = 1\nmodel.kind = \"gp\"\ndata.kind = \"table\"\ndata.files = [\"t.csv\"]\n";
+  EXPECT_EQ(error_in(process + "model.gp.cg.rank = 5\n"),
+            "bad.toml:5:20: model.gp.cg.rank = 5: needs model.gp.method = \"cg\"");
+  EXPECT_EQ(
+      error_in(process + "model.gp.m = 7\n"),
+      "bad.toml:5:14: model.gp.m = 7: needs model.gp.method = \"features\" or a free density");
+  EXPECT_EQ(error_in(process + "model.gp.method = \"cg\"\nmodel.gp.cg.rank = 5\n"), "");
+}
+
 TEST(ConfigErrors, ListOpsExpressionsHaveAPossibleSize) {
   const std::string listops = "model.kind = \"classifier\"\ndata.kind = \"listops\"\n";
   EXPECT_EQ(error_in(listops + "data.shortest = 257\n"),
