@@ -34,8 +34,8 @@ class ByteCorpus {
   std::uint64_t size() const { return starts_.back(); }
   std::size_t file_count() const { return files_.size(); }
   /// XXH64 of the file borders and the contents, whatever the names of the files: equal data, equal
-  /// fingerprint. All bytes are read, which takes about a second for each GB; nothing is returned
-  /// when a stop was asked for.
+  /// fingerprint. All bytes are read, at the speed of the disk; nothing is returned when a stop
+  /// was asked for.
   std::optional<std::uint64_t> fingerprint(std::stop_token stop) const;
   /// That of older runs. Beyond 64 MiB only 64 evenly spaced blocks of 1 MiB are read, the first
   /// and the last among them; a change between them goes unseen.

@@ -83,6 +83,8 @@ int cli(int argc, char** argv) noexcept {
     std::fputs(out_of_memory, stderr);
     std::fputs("\n", stderr);
     return exit_failed;
+  } catch (const StoppedError& error) {
+    return fail_with(exit_stopped, error.what());
   } catch (const std::exception& error) {
     return fail_with(exit_failed, error.what());
   }

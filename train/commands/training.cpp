@@ -131,11 +131,18 @@ int drive(Session& session, SignalGuard& signals, ProgressMode mode, const Train
   return report(reason, session, signals, progress, program);
 }
 
+/// Where large texts are read at the start, says so and heeds signals.
+DataReading with_signals(const SignalGuard& signals, ProgressMode mode) {
+  return {[mode](const std::string& text) { Progress(mode, 0, 0, 0).line(text); },
+          [&signals] { return signals.stop_requested(); }};
+}
+
 int train_command(const TrainingOptions& options, SignalGuard& signals) {
   const ProgressMode mode = progress_mode(options.progress);
   const Config config = read_config(options.config, options.sets);
   PosixStorage storage;
-  Session session = Session::start(storage, config, new_run(options), typed_words(options));
+  Session session = Session::start(storage, config, new_run(options), typed_words(options),
+                                   with_signals(signals, mode));
   return drive(session, signals, mode, options);
 }
 
@@ -143,7 +150,8 @@ int resume_command(const ResumeOptions& options, SignalGuard& signals) {
   const ProgressMode mode = progress_mode(options.progress);
   PosixStorage storage;
   std::vector<std::string> notes;
-  Session session = Session::resume(storage, options.run, options.sets, options.strict, notes);
+  Session session = Session::resume(storage, options.run, options.sets, options.strict, notes,
+                                    with_signals(signals, mode));
   return drive(session, signals, mode, options, notes,
                fmt::format("resumed  step {}", session.state().step));
 }
@@ -153,9 +161,9 @@ int fork_command(const ForkOptions& options, SignalGuard& signals) {
   const Config config = read_config(options.config, options.sets);
   PosixStorage storage;
   std::vector<std::string> notes;
-  Session session =
-      Session::fork(storage, parse_run_reference(options.parent), config, new_run(options),
-                    parse_resets(options.resets), typed_words(options), notes);
+  Session session = Session::fork(storage, parse_run_reference(options.parent), config,
+                                  new_run(options), parse_resets(options.resets),
+                                  typed_words(options), notes, with_signals(signals, mode));
   return drive(session, signals, mode, options, notes,
                fmt::format("forked   {}, at step {}", options.parent, session.state().step));
 }

@@ -10,8 +10,11 @@
 #include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/run/run_metadata.hpp>
 #include <bochner/train/run/session.hpp>
+#include <bochner/train/run/signals.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
+#include <chrono>
 #include <functional>
+#include <future>
 #include <thread>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -101,6 +104,23 @@ void require_same_moments(const CheckpointReader& checkpoint, const Config& conf
       file, key, then, now));
 }
 
+/// Reads the files on a thread of its own, so that a signal is heeded at once however slow they
+/// are.
+std::uint64_t digest_of_large(const ByteCorpus& corpus, const DataReading& reading) {
+  if (reading.tell)
+    reading.tell(fmt::format("reading  {} of text, whose digest tells whether it changes",
+                             format_bytes(double(corpus.size()))));
+  std::stop_source stop;
+  auto digest = std::async(std::launch::async, [&corpus, token = stop.get_token()] {
+    return corpus.fingerprint(token);
+  });
+  while (digest.wait_for(std::chrono::milliseconds(10)) != std::future_status::ready)
+    if (reading.stopped && reading.stopped()) stop.request_stop();
+  if (const std::optional<std::uint64_t> found = digest.get()) return *found;
+  throw StoppedError(
+      "stopped while the text was read; nothing was trained, give the same command again");
+}
+
 }  // namespace
 
 /// Reads the files on a thread of its own, which gives up when this is destroyed.
@@ -156,24 +176,25 @@ std::uint64_t Session::steps(const Period& period) const {
 }
 
 void Session::make_directory(FileStorage& storage, const Path& directory,
-                             const std::string& command, const std::string& parent) {
-  note_data();
+                             const std::string& command, const std::string& parent,
+                             const DataReading& reading) {
+  note_data(reading);
   run_ = RunDirectory::create(storage, directory, print_config(config_),
                               run_metadata(config_, command, parent));
   require_space();
 }
 
 Session Session::start(FileStorage& storage, const Config& config, const Path& directory,
-                       const std::string& command) {
+                       const std::string& command, const DataReading& reading) {
   Session session(config);
   session.trainer_->calibrate();
-  session.make_directory(storage, directory, command, "");
+  session.make_directory(storage, directory, command, "", reading);
   return session;
 }
 
 Session Session::resume(FileStorage& storage, const Path& directory,
                         const std::vector<std::string>& changes, bool strict,
-                        std::vector<std::string>& notes) {
+                        std::vector<std::string>& notes, const DataReading& reading) {
   RunDirectory run = RunDirectory::open(storage, directory);
   const std::optional<CheckpointReader> checkpoint = run.newest_valid(notes);
   const Config before = stored_config(run.config(), (directory / "config.toml").string());
@@ -187,7 +208,7 @@ Session Session::resume(FileStorage& storage, const Path& directory,
   session.run_ = std::move(run);
   session.require_space();
   if (checkpoint) {
-    session.recognise_data(checkpoint->state());
+    session.recognise_data(checkpoint->state(), reading);
     compare_numerics(directory, checkpoint->state(), session.state(), strict, notes);
     require_complete(*checkpoint, load_tensors(*checkpoint, resumed_tensors(*session.trainer_,
                                                                             *checkpoint, notes)));
@@ -197,7 +218,7 @@ Session Session::resume(FileStorage& storage, const Path& directory,
     session.state().data_fingerprint = now.data_fingerprint;
     session.state().data_marks = now.data_marks;
   } else {
-    session.note_data();
+    session.note_data(reading);
     session.trainer_->calibrate();
   }
   const TrainerState& state = session.state();
@@ -210,11 +231,11 @@ Session Session::resume(FileStorage& storage, const Path& directory,
 
 Session Session::fork(FileStorage& storage, const RunReference& parent, const Config& config,
                       const Path& directory, const ForkResets& resets, const std::string& command,
-                      std::vector<std::string>& notes) {
+                      std::vector<std::string>& notes, const DataReading& reading) {
   const CheckpointReader checkpoint = open_checkpoint(storage, parent, notes);
   Session session(config);
   session.take_over(checkpoint, resets, notes);
-  session.make_directory(storage, directory, command, checkpoint.path().string());
+  session.make_directory(storage, directory, command, checkpoint.path().string(), reading);
   // Otherwise a resume before the first regular save would begin with new weights.
   session.save();
   return session;
@@ -269,13 +290,14 @@ Path Session::save() {
 
 std::string Session::retain() { return run_->retain(state(), {spec_.keep_last, spec_.keep_best}); }
 
-void Session::note_data() {
-  state().data_fingerprint = task_->data().fingerprint();
+void Session::note_data(const DataReading& reading) {
   const ByteCorpus* corpus = task_->data().corpus();
   state().data_marks = corpus ? corpus->marks() : 0;
+  state().data_fingerprint =
+      state().data_marks != 0 ? digest_of_large(*corpus, reading) : task_->data().fingerprint();
 }
 
-void Session::recognise_data(const TrainerState& saved) {
+void Session::recognise_data(const TrainerState& saved, const DataReading& reading) {
   const ByteCorpus* corpus = task_->data().corpus();
   const std::uint64_t marks = corpus ? corpus->marks() : 0;
   if (marks != 0 && marks == saved.data_marks) {
@@ -287,7 +309,7 @@ void Session::recognise_data(const TrainerState& saved) {
   // Before version 2, the fingerprint of large files was one of samples.
   const bool sampled = corpus && saved.version < 2;
   if (sampled && corpus->sampled_fingerprint() != saved.data_fingerprint) refuse_data(run_->path());
-  note_data();
+  note_data(reading);
   if (!sampled && state().data_fingerprint != saved.data_fingerprint) refuse_data(run_->path());
 }
 

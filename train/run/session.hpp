@@ -1,8 +1,10 @@
 #pragma once
-/// Session: a run in memory, bound to its directory: started, resumed or forked.
+/// Session: a run in memory, bound to its directory: started, resumed or forked. All three throw
+/// StoppedError when `reading` is stopped.
 
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/run/trainer.hpp>
+#include <functional>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -13,6 +15,12 @@ struct ForkResets {
 /// "optimizer,data"; throws std::invalid_argument with the choices.
 ForkResets parse_resets(const std::string& list);
 
+/// What goes on while large texts are read, before there is a run whose loop heeds signals.
+struct DataReading {
+  std::function<void(const std::string&)> tell;  ///< a line for the user
+  std::function<bool()> stopped;                 ///< asked again and again: whether to give up
+};
+
 class DataVerification;
 
 class Session {
@@ -22,18 +30,18 @@ class Session {
 
   /// A new run in `directory`, which is made when all else is there; nothing is trained yet.
   static Session start(FileStorage& storage, const Config& config, const Path& directory,
-                       const std::string& command);
+                       const std::string& command, const DataReading& reading = {});
   /// Goes on with a run: `changes` may only touch keys that resume may change, and stay in its
   /// config.toml. Notes for the user go to `notes`. With `strict`, a build or machine other than
   /// the checkpoint's is an error and not a note.
   static Session resume(FileStorage& storage, const Path& directory,
                         const std::vector<std::string>& changes, bool strict,
-                        std::vector<std::string>& notes);
+                        std::vector<std::string>& notes, const DataReading& reading = {});
   /// A new run that takes over from a checkpoint what fits, except what is reset; its first
   /// checkpoint is on the disk when it returns. Throws ConfigError when no steps are left.
   static Session fork(FileStorage& storage, const RunReference& parent, const Config& config,
                       const Path& directory, const ForkResets& resets, const std::string& command,
-                      std::vector<std::string>& notes);
+                      std::vector<std::string>& notes, const DataReading& reading = {});
 
   const Config& config() const { return config_; }
   Task& task() { return *task_; }
@@ -59,14 +67,14 @@ class Session {
   /// Not bound to a directory yet.
   explicit Session(const Config& config);
   void make_directory(FileStorage& storage, const Path& directory, const std::string& command,
-                      const std::string& parent);
+                      const std::string& parent, const DataReading& reading);
   void take_over(const CheckpointReader& checkpoint, const ForkResets& resets,
                  std::vector<std::string>& notes);
   /// Compares the data with those of a checkpoint, large ones in the background where the system
   /// says that the files have not changed.
-  void recognise_data(const TrainerState& saved);
+  void recognise_data(const TrainerState& saved, const DataReading& reading);
   /// Enters the data into the state.
-  void note_data();
+  void note_data(const DataReading& reading);
   /// Refuses a disk without room for a checkpoint before the first step.
   void require_space();
 

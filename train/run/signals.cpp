@@ -40,7 +40,7 @@ const char* signal_name(int signal) {
     case SIGUSR2:
       return "SIGUSR2";
     case SIGXCPU:
-      return "SIGXCPU, the limit of processor time (ulimit -t)";
+      return "SIGXCPU, the limit of processor time (ulimit -St)";
     default:
       return "";
   }
@@ -60,7 +60,10 @@ extern "C" void on_end(int signal) {
 /// A page of a mapped file that is no more there cannot be read: DataError is too late for it.
 extern "C" void on_missing_page(int signal, siginfo_t* info, void*) {
   if (const char* path = mapped_path(info->si_addr)) {
-    write_words({path, ": has become shorter while it was read; restore it and try again\n"});
+    write_words(
+        {path,
+         ": cannot be read any more: it has become shorter, or the disk fails; restore it and "
+         "try again\n"});
     _exit(65);
   }
   std::signal(signal, SIG_DFL);  // the access is repeated and ends the process

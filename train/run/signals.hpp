@@ -5,16 +5,22 @@
 /// ignored: a run outlives the reader of its output; so is SIGXFSZ: a write says that a file is too
 /// large.
 
+#include <stdexcept>
 #include <string>
 
 namespace bochner {
+
+/// A signal came before anything was begun that could be saved.
+struct StoppedError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 /// From here on no signal ends this process: they wait until one of the next two is called.
 void hold_signals();
 /// From here on signals arrive on a thread of their own, in this thread and all that it starts not
 /// at all: the kernels of oneDNN use the stack pointer for arrays on the heap, and a signal that
 /// interrupts one writes its frame into whatever lies below them. Those that would end the process
-/// without a word say one; a mapped file that has become shorter is an error of one line.
+/// without a word say one; a mapped file that cannot be read any more is an error of one line.
 void receive_signals_apart();
 /// In a process forked from such a one, which has no such thread: signals end it as usual.
 void receive_signals_here();

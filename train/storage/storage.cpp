@@ -105,6 +105,8 @@ class PosixFile : public StoredFile {
   Descriptor descriptor_;
 };
 
+Path directory_or_here(const Path& path) { return path.empty() ? Path(".") : path; }
+
 class PosixLock : public FileLock {
  public:
   explicit PosixLock(const Path& path)
@@ -117,11 +119,17 @@ class PosixLock : public FileLock {
   }
 
   void require_held() override {
+    // Looked up in the directory: one that is renamed or away for a moment takes its lock along.
+    const Descriptor directory(
+        ::open(directory_or_here(path_.parent_path()).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     struct stat locked, found;
-    if (::fstat(descriptor_.value(), &locked) != 0) return;
-    if (::lstat(path_.c_str(), &found) == 0 ? found.st_ino == locked.st_ino : errno != ENOENT)
+    if (directory.value() < 0 || ::fstat(descriptor_.value(), &locked) != 0) return;
+    const std::string name = path_.filename().string();
+    if (::fstatat(directory.value(), name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0
+            ? found.st_ino == locked.st_ino && found.st_dev == locked.st_dev
+            : errno != ENOENT)
       return;
-    throw InUseError(path_.parent_path().string(), ": ", path_.filename().string(),
+    throw InUseError(path_.parent_path().string(), ": ", name,
                      " was removed, and another process may be using this run; nothing more is "
                      "written here, stop the other one");
   }
@@ -139,8 +147,6 @@ class PosixLock : public FileLock {
   Path path_;
   Descriptor descriptor_;
 };
-
-Path directory_or_here(const Path& path) { return path.empty() ? Path(".") : path; }
 
 Path unused_temporary(FileStorage& storage, const Path& path) {
   for (std::size_t attempt = 0;; ++attempt) {

@@ -39,7 +39,7 @@ class FileLock {
  public:
   virtual ~FileLock() = default;
   /// Throws InUseError when the locked file is no more the one of its name: somebody removed it,
-  /// and others can lock another one.
+  /// and others can lock another one. A directory that is missing as a whole is no such sign.
   virtual void require_held() = 0;
 };
 

@@ -38,7 +38,8 @@ TEST(SignalsDeathTest, AFileThatIsShortenedWhileItIsReadIsAnErrorOfOneLine) {
     std::_Exit(byte);
   };
   EXPECT_EXIT(read_shortened(), ExitedWithCode(65),
-              "film: has become shorter while it was read; restore it and try again\n");
+              "film: cannot be read any more: it has become shorter, or the disk fails; restore it "
+              "and try again\n");
 }
 
 TEST(SignalsDeathTest, OneThatEndsTheProcessSaysSo) {

@@ -64,6 +64,19 @@ struct LargeText : WaryRun {
   }
 };
 
+TEST_F(LargeText, IsGivenUpAtASignalBeforeThereIsARun) {
+  std::filesystem::resize_file(text, 2000ull << 20);
+  std::vector<std::string> told;
+  const DataReading reading = {[&](const std::string& line) { told.push_back(line); },
+                               [] { return true; }};
+  const Config recipe = tiny_config(text);
+  EXPECT_THAT(
+      message_of<StoppedError>([&] { Session::start(storage, recipe, tiny_run, "test", reading); }),
+      StartsWith("stopped while the text was read; "));
+  EXPECT_THAT(told, ElementsAre(StartsWith("reading  2.10 GB of text")));
+  EXPECT_FALSE(storage.exists(tiny_run));
+}
+
 TEST_F(LargeText, IsComparedToTheLastByte) {
   start();
   {

@@ -145,6 +145,18 @@ TEST_F(PosixStorageTest, ALockIsLostWithItsName) {
   EXPECT_NO_THROW(second->require_held());
 }
 
+TEST_F(PosixStorageTest, ALockIsHeldWhileItsDirectoryIsAway) {
+  storage.make_directory(directory / "run");
+  const auto held = storage.lock(directory / "run/run.lock");
+  storage.rename(directory / "run", directory / "away");
+  EXPECT_NO_THROW(held->require_held());
+  storage.make_directory(directory / "run");
+  EXPECT_THROW(held->require_held(), InUseError);
+  const auto second = storage.lock(directory / "run/run.lock");
+  EXPECT_THROW(held->require_held(), InUseError);
+  EXPECT_NO_THROW(second->require_held());
+}
+
 TEST_F(PosixStorageTest, RemovesWhatIsGoneAlready) {
   EXPECT_NO_THROW(storage.unlink(directory / "gone"));
   storage.make_directory(directory / "folder");
