@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/ops/broadcast.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/gated_linear_attention.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
@@ -24,6 +26,8 @@ struct PlainFeaturePair {
 /// largest channel, whose sum is at least 1. No unit depends on what is to come, and the quotient
 /// of sums depends on none, so that they are constants. Milakov and Gimelshein, "Online
 /// normalizer", 2018.
+///
+/// All in one loop, for it is memory that takes the time.
 class Units {
  public:
   Units(const Tensor& q, const Tensor& k, const Tensor& log_decay)
@@ -46,44 +50,64 @@ class Units {
       std::vector<real> past(F, nothing);
       if (unit) std::copy_n(unit->data() + h * F, F, past.begin());
       for (std::size_t i = 0; i < length; ++i)
-        take(((b * T + (reverse ? length - 1 - i : i)) * H + h), h, F, past);
-      for (std::size_t t = length; t < T; ++t) pass((b * T + t) * H + h, F);
+        take((b * T + (reverse ? length - 1 - i : i)) * H + h, h, F, past.data());
+      for (std::size_t t = length; t < T; ++t) pass((b * T + t) * H + h, h, F);
       if (unit) std::copy_n(past.begin(), F, unit->data() + h * F);
     });
   }
 
-  /// Subtracted from logarithms of keys, added to those of queries and of decays (B, T, H, F).
+  /// Keys, queries and logarithms of decays in these units (B, T, H, F).
   Tensor key, query, moved;
   Tensor log_unit;
   static constexpr real nothing = std::numeric_limits<real>::lowest() / 4;
 
  private:
-  void take(std::size_t row, std::size_t h, std::size_t F, std::vector<real>& past) {
-    const real* decay = log_decay_ + (by_token_ ? row : h) * F;
-    real *u = key.data() + row * F, *to = query.data() + row * F, *move = moved.data() + row * F;
+  const real* decay_of(std::size_t row, std::size_t h, std::size_t F) const {
+    return log_decay_ + (by_token_ ? row : h) * F;
+  }
+  void take(std::size_t row, std::size_t h, std::size_t F, real* __restrict past) {
+    const real* __restrict decay = decay_of(row, h, F);
+    const real* __restrict q = q_ + row * F, * __restrict k = k_ + row * F;
+    real* __restrict to_k = key.data() + row * F, * __restrict to_q = query.data() + row * F;
+    real* __restrict move = moved.data() + row * F;
     for (std::size_t f = 0; f < F; ++f) {
-      u[f] = std::max({past[f] + decay[f], k_[row * F + f], nothing});
-      move[f] = past[f] > nothing ? past[f] - u[f] : real(0);
-      past[f] = u[f];
-      to[f] = q_[row * F + f] + u[f];
+      const real unit = std::max(std::max(past[f] + decay[f], k[f]), nothing);
+      move[f] = decay[f] + (past[f] > nothing ? past[f] - unit : real(0));
+      to_k[f] = math::exp(k[f] - unit);
+      to_q[f] = q[f] + unit;
+      past[f] = unit;
     }
-    const real top = std::max(max_row(to, F), nothing);
-    for (std::size_t f = 0; f < F; ++f) to[f] = u[f] - top;
+    const real top = std::max(max_row(to_q, F), nothing);
+    for (std::size_t f = 0; f < F; ++f) to_q[f] = math::exp(q[f] + (past[f] - top));
     log_unit.data()[row] = top;
   }
   /// Padding: features of 1.
-  void pass(std::size_t row, std::size_t F) {
-    for (std::size_t f = row * F; f < (row + 1) * F; ++f) {
-      key.data()[f] = k_[f];
-      query.data()[f] = -q_[f];
-      moved.data()[f] = 0;
-    }
+  void pass(std::size_t row, std::size_t h, std::size_t F) {
+    std::fill_n(key.data() + row * F, F, real(1));
+    std::fill_n(query.data() + row * F, F, real(1));
+    std::copy_n(decay_of(row, h, F), F, moved.data() + row * F);
     log_unit.data()[row] = 0;
   }
 
   const real *q_, *k_, *log_decay_;
   bool by_token_;
 };
+
+/// e^(x + c), computed already, of constants c.
+Var exponential(Tensor y, const Var& x) {
+  return record("exp", std::move(y), {x},
+                [x = x.gradient_only()](const Tensor& y, Tensor& gradient) {
+                  update_each(
+                      gradient, [](real g, real v) { return g * v; }, y);
+                  x.add_gradient(std::move(gradient));
+                });
+}
+
+/// x + c, computed already, of constants c (B, T, H, F).
+Var moved_by_constants(Tensor y, const Var& x) {
+  return record("add", std::move(y), {x},
+                [x = x.gradient_only()](Tensor& gradient) { x.add_gradient(std::move(gradient)); });
+}
 
 PlainFeaturePair plain_features(const Features& q, const Features& k, const Var& log_decay,
                                 const std::vector<std::size_t>& lengths, bool reverse,
@@ -92,8 +116,8 @@ PlainFeaturePair plain_features(const Features& q, const Features& k, const Var&
   if (q.scale == FeatureScale::linear) return {queries, keys, log_decay, {}};
   Units units(queries.value(), keys.value(), log_decay.value());
   units.follow(lengths, reverse, unit);
-  return {exp(queries + Var(std::move(units.query))), exp(keys - Var(std::move(units.key))),
-          log_decay + Var(std::move(units.moved)), std::move(units.log_unit)};
+  return {exponential(std::move(units.query), queries), exponential(std::move(units.key), keys),
+          moved_by_constants(std::move(units.moved), log_decay), std::move(units.log_unit)};
 }
 
 /// (B, T, H, d) -> (B, T, H, d + 1): the last is 1, whose sum is that of weights.
