@@ -18,9 +18,11 @@ RowLanes* vectors_of(Storage& storage, std::size_t index) {
 
 }  // namespace
 
-ConvolutionStream::ConvolutionStream(std::size_t D, std::size_t limit, Kernel kernel)
+ConvolutionStream::ConvolutionStream(std::size_t D, std::size_t limit, Kernel kernel,
+                                     std::size_t sequences)
     : D_(D),
       groups_(lane_groups(D)),
+      rows_(sequences * groups_),
       limit_(limit),
       most_(limit > std::size_t(1) << 62 ? std::size_t(1) << 62 : std::bit_ceil(limit)),
       make_kernel_(std::move(kernel)) {
@@ -34,9 +36,9 @@ void ConvolutionStream::grow(std::size_t size) {
   require(rows.dimension() == 2 && rows.shape()[0] <= wanted && rows.shape()[1] == D_,
           "convolution_stream", "the kernel must be at most (", wanted, ", ", D_, ") and is ",
           rows.shape());
-  Storage inputs(groups_ * size * row_lanes, real(0)), outputs(groups_ * size * row_lanes, real(0));
-  for (std::size_t group = 0; group < groups_; ++group)
-    std::copy_n(vectors_of(inputs_, group * size_), before, vectors_of(inputs, group * size));
+  Storage inputs(rows_ * size * row_lanes, real(0)), outputs(rows_ * size * row_lanes, real(0));
+  for (std::size_t row = 0; row < rows_; ++row)
+    std::copy_n(vectors_of(inputs_, row * size_), before, vectors_of(inputs, row * size));
   inputs_ = std::move(inputs), outputs_ = std::move(outputs);
   size_ = size;
   kernel_ = Storage(groups_ * 2 * size * row_lanes, real(0));
@@ -51,14 +53,15 @@ void ConvolutionStream::grow(std::size_t size) {
 void ConvolutionStream::next(const real* x, real* y) {
   if (size_ == 0) grow(std::min(first_size, most_));
   const std::size_t place = seen_ % size_;
-  for (std::size_t index = 0; index < groups_; ++index) {
-    const LaneGroup group = lane_group(D_, index);
-    const RowLanes token = load_lanes(x + group.first, group.count);
-    vectors_of(inputs_, index * size_)[place] = token;
-    store_lanes(fused_lanes(vectors_of(kernel_, index * 2 * size_)[0], token,
-                            vectors_of(outputs_, index * size_)[place]),
-                group.count, y + group.first);
-    vectors_of(outputs_, index * size_)[place] = RowLanes{};
+  for (std::size_t row = 0; row < rows_; ++row) {
+    const LaneGroup group = lane_group(D_, row % groups_);
+    const std::size_t channel = row / groups_ * D_ + group.first;
+    const RowLanes token = load_lanes(x + channel, group.count);
+    vectors_of(inputs_, row * size_)[place] = token;
+    store_lanes(fused_lanes(vectors_of(kernel_, row % groups_ * 2 * size_)[0], token,
+                            vectors_of(outputs_, row * size_)[place]),
+                group.count, y + channel);
+    vectors_of(outputs_, row * size_)[place] = RowLanes{};
   }
   ++seen_;
   if (seen_ == size_ && size_ < most_) grow(2 * size_);
@@ -69,10 +72,10 @@ void ConvolutionStream::next(const real* x, real* y) {
 void ConvolutionStream::add_block(std::size_t block) {
   if (block > direct_block) return add_spectrally(block);
   const std::size_t first = (seen_ - block) % size_, next = seen_ % size_;
-  for (std::size_t group = 0; group < groups_; ++group) {
-    const RowLanes *x = vectors_of(inputs_, group * size_) + first,
-                   *k = vectors_of(kernel_, group * 2 * size_);
-    RowLanes* y = vectors_of(outputs_, group * size_) + next;
+  for (std::size_t row = 0; row < rows_; ++row) {
+    const RowLanes *x = vectors_of(inputs_, row * size_) + first,
+                   *k = vectors_of(kernel_, row % groups_ * 2 * size_);
+    RowLanes* y = vectors_of(outputs_, row * size_) + next;
     for (std::size_t i = 0; i < block; ++i)
       for (std::size_t j = 0; j < block; ++j) y[i] = fused_lanes(k[block + i - j], x[j], y[i]);
   }
@@ -85,13 +88,13 @@ void ConvolutionStream::add_spectrally(std::size_t block) {
   Storage memory((2 * block + 2 * (fft->bins() + fft->scratch())) * row_lanes);
   RowLanes* tokens = vectors_of(memory, 0);
   ComplexLanes* bins = reinterpret_cast<ComplexLanes*>(tokens + 2 * block);
-  for (std::size_t group = 0; group < groups_; ++group) {
-    std::copy_n(vectors_of(inputs_, group * size_) + first, block, tokens);
+  for (std::size_t row = 0; row < rows_; ++row) {
+    std::copy_n(vectors_of(inputs_, row * size_) + first, block, tokens);
     std::fill_n(tokens + block, block, RowLanes{});
     fft->forward(tokens, bins, bins + fft->bins());
-    multiply_spectra(bins, spectra_at(spectra, group, fft->bins()), fft->bins(), bins);
+    multiply_spectra(bins, spectra_at(spectra, row % groups_, fft->bins()), fft->bins(), bins);
     fft->backward(bins, tokens, bins + fft->bins());
-    RowLanes* y = vectors_of(outputs_, group * size_) + next;
+    RowLanes* y = vectors_of(outputs_, row * size_) + next;
     for (std::size_t i = 0; i < block; ++i) y[i] += tokens[block + i];
   }
 }

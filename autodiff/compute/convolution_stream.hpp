@@ -7,7 +7,7 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// y_t = sum_j k_j x_(t-j) of one sequence whose tokens arrive one by one, exactly, in O(T log^2 T)
+/// y_t = sum_j k_j x_(t-j) of sequences whose tokens arrive one by one, exactly, in O(T log^2 T)
 /// for T of them: after token i the last U tokens, U the largest power of two that divides i, are
 /// added to the U outputs to come as one product of spectra. Oncescu et al., "Flash Inference",
 /// 2024; van der Hoeven, "Relax, but don't be too lazy", 2002. Memory is that of the lags that the
@@ -18,8 +18,8 @@ class ConvolutionStream {
   /// stream throws std::invalid_argument.
   using Kernel = std::function<Tensor(std::size_t count)>;
   /// A kernel of at most `limit` >= 1 lags, asked for as it is needed.
-  ConvolutionStream(std::size_t D, std::size_t limit, Kernel kernel);
-  /// The next token and its output. (D) -> (D)
+  ConvolutionStream(std::size_t D, std::size_t limit, Kernel kernel, std::size_t sequences = 1);
+  /// The next token of each sequence and its output. (B, D) -> (B, D)
   void next(const real* x, real* y);
 
  private:
@@ -28,10 +28,11 @@ class ConvolutionStream {
   void add_spectrally(std::size_t block);
   const Storage& kernel_spectra(std::size_t block);
 
-  std::size_t D_, groups_, limit_, most_;
+  /// Of the channels of a group: `groups_` of each sequence.
+  std::size_t D_, groups_, rows_, limit_, most_;
   Kernel make_kernel_;
   std::size_t seen_ = 0, size_ = 0;
-  Storage inputs_, outputs_;      ///< the last `size_` tokens, the next outputs (groups, size)
+  Storage inputs_, outputs_;      ///< the last `size_` tokens, the next outputs (rows, size)
   Storage kernel_;                ///< lags (groups, 2 size)
   std::vector<Storage> spectra_;  ///< of the first 2 U lags, by log2 U, or empty (groups, bins)
 };

@@ -142,8 +142,8 @@ Tensor delta_rule_step(DeltaRuleState& state, const Tensor& q, const Tensor& k, 
   const std::size_t width = rate ? rate->size() / H : 1;
   const Tensor queries = unit_features(q, scale), keys = unit_features(k, scale);
   Tensor out = zeros({H, d});
-  std::vector<real> error(d);
-  for (std::size_t h = 0; h < H; ++h) {
+  parallel_rows(H, 4 * F * d, [&](std::size_t h) {
+    std::vector<real> error(d);
     const DeltaStep step{F,
                          d,
                          width,
@@ -153,7 +153,7 @@ Tensor delta_rule_step(DeltaRuleState& state, const Tensor& q, const Tensor& k, 
                          rate ? rate->data() + h * width : nullptr,
                          strength.data()[h]};
     step.run(state.values.data() + h * F * d, error.data(), out.data() + h * d);
-  }
+  });
   return out;
 }
 

@@ -368,15 +368,19 @@ Tensor gated_linear_attention_step(Tensor& state, const Tensor& q, const Tensor&
           " has q, k, log_decay (H, F): ", q.shape(), ", ", k.shape(), ", ", log_decay.shape(),
           ", and v (H, d): ", v.shape());
   Tensor y = zeros({H, d});
-  for (std::size_t row = 0; row < H * F; ++row) {
-    const real decay = math::exp(log_decay.data()[row]);
-    const real *value = v.data() + row / F * d, key = k.data()[row], query = q.data()[row];
-    real *s = state.data() + row * d, *to = y.data() + row / F * d;
-    for (std::size_t e = 0; e < d; ++e) {
-      s[e] = std::fma(decay, s[e], key * value[e]);
-      to[e] = std::fma(query, s[e], to[e]);
+  parallel_rows(H, 4 * F * d, [&](std::size_t h) {
+    const real* value = v.data() + h * d;
+    real* to = y.data() + h * d;
+    for (std::size_t row = h * F; row < (h + 1) * F; ++row) {
+      const real decay = math::exp(log_decay.data()[row]);
+      const real key = k.data()[row], query = q.data()[row];
+      real* s = state.data() + row * d;
+      for (std::size_t e = 0; e < d; ++e) {
+        s[e] = std::fma(decay, s[e], key * value[e]);
+        to[e] = std::fma(query, s[e], to[e]);
+      }
     }
-  }
+  });
   return y;
 }
 

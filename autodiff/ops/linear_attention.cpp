@@ -113,7 +113,7 @@ Tensor linear_attention_step(LinearAttentionState& state, const Tensor& q, const
   const std::size_t H = q.shape()[0], F = q.shape()[1], d = v.shape()[1];
   Tensor out = zeros({H, d});
   Tensor queries = q, keys = k;
-  for (std::size_t h = 0; h < H; ++h) {
+  parallel_rows(H, 4 * F * d, [&](std::size_t h) {
     real *query = queries.data() + h * F, *key = keys.data() + h * F;
     real log_key = 0, log_query = 0;
     if (scale == FeatureScale::logarithmic) {
@@ -140,7 +140,7 @@ Tensor linear_attention_step(LinearAttentionState& state, const Tensor& q, const
     const real* mean = beside ? beside->data() + h * (d + 1) : nullptr;
     if (mean) share = share_beside(mean[d] - (log_query + unit), sum, &factor);
     for (std::size_t e = 0; e < d; ++e) y[e] = y[e] * factor + (mean ? share * mean[e] : real(0));
-  }
+  });
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <bochner/autodiff/ops/gated_linear_attention.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/attention/channel_attention.hpp>
+#include <bochner/layers/attention/feature_heads.hpp>
 #include <cmath>
 #include <limits>
 
@@ -40,19 +41,19 @@ class Units {
         log_decay_(log_decay.data()),
         by_token_(log_decay.dimension() == 4) {}
 
-  /// From the first token to the last or back; `unit` (H, F) is that of the past of a single
-  /// sequence, if there is one, and moves on.
+  /// From the first token to the last or back; `unit` (B, H, F) is that of the past, if there is
+  /// one, and moves on.
   void follow(const std::vector<std::size_t>& lengths, bool reverse, Tensor* unit) {
     const std::size_t B = key.shape()[0], T = key.shape()[1], H = key.shape()[2];
     const std::size_t F = key.shape()[3];
     parallel_tasks(B * H, [&](std::size_t head) {
       const std::size_t b = head / H, h = head % H, length = lengths.empty() ? T : lengths[b];
       std::vector<real> past(F, nothing);
-      if (unit) std::copy_n(unit->data() + h * F, F, past.begin());
+      if (unit) std::copy_n(unit->data() + head * F, F, past.begin());
       for (std::size_t i = 0; i < length; ++i)
         take((b * T + (reverse ? length - 1 - i : i)) * H + h, h, F, past.data());
       for (std::size_t t = length; t < T; ++t) pass((b * T + t) * H + h, h, F);
-      if (unit) std::copy_n(past.begin(), F, unit->data() + h * F);
+      if (unit) std::copy_n(past.begin(), F, unit->data() + head * F);
     });
   }
 
@@ -187,17 +188,16 @@ Var channel_attention(const Features& q, const Features& k, const Var& v, const 
 Var channel_attention_step(ChannelState& state, const Features& q, const Features& k, const Var& v,
                            const Var& rate, real floor) {
   const Shape features = k.shape();
-  const std::size_t H = features[2], F = features[3], d = v.dim(3);
+  const std::size_t rows = features[0] * features[2], F = features[3], d = v.dim(3);
   if (state.sums.dimension() == 0) {
-    state.sums = zeros({H, F, d + 1});
-    state.unit = filled({H, F}, Units::nothing);
+    state.sums = zeros({rows, F, d + 1});
+    state.unit = filled({rows, F}, Units::nothing);
   }
-  const auto token = [H](const Var& x) { return reshape(x, {H, x.size() / H}).value(); };
-  const PlainFeaturePair plain =
-      plain_features(q, k, log_decay_of(rate, features), {}, false, &state.unit);
-  Tensor y = gated_linear_attention_step(state.sums, token(plain.q), token(plain.k),
-                                         token(with_one(v)), token(plain.log_decay));
-  y.reshape(Shape{1, 1, H, d + 1});
+  const Var log_decay = broadcast_to(log_decay_of(rate, features), features);
+  const PlainFeaturePair plain = plain_features(q, k, log_decay, {}, false, &state.unit);
+  Tensor y = gated_linear_attention_step(state.sums, single_token(plain.q), single_token(plain.k),
+                                         single_token(with_one(v)), single_token(plain.log_decay));
+  y.reshape(Shape{features[0], 1, features[2], d + 1});
   return quotient(Var(std::move(y)), floor);
 }
 

@@ -71,8 +71,9 @@ class DeltaMixer : public Mixer {
     const Tensor queries = single_token(q.values()), keys = single_token(k.values());
     const Tensor values = single_token(heads.v);
     if (!past.memory) past.memory.emplace(keys.shape()[0], keys.shape()[1], values.shape()[1]);
+    const Tensor rates = single_rates(rate, x.dim(0));
     Tensor y = delta_rule_step(*past.memory, queries, keys, values, strength(tape, x).value(),
-                               rate.exists() ? &rate.value() : nullptr, k.scale);
+                               rate.exists() ? &rates : nullptr, k.scale);
     y.reshape(heads.v.shape());
     return projections_.join(tape, normed_heads(tape.constant(std::move(y))));
   }

@@ -32,11 +32,23 @@ inline KeyChannels channels_of(const MixerSpec& spec, FeatureMap& map) {
   return {F + constant, map.frequencies() ? spec.features.m : F, constant};
 }
 
-/// (1, 1, H, n) -> (H, n)
+/// A token of each of B sequences, their heads one after the other. (B, 1, H, n) -> (B H, n)
 inline Tensor single_token(const Var& x) {
   Tensor token = x.value();
-  token.reshape(Shape{x.dim(2), x.dim(3)});
+  token.reshape(Shape{x.dim(0) * x.dim(2), x.dim(3)});
   return token;
+}
+
+/// Rates of the heads of B sequences, the same of all or their own. (H), (H, F), (B, 1, H) or (B,
+/// 1, H, F) -> (B H) or (B H, F); () where there are none
+inline Tensor single_rates(const Var& rate, std::size_t B) {
+  if (!rate.exists()) return {};
+  Shape shape = rate.shape();
+  if (shape.size() > 2) shape.erase(shape.begin(), shape.begin() + 2);
+  Shape each = shape;
+  each.insert(each.begin(), B);
+  shape[0] *= B;
+  return reshape(broadcast_to(rate.rank() > 2 ? reshape(rate, each) : rate, each), shape).value();
 }
 
 /// A floor that no sum of weights reaches: a division by it is exact, and undone by a product.

@@ -106,10 +106,11 @@ class LinearMixer : public Mixer {
       return projections_.join(tape, normed(y, floor));
     }
     const Var queries = query.values(), keys = key.values();
-    if (!past.sums) past.sums.emplace(v.dim(2), keys.dim(3), v.dim(3));
-    Tensor y = linear_attention_step(*past.sums, single_token(queries), single_token(keys),
-                                     single_token(v), rate.exists() ? &rate.value() : nullptr,
-                                     key.scale, floor);
+    if (!past.sums) past.sums.emplace(v.dim(0) * v.dim(2), keys.dim(3), v.dim(3));
+    const Tensor rates = single_rates(rate, v.dim(0));
+    Tensor y =
+        linear_attention_step(*past.sums, single_token(queries), single_token(keys),
+                              single_token(v), rate.exists() ? &rates : nullptr, key.scale, floor);
     y.reshape(v.shape());
     return projections_.join(tape, normed(tape.constant(std::move(y)), floor));
   }
@@ -175,25 +176,25 @@ class LinearMixer : public Mixer {
     return concat({slice(means, 1, 0, window_), far}, 1);
   }
 
-  /// The same of one token. (1, 1, H, d)
+  /// The same of one token. (B, 1, H, d)
   Var step_with_window(Tape& tape, const Heads& heads, const Var& rate, LinearState& past) {
-    const std::size_t H = heads.v.dim(2), d = heads.v.dim(3);
+    const std::size_t d = heads.v.dim(3);
     time_kernel_.require_window(past.gap == 1, "linear_attention");
+    const Tensor rates = single_rates(rate, heads.v.dim(0));
     const Pair pair = features_of(tape, heads.q, heads.k, past.position - 1, Var());
     past.window.append(heads.k, heads.v, past.time);
     past.features.push_back(single_token(pair.k.values()));
     const bool full = past.window.size() > window_;
     const Tensor value = full ? past.window.forget_first() : Tensor();
-    Tensor near = past.window.attend(heads.q, rate);
-    if (!full) return slice(tape.constant(near.reshape({1, 1, H, d + 1})), 3, 0, d);
-    for (std::size_t h = 0; h < H && rate.exists(); ++h)
-      near(h, d) += rate.data()[h] * real(window_);
+    Tensor near = past.window.attend(heads.q, rates);
+    if (!full) return means_of(tape, near, heads.v.shape());
+    for (std::size_t h = 0; h < near.shape()[0] && rate.exists(); ++h)
+      near(h, d) += rates(h) * real(window_);
     const Tensor key = std::move(past.features.front());
     past.features.pop_front();
-    if (!past.sums) past.sums.emplace(H, key.shape()[1], d);
-    Tensor y =
-        linear_attention_step(*past.sums, single_token(pair.q.values()), key, value,
-                              rate.exists() ? &rate.value() : nullptr, pair.k.scale, 0, &near);
+    if (!past.sums) past.sums.emplace(key.shape()[0], key.shape()[1], d);
+    Tensor y = linear_attention_step(*past.sums, single_token(pair.q.values()), key, value,
+                                     rate.exists() ? &rates : nullptr, pair.k.scale, 0, &near);
     y.reshape(heads.v.shape());
     return tape.constant(std::move(y));
   }

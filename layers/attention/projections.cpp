@@ -39,10 +39,13 @@ Var ShortConvolution::forward(Tape& tape, const Var& x) {
 
 Var ShortConvolution::step(Tape& tape, const Var& x, Tensor& recent) {
   if (!active()) return x;
-  const std::size_t D = x.dim(2);
-  if (recent.shape().empty()) recent = zeros({1, taps_, D});
-  std::copy(recent.data() + D, recent.data() + taps_ * D, recent.data());
-  std::copy_n(x.data(), D, recent.data() + (taps_ - 1) * D);
+  const std::size_t B = x.dim(0), D = x.dim(2);
+  if (recent.shape().empty()) recent = zeros({B, taps_, D});
+  for (std::size_t b = 0; b < B; ++b) {
+    real* row = recent.data() + b * taps_ * D;
+    std::copy(row + D, row + taps_ * D, row);
+    std::copy_n(x.data() + b * D, D, row + (taps_ - 1) * D);
+  }
   return slice(forward(tape, tape.constant(recent)), 1, taps_ - 1, taps_);
 }
 
@@ -150,8 +153,7 @@ Heads Projections::split(Tape& tape, const Var& x, const Layout& layout) {
 Heads Projections::split(Tape& tape, const Var& x, MixerState& state) {
   state.recent.resize(3);
   state.time += state.gap;
-  Times now(std::vector<std::size_t>{1, 1});
-  now(0, 0) = state.time;
+  const Times now(std::vector<std::size_t>{x.dim(0), 1}, state.time);
   return placed(tape, x, state.recent.data(), state.position++, now);
 }
 

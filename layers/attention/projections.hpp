@@ -91,7 +91,7 @@ class Projections : public Module {
   /// Queries and keys are rotated if the mixer is rotary, and see the times if it has an encoding
   /// of time. (B, T, D) -> (B, T, H, d) each
   Heads split(Tape& tape, const Var& x, const Layout& layout);
-  /// The next token of one sequence, whose position is counted on. (1, 1, D) -> (1, 1, H, d) each
+  /// The next token of each sequence; their position is counted on. (B, 1, D) -> (B, 1, H, d) each
   Heads split(Tape& tape, const Var& x, MixerState& state);
   /// (B, T, H, d) -> (B, T, D)
   Var join(Tape& tape, const Var& y);

@@ -1,5 +1,7 @@
 #include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/attention/seen_tokens.hpp>
 #include <cmath>
 
@@ -29,7 +31,7 @@ void attend_one(const real* q, const real* keys, const real* values,
 }  // namespace
 
 void SeenTokens::append(const Var& k, const Var& v, double time) {
-  H_ = k.dim(2), d_ = k.dim(3);
+  H_ = k.dim(0) * k.dim(2), d_ = k.dim(3);
   keys_.insert(keys_.end(), k.data(), k.data() + k.size());
   values_.insert(values_.end(), v.data(), v.data() + v.size());
   times_.push_back(time);
@@ -45,13 +47,20 @@ Tensor SeenTokens::forget_first() {
   return value;
 }
 
-Tensor SeenTokens::attend(const Var& q, const Var& rate) const {
+Tensor SeenTokens::attend(const Var& q, const Tensor& rates) const {
   Tensor y = zeros({H_, d_ + 1});
-  std::vector<real> weights(times_.size());
-  for (std::size_t h = 0; h < H_; ++h)
+  const bool rated = rates.dimension() > 0;
+  parallel_each(H_, 1 + elementwise_grain / (times_.size() * d_ + 1), [&](std::size_t h) {
+    std::vector<real> weights(times_.size());
     attend_one(q.data() + h * d_, keys_.data() + h * d_, values_.data() + h * d_, times_, H_ * d_,
-               d_, rate.exists() ? rate.data()[h] : real(0), weights, y.data() + h * (d_ + 1));
+               d_, rated ? rates.data()[h] : real(0), weights, y.data() + h * (d_ + 1));
+  });
   return y;
+}
+
+Var means_of(Tape& tape, Tensor& attended, Shape shape) {
+  const std::size_t d = shape.back()++;
+  return slice(tape.constant(attended.reshape(shape)), -1, 0, d);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

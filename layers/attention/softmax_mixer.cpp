@@ -1,5 +1,6 @@
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/layers/attention/feature_heads.hpp>
 #include <bochner/layers/attention/projections.hpp>
 #include <bochner/layers/attention/seen_tokens.hpp>
 #include <bochner/layers/attention/time_kernel.hpp>
@@ -60,9 +61,8 @@ class SoftmaxMixer : public Mixer {
     time_kernel_.require_window(window_ == 0 || past.gap == 1, "softmax");
     past.seen.append(k, v, past.time);
     if (window_ > 0 && past.seen.size() > window_) past.seen.forget_first();
-    Tensor y = past.seen.attend(q, time_kernel_.rate(tape, x));
-    return projections_.join(
-        tape, slice(tape.constant(y.reshape({1, 1, q.dim(2), q.dim(3) + 1})), 3, 0, q.dim(3)));
+    Tensor y = past.seen.attend(q, single_rates(time_kernel_.rate(tape, x), q.dim(0)));
+    return projections_.join(tape, means_of(tape, y, q.shape()));
   }
 
   void visit(Visitor& visitor) override {

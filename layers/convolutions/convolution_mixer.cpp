@@ -44,10 +44,12 @@ Var convolve(const Var& x, const TwoSidedFilter::Rows& rows, std::size_t copy,
   return long_convolution(x, kernel, {.future = rows.future, .lengths = layout.lengths});
 }
 
-ConvolutionStream stream_of(TwoSidedFilter& filter, std::size_t copy, std::size_t width) {
-  return {width, filter.limit(), [&filter, copy, width](std::size_t lags) {
-            return filter.past(lags, copy * width, width);
-          }};
+ConvolutionStream stream_of(TwoSidedFilter& filter, std::size_t copy, std::size_t width,
+                            std::size_t sequences) {
+  const auto kernel = [&filter, copy, width](std::size_t lags) {
+    return filter.past(lags, copy * width, width);
+  };
+  return {width, filter.limit(), kernel, sequences};
 }
 
 Var convolve_next(Tape& tape, const Var& x, ConvolutionStream& stream) {

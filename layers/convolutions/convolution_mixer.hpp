@@ -32,7 +32,8 @@ class ManyProjections : public Module {
 /// A long convolution by a filter and the next token of one.
 Var convolve(const Var& x, const TwoSidedFilter::Rows& rows, std::size_t copy,
              const Layout& layout);
-ConvolutionStream stream_of(TwoSidedFilter& filter, std::size_t copy, std::size_t width);
+ConvolutionStream stream_of(TwoSidedFilter& filter, std::size_t copy, std::size_t width,
+                            std::size_t sequences);
 Var convolve_next(Tape& tape, const Var& x, ConvolutionStream& stream);
 
 struct ConvolutionState : MixerState {

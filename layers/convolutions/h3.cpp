@@ -79,10 +79,11 @@ class H3Mixer : public ConvolutionMixer {
     ConvolutionState& past = advance(state);
     past.recent.resize(1);
     if (past.streams.empty()) {
-      past.streams.push_back(stream_of(shift_, 0, width_));
-      past.streams.emplace_back(width_ * channels_, diagonal_.limit(), [this](std::size_t lags) {
+      past.streams.push_back(stream_of(shift_, 0, width_, x.dim(0)));
+      const auto kernel = [this](std::size_t lags) {
         return of_products(diagonal_.past(lags, 0, width_ / channels_)).value();
-      });
+      };
+      past.streams.emplace_back(width_ * channels_, diagonal_.limit(), kernel, x.dim(0));
     }
     const auto by_stream = [&](std::size_t i) {
       return [&tape, &past, i](const Var& z) { return convolve_next(tape, z, past.streams[i]); };

@@ -55,7 +55,7 @@ class HyenaMixer : public ConvolutionMixer {
     ConvolutionState& past = advance(state);
     past.recent.resize(1);
     for (std::size_t n = past.streams.size(); n < filters_; ++n)
-      past.streams.push_back(stream_of(filter_, n, width_));
+      past.streams.push_back(stream_of(filter_, n, width_, x.dim(0)));
     const auto by_filter = [&](const Var& z, std::size_t n) {
       return convolve_next(tape, z, past.streams[n]);
     };

@@ -22,7 +22,7 @@ class LongConvolutionMixer : public ConvolutionMixer {
 
   Var step(Tape& tape, const Var& x, MixerState& state) override {
     ConvolutionState& past = advance(state);
-    if (past.streams.empty()) past.streams.push_back(stream_of(filter_, 0, width_));
+    if (past.streams.empty()) past.streams.push_back(stream_of(filter_, 0, width_, x.dim(0)));
     return output_.forward(tape, convolve_next(tape, x, past.streams[0]));
   }
 

@@ -40,7 +40,10 @@ class SgConvMixer : public ConvolutionMixer, public LinearResponse {
   Var step(Tape& tape, const Var& x, MixerState& state) override {
     count_token(state);
     auto& past = static_cast<SgConvState&>(state);
-    if (!past.stream) past.stream.emplace(edges_, x.dim(2), kernel(tape).data());
+    if (!past.stream) {
+      const Tensor blocks = of_each(x.dim(0), kernel(tape)).value();
+      past.stream.emplace(edges_, x.dim(0) * x.dim(2), blocks.data());
+    }
     Tensor y = uninitialized(x.shape());
     past.stream->next(x.data(), y.data());
     return output_.forward(tape, tape.constant(std::move(y)));

@@ -1,3 +1,4 @@
+#include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
 #include <utility>
 
@@ -11,6 +12,16 @@ Layout seen_from_the_end(Layout layout) {
     for (std::size_t t = 0; t + 1 < length; ++t) layout.gaps(b, t) = gaps(b, t + 1);
   }
   return layout;
+}
+
+Var of_each(std::size_t B, const Var& x) {
+  if (B == 1) return x;
+  Shape one = x.shape(), all = x.shape();
+  one.insert(one.end() - 1, 1);
+  Shape each = one;
+  each[each.size() - 2] = B;
+  all.back() *= B;
+  return reshape(broadcast_to(reshape(x, one), each), all);
 }
 
 void show_attention(const Tape& tape, const Mixer& mixer, const Attended& what) {

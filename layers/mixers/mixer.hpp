@@ -18,7 +18,7 @@ struct Layout {
 /// where there is none. Of irregular times.
 Layout seen_from_the_end(Layout layout);
 
-/// What a mixer remembers between single tokens.
+/// What a mixer remembers between single tokens of some sequences.
 struct MixerState {
   virtual ~MixerState() = default;
   std::size_t position = 0;    ///< tokens seen
@@ -27,6 +27,9 @@ struct MixerState {
   std::vector<Tensor> recent;  ///< what short convolutions remember, of q, k and v
 };
 
+/// What channels have, for the channels of B sequences side by side. (.., D) -> (.., B D)
+Var of_each(std::size_t B, const Var& x);
+
 class Mixer : public Module {
  public:
   /// Tokens behind the length of their sequence are as if they were not there. (B, T, D) -> (B, T,
@@ -34,7 +37,8 @@ class Mixer : public Module {
   virtual Var forward(Tape& tape, const Var& x, const Layout& layout = {}) = 0;
   /// An empty past for step().
   virtual std::unique_ptr<MixerState> start() const = 0;
-  /// One token of one sequence; equals the batch output at its position. (1, 1, D) -> (1, 1, D)
+  /// One token of each of B sequences, as many at every call, whose tokens come at the same times;
+  /// equals the batch output at its position. (B, 1, D) -> (B, 1, D)
   virtual Var step(Tape& tape, const Var& x, MixerState& state) = 0;
 };
 

@@ -71,20 +71,24 @@ Var Trunk::forward(Tape& tape, const Indices& tokens, const std::vector<std::siz
   return stack_.forward(tape, in_place.x, layout, in_place.each);
 }
 
-Var Trunk::step(Tape& tape, std::int32_t token, State& state, double time) {
-  Var x = embedding_.forward(tape, Indices{{1, 1}, {token}});
+Var Trunk::step(Tape& tape, const std::vector<std::int32_t>& tokens, State& state, double time) {
+  const std::size_t B = tokens.size();
+  if (state.position == 0) state.cursors.resize(B);
+  require(B > 0 && B == state.cursors.size(), "trunk", "a token of each of ", state.cursors.size(),
+          " sequences is wanted, not ", B);
+  Var x = embedding_.forward(tape, Indices{{B, 1}, tokens});
   double gap = 1;
   if (timed_) {
-    const Times now = scale_.scaled(Times(Times::shape_type{1, 1}, time));
+    const Times now = scale_.scaled(Times(Times::shape_type{B, 1}, time));
     x = time_.forward(tape, x, now);
     gap = now(0, 0) - std::exchange(state.time, now(0, 0));
   }
   if (positions_) x = positions_->forward(tape, x, state.position);
   ++state.position;
   if (!place_encoding_) return stack_.step(tape, x, state.blocks, gap);
-  TokenPoints point;
-  places_.next(state.cursor, token, point);
-  const PlacedTokens in_place = placed_tokens(tape, x, point);
+  TokenPoints points;
+  for (std::size_t b = 0; b < B; ++b) places_.next(state.cursors[b], tokens[b], points);
+  const PlacedTokens in_place = placed_tokens(tape, x, points);
   return stack_.step(tape, in_place.x, state.blocks, gap, in_place.each);
 }
 
@@ -116,10 +120,16 @@ Var LanguageModel::loss(Tape& tape, const Indices& tokens, const Indices& target
   return cross_entropy(logits(tape, tokens, times), targets);
 }
 
-Tensor LanguageModel::step(std::int32_t token, State& state, double time) {
+Tensor LanguageModel::step(const std::vector<std::int32_t>& tokens, State& state, double time) {
   Tape tape;
   tape.recording = false;
-  Tensor logits = head_.forward(tape, trunk_.step(tape, token, state, time)).value();
+  Tensor logits = head_.forward(tape, trunk_.step(tape, tokens, state, time)).value();
+  logits.reshape(Shape{tokens.size(), logits.size() / tokens.size()});
+  return logits;
+}
+
+Tensor LanguageModel::step(std::int32_t token, State& state, double time) {
+  Tensor logits = step(std::vector{token}, state, time);
   logits.reshape(Shape{logits.size()});
   return logits;
 }

@@ -40,19 +40,19 @@ class Trunk : public Module {
   Var forward(Tape& tape, const Indices& tokens, const std::vector<std::size_t>& lengths = {},
               const Times& times = {});
 
-  /// The past of one sequence, for step().
+  /// The past of some sequences, for step().
   struct State {
     BlockStack::State blocks;
     std::size_t position = 0;
-    double time = 0;  ///< of the token before, in units of the encoding
-    TokenCursor cursor = {};
+    double time = 0;                        ///< of the token before, in units of the encoding
+    std::vector<TokenCursor> cursors = {};  ///< of each sequence, made at its first token
   };
   State start() const { return {stack_.start()}; }
   /// Null unless positions are "encoding".
   SpaceTimeEncoding* place_encoding() { return place_encoding_.get(); }
-  /// One more token of one sequence, at its `time` if tokens are timed; equals the whole sequence's
-  /// output at its position. -> (1, 1, D)
-  Var step(Tape& tape, std::int32_t token, State& state, double time = 0);
+  /// One more token of each of B sequences, as many at every call, all at `time` if tokens are
+  /// timed; equals the whole sequence's output at its position. -> (B, 1, D)
+  Var step(Tape& tape, const std::vector<std::int32_t>& tokens, State& state, double time = 0);
   /// Origin and unit of the times of tokens; set it from the training data before the first step.
   TimeScale& time_scale() { return scale_; }
   /// Positions that can be encoded; the state must be restarted beyond.
@@ -86,11 +86,13 @@ class LanguageModel : public Module {
   Var loss(Tape& tape, const Indices& tokens, const Indices& targets, const Times& times = {});
   TimeScale& time_scale() { return trunk_.time_scale(); }
 
-  /// The past of one sequence, for step().
+  /// The past of some sequences, for step().
   using State = Trunk::State;
   State start() const { return trunk_.start(); }
-  /// Logits (V) after one more token, at its `time` if tokens are timed; equal to those of the
-  /// whole sequence at its position.
+  /// Logits (B, V) after one more token of each of B sequences, as many at every call, all at
+  /// `time` if tokens are timed; equal to those of the whole sequence at its position.
+  Tensor step(const std::vector<std::int32_t>& tokens, State& state, double time = 0);
+  /// The same of one sequence. -> (V)
   Tensor step(std::int32_t token, State& state, double time = 0);
   /// Positions that can be encoded; the state must be restarted beyond.
   std::size_t position_limit() const { return trunk_.position_limit(); }

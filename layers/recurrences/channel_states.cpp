@@ -22,7 +22,11 @@ class ChannelStates : public DiagonalSystem {
     return causal_ ? past : past + in_direction(tape, u, true, layout);
   }
 
-  Tensor start() const override { return zeros(states_); }
+  Tensor start(std::size_t B) const override {
+    Shape all = states_;
+    all.back() *= B;
+    return zeros(all);
+  }
 
   Tensor response(std::size_t count) override {
     Tape tape;
@@ -37,7 +41,8 @@ class ChannelStates : public DiagonalSystem {
   Var step(Tape& tape, const Var& u, Tensor& states, double gap) override {
     require_steps(gap == 1);
     const ChannelWeights of = weights(tape, false);
-    Tensor y = state_space_step(states, u.value(), of.a.value(), of.w.value());
+    const Tensor a = of_each(u.dim(0), of.a).value(), w = of_each(u.dim(0), of.w).value();
+    Tensor y = state_space_step(states, u.value(), a, w);
     return tape.constant(Tensor(y.reshape(u.shape())));
   }
 

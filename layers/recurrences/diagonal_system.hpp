@@ -12,10 +12,10 @@ class DiagonalSystem : public Module, public LinearResponse {
  public:
   /// (B, T, D) -> (B, T, D)
   virtual Var forward(Tape& tape, const Var& u, const Layout& layout) = 0;
-  /// States before the first token.
-  virtual Tensor start() const = 0;
-  /// The next token of one sequence, `gap` after the one before, 1 of the first; moves the states
-  /// on. (1, 1, D) -> (1, 1, D)
+  /// States before the first tokens of B sequences.
+  virtual Tensor start(std::size_t B) const = 0;
+  /// The next token of each sequence, `gap` after the one before, 1 of the first; moves the states
+  /// on. (B, 1, D) -> (B, 1, D)
   virtual Var step(Tape& tape, const Var& u, Tensor& states, double gap) = 0;
 };
 

@@ -54,8 +54,8 @@ class Hgrn2Mixer : public Mixer {
     auto& past = static_cast<Hgrn2State&>(state);
     ++past.position;
     const Gated g = gated(tape, x);
-    const Shape token{g.v.dim(2), g.v.dim(3)};
-    if (past.sums.dimension() == 0) past.sums = zeros({token[0], token[1], token[1]});
+    const std::size_t rows = g.v.dim(0) * g.v.dim(2), d = g.v.dim(3);
+    if (past.sums.dimension() == 0) past.sums = zeros({rows, d, d});
     Tensor y = gated_linear_attention_step(past.sums, single_token(g.q), single_token(g.k),
                                            single_token(g.v), single_token(g.log_decay));
     y.reshape(g.v.shape());

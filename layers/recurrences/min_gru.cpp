@@ -9,7 +9,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 struct MinGruState : MixerState {
-  Tensor h;  ///< (1, n)
+  Tensor h;  ///< (B, n)
 };
 
 /// h_t = (1 - z) h_(t-1) + z g of gates and candidates that see their own token only.
@@ -62,11 +62,7 @@ class MinGruMixer : public Mixer {
     return output_.forward(tape, h);
   }
 
-  std::unique_ptr<MixerState> start() const override {
-    auto state = std::make_unique<MinGruState>();
-    state->h = zeros({1, hidden_});
-    return state;
-  }
+  std::unique_ptr<MixerState> start() const override { return std::make_unique<MinGruState>(); }
 
   Var step(Tape& tape, const Var& x, MixerState& state) override {
     require(causal_, "min_gru", "only a causal mixer can be computed token by token");
@@ -74,9 +70,10 @@ class MinGruMixer : public Mixer {
     auto& past = static_cast<MinGruState&>(state);
     ++past.position;
     past.recent.resize(1);
+    if (past.h.dimension() == 0) past.h = zeros({x.dim(0), hidden_});
     const Var u = convolution_.step(tape, x, past.recent[0]);
     const Var h = directions_[0]->forward(tape, u, tape.constant(past.h), {});
-    std::copy_n(h.data(), hidden_, past.h.data());
+    std::copy_n(h.data(), past.h.size(), past.h.data());
     return output_.forward(tape, h);
   }
 

@@ -14,7 +14,7 @@ namespace {
 
 struct MlstmState : MixerState {
   std::optional<LinearAttentionState> sums;
-  std::vector<double> largest;  ///< the stabiliser m of each head
+  std::vector<double> largest;  ///< the stabilisers m of each head of each sequence
 };
 
 /// Gates of each token and head in units of e^m: decays e^-rate and inputs e^log_input, none above
@@ -24,20 +24,18 @@ struct StableGates {
 };
 
 /// m_t = max(log f_t + m_(t-1), i_t): what e^(log f) and e^i are measured in. The result does not
-/// depend on it, so that no gradient passes through it. log_forget, input (B, T, H) -> (B, T, H)
-StableGates stable_gates(const Var& log_forget, const Var& input, std::vector<double>& before) {
+/// depend on it, so that no gradient passes through it. `last` (B, H), or empty for 0, are those
+/// before the first token and then those of the last one. log_forget, input (B, T, H) -> (B, T, H)
+StableGates stable_gates(const Var& log_forget, const Var& input, std::vector<double>& last) {
   const std::size_t B = input.dim(0), T = input.dim(1), H = input.dim(2);
   Tensor m = uninitialized(input.shape()), lag = uninitialized(input.shape());
-  for (std::size_t b = 0; b < B; ++b) {
-    std::vector<double> last = before;
-    for (std::size_t i = b * T * H; i < (b + 1) * T * H; ++i) {
-      double& at = last[i % H];
-      const double kept = double(log_forget.data()[i]) + at, now = double(input.data()[i]);
-      m.data()[i] = real(std::max(kept, now));
-      lag.data()[i] = real(at - double(m.data()[i]));  // of what is kept, before it is forgotten
-      at = m.data()[i];
-    }
-    if (B == 1) before = last;
+  last.resize(B * H);
+  for (std::size_t i = 0; i < B * T * H; ++i) {
+    double& at = last[i / (T * H) * H + i % H];
+    const double kept = double(log_forget.data()[i]) + at, now = double(input.data()[i]);
+    m.data()[i] = real(std::max(kept, now));
+    lag.data()[i] = real(at - double(m.data()[i]));  // of what is kept, before it is forgotten
+    at = m.data()[i];
   }
   const Tensor least = xt::exp(-m);
   return {-(log_forget + Var(lag)), input - Var(m), Var(least)};
@@ -62,7 +60,7 @@ class MlstmDirection : public Module {
   }
 
   Var forward(Tape& tape, const Var& x, const Layout& layout) {
-    std::vector<double> none = empty();
+    std::vector<double> none;
     const Read read = read_of(tape, x, projections_.split(tape, x, layout), none);
     const Var sums = linear_attention({read.q}, {read.k}, read.v, read.gates.rate,
                                       {true, chunk_, layout.lengths, undivided});
@@ -70,10 +68,9 @@ class MlstmDirection : public Module {
   }
 
   Var step(Tape& tape, const Var& x, MlstmState& past) {
-    if (past.largest.empty()) past.largest = empty();
     const Heads heads = projections_.split(tape, x, past);
     const Read read = read_of(tape, x, heads, past.largest);
-    if (!past.sums) past.sums.emplace(heads_, read.k.dim(3), read.v.dim(3));
+    if (!past.sums) past.sums.emplace(x.dim(0) * heads_, read.k.dim(3), read.v.dim(3));
     Tensor sums = linear_attention_step(*past.sums, single_token(read.q), single_token(read.k),
                                         single_token(read.v), &read.gates.rate.value(),
                                         FeatureScale::linear, undivided);
@@ -96,8 +93,6 @@ class MlstmDirection : public Module {
     Var q, k, v;
     StableGates gates;
   };
-  std::vector<double> empty() const { return std::vector<double>(heads_); }
-
   Read read_of(Tape& tape, const Var& x, const Heads& heads, std::vector<double>& before) {
     const Shape each{x.dim(0), x.dim(1), heads_, 1};
     const Var input = affine(x, tape(input_gate_), tape(input_bias_));

@@ -46,7 +46,7 @@ class SharedStates : public DiagonalSystem {
     return y + read(tape, reverse_output_, complex_scan(back.a, back.x, {}, future));
   }
 
-  Tensor start() const override { return zeros({1, input_.shape()[1]}); }
+  Tensor start(std::size_t B) const override { return zeros({B, input_.shape()[1]}); }
 
   /// Re(gain decay^lag)
   Tensor response(std::size_t count) override {
@@ -65,9 +65,9 @@ class SharedStates : public DiagonalSystem {
 
   Var step(Tape& tape, const Var& u, Tensor& states, double gap) override {
     require_gaps(gap == 1);
-    const Driven driven = gap == 1
-                              ? regular(tape, u)
-                              : in_gaps(tape, matmul(u, tape(input_)), filled({1, 1}, real(gap)));
+    const Driven driven =
+        gap == 1 ? regular(tape, u)
+                 : in_gaps(tape, matmul(u, tape(input_)), filled({u.dim(0), 1}, real(gap)));
     const Var h = complex_scan(driven.a, driven.x, tape.view(states));
     const Var y = read(tape, output_, h);
     std::copy_n(h.data(), states.size(), states.data());

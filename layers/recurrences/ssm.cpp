@@ -73,16 +73,13 @@ class SsmMixer : public Mixer {
     return answer(tape, u, system_->forward(tape, u, layout));
   }
 
-  std::unique_ptr<MixerState> start() const override {
-    auto state = std::make_unique<SsmState>();
-    state->states = system_->start();
-    return state;
-  }
+  std::unique_ptr<MixerState> start() const override { return std::make_unique<SsmState>(); }
 
   Var step(Tape& tape, const Var& x, MixerState& state) override {
     require(causal_, "ssm", "only a causal mixer can be computed token by token");
     auto& past = static_cast<SsmState&>(state);
     const double gap = ++past.position == 1 ? 1 : past.gap;
+    if (past.states.dimension() == 0) past.states = system_->start(x.dim(0));
     past.recent.resize(1);
     const Var u = convolution_.step(tape, x, past.recent[0]);
     return answer(tape, u, system_->step(tape, u, past.states, gap));

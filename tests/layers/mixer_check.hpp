@@ -18,20 +18,29 @@ inline Tensor output_of(Mixer& mixer, const Tensor& x, const Layout& layout = {}
   return mixer.forward(tape, x, layout).value();
 }
 
-/// Token after token of one sequence, at the gaps of the layout if it has some. (1, T, D) -> (1, T,
+/// Token t of each sequence. (B, T, D) -> (B, 1, D)
+inline Tensor tokens_at(const Tensor& x, std::size_t t) {
+  const std::size_t B = x.shape()[0], T = x.shape()[1], D = x.shape()[2];
+  Tensor tokens = uninitialized({B, 1, D});
+  for (std::size_t b = 0; b < B; ++b)
+    std::copy_n(x.data() + (b * T + t) * D, D, tokens.data() + b * D);
+  return tokens;
+}
+
+/// Token after token, at the gaps of the layout's first sequence if it has some. (B, T, D) -> (B, T,
 /// D)
 inline Tensor streamed(Mixer& mixer, const Tensor& x, const Layout& layout = {}) {
-  const std::size_t T = x.shape()[1], D = x.shape()[2];
+  const std::size_t B = x.shape()[0], T = x.shape()[1], D = x.shape()[2];
   Tape tape;
   tape.recording = false;
   Tensor y = uninitialized(x.shape());
   const std::unique_ptr<MixerState> state = mixer.start();
   for (std::size_t t = 0; t < T; ++t) {
-    Tensor token = uninitialized({1, 1, D});
-    std::copy_n(x.data() + t * D, D, token.data());
     if (!layout.regular()) state->gap = double(layout.gaps(0, t));
-    const Tensor one = mixer.step(tape, token, *state).value();
-    std::copy_n(one.data(), D, y.data() + t * D);
+    const Tensor one = mixer.step(tape, tokens_at(x, t), *state).value();
+    EXPECT_EQ(one.shape(), (Shape{B, 1, D}));
+    for (std::size_t b = 0; b < B; ++b)
+      std::copy_n(one.data() + b * D, D, y.data() + (b * T + t) * D);
   }
   EXPECT_EQ(state->position, T);
   return y;

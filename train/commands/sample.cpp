@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/input.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/run/continuation.hpp>
 #include <bochner/train/run/model_weights.hpp>
-#include <bochner/train/run/sampling.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <cstdio>
 
@@ -10,40 +13,67 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 struct SampleOptions {
-  std::string run, prompt = "\n";
-  std::uint64_t bytes = 300, seed = 1;
-  SamplingOptions sampling;
-  bool live_weights = false;
+  std::string run, prompt = "\n", prompts;
+  std::uint64_t count = 1;
+  ContinuationOptions continuation;
+  bool live_weights = false, json = false;
 };
 
-/// Feeds a text to a model token by token. Where trained positions end, it starts again on the last
-/// half of them.
-class TextStream {
- public:
-  explicit TextStream(LanguageModel& model) : model_(model), state_(model.start()) {}
+/// Texts that are continued side by side, so that their tokens are rows of the same products.
+constexpr std::size_t most_at_once = 64;
 
-  void feed(std::int32_t token) {
-    if (state_.position == model_.position_limit()) restart();
-    if (model_.position_limit() != std::numeric_limits<std::size_t>::max())
-      recent_.push_back(token);
-    logits_ = model_.step(token, state_);
+/// The lines of a file, "-" for standard input; or the prompt.
+std::vector<std::string> prompts_of(const SampleOptions& options) {
+  if (options.prompts.empty()) {
+    demand(!options.prompt.empty(), "--prompt: must hold at least one byte");
+    return {options.prompt};
   }
-  const Tensor& logits() const { return logits_; }
+  const Input input(options.prompts);
+  std::vector<std::string> prompts;
+  std::string_view rest = input.text();
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    if (line.empty())
+      throw DataError(input.name(), ":", prompts.size() + 1,
+                      ": a prompt must hold at least one byte");
+    prompts.emplace_back(line);
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+  }
+  if (prompts.empty()) throw DataError(input.name(), ": holds no prompt");
+  return prompts;
+}
 
- private:
-  void restart() {
-    recent_.erase(recent_.begin(), recent_.end() - std::ptrdiff_t((recent_.size() + 1) / 2));
-    state_ = model_.start();
-    for (const std::int32_t token : recent_) logits_ = model_.step(token, state_);
+/// Each byte as soon as there is one.
+void write_one(LanguageModel& model, const std::string& prompt,
+               const ContinuationOptions& options) {
+  fmt::print("{}", prompt);
+  continue_texts(model, {&prompt, 1}, 0, options, [](std::size_t, char byte) {
+    std::putchar(byte);
+    std::fflush(stdout);
+  });
+  std::putchar('\n');
+}
+
+/// Text after text, under a line that counts them or as a line of JSON.
+void write_all(LanguageModel& model, const std::vector<std::string>& prompts, bool json,
+               const ContinuationOptions& options) {
+  for (std::size_t first = 0; first < prompts.size(); first += most_at_once) {
+    const auto now =
+        std::span(prompts).subspan(first).first(std::min(most_at_once, prompts.size() - first));
+    std::vector<std::string> texts(now.size());
+    continue_texts(model, now, first, options, [&](std::size_t b, char byte) { texts[b] += byte; });
+    for (std::size_t b = 0; b < now.size(); ++b)
+      if (json)
+        fmt::print("{}\n", Json{{"prompt", now[b]}, {"text", texts[b]}}.line());
+      else
+        fmt::print("== {}/{}\n{}{}\n", first + b + 1, prompts.size(), now[b], texts[b]);
+    std::fflush(stdout);
   }
-  LanguageModel& model_;
-  LanguageModel::State state_;
-  std::vector<std::int32_t> recent_;
-  Tensor logits_;
-};
+}
 
 void sample_command(const SampleOptions& options) {
-  check_sampling(options.sampling);
+  check_sampling(options.continuation.sampling);
+  demand(options.count > 0, "--count 0: must be at least 1");
   const auto [checkpoint, config] = load_run(options.run);
   const std::string& kind = config.text("data.kind");
   demand(
@@ -51,21 +81,15 @@ void sample_command(const SampleOptions& options) {
       "{}: data.kind = \"{}\": only models of bytes write text; bochner eval tells how good this "
       "one is",
       options.run, kind);
-  demand(!options.prompt.empty(), "--prompt: must hold at least one byte");
+  std::vector<std::string> prompts;
+  for (const std::string& prompt : prompts_of(options))
+    prompts.insert(prompts.end(), options.count, prompt);
   const auto model = make_language_model(trunk_spec(config, config.count("data.length")),
                                          config.count("train.seed"));
   load_model(checkpoint, *model, !options.live_weights);
-  TextStream stream(*model);
-  for (const char byte : options.prompt) stream.feed(static_cast<unsigned char>(byte));
-  fmt::print("{}", options.prompt);
-  const RandomFunction random{options.seed, Purpose::sampling, 0};
-  for (std::uint64_t i = 0; i < options.bytes; ++i) {
-    const std::int32_t token = sample_token(stream.logits(), options.sampling, random.uniform(i));
-    std::putchar(token);
-    std::fflush(stdout);
-    if (i + 1 < options.bytes) stream.feed(token);
-  }
-  std::putchar('\n');
+  if (prompts.size() == 1 && !options.json)
+    return write_one(*model, prompts[0], options.continuation);
+  write_all(*model, prompts, options.json, options.continuation);
 }
 
 }  // namespace
@@ -74,13 +98,18 @@ void add_sample(const Command& program) {
   const auto [command, options] = program.command("sample", "continue a prompt", sample_command);
   add_run(command, options.run);
   command.option("--prompt", &options.prompt, "text to continue (default: a line end)", "TEXT");
-  command.number("--bytes", &options.bytes, "how many bytes to add");
-  SamplingOptions& sampling = options.sampling;
+  command.option("--prompts", &options.prompts,
+                 "continue each line of a file, - for standard input", "FILE");
+  command.number("--count", &options.count, "how many texts to write of each prompt, side by side");
+  ContinuationOptions& continuation = options.continuation;
+  command.number("--bytes", &continuation.bytes, "how many bytes to add");
+  SamplingOptions& sampling = continuation.sampling;
   command.number("--temperature", &sampling.temperature,
                  "below 1 is more cautious, 0 takes the most probable byte");
   command.number("--top-k", &sampling.top_k, "only the N most probable bytes, 0 for all");
   command.number("--top-p", &sampling.top_p, "only the most probable bytes that together reach N");
-  command.number("--seed", &options.seed, "seed of the random numbers");
+  command.number("--seed", &continuation.seed, "seed of the random numbers");
+  command.flag("--json", &options.json, "print a line of JSON for each text");
   add_weights(command, options.live_weights);
 }
 

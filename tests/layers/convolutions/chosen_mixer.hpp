@@ -8,7 +8,7 @@
 #include <bochner/layers/mixers/mixer_spec.hpp>
 #include <map>
 
-#include "layers/layer_check.hpp"
+#include "layers/mixer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace chosen_mixer {

@@ -116,6 +116,7 @@ TEST(Mixers, StepByStepEqualTheBatch) {
     const std::unique_ptr<Mixer> mixer = mixers().make(spec.kind, spec);
     randomize(*mixer);
     expect_stream_equals_batch(*mixer, random_tensor({1, 70, 8}, 1));
+    expect_stream_equals_batch(*mixer, random_tensor({3, 20, 8}, 2));
   }
 }
 

@@ -99,6 +99,30 @@ TEST(LanguageModel, StepByStepGivesTheLogitsOfTheWholeSequence) {
   }
 }
 
+TEST(LanguageModel, StepsSeveralSequencesAtOnce) {
+  for (const LanguageModelSpec& spec : all_specs()) {
+    SCOPED_TRACE(name_of(spec));
+    LanguageModel model(spec);
+    randomize(model, 0.3);
+    const Indices text = tokens(3, 12, 1);
+    Tape tape;
+    tape.recording = false;
+    const Tensor logits = model.logits(tape, text).value();
+    LanguageModel::State state = model.start();
+    for (std::size_t t = 0; t < 12; ++t) {
+      const Tensor y =
+          model.step({text.values[t], text.values[12 + t], text.values[24 + t]}, state);
+      ASSERT_EQ(to_string(y.shape()), "(3, 7)");
+      for (std::size_t i = 0; i < y.size(); ++i)
+        ASSERT_NEAR(y.data()[i], logits.data()[(i / 7 * 12 + t) * 7 + i % 7],
+                    is_double ? 1e-12 : 5e-5)
+            << t;
+    }
+    EXPECT_EQ(op_check::error_of([&] { model.step({1, 2}, state); }),
+              "[trunk] a token of each of 3 sequences is wanted, not 2");
+  }
+}
+
 TEST(LanguageModel, NeverSeesTheFutureToTheBit) {
   for (const LanguageModelSpec& spec : all_specs()) {
     SCOPED_TRACE(name_of(spec));

@@ -9,6 +9,7 @@
 #include <bochner/layers/module.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/commands/bench/encoding.hpp>
+#include <bochner/train/commands/bench/generate.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
 #include <bochner/train/commands/bench/reference_models.hpp>
 #include <bochner/train/commands/command_line.hpp>
@@ -293,6 +294,7 @@ void add_bench(const Command& program) {
   command.flag("--bits", &options.bits, "only a digest of the parameters after these steps");
   command.flag("--json", &options.json, "print JSON lines");
   add_length(bench);
+  add_generate_bench(bench);
   add_encoding_bench(bench);
 }
 

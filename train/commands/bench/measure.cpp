@@ -145,4 +145,20 @@ double measure_triad(std::size_t threads) {
   return 3 * double(x.size() * sizeof(real)) / seconds;
 }
 
+double measure_reading(std::size_t bytes, std::size_t threads) {
+  constexpr std::size_t at_once = 8, most = std::size_t(1) << 28;  // of a thread, in all passes
+  const std::size_t part = 1 + bytes / threads / (at_once * native_bytes);  // groups of vectors
+  const std::size_t passes = 1 + most / (part * at_once * native_bytes);
+  std::vector<real> x(threads * part * at_once * native_lane_count, 1), sums(threads);
+  const double seconds = shortest_seconds(threads, [&](std::size_t thread) {
+    const auto* from = reinterpret_cast<const NativeLanes*>(x.data()) + thread * part * at_once;
+    NativeLanes sum[at_once] = {};
+    for (std::size_t pass = 0; pass < passes; ++pass)
+      for (std::size_t i = 0; i < part * at_once; i += at_once)
+        for (std::size_t n = 0; n < at_once; ++n) sum[n] += from[i + n];
+    for (const NativeLanes& lanes : sum) sums[thread] += lanes[0];
+  });
+  return double(passes * x.size() * sizeof(real)) / seconds;
+}
+
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -24,5 +24,9 @@ double measure_peak(std::size_t threads);
 /// The bytes a second that `threads` threads move together in x = y + a z of arrays beyond all
 /// caches, 192 MB of them: what elementwise loops are measured against. Takes 0.2 s.
 double measure_triad(std::size_t threads);
+/// The bytes a second that `threads` threads read together of an array of this size, again and
+/// again, each its own part, from the nearest cache that holds it: what token after token costs a
+/// model at least. Takes 0.1 s.
+double measure_reading(std::size_t bytes, std::size_t threads);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

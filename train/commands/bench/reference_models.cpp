@@ -193,4 +193,17 @@ ReferenceProblem make_problem(const ReferenceModel& reference, std::size_t batch
                     random_indices({B}, reference.classes, 2));
 }
 
+bool writes_text(const ReferenceModel& reference) {
+  return reference.classes == 0 && reference.frames == 0 && !reference.events;
+}
+
+std::unique_ptr<LanguageModel> make_generator(const ReferenceModel& reference) {
+  TrunkSpec trunk = trunk_of(reference);
+  trunk.positions = "none";
+  densities().add(trunk.block.mixer.features.density.kind, make<FreeFrequencies>);
+  auto model = std::make_unique<LanguageModel>(trunk);
+  initialize(*model, 1);
+  return model;
+}
+
 }  // namespace bochner::inline BOCHNER_PRECISION

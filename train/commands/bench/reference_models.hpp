@@ -2,7 +2,7 @@
 /// The models at which this project measures itself, the same as in bench/torch_steps.py.
 
 #include <bochner/autodiff/ops/shape.hpp>
-#include <bochner/layers/models/block.hpp>
+#include <bochner/layers/models/token_models.hpp>
 #include <functional>
 #include <span>
 #include <string>
@@ -30,6 +30,11 @@ struct ReferenceProblem {
 };
 /// `batch` sequences, 0 for the model's own number.
 ReferenceProblem make_problem(const ReferenceModel& reference, std::size_t batch);
+
+/// Whether it is a language model.
+bool writes_text(const ReferenceModel& reference);
+/// A language model with its initial weights and without positions, which would end.
+std::unique_ptr<LanguageModel> make_generator(const ReferenceModel& reference);
 
 Indices random_indices(const Shape& shape, std::size_t below, std::uint64_t stream);
 /// Standard normal.

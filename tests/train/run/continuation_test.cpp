@@ -1,0 +1,56 @@
+#include <bochner/train/run/continuation.hpp>
+
+#include "layers/layer_check.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace continuation_test {
+
+const std::vector<std::string> prompts = {"ab", "a prompt of some length", "x"};
+
+LanguageModelSpec small_model(const std::string& positions) {
+  LanguageModelSpec spec;
+  spec.vocabulary = 256, spec.length = 16, spec.blocks = 1, spec.positions = positions;
+  spec.block.width = 8;
+  spec.block.mixer.kind = "linear", spec.block.mixer.heads = 2, spec.block.mixer.features.m = 4;
+  return spec;
+}
+
+std::vector<std::string> continued(LanguageModel& model, std::span<const std::string> from,
+                                   std::uint64_t first, const ContinuationOptions& options) {
+  std::vector<std::string> texts(from.size());
+  continue_texts(model, from, first, options,
+                 [&](std::size_t b, char byte) { texts[b] += byte; });
+  return texts;
+}
+
+TEST(ContinueTexts, GivesEachTextWhatItHasAlone) {
+  LanguageModel model(small_model("none"));
+  randomize(model, 0.5);
+  const ContinuationOptions options{.bytes = 40, .seed = 7};
+  const std::vector<std::string> together = continued(model, prompts, 5, options);
+  for (std::size_t b = 0; b < prompts.size(); ++b) {
+    const std::vector<std::string> alone = continued(model, {&prompts[b], 1}, 5 + b, options);
+    EXPECT_EQ(together[b], alone[0]) << b;
+    EXPECT_EQ(together[b].size(), 40) << b;
+  }
+  EXPECT_NE(together[0], together[2]);
+}
+
+TEST(ContinueTexts, StartsAgainWherePositionsEnd) {
+  LanguageModel model(small_model("learned"));
+  randomize(model, 0.5);
+  const std::vector<std::string> same = {"ab", "ab"};
+  const ContinuationOptions options{.sampling = {.temperature = 0}, .bytes = 50};
+  const std::vector<std::string> texts = continued(model, same, 0, options);
+  EXPECT_EQ(texts[0].size(), 50);
+  EXPECT_EQ(texts[0], texts[1]);
+}
+
+TEST(ContinueTexts, OfNoBytesSaysNothing) {
+  LanguageModel model(small_model("none"));
+  randomize(model, 0.5);
+  EXPECT_EQ(continued(model, prompts, 0, {.bytes = 0}), (std::vector<std::string>(3)));
+}
+
+}  // namespace continuation_test
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,129 @@
+#include <fmt/format.h>
+
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/data/files/text.hpp>
+#include <bochner/train/commands/bench/generate.hpp>
+#include <bochner/train/commands/bench/measure.hpp>
+#include <bochner/train/commands/bench/reference_models.hpp>
+#include <bochner/train/laboratory/statistics.hpp>
+#include <bochner/train/run/version.hpp>
+#include <bochner/train/storage/json.hpp>
+#include <chrono>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+struct BenchGenerateOptions {
+  std::string model = "performer-lm";
+  std::size_t texts = 64, tokens = 1000, position = 0;
+  bool json = false;
+};
+
+/// Random tokens fed to a model, texts side by side.
+class Feed {
+ public:
+  Feed(LanguageModel& model, std::size_t texts)
+      : model_(model), state_(model.start()), tokens_(texts) {}
+
+  void next() {
+    const RandomFunction random{1, Purpose::test, 4};
+    for (std::size_t b = 0; b < tokens_.size(); ++b)
+      tokens_[b] = std::int32_t(random.integer(fed_++, vocabulary_));
+    const Tensor logits = model_.step(tokens_, state_);
+    vocabulary_ = logits.shape()[1];
+  }
+
+ private:
+  LanguageModel& model_;
+  LanguageModel::State state_;
+  std::vector<std::int32_t> tokens_;
+  std::size_t vocabulary_ = 1;
+  std::uint64_t fed_ = 0;
+};
+
+struct Pace {
+  double step;     ///< seconds from token to token, the median
+  double memory;   ///< bytes, at most
+  double weights;  ///< bytes that a step reads
+  double reading;  ///< seconds that reading as many bytes again and again takes
+};
+
+/// After a tenth of them that is not counted.
+double median_step(Feed& feed, std::size_t tokens) {
+  for (std::size_t i = 0; i < tokens / 10 + 3; ++i) feed.next();
+  std::vector<double> seconds(tokens);
+  for (double& time : seconds) time = seconds_of([&] { feed.next(); });
+  return median(seconds);
+}
+
+Pace measure_pace(const ReferenceModel& reference, const BenchGenerateOptions& options,
+                  std::size_t texts) {
+  const auto model = make_generator(reference);
+  Feed feed(*model, texts);
+  for (std::size_t i = 0; i < options.position; ++i) feed.next();
+  const double weights = double(count_parameters(*model) * sizeof(real));
+  return {median_step(feed, options.tokens), peak_memory(), weights,
+          weights / measure_reading(std::size_t(weights), thread_count())};
+}
+
+Pace pace_in_child(const ReferenceModel& reference, const BenchGenerateOptions& options,
+                   std::size_t texts) {
+  const Json numbers = Json::parse(in_child([&] {
+    const Pace pace = measure_pace(reference, options, texts);
+    return Json::array({pace.step, pace.memory, pace.weights, pace.reading}).line();
+  }));
+  const auto at = [&](std::size_t i) { return numbers.items().at(i).number().value(); };
+  return {at(0), at(1), at(2), at(3)};
+}
+
+void print_pace(const ReferenceModel& reference, const BenchGenerateOptions& options,
+                std::size_t texts, const Pace& pace) {
+  const double rate = double(texts) / pace.step;
+  if (options.json)
+    return fmt::print("{}\n", Json{{"model", reference.name},
+                                   {"threads", thread_count()},
+                                   {"texts", texts},
+                                   {"position", options.position},
+                                   {"step_us", 1e6 * pace.step},
+                                   {"tokens_per_s", std::round(rate)},
+                                   {"rss_mb", std::round(pace.memory / (1 << 20))},
+                                   {"weights_us", 1e6 * pace.reading}}
+                                  .line());
+  fmt::print("{:<17} {:>6} {:>10} {:>12.1f} {:>12} {:>10} {:>10.0f} %\n", reference.name, texts,
+             options.position, 1e6 * pace.step, format_count(rate), format_bytes(pace.memory),
+             100 * pace.reading / pace.step);
+}
+
+/// Tokens one by one, of one text and of several.
+void bench_generate_command(const BenchGenerateOptions& options) {
+  demand(options.texts > 0 && options.tokens > 0, "--texts and --tokens: must be at least 1");
+  if (!options.json)
+    fmt::print("{} · {}\n{:<17} {:>6} {:>10} {:>12} {:>12} {:>10} {:>12}\n", version_line(),
+               format_number_of(thread_count(), "thread"), "model", "texts", "position",
+               "us a step", "tokens/s", "memory", "of reading");
+  for (const ReferenceModel& reference : reference_models(options.model)) {
+    if (!writes_text(reference)) {
+      demand(options.model == "all", "bench generate {}: is no language model", options.model);
+      continue;
+    }
+    for (const std::size_t texts : {std::size_t(1), options.texts}) {
+      print_pace(reference, options, texts, pace_in_child(reference, options, texts));
+      std::fflush(stdout);
+      if (options.texts == 1) break;
+    }
+  }
+}
+
+}  // namespace
+
+void add_generate_bench(const Command& bench) {
+  const auto [command, options] = bench.command(
+      "generate", "tokens one by one, of one text and of many", bench_generate_command);
+  command.option("model", &options.model, reference_model_names()).shows_default();
+  command.number("--texts", &options.texts, "texts side by side, beside a single one");
+  command.number("--tokens", &options.tokens, "tokens of each to measure");
+  command.number("--position", &options.position, "tokens that come before them");
+  command.flag("--json", &options.json, "print JSON lines");
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,43 @@
+#pragma once
+#include <bochner/layers/models/token_models.hpp>
+#include <bochner/train/run/sampling.hpp>
+#include <functional>
+#include <span>
+#include <string>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// Feeds texts to a model side by side, token by token. Where trained positions end, it starts
+/// again on the last half of them.
+class TextStreams {
+ public:
+  explicit TextStreams(LanguageModel& model) : model_(model), state_(model.start()) {}
+
+  /// The next token of each text.
+  void feed(const std::vector<std::int32_t>& tokens);
+  /// Of the tokens to come. (B, V)
+  const Tensor& logits() const { return logits_; }
+
+ private:
+  void restart();
+
+  LanguageModel& model_;
+  LanguageModel::State state_;
+  std::vector<std::vector<std::int32_t>> recent_;
+  Tensor logits_;
+};
+
+struct ContinuationOptions {
+  SamplingOptions sampling;
+  std::uint64_t bytes = 300, seed = 1;
+};
+
+/// Bytes after each prompt, none of which may be empty, all in step: while a long prompt is read,
+/// others are continued already. Random numbers are functions of the seed, the number of a text,
+/// counted from `first`, and that of a byte; `said` is called with a text's index here and each of
+/// its bytes in order.
+void continue_texts(LanguageModel& model, std::span<const std::string> prompts, std::uint64_t first,
+                    const ContinuationOptions& options,
+                    const std::function<void(std::size_t, char)>& said);
+
+}  // namespace bochner::inline BOCHNER_PRECISION
