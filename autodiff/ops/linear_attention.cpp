@@ -70,6 +70,15 @@ void require_step_shapes(const LinearAttentionState& state, const Tensor& q, con
           "one rate per head: state (H, F, d) ", sums);
 }
 
+/// What a feature has seen, one token later, and its part of what the query reads.
+inline void add_token(real* __restrict values, real keep, real weight, const real* __restrict value,
+                      real query, std::size_t d, real* __restrict y) {
+  for (std::size_t e = 0; e < d; ++e) {
+    values[e] = keep * values[e] + weight * value[e];
+    y[e] += query * values[e];
+  }
+}
+
 }  // namespace
 
 Var linear_attention(const Features& q, const Features& k, const Var& v, const Var& rate,
@@ -128,12 +137,10 @@ Tensor linear_attention_step(LinearAttentionState& state, const Tensor& q, const
     real* weights = state.weights.data() + h * F;
     real* y = out.data() + h * d;
     for (std::size_t f = 0; f < F; ++f) {
-      real* values = state.weighted_values.data() + (h * F + f) * d;
       const real weight = carry * key[f];
       weights[f] = keep * weights[f] + weight;
-      for (std::size_t e = 0; e < d; ++e)
-        values[e] = keep * values[e] + weight * v.data()[h * d + e];
-      for (std::size_t e = 0; e < d; ++e) y[e] += query[f] * values[e];
+      add_token(state.weighted_values.data() + (h * F + f) * d, keep, weight, v.data() + h * d,
+                query[f], d, y);
     }
     const real sum = dot_row(query, weights, F);
     real factor = safe_inverse(sum, floor), share = 0;
