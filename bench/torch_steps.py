@@ -213,6 +213,15 @@ def random_batch(vocabulary, length, batch, classes, events):
     return tokens, torch.randint(classes, (batch,)) if classes else torch.randint(vocabulary, (batch, length))
 
 
+def vector_bits():
+    """Of the vectors in compiled code; none where PyTorch is older than 2.5 and does not say."""
+    try:
+        from torch._inductor.cpu_vec_isa import pick_vec_isa
+    except ImportError:
+        return None
+    return pick_vec_isa().bit_width()
+
+
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("model", choices=[*MODELS, *FIELDS])
@@ -243,7 +252,8 @@ def main():
     for _ in range(3):
         milliseconds_of_a_step()
     answer(model=chosen.model, params=sum(p.numel() for p in model.parameters()), torch=torch.__version__,
-           backend=torch.backends.mkl.is_available() and "MKL" or "own", isa=torch.backends.cpu.get_cpu_capability())
+           backend=torch.backends.mkl.is_available() and "MKL" or "own", isa=torch.backends.cpu.get_cpu_capability(),
+           vector_bits=vector_bits() if chosen.compile else None)
     for line in sys.stdin:
         times = [milliseconds_of_a_step() for _ in range(int(line))]
         answer(step_ms=times, rss_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)

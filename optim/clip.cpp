@@ -4,6 +4,7 @@
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
+
 void GradientLimit::apply(real* gradient, std::size_t n) const {
   const real scale = factor, high = largest, low = -high;
   for (std::size_t i = 0; scale != 1 && i < n; ++i) gradient[i] *= scale;
@@ -21,6 +22,7 @@ GradientLimit norm_limit(double norm, double limit) {
 }
 
 void limit_all(const GradientLimit& limit, const std::vector<NamedParameter>& parameters) {
+  if (limit.factor == 1 && limit.largest == std::numeric_limits<real>::infinity()) return;
   FlatLoop loop(parameters);
   loop([&](std::size_t index, std::size_t begin, std::size_t end) {
     Parameter& parameter = *parameters[index].parameter;

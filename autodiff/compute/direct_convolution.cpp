@@ -80,6 +80,21 @@ PaddedLanes load_padded(const ChannelSequences& sequences, const real* x, std::s
   return {to, zeros, sequences.tokens_from(first, count, b)};
 }
 
+/// dk_i += the sums of the blocks in order, whose last row is i = 0. sums (groups, blocks, K)
+void join_blocks(const RowLanes* sums, std::size_t blocks, std::size_t K, std::size_t D,
+                 real* dkernel) {
+  parallel_each(lane_groups(D), 1 + direct_grain / (K * blocks + 1), [&](std::size_t index) {
+    const LaneGroup group = lane_group(D, index);
+    const RowLanes* of_group = sums + index * blocks * K;
+    for (std::size_t i = 0; i < K; ++i) {
+      real* to = dkernel + i * D + group.first;
+      RowLanes sum = load_lanes(to, group.count);
+      for (std::size_t block = 0; block < blocks; ++block) sum += of_group[block * K + K - 1 - i];
+      store_lanes(sum, group.count, to);
+    }
+  });
+}
+
 }  // namespace
 
 /// By the number of terms that an output has in the mean; measured by bench/convolution_bench.
@@ -115,12 +130,13 @@ void accumulate_kernel_directly(const ChannelSequences& sequences, const KernelR
   const std::size_t T = sequences.T, K = rows.count, D = sequences.D, groups = lane_groups(D);
   const SequenceBlocks blocks(sequences.B, D);
   Storage partial(groups * blocks.count * K * row_lanes);
+  auto* all_sums = reinterpret_cast<RowLanes*>(partial.data());
   const std::size_t size = std::min(T, tokens_of_piece);
   const Scratch<real> memory((size + K - 1 + size) * row_lanes);
   parallel_tasks(groups * blocks.count, [&](std::size_t task) {
     RowLanes* padded = reinterpret_cast<RowLanes*>(memory.local());
     RowLanes* gradient = padded + size + K - 1;
-    RowLanes* sums = reinterpret_cast<RowLanes*>(partial.data()) + task * K;
+    RowLanes* sums = all_sums + task * K;
     const LaneGroup group = lane_group(D, task / blocks.count);
     std::fill_n(sums, K, RowLanes{});
     blocks.for_each(task % blocks.count, [&](std::size_t b) {
@@ -134,17 +150,7 @@ void accumulate_kernel_directly(const ChannelSequences& sequences, const KernelR
       });
     });
   });
-  parallel_each(groups, 1 + direct_grain / (K * blocks.count + 1), [&](std::size_t index) {
-    const LaneGroup group = lane_group(D, index);
-    const RowLanes* sums =
-        reinterpret_cast<const RowLanes*>(partial.data()) + index * blocks.count * K;
-    for (std::size_t i = 0; i < K; ++i) {
-      real* to = dkernel + i * D + group.first;
-      RowLanes sum = load_lanes(to, group.count);
-      for (std::size_t block = 0; block < blocks.count; ++block) sum += sums[block * K + K - 1 - i];
-      store_lanes(sum, group.count, to);
-    }
-  });
+  join_blocks(all_sums, blocks.count, K, D, dkernel);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

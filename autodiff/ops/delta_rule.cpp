@@ -50,7 +50,7 @@ void delta_backward(const delta_rule_parts::Inputs& in, const Tensor& states, co
                     const Var& v, const Var& strength, const Var& rate) {
   const bool all_tokens = in.lengths.empty(), rate_by_token = in.fading.by_token;
   const auto gradient_of = [all_tokens](const Var& x) {
-    return all_tokens ? uninitialized(x.shape()) : zeros(x.shape());
+    return linear_attention_parts::gradient_like(x.value(), all_tokens);
   };
   delta_rule_parts::OtherGradients gradients{gradient_of(v), gradient_of(strength), {}, {}};
   if (rate_by_token)

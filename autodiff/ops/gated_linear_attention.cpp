@@ -121,20 +121,27 @@ class GatedHead {
     return decay_ + (token - now.first) * fading().stride;
   }
 
+  /// Over the tokens of a chunk and a state (F, d), or its transpose (d, F) where decays are of
+  /// columns. write, read (B, T, H, rows), x (B, T, H, width)
+  StateScan scan_of(const Chunk& now, bool strict, bool decays_rows, const real* write,
+                    const real* read, const real* x) const {
+    const std::size_t count = decays_rows ? in_.F : in_.d, width = decays_rows ? in_.d : in_.F;
+    return {now.tokens,
+            count,
+            width,
+            now.backward,
+            strict,
+            decays_rows,
+            fading(),
+            rows(write, now.first, count),
+            rows(read, now.first, count),
+            rows(x, now.first, width),
+            y_};
+  }
+
   /// out_t = S_t^T read_t over a state (F, d) that write_t x_t^T adds to.
   void values(const Chunk& now, const real* write, const real* read, const real* x, real* out) {
-    const StateScan scan{now.tokens,
-                         in_.F,
-                         in_.d,
-                         now.backward,
-                         in_.options.strict,
-                         true,
-                         fading(),
-                         rows(write, now.first, in_.F),
-                         rows(read, now.first, in_.F),
-                         rows(x, now.first, in_.d),
-                         y_};
-    scan_rows(scan, now, out, by_feature_);
+    scan_rows(scan_of(now, in_.options.strict, true, write, read, x), now, out, by_feature_);
   }
 
   /// `scan` with a width that may be no whole number of vectors, over rows of x and out.
@@ -226,18 +233,7 @@ class GatedHeadBack : GatedHead {
   /// itself adds is the same for queries and keys, and the difference of the two would be lost in
   /// its rounding.
   void features(const Chunk& now, const real* write, const real* read, const real* x, real* out) {
-    const StateScan scan{now.tokens,
-                         in_.d,
-                         in_.F,
-                         now.backward,
-                         true,
-                         false,
-                         fading(),
-                         rows(write, now.first, in_.d),
-                         rows(read, now.first, in_.d),
-                         rows(x, now.first, in_.F),
-                         y_};
-    scan_rows(scan, now, out, by_value_);
+    scan_rows(scan_of(now, true, false, write, read, x), now, out, by_value_);
   }
 
   /// The gradient of a decay is decay S . A of the state before it and the gradient of the one

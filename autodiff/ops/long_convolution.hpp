@@ -30,8 +30,8 @@ Var long_convolution(const Var& x, const Var& kernel, const LongConvolutionOptio
 /// T, D), k (S, D) -> (B, T, D)
 Var prefix_convolution(const Var& x, const Var& k, const std::vector<std::int64_t>& edges,
                        const std::vector<std::size_t>& lengths = {});
-/// 0, 1, 2, 4, .. 2^(blocks - 1), and the same below 0 if both ways.
-std::vector<std::int64_t> dyadic_edges(std::size_t blocks, bool both_ways);
+/// 0, 1, 2, 4, .. up to `lags` >= 1, the last, and the same below 0 if both ways.
+std::vector<std::int64_t> dyadic_edges(std::size_t lags, bool both_ways);
 
 /// h_l = sum_n e^(-rate l) (cosine cos(frequency l) + sine sin(frequency l)) for each channel at
 /// the lags l = 0 .. count - 1, or from the last to the first: the kernel of a diagonal state

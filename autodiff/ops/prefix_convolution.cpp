@@ -22,13 +22,17 @@ Tensor mirrored_rows(const Tensor& k) {
 
 }  // namespace
 
-std::vector<std::int64_t> dyadic_edges(std::size_t blocks, bool both_ways) {
-  require(blocks >= 1 && blocks < 62, "dyadic_edges", blocks, " blocks: there can be 1 to 61");
-  std::vector<std::int64_t> edges;
-  for (std::size_t i = blocks; both_ways && i-- > 0;) edges.push_back(-(std::int64_t(1) << i));
-  edges.push_back(0);
-  for (std::size_t i = 0; i < blocks; ++i) edges.push_back(std::int64_t(1) << i);
-  return edges;
+std::vector<std::int64_t> dyadic_edges(std::size_t lags, bool both_ways) {
+  require(lags >= 1 && lags <= std::size_t(1) << 60, "dyadic_edges", lags,
+          " lags: there can be 1 to 2^60");
+  std::vector<std::int64_t> edges{0};
+  for (std::int64_t edge = 1; edge < std::int64_t(lags); edge *= 2) edges.push_back(edge);
+  edges.push_back(std::int64_t(lags));
+  if (!both_ways) return edges;
+  std::vector<std::int64_t> all;
+  for (std::size_t i = edges.size(); --i > 0;) all.push_back(-edges[i]);
+  all.insert(all.end(), edges.begin(), edges.end());
+  return all;
 }
 
 Var prefix_convolution(const Var& x, const Var& k, const std::vector<std::int64_t>& edges,

@@ -15,16 +15,17 @@ struct SgConvState : MixerState {
   std::optional<PrefixStream> stream;  ///< made at the first token
 };
 
-/// The kernel of each channel is constant on blocks of 1, 1, 2, 4, .. lags, a learned number times
-/// 2^-block each, so that weights fall like 1 / lag; divided by its norm at the start. Behind it
-/// stands glu(W gelu(.) + b). Li et al., "What makes convolutional models great on long sequence
-/// modeling?" (SGConv), 2023, with kernel_dim 1; prefix sums in place of transforms.
+/// The kernel of each channel is constant on blocks of 1, 1, 2, 4, .. lags, the last of which ends
+/// where the kernel does, a learned number times 2^-block each, so that weights fall like 1 / lag;
+/// divided by its norm at the start. Behind it stands glu(W gelu(.) + b). Li et al., "What makes
+/// convolutional models great on long sequence modeling?" (SGConv), 2023, with kernel_dim 1; prefix
+/// sums in place of transforms.
 class SgConvMixer : public ConvolutionMixer, public LinearResponse {
  public:
   explicit SgConvMixer(const MixerSpec& spec)
       : ConvolutionMixer(spec),
-        blocks_(1 + std::size_t(std::bit_width(filter_of(spec, "").lags() - 1))),
-        edges_(dyadic_edges(blocks_, !spec.causal)),
+        edges_(dyadic_edges(filter_of(spec, "").lags(), !spec.causal)),
+        blocks_((edges_.size() - 1) / (spec.causal ? 1 : 2)),
         weight_({edges_.size() - 1, spec.width}, Initial::normal(1)),
         skip_({1, spec.width}, Initial::normal(1)),
         norm_(filled({spec.causal ? std::size_t(1) : 2, spec.width}, real(1))),
@@ -104,8 +105,8 @@ class SgConvMixer : public ConvolutionMixer, public LinearResponse {
            pad(tape(skip_), 0, lag_0, blocks_ - 1);
   }
 
-  std::size_t blocks_;
   std::vector<std::int64_t> edges_;
+  std::size_t blocks_;       // of a direction
   Parameter weight_, skip_;  // (S, D), (1, D)
   Tensor norm_;              // (directions, D)
   GatedOutput output_;

@@ -249,13 +249,15 @@ Tensor kernel_of(const Tensor& k, const std::vector<std::int64_t>& edges) {
 
 TEST(PrefixConvolution, EqualsTheConvolution) {
   for (const bool both_ways : {false, true}) {
-    const auto edges = dyadic_edges(9, both_ways);
+    const auto edges = dyadic_edges(256, both_ways);
     const Tensor x = random_tensor({2, 400, 5}, 1), k = random_tensor({edges.size() - 1, 5}, 2);
     const Tensor y = prefix_convolution(x, k, edges).value();
     const std::size_t future = both_ways ? 256 : 0;
     EXPECT_LT(error_of(y, direct_sum(x, kernel_of(k, edges), future)), is_double ? 1e-12 : 1e-6);
   }
-  EXPECT_EQ(dyadic_edges(3, true), (std::vector<std::int64_t>{-4, -2, -1, 0, 1, 2, 4}));
+  EXPECT_EQ(dyadic_edges(4, true), (std::vector<std::int64_t>{-4, -2, -1, 0, 1, 2, 4}));
+  EXPECT_EQ(dyadic_edges(3, true), (std::vector<std::int64_t>{-3, -2, -1, 0, 1, 2, 3}));
+  EXPECT_EQ(dyadic_edges(1, false), (std::vector<std::int64_t>{0, 1}));
 }
 
 /// In float too: prefix sums are double.
@@ -270,7 +272,7 @@ TEST(PrefixConvolution, LosesNoDigitsFarFromTheStart) {
 
 TEST(PrefixConvolution, StreamsAsTheBatch) {
   const Tensor x = random_tensor({1, 300, 5}, 1), k = random_tensor({6, 5}, 2);
-  const auto edges = dyadic_edges(6, false);
+  const auto edges = dyadic_edges(32, false);
   const Tensor batch = prefix_convolution(x, k, edges).value();
   PrefixStream stream(edges, 5, k.data());
   for (std::size_t t = 0; t < 300; ++t) {

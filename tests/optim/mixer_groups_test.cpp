@@ -39,6 +39,7 @@ TEST(GroupsOfMixers, DecayNothingThatSetsTheMemory) {
   expect_decay(stack_of("hgrn2"), "*.mixer.lower_bounds.logits", 0);
   expect_decay(stack_of("hyena"), "*.mixer.filter.past.*", 0);
   expect_decay(stack_of("long_conv"), "*.mixer.filter.past.*", 0);
+  expect_decay(stack_of("sgconv"), "*.mixer.filter.weight", 0);
   expect_decay(stack_of("h3"), "*.mixer.filter.past.*", 0);
   expect_decay(stack_of("h3"), "*.mixer.shift.past.*", 0);
   StackSpec states = stack_of("ssm");

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <map>
@@ -187,33 +188,42 @@ TEST(Optimizer, ContinuesToTheSameBitsFromItsState) {
   }
 }
 
+const std::vector<NamedShape> with_density = {{"mixer.features.density.mean", {2, 3}},
+                                              {"mixer.features.density.log_scale", {2, 3}},
+                                              {"weight", {200, 201}}};
+
+/// Values and gradients of the last parameter after three steps whose gradients are brought to a
+/// norm of 100 and then into +-0.75, by hand or by the optimizer.
+std::vector<std::vector<real>> after_limited_steps(const OptimizerSpec& spec, bool by_hand) {
+  TestParameters parameters(with_density);
+  set_normal(parameters);
+  const auto optimizer = make_optimizer(spec, parameters.named());
+  for (std::size_t step = 0; step < 3; ++step) {
+    set_normal_gradients(parameters, step);
+    const double norm = gradient_norm(parameters.named());
+    GradientLimit limit = norm_limit(norm, 100);
+    limit.largest = real(0.75);
+    EXPECT_LT(limit.factor, 1);
+    for (std::size_t i = 0; by_hand && i < parameters.size(); ++i)
+      for (real& g : parameters[i].gradient())
+        g = std::clamp(real(g * real(100 / norm)), real(-0.75), real(0.75));
+    optimizer->step(0.01, by_hand ? GradientLimit{} : limit);
+  }
+  const Tensor& gradient = parameters[2].gradient();
+  return {all_values(parameters), {gradient.begin(), gradient.end()}};
+}
+
 TEST(Optimizer, LimitsGradientsInItsPassAsBeforeIt) {
   std::vector<OptimizerSpec> specs = all_kinds;
   specs.push_back({.density_natural = true});
   for (const OptimizerSpec& spec : specs) {
-    const std::vector<NamedShape> layout = {{"mixer.features.density.mean", {2, 3}},
-                                            {"mixer.features.density.log_scale", {2, 3}},
-                                            {"weight", {200, 201}}};
-    TestParameters within(layout), before(layout);
-    for (TestParameters* parameters : {&within, &before}) {
-      set_normal(*parameters);
-      const auto optimizer = make_optimizer(spec, parameters->named());
-      for (std::size_t step = 0; step < 3; ++step) {
-        set_normal_gradients(*parameters, step);
-        GradientLimit limit = norm_limit(gradient_norm(parameters->named()), 100);
-        ASSERT_LT(limit.factor, 1);
-        limit.largest = real(0.75);
-        if (parameters == &before) {
-          clip_by_norm(parameters->named(), 100);
-          clip_by_value(parameters->named(), 0.75);
-          limit = {};
-        }
-        optimizer->step(0.01, limit);
-      }
+    const auto expected = after_limited_steps(spec, true);
+    for (const std::size_t threads : {1, 2, 3}) {
+      set_thread_count(threads);
+      EXPECT_EQ(after_limited_steps(spec, false), expected) << spec.kind << threads;
     }
-    EXPECT_EQ(all_values(within), all_values(before)) << spec.kind << spec.density_natural;
-    EXPECT_EQ(within[2].gradient(), before[2].gradient()) << spec.kind;
   }
+  set_thread_count(0);
 }
 
 TEST(Optimizer, NamesItsState) {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t most_lags = 4096, points_of_density = 121;
 
-/// Means over the channels of a group. rows (count, C) -> (count)
+/// Roots of the means of square(row, channel) over the channels of a group. -> (count)
 template <class Value>
 std::vector<double> root_mean_squares(std::size_t count, const ChannelGroup& group,
                                       const Value& square) {

@@ -134,15 +134,6 @@ void check_update(const Config& config) {
     fail(config, update, "needs model.mixer.warm = \"none\"", "model.mixer.warm");
 }
 
-/// Long convolutions have one of their own, and leave this key to others.
-void check_convolution(const Config& config) {
-  const std::string convolution = "model.mixer.convolution";
-  if (config.integer(convolution) > 0 && config.text_list("model.pattern").empty() &&
-      config.text("model.mixer.kind") == "hgrn2")
-    fail(config, convolution, "is not for model.mixer.kind = \"hgrn2\": choose 0",
-         "model.mixer.kind");
-}
-
 void check_state_space(const Config& config) {
   if (!names_one_of(config, {"ssm"})) return;
   const std::string section = "model.mixer.ssm.";
@@ -190,6 +181,8 @@ std::vector<Need> needs(const Config& config) {
           {"model.mixer.time_kernel.per", config.text("model.mixer.time_kernel.per") == "channel",
            &MixerTraits::channel_rates},
           {"model.mixer.window", config.integer("model.mixer.window") > 0, &MixerTraits::window},
+          {"model.mixer.convolution", config.integer("model.mixer.convolution") > 0,
+           &MixerTraits::convolution},
           {"model.time.use", in_blocks, &MixerTraits::times}};
 }
 
@@ -234,7 +227,6 @@ void check_stack(const Config& config) {
   check_update(config);
   check_window(config);
   check_distances(config);
-  check_convolution(config);
   check_state_space(config);
   check_told_apart(config);
 }

@@ -1,5 +1,6 @@
 #include <bochner/layers/convolutions/filter.hpp>
 #include <bochner/layers/recurrences/spectrum.hpp>
+#include <cmath>
 #include <complex>
 #include <map>
 #include <numbers>
@@ -89,10 +90,13 @@ TEST(ExponentialFilter, StartsWithTheEigenvaluesAskedFor) {
     spec.width = 2;
     const auto filter = filter_by(spec);
     const Eigenvalues expected = start_eigenvalues(start, 4);
-    for (const NamedParameter& named : parameters_of(*filter)) {
-      if (named.name != "frequency") continue;
-      for (std::size_t i = 0; i < 8; ++i)
-        EXPECT_EQ(named.parameter->value().data()[i], real(expected.im[i % 4]));
+    std::map<std::string, const real*> values;
+    for (const NamedParameter& named : parameters_of(*filter))
+      values[named.name] = named.parameter->value().data();
+    ASSERT_TRUE(values.contains("frequency") && values.contains("log_decay"));
+    for (std::size_t i = 0; i < 8; ++i) {
+      EXPECT_EQ(values["frequency"][i], real(expected.im[i % 4]));
+      EXPECT_EQ(values["log_decay"][i], real(std::log(-expected.re[i % 4])));
     }
   }
 }

@@ -25,32 +25,47 @@ Tensor projected(Mixer& mixer, const Tensor& x, std::size_t first) {
   return y;
 }
 
+/// What a mixer makes of random inputs, with no map behind it, and what it makes that of.
+struct Answer {
+  Tensor y, q, k, v, shift;  ///< (1, T, width), the others (T, width)
+
+  /// Of the keys.
+  double shifted(std::size_t t, std::size_t c) const {
+    double sum = 0;
+    for (std::size_t j = 0; j < shift.shape()[0] && j <= t; ++j)
+      sum += double(shift(j, c)) * double(k(t - j, c));
+    return sum;
+  }
+  void expect(std::size_t t, std::size_t c, double expected) const {
+    ASSERT_NEAR(y(0, t, c), expected, (is_double ? 1e-12 : 1e-5) * (1 + std::abs(expected))) << t;
+  }
+};
+
+Answer answer_of(Mixer& mixer, std::size_t T) {
+  set_parameter(mixer, "output.weight", identity(width, width));
+  set_parameter(mixer, "output.bias", zeros({width}));
+  const Tensor x = random_tensor({1, T, width}, 1);
+  Tape tape;
+  tape.recording = false;
+  return {mixer.forward(tape, x).value(), projected(mixer, x, 0), projected(mixer, x, width),
+          projected(mixer, x, 2 * width), filter_of(mixer, "shift").past(T, 0, width)};
+}
+
 /// y = D_q S_diag D_k' v with k' = S_shift k, state spaces as triangular Toeplitz matrices.
 TEST(H3Mixer, IsItsMatrix) {
   const auto mixer = make({"h3", {{"h3.shift", "7"}}});
   initialize(*mixer, 3);
-  set_parameter(*mixer, "output.weight", identity(width, width));
-  set_parameter(*mixer, "output.bias", zeros({width}));
   const std::size_t T = 150;
-  const Tensor x = random_tensor({1, T, width}, 1);
-  Tape tape;
-  tape.recording = false;
-  const Tensor y = mixer->forward(tape, x).value();
-  const Tensor q = projected(*mixer, x, 0), k = projected(*mixer, x, width),
-               v = projected(*mixer, x, 2 * width);
-  const Tensor shift = filter_of(*mixer, "shift").past(T, 0, width);
+  const Answer of = answer_of(*mixer, T);
   const Tensor diagonal = filter_of(*mixer).past(T, 0, width);
-  EXPECT_EQ(shift.shape()[0], 7u);
+  EXPECT_EQ(of.shift.shape()[0], 7u);
   for (std::size_t c = 0; c < width; ++c) {
-    std::vector<double> shifted(T);
-    for (std::size_t t = 0; t < T; ++t)
-      for (std::size_t j = 0; j < 7 && j <= t; ++j)
-        shifted[t] += double(shift(j, c)) * double(k(t - j, c));
     for (std::size_t t = 0; t < T; ++t) {
       double expected = 0;  // row t of the matrix times v
       for (std::size_t s = 0; s <= t; ++s)
-        expected += double(q(t, c)) * double(diagonal(t - s, c)) * shifted[s] * double(v(s, c));
-      ASSERT_NEAR(y(0, t, c), expected, (is_double ? 1e-12 : 1e-5) * (1 + std::abs(expected))) << t;
+        expected +=
+            double(of.q(t, c)) * double(diagonal(t - s, c)) * of.shifted(s, c) * double(of.v(s, c));
+      ASSERT_NO_FATAL_FAILURE(of.expect(t, c, expected));
     }
   }
 }
@@ -59,31 +74,19 @@ TEST(H3Mixer, IsItsMatrix) {
 TEST(H3Mixer, RemembersAllProductsOfAHead) {
   const std::size_t T = 120, channels = 3;
   const auto mixer = make({"h3", {{"h3.shift", "7"}, {"h3.channels", "3"}}});
-  set_parameter(*mixer, "output.weight", identity(width, width));
-  set_parameter(*mixer, "output.bias", zeros({width}));
-  const Tensor x = random_tensor({1, T, width}, 1);
-  Tape tape;
-  tape.recording = false;
-  const Tensor y = mixer->forward(tape, x).value();
-  const Tensor q = projected(*mixer, x, 0), k = projected(*mixer, x, width),
-               v = projected(*mixer, x, 2 * width);
-  const Tensor shift = filter_of(*mixer, "shift").past(T, 0, width);
+  const Answer of = answer_of(*mixer, T);
   const Tensor diagonal = filter_of(*mixer).past(T, 0, width / channels);
   ASSERT_EQ(diagonal.shape()[1], width / channels);
-  const auto shifted = [&](std::size_t t, std::size_t c) {
-    double sum = 0;
-    for (std::size_t j = 0; j < 7 && j <= t; ++j) sum += double(shift(j, c)) * double(k(t - j, c));
-    return sum;
-  };
+  EXPECT_EQ(of.shift.shape()[0], 7u);
   for (std::size_t t : {0, 5, 119}) {
     for (std::size_t c = 0; c < width; ++c) {
       const std::size_t head = c / channels;
       double expected = 0;
       for (std::size_t s = 0; s <= t; ++s)
         for (std::size_t i = head * channels; i < (head + 1) * channels; ++i)
-          expected +=
-              double(q(t, i)) * double(diagonal(t - s, head)) * shifted(s, i) * double(v(s, c));
-      ASSERT_NEAR(y(0, t, c), expected, (is_double ? 1e-12 : 1e-5) * (1 + std::abs(expected))) << t;
+          expected += double(of.q(t, i)) * double(diagonal(t - s, head)) * of.shifted(s, i) *
+                      double(of.v(s, c));
+      ASSERT_NO_FATAL_FAILURE(of.expect(t, c, expected));
     }
   }
   EXPECT_THAT(op_check::error_of([] {

@@ -9,22 +9,23 @@ using namespace chosen_mixer;
 
 /// Blocks of 1, 1, 2, 4, 8, 16 lags, each weight half of the last one's.
 TEST(SgConvMixer, StartsWithAKernelOfNormOne) {
-  for (const bool causal : {true, false}) {
-    const auto mixer = make({"sgconv", {{"filter.length", "32"}}}, causal);
-    initialize(*mixer, 3);
-    const Tensor& weight = parameters_of(*mixer)[0].parameter->value();
-    const Tensor& norm = *buffers_of(*mixer)[0].tensor;
-    const std::size_t blocks = 6, first = causal ? 0 : blocks;
-    ASSERT_EQ(weight.shape()[0], first + blocks);
-    for (std::size_t c = 0; c < width; ++c) {
-      double square = 0;
-      for (std::size_t lag = 0; lag < 32; ++lag) {
-        const std::size_t block = std::size_t(std::bit_width(lag));
-        square += std::pow(std::exp2(5 - double(block)) * double(weight(first + block, c)), 2);
+  for (const std::size_t length : {32, 21})
+    for (const bool causal : {true, false}) {
+      const auto mixer = make({"sgconv", {{"filter.length", std::to_string(length)}}}, causal);
+      initialize(*mixer, 3);
+      const Tensor& weight = parameters_of(*mixer)[0].parameter->value();
+      const Tensor& norm = *buffers_of(*mixer)[0].tensor;
+      const std::size_t blocks = 6, first = causal ? 0 : blocks;
+      ASSERT_EQ(weight.shape()[0], first + blocks);
+      for (std::size_t c = 0; c < width; ++c) {
+        double square = 0;
+        for (std::size_t lag = 0; lag < length; ++lag) {
+          const std::size_t block = std::size_t(std::bit_width(lag));
+          square += std::pow(std::exp2(5 - double(block)) * double(weight(first + block, c)), 2);
+        }
+        EXPECT_NEAR(norm(0, c), std::sqrt(square), 1e-4 * std::sqrt(square));
       }
-      EXPECT_NEAR(norm(0, c), std::sqrt(square), 1e-4 * std::sqrt(square));
     }
-  }
 }
 
 /// Of a gate that is open: gelu of the convolution.
@@ -63,26 +64,29 @@ TEST(SgConvMixer, WeighsBothSidesByTheirBlocks) {
   }
 }
 
-/// Constant pieces by prefix sums are those between whose single numbers there is nothing.
+/// Constant pieces by prefix sums are those between whose single numbers there is nothing, the last
+/// one ending with the kernel.
 TEST(SgConvMixer, IsTheLongConvolutionByItsPieces) {
-  const auto sums = make({"sgconv", {{"filter.length", "32"}}}),
-             rows = make({"long_conv", {{"filter.length", "32"}, {"filter.kind", "dyadic"}}});
-  initialize(*sums, 3);
-  const std::vector<NamedParameter> from = parameters_of(*sums);
-  set_parameter(*rows, "filter.past.weight", from[0].parameter->value());
-  Tensor skip = from[1].parameter->value();
-  set_parameter(*rows, "filter.skip", Tensor(skip.reshape(Shape{width})));
-  Tensor& norm = *buffers_of(*rows)[0].tensor;
-  const Tensor& start = *buffers_of(*sums)[0].tensor;
-  std::copy_n(start.data(), width, norm.data());
-  show_convolution(*sums);
-  show_convolution(*rows);
-  const Tensor x = random_tensor({2, 90, width}, 1);
-  Tape tape;
-  tape.recording = false;
-  const Tensor a = sums->forward(tape, x).value(), b = rows->forward(tape, x).value();
-  for (std::size_t i = 0; i < a.size(); ++i)
-    ASSERT_NEAR(a.data()[i], b.data()[i], is_double ? 1e-12 : 1e-5) << i;
+  for (const char* length : {"32", "21"}) {
+    const auto sums = make({"sgconv", {{"filter.length", length}}}),
+               rows = make({"long_conv", {{"filter.length", length}, {"filter.kind", "dyadic"}}});
+    initialize(*sums, 3);
+    const std::vector<NamedParameter> from = parameters_of(*sums);
+    set_parameter(*rows, "filter.past.weight", from[0].parameter->value());
+    Tensor skip = from[1].parameter->value();
+    set_parameter(*rows, "filter.skip", Tensor(skip.reshape(Shape{width})));
+    Tensor& norm = *buffers_of(*rows)[0].tensor;
+    const Tensor& start = *buffers_of(*sums)[0].tensor;
+    std::copy_n(start.data(), width, norm.data());
+    show_convolution(*sums);
+    show_convolution(*rows);
+    const Tensor x = random_tensor({2, 90, width}, 1);
+    Tape tape;
+    tape.recording = false;
+    const Tensor a = sums->forward(tape, x).value(), b = rows->forward(tape, x).value();
+    for (std::size_t i = 0; i < a.size(); ++i)
+      ASSERT_NEAR(a.data()[i], b.data()[i], is_double ? 1e-12 : 1e-5) << length << ": " << i;
+  }
 }
 
 }  // namespace sgconv_test

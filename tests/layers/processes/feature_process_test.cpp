@@ -1,33 +1,15 @@
 #include <gtest/gtest.h>
 
 #include <bochner/autodiff/compute/special_functions.hpp>
-#include <bochner/layers/processes/gaussian_process.hpp>
 #include <cmath>
 
 #include "layers/layer_check.hpp"
+#include "layers/processes/process_rows.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace feature_process_test {
 
-struct Rows {
-  std::vector<std::vector<double>> inputs;
-  std::vector<double> targets;
-  ProcessRows view() const { return {inputs, targets}; }
-};
-
-Rows rows_of(std::size_t n, std::size_t inputs) {
-  const RandomFunction random{7, Purpose::test, 1};
-  Rows rows{std::vector<std::vector<double>>(inputs), {}};
-  for (std::size_t i = 0; i < n; ++i) {
-    double y = 0.2 * random.normal(8 * i + 7);
-    for (std::size_t j = 0; j < inputs; ++j) {
-      rows.inputs[j].push_back(random.normal(8 * i + j));
-      y += std::sin(2 * rows.inputs[j].back());
-    }
-    rows.targets.push_back(y);
-  }
-  return rows;
-}
+using namespace process_rows;
 
 GaussianProcessSpec spec_of(const std::string& method, std::size_t inputs, std::size_t m) {
   GaussianProcessSpec spec{.inputs = inputs, .method = method, .noise = 0.2};
@@ -35,23 +17,10 @@ GaussianProcessSpec spec_of(const std::string& method, std::size_t inputs, std::
   return spec;
 }
 
-std::unique_ptr<GaussianProcess> process_of(const GaussianProcessSpec& spec, const Rows& rows) {
-  auto process = std::make_unique<GaussianProcess>(spec);
-  initialize(*process, 1);
-  process->start(rows.view());
-  return process;
-}
-
-double likelihood_of(GaussianProcess& process, const Rows& rows) {
-  Tape tape;
-  tape.recording = false;
-  return double(process.log_likelihood(tape, rows.view()).value().data()[0]);
-}
-
 /// With a noise that is known (a large shape of its prior) and many frequencies.
 TEST(FeatureProcess, ApproachesTheExactOne) {
   for (const std::size_t inputs : {1, 2}) {
-    const Rows rows = rows_of(60, inputs);
+    const Rows rows = rows_of(60, inputs, 0.2, 1);
     GaussianProcessSpec spec = spec_of("features", inputs, 1024);
     spec.noise_shape = 1e6;
     const auto features = process_of(spec, rows);
@@ -70,7 +39,7 @@ TEST(FeatureProcess, GradientsAreDifferences) {
   if (!layer_check::is_double) return;  // differences in float drown in rounding
   for (const char* density : {"gaussian", "mixture", "student_t", "flow"}) {
     for (const char* combine : {"product", "both"}) {
-      const Rows rows = rows_of(80, 2);
+      const Rows rows = rows_of(80, 2, 0.2, 1);
       GaussianProcessSpec spec = spec_of("features", 2, 6);
       spec.density.kind = density;
       spec.combine = combine;
@@ -86,7 +55,7 @@ TEST(FeatureProcess, GradientsAreDifferences) {
 }
 
 TEST(FeatureProcess, PredictsQuantilesOfStudentsT) {
-  const Rows rows = rows_of(4, 1);
+  const Rows rows = rows_of(4, 1, 0.2, 1);
   GaussianProcessSpec spec = spec_of("features", 1, 8);
   const auto said = process_of(spec, rows)->condition(rows.view())->predict({{0.5}});
   EXPECT_EQ(said.degrees, 6);  // 2 (shape 1 + rows / 2)

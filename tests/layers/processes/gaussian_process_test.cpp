@@ -2,35 +2,16 @@
 
 #include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/layers/processes/gaussian_process.hpp>
 #include <cmath>
 #include <numbers>
 
 #include "layers/layer_check.hpp"
+#include "layers/processes/process_rows.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace gaussian_process_test {
 
-struct Rows {
-  std::vector<std::vector<double>> inputs;
-  std::vector<double> targets;
-  ProcessRows view() const { return {inputs, targets}; }
-};
-
-/// Irregular places, and waves with noise.
-Rows rows_of(std::size_t n, std::size_t inputs, std::uint64_t stream) {
-  const RandomFunction random{7, Purpose::test, stream};
-  Rows rows{std::vector<std::vector<double>>(inputs), {}};
-  for (std::size_t i = 0; i < n; ++i) {
-    double y = 0.1 * random.normal(8 * i + 7);
-    for (std::size_t j = 0; j < inputs; ++j) {
-      rows.inputs[j].push_back(random.normal(8 * i + j));
-      y += std::sin(2 * rows.inputs[j].back());
-    }
-    rows.targets.push_back(y);
-  }
-  return rows;
-}
+using namespace process_rows;
 
 GaussianProcessSpec spec_of(const std::string& density, const std::string& combine,
                             std::size_t inputs) {
@@ -50,10 +31,8 @@ void shake(GaussianProcess& process) {
   }
 }
 
-std::unique_ptr<GaussianProcess> process_of(const GaussianProcessSpec& spec, const Rows& rows) {
-  auto process = std::make_unique<GaussianProcess>(spec);
-  initialize(*process, 1);
-  process->start(rows.view());
+std::unique_ptr<GaussianProcess> shaken(const GaussianProcessSpec& spec, const Rows& rows) {
+  auto process = process_of(spec, rows);
   shake(*process);
   return process;
 }
@@ -119,12 +98,6 @@ double product(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
-double likelihood_of(GaussianProcess& process, const Rows& rows) {
-  Tape tape;
-  tape.recording = false;
-  return double(process.log_likelihood(tape, rows.view()).value().data()[0]);
-}
-
 std::vector<GaussianProcessSpec> specs() {
   std::vector<GaussianProcessSpec> all;
   for (const char* density : {"gaussian", "mixture", "student_t", "laplace", "cauchy", "free"})
@@ -146,8 +119,8 @@ std::string name_of(const GaussianProcessSpec& spec) {
 TEST(GaussianProcess, LikelihoodIsTheDenseClosedForm) {
   for (const GaussianProcessSpec& spec : specs()) {
     SCOPED_TRACE(name_of(spec));
-    const Rows rows = rows_of(40, spec.inputs, 1);
-    const auto process = process_of(spec, rows);
+    const Rows rows = rows_of(40, spec.inputs, 0.1, 1);
+    const auto process = shaken(spec, rows);
     const auto [alpha, log_determinant] = eliminated(dense(*process, rows), rows.targets);
     const double expected =
         -(product(alpha, rows.targets) + log_determinant + 40 * std::log(2 * std::numbers::pi)) / 2;
@@ -159,8 +132,8 @@ TEST(GaussianProcess, LikelihoodIsTheDenseClosedForm) {
 TEST(GaussianProcess, PredictionsAreTheDenseClosedForm) {
   for (const GaussianProcessSpec& spec : specs()) {
     SCOPED_TRACE(name_of(spec));
-    const Rows rows = rows_of(40, spec.inputs, 1), asked = rows_of(300, spec.inputs, 2);
-    const auto process = process_of(spec, rows);
+    const Rows rows = rows_of(40, spec.inputs, 0.1, 1), asked = rows_of(300, spec.inputs, 0.1, 2);
+    const auto process = shaken(spec, rows);
     const ProcessPrediction predicted = process->condition(rows.view())->predict(asked.inputs);
     const Matrix k = dense(*process, rows);
     const std::vector<double> alpha = eliminated(k, rows.targets).first;
@@ -180,8 +153,8 @@ TEST(GaussianProcess, PredictionsAreTheDenseClosedForm) {
 TEST(GaussianProcess, GradientsAreDifferences) {
   for (const GaussianProcessSpec& spec : specs()) {
     SCOPED_TRACE(name_of(spec));
-    const Rows rows = rows_of(40, spec.inputs, 1);
-    const auto process = process_of(spec, rows);
+    const Rows rows = rows_of(40, spec.inputs, 0.1, 1);
+    const auto process = shaken(spec, rows);
     Tape tape;
     tape.backward(process->log_likelihood(tape, rows.view()));
     for (const NamedParameter& named : parameters_of(*process)) {
@@ -207,11 +180,11 @@ TEST(GaussianProcess, GradientsAreDifferences) {
 }
 
 TEST(GaussianProcess, BitsDoNotDependOnThreads) {
-  const Rows rows = rows_of(150, 2, 1);
+  const Rows rows = rows_of(150, 2, 0.1, 1);
   std::vector<std::vector<real>> results;
   for (const std::size_t threads : {1, 2, 3}) {
     set_thread_count(threads);
-    const auto process = process_of(spec_of("mixture", "both", 2), rows);
+    const auto process = shaken(spec_of("mixture", "both", 2), rows);
     Tape tape;
     tape.backward(process->log_likelihood(tape, rows.view()));
     results.emplace_back();

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <barrier>
 #include <bochner/autodiff/compute/fused.hpp>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/lanes.hpp>
@@ -103,19 +104,41 @@ double median_seconds(const std::function<void()>& pass) {
   return median(std::move(times));
 }
 
-/// The shortest of ten times that `threads` threads take for body(thread).
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// When each thread began and ended.
+struct Pass {
+  std::vector<Clock::time_point> begun, ended;
+  double seconds() const {
+    return std::chrono::duration<double>(std::ranges::max(ended) - std::ranges::min(begun)).count();
+  }
+};
+
+/// The shortest of ten times that `threads` threads take for body(thread), from when all of them
+/// are there.
 template <class Body>
 double shortest_seconds(std::size_t threads, const Body& body) {
-  double best = std::numeric_limits<double>::infinity();
-  for (int repeat = 0; repeat < 10; ++repeat) {
-    best = std::min(best, seconds_of([&] {
-                      std::vector<std::jthread> workers;
-                      for (std::size_t thread = 0; thread < threads; ++thread)
-                        workers.emplace_back([&body, thread] { body(thread); });
-                    }));
+  const std::vector<Clock::time_point> of_threads(threads);
+  std::vector<Pass> passes(10, {of_threads, of_threads});
+  std::barrier together{std::ptrdiff_t(threads)};
+  const auto run = [&](std::size_t thread) {
+    for (Pass& pass : passes) {
+      together.arrive_and_wait();
+      pass.begun[thread] = Clock::now();
+      body(thread);
+      pass.ended[thread] = Clock::now();
+    }
+  };
+  {
+    std::vector<std::jthread> workers;
+    for (std::size_t thread = 0; thread < threads; ++thread) workers.emplace_back(run, thread);
   }
-  return best;
+  return std::ranges::min_element(passes, {}, &Pass::seconds)->seconds();
 }
+
+}  // namespace
 
 double measure_peak(std::size_t threads) {
   // What products may use, which ONEDNN_MAX_CPU_ISA limits.

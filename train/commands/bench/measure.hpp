@@ -21,8 +21,9 @@ double median_seconds(const std::function<void()>& pass);
 /// The most floating-point operations a second that `threads` threads reach together in fused
 /// multiply-adds of registers (2 each): what products are measured against. Takes 0.2 s.
 double measure_peak(std::size_t threads);
-/// The bytes a second that `threads` threads move together in x = y + a z of arrays beyond all
-/// caches, 192 MB of them: what elementwise loops are measured against. Takes 0.2 s.
+/// The bytes a second that `threads` threads move together in x = y + a z of three arrays of 64
+/// MiB, beyond the caches of most processors: what elementwise loops are measured against. Takes
+/// 0.2 s.
 double measure_triad(std::size_t threads);
 /// The bytes a second that `threads` threads read together of an array of this size, again and
 /// again, each its own part, from the nearest cache that holds it: what token after token costs a
