@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/run/sampling.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
+#include <bochner/train/tasks/stack_checks.hpp>
 #include <cstdio>
+#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -16,16 +19,16 @@ struct SampleOptions {
   bool live_weights = false;
 };
 
-/// Feeds a text to a model token by token. Where trained positions end, it starts again on the last
-/// half of them.
+/// Feeds a text to a model token by token. Behind `limit` positions, those that it was trained on
+/// or can tell apart, it starts again on the last half of them.
 class TextStream {
  public:
-  explicit TextStream(LanguageModel& model) : model_(model), state_(model.start()) {}
+  TextStream(LanguageModel& model, std::size_t limit)
+      : model_(model), limit_(limit), state_(model.start()) {}
 
   void feed(std::int32_t token) {
-    if (state_.position == model_.position_limit()) restart();
-    if (model_.position_limit() != std::numeric_limits<std::size_t>::max())
-      recent_.push_back(token);
+    if (state_.position == limit_) restart();
+    if (limit_ != std::numeric_limits<std::size_t>::max()) recent_.push_back(token);
     logits_ = model_.step(token, state_);
   }
   const Tensor& logits() const { return logits_; }
@@ -37,6 +40,7 @@ class TextStream {
     for (const std::int32_t token : recent_) logits_ = model_.step(token, state_);
   }
   LanguageModel& model_;
+  std::size_t limit_;
   LanguageModel::State state_;
   std::vector<std::int32_t> recent_;
   Tensor logits_;
@@ -52,10 +56,12 @@ void sample_command(const SampleOptions& options) {
       "one is",
       options.run, kind);
   demand(!options.prompt.empty(), "--prompt: must hold at least one byte");
-  const auto model = make_language_model(trunk_spec(config, config.count("data.length")),
-                                         config.count("train.seed"));
+  const TrunkSpec spec = trunk_spec(config, config.count("data.length"));
+  const auto model = make_language_model(spec, config.count("train.seed"));
   load_model(checkpoint, *model, !options.live_weights);
-  TextStream stream(*model);
+  std::size_t limit = model->position_limit();
+  if (counts_positions(config)) limit = std::min(limit, spec.block.mixer.features.length);
+  TextStream stream(*model, limit);
   for (const char byte : options.prompt) stream.feed(static_cast<unsigned char>(byte));
   fmt::print("{}", options.prompt);
   const RandomFunction random{options.seed, Purpose::sampling, 0};
