@@ -91,6 +91,8 @@ class Dataset {
   /// Batches of `size` that hold all examples of a split, and one of them; the last may be smaller.
   std::uint64_t batches(Split split, std::size_t size) const;
   Examples part(Split split, std::uint64_t index, std::size_t size) const;
+  /// What is left over behind the last example of a split, too short to be one; nothing as a rule.
+  virtual Examples rest(Split split) const { return {split, {}}; }
 
   virtual std::uint64_t tokens_per_example() const = 0;
   /// Equal data give equal fingerprints: a resumed run refuses other data.

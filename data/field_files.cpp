@@ -100,7 +100,8 @@ void FieldFiles::split(const Part& films, double validation) {
     const auto [file, first, all, none] = films[i];
     const std::size_t trained = borders[i], rest = all - trained;
     if ((trained > 0 && trained <= size_.frames) || (rest > 0 && rest <= size_.frames))
-      throw DataError("one film of ", all, " frames has ", trained, " to train and ", rest,
+      throw DataError(files_[file].input.name(), ": one film of ", all, " frames has ", trained,
+                      " to train and ", rest,
                       " to validate; each side needs one more than data.frames = ", size_.frames,
                       ", or data.validation = 0");
     if (trained > 0) train_.push_back({file, first, trained, count(train_)});

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
+#include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/data/series_windows.hpp>
 #include <cmath>
 #include <numeric>
@@ -55,23 +56,44 @@ SeriesWindows::SeriesWindows(TimeSeries series, const SeriesSpec& spec)
     throw DataError("data.stamps needs a column of times; name it as data.time_column");
   require(spec.lookback >= 1 && spec.horizon >= 1 && spec.stride >= 1, "series",
           "lookback, horizon and stride must be at least 1");
-  examples_ = {spec.seed, count_windows(Split::train), count_windows(Split::validation),
-               count_windows(Split::test)};
+  gaps_ = find_gaps();
+  for (const Split split : {Split::train, Split::validation, Split::test})
+    windows_[std::size_t(split)] = find_windows(split);
+  examples_ = {spec.seed, windows_[0].size(), windows_[1].size(), windows_[2].size()};
   for (const Split split : {Split::train, Split::validation, Split::test}) {
     if (examples(split) > 0 || (rows(split) == 0 && split != Split::train)) continue;
     throw DataError("the ", name_of(split), " split has ", rows(split),
                     " rows, too few for data.lookback = ", spec_.lookback,
-                    " and data.horizon = ", spec_.horizon, "; shorten them or change data.splits");
+                    " and data.horizon = ", spec_.horizon,
+                    gaps_.empty() ? "" : " between its gaps (data.pause)",
+                    "; shorten them or change data.splits");
   }
 }
 
-std::size_t SeriesWindows::first_predicted(Split split, std::uint64_t window) const {
-  return std::max(begin(split), spec_.lookback) + std::size_t(window) * spec_.stride;
+std::vector<std::size_t> SeriesWindows::find_gaps() const {
+  std::vector<std::size_t> gaps;
+  if (spec_.pause == 0 || spec_.stamps || spec_.drop > 0) return gaps;
+  const TimeStep step = series_.time_step();
+  for (std::size_t row = 1; row < series_.times.size(); ++row)
+    if (step.between(series_.times[row - 1], series_.times[row]) > spec_.pause) gaps.push_back(row);
+  return gaps;
 }
 
-std::uint64_t SeriesWindows::count_windows(Split split) const {
-  const std::size_t first = first_predicted(split, 0) + spec_.horizon;
-  return first > end(split) ? 0 : (end(split) - first) / spec_.stride + 1;
+std::vector<std::size_t> SeriesWindows::find_windows(Split split) const {
+  std::vector<std::size_t> borders = gaps_, windows;
+  borders.push_back(series_.rows());
+  std::size_t from = 0;
+  for (const std::size_t to : borders) {
+    for (std::size_t row = std::max(begin(split), from + spec_.lookback);
+         row + spec_.horizon <= std::min(end(split), to); row += spec_.stride)
+      windows.push_back(row);
+    from = to;
+  }
+  return windows;
+}
+
+std::size_t SeriesWindows::first_predicted(Split split, std::uint64_t window) const {
+  return windows_[std::size_t(split)][window];
 }
 
 SeriesBatch SeriesWindows::batch(const Examples& windows) const {
@@ -107,8 +129,15 @@ SeriesMoments SeriesWindows::moments() const {
 }
 
 std::string SeriesWindows::describe() const {
-  return format_number_of(series_.variates(), "variate") + ", " +
-         format_number_of(series_.rows(), "row");
+  const std::string words = format_number_of(series_.variates(), "variate") + ", " +
+                            format_number_of(series_.rows(), "row");
+  if (gaps_.empty()) return words;
+  const auto& times = series_.times;
+  const std::size_t longest = *std::ranges::max_element(
+      gaps_, {}, [&](std::size_t row) { return times[row] - times[row - 1]; });
+  return in_words(words, " each ", series_.time_step().words(), ", ",
+                  format_number_of(gaps_.size(), "gap"), " that no window crosses (the longest ",
+                  format_time(times[longest - 1]), " to ", format_time(times[longest]), ")");
 }
 
 std::string SeriesWindows::describe_splits() const {

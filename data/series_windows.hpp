@@ -15,6 +15,7 @@ struct SeriesSpec {
   std::vector<double> splits = {0.7, 0.1, 0.2};
   bool stamps = false;     ///< batches have the times of rows, else their numbers
   double drop = 0;         ///< fraction of the rows that is removed at random
+  std::size_t pause = 1;   ///< steps from row to row in a window at most, 0 for any
   std::uint64_t seed = 1;  ///< of the training order, and of what is removed
 };
 inline void describe(Keys& keys, SeriesSpec& spec) {
@@ -30,6 +31,11 @@ inline void describe(Keys& keys, SeriesSpec& spec) {
   keys("drop", spec.drop, below(0, 1),
        "series: fraction of the rows that is removed at random, by train.seed, to try irregular "
        "stamps; data.splits count the rows before that");
+  keys("pause", spec.pause, between(0, 1 << 20),
+       "series: steps from one row to the next in a window at most, where rows have dates at a "
+       "regular step (hours, business days, months): no window goes across a longer gap; 0 for "
+       "any. data.stamps and data.drop go across all",
+       {.formerly = 0});
 }
 
 /// Pasts and the futures that belong to them, in the unit of the data, and the times of both:
@@ -46,7 +52,8 @@ struct SeriesMoments {
 
 /// Windows of `lookback` rows and the `horizon` rows behind them. The future lies within its split;
 /// the past of a validation or test window may reach back into the split before (the protocol of
-/// Zhou et al., "Informer", 2021). Training visits its windows in another order in every epoch.
+/// Zhou et al., "Informer", 2021). No window goes across a gap in time (SeriesSpec::pause).
+/// Training visits its windows in another order in every epoch.
 /// Throws DataError when a split that has rows has none to predict, or there are no stamps to see.
 class SeriesWindows : public Dataset {
  public:
@@ -65,7 +72,7 @@ class SeriesWindows : public Dataset {
   std::uint64_t fingerprint() const override { return bochner::fingerprint(series_); }
 
  protected:
-  /// "7 variates, 17420 rows"
+  /// "7 variates, 17420 rows", and the gaps between them
   std::string describe() const override;
   /// "8209 windows to train, 2785 to validate, 2785 to test"
   std::string describe_splits() const override;
@@ -73,11 +80,15 @@ class SeriesWindows : public Dataset {
  private:
   std::size_t begin(Split split) const { return borders_[std::size_t(split)]; }
   std::size_t end(Split split) const { return borders_[std::size_t(split) + 1]; }
-  std::uint64_t count_windows(Split split) const;
+  /// Rows before which there is a gap.
+  std::vector<std::size_t> find_gaps() const;
+  std::vector<std::size_t> find_windows(Split split) const;
 
   TimeSeries series_;
   SeriesSpec spec_;
   std::vector<std::size_t> borders_;  ///< of the splits: 4 rows
+  std::vector<std::size_t> gaps_;
+  std::vector<std::size_t> windows_[3];  ///< of each split: rows at which futures begin
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -58,15 +58,6 @@ std::vector<double> increasing_times(const NamedArray& table) {
 
 }  // namespace
 
-double TimeSeries::time_step() const {
-  if (times.size() < 2) return 1;
-  std::vector<double> steps;
-  for (std::size_t i = 1; i < times.size(); ++i) steps.push_back(times[i] - times[i - 1]);
-  const auto middle = steps.begin() + std::ptrdiff_t(steps.size() / 2);
-  std::nth_element(steps.begin(), middle, steps.end());
-  return *middle;
-}
-
 TimeSeries time_series(const NamedArray& table, const std::vector<std::string>& columns) {
   if (table.values.dimension() != 2)
     throw DataError("a series is a table of rows and columns, not an array of ",

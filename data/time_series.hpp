@@ -1,5 +1,6 @@
 #pragma once
 #include <bochner/data/formats/array.hpp>
+#include <bochner/data/time_step.hpp>
 #include <cstdint>
 
 namespace bochner {
@@ -12,8 +13,7 @@ struct TimeSeries {
 
   std::size_t variates() const { return values.shape()[0]; }
   std::size_t rows() const { return values.shape()[1]; }
-  /// Time between rows: the median, so that a gap does not count. 1 without times.
-  double time_step() const;
+  TimeStep time_step() const { return TimeStep(times); }
 };
 
 /// The named columns of a table (rows, columns) as variates, or without names all but that of the

@@ -102,15 +102,27 @@ std::uint64_t ByteWindows::begin(Split split, const Examples::Number& number) co
                               std::min<std::uint64_t>(length_, left_over + 1));
 }
 
+Examples ByteWindows::rest(Split split) const {
+  const bool some =
+      split == Split::validation && begin(split, {examples_.validation}) + 1 < corpus_.size();
+  return {split, some ? std::vector<Examples::Number>{{examples_.validation}}
+                      : std::vector<Examples::Number>{}};
+}
+
 Batch ByteWindows::batch(const Examples& examples) const {
   const std::size_t count = examples.size();
-  const Indices tokens{{count, length_}, std::vector<std::int32_t>(count * length_)};
+  const bool is_rest = examples.split == Split::validation && count == 1 &&
+                       examples.index(0) == examples_.validation;
+  const std::size_t length =
+      is_rest ? std::size_t(corpus_.size() - 1 - begin(examples.split, examples.numbers[0]))
+              : length_;
+  const Indices tokens{{count, length}, std::vector<std::int32_t>(count * length)};
   Batch batch{tokens, tokens};
-  std::vector<std::uint8_t> window(length_ + 1);
+  std::vector<std::uint8_t> window(length + 1);
   for (std::size_t row = 0; row < count; ++row) {
     corpus_.read(begin(examples.split, examples.numbers[row]), window);
-    std::copy(window.begin(), window.end() - 1, batch.inputs.values.begin() + row * length_);
-    std::copy(window.begin() + 1, window.end(), batch.targets.values.begin() + row * length_);
+    std::copy(window.begin(), window.end() - 1, batch.inputs.values.begin() + row * length);
+    std::copy(window.begin() + 1, window.end(), batch.targets.values.begin() + row * length);
   }
   return batch;
 }

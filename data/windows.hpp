@@ -65,7 +65,10 @@ class ByteWindows : public TokenSource {
   std::uint64_t train_bytes() const { return train_bytes_; }
   std::uint64_t validation_bytes() const { return corpus_.size() - train_bytes_; }
 
+  /// Of rest(), a shorter window.
   Batch batch(const Examples& examples) const override;
+  /// The bytes behind the last whole window of validation.
+  Examples rest(Split split) const override;
   std::uint64_t tokens_per_example() const override { return length_; }
   std::uint64_t fingerprint() const override { return *corpus_.fingerprint({}); }
 

@@ -23,6 +23,14 @@ bool is_missing(std::string_view text) {
   return std::ranges::find(words, text) != std::end(words);
 }
 
+/// "3,5" and "1.234,5", of which a point would make a number.
+bool has_decimal_comma(std::string_view text) {
+  std::string number;
+  for (const char character : text)
+    if (character != '.') number += character == ',' ? '.' : character;
+  return text.find(',') != text.npos && parse_number(number);
+}
+
 /// One field without its quotes, and where it begins: line and byte of the line, counted from 1.
 struct CsvField {
   std::string_view text;
@@ -239,7 +247,8 @@ class CsvTable {
     ++rows_;
   }
 
-  [[noreturn]] void fail(const Column& column, const CsvField& field, const char* what) const {
+  [[noreturn]] void fail(const Column& column, const CsvField& field,
+                         const std::string& what) const {
     const std::string name =
         names_.empty() ? std::to_string(column.index + 1) : excerpt(names_[column.index]);
     records_.fail(field.line, field.column, "column ", name, ": ", excerpt(field.text), " ", what);
@@ -259,6 +268,7 @@ class CsvTable {
     if (value && column.kind == Column::Kind::time && column.missing)
       fail(column, *column.missing, missing_time);
     if (value) return *value;
+    if (has_decimal_comma(text)) fail(column, field, "has a decimal comma; write a point for it");
     if (column.kind == Column::Kind::number) fail(column, field, "is no finite number");
     const bool is_first = options_.time.empty() && options_.time_format.empty();
     fail(column, field,
@@ -269,7 +279,7 @@ class CsvTable {
   double filled_in(const Column& column, const CsvField& field) {
     if (column.kind == Column::Kind::time) fail(column, field, missing_time);
     if (options_.missing == "refuse")
-      fail(column, field, "is a missing value; choose what becomes of it: nan, forward or mean");
+      fail(column, field, "is a missing value; " + options_.if_missing);
     if (options_.missing != "forward") return missing_value;
     if (rows_ == 0)
       fail(column, field, "is missing in the first row, so nothing can be carried forward");

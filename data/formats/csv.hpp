@@ -27,6 +27,8 @@ struct CsvOptions {
   /// What becomes of missing values (nothing, NA, N/A, nan, null): refuse; nan; forward, the value
   /// of the row before; mean, that of the column over the whole file.
   std::string missing = "refuse";
+  /// What an error says to do about them.
+  std::string if_missing = "choose what becomes of it: nan, forward or mean";
 };
 /// The policies above.
 std::vector<std::string> missing_policies();

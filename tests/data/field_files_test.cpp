@@ -107,7 +107,8 @@ TEST_F(FieldFilesTest, SaysWhatIsWrongWithAFile) {
               EndsWith("wide.npy: frames of 2 x 4, those before are 2 x 3"));
   EXPECT_THAT(error_of({write_film(folder_, "short.npy", {2, 2, 3})}),
               HasSubstr("films of 2 frames are too short for data.frames = 2"));
-  EXPECT_THAT(error_of({good}), HasSubstr("has 8 to train and 1 to validate"));
+  EXPECT_THAT(error_of({good}),
+              HasSubstr(".npy: one film of 9 frames has 8 to train and 1 to validate"));
   EXPECT_THAT(error_of({write_film(folder_, "bytes.npy", {4, 2, 3}, 0, {'u', 1})}),
               HasSubstr("bytes.npy: films are float32 or float64"));
   EXPECT_THAT(error_of({write_film(folder_, "empty.npy", {0, 2, 3})}), HasSubstr("is empty"));

@@ -3,6 +3,7 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/series_windows.hpp>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "data/batches.hpp"
@@ -60,6 +61,48 @@ TEST(SeriesWindows, ThePastReachesBackIntoTheSplitBefore) {
   const SeriesBatch training = batch_in_order(windows, Split::train, 14, 1);
   EXPECT_EQ(training.past(0, 0, 0), 14);
   EXPECT_EQ(training.future(0, 0, 1), 19);
+}
+
+/// Days 0, 1, ... with so many left out before each of some rows.
+TimeSeries with_gaps(std::size_t rows, const std::map<std::size_t, double>& missing) {
+  TimeSeries series = counting(1, rows);
+  double day = 0;
+  for (std::size_t row = 0; row < rows; ++row, ++day) {
+    if (missing.contains(row)) day += missing.at(row);
+    series.times.push_back(86400 * day);
+  }
+  return series;
+}
+
+TEST(SeriesWindows, NoWindowGoesAcrossAGap) {
+  SeriesSpec spec = tiny();
+  const TimeSeries series = with_gaps(40, {{10, 1}, {33, 3}});
+  const SeriesWindows windows(series, spec);
+  EXPECT_EQ(windows.examples(Split::train), (10u - 5) + (10u - 5));
+  EXPECT_EQ(windows.first_predicted(Split::train, 4), 8u);
+  EXPECT_EQ(windows.first_predicted(Split::train, 5), 14u);
+  EXPECT_EQ(windows.examples(Split::test), 2u + 0u) << "futures at rows 30 and 31; from 37 to 38";
+  EXPECT_NE(windows.words().find("1 variate, 40 rows each 1 day, 2 gaps that no window crosses "
+                                 "(the longest 1970-02-03 00:00:00 to 1970-02-07 00:00:00)"),
+            std::string::npos)
+      << windows.words();
+  spec.pause = 2;
+  EXPECT_EQ(SeriesWindows(series, spec).examples(Split::train), 20u - 5);
+  spec.pause = 0;
+  EXPECT_EQ(SeriesWindows(series, spec).words(), SeriesWindows(counting(1, 40), spec).words());
+  spec.pause = 1, spec.stamps = true;
+  EXPECT_EQ(SeriesWindows(series, spec).examples(Split::train), 20u - 5) << "the model sees them";
+}
+
+TEST(SeriesWindows, SaysThatGapsLeaveTooLittle) {
+  std::map<std::size_t, double> missing;
+  for (std::size_t row = 5; row < 50; row += 5) missing[row] = 1;
+  SeriesSpec spec = tiny();
+  spec.splits = {20, 0, 0};
+  const TimeSeries series = with_gaps(100, missing);
+  EXPECT_EQ(message_of<DataError>([&] { SeriesWindows(series, spec); }),
+            "the training split has 20 rows, too few for data.lookback = 4 and data.horizon = 2 "
+            "between its gaps (data.pause); shorten them or change data.splits");
 }
 
 TEST(SeriesWindows, StrideLeavesWindowsOut) {

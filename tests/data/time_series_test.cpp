@@ -18,7 +18,7 @@ TEST(TimeSeries, TakesColumnsApart) {
   EXPECT_EQ(series.names, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(series.values, (xt::xarray<double>{{5, 6, 7, 8}, {1, 2, 4, 8}}));
   EXPECT_EQ(series.times, (std::vector<double>{0, 10, 20, 50}));
-  EXPECT_EQ(series.time_step(), 10);
+  EXPECT_EQ(series.time_step().words(), "10 s");
 }
 
 TEST(TimeSeries, ColumnsComeInTheOrderAskedFor) {
@@ -32,7 +32,7 @@ TEST(TimeSeries, WithoutNamesEveryColumnIsAVariate) {
   EXPECT_EQ(series.rows(), 2u);
   EXPECT_TRUE(series.names.empty());
   EXPECT_TRUE(series.times.empty());
-  EXPECT_EQ(series.time_step(), 1);
+  EXPECT_EQ(series.time_step().after(5, 2), 7);
 }
 
 TEST(TimeSeries, SaysWhatIsWrong) {

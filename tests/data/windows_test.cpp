@@ -70,6 +70,21 @@ TEST_F(Windows, SplitsAsTheReferenceDoes) {
   EXPECT_EQ(data.examples(Split::validation), 111u / 8);
 }
 
+TEST_F(Windows, HasARestBehindTheLastWindow) {
+  const auto data = windows(1115, 8);
+  const Examples rest = data.rest(Split::validation);
+  ASSERT_EQ(rest.size(), 1u);
+  const Batch batch = data.batch(rest);
+  EXPECT_EQ(batch.inputs.shape, (std::vector<std::size_t>{1, 111 % 8}));
+  EXPECT_EQ(place_of(batch, 0), 1003u + 111 / 8 * 8);
+  EXPECT_EQ(data.rest(Split::train).size(), 0u);
+  for (std::size_t bytes = 1100; bytes < 1200; ++bytes) {
+    const auto other = windows(bytes, 8);
+    const bool has_rest = (other.validation_bytes() - 1) % 8 != 0;
+    EXPECT_EQ(other.rest(Split::validation).size(), has_rest ? 1u : 0u) << bytes;
+  }
+}
+
 TEST_F(Windows, MayLeaveOutTheValidation) {
   const auto data = windows(1115, 8, 0);
   EXPECT_EQ(data.train_bytes(), 1115u);

@@ -131,6 +131,7 @@ class CrashingStorage : public FileStorage {
     open_append(path);
     return std::make_unique<Lock>(*this, path);
   }
+  std::string in_use(const Path&) override { return ""; }
 
  private:
   struct Effect {

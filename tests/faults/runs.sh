@@ -91,8 +91,15 @@ verdict() {
   fi
 }
 
+# digests BOCHNER RUN: a line for each tensor of the newest checkpoint: weights, averages, moments of the optimizer.
+digests() { "$1" inspect "$2" --json | grep -oE '"(name|digest)": *"[^"]*"' | paste - -; }
+
+# tensors_differ BOCHNER RUN REFERENCE: those that are not equal to the bit.
+tensors_differ() { diff <(digests "$1" "$2") <(digests "$1" "$3") | sed -n 's/^[<>].*"name": *"\([^"]*\)".*/\1 differs/p' | uniq || true; }
+
 # differs BOCHNER RUN REFERENCE: what is not equal to the bit in two finished runs.
 differs() {
+  tensors_differ "$@"
   "$1" export "$2" -o "$scratch/exported.run" >"$scratch/words" 2>&1 || cat "$scratch/words"
   "$1" export "$3" -o "$scratch/exported.reference" >/dev/null
   cmp "$scratch/exported.run" "$scratch/exported.reference" 2>&1 || true

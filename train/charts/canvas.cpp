@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bochner/train/charts/canvas.hpp>
+#include <bochner/train/charts/date_ticks.hpp>
 #include <bochner/train/charts/format.hpp>
+#include <bochner/train/charts/page.hpp>
 #include <cmath>
 
 namespace bochner {
@@ -17,13 +19,23 @@ double tick_step(double span) {
   return power * (part < 1.4 ? 1 : part < 3.2 ? 2 : part < 7.1 ? 5 : 10);
 }
 
-/// As many decimals as the step asks for, so that all labels of an axis look alike.
+/// As many digits as the step asks for, so that all labels of an axis look alike and tell their
+/// ticks apart.
 std::string tick_label(double number, double step) {
   if (std::fabs(number) < step / 1e6) return "0";
   const double size = std::fabs(number);
-  if (size >= 1e4 || size < 1e-4 || step < 1e-5) return short_number(number);
-  const int decimals = std::max(0, int(std::ceil(-std::log10(step) - 1e-9)));
-  return (number < 0 ? "−" : "") + fmt::format("{:.{}f}", size, decimals);
+  const std::string sign = number < 0 ? "−" : "";
+  const int first = int(std::floor(std::log10(size) + 1e-9)),
+            last = int(std::floor(std::log10(step) + 1e-9));  // places of digits
+  if (first >= 4 && first < 12) {
+    const int unit = first / 3 * 3;
+    if (unit - last <= 2)
+      return sign + fmt::format("{:.{}f}", size / std::pow(10, unit), std::max(0, unit - last)) +
+             " kMG"[unit / 3];
+  }
+  if (first < -4 || first >= 9 || last < -9)
+    return sign + fmt::format("{:.{}e}", size, std::max(0, first - last));
+  return sign + fmt::format("{:.{}f}", size, std::max(0, -last));
 }
 
 std::string decade_label(int exponent) {
@@ -70,7 +82,9 @@ AxisLayout::AxisLayout(const Axis& axis, double low, double high)
     low_ -= half;
     high_ += half;
   }
-  scale_ == Scale::logarithmic ? choose_decades() : choose_linear_ticks(axis);
+  if (scale_ == Scale::logarithmic) choose_decades();
+  if (scale_ == Scale::time) ticks_ = date_ticks(low_, high_);
+  if (scale_ != Scale::logarithmic && ticks_.empty()) choose_linear_ticks(axis);
 }
 
 void AxisLayout::choose_linear_ticks(const Axis& axis) {
@@ -97,10 +111,20 @@ void AxisLayout::choose_decades() {
       if (!label.empty() || decades < 4) ticks_.push_back({number, label});
     }
   }
+  if (std::ranges::count_if(ticks_, [](const Tick& tick) { return !tick.label.empty(); }) < 2)
+    choose_between_digits();
+}
+
+/// Where all numbers lie between two digits, or one of them among the numbers.
+void AxisLayout::choose_between_digits() {
+  const double low = std::pow(10, low_), high = std::pow(10, high_), step = tick_step(high - low);
+  ticks_.clear();
+  for (double index = std::ceil(low / step - 1e-9); index * step <= high + step / 1e6; ++index)
+    ticks_.push_back({index * step, tick_label(index * step, step)});
 }
 
 bool AxisLayout::has(double number) const {
-  return std::isfinite(number) && (scale_ == Scale::linear || number > 0);
+  return std::isfinite(number) && (scale_ != Scale::logarithmic || number > 0);
 }
 
 double AxisLayout::operator()(double number) const {
@@ -180,8 +204,9 @@ void Canvas::bottom_axis(const AxisLayout& axis, const std::string& label, const
 
 std::string Canvas::finish(const std::string& title) const {
   return fmt::format(
-      R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>)",
-      coordinate(width_), coordinate(height_), escaped(title), body_);
+      R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {} {}" style="min-width:{}px" role="img" aria-label="{}">{}</svg>)",
+      coordinate(width_), coordinate(height_), coordinate(smallest_scale * width_), escaped(title),
+      body_);
 }
 
 }  // namespace bochner

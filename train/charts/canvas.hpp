@@ -44,6 +44,7 @@ class AxisLayout {
  private:
   void choose_linear_ticks(const Axis& axis);
   void choose_decades();
+  void choose_between_digits();
 
   Scale scale_;
   double low_, high_, from_ = 0, to_ = 1;

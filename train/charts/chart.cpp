@@ -87,7 +87,7 @@ Axes axes_of(const Chart& chart) {
       y.add(*numbers, chart.y.scale);
   }
   Axis tight = chart.x;  // curves begin and end at the frame
-  if (tight.scale == Scale::linear && !x.empty && x.high > x.low) {
+  if (tight.scale != Scale::logarithmic && !x.empty && x.high > x.low) {
     tight.lowest = chart.x.lowest.value_or(x.low);
     tight.highest = chart.x.highest.value_or(x.high);
   }
@@ -154,7 +154,7 @@ std::string draw(const Chart& chart) {
 }
 
 std::string draw(const BarChart& chart) {
-  constexpr double width = 520, height = 300;
+  constexpr double width = chart_width, height = 300;
   Canvas canvas(width, height);
   std::vector<LegendEntry> entries;
   if (chart.series.size() > 1)

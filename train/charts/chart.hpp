@@ -10,7 +10,7 @@
 
 namespace bochner {
 
-enum class Scale { linear, logarithmic };
+enum class Scale { linear, logarithmic, time };  ///< time: seconds since 1970, as dates
 
 struct Axis {
   std::string label;
@@ -20,6 +20,8 @@ struct Axis {
 };
 
 enum class Mark { line, dashed, points, line_and_points };
+
+inline constexpr double chart_width = 520, heat_map_width = 250;  ///< pixels, where not told
 
 /// One curve. Points that an axis cannot show interrupt a line. `low` and `high` are empty or the
 /// borders of a band around it.
@@ -41,7 +43,7 @@ struct Chart {
   Axis x = {}, y = {};
   std::vector<Series> series = {};
   std::string note = {};  ///< a small line below the title
-  double width = 520, height = 300;
+  double width = chart_width, height = 300;
   void add(const std::string& name, Curve curve, Mark mark = Mark::line, int colour = -1) {
     series.push_back({name, std::move(curve.x), std::move(curve.y), {}, {}, mark, colour});
   }
@@ -62,6 +64,10 @@ struct BarChart {
 };
 std::string draw(const BarChart& chart);
 
+/// From dark violet to light yellow, even in lightness; or, for differences, from blue over nearly
+/// white, which is zero, to red.
+enum class Colours { sequential, diverging };
+
 /// A matrix as a picture, row 0 at the top.
 struct HeatMap {
   std::string title;
@@ -69,14 +75,15 @@ struct HeatMap {
   std::size_t rows = 0, columns = 0;
   std::vector<double> values = {};  ///< (rows, columns); what is not finite is left blank
   std::optional<double> lowest = {}, highest = {};  ///< ends of the colours; by default of the data
+  /// Ends of diverging ones are as far from zero as each other.
+  Colours colours = Colours::sequential;
 };
 std::string draw(const HeatMap& map);
 
 /// Entries of the colour table; the last one is transparent and means "nothing here".
 inline constexpr std::uint8_t blank_pixel = 255;
-/// "data:image/png;base64,...": pixels (rows, columns) of a colour table from dark violet to light
-/// yellow, 0 to 254, even in lightness.
-std::string png_data(const std::vector<std::uint8_t>& pixels, std::size_t rows,
-                     std::size_t columns);
+/// "data:image/png;base64,...": pixels (rows, columns) of a colour table of 0 to 254.
+std::string png_data(const std::vector<std::uint8_t>& pixels, std::size_t rows, std::size_t columns,
+                     Colours colours = Colours::sequential);
 
 }  // namespace bochner

@@ -6,6 +6,8 @@
 #include <bochner/train/charts/canvas.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <cmath>
+#include <span>
+#include <utility>
 
 namespace bochner {
 namespace {
@@ -13,13 +15,19 @@ namespace {
 using Colour = std::array<double, 3>;
 
 /// Stops of the colour table: lightness rises evenly, and colour-blind readers see an order too.
-constexpr Colour stops[] = {{26, 20, 58},   {62, 28, 110},   {112, 34, 122},
-                            {163, 48, 113}, {210, 72, 92},   {240, 110, 70},
-                            {251, 158, 70}, {250, 206, 105}, {252, 246, 190}};
+constexpr Colour rising[] = {{26, 20, 58},   {62, 28, 110},   {112, 34, 122},
+                             {163, 48, 113}, {210, 72, 92},   {240, 110, 70},
+                             {251, 158, 70}, {250, 206, 105}, {252, 246, 190}};
+/// Blue and red are told apart by colour-blind readers too.
+constexpr Colour both_ways[] = {{17, 60, 120},   {50, 118, 182},  {131, 183, 216},
+                                {205, 224, 237}, {246, 246, 244}, {250, 214, 192},
+                                {232, 144, 108}, {196, 62, 58},   {118, 12, 38}};
 
-std::array<std::uint8_t, 3> palette_colour(std::size_t entry) {
-  const double place = double(entry) / 254 * double(std::size(stops) - 1);
-  const std::size_t stop = std::min(std::size_t(place), std::size(stops) - 2);
+std::array<std::uint8_t, 3> palette_colour(std::size_t entry, Colours colours) {
+  const std::span<const Colour> stops =
+      colours == Colours::diverging ? std::span<const Colour>(both_ways) : rising;
+  const double place = double(entry) / 254 * double(stops.size() - 1);
+  const std::size_t stop = std::min(std::size_t(place), stops.size() - 2);
   std::array<std::uint8_t, 3> colour;
   for (std::size_t i = 0; i < 3; ++i)
     colour[i] = std::uint8_t(std::lround(
@@ -60,6 +68,16 @@ std::vector<std::uint8_t> pixels_of(const HeatMap& map, double low, double high)
   return pixels;
 }
 
+/// Of the colours.
+std::pair<double, double> ends_of(const HeatMap& map) {
+  Extent extent;
+  extent.add(map.values, Scale::linear);
+  const double low = map.lowest.value_or(extent.low), high = map.highest.value_or(extent.high);
+  if (map.colours == Colours::sequential) return {low, high > low ? high : low + 1};
+  const double reach = std::max(std::fabs(low), std::fabs(high));
+  return {reach > 0 ? -reach : -1, reach > 0 ? reach : 1};
+}
+
 std::string image(const std::string& data, const Rectangle& box) {
   return fmt::format(
       R"(<image href="{}" x="{}" y="{}" width="{}" height="{}" preserveAspectRatio="none" )"
@@ -69,24 +87,24 @@ std::string image(const std::string& data, const Rectangle& box) {
 }
 
 /// The colours from left to right between their two ends.
-void draw_scale(Canvas& canvas, const Rectangle& box, double low, double high) {
+void draw_scale(Canvas& canvas, const Rectangle& box, double low, double high, Colours colours) {
   std::vector<std::uint8_t> ramp(255);
   for (std::size_t i = 0; i < ramp.size(); ++i) ramp[i] = std::uint8_t(i);
   canvas.text(box.left - 6, box.bottom, short_number(low), "tick", "end");
-  canvas.raw(image(png_data(ramp, 1, ramp.size()), box));
+  canvas.raw(image(png_data(ramp, 1, ramp.size(), colours), box));
   canvas.text(box.right + 6, box.bottom, short_number(high), "tick");
 }
 
 }  // namespace
 
-std::string png_data(const std::vector<std::uint8_t>& pixels, std::size_t rows,
-                     std::size_t columns) {
+std::string png_data(const std::vector<std::uint8_t>& pixels, std::size_t rows, std::size_t columns,
+                     Colours colours) {
   std::string png = "\x89PNG\r\n\x1a\n", header, palette, scanlines;
   append_number(header, std::uint32_t(columns));
   append_number(header, std::uint32_t(rows));
   header += std::string("\x08\x03\x00\x00\x00", 5);  // eight bits of a colour table
   for (std::size_t entry = 0; entry < 256; ++entry)
-    for (const std::uint8_t part : palette_colour(std::min<std::size_t>(entry, 254)))
+    for (const std::uint8_t part : palette_colour(std::min<std::size_t>(entry, 254), colours))
       palette += char(part);
   for (std::size_t row = 0; row < rows; ++row) {
     scanlines += '\0';
@@ -102,22 +120,19 @@ std::string png_data(const std::vector<std::uint8_t>& pixels, std::size_t rows,
 }
 
 std::string draw(const HeatMap& map) {
-  constexpr double width = 250, height = 270;
+  constexpr double width = heat_map_width, height = 270;
   Canvas canvas(width, height);
-  Extent extent;
-  extent.add(map.values, Scale::linear);
-  const double low = map.lowest.value_or(extent.low);
-  double high = map.highest.value_or(extent.high);
-  if (!(high > low)) high = low + 1;
+  const auto [low, high] = ends_of(map);
   const double top = canvas.header(map.title, "", {}) + 4;
   const Rectangle box{18, top, width - 4, height - 38};
-  canvas.raw(image(png_data(pixels_of(map, low, high), map.rows, map.columns), box));
+  canvas.raw(image(png_data(pixels_of(map, low, high), map.rows, map.columns, map.colours), box));
   canvas.text((box.left + box.right) / 2, box.bottom + 15, map.x_label, "label", "middle");
   canvas.raw(fmt::format(
       R"--(<text class="label" transform="translate(12 {}) rotate(-90)" text-anchor="middle">{}</text>)--",
       coordinate((box.top + box.bottom) / 2), escaped(map.y_label)));
   const double half = (box.right - box.left) / 4, middle = (box.left + box.right) / 2;
-  draw_scale(canvas, {middle - half, height - 12, middle + half, height - 4}, low, high);
+  draw_scale(canvas, {middle - half, height - 12, middle + half, height - 4}, low, high,
+             map.colours);
   return canvas.finish(map.title);
 }
 

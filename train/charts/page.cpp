@@ -19,7 +19,7 @@ h1{font-size:26px;line-height:1.25;margin:0 0 4px;letter-spacing:-.01em}
 h2{font-size:18px;margin:44px 0 6px;letter-spacing:-.005em}
 p{margin:0 0 14px;color:var(--soft);max-width:80ch}
 .row{display:grid;gap:14px;margin:14px 0;grid-template-columns:repeat(auto-fill,minmax(min(100%,var(--wide)),1fr))}
-.card{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:18px;min-width:0}
+.card{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:17px;min-width:0;overflow-x:auto}
 .card svg{display:block;width:100%;height:auto;overflow:visible}
 .figure b{display:block;font-size:24px;line-height:1.2;font-weight:650;letter-spacing:-.01em;font-variant-numeric:tabular-nums}
 .figure span{color:var(--soft);font-size:13px}

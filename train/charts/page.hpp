@@ -1,10 +1,14 @@
 #pragma once
 /// A report: one HTML file that needs nothing else, light or dark as its reader likes.
 
-#include <string>
-#include <vector>
+#include <bochner/train/charts/chart.hpp>
 
 namespace bochner {
+
+/// A chart is never drawn smaller than this part of its pixels: its text of 11.5 px has 10 then.
+inline constexpr double smallest_scale = 0.872;
+/// Width of a card that shows a chart of so many pixels without a scroll bar.
+constexpr int card_width(double chart) { return int(smallest_scale * chart) + 37; }
 
 /// A number that the page shows large.
 struct Figure {
@@ -25,8 +29,8 @@ class Page {
   void paragraph(const std::string& text);
   void figures(const std::vector<Figure>& figures);
   void table(const Table& table);
-  /// Charts side by side, each at least `width` pixels wide.
-  void charts(const std::vector<std::string>& svgs, int width = 420);
+  /// Charts side by side in cards of at least `width` pixels, or as wide as the page.
+  void charts(const std::vector<std::string>& svgs, int width = card_width(chart_width));
   /// The whole file: XML as well as HTML.
   std::string html() const;
 

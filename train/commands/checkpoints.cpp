@@ -1,12 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
+#include <cstring>
 #include <deque>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -24,7 +26,17 @@ std::string wanted_weights(const CheckpointReader& checkpoint, bool live_weights
   return has_average && !live_weights ? "ema/" : "model/";
 }
 
+/// A name that promises another format is a mistake.
+void require_safetensors(const std::string& output) {
+  demand(!output.empty(), "--output: must name a file, or - for standard output");
+  for (const char* other : {".npz", ".npy", ".csv", ".json", ".pt", ".pth", ".onnx", ".h5"})
+    demand(!output.ends_with(other),
+           "{0}: export writes a safetensors file; name it {1}.safetensors", output,
+           output.substr(0, output.size() - std::strlen(other)));
+}
+
 void export_command(const ExportOptions& options) {
+  require_safetensors(options.output);
   const CheckpointReader checkpoint = open_run_or_file(options.run);
   const std::string weights = wanted_weights(checkpoint, options.live_weights);
   std::deque<Tensor> tensors;
@@ -60,7 +72,10 @@ void print_json(const CheckpointReader& checkpoint) {
   Json tensors;
   for (const StoredTensor& tensor : checkpoint.tensors())
     tensors.push(
-        {{"name", tensor.name}, {"shape", Json::array(tensor.shape)}, {"bytes", tensor.bytes}});
+        {{"name", tensor.name},
+         {"shape", Json::array(tensor.shape)},
+         {"bytes", tensor.bytes},
+         {"digest", fmt::format("{:016x}", digest_of_elements(checkpoint.load(tensor.name)))}});
   fmt::print("{}", json.set("tensors", tensors).lines());
 }
 

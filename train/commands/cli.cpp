@@ -41,7 +41,7 @@ constexpr ProgramWords program_words{
         "write,\n75 stopped and can be resumed."};
 
 int fail_with(ExitCode code, const char* message) {
-  std::fputs((printable(message, '\n') + "\n").c_str(), stderr);
+  std::fputs((printable(message) + "\n").c_str(), stderr);
   return code;
 }
 

@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/data/files/text.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/config/nearest.hpp>
 #include <bochner/train/run/signals.hpp>
@@ -16,6 +17,12 @@ const CLI::App* subcommand(const CLI::App& app, const std::string& name) {
   const auto named =
       app.get_subcommands([&](const CLI::App* sub) { return sub->get_name() == name; });
   return named.empty() ? nullptr : named.front();
+}
+
+/// CLI11 takes 2^64 for 2^64 - 1.
+std::string count_problem(const std::string& text) {
+  if (text.starts_with("-")) return "must not be negative";
+  return parse_count(text) ? "" : fmt::format("{}: must be a whole number below 2^64", text);
 }
 
 std::vector<std::string> command_names(const CLI::App& app) {
@@ -66,6 +73,7 @@ Command Command::command(const char* name, const char* help, std::function<int()
 Command Command::command(const char* name, const char* help,
                          std::function<int(SignalGuard&)> body) const {
   return add(name, help, [body = std::move(body)] {
+    speak_of_signals();  // before the guard, which leaves behind what it found
     SignalGuard signals;
     receive_signals_apart();
     return body(signals);
@@ -86,8 +94,15 @@ Command Command::add(const char* name, const char* help, std::function<int()> bo
 
 CommandOption Command::option(const char* name, OptionValue value, const std::string& help,
                               const char* type) const {
-  CLI::Option* option =
-      std::visit([&](auto* target) { return app_->add_option(name, *target, help); }, value);
+  CLI::Option* option = std::visit(
+      [&]<class Target>(Target* target) {
+        CLI::Option* added = app_->add_option(name, *target, help);
+        constexpr bool counts = std::is_same_v<Target, std::size_t> ||
+                                std::is_same_v<Target, std::optional<std::size_t>>;
+        if (counts) added->check(CLI::Validator(count_problem, ""));
+        return added;
+      },
+      value);
   if (type) option->type_name(type);
   if (!option->get_positional()) option->allow_extra_args(false);
   return option;

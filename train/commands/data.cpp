@@ -7,6 +7,7 @@
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/formats/stored_array.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
+#include <bochner/data/time_step.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
@@ -56,16 +57,23 @@ void print_table(const Table& table) {
   }
 }
 
-void print_summary(const ArraySummary& summary) {
-  if (const auto& time = summary.time) {
-    const std::string shortest = format_number(time->shortest_step),
-                      longest = format_number(time->longest_step);
-    fmt::print("time     {}: {} to {}, {} s\n", time->name, format_time(time->first),
-               format_time(time->last),
-               time->shortest_step == time->longest_step
-                   ? "every " + shortest
-                   : fmt::format("steps of {} to {}", shortest, longest));
+/// "every 3600 s", "every 1 month", "steps of 60 to 3600 s"
+std::string steps_in_words(const TimeSummary& time, const NamedArray& array) {
+  const std::string shortest = format_number(time.shortest_step);
+  if (time.shortest_step == time.longest_step) return "every " + shortest + " s";
+  if (time.shortest_step > 0) {
+    std::vector<double> times;
+    for (std::size_t row = 0; row < array.values.shape(0); ++row)
+      times.push_back(array.values(row, *array.time));
+    if (const TimeStep step(times); step.counts_dates()) return "every " + step.words();
   }
+  return fmt::format("steps of {} to {} s", shortest, format_number(time.longest_step));
+}
+
+void print_summary(const ArraySummary& summary, const NamedArray& array) {
+  if (const auto& time = summary.time)
+    fmt::print("time     {}: {} to {}, {}\n", time->name, format_time(time->first),
+               format_time(time->last), steps_in_words(*time, array));
   Table table = {{"column", "min", "max", "mean", "missing"}};
   for (const ColumnSummary& column : summary.columns) {
     const auto number = [&](double value) {
@@ -101,7 +109,7 @@ void print_info(const Input& input, const std::string& array_name, const NamedAr
   if (!json) {
     fmt::print("{}   {}{}{} {}, {}\n", input.name(), kind, array_name.empty() ? "" : " ",
                array_name, shape_text(shape_of(array)), format_bytes(double(input.bytes().size())));
-    return print_summary(summary);
+    return print_summary(summary, array);
   }
   Json line = {{"file", input.name()}, {"kind", kind}};
   if (!array_name.empty()) line.set("array", array_name);

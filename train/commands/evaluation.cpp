@@ -34,7 +34,7 @@ void eval_command(const EvalOptions& options) {
   require_examples(config, task->data(), split);
   const std::uint64_t step = checkpoint.state().step;
   const auto train = read_spec<TrainSpec>(config, "train");
-  const Evaluation result = *evaluate_task(*task, split, train.validation_batch());
+  const Evaluation result = evaluate_all(*task, split, train.validation_batch());
   if (!options.json)
     return fmt::print("step {}   {}   {}\n", step, printable(result.words()),
                       printable(task->data().words()));

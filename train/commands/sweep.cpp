@@ -13,6 +13,7 @@
 #include <map>
 #include <ranges>
 #include <thread>
+#include <utility>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -42,56 +43,75 @@ Config config_of(const std::string& file, const std::vector<std::string>& sets,
   }
 }
 
-/// Refuses to go on with a run of other settings.
-void require_same(FileStorage& storage, const Path& run, const Config& wanted) {
-  // Keys that are younger than the run are no difference: it goes on as it was.
-  const Config found = parse_config(RunDirectory::read(storage, run).config(),
-                                    (run / "config.toml").string(), registered_parameters());
-  const std::vector<ConfigChange> different = changes(found, wanted);
-  if (different.empty()) return;
-  throw ConfigError(fmt::format("{}: was made with {} = {}, not {}; choose another --runs DIR",
-                                run.string(), different[0].name, format_value(different[0].before),
-                                format_value(different[0].after)));
-}
-
 struct PlannedRun {
   GridPoint point;
   Path path;
-  Job job;
+  Config config;
+  std::vector<std::string> sets;
+  Job job = {};
 };
 
-/// Waits while another process trains the run: one of a sweep that was killed saves and ends soon.
-void await_end_of_use(FileStorage& storage, const Path& run, const SignalGuard& signals) {
-  for (bool told = false; !signals.stop_requested(); told = true) {
-    const std::string use = RunDirectory::in_use(storage, run);
-    if (use.empty()) return;
-    if (!told) fmt::print(stderr, "waiting  {}\n", printable(use));
+/// Whether there is the run already; refuses to go on with one of other settings.
+bool require_same(FileStorage& storage, const PlannedRun& run) {
+  if (!storage.exists(run.path / "config.toml")) return false;
+  // Keys that are younger than the run are no difference: it goes on as it was.
+  const Config found = parse_config(RunDirectory::read(storage, run.path).config(),
+                                    (run.path / "config.toml").string(), registered_parameters());
+  const std::vector<ConfigChange> different = changes(found, run.config);
+  if (different.empty()) return true;
+  throw ConfigError(fmt::format(
+      "{}: was made with {} = {}, not {}; choose another --runs DIR", run.path.string(),
+      different[0].name, format_value(different[0].before), format_value(different[0].after)));
+}
+
+using Clock = std::chrono::steady_clock;
+/// A step, a validation that is given up and a save.
+constexpr std::chrono::seconds longest_wait{60};
+
+/// Waits while other processes train the runs, those of a sweep that was killed, which save and end
+/// soon. Runs that somebody uses for longer come last, and say themselves that they are in use.
+void await_end_of_use(FileStorage& storage, std::vector<PlannedRun>& runs,
+                      const SignalGuard& signals) {
+  const auto is_free = [&](const PlannedRun& run) {
+    return RunDirectory::in_use(storage, run.path).empty();
+  };
+  const auto until = Clock::now() + longest_wait;
+  bool told = false;
+  while (!std::ranges::all_of(runs, is_free) && Clock::now() < until && !signals.stop_requested()) {
+    const PlannedRun& used = *std::ranges::find_if_not(runs, is_free);
+    const std::string use = RunDirectory::in_use(storage, used.path);
+    if (!std::exchange(told, true) && !use.empty())
+      fmt::print(stderr, "waiting  {}\n", printable(use));
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
+  std::ranges::stable_partition(runs, is_free);
 }
 
 /// All runs, checked before the first one starts.
 std::vector<PlannedRun> plan(FileStorage& storage, const SweepOptions& options,
-                             const std::vector<Variation>& variations, std::size_t threads,
-                             const SignalGuard& signals) {
-  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+                             const std::vector<Variation>& variations) {
   std::vector<PlannedRun> runs;
   for (const GridPoint& point : grid(variations)) {
     std::vector<std::string> sets = options.sets;
     sets.insert(sets.end(), point.sets.begin(), point.sets.end());
-    const Config config = config_of(options.config, sets, point.name);
     const Path path = directory_of(options) / point.name;
-    std::vector<std::string> words = {program, "train", options.config, "--run", path.string()};
-    for (const std::string& set : sets) words.insert(words.end(), {"--set", set});
-    await_end_of_use(storage, path, signals);
-    if (storage.exists(path / "config.toml")) {
-      require_same(storage, path, config);
-      words = {program, "resume", path.string()};
-    }
-    words.insert(words.end(), {"--progress", "none", "--threads", std::to_string(threads)});
-    runs.push_back({point, path, {std::move(words), path.string() + ".log"}});
+    runs.push_back({point, path, config_of(options.config, sets, point.name), sets});
+    require_same(storage, runs.back());
   }
   return runs;
+}
+
+/// Begins a run, or goes on with what is there of it.
+Job job_of(FileStorage& storage, const SweepOptions& options, const PlannedRun& run,
+           std::size_t threads) {
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  std::vector<std::string> words = {program, "resume", run.path.string()};
+  if (!require_same(storage, run)) {
+    words = {program, "train", options.config, "--run", run.path.string()};
+    for (const std::string& set : run.sets) words.insert(words.end(), {"--set", set});
+  }
+  words.insert(words.end(), {"--progress", "none", "--threads", std::to_string(threads)});
+  return {std::move(words), run.path.string() + ".log"};
 }
 
 /// Says how each run ended, and all of them together.
@@ -150,10 +170,11 @@ int sweep_command(const SweepOptions& options, SignalGuard& signals) {
   const std::size_t asked = options.line->threads();
   const std::size_t threads = asked > 0 ? asked : std::max<std::size_t>(1, processors / at_most);
   PosixStorage storage;
-  const std::vector<PlannedRun> runs = plan(storage, options, variations, threads, signals);
+  std::vector<PlannedRun> runs = plan(storage, options, variations);
+  await_end_of_use(storage, runs, signals);
   make_directories(storage, directory_of(options));
   std::vector<Job> jobs;
-  for (const PlannedRun& run : runs) jobs.push_back(run.job);
+  for (PlannedRun& run : runs) jobs.push_back(run.job = job_of(storage, options, run, threads));
   SweepReport report(storage, runs, options.json);
   run_jobs(jobs, at_most, signals, [&](std::size_t index, int code) { report.ended(index, code); });
   return report.finish(variations);

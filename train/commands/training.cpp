@@ -11,6 +11,7 @@
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <cmath>
 #include <ranges>
+#include <sstream>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -125,7 +126,8 @@ int drive(Session& session, SignalGuard& signals, ProgressMode mode, const Train
   const StopReason reason =
       train(session, progress, signals, options.profile ? &profile : nullptr, program);
   if (options.profile) {
-    progress.line(profile.table());
+    std::istringstream table(profile.table());
+    for (std::string row; std::getline(table, row);) progress.line(row);
     session.run().write_profile(profile.json().lines());
   }
   return report(reason, session, signals, progress, program);

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/config/nearest.hpp>
+#include <bochner/train/storage/storage.hpp>
+#include <cerrno>
 #include <cmath>
-#include <fstream>
+#include <cstdio>
+#include <memory>
 #include <sstream>
 
 // Debian's target asks for the shared library, whose nesting limit of 256 is too high for the
@@ -265,18 +268,24 @@ void refuse_deep_keys(std::string_view text, const Origin& origin) {
   }
 }
 
+/// What is wrong with the name is an error of usage, what the system fails at is one of its own.
+[[noreturn]] void refuse_file(const std::filesystem::path& file, const std::string& name,
+                              const char* operation, int error) {
+  if (error == ENOENT || error == ENOTDIR) throw ConfigError(name + ": no such file");
+  if (error == EISDIR) throw ConfigError(name + ": is a folder; name a TOML file");
+  if (error == EACCES) throw ConfigError(name + ": cannot be read; check its permissions");
+  throw_io_error(operation, file, error);
+}
+
 std::string read_text(const std::filesystem::path& file) {
   const std::string name = shown_name(file.string());
-  std::error_code error;
-  const auto status = std::filesystem::status(file, error);
-  if (!std::filesystem::exists(status)) throw ConfigError(name + ": no such file");
-  if (std::filesystem::is_directory(status))
-    throw ConfigError(name + ": is a folder; name a TOML file");
-  std::ifstream in(file, std::ios::binary);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(file.c_str(), "rb"),
+                                                           std::fclose);
+  if (!in) refuse_file(file, name, "open", errno);
   std::string text(largest_file + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (!in && !in.eof()) throw ConfigError(name + ": cannot be read; check its permissions");
+  errno = 0;
+  text.resize(std::fread(text.data(), 1, text.size(), in.get()));
+  if (std::ferror(in.get())) refuse_file(file, name, "read", errno);
   return text;
 }
 

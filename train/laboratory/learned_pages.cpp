@@ -74,13 +74,15 @@ std::string lag_chart(const std::string& layer, const std::vector<AttentionMaps>
   Chart chart{.title = short_layer(layer) + ": attention by lag",
               .x = {"lag + 1, tokens", Scale::logarithmic},
               .y = {"mean weight", Scale::logarithmic, 1e-5}};
+  const bool estimated = !heads.empty() && heads[0].estimated.dimension() > 0;
   const auto add = [&](const Tensor& weights, std::size_t head, bool exact) {
     if (weights.dimension() == 0) return;
     Curve curve{{}, weight_by_lag(weights)};
     curve.y.resize(curve.y.size() - curve.y.size() / 8);  // the last are means of a few queries
     for (std::size_t i = 0; i < curve.y.size(); ++i) curve.x.push_back(double(i + 1));
-    const std::string name = !exact ? fmt::format("head {}", head) : head == 0 ? "exact" : "";
-    chart.add(name, std::move(curve), exact ? Mark::dashed : Mark::line, int(head));
+    const bool beside = exact && estimated;  // the map has the solid line and the name
+    const std::string name = !beside ? fmt::format("head {}", head) : head == 0 ? "exact" : "";
+    chart.add(name, std::move(curve), beside ? Mark::dashed : Mark::line, int(head));
   };
   for (std::size_t h = 0; h < std::min(most_heads, heads.size()); ++h) {
     add(heads[h].exact, h, true);
@@ -119,7 +121,7 @@ void add_maps(Page& page, const AttentionLayer& layer, const AttentionSample& sa
         heads[h].estimated, fmt::format("{}, map (apart {:.2f})", head, distance), sample.causal)));
   }
   page.section(short_layer(layer.name) + ": attention weights");
-  page.charts(pictures, 230);
+  page.charts(pictures, card_width(heat_map_width));
 }
 
 /// Of the features themselves, which estimate the kernel and are what the model sees, over K(0).

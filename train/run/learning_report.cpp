@@ -143,7 +143,7 @@ void add_learning(Page& page, const MetricsLog& log, const TrainerState& state,
       "Learned kernels while training",
       "Measured at each validation on its first example, layer by layer; a gradient and its "
       "noise on the training batches to come.");
-  page.charts(charts, 340);
+  page.charts(charts);
   add_heads(page, log);
 }
 

@@ -21,6 +21,7 @@ class TrainingLoop {
 
   StopReason run() {
     while (true) {
+      session_.require_same_data();
       if (validation_is_due() && !validate())
         return stop(time_is_up() ? StopReason::time_limit : StopReason::signal);
       if (has_stopped_improving()) return stop(StopReason::no_improvement);
@@ -28,7 +29,6 @@ class TrainingLoop {
       if (has_news() && checkpoint_is_due()) save_or_warn();
       if (signals_.stop_requested()) return stop(StopReason::signal);
       if (time_is_up()) return stop(StopReason::time_limit);
-      session_.require_same_data();
       train_one_step();
     }
   }
@@ -148,11 +148,19 @@ class TrainingLoop {
     warn_once(removal_warning_, session_.retain(), "the old checkpoint stays, training goes on");
   }
 
+  static bool is_done(StopReason reason) {
+    return reason == StopReason::finished || reason == StopReason::no_improvement;
+  }
+
+  /// A run is done when all of its data are known to be those that it began with.
   StopReason stop(StopReason reason) {
+    if (is_done(reason) && session_.compares_data())
+      progress_.line("waiting  until all bytes of data.files are compared");
+    if (is_done(reason) && !session_.await_same_data([this] { return should_stop(); }))
+      reason = time_is_up() ? StopReason::time_limit : StopReason::signal;
     if (has_news() || reason != StopReason::signal) save();
     const MetricsFile& metrics = session_.run().metrics();
-    const bool is_done = reason == StopReason::finished || reason == StopReason::no_improvement;
-    if (!metrics.waiting().empty() && is_done)
+    if (!metrics.waiting().empty() && is_done(reason))
       throw IoError(metrics.problem(), "; the last lines of metrics are in the last checkpoint");
     return reason;
   }

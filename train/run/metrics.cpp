@@ -8,6 +8,8 @@
 namespace bochner {
 namespace {
 
+constexpr std::size_t few_bytes = 4096;  // whose writing anew is no matter
+
 void append(Curve& curve, double step, double value) {
   curve.x.push_back(step);
   curve.y.push_back(value);
@@ -84,7 +86,7 @@ MetricsFile::MetricsFile(FileStorage& storage, Path path)
 
 void MetricsFile::append(const std::string& line) {
   waiting_ += line + "\n";
-  flush();
+  if (waiting_.size() >= next_try_) flush();
 }
 
 void MetricsFile::flush() try {
@@ -97,8 +99,10 @@ void MetricsFile::flush() try {
   for (const std::uint32_t digest : digests_of(waiting_)) digests_.push_back(digest);
   waiting_.clear();
   problem_.clear();
+  next_try_ = 0;
 } catch (const IoError& error) {
   problem_ = error.what();
+  next_try_ = waiting_.size() < few_bytes ? 0 : 2 * waiting_.size();
 }
 
 void MetricsFile::sync() {

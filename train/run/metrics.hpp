@@ -16,8 +16,9 @@ class MetricsFile {
  public:
   /// Created when missing.
   MetricsFile(FileStorage& storage, Path path);
-  /// Adds a line (without its end). Lines that the disk does not take wait in memory for the next
-  /// call, and problem() says why.
+  /// Adds a line (without its end). Lines that the disk does not take wait in memory, and problem()
+  /// says why; they are tried again with the next line, many only when there are twice as many, and
+  /// by flush().
   void append(const std::string& line);
   /// Writes the lines that wait, if the disk takes them.
   void flush();
@@ -49,6 +50,7 @@ class MetricsFile {
   std::uint64_t bytes_;
   std::vector<std::uint32_t> digests_;
   std::string waiting_, problem_;
+  std::size_t next_try_ = 0;  ///< bytes that wait then
   bool torn_ = false;
   bool sync_failed_ = false;
 };

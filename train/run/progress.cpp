@@ -49,14 +49,14 @@ Progress::~Progress() { erase_bar(); }
 void Progress::line(const std::string& text) {
   if (!bar_ && !plain_) return;
   erase_bar();
-  std::fputs((printable(text, '\n') + "\n").c_str(), stdout);
+  std::fputs((printable(text) + "\n").c_str(), stdout);
   std::fflush(stdout);
 }
 
 void Progress::warning(const std::string& text) {
   erase_bar();
   std::fflush(stdout);
-  std::fputs((printable(text, '\n') + "\n").c_str(), stderr);
+  std::fputs((printable(text) + "\n").c_str(), stderr);
 }
 
 std::string Progress::status(std::uint64_t step, double loss, double learning_rate) const {

@@ -88,11 +88,8 @@ RunDirectory RunDirectory::open(FileStorage& storage, const Path& path) {
   return run;
 }
 
-std::string RunDirectory::in_use(FileStorage& storage, const Path& path) try {
-  if (storage.exists(path / lock_name)) storage.lock(path / lock_name);
-  return "";
-} catch (const InUseError& error) {
-  return error.what();
+std::string RunDirectory::in_use(FileStorage& storage, const Path& path) {
+  return storage.in_use(path / lock_name);
 }
 
 RunDirectory RunDirectory::read(FileStorage& storage, const Path& path) {
@@ -175,9 +172,7 @@ std::optional<CheckpointReader> RunDirectory::newest_valid(std::vector<std::stri
       CheckpointReader reader = load_step(step);
       skipped.insert(skipped.end(), problems.begin(), problems.end());
       return reader;
-    } catch (const DataError& error) {
-      problems.push_back(error.what());
-    } catch (const IoError& error) {
+    } catch (const std::runtime_error& error) {  // DataError or IoError
       problems.push_back(error.what());
     }
     if (storage_->exists(checkpoint_path(step))) {

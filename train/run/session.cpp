@@ -2,20 +2,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <atomic>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/windows.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/charts/format.hpp>
+#include <bochner/train/run/background_digest.hpp>
 #include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/run/run_metadata.hpp>
 #include <bochner/train/run/session.hpp>
 #include <bochner/train/run/signals.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
-#include <chrono>
 #include <functional>
-#include <future>
-#include <thread>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -104,43 +101,18 @@ void require_same_moments(const CheckpointReader& checkpoint, const Config& conf
       file, key, then, now));
 }
 
-/// Reads the files on a thread of its own, so that a signal is heeded at once however slow they
-/// are.
+/// Signals are heeded at once, however slow the files are.
 std::uint64_t digest_of_large(const ByteCorpus& corpus, const DataReading& reading) {
   if (reading.tell)
     reading.tell(fmt::format("reading  {} of text, whose digest tells whether it changes",
                              format_bytes(double(corpus.size()))));
-  std::stop_source stop;
-  auto digest = std::async(std::launch::async, [&corpus, token = stop.get_token()] {
-    return corpus.fingerprint(token);
-  });
-  while (digest.wait_for(std::chrono::milliseconds(10)) != std::future_status::ready)
-    if (reading.stopped && reading.stopped()) stop.request_stop();
-  if (const std::optional<std::uint64_t> found = digest.get()) return *found;
+  const BackgroundDigest digest(corpus);
+  if (digest.wait(reading.stopped)) return digest.value();
   throw StoppedError(
       "stopped while the text was read; nothing was trained, give the same command again");
 }
 
 }  // namespace
-
-/// Reads the files on a thread of its own, which gives up when this is destroyed.
-class DataVerification {
- public:
-  DataVerification(const ByteCorpus& corpus, std::uint64_t expected)
-      : thread_([this, &corpus, expected](std::stop_token stop) {
-          try {
-            const std::optional<std::uint64_t> found = corpus.fingerprint(stop);
-            failed_ = found && *found != expected;
-          } catch (const std::exception&) {
-            failed_ = true;
-          }
-        }) {}
-  bool failed() const { return failed_; }
-
- private:
-  std::atomic<bool> failed_ = false;
-  std::jthread thread_;
-};
 
 Session::Session(Session&&) noexcept = default;
 Session::~Session() = default;
@@ -208,15 +180,7 @@ Session Session::resume(FileStorage& storage, const Path& directory,
   session.run_ = std::move(run);
   session.require_space();
   if (checkpoint) {
-    session.recognise_data(checkpoint->state(), reading);
-    compare_numerics(directory, checkpoint->state(), session.state(), strict, notes);
-    require_complete(*checkpoint, load_tensors(*checkpoint, resumed_tensors(*session.trainer_,
-                                                                            *checkpoint, notes)));
-    const TrainerState now = session.state();
-    session.state() = checkpoint->state();
-    session.state().numerics = now.numerics;
-    session.state().data_fingerprint = now.data_fingerprint;
-    session.state().data_marks = now.data_marks;
+    session.take_up(*checkpoint, strict, notes, reading);
   } else {
     session.note_data(reading);
     session.trainer_->calibrate();
@@ -227,6 +191,19 @@ Session Session::resume(FileStorage& storage, const Path& directory,
   if (!damage.empty()) notes.push_back(damage);
   if (config != before) session.run_->replace_config(print_config(config));
   return session;
+}
+
+void Session::take_up(const CheckpointReader& checkpoint, bool strict,
+                      std::vector<std::string>& notes, const DataReading& reading) {
+  recognise_data(checkpoint.state(), reading);
+  compare_numerics(run_->path(), checkpoint.state(), state(), strict, notes);
+  require_complete(checkpoint,
+                   load_tensors(checkpoint, resumed_tensors(*trainer_, checkpoint, notes)));
+  const TrainerState now = state();
+  state() = checkpoint.state();
+  state().numerics = now.numerics;
+  state().data_fingerprint = now.data_fingerprint;
+  state().data_marks = now.data_marks;
 }
 
 Session Session::fork(FileStorage& storage, const RunReference& parent, const Config& config,
@@ -303,7 +280,7 @@ void Session::recognise_data(const TrainerState& saved, const DataReading& readi
   if (marks != 0 && marks == saved.data_marks) {
     state().data_fingerprint = saved.data_fingerprint;
     state().data_marks = marks;
-    verification_ = std::make_unique<DataVerification>(*corpus, saved.data_fingerprint);
+    verification_ = std::make_unique<BackgroundDigest>(*corpus);
     return;
   }
   // Before version 2, the fingerprint of large files was one of samples.
@@ -313,8 +290,18 @@ void Session::recognise_data(const TrainerState& saved, const DataReading& readi
   if (!sampled && state().data_fingerprint != saved.data_fingerprint) refuse_data(run_->path());
 }
 
+bool Session::compares_data() const { return verification_ && !verification_->is_ready(); }
+
 void Session::require_same_data() const {
-  if (verification_ && verification_->failed()) refuse_data(run_->path());
+  if (verification_ && verification_->is_ready() &&
+      verification_->value() != trainer_->state().data_fingerprint)
+    refuse_data(run_->path());
+}
+
+bool Session::await_same_data(const std::function<bool()>& stopped) const {
+  if (verification_ && !verification_->wait(stopped)) return false;
+  require_same_data();
+  return true;
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

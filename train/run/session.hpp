@@ -6,6 +6,10 @@
 #include <bochner/train/run/trainer.hpp>
 #include <functional>
 
+namespace bochner {
+class BackgroundDigest;
+}
+
 namespace bochner::inline BOCHNER_PRECISION {
 
 /// What a fork leaves behind of its parent.
@@ -20,8 +24,6 @@ struct DataReading {
   std::function<void(const std::string&)> tell;  ///< a line for the user
   std::function<bool()> stopped;                 ///< asked again and again: whether to give up
 };
-
-class DataVerification;
 
 class Session {
  public:
@@ -59,9 +61,12 @@ class Session {
   /// Deletes the checkpoints that retention does not keep, after save(). Returns why one could not
   /// be deleted, "" when all were.
   std::string retain();
-  /// Throws DataError when the files of the data turn out to be others than those of the
-  /// checkpoint, which takes a while to see of large ones.
+  /// Whether large files of data are still compared with those of the checkpoint.
+  bool compares_data() const;
+  /// Throws DataError when they turned out to be others, IoError when they cannot be read.
   void require_same_data() const;
+  /// The same when all bytes are compared; false when `stopped` says to wait no longer.
+  bool await_same_data(const std::function<bool()>& stopped = {}) const;
 
  private:
   /// Not bound to a directory yet.
@@ -70,6 +75,9 @@ class Session {
                       const std::string& parent, const DataReading& reading);
   void take_over(const CheckpointReader& checkpoint, const ForkResets& resets,
                  std::vector<std::string>& notes);
+  /// All of a checkpoint of the same run.
+  void take_up(const CheckpointReader& checkpoint, bool strict, std::vector<std::string>& notes,
+               const DataReading& reading);
   /// Compares the data with those of a checkpoint, large ones in the background where the system
   /// says that the files have not changed.
   void recognise_data(const TrainerState& saved, const DataReading& reading);
@@ -84,7 +92,7 @@ class Session {
   std::uint64_t tokens_per_step_, steps_per_epoch_, total_steps_;
   std::unique_ptr<Trainer> trainer_;
   std::optional<RunDirectory> run_;
-  std::unique_ptr<DataVerification> verification_;
+  std::unique_ptr<BackgroundDigest> verification_;
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

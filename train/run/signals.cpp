@@ -99,8 +99,9 @@ void mask_signals(int how) {
   pthread_sigmask(how, &received, nullptr);
 }
 
-/// Without a guard a signal ends the process, but not without a word.
-void install_words() {
+}  // namespace
+
+void speak_of_signals() {
   for (int signal : {SIGUSR1, SIGUSR2, SIGXCPU}) {
     struct sigaction now;
     if (sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_DFL)
@@ -112,8 +113,6 @@ void install_words() {
   sigaction(SIGBUS, &missing, nullptr);
 }
 
-}  // namespace
-
 void hold_signals() {
   std::signal(SIGXFSZ, SIG_IGN);
   mask_signals(SIG_BLOCK);
@@ -123,7 +122,7 @@ void receive_signals_here() { mask_signals(SIG_UNBLOCK); }
 
 void receive_signals_apart() {
   hold_signals();
-  install_words();
+  speak_of_signals();
   std::thread([] {
     receive_signals_here();
     while (true) pause();

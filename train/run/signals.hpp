@@ -17,10 +17,12 @@ struct StoppedError : std::runtime_error {
 
 /// From here on no signal ends this process: they wait until one of the next two is called.
 void hold_signals();
+/// Signals that would end the process without a word say one, wherever no guard heeds them; a
+/// mapped file that cannot be read any more is an error of one line.
+void speak_of_signals();
 /// From here on signals arrive on a thread of their own, in this thread and all that it starts not
 /// at all: the kernels of oneDNN use the stack pointer for arrays on the heap, and a signal that
-/// interrupts one writes its frame into whatever lies below them. Those that would end the process
-/// without a word say one; a mapped file that cannot be read any more is an error of one line.
+/// interrupts one writes its frame into whatever lies below them. They speak.
 void receive_signals_apart();
 /// In a process forked from such a one, which has no such thread: signals end it as usual.
 void receive_signals_here();

@@ -112,12 +112,14 @@ void Trainer::blame(double loss, double norm) {
   if (cause.empty())
     cause = bad_gradient.empty() ? "no single op to blame: a sum over the parameters overflowed"
                                  : "the gradient of " + bad_gradient + " is not finite";
-  throw DivergedError(fmt::format(
-      "step {}: {} is not finite: {}; nothing was changed. Lower optim.lr or set optim.clip",
-      state_.step + 1,
-      std::isfinite(loss) ? fmt::format("the gradient norm {}", norm)
-                          : fmt::format("the loss {}", loss),
-      cause));
+  throw DivergedError(
+      fmt::format("step {}: {} is not finite: {}; nothing was changed. {}", state_.step + 1,
+                  std::isfinite(loss) ? fmt::format("the gradient norm {}", norm)
+                                      : fmt::format("the loss {}", loss),
+                  cause,
+                  state_.optimizer_steps > 0 ? "Lower optim.lr or set optim.clip"
+                                             : "No step was made yet: look for numbers in the data "
+                                               "that are too large, and scale them"));
 }
 
 std::optional<Evaluation> Trainer::validate(const std::function<bool()>& should_stop) {

@@ -7,8 +7,10 @@
 #include <bochner/data/files/regular_file.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <set>
+#include <thread>
 #include <utility>
 
 namespace bochner {
@@ -107,11 +109,24 @@ class PosixFile : public StoredFile {
 
 Path directory_or_here(const Path& path) { return path.empty() ? Path(".") : path; }
 
+std::string words_of_holder(const Path& path, const Descriptor& lock) {
+  char text[32];
+  const ssize_t count = ::pread(lock.value(), text, sizeof text, 0);
+  return in_words(path.parent_path().string(), ": another process (pid ",
+                  count > 0 ? std::string(text, std::size_t(count)) : "unknown",
+                  ") is using this run; wait until it ends, or stop it");
+}
+
 class PosixLock : public FileLock {
  public:
   explicit PosixLock(const Path& path)
       : path_(path), descriptor_(open_descriptor(path, O_RDWR | O_CREAT)) {
-    if (::flock(descriptor_.value(), LOCK_EX | LOCK_NB) != 0) refuse(errno);
+    // Who looks whether it is held has it for a moment.
+    for (int tries = 1; ::flock(descriptor_.value(), LOCK_EX | LOCK_NB) != 0; ++tries) {
+      if (errno != EWOULDBLOCK) throw_io_error("lock", path_, errno);
+      if (tries == 5) throw InUseError(words_of_holder(path_, descriptor_));
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
     require_held();
     const std::string id = std::to_string(::getpid());
     retry("truncate", path, [&] { return ::ftruncate(descriptor_.value(), 0); });
@@ -135,15 +150,6 @@ class PosixLock : public FileLock {
   }
 
  private:
-  [[noreturn]] void refuse(int error_number) {
-    if (error_number != EWOULDBLOCK) throw_io_error("lock", path_, error_number);
-    char text[32];
-    const ssize_t count = ::pread(descriptor_.value(), text, sizeof text, 0);
-    throw InUseError(path_.parent_path().string(), ": another process (pid ",
-                     count > 0 ? std::string(text, std::size_t(count)) : "unknown",
-                     ") is using this run; wait until it ends, or stop it");
-  }
-
   Path path_;
   Descriptor descriptor_;
 };
@@ -261,6 +267,14 @@ std::vector<std::string> PosixStorage::list(const Path& directory) {
 
 std::unique_ptr<FileLock> PosixStorage::lock(const Path& path) {
   return std::make_unique<PosixLock>(path);
+}
+
+std::string PosixStorage::in_use(const Path& path) {
+  const Descriptor lock(::open(path.c_str(), O_RDONLY | common_flags));
+  if (lock.value() < 0 && (errno == ENOENT || errno == ENOTDIR)) return "";
+  if (lock.value() < 0) throw_io_error("open", path, errno);
+  const bool is_held = ::flock(lock.value(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  return is_held ? words_of_holder(path, lock) : "";
 }
 
 }  // namespace bochner

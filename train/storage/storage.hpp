@@ -66,6 +66,8 @@ class FileStorage {
   /// Locks a file, created when missing. Throws an InUseError that names the other process when
   /// that holds it. Not for network file systems.
   virtual std::unique_ptr<FileLock> lock(const Path& path) = 0;
+  /// What that error would say, "" where nobody holds it; nothing is written.
+  virtual std::string in_use(const Path& path) = 0;
 };
 
 /// The whole file as bytes.
@@ -97,6 +99,7 @@ class PosixStorage : public FileStorage {
   bool exists(const Path& path) override;
   std::vector<std::string> list(const Path& directory) override;
   std::unique_ptr<FileLock> lock(const Path& path) override;
+  std::string in_use(const Path& path) override;
 };
 
 /// "PATH: cannot WRITE: No space left on device; free some space and try again"

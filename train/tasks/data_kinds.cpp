@@ -226,6 +226,7 @@ CsvOptions only_columns(const Config& config, const std::string& time,
   for (const std::string& column : columns)
     if (!column.empty()) csv.columns.push_back(column);
   if (std::any_of(csv.columns.begin(), csv.columns.end(), parse_count)) csv.columns.clear();
+  csv.if_missing = "fill it in, or leave its row out";
   return csv;
 }
 
@@ -329,6 +330,7 @@ ReadOptions table_options(const Config& config) {
   if (config.text("data.kind") == "event_files") return event_options(config);
   auto csv = read_spec<CsvOptions>(config, "data");
   if (!csv.columns.empty() && !csv.time.empty()) csv.columns.push_back(csv.time);
+  csv.if_missing = "set data.missing = \"forward\" for the value of the row before, or fill it in";
   return {csv, ""};
 }
 

@@ -114,7 +114,7 @@ void add_encoding(Page& page, Module& model, const DrawnGrid& grid) {
                fmt::format("Channels of all places of the first {}, row by row, and of all times "
                            "of the first place; then its kernel, the inner products.",
                            grid.time));
-  page.charts(charts, picture_width);
+  page.charts(charts, card_width(heat_map_width));
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

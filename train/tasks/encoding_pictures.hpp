@@ -27,8 +27,6 @@ struct Plane {
   std::size_t size() const { return rows * columns; }
 };
 
-constexpr int picture_width = 220;  ///< of several side by side
-
 /// A section with the encoding of a model by place and by time, and its inner products with one
 /// place and among times; nothing for a model that has none.
 void add_encoding(Page& page, Module& model, const DrawnGrid& grid);

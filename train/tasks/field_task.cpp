@@ -95,7 +95,8 @@ void add_fields(Page& page, const FieldBatch& fields, const Tensor& prediction,
   const Plane plane(size.sides);
   const std::size_t T = size.frames, n = size.pixels();
   // Colours from -reach to reach.
-  const auto frame = [&](const char* title, const std::vector<double>& values, double reach) {
+  const auto frame = [&](const char* title, const std::vector<double>& values, double reach,
+                         Colours colours = Colours::sequential) {
     return draw(HeatMap{.title = title,
                         .x_label = "x",
                         .y_label = "y",
@@ -103,7 +104,8 @@ void add_fields(Page& page, const FieldBatch& fields, const Tensor& prediction,
                         .columns = plane.columns,
                         .values = values,
                         .lowest = -reach,
-                        .highest = reach});
+                        .highest = reach,
+                        .colours = colours});
   };
   for (std::size_t b = 0; b < prediction.shape()[0]; ++b) {
     const auto drawn = [&](const Tensor& frames, std::size_t frame) {
@@ -116,10 +118,10 @@ void add_fields(Page& page, const FieldBatch& fields, const Tensor& prediction,
                    std::minus<>());
     const double reach = std::max(largest_magnitude(last), largest_magnitude(truth));
     page.paragraph(fmt::format("Example {}", b));
-    page.charts(
-        {frame("last frame", last, reach), frame("truth", truth, reach),
-         frame("prediction", predicted, reach), frame("error", error, largest_magnitude(error))},
-        picture_width);
+    page.charts({frame("last frame", last, reach), frame("truth", truth, reach),
+                 frame("prediction", predicted, reach),
+                 frame("error", error, largest_magnitude(error), Colours::diverging)},
+                card_width(heat_map_width));
   }
 }
 

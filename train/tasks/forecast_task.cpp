@@ -4,6 +4,7 @@
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
+#include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/data/series_windows.hpp>
 #include <bochner/layers/models/forecaster.hpp>
 #include <bochner/layers/module.hpp>
@@ -25,7 +26,12 @@ TimeSeries read_series(const Config& config) {
   const auto files = expand_files(config.text_list("data.files"), std::filesystem::current_path());
   if (files.size() != 1)
     throw DataError("data.files: a series is one file, these are ", files.size());
-  return time_series(read_array(files[0], table_options(config)), config.text_list("data.columns"));
+  const NamedArray table = read_array(files[0], table_options(config));
+  try {
+    return time_series(table, config.text_list("data.columns"));
+  } catch (const DataError& error) {
+    throw DataError(files[0].string(), ": ", error.what());
+  }
 }
 
 SeriesSpec series_spec(const Config& config) {
@@ -77,9 +83,9 @@ void carry_forward(NamedArray& table) {
 }
 
 /// When the H rows behind a series are: at the times of the last `asked` rows of its table, then on
-/// in the step of the series. Empty without times.
-std::vector<double> times_to_come(const TimeSeries& series, const NamedArray& table,
-                                  std::size_t asked, std::size_t H) {
+/// step by step. Empty without times.
+std::vector<double> times_to_come(const TimeSeries& series, const TimeStep& step,
+                                  const NamedArray& table, std::size_t asked, std::size_t H) {
   std::vector<double> times;
   if (series.times.empty()) return times;
   double last = series.times.back();
@@ -89,8 +95,7 @@ std::vector<double> times_to_come(const TimeSeries& series, const NamedArray& ta
       throw DataError("row ", row + 1, ": time must go on from row to row; sort the rows");
     last = times.back();
   }
-  for (std::size_t step = 1; times.size() < H; ++step)
-    times.push_back(last + double(step) * series.time_step());
+  for (std::size_t count = 1; times.size() < H; ++count) times.push_back(step.after(last, count));
   return times;
 }
 
@@ -178,6 +183,12 @@ Tensor persistence(const Tensor& past, std::size_t H) {
   return forecast;
 }
 
+/// Values at these times, from `first` on.
+Curve curve_at(const std::vector<double>& times, std::size_t first, std::vector<double> values) {
+  const auto from = times.begin() + std::ptrdiff_t(first);
+  return {{from, from + std::ptrdiff_t(values.size())}, std::move(values)};
+}
+
 /// Values at the rows first, first + 1, ...
 Curve curve_from(std::ptrdiff_t first, const std::vector<double>& values) {
   std::vector<double> rows(values.size());
@@ -185,13 +196,17 @@ Curve curve_from(std::ptrdiff_t first, const std::vector<double>& values) {
   return {rows, values};
 }
 
-/// One variate: rows that were seen, then the truth and its forecast behind them.
-std::string forecast_chart(const std::string& title, const std::vector<double>& seen,
+constexpr double forecast_width = 380;
+
+/// One variate: rows that were seen, then the truth and its forecast behind them, at these times on
+/// an axis.
+std::string forecast_chart(const std::string& title, const Axis& axis,
+                           const std::vector<double>& times, const std::vector<double>& seen,
                            const std::vector<double>& truth, const std::vector<double>& forecast) {
-  Chart chart{.title = title, .x = {"rows after the last one seen"}, .width = 380, .height = 240};
-  chart.add("seen", curve_from(1 - std::ptrdiff_t(seen.size()), seen), Mark::line, 7);
-  chart.add("truth", curve_from(1, truth), Mark::line, 0);
-  chart.add("forecast", curve_from(1, forecast), Mark::line, 1);
+  Chart chart{.title = title, .x = axis, .width = forecast_width, .height = 240};
+  chart.add("seen", curve_at(times, 0, seen), Mark::line, 7);
+  chart.add("truth", curve_at(times, seen.size(), truth), Mark::line, 0);
+  chart.add("forecast", curve_at(times, seen.size(), forecast), Mark::line, 1);
   return draw(chart);
 }
 
@@ -253,7 +268,9 @@ class ForecastTask : public Task {
     if (carries_forward_) carry_forward(seen);
     const TimeSeries series = time_series(seen, by_name ? names : std::vector<std::string>{});
     check_input(series, asked);
-    const std::vector<double> coming = times_to_come(series, input, asked, spec_.horizon);
+    const bool tells_step = series.rows() > 2 || windows_.series().times.empty();
+    const TimeStep step = (tells_step ? series : windows_.series()).time_step();
+    const std::vector<double> coming = times_to_come(series, step, input, asked, spec_.horizon);
     const Tensor future = forecast_in_unit(last_rows(series, spec_.lookback),
                                            window_times(series, coming, windows_.spec()));
     return future_table(series, input, future, coming, asked > 0 ? asked : spec_.horizon);
@@ -268,7 +285,7 @@ class ForecastTask : public Task {
     page.section("Forecasts",
                  fmt::format("Windows of the {} split, in the unit of the data.", name_of(split)));
     for (const std::size_t window : spread(count, shown_windows))
-      page.charts(window_charts(split, window), 340);
+      page.charts(window_charts(split, window), card_width(forecast_width));
     page.section(
         "Errors by row of the horizon",
         fmt::format("Over all {} windows of the {} split, in the unit of the training data.", count,
@@ -333,13 +350,21 @@ class ForecastTask : public Task {
     const SeriesBatch batch = windows_.batch(windows_.in_order(split, window, 1));
     const Tensor future = forecast_in_unit(batch.past, batch.times);
     const std::size_t first = spec_.lookback - std::min(spec_.lookback, 2 * spec_.horizon);
+    const std::size_t row = windows_.first_predicted(split, window);
+    const auto& all = windows_.series().times;
+    std::vector<double> times;
+    for (std::size_t i = 0; i < spec_.lookback - first + spec_.horizon; ++i)
+      times.push_back(all.empty() ? double(i) - double(spec_.lookback - first) + 1
+                                  : all[row - (spec_.lookback - first) + i]);
+    const Axis axis = all.empty() ? Axis{"rows after the last one seen"} : Axis{"", Scale::time};
+    const std::string from = all.empty() ? fmt::format("row {}", row + 1) : format_time(all[row]);
     const std::vector<std::string>& names = windows_.series().names;
     std::vector<std::string> charts;
     for (const std::size_t v : spread(spec_.variates, shown_variates)) {
       const std::string name = names.empty() ? fmt::format("variate {}", v + 1) : names[v];
-      charts.push_back(forecast_chart(
-          fmt::format("{} from row {}", name, windows_.first_predicted(split, window) + 1),
-          variate(batch.past, v, first), variate(batch.future, v), variate(future, v)));
+      charts.push_back(forecast_chart(fmt::format("{} from {}", name, from), axis, times,
+                                      variate(batch.past, v, first), variate(batch.future, v),
+                                      variate(future, v)));
     }
     return charts;
   }

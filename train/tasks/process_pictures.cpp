@@ -201,7 +201,7 @@ void add_process(Page& page, GaussianProcess& model, const TableRows& data,
   for (std::size_t j = 0; j < std::min(inputs, most_drawn_inputs); ++j)
     charts.push_back(band_chart(data, j, predict));
   if (data.held_rows().size() > 0) charts.push_back(truth_chart(data, predict));
-  page.charts(charts, inputs == 1 ? 620 : 420);
+  page.charts(charts, inputs == 1 ? 620 : card_width(chart_width));
   add_kernels(page, model, data);
   add_variances(page, model, data);
 }

@@ -10,6 +10,7 @@
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/processes/gaussian_process.hpp>
 #include <bochner/optim/optimizer.hpp>
+#include <bochner/train/tasks/data_keys.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
@@ -124,6 +125,7 @@ void check_training(const Config& config) {
 /// Keys without what would heed them.
 std::vector<UnheededKey> unheeded_keys(const Config& config) {
   std::vector<UnheededKey> keys = unused_keys(config);
+  std::ranges::move(keys_of_other_data(config), std::back_inserter(keys));
   std::ranges::move(keys_without_mixer(config), std::back_inserter(keys));
   std::ranges::move(unused_mixer_keys(config), std::back_inserter(keys));
   const std::string gradients = "train.validate.gradients", steps = "model.mixer.warm_steps";

@@ -83,4 +83,13 @@ std::optional<Evaluation> evaluate_task(Task& task, Split split, std::size_t bat
   return total;
 }
 
+Evaluation evaluate_all(Task& task, Split split, std::size_t batch) {
+  Evaluation total = *evaluate_task(task, split, batch);
+  const Examples rest = task.data().rest(split);
+  Tape tape;
+  tape.recording = false;
+  if (rest.size() > 0) total += task.evaluate(tape, rest);
+  return total;
+}
+
 }  // namespace bochner::inline BOCHNER_PRECISION

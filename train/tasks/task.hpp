@@ -84,6 +84,9 @@ std::optional<Evaluation> evaluate_task(Task& task, Split split, std::size_t bat
                                         std::uint64_t limit = 0,
                                         const std::function<bool()>& should_stop = {});
 
+/// Over all of a split, to the last token: the rest behind the last example too.
+Evaluation evaluate_all(Task& task, Split split, std::size_t batch);
+
 /// The task that a valid config describes, its model initialised from train.seed.
 std::unique_ptr<Task> make_task(const Config& config);
 

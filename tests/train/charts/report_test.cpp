@@ -1,12 +1,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/train/charts/canvas.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "train/well_formed.hpp"
 
@@ -85,6 +87,43 @@ TEST(Axis, ShowsEveryRangeWithSomeTicks) {
       }
 }
 
+TEST(Axis, TellsItsTicksApart) {
+  EXPECT_THAT(labels_of({""}, 12340, 12350),
+              testing::ElementsAre("12340", "12342", "12344", "12346", "12348", "12350"));
+  EXPECT_THAT(labels_of({""}, 1.2e6, 1.3e6),
+              testing::ElementsAre("1.20M", "1.22M", "1.24M", "1.26M", "1.28M", "1.30M"));
+  EXPECT_THAT(labels_of({""}, 0, 2e4), testing::ElementsAre("0", "5000", "10k", "15k", "20k"));
+  for (const double low : {1e-6, 1.234e-5, 0.5, 123.0, 98765.0, 1.5e9, 7e13})
+    for (const double part : {1e-6, 1e-3, 0.1, 3.0})
+      for (const Scale scale : {Scale::linear, Scale::logarithmic}) {
+        const std::vector<std::string> labels = labels_of({"", scale}, low, low * (1 + part));
+        EXPECT_GE(labels.size(), 2u) << low << " " << part;
+        EXPECT_EQ(std::set(labels.begin(), labels.end()).size(), labels.size())
+            << low << " " << part << ": " << testing::PrintToString(labels);
+      }
+}
+
+TEST(Axis, HasTicksWhereNumbersLieBetweenTwoDigits) {
+  EXPECT_THAT(labels_of({"", Scale::logarithmic, 1.41, 1.47}, 1.41, 1.47),
+              testing::ElementsAre("1.41", "1.42", "1.43", "1.44", "1.45", "1.46", "1.47"));
+}
+
+TEST(Axis, OfTimeHasDates) {
+  const auto dates = [](const char* from, const char* to) {
+    return labels_of({"", Scale::time}, parse_time(from).value(), parse_time(to).value());
+  };
+  EXPECT_THAT(dates("2024-01-31", "2024-06-02"),
+              testing::ElementsAre("2024-02", "2024-03", "2024-04", "2024-05", "2024-06"));
+  EXPECT_THAT(dates("1999-05-01", "2003-02-01"),
+              testing::ElementsAre("2000", "2001", "2002", "2003"));
+  EXPECT_THAT(dates("2024-06-25 22:00", "2024-06-27 01:00"),
+              testing::ElementsAre("06-26 00:00", "06-26 06:00", "06-26 12:00", "06-26 18:00",
+                                   "06-27 00:00"));
+  EXPECT_THAT(dates("2024-02-26", "2024-03-13"),
+              testing::ElementsAre("2024-02-26", "2024-03-04", "2024-03-11"));
+  EXPECT_GE(labels_of({"", Scale::time}, 1e15, 2e15).size(), 2u) << "no dates there";
+}
+
 TEST(Axis, GoesFromNumbersToPixels) {
   AxisLayout axis({"", Scale::logarithmic, 1.0, 100.0}, 1, 100);
   axis.place(50, 250);
@@ -141,8 +180,32 @@ TEST(Picture, IsAPngOfItsSize) {
                 "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAMAAACqqpYoAAADAFBMVEUa"));
 }
 
+TEST(Picture, OfDifferencesIsWhiteAtZeroWhateverItsEnds) {
+  HeatMap map{.title = "error", .rows = 1, .columns = 3, .values = {-1, 0, 3}};
+  const std::string one_way = draw(map);
+  map.colours = Colours::diverging;
+  const std::string both_ways = draw(map);
+  EXPECT_THAT(one_way, HasSubstr(">−1<"));
+  EXPECT_THAT(both_ways, HasSubstr(">−3<"));
+  EXPECT_THAT(both_ways, HasSubstr(png_data({85, 127, 254}, 1, 3, Colours::diverging)));
+  EXPECT_NE(png_data({127}, 1, 1), png_data({127}, 1, 1, Colours::diverging));
+}
+
 TEST(Picture, IsCompressed) {
   EXPECT_LT(png_data(std::vector<std::uint8_t>(500 * 500, 7), 500, 500).size(), 4000u);
+}
+
+/// On a page of any width, a phone's too: cards have a scroll bar then.
+TEST(Page, ShowsNoTextOfLessThanTenPixels) {
+  const std::string html = Page("", "").html();
+  EXPECT_THAT(html, HasSubstr("svg text{font-family:inherit;font-size:11.5px;"));
+  EXPECT_THAT(html, HasSubstr("overflow-x:auto"));
+  for (const double width : {250.0, 380.0, 520.0}) {
+    const std::string svg = draw(Chart{.title = "", .width = width}), before = "min-width:";
+    const double smallest = std::stod(svg.substr(svg.find(before) + before.size()));
+    EXPECT_GE(11.5 * smallest / width, 10);
+    EXPECT_GE(card_width(width), smallest + 36) << "padding and border";
+  }
 }
 
 TEST(Page, IsWellFormedAndNeedsNothingElse) {

@@ -1,3 +1,6 @@
+#include <sys/resource.h>
+
+#include <bochner/data/files/errors.hpp>
 #include <bochner/train/config/config.hpp>
 #include <train/config_text.hpp>
 
@@ -21,6 +24,40 @@ TEST(ConfigErrors, UnknownKeys) {
   EXPECT_EQ(error_in("", {"optim.lrr=3"}), "--set: optim.lrr: no such key. Did you mean optim.lr?");
   EXPECT_EQ(error_in("", {"optim.schedule={kidn=\"cosine\"}"}),
             "--set: optim.schedule.kidn: no such key. Did you mean optim.schedule.kind?");
+}
+
+/// What the system fails at is no mistake of the user's.
+TEST(ConfigErrors, OfTheSystemHaveTheirOwnAdvice) {
+  const auto reading = [](const std::filesystem::path& file) -> std::string {
+    try {
+      load_config(file, registered_parameters());
+    } catch (const IoError& error) {
+      return error.what();
+    }
+    return "no IoError";
+  };
+  EXPECT_EQ(reading("/proc/self/mem"),
+            "/proc/self/mem: cannot read: Input/output error; check the disk");
+  rlimit before;
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit none{0, before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &none);
+  const std::string said = reading("/etc/hostname");
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(said,
+            "/etc/hostname: cannot open: Too many open files; close files or raise the limit "
+            "(ulimit -n)");
+}
+
+TEST(ConfigErrors, KeysThatTheChosenKindHasNot) {
+  EXPECT_EQ(error_after_files("data.lookback = 9\n"),
+            "bad.toml:2:17: data.lookback = 9: needs data.kind = \"series\"");
+  EXPECT_EQ(error_after_files("data.time_column = \"t\"\n"),
+            "bad.toml:2:20: data.time_column = \"t\": needs data.kind = \"series\" or "
+            "\"event_files\" or \"sensors\" or \"table\"");
+  EXPECT_EQ(error_after_files("model.pooling = \"cls\"\n"),
+            "bad.toml:2:17: model.pooling = \"cls\": needs model.kind = \"classifier\"");
+  EXPECT_EQ(error_after_files("data.lookback = 336\n"), "") << "the default";
 }
 
 TEST(ConfigErrors, EveryTextOfAListIsAChoice) {

@@ -51,14 +51,23 @@ TEST(SignalsDeathTest, OneThatEndsTheProcessSaysSo) {
   EXPECT_EXIT(be_ended(), ExitedWithCode(128 + SIGUSR2), "^ended by SIGUSR2\n$");
 }
 
+TEST(SignalsDeathTest, BehindAGuardToo) {
+  const auto be_ended = [] {
+    speak_of_signals();
+    { SignalGuard signals; }
+    std::raise(SIGUSR1);
+  };
+  EXPECT_EXIT(be_ended(), ExitedWithCode(128 + SIGUSR1), "^ended by SIGUSR1\n$");
+}
+
 TEST(Progress, ShowsNoControlCharacters) {
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   Progress progress(ProgressMode::plain, 1, 1, 0);
-  progress.line("a\x1b[2Jb\nc");
-  progress.warning("d\re");
-  EXPECT_EQ(testing::internal::GetCapturedStdout(), "a\\x1b[2Jb\nc\n");
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "d\\x0de\n");
+  progress.line("a\x1b[2Jb\nsaved    c");
+  progress.warning("d\re\nf");
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "a\\x1b[2Jb\\x0asaved    c\n");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "d\\x0de\\x0af\n");
 }
 
 }  // namespace signals_test

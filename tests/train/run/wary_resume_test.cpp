@@ -90,13 +90,35 @@ TEST_F(LargeText, IsComparedToTheLastByte) {
 
 TEST_F(LargeText, IsComparedInTheBackgroundWhereTheSystemSaysThatItIsTheSame) {
   start();
-  { Session::resume(storage, tiny_run, {}, true, notes).require_same_data(); }
+  {
+    const Session session = Session::resume(storage, tiny_run, {}, true, notes);
+    EXPECT_TRUE(session.await_same_data());
+    EXPECT_FALSE(session.compares_data());
+  }
   change_state([](TrainerState& state) { state.data_fingerprint ^= 1; });
   const Session session = Session::resume(storage, tiny_run, {}, true, notes);
-  const auto refused = [&] {
-    while (true) session.require_same_data();
-  };
-  EXPECT_THAT(message_of<DataError>(refused), StartsWith("run: the files of data.files"));
+  EXPECT_THAT(message_of<DataError>([&] { session.await_same_data(); }),
+              StartsWith("run: the files of data.files"));
+}
+
+TEST_F(LargeText, IsComparedBeforeARunIsDone) {
+  start();
+  change_state([](TrainerState& state) { state.data_fingerprint ^= 1; });
+  Session session = Session::resume(storage, tiny_run, {"train.steps=6"}, true, notes);
+  EXPECT_THAT(message_of<DataError>([&] { run_leg(session, 1); }),
+              StartsWith("run: the files of data.files"))
+      << "one step is made long before all is read";
+  EXPECT_EQ(session.run().list_checkpoints(), std::vector<std::uint64_t>{5});
+}
+
+TEST_F(LargeText, WhoseReadingFailsHasNotChanged) {
+  start();
+  std::filesystem::resize_file(text, 2000ull << 20);
+  change_state([&](TrainerState& state) { state.data_marks = ByteCorpus({text}).marks(); });
+  const Session session = Session::resume(storage, tiny_run, {}, true, notes);
+  std::filesystem::resize_file(text, 1 << 20);
+  EXPECT_THAT(message_of<DataError>([&] { session.await_same_data(); }),
+              HasSubstr(": has become shorter, it ends before byte "));
 }
 
 TEST_F(LargeText, OfAnOlderRunIsComparedAsItWas) {
@@ -134,13 +156,15 @@ TEST_F(WaryRun, RefusesMetricsThatWereChangedAndNamesTheLine) {
 /// A disk that takes everything but lines of metrics.
 struct NoRoomForMetrics : CrashingStorage {
   bool full = false;
+  std::size_t refused = 0;  // bytes
   struct File : StoredFile {
     std::unique_ptr<StoredFile> file;
-    const bool& full;
-    File(std::unique_ptr<StoredFile> file_, const bool& full_)
-        : file(std::move(file_)), full(full_) {}
+    NoRoomForMetrics& disk;
+    File(std::unique_ptr<StoredFile> file_, NoRoomForMetrics& disk_)
+        : file(std::move(file_)), disk(disk_) {}
     void append(const void* data, std::size_t bytes) override {
-      if (full) throw_io_error("write", "run/metrics.jsonl", ENOSPC);
+      if (disk.full) disk.refused += bytes;
+      if (disk.full) throw_io_error("write", "run/metrics.jsonl", ENOSPC);
       file->append(data, bytes);
     }
     void read_at(std::uint64_t offset, void* data, std::size_t bytes) override {
@@ -154,7 +178,7 @@ struct NoRoomForMetrics : CrashingStorage {
   std::unique_ptr<StoredFile> open_append(const Path& path) override {
     auto file = CrashingStorage::open_append(path);
     if (path.filename() != "metrics.jsonl") return file;
-    return std::make_unique<File>(std::move(file), full);
+    return std::make_unique<File>(std::move(file), *this);
   }
 };
 
@@ -183,6 +207,21 @@ TEST_F(WaryRun, KeepsLinesOfMetricsThatTheDiskDoesNotTake) {
   disk.full = false;
   resume_leg(disk, 1);
   EXPECT_EQ(difference(remains_of(disk), remains_of(whole)), "");
+}
+
+TEST_F(WaryRun, LinesThatWaitAreNotWrittenAgainAndAgain) {
+  NoRoomForMetrics disk;
+  make_directories(disk, "run");
+  MetricsFile metrics(disk, "run/metrics.jsonl");
+  disk.full = true;
+  const std::string line = R"({"step":1,"loss":2.5})";
+  for (int i = 0; i < 30000; ++i) metrics.append(line);
+  EXPECT_LT(disk.refused, 4 * 30000 * line.size());
+  EXPECT_NE(metrics.problem(), "");
+  disk.full = false;
+  metrics.flush();
+  EXPECT_EQ(metrics.problem() + metrics.waiting(), "");
+  EXPECT_EQ(metrics.bytes(), 30000 * (line.size() + 1));
 }
 
 TEST_F(WaryRun, IsSavedWhereAnOldCheckpointCannotBeRemoved) {

@@ -8,6 +8,7 @@
 #include <bochner/train/storage/storage.hpp>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 
 namespace bochner {
 namespace storage_test {
@@ -129,6 +130,18 @@ TEST_F(PosixStorageTest, OnlyOneHoldsALockAndItEndsWithItsHolder) {
   waitpid(child, &status, 0);
   ASSERT_TRUE(WIFSIGNALED(status));
   EXPECT_NO_THROW(storage.lock(path));
+}
+
+TEST_F(PosixStorageTest, WhoHoldsALockIsSeenWithoutWriting) {
+  const Path path = directory / "run.lock";
+  EXPECT_EQ(storage.in_use(path), "");
+  EXPECT_FALSE(storage.exists(path));
+  storage.lock(path);  // and let go
+  std::ofstream(path) << "17";
+  EXPECT_EQ(storage.in_use(path), "");
+  EXPECT_EQ(read_file(storage, path), "17");
+  const auto held = storage.lock(path);
+  EXPECT_EQ(storage.in_use(path), error_of([&] { storage.lock(path); }));
 }
 
 TEST_F(PosixStorageTest, ALockIsLostWithItsName) {

@@ -52,6 +52,17 @@ TEST(EvaluateAnswers, CountsTheLargestLogitsAndLeavesOutWhatIsNotAsked) {
   EXPECT_NEAR(result.loss_sum, loss(0, 2, 1, 2) + loss(3, 0, 0, 0) + loss(1, 1, 0, 1), 1e-5);
 }
 
+TEST(EvaluateAll, TakesEveryByteOfTheValidationText) {
+  TemporaryFolder folder;
+  const std::string text = tiny_text();
+  const auto task = make_task(tiny_config(folder.write("text", text)));
+  const std::uint64_t held = held_out(text.size(), 0.1);
+  ASSERT_NE((held - 1) % 8, 0u);
+  EXPECT_EQ(evaluate_task(*task, Split::validation, 2)->terms, (held - 1) / 8 * 8);
+  EXPECT_EQ(evaluate_all(*task, Split::validation, 2).terms, held - 1);
+  EXPECT_GT(evaluate_all(*task, Split::train, 2).terms, 0u);
+}
+
 TEST(MakeTask, ChoosesByModelAndData) {
   EXPECT_THAT(make_task(generated({"data.kind=copy"}))->data().words(),
               "copy, 8 tokens of 20  ·  10000 examples to train, 1000 to validate");

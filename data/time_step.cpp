@@ -1,0 +1,145 @@
+#include <algorithm>
+#include <bochner/data/files/text.hpp>
+#include <bochner/data/time_step.hpp>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+
+namespace bochner {
+namespace {
+
+constexpr double seconds_of_day = 86400;
+constexpr std::int64_t first_monday = 4;           // 1970-01-05
+constexpr std::int64_t holidays = 5;               // business days without trade that are no gap
+constexpr double earliest = -6e10, latest = 3e11;  // of dates that <chrono> knows
+
+std::int64_t day_of(double time) { return std::int64_t(std::floor(time / seconds_of_day)); }
+
+std::chrono::year_month_day date_of(std::int64_t day) {
+  return std::chrono::year_month_day(std::chrono::sys_days(std::chrono::days(day)));
+}
+
+/// Months since the year 0.
+std::int64_t month_of(double time) {
+  const std::chrono::year_month_day date = date_of(day_of(time));
+  return 12 * std::int64_t(int(date.year())) + std::int64_t(unsigned(date.month())) - 1;
+}
+
+unsigned last_day(std::chrono::year_month month) {
+  return unsigned(
+      std::chrono::year_month_day_last(month.year(), month.month() / std::chrono::last).day());
+}
+
+/// The day of the month, or the last one of a month that has it not.
+std::int64_t day_in_month(std::int64_t month, unsigned day) {
+  const std::chrono::year_month in{std::chrono::year(int(month / 12)),
+                                   std::chrono::month(unsigned(month % 12) + 1)};
+  const std::chrono::year_month_day date = in / std::chrono::day(std::min(day, last_day(in)));
+  return std::chrono::sys_days(date).time_since_epoch().count();
+}
+
+/// Days since a Monday: of the week, and weeks.
+std::int64_t weekday_of(std::int64_t day) { return ((day - first_monday) % 7 + 7) % 7; }
+
+/// Counts days from Monday to Friday.
+std::int64_t business_day_of(std::int64_t day) {
+  const std::int64_t weekday = weekday_of(day);
+  return (day - first_monday - weekday) / 7 * 5 + std::min<std::int64_t>(weekday, 4);
+}
+
+std::int64_t day_of_business(std::int64_t business) {
+  const std::int64_t weekday = (business % 5 + 5) % 5;
+  return (business - weekday) / 5 * 7 + weekday + first_monday;
+}
+
+std::vector<double> differences(const std::vector<double>& numbers) {
+  std::vector<double> steps;
+  for (std::size_t i = 1; i < numbers.size(); ++i) steps.push_back(numbers[i] - numbers[i - 1]);
+  return steps;
+}
+
+double median_of(std::vector<double> numbers) {
+  const auto middle = numbers.begin() + std::ptrdiff_t(numbers.size() / 2);
+  std::nth_element(numbers.begin(), middle, numbers.end());
+  return *middle;
+}
+
+/// Whether all stand at one time of the day, and there are enough to tell.
+bool are_dates(const std::vector<double>& times) {
+  if (times.size() < 3 || times.front() < earliest || times.back() > latest) return false;
+  const double hour = times[0] - double(day_of(times[0])) * seconds_of_day;
+  return std::ranges::all_of(
+      times, [&](double time) { return time - double(day_of(time)) * seconds_of_day == hour; });
+}
+
+}  // namespace
+
+TimeStep::TimeStep(const std::vector<double>& times) {
+  if (times.size() < 2) return;
+  if (!are_dates(times) || (!is_monthly(times) && !is_business_daily(times))) set_seconds(times);
+}
+
+bool TimeStep::is_monthly(const std::vector<double>& times) {
+  unsigned latest_day = 1;
+  for (const double time : times)
+    latest_day = std::max(latest_day, unsigned(date_of(day_of(time)).day()));
+  std::vector<double> months;
+  for (const double time : times) {
+    months.push_back(double(month_of(time)));
+    if (day_of(time) != day_in_month(month_of(time), latest_day)) return false;
+  }
+  const std::vector<double> steps = differences(months);
+  const double step = median_of(steps);
+  if (std::ranges::any_of(steps, [&](double each) { return std::fmod(each, step) != 0; }))
+    return false;
+  unit_ = Unit::months, step_ = step, day_ = latest_day, is_regular_ = true;
+  return true;
+}
+
+bool TimeStep::is_business_daily(const std::vector<double>& times) {
+  const std::vector<double> steps = differences(times);
+  const bool works =
+      std::ranges::all_of(times, [](double time) { return weekday_of(day_of(time)) < 5; });
+  if (!works || median_of(steps) != seconds_of_day || std::ranges::max(steps) < 3 * seconds_of_day)
+    return false;
+  unit_ = Unit::business_days, step_ = 1, is_regular_ = true;
+  return true;
+}
+
+void TimeStep::set_seconds(const std::vector<double>& times) {
+  const std::vector<double> steps = differences(times);
+  step_ = median_of(steps);
+  const auto alike = std::ranges::count_if(
+      steps, [&](double each) { return std::abs(each - step_) <= 0.01 * step_; });
+  is_regular_ = double(alike) >= 0.9 * double(steps.size());
+}
+
+double TimeStep::after(double time, std::size_t count) const {
+  if (unit_ == Unit::seconds) return time + double(count) * step_;
+  const std::int64_t today = day_of(time), steps = std::int64_t(step_) * std::int64_t(count);
+  const std::int64_t day = unit_ == Unit::months ? day_in_month(month_of(time) + steps, day_)
+                                                 : day_of_business(business_day_of(today) + steps);
+  return time + double(day - today) * seconds_of_day;
+}
+
+std::size_t TimeStep::between(double earlier, double later) const {
+  if (!is_regular_) return 1;
+  if (unit_ == Unit::seconds) return std::size_t(std::llround((later - earlier) / step_));
+  if (unit_ == Unit::months)
+    return std::size_t((month_of(later) - month_of(earlier)) / std::int64_t(step_));
+  const std::int64_t days = business_day_of(day_of(later)) - business_day_of(day_of(earlier));
+  return std::size_t(days > 1 + holidays ? days : 1);
+}
+
+std::string TimeStep::words() const {
+  if (unit_ == Unit::business_days) return "1 business day";
+  if (unit_ == Unit::months) return format_number_of(std::size_t(step_), "month");
+  constexpr std::pair<double, const char*> units[] = {
+      {86400, "day"}, {3600, "hour"}, {60, "minute"}};
+  for (const auto& [seconds, name] : units)
+    if (step_ >= seconds && std::fmod(step_, seconds) == 0)
+      return format_number_of(std::size_t(step_ / seconds), name);
+  return format_number(step_) + " s";
+}
+
+}  // namespace bochner

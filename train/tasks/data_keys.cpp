@@ -1,0 +1,65 @@
+#include <algorithm>
+#include <bochner/data/fields.hpp>
+#include <bochner/data/token_tasks.hpp>
+#include <bochner/train/tasks/data_keys.hpp>
+
+namespace bochner {
+namespace {
+
+/// Keys or sections that only some values of another key heed.
+struct KeysOf {
+  const char* choice;
+  std::vector<std::string> values;
+  std::vector<const char*> sections;
+};
+
+const std::vector<KeysOf>& keys_by_kind() {
+  const char *data = "data.kind", *model = "model.kind";
+  std::vector<std::string> grids = field_kinds();
+  grids.push_back("field_files");
+  static const std::vector<KeysOf> table{
+      {data,
+       {"series"},
+       {"data.splits", "data.lookback", "data.horizon", "data.stride", "data.drop", "data.pause"}},
+      {data, {"series", "sensors"}, {"data.columns"}},
+      {data,
+       {"series", "event_files", "sensors", "table"},
+       {"data.time_column", "data.time_format", "data.missing"}},
+      {data, {"event_files"}, {"data.type_column", "data.sequence_column", "data.label_column"}},
+      {data, {"hawkes"}, {"data.types", "data.excitation", "data.branching", "data.lag"}},
+      {data, {"listops"}, {"data.shortest", "data.depth", "data.arguments"}},
+      {data, {"images"}, {"data.validation_files", "data.grey"}},
+      {data, {"shapes"}, {"data.side"}},
+      {data, token_task_kinds(), {"data.vocabulary", "data.items", "data.targets"}},
+      {data, grids, {"data.frames", "data.height", "data.width"}},
+      {data, field_kinds(), {"data.components", "data.speed", "data.noise"}},
+      {data, {"advection_diffusion"}, {"data.diffusivity"}},
+      {data,
+       {"bytes", "images", "event_files", "field_files", "sensors", "table"},
+       {"data.validation"}},
+      {model, {"classifier"}, {"model.pooling"}},
+      {model, {"events"}, {"model.intensity"}},
+      {model,
+       {"forecaster"},
+       {"model.backbone", "model.loss", "model.moving_average", "model.per_variate",
+        "model.instance_norm"}}};
+  return table;
+}
+
+}  // namespace
+
+std::vector<UnheededKey> keys_of_other_data(const Config& config) {
+  std::vector<UnheededKey> keys;
+  for (const auto& [choice, values, sections] : keys_by_kind()) {
+    if (std::ranges::count(values, config.text(choice)) > 0) continue;
+    const std::string demand = std::string("needs ") + choice + " = " + alternatives(values);
+    for (const ParameterRow& row : config.table().rows())
+      if (std::ranges::any_of(sections,
+                              [&](auto* section) { return is_within(row.name, section); }) &&
+          config.value(row.name) != row.initial)
+        keys.push_back({row.name, demand, choice});
+  }
+  return keys;
+}
+
+}  // namespace bochner
