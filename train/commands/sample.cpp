@@ -7,6 +7,7 @@
 #include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
+#include <bochner/train/tasks/stack_checks.hpp>
 #include <cstdio>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -84,12 +85,13 @@ void sample_command(const SampleOptions& options) {
   std::vector<std::string> prompts;
   for (const std::string& prompt : prompts_of(options))
     prompts.insert(prompts.end(), options.count, prompt);
-  const auto model = make_language_model(trunk_spec(config, config.count("data.length")),
-                                         config.count("train.seed"));
+  const TrunkSpec spec = trunk_spec(config, config.count("data.length"));
+  const auto model = make_language_model(spec, config.count("train.seed"));
   load_model(checkpoint, *model, !options.live_weights);
-  if (prompts.size() == 1 && !options.json)
-    return write_one(*model, prompts[0], options.continuation);
-  write_all(*model, prompts, options.json, options.continuation);
+  ContinuationOptions continuation = options.continuation;
+  if (counts_positions(config)) continuation.positions = spec.block.mixer.features.length;
+  if (prompts.size() == 1 && !options.json) return write_one(*model, prompts[0], continuation);
+  write_all(*model, prompts, options.json, continuation);
 }
 
 }  // namespace

@@ -1,12 +1,11 @@
 #include <algorithm>
 #include <bochner/train/run/continuation.hpp>
-#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
 void TextStreams::feed(const std::vector<std::int32_t>& tokens) {
-  if (state_.position == model_.position_limit()) restart();
-  if (model_.position_limit() != std::numeric_limits<std::size_t>::max()) recent_.push_back(tokens);
+  if (state_.position == limit_) restart();
+  if (limit_ != std::numeric_limits<std::size_t>::max()) recent_.push_back(tokens);
   logits_ = model_.step(tokens, state_);
 }
 
@@ -21,7 +20,7 @@ void continue_texts(LanguageModel& model, std::span<const std::string> prompts, 
                     const std::function<void(std::size_t, char)>& said) {
   check_sampling(options.sampling);
   const std::uint64_t longest = std::ranges::max(prompts, {}, &std::string::size).size();
-  TextStreams streams(model);
+  TextStreams streams(model, std::min(model.position_limit(), options.positions));
   std::vector<std::int32_t> tokens(prompts.size());
   for (std::uint64_t t = 0; t + 1 < longest + options.bytes; ++t) {
     for (std::size_t b = 0; b < prompts.size(); ++b)

@@ -2,16 +2,18 @@
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/train/run/sampling.hpp>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Feeds texts to a model side by side, token by token. Where trained positions end, it starts
-/// again on the last half of them.
+/// Feeds texts to a model side by side, token by token. Behind `limit` positions, those that it was
+/// trained on or can tell apart, it starts again on the last half of them.
 class TextStreams {
  public:
-  explicit TextStreams(LanguageModel& model) : model_(model), state_(model.start()) {}
+  TextStreams(LanguageModel& model, std::size_t limit)
+      : model_(model), limit_(limit), state_(model.start()) {}
 
   /// The next token of each text.
   void feed(const std::vector<std::int32_t>& tokens);
@@ -22,6 +24,7 @@ class TextStreams {
   void restart();
 
   LanguageModel& model_;
+  std::size_t limit_;
   LanguageModel::State state_;
   std::vector<std::vector<std::int32_t>> recent_;
   Tensor logits_;
@@ -30,6 +33,8 @@ class TextStreams {
 struct ContinuationOptions {
   SamplingOptions sampling;
   std::uint64_t bytes = 300, seed = 1;
+  std::size_t positions =
+      std::numeric_limits<std::size_t>::max();  ///< that the model can tell apart
 };
 
 /// Bytes after each prompt, none of which may be empty, all in step: while a long prompt is read,
