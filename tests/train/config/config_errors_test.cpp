@@ -58,6 +58,12 @@ TEST(ConfigErrors, KeysThatTheChosenKindHasNot) {
   EXPECT_EQ(error_after_files("model.pooling = \"cls\"\n"),
             "bad.toml:2:17: model.pooling = \"cls\": needs model.kind = \"classifier\"");
   EXPECT_EQ(error_after_files("data.lookback = 336\n"), "") << "the default";
+  const std::string shapes =
+      "model.kind = \"classifier\"\ndata.kind = \"shapes\"\ndata.side = 20\n";
+  EXPECT_EQ(error_in(shapes), "");
+  EXPECT_EQ(error_in(shapes, {"data.kind=listops"}), "") << "the file may be for another kind";
+  EXPECT_EQ(error_in(shapes, {"data.kind=listops", "data.side=24"}),
+            "--set: data.side = 24: needs data.kind = \"shapes\"");
 }
 
 TEST(ConfigErrors, EveryTextOfAListIsAChoice) {
