@@ -38,7 +38,7 @@ std::int64_t day_in_month(std::int64_t month, unsigned day) {
   return std::chrono::sys_days(date).time_since_epoch().count();
 }
 
-/// Days since a Monday: of the week, and weeks.
+/// 0 for Monday.
 std::int64_t weekday_of(std::int64_t day) { return ((day - first_monday) % 7 + 7) % 7; }
 
 /// Counts days from Monday to Friday.

@@ -16,8 +16,8 @@ class TimeStep {
   explicit TimeStep(const std::vector<double>& times);
   /// The time so many steps on.
   double after(double time, std::size_t count) const;
-  /// Steps from one row to a later one, rounded. Holidays of up to a week are no business days;
-  /// rows whose gaps are not alike within 1 %, of ten in nine cases, count 1.
+  /// Steps from one row to a later one, rounded. Holidays of up to a week count nothing between
+  /// business days; it is 1 where fewer than nine of ten gaps are alike within 1 %.
   std::size_t between(double earlier, double later) const;
   /// Whether it is one of months or business days.
   bool counts_dates() const { return unit_ != Unit::seconds; }

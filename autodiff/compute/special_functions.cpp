@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/special_functions.hpp>
+#include <boost/math/quadrature/gauss.hpp>
 #include <boost/math/special_functions/bessel.hpp>
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/digamma.hpp>
@@ -38,6 +39,16 @@ double special::bessel_i(double order, double x) {
 }
 double special::bessel_k(double order, double x) {
   return boost::math::cyl_bessel_k(order, x, Quiet());
+}
+
+std::array<special::QuadratureNode, 10> special::gauss_legendre() {
+  using Rule = boost::math::quadrature::gauss<double, 10>;
+  std::array<QuadratureNode, 10> nodes{};
+  for (std::size_t i = 0; i < 5; ++i) {
+    nodes[i] = {-Rule::abscissa()[4 - i], Rule::weights()[4 - i]};
+    nodes[5 + i] = {Rule::abscissa()[i], Rule::weights()[i]};
+  }
+  return nodes;
 }
 
 namespace quantile {

@@ -1,6 +1,8 @@
 #pragma once
 /// Functions of mathematics that the standard library lacks, in double: the one door to Boost's.
 
+#include <array>
+
 namespace bochner::special {
 
 double digamma(double x);
@@ -10,6 +12,13 @@ double inverse_gamma_p(double a, double p);
 double bessel_j(double order, double x);
 double bessel_i(double order, double x);
 double bessel_k(double order, double x);
+
+/// Where a function is looked at, in [-1, 1], and with which weight.
+struct QuadratureNode {
+  double at, weight;
+};
+/// Gauss and Legendre's rule: exact for polynomials up to degree 19.
+std::array<QuadratureNode, 10> gauss_legendre();
 
 }  // namespace bochner::special
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/placed_tokens.hpp>
@@ -85,6 +86,33 @@ Times times_at(const Intensity& intensity, const Var& weights, const Times& like
       (double(compensator.data()[t]) < target ? low : high).data()[t] = middle.data()[t];
   }
   return middle;
+}
+
+/// Mean time to the next event, in units of the model: the integral of survival, exp(-compensator),
+/// by Gauss and Legendre over octaves of the time until next to nothing survives, and from there on
+/// that of the constant rate which is left.
+Times mean_times(const Intensity& intensity, const Var& weights, const Times& like) {
+  constexpr double gone = 32;  // exp(-gone) survive
+  constexpr int octaves = 32;
+  const Times end = times_at(intensity, weights, like, gone);
+  Times mean = xt::zeros_like(like);
+  const auto add = [&](double from, double to, const special::QuadratureNode& node) {
+    const Times at = end * (from + (to - from) * (1 + node.at) / 2);
+    const Var compensator = intensity.compensator(weights, at);
+    for (std::size_t t = 0; t < mean.size(); ++t)
+      mean.data()[t] +=
+          node.weight * (to - from) / 2 * end.data()[t] * std::exp(-double(compensator.data()[t]));
+  };
+  for (int octave = 0; octave <= octaves; ++octave) {
+    const double to = std::ldexp(1.0, octave - octaves), from = octave == 0 ? 0 : to / 2;
+    for (const special::QuadratureNode& node : special::gauss_legendre()) add(from, to, node);
+  }
+  const Var compensator = intensity.compensator(weights, end);
+  const Var rate = sum(exp(intensity.log_intensity(weights, end)), -1);
+  for (std::size_t t = 0; t < mean.size(); ++t)
+    mean.data()[t] +=
+        std::exp(-double(compensator.data()[t])) / std::max(double(rate.data()[t]), 1 / longest);
+  return mean;
 }
 
 }  // namespace
@@ -204,7 +232,6 @@ EventForecast forecast_events(EventModel& model, const Indices& types, const Tim
     const double survival = 1 - (double(q) + 0.5) / double(quantiles);
     const Times at = times_at(intensity, weights, times, -std::log(survival));
     const Var lambda = exp(intensity.log_intensity(weights, at));
-    forecast.mean += at * model.unit() / double(quantiles);
     for (std::size_t i = 0; i < times.size(); ++i) {
       real total = 0;
       for (std::size_t k = 0; k < K; ++k) total += lambda.data()[i * K + k];
@@ -214,6 +241,7 @@ EventForecast forecast_events(EventModel& model, const Indices& types, const Tim
     }
   }
   forecast.median += times_at(intensity, weights, times, std::log(2.0)) * model.unit();
+  forecast.mean += mean_times(intensity, weights, times) * model.unit();
   return forecast;
 }
 

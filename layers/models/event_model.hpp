@@ -142,8 +142,8 @@ struct EventForecast {
   Tensor probabilities;  ///< (B, T, K) of its type, whenever it comes
 };
 
-/// From 64 quantiles of the next time each, found by bisection of the integral of the intensity.
-/// types (B, T), times (B, T), places (B, T, d)
+/// The median by bisection of the integral of the intensity, the mean as the integral of survival,
+/// probabilities over 64 quantiles of the next time. types (B, T), times (B, T), places (B, T, d)
 EventForecast forecast_events(EventModel& model, const Indices& types, const Times& times,
                               const std::vector<double>& places = {});
 

@@ -22,7 +22,8 @@ void hold_signals();
 void speak_of_signals();
 /// From here on signals arrive on a thread of their own, in this thread and all that it starts not
 /// at all: the kernels of oneDNN use the stack pointer for arrays on the heap, and a signal that
-/// interrupts one writes its frame into whatever lies below them. They speak.
+/// interrupts one writes its frame into whatever lies below them. Calls
+/// speak_of_signals().
 void receive_signals_apart();
 /// In a process forked from such a one, which has no such thread: signals end it as usual.
 void receive_signals_here();

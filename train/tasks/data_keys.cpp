@@ -46,6 +46,16 @@ const std::vector<KeysOf>& keys_by_kind() {
   return table;
 }
 
+/// A file may have keys for the kind that --set has changed.
+bool may_stay(const Config& config, const char* choice, const std::string& key) {
+  return config.location(choice) == set_location && config.location(key) != set_location;
+}
+
+bool is_of(const std::string& key, const std::vector<const char*>& sections) {
+  return std::ranges::any_of(sections,
+                             [&](const char* section) { return is_within(key, section); });
+}
+
 }  // namespace
 
 std::vector<UnheededKey> keys_of_other_data(const Config& config) {
@@ -54,9 +64,8 @@ std::vector<UnheededKey> keys_of_other_data(const Config& config) {
     if (std::ranges::count(values, config.text(choice)) > 0) continue;
     const std::string demand = std::string("needs ") + choice + " = " + alternatives(values);
     for (const ParameterRow& row : config.table().rows())
-      if (std::ranges::any_of(sections,
-                              [&](auto* section) { return is_within(row.name, section); }) &&
-          config.value(row.name) != row.initial)
+      if (is_of(row.name, sections) && config.value(row.name) != row.initial &&
+          !may_stay(config, choice, row.name))
         keys.push_back({row.name, demand, choice});
   }
   return keys;

@@ -181,7 +181,7 @@ TEST(Picture, IsAPngOfItsSize) {
 }
 
 TEST(Picture, OfDifferencesIsWhiteAtZeroWhateverItsEnds) {
-  HeatMap map{.title = "error", .rows = 1, .columns = 3, .values = {-1, 0, 3}};
+  HeatMap map{"error", "", "", 1, 3, {-1, 0, 3}};
   const std::string one_way = draw(map);
   map.colours = Colours::diverging;
   const std::string both_ways = draw(map);

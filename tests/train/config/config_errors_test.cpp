@@ -53,11 +53,17 @@ TEST(ConfigErrors, KeysThatTheChosenKindHasNot) {
   EXPECT_EQ(error_after_files("data.lookback = 9\n"),
             "bad.toml:2:17: data.lookback = 9: needs data.kind = \"series\"");
   EXPECT_EQ(error_after_files("data.time_column = \"t\"\n"),
-            "bad.toml:2:20: data.time_column = \"t\": needs data.kind = \"series\" or "
-            "\"event_files\" or \"sensors\" or \"table\"");
+            "bad.toml:2:20: data.time_column = \"t\": needs data.kind = \"series\", "
+            "\"event_files\", \"sensors\" or \"table\"");
   EXPECT_EQ(error_after_files("model.pooling = \"cls\"\n"),
             "bad.toml:2:17: model.pooling = \"cls\": needs model.kind = \"classifier\"");
   EXPECT_EQ(error_after_files("data.lookback = 336\n"), "") << "the default";
+  const std::string shapes =
+      "model.kind = \"classifier\"\ndata.kind = \"shapes\"\ndata.side = 20\n";
+  EXPECT_EQ(error_in(shapes), "");
+  EXPECT_EQ(error_in(shapes, {"data.kind=listops"}), "") << "the file may be for another kind";
+  EXPECT_EQ(error_in(shapes, {"data.kind=listops", "data.side=24"}),
+            "--set: data.side = 24: needs data.kind = \"shapes\"");
 }
 
 TEST(ConfigErrors, EveryTextOfAListIsAChoice) {
