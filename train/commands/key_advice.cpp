@@ -37,7 +37,8 @@ std::vector<std::string> keys_called(const std::string& name) {
 }  // namespace
 
 std::string key_advice(const std::string& option, const std::string& value) {
-  std::string name = option.substr(option.find_first_not_of('-'));
+  std::string name = option.substr(std::min(option.find_first_not_of('-'), option.size()));
+  if (name.empty()) return "";
   std::ranges::replace(name, '-', '_');
   std::string advice;
   for (const std::string& key : keys_called(name))

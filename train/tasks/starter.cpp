@@ -38,7 +38,7 @@ Blanks usual_blanks() {
           {"horizon", "24"},
           {"rows", "0"},
           {"batch", "32"},
-          {"warmup", "50"},
+          {"warmup", "20"},
           {"steps", "1000"},
           {"validate", "250"}};
 }
@@ -66,7 +66,7 @@ std::string fill_in(const std::string& kind, const Blanks& blanks) {
 Blanks with_steps(Blanks blanks, std::size_t steps_of_epoch) {
   const std::size_t steps = std::clamp<std::size_t>(10 * steps_of_epoch, 100, 1000);
   blanks["steps"] = std::to_string(steps);
-  blanks["warmup"] = std::to_string(steps / 20);
+  blanks["warmup"] = std::to_string(steps / 50);
   blanks["validate"] = std::to_string(steps / 4);
   return blanks;
 }

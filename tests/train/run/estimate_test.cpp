@@ -44,7 +44,7 @@ TEST(Estimate, ChangesNothing) {
 }
 
 TEST(Estimate, SaysItInWords) {
-  EXPECT_EQ(words_of({2'100'000, 300, 12.2}), "about 2.10 MB of memory, 0:12 for 300 steps");
+  EXPECT_EQ(words_of({2'100'000, 300, 12}), "about 2.10 MB of memory, 0:12 for 300 steps");
 }
 
 }  // namespace estimate_test

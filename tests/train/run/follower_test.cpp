@@ -51,7 +51,7 @@ TEST_F(Follower, KeepsTheConsoleAndTheClock) {
   EXPECT_EQ(file(console_name), "a line\n");
   const std::string clock = file(clock_name);
   EXPECT_THAT(clock, StartsWith("{\"step\":10,\"seconds\":1.5,\"memory\":"));
-  EXPECT_THAT(clock, HasSubstr("\n{\"step\":20,\"seconds\":3.0,\"memory\":"));
+  EXPECT_THAT(clock, HasSubstr("\n{\"step\":20,\"seconds\":3,\"memory\":"));
   EXPECT_GT(resident_bytes(), 1u << 20);
   EXPECT_TRUE(event_files().empty());
   RunFollower(storage, folder.path(), 15, false).console("resumed");
