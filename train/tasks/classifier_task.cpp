@@ -190,10 +190,10 @@ class ClassifierTask : public Task {
     return result;
   }
 
-  bool reads_texts() const override { return dynamic_cast<const LabelledTexts*>(data_.get()); }
-
   /// The probability of each label for each text.
   NamedArray predict_texts(const std::vector<std::string>& texts, std::size_t batch) override {
+    const auto* data = dynamic_cast<const LabelledTexts*>(data_.get());
+    if (!data) return Task::predict_texts(texts, batch);
     std::vector<LabelledExample> examples;
     for (const std::string& text : texts) examples.push_back(labelled_text(text, 0, texts_));
     NamedArray result;
@@ -203,7 +203,7 @@ class ClassifierTask : public Task {
       result.values(i, 0) = double(i);
       for (std::size_t k = 0; k < spec_.classes; ++k) result.values(i, 1 + k) = each(i, k);
     }
-    result.columns = class_columns(static_cast<const LabelledTexts&>(*data_).class_names());
+    result.columns = class_columns(data->class_names());
     result.columns.insert(result.columns.begin(), "text");
     return result;
   }

@@ -68,8 +68,6 @@ class Task {
   /// What the model says about a table of the user's: `bochner predict`. By default throws
   /// std::invalid_argument.
   virtual NamedArray predict(const NamedArray& input);
-  /// Whether predict_texts() takes texts in place of a table.
-  virtual bool reads_texts() const { return false; }
   /// What the model says about texts, a row for each with its number in the first column; `batch`
   /// of them are computed at a time. By default throws std::invalid_argument.
   virtual NamedArray predict_texts(const std::vector<std::string>& texts, std::size_t batch);

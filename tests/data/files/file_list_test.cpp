@@ -47,8 +47,7 @@ struct Files : testing::Test {
 TEST_F(Files, AreMoreThanMayBeOpen) {
   const FileList files(paths);
   ASSERT_EQ(files.count(), 300u);
-  for (std::size_t i = 0; i < 300; ++i)
-    ASSERT_EQ(contents(files, i), "file " + std::to_string(i));
+  for (std::size_t i = 0; i < 300; ++i) ASSERT_EQ(contents(files, i), "file " + std::to_string(i));
   for (std::size_t i = 300; i-- > 0;) ASSERT_EQ(files.marks(i), RegularFile(paths[i]).marks());
   const ByteCorpus corpus(paths);
   std::vector<std::uint8_t> all(corpus.size());
