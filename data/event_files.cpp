@@ -106,7 +106,56 @@ EventTable table_of(const NamedArray& array, const Columns& columns, std::size_t
   return table;
 }
 
+/// The number in `known` of each text of a column; new ones are added if it may `grow`.
+std::vector<double> numbers_of(const std::vector<std::string>& texts,
+                               std::vector<std::string>& known, const char* what, bool grow) {
+  std::map<std::string, std::size_t> places;
+  for (const std::string& text : known) places.emplace(text, places.size());
+  std::vector<double> numbers;
+  for (const std::string& text : texts) {
+    const auto [place, is_new] = places.emplace(text, places.size());
+    if (is_new && !grow)
+      throw DataError("the model knows no ", what, " ", excerpt(text), "; it learned ",
+                      excerpt(known.front()), " and ", known.size() - 1, " more");
+    if (is_new) known.push_back(text);
+    numbers.push_back(double(place->second));
+  }
+  return numbers;
+}
+
+/// The same text has the same number in all tables.
+void number_column(NamedArray& array, std::size_t column, std::vector<std::string>& known,
+                   const char* what, bool is_first, bool grow) {
+  const auto found = array.texts.find(column);
+  const bool is_text = found != array.texts.end();
+  if (!is_text && known.empty()) return;
+  if (!is_text || (known.empty() && !is_first))
+    throw DataError("column ", column_name(array, column), ": ", what, "s are ",
+                    is_text ? "texts" : "numbers", " here and ", is_text ? "numbers" : "texts",
+                    " in the other data; write them alike");
+  const std::vector<double> numbers = numbers_of(found->second, known, what, grow);
+  const std::size_t width = array.values.shape()[1];
+  for (std::size_t i = column; i < array.values.size(); i += width) {
+    double& value = array.values.data()[i];
+    if (!std::isnan(value)) value = numbers[std::size_t(value)];
+  }
+  found->second = known;
+}
+
 }  // namespace
+
+void number_texts(NamedArray& array, const EventColumns& columns, TableShape& shape, bool grow) {
+  if (array.values.dimension() != 2 || array.values.shape()[1] < 2) return;
+  const Columns chosen = columns_of(array, columns);
+  const bool is_first = grow && shape.width == 0;
+  number_column(array, chosen.type, shape.types, "type", is_first, grow);
+  if (chosen.label) number_column(array, *chosen.label, shape.labels, "label", is_first, grow);
+}
+
+std::string numbered_name(const char* what, const std::vector<std::string>& texts,
+                          std::size_t number) {
+  return in_words(what, "_", number < texts.size() ? texts[number] : std::to_string(number));
+}
 
 EventColumns columns_beside_label(EventColumns columns, const TableShape& data,
                                   const NamedArray& input) {

@@ -9,29 +9,40 @@ namespace bochner {
 /// Columns of a table of events, by name or by number from 1.
 struct EventColumns {
   std::string time = "time", type = "type";
-  std::string sequence = "";  ///< of numbers that tell sequences apart; "": all rows are one
+  std::string sequence = "";  ///< of what tells sequences apart; "": all rows are one
   std::string label = "";     ///< of labels of sequences, equal in all rows of one; "": none
   std::vector<std::string> places = {};  ///< of coordinates; none where events have no place
 };
 inline void describe(Keys& keys, EventColumns& columns) {
   keys("type_column", columns.type,
-       "event_files: the column of types, whole numbers from 0, by name or by number from 1");
-  keys("sequence_column", columns.sequence,
-       "event_files: the column of numbers that tell sequences apart; by default a file is one "
-       "sequence");
+       "event_files: the column of types, texts or whole numbers from 0, by name or by number from "
+       "1");
   keys(
-      "label_column", columns.label,
-      "event_files for a classifier: the column of labels, whole numbers from 0, equal in all rows "
-      "of a sequence; the input of predict may lack it, but not in front of a column that is "
-      "chosen "
-      "by number, unless both tables name their columns");
+      "sequence_column", columns.sequence,
+      "event_files: the column of numbers or texts that tell sequences apart; by default a file is "
+      "one sequence");
+  keys("label_column", columns.label,
+       "event_files for a classifier, texts: the column of labels, texts or whole numbers from 0, "
+       "equal in "
+       "all rows "
+       "of a sequence; the input of predict may lack it, but not in front of a column that is "
+       "chosen "
+       "by number, unless both tables name their columns");
 }
 
 /// What a table of events looks like.
 struct TableShape {
-  std::size_t width = 0;                ///< columns
-  std::vector<std::string> names = {};  ///< of them; empty where the table has none
+  std::size_t width = 0;                             ///< columns
+  std::vector<std::string> names = {};               ///< of them; empty where the table has none
+  std::vector<std::string> types = {}, labels = {};  ///< what their numbers stand for, if texts
 };
+/// Numbers the texts of types and labels as `shape` does, which takes over new ones if it may
+/// `grow`. Throws DataError for a text that is not among them, and for numbers in one table and
+/// texts in another.
+void number_texts(NamedArray& array, const EventColumns& columns, TableShape& shape, bool grow);
+/// "type_3", or with the text that it stands for.
+std::string numbered_name(const char* what, const std::vector<std::string>& texts,
+                          std::size_t number);
 /// The columns of an input that need not have that of the labels: those of `data`, a table as the
 /// model was trained on, found by name where both have names, else by the same number. Throws
 /// DataError where a column may be missing in front of a number.

@@ -63,6 +63,11 @@ LabelledBatch LabelledSequences::batch(const Examples& examples) const {
   std::vector<LabelledExample> rows(count);
   parallel_tasks(
       count, [&](std::size_t row) { rows[row] = example(examples.split, examples.index(row)); });
+  return batch_of(rows, sizes_.padding);
+}
+
+LabelledBatch batch_of(const std::vector<LabelledExample>& rows, std::int32_t padding) {
+  const std::size_t count = rows.size();
   LabelledBatch batch;
   for (const LabelledExample& row : rows) {
     batch.lengths.push_back(row.tokens.size());
@@ -70,7 +75,7 @@ LabelledBatch LabelledSequences::batch(const Examples& examples) const {
   }
   const std::size_t T = std::ranges::max(batch.lengths);
   batch.labels.shape = {count};
-  batch.tokens = {{count, T}, std::vector<std::int32_t>(count * T, sizes_.padding)};
+  batch.tokens = {{count, T}, std::vector<std::int32_t>(count * T, padding)};
   for (std::size_t row = 0; row < count; ++row)
     std::ranges::copy(rows[row].tokens, batch.tokens.values.begin() + std::ptrdiff_t(row * T));
   if (!rows.front().times.empty()) batch.times = padded_times(rows, T);

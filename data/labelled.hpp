@@ -21,6 +21,9 @@ struct LabelledBatch {
   Times times = {};  ///< of tokens (B, T), where they have any; behind the end the last one
 };
 
+/// Shorter rows end in the token `padding`.
+LabelledBatch batch_of(const std::vector<LabelledExample>& rows, std::int32_t padding = 0);
+
 /// Pixels of an image whose tokens a sequence is: row by row, the channels of a pixel one after the
 /// other. None where there are no rows.
 struct ImageShape {

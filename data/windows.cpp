@@ -41,11 +41,10 @@ std::optional<std::uint64_t> digest_blocks(const ByteCorpus& corpus,
 
 }  // namespace
 
-ByteCorpus::ByteCorpus(const std::vector<std::filesystem::path>& files) : starts_{0} {
-  for (const auto& path : files) {
-    files_.emplace_back(path);
-    starts_.push_back(starts_.back() + files_.back().size());
-  }
+ByteCorpus::ByteCorpus(const std::vector<std::filesystem::path>& files)
+    : files_(files), starts_{0} {
+  for (std::size_t i = 0; i < files_.count(); ++i)
+    starts_.push_back(starts_.back() + files_.size(i));
 }
 
 void ByteCorpus::read(std::uint64_t begin, std::span<std::uint8_t> out) const {
@@ -54,7 +53,7 @@ void ByteCorpus::read(std::uint64_t begin, std::span<std::uint8_t> out) const {
   auto file = std::size_t(std::ranges::upper_bound(starts_, begin) - starts_.begin()) - 1;
   for (; !out.empty(); ++file) {
     const std::size_t count = std::min<std::uint64_t>(starts_[file + 1] - begin, out.size());
-    files_[file].read_at(begin - starts_[file], out.first(count));
+    files_.read_at(file, begin - starts_[file], out.first(count));
     out = out.subspan(count);
     begin += count;
   }
@@ -77,7 +76,8 @@ std::uint64_t ByteCorpus::sampled_fingerprint() const {
 std::uint64_t ByteCorpus::marks() const {
   if (size() <= block_size * quickly_read) return 0;
   std::uint64_t marks = 1;
-  for (const RegularFile& file : files_) marks = digest_of_elements(file.marks(), marks);
+  for (std::size_t i = 0; i < files_.count(); ++i)
+    marks = digest_of_elements(files_.marks(i), marks);
   return marks;
 }
 

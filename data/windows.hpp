@@ -2,7 +2,7 @@
 
 #include <bochner/autodiff/shape.hpp>
 #include <bochner/data/dataset.hpp>
-#include <bochner/data/files/regular_file.hpp>
+#include <bochner/data/files/file_list.hpp>
 #include <optional>
 #include <stop_token>
 
@@ -24,15 +24,15 @@ class TokenSource : public Dataset {
   using Dataset::Dataset;
 };
 
-/// The bytes of files one after the other. The files stay open, so that a run of days sees those it
-/// began with, and are read piece by piece; they are not mapped, because a file that is shortened
-/// meanwhile would end the process. Throws as RegularFile does.
+/// The bytes of files one after the other. A run of days sees those it began with (FileList), and
+/// they are read piece by piece; they are not mapped, because a file that is shortened meanwhile
+/// would end the process. Throws as RegularFile does.
 class ByteCorpus {
  public:
   explicit ByteCorpus(const std::vector<std::filesystem::path>& files);
 
   std::uint64_t size() const { return starts_.back(); }
-  std::size_t file_count() const { return files_.size(); }
+  std::size_t file_count() const { return files_.count(); }
   /// XXH64 of the file borders and the contents, whatever the names of the files: equal data, equal
   /// fingerprint. All bytes are read, at the speed of the disk; nothing is returned when a stop
   /// was asked for.
@@ -48,7 +48,7 @@ class ByteCorpus {
   void read(std::uint64_t begin, std::span<std::uint8_t> out) const;
 
  private:
-  std::vector<RegularFile> files_;
+  FileList files_;
   std::vector<std::uint64_t> starts_;  ///< first byte of each file, then the size of all
 };
 

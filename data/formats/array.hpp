@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,8 @@ struct NamedArray {
   xt::xarray<double> values;
   std::vector<std::string> columns;      ///< of the last axis; may be empty
   std::optional<std::size_t> time = {};  ///< the column of seconds since 1970 UTC, if one is
+  /// Of columns of texts: what their numbers 0, 1, .. stand for, in the order of their first rows.
+  std::map<std::size_t, std::vector<std::string>> texts = {};
 };
 
 /// The name of a column, or its number from 1.

@@ -4,10 +4,12 @@
 #include <bochner/data/files/input.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/csv.hpp>
+#include <bochner/data/formats/csv_dialect.hpp>
+#include <bochner/data/formats/csv_records.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <cmath>
-#include <deque>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -18,11 +20,6 @@ constexpr double missing_value = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* missing_time = "is no time stamp; none may be missing";
 constexpr std::size_t most_names = 20;  // in a message
 
-bool is_missing(std::string_view text) {
-  constexpr std::string_view words[] = {"", "NA", "N/A", "nan", "NaN", "NAN", "null", "NULL"};
-  return std::ranges::find(words, text) != std::end(words);
-}
-
 /// "3,5" and "1.234,5", of which a point would make a number.
 bool has_decimal_comma(std::string_view text) {
   std::string number;
@@ -31,120 +28,24 @@ bool has_decimal_comma(std::string_view text) {
   return text.find(',') != text.npos && parse_number(number);
 }
 
-/// One field without its quotes, and where it begins: line and byte of the line, counted from 1.
-struct CsvField {
-  std::string_view text;
-  std::size_t line = 1, column = 1;
-};
-
-/// Cuts a text into records. Quoted fields may hold delimiters, line ends and doubled quotes; lines
-/// end in LF or CRLF; a byte order mark of UTF-8 is passed over.
-class CsvRecords {
- public:
-  /// `name` stands in errors; it must outlive the records, like the text.
-  CsvRecords(std::string_view text, const std::string& name, char delimiter)
-      : rest_(text), name_(name), delimiter_(delimiter) {
-    if (rest_.starts_with("\xef\xbb\xbf")) rest_.remove_prefix(3);
-  }
-
-  /// Replaces `fields` by those of the next record; false at the end. They are valid until the next
-  /// call. A blank line is a record of one empty field. Throws DataError for a quote that does not
-  /// end or stands in the middle of a field, and for more than most_csv_fields.
-  bool next(std::vector<CsvField>& fields) {
-    fields.clear();
-    unescaped_.clear();
-    if (rest_.empty()) return false;
-    fields.push_back(field());
-    while (rest_.starts_with(delimiter_)) {
-      if (fields.size() == most_csv_fields)
-        fail(line_, column_, "has more than ", most_csv_fields, " fields");
-      take(1);
-      fields.push_back(field());
-    }
-    take(rest_ == "\r" ? 1 : line_end_size());
-    return true;
-  }
-
-  /// Throws DataError "NAME:LINE:COLUMN: what".
-  template <class... Parts>
-  [[noreturn]] void fail(std::size_t line, std::size_t column, const Parts&... what) const {
-    throw DataError(name_, ":", line, ":", column, ": ", what...);
-  }
-
- private:
-  CsvField field() {
-    CsvField field{{}, line_, column_};
-    if (rest_.starts_with('"')) {
-      quoted_text(field);
-      if (!rest_.empty() && rest_.front() != delimiter_ && line_end_size() == 0)
-        fail(line_, column_,
-             "after the closing quote must come a delimiter or the end of the line");
-      return field;
-    }
-    std::size_t size = 0;
-    for (; size < rest_.size(); ++size) {
-      const char character = rest_[size];
-      if (character == delimiter_ || character == '\n') break;
-      if (character == '"')
-        fail(line_, column_ + size, "a quote inside a field; put the whole field in quotes");
-    }
-    const bool before_line_end = size == rest_.size() || rest_[size] == '\n';
-    if (before_line_end && size > 0 && rest_[size - 1] == '\r') --size;
-    field.text = rest_.substr(0, size);
-    take(size);
-    return field;
-  }
-
-  void quoted_text(CsvField& field) {
-    std::size_t end = rest_.find('"', 1);
-    bool doubled = false;
-    for (; end != rest_.npos && rest_.substr(end + 1).starts_with('"');
-         end = rest_.find('"', end + 2))
-      doubled = true;
-    if (end == rest_.npos) fail(field.line, field.column, "this quote does not end");
-    field.text = rest_.substr(1, end - 1);
-    take(end + 1);
-    if (!doubled) return;
-    std::string& text = unescaped_.emplace_back();
-    for (std::size_t i = 0; i < field.text.size(); ++i) {
-      text += field.text[i];
-      if (field.text[i] == '"') ++i;
-    }
-    field.text = text;
-  }
-
-  void take(std::size_t bytes) {
-    const std::string_view taken = rest_.substr(0, bytes);
-    rest_.remove_prefix(taken.size());
-    const std::size_t last = taken.rfind('\n');
-    line_ += std::size_t(std::count(taken.begin(), taken.end(), '\n'));
-    column_ = last == taken.npos ? column_ + taken.size() : taken.size() - last;
-  }
-
-  std::size_t line_end_size() const {
-    return rest_.starts_with("\r\n") ? 2 : rest_.starts_with('\n') ? 1 : 0;
-  }
-
-  std::string_view rest_;
-  const std::string& name_;
-  char delimiter_;
-  std::size_t line_ = 1, column_ = 1;
-  std::deque<std::string> unescaped_;  // fields of this record that had doubled quotes
-};
-
 /// A column that was asked for.
 struct Column {
-  enum class Kind { unknown, number, time };
+  enum class Kind { unknown, number, time, text };
   std::size_t index = 0;  // among the fields of a row
   Kind kind = Kind::unknown;
   std::optional<CsvField> missing = std::nullopt;  // the first one before the kind was known
+  std::map<std::string, std::size_t, std::less<>> numbers = {};  // of texts
+  std::vector<std::string> texts = {};
 };
 
 /// One reading of a table.
 class CsvTable {
  public:
   CsvTable(std::string_view text, const std::string& name, const CsvOptions& options)
-      : name_(name), options_(options), records_(text, name, options.delimiter) {}
+      : name_(name),
+        options_(options),
+        dialect_(csv_dialect(text, name, options)),
+        records_(text, name, dialect_.delimiter, dialect_.quote) {}
 
   NamedArray read() {
     std::vector<CsvField> row;
@@ -157,6 +58,7 @@ class CsvTable {
     choose_columns(row);
     do read_row(row);
     while (next_row(row));
+    read_numbers_of_texts();
     if (options_.missing == "mean") fill_means();
     return result();
   }
@@ -170,9 +72,7 @@ class CsvTable {
     return found;
   }
 
-  bool is_value(std::string_view text) const {
-    return is_missing(text) || parse_number(text) || parse_time(text, options_.time_format);
-  }
+  bool is_value(std::string_view text) const { return is_csv_value(text, dialect_); }
 
   bool is_header(const std::vector<CsvField>& row) const {
     if (options_.header != "auto") return options_.header == "yes";
@@ -211,7 +111,9 @@ class CsvTable {
     if (!options_.time.empty()) return require_column(options_.time);
     for (std::size_t i = 0; i < std::min(width_, first.size()); ++i) {
       const std::string_view text = trimmed(first[i].text);
-      if (!is_chosen(i) && !parse_number(text) && parse_time(text, options_.time_format)) return i;
+      if (!is_chosen(i) && !parse_number(text, dialect_.decimal) &&
+          parse_time(text, dialect_.time_format))
+        return i;
     }
     return std::nullopt;
   }
@@ -230,6 +132,9 @@ class CsvTable {
     if (by_name)
       if (const auto time = time_beside(first); time && !is_chosen(*time))
         columns_.push_back({*time});
+    for (const std::string& text : options_.texts)
+      for (Column& column : columns_)
+        if (find_column(names_, width_, text) == column.index) column.kind = Column::Kind::text;
     if (options_.time.empty()) return;
     const std::size_t time = require_column(options_.time);
     if (!is_chosen(time))
@@ -242,7 +147,8 @@ class CsvTable {
   void read_row(const std::vector<CsvField>& row) {
     if (row.size() != width_)
       records_.fail(row[0].line, row[0].column, "has ", row.size(),
-                    row.size() == 1 ? " field" : " fields", "; the first row has ", width_);
+                    row.size() == 1 ? " field" : " fields", "; the first row has ", width_,
+                    guess_words(dialect_, options_));
     for (Column& column : columns_) values_.push_back(value_of(column, row[column.index]));
     ++rows_;
   }
@@ -251,7 +157,8 @@ class CsvTable {
                          const std::string& what) const {
     const std::string name =
         names_.empty() ? std::to_string(column.index + 1) : excerpt(names_[column.index]);
-    records_.fail(field.line, field.column, "column ", name, ": ", excerpt(field.text), " ", what);
+    records_.fail(field.line, field.column, "column ", name, ": ", excerpt(field.text), " ", what,
+                  guess_words(dialect_, options_));
   }
 
   double value_of(Column& column, const CsvField& field) {
@@ -260,11 +167,12 @@ class CsvTable {
       if (column.kind == Column::Kind::unknown && !column.missing) column.missing = field;
       return filled_in(column, field);
     }
-    const auto number = parse_number(text);
+    if (column.kind == Column::Kind::text) return double(number_of_text(column, text));
+    const auto number = parse_number(text, dialect_.decimal);
     if (column.kind == Column::Kind::unknown)
       column.kind = number ? Column::Kind::number : Column::Kind::time;
     const auto value =
-        column.kind == Column::Kind::number ? number : parse_time(text, options_.time_format);
+        column.kind == Column::Kind::number ? number : parse_time(text, dialect_.time_format);
     if (value && column.kind == Column::Kind::time && column.missing)
       fail(column, *column.missing, missing_time);
     if (value) return *value;
@@ -274,6 +182,26 @@ class CsvTable {
     fail(column, field,
          is_first ? "is neither a number nor a time such as 2016-07-01 00:00:00"
                   : "is no time of the given format");
+  }
+
+  static std::size_t number_of_text(Column& column, std::string_view text) {
+    if (const auto found = column.numbers.find(text); found != column.numbers.end())
+      return found->second;
+    column.texts.emplace_back(text);
+    return column.numbers.emplace(text, column.texts.size() - 1).first->second;
+  }
+
+  /// Texts that are all numbers are these.
+  void read_numbers_of_texts() {
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      std::vector<double> numbers;
+      for (const std::string& text : columns_[i].texts)
+        if (const auto number = parse_number(text, dialect_.decimal)) numbers.push_back(*number);
+      if (numbers.empty() || numbers.size() < columns_[i].texts.size()) continue;
+      columns_[i].texts.clear();
+      for (std::size_t at = i; at < values_.size(); at += columns_.size())
+        if (!std::isnan(values_[at])) values_[at] = numbers[std::size_t(values_[at])];
+    }
   }
 
   double filled_in(const Column& column, const CsvField& field) {
@@ -306,12 +234,14 @@ class CsvTable {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       if (!names_.empty()) array.columns.push_back(names_[columns_[i].index]);
       if (columns_[i].kind == Column::Kind::time && !array.time) array.time = i;
+      if (!columns_[i].texts.empty()) array.texts[i] = columns_[i].texts;
     }
     return array;
   }
 
   const std::string& name_;
   const CsvOptions& options_;
+  const CsvDialect dialect_;
   CsvRecords records_;
   std::vector<std::string> names_;
   std::vector<Column> columns_;
@@ -332,8 +262,7 @@ std::string quoted_where_needed(const std::string& text, char delimiter) {
 std::vector<std::string> missing_policies() { return {"refuse", "nan", "forward", "mean"}; }
 
 NamedArray parse_csv(std::string_view text, const std::string& name, const CsvOptions& options) {
-  require(options.delimiter != '"' && options.delimiter != '\n' && options.delimiter != '\r', "csv",
-          "the delimiter must be neither a quote nor a line end");
+  require_dialect(options);
   require_time_format(options.time_format);
   const auto policies = missing_policies();
   require(std::ranges::find(policies, options.missing) != policies.end(), "csv",
@@ -363,7 +292,10 @@ void write_csv(const NamedArray& array, const Sink& sink, char delimiter) {
     for (std::size_t i = 0; i < width; ++i) {
       const double value = values.data()[row * width + i];
       if (i > 0) text += delimiter;
-      text += array.time == i ? format_time(value) : format_number(value);
+      if (const auto texts = array.texts.find(i); texts != array.texts.end() && !std::isnan(value))
+        text += quoted_where_needed(texts->second.at(std::size_t(value)), delimiter);
+      else
+        text += array.time == i ? format_time(value) : format_number(value);
     }
     text += '\n';
     if (text.size() < piece_size) continue;

@@ -11,7 +11,14 @@ namespace bochner {
 constexpr std::size_t most_csv_fields = 1 << 18;
 
 struct CsvOptions {
-  char delimiter = ',';
+  /// Between fields: one character, "tab" or "space"; "auto": that of , ; tab | by which the first
+  /// records have fields that are numbers or times.
+  std::string delimiter = "auto";
+  /// "." or ","; "auto": a comma where columns of the first records are numbers only so.
+  std::string decimal = "auto";
+  /// Around fields: "double" or "single"; "none" where quotes are letters like others; "auto":
+  /// single where fields begin and end so.
+  std::string quote = "auto";
   /// Whether the first row names the columns: yes, no, or auto: when one of its fields is neither
   /// a number nor a time nor missing.
   std::string header = "auto";
@@ -20,10 +27,15 @@ struct CsvOptions {
   /// Where the first row names the columns, only these, and the column of time stamps if there is
   /// one: `time`, or the first of the others whose first value is a date.
   std::vector<std::string> named_columns = {};
+  /// Columns that may hold texts, if they are there: each other text is another number, unless all
+  /// are numbers.
+  std::vector<std::string> texts = {};
   /// The column of time stamps, by name or number, for stamps that look like numbers; without it,
   /// a column whose first value is a date.
   std::string time = "";
-  std::string time_format = "";  ///< of parse_time(); "" for ISO 8601
+  /// Of parse_time(); "" for ISO 8601, or, if anything is "auto", for the only one of some usual
+  /// formats that the first records of a column have.
+  std::string time_format = "";
   /// What becomes of missing values (nothing, NA, N/A, nan, null): refuse; nan; forward, the value
   /// of the row before; mean, that of the column over the whole file.
   std::string missing = "refuse";
@@ -34,6 +46,12 @@ struct CsvOptions {
 std::vector<std::string> missing_policies();
 /// Of series and events.
 inline void describe(Keys& keys, CsvOptions& options) {
+  keys("delimiter", options.delimiter, one_of({"auto", ",", ";", "tab", "|", "space"}),
+       "tables: what stands between fields; auto: found out from the first rows");
+  keys("decimal", options.decimal, one_of({"auto", ".", ","}),
+       "tables: what stands before the decimals of a number");
+  keys("quote", options.quote, one_of({"auto", "double", "single", "none"}),
+       "tables: what stands around fields that hold delimiters");
   keys("columns", options.columns,
        "series: columns of the file that are forecast; sensors: those of values; none for all");
   keys("time_column", options.time,

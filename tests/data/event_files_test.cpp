@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bochner/data/event_files.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <cmath>
@@ -182,6 +183,52 @@ TEST(EventTable, NamesTheEventThatIsWrong) {
     EXPECT_EQ(error_of(with(2, type)), "row 2: its type must be a whole number from 0 to 2");
   EXPECT_EQ(error_of({xt::xarray<double>{1, 2, 3}, {}}),
             "events need a table with columns of times and of types");
+}
+
+/// A table of times and types that are texts.
+NamedArray log_of(const std::vector<std::string>& types) {
+  NamedArray array{xt::zeros<double>({types.size(), std::size_t(2)}), {"time", "type"}};
+  std::vector<std::string>& texts = array.texts[1];
+  for (std::size_t row = 0; row < types.size(); ++row) {
+    const auto found = std::ranges::find(texts, types[row]);
+    array.values(row, 0) = double(row);
+    array.values(row, 1) = double(found - texts.begin());
+    if (found == texts.end()) texts.push_back(types[row]);
+  }
+  return array;
+}
+
+std::vector<std::int32_t> types_in(NamedArray array, TableShape& shape, bool grow) {
+  number_texts(array, {}, shape, grow);
+  return event_tables(array, 10, {})[0].types.values;
+}
+
+TEST(EventTexts, HaveOneNumberInAllTables) {
+  TableShape shape;
+  EXPECT_THAT(types_in(log_of({"in", "out", "in"}), shape, true), testing::ElementsAre(0, 1, 0));
+  shape.width = 2;
+  EXPECT_THAT(types_in(log_of({"off", "out", "in"}), shape, true), testing::ElementsAre(2, 1, 0));
+  EXPECT_THAT(shape.types, testing::ElementsAre("in", "out", "off"));
+  EXPECT_THAT(types_in(log_of({"off", "in"}), shape, false), testing::ElementsAre(2, 0));
+  EXPECT_EQ(numbered_name("type", shape.types, 2), "type_off");
+  EXPECT_EQ(numbered_name("type", {}, 2), "type_2");
+}
+
+TEST(EventTexts, AreThoseOfTheTraining) {
+  TableShape shape;
+  types_in(log_of({"in", "out"}), shape, true);
+  shape.width = 2;
+  EXPECT_THAT(message_of<DataError>([&] {
+                types_in(log_of({"in", "up"}), shape, false);
+              }),
+              testing::HasSubstr("the model knows no type \"up\"; it learned \"in\" and 1 more"));
+  NamedArray numbers = log_of({"in", "out"});
+  numbers.texts.clear();
+  EXPECT_THAT(message_of<DataError>([&] { types_in(numbers, shape, false); }),
+              testing::HasSubstr("types are numbers here and texts in the other data"));
+  TableShape of_numbers{2, {}};
+  EXPECT_THAT(message_of<DataError>([&] { types_in(log_of({"in"}), of_numbers, true); }),
+              testing::HasSubstr("types are texts here and numbers in the other data"));
 }
 
 }  // namespace event_files_test

@@ -47,7 +47,9 @@ const std::vector<std::string> formats = {"", "%Y%m%d", "%d.%m.%Y %H:%M", "%s", 
 
 CsvOptions csv_options(Draws& draws) {
   CsvOptions options;
-  options.delimiter = pick<char>({',', ',', ';', '\t'}, draws);
+  options.delimiter = pick<std::string>({"auto", ",", ";", "tab"}, draws);
+  options.decimal = pick<std::string>({"auto", "auto", ".", ","}, draws);
+  options.quote = pick<std::string>({"auto", "double", "single", "none"}, draws);
   options.header = pick<std::string>({"auto", "auto", "yes", "no"}, draws);
   options.missing = pick(missing_policies(), draws);
   options.time_format = pick(formats, draws);

@@ -5,6 +5,7 @@
 #include <bochner/train/commands/cli.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/commands/first_instruction.hpp>
+#include <bochner/train/commands/key_advice.hpp>
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/run/signals.hpp>
 #include <bochner/train/run/version.hpp>
@@ -21,7 +22,7 @@ using AddCommand = void(const Command& program);
 inline namespace BOCHNER_PRECISION {
 AddCommand add_train, add_resume, add_fork, add_sweep, add_eval, add_predict, add_sample,
     add_compress, add_plot, add_inspect, add_export, add_config, add_kernel, add_probe,
-    add_gradcheck, add_bench, add_completion;
+    add_gradcheck, add_bench, add_completion, add_init, add_metrics;
 }
 AddCommand add_data;
 
@@ -29,16 +30,17 @@ namespace {
 
 /// In the order of the help.
 constexpr AddCommand* all_commands[] = {
-    add_train,  add_resume,   add_fork,  add_sweep,     add_eval,   add_predict,
-    add_sample, add_compress, add_plot,  add_inspect,   add_export, add_config,
-    add_data,   add_kernel,   add_probe, add_gradcheck, add_bench,  add_completion};
+    add_init,    add_train,  add_resume,   add_fork,      add_sweep,   add_eval,      add_predict,
+    add_metrics, add_sample, add_compress, add_plot,      add_inspect, add_export,    add_config,
+    add_data,    add_kernel, add_probe,    add_gradcheck, add_bench,   add_completion};
 
 constexpr ProgramWords program_words{
     .help = "bochner: train long-sequence models whose attention kernels are learned",
     .version = version_text,
     .footer =
         "Exit codes: 0 done, 1 failed, 2 wrong usage or config, 65 bad data, 74 cannot read or "
-        "write,\n75 stopped and can be resumed."};
+        "write,\n75 stopped and can be resumed.",
+    .option_advice = key_advice};
 
 int fail_with(ExitCode code, const char* message) {
   std::fputs((printable(message) + "\n").c_str(), stderr);

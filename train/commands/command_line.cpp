@@ -124,7 +124,8 @@ void Command::flag(const char* name, bool* value, const char* help) const {
 CommandLine::CommandLine(int argc, char** argv, const ProgramWords& words)
     : app_(std::make_unique<CLI::App>(words.help)),
       words_(argv, std::size_t(argc)),
-      elsewhere_(words.elsewhere) {
+      elsewhere_(words.elsewhere),
+      option_advice_(words.option_advice) {
   app_->require_subcommand(1);
   app_->set_version_flag("--version", words.version);
   app_->footer(words.footer);
@@ -148,6 +149,22 @@ int CommandLine::run() {
   return body_();
 }
 
+/// The first option of the words that the command has not, and what to type instead; or "".
+std::string CommandLine::advice(const CLI::App& app, std::size_t first) const {
+  if (!option_advice_ || !app.get_option_no_throw("--set")) return "";
+  for (std::size_t i = first; i < words_.size(); ++i) {
+    const std::string word = words_[i], name = word.substr(0, word.find('='));
+    if (!name.starts_with("--") || name == "--" || app.get_option_no_throw(name)) continue;
+    const bool is_next = name == word && i + 1 < words_.size() && words_[i + 1][0] != '-';
+    const std::string value = is_next        ? words_[i + 1]
+                              : name == word ? ""
+                                             : word.substr(name.size() + 1);
+    const std::string typed = option_advice_(name, value);
+    if (!typed.empty()) return name + ": no such option; a key of the config is set by " + typed;
+  }
+  return "";
+}
+
 /// Of a command that does not exist, CLI11 only says that one is missing.
 std::string CommandLine::problem(const std::string& error) const {
   const CLI::App* app = app_.get();
@@ -160,6 +177,8 @@ std::string CommandLine::problem(const std::string& error) const {
     help += " " + next->get_name();
   }
   help += " --help";
+  if (const std::string typed = advice(*app, i); !typed.empty())
+    return fmt::format("{}. {}", typed, help);
   const std::string word = i < words_.size() ? words_[i] : "";
   if (app->get_require_subcommand_min() == 0 || word.starts_with("-"))
     return fmt::format("{}. {}", error, help);

@@ -121,6 +121,8 @@ struct ProgramWords {
   std::string (*version)();
   const char* footer = "";     ///< the last lines of the help
   const char* elsewhere = "";  ///< what to do about commands that are not there
+  /// What to type in place of an option, with its value, that a command with --set has not; or "".
+  std::string (*option_advice)(const std::string& option, const std::string& value) = nullptr;
 };
 
 /// All commands of a program and what was typed.
@@ -147,10 +149,12 @@ class CommandLine {
  private:
   friend class Command;
   std::string problem(const std::string& error) const;
+  std::string advice(const CLI::App& app, std::size_t first) const;
 
   std::unique_ptr<CLI::App> app_;
   std::span<char* const> words_;
   std::string elsewhere_;
+  std::string (*option_advice_)(const std::string& option, const std::string& value);
   std::size_t threads_ = 0;
   std::function<int()> body_;  ///< begins by receiving signals
 };

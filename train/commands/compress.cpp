@@ -51,14 +51,14 @@ std::vector<Variant> variants_of(const CompressOptions& options, const Tensor& w
 }
 
 /// W, and the grid of what it is applied to for the tokens of the model.
-struct Projection {
+struct TrainedProjection {
   FusedProjection& fused;
   GridAxes space;
   std::vector<double> times;
   Tensor inputs;
 };
 
-Projection projection_of(Task& task, const std::string& run) {
+TrainedProjection projection_of(Task& task, const std::string& run) {
   auto* field = dynamic_cast<FieldModel*>(&task.model());
   auto* fused = field ? dynamic_cast<FusedProjection*>(field->encoder()) : nullptr;
   demand(fused,
@@ -76,8 +76,9 @@ Projection projection_of(Task& task, const std::string& run) {
 /// as many bits. It holds what its file says.
 class CompressedModel {
  public:
-  CompressedModel(Module& model, const Projection& projection, const CompressOptions& options,
-                  const std::vector<Variant>& variants, const Tensor& mask)
+  CompressedModel(Module& model, const TrainedProjection& projection,
+                  const CompressOptions& options, const std::vector<Variant>& variants,
+                  const Tensor& mask)
       : model_(model) {
     if (options.prune) projection.fused.mask() = mask;
     const Packing packing{options.bits.value_or(32), options.prune.has_value()};
@@ -119,7 +120,7 @@ class CompressedModel {
  private:
   static std::string pack_projection(const CompressOptions& options,
                                      const std::vector<Variant>& variants,
-                                     const Projection& projection, const Packing& packing) {
+                                     const TrainedProjection& projection, const Packing& packing) {
     if (options.rank)
       return pack_product(variants.back().matrix.left, variants.back().matrix.right, packing);
     const Tensor& w = variants[0].matrix.weight;
@@ -228,7 +229,7 @@ void compress_command(const CompressOptions& options) {
     require_resumable(stored_config(checkpoint.config(), checkpoint.path().string()), config,
                       options.run);
   require_examples(config, task->data(), Split::validation);
-  const Projection projection = projection_of(*task, options.run);
+  const TrainedProjection projection = projection_of(*task, options.run);
   Tensor& weight = projection.fused.weight().value();
   const std::size_t batch = read_spec<TrainSpec>(config, "train").validation_batch();
   const auto validation_loss = [&, &task = task] {

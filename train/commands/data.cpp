@@ -21,7 +21,7 @@ constexpr std::size_t most_peeked_columns = 12;
 
 struct DataOptions {
   std::vector<std::string> files;
-  std::string delimiter = ",", columns;
+  std::string columns;
   ReadOptions reading;
   std::size_t rows = 5;
   bool json = false;
@@ -33,10 +33,10 @@ struct ConvertOptions : DataOptions {
 };
 
 ReadOptions read_options(const DataOptions& options) {
-  demand(options.delimiter.size() == 1 || options.delimiter == "tab",
-         "--delimiter {}: must be one character, or tab", options.delimiter);
   ReadOptions reading = options.reading;
-  reading.csv.delimiter = options.delimiter == "tab" ? '\t' : options.delimiter[0];
+  const std::string& delimiter = reading.csv.delimiter;
+  demand(delimiter.size() == 1 || delimiter == "tab" || delimiter == "auto",
+         "--delimiter {}: must be one character, or tab", delimiter);
   reading.csv.columns = split_list(options.columns);
   return reading;
 }
@@ -198,7 +198,12 @@ void add_reading(const Command& command, DataOptions& options, const std::string
   auto& [csv, array] = options.reading;
   csv.missing = missing;
   command.option("--columns", &options.columns, "csv: only these, by name or number", "LIST");
-  command.option("--delimiter", &options.delimiter, "csv: between fields; tab for a tab", "C");
+  command.option("--delimiter", &csv.delimiter,
+                 "csv: between fields, one character, or tab (default: found out)", "C");
+  command.option("--decimal", &csv.decimal,
+                 "csv: before decimals, a point or a comma (default: found out)", "C");
+  command.option("--quote", &csv.quote,
+                 "csv: around fields, double, single or none (default: found out)", "KIND");
   command.option("--header", &csv.header, "csv: does the first row name the columns? auto, yes, no",
                  "MODE");
   command.option("--time", &csv.time, "csv: the column of time stamps, if they look like numbers",

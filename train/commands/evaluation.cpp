@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
 #include <bochner/data/files/text.hpp>
-#include <bochner/data/formats/read_array.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/storage/json.hpp>
-#include <bochner/train/storage/output.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
@@ -15,10 +13,6 @@ namespace {
 struct EvalOptions : ModelOptions {
   std::string split = "validation";
   bool json = false;
-};
-
-struct PredictOptions : ModelOptions {
-  std::string input = "-", output = "-";  ///< .npy or CSV files; "-" for standard input and output
 };
 
 Split split_called(const std::string& name) {
@@ -42,17 +36,6 @@ void eval_command(const EvalOptions& options) {
   fmt::print("{}\n", Json{{"step", step}}.set(numbers).line());
 }
 
-void predict_command(const PredictOptions& options) {
-  const auto [checkpoint, config, task] = load_task(options);
-  ReadOptions reading = table_options(config);
-  reading.csv.named_columns = task->input_columns();
-  for (const char* asked : {"data.label_column", "data.target"})
-    std::erase(reading.csv.columns, config.text(asked));
-  if (config.flag("data.stamps"))
-    reading.csv.missing = "nan";  // rows without values are asked for: the task fills in others
-  write_array(options.output, task->predict(read_array(options.input, reading)));
-}
-
 }  // namespace
 
 void add_eval(const Command& program) {
@@ -61,15 +44,6 @@ void add_eval(const Command& program) {
   add_run(command, options.run);
   command.option("--split", &options.split, "train, validation or test").shows_default();
   command.flag("--json", &options.json, "print JSON");
-  add_model_changes(command, options);
-}
-
-void add_predict(const Command& program) {
-  const auto [command, options] =
-      program.command("predict", "what a model says about new data", predict_command);
-  add_run(command, options.run);
-  command.option("input", &options.input, readable_formats).shows_default();
-  command.option("--output,-o", &options.output, writable_names, "FILE").shows_default();
   add_model_changes(command, options);
 }
 

@@ -3,12 +3,15 @@
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/common_options.hpp>
+#include <bochner/train/run/estimate.hpp>
+#include <bochner/train/run/follower.hpp>
 #include <bochner/train/run/loop.hpp>
 #include <bochner/train/run/profile.hpp>
 #include <bochner/train/run/progress.hpp>
 #include <bochner/train/run/session.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
+#include <bochner/train/tasks/starter.hpp>
 #include <cmath>
 #include <ranges>
 #include <sstream>
@@ -38,7 +41,9 @@ std::string typed_words(const TrainingOptions& options) {
 }
 
 Path new_run(const TrainingOptions& options) {
-  return options.run.empty() ? Path("runs") / Path(options.config).stem() : Path(options.run);
+  if (!options.run.empty()) return options.run;
+  const Path config = std::filesystem::absolute(options.config).lexically_normal();
+  return Path("runs") / (config.has_filename() ? config : config.parent_path()).stem();
 }
 
 /// How much of the data a validation looks at, and how much of the time of the training that takes:
@@ -66,6 +71,7 @@ void print_header(Session& session, Progress& progress) {
                             format_count(double(count_parameters(session.task().model())))));
   progress.line("data     " + session.task().data().words());
   if (const std::string words = describe_validation(session); !words.empty()) progress.line(words);
+  progress.line("estimate " + words_of(estimate_training(session)));
   progress.line("run      " + session.run().path().string());
 }
 
@@ -118,6 +124,10 @@ int drive(Session& session, SignalGuard& signals, ProgressMode mode, const Train
           const std::vector<std::string>& notes = {}, const std::string& origin = "") {
   options.line->needs_reader = false;
   Progress progress(mode, session.total_steps(), session.tokens_per_step(), session.state().step);
+  PosixStorage storage;
+  RunFollower follower(storage, session.run().path(), session.state().step,
+                       session.spec().log_tensorboard);
+  progress.follow(follower);
   print_header(session, progress);
   for (const std::string& note : notes) progress.warning("note     " + note);
   if (!origin.empty()) progress.line(origin);
@@ -139,9 +149,23 @@ DataReading with_signals(const SignalGuard& signals, ProgressMode mode) {
           [&signals] { return signals.stop_requested(); }};
 }
 
+/// Of a file or folder of data where a config is expected, one that is chosen for them, and shown.
+Config config_of(const TrainingOptions& options, ProgressMode mode) {
+  if (!is_data(options.config)) return read_config(options.config, options.sets);
+  const std::string text = starter_config_for(options.config);
+  const Config config =
+      read_config_text(text, "the config that was chosen for " + options.config, options.sets);
+  const std::string data = shell_word(options.config);
+  Progress(mode, 0, 0, 0)
+      .line(fmt::format(
+          "{}\nchosen   for {}, to be changed by --set or in a file: {} init {} -o FILE.toml", text,
+          data, shell_word(options.line->words()[0]), data));
+  return config;
+}
+
 int train_command(const TrainingOptions& options, SignalGuard& signals) {
   const ProgressMode mode = progress_mode(options.progress);
-  const Config config = read_config(options.config, options.sets);
+  const Config config = config_of(options, mode);
   PosixStorage storage;
   Session session = Session::start(storage, config, new_run(options), typed_words(options),
                                    with_signals(signals, mode));
@@ -188,7 +212,10 @@ void add_training(const Command& command, TrainingOptions& options) {
 
 void add_train(const Command& program) {
   const auto [command, options] = program.command("train", "start a new run", train_command);
-  add_config_file(command, options.config);
+  command
+      .option("config", &options.config,
+              "config file (TOML), or data, a file or a folder, for which one is chosen", "FILE")
+      .required();
   add_new_run(command, options);
   add_training(command, options);
 }

@@ -89,6 +89,7 @@ class TrainingLoop {
   void append(const Json& line) {
     MetricsFile& metrics = session_.run().metrics();
     metrics.append(line.line());
+    progress_.metrics(line, state_.wall_seconds);
     warn_once(metrics_warning_, metrics.problem(),
               "lines of metrics wait in memory and in the next checkpoint, training goes on");
   }

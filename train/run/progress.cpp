@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/charts/format.hpp>
+#include <bochner/train/run/follower.hpp>
 #include <bochner/train/run/progress.hpp>
 #include <cstdio>
 #include <stdexcept>
@@ -47,6 +48,7 @@ Progress::Progress(ProgressMode mode, std::uint64_t total_steps, std::uint64_t t
 Progress::~Progress() { erase_bar(); }
 
 void Progress::line(const std::string& text) {
+  if (follower_) follower_->console(text);
   if (!bar_ && !plain_) return;
   erase_bar();
   std::fputs((printable(text) + "\n").c_str(), stdout);
@@ -54,6 +56,7 @@ void Progress::line(const std::string& text) {
 }
 
 void Progress::warning(const std::string& text) {
+  if (follower_) follower_->console(text);
   erase_bar();
   std::fflush(stdout);
   std::fputs((printable(text) + "\n").c_str(), stderr);
@@ -90,9 +93,17 @@ void Progress::step(std::uint64_t step, double loss, double learning_rate) {
 }
 
 void Progress::log(std::uint64_t step, double loss, double learning_rate) {
+  const std::string text =
+      fmt::format("step     {:>{}}/{}  {}", step, fmt::formatted_size("{}", total_), total_,
+                  status(step, loss, learning_rate));
   if (plain_)
-    line(fmt::format("step     {:>{}}/{}  {}", step, fmt::formatted_size("{}", total_), total_,
-                     status(step, loss, learning_rate)));
+    line(text);
+  else if (follower_)
+    follower_->console(text);
+}
+
+void Progress::metrics(const Json& line, double seconds) {
+  if (follower_) follower_->metrics(line, seconds);
 }
 
 void Progress::erase_bar() {

@@ -7,6 +7,9 @@
 
 namespace bochner {
 
+class Json;
+class RunFollower;
+
 enum class ProgressMode { automatic, bar, plain, none };
 
 /// "auto", "bar", "plain", "none"; throws std::invalid_argument with the choices.
@@ -18,12 +21,16 @@ class Progress {
            std::uint64_t first_step);
   ~Progress();
 
+  /// From now on lines and metrics go there too, whatever the mode; it must live as long.
+  void follow(RunFollower& follower) { follower_ = &follower; }
   /// A line that stays.
   void line(const std::string& text);
   /// A line that also those see who want no progress: on the standard error.
   void warning(const std::string& text);
   /// The present state: redraws the bar, at most ten times a second.
   void step(std::uint64_t step, double loss, double learning_rate);
+  /// A line of metrics after so many seconds of training, for those who follow.
+  void metrics(const Json& line, double seconds);
   /// The mean loss since the last call: a line where there is no bar.
   void log(std::uint64_t step, double loss, double learning_rate);
 
@@ -33,6 +40,7 @@ class Progress {
   void erase_bar();
 
   bool bar_, plain_, drawn_ = false;
+  RunFollower* follower_ = nullptr;
   std::uint64_t total_, tokens_per_step_, first_;
   Clock::time_point start_ = Clock::now(), last_drawn_{};
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/charts/format.hpp>
+#include <bochner/train/run/follower.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <charconv>
 #include <stdexcept>
@@ -37,7 +38,7 @@ std::string steps_in_words(const std::vector<std::uint64_t>& steps) {
 /// What a run without a checkpoint, or its creation that was interrupted, may leave.
 bool may_be_in_a_fresh_directory(const std::string& name) {
   return name == lock_name || name == meta_name || name == metrics_name || name == config_name ||
-         name == "checkpoints" || is_temporary_name(name);
+         name == "checkpoints" || is_followers(name) || is_temporary_name(name);
 }
 
 void require_run(FileStorage& storage, const Path& path) {
@@ -67,6 +68,8 @@ RunDirectory RunDirectory::create(FileStorage& storage, const Path& directory,
   }
   make_directories(storage, run.checkpoints());
   run.remove_temporaries();
+  for (const std::string& name : storage.list(path))
+    if (is_followers(name)) storage.unlink(path / name);
   run.preflight(probe_bytes);
   run.metrics_ = std::make_unique<MetricsFile>(storage, path / metrics_name);
   run.metrics_->rewind(0);

@@ -5,6 +5,7 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/labelled_events.hpp>
+#include <bochner/data/labelled_texts.hpp>
 #include <bochner/data/pixels.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
@@ -13,6 +14,7 @@
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/time_fit.hpp>
+#include <cmath>
 #include <utility>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -60,6 +62,26 @@ LabelledEventsSpec labelled_events_spec(const Config& config) {
           has_class_token(config)};
 }
 
+LabelledTextsSpec labelled_texts_spec(const Config& config) {
+  return {config.count("data.length"), config.number("data.validation"), config.count("train.seed"),
+          has_class_token(config)};
+}
+
+/// Rows of tables where a column of labels is named, else files in folders.
+std::unique_ptr<LabelledTexts> text_sequences(const Config& config) {
+  const std::string& label = config.text("data.label_column");
+  const auto files = expand_files(config.text_list("data.files"), std::filesystem::current_path());
+  TextsWithLabels texts;
+  if (label.empty()) {
+    texts = texts_of_folders(files, config.count("data.length"));
+  } else {
+    std::vector<NamedArray> tables;
+    for (const auto& file : files) tables.push_back(read_array(file, table_options(config)));
+    texts = texts_of_tables(tables, config.text("data.text_column"), label);
+  }
+  return std::make_unique<LabelledTexts>(std::move(texts), labelled_texts_spec(config));
+}
+
 /// `shape` receives that of the tables that they are from, if they are.
 std::unique_ptr<LabelledSequences> sequences_of_kind(const Config& config, TableShape& shape) {
   const std::string& kind = config.text("data.kind");
@@ -69,6 +91,7 @@ std::unique_ptr<LabelledSequences> sequences_of_kind(const Config& config, Table
   if (kind == "event_files")
     return std::make_unique<LabelledEvents>(read_events(config, shape),
                                             labelled_events_spec(config));
+  if (kind == "texts") return text_sequences(config);
   if (kind == "shapes") {
     auto spec = read_spec<ShapesSpec>(config, "data");
     spec.class_token = has_class_token(config);
@@ -85,6 +108,28 @@ std::unique_ptr<LabelledSequences> labelled_sequences(const Config& config, Tabl
   return sequences;
 }
 
+constexpr std::size_t image_batch = 16;
+
+/// Pixels of images (n, ...), each row by row with its channels together.
+std::vector<LabelledExample> image_examples(const NamedArray& input, const ImageShape& shape,
+                                            bool class_token) {
+  const std::size_t n = input.values.dimension() == 0 ? 0 : input.values.shape()[0];
+  const std::size_t pixels = shape.rows * shape.columns * shape.channels;
+  if (n == 0 || input.values.size() != n * pixels)
+    throw DataError("the input holds no images of ", shape.rows, " x ", shape.columns, " x ",
+                    shape.channels, " numbers; give an array (n, height, width, channels)");
+  std::vector<LabelledExample> examples(n);
+  for (std::size_t i = 0; i < n * pixels; ++i) {
+    const double value = input.values.data()[i];
+    if (!(value >= 0 && value <= 255 && value == std::floor(value)))
+      throw DataError("image ", i / pixels + 1, ": ", value, " is no brightness from 0 to 255");
+    auto& tokens = examples[i / pixels].tokens;
+    if (tokens.empty() && class_token) tokens.push_back(pixel_class);
+    tokens.push_back(std::int32_t(value));
+  }
+  return examples;
+}
+
 /// A label for each sequence.
 class ClassifierTask : public Task {
  public:
@@ -93,6 +138,7 @@ class ClassifierTask : public Task {
         spec_(classifier_spec(config, *data_)),
         model_(spec_) {
     initialize(model_, config.count("train.seed"));
+    texts_ = labelled_texts_spec(config);
     if (!spec_.trunk.timed) return;
     events_ = labelled_events_spec(config);
     events_.length = data_->length() - (events_.class_token ? 1 : 0);  // positions go no further
@@ -117,15 +163,19 @@ class ClassifierTask : public Task {
 
   /// Rows of time and type, columns as in the training data but for the labels -> a row for each
   /// sequence, in the order of their first rows: the probability of each label. Of a sequence that
-  /// is longer than those of the data the last events are seen.
+  /// is longer than those of the data the last events are seen. Or images (n, height, width,
+  /// channels) -> a row for each.
   NamedArray predict(const NamedArray& input) override {
+    if (data_->image().rows > 0)
+      return {probabilities(image_examples(input, data_->image(), texts_.class_token), image_batch),
+              class_columns({})};
     if (!spec_.trunk.timed) return Task::predict(input);
     const std::size_t types = spec_.trunk.vocabulary - (events_.class_token ? 1 : 0);
-    const std::vector<EventTable> sequences =
-        event_tables(input, types, columns_beside_label(columns_, shape_, input));
-    NamedArray result;
-    for (std::size_t k = 0; k < spec_.classes; ++k)
-      result.columns.push_back(fmt::format("class_{}", k));
+    const EventColumns columns = columns_beside_label(columns_, shape_, input);
+    NamedArray numbered = input;
+    number_texts(numbered, columns, shape_, false);
+    const std::vector<EventTable> sequences = event_tables(numbered, types, columns);
+    NamedArray result{{}, class_columns(shape_.labels)};
     result.values.resize({sequences.size(), spec_.classes});
     for (std::size_t row = 0; row < sequences.size(); ++row) {
       const LabelledExample example = labelled_example(sequences[row], events_, types);
@@ -140,6 +190,24 @@ class ClassifierTask : public Task {
     return result;
   }
 
+  /// The probability of each label for each text.
+  NamedArray predict_texts(const std::vector<std::string>& texts, std::size_t batch) override {
+    const auto* data = dynamic_cast<const LabelledTexts*>(data_.get());
+    if (!data) return Task::predict_texts(texts, batch);
+    std::vector<LabelledExample> examples;
+    for (const std::string& text : texts) examples.push_back(labelled_text(text, 0, texts_));
+    NamedArray result;
+    const xt::xarray<double> each = probabilities(examples, batch);
+    result.values.resize({texts.size(), 1 + spec_.classes});
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      result.values(i, 0) = double(i);
+      for (std::size_t k = 0; k < spec_.classes; ++k) result.values(i, 1 + k) = each(i, k);
+    }
+    result.columns = class_columns(data->class_names());
+    result.columns.insert(result.columns.begin(), "text");
+    return result;
+  }
+
   std::string describe_model() const override {
     const std::string time =
         spec_.trunk.timed ? ", time " + describe_time(spec_.trunk.time) : std::string();
@@ -150,10 +218,34 @@ class ClassifierTask : public Task {
   void illustrate(Page& page) override { add_encoding(page, model_, grid_of(spec_.trunk.places)); }
 
  private:
+  std::vector<std::string> class_columns(const std::vector<std::string>& names) const {
+    std::vector<std::string> columns;
+    for (std::size_t k = 0; k < spec_.classes; ++k)
+      columns.push_back(numbered_name("class", names, k));
+    return columns;
+  }
+
+  /// (n, classes), computed `batch` at a time.
+  xt::xarray<double> probabilities(const std::vector<LabelledExample>& examples,
+                                   std::size_t batch) {
+    xt::xarray<double> result = xt::zeros<double>({examples.size(), spec_.classes});
+    for (std::size_t first = 0; first < examples.size(); first += batch) {
+      const auto begin = examples.begin() + std::ptrdiff_t(first);
+      const auto end = begin + std::ptrdiff_t(std::min(batch, examples.size() - first));
+      const LabelledBatch part = batch_of({begin, end});
+      Tape tape;
+      tape.recording = false;
+      const Var each = softmax(model_.logits(tape, part.tokens, part.lengths));
+      std::copy_n(each.data(), each.size(), result.data() + first * spec_.classes);
+    }
+    return result;
+  }
+
   TableShape shape_;  // of the files
   std::unique_ptr<LabelledSequences> data_;
   SequenceClassifierSpec spec_;
   LabelledEventsSpec events_;  // of timed tokens
+  LabelledTextsSpec texts_;
   EventColumns columns_;
   SequenceClassifier model_;
 };

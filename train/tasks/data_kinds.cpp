@@ -183,6 +183,7 @@ std::vector<DataKind> data_kinds() {
   kinds.push_back({"listops", "classifier", make_classifier_task, false, examples, check_list_ops});
   kinds.push_back({"images", "classifier", make_classifier_task, true, fraction});
   kinds.push_back({"shapes", "classifier", make_classifier_task, false, examples});
+  kinds.push_back({"texts", "classifier", make_classifier_task, true, fraction});
   kinds.push_back({"hawkes", "events", make_event_task, false, examples});
   kinds.push_back({"event_files", "events", make_event_task, true, fraction, check_event_files});
   kinds.push_back({"hawkes", "lm", make_event_tokens_task, false, examples});
@@ -221,6 +222,9 @@ DataKind kind_of(const Config& config) {
 CsvOptions only_columns(const Config& config, const std::string& time,
                         const std::vector<std::string>& columns) {
   CsvOptions csv;
+  csv.delimiter = config.text("data.delimiter");
+  csv.decimal = config.text("data.decimal");
+  csv.quote = config.text("data.quote");
   csv.time_format = config.text("data.time_format");
   if (!csv.time_format.empty()) csv.time = time;
   for (const std::string& column : columns)
@@ -234,7 +238,9 @@ ReadOptions event_options(const Config& config) {
   const EventColumns columns = event_columns(config);
   std::vector<std::string> all{columns.time, columns.type, columns.sequence, columns.label};
   all.insert(all.end(), columns.places.begin(), columns.places.end());
-  return {only_columns(config, columns.time, all), ""};
+  CsvOptions csv = only_columns(config, columns.time, all);
+  csv.texts = {columns.type, columns.sequence, columns.label};
+  return {csv, ""};
 }
 
 /// Without columns of values, all of the table.
@@ -256,6 +262,14 @@ ReadOptions regression_options(const Config& config) {
   if (!all.empty()) all.push_back(columns.target);
   CsvOptions csv = only_columns(config, config.text("data.time_column"), all);
   if (columns.target.empty()) csv.columns.clear();
+  csv.missing = "nan";
+  return {csv, ""};
+}
+
+ReadOptions text_options(const Config& config) {
+  CsvOptions csv =
+      only_columns(config, "", {config.text("data.text_column"), config.text("data.label_column")});
+  csv.texts = {config.text("data.text_column"), config.text("data.label_column")};
   csv.missing = "nan";
   return {csv, ""};
 }
@@ -328,6 +342,7 @@ ReadOptions table_options(const Config& config) {
   if (config.text("data.kind") == "sensors") return sensor_options(config);
   if (config.text("data.kind") == "table") return regression_options(config);
   if (config.text("data.kind") == "event_files") return event_options(config);
+  if (config.text("data.kind") == "texts") return text_options(config);
   auto csv = read_spec<CsvOptions>(config, "data");
   if (!csv.columns.empty() && !csv.time.empty()) csv.columns.push_back(csv.time);
   csv.if_missing = "set data.missing = \"forward\" for the value of the row before, or fill it in";

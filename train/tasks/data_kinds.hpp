@@ -33,8 +33,8 @@ struct DataSpec {
 };
 inline void describe(Keys& keys, DataSpec& spec) {
   keys("kind", spec.kind, one_of(data_kind_names),
-       "bytes of text files, images, a series of numbers, events of files, readings of sensors, "
-       "rows of a table, or generated examples: see tasks.md");
+       "bytes of text files, texts with labels, images, a series of numbers, events of files, "
+       "readings of sensors, rows of a table, or generated examples: see tasks.md");
   keys("files", spec.files,
        "what is read from files: files or globs, from the current folder; the resolved config "
        "holds absolute paths",
@@ -46,10 +46,10 @@ inline void describe(Keys& keys, DataSpec& spec) {
        "\\t, "
        "\\r, \\\\ and \\xHH for bytes that are no text; other tokens have a marker");
   keys("validation", spec.validation, below(0, 1),
-       "bytes, images, event_files, field_files, sensors, table: fraction kept for validation, "
-       "rounded up, "
-       "0 for none: the last bytes, images, sequences, films or readings; of a single sequence or "
-       "film its last events or frames");
+       "bytes, texts, images, event_files, field_files, sensors, table: fraction kept for "
+       "validation, rounded up, "
+       "0 for none: the last bytes, images, sequences, films or readings, any texts; of a single "
+       "sequence or film its last events or frames");
   describe(keys, spec.examples);
 }
 

@@ -6,21 +6,20 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-std::vector<EventTable> read_events(const Config& config) {
-  TableShape shape;
-  return read_events(config, shape);
-}
-
 std::vector<EventTable> read_events(const Config& config, TableShape& shape) {
   std::vector<EventTable> sequences;
   for (const auto& file :
        expand_files(config.text_list("data.files"), std::filesystem::current_path())) {
-    const NamedArray array = read_array(file, table_options(config));
+    NamedArray array = read_array(file, table_options(config));
     try {
+      number_texts(array, event_columns(config), shape, true);
       for (EventTable& events : event_tables(array, most_event_types, event_columns(config)))
         sequences.push_back(std::move(events));
       const std::size_t width = array.values.shape()[1];
-      if (shape.width == 0 || width < shape.width) shape = {width, array.columns};
+      if (shape.width == 0 || width < shape.width) {
+        shape.width = width;
+        shape.names = array.columns;
+      }
     } catch (const DataError& error) {
       throw DataError(file.string() + ": " + error.what());
     }
@@ -28,7 +27,7 @@ std::vector<EventTable> read_events(const Config& config, TableShape& shape) {
   return sequences;
 }
 
-std::unique_ptr<EventSource> event_source(const Config& config) {
+std::unique_ptr<EventSource> event_source(const Config& config, TableShape& shape) {
   if (config.text("data.kind") == "hawkes") {
     auto spec = read_spec<HawkesSpec>(config, "data");
     spec.length = config.count("data.length");
@@ -36,7 +35,7 @@ std::unique_ptr<EventSource> event_source(const Config& config) {
   }
   const EventFilesSpec spec{config.count("data.length"), config.number("data.validation"),
                             config.count("train.seed")};
-  return std::make_unique<EventFiles>(read_events(config), spec);
+  return std::make_unique<EventFiles>(read_events(config, shape), spec);
 }
 
 std::vector<EventTable> windows_of(const std::vector<EventTable>& sequences, std::size_t length) {

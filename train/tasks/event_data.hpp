@@ -7,11 +7,10 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 /// The sequences of data.files; throws DataError with the name of the file.
-std::vector<EventTable> read_events(const Config& config);
-/// `shape` receives that of the narrowest table.
+/// `shape` receives that of the narrowest table and the texts of types and labels.
 std::vector<EventTable> read_events(const Config& config, TableShape& shape);
 /// Those of data.kind = "event_files", in windows, or "hawkes".
-std::unique_ptr<EventSource> event_source(const Config& config);
+std::unique_ptr<EventSource> event_source(const Config& config, TableShape& shape);
 /// Cut into windows as those of the training.
 std::vector<EventTable> windows_of(const std::vector<EventTable>& sequences, std::size_t length);
 

@@ -35,7 +35,7 @@ EventSequences view(const EventBatch& batch) {
 class EventTask : public Task {
  public:
   explicit EventTask(const Config& config)
-      : data_(event_source(config)),
+      : data_(event_source(config, shape_)),
         columns_(event_columns(config)),
         spec_(event_model_spec(config, data_->types(), data_->dimensions())),
         model_(spec_) {
@@ -83,11 +83,14 @@ class EventTask : public Task {
   /// data.length events, as in training.
   NamedArray predict(const NamedArray& input) override {
     const std::size_t K = spec_.types;
+    NamedArray numbered = input;
+    number_texts(numbered, columns_, shape_, false);
     const std::vector<EventTable> windows =
-        windows_of(event_tables(input, K, columns_), spec_.length);
+        windows_of(event_tables(numbered, K, columns_), spec_.length);
     NamedArray result;
     result.columns = {"next_time_median", "next_time_mean"};
-    for (std::size_t k = 0; k < K; ++k) result.columns.push_back(fmt::format("type_{}", k));
+    for (std::size_t k = 0; k < K; ++k)
+      result.columns.push_back(numbered_name("type", shape_.types, k));
     result.values = xt::xarray<double>(std::vector<std::size_t>{input.values.shape()[0], 2 + K});
     for (const EventTable& events : windows) {
       const EventForecast forecast =
@@ -117,6 +120,7 @@ class EventTask : public Task {
   }
 
  private:
+  TableShape shape_;  // of the files
   std::unique_ptr<EventSource> data_;
   EventColumns columns_;
   EventModelSpec spec_;

@@ -25,7 +25,7 @@ TrunkSpec timed_trunk(const Config& config, std::size_t types) {
 class EventTokensTask : public Task {
  public:
   explicit EventTokensTask(const Config& config)
-      : data_(event_source(config)),
+      : data_(event_source(config, shape_)),
         columns_(event_columns(config)),
         spec_(timed_trunk(config, data_->types())),
         model_(spec_) {
@@ -52,9 +52,12 @@ class EventTokensTask : public Task {
   NamedArray predict(const NamedArray& input) override {
     const std::size_t K = spec_.vocabulary;
     NamedArray result;
-    for (std::size_t k = 0; k < K; ++k) result.columns.push_back(fmt::format("type_{}", k));
+    for (std::size_t k = 0; k < K; ++k)
+      result.columns.push_back(numbered_name("type", shape_.types, k));
     result.values.resize({input.values.shape()[0], K});
-    for (const EventTable& events : windows_of(event_tables(input, K, columns_), spec_.length)) {
+    NamedArray numbered = input;
+    number_texts(numbered, columns_, shape_, false);
+    for (const EventTable& events : windows_of(event_tables(numbered, K, columns_), spec_.length)) {
       Tape tape;
       tape.recording = false;
       const Var each = softmax(model_.logits(tape, events.types, events.times));
@@ -70,6 +73,7 @@ class EventTokensTask : public Task {
   }
 
  private:
+  TableShape shape_;  // of the files
   std::unique_ptr<EventSource> data_;
   EventColumns columns_;
   TrunkSpec spec_;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <bochner/data/fields.hpp>
+#include <bochner/data/labelled_texts.hpp>
 #include <bochner/data/pixels.hpp>
 #include <bochner/data/sensor_windows.hpp>
 #include <bochner/data/series_windows.hpp>
@@ -161,8 +162,8 @@ std::vector<ParameterRow> registered_rows() {
   table.add<ModelChoice, SequenceClassifierSpec, ForecasterSpec, EventModelSpec, FieldModelSpec,
             ProcessModelSpec>("model");
   table.add<DataSpec, TokenTaskSpec, LengthBuckets, ListOpsSpec, ImagesSpec, ShapesSpec, CsvOptions,
-            SeriesSpec, HawkesSpec, EventColumns, FieldSpec, SensorColumns, SensorSpec, TableSpec>(
-      "data");
+            SeriesSpec, HawkesSpec, EventColumns, FieldSpec, SensorColumns, SensorSpec, TableSpec,
+            TextsSpec>("data");
   table.add<OptimizerSpec>("optim");
   table.add<TrainSpec>("train");
   // Where the reference and the configs of runs have always had them.
@@ -184,10 +185,20 @@ ParameterTable table_of(std::vector<ParameterRow> rows, const std::vector<Config
   return ParameterTable(std::move(rows), std::move(checks));
 }
 
+Config with_sets(Config config, const std::vector<std::string>& sets) {
+  for (const std::string& set : sets) apply_set(config, set);
+  validate(config);
+  return config;
+}
+
 /// Keys that runs have written though they never meant anything, and rows that are like them.
 constexpr std::pair<const char*, const char*> retired[] = {
     {"model.mixer.time_kernel.density.proposal", "model.mixer.density.proposal"},
     {"model.mixer.time_kernel.density.proposal_scale", "model.mixer.density.proposal_scale"}};
+
+/// KeyTraits::formerly of texts: how tables were read.
+constexpr std::pair<const char*, const char*> formerly[] = {
+    {"data.delimiter", ","}, {"data.decimal", "."}, {"data.quote", "double"}};
 
 /// Adds those, below their section, for a text that has them.
 void add_retired(std::vector<ParameterRow>& rows, std::string_view text) {
@@ -214,17 +225,22 @@ ParameterTable registered_parameters() {
 
 Config stored_config(std::string_view text, const std::string& source) {
   std::vector<ParameterRow> rows = registered_rows();
-  for (ParameterRow& row : rows)
+  for (ParameterRow& row : rows) {
     if (row.traits.formerly) row.initial = *row.traits.formerly;
+    for (const auto& [name, text] : formerly)
+      if (row.name == name) row.initial = std::string(text);
+  }
   add_retired(rows, text);
   return parse_config(text, source, table_of(std::move(rows), {check_unheeded_sets}));
 }
 
 Config read_config(const std::string& file, const std::vector<std::string>& sets) {
-  Config config = load_config(file, registered_parameters());
-  for (const std::string& set : sets) apply_set(config, set);
-  validate(config);
-  return config;
+  return with_sets(load_config(file, registered_parameters()), sets);
+}
+
+Config read_config_text(const std::string& text, const std::string& source,
+                        const std::vector<std::string>& sets) {
+  return with_sets(parse_config(text, source, registered_parameters()), sets);
 }
 
 }  // namespace bochner

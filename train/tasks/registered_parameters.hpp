@@ -10,5 +10,8 @@ ParameterTable registered_parameters();
 Config stored_config(std::string_view text, const std::string& source);
 /// A config file with the changes of --set, checked. Throws ConfigError.
 Config read_config(const std::string& file, const std::vector<std::string>& sets);
+/// The same of a text; `source` stands in errors.
+Config read_config_text(const std::string& text, const std::string& source,
+                        const std::vector<std::string>& sets);
 
 }  // namespace bochner

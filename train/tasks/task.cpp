@@ -64,6 +64,10 @@ NamedArray Task::predict(const NamedArray&) {
   throw std::invalid_argument("this model predicts nothing from a table: " + describe_model());
 }
 
+NamedArray Task::predict_texts(const std::vector<std::string>&, std::size_t) {
+  throw std::invalid_argument("this model predicts nothing from a text: " + describe_model());
+}
+
 std::optional<Evaluation> evaluate_task(Task& task, Split split, std::size_t batch,
                                         std::uint64_t limit,
                                         const std::function<bool()>& should_stop) {

@@ -10,6 +10,7 @@ struct TrainSpec {
   std::uint64_t seed = 1;
   bool overfit = false;
   Period log_every = {10};
+  bool log_tensorboard = false;
   Period validate_every = {250};
   std::uint64_t validate_batch = 0, validate_batches = 256;
   bool validate_kernels = true;
@@ -36,6 +37,8 @@ inline void describe(Keys& keys, TrainSpec& spec) {
        "train on the first batch only, to see whether the model can learn");
   keys("log.every", spec.log_every, countable,
        "how often a line of metrics is written, 0 for never", resumable);
+  keys("log.tensorboard", spec.log_tensorboard,
+       "the numbers of metrics also as event files of TensorBoard in the run directory", resumable);
   keys("validate.every", spec.validate_every, countable,
        "how often the model is validated, 0 for never", resumable);
   keys("validate.batch", spec.validate_batch, between(0, 1 << 20),

@@ -51,6 +51,10 @@ TEST(Config, OfARunWithoutYoungerKeysIsWhatItWas) {
                fresh = parse_config("", "config.toml", registered_parameters());
   EXPECT_EQ(stored.integer("model.mixer.features.refit"), 0);
   EXPECT_EQ(stored.integer("model.mixer.calibrate"), 0);
+  EXPECT_EQ(stored.text("data.delimiter"), ",");
+  EXPECT_EQ(stored.text("data.decimal"), ".");
+  EXPECT_EQ(stored.text("data.quote"), "double");
+  EXPECT_EQ(fresh.text("data.delimiter"), "auto");
   EXPECT_EQ(fresh.integer("model.mixer.features.refit"), 100);
   EXPECT_EQ(fresh.integer("model.mixer.calibrate"), -1);
 }

@@ -1,0 +1,228 @@
+#include <algorithm>
+#include <array>
+#include <bochner/autodiff/shape.hpp>
+#include <bochner/data/files/text.hpp>
+#include <bochner/data/formats/csv_dialect.hpp>
+#include <bochner/data/formats/csv_records.hpp>
+#include <bochner/data/formats/time_stamp.hpp>
+
+namespace bochner {
+namespace {
+
+constexpr std::size_t sampled_records = 200, sampled_bytes = 1 << 20;
+constexpr std::array delimiters = {',', ';', '\t', '|'};
+constexpr std::array time_formats = {
+    "%Y-%m",    "%Y/%m/%d",       "%Y/%m/%d %H:%M",    "%Y/%m/%d %H:%M:%S",
+    "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%m.%Y",
+    "%Y.%m.%d", "%d/%m/%Y",       "%d/%m/%Y %H:%M",    "%d/%m/%Y %H:%M:%S",
+    "%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%m/%Y",
+    "%b %Y",    "%d %b %Y"};
+
+/// The character that an option means.
+char character_of(const std::string& option) {
+  return option == "tab" ? '\t' : option == "space" ? ' ' : option[0];
+}
+
+/// The present values of a column, without the first record, which may be a header.
+std::vector<std::string> values_of(const CsvSample& sample, std::size_t column) {
+  std::vector<std::string> values;
+  for (std::size_t i = sample.size() > 1 ? 1 : 0; i < sample.size(); ++i)
+    if (column < sample[i].size() && !is_missing(sample[i][column]))
+      values.push_back(sample[i][column]);
+  return values;
+}
+
+/// 1,234 and 1,234,567 have commas between thousands.
+bool is_grouped(std::string_view text) {
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  const std::size_t first = text.find(',');
+  if (first == text.npos || first == 0 || first > 3) return false;
+  for (std::size_t i = first; i < text.size(); i += 4)
+    if (text[i] != ',' || text.size() - i < 4 ||
+        !std::ranges::all_of(text.substr(i + 1, 3), [](char c) { return c >= '0' && c <= '9'; }))
+      return false;
+  return true;
+}
+
+/// Whether nearly all are times so: a typing error is to be found in its line.
+bool are_times(const std::vector<std::string>& values, const char* format) {
+  const auto others = std::ranges::count_if(
+      values, [&](const std::string& text) { return !parse_time(text, format); });
+  return !values.empty() && std::size_t(others) * 10 <= values.size();
+}
+
+/// The only one of the usual formats that the values have, or "".
+std::string time_format_of(const std::vector<std::string>& values) {
+  std::string found;
+  for (const char* format : time_formats) {
+    if (!are_times(values, format)) continue;
+    if (!found.empty()) return "";
+    found = format;
+  }
+  return found;
+}
+
+enum class Decimals { none, comma, point };
+
+/// What the numbers of a column have before their decimals, if most values are numbers.
+Decimals decimals_of(const std::vector<std::string>& values, char delimiter) {
+  std::size_t with_comma = 0, with_point = 0, comma_only = 0, point_only = 0;
+  bool grouped = true;
+  for (const std::string& text : values) {
+    const bool reads_point = parse_number(text).has_value();
+    const bool reads_comma = parse_number(text, ',').has_value();
+    with_point += reads_point;
+    with_comma += reads_comma;
+    point_only += reads_point && !reads_comma;
+    comma_only += reads_comma && !reads_point;
+    if (reads_comma && !reads_point) grouped &= is_grouped(text);
+  }
+  const bool commas = comma_only > 0 && point_only == 0 && !(delimiter == ',' && grouped);
+  if (commas && 2 * with_comma > values.size()) return Decimals::comma;
+  return point_only > 0 && 2 * with_point > values.size() ? Decimals::point : Decimals::none;
+}
+
+/// Numbers like 01.2024 may be dates.
+char decimal_of(const CsvSample& sample, char delimiter) {
+  bool comma = false, point = false;
+  for (std::size_t i = 0; !sample.empty() && i < sample[0].size(); ++i) {
+    const std::vector<std::string> values = values_of(sample, i);
+    const Decimals decimals = decimals_of(values, delimiter);
+    comma |= decimals == Decimals::comma;
+    point |= decimals == Decimals::point && time_format_of(values).empty();
+  }
+  return comma && !point ? ',' : '.';
+}
+
+char quote_of(std::string_view text, const std::string& name, char delimiter) {
+  bool single = false;
+  for (const auto& record : csv_sample(text, name, delimiter, 0))
+    for (const std::string& field : record) {
+      if (field.size() >= 2 && field.front() == '"' && field.back() == '"') return '"';
+      single |= field.size() >= 2 && field.front() == '\'' && field.back() == '\'';
+    }
+  return single ? '\'' : '"';
+}
+
+/// How well a text is cut so: how many records are as wide as the first, and what part of their
+/// fields are values.
+double fit_of(const CsvSample& sample, const CsvDialect& dialect) {
+  constexpr double of_width = 1e-3;
+  double fit = 0;
+  const std::size_t width = sample.empty() ? 0 : sample[0].size();
+  for (const auto& record : sample) {
+    if (width < 2 || record.size() != width) continue;
+    fit += of_width;
+    for (const std::string& field : record) {
+      const bool is_value = is_csv_value(field, dialect) || parse_number(field, ',') ||
+                            !time_format_of({field}).empty();
+      fit += is_value && !field.empty() ? 1 / double(width) : 0;
+    }
+  }
+  return fit;
+}
+
+/// Of the columns that are neither numbers nor times as they are.
+std::string time_format_in(const CsvSample& sample, const CsvDialect& dialect) {
+  std::string found;
+  for (std::size_t i = 0; !sample.empty() && i < sample[0].size(); ++i) {
+    const std::vector<std::string> values = values_of(sample, i);
+    if (are_times(values, "")) return "";
+    const bool numbers = std::ranges::all_of(values, [&](const std::string& text) {
+      return parse_number(text, dialect.decimal).has_value();
+    });
+    if (found.empty() && !numbers) found = time_format_of(values);
+  }
+  return found;
+}
+
+}  // namespace
+
+bool is_missing(std::string_view text) {
+  constexpr std::string_view words[] = {"", "NA", "N/A", "nan", "NaN", "NAN", "null", "NULL"};
+  return std::ranges::find(words, text) != std::end(words);
+}
+
+std::optional<double> parse_number(std::string_view text, char decimal) {
+  if (decimal == '.') return parse_number(text);
+  if (text.find('.') != text.npos) return std::nullopt;
+  std::string with_point(text);
+  if (const std::size_t comma = text.find(decimal); comma != text.npos) with_point[comma] = '.';
+  return parse_number(with_point);
+}
+
+bool is_csv_value(std::string_view text, const CsvDialect& dialect) {
+  return is_missing(text) || parse_number(text, dialect.decimal) ||
+         parse_time(text, dialect.time_format);
+}
+
+CsvSample csv_sample(std::string_view text, const std::string& name, char delimiter, char quote) {
+  const bool is_cut = text.size() > sampled_bytes;
+  if (is_cut) text = text.substr(0, text.rfind('\n', sampled_bytes) + 1);
+  CsvSample sample;
+  try {
+    CsvRecords records(text, name, delimiter, quote);
+    for (std::vector<CsvField> fields; sample.size() < sampled_records && records.next(fields);) {
+      if (fields.size() == 1 && trimmed(fields[0].text).empty()) continue;
+      auto& record = sample.emplace_back();
+      for (const CsvField& field : fields) record.emplace_back(trimmed(field.text));
+    }
+  } catch (const DataError&) {
+    if (!is_cut) sample.clear();  // else the record may go on behind the cut
+  }
+  return sample;
+}
+
+void require_dialect(const CsvOptions& options) {
+  const std::string& delimiter = options.delimiter;
+  require(
+      delimiter.size() == 1 || delimiter == "auto" || delimiter == "tab" || delimiter == "space",
+      "csv", "delimiter = ", excerpt(delimiter), ": must be one character, tab, space or auto");
+  require(delimiter != "\"" && delimiter != "\n" && delimiter != "\r", "csv",
+          "the delimiter must be neither a quote nor a line end");
+  require(options.decimal == "." || options.decimal == "," || options.decimal == "auto", "csv",
+          "decimal = ", excerpt(options.decimal), ": must be a point, a comma or auto");
+  require(options.quote == "double" || options.quote == "single" || options.quote == "none" ||
+              options.quote == "auto",
+          "csv", "quote = ", excerpt(options.quote), ": must be double, single, none or auto");
+}
+
+CsvDialect csv_dialect(std::string_view text, const std::string& name, const CsvOptions& options) {
+  CsvDialect best{.time_format = options.time_format};
+  if (options.quote != "auto")
+    best.quote = options.quote == "double" ? '"' : options.quote == "single" ? '\'' : '\0';
+  if (options.decimal != "auto") best.decimal = options.decimal[0];
+  if (options.delimiter != "auto") best.delimiter = character_of(options.delimiter);
+  if (options.delimiter != "auto" && options.decimal != "auto" && options.quote != "auto")
+    return best;
+  double best_fit = -1;
+  CsvSample best_sample;
+  for (const char delimiter : delimiters) {
+    CsvDialect dialect = best;
+    if (options.delimiter == "auto") dialect.delimiter = delimiter;
+    if (options.quote == "auto") dialect.quote = quote_of(text, name, dialect.delimiter);
+    CsvSample sample = csv_sample(text, name, dialect.delimiter, dialect.quote);
+    const double fit = fit_of(sample, dialect);
+    if (fit > best_fit) {
+      best_fit = fit;
+      best_sample = std::move(sample);
+      best = dialect;
+    }
+    if (options.delimiter != "auto") break;
+  }
+  if (options.decimal == "auto") best.decimal = decimal_of(best_sample, best.delimiter);
+  if (options.time_format.empty()) best.time_format = time_format_in(best_sample, best);
+  return best;
+}
+
+std::string guess_words(const CsvDialect& dialect, const CsvOptions& options) {
+  std::string words;
+  if (options.delimiter == "auto" && dialect.delimiter != ',')
+    words += in_words("fields were taken to stand between ",
+                      dialect.delimiter == '\t' ? "tabs" : excerpt({&dialect.delimiter, 1}));
+  if (options.decimal == "auto" && dialect.decimal != '.')
+    words += in_words(words.empty() ? "" : ", ", "numbers to have a decimal comma");
+  return words.empty() ? "" : "; " + words + ": data.delimiter and data.decimal say otherwise";
+}
+
+}  // namespace bochner

@@ -1,0 +1,35 @@
+#pragma once
+/// How tables are written: what stands between fields, around them, before decimals and in dates.
+
+#include <bochner/data/formats/csv.hpp>
+#include <optional>
+
+namespace bochner {
+
+struct CsvDialect {
+  char delimiter = ',', decimal = '.';
+  char quote = '"';  ///< 0 for none
+  std::string time_format = "";
+};
+
+/// Throws std::invalid_argument where the options name no delimiter, decimal or quote.
+void require_dialect(const CsvOptions& options);
+/// What the options say and, where they say "auto", what the first records tell; `,`, `.` and `"`
+/// where these tell nothing.
+CsvDialect csv_dialect(std::string_view text, const std::string& name, const CsvOptions& options);
+/// For the end of an error: "; fields were taken to stand between \";\" ..", "" of the usual ones
+/// and of those that the options name.
+std::string guess_words(const CsvDialect& dialect, const CsvOptions& options);
+
+/// parse_number() of a text with this before its decimals.
+std::optional<double> parse_number(std::string_view text, char decimal);
+/// Whether the text stands for a value that is missing: nothing, NA, nan, null.
+bool is_missing(std::string_view text);
+/// A number, a time or missing.
+bool is_csv_value(std::string_view text, const CsvDialect& dialect);
+
+/// The fields of the first records but blank lines, trimmed; none where quotes do not fit.
+using CsvSample = std::vector<std::vector<std::string>>;
+CsvSample csv_sample(std::string_view text, const std::string& name, char delimiter, char quote);
+
+}  // namespace bochner

@@ -1,0 +1,51 @@
+#pragma once
+/// Records of a text: fields between delimiters, in lines.
+
+#include <bochner/data/files/errors.hpp>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bochner {
+
+/// One field without its quotes, and where it begins: line and byte of the line, counted from 1.
+struct CsvField {
+  std::string_view text;
+  std::size_t line = 1, column = 1;
+};
+
+/// Cuts a text into records. Quoted fields may hold delimiters, line ends and doubled quotes; lines
+/// end in LF or CRLF; a byte order mark of UTF-8 is passed over.
+class CsvRecords {
+ public:
+  /// `quote` is ", ', which may stand inside a field too, or 0 where quotes are letters like
+  /// others. `name` stands in errors; it must outlive the records, like the text.
+  CsvRecords(std::string_view text, const std::string& name, char delimiter, char quote = '"');
+
+  /// Replaces `fields` by those of the next record; false at the end. They are valid until the next
+  /// call. A blank line is a record of one empty field. Throws DataError for a quote that does not
+  /// end or a " in the middle of a field, and for more than most_csv_fields.
+  bool next(std::vector<CsvField>& fields);
+
+  /// Throws DataError "NAME:LINE:COLUMN: what".
+  template <class... Parts>
+  [[noreturn]] void fail(std::size_t line, std::size_t column, const Parts&... what) const {
+    throw DataError(name_, ":", line, ":", column, ": ", what...);
+  }
+
+ private:
+  bool sees_quote() const { return quote_ != 0 && rest_.starts_with(quote_); }
+  CsvField field();
+  void quoted_text(CsvField& field);
+  void take(std::size_t bytes);
+  std::size_t line_end_size() const;
+
+  std::string_view rest_;
+  const std::string& name_;
+  char delimiter_, quote_;
+  std::size_t line_ = 1, column_ = 1;
+  std::deque<std::string> unescaped_;  // fields of this record that had doubled quotes
+};
+
+}  // namespace bochner

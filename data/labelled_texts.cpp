@@ -1,0 +1,136 @@
+#include <algorithm>
+#include <bit>
+#include <bochner/data/files/digest.hpp>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/regular_file.hpp>
+#include <bochner/data/files/text.hpp>
+#include <bochner/data/labelled_texts.hpp>
+#include <cmath>
+#include <set>
+
+namespace bochner {
+namespace {
+
+constexpr std::int32_t class_token_of_texts = 256;
+constexpr std::uint64_t order_of_texts = ~std::uint64_t(0);  // an epoch that no run reaches
+
+/// Numbers the labels in the order of the alphabet.
+TextsWithLabels with_numbers(std::vector<std::string> texts,
+                             const std::vector<std::string>& labels) {
+  const std::set<std::string> names(labels.begin(), labels.end());
+  TextsWithLabels all{std::move(texts), {names.begin(), names.end()}, {}};
+  for (const std::string& label : labels)
+    all.labels.push_back(
+        std::int32_t(std::ranges::lower_bound(all.classes, label) - all.classes.begin()));
+  if (all.classes.size() < 2)
+    throw DataError("all texts have the label ",
+                    all.classes.empty() ? "of nothing" : excerpt(all.classes[0]),
+                    "; a classifier needs two of them: a folder for each, or data.label_column");
+  return all;
+}
+
+std::string front_of_file(const std::filesystem::path& path, std::size_t length) {
+  const RegularFile file(path);
+  std::vector<std::uint8_t> bytes(std::min<std::uint64_t>(file.size(), length));
+  file.read_at(0, bytes);
+  return {bytes.begin(), bytes.end()};
+}
+
+std::size_t column_of_texts(const NamedArray& table, const std::string& wanted) {
+  const auto found = table.values.dimension() == 2
+                         ? find_column(table.columns, table.values.shape()[1], wanted)
+                         : std::nullopt;
+  if (!found) throw DataError("no column ", excerpt(wanted), "; name one that is there");
+  return *found;
+}
+
+/// A label, which may be a number too.
+std::string label_in(const NamedArray& table, std::size_t row, std::size_t column) {
+  const double value = table.values(row, column);
+  if (std::isnan(value)) throw DataError("row ", row + 1, ": its label is missing");
+  const auto texts = table.texts.find(column);
+  return texts == table.texts.end() ? format_number(value) : texts->second.at(std::size_t(value));
+}
+
+ExampleSet set_of(const TextsWithLabels& texts, const LabelledTextsSpec& spec) {
+  const std::uint64_t validation = held_out(texts.texts.size(), spec.validation);
+  return {spec.seed, texts.texts.size() - validation, validation};
+}
+
+}  // namespace
+
+TextsWithLabels texts_of_folders(const std::vector<std::filesystem::path>& files,
+                                 std::size_t length) {
+  std::vector<std::string> texts, labels;
+  for (const auto& file : files) {
+    texts.push_back(front_of_file(file, length));
+    labels.push_back(std::filesystem::absolute(file).parent_path().filename().string());
+  }
+  return with_numbers(std::move(texts), labels);
+}
+
+std::vector<std::string> texts_of_column(const NamedArray& table, const std::string& wanted) {
+  const std::size_t column = column_of_texts(table, wanted);
+  const auto found = table.texts.find(column);
+  if (found == table.texts.end())
+    throw DataError("column ", column_name(table, column), " holds numbers and no texts");
+  std::vector<std::string> texts;
+  for (std::size_t row = 0; row < table.values.shape()[0]; ++row) {
+    const double number = table.values(row, column);
+    texts.push_back(std::isnan(number) ? "" : found->second.at(std::size_t(number)));
+  }
+  return texts;
+}
+
+TextsWithLabels texts_of_tables(const std::vector<NamedArray>& tables,
+                                const std::string& text_column, const std::string& label_column) {
+  std::vector<std::string> texts, labels;
+  for (const NamedArray& table : tables) {
+    std::ranges::move(texts_of_column(table, text_column), std::back_inserter(texts));
+    const std::size_t column = column_of_texts(table, label_column);
+    for (std::size_t row = 0; row < table.values.shape()[0]; ++row)
+      labels.push_back(label_in(table, row, column));
+  }
+  return with_numbers(std::move(texts), labels);
+}
+
+LabelledExample labelled_text(const std::string& text, std::int32_t label,
+                              const LabelledTextsSpec& spec) {
+  LabelledExample example{{}, label};
+  if (spec.class_token) example.tokens.push_back(class_token_of_texts);
+  for (std::size_t i = 0; i < std::min(text.size(), spec.length); ++i)
+    example.tokens.push_back(static_cast<unsigned char>(text[i]));
+  if (text.empty()) example.tokens.push_back('\n');
+  return example;
+}
+
+LabelledTexts::LabelledTexts(TextsWithLabels texts, const LabelledTextsSpec& spec)
+    : LabelledSequences(set_of(texts, spec), {256u + spec.class_token, texts.classes.size(),
+                                              spec.length + spec.class_token}),
+      texts_(std::move(texts)),
+      spec_(spec) {}
+
+/// Files come folder by folder, so that the last of them would be all of one label.
+LabelledExample LabelledTexts::example(Split split, std::uint64_t index) const {
+  const std::uint64_t place = index + (split == Split::train ? 0 : examples().train);
+  const std::uint64_t at = permuted_index(spec_.seed, order_of_texts, place, texts_.texts.size());
+  return labelled_text(texts_.texts[at], texts_.labels[at], spec_);
+}
+
+std::uint64_t LabelledTexts::fingerprint() const {
+  std::uint64_t hash = digest_of_elements(texts_.labels);
+  for (const auto* all : {&texts_.classes, &texts_.texts})
+    for (const std::string& text : *all) hash = digest_of_elements(text, hash);
+  return examples_.fingerprint("texts", {hash, spec_.length, spec_.class_token});
+}
+
+std::string LabelledTexts::describe() const {
+  std::string names;
+  for (std::size_t i = 0; i < std::min<std::size_t>(classes(), 4); ++i)
+    names += (i > 0 ? ", " : "") + texts_.classes[i];
+  return in_words(format_number_of(texts_.texts.size(), "text"), " of ",
+                  format_number_of(classes(), "label"), " (", names, classes() > 4 ? ", .." : "",
+                  ")");
+}
+
+}  // namespace bochner

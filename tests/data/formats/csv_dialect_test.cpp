@@ -1,0 +1,120 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/formats/csv_dialect.hpp>
+#include <cmath>
+
+#include "data/messages.hpp"
+
+namespace bochner {
+namespace csv_dialect_test {
+
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+NamedArray parse(const std::string& text, const CsvOptions& options = {}) {
+  return parse_csv(text, "a.csv", options);
+}
+
+std::string problem(const std::string& text, const CsvOptions& options = {}) {
+  return message_of<DataError>([&] { parse(text, options); });
+}
+
+std::vector<double> numbers(const NamedArray& array) {
+  return {array.values.begin(), array.values.end()};
+}
+
+CsvDialect dialect_of(const std::string& text, const CsvOptions& options = {}) {
+  return csv_dialect(text, "a.csv", options);
+}
+
+TEST(CsvDialect, FindsTheDelimiter) {
+  EXPECT_EQ(dialect_of("a,b\n1,2\n").delimiter, ',');
+  EXPECT_EQ(dialect_of("a;b\n1;2\n").delimiter, ';');
+  EXPECT_EQ(dialect_of("a\tb\n1\t2\n").delimiter, '\t');
+  EXPECT_EQ(dialect_of("a|b\n1|2\n").delimiter, '|');
+  EXPECT_EQ(dialect_of("x\n5\n7\n").delimiter, ',');
+  EXPECT_EQ(dialect_of("").delimiter, ',');
+  EXPECT_EQ(dialect_of("note,x\n\"a;b;c\",1\n\"d;e;f\",2\n").delimiter, ',');
+  EXPECT_EQ(dialect_of("when;x;y\n2024-01-01 00:00;1,5;2,5\n2024-01-02 00:00;3,5;4,5\n").delimiter,
+            ';');
+}
+
+TEST(CsvDialect, FindsTheDecimalComma) {
+  const NamedArray table = parse("day;load;n\n2024-01-01;1,5;1\n2024-01-02;-2,25;2\n");
+  EXPECT_THAT(numbers(table), ElementsAre(1704067200, 1.5, 1, 1704153600, -2.25, 2));
+  EXPECT_THAT(numbers(parse("x\ty\n1,5\t2\n")), ElementsAre(1.5, 2));
+  EXPECT_THAT(numbers(parse("x,y\n\"1,5\",2\n\"3,25\",4\n")), ElementsAre(1.5, 2, 3.25, 4));
+  EXPECT_EQ(dialect_of("x;y\n1.5;2\n").decimal, '.');
+  EXPECT_EQ(dialect_of("x;y\n1;2\n").decimal, '.');
+  EXPECT_EQ(dialect_of("x;y\n1,5;2.5\n").decimal, '.');  // which of them is unknown
+}
+
+/// Between commas, 1,234 may well be a thousand.
+TEST(CsvDialect, TakesNoThousandForADecimal) {
+  EXPECT_THAT(problem("x,y\n\"1,234\",2\n\"5,678\",4\n"), StartsWith("a.csv:2:1: column \"x\": "));
+  EXPECT_THAT(numbers(parse("x,y\n\"1,234\",2\n", {.decimal = ","})), ElementsAre(1.234, 2));
+  EXPECT_THAT(numbers(parse("x;y\n1,234;2\n")), ElementsAre(1.234, 2));
+}
+
+TEST(CsvDialect, FindsQuotes) {
+  EXPECT_THAT(numbers(parse("'a;x';'b'\n'1';'2'\n")), ElementsAre(1, 2));
+  EXPECT_THAT(parse("'a;x';'b'\n'1';'2'\n").columns, ElementsAre("a;x", "b"));
+  EXPECT_THAT(parse("it's,b\n1,2\n").columns, ElementsAre("it's", "b"));
+  EXPECT_THAT(parse("a\",b\n1,2\n", {.quote = "none"}).columns, ElementsAre("a\"", "b"));
+  EXPECT_THAT(problem("a\",b\n1,2\n"), StartsWith("a.csv:1:2: a quote inside a field"));
+}
+
+TEST(CsvDialect, FindsTheFormatOfDates) {
+  for (const char* first : {"2016-07", "2016/07/01", "01.07.2016", "01.07.2016 00:00", "Jul 2016",
+                            "01 Jul 2016", "2016-07-01"})
+    EXPECT_THAT(numbers(parse(std::string("t;x\n") + first + ";5\n")), ElementsAre(1467331200, 5))
+        << first;
+  EXPECT_THAT(numbers(parse("t;x\n07.2016;1,5\n")), ElementsAre(1467331200, 1.5));
+  EXPECT_THAT(numbers(parse("t;x\n07.2016;1.5\n")), ElementsAre(7.2016, 1.5));
+  EXPECT_THAT(numbers(parse("t,x\n13/07/2016,5\n")), ElementsAre(1468368000, 5));
+  EXPECT_THAT(numbers(parse("t,x\n07/13/2016,5\n")), ElementsAre(1468368000, 5));
+  EXPECT_THAT(problem("t,x\n01/07/2016,5\n"), StartsWith("a.csv:2:1: column \"t\": "));
+}
+
+TEST(CsvDialect, DoesWhatItIsTold) {
+  EXPECT_THAT(parse("a;b,c\n1,2\n", {.delimiter = ","}).columns, ElementsAre("a;b", "c"));
+  EXPECT_THAT(numbers(parse("1:2\n", {.delimiter = ":"})), ElementsAre(1, 2));
+  EXPECT_THAT(numbers(parse("1 2\n", {.delimiter = "space"})), ElementsAre(1, 2));
+  EXPECT_THAT(problem("x;y\n1,5;2\n", {.decimal = "."}), StartsWith("a.csv:2:1: "));
+  EXPECT_THROW(parse("1\n", {.delimiter = "ab"}), std::invalid_argument);
+  EXPECT_THROW(parse("1\n", {.decimal = ";"}), std::invalid_argument);
+  EXPECT_THROW(parse("1\n", {.quote = "x"}), std::invalid_argument);
+}
+
+TEST(CsvDialect, SaysWhereAndWhatWasGuessed) {
+  EXPECT_EQ(
+      problem("x;y\n1,5;2\n2,5;3\n3,x;4\n"),
+      "a.csv:4:1: column \"x\": \"3,x\" is no finite number; fields were taken to stand between "
+      "\";\", numbers to have a decimal comma: data.delimiter and data.decimal say otherwise");
+  EXPECT_THAT(problem("x;y\n1,5;2\n3,5;4;5\n"), StartsWith("a.csv:3:1: has 3 fields"));
+  EXPECT_THAT(problem("x;y\n1,5;2\n3,5;z\n"), HasSubstr("a.csv:3:5: column \"y\""));
+  EXPECT_THAT(problem("x,y\n1,5\n3,z\n"), EndsWith("\"z\" is no finite number"));
+  std::string dates = "t;x\n";
+  for (int i = 0; i < 12; ++i) dates += (i == 7 ? "13.2024;1\n" : "01.2024;1\n");
+  EXPECT_THAT(problem(dates + "02.2024;1,5\n"), StartsWith("a.csv:9:1: column \"t\": \"13.2024\""));
+}
+
+TEST(CsvDialect, NumbersTexts) {
+  const NamedArray table =
+      parse("time,type,who\n0,in,7\n1,out,9\n2,in,7\n", {.texts = {"type", "who", "label"}});
+  EXPECT_THAT(numbers(table), ElementsAre(0, 0, 7, 1, 1, 9, 2, 0, 7));
+  ASSERT_EQ(table.texts.size(), 1u);
+  EXPECT_THAT(table.texts.at(1), ElementsAre("in", "out"));
+  std::string text;
+  write_csv(table, [&](std::string_view piece) { text += piece; });
+  EXPECT_EQ(text, "time,type,who\n0,in,7\n1,out,9\n2,in,7\n");
+  EXPECT_THAT(problem("a,b\n1,x\n"), HasSubstr("column \"b\""));
+  EXPECT_THAT(problem("a,b\n1,\n", {.texts = {"b"}}), HasSubstr("is a missing value"));
+}
+
+}  // namespace csv_dialect_test
+}  // namespace bochner

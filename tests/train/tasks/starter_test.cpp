@@ -1,0 +1,139 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bochner/data/files/errors.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
+#include <bochner/train/tasks/starter.hpp>
+#include <bochner/train/tasks/task.hpp>
+#include <cmath>
+
+#include "data/messages.hpp"
+#include "data/temporary_folder.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace starter_test {
+
+using testing::HasSubstr;
+
+/// A table of `rows` rows, each made by `row`, behind a header.
+template <class Row>
+std::string table(const std::string& header, std::size_t rows, const Row& row) {
+  std::string text = header + "\n";
+  for (std::size_t i = 0; i < rows; ++i) text += std::string(row(i)) + "\n";
+  return text;
+}
+
+std::string day(std::size_t i) {
+  return "2024-" + std::string(i / 28 % 12 < 9 ? "0" : "") + std::to_string(i / 28 % 12 + 1) + "-" +
+         (i % 28 < 9 ? "0" : "") + std::to_string(i % 28 + 1);
+}
+
+class Starter : public testing::Test {
+ protected:
+  std::filesystem::path write(const std::string& name, const std::string& text) {
+    return folder_.write(name, text);
+  }
+  /// The config for the data, from which a model can be made and trained for a step.
+  Config config_for(const std::filesystem::path& data) {
+    const Config config = read_config_text(starter_config_for(data), "begun", {});
+    const auto task = make_task(config);
+    Tape tape;
+    const Examples first = task->data().training(0, config.count("train.batch"));
+    EXPECT_TRUE(std::isfinite(double(task->loss(tape, first).value().data()[0])));
+    EXPECT_GT(task->data().examples(Split::validation), 0u);
+    return config;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Starter, EveryKindIsAGoodConfig) {
+  for (const std::string& kind : starter_kinds()) {
+    const Config config = read_config_text(starter_config(kind), kind, {});
+    EXPECT_EQ(config.text("model.kind"), kind);
+  }
+  EXPECT_THAT(message_of<std::invalid_argument>([] { starter_config("lmm"); }),
+              HasSubstr("lmm: no such kind to begin with; there are \"lm\", "));
+}
+
+TEST_F(Starter, TextsAreForALanguageModel) {
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += "a line of words, " + std::to_string(i * i) + "\n";
+  const Config config = config_for(write("notes.txt", text));
+  EXPECT_EQ(config.text("data.kind"), "bytes");
+  write("texts/a/one", text);
+  write("texts/two.md", text);
+  EXPECT_EQ(config_for(folder_.path() / "texts").count("data.length"), 128u);
+  EXPECT_EQ(
+      config_for(write("short.txt", "only some words here, and no more")).count("data.length"), 2u);
+}
+
+TEST_F(Starter, DatesMakeASeries) {
+  const auto row = [](std::size_t i) { return day(i) + ";" + std::to_string(i) + ",5;a;2"; };
+  const Config config = config_for(write("load.csv", table("day;load;note;wind", 200, row)));
+  EXPECT_EQ(config.text("model.kind"), "forecaster");
+  EXPECT_EQ(config.text_list("data.columns"), (std::vector<std::string>{"load", "wind"}));
+  EXPECT_EQ(config.text("data.time_column"), "day");
+  EXPECT_EQ(config.count("data.horizon"), 10u);
+  const auto numbers = [](std::size_t i) {
+    return std::to_string(i % 7) + "," + std::to_string(i);
+  };
+  EXPECT_EQ(config_for(write("plain.csv", table("1,2", 60, numbers))).text("model.kind"),
+            "forecaster");
+}
+
+TEST_F(Starter, TimesAndTypesAreEvents) {
+  const auto row = [](std::size_t i) {
+    return day(i / 2) + (i % 2 == 0 ? " 08:00" : " 17:30") + "," + (i % 3 == 0 ? "in" : "out");
+  };
+  const Config config = config_for(write("log.csv", table("when,type", 120, row)));
+  EXPECT_EQ(config.text("model.kind"), "events");
+  const Config other = config_for(write("log.tsv", table("when,action", 120, row)));
+  EXPECT_EQ(other.text("data.type_column"), "action");
+}
+
+TEST_F(Starter, OtherTablesAreForARegression) {
+  const auto row = [](std::size_t i) {
+    return std::to_string(i) + "," + std::to_string(i * i % 17) + "," + std::to_string(i % 5);
+  };
+  const Config config = config_for(write("cars.csv", table("power,weight,price", 50, row)));
+  EXPECT_EQ(config.text("model.kind"), "gp");
+  EXPECT_EQ(config.text("data.target"), "price");
+}
+
+TEST_F(Starter, FoldersOfTextsAreLabels) {
+  for (int i = 0; i < 12; ++i)
+    for (const char* label : {"spam", "ham"})
+      write("mails/" + std::string(label) + "/" + std::to_string(i),
+            label + std::string(" and so"));
+  const Config config = config_for(folder_.path() / "mails");
+  EXPECT_EQ(config.text("data.kind"), "texts");
+  const auto row = [](std::size_t i) { return i % 2 == 0 ? "good,\"fine, yes\"" : "bad,no"; };
+  EXPECT_EQ(config_for(write("reviews.csv", table("sentiment,review", 40, row)))
+                .text("data.label_column"),
+            "sentiment");
+}
+
+TEST_F(Starter, SaysWhatToDoWhereItCannotTell) {
+  const auto problem = [&](const std::string& name, const std::string& text) {
+    return message_of<DataError>([&] { starter_config_for(write(name, text)); });
+  };
+  EXPECT_THAT(problem("empty", ""), HasSubstr("empty: is empty"));
+  EXPECT_THAT(problem("program", std::string("\x7f"
+                                             "ELF\0\1",
+                                             6)),
+              HasSubstr("is neither text nor"));
+  EXPECT_THAT(problem("words.csv", "a,b\nx,y\nz,w\n"), HasSubstr("bochner init"));
+}
+
+TEST_F(Starter, TellsDataFromConfigs) {
+  EXPECT_TRUE(is_data(write("a.txt", "model = 3\n")));
+  EXPECT_TRUE(is_data(folder_.path()));
+  EXPECT_FALSE(is_data(write("a.toml", "")));
+  EXPECT_FALSE(is_data(write("config", "# words\n[model]\nkind = \"lm\"\n")));
+  EXPECT_FALSE(is_data(write("config", "model.kind = \"lm\"\n")));
+  EXPECT_FALSE(is_data("nothing-is-here"));
+}
+
+}  // namespace starter_test
+}  // namespace bochner::inline BOCHNER_PRECISION

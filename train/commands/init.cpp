@@ -1,0 +1,48 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/train/commands/common_options.hpp>
+#include <bochner/train/storage/output.hpp>
+#include <bochner/train/tasks/starter.hpp>
+#include <filesystem>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+struct InitOptions {
+  std::string what, output = "-";
+};
+
+std::string config_to_begin_with(const std::string& what) {
+  const std::vector<std::string> kinds = starter_kinds();
+  if (std::ranges::find(kinds, what) != kinds.end()) return starter_config(what);
+  demand(std::filesystem::exists(what), "{}: neither a kind ({}) nor a file or folder of data",
+         what, fmt::format("{}", fmt::join(kinds, ", ")));
+  return starter_config_for(what);
+}
+
+void init_command(const InitOptions& options) {
+  const std::string text = config_to_begin_with(options.what);
+  const bool is_file = options.output != "-";
+  demand(!is_file || !std::filesystem::exists(std::filesystem::symlink_status(options.output)),
+         "{}: is there already and stays as it is; give another name", options.output);
+  write_output(options.output, [&](const Sink& sink) { sink(text); });
+  if (is_file) fmt::print("{}   begin with: bochner train {}\n", options.output, options.output);
+}
+
+}  // namespace
+
+void add_init(const Command& program) {
+  const auto [command, options] =
+      program.command("init", "write a small config to begin with", init_command);
+  command
+      .option("what", &options.what,
+              "lm, classifier, forecaster, events, field or gp; or data, a file or a folder, that "
+              "choose a kind",
+              "KIND")
+      .required();
+  command.option("--output,-o", &options.output, "a new file; - for standard output", "FILE")
+      .shows_default();
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include <bochner/data/files/text.hpp>
+#include <bochner/train/commands/common_options.hpp>
+#include <bochner/train/run/follower.hpp>
+#include <bochner/train/run/run_directory.hpp>
+#include <bochner/train/storage/json.hpp>
+#include <bochner/train/storage/output.hpp>
+#include <limits>
+#include <map>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+struct MetricsOptions {
+  std::string run, output = "-";
+};
+
+/// Numbers by step and name.
+struct NumbersOfSteps {
+  std::vector<std::string> names = {"step"};
+  std::map<std::uint64_t, std::map<std::string, double>> rows = {};
+
+  void add(const Json& line) {
+    const auto step = line["step"].number();
+    if (!step) return;
+    auto& row = rows[std::uint64_t(*step)];
+    for (const auto& [name, value] : line.members()) {
+      const auto number = value.number();
+      if (!number) continue;
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+      row[name] = *number;
+    }
+  }
+
+  /// Lines of a file as it is now, the last without its end.
+  void add_lines(std::string_view text) {
+    for (std::size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1))
+      add(Json::parse(text.substr(0, end)));
+  }
+
+  NamedArray table() const {
+    NamedArray table{{}, names};
+    table.values = xt::xarray<double>::from_shape({rows.size(), names.size()});
+    table.values.fill(std::numeric_limits<double>::quiet_NaN());
+    std::size_t at = 0;
+    for (const auto& [step, row] : rows) {
+      for (std::size_t i = 0; i < names.size(); ++i)
+        if (const auto found = row.find(names[i]); found != row.end())
+          table.values(at, i) = found->second;
+      ++at;
+    }
+    return table;
+  }
+};
+
+void metrics_command(const MetricsOptions& options) {
+  PosixStorage storage;
+  const RunDirectory run = RunDirectory::read(storage, options.run);
+  NumbersOfSteps numbers;
+  for (const char* name : {"metrics.jsonl", clock_name})
+    if (const Path file = run.path() / name; storage.exists(file))
+      numbers.add_lines(read_file(storage, file));
+  write_array(options.output, numbers.table());
+}
+
+}  // namespace
+
+void add_metrics(const Command& program) {
+  const auto [command, options] = program.command(
+      "metrics", "the numbers of a run as a table, a row for each step", metrics_command);
+  add_run(command, options.run, "directory of the run");
+  command.option("--output,-o", &options.output, writable_names, "FILE").shows_default();
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

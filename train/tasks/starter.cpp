@@ -1,0 +1,326 @@
+#include <fmt/args.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/glob.hpp>
+#include <bochner/data/files/text.hpp>
+#include <bochner/data/formats/csv_dialect.hpp>
+#include <bochner/data/formats/read_array.hpp>
+#include <bochner/data/formats/time_stamp.hpp>
+#include <bochner/train/config/parameters.hpp>
+#include <bochner/train/tasks/starter.hpp>
+#include <bochner/train/tasks/starter_templates.hpp>
+#include <fstream>
+#include <map>
+#include <set>
+
+namespace bochner {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t sniffed_bytes = 1 << 16;
+
+constexpr const char* text_length =
+    "length = 256                  # bytes of a text that the model sees\n";
+
+/// What a template is filled with, as TOML.
+using Blanks = std::map<std::string, std::string>;
+
+Blanks usual_blanks() {
+  return {{"what", "texts: a folder of files for each label"},
+          {"data", "texts"},
+          {"files", ""},
+          {"columns", ""},
+          {"length", "128"},
+          {"lookback", "96"},
+          {"horizon", "24"},
+          {"rows", "0"},
+          {"batch", "32"},
+          {"warmup", "20"},
+          {"steps", "1000"},
+          {"validate", "250"}};
+}
+
+const char* usual_files(const std::string& kind) {
+  return kind == "lm"           ? R"("texts/**/*.txt")"
+         : kind == "classifier" ? R"("texts/*/*")"
+         : kind == "field"      ? R"("film.npy")"
+                                : R"("table.csv")";
+}
+
+std::string fill_in(const std::string& kind, const Blanks& blanks) {
+  const auto* found = std::ranges::find(starter_templates, kind, &StarterTemplate::kind);
+  if (found == std::end(starter_templates))
+    throw std::invalid_argument(kind + ": no such kind to begin with; there are " +
+                                alternatives(starter_kinds()));
+  fmt::dynamic_format_arg_store<fmt::format_context> arguments;
+  Blanks all = usual_blanks();
+  for (const auto& [name, text] : blanks) all[name] = text;
+  for (const auto& [name, text] : all) arguments.push_back(fmt::arg(name.c_str(), text));
+  return fmt::vformat(found->text, arguments);
+}
+
+/// So many steps for so many of an epoch: ten epochs, within limits.
+Blanks with_steps(Blanks blanks, std::size_t steps_of_epoch) {
+  const std::size_t steps = std::clamp<std::size_t>(10 * steps_of_epoch, 100, 1000);
+  blanks["steps"] = std::to_string(steps);
+  blanks["warmup"] = std::to_string(steps / 50);
+  blanks["validate"] = std::to_string(steps / 4);
+  return blanks;
+}
+
+/// The text of a file or the front of it.
+std::string front_of(const fs::path& file, std::size_t bytes = sniffed_bytes) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw IoError("cannot open ", file.string(), "; check its permissions");
+  std::string text(bytes, '\0');
+  in.read(text.data(), std::streamsize(bytes));
+  text.resize(std::size_t(in.gcount()));
+  return text;
+}
+
+std::string lm_config(const std::string& files, std::uint64_t bytes) {
+  constexpr std::size_t batch = 16, longest = 128;
+  const std::size_t length = std::clamp<std::size_t>(bytes / 16, 1, longest);
+  return fill_in("lm", with_steps({{"files", files}, {"length", std::to_string(length)}},
+                                  bytes / (batch * length)));
+}
+
+/// The columns of a table by what the first rows hold.
+struct TableSketch {
+  std::vector<std::string> names;  ///< or numbers from 1
+  std::vector<std::size_t> numbers, times, words;
+  bool has_header = false;
+  std::size_t rows = 0;
+
+  /// The column of this name in any case, or nothing.
+  std::optional<std::size_t> called(std::string_view wanted) const {
+    const auto same = [&](const std::string& name) {
+      return std::ranges::equal(name, wanted, [](char a, char b) {
+        return std::tolower(static_cast<unsigned char>(a)) == b;
+      });
+    };
+    const auto found = std::ranges::find_if(names, same);
+    return found == names.end() ? std::nullopt : std::optional(found - names.begin());
+  }
+};
+
+TableSketch sketch_of(std::string_view text, const std::string& name) {
+  const CsvDialect dialect = csv_dialect(text, name, {});
+  const CsvSample sample = csv_sample(text, name, dialect.delimiter, dialect.quote);
+  if (sample.empty()) throw DataError(name, ": is empty, or its quotes do not end");
+  const auto is_value = [&](const std::string& field) { return is_csv_value(field, dialect); };
+  TableSketch sketch;
+  sketch.has_header = !std::ranges::all_of(sample[0], is_value);
+  for (std::size_t i = 0; i < sample[0].size(); ++i) {
+    const bool named = sketch.has_header && !sample[0][i].empty();
+    sketch.names.push_back(named ? sample[0][i] : std::to_string(i + 1));
+    bool numbers = true, times = true, any = false;
+    for (std::size_t row = sketch.has_header ? 1 : 0; row < sample.size(); ++row) {
+      if (i >= sample[row].size() || is_missing(sample[row][i])) continue;
+      any = true;
+      numbers &= parse_number(sample[row][i], dialect.decimal).has_value();
+      times &= parse_time(sample[row][i], dialect.time_format).has_value();
+    }
+    if (any) (numbers ? sketch.numbers : times ? sketch.times : sketch.words).push_back(i);
+  }
+  const auto lines = std::size_t(std::count(text.begin(), text.end(), '\n'));
+  sketch.rows = lines + (text.ends_with('\n') ? 0 : 1) - (sketch.has_header ? 1 : 0);
+  return sketch;
+}
+
+std::string quoted_list(const TableSketch& table, const std::vector<std::size_t>& columns) {
+  std::string list;
+  for (const std::size_t i : columns)
+    list += (list.empty() ? "" : ", ") + in_quotes(table.names[i]);
+  return "[" + list + "]";
+}
+
+std::string series_config(const std::string& files, const TableSketch& table) {
+  constexpr std::size_t longest = 24;
+  const std::size_t horizon = std::clamp<std::size_t>(table.rows / 20, 1, longest);
+  const std::size_t lookback = 4 * horizon, windows = table.rows * 7 / 10;
+  const std::size_t batch = std::clamp<std::size_t>(windows / 16, 1, 64);
+  std::string columns;
+  if (!table.words.empty())
+    columns =
+        "columns = " + quoted_list(table, table.numbers) + "\n" +
+        (table.times.empty() ? ""
+                             : "time_column = " + in_quotes(table.names[table.times[0]]) + "\n");
+  return fill_in("forecaster", with_steps({{"files", files},
+                                           {"columns", columns},
+                                           {"horizon", std::to_string(horizon)},
+                                           {"lookback", std::to_string(lookback)},
+                                           {"batch", std::to_string(batch)}},
+                                          windows / batch));
+}
+
+std::string event_config(const std::string& files, const TableSketch& table, std::size_t time,
+                         std::size_t type) {
+  constexpr std::size_t batch = 16, longest = 64;
+  const std::size_t length = std::clamp<std::size_t>(table.rows / 20, 1, longest);
+  std::string columns = "time_column = " + in_quotes(table.names[time]) +
+                        "\ntype_column = " + in_quotes(table.names[type]) + "\n";
+  for (const char* name : {"sequence", "session", "case", "user", "id"})
+    if (const auto column = table.called(name); column && *column != type && *column != time) {
+      columns += "sequence_column = " + in_quotes(table.names[*column]) + "\n";
+      break;
+    }
+  return fill_in(
+      "events",
+      with_steps({{"files", files}, {"columns", columns}, {"length", std::to_string(length)}},
+                 table.rows / (batch * length)));
+}
+
+std::string regression_config(const std::string& files, const TableSketch& table) {
+  constexpr std::size_t quick_rows = 512;
+  std::vector<std::size_t> inputs = table.numbers;
+  const std::size_t target = inputs.back();
+  inputs.pop_back();
+  return fill_in("gp", {{"files", files},
+                        {"columns", "inputs = " + quoted_list(table, inputs) +
+                                        "\ntarget = " + in_quotes(table.names[target]) + "\n"},
+                        {"rows", table.rows > 2 * quick_rows ? std::to_string(quick_rows) : "0"}});
+}
+
+/// `columns` of a table; "" for files in folders that are called like their labels.
+std::string text_config(const std::string& files, const std::string& columns, std::size_t texts) {
+  constexpr std::size_t batch = 16;
+  return fill_in("classifier",
+                 with_steps({{"files", files}, {"columns", columns + text_length}}, texts / batch));
+}
+
+/// Those of a label and of a text, if there are such.
+std::optional<std::string> text_columns(const TableSketch& table) {
+  for (const char* label : {"label", "class", "category", "sentiment", "topic"})
+    for (const char* text : {"text", "review", "message", "sentence", "comment"}) {
+      const auto of_label = table.called(label), of_text = table.called(text);
+      if (!of_label || !of_text) continue;
+      return "text_column = " + in_quotes(table.names[*of_text]) +
+             "\nlabel_column = " + in_quotes(table.names[*of_label]) + "\n";
+    }
+  return std::nullopt;
+}
+
+/// Of events: called so, or the only one beside the times and not of numbers.
+std::optional<std::size_t> type_column(const TableSketch& table) {
+  for (const char* name : {"type", "event", "activity", "action"})
+    if (const auto column = table.called(name)) return column;
+  if (table.numbers.empty() && table.words.size() == 1) return table.words[0];
+  return std::nullopt;
+}
+
+std::string table_config(const std::string& files, const fs::path& file) {
+  const Input input = open_input(file);
+  const TableSketch table = sketch_of(input.text(), input.name());
+  if (const auto columns = text_columns(table)) return text_config(files, *columns, table.rows);
+  const auto type = type_column(table);
+  auto time = table.called("time");
+  if (!time && !table.times.empty()) time = table.times[0];
+  if (time && type) return event_config(files, table, *time, *type);
+  if (table.numbers.empty())
+    throw DataError(input.name(),
+                    ": has no column of numbers to learn; name its columns in a "
+                    "config: bochner init events, or bochner init forecaster");
+  if (!table.times.empty() || !table.has_header || table.numbers.size() == 1)
+    return series_config(files, table);
+  return regression_config(files, table);
+}
+
+/// Images come with their labels in other files of the folder.
+std::string image_config(const std::string& files) {
+  return fill_in(
+      "classifier",
+      {{"what", "images read as sequences of pixels"}, {"data", "images"}, {"files", files}});
+}
+
+bool is_text(const fs::path& file) {
+  const std::string front = front_of(file);
+  return front.find('\0') == front.npos && !front.starts_with("\x1f\x8b");
+}
+
+bool is_table(const fs::path& file) {
+  fs::path name = file.filename();
+  if (name.extension() == ".gz") name = name.stem();
+  return name.extension() == ".csv" || name.extension() == ".tsv";
+}
+
+/// `files` is what the config says of one file or of all that are like it.
+std::string config_of_file(const std::string& files, const fs::path& file, std::uint64_t bytes) {
+  const std::string name = file.string();
+  const Input input = open_input(file);
+  const std::string kind = file_kind(input.bytes());
+  if (kind == "idx" || kind == "cifar") return image_config(files);
+  if (kind == "npy" || kind == "npz") {
+    const NamedArray array = parse_array(input.bytes(), name);
+    if (array.values.dimension() > 2)
+      throw DataError(name, ": an array of ", array.values.dimension(),
+                      " axes may be a film or other things; begin with: bochner init field");
+    return series_config(files, {{}, {}, {}, {}, false, array.values.shape()[0]});
+  }
+  if (is_table(file)) return table_config(files, file);
+  if (front_of(file).empty()) throw DataError(name, ": is empty");
+  if (!is_text(file))
+    throw DataError(name,
+                    ": is neither text nor a table (.csv, .tsv), NPY, NPZ, IDX or CIFAR file; "
+                    "unpack or convert it");
+  return lm_config(files, bytes);
+}
+
+/// Whether all files lie in folders of the folder, several in each of two or more.
+bool are_labelled(const fs::path& folder, const std::vector<fs::path>& files) {
+  std::set<fs::path> labels;
+  for (const fs::path& file : files) {
+    const fs::path below =
+        fs::absolute(file).lexically_relative(fs::absolute(folder).lexically_normal());
+    if (std::distance(below.begin(), below.end()) != 2) return false;
+    labels.insert(*below.begin());
+  }
+  return labels.size() >= 2 && files.size() >= 4 * labels.size();
+}
+
+/// All files below a folder as one pattern; the first of them tells the kind.
+std::string config_of_folder(const fs::path& folder) {
+  const std::string pattern = (folder / "**").string();
+  const std::vector<fs::path> files = expand_files({pattern}, fs::current_path());
+  std::uint64_t bytes = 0;
+  for (const fs::path& file : files) bytes += fs::file_size(file);
+  if (are_labelled(folder, files) && is_text(files[0]))
+    return text_config(in_quotes((folder / "*" / "*").string()), "", files.size());
+  return config_of_file(in_quotes(pattern), files[0], bytes);
+}
+
+}  // namespace
+
+std::vector<std::string> starter_kinds() {
+  std::vector<std::string> kinds;
+  for (const StarterTemplate& each : starter_templates) kinds.push_back(each.kind);
+  return kinds;
+}
+
+std::string starter_config(const std::string& kind) {
+  return fill_in(
+      kind, {{"files", usual_files(kind)}, {"columns", kind == "classifier" ? text_length : ""}});
+}
+
+bool is_data(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return true;
+  if (!fs::is_regular_file(path, error) || path.extension() == ".toml") return false;
+  const std::string text = "\n" + front_of(path);
+  return std::ranges::none_of(std::initializer_list<const char*>{"model", "data", "optim", "train"},
+                              [&](const std::string& section) {
+                                return text.find("\n[" + section) != text.npos ||
+                                       text.find("\n" + section + ".") != text.npos;
+                              });
+}
+
+std::string starter_config_for(const fs::path& data) {
+  return fs::is_directory(data)
+             ? config_of_folder(data)
+             : config_of_file(in_quotes(data.string()), data, fs::file_size(data));
+}
+
+}  // namespace bochner
