@@ -156,10 +156,12 @@ Config config_of(const TrainingOptions& options, ProgressMode mode) {
   const Config config =
       read_config_text(text, "the config that was chosen for " + options.config, options.sets);
   const std::string data = shell_word(options.config);
-  Progress(mode, 0, 0, 0)
-      .line(fmt::format(
-          "{}\nchosen   for {}, to be changed by --set or in a file: {} init {} -o FILE.toml", text,
-          data, shell_word(options.line->words()[0]), data));
+  Progress progress(mode, 0, 0, 0);
+  for (const auto line : std::views::split(text, '\n'))
+    progress.line(std::string(line.begin(), line.end()));
+  progress.line(
+      fmt::format("chosen   for {}, to be changed by --set or in a file: {} init {} -o FILE.toml",
+                  data, shell_word(options.line->words()[0]), data));
   return config;
 }
 
