@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/autodiff/real.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/array.hpp>
 #include <bochner/data/formats/idx.hpp>
@@ -14,7 +15,7 @@
 namespace bochner {
 namespace {
 
-using Table = std::vector<std::vector<std::string>>;
+using TextTable = std::vector<std::vector<std::string>>;
 
 constexpr std::size_t most_peeked_columns = 12;
 
@@ -45,7 +46,7 @@ std::vector<std::size_t> shape_of(const NamedArray& array) {
 }
 
 /// Every column as wide as its widest text: the first flush left, the others flush right.
-void print_table(const Table& table) {
+void print_table(const TextTable& table) {
   std::vector<std::size_t> widths(table[0].size());
   for (const auto& row : table)
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
@@ -66,7 +67,7 @@ void print_summary(const ArraySummary& summary) {
                    ? "every " + shortest
                    : fmt::format("steps of {} to {}", shortest, longest));
   }
-  Table table = {{"column", "min", "max", "mean", "missing"}};
+  TextTable table = {{"column", "min", "max", "mean", "missing"}};
   for (const ColumnSummary& column : summary.columns) {
     const auto number = [&](double value) {
       return column.present == 0 ? "-" : fmt::format("{:.6g}", value);
@@ -124,7 +125,7 @@ void print_rows(const NamedArray& array, std::size_t most) {
     if (shown < width) row.push_back("...");
     return row;
   };
-  Table table = {row_of([&](std::size_t column) { return column_name(array, column); })};
+  TextTable table = {row_of([&](std::size_t column) { return column_name(array, column); })};
   for (std::size_t i = 0; i < rows; ++i)
     table.push_back(row_of([&](std::size_t column) {
       const double value = array.values.data()[i * width + column];
@@ -221,8 +222,14 @@ void add_convert(const Command& group) {
 
 }  // namespace
 
+// In data_batch.cpp.
+inline namespace BOCHNER_PRECISION {
+void add_data_batch(const Command& group);
+}
+
 void add_data(const Command& program) {
-  const Command group = program.group("data", "look at files of numbers and convert them", false);
+  const Command group = program.group(
+      "data", "look at files of numbers and convert them, and at the examples of a run", false);
   const auto [info, info_options] =
       group.command("info", "kind, shape and columns", data_info_command);
   add_reading(info, info_options, "nan");
@@ -232,6 +239,7 @@ void add_data(const Command& program) {
   peek.option("--rows", &peek_options.rows, "how many", "N").shows_default();
   add_files(peek, peek_options);
   add_convert(group);
+  add_data_batch(group);
 }
 
 }  // namespace bochner
