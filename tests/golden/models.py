@@ -221,6 +221,7 @@ def compare(bochner, name, data, keys):
 
 def main():
     bochner, words = sys.argv[1], sys.argv[2:]
+    torch.set_num_threads(1)
     wrong, lines, worst, count = [], [], 0.0, 0
     golden = Path(__file__).resolve().with_name("models.txt")
     with tempfile.TemporaryDirectory() as folder:

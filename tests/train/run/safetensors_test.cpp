@@ -100,9 +100,11 @@ TEST_F(AdoptedRun, HoldsTheWeightsThatItIsGivenAndGoesOn) {
   const std::map<std::string, std::string> adopted =
       tensor_bytes(RunDirectory::read(storage, "other").load_step(7));
   for (const auto& [name, bytes] : trained) {
-    if (name.starts_with("model/")) EXPECT_EQ(adopted.at(name), bytes) << name;
-    if (name.starts_with("ema/"))
+    if (name.starts_with("model/")) {
+      EXPECT_EQ(adopted.at(name), bytes) << name;
+    } else if (name.starts_with("ema/")) {
       EXPECT_EQ(adopted.at(name), trained.at("model/" + name.substr(4))) << name;
+    }
   }
   std::vector<std::string> notes;
   Session session = Session::resume(storage, "other", {}, true, notes);
