@@ -127,6 +127,19 @@ function(bochner_sources precise plain)
   set(${plain} ${both} PARENT_SCOPE)
 endfunction()
 
+# The Python of exported models as texts of the program, one raw string each.
+function(bochner_torch_sources output)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/train/torch/*.py)
+  set(torch_sources)
+  foreach(source ${sources})
+    get_filename_component(name ${source} NAME_WE)
+    file(READ ${source} text)
+    string(APPEND torch_sources "    {\"${name}\", R\"py(${text})py\"},\n")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+  endforeach()
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/torch_sources.cpp.in ${output} @ONLY)
+endfunction()
+
 set(double_cli_sources commands/double_cli.cpp commands/command_line.cpp commands/first_instruction.cpp
                        commands/gradcheck.cpp config/nearest.cpp run/signals.cpp run/version.cpp charts/format.cpp
                        storage/json.cpp)
@@ -151,6 +164,8 @@ function(bochner_libraries name)
     bochner_sources(cli_precise cli_plain train)
     set(cli_sources ${cli_precise} ${cli_plain})
     list(REMOVE_ITEM cli_sources ${PROJECT_SOURCE_DIR}/train/commands/double_cli.cpp)
+    bochner_torch_sources(${PROJECT_BINARY_DIR}/torch_sources.cpp)
+    list(APPEND cli_sources ${PROJECT_BINARY_DIR}/torch_sources.cpp)
   endif()
   bochner_library(${name} ${name} ${precise})
   if(name STREQUAL bochner64)

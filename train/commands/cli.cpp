@@ -21,7 +21,7 @@ using AddCommand = void(const Command& program);
 
 inline namespace BOCHNER_PRECISION {
 AddCommand add_train, add_resume, add_fork, add_sweep, add_eval, add_predict, add_sample,
-    add_compress, add_plot, add_inspect, add_export, add_config, add_kernel, add_probe,
+    add_compress, add_plot, add_inspect, add_export, add_import, add_config, add_kernel, add_probe,
     add_gradcheck, add_bench, add_completion, add_init, add_metrics;
 }
 AddCommand add_data;
@@ -30,9 +30,9 @@ namespace {
 
 /// In the order of the help.
 constexpr AddCommand* all_commands[] = {
-    add_init,    add_train,  add_resume,   add_fork,      add_sweep,   add_eval,      add_predict,
-    add_metrics, add_sample, add_compress, add_plot,      add_inspect, add_export,    add_config,
-    add_data,    add_kernel, add_probe,    add_gradcheck, add_bench,   add_completion};
+    add_init,    add_train,  add_resume,   add_fork,  add_sweep,     add_eval,   add_predict,
+    add_metrics, add_sample, add_compress, add_plot,  add_inspect,   add_export, add_import,
+    add_config,  add_data,   add_kernel,   add_probe, add_gradcheck, add_bench,  add_completion};
 
 constexpr ProgramWords program_words{
     .help = "bochner: train long-sequence models whose attention kernels are learned",

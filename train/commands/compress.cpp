@@ -11,6 +11,7 @@
 #include <bochner/train/run/packed_matrix.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/run/run_metadata.hpp>
+#include <bochner/train/run/safetensors.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
@@ -145,14 +146,15 @@ class CompressedModel {
 };
 
 /// Bytes that `bochner export` writes for the model as it is.
-std::uint64_t exported_bytes(Module& model) {
+std::uint64_t exported_bytes(Module& model, const CheckpointReader& checkpoint) {
   std::vector<TensorRecord> records;
   for (const NamedParameter& named : parameters_of(model))
     records.push_back({named.name, named.parameter->shape(), named.parameter->value().data()});
   for (const NamedTensor& named : buffers_of(model))
     records.push_back({named.name, named.tensor->shape(), named.tensor->data()});
   std::uint64_t bytes = 0;
-  write_safetensors([&](std::string_view piece) { bytes += piece.size(); }, std::move(records));
+  write_safetensors([&](std::string_view piece) { bytes += piece.size(); }, std::move(records),
+                    texts_of(checkpoint));
   return bytes;
 }
 
@@ -245,7 +247,7 @@ void compress_command(const CompressOptions& options) {
   const auto ways = encoding_ways(projection.fused, projection.space, projection.times);
   std::optional<Written> written;
   if (!options.output.empty()) {
-    const std::uint64_t exported = exported_bytes(task->model());
+    const std::uint64_t exported = exported_bytes(task->model(), checkpoint);
     CompressedModel model(task->model(), projection, options, variants, mask);
     variants.push_back({"as written", model.matrix(), validation_loss()});
     written = write_run(options, checkpoint, config, model, variants.back().loss);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/autodiff/real.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/array.hpp>
 #include <bochner/data/formats/idx.hpp>
@@ -15,7 +16,7 @@
 namespace bochner {
 namespace {
 
-using Table = std::vector<std::vector<std::string>>;
+using TextTable = std::vector<std::vector<std::string>>;
 
 constexpr std::size_t most_peeked_columns = 12;
 
@@ -46,7 +47,7 @@ std::vector<std::size_t> shape_of(const NamedArray& array) {
 }
 
 /// Every column as wide as its widest text: the first flush left, the others flush right.
-void print_table(const Table& table) {
+void print_table(const TextTable& table) {
   std::vector<std::size_t> widths(table[0].size());
   for (const auto& row : table)
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
@@ -74,7 +75,7 @@ void print_summary(const ArraySummary& summary, const NamedArray& array) {
   if (const auto& time = summary.time)
     fmt::print("time     {}: {} to {}, {}\n", time->name, format_time(time->first),
                format_time(time->last), steps_in_words(*time, array));
-  Table table = {{"column", "min", "max", "mean", "missing"}};
+  TextTable table = {{"column", "min", "max", "mean", "missing"}};
   for (const ColumnSummary& column : summary.columns) {
     const auto number = [&](double value) {
       return column.present == 0 ? "-" : fmt::format("{:.6g}", value);
@@ -132,7 +133,7 @@ void print_rows(const NamedArray& array, std::size_t most) {
     if (shown < width) row.push_back("...");
     return row;
   };
-  Table table = {row_of([&](std::size_t column) { return column_name(array, column); })};
+  TextTable table = {row_of([&](std::size_t column) { return column_name(array, column); })};
   for (std::size_t i = 0; i < rows; ++i)
     table.push_back(row_of([&](std::size_t column) {
       const double value = array.values.data()[i * width + column];
@@ -234,8 +235,14 @@ void add_convert(const Command& group) {
 
 }  // namespace
 
+// In data_batch.cpp.
+inline namespace BOCHNER_PRECISION {
+void add_data_batch(const Command& group);
+}
+
 void add_data(const Command& program) {
-  const Command group = program.group("data", "look at files of numbers and convert them", false);
+  const Command group = program.group(
+      "data", "look at files of numbers and convert them, and at the examples of a run", false);
   const auto [info, info_options] =
       group.command("info", "kind, shape and columns", data_info_command);
   add_reading(info, info_options, "nan");
@@ -245,6 +252,7 @@ void add_data(const Command& program) {
   peek.option("--rows", &peek_options.rows, "how many", "N").shows_default();
   add_files(peek, peek_options);
   add_convert(group);
+  add_data_batch(group);
 }
 
 }  // namespace bochner

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/data/files/text.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/commands/kernel.hpp>
 #include <bochner/train/config/parameters.hpp>

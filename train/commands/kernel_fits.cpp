@@ -41,20 +41,31 @@ std::unique_ptr<SpectralDensity> density_of(DensitySpec spec, std::size_t d, std
   return density;
 }
 
-SplitPoints points_of(const KernelFitOptions& options, std::size_t d) {
-  if (is_file(options.target)) return split(read_kernel(options.target));
+SplitPoints points_of(const KernelFitOptions& options, const KernelPoints& of_file, std::size_t d) {
+  if (is_file(options.target)) return split(of_file);
   return {sample_kernel(options.target, points, d, options.reach, 1),
           sample_kernel(options.target, points, d, options.reach, 2)};
 }
 
+/// What was fitted, by name: parameters of one head.
+Json parameters_json(SpectralDensity& density) {
+  Json json;
+  for (const NamedParameter& named : parameters_of(density)) {
+    const Tensor& value = named.parameter->value();
+    json.set(named.name, {{"shape", Json::array(value.shape())},
+                          {"values", std::vector<double>(value.begin(), value.end())}});
+  }
+  return json;
+}
+
 void print_fit(const KernelFitOptions& options, const DensitySpec& spec, std::uint64_t seed,
-               const DensityFit& fit) {
+               const DensityFit& fit, SpectralDensity& density) {
   if (options.json) {
     Json json = {
         {"target", options.target}, {"density", spec.kind},  {"seed", seed},
         {"before", fit.before},     {"draws", fit.of_draws}, {"fresh_draws", fit.of_density}};
     if (fit.closed_form) json.set("closed_form", *fit.closed_form);
-    fmt::print("{}\n", json.line());
+    fmt::print("{}\n", json.set("parameters", parameters_json(density)).line());
     return;
   }
   fmt::print("{:>6} {:>10.2e} {:>10.2e} {:>12.2e} {:>12}\n", seed, fit.before, fit.of_draws,
@@ -93,12 +104,16 @@ std::vector<std::string> fit_charts(SpectralDensity& density, const KernelPoints
 void kernel_fit_command(const KernelFitOptions& options) {
   if (options.proposal) return fit_proposals(options);
   KernelOptions setting = options;
-  if (setting.d == 0) setting.d = 1;
+  const KernelPoints of_file =
+      is_file(options.target) ? read_kernel(options.target) : KernelPoints{};
+  if (setting.d == 0) setting.d = is_file(options.target) ? of_file.delta.shape()[1] : 1;
   const auto [spec, d, counts] = kernel_setting(setting, 1);
   const std::size_t m = counts.back();
   demand(options.reach > 0, "--reach {}: must be greater than 0", options.reach);
-  demand(!is_file(options.target) || d == 1, "--d {}: a file holds a kernel of one dimension", d);
-  const SplitPoints parts = points_of(options, d);
+  const std::size_t columns = is_file(options.target) ? of_file.delta.shape()[1] : d;
+  demand(d == columns, "--d {}: {} has {} of delta", d, options.target,
+         format_number_of(columns, "column"));
+  const SplitPoints parts = points_of(options, of_file, d);
   if (!setting.json)
     fmt::print("target   {}, d {}; density {}, draws {}, m {}\n{:>6} {:>10} {:>10} {:>12} {:>12}\n",
                options.target, d, spec.density.kind, spec.density.draws, m, "seed", "before",
@@ -111,7 +126,7 @@ void kernel_fit_command(const KernelFitOptions& options) {
     const DensityFit fit =
         fit_density(*density, *many, parts.train, parts.held_out,
                     {.steps = options.steps, .learning_rate = options.learning_rate, .seed = seed});
-    print_fit(options, spec.density, seed, fit);
+    print_fit(options, spec.density, seed, fit, *density);
     page.section(fmt::format("Seed {}: relative error {}", seed, short_number(fit.of_density)));
     page.charts(fit_charts(*many, parts.held_out, fit, options.target));
   }
@@ -127,7 +142,7 @@ void add_kernel_fit(const Command& kernel) {
   command
       .option("--target", &options.target,
               "gaussian, laplace, cauchy, matern32, matern52, periodic_mixture, or a .csv or "
-              ".npy file of rows delta, k")
+              ".npy file of rows delta_1, .., delta_d, k")
       .shows_default();
   command.number("--reach", &options.reach, "largest |delta|");
   command.flag("--proposal", &options.proposal,

@@ -4,12 +4,14 @@
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/laboratory/attention_parts.hpp>
+#include <bochner/train/laboratory/learned_curves.hpp>
 #include <bochner/train/laboratory/learned_pages.hpp>
 #include <bochner/train/laboratory/linear_parts.hpp>
 #include <bochner/train/laboratory/memory_page.hpp>
 #include <bochner/train/run/metrics.hpp>
 #include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/run/run_directory.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <bochner/train/tasks/task.hpp>
 
@@ -46,8 +48,12 @@ std::string contents_of(const MetricsLog& log, const Specimen& now,
   return now.has_memory() ? text + ", memory" : text;
 }
 
-/// Writes RUN/report.html, one page with everything in it.
-void plot_command(const ModelOptions& options) {
+struct PlotOptions : ModelOptions {
+  bool json = false;
+};
+
+/// Writes RUN/report.html, one page with everything in it; or prints what has been learned.
+void plot_command(const PlotOptions& options) {
   const auto [checkpoint, config] = load_run(options.run, options.sets);
   const Path directory = parse_run_reference(options.run).directory;
   PosixStorage storage;
@@ -58,6 +64,12 @@ void plot_command(const ModelOptions& options) {
   load_model(checkpoint, now.task->model(), !options.live_weights);
   start.examine();
   now.examine();
+  if (options.json) {
+    for (const LearnedCurve& curve :
+         learned_curves(start.task->model(), now.task->model(), start.samples, now.samples))
+      fmt::print("{}\n", json_of(curve).line());
+    return;
+  }
   Page page(fmt::format("{} at step {}", directory.string(), checkpoint.state().step),
             now.task->describe_model() + " — " + now.task->data().words());
   add_learning(page, log, checkpoint.state(), count_parameters(now.task->model()),
@@ -85,6 +97,9 @@ void add_plot(const Command& program) {
   const auto [command, options] =
       program.command("plot", "pictures of a run: RUN/report.html", plot_command);
   add_run(command, options.run);
+  command.flag(
+      "--json", &options.json,
+      "print spectra, kernels and time kernels as JSON lines instead, at the start and now");
   add_model_changes(command, options);
 }
 

@@ -196,16 +196,18 @@ KernelPoints sample_kernel(const std::string& name, std::size_t n, std::size_t d
 
 KernelPoints read_kernel(const std::string& file) {
   const xt::xarray<double> rows = read_array(file).values;
-  if (rows.dimension() != 2 || rows.shape(1) != 2)
-    throw DataError(fmt::format("{}: must have two columns, delta and k", file));
-  const std::size_t count = rows.shape(0);
+  if (rows.dimension() != 2 || rows.shape(1) < 2)
+    throw DataError(
+        fmt::format("{}: must have columns of delta, one for each dimension, and one of k", file));
+  const std::size_t count = rows.shape(0), d = rows.shape(1) - 1;
   if (count < 8) throw DataError(fmt::format("{}: holds {} points; give at least 8", file, count));
-  KernelPoints points{uninitialized({count, 1}), std::vector<double>(count)};
+  KernelPoints points{uninitialized({count, d}), std::vector<double>(count)};
   for (std::size_t i = 0; i < count; ++i) {
-    points.delta.data()[i] = real(rows(i, 0));
-    points.values[i] = rows(i, 1);
-    if (!std::isfinite(rows(i, 0)) || !std::isfinite(rows(i, 1)))
-      throw DataError(fmt::format("{}: row {} holds a number that is not finite", file, i));
+    for (std::size_t j = 0; j < d; ++j) points.delta(i, j) = real(rows(i, j));
+    points.values[i] = rows(i, d);
+    for (std::size_t j = 0; j <= d; ++j)
+      if (!std::isfinite(rows(i, j)))
+        throw DataError(fmt::format("{}: row {} holds a number that is not finite", file, i));
   }
   return points;
 }

@@ -26,7 +26,7 @@ std::function<double(const double* delta, std::size_t d)> target_kernel(const st
 /// Points with uniform directions and uniform r below `reach`.
 KernelPoints sample_kernel(const std::string& name, std::size_t n, std::size_t d, double reach,
                            std::uint64_t seed);
-/// Rows "delta, k" of a .csv or .npy file: a kernel of one dimension. Throws DataError.
+/// Rows "delta_1, .., delta_d, k" of a .csv or .npy file. Throws DataError.
 KernelPoints read_kernel(const std::string& file);
 
 struct FitOptions {

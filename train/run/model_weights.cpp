@@ -3,28 +3,9 @@
 
 #include <algorithm>
 #include <bochner/train/run/model_weights.hpp>
-#include <bochner/train/storage/json.hpp>
 #include <ranges>
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
-
-std::string safetensors_header(const std::vector<TensorRecord>& tensors) {
-  Json header = {{"__metadata__", {{"format", "bochner"}}}};
-  std::uint64_t offset = 0;
-  for (const TensorRecord& tensor : tensors) {
-    header.set(tensor.name, {{"dtype", dtype_of_real == Dtype::f32 ? "F32" : "F64"},
-                             {"shape", Json::array(tensor.shape)},
-                             {"data_offsets", Json::array({offset, offset + tensor.bytes()})}});
-    offset += tensor.bytes();
-  }
-  std::string text = header.line();
-  text.resize((text.size() + 7) / 8 * 8, ' ');
-  return text;
-}
-
-}  // namespace
-
 std::vector<std::string> load_tensors(const CheckpointReader& checkpoint,
                                       const std::vector<NamedTensor>& wanted) {
   std::vector<std::string> left_out;
@@ -62,16 +43,6 @@ void load_model(const CheckpointReader& checkpoint, Module& model, bool averaged
   for (const NamedTensor& named : buffers_of(model))
     wanted.push_back({"buffer/" + named.name, named.tensor});
   require_complete(checkpoint, load_tensors(checkpoint, wanted));
-}
-
-void write_safetensors(const Sink& sink, std::vector<TensorRecord> tensors) {
-  std::ranges::sort(tensors, {}, &TensorRecord::name);
-  const std::string header = safetensors_header(tensors);
-  const std::uint64_t length = header.size();
-  sink({reinterpret_cast<const char*>(&length), sizeof length});
-  sink(header);
-  for (const TensorRecord& tensor : tensors)
-    sink({reinterpret_cast<const char*>(tensor.data), tensor.bytes()});
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

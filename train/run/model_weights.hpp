@@ -1,7 +1,6 @@
 #pragma once
-/// Tensors out of a checkpoint into a model or a trainer, and into files for other programs.
+/// Tensors out of a checkpoint into a model or a trainer.
 
-#include <bochner/data/formats/array.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/run/checkpoint_file.hpp>
 
@@ -16,10 +15,5 @@ void require_complete(const CheckpointReader& checkpoint, const std::vector<std:
 /// Copies a checkpoint's weights and buffers into a model, the averaged weights if it has them and
 /// they are wanted. Throws DataError that lists missing and mis-shaped tensors.
 void load_model(const CheckpointReader& checkpoint, Module& model, bool averaged);
-
-/// Weights in the safetensors format, sorted by name; equal tensors give equal files. Layout: u64
-/// length of a JSON header (name -> dtype, shape, data_offsets), the header padded with blanks to 8
-/// bytes, then the data without gaps.
-void write_safetensors(const Sink& sink, std::vector<TensorRecord> tensors);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -218,6 +218,17 @@ Session Session::fork(FileStorage& storage, const RunReference& parent, const Co
   return session;
 }
 
+Session Session::adopt(FileStorage& storage, const Config& config, const Path& directory,
+                       const std::string& command, const std::function<void(Session&)>& fill,
+                       const DataReading& reading) {
+  Session session(config);
+  fill(session);
+  session.trainer_->calibrate([](const std::string&) { return false; });  // averages of these
+  session.make_directory(storage, directory, command, "", reading);
+  session.save();
+  return session;
+}
+
 void Session::take_over(const CheckpointReader& checkpoint, const ForkResets& resets,
                         std::vector<std::string>& notes) {
   const TrainerState& saved = checkpoint.state();

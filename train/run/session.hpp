@@ -45,6 +45,12 @@ class Session {
                       const Path& directory, const ForkResets& resets, const std::string& command,
                       std::vector<std::string>& notes, const DataReading& reading = {});
 
+  /// A new run of weights from elsewhere, which `fill` gives to its model and its state; the
+  /// checkpoint with them is on the disk when it returns.
+  static Session adopt(FileStorage& storage, const Config& config, const Path& directory,
+                       const std::string& command, const std::function<void(Session&)>& fill,
+                       const DataReading& reading = {});
+
   const Config& config() const { return config_; }
   Task& task() { return *task_; }
   Trainer& trainer() { return *trainer_; }

@@ -37,6 +37,9 @@ class Trainer {
   /// Loss, gradients over all accumulated micro-batches, clipping, update, moving average.
   /// Throws DivergedError.
   StepResult step(TapeObserver* observer = nullptr);
+  /// Those of the step that would be next, before clipping, in the gradients of the parameters; its
+  /// loss. Nothing is updated.
+  double differentiate() { return accumulate_gradients(nullptr, true); }
   /// Over the validation data, with the averaged weights if there are any.
   /// `should_stop` is asked between batches; nothing is returned when it says yes.
   std::optional<Evaluation> validate(const std::function<bool()>& should_stop = {});

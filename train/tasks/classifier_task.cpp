@@ -8,6 +8,8 @@
 #include <bochner/data/labelled_texts.hpp>
 #include <bochner/data/pixels.hpp>
 #include <bochner/layers/module.hpp>
+#include <bochner/train/storage/json.hpp>
+#include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/event_data.hpp>
@@ -159,6 +161,27 @@ class ClassifierTask : public Task {
     const LabelledBatch batch = data_->batch(examples);
     return evaluate_answers(model_.logits(tape, batch.tokens, batch.lengths, batch.times),
                             batch.labels);
+  }
+
+  NamedArrays arrays(const Examples& examples) override {
+    const LabelledBatch batch = data_->batch(examples);
+    Tape tape;
+    tape.recording = false;
+    const Var logits = model_.logits(tape, batch.tokens, batch.lengths, batch.times);
+    NamedArrays all{{"tokens", array_of(batch.tokens)},
+                    {"targets", array_of(batch.labels)},
+                    {"outputs", array_of(logits.value())}};
+    if (!batch.lengths.empty())
+      all.emplace_back("lengths", array_of(batch.lengths, {batch.lengths.size()}));
+    if (spec_.trunk.timed) all.emplace_back("times", array_of(batch.times));
+    return all;
+  }
+  Json sizes() const override {
+    const TokenPlacesSpec& places = spec_.trunk.places;
+    return {{"length", spec_.trunk.length},
+            {"rows", places.rows},
+            {"columns", places.columns},
+            {"channels", places.channels}};
   }
 
   /// Rows of time and type, columns as in the training data but for the labels -> a row for each

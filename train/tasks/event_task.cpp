@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bochner/layers/module.hpp>
+#include <bochner/train/storage/json.hpp>
+#include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/event_data.hpp>
@@ -77,6 +79,23 @@ class EventTask : public Task {
                                events * error.difference / error.truth, true});
     return result;
   }
+
+  NamedArrays arrays(const Examples& examples) override {
+    const EventBatch batch = data_->batch(examples);
+    Tape tape;
+    tape.recording = false;
+    const Var weights = model_.outlook(tape, batch.types, batch.times, batch.places);
+    NamedArrays all{{"types", array_of(batch.types)},
+                    {"times", array_of(batch.times)},
+                    {"next_types", array_of(batch.next_types)},
+                    {"next_times", array_of(batch.next_times)},
+                    {"outputs", array_of(weights.value())}};
+    const Shape& shape = batch.types.shape;
+    if (spec_.dimensions > 0)
+      all.emplace_back("places", array_of(batch.places, {shape[0], shape[1], spec_.dimensions}));
+    return all;
+  }
+  Json sizes() const override { return Json{{"length", spec_.length}}; }
 
   /// Rows of time and type, columns as in the training data -> what is expected after each: median
   /// and mean of the next time, and the probability of each type. Sequences are cut into windows of

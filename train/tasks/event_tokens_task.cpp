@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/layers/module.hpp>
+#include <bochner/train/storage/json.hpp>
+#include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/event_data.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -46,6 +48,17 @@ class EventTokensTask : public Task {
     const EventBatch batch = data_->batch(examples);
     return evaluate_answers(model_.logits(tape, batch.types, batch.times), batch.next_types);
   }
+
+  NamedArrays arrays(const Examples& examples) override {
+    const EventBatch batch = data_->batch(examples);
+    Tape tape;
+    tape.recording = false;
+    return {{"tokens", array_of(batch.types)},
+            {"times", array_of(batch.times)},
+            {"targets", array_of(batch.next_types)},
+            {"outputs", array_of(model_.logits(tape, batch.types, batch.times).value())}};
+  }
+  Json sizes() const override { return Json{{"length", spec_.length}}; }
 
   /// Rows of time and type, columns as in the training data -> the probability of each type of the
   /// event after each. Sequences are cut into windows of data.length events, as in training.

@@ -8,6 +8,8 @@
 #include <bochner/layers/module.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/page.hpp>
+#include <bochner/train/storage/json.hpp>
+#include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
@@ -168,6 +170,19 @@ class FieldTask : public Task {
     result.measures = {repeated};
     if (exact_) result.measures.push_back(relative);
     return result;
+  }
+
+  NamedArrays arrays(const Examples& examples) override {
+    const FieldBatch batch = batch_of(examples);
+    Tape tape;
+    tape.recording = false;
+    return {{"frames", array_of(batch.frames)},
+            {"targets", array_of(batch.next)},
+            {"outputs", array_of(model_.predict(tape, batch.frames).value())}};
+  }
+  Json sizes() const override {
+    const FieldSize size = data_->size();
+    return Json{{"length", size.frames * size.patches(model_.spec().patch)}};
   }
 
   /// The frame after the last: (T, H, W) -> (H, W), or (N, T, H, W) -> (N, H, W); of other

@@ -10,6 +10,8 @@
 #include <bochner/layers/module.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/page.hpp>
+#include <bochner/train/storage/json.hpp>
+#include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -255,6 +257,22 @@ class ForecastTask : public Task {
             loss_unit(),
             {{"mse", "mse", sum(mean_squared_error(forecast, batch.future))},
              {"mae", "mae", sum(mean_absolute_error(forecast, batch.future))}}};
+  }
+
+  NamedArrays arrays(const Examples& examples) override {
+    const SeriesBatch batch = batch_of(examples);
+    Tape tape;
+    tape.recording = false;
+    const Var forecast = model_.forward(tape, tape.constant(batch.past), batch.times);
+    NamedArrays all{{"past", array_of(batch.past)},
+                    {"targets", array_of(batch.future)},
+                    {"outputs", array_of(forecast.value())}};
+    if (model_.time_scale()) all.emplace_back("times", array_of(batch.times));
+    return all;
+  }
+  Json sizes() const override {
+    const bool rows = spec_.backbone == "rows";
+    return Json{{"length", rows ? spec_.lookback + spec_.horizon : spec_.patches()}};
   }
 
   /// The rows after the last: (rows >= L, columns) -> (H, V), behind a column of times where the

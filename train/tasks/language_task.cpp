@@ -3,6 +3,8 @@
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/windows.hpp>
 #include <bochner/layers/module.hpp>
+#include <bochner/train/storage/json.hpp>
+#include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
@@ -40,6 +42,16 @@ class LanguageTask : public Task {
     const double nats = double(loss.value().data()[0]) * double(tokens);
     return {nats, tokens, "nats", {{"bits_per_token", "bits/byte", nats / std::numbers::ln2}}};
   }
+
+  NamedArrays arrays(const Examples& examples) override {
+    const Batch batch = data_->batch(examples);
+    Tape tape;
+    tape.recording = false;
+    return {{"tokens", array_of(batch.inputs)},
+            {"targets", array_of(batch.targets)},
+            {"outputs", array_of(model_->logits(tape, batch.inputs).value())}};
+  }
+  Json sizes() const override { return Json{{"length", spec_.length}}; }
 
  protected:
   TrunkSpec spec_;

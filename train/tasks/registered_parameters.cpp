@@ -91,7 +91,7 @@ void check_time(const Config& config) {
 void check_schedule(const Config& config) {
   require_at_most(config, "optim.schedule.floor", "optim.lr");
   const Period& steps = config.period("train.steps");
-  if (steps.unit != Period::Unit::steps) return;
+  if (steps.unit != Period::Unit::steps || steps.off()) return;
   const double warmup = double(config.integer("optim.schedule.warmup"));
   const bool decays = config.text("optim.schedule.kind") == "wsd";
   const double decay = decays ? double(config.integer("optim.schedule.decay")) : 0;

@@ -8,6 +8,8 @@
 #include <bochner/layers/module.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/page.hpp>
+#include <bochner/train/storage/json.hpp>
+#include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
@@ -183,6 +185,21 @@ class SensorTask : public Task {
     }
     return result;
   }
+
+  NamedArrays arrays(const Examples& examples) override {
+    const SensorBatch batch = in_unit(data_.batch(examples));
+    const std::size_t B = batch.values.shape()[0], T = batch.values.shape()[1];
+    Tape tape;
+    tape.recording = false;
+    return {{"values", array_of(batch.values)},
+            {"seen", array_of(batch.seen)},
+            {"places", array_of(batch.places, {B, T, data_.table().dimensions})},
+            {"times", array_of(batch.times, {B, T})},
+            {"targets", array_of(batch.targets)},
+            {"asked", array_of(batch.asked)},
+            {"outputs", array_of(model_.predict(tape, view(batch)).value())}};
+  }
+  Json sizes() const override { return Json{{"length", data_.spec().length}}; }
 
   /// Rows of time, place and values -> those of them that miss a value, with what is missing filled
   /// in, from the readings nearest in time; where the last are asked for, from those up to then.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bochner/autodiff/ops/loss.hpp>
-#include <bochner/data/formats/array.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/task.hpp>
 
@@ -67,6 +66,12 @@ NamedArray Task::predict(const NamedArray&) {
 NamedArray Task::predict_texts(const std::vector<std::string>&, std::size_t) {
   throw std::invalid_argument("this model predicts nothing from a text: " + describe_model());
 }
+
+NamedArrays Task::arrays(const Examples&) {
+  throw std::invalid_argument("this model has no examples as arrays: " + describe_model());
+}
+
+Json Task::sizes() const { return Json(std::initializer_list<Json::Member>{}); }
 
 std::optional<Evaluation> evaluate_task(Task& task, Split split, std::size_t batch,
                                         std::uint64_t limit,

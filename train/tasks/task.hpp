@@ -3,6 +3,7 @@
 /// commands see nothing else.
 
 #include <bochner/data/dataset.hpp>
+#include <bochner/data/formats/npz.hpp>
 #include <bochner/layers/module.hpp>
 #include <cstdint>
 #include <functional>
@@ -15,7 +16,6 @@ namespace bochner {
 class Config;
 class Json;
 class Page;
-struct NamedArray;
 }  // namespace bochner
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -71,6 +71,13 @@ class Task {
   /// What the model says about texts, a row for each with its number in the first column; `batch`
   /// of them are computed at a time. By default throws std::invalid_argument.
   virtual NamedArray predict_texts(const std::vector<std::string>& texts, std::size_t batch);
+  /// Examples as the model takes them, in its units, and what it makes of them in evaluation, by
+  /// name: "tokens", "targets", .., "outputs". For other programs. By default throws
+  /// std::invalid_argument.
+  virtual NamedArrays arrays(const Examples& examples);
+  /// What the model is made for besides what its config and its tensors say: {"length": 128}.
+  virtual Json sizes() const;
+
   /// Adds sections with pictures of held-out examples to the report of a run.
   virtual void illustrate(Page&) {}
 

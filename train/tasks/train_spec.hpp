@@ -28,8 +28,8 @@ inline void describe(Keys& keys, TrainSpec& spec) {
   keys("batch", spec.batch, between(1, 1 << 20), "sequences of a batch (B)");
   keys("accumulate", spec.accumulate, between(1, 1 << 20),
        "batches whose gradients are added to one step");
-  keys("steps", spec.steps, above(0).in(PeriodUnits::countable), "length of the training",
-       resumable);
+  keys("steps", spec.steps, at_least(0).in(PeriodUnits::countable),
+       "length of the training; 0 saves the model as it starts", resumable);
   keys("time", spec.time, {.units = PeriodUnits::wall_time},
        "limit of a train, resume or fork, 0 for none; then it stops and can be resumed", resumable);
   keys("seed", spec.seed, at_least(0), "seed of everything random");

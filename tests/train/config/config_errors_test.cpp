@@ -200,8 +200,8 @@ TEST(ConfigErrors, RangesAndChoices) {
             "bad.toml:2:12: optim.lr = nan: must be a finite number");
   EXPECT_EQ(error_after_files("optim.lr = -inf\n"),
             "bad.toml:2:12: optim.lr = -inf: must be a finite number");
-  EXPECT_EQ(error_after_files("train.steps = 0\n"),
-            "bad.toml:2:15: train.steps = 0: must be greater than 0");
+  EXPECT_EQ(error_after_files("model.mixer.sharpness = 0.0\n"),
+            "bad.toml:2:25: model.mixer.sharpness = 0.0: must be greater than 0");
   EXPECT_EQ(
       error_after_files("optim.kind = \"adamv\"\n"),
       "bad.toml:2:14: optim.kind = \"adamv\": must be \"adamw\", \"adam\" or \"sgd\". Did you "

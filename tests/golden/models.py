@@ -1,0 +1,253 @@
+"""Trains small models of every mixer, feature map, density, projection and encoding for a few steps, exports them to
+PyTorch, and compares outputs and losses of a batch with the product's: models.py BOCHNER [WORD...]. Of all of them the
+losses by PyTorch go into models.txt, which the test golden.losses compares with where there is no PyTorch."""
+import importlib
+import inspect
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy
+import torch
+
+TOLERANCE = 1e-5
+
+COMMON = """
+[model]
+blocks = 2
+width = 16
+expansion = 2
+[model.mixer]
+heads = 2
+m = 8
+[optim]
+lr = 0.02
+schedule = { kind = "constant", warmup = 0 }
+[train]
+batch = 3
+steps = 4
+validate = { every = "0" }
+checkpoint = { every = "0" }
+"""
+DATA = {
+    "lm": '[data]\nkind = "recall"\nlength = 24\n',
+    "text": '[data]\nkind = "bytes"\nlength = 40\nfiles = ["text.txt"]\n',
+    "classifier": '[data]\nkind = "listops"\nlength = 24\n',
+    "images": '[data]\nkind = "shapes"\n',
+    "events": '[data]\nkind = "hawkes"\nlength = 20\ntypes = 3\n',
+    "forecaster": '[data]\nkind = "series"\nfiles = ["series.csv"]\nlookback = 24\nhorizon = 6\nsplits = [200, 40, 40]\n',
+    "field": '[data]\nkind = "moving_pattern"\nframes = 3\nheight = 4\nwidth = 6\n',
+    "sensors": '[data]\nkind = "sensors"\nfiles = ["sensors.csv"]\nlength = 12\nplace_columns = ["x", "y"]\n',
+}
+KIND = {"text": "lm", "images": "classifier", "sensors": "field"}
+
+MAPS = """positive hyperbolic trigonometric pff wpff wpff_fixed fourier nonstationary oprf saderf sderf aderf hybrid_angular
+hybrid_gaussian hybrid_cluster hybrid_learned hybrid elu relu squared_relu t2r hedgehog taylor rebased dpfp cosformer""".split()
+DENSITIES = """gaussian gaussian_full mixture student_t cauchy laplace gamma exponential radial flow free""".split()
+MIXERS = "softmax linear hgrn2 ssm min_gru mlstm hyena h3 sgconv long_conv".split()
+ENCODINGS = "fused space time additive concatenated multiplicative".split()
+TIMES = DENSITIES + ["mercer", "mercer_summed", "sinusoidal"]
+
+
+def cases():
+    """Name, data, keys."""
+
+    def case(name, data="lm", **keys):
+        return name, data, {key.replace("__", "."): value for key, value in keys.items()}
+
+    def linear(name, data="lm", **keys):
+        return case(name, data, model__mixer__kind="linear", **keys)
+
+    for data in ("lm", "classifier", "forecaster"):
+        backbone = {"model__backbone": "attention", "model__patch__length": 6, "model__patch__stride": 3}
+        keys = backbone if data == "forecaster" else {}
+        for mixer in MIXERS:
+            yield case(f"{data}-{mixer}", data, model__mixer__kind=mixer, **keys)
+        for kind in ("decay", "gate", "rotation", "spectral"):
+            yield linear(f"{data}-linear-{kind}", data, model__mixer__time_kernel__kind=kind, **keys)
+        for update in ("sum", "delta"):
+            for kind in ("decay", "gate"):
+                channel = {"model__mixer__time_kernel__kind": kind, "model__mixer__time_kernel__per": "channel"}
+                yield linear(f"{data}-{update}-{kind}-channel", data, model__mixer__update=update, **channel, **keys)
+        yield linear(f"{data}-delta", data, model__mixer__update="delta", model__mixer__delta__negative=True, **keys)
+        for name in ("s4d", "dss", "s5", "lru", "ema"):
+            yield case(f"{data}-ssm-{name}", data, model__mixer__kind="ssm", model__mixer__ssm__form=name, **keys)
+        for name in ("implicit", "explicit", "dyadic", "exponential", "spectral"):
+            yield case(f"{data}-hyena-{name}", data, model__mixer__kind="hyena", model__mixer__filter__kind=name, **keys)
+    for name in MAPS:
+        yield linear(f"map-{name}", model__mixer__features__kind=name)
+        yield linear(f"map-{name}-classifier", "classifier", model__mixer__features__kind=name, model__mixer__time_kernel__kind="decay")
+    for name in DENSITIES:
+        yield linear(f"density-{name}", model__mixer__density__kind=name)
+        yield linear(
+            f"kernel-{name}", model__mixer__time_kernel__kind="spectral", model__mixer__time_kernel__density__kind=name
+        )
+    yield linear("density-flow-coupled", model__mixer__density__kind="flow", model__mixer__density__layers=3)
+    yield linear("density-mixture-hard", model__mixer__density__kind="mixture", model__mixer__density__temperature=0.0)
+    for name in ("gaussian", "gaussian_full", "mixture", "student_t", "cauchy", "laplace", "gamma", "exponential", "radial", "flow"):
+        weights = {"model__mixer__features__weights": "importance", "model__mixer__density__proposal": "student_t"}
+        yield linear(f"importance-{name}", model__mixer__density__kind=name, **weights)
+    for name in ("fastfood", "sorf", "radial"):
+        yield linear(f"projection-{name}", model__mixer__features__projection=name, model__mixer__features__spread=0.5)
+    for name in ("learned", "normalized", "fixed"):
+        yield linear(f"weights-{name}", model__mixer__features__weights=name)
+        map = {"model__mixer__features__kind": {"normalized": "elu", "learned": "taylor"}.get(name, "hybrid_learned")}
+        yield linear(f"weights-{name}-other", model__mixer__features__weights=name, **map)
+    for name in ("gaussian", "angular", "clusters"):
+        yield linear(f"hybrid-{name}", model__mixer__features__kind="hybrid", model__mixer__features__lambdas=name)
+    positive = {"model__mixer__features__estimators": ["positive", "hyperbolic", "elu"]}
+    yield linear("hybrid-positive", model__mixer__features__kind="hybrid", **positive)
+    yield linear("hybrid-angular-smooth", model__mixer__features__kind="hybrid_angular", model__mixer__features__smooth=True)
+    for name in ("clip", "smooth", "norm"):
+        policy = {"model__mixer__denominator__kind": name, "model__mixer__features__kind": "trigonometric"}
+        yield linear(f"denominator-{name}", **policy)
+    channel = {"model__mixer__time_kernel__kind": "decay", "model__mixer__time_kernel__per": "channel"}
+    yield linear("denominator-smooth-channel", model__mixer__denominator__kind="smooth", model__mixer__features__kind="fourier", **channel)
+    for name in ("learned", "sinusoidal", "rotary", "none"):
+        yield case(f"positions-{name}", model__positions=name)
+    yield linear("l2-convolution-window", model__mixer__normalize="l2", model__mixer__convolution=3, model__mixer__window=5)
+    yield linear("window-decay", model__mixer__window=5, model__mixer__time_kernel__kind="decay", model__mixer__features__temperature=True)
+    yield case("softmax-window", model__mixer__window=6, model__mixer__time_kernel__kind="decay")
+    for name in ("swiglu", "glu", "none"):
+        yield case(f"mlp-{name}", model__mlp=name, model__norm="rms")
+    yield case("norm-batch", "classifier", model__norm="batch")
+    pattern = ["linear", "hgrn2", "softmax"]
+    yield case("pattern", model__pattern=pattern, model__blocks=4, model__mixer__time_kernel__kind="gate", model__positions="rotary")
+    yield case("ema", optim__ema=0.9)
+    for form in ("glu", "half_glu", "linear", "none"):
+        rule = {"model__mixer__ssm__discretisation": "bilinear"}
+        yield case(f"ssm-{form}", model__mixer__kind="ssm", model__mixer__ssm__output=form, model__mixer__convolution=2, **rule)
+    yield case("hyena-code", model__mixer__kind="hyena", model__mixer__hyena__form="code", model__mixer__hyena__order=3)
+    yield case("hyena-positions", model__mixer__kind="hyena", model__mixer__filter__learn_positions=True)
+    for data in ("lm", "classifier"):
+        yield case(f"{data}-h3-heads", data, model__mixer__kind="h3", model__mixer__h3__channels=4, model__mixer__h3__shifted="value")
+        yield case(f"{data}-sgconv-pieces", data, model__mixer__kind="sgconv", model__mixer__filter__piece=3)
+    yield case("long-conv-smooth", model__mixer__kind="long_conv", model__mixer__filter__smooth=2)
+    for candidate in ("positive", "linear"):
+        yield case(f"min-gru-{candidate}", model__mixer__kind="min_gru", model__mixer__min_gru__candidate=candidate)
+    yield linear("harmonics", model__mixer__time_kernel__kind="spectral", model__mixer__time_kernel__harmonics=3)
+    for name in ENCODINGS:
+        small = {"model__encoding__space": 3, "model__encoding__time": 2}
+        yield case(f"text-{name}", "text", model__positions="encoding", model__encoding__kind=name, **small)
+        yield case(f"field-{name}", "field", model__encoding__kind=name, **small)
+        yield case(f"sensors-{name}", "sensors", model__encoding__kind=name, **small)
+    yield case("text-every-block", "text", model__positions="encoding", model__encoding__every_block=True)
+    yield case("field-none", "field", model__encoding__kind="none")
+    yield case("field-patch", "field", model__patch__pixels=2, model__mixer__kind="linear")
+    yield case("field-3d", "field", data__dimensions=3, data__planes=4, model__patch__pixels=2)
+    axes = {"model__encoding__frequencies": "axes", "model__encoding__space": 4, "model__encoding__time": 2}
+    yield case("field-axes", "field", **axes)
+    for name in ("mean", "cls"):
+        yield case(f"images-{name}", "images", model__positions="encoding", model__pooling=name)
+    for name in TIMES:
+        yield case(f"time-{name}", "events", model__time__kind=name, model__time__m=4)
+    for use in ("add", "attend", "rotate"):
+        yield case(f"time-{use}", "events", model__time__kind="free", model__time__use=use)
+    yield case("time-rotate-sinusoidal", "events", model__time__kind="sinusoidal", model__time__use="rotate")
+    yield case("time-mercer-unpaired", "events", model__time__kind="mercer", model__time__paired=False)
+    for mixer in ("linear", "softmax"):
+        for kind in ("decay", "gate", "rotation", "spectral")[: 1 if mixer == "softmax" else 4]:
+            kernel = {"model__mixer__kind": mixer, "model__mixer__time_kernel__kind": kind}
+            yield case(f"events-{mixer}-{kind}", "events", **kernel)
+            yield case(f"events-lm-{mixer}-{kind}", "events", model__kind="lm", **kernel)
+    yield case("events-s5", "events", model__mixer__kind="ssm", model__mixer__ssm__form="s5")
+    yield linear("events-delta", "events", model__mixer__update="delta", model__mixer__time_kernel__kind="gate")
+    yield case("events-places", "events", data__dimensions=2)
+    for name in ("none", "last", "mean", "revin"):
+        norm = {"model__instance_norm__kind": name, "model__instance_norm__affine": name == "revin"}
+        yield case(f"forecaster-{name}", "forecaster", **norm)
+    yield case("forecaster-trend", "forecaster", model__moving_average=5, model__per_variate=True, model__loss="huber")
+    for kind in ("none", "free"):
+        rows = {"model__backbone": "rows", "model__time__kind": kind, "data__stamps": kind == "free"}
+        yield case(f"forecaster-rows-{kind}", "forecaster", model__mixer__kind="linear", model__mixer__time_kernel__kind="decay", **rows)
+
+
+def write_files():
+    run(str(Path(__file__).resolve().with_name("files")))
+
+
+def run(*words):
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(words)}: {done.stderr.strip()}")
+
+
+def arguments(function, batch):
+    """What a function takes of a batch: whole numbers where they are indices."""
+    indices = ("tokens", "types", "next_types", "lengths")
+    names = [name for name in inspect.signature(function).parameters if name in batch]
+    given = {}
+    for name in names:
+        array = torch.from_numpy(batch[name])
+        is_label = name == "targets" and "tokens" in batch
+        given[name] = array.long() if name in indices or is_label else array
+    return given
+
+
+def numbers_of(file):
+    data = Path(file).read_bytes()
+    return data[8 + int.from_bytes(data[:8], "little") :]
+
+
+def compare(bochner, name, data, keys):
+    """The largest difference of outputs, relative to their size, and the difference of the losses."""
+    keys = {"model.kind": KIND.get(data, data)} | keys
+    Path("common.toml").write_text(COMMON)
+    sets = [word for key, value in keys.items() for word in ("--set", f"{key}={json.dumps(value)}")]
+    sets += [word for line in DATA[data].splitlines()[1:] for word in ("--set", "data." + line.replace(" = ", "=", 1))]
+    package = "m_" + "".join(c if c.isalnum() else "_" for c in name)
+    run(bochner, "train", "common.toml", "--run", f"runs/{name}", "--progress", "none", "--threads", "1", *sets)
+    run(bochner, "export", f"runs/{name}", "--torch", package)
+    run(bochner, "data", "batch", f"runs/{name}", "--step", "7", "-o", f"{name}.npz")
+    run(bochner, "export", f"runs/{name}", "-o", f"{name}.safetensors")
+    module = importlib.import_module(package)
+    model = module.load()
+    module.save(model, "saved.safetensors")
+    run(bochner, "import", "saved.safetensors", "--run", f"back/{name}")
+    run(bochner, "export", f"back/{name}", "-o", "back.safetensors")
+    if numbers_of("back.safetensors") != numbers_of(f"{name}.safetensors"):
+        raise RuntimeError("import changed bits")
+    model, batch = model.double(), dict(numpy.load(f"{name}.npz"))
+    with torch.no_grad():
+        outputs = model(**arguments(model.forward, batch)).numpy()
+        loss = float(model.loss(**arguments(model.loss, batch)))
+    size = max(1.0, float(numpy.abs(batch["outputs"]).max()))
+    apart = abs(loss - batch["loss"]) / max(1.0, abs(batch["loss"]))
+    return numpy.abs(outputs - batch["outputs"]).max() / size, apart, "\t".join([name, f"{loss:.8g}", *sets[1::2]])
+
+
+def main():
+    bochner, words = sys.argv[1], sys.argv[2:]
+    torch.set_num_threads(1)
+    wrong, lines, worst, count = [], [], 0.0, 0
+    golden = Path(__file__).resolve().with_name("models.txt")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        sys.path.insert(0, folder)
+        write_files()
+        for name, data, keys in cases():
+            if words and not any(word in name for word in words):
+                continue
+            count += 1
+            try:
+                outputs, loss, line = compare(bochner, name, data, keys)
+            except Exception as error:
+                wrong.append(name)
+                print(f"{name:32} {type(error).__name__}: {str(error)[-300:]}", flush=True)
+                continue
+            worst = max(worst, outputs, loss)
+            lines.append(line + "\n")
+            is_far = not (outputs < TOLERANCE and loss < TOLERANCE)
+            wrong += [name] if is_far else []
+            print(f"{name:32} outputs {outputs:.1e}  loss {loss:.1e}{'  FAR' if is_far else ''}", flush=True)
+    print(f"{count} models, {len(wrong)} apart, largest difference {worst:.1e}")
+    if not words and not wrong:
+        golden.write_text("".join(lines))
+        print(f"the losses by PyTorch are in {golden.name}, for losses")
+    sys.exit(1 if wrong else 0)
+
+
+main()

@@ -1,0 +1,193 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/data/files/input.hpp>
+#include <bochner/data/files/text.hpp>
+#include <bochner/train/charts/format.hpp>
+#include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/run/safetensors.hpp>
+#include <bochner/train/run/session.hpp>
+#include <bochner/train/run/torch_module.hpp>
+#include <bochner/train/storage/json.hpp>
+#include <bochner/train/storage/output.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
+#include <cctype>
+#include <cstring>
+#include <deque>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr const char* torch_weights = "model.safetensors";
+
+struct ExportOptions : ModelOptions {
+  std::string output, torch;
+};
+
+/// What the names of the wanted weights begin with.
+std::string wanted_weights(const CheckpointReader& checkpoint, bool live_weights) {
+  const bool has_average = std::ranges::any_of(
+      checkpoint.tensors(), [](const auto& tensor) { return tensor.name.starts_with("ema/"); });
+  return has_average && !live_weights ? "ema/" : "model/";
+}
+
+/// A name that promises another format is a mistake.
+void require_safetensors(const std::string& output) {
+  for (const char* other : {".npz", ".npy", ".csv", ".json", ".pt", ".pth", ".onnx", ".h5"})
+    demand(!output.ends_with(other),
+           "{0}: export writes a safetensors file; name it {1}.safetensors", output,
+           output.substr(0, output.size() - std::strlen(other)));
+}
+
+/// Returns how many tensors there are.
+std::size_t write_weights(const CheckpointReader& checkpoint, bool live_weights,
+                          const SafetensorsTexts& texts, const std::string& file) {
+  const std::string weights = wanted_weights(checkpoint, live_weights);
+  std::deque<Tensor> tensors;
+  std::vector<TensorRecord> records;
+  for (const StoredTensor& tensor : checkpoint.tensors()) {
+    if (!tensor.name.starts_with(weights) && !tensor.name.starts_with("buffer/")) continue;
+    tensors.push_back(checkpoint.load(tensor.name));
+    records.push_back(
+        {tensor.name.substr(tensor.name.find('/') + 1), tensor.shape, tensors.back().data()});
+  }
+  write_output(file, [&](const Sink& sink) { write_safetensors(sink, std::move(records), texts); });
+  return tensors.size();
+}
+
+void export_weights(const ExportOptions& options) {
+  require_safetensors(options.output);
+  const CheckpointReader checkpoint = open_run_or_file(options.run);
+  const std::size_t count =
+      write_weights(checkpoint, options.live_weights, texts_of(checkpoint), options.output);
+  if (options.output != "-")
+    fmt::print("{}   {} of step {}\n", options.output, format_number_of(count, "tensor"),
+               checkpoint.state().step);
+}
+
+/// A folder that is not there yet or is empty, with a name that Python can import.
+Path torch_folder(const std::string& name) {
+  const Path folder = Path(name).filename().empty() ? Path(name).parent_path() : Path(name);
+  const std::string package = folder.filename().string();
+  const bool is_word = !package.empty() && !std::isdigit(package[0]) &&
+                       std::ranges::all_of(package, [](unsigned char c) {
+                         return c < 128 && (std::isalnum(c) || c == '_');
+                       });
+  demand(is_word, "export --torch {}: Python imports it by its name: letters, digits and _", name);
+  std::error_code error;
+  demand(!std::filesystem::exists(folder, error) || std::filesystem::is_empty(folder, error),
+         "export --torch {}: is there already; remove it or choose another name", name);
+  return folder;
+}
+
+/// The sources that the model is made of, and its weights beside them.
+void export_torch(const ExportOptions& options) {
+  const Path folder = torch_folder(options.torch);
+  const auto [checkpoint, config, task] = load_task(options);
+  const std::vector<TorchSource> sources = torch_sources_of(config);
+  SafetensorsTexts texts = texts_of(checkpoint);
+  texts.emplace_back("sizes", task->sizes().line());
+  PosixStorage storage;
+  make_directories(storage, folder);
+  write_weights(checkpoint, options.live_weights, texts, (folder / torch_weights).string());
+  for (const TorchSource& source : sources)
+    commit_file(storage, folder / fmt::format("{}.py", source.name), std::string(source.text));
+  const std::string words = fmt::format("{}: step {} of {}", task->describe_model(),
+                                        checkpoint.state().step, options.run);
+  commit_file(storage, folder / "__init__.py", torch_package(sources, words));
+  fmt::print("{}   {} and the weights of step {}:  python -c \"import {}; model = {}.load()\"\n",
+             folder.string(), format_number_of(sources.size(), "source"), checkpoint.state().step,
+             folder.filename().string(), folder.filename().string());
+}
+
+void export_command(const ExportOptions& options) {
+  demand(
+      options.output.empty() != options.torch.empty(),
+      "export: give --output FILE for the weights or --torch DIR for a PyTorch module with them");
+  demand(!options.torch.empty() || options.sets.empty(),
+         "export --set: is for --torch, which makes the model; weights are as they are");
+  options.torch.empty() ? export_weights(options) : export_torch(options);
+}
+
+struct ImportOptions {
+  std::string source, run;
+  std::vector<std::string> sets;
+  CommandLine* line = nullptr;
+};
+
+std::uint64_t count_in(const Safetensors& weights, const char* key) {
+  return parse_count(weights.text(key)).value_or(0);
+}
+
+/// Throws DataError that lists what the model lacks.
+void take_weights(const Safetensors& weights, const std::string& file, Session& session) {
+  std::vector<std::string> problems;
+  std::size_t taken = 0;
+  const auto take = [&](const std::string& name, Tensor& tensor) {
+    const std::string problem = weights.copy_into(name, tensor);
+    problem.empty() ? void(++taken) : problems.push_back(problem);
+  };
+  Module& model = session.task().model();
+  for (const NamedParameter& named : parameters_of(model))
+    take(named.name, named.parameter->value());
+  for (const NamedTensor& named : buffers_of(model)) take(named.name, *named.tensor);
+  if (problems.empty() && taken < weights.size())
+    problems.push_back(fmt::format("{} of it are none of the model's",
+                                   format_number_of(weights.size() - taken, "tensor")));
+  if (!problems.empty())
+    throw DataError(file, ": not of the model of its config: ", problems[0],
+                    problems.size() > 1 ? fmt::format(" and {} more", problems.size() - 1) : "");
+  TrainerState& state = session.state();
+  state.step = count_in(weights, "step");
+  state.tokens = count_in(weights, "tokens");
+  state.examples = count_in(weights, "examples");
+}
+
+/// A run of weights that `export` or another program wrote; its moments begin anew.
+void import_command(const ImportOptions& options) {
+  const Path source = std::filesystem::is_directory(options.source)
+                          ? Path(options.source) / torch_weights
+                          : Path(options.source);
+  const Input input(source, std::uint64_t(1) << 40);
+  const Safetensors weights(input.bytes(), input.name());
+  if (weights.text("config").empty())
+    throw DataError(input.name(),
+                    ": holds no config; bochner export writes one beside the weights");
+  Config config = stored_config(weights.text("config"), input.name());
+  for (const std::string& set : options.sets) apply_set(config, set);
+  validate(config);
+  PosixStorage storage;
+  const Session session =
+      Session::adopt(storage, config, options.run,
+                     options.line->words()[0] + std::string(" import ") + input.name(),
+                     [&](Session& into) { take_weights(weights, input.name(), into); });
+  fmt::print("{}   {} of {} at step {}\n", printable(options.run),
+             format_number_of(weights.size(), "tensor"), printable(input.name()),
+             count_in(weights, "step"));
+}
+
+}  // namespace
+
+void add_export(const Command& program) {
+  const auto [command, options] = program.command(
+      "export", "weights as a safetensors file, or a model as a PyTorch module", export_command);
+  add_run(command, options.run, "RUN, RUN@best, RUN@STEP or a checkpoint file");
+  command.option("--output,-o", &options.output, "file to write; - for standard output", "FILE");
+  command.option("--torch", &options.torch,
+                 "folder to write: Python sources of the model and its weights", "DIR");
+  add_model_changes(command, options);
+}
+
+void add_import(const Command& program) {
+  const auto [command, options] =
+      program.command("import", "a run from exported weights", import_command);
+  options.line = &command.line();
+  command
+      .option("source", &options.source,
+              "what export wrote: a safetensors file, or the DIR of --torch", "FILE")
+      .required();
+  command.option("--run", &options.run, "directory of the run", "DIR").required();
+  add_sets(command, options.sets);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,120 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/train/run/safetensors.hpp>
+#include <bochner/train/storage/json.hpp>
+#include <cmath>
+#include <cstring>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::uint64_t longest_header = 100'000'000;  // as the format has it
+
+std::string safetensors_header(const std::vector<TensorRecord>& tensors,
+                               const SafetensorsTexts& texts) {
+  Json metadata = {{"format", "bochner"}};
+  for (const auto& [key, text] : texts) metadata.set(key, text);
+  Json header = {{"__metadata__", metadata}};
+  std::uint64_t offset = 0;
+  for (const TensorRecord& tensor : tensors) {
+    header.set(tensor.name, {{"dtype", dtype_of_real == Dtype::f32 ? "F32" : "F64"},
+                             {"shape", Json::array(tensor.shape)},
+                             {"data_offsets", Json::array({offset, offset + tensor.bytes()})}});
+    offset += tensor.bytes();
+  }
+  std::string text = header.line();
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  return text;
+}
+
+/// What no size or offset is.
+constexpr std::uint64_t no_number = ~std::uint64_t(0);
+
+/// A whole number that JSON's numbers hold exactly.
+std::uint64_t whole(const Json& json) {
+  constexpr double most = 9007199254740992;  // 2^53
+  const double number = json.number().value_or(-1);
+  return number >= 0 && number <= most && number == std::floor(number) ? std::uint64_t(number)
+                                                                       : no_number;
+}
+
+}  // namespace
+
+SafetensorsTexts texts_of(const CheckpointReader& checkpoint) {
+  const TrainerState& state = checkpoint.state();
+  return {{"config", checkpoint.config()},
+          {"step", std::to_string(state.step)},
+          {"tokens", std::to_string(state.tokens)},
+          {"examples", std::to_string(state.examples)}};
+}
+
+void write_safetensors(const Sink& sink, std::vector<TensorRecord> tensors,
+                       const SafetensorsTexts& texts) {
+  std::ranges::sort(tensors, {}, &TensorRecord::name);
+  const std::string header = safetensors_header(tensors, texts);
+  const std::uint64_t length = header.size();
+  sink({reinterpret_cast<const char*>(&length), sizeof length});
+  sink(header);
+  for (const TensorRecord& tensor : tensors)
+    sink({reinterpret_cast<const char*>(tensor.data), tensor.bytes()});
+}
+
+Safetensors::Safetensors(ByteSpan file, std::string name) : name_(std::move(name)) {
+  std::uint64_t length = 0;
+  if (file.size() < sizeof length) throw DataError(name_, ": is no safetensors file");
+  std::memcpy(&length, file.data(), sizeof length);
+  if (length > longest_header || length > file.size() - sizeof length)
+    throw DataError(name_, ": is no safetensors file, or it is cut off: a header of ", length,
+                    " bytes");
+  const ByteSpan data = file.subspan(sizeof length + length);
+  const Json header = Json::parse(
+      {reinterpret_cast<const char*>(file.data()) + sizeof length, std::size_t(length)});
+  if (!header.is_object()) throw DataError(name_, ": its header is no JSON object");
+  for (const auto& [key, value] : header["__metadata__"].members())
+    if (value.text()) texts_[key] = *value.text();
+  for (const auto& [key, value] : header.members()) {
+    if (key == "__metadata__") continue;
+    const std::string* dtype = value["dtype"].text();
+    if (!dtype || (*dtype != "F32" && *dtype != "F64"))
+      throw DataError(name_, ": ", key, " is not of type F32 or F64");
+    Entry entry{{}, *dtype == "F64", {}};
+    std::vector<std::uint64_t> dims;
+    for (const Json& size : value["shape"].items()) dims.push_back(whole(size));
+    entry.shape = Shape(dims.begin(), dims.end());
+    const Json::Items& offsets = value["data_offsets"].items();
+    const std::uint64_t first = offsets.size() == 2 ? whole(offsets[0]) : no_number,
+                        last = offsets.size() == 2 ? whole(offsets[1]) : no_number;
+    const auto bytes = checked_bytes(dims, entry.wide ? Dtype::f64 : Dtype::f32);
+    if (!bytes || first > last || last > data.size() || last - first != *bytes)
+      throw DataError(name_, ": ", key,
+                      " lies outside of the file, or is not as large as its shape");
+    entry.bytes = data.subspan(first, *bytes);
+    tensors_[key] = entry;
+  }
+}
+
+std::string Safetensors::text(const std::string& key) const {
+  const auto found = texts_.find(key);
+  return found == texts_.end() ? "" : found->second;
+}
+
+std::string Safetensors::copy_into(const std::string& name, Tensor& tensor) const {
+  const auto found = tensors_.find(name);
+  if (found == tensors_.end()) return name + " is missing";
+  const Entry& entry = found->second;
+  if (entry.shape != tensor.shape())
+    return fmt::format("{} is {} there and {} here", name, to_string(entry.shape),
+                       to_string(tensor.shape()));
+  const auto copy = [&]<class Number>(Number number) {
+    for (std::size_t i = 0; i < tensor.size(); ++i) {
+      std::memcpy(&number, entry.bytes.data() + i * sizeof number, sizeof number);
+      tensor.data()[i] = real(number);
+    }
+  };
+  entry.wide ? copy(double()) : copy(float());
+  return "";
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

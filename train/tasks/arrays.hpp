@@ -1,0 +1,25 @@
+#pragma once
+/// Tensors and the like as arrays for other programs.
+
+#include <bochner/autodiff/tape.hpp>
+#include <bochner/autodiff/times.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+inline xt::xarray<double> array_of(const Tensor& tensor) { return tensor; }
+inline xt::xarray<double> array_of(const Times& times) { return times; }
+
+/// Numbers in this shape.
+template <class Number>
+xt::xarray<double> array_of(const std::vector<Number>& numbers,
+                            const std::vector<std::size_t>& shape) {
+  auto array = xt::xarray<double>::from_shape(shape);
+  std::copy(numbers.begin(), numbers.end(), array.begin());
+  return array;
+}
+
+inline xt::xarray<double> array_of(const Indices& indices) {
+  return array_of(indices.values, {indices.shape.begin(), indices.shape.end()});
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

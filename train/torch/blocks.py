@@ -1,0 +1,47 @@
+"""Residual blocks, what all models have in common."""
+from torch import nn
+
+from .parts import MLP, GatedOutput, Layout, Part, make, norm
+
+
+class Stack:
+    """What the mixers of one stack know of it. `bounds` are shared by those that have any."""
+
+    def __init__(self, causal, blocks):
+        self.causal, self.blocks, self.index, self.bounds = causal, blocks, 0, None
+
+
+class Block(Part):
+    """y = x + mixer(norm(x)), then y + mlp(norm(y)); with mlp "glu" x + gate(mixer(norm(x))), with "none" without the
+    gate. (B, T, D) -> (B, T, D)"""
+
+    def __init__(self, at, kind, stack):
+        super().__init__(at)
+        self.mixer_norm = norm(at / "mixer_norm")
+        self.mixer = make("mixer", kind, at / "mixer", stack)
+        self.gate = GatedOutput(at / "gate") if at.has("gate") else None
+        self.mlp_norm = norm(at / "mlp_norm") if at.has("mlp") else None
+        self.mlp = MLP(at / "mlp") if at.has("mlp") else None
+
+    def forward(self, x, layout):
+        mixed = self.mixer(self.mixer_norm(x), layout)
+        y = x + (self.gate(mixed) if self.gate else mixed)
+        return y + self.mlp(self.mlp_norm(y)) if self.mlp else y
+
+
+class BlockStack(Part):
+    """blocks.0, blocks.1, .. and the norm behind the last. `each` is added to the input of every block."""
+
+    def __init__(self, at, causal):
+        super().__init__(at)
+        blocks = at.config["model.blocks"]
+        kinds = at.config["model.pattern"] or [at.config["model.mixer.kind"]]
+        stack, self.blocks = Stack(causal, blocks), nn.ModuleList()
+        for stack.index in range(blocks):
+            self.blocks.append(Block(at / "blocks" / str(stack.index), kinds[stack.index % len(kinds)], stack))
+        self.norm = norm(at / "norm")
+
+    def forward(self, x, layout=None, each=None):
+        for block in self.blocks:
+            x = block(x if each is None else x + each, layout or Layout())
+        return self.norm(x)
