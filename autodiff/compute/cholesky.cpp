@@ -5,6 +5,7 @@
 #include <bochner/autodiff/compute/openblas.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <cmath>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,13 @@ namespace {
 
 constexpr std::size_t tile = 128;
 constexpr std::size_t columns_per_task = 64;  // of right-hand sides
+
+/// -1.4e-11, where to_string says -0.000000.
+std::string short_form(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
 
 std::size_t tiles_of(std::size_t n) { return (n + tile - 1) / tile; }
 
@@ -69,7 +77,7 @@ void solve_columns(CBLAS_TRANSPOSE transpose, std::size_t n, const double* facto
 
 NotPositiveDefinite::NotPositiveDefinite(std::size_t row, std::size_t rows, double value)
     : std::domain_error("the matrix is not positive definite: pivot " + std::to_string(row + 1) +
-                        " of " + std::to_string(rows) + " is " + std::to_string(value)),
+                        " of " + std::to_string(rows) + " is " + short_form(value)),
       pivot(value) {}
 
 void cholesky(std::size_t n, double* a) {

@@ -40,6 +40,26 @@ double dot(const double* a, const double* b, std::size_t n) {
   return std::inner_product(a, a + n, b, 0.0);
 }
 
+/// |y - features w|^2: unlike the difference of squares never below 0.
+double squared_errors(const FeatureRows& features, const std::vector<double>& y,
+                      const ConjugatePosterior& posterior) {
+  const std::size_t F = posterior.weights.size();
+  double sum = 0;
+  for_blocks(features, posterior.noise,
+             [&](std::size_t begin, std::size_t end, std::vector<double>& block) {
+               const auto squares = [&](std::size_t first, std::size_t last) {
+                 double part = 0;
+                 for (std::size_t i = first; i < last; ++i) {
+                   const double mean = dot(block.data() + i * F, posterior.weights.data(), F);
+                   part += (y[begin + i] - mean) * (y[begin + i] - mean);
+                 }
+                 return part;
+               };
+               sum += parallel_sum<double>(end - begin, rows_per_fill, squares);
+             });
+  return sum;
+}
+
 /// d ln p / d (features over the noise) of a block: (y - mean) weights^T shape / rate - features
 /// (L L^T)^-1, over the noise. `inverse` (F, F) is whole.
 void weigh_block(const ConjugatePosterior& posterior, const std::vector<double>& inverse,
@@ -94,6 +114,10 @@ ConjugateSlopes slopes_of(const FeatureRows& features, const std::vector<double>
 
 }  // namespace
 
+double floored_noise(double log_noise, std::size_t rows) {
+  return std::sqrt(std::exp(2 * log_noise) + 1e-12 * double(rows));
+}
+
 ConjugatePosterior conjugate_posterior(const FeatureRows& features, const std::vector<double>& y,
                                        double noise, double shape) {
   const std::size_t n = features.size(), F = features.features();
@@ -114,8 +138,9 @@ ConjugatePosterior conjugate_posterior(const FeatureRows& features, const std::v
   solve_lower_transposed(F, posterior.factor.data(), 1, posterior.weights.data());
   const double rate = shape * noise * noise;
   posterior.shape = shape + double(n) / 2;
-  posterior.rate =
-      rate + (dot(y.data(), y.data(), n) - dot(products.data(), posterior.weights.data(), F)) / 2;
+  posterior.rate = rate + (squared_errors(features, y, posterior) +
+                           dot(posterior.weights.data(), posterior.weights.data(), F)) /
+                              2;
   posterior.log_likelihood = -double(n) / 2 * std::log(2 * std::numbers::pi) -
                              log_determinant_of_factor(F, posterior.factor.data()) / 2 +
                              shape * std::log(rate) - posterior.shape * std::log(posterior.rate) +
@@ -150,24 +175,28 @@ Var conjugate_log_likelihood(const std::vector<Var>& parameters, const Var& log_
                              const std::vector<double>& y, double shape) {
   require(log_noise.size() == 1, "conjugate_log_likelihood",
           "log_noise must have one element, not ", log_noise.shape());
-  const double noise = std::exp(double(log_noise.data()[0]));
+  const double free_noise = double(log_noise.data()[0]);
+  const double noise = floored_noise(free_noise, features->size());
   auto posterior =
       std::make_shared<ConjugatePosterior>(conjugate_posterior(*features, y, noise, shape));
   std::vector<Var> inputs = parameters;
   inputs.push_back(log_noise);
-  return record(
-      "conjugate_log_likelihood", filled({}, real(posterior->log_likelihood)), inputs,
-      [parameters, log_noise, features = std::move(features), y, shape, posterior](Tensor& g) {
-        const ConjugateSlopes slopes = slopes_of(*features, y, std::move(*posterior), shape);
-        const double factor = double(g.data()[0]);
-        std::size_t next = 0;
-        for (const Var& parameter : parameters) {
-          Tensor gradient = uninitialized(parameter.shape());
-          for (real& x : gradient) x = real(factor * slopes.features[next++]);
-          parameter.add_gradient(std::move(gradient));
-        }
-        log_noise.add_gradient(filled(log_noise.shape(), real(factor * slopes.log_noise)));
-      });
+  return record("conjugate_log_likelihood", filled({}, real(posterior->log_likelihood)), inputs,
+                [parameters, log_noise, features = std::move(features), y, shape, posterior,
+                 free_noise, noise](Tensor& g) {
+                  const ConjugateSlopes slopes =
+                      slopes_of(*features, y, std::move(*posterior), shape);
+                  const double factor = double(g.data()[0]);
+                  std::size_t next = 0;
+                  for (const Var& parameter : parameters) {
+                    Tensor gradient = uninitialized(parameter.shape());
+                    for (real& x : gradient) x = real(factor * slopes.features[next++]);
+                    parameter.add_gradient(std::move(gradient));
+                  }
+                  const double above_floor = std::exp(2 * free_noise) / (noise * noise);
+                  log_noise.add_gradient(
+                      filled(log_noise.shape(), real(factor * above_floor * slopes.log_noise)));
+                });
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

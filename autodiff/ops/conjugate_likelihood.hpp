@@ -30,11 +30,14 @@ class FeatureRows {
 struct ConjugatePosterior {
   double noise;                 ///< deviation, of the prior
   std::vector<double> factor;   ///< L of I + F^T F / noise^2, lower triangle
-  std::vector<double> weights;  ///< mean of w / noise
+  std::vector<double> weights;  ///< mean of noise w
   double shape, rate;           ///< of s^2
   double log_likelihood;        ///< ln p(y), a multivariate t
 };
-/// One pass over the rows in blocks, time n F^2. y (n)
+/// exp(log_noise), with a floor under its square: below it the factor of so many rows of features
+/// of length 1 would be rounding.
+double floored_noise(double log_noise, std::size_t rows);
+/// Two passes over the rows in blocks, time n F^2. y (n)
 ConjugatePosterior conjugate_posterior(const FeatureRows& features, const std::vector<double>& y,
                                        double noise, double shape);
 
@@ -46,8 +49,8 @@ struct ConjugatePrediction {
 std::vector<ConjugatePrediction> predict(const ConjugatePosterior& posterior, std::size_t count,
                                          double* features);
 
-/// ln p(y). The slopes of the features come from a second pass. parameters of the features, in the
-/// order of their slopes, (1), (n) -> ()
+/// ln p(y) with noise floored_noise(log_noise). The slopes of the features come from another pass.
+/// parameters of the features, in the order of their slopes, (1), (n) -> ()
 Var conjugate_log_likelihood(const std::vector<Var>& parameters, const Var& log_noise,
                              std::shared_ptr<const FeatureRows> features,
                              const std::vector<double>& y, double shape);

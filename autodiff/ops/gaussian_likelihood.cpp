@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bochner/autodiff/compute/cholesky.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/gaussian_likelihood.hpp>
@@ -7,14 +8,6 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
-
-Tensor tensor_like(const Var& x, const std::vector<double>& numbers, double factor) {
-  require(numbers.size() == x.size(), "gaussian_log_likelihood", "a covariance gives ",
-          numbers.size(), " slopes of a parameter ", x.shape());
-  Tensor tensor = uninitialized(x.shape());
-  for (std::size_t i = 0; i < numbers.size(); ++i) tensor.data()[i] = real(factor * numbers[i]);
-  return tensor;
-}
 
 /// d ln N / d parameter; the factor becomes K^-1.
 std::vector<std::vector<double>> likelihood_slopes(const Covariance& covariance,
@@ -30,6 +23,19 @@ std::vector<std::vector<double>> likelihood_slopes(const Covariance& covariance,
 }
 
 }  // namespace
+
+void add_slopes(const std::vector<Var>& parameters, const std::vector<std::vector<double>>& slopes,
+                double factor) {
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    require(slopes[p].size() == parameters[p].size(), "gaussian_log_likelihood",
+            "a covariance gives ", slopes[p].size(), " slopes of a parameter ",
+            parameters[p].shape());
+    Tensor gradient = uninitialized(parameters[p].shape());
+    std::ranges::transform(slopes[p], gradient.data(),
+                           [&](double slope) { return real(factor * slope); });
+    parameters[p].add_gradient(std::move(gradient));
+  }
+}
 
 FactoredCovariance factored(const Covariance& covariance, const std::vector<double>& y) {
   const std::size_t n = covariance.size();
@@ -52,13 +58,11 @@ Var gaussian_log_likelihood(const std::vector<Var>& parameters,
                             std::shared_ptr<const Covariance> covariance,
                             const std::vector<double>& y) {
   auto state = std::make_shared<FactoredCovariance>(factored(*covariance, y));
-  return record(
-      "gaussian_log_likelihood", filled({}, real(state->log_likelihood)), parameters,
-      [parameters, covariance = std::move(covariance), state](Tensor& g) {
-        const auto slopes = likelihood_slopes(*covariance, *state);
-        for (std::size_t p = 0; p < parameters.size(); ++p)
-          parameters[p].add_gradient(tensor_like(parameters[p], slopes[p], double(g.data()[0])));
-      });
+  return record("gaussian_log_likelihood", filled({}, real(state->log_likelihood)), parameters,
+                [parameters, covariance = std::move(covariance), state](Tensor& g) {
+                  add_slopes(parameters, likelihood_slopes(*covariance, *state),
+                             double(g.data()[0]));
+                });
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

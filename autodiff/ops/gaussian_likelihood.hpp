@@ -24,6 +24,10 @@ class Covariance {
   virtual std::vector<std::vector<double>> pull_back(const LowerRow& weights) const = 0;
 };
 
+/// Adds factor times the slopes that pull_back() gives to the parameters' gradients.
+void add_slopes(const std::vector<Var>& parameters, const std::vector<std::vector<double>>& slopes,
+                double factor);
+
 /// L and alpha = K^-1 y of a covariance.
 struct FactoredCovariance {
   std::vector<double> factor;  ///< (n, n), lower triangle

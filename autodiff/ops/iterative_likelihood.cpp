@@ -189,12 +189,7 @@ Var iterative_log_likelihood(const std::vector<Var>& parameters,
                 [parameters, covariance = std::move(covariance), state](Tensor& g) {
                   const auto slopes = covariance->pull_back(
                       [&](std::size_t i, double* row) { iterative_weights(*state, i, row); });
-                  for (std::size_t p = 0; p < parameters.size(); ++p) {
-                    Tensor gradient = uninitialized(parameters[p].shape());
-                    for (std::size_t i = 0; i < slopes[p].size(); ++i)
-                      gradient.data()[i] = real(double(g.data()[0]) * slopes[p][i]);
-                    parameters[p].add_gradient(std::move(gradient));
-                  }
+                  add_slopes(parameters, slopes, double(g.data()[0]));
                 });
 }
 

@@ -4,6 +4,7 @@
 
 #include <bochner/autodiff/compute/conjugate_gradients.hpp>
 #include <bochner/autodiff/compute/low_rank.hpp>
+#include <bochner/autodiff/keys.hpp>
 #include <bochner/autodiff/ops/gaussian_likelihood.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -25,6 +26,14 @@ struct IterativeSpec {
   double tolerance = 1e-12;  ///< see LinearSystem
   std::size_t most_steps = 1000;
 };
+inline void describe(Keys& keys, IterativeSpec& spec) {
+  keys("probes", spec.probes, between(1, 1 << 16),
+       "gp: draws by which conjugate gradients estimate the log determinant and its gradient");
+  keys("rank", spec.rank, between(0, 1 << 16),
+       "gp: of the pivoted Cholesky factor that preconditions conjugate gradients");
+  keys("tolerance", spec.tolerance, {{.lowest = 0, .highest = 0.01, .above_lowest = true}},
+       "gp: part of the squared residual at which conjugate gradients end");
+}
 
 /// A covariance as a matrix of `real`, its diagonal in double, and its preconditioner. Memory 2 n^2
 /// bytes in float. Throws std::domain_error where the rounding of the entries is not small beside

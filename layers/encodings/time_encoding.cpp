@@ -15,7 +15,7 @@ namespace {
 class BochnerTime : public TimeEncoding {
  public:
   explicit BochnerTime(const TimeEncodingSpec& spec)
-      : m_(spec.m), density_(make_density(density_of(spec))) {}
+      : m_(spec.m), by_em_(spec.density.start == "em"), density_(make_density(density_of(spec))) {}
 
   std::size_t features() const override { return 2 * m_; }
   Var forward(Tape& tape, const Times& times) override {
@@ -27,6 +27,7 @@ class BochnerTime : public TimeEncoding {
     return [kernel](double lag) { return kernel(&lag); };
   }
   void start_at(const std::vector<double>& frequencies) override {
+    if (by_em_) return density_->fit(frequencies);
     double square = 0;
     for (const double w : frequencies) square += w * w / double(frequencies.size());
     density_->start_at({std::log(square) / 2});
@@ -44,6 +45,7 @@ class BochnerTime : public TimeEncoding {
   }
 
   std::size_t m_;
+  bool by_em_;  // it starts so
   std::unique_ptr<SpectralDensity> density_;
 };
 

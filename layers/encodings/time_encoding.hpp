@@ -52,9 +52,10 @@ inline void describe(Keys& keys, TimeEncodingSpec& spec) {
        "frequencies between them at the start: a geometric series, or equal steps (linear)");
   keys("log_scale", spec.density.log_scale, between(-20, 20),
        "start of the log standard deviation of drawn frequencies, in radians per median gap");
-  keys("start", spec.density.start, one_of({"none", "periodogram"}),
-       "where learned frequencies start: at the keys here, or at those of the periodogram of the "
-       "first training sequences");
+  keys(
+      "start", spec.density.start, one_of({"none", "periodogram", "em"}),
+      "where learned frequencies start: at the keys here, at those of the periodogram of the first "
+      "training sequences, or a mixture where EM fits it to that (em)");
   keys("components", spec.density.components, between(1, 1024),
        "Gaussians of a mixture of frequencies");
   keys("degrees", spec.density.degrees, above(0.5), "start of the degrees of freedom of student_t");
@@ -74,8 +75,8 @@ class TimeEncoding : public Module {
   /// expectation over them; empty where it is no such function or has no closed form.
   virtual std::function<double(double lag)> kernel() { return {}; }
   /// Starts at a spectrum of which these are draws, any number above 0: a density at their root
-  /// mean square, frequencies learned one by one at quantiles of their sizes. Throws unless
-  /// overridden.
+  /// mean square, a mixture with start = "em" where EM fits it, frequencies learned one by one at
+  /// quantiles of their sizes. Throws unless overridden.
   virtual void start_at(const std::vector<double>& frequencies);
   /// Whether the features are m^(-1/2) [cos, sin] of m phases, by which pairs can be rotated.
   virtual bool rotates() const { return false; }

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/layers/processes/gaussian_process.hpp>
 #include <bochner/layers/processes/process_kernel.hpp>
 #include <bochner/layers/processes/process_start.hpp>
@@ -52,6 +54,9 @@ GaussianProcess::GaussianProcess(const GaussianProcessSpec& spec)
           "the density \"", spec_.density.kind,
           "\" has no kernel in closed form; choose gaussian, student_t, cauchy, laplace, mixture "
           "or free, or method = \"features\"");
+  require(spec_.prior == 0 || log_scale(), "gaussian_process", "the density \"", spec_.density.kind,
+          "\" has no log scale for density.prior");
+  if (spec_.prior > 0) prior_centre_ = log_scale()->value();
 }
 
 void GaussianProcess::visit(Visitor& visitor) {
@@ -59,6 +64,7 @@ void GaussianProcess::visit(Visitor& visitor) {
   visitor("log_variance", log_variance_);
   visitor("log_noise", log_noise_);
   if (trend_size(spec_) > 0) visitor("log_trend", log_trend_);
+  if (spec_.prior > 0) visitor("prior_centre", prior_centre_);
 }
 
 std::vector<double> GaussianProcess::variances() const { return exponentials(log_variance_); }
@@ -133,8 +139,9 @@ std::unique_ptr<ProcessPosterior> GaussianProcess::condition(const ProcessRows& 
       Tape tape;
       tape.recording = false;
       auto now = features(rows, density_->draws(tape));
+      const double noise = floored_noise(std::log(noise_variance()) / 2, rows.size());
       ConjugatePosterior posterior =
-          conjugate_posterior(*now, rows.targets, std::sqrt(noise_variance()), spec_.noise_shape);
+          conjugate_posterior(*now, rows.targets, noise, spec_.noise_shape);
       return feature_posterior(std::make_shared<ProcessFeatures>(now->of({})),
                                std::move(posterior));
     }
@@ -153,12 +160,43 @@ std::unique_ptr<KernelCurve> GaussianProcess::curve(std::size_t head) {
   return cosine_curve({draws.data() + head * m, draws.data() + (head + 1) * m});
 }
 
+/// Those of the frequencies; null where the density has none.
+Parameter* GaussianProcess::log_scale() {
+  for (const NamedParameter& named : parameters_of(*density_))
+    if (named.name == "log_scale") return named.parameter;
+  return nullptr;
+}
+
+void GaussianProcess::centre_prior() {
+  if (spec_.prior > 0) prior_centre_ = log_scale()->value();
+}
+
+Var GaussianProcess::log_prior(Tape& tape) {
+  if (spec_.prior == 0) return tape.constant(zeros({}));
+  const Var away = (tape(*log_scale()) - tape.constant(prior_centre_)) / spec_.prior;
+  return sum(square(away)) * -0.5;
+}
+
 void GaussianProcess::start(const ProcessRows& rows) {
+  start_density(rows);
+  centre_prior();
+}
+
+void GaussianProcess::start_density(const ProcessRows& rows) {
   if (spec_.density.start == "none") return;
   std::vector<std::size_t> inputs;  // of the heads
   for (const auto& term : terms_) inputs.insert(inputs.end(), term.begin(), term.end());
-  if (spec_.density.start == "periodogram") return start_at_waves(*density_, inputs, rows);
-  density_->start_at(distance_log_scales(rows.inputs, inputs, spec_.density.seed));
+  const std::uint64_t seed = spec_.density.seed;
+  if (spec_.density.start == "periodogram") return start_at_waves(*density_, inputs, rows, seed);
+  if (spec_.density.start == "em") return start_at(start_by_em(*density_, inputs, rows, seed));
+  density_->start_at(distance_log_scales(rows.inputs, inputs, seed));
+}
+
+void GaussianProcess::start_at(const ProcessVariances& variances) {
+  constexpr double least = 1e-6;  // of the targets' variance
+  const double signal = std::max(variances.signal, least) / double(terms_.size());
+  log_variance_.value().fill(real(std::log(signal)));
+  log_noise_.value().fill(real(std::log(std::max(variances.noise, least)) / 2));
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

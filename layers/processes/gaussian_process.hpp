@@ -17,21 +17,17 @@ struct GaussianProcessSpec {
   double noise_shape = 1;           ///< of the prior of the noise (features)
   /// Of each input; its heads and dim are filled in.
   DensitySpec density = {.draws = "sobol", .m = 256, .start = "data"};
+  double prior = 0;  ///< deviation of the density's log scales around their start; 0 for no prior
   IterativeSpec cg = {};
   std::vector<double> quantiles = {0.05, 0.95};  ///< that predictions give
 };
 inline void describe(Keys& keys, GaussianProcessSpec& spec) {
   keys("method", spec.method, one_of({"exact", "cg", "features"}),
        "gp: by a Cholesky factor, to some thousands of rows (exact), by conjugate gradients (cg), "
-       "or "
-       "as a linear model of random Fourier features with conjugate priors, in time linear in the "
+       "or as a linear model of random Fourier features with conjugate priors, in time linear in "
+       "the "
        "rows (features)");
-  keys("cg.probes", spec.cg.probes, between(1, 1 << 16),
-       "gp: draws by which conjugate gradients estimate the log determinant and its gradient");
-  keys("cg.rank", spec.cg.rank, between(0, 1 << 16),
-       "gp: of the pivoted Cholesky factor that preconditions conjugate gradients");
-  keys("cg.tolerance", spec.cg.tolerance, {{.lowest = 0, .highest = 0.01, .above_lowest = true}},
-       "gp: part of the squared residual at which conjugate gradients end");
+  keys.section("cg", spec.cg);
   keys("m", spec.density.m, between(1, 1 << 16),
        "gp: frequencies of a term, each a feature of cosine and one of sine (features)");
   keys("draws", spec.density.draws, one_of(base_draw_names),
@@ -49,9 +45,13 @@ inline void describe(Keys& keys, GaussianProcessSpec& spec) {
        "predictions "
        "are Student's t with twice this and the rows for degrees of freedom (features)");
   keys.section("density", spec.density);
-  keys("density.start", spec.density.start, one_of({"data", "none", "periodogram"}),
+  keys("density.start", spec.density.start, one_of({"data", "none", "periodogram", "em"}),
        "gp: where the densities start: at the median distance of the rows (data), at log_scale "
-       "(none), or a mixture at the strongest waves of the targets (periodogram)");
+       "(none), or a mixture at the strongest waves of the targets (periodogram) or, with variance "
+       "and noise, where EM fits it to their whole periodogram (em)");
+  keys("density.prior", spec.prior, at_least(0),
+       "gp: deviation of a normal prior of the log scales around where they start; what is learned "
+       "is the maximum a posteriori, whose lines stay as wide as rows can tell; 0 for none");
   keys("quantiles", spec.quantiles, between(0, 1), "gp: quantiles that predictions give",
        resumable);
 }
@@ -61,6 +61,7 @@ struct ProcessModelSpec {
 };
 inline void describe(Keys& keys, ProcessModelSpec& spec) { keys.section("gp", spec.gp); }
 
+struct ProcessVariances;
 /// Rows column by column, in units of their deviations.
 struct ProcessRows {
   const std::vector<std::vector<double>>& inputs;  ///< (d, n)
@@ -77,12 +78,15 @@ class GaussianProcess : public Module {
   /// Throws std::invalid_argument where an exact one's density has no closed form of one dimension.
   explicit GaussianProcess(const GaussianProcessSpec& spec);
 
-  /// Densities start where the rows say, see GaussianProcessSpec.
+  /// Densities start where the rows say, see GaussianProcessSpec, and priors are centred there.
   void start(const ProcessRows& rows);
   /// ln p(targets | inputs), the marginal likelihood. Exact: time n^3, memory 16 n^2 bytes; throws
   /// std::domain_error where the covariance is singular to rounding, of floats where the method is
   /// "cg". By F features: time n F^2, memory 8 F^2 bytes and some blocks. -> ()
   Var log_likelihood(Tape& tape, const ProcessRows& rows);
+  /// ln p(log scales of the densities) under their normal prior, up to a constant; 0 without one.
+  /// -> ()
+  Var log_prior(Tape& tape);
   /// The process that has seen these rows. The same time.
   std::unique_ptr<ProcessPosterior> condition(const ProcessRows& rows);
 
@@ -100,8 +104,13 @@ class GaussianProcess : public Module {
   /// All that a posterior depends on besides the rows.
   std::vector<double> snapshot();
   void visit(Visitor& visitor) override;
+  void initialized() override { centre_prior(); }
 
  private:
+  void start_density(const ProcessRows& rows);
+  void centre_prior();
+  Parameter* log_scale();
+  void start_at(const ProcessVariances& variances);
   std::shared_ptr<const ProcessKernel> kernel(const ProcessRows& rows);
   std::shared_ptr<const ProcessFeatures> features(const ProcessRows& rows, const Var& draws);
   std::vector<Parameter*> parameters();
@@ -112,6 +121,7 @@ class GaussianProcess : public Module {
   Parameter log_variance_;  // (terms)
   Parameter log_noise_;     // (1): of the deviation
   Parameter log_trend_;     // (0), (1) or (1 + d): of the variances of level and slopes
+  Tensor prior_centre_;     // of the log scales, with a prior
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

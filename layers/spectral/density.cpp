@@ -53,6 +53,11 @@ void SpectralDensity::set_log_scale(const std::vector<double>&) {
           "\" needs set_log_scale() for a spread or a start from data");
 }
 
+void SpectralDensity::fit(const std::vector<double>&) {
+  require(false, "density", "\"", spec_.kind,
+          "\" cannot start at what EM fits; choose \"mixture\"");
+}
+
 Var SpectralDensity::log_densities(Tape&, const Var&) {
   require(false, "density", "\"", spec_.kind, "\" has no log density that could be trained");
   return {};

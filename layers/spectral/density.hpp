@@ -22,7 +22,7 @@ struct DensitySpec {
   std::size_t heads = 1, m = 64, dim = 32;
   double log_scale = -1;       ///< start of the log standard deviation; broad kernels learn faster
   double spread = 0;           ///< octaves between the scales of the first and the last head
-  std::string start = "none";  ///< "none": at log_scale; "data", "periodogram": see initial.hpp
+  std::string start = "none";  ///< "none": at log_scale; "data", "periodogram", "em": at data
   std::uint64_t seed = 1;
   std::uint64_t redraw = 0;    ///< training passes (Tape::step) between new draws, 0 for never
   std::size_t components = 4;  ///< of a mixture
@@ -45,7 +45,9 @@ inline void describe(Keys& keys, DensitySpec& spec) {
   keys("spread", spec.spread, between(0, 20),
        "octaves from the scale of the first head to that of the last at the start, evenly spaced "
        "around the one of log_scale or of the data; 0 for the same in all");
-  keys("components", spec.components, between(1, 1024), "Gaussians of a mixture");
+  keys("components", spec.components, between(0, 1024),
+       "Gaussians of a mixture; 0 for as many as a Dirichlet process finds in the spectrum of the "
+       "targets (gp)");
   keys("temperature", spec.temperature, at_least(0),
        "of the soft choice among the components of a mixture; 0 chooses hard");
   keys("degrees", spec.degrees, above(0.5),
@@ -93,6 +95,9 @@ class SpectralDensity : public Module {
   virtual std::unique_ptr<KernelCurve> curve(std::size_t) const { return nullptr; }
   /// -E ln p(omega) of a head, in nats.
   virtual std::optional<double> entropy(std::size_t) { return {}; }
+  /// Starts all heads where EM fits them to draws of a spectrum of one dimension, of either sign;
+  /// throws unless overridden, as mixtures do.
+  virtual void fit(const std::vector<double>& frequencies);
 
  protected:
   /// The saved base draws.

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/layers/spectral/closed_forms.hpp>
 #include <bochner/layers/spectral/kernel_curve.hpp>
 #include <cmath>
@@ -37,6 +39,18 @@ struct CauchyShape {
   }
 };
 
+/// Lagrange's weights of the nodes -3, .., 4 at 0 <= u < 1.
+std::array<double, 8> node_weights(double u) {
+  constexpr double of_products[8] = {-1.0 / 5040, 1.0 / 720, -1.0 / 240, 1.0 / 144,
+                                     -1.0 / 144,  1.0 / 240, -1.0 / 720, 1.0 / 5040};
+  std::array<double, 8> weights;
+  double before = 1, after = 1;
+  for (std::size_t j = 0; j < 8; before *= u + 3 - double(j++))
+    weights[j] = of_products[j] * before;
+  for (std::size_t j = 8; j-- > 0; after *= u + 3 - double(j)) weights[j] *= after;
+  return weights;
+}
+
 /// Matern's, from a table over ln t.
 class StudentShape {
  public:
@@ -47,33 +61,34 @@ class StudentShape {
     first_ = -40 / std::min(degrees, 2.0) - 1;  // 1 - c is below 1e-17
     // and c below 1e-100 behind it, about exp(-t sqrt(degrees)), of many degrees exp(-t^2 / 2)
     const double last = std::log(std::max(745 / std::sqrt(degrees), 38.0));
-    const auto count = std::size_t((last - first_) * per_unit) + 4;
+    points_.resize(std::size_t((last - first_) * per_unit) + 8);
     constexpr double step = 1e-4;
-    for (std::size_t i = 0; i < count; ++i) {
+    parallel_each(points_.size(), 16, [&](std::size_t i) {
       const double t = std::exp(first_ + double(i) / per_unit);
       const auto at = [&](double moved) { return value_at(smallest + std::exp(moved), t); };
-      points_.push_back(
-          {at(free), slope_at(degrees, t), (at(free + step) - at(free - step)) / (2 * step)});
-    }
+      points_[i] = {at(free), slope_at(degrees, t),
+                    (at(free + step) - at(free - step)) / (2 * step)};
+    });
   }
 
   ShapePoint operator()(double t) const {
     const double place = (std::log(t) - first_) * per_unit;
-    if (!(place >= 1)) return {1, 0, 0};
-    if (place >= double(points_.size() - 2)) return {0, 0, 0};
+    if (!(place >= 3)) return {1, 0, 0};
+    if (place >= double(points_.size() - 4)) return {0, 0, 0};
     const auto i = std::size_t(place);
-    const double u = place - double(i);
-    const double w0 = -u * (u - 1) * (u - 2) / 6, w1 = (u + 1) * (u - 1) * (u - 2) / 2,
-                 w2 = -(u + 1) * u * (u - 2) / 2, w3 = (u + 1) * u * (u - 1) / 6;
-    const ShapePoint* p = points_.data() + i;
-    const auto mix = [&](double ShapePoint::*part) {
-      return w0 * p[-1].*part + w1 * p[0].*part + w2 * p[1].*part + w3 * p[2].*part;
-    };
-    return {mix(&ShapePoint::value), mix(&ShapePoint::slope), mix(&ShapePoint::by_own)};
+    const std::array<double, 8> weights = node_weights(place - double(i));
+    ShapePoint mixed{0, 0, 0};
+    for (std::size_t j = 0; j < 8; ++j) {
+      const ShapePoint& point = points_[i + j - 3];
+      mixed.value += weights[j] * point.value;
+      mixed.slope += weights[j] * point.slope;
+      mixed.by_own += weights[j] * point.by_own;
+    }
+    return mixed;
   }
 
  private:
-  static constexpr double per_unit = 128;
+  static constexpr double per_unit = 64;
 
   static double value_at(double degrees, double t) {
     return matern(degrees / 2, std::sqrt(degrees) * t);

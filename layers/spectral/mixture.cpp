@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bochner/autodiff/ops.hpp>
+#include <bochner/layers/probability/gaussian_mixture.hpp>
 #include <bochner/layers/spectral/densities.hpp>
 #include <bochner/layers/spectral/log_densities.hpp>
 #include <limits>
@@ -72,9 +73,11 @@ class MixtureDensity : public SpectralDensity {
         mean_({spec.heads, spec.components, spec.dim}, Initial::normal(std::exp(spec.log_scale))),
         log_scale_(filled({spec.heads, spec.components, spec.dim}, real(spec.log_scale))),
         logits_({spec.heads, 1, spec.components}) {
-    require(spec.components >= 1 && spec.temperature >= 0, "mixture",
-            "needs a component or more and a temperature of 0 or more: components ",
-            spec.components, ", temperature ", spec.temperature);
+    require(
+        spec.components >= 1 && spec.temperature >= 0, "mixture",
+        "needs a component or more (0 is for model.kind = \"gp\" to choose) and a temperature of "
+        "0 or more: components ",
+        spec.components, ", temperature ", spec.temperature);
   }
 
   Var sample(Tape& tape, const Var& noise) override {
@@ -91,6 +94,23 @@ class MixtureDensity : public SpectralDensity {
     visitor("log_scale", log_scale_);
     visitor("logits", logits_);
     SpectralDensity::visit(visitor);
+  }
+
+  void fit(const std::vector<double>& frequencies) override {
+    const std::size_t H = mean_.shape()[0], K = mean_.shape()[1];
+    require(mean_.shape()[2] == 1, "mixture", "EM fits frequencies of one dimension");
+    WeightedRows sizes;
+    for (const double w : frequencies) sizes.values.push_back(std::abs(w));
+    const double most = *std::ranges::max_element(sizes.values);
+    const GaussianMixture learned =
+        learn_mixture(sizes, mixture_start(sizes, K), {.least_variance = 1e-6 * most * most})
+            .mixture;
+    for (std::size_t i = 0; i < H * K; ++i) {
+      const GaussianComponent& one = learned.components[i % K];
+      mean_.value().data()[i] = real(one.mean[0]);
+      log_scale_.value().data()[i] = real(std::log(one.covariance[0]) / 2);
+      logits_.value().data()[i] = real(std::log(one.share + 1e-6));
+    }
   }
 
   PointFunction kernel(std::size_t head) override {

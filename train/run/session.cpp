@@ -159,6 +159,7 @@ void Session::make_directory(FileStorage& storage, const Path& directory,
 Session Session::start(FileStorage& storage, const Config& config, const Path& directory,
                        const std::string& command, const DataReading& reading) {
   Session session(config);
+  session.task_->start();
   session.trainer_->calibrate();
   session.make_directory(storage, directory, command, "", reading);
   return session;
@@ -183,6 +184,7 @@ Session Session::resume(FileStorage& storage, const Path& directory,
     session.take_up(*checkpoint, strict, notes, reading);
   } else {
     session.note_data(reading);
+    session.task_->start();
     session.trainer_->calibrate();
   }
   const TrainerState& state = session.state();
@@ -238,6 +240,7 @@ void Session::take_over(const CheckpointReader& checkpoint, const ForkResets& re
         "train.steps, or count from 0 again: --reset schedule",
         checkpoint.path().string(), saved.step, total_steps_));
   if (!resets.optimizer) require_same_moments(checkpoint, config_);
+  task_->start();  // for what the parent has not
   std::vector<NamedTensor> weights = trainer_->tensors();
   std::erase_if(weights, std::not_fn(of_model));
   std::vector<std::string> left_out = load_tensors(checkpoint, weights);

@@ -154,7 +154,8 @@ void check_table(const Config& config) {
   for (const double quantile : config.number_list("model.gp.quantiles"))
     if (quantile <= 0 || quantile >= 1)
       fail(config, "model.gp.quantiles", "must be between 0 and 1");
-  if (config.text("model.gp.density.start") == "periodogram" &&
+  const std::string& start = config.text("model.gp.density.start");
+  if ((start == "periodogram" || start == "em") &&
       config.text("model.gp.density.kind") != "mixture")
     fail(config, "model.gp.density.start", "needs model.gp.density.kind = \"mixture\"",
          "model.gp.density.kind");

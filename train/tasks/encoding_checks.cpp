@@ -4,6 +4,7 @@
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/encoding_checks.hpp>
 #include <cstdio>
+#include <iterator>
 
 namespace bochner {
 namespace {
@@ -29,6 +30,29 @@ void check_frequencies(const Config& config, std::int64_t dimensions) {
            ? "must be even for frequencies on both axes"
            : fmt::format("must be a multiple of {} for frequencies on all axes", dimensions),
        "model.encoding.frequencies");
+}
+
+/// A key or a section, and whether anything heeds it.
+struct Use {
+  const char* section;
+  bool used;
+  std::string demand;
+};
+
+std::vector<Use> uses_of_tables(const Config& config) {
+  const std::string& process = config.text("model.gp.method");
+  const bool drawn = process == "features" || config.text("model.gp.density.kind") == "free";
+  const bool table = config.text("data.kind") == "table";
+  return {{"model.gp", config.text("model.kind") == "gp", "needs model.kind = \"gp\""},
+          {"model.gp.cg", process == "cg", "needs model.gp.method = \"cg\""},
+          {"model.gp.m", drawn, "needs model.gp.method = \"features\" or a free density"},
+          {"model.gp.draws", drawn, "needs model.gp.method = \"features\" or a free density"},
+          {"model.gp.noise_shape", process == "features", "needs model.gp.method = \"features\""},
+          {"data.columns", !table, "is not for a table: name data.inputs and data.target"},
+          {"data.inputs", table, "needs data.kind = \"table\""},
+          {"data.target", table, "needs data.kind = \"table\""},
+          {"data.held_out", table, "needs data.kind = \"table\""},
+          {"data.rows", table, "needs data.kind = \"table\""}};
 }
 
 }  // namespace
@@ -100,14 +124,7 @@ std::vector<UnheededKey> unused_keys(const Config& config) {
   const bool recall = data == "multi_query_recall";
   const bool sequences = std::ranges::count(token_task_kinds(), data) > 0;
   const std::string kernel = "model.mixer.time_kernel.";
-  const std::string& process = config.text("model.gp.method");
-  const bool drawn = process == "features" || config.text("model.gp.density.kind") == "free";
-  struct Use {
-    const char* section;
-    bool used;
-    std::string demand;
-  };
-  const Use uses[] = {
+  std::vector<Use> uses = {
       {"model.encoding", model == "field" || encoded || placed,
        "needs model.kind = \"field\", model.positions = \"encoding\", or events with places"},
       {"data.separator", data == "bytes" && encoded,
@@ -129,16 +146,8 @@ std::vector<UnheededKey> unused_keys(const Config& config) {
       {"data.place_columns", sensors || events,
        "needs data.kind = \"sensors\", or model.kind = \"events\" of files"},
       {"data.ask", sensors, "needs data.kind = \"sensors\""},
-      {"data.asked", sensors, "needs data.kind = \"sensors\""},
-      {"model.gp", model == "gp", "needs model.kind = \"gp\""},
-      {"model.gp.cg", process == "cg", "needs model.gp.method = \"cg\""},
-      {"model.gp.m", drawn, "needs model.gp.method = \"features\" or a free density"},
-      {"model.gp.draws", drawn, "needs model.gp.method = \"features\" or a free density"},
-      {"model.gp.noise_shape", process == "features", "needs model.gp.method = \"features\""},
-      {"data.inputs", data == "table", "needs data.kind = \"table\""},
-      {"data.target", data == "table", "needs data.kind = \"table\""},
-      {"data.held_out", data == "table", "needs data.kind = \"table\""},
-      {"data.rows", data == "table", "needs data.kind = \"table\""}};
+      {"data.asked", sensors, "needs data.kind = \"sensors\""}};
+  std::ranges::move(uses_of_tables(config), std::back_inserter(uses));
   std::vector<UnheededKey> keys;
   for (const auto& [section, used, demand] : uses)
     for (const ParameterRow& row : config.table().rows())

@@ -4,6 +4,7 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/table_rows.hpp>
+#include <bochner/layers/processes/process_start.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/process_pictures.hpp>
@@ -21,6 +22,24 @@ void require_rows(const std::string& method, std::size_t rows) {
     throw DataError("data.files: ", rows, " rows to train; model.gp.method = \"", method,
                     "\" takes ", most, " at most: choose \"features\"",
                     method == "exact" ? " or \"cg\"" : "");
+}
+
+/// What grows with the rank, the probes and the features besides, see their keys.
+void require_memory(const GaussianProcessSpec& spec, std::size_t rows, std::size_t terms) {
+  constexpr std::size_t most = std::size_t(4) << 30;
+  const std::size_t rank = std::min(spec.cg.rank, rows);
+  const std::size_t probes = std::min(spec.cg.probes, rows + rank);
+  const std::size_t of_rows = rows * (2 * rank + 6 * probes) * 8;
+  if (spec.method == "cg" && of_rows > most)
+    throw DataError("data.files: ", rows, " rows with model.gp.cg.rank = ", spec.cg.rank,
+                    " and model.gp.cg.probes = ", spec.cg.probes, " take ", of_rows >> 30,
+                    " GiB; choose them so that they take less than ", most >> 30, " GiB");
+  const std::size_t features = 2 * spec.density.m * terms;
+  const std::size_t of_features = 16 * features * features;
+  if (spec.method == "features" && of_features > most)
+    throw DataError("model.gp.m = ", spec.density.m, ": ", features, " features take ",
+                    of_features >> 30, " GiB, the square of their number; take less than ",
+                    most >> 30, " GiB of them");
 }
 
 RegressionTable read_regression(const Config& config) {
@@ -46,34 +65,40 @@ TableSpec table_spec(const Config& config) {
   return spec;
 }
 
-GaussianProcessSpec process_spec(const Config& config, std::size_t inputs) {
-  auto spec = read_spec<ProcessModelSpec>(config, "model").gp;
-  spec.inputs = inputs;
-  complete(spec.density, config);
-  return spec;
-}
-
 ProcessRows rows_of(const Observations& observations) {
   return {observations.inputs, observations.targets};
+}
+
+GaussianProcessSpec process_spec(const Config& config, const TableRows& data) {
+  constexpr std::size_t most_components = 32;
+  auto spec = read_spec<ProcessModelSpec>(config, "model").gp;
+  spec.inputs = data.table().inputs.size();
+  complete(spec.density, config);
+  if (spec.density.components == 0)
+    spec.density.components =
+        count_waves(rows_of(data.training_rows()), most_components, spec.density.seed);
+  return spec;
 }
 
 /// A column of a table from others, by a Gaussian process.
 class ProcessTask : public Task {
  public:
   explicit ProcessTask(const Config& config)
-      : data_(read_regression(config), table_spec(config)),
-        model_(process_spec(config, data_.table().inputs.size())) {
+      : data_(read_regression(config), table_spec(config)), model_(process_spec(config, data_)) {
     const std::size_t rows = data_.training_rows().size();
     require_rows(model_.spec().method, rows);
+    require_memory(model_.spec(), rows, model_.terms().size());
     initialize(model_, config.count("train.seed"));
-    model_.start(rows_of(data_.training_rows()));
   }
+
+  void start() override { model_.start(rows_of(data_.training_rows())); }
 
   Module& model() override { return model_; }
   const Dataset& data() const override { return data_; }
 
-  /// -ln p(targets | inputs) for each row.
+  /// -ln p(targets | inputs) for each row, and of the prior's for each that there is.
   Var loss(Tape& tape, const Examples& examples) override {
+    posterior_ = nullptr;  // its memory is as much as the step's
     Var total;
     for (const Examples::Number& number : examples.numbers) {
       const Observations rows = data_.example(examples.split, number);
@@ -81,7 +106,8 @@ class ProcessTask : public Task {
       const Var part = model_.log_likelihood(tape, rows_of(rows)) * share;
       total = total.exists() ? total + part : part;
     }
-    return total;
+    if (model_.spec().prior == 0) return total;
+    return total + model_.log_prior(tape) * (-1 / double(data_.training_rows().size()));
   }
 
   /// -ln p(target | training rows) for each row, in the unit of the training targets, as the loss.
@@ -115,7 +141,7 @@ class ProcessTask : public Task {
     NamedArray array{xt::xarray<double>::from_shape({n, d + 2 + quantiles.size()}),
                      data_.table().inputs, data_.table().time};
     array.columns.insert(array.columns.end(), {"mean", "deviation"});
-    for (const double q : quantiles) array.columns.push_back(fmt::format("q{:g}", 100 * q));
+    for (const double q : quantiles) array.columns.push_back(fmt::format("q{:.12g}", 100 * q));
     const ColumnUnit unit = data_.target_unit();
     for (std::size_t i = 0; i < n; ++i) {
       for (std::size_t j = 0; j < d; ++j) array.values(i, j) = rows.inputs[j][i];
@@ -129,10 +155,12 @@ class ProcessTask : public Task {
 
   std::string describe_model() const override {
     const GaussianProcessSpec& spec = model_.spec();
+    const std::string components =
+        spec.density.kind == "mixture" ? fmt::format(" of {}", spec.density.components) : "";
     return fmt::format(
-        "gp, {}, {} of {}, trend {}",
+        "gp, {}, {} of {}{}, trend {}",
         spec.method == "features" ? fmt::format("m {}", spec.density.m) : spec.method,
-        spec.inputs > 1 ? spec.combine : "kernel", spec.density.kind, spec.trend);
+        spec.inputs > 1 ? spec.combine : "kernel", spec.density.kind, components, spec.trend);
   }
 
   void illustrate(Page& page) override {

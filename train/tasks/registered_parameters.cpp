@@ -60,6 +60,8 @@ void check_time(const Config& config) {
   for (const std::string section : {"model.time", "model.intensity"})
     require_at_most(config, section + ".shortest", section + ".longest");
   const std::string& kind = config.text("model.time.kind");
+  if (config.text("model.time.start") == "em" && kind != "mixture")
+    fail(config, "model.time.start", "needs model.time.kind = \"mixture\"", "model.time.kind");
   if (config.text("model.time.start") != "none" && (kind == "none" || kind == "sinusoidal"))
     fail(config, "model.time.start",
          "needs frequencies that are learned, not " + assignment(config, "model.time.kind"),

@@ -85,6 +85,9 @@ class Task {
   virtual std::string loss_unit() const { return "nats"; }
   /// For the user: "lm, 4 blocks, D 128, linear(positive, gaussian, m 64)"
   virtual std::string describe_model() const = 0;
+  /// Sets parameters to where the data says that a new run starts, before its first step; those
+  /// that come from a checkpoint do without. By default nothing.
+  virtual void start() {}
 };
 
 /// Over all batches of a split, or the first `limit` if that is not 0. `should_stop`, if there is

@@ -75,6 +75,22 @@ TEST(TimeStart, GivesDensitiesTheWidthOfTheSpectrum) {
   }
 }
 
+/// Two lines of a spectrum: EM puts a component on each.
+TEST(TimeStart, FitsAMixtureByEm) {
+  TimeEncodingSpec spec = spec_of("mixture");
+  spec.density.components = 2;
+  spec.density.start = "em";
+  const auto encoding = make_time_encoding(spec);
+  encoding->start_at({1.1, -1, 0.9, 5, -5.1, 4.9, 5, 5});
+  for (const double lag : {0.1, 0.5, 1.3})
+    EXPECT_NEAR(encoding->kernel()(lag), 0.375 * std::cos(lag) + 0.625 * std::cos(5 * lag), 0.01);
+  spec.kind = "gaussian";
+  EXPECT_EQ(op_check::error_of([&] {
+              make_time_encoding(spec)->start_at({1, 2});
+            }),
+            "[density] \"gaussian\" cannot start at what EM fits; choose \"mixture\"");
+}
+
 TEST(TimeStart, OfAModelReachesEveryEncoding) {
   struct Two : Module {
     std::unique_ptr<TimeEncoding> first = make_time_encoding({.kind = "free", .m = 3}),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/layers/processes/process_start.hpp>
 #include <cmath>
 #include <numbers>
 
@@ -199,15 +200,22 @@ TEST(GaussianProcess, BitsDoNotDependOnThreads) {
   EXPECT_EQ(results[0], results[2]);
 }
 
-/// Three waves, one of them slow: the two others are found, by their frequencies.
-TEST(GaussianProcess, StartsAtTheStrongestWaves) {
+/// A line and two waves, at irregular places or even ones.
+Rows waves_of(std::size_t n, double noise, bool even = false) {
   Rows rows{{{}}, {}};
   const RandomFunction random{7, Purpose::test, 1};
-  for (std::size_t i = 0; i < 400; ++i) {
-    const double x = 3 * random.uniform(i);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double x = 3 * (even ? double(i) / double(n) : random.uniform(i));
     rows.inputs[0].push_back(x);
-    rows.targets.push_back(2 * x + std::sin(40 * x) + 0.5 * std::cos(90 * x + 1));
+    rows.targets.push_back(2 * x + std::sin(40 * x) + 0.5 * std::cos(90 * x + 1) +
+                           noise * random.normal(n + i));
   }
+  return rows;
+}
+
+/// Three waves, one of them slow: the two others are found, by their frequencies.
+TEST(GaussianProcess, StartsAtTheStrongestWaves) {
+  const Rows rows = waves_of(400, 0);
   GaussianProcessSpec spec = spec_of("mixture", "product", 1);
   spec.density.components = 3;
   spec.density.start = "periodogram";
@@ -219,6 +227,93 @@ TEST(GaussianProcess, StartsAtTheStrongestWaves) {
   EXPECT_EQ(mean.data()[0], real(0));
   EXPECT_NEAR(double(mean.data()[1]), 40, 0.6);
   EXPECT_NEAR(double(mean.data()[2]), 90, 0.6);
+}
+
+std::vector<double> values_of(GaussianProcess& process, const char* name) {
+  for (const NamedParameter& named : parameters_of(process))
+    if (named.name == name)
+      return {named.parameter->value().begin(), named.parameter->value().end()};
+  return {};
+}
+
+/// Power 1/2 and 1/8 of two waves, and noise: all of it is found.
+TEST(GaussianProcess, StartsWhereEmFitsThePeriodogram) {
+  const Rows rows = waves_of(600, 0.3, true);
+  GaussianProcessSpec spec = spec_of("mixture", "product", 1);
+  spec.density.components = 3;
+  spec.density.start = "em";
+  GaussianProcess process(spec);
+  initialize(process, 1);
+  process.start(rows.view());
+  const std::vector<double> mean = values_of(process, "density.mean"),
+                            logits = values_of(process, "density.logits"),
+                            log_scale = values_of(process, "density.log_scale");
+  EXPECT_NEAR(mean[1], 40, 0.6);
+  EXPECT_NEAR(mean[2], 90, 0.6);
+  EXPECT_NEAR(std::exp(logits[1] - logits[2]), 4, 1);
+  EXPECT_LT(std::exp(log_scale[1]), 3);
+  EXPECT_NEAR(process.variances()[0], 0.625, 0.1);
+  EXPECT_NEAR(process.noise_variance(), 0.09, 0.08);
+  const double of_em = likelihood_of(process, rows);
+  spec.density.start = "periodogram";
+  GaussianProcess other(spec);
+  initialize(other, 1);
+  other.start(rows.view());
+  EXPECT_GT(of_em, likelihood_of(other, rows));
+}
+
+/// Two waves and a slow component, whatever the noise; one at least where there is nothing.
+TEST(GaussianProcess, CountsTheWavesOfASpectrum) {
+  for (const double noise : {0.01, 0.3})
+    EXPECT_EQ(count_waves(waves_of(600, noise).view(), 32, 1), 3u);
+  EXPECT_EQ(count_waves(waves_of(600, 0.3).view(), 2, 1), 2u);
+  const Rows same{{std::vector<double>(20, 1)}, std::vector<double>(20, 1)};
+  EXPECT_EQ(count_waves(same.view(), 32, 1), 2u);
+}
+
+/// A normal density of each log scale around where it started, and it is saved with the model.
+TEST(GaussianProcess, PriorHoldsLogScalesWhereTheyStart) {
+  const Rows rows = rows_of(40, 1, 1);
+  GaussianProcessSpec spec = spec_of("mixture", "product", 1);
+  spec.density.start = "em";
+  spec.prior = 0.3;
+  GaussianProcess process(spec);
+  initialize(process, 1);
+  process.start(rows.view());
+  const std::vector<double> before = values_of(process, "density.log_scale");
+  shake(process);
+  const std::vector<double> after = values_of(process, "density.log_scale");
+  double expected = 0;
+  for (std::size_t c = 0; c < before.size(); ++c)
+    expected -= std::pow((after[c] - before[c]) / 0.3, 2) / 2;
+  Tape tape;
+  const Var prior = process.log_prior(tape);
+  EXPECT_NEAR(double(prior.value().data()[0]), expected, 1e-5);
+  tape.backward(prior);
+  for (const NamedParameter& named : parameters_of(process))
+    if (named.name == "density.log_scale") {
+      EXPECT_NEAR(double(named.parameter->gradient().data()[1]), (before[1] - after[1]) / 0.09,
+                  1e-4);
+    }
+  EXPECT_EQ(buffers_of(process).back().name, "prior_centre");
+  spec.density.kind = "free";
+  EXPECT_NE(op_check::error_of([&] { GaussianProcess{spec}; }).find("no log scale"),
+            std::string::npos);
+}
+
+/// A wave faster than the evenly thinned rows could show.
+TEST(GaussianProcess, FindsFastWavesOfManyRows) {
+  Rows rows{{{}}, {}};
+  for (std::size_t i = 0; i < 20000; ++i) {
+    rows.inputs[0].push_back(double(i) / 5000);
+    rows.targets.push_back(std::sin(5000 * rows.inputs[0].back()));
+  }
+  GaussianProcessSpec spec = spec_of("mixture", "product", 1);
+  spec.density.start = "periodogram";
+  GaussianProcess process(spec);
+  initialize(process, 1);
+  process.start(rows.view());
+  EXPECT_NEAR(values_of(process, "density.mean")[1], 5000, 1);
 }
 
 TEST(GaussianProcess, SaysWhatItCannotDo) {

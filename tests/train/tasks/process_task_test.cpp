@@ -59,9 +59,17 @@ TEST_F(ProcessTaskTest, IsMadeOfAConfig) {
   EXPECT_EQ(task->data().tokens_per_example(), 116u);
 }
 
+/// One wave, and the slow component.
+TEST_F(ProcessTaskTest, ChoosesTheNumberOfComponents) {
+  const auto task =
+      make_task(config({"model.gp.density.kind=mixture", "model.gp.density.components=0"}));
+  EXPECT_EQ(task->describe_model(), "gp, exact, kernel of mixture of 2, trend linear");
+}
+
 TEST_F(ProcessTaskTest, LearnsTheFunctionAndItsNoise) {
   const Config learning = config();
   const auto task = make_task(learning);
+  task->start();
   const double before = validated(*task).loss();
   train(learning, *task, 100);
   const Evaluation after = validated(*task);
@@ -81,13 +89,25 @@ TEST_F(ProcessTaskTest, LearnsTheFunctionAndItsNoise) {
 TEST_F(ProcessTaskTest, LearnsFromPartsOfTheRows) {
   const Config learning = config({"data.rows=50", "train.batch=2"});
   const auto task = make_task(learning);
+  task->start();
   train(learning, *task, 100);
   EXPECT_LT(validated(*task).mean("mse"), 2);
 }
 
+TEST_F(ProcessTaskTest, OnlyNewRunsStartAtTheData) {
+  const auto values = [&](bool started) {
+    const auto task = make_task(config());
+    if (started) task->start();
+    return parameters_of(task->model())[1].parameter->value();
+  };
+  EXPECT_EQ(values(false).data()[0], real(GaussianProcessSpec().density.log_scale));
+  EXPECT_NE(values(true), values(false));
+}
+
 TEST_F(ProcessTaskTest, ResumesToTheBit) {
   for (const char* rows :
-       {"data.rows=0", "data.rows=30", "model.gp.method=cg", "model.gp.method=features"}) {
+       {"data.rows=0", "data.rows=30", "model.gp.method=cg", "model.gp.method=features",
+        "model.gp.density.start=em", "model.gp.density.prior=0.3"}) {
     const Config learning =
         config({rows, "model.gp.density.kind=mixture", "train.steps=30", "train.validate.every=10",
                 "train.log.every=7", "train.checkpoint.every=8"});
@@ -136,6 +156,13 @@ TEST_F(ProcessTaskTest, SaysWhatDoesNotFit) {
   EXPECT_THAT(error_of({"model.gp.quantiles=[0.5, 1]"}), HasSubstr("must be between 0 and 1"));
   EXPECT_THAT(error_of({"model.gp.density.start=periodogram"}),
               HasSubstr("needs model.gp.density.kind = \"mixture\""));
+  EXPECT_THAT(error_of({"model.gp.density.start=em"}),
+              HasSubstr("needs model.gp.density.kind = \"mixture\""));
+  EXPECT_THAT(error_of({"data.columns=['x']"}), HasSubstr("name data.inputs and data.target"));
+  EXPECT_THAT(message_of<DataError>([&] {
+                make_task(config({"model.gp.method=features", "model.gp.m=65536"}));
+              }),
+              HasSubstr("model.gp.m = 65536: 131072 features take 256 GiB"));
   EXPECT_THAT(error_of({"data.time_format=%Y"}), HasSubstr("needs data.time_column"));
   EXPECT_THAT(error_of({"data.missing=forward"}), HasSubstr("means nothing to a table"));
   EXPECT_THAT(error_of({"model.kind=lm"}), HasSubstr("cannot learn data.kind = \"table\""));

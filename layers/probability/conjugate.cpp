@@ -1,0 +1,79 @@
+#include <bochner/autodiff/compute/cholesky.hpp>
+#include <bochner/layers/probability/conjugate.hpp>
+#include <numeric>
+
+namespace bochner {
+
+BetaBernoulli BetaBernoulli::seen(std::size_t successes, std::size_t failures) const {
+  return {{prior.a + double(successes), prior.b + double(failures)}};
+}
+
+DirichletCategorical DirichletCategorical::seen(const std::vector<std::size_t>& counts) const {
+  DirichletCategorical after = *this;
+  for (std::size_t k = 0; k < counts.size(); ++k) after.prior.a[k] += double(counts[k]);
+  return after;
+}
+
+CategoricalDistribution DirichletCategorical::predictive() const {
+  CategoricalDistribution next{prior.a};
+  for (double& p : next.p) p /= prior.total();
+  return next;
+}
+
+GammaPoisson GammaPoisson::seen(const std::vector<std::size_t>& counts) const {
+  const double sum = double(std::accumulate(counts.begin(), counts.end(), std::size_t(0)));
+  return {{prior.shape + sum, prior.rate + double(counts.size())}};
+}
+
+double GammaPoisson::log_predictive(std::size_t count) const {
+  const double k = double(count), a = prior.shape, b = prior.rate;
+  return std::lgamma(a + k) - std::lgamma(a) - std::lgamma(k + 1) - a * std::log1p(1 / b) -
+         k * std::log1p(b);
+}
+
+NormalGamma NormalGamma::seen(const std::vector<double>& numbers) const {
+  NormalGamma after = *this;
+  for (const double x : numbers) {
+    const double away = x - after.mean, stronger = after.strength + 1;
+    after.precision.rate += after.strength / stronger * away * away / 2;
+    after.precision.shape += 0.5;
+    after.mean += away / stronger;
+    after.strength = stronger;
+  }
+  return after;
+}
+
+StudentDistribution NormalGamma::predictive() const {
+  return {
+      2 * precision.shape, {mean}, {precision.rate / precision.shape * (strength + 1) / strength}};
+}
+
+void NormalWishart::move(const double* row, double sign) {
+  const std::size_t d = mean.size();
+  const double moved = strength + sign, factor = sign * strength / moved;
+  std::vector<double> away(d);
+  for (std::size_t i = 0; i < d; ++i) away[i] = row[i] - mean[i];
+  for (std::size_t i = 0; i < d; ++i)
+    for (std::size_t j = 0; j < d; ++j) squares[i * d + j] += factor * away[i] * away[j];
+  for (std::size_t i = 0; i < d; ++i) mean[i] += sign * away[i] / moved;
+  strength = moved;
+  degrees += sign;
+}
+
+StudentDistribution NormalWishart::predictive() const {
+  const double free = degrees - double(mean.size()) + 1;
+  StudentDistribution next{free, mean, squares};
+  for (double& x : next.scale) x *= (strength + 1) / (strength * free);
+  return next;
+}
+
+double NormalWishart::log_integral() const {
+  const std::size_t d = mean.size();
+  std::vector<double> factor = squares;
+  cholesky(d, factor.data());
+  return log_multivariate_gamma(d, degrees / 2) -
+         degrees / 2 * log_determinant_of_factor(d, factor.data()) -
+         double(d) / 2 * std::log(strength);
+}
+
+}  // namespace bochner

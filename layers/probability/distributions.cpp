@@ -1,0 +1,230 @@
+#include <bochner/autodiff/compute/cholesky.hpp>
+#include <bochner/autodiff/compute/special_functions.hpp>
+#include <bochner/layers/probability/distributions.hpp>
+#include <bochner/layers/spectral/closed_forms.hpp>
+#include <limits>
+#include <numbers>
+#include <numeric>
+
+namespace bochner {
+namespace {
+
+constexpr double log_two_pi = 1.8378770664093453;
+
+double log_beta(double a, double b) { return std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b); }
+
+/// ln of the normalising integral of a Dirichlet distribution.
+double log_dirichlet_integral(const DirichletDistribution& p) {
+  double sum = -std::lgamma(p.total());
+  for (const double a : p.a) sum += std::lgamma(a);
+  return sum;
+}
+
+/// The lower triangle L of a = L L^T. (d, d)
+std::vector<double> factor_of(std::vector<double> a, std::size_t d) {
+  cholesky(d, a.data());
+  for (std::size_t i = 0; i < d; ++i)
+    for (std::size_t j = i + 1; j < d; ++j) a[i * d + j] = 0;
+  return a;
+}
+
+/// |L^-1 b|^2 for L (d, d), b (d, columns).
+double whitened_square(const std::vector<double>& factor, std::vector<double> b, std::size_t d) {
+  solve_lower(d, factor.data(), b.size() / d, b.data());
+  return squared_length(b.data(), b.size());
+}
+
+/// E ln det X and ln of the normalising integral of a Wishart distribution.
+double expected_log_determinant(const WishartDistribution& p) {
+  const std::size_t d = p.dim();
+  double sum =
+      double(d) * std::numbers::ln2 + log_determinant_of_factor(d, factor_of(p.scale, d).data());
+  for (std::size_t i = 0; i < d; ++i) sum += special::digamma((p.degrees - double(i)) / 2);
+  return sum;
+}
+double log_wishart_integral(const WishartDistribution& p) {
+  const std::size_t d = p.dim();
+  return p.degrees / 2 *
+             (double(d) * std::numbers::ln2 +
+              log_determinant_of_factor(d, factor_of(p.scale, d).data())) +
+         log_multivariate_gamma(d, p.degrees / 2);
+}
+
+double log_student_integral(const StudentDistribution& p, const std::vector<double>& factor) {
+  const std::size_t d = p.mean.size();
+  return std::lgamma(p.degrees / 2) - std::lgamma((p.degrees + double(d)) / 2) +
+         double(d) / 2 * std::log(p.degrees * std::numbers::pi) +
+         log_determinant_of_factor(d, factor.data()) / 2;
+}
+
+}  // namespace
+
+double log_multivariate_gamma(std::size_t d, double x) {
+  double sum = double(d) * double(d - 1) / 4 * std::log(std::numbers::pi);
+  for (std::size_t i = 0; i < d; ++i) sum += std::lgamma(x - double(i) / 2);
+  return sum;
+}
+
+double NormalDistribution::log_density(double x) const {
+  const double score = (x - mean) / deviation;
+  return -(score * score + log_two_pi) / 2 - std::log(deviation);
+}
+double NormalDistribution::entropy() const { return (1 + log_two_pi) / 2 + std::log(deviation); }
+double NormalDistribution::draw(Draws& draws) const { return mean + deviation * draws.normal(); }
+
+double GammaDistribution::log_density(double x) const {
+  if (!(x > 0)) return -std::numeric_limits<double>::infinity();
+  return shape * std::log(rate) + (shape - 1) * std::log(x) - rate * x - std::lgamma(shape);
+}
+double GammaDistribution::entropy() const {
+  return shape - std::log(rate) + std::lgamma(shape) + (1 - shape) * special::digamma(shape);
+}
+double GammaDistribution::draw(Draws& draws) const {
+  return std::exp(quantile::log_gamma(shape, draws.normal())) / rate;
+}
+
+double BetaDistribution::log_density(double x) const {
+  if (!(x > 0 && x < 1)) return -std::numeric_limits<double>::infinity();
+  return (a - 1) * std::log(x) + (b - 1) * std::log1p(-x) - log_beta(a, b);
+}
+double BetaDistribution::entropy() const {
+  return log_beta(a, b) - (a - 1) * special::digamma(a) - (b - 1) * special::digamma(b) +
+         (a + b - 2) * special::digamma(a + b);
+}
+double BetaDistribution::draw(Draws& draws) const {
+  const double x = quantile::log_gamma(a, draws.normal()),
+               y = quantile::log_gamma(b, draws.normal());
+  return 1 / (1 + std::exp(y - x));
+}
+
+double DirichletDistribution::total() const { return std::accumulate(a.begin(), a.end(), 0.0); }
+double DirichletDistribution::log_density(const std::vector<double>& x) const {
+  double sum = -log_dirichlet_integral(*this);
+  for (std::size_t k = 0; k < a.size(); ++k)
+    if (a[k] != 1) sum += (a[k] - 1) * std::log(x[k]);
+  return sum;
+}
+double DirichletDistribution::entropy() const {
+  const double all = total();
+  double sum = log_dirichlet_integral(*this) + (all - double(a.size())) * special::digamma(all);
+  for (const double one : a) sum -= (one - 1) * special::digamma(one);
+  return sum;
+}
+std::vector<double> DirichletDistribution::draw(Draws& draws) const {
+  std::vector<double> x;
+  for (const double one : a) x.push_back(quantile::log_gamma(one, draws.normal()));
+  const double most = *std::ranges::max_element(x);
+  double sum = 0;
+  for (double& one : x) sum += one = std::exp(one - most);
+  for (double& one : x) one /= sum;
+  return x;
+}
+
+double CategoricalDistribution::log_density(std::size_t k) const { return std::log(p[k]); }
+double CategoricalDistribution::entropy() const {
+  double sum = 0;
+  for (const double one : p)
+    if (one > 0) sum -= one * std::log(one);
+  return sum;
+}
+std::size_t CategoricalDistribution::draw(Draws& draws) const {
+  double left = draws.uniform() * std::accumulate(p.begin(), p.end(), 0.0);
+  std::size_t k = 0;
+  while (k + 1 < p.size() && left >= p[k]) left -= p[k++];
+  return k;
+}
+
+std::size_t WishartDistribution::dim() const {
+  return std::size_t(std::lround(std::sqrt(double(scale.size()))));
+}
+double WishartDistribution::log_density(const std::vector<double>& x) const {
+  const std::size_t d = dim();
+  const std::vector<double> factor = factor_of(x, d);
+  return (degrees - double(d) - 1) / 2 * log_determinant_of_factor(d, factor.data()) -
+         whitened_square(factor_of(scale, d), factor, d) / 2 - log_wishart_integral(*this);
+}
+double WishartDistribution::entropy() const {
+  const double d = double(dim());
+  return log_wishart_integral(*this) - (degrees - d - 1) / 2 * expected_log_determinant(*this) +
+         degrees * d / 2;
+}
+std::vector<double> WishartDistribution::draw(Draws& draws) const {
+  const std::size_t d = dim();
+  const std::vector<double> factor = factor_of(scale, d);
+  std::vector<double> bartlett(d * d), root(d * d), x(d * d);
+  for (std::size_t i = 0; i < d; ++i) {
+    const GammaDistribution square{(degrees - double(i)) / 2, 0.5};
+    bartlett[i * d + i] = std::sqrt(square.draw(draws));
+    for (std::size_t j = 0; j < i; ++j) bartlett[i * d + j] = draws.normal();
+  }
+  multiply(d, d, d, factor.data(), false, bartlett.data(), 0, root.data());
+  for (std::size_t i = 0; i < d * d; ++i)
+    for (std::size_t k = 0; k < d; ++k) x[i] += root[i / d * d + k] * root[i % d * d + k];
+  return x;
+}
+
+double StudentDistribution::log_density(const std::vector<double>& x) const {
+  const std::size_t d = mean.size();
+  const std::vector<double> factor = factor_of(scale, d);
+  std::vector<double> away(d);
+  for (std::size_t i = 0; i < d; ++i) away[i] = x[i] - mean[i];
+  return -(degrees + double(d)) / 2 *
+             std::log1p(whitened_square(factor, std::move(away), d) / degrees) -
+         log_student_integral(*this, factor);
+}
+double StudentDistribution::entropy() const {
+  const std::size_t d = mean.size();
+  const double half = (degrees + double(d)) / 2;
+  return log_student_integral(*this, factor_of(scale, d)) +
+         half * (special::digamma(half) - special::digamma(degrees / 2));
+}
+std::vector<double> StudentDistribution::draw(Draws& draws) const {
+  const std::size_t d = mean.size();
+  const std::vector<double> factor = factor_of(scale, d);
+  const double stretch = 1 / std::sqrt(GammaDistribution{degrees / 2, degrees / 2}.draw(draws));
+  std::vector<double> z(d), x = mean;
+  for (double& one : z) one = draws.normal();
+  for (std::size_t i = 0; i < d; ++i)
+    for (std::size_t j = 0; j <= i; ++j) x[i] += stretch * factor[i * d + j] * z[j];
+  return x;
+}
+
+double divergence(const NormalDistribution& p, const NormalDistribution& q) {
+  const double ratio = p.deviation / q.deviation, away = (p.mean - q.mean) / q.deviation;
+  return (ratio * ratio + away * away - 1) / 2 - std::log(ratio);
+}
+
+double divergence(const GammaDistribution& p, const GammaDistribution& q) {
+  return (p.shape - q.shape) * special::digamma(p.shape) - std::lgamma(p.shape) +
+         std::lgamma(q.shape) + q.shape * std::log(p.rate / q.rate) +
+         p.shape * (q.rate - p.rate) / p.rate;
+}
+
+double divergence(const BetaDistribution& p, const BetaDistribution& q) {
+  return divergence(DirichletDistribution{{p.a, p.b}}, DirichletDistribution{{q.a, q.b}});
+}
+
+double divergence(const DirichletDistribution& p, const DirichletDistribution& q) {
+  const double all = special::digamma(p.total());
+  double sum = log_dirichlet_integral(q) - log_dirichlet_integral(p);
+  for (std::size_t k = 0; k < p.a.size(); ++k)
+    sum += (p.a[k] - q.a[k]) * (special::digamma(p.a[k]) - all);
+  return sum;
+}
+
+double divergence(const CategoricalDistribution& p, const CategoricalDistribution& q) {
+  double sum = 0;
+  for (std::size_t k = 0; k < p.p.size(); ++k)
+    if (p.p[k] > 0) sum += p.p[k] * std::log(p.p[k] / q.p[k]);
+  return sum;
+}
+
+double divergence(const WishartDistribution& p, const WishartDistribution& q) {
+  const std::size_t d = p.dim();
+  const double trace = whitened_square(factor_of(q.scale, d), factor_of(p.scale, d), d);
+  return log_wishart_integral(q) - log_wishart_integral(p) +
+         (p.degrees - q.degrees) / 2 * expected_log_determinant(p) +
+         p.degrees / 2 * (trace - double(d));
+}
+
+}  // namespace bochner

@@ -1,0 +1,112 @@
+#pragma once
+/// Distributions: log densities, entropies, draws, and divergences. Draws are functions of
+/// integers: `draws` gives one number after the other of a RandomFunction. Formulas: Bishop,
+/// "Pattern recognition and machine learning", 2006, appendix B.
+
+#include <algorithm>
+#include <bochner/autodiff/compute/philox.hpp>
+#include <cmath>
+#include <vector>
+
+namespace bochner {
+
+/// N(mean, deviation^2).
+struct NormalDistribution {
+  double mean = 0, deviation = 1;
+  double log_density(double x) const;
+  double entropy() const;
+  /// mean + deviation z: the derivatives of a draw by the parameters are 1 and z.
+  double draw(Draws& draws) const;
+};
+
+/// rate^shape x^(shape - 1) exp(-rate x) / Gamma(shape), x > 0.
+struct GammaDistribution {
+  double shape = 1, rate = 1;
+  double mean() const { return shape / rate; }
+  double log_density(double x) const;
+  double entropy() const;
+  /// The quantile of one uniform number: differentiable by the parameters.
+  double draw(Draws& draws) const;
+};
+
+/// x^(a - 1) (1 - x)^(b - 1) / B(a, b), 0 < x < 1.
+struct BetaDistribution {
+  double a = 1, b = 1;
+  double mean() const { return a / (a + b); }
+  double log_density(double x) const;
+  double entropy() const;
+  double draw(Draws& draws) const;
+};
+
+/// prod x_k^(a_k - 1) Gamma(sum a) / prod Gamma(a_k), x on the simplex.
+struct DirichletDistribution {
+  std::vector<double> a;
+  double total() const;
+  double log_density(const std::vector<double>& x) const;
+  double entropy() const;
+  std::vector<double> draw(Draws& draws) const;
+};
+
+/// P(k) = p_k, sum 1.
+struct CategoricalDistribution {
+  std::vector<double> p;
+  double log_density(std::size_t k) const;
+  double entropy() const;
+  std::size_t draw(Draws& draws) const;
+};
+
+/// Matrices X (d, d), positive definite: |X|^((degrees - d - 1) / 2) exp(-tr(scale^-1 X) / 2) over
+/// its integral; degrees > d - 1, mean degrees scale.
+struct WishartDistribution {
+  double degrees = 1;
+  std::vector<double> scale;  ///< (d, d), positive definite
+  std::size_t dim() const;
+  /// Throws NotPositiveDefinite.
+  double log_density(const std::vector<double>& x) const;
+  double entropy() const;
+  /// Bartlett, 1933.
+  std::vector<double> draw(Draws& draws) const;
+};
+
+/// Student's t of d dimensions, (d, d) scale: the normal whose precision matrix is a gamma variable
+/// of mean 1 times scale^-1.
+struct StudentDistribution {
+  double degrees = 1;
+  std::vector<double> mean;   ///< (d)
+  std::vector<double> scale;  ///< (d, d), positive definite
+  double log_density(const std::vector<double>& x) const;
+  double entropy() const;
+  std::vector<double> draw(Draws& draws) const;
+};
+
+// KL(p || q) = E_p ln(p / q) in closed form, in nats.
+
+double divergence(const NormalDistribution& p, const NormalDistribution& q);
+double divergence(const GammaDistribution& p, const GammaDistribution& q);
+double divergence(const BetaDistribution& p, const BetaDistribution& q);
+double divergence(const DirichletDistribution& p, const DirichletDistribution& q);
+/// Infinite where q lacks what p has.
+double divergence(const CategoricalDistribution& p, const CategoricalDistribution& q);
+double divergence(const WishartDistribution& p, const WishartDistribution& q);
+
+struct Estimate {
+  double mean, error;  ///< its standard deviation
+};
+/// The same from `count` draws of p, where there is no closed form, as between Student's
+/// distributions, or p and q are of different families.
+template <class P, class Q>
+Estimate estimated_divergence(const P& p, const Q& q, Draws draws, std::size_t count) {
+  double sum = 0, squares = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto x = p.draw(draws);
+    const double log_ratio = p.log_density(x) - q.log_density(x);
+    sum += log_ratio, squares += log_ratio * log_ratio;
+  }
+  const double n = double(count), mean = sum / n;
+  return {mean, std::sqrt(std::max(0.0, squares / n - mean * mean) / n)};
+}
+
+/// ln Gamma_d(x), the multivariate gamma function.
+double log_multivariate_gamma(std::size_t d, double x);
+
+}  // namespace bochner

@@ -1,0 +1,68 @@
+#pragma once
+/// Gaussian mixtures, probabilistic PCA and mixtures of it, learned by expectation maximisation
+/// from rows with missing entries, in double.
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace bochner {
+
+/// Rows of d numbers, each counted so many times; NaN where an entry is missing.
+struct WeightedRows {
+  std::size_t d = 1;
+  std::vector<double> values;        ///< (n, d)
+  std::vector<double> weights = {};  ///< (n), 0 or more; none for 1 each
+  std::size_t size() const { return values.size() / d; }
+  double weight(std::size_t row) const { return weights.empty() ? 1 : weights[row]; }
+};
+
+struct GaussianComponent {
+  double share;
+  std::vector<double> mean;        ///< (d)
+  std::vector<double> covariance;  ///< (d, d)
+};
+
+/// sum_k share_k N(mean_k, covariance_k), and a share of the rows that lie anywhere.
+struct GaussianMixture {
+  std::vector<GaussianComponent> components;
+  double background = 0;  ///< the share of a uniform density; shares are 1 in all
+};
+
+struct MixtureLearning {
+  /// Covariances are W W^T + s^2 I with W (d, factors): probabilistic PCA. None for full ones.
+  std::optional<std::size_t> factors = {};
+  double least_variance = 0;   ///< no eigenvalue of a covariance falls below
+  double uniform_density = 0;  ///< of the background
+  std::size_t rounds = 1000;   ///< at most
+  double tolerance = 1e-10;    ///< it ends where a round gains less, in nats a row
+};
+
+/// What EM has found, and ln p in nats a row before each round and at the end: it never falls.
+struct LearnedMixture {
+  GaussianMixture mixture;
+  std::vector<double> log_likelihood;
+};
+
+/// A maximum of the likelihood of what is seen. Labels and missing entries are what is expected;
+/// the maximum of the covariances is in closed form, also where they have few factors (Dempster,
+/// Laird, Rubin, 1977; Ghahramani, Jordan, 1994; Tipping, Bishop, "Mixtures of probabilistic
+/// principal component analysers", 1999, section 3.3). A round takes time n K d^2 and K d^3 for
+/// each pattern of missing entries. Throws NotPositiveDefinite where a component collapses onto few
+/// rows and least_variance is 0, std::invalid_argument for shapes.
+LearnedMixture learn_mixture(const WeightedRows& rows, GaussianMixture start,
+                             const MixtureLearning& how = {});
+
+/// K components where k-means says, each as wide as the data, missing entries counted at the mean
+/// of their column: where learn_mixture() may start.
+GaussianMixture mixture_start(const WeightedRows& rows, std::size_t K);
+
+/// ln p of what is seen of each row. -> (n)
+std::vector<double> log_densities(const GaussianMixture& mixture, const WeightedRows& rows,
+                                  double uniform_density = 0);
+
+/// W of the largest W W^T with covariance = W W^T + s^2 I, in order of its lengths: probabilistic
+/// PCA's loadings. (d, d) -> (d, factors)
+std::vector<double> loadings(const GaussianComponent& component, std::size_t factors);
+
+}  // namespace bochner

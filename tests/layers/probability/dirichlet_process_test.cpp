@@ -1,0 +1,110 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/layers/probability/dirichlet_process.hpp>
+#include <cmath>
+
+namespace bochner {
+namespace dirichlet_process_test {
+
+RandomFunction random_of(std::uint64_t seed) { return {seed, Purpose::test, 1}; }
+
+/// Three planted components in the plane.
+std::vector<double> planted(std::uint64_t seed, std::size_t n) {
+  const double centres[3][2] = {{0, 0}, {6, 0}, {0, 6}};
+  std::vector<double> rows;
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < 2; ++j)
+      rows.push_back(centres[i % 3][j] + RandomFunction{seed, Purpose::test, 9}.normal(2 * i + j));
+  return rows;
+}
+
+DirichletProcess process() { return {0.1, {{2, 2}, 0.05, 4, {1, 0, 0, 1}}}; }
+
+TEST(DirichletProcess, RestaurantHasTheExpectedNumberOfTables) {
+  for (const double a : {0.5, 1.0, 5.0}) {
+    constexpr std::size_t draws = 2000, n = 100;
+    double sum = 0, squares = 0, expected = 0;
+    for (std::size_t i = 0; i < n; ++i) expected += a / (a + double(i));
+    for (std::size_t draw = 0; draw < draws; ++draw) {
+      const auto labels = restaurant_labels(n, a, Draws({draw, Purpose::test, 2}));
+      const double tables = double(*std::ranges::max_element(labels) + 1);
+      sum += tables, squares += tables * tables;
+    }
+    const double mean = sum / draws, deviation = std::sqrt(squares / draws - mean * mean);
+    EXPECT_NEAR(mean, expected, 3 * deviation / std::sqrt(double(draws))) << a;
+    EXPECT_NEAR(expected, a * std::log1p(double(n) / a), 0.7);
+  }
+}
+
+/// E sum of the first K shares = 1 - (a / (1 + a))^K.
+TEST(DirichletProcess, SticksHaveTheExpectedLengths) {
+  const double a = 2;
+  constexpr std::size_t draws = 2000, K = 4;
+  double sum = 0, squares = 0;
+  for (std::size_t draw = 0; draw < draws; ++draw) {
+    double all = 0;
+    for (const double share : stick_lengths(K, a, Draws({draw, Purpose::test, 3}))) all += share;
+    sum += all, squares += all * all;
+  }
+  const double mean = sum / draws, deviation = std::sqrt(squares / draws - mean * mean);
+  EXPECT_NEAR(mean, 1 - std::pow(a / (1 + a), double(K)), 3 * deviation / std::sqrt(double(draws)));
+}
+
+TEST(DirichletProcess, GibbsFindsPlantedComponents) {
+  for (const bool urn : {true, false}) {
+    std::size_t right = 0;
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      const std::vector<double> rows = planted(seed, 150);
+      const auto sampler = urn ? polya_urn(process(), rows, random_of(seed))
+                               : stick_breaking(process(), rows, 15, random_of(seed));
+      right += count_components(*sampler, 200, 0.05) == 3;
+    }
+    EXPECT_GE(right, 9u) << (urn ? "urn" : "sticks");
+  }
+}
+
+/// Of two rows the posterior that they are of one component has a closed form.
+TEST(DirichletProcess, GibbsSamplesThePosterior) {
+  const DirichletProcess process{0.7, {{0}, 0.5, 3, {1}}};
+  const std::vector<double> rows{0.4, -0.8};
+  NormalWishart both = process.base, first = process.base, second = process.base;
+  both.add(&rows[0]), both.add(&rows[1]), first.add(&rows[0]), second.add(&rows[1]);
+  const double base = process.base.log_integral();
+  const double together = std::exp(both.log_integral() - base);
+  const double apart =
+      process.concentration * std::exp(first.log_integral() + second.log_integral() - 2 * base);
+  const double expected = together / (together + apart);
+  for (const bool urn : {true, false}) {
+    const auto sampler = urn ? polya_urn(process, rows, random_of(3))
+                             : stick_breaking(process, rows, 25, random_of(3));
+    constexpr int sweeps = 20000;
+    double same = 0, pairs = 0,
+           before = 0;  // pairs of sweeps say how much they resemble each other
+    for (int i = 0; i < sweeps; ++i) {
+      sampler->sweep();
+      const double now = sampler->labels()[0] == sampler->labels()[1] ? 1 : 0;
+      same += now, pairs += now * before, before = now;
+    }
+    const double mean = same / sweeps, variance = mean * (1 - mean);
+    const double resemblance = (pairs / sweeps - mean * mean) / variance;
+    const double worth = sweeps * (1 - resemblance) / (1 + resemblance);
+    EXPECT_NEAR(mean, expected, 5 * std::sqrt(variance / worth)) << (urn ? "urn" : "sticks");
+  }
+}
+
+TEST(DirichletProcess, BitsDoNotDependOnThreads) {
+  std::vector<std::vector<std::size_t>> results;
+  for (const std::size_t threads : {1, 3}) {
+    set_thread_count(threads);
+    const auto sampler = stick_breaking(process(), planted(1, 200), 10, random_of(1));
+    for (int i = 0; i < 5; ++i) sampler->sweep();
+    results.push_back(sampler->labels());
+  }
+  set_thread_count(0);
+  EXPECT_EQ(results[0], results[1]);
+}
+
+}  // namespace dirichlet_process_test
+}  // namespace bochner
