@@ -43,12 +43,11 @@ inline Tensor single_token(const Var& x) {
 /// 1, H, F) -> (B H) or (B H, F); () where there are none
 inline Tensor single_rates(const Var& rate, std::size_t B) {
   if (!rate.exists()) return {};
-  Shape shape = rate.shape();
-  if (shape.size() > 2) shape.erase(shape.begin(), shape.begin() + 2);
-  Shape each = shape;
-  each.insert(each.begin(), B);
+  const bool own = rate.rank() > 2;
+  Shape shape(rate.shape().begin() + (own ? 2 : 0), rate.shape().end()), each{B};
+  for (const std::size_t size : shape) each.push_back(size);
   shape[0] *= B;
-  return reshape(broadcast_to(rate.rank() > 2 ? reshape(rate, each) : rate, each), shape).value();
+  return reshape(broadcast_to(own ? reshape(rate, each) : rate, each), shape).value();
 }
 
 /// A floor that no sum of weights reaches: a division by it is exact, and undone by a product.

@@ -16,10 +16,9 @@ Layout seen_from_the_end(Layout layout) {
 
 Var of_each(std::size_t B, const Var& x) {
   if (B == 1) return x;
-  Shape one = x.shape(), all = x.shape();
-  one.insert(one.end() - 1, 1);
-  Shape each = one;
-  each[each.size() - 2] = B;
+  Shape one(x.shape().begin(), x.shape().end() - 1), each = one, all = x.shape();
+  one.push_back(1), each.push_back(B);
+  one.push_back(all.back()), each.push_back(all.back());
   all.back() *= B;
   return reshape(broadcast_to(reshape(x, one), each), all);
 }
