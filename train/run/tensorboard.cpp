@@ -24,7 +24,7 @@ std::string little_endian(std::uint64_t number, int bytes) {
 
 std::string varint(std::uint64_t number) {
   std::string text;
-  for (; number > 0x7f; number >>= 7) text += char(number & 0x7f | 0x80);
+  for (; number > 0x7f; number >>= 7) text += char((number & 0x7f) | 0x80);
   return text + char(number);
 }
 
