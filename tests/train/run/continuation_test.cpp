@@ -5,6 +5,8 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace continuation_test {
 
+using layer_check::randomize;
+
 const std::vector<std::string> prompts = {"ab", "a prompt of some length", "x"};
 
 LanguageModelSpec small_model(const std::string& positions) {
