@@ -20,7 +20,7 @@ std::vector<double> planted(std::uint64_t seed, std::size_t n) {
   return rows;
 }
 
-DirichletProcess process() { return {0.1, {{2, 2}, 0.05, 4, {1, 0, 0, 1}}}; }
+DirichletProcess process() { return {0.1, {{2, 2}, 0.05, 8, {5, 0, 0, 5}}}; }
 
 TEST(DirichletProcess, RestaurantHasTheExpectedNumberOfTables) {
   for (const double a : {0.5, 1.0, 5.0}) {
@@ -59,7 +59,7 @@ TEST(DirichletProcess, GibbsFindsPlantedComponents) {
       const std::vector<double> rows = planted(seed, 150);
       const auto sampler = urn ? polya_urn(process(), rows, random_of(seed))
                                : stick_breaking(process(), rows, 15, random_of(seed));
-      right += count_components(*sampler, 200, 0.05) == 3;
+      right += count_components(*sampler, urn ? 200 : 800, 0.1) == 3;
     }
     EXPECT_GE(right, 9u) << (urn ? "urn" : "sticks");
   }

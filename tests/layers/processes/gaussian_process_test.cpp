@@ -316,6 +316,23 @@ TEST(GaussianProcess, FindsFastWavesOfManyRows) {
   EXPECT_NEAR(values_of(process, "density.mean")[1], 5000, 1);
 }
 
+/// Errors of a tabulated kernel must not outweigh small noise.
+TEST(GaussianProcess, SmoothRowsStayPositiveDefinite) {
+  Rows rows{{{}}, {}};
+  for (int i = 0; i < 180; ++i) {
+    rows.inputs[0].push_back(0.02 * i);
+    rows.targets.push_back(std::sin(rows.inputs[0].back()));
+  }
+  for (const double degrees : {3.0, 7.0, 20.0}) {
+    GaussianProcessSpec spec = spec_of("student_t", "product", 1);
+    spec.density.degrees = degrees;
+    spec.noise = 1e-5;
+    GaussianProcess process(spec);
+    initialize(process, 1);
+    EXPECT_TRUE(std::isfinite(likelihood_of(process, rows))) << degrees;
+  }
+}
+
 TEST(GaussianProcess, SaysWhatItCannotDo) {
   EXPECT_NE(op_check::error_of([] {
               GaussianProcess(spec_of("flow", "product", 1));
