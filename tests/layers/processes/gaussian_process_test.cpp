@@ -273,7 +273,7 @@ TEST(GaussianProcess, CountsTheWavesOfASpectrum) {
 
 /// A normal density of each log scale around where it started, and it is saved with the model.
 TEST(GaussianProcess, PriorHoldsLogScalesWhereTheyStart) {
-  const Rows rows = rows_of(40, 1, 1);
+  const Rows rows = rows_of(40, 1, 0.1, 1);
   GaussianProcessSpec spec = spec_of("mixture", "product", 1);
   spec.density.start = "em";
   spec.prior = 0.3;
