@@ -161,6 +161,7 @@ int train_together(const TrainingOptions& options, SignalGuard& signals,
   PosixStorage storage;
   std::vector<std::string> notes;
   if (processes.size() > 1) share_processors(options.line->threads(), notes);
+  if (!processes.leads()) notes.clear();
   const Beginning beginning{storage, processes, with_signals(signals, mode), notes};
   try {
     Session session =
