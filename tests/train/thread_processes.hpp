@@ -1,8 +1,10 @@
 #pragma once
 /// Processes of a run as threads of one program: the same messages, without MPI.
 
+#include <bochner/autodiff/shape.hpp>
 #include <bochner/train/processes/processes.hpp>
 #include <condition_variable>
+#include <cstring>
 #include <deque>
 #include <exception>
 #include <functional>
