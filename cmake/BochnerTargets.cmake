@@ -20,6 +20,18 @@ set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/autodiff/compute/cholesk
 set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/train/commands/first_instruction.cpp
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
+# Only the types of MPI are taken from its header; the library is loaded under mpirun.
+set(mpi_source ${CMAKE_CURRENT_SOURCE_DIR}/train/processes/mpi.cpp)
+set_source_files_properties(${mpi_source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+if(BOCHNER_MPI)
+  if(NOT BOCHNER_MPI_HEADERS)
+    message(FATAL_ERROR "BOCHNER_MPI needs mpi.h of Open MPI (Debian: libopenmpi-dev); say where it is: "
+                        "-D BOCHNER_MPI_HEADERS=FOLDER")
+  endif()
+  set_source_files_properties(${mpi_source} PROPERTIES COMPILE_DEFINITIONS BOCHNER_MPI
+                              INCLUDE_DIRECTORIES ${BOCHNER_MPI_HEADERS})
+endif()
+
 # The commit that is built, for meta.json; another commit configures anew.
 find_package(Git QUIET)
 if(GIT_FOUND AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/.git)

@@ -1,4 +1,5 @@
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/crossing.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
 #include <cmath>
 
@@ -9,6 +10,7 @@ namespace {
 struct RealRows {
   std::size_t count, D;
   std::vector<std::size_t> places;  ///< empty: all rows
+  Crossing* crossing = nullptr;     ///< shards that have the other rows of the batch
   std::size_t operator[](std::size_t i) const { return places.empty() ? i : places[i]; }
 
   /// `columns` sums over the rows; add(row, sums) adds those of one.
@@ -18,6 +20,15 @@ struct RealRows {
                          [&](std::size_t begin, std::size_t end, double* sums) {
                            for (std::size_t i = begin; i < end; ++i) add((*this)[i], sums);
                          });
+  }
+  /// Of all shards, in place of sums of this one.
+  void cross(std::vector<double>& sums) const {
+    if (crossing) crossing->add_up(sums);
+  }
+  std::size_t count_of_batch() const {
+    std::vector<double> sum = {double(count)};
+    cross(sum);
+    return std::size_t(sum[0]);
   }
   /// body(row) of each.
   template <class Body>
@@ -42,8 +53,9 @@ RealRows rows_of(const Var& x, const std::vector<std::size_t>& lengths) {
 
 /// In two passes: the second has lost nothing to a large mean.
 BatchMoments moments_of(const real* x, const RealRows& rows) {
-  const std::size_t D = rows.D, n = rows.count;
-  const auto mean_of = [n](std::vector<double> sums) {
+  const std::size_t D = rows.D, n = rows.count_of_batch();
+  const auto mean_of = [n, &rows](std::vector<double> sums) {
+    rows.cross(sums);
     for (double& sum : sums) sum /= double(std::max<std::size_t>(1, n));
     return sums;
   };
@@ -84,14 +96,13 @@ std::vector<double> gradient_sums(const real* x, const RealRows& rows, const Cha
   });
 }
 
-/// dx = gain rstd (g - mean g - xhat mean(g xhat)), with the means over the real rows. `dx` may be
-/// `g`.
-void values_backward(const real* x, const real* gain, const RealRows& rows,
+/// dx = gain rstd (g - mean g - xhat mean(g xhat)), with the means over the n real rows of the
+/// batch. `dx` may be `g`.
+void values_backward(const real* x, const real* gain, const RealRows& rows, double n,
                      const ChannelUnits& units, const std::vector<double>& sums, const real* g,
                      real* dx) {
   const std::size_t D = rows.D;
   std::vector<real> factor(D), along(D), level(D);
-  const double n = double(std::max<std::size_t>(1, rows.count));
   for (std::size_t j = 0; j < D; ++j) {
     factor[j] = gain[j] * real(units.rstd[j]);
     along[j] = real(sums[j] / n);
@@ -106,8 +117,8 @@ void values_backward(const real* x, const real* gain, const RealRows& rows,
 }
 
 void batch_backward(const Var& x, const Var& gain, const Var& bias, const RealRows& rows,
-                    const ChannelUnits& units, Tensor& g) {
-  const std::vector<double> sums = gradient_sums(x.data(), rows, units, g.data());
+                    std::size_t tokens, const ChannelUnits& units, Tensor& g) {
+  std::vector<double> sums = gradient_sums(x.data(), rows, units, g.data());
   const auto add_sums = [D = rows.D](const Var& to, const double* sums) {
     if (!to.needs_gradient()) return;
     real* gradient = to.gradient_buffer().data();
@@ -115,10 +126,12 @@ void batch_backward(const Var& x, const Var& gain, const Var& bias, const RealRo
   };
   add_sums(gain, sums.data());
   add_sums(bias, sums.data() + rows.D);
+  rows.cross(sums);  // gain and bias are those of this shard, the means are of all
   if (!x.needs_gradient()) return;
   Tensor dx = rows.places.empty() ? std::move(g) : zeros(x.shape());
   const real* gradients = rows.places.empty() ? dx.data() : g.data();
-  values_backward(x.data(), gain.data(), rows, units, sums, gradients, dx.data());
+  const double n = double(std::max<std::size_t>(1, tokens));
+  values_backward(x.data(), gain.data(), rows, n, units, sums, gradients, dx.data());
   x.add_gradient(std::move(dx));
 }
 
@@ -130,7 +143,8 @@ Var batch_norm(const Var& x, const Var& gain, const Var& bias,
   require(x.rank() >= 1 && gain.shape() == Shape{x.dim(-1)} && bias.shape() == gain.shape(),
           "batch_norm", "gain and bias must be (D) for x (.., D): x ", x.shape(), ", gain ",
           gain.shape(), ", bias ", bias.shape());
-  const RealRows rows = rows_of(x, lengths);
+  RealRows rows = rows_of(x, lengths);
+  if (const Tape* tape = gain.tape()) rows.crossing = crossing_of(*tape);
   BatchMoments moments = moments_of(x.data(), rows);
   ChannelUnits units(moments, epsilon);
   Tensor y = lengths.empty() ? uninitialized(x.shape()) : zeros(x.shape());
@@ -143,7 +157,7 @@ Var batch_norm(const Var& x, const Var& gain, const Var& bias,
   return record("batch_norm", std::move(y), {x, gain, bias},
                 [=, moments = std::move(moments), units = std::move(units)](Tensor& g) {
                   if (learned) learned(moments);
-                  batch_backward(x, gain, bias, rows, units, g);
+                  batch_backward(x, gain, bias, rows, moments.tokens, units, g);
                 });
 }
 

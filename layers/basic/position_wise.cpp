@@ -1,3 +1,4 @@
+#include <bochner/autodiff/crossing.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/gated.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
@@ -67,9 +68,14 @@ BatchNorm::BatchNorm(std::size_t width, double momentum)
 }
 
 Var BatchNorm::forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths) {
-  if (tape.training)
+  if (tape.training) {
+    const Crossing* crossing = crossing_of(tape);
+    const bool remembers = !crossing || crossing->remembers();
     return batch_norm(x, tape(gain_), tape(bias_), lengths,
-                      [this](const BatchMoments& moments) { learn(moments); });
+                      [this, remembers](const BatchMoments& moments) {
+                        if (remembers) learn(moments);
+                      });
+  }
   Tensor rstd = uninitialized(variance_.shape());
   for (std::size_t j = 0; j < rstd.size(); ++j)
     rstd.data()[j] = 1 / std::sqrt(variance_.data()[j] + real(1e-5));

@@ -28,7 +28,7 @@ std::unique_ptr<KernelCurve> laplace_curve(double mean, double log_scale);
 /// cos(mean lag) exp(-t): Cauchy's. The same parameters.
 std::unique_ptr<KernelCurve> cauchy_curve(double mean, double log_scale);
 /// cos(mean lag) matern(degrees / 2, sqrt(degrees) t), degrees = smallest + exp(free): Student's t.
-/// Parameters free, mean, log_scale. Read from a table by polynomials of degree 7, within 1e-11 of
+/// Parameters free, mean, log_scale. Read from a table by polynomials of degree 7, within 2e-11 of
 /// the formula: covariances stay positive definite where noise is small.
 std::unique_ptr<KernelCurve> student_curve(double smallest, double free, double mean,
                                            double log_scale);

@@ -5,11 +5,12 @@
 #include <bochner/train/commands/cli.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/commands/first_instruction.hpp>
-#include <bochner/train/commands/key_advice.hpp>
 #include <bochner/train/config/config.hpp>
+#include <bochner/train/processes/mpi.hpp>
 #include <bochner/train/run/signals.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/storage/output.hpp>
+#include <bochner/train/tasks/key_advice.hpp>
 #include <cstdio>
 #include <new>
 #include <system_error>
@@ -34,9 +35,11 @@ constexpr AddCommand* all_commands[] = {
     add_metrics, add_sample, add_compress, add_plot,  add_inspect,   add_export, add_import,
     add_config,  add_data,   add_kernel,   add_probe, add_gradcheck, add_bench,  add_completion};
 
+std::string version_of_program() { return version_text() + "\nprocesses  " + mpi_in_words(); }
+
 constexpr ProgramWords program_words{
     .help = "bochner: train long-sequence models whose attention kernels are learned",
-    .version = version_text,
+    .version = version_of_program,
     .footer =
         "Exit codes: 0 done, 1 failed, 2 wrong usage or config, 65 bad data, 74 cannot read or "
         "write,\n75 stopped and can be resumed.",
@@ -55,7 +58,18 @@ void allow_many_files() {
   ::setrlimit(RLIMIT_NOFILE, &limit);  // where it fails, an error tells when files are too many
 }
 
+/// Other commands would do the same work in each process, and write over each other's files.
+void refuse_processes(int argc, char** argv) {
+  if (launched_processes() == 1 || argc < 2 || argv[1][0] == '-') return;
+  const std::string_view command = argv[1];
+  if (command == "train" || command == "resume" || command == "fork") return;
+  throw std::invalid_argument(
+      in_words("mpirun: only train, resume and fork share their work among processes; start ",
+               command, " without mpirun"));
+}
+
 int run_program(int argc, char** argv) {
+  refuse_processes(argc, argv);
   CommandLine line(argc, argv, program_words);
   for (AddCommand* add : all_commands) add(line.program());
   allow_many_files();

@@ -3,6 +3,7 @@
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/common_options.hpp>
+#include <bochner/train/processes/mpi.hpp>
 #include <bochner/train/run/estimate.hpp>
 #include <bochner/train/run/follower.hpp>
 #include <bochner/train/run/loop.hpp>
@@ -65,21 +66,24 @@ std::string describe_validation(Session& session) {
 }
 
 void print_header(Session& session, Progress& progress) {
-  progress.line(fmt::format("{} · {} · seed {}", version_line(),
+  const std::size_t processes = session.processes().size();
+  progress.line(fmt::format("{} · {}{} · seed {}", version_line(),
+                            processes > 1 ? fmt::format("{} processes of ", processes) : "",
                             format_number_of(thread_count(), "thread"), session.state().seed));
   progress.line(fmt::format("model    {}   {} parameters", session.task().describe_model(),
                             format_count(double(count_parameters(session.task().model())))));
   progress.line("data     " + session.task().data().words());
   if (const std::string words = describe_validation(session); !words.empty()) progress.line(words);
-  progress.line("estimate " + words_of(estimate_training(session)));
-  progress.line("run      " + session.run().path().string());
+  if (session.processes().leads())
+    progress.line("estimate " + words_of(estimate_training(session)));
+  progress.line("run      " + session.path().string());
 }
 
 /// The last words; `program` is what was typed to start it.
 int report(StopReason reason, Session& session, SignalGuard& signals, Progress& progress,
            const std::string& program) {
   const TrainerState& state = session.state();
-  const std::string run = shell_word(session.run().path().string());
+  const std::string run = shell_word(session.path().string());
   const std::string best =
       state.best.empty()
           ? ""
@@ -103,12 +107,12 @@ int report(StopReason reason, Session& session, SignalGuard& signals, Progress& 
 /// The loop, whose errors say how to go on with this run.
 StopReason train(Session& session, Progress& progress, SignalGuard& signals, TapeObserver* observer,
                  const std::string& program) {
-  const std::string path = session.run().path().string(), run = shell_word(path);
+  const std::string path = session.path().string(), run = shell_word(path);
   try {
     return run_loop(session, progress, signals, observer);
   } catch (const DivergedError& error) {
     // The learning rate of a run is fixed by its checkpoints.
-    const bool saved = !session.run().list_checkpoints().empty();
+    const bool saved = session.processes().leads() && !session.run().list_checkpoints().empty();
     throw DivergedError(fmt::format(
         "{}: {} in {}", path, error.what(),
         saved ? fmt::format("a fork: {} fork {} CONFIG --run DIR --set optim.lr=...", program, run)
@@ -123,11 +127,16 @@ StopReason train(Session& session, Progress& progress, SignalGuard& signals, Tap
 int drive(Session& session, SignalGuard& signals, ProgressMode mode, const TrainingOptions& options,
           const std::vector<std::string>& notes = {}, const std::string& origin = "") {
   options.line->needs_reader = false;
-  Progress progress(mode, session.total_steps(), session.tokens_per_step(), session.state().step);
+  const bool leads = session.processes().leads();
+  Progress progress(leads ? mode : ProgressMode::none, session.total_steps(),
+                    session.tokens_per_step(), session.state().step);
   PosixStorage storage;
-  RunFollower follower(storage, session.run().path(), session.state().step,
-                       session.spec().log_tensorboard);
-  progress.follow(follower);
+  std::optional<RunFollower> follower;
+  if (leads) {
+    follower.emplace(storage, session.run().path(), session.state().step,
+                     session.spec().log_tensorboard);
+    progress.follow(*follower);
+  }
   print_header(session, progress);
   for (const std::string& note : notes) progress.warning("note     " + note);
   if (!origin.empty()) progress.line(origin);
@@ -135,7 +144,7 @@ int drive(Session& session, SignalGuard& signals, ProgressMode mode, const Train
   const std::string program = shell_word(options.line->words()[0]);
   const StopReason reason =
       train(session, progress, signals, options.profile ? &profile : nullptr, program);
-  if (options.profile) {
+  if (options.profile && leads) {
     std::istringstream table(profile.table());
     for (std::string row; std::getline(table, row);) progress.line(row);
     session.run().write_profile(profile.json().lines());
@@ -165,35 +174,68 @@ Config config_of(const TrainingOptions& options, ProgressMode mode) {
   return config;
 }
 
-int train_command(const TrainingOptions& options, SignalGuard& signals) {
-  const ProgressMode mode = progress_mode(options.progress);
-  const Config config = config_of(options, mode);
+/// What a session is made with.
+struct Beginning {
+  PosixStorage& storage;
+  Processes& processes;
+  DataReading reading;
+  std::vector<std::string>& notes;
+};
+
+/// Trains with all processes that were started together: the first one begins a session, which the
+/// others join. `origin` says of a run that does not begin at step 0 where it comes from.
+int train_together(const TrainingOptions& options, SignalGuard& signals,
+                   const std::function<Session(const Beginning&)>& begin,
+                   const std::function<std::string(Session&)>& origin = {}) {
+  const ProgressMode asked = progress_mode(options.progress);
+  Processes processes = launched_together();
+  const ProgressMode mode = processes.leads() ? asked : ProgressMode::none;
   PosixStorage storage;
-  Session session = Session::start(storage, config, new_run(options), typed_words(options),
-                                   with_signals(signals, mode));
-  return drive(session, signals, mode, options);
+  std::vector<std::string> notes;
+  if (processes.size() > 1) share_processors(options.line->threads(), notes);
+  if (!processes.leads()) notes.clear();
+  const Beginning beginning{storage, processes, with_signals(signals, mode), notes};
+  try {
+    Session session =
+        processes.leads() ? begin(beginning) : Session::join(processes, beginning.reading);
+    const int code = drive(session, signals, mode, options, notes, origin ? origin(session) : "");
+    processes.end();
+    return code;
+  } catch (const AgreedError&) {
+    if (processes.leads()) throw;
+    processes.end();  // when the first one has told it
+    return exit_failed;
+  }
+}
+
+int train_command(const TrainingOptions& options, SignalGuard& signals) {
+  return train_together(options, signals, [&](const Beginning& with) {
+    const Config config = config_of(options, progress_mode(options.progress));
+    return Session::start(with.storage, config, new_run(options), typed_words(options),
+                          with.reading, with.processes);
+  });
 }
 
 int resume_command(const ResumeOptions& options, SignalGuard& signals) {
-  const ProgressMode mode = progress_mode(options.progress);
-  PosixStorage storage;
-  std::vector<std::string> notes;
-  Session session = Session::resume(storage, options.run, options.sets, options.strict, notes,
-                                    with_signals(signals, mode));
-  return drive(session, signals, mode, options, notes,
-               fmt::format("resumed  step {}", session.state().step));
+  const auto resumed = [&](const Beginning& with) {
+    return Session::resume(with.storage, options.run, options.sets, options.strict, with.notes,
+                           with.reading, with.processes);
+  };
+  return train_together(options, signals, resumed, [](Session& session) {
+    return fmt::format("resumed  step {}", session.state().step);
+  });
 }
 
 int fork_command(const ForkOptions& options, SignalGuard& signals) {
-  const ProgressMode mode = progress_mode(options.progress);
-  const Config config = read_config(options.config, options.sets);
-  PosixStorage storage;
-  std::vector<std::string> notes;
-  Session session = Session::fork(storage, parse_run_reference(options.parent), config,
-                                  new_run(options), parse_resets(options.resets),
-                                  typed_words(options), notes, with_signals(signals, mode));
-  return drive(session, signals, mode, options, notes,
-               fmt::format("forked   {}, at step {}", options.parent, session.state().step));
+  const auto forked = [&](const Beginning& with) {
+    return Session::fork(with.storage, parse_run_reference(options.parent),
+                         read_config(options.config, options.sets), new_run(options),
+                         parse_resets(options.resets), typed_words(options), with.notes,
+                         with.reading, with.processes);
+  };
+  return train_together(options, signals, forked, [&](Session& session) {
+    return fmt::format("forked   {}, at step {}", options.parent, session.state().step);
+  });
 }
 
 void add_new_run(const Command& command, TrainingOptions& options) {

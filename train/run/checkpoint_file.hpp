@@ -99,6 +99,8 @@ struct CheckpointContent {
   TrainerState state;
 };
 
+/// The state as a checkpoint holds it, of the version of today.
+std::string encode_state(TrainerState state);
 /// Appends the content; equal content gives equal bytes. Throws std::invalid_argument for a bad
 /// name or rank and IoError from the file.
 void write_checkpoint(StoredFile& file, const CheckpointContent& content);

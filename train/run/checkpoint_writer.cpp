@@ -15,14 +15,6 @@ namespace format = checkpoint_format;
 
 constexpr char zeros_up_to_alignment[format::alignment] = {};
 
-std::string encode(TrainerState state) {
-  state.version = trainer_state_version;
-  std::ostringstream out;
-  cereal::BinaryOutputArchive archive(out);
-  archive(state);
-  return out.str();
-}
-
 template <class Part>
 void append_raw(std::string& bytes, const Part& part) {
   bytes.append(reinterpret_cast<const char*>(&part), sizeof part);
@@ -97,7 +89,7 @@ std::string encode_front(const CheckpointContent& content) {
   std::memcpy(start.magic, format::magic, sizeof start.magic);
   append_raw(header, start);
   add_section(format::config, content.config);
-  add_section(format::state, encode(content.state));
+  add_section(format::state, encode_state(content.state));
   add_section(format::table, encode_table(content.tensors));
   add_entry(format::tensors, tensor_bytes, tensor_digest.value());
   start.file_bytes = format::header_bytes + body.size() + tensor_bytes;
@@ -115,6 +107,14 @@ bool is_valid_tensor_name(const std::string& name) {
   return !name.empty() && name.size() <= format::max_name_bytes && name.front() != '/' &&
          name.find("..") == std::string::npos &&
          name.find_first_not_of(allowed) == std::string::npos;
+}
+
+std::string encode_state(TrainerState state) {
+  state.version = trainer_state_version;
+  std::ostringstream out;
+  cereal::BinaryOutputArchive archive(out);
+  archive(state);
+  return out.str();
 }
 
 void write_checkpoint(StoredFile& file, const CheckpointContent& content) {

@@ -4,6 +4,7 @@
 #include <bochner/train/storage/json.hpp>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -22,20 +23,39 @@ class TrainingLoop {
   StopReason run() {
     while (true) {
       session_.require_same_data();
-      if (validation_is_due() && !validate())
-        return stop(time_is_up() ? StopReason::time_limit : StopReason::signal);
+      if (validation_is_due() && !validate()) return stop(interruption());
       if (has_stopped_improving()) return stop(StopReason::no_improvement);
       if (state_.step >= session_.total_steps()) return stop(StopReason::finished);
+      agree();
       if (has_news() && checkpoint_is_due()) save_or_warn();
-      if (signals_.stop_requested()) return stop(StopReason::signal);
-      if (time_is_up()) return stop(StopReason::time_limit);
+      if (stops_) return stop(StopReason::signal);
+      if (time_is_up_) return stop(StopReason::time_limit);
       train_one_step();
     }
   }
 
  private:
-  bool time_is_up() const { return !spec_.time.off() && seconds_since(start_) >= spec_.time.count; }
-  bool should_stop() const { return signals_.stop_requested() || time_is_up(); }
+  bool time_is_over() const {
+    return !spec_.time.off() && seconds_since(start_) >= spec_.time.count;
+  }
+  bool should_stop() const { return signals_.stop_requested() || time_is_over(); }
+
+  /// What has come to one of the processes has come to all.
+  void agree() {
+    const std::vector<double> now =
+        session_.processes().largest({double(signals_.asked_by()), double(time_is_over()),
+                                      double(signals_.take_save_request())});
+    signals_.adopt_stop(int(now[0]));
+    stops_ = now[0] > 0;
+    time_is_up_ = now[1] > 0;
+    save_requested_ = save_requested_ || now[2] > 0;
+  }
+
+  /// Of a validation.
+  StopReason interruption() {
+    agree();
+    return time_is_up_ ? StopReason::time_limit : StopReason::signal;
+  }
 
   bool is_step_of(const Period& every) const {
     return !every.off() && state_.step % session_.steps(every) == 0;
@@ -49,7 +69,7 @@ class TrainingLoop {
   }
 
   bool checkpoint_is_due() {
-    if (signals_.take_save_request() || new_best_) return true;
+    if (std::exchange(save_requested_, false) || new_best_) return true;
     const Period& every = spec_.checkpoint_every;
     return every.is_time() ? seconds_since(last_save_) >= every.count : is_step_of(every);
   }
@@ -70,6 +90,7 @@ class TrainingLoop {
     state_.wall_seconds += seconds_since(began);
     progress_.step(state_.step, result.loss, result.learning_rate);
     if (is_step_of(spec_.log_every)) write_metrics(result);
+    if (is_step_of(spec_.verify)) session_.require_equal_weights();
   }
 
   void write_metrics(const StepResult& result) {
@@ -87,10 +108,9 @@ class TrainingLoop {
 
   /// What the disk does not take is in the next checkpoint: training goes on.
   void append(const Json& line) {
-    MetricsFile& metrics = session_.run().metrics();
-    metrics.append(line.line());
+    const std::string problem = session_.append(line.line());
     progress_.metrics(line, state_.wall_seconds);
-    warn_once(metrics_warning_, metrics.problem(),
+    warn_once(metrics_warning_, problem,
               "lines of metrics wait in memory and in the next checkpoint, training goes on");
   }
 
@@ -158,11 +178,10 @@ class TrainingLoop {
     if (is_done(reason) && session_.compares_data())
       progress_.line("waiting  until all bytes of data.files are compared");
     if (is_done(reason) && !session_.await_same_data([this] { return should_stop(); }))
-      reason = time_is_up() ? StopReason::time_limit : StopReason::signal;
+      reason = time_is_over() ? StopReason::time_limit : StopReason::signal;
     if (has_news() || reason != StopReason::signal) save();
-    const MetricsFile& metrics = session_.run().metrics();
-    if (!metrics.waiting().empty() && is_done(reason))
-      throw IoError(metrics.problem(), "; the last lines of metrics are in the last checkpoint");
+    if (const std::string problem = session_.unwritten(); !problem.empty() && is_done(reason))
+      throw IoError(problem, "; the last lines of metrics are in the last checkpoint");
     return reason;
   }
 
@@ -174,7 +193,8 @@ class TrainingLoop {
   TrainerState& state_ = session_.state();
   Clock::time_point start_ = Clock::now(), last_save_ = Clock::now();
   std::uint64_t saved_step_ = state_.step;
-  bool new_best_ = false;
+  bool new_best_ = false, save_requested_ = false;
+  bool stops_ = false, time_is_up_ = false;  ///< of all processes
   std::string metrics_warning_, removal_warning_;
 };
 

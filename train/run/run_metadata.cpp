@@ -10,7 +10,7 @@
 
 namespace bochner {
 std::string run_metadata(const Config& config, const std::string& command,
-                         const std::string& parent) {
+                         const std::string& parent, const std::vector<std::string>& hosts) {
   Json meta = {{"command", command},
                {"version", BOCHNER_VERSION},
                {"precision", precision_name},
@@ -29,6 +29,7 @@ std::string run_metadata(const Config& config, const std::string& command,
   meta.set("commit", BOCHNER_COMMIT);
 #endif
   if (!parent.empty()) meta.set("parent", parent);
+  if (hosts.size() > 1) meta.set("processes", hosts);
   return meta.lines();
 }
 

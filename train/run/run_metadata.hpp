@@ -6,9 +6,11 @@
 namespace bochner {
 
 /// The text of meta.json: command, versions, compiler, libraries, processor, threads, seed, the
-/// commit that was built where it is known, and the checkpoint it was forked from.
+/// commit that was built where it is known, the checkpoint it was forked from, and the machine of
+/// each process where there are several.
 std::string run_metadata(const Config& config, const std::string& command,
-                         const std::string& parent = "");
+                         const std::string& parent = "",
+                         const std::vector<std::string>& hosts = {});
 /// The checkpoint in such a text that the run was forked from, or "".
 std::string parent_in(const std::string& meta);
 

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/windows.hpp>
 #include <bochner/optim/optimizer.hpp>
@@ -47,6 +48,13 @@ void require_own_config(const CheckpointReader& checkpoint, const Config& file) 
       "{0}/config.toml: says {1}; a run goes on as it was: write the old values back, or start a "
       "new run from its weights: bochner fork {2} {3} --run DIR",
       run, fmt::join(edited, ", "), shell_word(run), shell_word(run + "/config.toml")));
+}
+
+void require_shards(const Config& config, const Processes& processes) {
+  if (processes.size() > config.count("train.shards"))
+    fail(config, "train.shards",
+         fmt::format("has no shard for each of {} processes; a new run may have {}",
+                     processes.size(), std::bit_ceil(processes.size())));
 }
 
 bool of_model(const NamedTensor& named) {
@@ -132,7 +140,7 @@ ForkResets parse_resets(const std::string& list) {
   return resets;
 }
 
-Session::Session(const Config& config)
+Session::Session(const Config& config, Processes& processes)
     : config_(config),
       task_(make_task(config_)),
       spec_(read_spec<TrainSpec>(config_, "train")),
@@ -140,7 +148,8 @@ Session::Session(const Config& config)
       steps_per_epoch_(std::max<std::uint64_t>(
           1, task_->data().examples(Split::train) / spec_.examples_per_step())),
       total_steps_(steps(spec_.steps)),
-      trainer_(std::make_unique<Trainer>(config_, *task_, total_steps_)) {}
+      trainer_(std::make_unique<Trainer>(config_, *task_, total_steps_, processes)),
+      processes_(processes) {}
 
 std::uint64_t Session::steps(const Period& period) const {
   return std::uint64_t(
@@ -152,22 +161,27 @@ void Session::make_directory(FileStorage& storage, const Path& directory,
                              const DataReading& reading) {
   note_data(reading);
   run_ = RunDirectory::create(storage, directory, print_config(config_),
-                              run_metadata(config_, command, parent));
+                              run_metadata(config_, command, parent, processes_.hosts()));
+  path_ = directory;
   require_space();
 }
 
 Session Session::start(FileStorage& storage, const Config& config, const Path& directory,
-                       const std::string& command, const DataReading& reading) {
-  Session session(config);
+                       const std::string& command, const DataReading& reading,
+                       Processes& processes) {
+  require_shards(config, processes);
+  Session session(config, processes);
   session.task_->start();
   session.trainer_->calibrate();
   session.make_directory(storage, directory, command, "", reading);
+  session.share(reading);
   return session;
 }
 
 Session Session::resume(FileStorage& storage, const Path& directory,
                         const std::vector<std::string>& changes, bool strict,
-                        std::vector<std::string>& notes, const DataReading& reading) {
+                        std::vector<std::string>& notes, const DataReading& reading,
+                        Processes& processes) {
   RunDirectory run = RunDirectory::open(storage, directory);
   const std::optional<CheckpointReader> checkpoint = run.newest_valid(notes);
   const Config before = stored_config(run.config(), (directory / "config.toml").string());
@@ -177,8 +191,10 @@ Session Session::resume(FileStorage& storage, const Path& directory,
   validate(config);
   require_resumable(before, config, directory.string());
   if (!checkpoint) require_not_forked(run);
-  Session session(config);
+  require_shards(config, processes);
+  Session session(config, processes);
   session.run_ = std::move(run);
+  session.path_ = directory;
   session.require_space();
   if (checkpoint) {
     session.take_up(*checkpoint, strict, notes, reading);
@@ -192,6 +208,7 @@ Session Session::resume(FileStorage& storage, const Path& directory,
       state.metrics_bytes, state.metrics_digests, state.metrics_waiting);
   if (!damage.empty()) notes.push_back(damage);
   if (config != before) session.run_->replace_config(print_config(config));
+  session.share(reading);
   return session;
 }
 
@@ -210,20 +227,23 @@ void Session::take_up(const CheckpointReader& checkpoint, bool strict,
 
 Session Session::fork(FileStorage& storage, const RunReference& parent, const Config& config,
                       const Path& directory, const ForkResets& resets, const std::string& command,
-                      std::vector<std::string>& notes, const DataReading& reading) {
+                      std::vector<std::string>& notes, const DataReading& reading,
+                      Processes& processes) {
   const CheckpointReader checkpoint = open_checkpoint(storage, parent, notes);
-  Session session(config);
+  require_shards(config, processes);
+  Session session(config, processes);
   session.take_over(checkpoint, resets, notes);
   session.make_directory(storage, directory, command, checkpoint.path().string(), reading);
   // Otherwise a resume before the first regular save would begin with new weights.
   session.save();
+  session.share(reading);
   return session;
 }
 
 Session Session::adopt(FileStorage& storage, const Config& config, const Path& directory,
                        const std::string& command, const std::function<void(Session&)>& fill,
                        const DataReading& reading) {
-  Session session(config);
+  Session session(config, Processes::alone());
   fill(session);
   session.trainer_->calibrate([](const std::string&) { return false; });  // averages of these
   session.make_directory(storage, directory, command, "", reading);
@@ -267,7 +287,18 @@ void Session::require_space() {
   run_->preflight(bytes);
 }
 
+std::string Session::append(const std::string& line) {
+  if (!run_) return "";
+  run_->metrics().append(line);
+  return run_->metrics().problem();
+}
+
+std::string Session::unwritten() {
+  return run_ && !run_->metrics().waiting().empty() ? run_->metrics().problem() : "";
+}
+
 Path Session::save() {
+  if (!run_) return {};
   MetricsFile& metrics = run_->metrics();
   metrics.flush();
   state().metrics_bytes = metrics.bytes();
@@ -279,13 +310,20 @@ Path Session::save() {
   return run_->save(content);
 }
 
-std::string Session::retain() { return run_->retain(state(), {spec_.keep_last, spec_.keep_best}); }
+std::string Session::retain() {
+  return run_ ? run_->retain(state(), {spec_.keep_last, spec_.keep_best}) : "";
+}
 
 void Session::note_data(const DataReading& reading) {
   const ByteCorpus* corpus = task_->data().corpus();
   state().data_marks = corpus ? corpus->marks() : 0;
-  state().data_fingerprint =
-      state().data_marks != 0 ? digest_of_large(*corpus, reading) : task_->data().fingerprint();
+  state().data_fingerprint = data_fingerprint(reading);
+}
+
+std::uint64_t Session::data_fingerprint(const DataReading& reading) const {
+  const ByteCorpus* corpus = task_->data().corpus();
+  return corpus && corpus->marks() != 0 ? digest_of_large(*corpus, reading)
+                                        : task_->data().fingerprint();
 }
 
 void Session::recognise_data(const TrainerState& saved, const DataReading& reading) {

@@ -1,6 +1,7 @@
 #pragma once
-/// Session: a run in memory, bound to its directory: started, resumed or forked. All three throw
-/// StoppedError when `reading` is stopped.
+/// Session: a run in memory, bound to its directory: started, resumed or forked by the first of the
+/// processes that share it, and joined by the others. All throw StoppedError when `reading` is
+/// stopped.
 
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/run/trainer.hpp>
@@ -32,18 +33,24 @@ class Session {
 
   /// A new run in `directory`, which is made when all else is there; nothing is trained yet.
   static Session start(FileStorage& storage, const Config& config, const Path& directory,
-                       const std::string& command, const DataReading& reading = {});
+                       const std::string& command, const DataReading& reading = {},
+                       Processes& processes = Processes::alone());
   /// Goes on with a run: `changes` may only touch keys that resume may change, and stay in its
   /// config.toml. Notes for the user go to `notes`. With `strict`, a build or machine other than
   /// the checkpoint's is an error and not a note.
   static Session resume(FileStorage& storage, const Path& directory,
                         const std::vector<std::string>& changes, bool strict,
-                        std::vector<std::string>& notes, const DataReading& reading = {});
+                        std::vector<std::string>& notes, const DataReading& reading = {},
+                        Processes& processes = Processes::alone());
   /// A new run that takes over from a checkpoint what fits, except what is reset; its first
   /// checkpoint is on the disk when it returns. Throws ConfigError when no steps are left.
   static Session fork(FileStorage& storage, const RunReference& parent, const Config& config,
                       const Path& directory, const ForkResets& resets, const std::string& command,
-                      std::vector<std::string>& notes, const DataReading& reading = {});
+                      std::vector<std::string>& notes, const DataReading& reading = {},
+                      Processes& processes = Processes::alone());
+  /// What the first of the processes has made by one of these, with data that this one reads
+  /// itself; no files are written. Throws AgreedError where the data are not the same.
+  static Session join(Processes& processes, const DataReading& reading = {});
 
   /// A new run of weights from elsewhere, which `fill` gives to its model and its state; the
   /// checkpoint with them is on the disk when it returns.
@@ -54,6 +61,9 @@ class Session {
   const Config& config() const { return config_; }
   Task& task() { return *task_; }
   Trainer& trainer() { return *trainer_; }
+  Processes& processes() { return processes_; }
+  const Path& path() const { return path_; }
+  /// Only of the first process.
   RunDirectory& run() { return *run_; }
   TrainerState& state() { return trainer_->state(); }
   std::uint64_t total_steps() const { return total_steps_; }
@@ -62,11 +72,18 @@ class Session {
   const TrainSpec& spec() const { return spec_; }
   /// A period of them in steps; 0 when off.
   std::uint64_t steps(const Period& period) const;
-  /// Writes a checkpoint of the present state and returns its path.
+  /// A line of metrics. Returns why the disk does not take it, "" where it does.
+  std::string append(const std::string& line);
+  /// Why lines of metrics are only in the last checkpoint; "" where none is.
+  std::string unwritten();
+  /// Writes a checkpoint of the present state and returns its path. Other processes than the first
+  /// write nothing, here as above and below.
   Path save();
   /// Deletes the checkpoints that retention does not keep, after save(). Returns why one could not
   /// be deleted, "" when all were.
   std::string retain();
+  /// Throws AgreedError where a process has learned other numbers than the first one.
+  void require_equal_weights();
   /// Whether large files of data are still compared with those of the checkpoint.
   bool compares_data() const;
   /// Throws DataError when they turned out to be others, IoError when they cannot be read.
@@ -76,7 +93,12 @@ class Session {
 
  private:
   /// Not bound to a directory yet.
-  explicit Session(const Config& config);
+  Session(const Config& config, Processes& processes);
+  /// Tells the other processes what the first one has, which they join.
+  void share(const DataReading& reading);
+  void share_all();
+  void require_shared_data(const DataReading& reading);
+  std::uint64_t data_fingerprint(const DataReading& reading) const;
   void make_directory(FileStorage& storage, const Path& directory, const std::string& command,
                       const std::string& parent, const DataReading& reading);
   void take_over(const CheckpointReader& checkpoint, const ForkResets& resets,
@@ -97,6 +119,8 @@ class Session {
   TrainSpec spec_;
   std::uint64_t tokens_per_step_, steps_per_epoch_, total_steps_;
   std::unique_ptr<Trainer> trainer_;
+  Processes& processes_;
+  Path path_;
   std::optional<RunDirectory> run_;
   std::unique_ptr<BackgroundDigest> verification_;
 };

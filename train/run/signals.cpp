@@ -139,9 +139,16 @@ SignalGuard::~SignalGuard() {
   for (const Handler& handler : handlers) sigaction(handler.signal, &handler.before, nullptr);
 }
 
-bool SignalGuard::stop_requested() const { return stop_signal != 0; }
+bool SignalGuard::stop_requested() const { return asked_by() != 0; }
 
-std::string SignalGuard::stop_name() const { return signal_name(stop_signal); }
+int SignalGuard::asked_by() const {
+  const int own = stop_signal;
+  return own != 0 ? own : adopted_;
+}
+
+void SignalGuard::adopt_stop(int signal) { adopted_ = signal; }
+
+std::string SignalGuard::stop_name() const { return signal_name(asked_by()); }
 
 bool SignalGuard::take_save_request() { return save_signal.exchange(0) != 0; }
 

@@ -37,10 +37,17 @@ class SignalGuard {
   SignalGuard& operator=(const SignalGuard&) = delete;
 
   bool stop_requested() const;
+  /// The signal that asked for it, 0 where none has.
+  int asked_by() const;
+  /// One that another process of the run was sent: the next one here is not yet a second one.
+  void adopt_stop(int signal);
   /// "SIGINT", "SIGTERM", "SIGHUP", "SIGUSR2" or "SIGXCPU" after a stop was requested.
   std::string stop_name() const;
   /// Whether a checkpoint was asked for since the last call.
   bool take_save_request();
+
+ private:
+  int adopted_ = 0;
 };
 
 }  // namespace bochner

@@ -79,7 +79,7 @@ bool names_no_form(const std::string& name, const TorchKey& key) {
          (key.role == "projection" && name == "density");
 }
 
-const TorchSource& source_with(const std::string& name, const TorchKey& key, const Config& config) {
+const TorchSource& source_with(const std::string& name, const TorchKey& key) {
   for (const TorchSource& source : torch_sources())
     if (has_form(source, key.role, name)) return source;
   throw std::invalid_argument(fmt::format(
@@ -118,8 +118,8 @@ std::vector<TorchSource> torch_sources_of(const Config& config) {
       for (const std::string& name : names_in(config, key)) {
         if (names_no_form(name, key)) continue;
         const bool by_density = key.role == "time" && is_density_of_time(name);
-        choose(source_with(by_density ? "density" : name, key, config));
-        if (by_density) choose(source_with(name, {key.name, "density"}, config));
+        choose(source_with(by_density ? "density" : name, key));
+        if (by_density) choose(source_with(name, {key.name, "density"}));
       }
     }
   }

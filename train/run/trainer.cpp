@@ -1,16 +1,28 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/autodiff/crossing.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/data/files/digest.hpp>
+#include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/optim/clip.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/laboratory/gradient_noise.hpp>
+#include <bochner/train/run/sharded_evaluation.hpp>
 #include <bochner/train/run/trainer.hpp>
 #include <bochner/train/run/version.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
+
+/// Whether what a pass makes of an example depends on the others of its batch.
+bool crosses_examples(Module& model) {
+  return std::ranges::any_of(parts_of(model), [](const NamedPart& part) {
+    return dynamic_cast<BatchNorm*>(part.part) != nullptr;
+  });
+}
 
 /// A name under which the first parameter with a non-finite gradient may be found.
 std::string first_bad_gradient(const std::vector<NamedParameter>& parameters) {
@@ -24,12 +36,14 @@ std::string first_bad_gradient(const std::vector<NamedParameter>& parameters) {
 
 }  // namespace
 
-Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps)
+Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps, Processes& processes)
     : task_(task),
       calibration_(calibration_spec(config)),
       parameters_(parameters_of(task.model())),
       optim_(std::make_unique<OptimizerSpec>(read_spec<OptimizerSpec>(config, "optim"))),
       train_(read_spec<TrainSpec>(config, "train")),
+      processes_(processes),
+      gradients_(parameters_, train_.shards, crosses_examples(task.model()), processes),
       optimizer_(make_optimizer(*optim_, parameters_)),
       total_steps_(total_steps) {
   state_.seed = train_.seed;
@@ -47,32 +61,52 @@ void Trainer::calibrate(const std::function<bool(const std::string& layer)>& wan
   if (calibration_.densities) kernels_->restart();
 }
 
-double Trainer::accumulate_gradients(TapeObserver* observer, bool check_finite) {
-  optimizer_->zero_gradients();
+/// Of all shards.
+double Trainer::sum_gradients(TapeObserver* observer, bool check_finite) {
+  const auto pass = [&](std::size_t shard, PassOptions options) {
+    options.check_finite = check_finite;
+    return accumulate_gradients(shard, options);
+  };
+  return gradients_.of(pass, observer);
+}
+
+/// Of the examples of one shard; the mean over all of the step is the sum over its shards.
+double Trainer::accumulate_gradients(std::size_t shard, PassOptions options) {
+  const std::uint64_t parts = train_.accumulate * train_.shards,
+                      size = train_.batch / train_.shards;
+  options.training = true;
+  options.seed = state_.seed;
+  options.share = 1 / double(parts);
   double loss = 0;
   for (std::uint64_t micro = 0; micro < train_.accumulate; ++micro) {
-    Tape tape;
-    tape.training = true;
-    tape.seed = state_.seed;
+    Tape tape(options);
     tape.step = state_.step * train_.accumulate + micro;
-    tape.share = 1 / double(train_.accumulate);
-    tape.observer = observer;
-    tape.check_finite = check_finite;
     const std::uint64_t first = (train_.overfit ? 0 : state_.examples) + micro * train_.batch;
-    const Var mean = task_.loss(tape, task_.data().training(first, train_.batch));
-    loss += double(mean.value().data()[0]) / double(train_.accumulate);
-    if (!std::isfinite(loss) && !check_finite) break;
-    tape.backward(train_.accumulate == 1 ? mean
-                                         : scale(mean, real(1.0 / double(train_.accumulate))));
+    const Var mean = task_.loss(tape, task_.data().training(first + shard * size, size));
+    loss += double(mean.value().data()[0]) / double(parts);
+    double seen = loss;  // shards that cross come to an end together
+    if (Crossing* crossing = crossing_of(options)) crossing->add_up({&seen, 1});
+    if (!std::isfinite(seen) && !options.check_finite) break;
+    tape.backward(parts == 1 ? mean : scale(mean, real(1.0 / double(parts))));
   }
   return loss;
+}
+
+std::string Trainer::non_finite_op(std::size_t shard, PassOptions options) {
+  options.check_finite = true;
+  try {
+    accumulate_gradients(shard, options);
+  } catch (const NonFiniteError& error) {
+    return error.what();
+  }
+  return "";
 }
 
 StepResult Trainer::step(TapeObserver* observer) {
   if (observer) observer->step_began();
   StepResult result;
   result.learning_rate = learning_rate(optim_->schedule, optim_->lr, state_.step, total_steps_);
-  result.loss = accumulate_gradients(observer, false);
+  result.loss = sum_gradients(observer, false);
   if (!std::isfinite(result.loss)) blame(result.loss, 0);
   result.gradient_norm = gradient_norm(parameters_);
   if (!std::isfinite(result.gradient_norm)) blame(result.loss, result.gradient_norm);
@@ -102,12 +136,9 @@ void Trainer::require_finite_update(double learning_rate) {
 
 void Trainer::blame(double loss, double norm) {
   const std::string bad_gradient = first_bad_gradient(parameters_);
-  std::string cause;
-  try {
-    accumulate_gradients(nullptr, true);
-  } catch (const NonFiniteError& error) {
-    cause = error.what();
-  }
+  optimizer_->zero_gradients();
+  std::string cause = gradients_.first_problem(
+      [this](std::size_t shard, const PassOptions& pass) { return non_finite_op(shard, pass); });
   optimizer_->zero_gradients();
   if (cause.empty())
     cause = bad_gradient.empty() ? "no single op to blame: a sum over the parameters overflowed"
@@ -124,18 +155,25 @@ void Trainer::blame(double loss, double norm) {
 
 std::optional<Evaluation> Trainer::validate(const std::function<bool()>& should_stop) {
   if (average_) average_->swap();
-  const auto result = evaluate_task(task_, Split::validation, train_.validation_batch(),
-                                    train_.validate_batches, should_stop);
+  const auto result =
+      evaluate_shards(task_, Split::validation, train_.validation_batch(), train_.validate_batches,
+                      should_stop, train_.shards, processes_);
   if (average_) average_->swap();
   return result;
 }
 
 std::optional<std::vector<KernelMetrics>> Trainer::kernels(
     const std::function<bool()>& should_stop) {
-  std::vector<KernelMetrics> metrics;
-  if (!train_.validate_kernels) return metrics;
+  std::optional<std::vector<KernelMetrics>> metrics = std::vector<KernelMetrics>();
+  if (train_.validate_kernels && processes_.leads()) metrics = kernels_here(should_stop);
+  if (processes_.largest({metrics ? 0.0 : 1.0})[0] > 0) return {};
+  return metrics;
+}
+
+std::optional<std::vector<KernelMetrics>> Trainer::kernels_here(
+    const std::function<bool()>& should_stop) {
   if (average_) average_->swap();
-  metrics = kernels_->measure(task_);
+  std::vector<KernelMetrics> metrics = kernels_->measure(task_);
   std::optional<std::map<std::string, double>> ratios = std::map<std::string, double>();
   if (train_.validate_gradients > 0 && !train_.overfit)
     ratios = gradient_to_noise(task_, state_.examples, train_.batch, train_.validate_gradients,
@@ -161,6 +199,13 @@ std::vector<NamedTensor> Trainer::tensors() {
   if (calibration_.densities)
     for (const NamedTensor& named : kernels_->state()) all.push_back(named);
   return all;
+}
+
+std::uint64_t Trainer::digest() {
+  std::uint64_t digest = 0;
+  for (const NamedTensor& named : tensors())
+    digest = digest_of(named.tensor->data(), named.tensor->size() * sizeof(real), digest);
+  return digest;
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -3,6 +3,7 @@
 
 #include <bochner/optim/ema.hpp>
 #include <bochner/train/laboratory/attention.hpp>
+#include <bochner/train/processes/sharded_gradients.hpp>
 #include <bochner/train/run/calibration.hpp>
 #include <bochner/train/run/trainer_state.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -20,16 +21,23 @@ struct StepResult {
   double learning_rate = 0;
 };
 
+/// What ends all processes of a run alike, so that one of them is to tell it.
+struct AgreedError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// A loss or gradient that is not finite: nothing has changed, the text names the op. Or updated
 /// weights that are not: the trainer is of no use any more, and must not be saved.
-struct DivergedError : std::runtime_error {
-  using std::runtime_error::runtime_error;
+struct DivergedError : AgreedError {
+  using AgreedError::AgreedError;
 };
 
 class Trainer {
  public:
-  /// `total_steps` is where the schedule ends.
-  Trainer(const Config& config, Task& task, std::uint64_t total_steps);
+  /// `total_steps` is where the schedule ends. All `processes` are at the same call of step(),
+  /// validate() or kernels().
+  Trainer(const Config& config, Task& task, std::uint64_t total_steps,
+          Processes& processes = Processes::alone());
   ~Trainer();
 
   /// What a new run does before its first step, see calibrate_model(); `wanted` as there.
@@ -39,13 +47,13 @@ class Trainer {
   StepResult step(TapeObserver* observer = nullptr);
   /// Those of the step that would be next, before clipping, in the gradients of the parameters; its
   /// loss. Nothing is updated.
-  double differentiate() { return accumulate_gradients(nullptr, true); }
+  double differentiate() { return sum_gradients(nullptr, true); }
   /// Over the validation data, with the averaged weights if there are any.
-  /// `should_stop` is asked between batches; nothing is returned when it says yes.
+  /// `should_stop` is asked between batches; nothing is returned when it says yes to a process.
   std::optional<Evaluation> validate(const std::function<bool()>& should_stop = {});
   /// The learned kernels on the first validation example, with the same weights; nothing when
-  /// train.validate.kernels is off. The model must be new when the trainer is made. `should_stop`
-  /// as of validate().
+  /// train.validate.kernels is off, and in other processes than the first. The model must be new
+  /// when the trainer is made. `should_stop` as of validate().
   std::optional<std::vector<KernelMetrics>> kernels(const std::function<bool()>& should_stop = {});
 
   /// Where it is. Whoever sets it anew sets the tensors too: then it goes on from there.
@@ -53,9 +61,14 @@ class Trainer {
   /// Parameters, buffers, moments and averages, and where densities started that start at the data:
   /// all tensors of a checkpoint under unique names.
   std::vector<NamedTensor> tensors();
+  /// Of the bytes of all of them.
+  std::uint64_t digest();
 
  private:
-  double accumulate_gradients(TapeObserver* observer, bool check_finite);
+  double sum_gradients(TapeObserver* observer, bool check_finite);
+  double accumulate_gradients(std::size_t shard, PassOptions options);
+  std::string non_finite_op(std::size_t shard, PassOptions options);
+  std::optional<std::vector<KernelMetrics>> kernels_here(const std::function<bool()>& should_stop);
   void require_finite_update(double learning_rate);
   [[noreturn]] void blame(double loss, double norm);
 
@@ -64,6 +77,8 @@ class Trainer {
   std::vector<NamedParameter> parameters_;
   std::unique_ptr<OptimizerSpec> optim_;
   TrainSpec train_;
+  Processes& processes_;
+  ShardedGradients gradients_;
   std::unique_ptr<Optimizer> optimizer_;
   std::optional<WeightAverage> average_;
   std::optional<KernelMonitor> kernels_;

@@ -13,6 +13,7 @@
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/tasks/data_keys.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/mixer_checks.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
@@ -114,6 +115,17 @@ void check_optimizer(const Config& config) {
     fail(config, "optim.nesterov", "needs optim.momentum greater than 0", "optim.momentum");
 }
 
+/// Shards are alike, and of a Gaussian process on all rows at once there is nothing to cut.
+void check_shards(const Config& config) {
+  const std::int64_t shards = config.integer("train.shards");
+  if (shards > 1 && config.text("model.kind") == "gp" && config.integer("data.rows") == 0)
+    fail(config, "train.shards",
+         "must be 1 for a gp that sees all rows at once, data.rows = 0: their likelihood is no sum",
+         "data.rows");
+  if (config.integer("train.batch") % shards != 0)
+    fail(config, "train.shards", "must divide " + assignment(config, "train.batch"), "train.batch");
+}
+
 void check_training(const Config& config) {
   if (config.integer("train.validate.gradients") == 1)
     fail(config, "train.validate.gradients",
@@ -180,8 +192,9 @@ std::vector<ParameterRow> registered_rows() {
 
 /// `more` are the checks of keys that nothing heeds.
 ParameterTable table_of(std::vector<ParameterRow> rows, const std::vector<ConfigCheck>& more) {
-  std::vector<ConfigCheck> checks{check_data,        check_model, check_norm,      check_positions,
-                                  check_calibration, check_time,  check_optimizer, check_schedule,
+  std::vector<ConfigCheck> checks{check_data,      check_model,       check_norm,
+                                  check_positions, check_calibration, check_time,
+                                  check_optimizer, check_schedule,    check_shards,
                                   check_training};  // in the order in which they complain
   checks.insert(checks.end(), more.begin(), more.end());
   return ParameterTable(std::move(rows), std::move(checks));

@@ -5,7 +5,7 @@ namespace bochner {
 
 /// The keys of train.*: how long, how often, and from which seed.
 struct TrainSpec {
-  std::uint64_t batch = 16, accumulate = 1;
+  std::uint64_t batch = 16, accumulate = 1, shards = 1;
   Period steps = {1000}, time = {};
   std::uint64_t seed = 1;
   bool overfit = false;
@@ -19,6 +19,7 @@ struct TrainSpec {
   std::size_t keep_last = 2, keep_best = 1;
   std::uint64_t patience = 0;
   double min_delta = 0;
+  Period verify = {100};
 
   std::uint64_t examples_per_step() const { return batch * accumulate; }
   std::size_t validation_batch() const { return validate_batch > 0 ? validate_batch : batch; }
@@ -28,6 +29,10 @@ inline void describe(Keys& keys, TrainSpec& spec) {
   keys("batch", spec.batch, between(1, 1 << 20), "sequences of a batch (B)");
   keys("accumulate", spec.accumulate, between(1, 1 << 20),
        "batches whose gradients are added to one step");
+  keys("shards", spec.shards, between(1, 1 << 10),
+       "parts of equal size into which each batch is cut, whose gradients are computed one by one "
+       "and added up by a fixed tree: at most so many processes can share a run, and any number of "
+       "them gives the same bits");
   keys("steps", spec.steps, at_least(0).in(PeriodUnits::countable),
        "length of the training; 0 saves the model as it starts", resumable);
   keys("time", spec.time, {.units = PeriodUnits::wall_time},
@@ -64,6 +69,10 @@ inline void describe(Keys& keys, TrainSpec& spec) {
        "stop after so many validations without improvement, 0 for never", resumable);
   keys("stop.min_delta", spec.min_delta, at_least(0),
        "smallest improvement that counts for patience, in the unit of the loss", resumable);
+  keys("verify", spec.verify, countable,
+       "how often processes that share a run compare digests of all that it has learned, 0 for "
+       "never",
+       resumable);
 }
 
 }  // namespace bochner

@@ -20,15 +20,14 @@ LanguageModelSpec small_model(const std::string& positions) {
 std::vector<std::string> continued(LanguageModel& model, std::span<const std::string> from,
                                    std::uint64_t first, const ContinuationOptions& options) {
   std::vector<std::string> texts(from.size());
-  continue_texts(model, from, first, options,
-                 [&](std::size_t b, char byte) { texts[b] += byte; });
+  continue_texts(model, from, first, options, [&](std::size_t b, char byte) { texts[b] += byte; });
   return texts;
 }
 
 TEST(ContinueTexts, GivesEachTextWhatItHasAlone) {
   LanguageModel model(small_model("none"));
   randomize(model, 0.5);
-  const ContinuationOptions options{.bytes = 40, .seed = 7};
+  const ContinuationOptions options{.sampling = {}, .bytes = 40, .seed = 7};
   const std::vector<std::string> together = continued(model, prompts, 5, options);
   for (std::size_t b = 0; b < prompts.size(); ++b) {
     const std::vector<std::string> alone = continued(model, {&prompts[b], 1}, 5 + b, options);
@@ -51,7 +50,8 @@ TEST(ContinueTexts, StartsAgainWherePositionsEnd) {
 TEST(ContinueTexts, OfNoBytesSaysNothing) {
   LanguageModel model(small_model("none"));
   randomize(model, 0.5);
-  EXPECT_EQ(continued(model, prompts, 0, {.bytes = 0}), (std::vector<std::string>(3)));
+  EXPECT_EQ(continued(model, prompts, 0, {.sampling = {}, .bytes = 0}),
+            (std::vector<std::string>(3)));
 }
 
 }  // namespace continuation_test

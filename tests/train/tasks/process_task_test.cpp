@@ -3,7 +3,6 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/layers/processes/gaussian_process.hpp>
-#include <bochner/layers/processes/gaussian_process.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <bochner/data/files/errors.hpp>
+#include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/starter.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -24,8 +25,7 @@ std::string table(const std::string& header, std::size_t rows, const Row& row) {
 }
 
 std::string day(std::size_t i) {
-  return "2024-" + std::string(i / 28 % 12 < 9 ? "0" : "") + std::to_string(i / 28 % 12 + 1) + "-" +
-         (i % 28 < 9 ? "0" : "") + std::to_string(i % 28 + 1);
+  return format_time(86400 * (19723 + double(i))).substr(0, 10);  // from 2024 on
 }
 
 class Starter : public testing::Test {

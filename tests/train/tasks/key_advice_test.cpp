@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <bochner/train/commands/key_advice.hpp>
+#include <bochner/train/tasks/key_advice.hpp>
 
 namespace bochner {
 namespace key_advice_test {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bochner/train/charts/format.hpp>
-#include <bochner/train/commands/key_advice.hpp>
+#include <bochner/train/tasks/key_advice.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 
 namespace bochner {

@@ -1,0 +1,58 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <bochner/train/processes/processes.hpp>
+
+namespace bochner {
+
+std::string Processes::host_name() {
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+Processes::Processes(std::unique_ptr<Transport> transport) : transport_(std::move(transport)) {
+  hosts_ = texts(host_name());
+}
+
+Processes& Processes::alone() {
+  static Processes one;
+  return one;
+}
+
+void Processes::share_bytes(void* data, std::size_t bytes, std::size_t first, std::size_t last) {
+  if (last - first == 1) return;
+  const std::size_t middle = Leaves::middle(first, last);
+  if (rank() == first) transport_->send(middle, data, bytes);
+  if (rank() == middle) transport_->receive(first, data, bytes);
+  rank() < middle ? share_bytes(data, bytes, first, middle)
+                  : share_bytes(data, bytes, middle, last);
+}
+
+std::vector<double> Processes::largest(std::vector<double> mine) {
+  return join<std::vector<double>>(
+      size(), [&](std::size_t) { return mine; },
+      [](std::vector<double>& left, const std::vector<double>& right) {
+        for (std::size_t i = 0; i < left.size(); ++i) left[i] = std::max(left[i], right[i]);
+      });
+}
+
+std::string Processes::first_text(const std::string& mine) {
+  return join<std::string>(
+      size(), [&](std::size_t) { return mine; },
+      [](std::string& left, const std::string& right) {
+        if (left.empty()) left = right;
+      });
+}
+
+std::vector<std::string> Processes::texts(const std::string& mine) {
+  const std::string all = join<std::string>(
+      size(), [&](std::size_t) { return mine + '\0'; },
+      [](std::string& left, const std::string& right) { left += right; });
+  std::vector<std::string> texts;
+  for (std::size_t begin = 0; begin < all.size(); begin = all.find('\0', begin) + 1)
+    texts.push_back(all.substr(begin, all.find('\0', begin) - begin));
+  return texts;
+}
+
+}  // namespace bochner

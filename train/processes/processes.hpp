@@ -1,0 +1,139 @@
+#pragma once
+/// The processes that train one run together. What each of them computes of a step is joined by a
+/// tree over the shards of its examples, with additions of our own, so that the bits are the same
+/// for any number of processes: one alone joins all shards by the same tree and tells nobody.
+
+#include <bit>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace bochner {
+
+/// How bytes get from one process to another.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  virtual std::size_t rank() const = 0;
+  virtual std::size_t size() const = 0;
+  /// Returns when the bytes may be changed. Between two processes they arrive in their order.
+  virtual void send(std::size_t to, const void* data, std::size_t bytes) = 0;
+  virtual void receive(std::size_t from, void* data, std::size_t bytes) = 0;
+  /// Waits until all processes have come to their end. Without it the others are ended, too.
+  virtual void end() = 0;
+};
+
+/// The leaves of a tree, of which each process has a block of consecutive ones; at most one more
+/// than any other.
+struct Leaves {
+  std::size_t count = 1, processes = 1;
+
+  std::size_t first_of(std::size_t process) const { return process * count / processes; }
+  std::size_t owner(std::size_t leaf) const { return ((leaf + 1) * processes - 1) / count; }
+  /// Whether a process has one of first, ..., last - 1.
+  bool has(std::size_t process, std::size_t first, std::size_t last) const {
+    return first_of(process) < last && first < first_of(process + 1);
+  }
+  /// Where the tree cuts first, ..., last - 1, at least two: a function of their number only.
+  static std::size_t middle(std::size_t first, std::size_t last) {
+    return first + std::bit_floor(last - first - 1);
+  }
+};
+
+class Processes {
+ public:
+  /// One alone.
+  Processes() = default;
+  explicit Processes(std::unique_ptr<Transport> transport);
+  /// For those who need no others.
+  static Processes& alone();
+
+  std::size_t rank() const { return transport_ ? transport_->rank() : 0; }
+  std::size_t size() const { return transport_ ? transport_->size() : 1; }
+  /// Whether this is the one that writes files and talks to the user.
+  bool leads() const { return rank() == 0; }
+  /// The machines that they are on.
+  const std::vector<std::string>& hosts() const { return hosts_; }
+  Leaves leaves(std::size_t count) const { return {count, size()}; }
+
+  /// add(left, right), which changes `left`, over all leaves by their tree, for all processes.
+  /// `leaf` is called for those of this process, in their order. Values are vectors of numbers or
+  /// texts, of any length.
+  template <class Values, class Leaf, class Add>
+  Values join(std::size_t count, const Leaf& leaf, const Add& add) {
+    Values joined = part<Values>(leaves(count), 0, count, leaf, add);
+    share(joined);
+    return joined;
+  }
+  /// Gives all processes the values of the first one.
+  template <class Values>
+  void share(Values& values) {
+    share(values, 0, size());
+  }
+  void share_bytes(void* data, std::size_t bytes) { share_bytes(data, bytes, 0, size()); }
+
+  /// Element for element the largest over all processes, which have as many.
+  std::vector<double> largest(std::vector<double> mine);
+  /// The first text that is not empty, in the order of the processes.
+  std::string first_text(const std::string& mine);
+  /// One text of each process, for all.
+  std::vector<std::string> texts(const std::string& mine);
+
+  /// Waits for all others: the last thing that a process does, unless it fails alone.
+  void end() {
+    if (transport_) transport_->end();
+  }
+
+ private:
+  static std::string host_name();
+  template <class Values>
+  void send(std::size_t to, const Values& values) {
+    static_assert(std::is_trivially_copyable_v<typename Values::value_type>);
+    const std::size_t count = values.size();
+    transport_->send(to, &count, sizeof count);
+    transport_->send(to, values.data(), count * sizeof(typename Values::value_type));
+  }
+  template <class Values>
+  void receive(std::size_t from, Values& values) {
+    std::size_t count = 0;
+    transport_->receive(from, &count, sizeof count);
+    values.resize(count);
+    transport_->receive(from, values.data(), count * sizeof(typename Values::value_type));
+  }
+
+  /// Of the leaves first, ..., last - 1 all together, at the process that has the first of them.
+  /// Messages go to lower ranks, in one order of all nodes: nobody waits in a circle.
+  template <class Values, class Leaf, class Add>
+  Values part(const Leaves& leaves, std::size_t first, std::size_t last, const Leaf& leaf,
+              const Add& add) {
+    if (!leaves.has(rank(), first, last)) return {};
+    if (last - first == 1) return leaf(first);
+    const std::size_t middle = Leaves::middle(first, last);
+    const std::size_t to = leaves.owner(first), from = leaves.owner(middle);
+    Values left = part<Values>(leaves, first, middle, leaf, add);
+    Values right = part<Values>(leaves, middle, last, leaf, add);
+    if (rank() == from && to != from) send(to, right);
+    if (rank() != to) return {};
+    if (to != from) receive(from, right);
+    add(left, right);
+    return left;
+  }
+
+  template <class Values>
+  void share(Values& values, std::size_t first, std::size_t last) {
+    if (last - first == 1) return;
+    const std::size_t middle = Leaves::middle(first, last);
+    if (rank() == first) send(middle, values);
+    if (rank() == middle) receive(first, values);
+    rank() < middle ? share(values, first, middle) : share(values, middle, last);
+  }
+  void share_bytes(void* data, std::size_t bytes, std::size_t first, std::size_t last);
+
+  std::unique_ptr<Transport> transport_;
+  std::vector<std::string> hosts_ = {host_name()};
+};
+
+}  // namespace bochner
