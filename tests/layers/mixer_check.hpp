@@ -27,8 +27,8 @@ inline Tensor tokens_at(const Tensor& x, std::size_t t) {
   return tokens;
 }
 
-/// Token after token, at the gaps of the layout's first sequence if it has some. (B, T, D) -> (B, T,
-/// D)
+/// Token after token, at the gaps of the layout's first sequence if it has some. (B, T, D) -> (B,
+/// T, D)
 inline Tensor streamed(Mixer& mixer, const Tensor& x, const Layout& layout = {}) {
   const std::size_t B = x.shape()[0], T = x.shape()[1], D = x.shape()[2];
   Tape tape;

@@ -8,16 +8,15 @@
 #include <bochner/data/series_windows.hpp>
 #include <bochner/layers/models/forecaster.hpp>
 #include <bochner/layers/module.hpp>
-#include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/forecast_pictures.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/time_fit.hpp>
 #include <cmath>
-#include <numeric>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -160,12 +159,6 @@ std::vector<double> variate(const Tensor& x, std::size_t v, std::size_t first = 
   return std::vector<double>(row + first, row + x.shape()[2]);
 }
 
-/// Mean errors at each step of the horizon, in the unit of the training data. (H), (H)
-struct HorizonErrors {
-  std::string name;
-  std::vector<double> squared, absolute;
-};
-
 /// Sums of errors at each step of the horizon. (B, V, H), (B, V, H)
 void add_errors(HorizonErrors& errors, const Tensor& forecast, const Tensor& truth) {
   const std::size_t H = errors.squared.size();
@@ -183,42 +176,6 @@ Tensor persistence(const Tensor& past, std::size_t H) {
   for (std::size_t i = 0; i < forecast.size(); ++i)
     forecast.data()[i] = past.data()[i / H * L + L - 1];
   return forecast;
-}
-
-/// Values at these times, from `first` on.
-Curve curve_at(const std::vector<double>& times, std::size_t first, std::vector<double> values) {
-  const auto from = times.begin() + std::ptrdiff_t(first);
-  return {{from, from + std::ptrdiff_t(values.size())}, std::move(values)};
-}
-
-/// Values at the rows first, first + 1, ...
-Curve curve_from(std::ptrdiff_t first, const std::vector<double>& values) {
-  std::vector<double> rows(values.size());
-  std::iota(rows.begin(), rows.end(), double(first));
-  return {rows, values};
-}
-
-constexpr double forecast_width = 380;
-
-/// One variate: rows that were seen, then the truth and its forecast behind them, at these times on
-/// an axis.
-std::string forecast_chart(const std::string& title, const Axis& axis,
-                           const std::vector<double>& times, const std::vector<double>& seen,
-                           const std::vector<double>& truth, const std::vector<double>& forecast) {
-  Chart chart{.title = title, .x = axis, .width = forecast_width, .height = 240};
-  chart.add("seen", curve_at(times, 0, seen), Mark::line, 7);
-  chart.add("truth", curve_at(times, seen.size(), truth), Mark::line, 0);
-  chart.add("forecast", curve_at(times, seen.size(), forecast), Mark::line, 1);
-  return draw(chart);
-}
-
-std::string error_chart(const char* title, const std::vector<HorizonErrors>& forecasts,
-                        std::vector<double> HorizonErrors::*error) {
-  Chart chart{.title = title, .x = {"row of the horizon"}, .y = {"", Scale::linear, 0.0}};
-  for (const HorizonErrors& forecast : forecasts)
-    chart.add(forecast.name, curve_from(1, forecast.*error));
-  chart.series.back().mark = Mark::dashed;
-  return draw(chart);
 }
 
 /// What comes after the last rows of a multivariate series.
@@ -380,9 +337,9 @@ class ForecastTask : public Task {
     std::vector<std::string> charts;
     for (const std::size_t v : spread(spec_.variates, shown_variates)) {
       const std::string name = names.empty() ? fmt::format("variate {}", v + 1) : names[v];
-      charts.push_back(forecast_chart(fmt::format("{} from {}", name, from), axis, times,
-                                      variate(batch.past, v, first), variate(batch.future, v),
-                                      variate(future, v)));
+      charts.push_back(forecast_chart({fmt::format("{} from {}", name, from), axis, times,
+                                       variate(batch.past, v, first), variate(batch.future, v),
+                                       variate(future, v)}));
     }
     return charts;
   }

@@ -1,7 +1,7 @@
 """One long convolution for each channel."""
 import torch
 
-from .filters import DyadicFilter, TwoSidedFilter, filter_of
+from .filters import DyadicFilter, Filter, TwoSidedFilter, filter_of
 from .parts import GatedOutput, Part, convolve, form
 
 
@@ -30,9 +30,9 @@ def sgconv(at, stack):
     return (SgConvMixer if at.config["model.mixer.filter.piece"] == 1 else InterpolatedMixer)(at, stack)
 
 
-class BlockFilter(Part):
-    """weight_s 2^(blocks - 1 - s) / norm on blocks s of 1, 1, 2, 4, .. lags, and skip for the token itself; blocks of
-    the future stand before those of the past, the farthest first."""
+class BlockFilter(Filter):
+    """weight_s 2^(blocks - 1 - s) / norm on blocks s of 1, 1, 2, 4, .. lags, of which the last one ends with the kernel,
+    and skip for the token itself; blocks of the future stand before those of the past, the farthest first."""
 
     learned, fixed = ("weight", "skip"), ("norm",)
 
@@ -40,14 +40,12 @@ class BlockFilter(Part):
         both = len(self.norm) == 2
         blocks = len(self.weight) // (2 if both else 1)
         scale = 2.0 ** torch.arange(blocks - 1, -1, -1).to(self.weight)[:, None]
-        past = self.weight[-blocks:] * scale / self.norm[0]
-        lags = torch.arange(min(T, 2 ** (blocks - 1)))
-        past = past[[int(lag).bit_length() for lag in lags]]
+        past = (self.weight[-blocks:] * scale / self.norm[0])[[lag.bit_length() for lag in range(min(T, self.lags()))]]
         past = torch.cat([past[:1] + self.skip, past[1:]])
         if not both:
             return past, 0
         future = (self.weight[:blocks].flip(0) * scale / self.norm[1])[
-            [(int(lag) - 1).bit_length() for lag in range(1, min(T - 1, 2 ** (blocks - 1)) + 1)]
+            [(lag - 1).bit_length() for lag in range(1, min(T - 1, self.lags()) + 1)]
         ]
         return torch.cat([future.flip(0), past]), len(future)
 

@@ -118,7 +118,9 @@ TEST(LanguageModel, StepsSeveralSequencesAtOnce) {
                     is_double ? 1e-12 : 5e-5)
             << t;
     }
-    EXPECT_EQ(op_check::error_of([&] { model.step({1, 2}, state); }),
+    EXPECT_EQ(op_check::error_of([&] {
+                model.step({1, 2}, state);
+              }),
               "[trunk] a token of each of 3 sequences is wanted, not 2");
   }
 }

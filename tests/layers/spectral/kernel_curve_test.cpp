@@ -57,7 +57,8 @@ TEST(KernelCurve, IsTheClosedFormOfItsDensity) {
       const std::vector<double> k = values_of(*density->curve(head), lags);
       const PointFunction kernel = density->kernel(head);
       for (std::size_t i = 0; i < lags.size(); ++i)
-        EXPECT_NEAR(k[i], kernel(&lags[i]), is_double ? 2e-11 : 1e-9) << kind << " at " << lags[i];
+        EXPECT_NEAR(k[i], kernel(&lags[i]), sizeof(real) == sizeof(double) ? 2e-11 : 1e-9)
+            << kind << " at " << lags[i];
     }
   }
 }
