@@ -149,6 +149,10 @@ std::string series_config(const std::string& files, const TableSketch& table) {
         "columns = " + quoted_list(table, table.numbers) + "\n" +
         (table.times.empty() ? ""
                              : "time_column = " + in_quotes(table.names[table.times[0]]) + "\n");
+  if (!table.times.empty())
+    columns +=
+        "pause = 0                     # steps to the next row at most; 0: any gap may be "
+        "crossed\n";
   return fill_in("forecaster", with_steps({{"files", files},
                                            {"columns", columns},
                                            {"horizon", std::to_string(horizon)},
