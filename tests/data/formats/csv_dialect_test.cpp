@@ -5,27 +5,16 @@
 #include <bochner/data/formats/csv_dialect.hpp>
 #include <cmath>
 
-#include "data/messages.hpp"
+#include "data/formats/csv_check.hpp"
 
 namespace bochner {
 namespace csv_dialect_test {
 
+using namespace csv_check;
 using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-NamedArray parse(const std::string& text, const CsvOptions& options = {}) {
-  return parse_csv(text, "a.csv", options);
-}
-
-std::string problem(const std::string& text, const CsvOptions& options = {}) {
-  return message_of<DataError>([&] { parse(text, options); });
-}
-
-std::vector<double> numbers(const NamedArray& array) {
-  return {array.values.begin(), array.values.end()};
-}
 
 CsvDialect dialect_of(const std::string& text, const CsvOptions& options = {}) {
   return csv_dialect(text, "a.csv", options);

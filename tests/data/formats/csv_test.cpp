@@ -7,26 +7,16 @@
 #include <cstring>
 #include <limits>
 
+#include "data/formats/csv_check.hpp"
 #include "data/temporary_folder.hpp"
 
 namespace bochner {
 namespace csv_test {
 
+using namespace csv_check;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-NamedArray parse(const std::string& text, const CsvOptions& options = {}) {
-  return parse_csv(text, "a.csv", options);
-}
-
-std::string problem(const std::string& text, const CsvOptions& options = {}) {
-  return message_of<DataError>([&] { parse(text, options); });
-}
-
-std::vector<double> numbers(const NamedArray& array) {
-  return {array.values.begin(), array.values.end()};
-}
 
 std::string written(const NamedArray& array) {
   std::string text;

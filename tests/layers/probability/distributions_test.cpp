@@ -64,11 +64,12 @@ double log_of(const CategoricalDistribution& p, const CategoricalDistribution& q
   return sum;
 }
 
-/// -E ln p by draws is the entropy, and E ln p / q the divergence, to 5 sigma: draws, densities,
-/// entropies and divergences are of one distribution.
+constexpr std::size_t draw_count = 20000;
+
+/// -E ln p by draws, to 5 sigma.
 template <class P>
-void expect_draws(const P& p, const P& q, std::uint64_t stream) {
-  constexpr std::size_t count = 20000;
+void expect_entropy(const P& p, std::uint64_t stream) {
+  constexpr std::size_t count = draw_count;
   Draws draws = draws_of(stream);
   double sum = 0, squares = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -77,8 +78,15 @@ void expect_draws(const P& p, const P& q, std::uint64_t stream) {
   }
   const double mean = sum / count, deviation = std::sqrt(squares / count - mean * mean);
   EXPECT_NEAR(-mean, p.entropy(), 5 * deviation / std::sqrt(double(count)));
+}
+
+/// -E ln p by draws is the entropy, and E ln p / q the divergence, to 5 sigma: draws, densities,
+/// entropies and divergences are of one distribution.
+template <class P>
+void expect_draws(const P& p, const P& q, std::uint64_t stream) {
+  expect_entropy(p, stream);
   EXPECT_NEAR(divergence(p, p), 0, 1e-12);
-  const Estimate estimate = estimated_divergence(p, q, draws_of(stream), count);
+  const Estimate estimate = estimated_divergence(p, q, draws_of(stream), draw_count);
   EXPECT_GT(divergence(p, q), 0.01);
   EXPECT_NEAR(estimate.mean, divergence(p, q), 5 * estimate.error);
 }
@@ -97,16 +105,8 @@ TEST(Distributions, DrawsAreOfTheDensity) {
 
 TEST(Distributions, StudentsDrawsAreOfItsDensity) {
   const StudentDistribution p{4, {1, -1}, {1, 0.4, 0.4, 0.6}}, q{9, {0, 0}, {1, 0, 0, 1}};
-  Draws draws = draws_of(8);
-  constexpr std::size_t count = 20000;
-  double sum = 0, squares = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const double log_density = p.log_density(p.draw(draws));
-    sum += log_density, squares += log_density * log_density;
-  }
-  const double mean = sum / count, deviation = std::sqrt(squares / count - mean * mean);
-  EXPECT_NEAR(-mean, p.entropy(), 5 * deviation / std::sqrt(double(count)));
-  EXPECT_GT(estimated_divergence(p, q, draws_of(9), count).mean, 0.1);
+  expect_entropy(p, 8);
+  EXPECT_GT(estimated_divergence(p, q, draws_of(9), draw_count).mean, 0.1);
   EXPECT_EQ(estimated_divergence(p, p, draws_of(9), 100).mean, 0);
 }
 
