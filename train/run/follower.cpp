@@ -90,12 +90,13 @@ void RunFollower::metrics(const Json& line, double seconds) {
   const bool of_training = line["loss"].number().has_value();
   if (of_training)
     clock_.append(Json{{"step", step}, {"seconds", seconds}, {"memory", memory}}.line() + "\n");
+  if (!events_.file) return;
   Scalars scalars = scalars_of(line);
   if (of_training) {
     scalars.emplace_back("seconds", seconds);
     scalars.emplace_back("memory", double(memory));
   }
-  if (events_.file) events_.append(tf_record(scalar_event(seconds_since_1970(), step, scalars)));
+  events_.append(tf_record(scalar_event(seconds_since_1970(), step, scalars)));
 }
 
 }  // namespace bochner
