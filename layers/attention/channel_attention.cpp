@@ -42,18 +42,16 @@ class Units {
         by_token_(log_decay.dimension() == 4) {}
 
   /// From the first token to the last or back; `unit` (B, H, F) is that of the past, if there is
-  /// one, and moves on.
+  /// one, and moves on. Heads that lie side by side go together, for memory is read in order then,
+  /// unless sequences are too few to be tasks of their own.
   void follow(const std::vector<std::size_t>& lengths, bool reverse, Tensor* unit) {
-    const std::size_t B = key.shape()[0], T = key.shape()[1], H = key.shape()[2];
-    const std::size_t F = key.shape()[3];
-    parallel_tasks(B * H, [&](std::size_t head) {
-      const std::size_t b = head / H, h = head % H, length = lengths.empty() ? T : lengths[b];
-      std::vector<real> past(F, nothing);
-      if (unit) std::copy_n(unit->data() + head * F, F, past.begin());
-      for (std::size_t i = 0; i < length; ++i)
-        take((b * T + (reverse ? length - 1 - i : i)) * H + h, h, F, past.data());
-      for (std::size_t t = length; t < T; ++t) pass((b * T + t) * H + h, h, F);
-      if (unit) std::copy_n(past.begin(), F, unit->data() + head * F);
+    constexpr std::size_t enough_tasks = 8;
+    const std::size_t B = key.shape()[0], H = key.shape()[2];
+    const std::size_t parts = std::clamp<std::size_t>(enough_tasks / std::max<std::size_t>(B, 1), 1,
+                                                      std::max<std::size_t>(H, 1));
+    parallel_tasks(B * parts, [&](std::size_t task) {
+      const std::size_t b = task / parts, part = task % parts;
+      follow_heads(b, part * H / parts, (part + 1) * H / parts, lengths, reverse, unit);
     });
   }
 
@@ -63,6 +61,21 @@ class Units {
   static constexpr real nothing = std::numeric_limits<real>::lowest() / 4;
 
  private:
+  /// Heads [first, last) of sequence b.
+  void follow_heads(std::size_t b, std::size_t first, std::size_t last,
+                    const std::vector<std::size_t>& lengths, bool reverse, Tensor* unit) {
+    const std::size_t T = key.shape()[1], H = key.shape()[2], F = key.shape()[3];
+    const std::size_t length = lengths.empty() ? T : lengths[b];
+    std::vector<real> past((last - first) * F, nothing);
+    if (unit) std::copy_n(unit->data() + (b * H + first) * F, past.size(), past.begin());
+    for (std::size_t i = 0; i < length; ++i)
+      for (std::size_t h = first; h < last; ++h)
+        take((b * T + (reverse ? length - 1 - i : i)) * H + h, h, F, past.data() + (h - first) * F);
+    for (std::size_t t = length; t < T; ++t)
+      for (std::size_t h = first; h < last; ++h) pass((b * T + t) * H + h, h, F);
+    if (unit) std::copy(past.begin(), past.end(), unit->data() + (b * H + first) * F);
+  }
+
   const real* decay_of(std::size_t row, std::size_t h, std::size_t F) const {
     return log_decay_ + (by_token_ ? row : h) * F;
   }
