@@ -16,6 +16,11 @@ inline constexpr std::size_t native_bytes = many_registers ? 64 : 32;
 typedef real NativeLanes
     __attribute__((vector_size(native_bytes), aligned(alignof(real)), may_alias));
 inline constexpr std::size_t native_lane_count = sizeof(NativeLanes) / sizeof(real);
+/// The vector that begins at x.
+inline NativeLanes& lanes_at(real* x) { return *reinterpret_cast<NativeLanes*>(x); }
+inline const NativeLanes& lanes_at(const real* x) {
+  return *reinterpret_cast<const NativeLanes*>(x);
+}
 /// Numbers of lanes, to shuffle them by.
 typedef decltype(NativeLanes{} < NativeLanes{}) LaneOrder;
 

@@ -12,9 +12,6 @@ namespace {
 using Vector = NativeLanes;
 constexpr std::size_t width = native_lane_count;
 
-inline Vector& vector_at(real* x) { return *reinterpret_cast<Vector*>(x); }
-inline const Vector& vector_at(const real* x) { return *reinterpret_cast<const Vector*>(x); }
-
 /// Vectors of columns and rows of a register tile: its sums fill the registers.
 constexpr std::size_t most_vectors = many_registers ? 4 : 2;
 constexpr std::size_t tile_rows(std::size_t vectors) { return vectors == most_vectors ? 6 : 8; }
@@ -58,11 +55,11 @@ inline void tile(std::size_t K, const Strided& a, const real* b, std::size_t ldb
 #pragma GCC unroll 32
     for (std::size_t n = 0; n < rows * vectors; ++n) {
       const Vector factor = all_lanes(a.data[n / vectors * a.row + k * a.column]);
-      sum[n] = fused_lanes(factor, vector_at(b + k * ldb + n % vectors * width), sum[n]);
+      sum[n] = fused_lanes(factor, lanes_at(b + k * ldb + n % vectors * width), sum[n]);
     }
   }
   const auto at = [=](std::size_t n) -> Vector& {
-    return vector_at(c + n / vectors * ldc + n % vectors * width);
+    return lanes_at(c + n / vectors * ldc + n % vectors * width);
   };
   if (beta == 0) {
 #pragma GCC unroll 32

@@ -4,11 +4,6 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-inline NativeLanes& state_lanes(real* x) { return *reinterpret_cast<NativeLanes*>(x); }
-inline const NativeLanes& state_lanes(const real* x) {
-  return *reinterpret_cast<const NativeLanes*>(x);
-}
-
 /// Rows and vectors of a register tile: its state fills half of the registers.
 constexpr std::size_t most_rows = many_registers ? 8 : 4;
 constexpr std::size_t most_vectors_of_state = 2;
@@ -45,9 +40,9 @@ struct Tiles {
     NativeLanes x[vectors], y[vectors], fade[vectors];
 #pragma GCC unroll 8
     for (std::size_t v = 0; v < vectors; ++v) {
-      x[v] = state_lanes(from + v * native_lane_count);
-      y[v] = state_lanes(to + v * native_lane_count);
-      if constexpr (!decays_rows) fade[v] = state_lanes(decay + v * native_lane_count);
+      x[v] = lanes_at(from + v * native_lane_count);
+      y[v] = lanes_at(to + v * native_lane_count);
+      if constexpr (!decays_rows) fade[v] = lanes_at(decay + v * native_lane_count);
     }
 #pragma GCC unroll 32
     for (std::size_t n = 0; n < rows * vectors; ++n) {
@@ -56,7 +51,7 @@ struct Tiles {
       y[v] = fold<strict>(keep, all_lanes(write[r]), x[v], all_lanes(read[r]), y[v], s[n]);
     }
 #pragma GCC unroll 8
-    for (std::size_t v = 0; v < vectors; ++v) state_lanes(to + v * native_lane_count) = y[v];
+    for (std::size_t v = 0; v < vectors; ++v) lanes_at(to + v * native_lane_count) = y[v];
   }
 
   /// Rows and columns from these on, the state of which is in registers.
@@ -65,8 +60,8 @@ struct Tiles {
     // Unrolled early, or the state stays an array in memory.
     NativeLanes s[rows * vectors];
     const auto place = [&](std::size_t n) -> NativeLanes& {
-      return state_lanes(state + (row + n / vectors) * in.width + column +
-                         n % vectors * native_lane_count);
+      return lanes_at(state + (row + n / vectors) * in.width + column +
+                      n % vectors * native_lane_count);
     };
 #pragma GCC unroll 32
     for (std::size_t n = 0; n < rows * vectors; ++n) s[n] = place(n);
@@ -112,31 +107,31 @@ inline NativeLanes sum_heads(NativeLanes x) {
 template <std::size_t n>
 void dots(std::size_t tokens, const TokenRows& a, const TokenRows& b, real* to) {
   for (std::size_t t = 0; t < tokens; ++t)
-    state_lanes(to + t * native_lane_count) =
-        sum_heads<n>(state_lanes(a.data + t * a.stride) * state_lanes(b.data + t * b.stride));
+    lanes_at(to + t * native_lane_count) =
+        sum_heads<n>(lanes_at(a.data + t * a.stride) * lanes_at(b.data + t * b.stride));
 }
 
 template <std::size_t n, bool decays_rows, bool strict>
 void side_by_side(const StateScan& in, real* state) {
   NativeLanes s[n];
 #pragma GCC unroll 8
-  for (std::size_t r = 0; r < n; ++r) s[r] = state_lanes(state + r * native_lane_count);
+  for (std::size_t r = 0; r < n; ++r) s[r] = lanes_at(state + r * native_lane_count);
   for (std::size_t token = 0; token < in.tokens; ++token) {
     const std::size_t t = in.backward ? in.tokens - 1 - token : token;
-    const NativeLanes fade = state_lanes(in.decay.data + t * in.decay.stride);
-    const NativeLanes write = state_lanes(in.write.data + t * in.write.stride);
-    const NativeLanes read = state_lanes(in.read.data + t * in.read.stride);
-    const NativeLanes x = state_lanes(in.x.data + t * in.x.stride);
+    const NativeLanes fade = lanes_at(in.decay.data + t * in.decay.stride);
+    const NativeLanes write = lanes_at(in.write.data + t * in.write.stride);
+    const NativeLanes read = lanes_at(in.read.data + t * in.read.stride);
+    const NativeLanes x = lanes_at(in.x.data + t * in.x.stride);
     NativeLanes y = {};
 #pragma GCC unroll 8
     for (std::size_t r = 0; r < n; ++r) {
       const NativeLanes keep = decays_rows ? spread<n>(fade, r) : fade;
       y = fold<strict>(keep, spread<n>(write, r), x, spread<n>(read, r), y, s[r]);
     }
-    state_lanes(in.y + t * in.width) = y;
+    lanes_at(in.y + t * in.width) = y;
   }
 #pragma GCC unroll 8
-  for (std::size_t r = 0; r < n; ++r) state_lanes(state + r * native_lane_count) = s[r];
+  for (std::size_t r = 0; r < n; ++r) lanes_at(state + r * native_lane_count) = s[r];
 }
 
 template <std::size_t n>

@@ -223,6 +223,11 @@ struct Affine {
   const char* op;
   std::size_t rows, D, E;
   std::size_t tile() const { return std::max<std::size_t>(256, 4 * product_grain / (D * E + 1)); }
+  /// Where rows need not be added up, threads can share the few of a token of each of many texts.
+  std::size_t forward_tile() const {
+    if (rows > 256) return tile();
+    return std::max(rows / 8, 2 * product_grain / (D * E + 1) + 1);
+  }
 };
 
 void require_factors(const char* op, const Var& x, const Var& w, const Var& bias) {
@@ -242,7 +247,7 @@ template <class Finish>
 Tensor forward(const Affine& a, const Shape& result, const Var& x, const Var& w,
                const Finish& finish) {
   Tensor y = uninitialized(result);
-  parallel_for(a.rows, a.tile(), [&](std::size_t begin, std::size_t end) {
+  parallel_for(a.rows, a.forward_tile(), [&](std::size_t begin, std::size_t end) {
     real* rows = y.data() + begin * a.E;
     gemm(end - begin, a.E, a.D, {x.data() + begin * a.D, a.D}, {w.data(), a.E}, 0, rows, a.E);
     finish(rows, begin, end - begin);

@@ -1,3 +1,4 @@
+#include <bochner/autodiff/compute/lanes.hpp>
 #include <bochner/autodiff/ops/linear_attention_parts.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 
@@ -70,12 +71,45 @@ void require_step_shapes(const LinearAttentionState& state, const Tensor& q, con
           "one rate per head: state (H, F, d) ", sums);
 }
 
-/// What a feature has seen, one token later, and its part of what the query reads.
-inline void add_token(real* __restrict values, real keep, real weight, const real* __restrict value,
-                      real query, std::size_t d, real* __restrict y) {
-  for (std::size_t e = 0; e < d; ++e) {
-    values[e] = keep * values[e] + weight * value[e];
-    y[e] += query * values[e];
+/// A token's factors: what is left of all features, what each writes of the value and reads.
+struct StepOfHead {
+  std::size_t F, d;
+  real keep;
+  const real *weights, *query, *value;  // (F), (F), (d)
+};
+
+/// Columns from `first` on of what every feature has seen, one token later, and what the query
+/// reads of them. values (F, d), y (d)
+template <std::size_t vectors>
+void add_token(const StepOfHead& in, std::size_t first, real* values, real* y) {
+  NativeLanes value[vectors], sum[vectors] = {};
+  for (std::size_t n = 0; n < vectors; ++n)
+    value[n] = lanes_at(in.value + first + n * native_lane_count);
+  for (std::size_t f = 0; f < in.F; ++f) {
+    real* row = values + f * in.d + first;
+#pragma GCC unroll 4
+    for (std::size_t n = 0; n < vectors; ++n) {
+      NativeLanes& seen = lanes_at(row + n * native_lane_count);
+      seen = in.keep * seen + in.weights[f] * value[n];
+      sum[n] += in.query[f] * seen;
+    }
+  }
+  for (std::size_t n = 0; n < vectors; ++n) lanes_at(y + first + n * native_lane_count) = sum[n];
+}
+
+void add_token(const StepOfHead& in, real* values, real* y) {
+  constexpr std::size_t lanes = native_lane_count;
+  std::size_t e = 0;
+  for (; e + 4 * lanes <= in.d; e += 4 * lanes) add_token<4>(in, e, values, y);
+  for (; e + 2 * lanes <= in.d; e += 2 * lanes) add_token<2>(in, e, values, y);
+  for (; e + lanes <= in.d; e += lanes) add_token<1>(in, e, values, y);
+  for (; e < in.d; ++e) {
+    y[e] = 0;
+    for (std::size_t f = 0; f < in.F; ++f) {
+      real& seen = values[f * in.d + e];
+      seen = in.keep * seen + in.weights[f] * in.value[e];
+      y[e] += in.query[f] * seen;
+    }
   }
 }
 
@@ -120,7 +154,7 @@ Tensor linear_attention_step(LinearAttentionState& state, const Tensor& q, const
                              const Tensor* beside) {
   require_step_shapes(state, q, k, v, rate);
   const std::size_t H = q.shape()[0], F = q.shape()[1], d = v.shape()[1];
-  Tensor out = zeros({H, d});
+  Tensor out = uninitialized({H, d});
   Tensor queries = q, keys = k;
   parallel_rows(H, 4 * F * d, [&](std::size_t h) {
     real *query = queries.data() + h * F, *key = keys.data() + h * F;
@@ -137,11 +171,11 @@ Tensor linear_attention_step(LinearAttentionState& state, const Tensor& q, const
     real* weights = state.weights.data() + h * F;
     real* y = out.data() + h * d;
     for (std::size_t f = 0; f < F; ++f) {
-      const real weight = carry * key[f];
-      weights[f] = keep * weights[f] + weight;
-      add_token(state.weighted_values.data() + (h * F + f) * d, keep, weight, v.data() + h * d,
-                query[f], d, y);
+      key[f] *= carry;
+      weights[f] = keep * weights[f] + key[f];
     }
+    add_token({F, d, keep, key, query, v.data() + h * d}, state.weighted_values.data() + h * F * d,
+              y);
     const real sum = dot_row(query, weights, F);
     real factor = safe_inverse(sum, floor), share = 0;
     const real* mean = beside ? beside->data() + h * (d + 1) : nullptr;
