@@ -19,7 +19,8 @@ enum class Purpose : std::uint32_t {
   data_order = 4,
   sampling = 5,
   test = 6,
-  examples = 7
+  examples = 7,
+  posterior = 8
 };
 
 /// A random function of the element number. Equal fields give equal numbers, on any machine and

@@ -35,6 +35,15 @@ std::size_t trend_size(const GaussianProcessSpec& spec) {
   return spec.trend == "none" ? 0 : spec.trend == "constant" ? 1 : 1 + spec.inputs;
 }
 
+/// The prior of the log scales is the process's own.
+DensitySpec without_prior(DensitySpec spec) {
+  require(spec.posterior == "none", "gaussian_process",
+          "density.posterior is for other models: a process has no batches to draw it for; set "
+          "density.prior");
+  spec.prior = 0;
+  return spec;
+}
+
 std::vector<double> exponentials(const Parameter& logs) {
   std::vector<double> numbers;
   for (const real x : logs.value()) numbers.push_back(std::exp(double(x)));
@@ -46,7 +55,7 @@ std::vector<double> exponentials(const Parameter& logs) {
 GaussianProcess::GaussianProcess(const GaussianProcessSpec& spec)
     : spec_(completed(spec)),
       terms_(terms_of(spec)),
-      density_(make_density(spec_.density)),
+      density_(make_density(without_prior(spec_.density))),
       log_variance_(filled({terms_.size()}, real(-std::log(double(terms_.size()))))),
       log_noise_(filled({1}, real(std::log(spec.noise)))),
       log_trend_(Shape{trend_size(spec)}) {
@@ -54,9 +63,9 @@ GaussianProcess::GaussianProcess(const GaussianProcessSpec& spec)
           "the density \"", spec_.density.kind,
           "\" has no kernel in closed form; choose gaussian, student_t, cauchy, laplace, mixture "
           "or free, or method = \"features\"");
-  require(spec_.prior == 0 || log_scale(), "gaussian_process", "the density \"", spec_.density.kind,
-          "\" has no log scale for density.prior");
-  if (spec_.prior > 0) prior_centre_ = log_scale()->value();
+  require(spec_.density.prior == 0 || log_scale(), "gaussian_process", "the density \"",
+          spec_.density.kind, "\" has no log scale for density.prior");
+  if (spec_.density.prior > 0) prior_centre_ = log_scale()->value();
 }
 
 void GaussianProcess::visit(Visitor& visitor) {
@@ -64,7 +73,7 @@ void GaussianProcess::visit(Visitor& visitor) {
   visitor("log_variance", log_variance_);
   visitor("log_noise", log_noise_);
   if (trend_size(spec_) > 0) visitor("log_trend", log_trend_);
-  if (spec_.prior > 0) visitor("prior_centre", prior_centre_);
+  if (spec_.density.prior > 0) visitor("prior_centre", prior_centre_);
 }
 
 std::vector<double> GaussianProcess::variances() const { return exponentials(log_variance_); }
@@ -168,12 +177,12 @@ Parameter* GaussianProcess::log_scale() {
 }
 
 void GaussianProcess::centre_prior() {
-  if (spec_.prior > 0) prior_centre_ = log_scale()->value();
+  if (spec_.density.prior > 0) prior_centre_ = log_scale()->value();
 }
 
 Var GaussianProcess::log_prior(Tape& tape) {
-  if (spec_.prior == 0) return tape.constant(zeros({}));
-  const Var away = (tape(*log_scale()) - tape.constant(prior_centre_)) / spec_.prior;
+  if (spec_.density.prior == 0) return tape.constant(zeros({}));
+  const Var away = (tape(*log_scale()) - tape.constant(prior_centre_)) / spec_.density.prior;
   return sum(square(away)) * -0.5;
 }
 

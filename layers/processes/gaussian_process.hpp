@@ -15,9 +15,8 @@ struct GaussianProcessSpec {
   std::string trend = "linear";     ///< "none", "constant" or "linear"
   double noise = 0.1;               ///< start of its deviation
   double noise_shape = 1;           ///< of the prior of the noise (features)
-  /// Of each input; its heads and dim are filled in.
+  /// Of each input; its heads and dim are filled in. Its prior is one of the log scales.
   DensitySpec density = {.draws = "sobol", .m = 256, .start = "data"};
-  double prior = 0;  ///< deviation of the density's log scales around their start; 0 for no prior
   IterativeSpec cg = {};
   std::vector<double> quantiles = {0.05, 0.95};  ///< that predictions give
 };
@@ -49,9 +48,6 @@ inline void describe(Keys& keys, GaussianProcessSpec& spec) {
        "gp: where the densities start: at the median distance of the rows (data), at log_scale "
        "(none), or a mixture at the strongest waves of the targets (periodogram) or, with variance "
        "and noise, where EM fits it to their whole periodogram (em)");
-  keys("density.prior", spec.prior, at_least(0),
-       "gp: deviation of a normal prior of the log scales around where they start; what is learned "
-       "is the maximum a posteriori, whose lines stay as wide as rows can tell; 0 for none");
   keys("quantiles", spec.quantiles, between(0, 1), "gp: quantiles that predictions give",
        resumable);
 }

@@ -42,10 +42,12 @@ void SpectralDensity::start_at(const std::vector<double>& log_scale) {
   for (std::size_t i = 0; i < all; ++i)
     of_heads[i] = log_scale[i % log_scale.size()] + head_offset(spec_, i / spec_.dim);
   set_log_scale(of_heads);
+  if (posterior()) posterior()->centre();
 }
 
 void SpectralDensity::initialized() {
   if (spec_.spread > 0) start_at(std::vector<double>(spec_.dim, spec_.log_scale));
+  if (posterior()) posterior()->centre();
 }
 
 void SpectralDensity::set_log_scale(const std::vector<double>&) {
@@ -63,7 +65,26 @@ Var SpectralDensity::log_densities(Tape&, const Var&) {
   return {};
 }
 
-void SpectralDensity::visit(Visitor& visitor) { visitor("noise", noise_); }
+ParameterPosterior* SpectralDensity::posterior() {
+  using Form = ParameterPosterior::Form;
+  const bool is_point = spec_.posterior == "none";
+  if (collects_ || (is_point && spec_.prior == 0)) return nullptr;
+  if (posterior_) return posterior_.get();
+  collects_ = true;
+  const std::vector<NamedParameter> parameters = parameters_of(*this);
+  collects_ = false;
+  const Form form = is_point                    ? Form::point
+                    : spec_.posterior == "full" ? Form::full
+                                                : Form::mean_field;
+  posterior_ =
+      std::make_unique<ParameterPosterior>(parameters, form, spec_.prior > 0 ? spec_.prior : 1.0);
+  return posterior_.get();
+}
+
+void SpectralDensity::visit(Visitor& visitor) {
+  visitor("noise", noise_);
+  if (posterior()) visitor("posterior", *posterior());
+}
 
 Densities& densities() {
   static Densities registry = [] {

@@ -5,6 +5,7 @@
 #include <bochner/layers/registry.hpp>
 #include <bochner/layers/spectral/closed_forms.hpp>
 #include <bochner/layers/spectral/kernel_curve.hpp>
+#include <bochner/layers/spectral/parameter_posterior.hpp>
 #include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -34,7 +35,10 @@ struct DensitySpec {
   std::size_t hidden = 16;     ///< hidden width of a coupling layer
   std::string proposal = "gaussian";  ///< density q of importance sampling, see Proposal
   double proposal_scale = 1.25;       ///< of q at the start, in units of exp(log_scale)
-  OwnSpecs own = {};                  ///< of densities added to the registry
+  double prior = 0;  ///< deviation of the parameters around their start; 0 for none, or 1 with a
+                     ///< posterior
+  std::string posterior = "none";  ///< of the parameters: "none", "mean_field" or "full"
+  OwnSpecs own = {};               ///< of densities added to the registry
 };
 /// What stands beside it in configs is told by those who use it: m, draws, redraw, start and
 /// proposal.
@@ -57,6 +61,15 @@ inline void describe(Keys& keys, DensitySpec& spec) {
   keys("layers", spec.layers, between(0, 64),
        "coupling layers of a flow, for dependence between coordinates");
   keys("hidden", spec.hidden, between(1, 4096), "hidden width of a coupling layer");
+  keys(
+      "prior", spec.prior, at_least(0),
+      "deviation of a normal prior of what is learned of the density, around where it starts (gp: "
+      "of the log scales only): what is learned is the maximum a posteriori; 0 for none, or 1 with "
+      "a posterior");
+  keys("posterior", spec.posterior, one_of({"none", "mean_field", "full"}),
+       "a normal posterior of what is learned of the density, with numbers that are independent "
+       "(mean_field) or not (full): training maximises the evidence lower bound, and eval and "
+       "predict average over --draws of it");
   densities().describe_own(keys, spec.own);
 }
 
@@ -79,7 +92,9 @@ class SpectralDensity : public Module {
   void start_at(const std::vector<double>& log_scale);
   /// Heads stand apart from the start, with a spread.
   void initialized() override;
-  /// Visits the noise; overriders visit their parameters and call this.
+  /// Prior and posterior of the parameters; null without.
+  ParameterPosterior* posterior();
+  /// Visits the noise and the posterior; overriders visit their parameters and call this.
   void visit(Visitor& visitor) override;
 
   /// k(delta) = E cos(omega . delta) of a head with its present parameters.
@@ -112,8 +127,10 @@ class SpectralDensity : public Module {
   DensitySpec spec_;
   std::size_t auxiliary_;
   Tensor noise_;
-  std::uint64_t round_ = 0;                // of redrawn_
-  std::shared_ptr<const Tensor> redrawn_;  // kept for the other calls of this round
+  std::uint64_t round_ = 0;                        // of redrawn_
+  std::shared_ptr<const Tensor> redrawn_;          // kept for the other calls of this round
+  std::unique_ptr<ParameterPosterior> posterior_;  // made when the parameters are there
+  bool collects_ = false;                          // them
 };
 
 std::unique_ptr<SpectralDensity> make_density(const DensitySpec& spec);

@@ -10,6 +10,7 @@ DensitySpec proposed(DensitySpec spec) {
   require(spec.proposal_scale > 0, "density", "proposal_scale = ", spec.proposal_scale,
           ": must be above 0");
   spec.kind = spec.proposal;
+  spec.prior = 0, spec.posterior = "none";  // what is not learned has none
   spec.log_scale += std::log(spec.proposal_scale);
   return spec;
 }

@@ -97,9 +97,10 @@ class TrainingLoop {
     const double loss = state_.loss_sum / double(state_.loss_count);
     const double epoch =
         double(state_.examples) / double(session_.task().data().examples(Split::train));
-    const Json line = {
+    Json line = {
         {"step", state_.step}, {"tokens", state_.tokens},    {"epoch", epoch},
         {"loss", loss},        {"lr", result.learning_rate}, {"grad_norm", result.gradient_norm}};
+    if (result.divergence) line.set("kl", *result.divergence);
     append(line);
     progress_.log(state_.step, loss, result.learning_rate);
     state_.loss_sum = 0;

@@ -44,6 +44,7 @@ Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps, Pr
       train_(read_spec<TrainSpec>(config, "train")),
       processes_(processes),
       gradients_(parameters_, train_.shards, crosses_examples(task.model()), processes),
+      posteriors_(task.model(), train_.seed),
       optimizer_(make_optimizer(*optim_, parameters_)),
       total_steps_(total_steps) {
   state_.seed = train_.seed;
@@ -62,12 +63,20 @@ void Trainer::calibrate(const std::function<bool(const std::string& layer)>& wan
 }
 
 /// Of all shards.
-double Trainer::sum_gradients(TapeObserver* observer, bool check_finite) {
+StepResult Trainer::sum_gradients(TapeObserver* observer, bool check_finite) {
   const auto pass = [&](std::size_t shard, PassOptions options) {
     options.check_finite = check_finite;
     return accumulate_gradients(shard, options);
   };
-  return gradients_.of(pass, observer);
+  StepResult result;
+  {
+    const DrawnPosteriors::Draw draw(posteriors_, state_.step);
+    result.loss = gradients_.of(pass, observer);
+  }
+  if (posteriors_.empty()) return result;
+  if (!terms_) terms_ = training_terms(task_, train_.validation_batch());
+  result.divergence = posteriors_.add_gradients(1 / *terms_);
+  return result;
 }
 
 /// Of the examples of one shard; the mean over all of the step is the sum over its shards.
@@ -104,9 +113,8 @@ std::string Trainer::non_finite_op(std::size_t shard, PassOptions options) {
 
 StepResult Trainer::step(TapeObserver* observer) {
   if (observer) observer->step_began();
-  StepResult result;
+  StepResult result = sum_gradients(observer, false);
   result.learning_rate = learning_rate(optim_->schedule, optim_->lr, state_.step, total_steps_);
-  result.loss = sum_gradients(observer, false);
   if (!std::isfinite(result.loss)) blame(result.loss, 0);
   result.gradient_norm = gradient_norm(parameters_);
   if (!std::isfinite(result.gradient_norm)) blame(result.loss, result.gradient_norm);
@@ -137,8 +145,12 @@ void Trainer::require_finite_update(double learning_rate) {
 void Trainer::blame(double loss, double norm) {
   const std::string bad_gradient = first_bad_gradient(parameters_);
   optimizer_->zero_gradients();
-  std::string cause = gradients_.first_problem(
-      [this](std::size_t shard, const PassOptions& pass) { return non_finite_op(shard, pass); });
+  std::string cause;
+  {
+    const DrawnPosteriors::Draw draw(posteriors_, state_.step);
+    cause = gradients_.first_problem(
+        [this](std::size_t shard, const PassOptions& pass) { return non_finite_op(shard, pass); });
+  }
   optimizer_->zero_gradients();
   if (cause.empty())
     cause = bad_gradient.empty() ? "no single op to blame: a sum over the parameters overflowed"

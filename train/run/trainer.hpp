@@ -5,6 +5,7 @@
 #include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/processes/sharded_gradients.hpp>
 #include <bochner/train/run/calibration.hpp>
+#include <bochner/train/run/drawn_posteriors.hpp>
 #include <bochner/train/run/trainer_state.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
@@ -16,8 +17,9 @@ class Optimizer;
 struct OptimizerSpec;
 
 struct StepResult {
-  double loss = 0;           ///< mean over the step's examples, before the update
-  double gradient_norm = 0;  ///< before clipping
+  double loss = 0;                   ///< mean over the step's examples, before the update
+  std::optional<double> divergence;  ///< of posteriors and priors, for each term of the loss
+  double gradient_norm = 0;          ///< before clipping
   double learning_rate = 0;
 };
 
@@ -47,7 +49,7 @@ class Trainer {
   StepResult step(TapeObserver* observer = nullptr);
   /// Those of the step that would be next, before clipping, in the gradients of the parameters; its
   /// loss. Nothing is updated.
-  double differentiate() { return sum_gradients(nullptr, true); }
+  double differentiate() { return sum_gradients(nullptr, true).loss; }
   /// Over the validation data, with the averaged weights if there are any.
   /// `should_stop` is asked between batches; nothing is returned when it says yes to a process.
   std::optional<Evaluation> validate(const std::function<bool()>& should_stop = {});
@@ -65,7 +67,8 @@ class Trainer {
   std::uint64_t digest();
 
  private:
-  double sum_gradients(TapeObserver* observer, bool check_finite);
+  /// Of the loss, and of the divergence of posteriors.
+  StepResult sum_gradients(TapeObserver* observer, bool check_finite);
   double accumulate_gradients(std::size_t shard, PassOptions options);
   std::string non_finite_op(std::size_t shard, PassOptions options);
   std::optional<std::vector<KernelMetrics>> kernels_here(const std::function<bool()>& should_stop);
@@ -79,6 +82,8 @@ class Trainer {
   TrainSpec train_;
   Processes& processes_;
   ShardedGradients gradients_;
+  DrawnPosteriors posteriors_;
+  std::optional<double> terms_;  ///< of the loss of all training examples, once they are needed
   std::unique_ptr<Optimizer> optimizer_;
   std::optional<WeightAverage> average_;
   std::optional<KernelMonitor> kernels_;

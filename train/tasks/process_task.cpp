@@ -106,7 +106,7 @@ class ProcessTask : public Task {
       const Var part = model_.log_likelihood(tape, rows_of(rows)) * share;
       total = total.exists() ? total + part : part;
     }
-    if (model_.spec().prior == 0) return total;
+    if (model_.spec().density.prior == 0) return total;
     return total + model_.log_prior(tape) * (-1 / double(data_.training_rows().size()));
   }
 

@@ -276,7 +276,7 @@ TEST(GaussianProcess, PriorHoldsLogScalesWhereTheyStart) {
   const Rows rows = rows_of(40, 1, 0.1, 1);
   GaussianProcessSpec spec = spec_of("mixture", "product", 1);
   spec.density.start = "em";
-  spec.prior = 0.3;
+  spec.density.prior = 0.3;
   GaussianProcess process(spec);
   initialize(process, 1);
   process.start(rows.view());
