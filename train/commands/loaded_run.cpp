@@ -2,6 +2,7 @@
 
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/laboratory/drawn_posteriors.hpp>
 #include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
@@ -46,6 +47,12 @@ CheckpointReader open_run_or_file(const std::string& text) {
                                          ? Path(std::filesystem::canonical(text))
                                          : Path(text));
   return open_noted(storage, text);
+}
+
+void require_posterior(const DrawnPosteriors& posteriors, std::size_t draws) {
+  demand(draws == 0 || posteriors.are_drawn(),
+         "--draws: this run has no posterior; train one with "
+         "model.mixer.density.posterior = \"mean_field\"");
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

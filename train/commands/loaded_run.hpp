@@ -7,6 +7,7 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+class DrawnPosteriors;
 class Task;
 
 struct LoadedRun {
@@ -29,6 +30,15 @@ inline void add_model_changes(const Command& command, ModelOptions& options) {
   add_sets(command, options.sets);
   add_weights(command, options.live_weights);
 }
+
+/// --draws of a posterior.
+inline void add_draws(const Command& command, std::size_t& draws) {
+  command.number("--draws", &draws,
+                 "average predictions over so many draws of the posterior (density.posterior); 0 "
+                 "for the learned parameters themselves");
+}
+/// Throws where there is nothing to draw from.
+void require_posterior(const DrawnPosteriors& posteriors, std::size_t draws);
 
 struct LoadedTask {
   CheckpointReader checkpoint;

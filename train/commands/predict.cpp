@@ -4,6 +4,7 @@
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/labelled_texts.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/laboratory/drawn_posteriors.hpp>
 #include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
@@ -11,6 +12,7 @@
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/text_scores.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
+#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -19,6 +21,7 @@ struct PredictOptions : ModelOptions {
   std::vector<std::string> inputs;  ///< none for standard input
   std::string output = "-";
   bool lines = false, tokens = false;
+  std::size_t draws = 0;
 };
 
 /// Texts, and what each is called.
@@ -101,6 +104,53 @@ NamedTexts read_texts(const PredictOptions& options, const Config& config) {
   return all;
 }
 
+/// ask() with the parameters as they are, or with each draw of their posterior: take(answer, n).
+template <class Ask, class Take>
+void each_draw(const PredictOptions& options, const Config& config, Module& model, const Ask& ask,
+               const Take& take) {
+  DrawnPosteriors posteriors(model, config.count("train.seed"));
+  require_posterior(posteriors, options.draws);
+  if (options.draws == 0) return take(ask(), 0);
+  for (std::size_t n = 0; n < options.draws; ++n) {
+    const DrawnPosteriors::Draw draw(posteriors, n);
+    take(ask(), n);
+  }
+}
+
+/// The mean over draws; what is the same in all stays as it is.
+template <class Ask>
+NamedArray mean_over_draws(const PredictOptions& options, const Config& config, Module& model,
+                           const Ask& ask) {
+  NamedArray mean;
+  each_draw(options, config, model, ask, [&](NamedArray answer, std::size_t n) {
+    if (n == 0) {
+      mean = std::move(answer);
+      return;
+    }
+    for (std::size_t i = 0; i < mean.values.size(); ++i) {
+      double& value = mean.values.data()[i];
+      value += (answer.values.data()[i] - value) / double(n + 1);
+    }
+  });
+  return mean;
+}
+
+/// ln of the mean over draws of probabilities given as logarithms.
+template <class Ask>
+std::vector<ByteScores> mean_scores(const PredictOptions& options, const Config& config,
+                                    Module& model, const Ask& ask) {
+  std::vector<ByteScores> mean;
+  each_draw(options, config, model, ask, [&](std::vector<ByteScores> scores, std::size_t n) {
+    if (n == 0) mean = std::move(scores);
+    for (std::size_t i = 0; i < mean.size() && n > 0; ++i)
+      for (std::size_t t = 0; t < mean[i].size(); ++t) {
+        const double ratio = std::exp(scores[i][t] - mean[i][t]);
+        mean[i][t] += std::log1p((ratio - 1) / double(n + 1));
+      }
+  });
+  return mean;
+}
+
 /// A row for each text, or for each byte of them. The files that the model learned from need not
 /// be there.
 NamedArray predict_bytes(const PredictOptions& options, const LoadedRun& run,
@@ -109,8 +159,9 @@ NamedArray predict_bytes(const PredictOptions& options, const LoadedRun& run,
   const auto model =
       make_language_model(trunk_spec(run.config, length), run.config.count("train.seed"));
   load_model(run.checkpoint, *model, !options.live_weights);
-  const std::vector<ByteScores> scores =
-      score_texts(*model, all.texts, length, batch_size(run.config));
+  const auto scores = mean_scores(options, run.config, *model, [&] {
+    return score_texts(*model, all.texts, length, batch_size(run.config));
+  });
   return options.tokens ? byte_table(all.texts, scores) : score_table(scores);
 }
 
@@ -127,8 +178,12 @@ NamedArray predict(const PredictOptions& options, const LoadedRun& run) {
   } else {
     const auto task = make_task(run.config);
     load_model(run.checkpoint, task->model(), !options.live_weights);
-    if (!texts) return task->predict(read_table(run.config, task->input_columns(), only(options)));
-    result = task->predict_texts(all.texts, batch_size(run.config));
+    const NamedArray table =
+        texts ? NamedArray() : read_table(run.config, task->input_columns(), only(options));
+    result = mean_over_draws(options, run.config, task->model(), [&] {
+      return texts ? task->predict_texts(all.texts, batch_size(run.config)) : task->predict(table);
+    });
+    if (!texts) return result;
   }
   result.texts[0] = all.names;
   return result;
@@ -152,6 +207,7 @@ void add_predict(const Command& program) {
   command.flag("--lines", &options.lines, "models of texts: each line is a text");
   command.flag("--tokens", &options.tokens,
                "language models: the log probability of every byte, not of the text");
+  add_draws(command, options.draws);
   add_model_changes(command, options);
 }
 

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <bochner/train/run/drawn_posteriors.hpp>
+#include <bochner/train/laboratory/drawn_posteriors.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
