@@ -85,6 +85,7 @@ def cases():
         yield linear(
             f"kernel-{name}", model__mixer__time_kernel__kind="spectral", model__mixer__time_kernel__density__kind=name
         )
+    yield linear("density-prior", model__mixer__density__prior=0.5)
     yield linear("density-flow-coupled", model__mixer__density__kind="flow", model__mixer__density__layers=3)
     yield linear("density-mixture-hard", model__mixer__density__kind="mixture", model__mixer__density__temperature=0.0)
     for name in ("gaussian", "gaussian_full", "mixture", "student_t", "cauchy", "laplace", "gamma", "exponential", "radial", "flow"):

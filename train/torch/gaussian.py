@@ -6,6 +6,12 @@ import torch
 from .parts import Part, form
 
 
+class Posterior(Part):
+    """What is believed of a density's parameters besides their values: of no use to a prediction by these."""
+
+    fixed = ("factor", "centre")
+
+
 class Density(Part):
     """`keys` is where its own keys stand in the config."""
 
@@ -14,6 +20,7 @@ class Density(Part):
     def __init__(self, at, keys):
         super().__init__(at)
         self.keys = keys
+        self.posterior = Posterior(at / "posterior") if at.has("posterior") else None
 
     def key(self, name, default):
         return self.config.get(f"{self.keys}.{name}", default)
