@@ -3,9 +3,9 @@
 
 #include <bochner/optim/ema.hpp>
 #include <bochner/train/laboratory/attention.hpp>
+#include <bochner/train/laboratory/drawn_posteriors.hpp>
 #include <bochner/train/processes/sharded_gradients.hpp>
 #include <bochner/train/run/calibration.hpp>
-#include <bochner/train/laboratory/drawn_posteriors.hpp>
 #include <bochner/train/run/trainer_state.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
