@@ -1,11 +1,11 @@
 """Training steps of the reference models in PyTorch, as one would write them there: batched products, chunked
 causal linear attention, the library's own exact attention, fused AdamW. The shapes are those of `bochner bench step`.
 
-usage: torch_steps.py MODEL [--threads N] [--compile]
+usage: torch_steps.py MODEL [--threads N] [--compile] [--predict]
 
 Trains on one random batch. After three steps that are not counted it prints one JSON line about itself; then, for
 every number N that it reads, it makes N steps and prints their milliseconds and its peak memory as a JSON line.
-scripts/bench talks to it.
+scripts/bench talks to it. With --predict a step is a forward pass in inference mode.
 """
 import argparse
 import json
@@ -227,6 +227,7 @@ def main():
     arguments.add_argument("model", choices=[*MODELS, *FIELDS])
     arguments.add_argument("--threads", type=int, default=2)
     arguments.add_argument("--compile", action="store_true")
+    arguments.add_argument("--predict", action="store_true")
     chosen = arguments.parse_args()
     torch.set_num_threads(chosen.threads)
     torch.manual_seed(0)
@@ -239,11 +240,18 @@ def main():
     loss_of = torch.compile(model) if chosen.compile else model
     optimizer = torch.optim.AdamW(model.parameters(), 1e-3, fused=True)
 
-    def milliseconds_of_a_step():
-        start = time.perf_counter()
+    def train():
         optimizer.zero_grad(set_to_none=True)
         loss_of(*batch).backward()
         optimizer.step()
+
+    @torch.inference_mode()
+    def predict():
+        loss_of(*batch)
+
+    def milliseconds_of_a_step():
+        start = time.perf_counter()
+        predict() if chosen.predict else train()
         return 1e3 * (time.perf_counter() - start)
 
     def answer(**values):

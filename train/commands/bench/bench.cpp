@@ -24,10 +24,13 @@ namespace {
 
 constexpr std::uint64_t warm_up_steps = 3;
 
-struct BenchStepOptions {
+struct BenchPassOptions {
   std::string model;
   std::size_t steps = 20, batch = 0;
-  bool bits = false, json = false;
+  bool json = false;
+};
+struct BenchStepOptions : BenchPassOptions {
+  bool bits = false;
 };
 
 struct Measurement {
@@ -53,13 +56,23 @@ void train_step(Optimizer& optimizer, const std::function<Var(Tape&)>& loss,
   if (profile) profile->recorded("optimizer", 0);
 }
 
-Measurement measure(const ReferenceProblem& problem, Optimizer& optimizer, std::size_t steps) {
-  for (std::uint64_t step = 0; step < warm_up_steps; ++step) train_step(optimizer, problem.loss);
+/// What evaluation and prediction make of a batch.
+void forward_pass(const std::function<Var(Tape&)>& loss, OpProfile* profile) {
+  if (profile) profile->step_began();
+  Tape tape;
+  tape.recording = false;
+  tape.observer = profile;
+  loss(tape);
+}
+
+using Step = std::function<void(OpProfile*)>;
+
+Measurement measure(const ReferenceProblem& problem, const Step& make, std::size_t steps) {
+  for (std::uint64_t step = 0; step < warm_up_steps; ++step) make(nullptr);
   Measurement result{.tokens = problem.tokens, .parameters = count_parameters(*problem.model)};
   const double operations = gemm_operations();
   std::vector<double> milliseconds(steps);
-  for (double& time : milliseconds)
-    time = 1e3 * seconds_of([&] { train_step(optimizer, problem.loss, &result.profile); });
+  for (double& time : milliseconds) time = 1e3 * seconds_of([&] { make(&result.profile); });
   result.median = median(milliseconds);
   result.minimum = *std::ranges::min_element(milliseconds);
   result.operations = (gemm_operations() - operations) / double(steps);
@@ -110,6 +123,10 @@ std::string digest_of(Module& model) {
   return fmt::format("{:016x}", digest.value());
 }
 
+std::string words_of(const ReferenceModel& reference, const Measurement& result, bool json) {
+  return json ? as_json(reference.name, result) : as_text(reference.name, result);
+}
+
 std::string report(const ReferenceModel& reference, const BenchStepOptions& options) {
   const ReferenceProblem problem = make_problem(reference, options.batch);
   const auto optimizer =
@@ -118,8 +135,8 @@ std::string report(const ReferenceModel& reference, const BenchStepOptions& opti
     for (std::size_t step = 0; step < options.steps; ++step) train_step(*optimizer, problem.loss);
     return fmt::format("{}  {}\n", reference.name, digest_of(*problem.model));
   }
-  const Measurement result = measure(problem, *optimizer, options.steps);
-  return options.json ? as_json(reference.name, result) : as_text(reference.name, result);
+  const Step step = [&](OpProfile* profile) { train_step(*optimizer, problem.loss, profile); };
+  return words_of(reference, measure(problem, step, options.steps), options.json);
 }
 
 /// Training steps of a reference model, or of "all", on random tokens.
@@ -128,6 +145,18 @@ void bench_step_command(const BenchStepOptions& options) {
   if (!options.json && !options.bits) fmt::print("{}\n", version_line());
   for (const ReferenceModel& model : reference_models(options.model))
     fmt::print("{}", in_child([&] { return report(model, options); }));
+}
+
+/// Forward passes of a reference model, or of "all", on random tokens.
+void bench_predict_command(const BenchPassOptions& options) {
+  demand(options.steps > 0, "--steps 0: must be at least 1");
+  if (!options.json) fmt::print("{}\n", version_line());
+  for (const ReferenceModel& model : reference_models(options.model))
+    fmt::print("{}", in_child([&] {
+                 const ReferenceProblem problem = make_problem(model, options.batch);
+                 const Step pass = [&](OpProfile* profile) { forward_pass(problem.loss, profile); };
+                 return words_of(model, measure(problem, pass, options.steps), options.json);
+               }));
 }
 
 constexpr std::size_t width = 64, shortest = 256;
@@ -282,17 +311,31 @@ void add_length(const Command& bench) {
   command.flag("--json", &options.json, "print JSON lines");
 }
 
+void add_pass(const Command& command, BenchPassOptions& options, const char* what) {
+  command.option("model", &options.model, reference_model_names()).required();
+  command.number("--steps", &options.steps,
+                 fmt::format("{} to measure, after three that are not", what));
+  command.number("--batch", &options.batch,
+                 "sequences of a batch (default: the model's own number)");
+  command.flag("--json", &options.json, "print JSON lines");
+}
+
+void add_predict(const Command& bench) {
+  const auto [command, options] = bench.command(
+      "predict", "forward passes of a reference model: what evaluation and prediction cost",
+      bench_predict_command);
+  add_pass(command, options, "passes");
+}
+
 }  // namespace
 
 void add_bench(const Command& program) {
   const Command bench = program.group("bench", "measure speed");
   const auto [command, options] =
       bench.command("step", "training steps of a reference model", bench_step_command);
-  command.option("model", &options.model, reference_model_names()).required();
-  command.number("--steps", &options.steps, "steps to measure, after three that are not");
-  command.number("--batch", &options.batch, "sequences a step (default: the model's own number)");
+  add_pass(command, options, "steps");
   command.flag("--bits", &options.bits, "only a digest of the parameters after these steps");
-  command.flag("--json", &options.json, "print JSON lines");
+  add_predict(bench);
   add_length(bench);
   add_generate_bench(bench);
   add_encoding_bench(bench);
