@@ -215,13 +215,42 @@ class Adam : public Optimizer {
   }
 };
 
+/// w -= lr (g + decay w) - sqrt(2 lr temperature) z with normal z, functions of seed, name and
+/// number of the update: for small rates w is distributed as exp(-loss / temperature). Welling and
+/// Teh, "Bayesian learning via stochastic gradient Langevin dynamics", 2011.
+class Langevin : public Optimizer {
+ public:
+  Langevin(const OptimizerSpec& spec, const std::vector<NamedParameter>& parameters)
+      : Optimizer(spec, parameters, {}) {
+    require(spec.temperature > 0 && std::isfinite(spec.temperature), "langevin",
+            "temperature = ", spec.temperature, ": must be finite and above 0");
+    for (const NamedParameter& named : parameters)
+      streams_.push_back(stream_of(("langevin." + named.name).c_str()));
+  }
+
+ private:
+  void update(const Piece& piece, double learning_rate, double weight_decay) override {
+    const real rate = real(learning_rate), decay = real(weight_decay);
+    const double deviation = std::sqrt(2 * learning_rate * spec_.temperature);
+    const RandomFunction random{spec_.seed, Purpose::posterior,
+                                streams_[piece.parameter] + std::uint64_t(updates(piece))};
+    real* __restrict weight = piece.weight;
+    for (std::size_t i = 0; i < piece.size; ++i)
+      weight[i] -= rate * (piece.gradient[i] + decay * weight[i]) -
+                   real(deviation * random.normal(piece.begin + i));
+  }
+
+  std::vector<std::uint64_t> streams_;
+};
+
 }  // namespace
 
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec,
                                           const std::vector<NamedParameter>& parameters) {
   if (spec.kind == "sgd") return std::make_unique<Sgd>(spec, parameters);
+  if (spec.kind == "langevin") return std::make_unique<Langevin>(spec, parameters);
   require(spec.kind == "adam" || spec.kind == "adamw", "optim", "no kind \"", spec.kind,
-          "\"; choose sgd, adam or adamw");
+          "\"; choose sgd, langevin, adam or adamw");
   return std::make_unique<Adam>(spec, parameters);
 }
 

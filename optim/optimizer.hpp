@@ -29,9 +29,13 @@ struct OptimizerSpec {
   std::vector<ParameterGroup> groups = {};
   double lr = 1e-3, clip = 1, clip_value = 0, ema = 0;
   Schedule schedule = {};
+  double temperature = 0;  ///< of langevin; runs set what is 0 to that of the posterior
+  std::uint64_t seed = 1;  ///< of what langevin draws
 };
 inline void describe(Keys& keys, OptimizerSpec& spec) {
-  keys("kind", spec.kind, one_of({"adamw", "adam", "sgd"}), "optimizer");
+  keys("kind", spec.kind, one_of({"adamw", "adam", "sgd", "langevin"}),
+       "optimizer; langevin is sgd with noise, which visits weights as often as the posterior has "
+       "them (set clip = 0, and weight_decay for a prior)");
   keys("lr", spec.lr, at_least(0), "largest learning rate of the schedule");
   std::vector<double> betas = {spec.beta1, spec.beta2};
   keys("betas", betas, below(0, 1),
@@ -48,6 +52,9 @@ inline void describe(Keys& keys, OptimizerSpec& spec) {
        "head");
   keys("momentum", spec.momentum, below(0, 1), "momentum (sgd)");
   keys("nesterov", spec.nesterov, "Nesterov's momentum (sgd)");
+  keys("temperature", spec.temperature, at_least(0),
+       "of the noise, in units of the loss; 0 for 1 over the terms of the loss of all training "
+       "data, at which weights are those of the posterior (langevin)");
   keys("clip", spec.clip, at_least(0), "largest global norm of the gradient, 0 for no limit");
   keys("clip_value", spec.clip_value, at_least(0),
        "largest absolute entry of the gradient, 0 for no limit");

@@ -34,14 +34,23 @@ std::string first_bad_gradient(const std::vector<NamedParameter>& parameters) {
   return "";
 }
 
+/// Noise of langevin is that of the posterior unless the config says which.
+OptimizerSpec optimizer_spec(const Config& config, Task& task, const TrainSpec& train) {
+  auto spec = read_spec<OptimizerSpec>(config, "optim");
+  spec.seed = train.seed;
+  if (spec.kind == "langevin" && spec.temperature == 0)
+    spec.temperature = 1 / training_terms(task, train.validation_batch());
+  return spec;
+}
+
 }  // namespace
 
 Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps, Processes& processes)
     : task_(task),
       calibration_(calibration_spec(config)),
       parameters_(parameters_of(task.model())),
-      optim_(std::make_unique<OptimizerSpec>(read_spec<OptimizerSpec>(config, "optim"))),
       train_(read_spec<TrainSpec>(config, "train")),
+      optim_(std::make_unique<OptimizerSpec>(optimizer_spec(config, task, train_))),
       processes_(processes),
       gradients_(parameters_, train_.shards, crosses_examples(task.model()), processes),
       posteriors_(task.model(), train_.seed),

@@ -78,8 +78,8 @@ class Trainer {
   Task& task_;
   CalibrationSpec calibration_;
   std::vector<NamedParameter> parameters_;
-  std::unique_ptr<OptimizerSpec> optim_;
   TrainSpec train_;
+  std::unique_ptr<OptimizerSpec> optim_;
   Processes& processes_;
   ShardedGradients gradients_;
   DrawnPosteriors posteriors_;
