@@ -52,7 +52,7 @@ Space box(std::size_t axes, const char* range) {
 }
 Space branin_box() { return Space({parse_variation("x=-5..10"), parse_variation("y=0..15")}); }
 
-/// Trials and what came out; every `failing`-th one fails.
+/// Trials and what came out.
 std::vector<Tried> searched(const SearchSpec& spec, const Space& space, Function f,
                             std::size_t trials) {
   std::vector<Tried> all;

@@ -7,6 +7,8 @@
 #include <bochner/train/commands/sweep/page.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <cmath>
+#include <map>
+#include <ranges>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -54,24 +56,53 @@ void status_command(const LookOptions& options) {
                                     : words_of(journal.header(), trial));
 }
 
-/// By one of several goals.
-std::size_t best_by(const SweepJournal& journal, const std::string& text) {
+/// Trials of equal values but for their seeds, as grids have them.
+using Seeds = std::vector<std::size_t>;
+
+std::vector<Seeds> done_groups(const SweepJournal& journal, std::size_t goal) {
+  const std::vector<Variation> variations = space_of(journal.header()).variations();
+  const auto seed = std::ranges::find(variations, "train.seed", &Variation::key);
+  std::map<Values, Seeds> groups;
+  for (std::size_t i = 0; i < journal.trials().size(); ++i) {
+    const SweepTrial& trial = journal.trials()[i];
+    if (!trial.done || std::isnan(last_measured(trial, goal))) continue;
+    Values values = trial.values;
+    if (seed != variations.end()) values[std::size_t(seed - variations.begin())].clear();
+    groups[values].push_back(i);
+  }
+  const auto all = groups | std::views::values;
+  return {all.begin(), all.end()};
+}
+
+double mean_measured(const SweepJournal& journal, const Seeds& trials, std::size_t goal) {
+  double sum = 0;
+  for (const std::size_t index : trials) sum += last_measured(journal.trials()[index], goal);
+  return sum / double(trials.size());
+}
+
+std::size_t goal_of(const SweepJournal& journal, const std::string& text) {
   const std::vector<Goal>& goals = journal.header().goals;
   const auto found = std::ranges::find(goals, text, &Goal::text);
-  const std::size_t goal = text.empty() ? 0 : std::size_t(found - goals.begin());
-  demand(goal < goals.size(), "--goal {}: the goals of this sweep begin with {}", text,
-         goals.front().text());
-  const std::vector<std::size_t> best = journal.best();
-  demand(!best.empty(), "{}: no trial is done yet", journal.directory().string());
-  return *std::ranges::min_element(best, {}, [&](std::size_t index) {
-    return goals[goal].score(last_measured(journal.trials()[index], goal));
+  demand(text.empty() || found != goals.end(), "--goal {}: the goals of this sweep begin with {}",
+         text, goals.front().text());
+  return text.empty() ? 0 : std::size_t(found - goals.begin());
+}
+
+/// By one of several goals; over seeds by their mean.
+Seeds best_by(const SweepJournal& journal, std::size_t goal) {
+  const std::vector<Seeds> groups = done_groups(journal, goal);
+  demand(!groups.empty(), "{}: no trial is done yet", journal.directory().string());
+  return *std::ranges::min_element(groups, {}, [&](const Seeds& trials) {
+    return journal.header().goals[goal].score(mean_measured(journal, trials, goal));
   });
 }
 
 void best_command(const LookOptions& options) {
   PosixStorage storage;
   const SweepJournal journal = SweepJournal::read(storage, options.runs);
-  const SweepTrial& best = journal.trials()[best_by(journal, options.goal)];
+  const std::size_t goal = goal_of(journal, options.goal);
+  const Seeds seeds = best_by(journal, goal);
+  const SweepTrial& best = journal.trials()[seeds.front()];
   const Path run = journal.directory() / best.name;
   if (options.config) {
     fmt::print("{}", RunDirectory::read(storage, run).config());
@@ -79,6 +110,9 @@ void best_command(const LookOptions& options) {
     fmt::print("{}\n", json_of(journal.header(), best).set("run", run.string()).line());
   } else {
     fmt::print("{}\n", words_of(journal.header(), best));
+    if (seeds.size() > 1)
+      fmt::print("mean of {} seeds   {} {:.4g}\n", seeds.size(),
+                 journal.header().goals[goal].metric, mean_measured(journal, seeds, goal));
   }
 }
 

@@ -9,7 +9,10 @@
 #include <bochner/train/commands/sweep/page.hpp>
 #include <bochner/train/run/metrics.hpp>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <numeric>
+#include <utility>
 
 namespace bochner {
 namespace {
@@ -59,20 +62,25 @@ Axis value_axis_of(const Goal& goal, const std::vector<double>& numbers) {
 /// The scores as they came, and the best so far.
 std::string draw_progress(const SweepJournal& journal) {
   const Goal& goal = journal.header().goals.front();
-  Curve scores, best;
+  Curve stopped, done, best;
+  double lowest = std::numeric_limits<double>::infinity();
+  std::vector<double> all;
   for (std::size_t i = 0; i < journal.trials().size(); ++i) {
     const SweepTrial& trial = journal.trials()[i];
     const double number = last_measured(trial);
     if (std::isnan(number)) continue;
-    scores.x.push_back(double(i));
-    scores.y.push_back(number);
-    const bool full =
-        trial.done && (best.y.empty() || goal.score(number) < goal.score(best.y.back()));
+    all.push_back(number);
+    Curve& curve = trial.done ? done : stopped;
+    curve.x.push_back(double(i));
+    curve.y.push_back(number);
+    if (!trial.done) continue;
+    lowest = std::min(lowest, goal.score(number));
     best.x.push_back(double(i));
-    best.y.push_back(full ? number : best.y.empty() ? std::nan("") : best.y.back());
+    best.y.push_back(goal.score(lowest));  // twice the sign is the number again
   }
-  Chart chart{.title = "Trials in their order", .x = {"trial"}, .y = value_axis_of(goal, scores.y)};
-  chart.add("a trial", scores, Mark::points, waiting_colour);
+  Chart chart{.title = "Trials in their order", .x = {"trial"}, .y = value_axis_of(goal, all)};
+  chart.add(stopped.x.empty() ? "" : "stopped early", stopped, Mark::points, waiting_colour);
+  chart.add("to the end", done, Mark::points, done_colour);
   chart.add("best so far", best, Mark::line, best_colour);
   return draw(chart);
 }
