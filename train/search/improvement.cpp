@@ -45,31 +45,39 @@ class Maximiser {
   }
 
  private:
+  /// In units of the lengths of the kernel, not to the very top: where the expectation is flat, as
+  /// far from all that is known, the top is a corner of the cube, and proposals had better differ.
   Candidate along_gradient(const Candidate& from) const {
     const Values values = space_.at(from.point);
-    std::vector<double> low = from.point, high = from.point;
-    bool moves = false;
+    std::vector<double> lengths, start, low, high;
     for (std::size_t i = 0; i < space_.size(); ++i) {
-      if (!space_.is_continuous(i) || values[i].empty()) continue;
-      low[i] = 0;
-      high[i] = 1;
-      moves = true;
+      const bool moves = space_.is_continuous(i) && !values[i].empty();
+      lengths.push_back(1 / std::sqrt(surrogate_.kernel().rates[i]));
+      start.push_back(from.point[i] / lengths[i]);
+      low.push_back(moves ? 0 : start[i]);
+      high.push_back(moves ? 1 / lengths[i] : start[i]);
     }
-    if (!moves) return from;
-    const SmoothFunction loss = [&](const std::vector<double>& point,
+    if (low == high) return from;
+    const auto place = [&](std::vector<double> scaled) {
+      for (std::size_t i = 0; i < scaled.size(); ++i)
+        scaled[i] = low[i] < high[i] ? std::min(1.0, scaled[i] * lengths[i]) : from.point[i];
+      return scaled;
+    };
+    const SmoothFunction loss = [&](const std::vector<double>& scaled,
                                     std::vector<double>& gradient) {
-      const Prediction there = surrogate_.predict(point, true);
+      const Prediction there = surrogate_.predict(place(scaled), true);
       const double z = (best_ - there.mean) / there.deviation;
       double slope = 0;
       const double value = std::log(there.deviation) + log_improvement(z, &slope);
-      for (std::size_t i = 0; i < point.size(); ++i)
+      for (std::size_t i = 0; i < scaled.size(); ++i)
         gradient[i] =
+            lengths[i] *
             (slope * there.mean_gradient[i] - (1 - slope * z) * there.deviation_gradient[i]) /
             there.deviation;
       return -value;
     };
-    const Minimum found = minimise_in_box(loss, from.point, low, high, 50);
-    return -found.value > from.gain ? Candidate{found.x, -found.value} : from;
+    const Minimum found = minimise_in_box(loss, start, low, high, 1e-2);
+    return -found.value > from.gain ? Candidate{place(found.x), -found.value} : from;
   }
 
   Candidate over_levels(Candidate best, std::size_t axis) const {

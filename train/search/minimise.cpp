@@ -14,6 +14,12 @@ double dot(const Vector& a, const Vector& b) {
   return sum;
 }
 
+double largest_part(const Vector& a) {
+  double largest = 0;
+  for (const double part : a) largest = std::max(largest, std::fabs(part));
+  return largest;
+}
+
 void add(Vector& a, double factor, const Vector& b) {
   for (std::size_t i = 0; i < a.size(); ++i) a[i] += factor * b[i];
 }
@@ -65,15 +71,21 @@ class Curvature {
 
 class BoxedSearch {
  public:
-  BoxedSearch(const SmoothFunction& f, Vector x, const Vector& low, const Vector& high)
-      : f_(f), low_(low), high_(high), x_(std::move(x)), gradient_(x_.size()) {
+  BoxedSearch(const SmoothFunction& f, Vector x, const Vector& low, const Vector& high,
+              double steepness)
+      : f_(f),
+        low_(low),
+        high_(high),
+        steepness_(steepness),
+        x_(std::move(x)),
+        gradient_(x_.size()) {
     value_ = f_(x_, gradient_);
   }
 
   /// One step; false when there is none.
   bool go_on() {
     const Vector slope = free_part(gradient_);
-    if (!std::isfinite(value_) || dot(slope, slope) < 1e-14) return false;
+    if (!std::isfinite(value_) || largest_part(slope) <= steepness_) return false;
     Vector direction = free_part(curvature_.applied_to(slope));
     if (!(dot(direction, slope) > 0)) {
       curvature_.forget();
@@ -130,6 +142,7 @@ class BoxedSearch {
 
   const SmoothFunction& f_;
   const Vector &low_, &high_;
+  double steepness_;
   Vector x_, gradient_;
   double value_;
   Curvature curvature_;
@@ -139,8 +152,8 @@ class BoxedSearch {
 
 Minimum minimise_in_box(const SmoothFunction& f, std::vector<double> x,
                         const std::vector<double>& low, const std::vector<double>& high,
-                        int iterations) {
-  BoxedSearch search(f, std::move(x), low, high);
+                        double steepness, int iterations) {
+  BoxedSearch search(f, std::move(x), low, high, steepness);
   for (int i = 0; i < iterations && search.go_on(); ++i) {
   }
   return search.found();

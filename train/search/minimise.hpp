@@ -17,10 +17,11 @@ struct Minimum {
 };
 
 /// L-BFGS whose steps are cut at the borders, from `x`, which is in the box low <= x <= high; stops
-/// where the gradient vanishes or the value falls no more. Nocedal and Wright, "Numerical
-/// Optimization", 2006, 7.2; borders as in Bertsekas' projected Newton methods, 1982.
+/// where no part of the gradient is above `steepness` or the value falls no more. Nocedal and
+/// Wright, "Numerical Optimization", 2006, 7.2; borders as in Bertsekas' projected Newton methods,
+/// 1982.
 Minimum minimise_in_box(const SmoothFunction& f, std::vector<double> x,
                         const std::vector<double>& low, const std::vector<double>& high,
-                        int iterations = 100);
+                        double steepness = 1e-7, int iterations = 100);
 
 }  // namespace bochner

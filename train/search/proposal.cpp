@@ -61,15 +61,23 @@ std::vector<double> single_scores(const SearchSpec& spec, const std::vector<cons
   return scores;
 }
 
-/// Failed trials get the worst score, and no score is further above the middle one than five times
-/// the best one is below: a diverged run says no more. Mean 0, variance 1.
-void standardise(std::vector<double>& scores) {
-  std::vector<double> sorted;
+/// Where scores are cut: five times as far above the middle one of the first trials as the best one
+/// is below. The later trials are about the best one; their middle would cut what is worth knowing.
+double worst_score(const std::vector<double>& scores) {
+  std::vector<double> valid;
   for (const double score : scores)
-    if (!std::isnan(score)) sorted.push_back(score);
-  std::ranges::sort(sorted);
-  const double middle = sorted[sorted.size() / 2], spread = middle - sorted.front();
-  const double worst = spread > 0 ? std::min(sorted.back(), middle + 5 * spread) : sorted.back();
+    if (!std::isnan(score)) valid.push_back(score);
+  const double best = *std::ranges::min_element(valid), worst = *std::ranges::max_element(valid);
+  valid.resize(std::min(valid.size(), first_proposals));
+  std::ranges::sort(valid);
+  const double middle = valid[valid.size() / 2];
+  return middle > best ? std::min(worst, middle + 5 * (middle - best)) : worst;
+}
+
+/// Failed trials get the worst score, as one that diverged: how bad it is says no more. Mean 0,
+/// variance 1.
+void standardise(std::vector<double>& scores) {
+  const double worst = worst_score(scores);
   double sum = 0, squares = 0;
   for (double& score : scores) {
     score = std::isnan(score) ? worst : std::min(score, worst);

@@ -11,7 +11,8 @@ namespace {
 constexpr std::size_t most_levels = 64;
 
 bool all_numbers(const std::vector<std::string>& values) {
-  return std::ranges::all_of(values, [](const auto& value) { return parse_number(value).has_value(); });
+  return std::ranges::all_of(values,
+                             [](const auto& value) { return parse_number(value).has_value(); });
 }
 
 /// The range on its scale; each whole number has a cell around it.

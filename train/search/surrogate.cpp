@@ -194,7 +194,7 @@ SurrogateKernel fit_kernel(const Scored& data) {
   high[d + 1] = 0;
   std::vector<double> best;
   double least = std::numeric_limits<double>::infinity();
-  for (const auto& [rate, noise] : {std::pair(1.0, 1e-2), {1.0, 1e-5}, {10.0, 1e-4}, {0.1, 1e-3}}) {
+  for (const auto& [rate, noise] : {std::pair(1.0, 1.0), {10.0, 1e-4}, {0.1, 1e-3}}) {
     std::vector<double> start(d + 2, std::log(rate));
     start[d] = 0;
     start[d + 1] = std::log(noise);

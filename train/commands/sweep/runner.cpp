@@ -190,7 +190,8 @@ std::optional<Job> SweepRunner::job_of(std::size_t index) try {
   return Job{std::move(words), log_of(index)};
 } catch (const ConfigError& error) {
   if (is_grid()) throw;
-  has_failed(index, error.what(), error.what());
+  const std::string words = error.what();  // with the name in front
+  has_failed(index, words.substr(trial(index).name.size() + 2), words);
   return std::nullopt;
 }
 
