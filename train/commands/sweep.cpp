@@ -11,6 +11,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::size_t most_jobs = 1024, most_trials = 10000;
+constexpr std::size_t largest_seed = 1000000000000000;  // a number of JSON
 
 struct SweepOptions {
   std::string config, runs, search = "grid", budget;
@@ -45,6 +46,7 @@ void require_sense(const SweepOptions& options) {
   demand(options.jobs <= most_jobs, "--jobs {}: must be at most {}", options.jobs, most_jobs);
   demand(options.trials <= most_trials, "--trials {}: must be at most {}", options.trials,
          most_trials);
+  demand(options.seed <= largest_seed, "--seed {}: must be at most {}", options.seed, largest_seed);
   demand(search == SearchKind::grid || options.trials > 0 || !options.budget.empty(),
          "--search {}: say how long: --trials N, --budget TIME or both", options.search);
   demand(options.halving == 0 || options.halving >= 2,

@@ -188,7 +188,9 @@ std::string draw_front(const SweepJournal& journal) {
 std::string draw_importance(const SweepJournal& journal, const Space& space) try {
   const SearchSpec spec{SearchKind::bayes, journal.header().seed,
                         std::max<std::size_t>(1, journal.header().rungs.size())};
-  const std::vector<Tried> tried = journal.tried();
+  std::vector<Tried> tried = journal.tried();
+  for (Tried& trial : tried)
+    for (Scores& scores : trial.reached) scores.resize(1);  // the first goal
   if (tried.size() < first_proposals) return "";
   const auto surrogate = surrogate_of(spec, space, tried);
   if (!surrogate) return "";
@@ -273,7 +275,8 @@ void write_sweep_page(FileStorage& storage, const SweepJournal& journal) {
   page.charts({draw_parallel(journal, space)}, card_width(2 * chart_width));
   if (const std::string bars = draw_importance(journal, space); !bars.empty()) {
     page.paragraph(
-        "The part of the variance of the scores that would be left if all other keys were fixed, "
+        "The part of the variance of the first goal that would be left if all other keys were "
+        "fixed, "
         "by "
         "the Gaussian process through the scores; the parts may sum to more than 1.");
     page.charts({bars});

@@ -25,6 +25,12 @@ bool is_stop_signal(int code) {
   return code == 128 + SIGTERM || code == 128 + SIGINT || code == 128 + SIGHUP;
 }
 
+/// What a program said before it ended.
+std::string last_line(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return printable(text.substr(text.rfind('\n') + 1));
+}
+
 std::string names_in(const std::string& metrics) {
   std::vector<std::string> names;
   for (const auto& [name, number] : last_validation(metrics)) names.push_back(name);
@@ -208,7 +214,8 @@ void SweepRunner::ended(std::size_t job, int code) {
     io_problem_ = fmt::format("{}: could not read or write, see {}; then the same command goes on",
                               trial(index).name, log_of(index));
   } else {
-    has_failed(index, fmt::format("exit code {}", code),
+    const std::string words = last_line(read_file(storage_, log_of(index)));
+    has_failed(index, fmt::format("exit code {}{}{}", code, words.empty() ? "" : ": ", words),
                fmt::format("{}: exit code {}, see {}", trial(index).name, code, log_of(index)));
   }
 }
