@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <bochner/data/files/text.hpp>
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/commands/sweep/runner.hpp>
 #include <bochner/train/config/period.hpp>
@@ -58,7 +59,8 @@ void require_sense(const SweepOptions& options) {
 /// A key that is not there is an error of the call, and no result of a trial.
 void require_key(const Config& base, const Variation& variation) {
   std::vector<std::string> values = variation.values;
-  if (variation.range) values = {fmt::format("{}", variation.range->low)};
+  if (variation.range)
+    values = {format_number(variation.range->low), format_number(variation.range->high)};
   for (const std::string& value : values) {
     Config config = base;
     apply_set(config, variation.key + "=" + value);
@@ -121,9 +123,10 @@ SweepHeader header_of(const SweepOptions& options, const Config& base) {
 }
 
 /// The configs of a grid are all checked before its first run starts.
-void set_points(SweepPlan& plan, const Path& directory, std::size_t at_most) {
+void set_points(SweepPlan& plan, const std::vector<Variation>& variations, const Path& directory,
+                std::size_t at_most) {
   PosixStorage storage;
-  plan.points = grid(plan.space.variations());
+  plan.points = grid(variations);
   if (at_most > 0 && at_most < plan.points.size()) plan.points.resize(at_most);
   for (const GridPoint& point : plan.points) {
     std::vector<std::string> sets = plan.sets;
@@ -142,15 +145,17 @@ int sweep_command(const SweepOptions& options, SignalGuard& signals) {
   Config base = load_config(options.config, registered_parameters());
   for (const std::string& set : options.sets) apply_set(base, set);
   const SweepHeader header = header_of(options, base);
+  const std::vector<Variation> variations = variations_of(options, base);
   SweepPlan plan{.config = options.config,
                  .sets = options.sets,
-                 .space = Space(variations_of(options, base)),
+                 .space = Space(variations),
                  .most_trials = options.trials > 0 ? options.trials : most_trials,
                  .jobs = at_most,
                  .threads = asked > 0 ? asked : std::max<std::size_t>(1, processors / at_most),
                  .budget = budget,
                  .json = options.json};
-  if (header.search == SearchKind::grid) set_points(plan, directory_of(options), options.trials);
+  if (header.search == SearchKind::grid)
+    set_points(plan, variations, directory_of(options), options.trials);
   PosixStorage storage;
   SweepJournal journal = SweepJournal::open(storage, directory_of(options), header);
   return SweepRunner(storage, plan, journal, signals).run();

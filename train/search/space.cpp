@@ -43,8 +43,12 @@ std::size_t cell_of(double part, std::size_t cells) {
 
 Space::Space(std::vector<Variation> variations) : variations_(std::move(variations)) {
   require_sound(variations_);
-  for (const Variation& variation : variations_)
+  for (Variation& variation : variations_) {
     ordered_.push_back(variation.range || all_numbers(variation.values));
+    if (ordered_.back())
+      std::ranges::stable_sort(variation.values, {},
+                               [](const auto& one) { return parse_number(one); });
+  }
 }
 
 bool Space::is_continuous(std::size_t axis) const {

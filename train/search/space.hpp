@@ -15,6 +15,7 @@ class Space {
   explicit Space(std::vector<Variation> variations);
 
   std::size_t size() const { return variations_.size(); }
+  /// Lists of numbers in their order.
   const std::vector<Variation>& variations() const { return variations_; }
   /// Axes of numbers have distances; on the others values are equal or not.
   bool is_ordered(std::size_t axis) const { return ordered_[axis]; }

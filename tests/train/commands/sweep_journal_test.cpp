@@ -79,6 +79,7 @@ TEST_F(Journal, RefusesWhatItDidNotWrite) {
                          R"({"event":"done","trial":1e300,"step":1,"measured":[1]})",
                          R"({"event":"start","trial":7,"name":"x","values":[]})",
                          R"({"event":"start","trial":0})",
+                         R"({"event":"start","trial":0,"name":"x","values":["1"]})",
                          R"({"event":"sweep","search":"best"})"};
   for (const char* line : lines) {
     std::filesystem::remove_all(path_);
@@ -106,6 +107,11 @@ TEST_F(Journal, OfAGridTakesMoreValues) {
   header_.vary = {"m=1,2,3"};
   open();
   EXPECT_THAT(open().header().vary, ElementsAre("m=1,2,3"));
+  EXPECT_EQ(open().trials().size(), 1u);
+  // Of other keys it begins anew; runs that are there are gone on with.
+  header_.vary = {"m=1,2", "train.seed=1,2"};
+  EXPECT_THAT(open().trials(), IsEmpty());
+  open().start("m=1,seed=1", {"1", "1"});
   EXPECT_EQ(open().trials().size(), 1u);
 }
 

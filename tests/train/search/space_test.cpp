@@ -87,6 +87,13 @@ TEST(Space, PlacesValuesWhereTheyAreFound) {
   EXPECT_EQ(space.place({"0.001", "a", ""})[2], 0.5);
 }
 
+TEST(Space, PutsNumbersOfAListInTheirOrder) {
+  const Space space = space_of({"m=64,8,16", "kind=b,a,c"});
+  EXPECT_THAT(space.at({0.1, 0.1}), ElementsAre("8", "b"));
+  EXPECT_THAT(space.at({0.9, 0.9}), ElementsAre("64", "c"));
+  EXPECT_LT(space.place({"8", "a"})[0], space.place({"64", "a"})[0]);
+}
+
 TEST(Space, WholeNumbersHaveCellsOfEqualSize) {
   Variation blocks = parse_variation("blocks=1..6");
   blocks.range->whole = true;

@@ -36,6 +36,12 @@ std::vector<std::string> goal_texts(const SweepHeader& header) {
   return texts;
 }
 
+std::vector<std::string> keys_of(const SweepHeader& header) {
+  std::vector<std::string> keys;
+  for (const std::string& text : header.vary) keys.push_back(text.substr(0, text.find('=')));
+  return keys;
+}
+
 Json json_of(const SweepHeader& header) {
   return {{"event", "sweep"},
           {"search", name_of(header.search)},
@@ -122,10 +128,13 @@ void SweepJournal::apply(const Json& event) {
   const std::string kind = event["event"].text() ? *event["event"].text() : "";
   seconds_ = event["seconds"].number().value_or(seconds_);
   if (kind == "sweep") {
-    header_ = header_of(event);
+    SweepHeader header = header_of(event);
+    if (keys_of(header) != keys_of(header_)) trials_.clear();  // a grid of other keys
+    header_ = std::move(header);
   } else if (kind == "start") {
-    require(event["name"].text() && event["trial"].number() == double(trials_.size()), "sweep",
-            "a trial has no name");
+    require(event["name"].text() && event["trial"].number() == double(trials_.size()) &&
+                event["values"].items().size() == header_.vary.size(),
+            "sweep", "a trial has no name or other values");
     trials_.push_back({*event["name"].text(), texts_of(event["values"])});
   } else {
     apply_to(trials_[count_of(event["trial"], double(trials_.size()))], event, kind);
