@@ -80,6 +80,8 @@ TEST_F(Journal, RefusesWhatItDidNotWrite) {
                          R"({"event":"start","trial":7,"name":"x","values":[]})",
                          R"({"event":"start","trial":0})",
                          R"({"event":"start","trial":0,"name":"x","values":["1"]})",
+                         R"({"event":"start","trial":0,"name":"../x","values":["1","2"]})",
+                         R"({"event":"sweep","search":"bayes","seed":3,"vary":["m=1"],"goals":[]})",
                          R"({"event":"sweep","search":"best"})"};
   for (const char* line : lines) {
     std::filesystem::remove_all(path_);

@@ -60,10 +60,11 @@ SweepHeader header_of(const Json& json) {
                      .factor = json["factor"].number().value_or(0)};
   for (const std::string& goal : texts_of(json["goals"])) header.goals.push_back(parse_goal(goal));
   for (const Json& rung : json["rungs"].items()) header.rungs.push_back(count_of(rung));
+  require(!header.goals.empty() && !header.vary.empty(), "sweep", "no goals or nothing to vary");
   return header;
 }
 
-/// A key of the header in words: "--vary" stands for its members.
+/// Throws std::invalid_argument, which names the option that was another one.
 void require_same(const Path& directory, const SweepHeader& before, const SweepHeader& after) {
   const Json was = json_of(before), is = json_of(after);
   const std::pair<const char*, const char*> options[] = {
@@ -132,7 +133,8 @@ void SweepJournal::apply(const Json& event) {
     if (keys_of(header) != keys_of(header_)) trials_.clear();  // a grid of other keys
     header_ = std::move(header);
   } else if (kind == "start") {
-    require(event["name"].text() && event["trial"].number() == double(trials_.size()) &&
+    require(event["name"].text() && event["name"].text()->find('/') == std::string::npos &&
+                event["trial"].number() == double(trials_.size()) &&
                 event["values"].items().size() == header_.vary.size(),
             "sweep", "a trial has no name or other values");
     trials_.push_back({*event["name"].text(), texts_of(event["values"])});
