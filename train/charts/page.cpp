@@ -36,6 +36,7 @@ svg .minor{opacity:.45}
 svg .base{stroke:var(--soft);opacity:.55}
 svg .curve{fill:none;stroke:var(--c);stroke-width:2;stroke-linejoin:round;stroke-linecap:round}
 svg .dashed{stroke-dasharray:2 5}
+svg .faint{opacity:.32;stroke-width:1.2}
 svg .dot,svg .bar{fill:var(--c)}
 svg .band{fill:var(--c);opacity:.16}
 svg .whisker{stroke:var(--ink);stroke-width:1.5}

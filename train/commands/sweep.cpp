@@ -1,29 +1,24 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/commands/common_options.hpp>
-#include <bochner/train/commands/sweep/grid.hpp>
-#include <bochner/train/commands/sweep/processes.hpp>
-#include <bochner/train/run/run_directory.hpp>
-#include <bochner/train/storage/storage.hpp>
+#include <bochner/train/commands/sweep/runner.hpp>
+#include <bochner/train/config/period.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
-#include <chrono>
-#include <cstdio>
-#include <map>
-#include <ranges>
+#include <bochner/train/tasks/train_spec.hpp>
 #include <thread>
-#include <utility>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t most_jobs = 1024;
+constexpr std::size_t most_jobs = 1024, most_trials = 10000;
+constexpr std::size_t largest_seed = 1000000000000000;  // a number of JSON
 
 struct SweepOptions {
-  std::string config, runs;
-  std::vector<std::string> sets, vary;
-  std::size_t jobs = 0;
+  std::string config, runs, search = "grid", budget;
+  std::vector<std::string> sets, vary, goals;
+  std::size_t jobs = 0, trials = 0, seed = 1, shortest = 0;
+  double halving = 0;
   bool json = false;
   const CommandLine* line = nullptr;
 };
@@ -33,169 +28,174 @@ Path directory_of(const SweepOptions& options) {
                               : Path(options.runs);
 }
 
-/// The config of one run, checked.
-Config config_of(const std::string& file, const std::vector<std::string>& sets,
-                 const std::string& run) {
+/// In seconds.
+double budget_of(const std::string& text) {
+  if (text.empty()) return std::numeric_limits<double>::infinity();
+  Period budget;
   try {
-    return read_config(file, sets);
-  } catch (const ConfigError& error) {
-    throw ConfigError(fmt::format("{}: {}", run, error.what()));
+    budget = parse_period(text);
+  } catch (const std::invalid_argument&) {
+  }
+  demand(budget.is_time(), "--budget {}: write wall time such as 45s, 30min or 2h", text);
+  return budget.count;
+}
+
+void require_sense(const SweepOptions& options) {
+  const SearchKind search = parse_search(options.search);
+  demand(!options.config.empty(), "config is required. See: bochner sweep --help");
+  demand(!options.vary.empty(), "--vary is required. See: bochner sweep --help");
+  demand(options.jobs <= most_jobs, "--jobs {}: must be at most {}", options.jobs, most_jobs);
+  demand(options.trials <= most_trials, "--trials {}: must be at most {}", options.trials,
+         most_trials);
+  demand(options.seed <= largest_seed, "--seed {}: must be at most {}", options.seed, largest_seed);
+  demand(search == SearchKind::grid || options.trials > 0 || !options.budget.empty(),
+         "--search {}: say how long: --trials N, --budget TIME or both", options.search);
+  demand(options.halving == 0 || options.halving >= 2,
+         "--halving {:g}: one in so many goes on: at least 2", options.halving);
+  demand(options.halving == 0 || options.goals.size() <= 1,
+         "--halving goes by one --goal, not by {}", options.goals.size());
+}
+
+/// A key that is not there is an error of the call, and no result of a trial.
+void require_key(const Config& base, const Variation& variation) {
+  std::vector<std::string> values = variation.values;
+  if (variation.range)
+    values = {format_number(variation.range->low), format_number(variation.range->high)};
+  for (const std::string& value : values) {
+    Config config = base;
+    apply_set(config, variation.key + "=" + value);
   }
 }
 
-struct PlannedRun {
-  GridPoint point;
-  Path path;
-  Config config;
-  std::vector<std::string> sets;
-  Job job = {};
-};
-
-/// Whether there is the run already; refuses to go on with one of other settings.
-bool require_same(FileStorage& storage, const PlannedRun& run) {
-  if (!storage.exists(run.path / "config.toml")) return false;
-  // Keys that are younger than the run are no difference: it goes on as it was.
-  const Config found = parse_config(RunDirectory::read(storage, run.path).config(),
-                                    (run.path / "config.toml").string(), registered_parameters());
-  const std::vector<ConfigChange> different = changes(found, run.config);
-  if (different.empty()) return true;
-  throw ConfigError(fmt::format(
-      "{}: was made with {} = {}, not {}; choose another --runs DIR", run.path.string(),
-      different[0].name, format_value(different[0].before), format_value(different[0].after)));
+/// Whole numbers where the key takes no others.
+std::vector<Variation> variations_of(const SweepOptions& options, const Config& base) {
+  std::vector<Variation> variations;
+  for (const std::string& text : options.vary) {
+    Variation variation = parse_variation(text);
+    const bool seeds = variation.key == "train.seed" && options.search != "grid";
+    demand(!seeds, "--vary train.seed: --search {} compares single runs; a grid takes seeds",
+           options.search);
+    const ParameterRow* row = base.table().find(variation.key);
+    if (variation.range && row) variation.range->whole = row->kind() != ConfigKind::number;
+    if (options.search != "grid") require_key(base, variation);
+    variations.push_back(std::move(variation));
+  }
+  return variations;
 }
 
-using Clock = std::chrono::steady_clock;
-/// A step, a validation that is given up and a save.
-constexpr std::chrono::seconds longest_wait{60};
-
-/// Waits while other processes train the runs, those of a sweep that was killed, which save and end
-/// soon. Runs that somebody uses for longer come last, and say themselves that they are in use.
-void await_end_of_use(FileStorage& storage, std::vector<PlannedRun>& runs,
-                      const SignalGuard& signals) {
-  const auto is_free = [&](const PlannedRun& run) {
-    return RunDirectory::in_use(storage, run.path).empty();
+/// Steps at which trials wait.
+std::vector<std::uint64_t> rungs_for(const SweepOptions& options, const Config& base) {
+  if (options.halving == 0) return {};
+  const TrainSpec spec = read_spec<TrainSpec>(base, "train");
+  const auto counted = [](const Period& period) {
+    return !period.off() && period.unit == Period::Unit::steps;
   };
-  const auto until = Clock::now() + longest_wait;
-  bool told = false;
-  while (!std::ranges::all_of(runs, is_free) && Clock::now() < until && !signals.stop_requested()) {
-    const PlannedRun& used = *std::ranges::find_if_not(runs, is_free);
-    const std::string use = RunDirectory::in_use(storage, used.path);
-    if (!std::exchange(told, true) && !use.empty())
-      fmt::print(stderr, "waiting  {}\n", printable(use));
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-  std::ranges::stable_partition(runs, is_free);
+  demand(counted(spec.steps) && counted(spec.validate_every),
+         "--halving needs train.steps and train.validate.every in steps, such as 500; they are {} "
+         "and {}",
+         format_value(spec.steps), format_value(spec.validate_every));
+  for (const std::string& text : options.vary)
+    for (const char* key : {"train.steps=", "train.validate.every="})
+      demand(!text.starts_with(key), "--vary {}: --halving compares trials at equal steps", text);
+  const auto steps = std::uint64_t(spec.steps.count),
+             every = std::uint64_t(spec.validate_every.count);
+  const double three_down = std::ceil(double(steps) / std::pow(options.halving, 3));
+  const std::uint64_t shortest =
+      options.shortest > 0 ? options.shortest : std::max(every, std::uint64_t(three_down));
+  const std::vector<std::uint64_t> rungs = rungs_of(steps, options.halving, shortest, every);
+  demand(rungs.size() > 1,
+         "--halving: there is no rung below train.steps = {}; set train.validate.every, now {}, "
+         "lower",
+         steps, every);
+  return rungs;
 }
 
-/// All runs, checked before the first one starts.
-std::vector<PlannedRun> plan(FileStorage& storage, const SweepOptions& options,
-                             const std::vector<Variation>& variations) {
-  std::vector<PlannedRun> runs;
-  for (const GridPoint& point : grid(variations)) {
-    std::vector<std::string> sets = options.sets;
+SweepHeader header_of(const SweepOptions& options, const Config& base) {
+  SweepHeader header{.search = parse_search(options.search),
+                     .seed = options.seed,
+                     .vary = options.vary,
+                     .goals = {},
+                     .rungs = rungs_for(options, base),
+                     .factor = options.halving};
+  for (const std::string& goal : options.goals) header.goals.push_back(parse_goal(goal));
+  if (header.goals.empty()) header.goals.push_back(Goal());
+  return header;
+}
+
+/// The configs of a grid are all checked before its first run starts.
+void set_points(SweepPlan& plan, const std::vector<Variation>& variations, const Path& directory,
+                std::size_t at_most) {
+  PosixStorage storage;
+  plan.points = grid(variations);
+  if (at_most > 0 && at_most < plan.points.size()) plan.points.resize(at_most);
+  for (const GridPoint& point : plan.points) {
+    std::vector<std::string> sets = plan.sets;
     sets.insert(sets.end(), point.sets.begin(), point.sets.end());
-    const Path path = directory_of(options) / point.name;
-    runs.push_back({point, path, config_of(options.config, sets, point.name), sets});
-    require_same(storage, runs.back());
+    has_run(storage, directory / point.name, trial_config(plan, point.name, sets));
   }
-  return runs;
 }
-
-/// Begins a run, or goes on with what is there of it.
-Job job_of(FileStorage& storage, const SweepOptions& options, const PlannedRun& run,
-           std::size_t threads) {
-  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-  std::vector<std::string> words = {program, "resume", run.path.string()};
-  if (!require_same(storage, run)) {
-    words = {program, "train", options.config, "--run", run.path.string()};
-    for (const std::string& set : run.sets) words.insert(words.end(), {"--set", set});
-  }
-  words.insert(words.end(), {"--progress", "none", "--threads", std::to_string(threads)});
-  return {std::move(words), run.path.string() + ".log"};
-}
-
-/// Says how each run ended, and all of them together.
-class SweepReport {
- public:
-  SweepReport(FileStorage& storage, const std::vector<PlannedRun>& runs, bool json)
-      : storage_(storage), runs_(runs), json_(json) {}
-
-  void ended(std::size_t index, int code) {
-    const PlannedRun& run = runs_[index];
-    if (code == exit_done) {
-      results_[index] = {run.point,
-                         last_validation(read_file(storage_, run.path / "metrics.jsonl"))};
-      print(results_[index], run.path.string());
-    } else if (code != exit_stopped) {
-      ++failed_;
-      fmt::print(stderr, "failed   {}: exit code {}, see {}\n", run.point.name, code, run.job.log);
-    }
-  }
-
-  int finish(const std::vector<Variation>& variations) const {
-    const auto results = results_ | std::views::values;
-    if (!json_ && !results.empty())
-      fmt::print("\n{}", summary(variations, {results.begin(), results.end()}));
-    if (results.size() + failed_ == runs_.size()) return failed_ > 0 ? exit_failed : exit_done;
-    fmt::print(stderr, "stopped  {} of {} runs are done; the same command goes on\n",
-               results.size(), runs_.size());
-    return exit_stopped;
-  }
-
- private:
-  void print(const SweepResult& result, const std::string& path) const {
-    std::vector<std::string> words;
-    for (const auto& [name, number] : result.measures)
-      words.push_back(fmt::format("{} {:.4g}", name, number));
-    fmt::print(
-        "{}", json_ ? result_json(result, path)
-                    : fmt::format("done     {}   {}\n", result.point.name, fmt::join(words, ", ")));
-    std::fflush(stdout);
-  }
-
-  FileStorage& storage_;
-  const std::vector<PlannedRun>& runs_;
-  bool json_;
-  std::map<std::size_t, SweepResult> results_;  // by the index of the run
-  std::size_t failed_ = 0;
-};
 
 /// Trains each run in a process of its own; runs that exist already are gone on with.
 int sweep_command(const SweepOptions& options, SignalGuard& signals) {
-  demand(options.jobs <= most_jobs, "--jobs {}: must be at most {}", options.jobs, most_jobs);
-  std::vector<Variation> variations;
-  for (const std::string& text : options.vary) variations.push_back(parse_variation(text));
+  require_sense(options);
+  const double budget = budget_of(options.budget);
   const std::size_t processors = std::max(1u, std::thread::hardware_concurrency());
   const std::size_t at_most = options.jobs > 0 ? options.jobs : processors;
   const std::size_t asked = options.line->threads();
-  const std::size_t threads = asked > 0 ? asked : std::max<std::size_t>(1, processors / at_most);
+  Config base = load_config(options.config, registered_parameters());
+  for (const std::string& set : options.sets) apply_set(base, set);
+  const SweepHeader header = header_of(options, base);
+  const std::vector<Variation> variations = variations_of(options, base);
+  SweepPlan plan{.config = options.config,
+                 .sets = options.sets,
+                 .space = Space(variations),
+                 .most_trials = options.trials > 0 ? options.trials : most_trials,
+                 .jobs = at_most,
+                 .threads = asked > 0 ? asked : std::max<std::size_t>(1, processors / at_most),
+                 .budget = budget,
+                 .json = options.json};
+  if (header.search == SearchKind::grid)
+    set_points(plan, variations, directory_of(options), options.trials);
   PosixStorage storage;
-  std::vector<PlannedRun> runs = plan(storage, options, variations);
-  await_end_of_use(storage, runs, signals);
-  make_directories(storage, directory_of(options));
-  std::vector<Job> jobs;
-  for (PlannedRun& run : runs) jobs.push_back(run.job = job_of(storage, options, run, threads));
-  SweepReport report(storage, runs, options.json);
-  run_jobs(jobs, at_most, signals, [&](std::size_t index, int code) { report.ended(index, code); });
-  return report.finish(variations);
+  SweepJournal journal = SweepJournal::open(storage, directory_of(options), header);
+  return SweepRunner(storage, plan, journal, signals).run();
 }
 
 }  // namespace
 
+// In sweep/looks.cpp.
+void add_sweep_looks(const Command& sweep);
+
 void add_sweep(const Command& program) {
-  const auto [command, options] =
-      program.command("sweep", "a run for every combination of values of some keys", sweep_command);
+  const auto [command, options] = program.command(
+      "sweep", "runs for values of some keys: all combinations, or searched for the best",
+      sweep_command);
   options.line = &command.line();
-  add_config_file(command, options.config);
-  command
-      .option("--vary", &options.vary, "values of a key, for instance train.seed=1,2,3",
-              "KEY=VALUE,VALUE")
-      .required();
+  command.option("config", &options.config, "config file (TOML)", "FILE");
+  command.option("--vary", &options.vary,
+                 "values of a key, for instance train.seed=1,2,3, or a range, "
+                 "optim.lr=1e-4..1e-2:log, and where they count: ' if KEY=VALUE'",
+                 "KEY=VALUES");
+  command.option("--search", &options.search, "grid, random, sobol or bayes", "KIND")
+      .shows_default();
+  command.number("--trials", &options.trials, "runs that are begun at most, 0 for no limit");
+  command.option("--budget", &options.budget, "wall time of the whole sweep, such as 30min",
+                 "TIME");
+  command.option("--goal", &options.goals,
+                 "number of the metrics to make small or large (default: valid.min); given again, "
+                 "the best of several goals",
+                 "METRIC.min");
+  command.option("--halving", &options.halving,
+                 "stop early: of the runs that came to a step, one in N goes on", "N");
+  command.number("--shortest", &options.shortest,
+                 "steps of the first stop, 0 for train.steps / N^3");
+  command.number("--seed", &options.seed, "of the search");
   add_sets(command, options.sets);
   command.option("--runs", &options.runs,
                  "directory of the runs (default: runs/NAME-sweep of the config)", "DIR");
   command.number("--jobs", &options.jobs, "runs at the same time, 0 for one each processor");
   command.flag("--json", &options.json, "print JSON lines");
+  add_sweep_looks(command);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -21,7 +21,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 struct TrainingOptions {
-  std::string config, run, progress = "auto";
+  std::string config, run, progress = "auto", until;
   std::vector<std::string> sets;
   bool profile = false;
   CommandLine* line = nullptr;
@@ -89,9 +89,12 @@ int report(StopReason reason, Session& session, SignalGuard& signals, Progress& 
           ? ""
           : fmt::format("; best validation {:.4f} {} at step {}", state.best.front().metric,
                         session.task().loss_unit(), state.best.front().step);
-  if (reason == StopReason::signal || reason == StopReason::time_limit) {
+  if (reason == StopReason::signal || reason == StopReason::time_limit ||
+      reason == StopReason::until) {
     progress.line(fmt::format("stopped at step {} by {}; continue with:  {} resume {}", state.step,
-                              reason == StopReason::signal ? signals.stop_name() : "train.time",
+                              reason == StopReason::signal  ? signals.stop_name()
+                              : reason == StopReason::until ? "--until"
+                                                            : "train.time",
                               program, run));
     return exit_stopped;
   }
@@ -106,10 +109,10 @@ int report(StopReason reason, Session& session, SignalGuard& signals, Progress& 
 
 /// The loop, whose errors say how to go on with this run.
 StopReason train(Session& session, Progress& progress, SignalGuard& signals, TapeObserver* observer,
-                 const std::string& program) {
+                 std::uint64_t last_step, const std::string& program) {
   const std::string path = session.path().string(), run = shell_word(path);
   try {
-    return run_loop(session, progress, signals, observer);
+    return run_loop(session, progress, signals, observer, last_step);
   } catch (const DivergedError& error) {
     // The learning rate of a run is fixed by its checkpoints.
     const bool saved = session.processes().leads() && !session.run().list_checkpoints().empty();
@@ -122,11 +125,24 @@ StopReason train(Session& session, Progress& progress, SignalGuard& signals, Tap
   }
 }
 
+/// Where --until says that training stops, to be resumed; off for nowhere.
+Period until_of(const TrainingOptions& options) {
+  try {
+    const Period until = parse_period(options.until);
+    if (!until.is_time()) return until;
+  } catch (const std::invalid_argument&) {
+  }
+  throw std::invalid_argument(fmt::format(
+      "--until {}: write steps, epochs or tokens such as 500, 2e or 10Mt", options.until));
+}
+
 /// Trains and returns the exit code. `origin` says where a run that does not begin at step 0 comes
 /// from.
 int drive(Session& session, SignalGuard& signals, ProgressMode mode, const TrainingOptions& options,
           const std::vector<std::string>& notes = {}, const std::string& origin = "") {
   options.line->needs_reader = false;
+  const Period until = until_of(options);
+  const std::uint64_t last_step = until.off() ? no_limit : session.steps(until);
   const bool leads = session.processes().leads();
   Progress progress(leads ? mode : ProgressMode::none, session.total_steps(),
                     session.tokens_per_step(), session.state().step);
@@ -143,7 +159,7 @@ int drive(Session& session, SignalGuard& signals, ProgressMode mode, const Train
   OpProfile profile;
   const std::string program = shell_word(options.line->words()[0]);
   const StopReason reason =
-      train(session, progress, signals, options.profile ? &profile : nullptr, program);
+      train(session, progress, signals, options.profile ? &profile : nullptr, last_step, program);
   if (options.profile && leads) {
     std::istringstream table(profile.table());
     for (std::string row; std::getline(table, row);) progress.line(row);
@@ -188,6 +204,7 @@ int train_together(const TrainingOptions& options, SignalGuard& signals,
                    const std::function<Session(const Beginning&)>& begin,
                    const std::function<std::string(Session&)>& origin = {}) {
   const ProgressMode asked = progress_mode(options.progress);
+  until_of(options);  // before there is a run
   Processes processes = launched_together();
   const ProgressMode mode = processes.leads() ? asked : ProgressMode::none;
   PosixStorage storage;
@@ -248,6 +265,8 @@ void add_training(const Command& command, TrainingOptions& options) {
   add_sets(command, options.sets);
   command.option("--progress", &options.progress,
                  "bar, plain or none; auto: a bar on a terminal, else plain lines", "MODE");
+  command.option("--until", &options.until,
+                 "stop after so many steps, epochs or tokens of the run; resume goes on", "PERIOD");
   command.flag("--profile", &options.profile,
                "print at the end where the time went, by op; kept as profile.json");
 }

@@ -17,8 +17,13 @@ double seconds_since(Clock::time_point start) {
 
 class TrainingLoop {
  public:
-  TrainingLoop(Session& session, Progress& progress, SignalGuard& signals, TapeObserver* observer)
-      : session_(session), progress_(progress), signals_(signals), observer_(observer) {}
+  TrainingLoop(Session& session, Progress& progress, SignalGuard& signals, TapeObserver* observer,
+               std::uint64_t until)
+      : session_(session),
+        progress_(progress),
+        signals_(signals),
+        observer_(observer),
+        until_(until) {}
 
   StopReason run() {
     while (true) {
@@ -26,6 +31,7 @@ class TrainingLoop {
       if (validation_is_due() && !validate()) return stop(interruption());
       if (has_stopped_improving()) return stop(StopReason::no_improvement);
       if (state_.step >= session_.total_steps()) return stop(StopReason::finished);
+      if (state_.step >= until_) return stop(StopReason::until);
       agree();
       if (has_news() && checkpoint_is_due()) save_or_warn();
       if (stops_) return stop(StopReason::signal);
@@ -190,6 +196,7 @@ class TrainingLoop {
   Progress& progress_;
   SignalGuard& signals_;
   TapeObserver* observer_;
+  std::uint64_t until_;
   const TrainSpec& spec_ = session_.spec();
   TrainerState& state_ = session_.state();
   Clock::time_point start_ = Clock::now(), last_save_ = Clock::now();
@@ -202,8 +209,8 @@ class TrainingLoop {
 }  // namespace
 
 StopReason run_loop(Session& session, Progress& progress, SignalGuard& signals,
-                    TapeObserver* observer) {
-  return TrainingLoop(session, progress, signals, observer).run();
+                    TapeObserver* observer, std::uint64_t until) {
+  return TrainingLoop(session, progress, signals, observer, until).run();
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

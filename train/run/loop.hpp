@@ -4,14 +4,17 @@
 #include <bochner/train/run/progress.hpp>
 #include <bochner/train/run/session.hpp>
 #include <bochner/train/run/signals.hpp>
+#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-enum class StopReason { finished, no_improvement, time_limit, signal };
+inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
+enum class StopReason { finished, no_improvement, time_limit, signal, until };
 
-/// Trains until there is a reason to stop; the last checkpoint is on the disk when it returns.
+/// Trains until there is a reason to stop, at the latest at step `until`; the last checkpoint is on
+/// the disk when it returns.
 /// Throws DivergedError, and IoError when the metrics or the last checkpoint cannot be written.
 StopReason run_loop(Session& session, Progress& progress, SignalGuard& signals,
-                    TapeObserver* observer = nullptr);
+                    TapeObserver* observer = nullptr, std::uint64_t until = no_limit);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

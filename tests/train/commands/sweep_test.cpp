@@ -50,6 +50,17 @@ TEST(Grid, HasAllCombinationsTheLastChangingFastest) {
   EXPECT_THAT(points[2].values, ElementsAre("3e-3", "1"));
 }
 
+TEST(Grid, LeavesOutKeysWhoseConditionDoesNotHold) {
+  const auto points = grid(
+      {parse_variation("kind=a,b"), parse_variation("m=1,2 if kind=a"), parse_variation("n=5")});
+  std::vector<std::string> names;
+  for (const GridPoint& point : points) names.push_back(point.name);
+  EXPECT_THAT(names, ElementsAre("kind=a,m=1,n=5", "kind=a,m=2,n=5", "kind=b,n=5"));
+  EXPECT_THAT(points[2].values, ElementsAre("b", "", "5"));
+  EXPECT_THAT(points[2].sets, ElementsAre("kind=b", "n=5"));
+  EXPECT_THROW(grid({parse_variation("lr=0..1")}), std::invalid_argument);
+}
+
 TEST(Grid, NamesCanBeDirectories) {
   const auto points = grid({{"a.kind", {"x/../y"}}, {"b.kind", {"[1, 2]"}}});
   EXPECT_EQ(points[0].name, "a.kind=x_.._y,b.kind=_1__2_");
@@ -105,6 +116,32 @@ TEST(RunJobs, TellsExitCodesAndKeepsOutput) {
   EXPECT_NE(text.find("one\n"), text.npos);
   EXPECT_NE(text.find("two\n"), text.npos);
   std::filesystem::remove(log);
+}
+
+TEST(RunJobs, WaitForWhoHasTheirLog) {
+  const auto log = std::filesystem::temp_directory_path() / ("waits-" + std::to_string(getpid()));
+  const SignalGuard signals;
+  run_jobs({{{"/bin/sh", "-c", "sleep 0.2; echo one"}, log.string()},
+            {{"/bin/sh", "-c", "echo two"}, log.string()}},
+           2, signals, [](auto, auto) {});
+  std::ifstream file(log);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "one\ntwo\n");
+  std::filesystem::remove(log);
+}
+
+TEST(RunJobs, AskForTheNextOneUntilThereIsNone) {
+  std::vector<int> codes;
+  const auto next = [&, count = 0]() mutable -> std::optional<Job> {
+    // The second one follows from how the first one ended.
+    if (count == 1 && codes.empty()) return std::nullopt;
+    if (count == 2) return std::nullopt;
+    const std::string code = count++ == 0 ? "3" : std::to_string(codes[0] + 1);
+    return Job{{"/bin/sh", "-c", "exit " + code}, "/dev/null"};
+  };
+  run_jobs(2, {.next = next,
+               .ended = [&](std::size_t, int code) { codes.push_back(code); },
+               .stopped = [] { return false; }});
+  EXPECT_THAT(codes, ElementsAre(3, 4));
 }
 
 TEST(RunJobs, SaysWhatCannotBeStarted) {

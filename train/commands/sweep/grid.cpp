@@ -5,59 +5,9 @@
 #include <bochner/train/commands/sweep/grid.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
 #include <bochner/train/storage/json.hpp>
-#include <cctype>
-#include <cstring>
-#include <set>
 
 namespace bochner {
 namespace {
-
-/// Cuts at commas that stand outside of quotes, brackets and braces.
-std::vector<std::string> split_values(std::string_view text) {
-  std::vector<std::string> values(1);
-  int depth = 0;
-  char quote = 0;
-  for (const char c : text) {
-    if (quote ? c == quote : c == '"' || c == '\'') {
-      quote = quote ? 0 : c;
-    } else if (!quote) {
-      depth += (c == '[' || c == '{') - (c == ']' || c == '}');
-    }
-    if (c == ',' && depth == 0 && !quote) {
-      values.emplace_back();
-    } else {
-      values.back() += c;
-    }
-  }
-  return values;
-}
-
-/// The last words of the keys, or the whole keys where these are not all different.
-std::vector<std::string> short_names(const std::vector<Variation>& variations) {
-  std::vector<std::string> words, keys;
-  for (const Variation& variation : variations) {
-    keys.push_back(variation.key);
-    words.push_back(variation.key.substr(variation.key.rfind('.') + 1));
-  }
-  return std::set<std::string>(words.begin(), words.end()).size() == words.size() ? words : keys;
-}
-
-/// Fit to stand in the name of a directory.
-std::string plain(std::string text) {
-  for (char& c : text)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && !std::strchr("._-+", c)) c = '_';
-  return text;
-}
-
-void require_different(const std::vector<Variation>& variations) {
-  std::set<std::string> keys;
-  for (const auto& [key, values] : variations) {
-    demand(keys.insert(key).second, "--vary {}: given twice", key);
-    std::set<std::string> names;
-    for (const std::string& value : values)
-      demand(names.insert(plain(value)).second, "--vary {}: {} stands there twice", key, value);
-  }
-}
 
 /// Runs that differ in nothing but the seed.
 struct Row {
@@ -110,32 +60,40 @@ std::string table_line(const std::vector<std::string>& cells) {
   return fmt::format("| {} |\n", fmt::join(cells, " | "));
 }
 
-}  // namespace
-
-Variation parse_variation(std::string_view text) {
-  const std::size_t equals = text.find('=');
-  const Variation variation{
-      std::string(text.substr(0, equals)),
-      equals == text.npos ? std::vector<std::string>{} : split_values(text.substr(equals + 1))};
-  const auto& [key, values] = variation;
-  demand(!key.empty() && !values.empty() && std::ranges::count(values, "") == 0,
-         "--vary {}: write KEY=VALUE,VALUE, such as train.seed=1,2,3", text);
-  return variation;
+bool holds(const Variation& variation, const std::vector<Variation>& variations,
+           const GridPoint& point) {
+  if (!variation.condition) return true;
+  const auto other = std::ranges::find(variations, variation.condition->key, &Variation::key);
+  return std::ranges::count(variation.condition->values,
+                            point.values[std::size_t(other - variations.begin())]) > 0;
 }
 
+GridPoint with_value(GridPoint point, const std::string& key, const std::string& name,
+                     const std::string& value) {
+  point.name += (point.name.empty() ? "" : ",") + name + "=" + plain_name(value);
+  point.values.push_back(value);
+  point.sets.push_back(key + "=" + value);
+  return point;
+}
+
+}  // namespace
+
 std::vector<GridPoint> grid(const std::vector<Variation>& variations, std::size_t most) {
-  require_different(variations);
+  require_sound(variations);
   const std::vector<std::string> names = short_names(variations);
   std::vector<GridPoint> points(1);
   for (std::size_t i = 0; i < variations.size(); ++i) {
+    demand(!variations[i].range,
+           "--vary {}: a range is for --search random, sobol or bayes; a grid takes a list",
+           variations[i].key);
     std::vector<GridPoint> longer;
     for (const GridPoint& point : points) {
-      for (const std::string& value : variations[i].values) {
-        GridPoint next = point;
-        next.name += (i > 0 ? "," : "") + names[i] + "=" + plain(value);
-        next.values.push_back(value);
-        next.sets.push_back(variations[i].key + "=" + value);
-        longer.push_back(std::move(next));
+      if (holds(variations[i], variations, point)) {
+        for (const std::string& value : variations[i].values)
+          longer.push_back(with_value(point, variations[i].key, names[i], value));
+      } else {
+        longer.push_back(point);
+        longer.back().values.emplace_back();
       }
       demand(longer.size() <= most, "--vary: more than {} combinations; vary less at a time", most);
     }

@@ -1,30 +1,21 @@
 #pragma once
-/// What a sweep varies, every combination of the values of a few config keys, and what came out of
-/// its runs as a table.
+/// Every combination of the values of a few config keys, and what came out of the runs of a sweep
+/// as a table.
 
-#include <string>
-#include <string_view>
+#include <bochner/train/search/variation.hpp>
 #include <utility>
-#include <vector>
 
 namespace bochner {
 
-struct Variation {
-  std::string key;
-  std::vector<std::string> values;
-};
-/// "optim.lr=1e-3,3e-3": values between commas; those within brackets, braces or quotes belong to
-/// the value. Throws std::invalid_argument.
-Variation parse_variation(std::string_view text);
-
 /// One combination.
 struct GridPoint {
-  std::string name;                 ///< "lr=1e-3,seed=2", a name for a directory
-  std::vector<std::string> values;  ///< one for each variation
-  std::vector<std::string> sets;    ///< the same as changes of the config, KEY=VALUE
+  std::string name;  ///< "lr=1e-3,seed=2", a name for a directory
+  std::vector<std::string>
+      values;                     ///< one for each variation, "" where its condition does not hold
+  std::vector<std::string> sets;  ///< the same as changes of the config, KEY=VALUE
 };
-/// All combinations, the last variation changing fastest. Throws std::invalid_argument where a key
-/// is varied twice, a value stands twice, or there are more than `most`.
+/// All combinations, the last variation changing fastest. Throws std::invalid_argument as
+/// require_sound() does, and where a range is varied or there are more than `most`.
 std::vector<GridPoint> grid(const std::vector<Variation>& variations, std::size_t most = 10000);
 
 /// Names and numbers of a run's last validation, in the order in which they were written.

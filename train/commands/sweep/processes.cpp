@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +20,8 @@ namespace bochner {
 namespace {
 
 using namespace std::chrono_literals;
+
+constexpr auto longest_wait = 60000ms;
 
 /// An open file, or an IoError.
 Descriptor opened(const char* path, int flags) {
@@ -40,9 +43,19 @@ void become(char* const* words, int input, int output, pid_t parent) {
     ::execv(words[0], words);
 }
 
+/// Waits for a process that has this log, of a program that was killed: it saves and ends soon. The
+/// lock is held as long as somebody has the file open, and passed on to the job.
+void await_owner(const Descriptor& log) {
+  for (auto left = longest_wait; left > 0ms; left -= 10ms) {
+    if (::flock(log.value(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+    std::this_thread::sleep_for(10ms);
+  }
+}
+
 pid_t start(const Job& job) {
   const Descriptor nothing = opened("/dev/null", O_RDONLY);
   const Descriptor log = opened(job.log.c_str(), O_WRONLY | O_CREAT | O_APPEND);
+  await_owner(log);
   std::vector<char*> words;
   for (const std::string& word : job.words) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
@@ -97,18 +110,31 @@ class RunningJobs {
 
 }  // namespace
 
-void run_jobs(const std::vector<Job>& jobs, std::size_t at_most, const SignalGuard& signals,
-              const std::function<void(std::size_t, int)>& ended) {
+void run_jobs(std::size_t at_most, const JobQueue& queue) {
   RunningJobs running;
   bool stopping = false;
-  for (std::size_t next = 0;;) {
-    for (; !signals.stop_requested() && next < jobs.size() && running.count() < at_most; ++next)
-      running.add(jobs[next], next);
+  for (std::size_t count = 0;;) {
+    while (!queue.stopped() && running.count() < at_most) {
+      const std::optional<Job> job = queue.next();
+      if (!job) break;
+      running.add(*job, count++);
+    }
     if (running.count() == 0) return;
-    if (signals.stop_requested() && !std::exchange(stopping, true)) running.stop();
+    if (queue.stopped() && !std::exchange(stopping, true)) running.stop();
     std::this_thread::sleep_for(20ms);
-    running.reap(ended);
+    running.reap(queue.ended);
   }
+}
+
+void run_jobs(const std::vector<Job>& jobs, std::size_t at_most, const SignalGuard& signals,
+              const std::function<void(std::size_t, int)>& ended) {
+  std::size_t next = 0;
+  run_jobs(at_most, {.next = [&]() -> std::optional<Job> {
+                       if (next == jobs.size()) return std::nullopt;
+                       return jobs[next++];
+                     },
+                     .ended = ended,
+                     .stopped = [&] { return signals.stop_requested(); }});
 }
 
 }  // namespace bochner

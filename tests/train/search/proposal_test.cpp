@@ -1,0 +1,242 @@
+#include <gmock/gmock.h>
+
+#include <bochner/data/files/text.hpp>
+#include <bochner/train/search/proposal.hpp>
+#include <cmath>
+#include <numbers>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace proposal_test {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Ge;
+using ::testing::IsEmpty;
+using Function = double (*)(const std::vector<double>&);
+
+/// Three equal minima of 0.397887. Dixon and Szego, 1978.
+double branin(const std::vector<double>& x) {
+  constexpr double pi = std::numbers::pi;
+  const double bend = x[1] - 5.1 / (4 * pi * pi) * x[0] * x[0] + 5 / pi * x[0] - 6;
+  return bend * bend + 10 * (1 - 1 / (8 * pi)) * std::cos(x[0]) + 10;
+}
+
+/// A minimum of -3.32237 in the unit cube.
+double hartmann6(const std::vector<double>& x) {
+  constexpr double heights[] = {1, 1.2, 3, 3.2};
+  constexpr double rates[4][6] = {{10, 3, 17, 3.5, 1.7, 8},
+                                  {0.05, 10, 17, 0.1, 8, 14},
+                                  {3, 3.5, 1.7, 10, 17, 8},
+                                  {17, 8, 0.05, 10, 0.1, 14}};
+  constexpr double places[4][6] = {{0.1312, 0.1696, 0.5569, 0.0124, 0.8283, 0.5886},
+                                   {0.2329, 0.4135, 0.8307, 0.3736, 0.1004, 0.9991},
+                                   {0.2348, 0.1451, 0.3522, 0.2883, 0.3047, 0.6650},
+                                   {0.4047, 0.8828, 0.8732, 0.5743, 0.1091, 0.0381}};
+  double sum = 0;
+  for (int i = 0; i < 4; ++i) {
+    double squares = 0;
+    for (int j = 0; j < 6; ++j) {
+      const double difference = x[std::size_t(j)] - places[i][j];
+      squares += rates[i][j] * difference * difference;
+    }
+    sum -= heights[i] * std::exp(-squares);
+  }
+  return sum;
+}
+
+Space box(std::size_t axes, const char* range) {
+  std::vector<Variation> variations;
+  for (std::size_t i = 0; i < axes; ++i)
+    variations.push_back(parse_variation("x" + std::to_string(i) + "=" + range));
+  return Space(variations);
+}
+Space branin_box() { return Space({parse_variation("x=-5..10"), parse_variation("y=0..15")}); }
+
+/// Trials and what came out.
+std::vector<Tried> searched(const SearchSpec& spec, const Space& space, Function f,
+                            std::size_t trials) {
+  std::vector<Tried> all;
+  for (std::size_t i = 0; i < trials; ++i) {
+    const Values values = propose(spec, space, all).value();
+    std::vector<double> x;
+    for (const std::string& value : values) x.push_back(*parse_number(value));
+    all.push_back({values, {{f(x)}}});
+  }
+  return all;
+}
+
+double lowest(const std::vector<Tried>& trials) {
+  double lowest = INFINITY;
+  for (const Tried& trial : trials)
+    if (!trial.failed) lowest = std::min(lowest, trial.reached.back().front());
+  return lowest;
+}
+
+double mean_regret(SearchKind kind, const Space& space, Function f, std::size_t trials,
+                   double optimum) {
+  double sum = 0;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed)
+    sum += lowest(searched({kind, seed}, space, f, trials)) - optimum;
+  return sum / 3;
+}
+
+// Random search is at 1.5 after 30 trials, with a spread of 1 over seeds.
+TEST(Propose, FindsAMinimumOfBranin) {
+  EXPECT_LT(mean_regret(SearchKind::bayes, branin_box(), branin, 30, 0.397887), 0.05);
+  EXPECT_GT(mean_regret(SearchKind::random, branin_box(), branin, 30, 0.397887), 0.1);
+}
+
+// Random search is at 1.3 after 50 trials.
+TEST(Propose, FindsTheMinimumOfHartmann) {
+  const Space cube = box(6, "0..1");
+  EXPECT_LT(mean_regret(SearchKind::bayes, cube, hartmann6, 45, -3.32237), 0.4);
+  EXPECT_GT(mean_regret(SearchKind::random, cube, hartmann6, 45, -3.32237), 0.8);
+}
+
+TEST(Propose, IsAFunctionOfSeedAndTrialsBefore) {
+  for (const SearchKind kind : {SearchKind::random, SearchKind::sobol, SearchKind::bayes}) {
+    const auto all = searched({kind, 4}, branin_box(), branin, 14);
+    for (const std::size_t begun : {3, 9, 12, 13}) {
+      const std::vector<Tried> before(all.begin(), all.begin() + std::ptrdiff_t(begun));
+      EXPECT_EQ(propose({kind, 4}, branin_box(), before), all[begun].values);
+      if (kind == SearchKind::bayes && begun >= first_proposals) continue;
+      EXPECT_NE(propose({kind, 5}, branin_box(), before), all[begun].values);
+    }
+  }
+}
+
+TEST(Propose, SobolPointsFillTheSpaceEvenly) {
+  const auto all = searched({SearchKind::sobol, 1}, box(2, "0..1"), branin, 64);
+  std::vector<int> cells(16);
+  for (const Tried& trial : all)
+    ++cells[std::size_t(4 * *parse_number(trial.values[0])) +
+            4 * std::size_t(4 * *parse_number(trial.values[1]))];
+  EXPECT_THAT(cells, Each(4));
+}
+
+TEST(Propose, TriesEveryPointOnceAndEnds) {
+  const Space space({parse_variation("kind=a,b"), parse_variation("m=1,2,3 if kind=a"),
+                     parse_variation("k=1,2 if kind=b")});
+  for (const SearchKind kind : {SearchKind::random, SearchKind::sobol, SearchKind::bayes}) {
+    std::vector<Tried> all;
+    while (const auto values = propose({kind, 1}, space, all)) {
+      for (const Tried& trial : all) ASSERT_NE(trial.values, *values);
+      all.push_back({*values, {{double(all.size())}}});
+    }
+    EXPECT_EQ(all.size(), 5u);
+  }
+}
+
+TEST(Propose, LearnsFromFailedTrials) {
+  // Where x > 0.5 all fails; the best is near 0.45.
+  const Space space = box(1, "0..1");
+  std::vector<Tried> all;
+  std::size_t failed = 0;
+  for (int i = 0; i < 25; ++i) {
+    const Values values = propose({SearchKind::bayes, 2}, space, all).value();
+    const double x = *parse_number(values[0]);
+    const bool fails = x > 0.5;
+    if (i >= 10) failed += fails;
+    all.push_back({values, {}, fails});
+    if (!fails) all.back().reached = {{(x - 0.45) * (x - 0.45)}};
+  }
+  EXPECT_LE(failed, 5u);
+  EXPECT_LT(lowest(all), 1e-4);
+}
+
+TEST(Propose, KeepsAwayFromWhatRuns) {
+  auto all = searched({SearchKind::bayes, 1}, branin_box(), branin, 15);
+  const Values first = propose({SearchKind::bayes, 1}, branin_box(), all).value();
+  all.push_back({first});  // running
+  const Values second = propose({SearchKind::bayes, 1}, branin_box(), all).value();
+  EXPECT_GT(std::fabs(*parse_number(first[0]) - *parse_number(second[0])) +
+                std::fabs(*parse_number(first[1]) - *parse_number(second[1])),
+            0.3);
+}
+
+TEST(Importance, IsThatOfASum) {
+  // Var(3 x) : Var(y) : 0 = 9 : 1 : 0 on the unit cube.
+  const auto sum = [](const std::vector<double>& x) { return 3 * x[0] + x[1]; };
+  const Space space = box(3, "0..1");
+  const SearchSpec spec{SearchKind::sobol, 1};
+  const auto surrogate = surrogate_of(spec, space, searched(spec, space, sum, 40));
+  ASSERT_TRUE(surrogate);
+  const std::vector<double> effects = importance(space, *surrogate);
+  EXPECT_NEAR(effects[0], 0.9, 0.03);
+  EXPECT_NEAR(effects[1], 0.1, 0.03);
+  EXPECT_NEAR(effects[2], 0, 0.01);
+}
+
+TEST(Rungs, EndAtTheWholeTraining) {
+  EXPECT_THAT(rungs_of(270, 3, 10, 10), ElementsAre(10, 30, 90, 270));
+  EXPECT_THAT(rungs_of(100, 3, 3, 5), ElementsAre(5, 15, 35, 100));
+  EXPECT_THAT(rungs_of(8, 4, 1, 2), ElementsAre(2, 8));
+  EXPECT_THAT(rungs_of(10, 3, 10, 10), ElementsAre(10));
+}
+
+TEST(NextPromotion, IsOneOfTheBestThird) {
+  std::vector<Climb> trials(6);
+  for (std::size_t i = 0; i < 6; ++i) trials[i] = {{double((i * 5) % 6)}, true};  // 0 5 4 3 2 1
+  EXPECT_EQ(next_promotion(trials, 3, 3, false), 0u);
+  trials[0].waits = false;
+  EXPECT_EQ(next_promotion(trials, 3, 3, false), 5u);
+  trials[5].waits = false;
+  EXPECT_EQ(next_promotion(trials, 3, 3, false), std::nullopt);
+  // On the next rung one is too few, unless it is the end.
+  trials[0] = {{0, 0.5}, true};
+  EXPECT_EQ(next_promotion(trials, 3, 3, false), std::nullopt);
+  EXPECT_EQ(next_promotion(trials, 3, 3, true), 0u);
+  trials[0] = {{0, 0.5, 0.4}, false};
+  EXPECT_EQ(next_promotion(trials, 3, 3, true), std::nullopt);
+  // A trial that failed counts among those that came, and is none of the best.
+  trials[0] = {{0, std::nan("")}, false};
+  EXPECT_EQ(next_promotion(trials, 3, 3, true), 4u);
+}
+
+TEST(ScoresByRank, PutFurtherTrialsFirst) {
+  const auto scores =
+      scores_by_rank({{{3.0}, true}, {{2.0, 9.0}, true}, {{1.0}, true}, {{2.5, 8.0}, true}, {}});
+  EXPECT_LT(scores[3], scores[1]);
+  EXPECT_LT(scores[1], scores[2]);
+  EXPECT_LT(scores[2], scores[0]);
+  EXPECT_LT(scores[0], scores[4]);
+  EXPECT_EQ(scores[2], 0);
+  EXPECT_NEAR(scores[3], -1.2815515655446004, 1e-12);  // of a tenth
+}
+
+TEST(ParetoFront, HasWhatNoneBeats) {
+  EXPECT_THAT(pareto_front({{1, 5}, {2, 4}, {2, 5}, {}, {5, 1}, {2, 4}}), ElementsAre(0, 1, 4, 5));
+  EXPECT_THAT(pareto_front({}), IsEmpty());
+}
+
+TEST(Scalarised, IsSmallestOnTheFrontAllOverIt) {
+  std::vector<Scores> trials;
+  for (int i = 0; i <= 10; ++i) trials.push_back({double(i), double((10 - i) * (10 - i))});
+  trials.push_back({11, 120});
+  std::vector<int> chosen(trials.size());
+  for (std::uint64_t number = 0; number < 200; ++number) {
+    const std::vector<double> scores = scalarised(trials, 1, number);
+    ++chosen[std::size_t(std::ranges::min_element(scores) - scores.begin())];
+  }
+  EXPECT_EQ(chosen[11], 0);
+  EXPECT_THAT(std::vector<int>(chosen.begin() + 1, chosen.begin() + 10), Each(Ge(3)));
+}
+
+TEST(Propose, SpreadsOverTheFrontOfTwoGoals) {
+  // Scores x^2 and (x - 1)^2: all x are on the front, other keys do not matter.
+  const Space space = box(2, "0..1");
+  std::vector<Tried> all;
+  for (int i = 0; i < 30; ++i) {
+    const Values values = propose({SearchKind::bayes, 1}, space, all).value();
+    const double x = *parse_number(values[0]), y = *parse_number(values[1]);
+    all.push_back({values, {{x * x + y, (x - 1) * (x - 1) + y}}});
+  }
+  int near[3] = {};
+  for (std::size_t i = 10; i < all.size(); ++i)
+    if (*parse_number(all[i].values[1]) < 0.1)
+      ++near[std::min(2, int(3 * *parse_number(all[i].values[0])))];
+  EXPECT_THAT(near, Each(Ge(2)));
+}
+
+}  // namespace proposal_test
+}  // namespace bochner::inline BOCHNER_PRECISION

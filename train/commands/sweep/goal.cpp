@@ -1,0 +1,38 @@
+#include <bochner/train/commands/command_line.hpp>
+#include <bochner/train/commands/sweep/goal.hpp>
+#include <bochner/train/storage/json.hpp>
+#include <cmath>
+
+namespace bochner {
+
+Goal parse_goal(const std::string& text) {
+  const std::size_t dot = text.rfind('.');
+  const std::string end = dot == text.npos ? "" : text.substr(dot);
+  demand(dot > 0 && (end == ".min" || end == ".max"),
+         "--goal {}: write METRIC.min or METRIC.max, such as valid.min", text);
+  return {text.substr(0, dot), end == ".max"};
+}
+
+std::vector<double> measure(const std::vector<Goal>& goals, std::string_view metrics,
+                            std::uint64_t last_step) {
+  std::vector<double> measured(goals.size(), std::nan(""));
+  for (std::size_t end; (end = metrics.find('\n')) != metrics.npos;
+       metrics.remove_prefix(end + 1)) {
+    const Json line = Json::parse(metrics.substr(0, end));
+    if (line["step"].number().value_or(0) > double(last_step)) continue;
+    for (std::size_t i = 0; i < goals.size(); ++i) {
+      const auto number = line[goals[i].metric].number();
+      const bool better = number && !(goals[i].score(*number) >= goals[i].score(measured[i]));
+      if (better) measured[i] = *number;
+    }
+  }
+  return measured;
+}
+
+Scores scores_of(const std::vector<Goal>& goals, const std::vector<double>& measured) {
+  Scores scores;
+  for (std::size_t i = 0; i < goals.size(); ++i) scores.push_back(goals[i].score(measured[i]));
+  return scores;
+}
+
+}  // namespace bochner

@@ -1,0 +1,331 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/data/files/text.hpp>
+#include <bochner/train/charts/format.hpp>
+#include <bochner/train/commands/command_line.hpp>
+#include <bochner/train/commands/sweep/page.hpp>
+#include <bochner/train/commands/sweep/runner.hpp>
+#include <bochner/train/run/run_directory.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <ranges>
+#include <thread>
+#include <utility>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// A step, a validation that is given up and a save.
+constexpr std::chrono::seconds longest_save{60};
+
+bool is_stop_signal(int code) {
+  return code == 128 + SIGTERM || code == 128 + SIGINT || code == 128 + SIGHUP;
+}
+
+/// What a program said before it ended.
+std::string last_line(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return printable(text.substr(text.rfind('\n') + 1));
+}
+
+std::string names_in(const std::string& metrics) {
+  std::vector<std::string> names;
+  for (const auto& [name, number] : last_validation(metrics)) names.push_back(name);
+  return names.empty() ? "none was validated" : fmt::format("it has {}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+Config trial_config(const SweepPlan& plan, const std::string& name,
+                    const std::vector<std::string>& sets) {
+  try {
+    return read_config(plan.config, sets);
+  } catch (const ConfigError& error) {
+    throw ConfigError(fmt::format("{}: {}", name, error.what()));
+  }
+}
+
+bool has_run(FileStorage& storage, const Path& path, const Config& config) {
+  if (!storage.exists(path / "config.toml")) return false;
+  // Keys that are younger than the run are no difference: it goes on as it was.
+  const Config found = parse_config(RunDirectory::read(storage, path).config(),
+                                    (path / "config.toml").string(), registered_parameters());
+  const std::vector<ConfigChange> different = changes(found, config);
+  if (different.empty()) return true;
+  throw ConfigError(fmt::format("{}: was made with {} = {}, not {}; choose another --runs DIR",
+                                path.string(), different[0].name, format_value(different[0].before),
+                                format_value(different[0].after)));
+}
+
+SweepRunner::SweepRunner(FileStorage& storage, const SweepPlan& plan, SweepJournal& journal,
+                         const SignalGuard& signals)
+    : storage_(storage),
+      plan_(plan),
+      journal_(journal),
+      signals_(signals),
+      seconds_before_(journal.seconds()) {
+  for (std::size_t i = 0; i < plan_.points.size(); ++i) points_[plan_.points[i].name] = i;
+  take_up();
+  await_open();
+}
+
+double SweepRunner::seconds() const {
+  return seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
+std::vector<std::string> SweepRunner::sets_of_trial(std::size_t index) const {
+  std::vector<std::string> sets = plan_.sets;
+  for (std::string& set : sets_of(plan_.space.variations(), trial(index).values))
+    sets.push_back(std::move(set));
+  return sets;
+}
+
+void SweepRunner::take_up() {
+  for (std::size_t i = 0; i < journal_.trials().size(); ++i)
+    if (!is_grid() || points_.contains(trial(i).name)) take_up(i);
+  std::ranges::reverse(open_);
+}
+
+/// What a former call has left of a trial.
+void SweepRunner::take_up(std::size_t index) {
+  const bool wrong = !is_grid() && !trial(index).failed.empty();
+  const bool exists =
+      !wrong && has_run(storage_, path_of(index),
+                        trial_config(plan_, trial(index).name, sets_of_trial(index)));
+  if (is_grid() && (!trial(index).failed.empty() || (trial(index).done && !exists)))
+    journal_.retried(index);
+  if (trial(index).is_open()) open_.push_back(index);
+  if (trial(index).done && exists)
+    print_done(index, read_file(storage_, path_of(index) / "metrics.jsonl"));
+}
+
+/// Waits while other processes train the runs, those of a sweep that was killed, which save and end
+/// soon. Runs that somebody uses for longer come last, and say themselves that they are in use.
+void SweepRunner::await_open() {
+  const auto is_free = [&](std::size_t index) {
+    return RunDirectory::in_use(storage_, path_of(index)).empty();
+  };
+  const auto until = Clock::now() + longest_save;
+  bool told = false;
+  while (!std::ranges::all_of(open_, is_free) && Clock::now() < until &&
+         !signals_.stop_requested()) {
+    const std::size_t used = *std::ranges::find_if_not(open_, is_free);
+    const std::string use = RunDirectory::in_use(storage_, path_of(used));
+    if (!std::exchange(told, true) && !use.empty())
+      fmt::print(stderr, "waiting  {}\n", printable(use));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  std::ranges::stable_partition(open_, [&](std::size_t index) { return !is_free(index); });
+}
+
+std::optional<Job> SweepRunner::next() {
+  while (io_problem_.empty()) {
+    const std::optional<std::size_t> index = next_trial();
+    if (!index) return std::nullopt;
+    std::optional<Job> job = job_of(*index);
+    if (!job) continue;
+    running_.push_back(*index);
+    ++under_way_;
+    return job;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> SweepRunner::next_trial() {
+  if (!open_.empty()) {
+    const std::size_t index = open_.back();
+    open_.pop_back();
+    return index;
+  }
+  if (const auto promoted = promote(false)) return promoted;
+  if (const auto proposed = propose_trial()) return proposed;
+  // What still runs may change who is best.
+  return under_way_ == 0 && !interrupted_ ? promote(true) : std::nullopt;
+}
+
+std::optional<std::size_t> SweepRunner::promote(bool finish) {
+  if (!halves()) return std::nullopt;
+  const SweepHeader& header = journal_.header();
+  const auto index = next_promotion(journal_.climbs(), header.rungs.size(), header.factor, finish);
+  if (!index) return std::nullopt;
+  journal_.promoted(*index);
+  if (!plan_.json)
+    fmt::print("goes on  {}   to step {}\n", trial(*index).name, header.rungs[trial(*index).rung]);
+  return index;
+}
+
+std::optional<std::size_t> SweepRunner::propose_trial() {
+  const std::vector<SweepTrial>& trials = journal_.trials();
+  if (exhausted_) return std::nullopt;
+  if (is_grid()) {
+    const auto is_known = [&](const std::string& name) {
+      return std::ranges::find(trials, name, &SweepTrial::name) != trials.end();
+    };
+    while (proposed_points_ < plan_.points.size() && is_known(plan_.points[proposed_points_].name))
+      ++proposed_points_;
+    if (proposed_points_ == plan_.points.size()) return std::nullopt;
+    const GridPoint& point = plan_.points[proposed_points_];
+    journal_.start(point.name, point.values);
+    return trials.size() - 1;
+  }
+  if (trials.size() >= plan_.most_trials) return std::nullopt;
+  const SearchSpec spec{journal_.header().search, journal_.header().seed,
+                        std::max<std::size_t>(1, journal_.header().rungs.size())};
+  const std::optional<Values> values = propose(spec, plan_.space, journal_.tried());
+  exhausted_ = !values;
+  if (!values) return std::nullopt;
+  journal_.start(fmt::format("trial-{:04}", trials.size()), *values);
+  return trials.size() - 1;
+}
+
+std::optional<Job> SweepRunner::job_of(std::size_t index) try {
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  const std::vector<std::string> sets = sets_of_trial(index);
+  std::vector<std::string> words = {program, "resume", path_of(index).string()};
+  if (!has_run(storage_, path_of(index), trial_config(plan_, trial(index).name, sets))) {
+    words = {program, "train", plan_.config, "--run", path_of(index).string()};
+    for (const std::string& set : sets) words.insert(words.end(), {"--set", set});
+  }
+  const std::vector<std::uint64_t>& rungs = journal_.header().rungs;
+  if (trial(index).rung + 1 < rungs.size())
+    words.insert(words.end(), {"--until", std::to_string(rungs[trial(index).rung])});
+  words.insert(words.end(), {"--progress", "none", "--threads", std::to_string(plan_.threads)});
+  return Job{std::move(words), log_of(index)};
+} catch (const ConfigError& error) {
+  if (is_grid()) throw;
+  const std::string words = error.what();  // with the name in front
+  has_failed(index, words.substr(trial(index).name.size() + 2), words);
+  return std::nullopt;
+}
+
+void SweepRunner::ended(std::size_t job, int code) {
+  const std::size_t index = running_[job];
+  --under_way_;
+  const Path metrics = path_of(index) / "metrics.jsonl";
+  if (code == exit_done || (code == exit_stopped && is_at_rung(index))) {
+    const std::string text = read_file(storage_, metrics);
+    code == exit_done ? came_to_end(index, text) : came_to_rung(index, text);
+  } else if (code == exit_stopped || is_stop_signal(code)) {
+    interrupted_ = true;
+  } else if (code == exit_io && !is_grid()) {
+    io_problem_ = fmt::format("{}: could not read or write, see {}; then the same command goes on",
+                              trial(index).name, log_of(index));
+  } else {
+    const std::string words = last_line(read_file(storage_, log_of(index)));
+    has_failed(index, fmt::format("exit code {}{}{}", code, words.empty() ? "" : ": ", words),
+               fmt::format("{}: exit code {}, see {}", trial(index).name, code, log_of(index)));
+  }
+}
+
+bool SweepRunner::is_at_rung(std::size_t index) const {
+  const std::vector<std::uint64_t>& rungs = journal_.header().rungs;
+  // A stop that was asked for may have come before the validation there.
+  if (stopped() || trial(index).rung + 1 >= rungs.size()) return false;
+  const std::vector<std::uint64_t> steps =
+      RunDirectory::read(storage_, path_of(index)).list_checkpoints();
+  return !steps.empty() && steps.back() >= rungs[trial(index).rung];
+}
+
+std::vector<double> SweepRunner::measured(std::size_t index, const std::string& metrics,
+                                          std::uint64_t last_step) const {
+  const std::vector<Goal>& goals = journal_.header().goals;
+  std::vector<double> numbers = measure(goals, metrics, last_step);
+  for (std::size_t i = 0; i < goals.size(); ++i)
+    demand(is_grid() || !std::isnan(numbers[i]),
+           "--goal {}: no such number in the metrics of {}; {}", goals[i].text(),
+           path_of(index).string(), names_in(metrics));
+  return numbers;
+}
+
+void SweepRunner::came_to_rung(std::size_t index, const std::string& metrics) {
+  const std::uint64_t step = journal_.header().rungs[trial(index).rung];
+  journal_.reached(index, step, measured(index, metrics, step), seconds());
+  if (!plan_.json)
+    fmt::print("waits    {}   {}   step {}, {} {:.4g}\n", trial(index).name, words_of(index), step,
+               journal_.header().goals[0].metric, trial(index).measured.back()[0]);
+  std::fflush(stdout);
+}
+
+void SweepRunner::came_to_end(std::size_t index, const std::string& metrics) {
+  const std::vector<std::uint64_t> steps =
+      RunDirectory::read(storage_, path_of(index)).list_checkpoints();
+  journal_.done(index, steps.empty() ? 0 : steps.back(), measured(index, metrics, any_step),
+                seconds());
+  print_done(index, metrics);
+}
+
+void SweepRunner::has_failed(std::size_t index, const std::string& why, const std::string& words) {
+  journal_.failed(index, why, seconds());
+  ++failed_;
+  fmt::print(stderr, "failed   {}\n", printable(words));
+}
+
+std::string SweepRunner::words_of(std::size_t index) const {
+  const std::vector<std::string> names = short_names(plan_.space.variations());
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (const std::string& value = trial(index).values[i]; !value.empty())
+      words.push_back(names[i] + "=" + value);
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+void SweepRunner::print_done(std::size_t index, const std::string& metrics) {
+  SweepResult result{{trial(index).name, trial(index).values, {}}, last_validation(metrics)};
+  result.point.sets = sets_of(plan_.space.variations(), trial(index).values);
+  std::vector<std::string> numbers;
+  for (const auto& [name, number] : result.measures)
+    numbers.push_back(fmt::format("{} {:.4g}", name, number));
+  const std::string values = is_grid() ? "" : words_of(index) + "   ";
+  fmt::print("{}", plan_.json ? result_json(result, path_of(index).string())
+                              : fmt::format("done     {}   {}{}\n", trial(index).name, values,
+                                            fmt::join(numbers, ", ")));
+  std::fflush(stdout);
+  results_[is_grid() ? points_.at(trial(index).name) : index] = std::move(result);
+}
+
+int SweepRunner::run() {
+  run_jobs(plan_.jobs, {.next = [this] { return next(); },
+                        .ended = [this](std::size_t job, int code) { ended(job, code); },
+                        .stopped = [this] { return stopped(); }});
+  write_sweep_page(storage_, journal_);
+  if (!io_problem_.empty()) throw IoError(io_problem_);
+  return is_grid() ? finish_grid() : finish_search();
+}
+
+int SweepRunner::finish_grid() const {
+  const auto results = results_ | std::views::values;
+  if (!plan_.json && !results.empty())
+    fmt::print("\n{}", summary(plan_.space.variations(), {results.begin(), results.end()}));
+  if (results.size() + failed_ == plan_.points.size()) return failed_ > 0 ? exit_failed : exit_done;
+  fmt::print(stderr, "stopped  {} of {} runs are done; the same command goes on\n", results.size(),
+             plan_.points.size());
+  return exit_stopped;
+}
+
+int SweepRunner::finish_search() const {
+  const std::vector<std::size_t> best = journal_.best();
+  for (const std::size_t index : best) {
+    if (plan_.json) continue;
+    std::vector<std::string> numbers;
+    for (std::size_t i = 0; i < journal_.header().goals.size(); ++i)
+      numbers.push_back(fmt::format("{} {:.4g}", journal_.header().goals[i].metric,
+                                    trial(index).measured.back()[i]));
+    fmt::print("best     {}   {}   {}\n", trial(index).name, words_of(index),
+               fmt::join(numbers, ", "));
+  }
+  if (!plan_.json) fmt::print("page     {}\n", sweep_page(journal_.directory()).string());
+  const bool is_left = !exhausted_ && journal_.trials().size() < plan_.most_trials;
+  if (interrupted_ || (stopped() && is_left)) {
+    const bool out_of_time = !signals_.stop_requested() && seconds() >= plan_.budget;
+    fmt::print(stderr, "{}  {} of {} trials are begun; the same command goes on{}\n",
+               out_of_time ? "budget " : "stopped", journal_.trials().size(), plan_.most_trials,
+               out_of_time ? " with a larger --budget" : "");
+    if (!out_of_time || best.empty()) return exit_stopped;
+  }
+  return best.empty() ? exit_failed : exit_done;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,78 @@
+#include <algorithm>
+#include <bochner/autodiff/compute/special_functions.hpp>
+#include <bochner/train/search/halving.hpp>
+#include <cmath>
+#include <numeric>
+
+namespace bochner {
+namespace {
+
+/// NaN is worse than everything.
+bool is_lower(double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; }
+
+/// The trials that reached a rung, the best first.
+std::vector<std::size_t> ranked_on(const std::vector<Climb>& trials, std::size_t rung) {
+  std::vector<std::size_t> there;
+  for (std::size_t i = 0; i < trials.size(); ++i)
+    if (trials[i].scores.size() > rung) there.push_back(i);
+  std::ranges::stable_sort(there, [&](std::size_t a, std::size_t b) {
+    return is_lower(trials[a].scores[rung], trials[b].scores[rung]);
+  });
+  return there;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> rungs_of(std::uint64_t steps, double factor, std::uint64_t shortest,
+                                    std::uint64_t every) {
+  std::vector<std::uint64_t> rungs{steps};
+  for (double at = double(steps) / factor; at >= double(shortest); at /= factor) {
+    const std::uint64_t rung = (std::uint64_t(std::ceil(at)) + every - 1) / every * every;
+    if (rung < rungs.back()) rungs.push_back(rung);
+    if (rung <= every) break;
+  }
+  std::ranges::reverse(rungs);
+  return rungs;
+}
+
+std::optional<std::size_t> next_promotion(const std::vector<Climb>& trials, std::size_t rungs,
+                                          double factor, bool finish) {
+  const auto waiting_on = [&](std::size_t rung, std::size_t best) -> std::optional<std::size_t> {
+    const std::vector<std::size_t> there = ranked_on(trials, rung);
+    for (std::size_t i = 0; i < std::min(best, there.size()); ++i) {
+      const Climb& trial = trials[there[i]];
+      if (trial.waits && trial.scores.size() == rung + 1) return there[i];
+    }
+    return std::nullopt;
+  };
+  for (std::size_t rung = rungs - 1; rung-- > 0;) {
+    const double there = double(ranked_on(trials, rung).size());
+    if (const auto next = waiting_on(rung, std::size_t(there / factor))) return next;
+  }
+  const bool done = std::ranges::any_of(trials, [&](const Climb& trial) {
+    return trial.scores.size() == rungs && !std::isnan(trial.scores.back());
+  });
+  for (std::size_t rung = rungs - 1; finish && !done && rung-- > 0;)
+    if (const auto next = waiting_on(rung, trials.size())) return next;
+  return std::nullopt;
+}
+
+std::vector<double> scores_by_rank(const std::vector<Climb>& trials) {
+  std::vector<std::size_t> order(trials.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto rungs = [&](std::size_t i) {
+    const std::vector<double>& scores = trials[i].scores;
+    return scores.empty() || std::isnan(scores.back()) ? 0 : scores.size();
+  };
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+    if (rungs(a) != rungs(b) || rungs(a) == 0) return rungs(a) > rungs(b);
+    return trials[a].scores.back() < trials[b].scores.back();
+  });
+  std::vector<double> scores(trials.size());
+  const double cell = 1 / double(trials.size());
+  for (std::size_t rank = 0; rank < order.size(); ++rank)
+    scores[order[rank]] = quantile::normal((double(rank) + 0.5) * cell);
+  return scores;
+}
+
+}  // namespace bochner

@@ -1,0 +1,36 @@
+#pragma once
+/// Early stopping: trials wait at rungs, and the better part of those that reached one goes on.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace bochner {
+
+/// How far a trial has come.
+struct Climb {
+  std::vector<double> scores;  ///< at the rungs that it reached, smaller is better, in order
+  bool waits = false;          ///< at the last of them: it may be promoted
+};
+
+/// Steps of the rungs, the last of them `steps`: each `factor` times the one before, the first not
+/// below `shortest`, all but the last rounded up to multiples of `every`, the period of
+/// validations.
+std::vector<std::uint64_t> rungs_of(std::uint64_t steps, double factor, std::uint64_t shortest,
+                                    std::uint64_t every);
+
+/// The trial that goes on next: on the highest rung where one waits that is among the best
+/// 1/factor of all that reached it, failed ones too; ties go to the earlier trial. With `finish`,
+/// as long as none has come to the end, it may be the best that waits on the highest rung. Nothing
+/// where all have to wait. Li et al., "A system for massively parallel hyperparameter tuning",
+/// 2020.
+std::optional<std::size_t> next_promotion(const std::vector<Climb>& trials, std::size_t rungs,
+                                          double factor, bool finish);
+
+/// One score for each trial from all rungs: a normal quantile of its rank, where a trial that came
+/// further is before all others, and on its rung the one of the lower score; those that failed come
+/// last. Smaller is better.
+std::vector<double> scores_by_rank(const std::vector<Climb>& trials);
+
+}  // namespace bochner

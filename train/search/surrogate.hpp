@@ -1,0 +1,65 @@
+#pragma once
+/// A Gaussian process through a few scores of points of the unit cube: what they say of points that
+/// were not tried. Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006.
+
+#include <cstddef>
+#include <vector>
+
+namespace bochner {
+
+/// Matern's kernel of order 5/2, k = variance (1 + s + s^2/3) exp(-s), s^2 = 5 sum_j rates_j
+/// (x_j - z_j)^2; on an axis without order the difference is 0 or 1.
+struct SurrogateKernel {
+  std::vector<double> rates;  ///< of each axis: 1 / length^2
+  double variance = 1;
+  double noise = 1e-4;  ///< variance of what differs between equal points
+};
+
+/// Points in rows (n, d), and a score of each.
+struct Scored {
+  std::vector<bool> ordered;  ///< (d,)
+  std::vector<double> points = {}, scores = {};
+
+  std::size_t axes() const { return ordered.size(); }
+  std::size_t count() const { return scores.size(); }
+  void add(const std::vector<double>& point, double score) {
+    points.insert(points.end(), point.begin(), point.end());
+    scores.push_back(score);
+  }
+};
+
+/// Of the function itself, without noise, with the gradients by the place.
+struct Prediction {
+  double mean = 0, deviation = 0;
+  std::vector<double> mean_gradient, deviation_gradient;  ///< (d,), 0 on axes without order
+};
+
+class Surrogate {
+ public:
+  /// Of at least one row. Throws NotPositiveDefinite.
+  Surrogate(Scored data, SurrogateKernel kernel);
+  const Scored& data() const { return data_; }
+  const SurrogateKernel& kernel() const { return kernel_; }
+
+  /// point (d,); gradients only where they are wanted.
+  Prediction predict(const std::vector<double>& point, bool gradients = false) const;
+  double mean(const std::vector<double>& point) const;
+  /// ln p(scores)
+  double log_evidence() const { return log_evidence_; }
+
+ private:
+  Scored data_;
+  SurrogateKernel kernel_;
+  std::vector<double> factor_, weights_;  // (n, n), (n,)
+  double log_evidence_;
+};
+
+/// -ln p(scores, kernel) of ln rates, ln variance, ln noise, and its gradient (d + 2,). The priors
+/// are those of Optuna's Gaussian processes: p(rate) ~ exp(-0.1/rate - 0.1 rate), variance ~
+/// Gamma(2, 1), noise ~ Gamma(1.1, 30). Infinite where the matrix has no factor.
+double surrogate_energy(const Scored& data, const std::vector<double>& logarithms,
+                        std::vector<double>& gradient);
+/// The kernel that makes it smallest, from a few fixed starts.
+SurrogateKernel fit_kernel(const Scored& data);
+
+}  // namespace bochner
