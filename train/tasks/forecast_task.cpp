@@ -15,6 +15,7 @@
 #include <bochner/train/tasks/forecast_pictures.hpp>
 #include <bochner/train/tasks/forecast_requests.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
+#include <bochner/train/tasks/rolling_origins.hpp>
 #include <bochner/train/tasks/series_data.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/time_fit.hpp>
@@ -243,6 +244,16 @@ class ForecastTask : public Task {
           by_rows(forecast_in_unit(request.past, request.facts), spec_.variates, spec_.horizon));
     return forecast_table(input, rules_.columns, windows_.series().names, requests, answers,
                           levels());
+  }
+
+  std::optional<Backtest> backtest(const BacktestPlan& plan) override {
+    if (windows_.examples(plan.split) == 0) return std::nullopt;
+    RollingOrigins origins(windows_, plan, levels());
+    for (std::size_t first = 0; first < origins.size(); first += error_batch) {
+      const SeriesBatch batch = windows_.batch(origins.examples(first, error_batch));
+      origins.add(first, forecast_in_unit(batch.past, facts_of(batch)));
+    }
+    return origins.result();
   }
 
   /// Some windows in the unit of the data, then errors over all of them by row of the horizon, of
