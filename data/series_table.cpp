@@ -144,13 +144,18 @@ std::size_t rows_asked_for(const NamedArray& table, const SeriesColumns& columns
                                [&](std::size_t i) { return std::isnan(table.values(row, i)); });
   };
   std::size_t asked = 0;
-  while (asked < rows.size() && is_empty(rows[rows.size() - 1 - asked])) ++asked;
+  while (!targets.empty() && asked < rows.size() && is_empty(rows[rows.size() - 1 - asked]))
+    ++asked;
   return asked;
 }
 
-void carry_forward(NamedArray& table, const std::vector<std::size_t>& rows) {
+void carry_forward(NamedArray& table, const SeriesColumns& columns,
+                   const std::vector<std::size_t>& rows) {
+  std::vector<std::size_t> filled = target_columns(table, columns);
+  for (const auto* names : {&columns.known, &columns.fixed})
+    for (const std::size_t column : columns_called(table, *names)) filled.push_back(column);
   for (std::size_t i = 0; i < rows.size(); ++i)
-    for (std::size_t column = 0; column < table.values.shape()[1]; ++column) {
+    for (const std::size_t column : filled) {
       double& value = table.values(rows[i], column);
       if (!std::isnan(value)) continue;
       if (i == 0)

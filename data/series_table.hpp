@@ -50,8 +50,10 @@ std::string words_of(const std::vector<std::string>& id);
 /// Rows at the end that have a time and no targets: they are asked for.
 std::size_t rows_asked_for(const NamedArray& table, const SeriesColumns& columns,
                            const std::vector<std::size_t>& rows);
-/// Missing values become those of the row before. Throws DataError where there is none.
-void carry_forward(NamedArray& table, const std::vector<std::size_t>& rows);
+/// Missing targets and covariates become those of the row before. Throws DataError where there is
+/// none.
+void carry_forward(NamedArray& table, const SeriesColumns& columns,
+                   const std::vector<std::size_t>& rows);
 
 /// The series of these rows, with its covariates. Throws DataError as the other one does, for known
 /// values that are missing, static ones that change, and calendars without times.

@@ -42,19 +42,26 @@ std::vector<double> levels_of_rows(const NamedArray& table, std::size_t column,
   return numbers;
 }
 
-/// A column more, whose name is returned.
-std::string append_column(NamedArray& table, const std::string& name,
-                          const std::vector<double>& numbers) {
-  const std::size_t rows = table.values.shape()[0], width = table.values.shape()[1];
-  auto wider = xt::xarray<double>::from_shape({rows, width + 1});
+/// A column of zeros and ones for each level, `without` where a row has none; their names.
+std::vector<std::string> append_indicators(NamedArray& table, const std::string& name,
+                                           const std::vector<std::string>& levels,
+                                           const std::vector<double>& level, double without) {
+  const std::size_t rows = table.values.shape()[0], width = table.values.shape()[1],
+                    n = levels.size();
+  auto wider = xt::xarray<double>::from_shape({rows, width + n});
   for (std::size_t row = 0; row < rows; ++row) {
-    std::copy_n(table.values.data() + row * width, width, wider.data() + row * (width + 1));
-    wider(row, width) = numbers[row];
+    double* to = wider.data() + row * (width + n);
+    std::copy_n(table.values.data() + row * width, width, to);
+    for (std::size_t i = 0; i < n; ++i)
+      to[width + i] = std::isnan(level[row]) ? without : double(level[row] == double(i));
   }
   table.values = std::move(wider);
-  if (table.columns.empty()) return std::to_string(width + 1);
-  table.columns.push_back(name);
-  return name;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < n; ++i)
+    names.push_back(table.columns.empty() ? std::to_string(width + i + 1)
+                                          : name + " = " + levels[i]);
+  if (!table.columns.empty()) table.columns.insert(table.columns.end(), names.begin(), names.end());
+  return names;
 }
 
 /// In place of each name that has levels, those of its columns of zeros and ones.
@@ -72,12 +79,8 @@ void replace_texts(NamedArray& table, std::vector<std::string>& names, const Tex
     }
     if (!column) throw DataError("no column is called \"", name, "\"");
     const std::vector<double> level = levels_of_rows(table, *column, name, found->second);
-    for (std::size_t i = 0; i < found->second.size(); ++i) {
-      std::vector<double> indicators;
-      for (const double each : level)
-        indicators.push_back(std::isnan(each) ? without : double(each == double(i)));
-      all.push_back(append_column(table, name + " = " + found->second[i], indicators));
-    }
+    const auto more = append_indicators(table, name, found->second, level, without);
+    all.insert(all.end(), more.begin(), more.end());
     replaced.push_back(name);
   }
   names = std::move(all);

@@ -297,10 +297,11 @@ void write_csv(const NamedArray& array, const Sink& sink, char delimiter) {
     for (std::size_t i = 0; i < width; ++i) {
       const double value = values.data()[row * width + i];
       if (i > 0) text += delimiter;
+      const bool is_time = array.time == i || std::ranges::count(array.more_times, i) > 0;
       if (const auto texts = array.texts.find(i); texts != array.texts.end() && !std::isnan(value))
         text += quoted_where_needed(texts->second.at(std::size_t(value)), delimiter);
       else
-        text += array.time == i ? format_time(value) : format_number(value);
+        text += is_time ? format_time(value) : format_number(value);
     }
     text += '\n';
     if (text.size() < piece_size) continue;

@@ -88,11 +88,11 @@ TEST(SeriesTable, RowsWithoutTargetsAreAskedFor) {
 /// Of the row before of the same series, wherever that stands.
 TEST(SeriesTable, CarriesForwardWithinASeries) {
   NamedArray table = table_of(std::string(shops) + "north,1,2024-01-04,,,\n");
-  carry_forward(table, rows_of_series(table, {"shop"})[0].rows);
+  carry_forward(table, shop_columns(), rows_of_series(table, {"shop"})[0].rows);
   EXPECT_EQ(table.values(5, 3), 7);
   EXPECT_EQ(table.values(5, 4), 2);
   NamedArray first = table_of("shop,item,day,sales\na,1,2024-01-01,1\nb,1,2024-01-01,\n");
-  EXPECT_EQ(message_of<DataError>([&] { carry_forward(first, {1}); }),
+  EXPECT_EQ(message_of<DataError>([&] { carry_forward(first, {.targets = {"sales"}}, {1}); }),
             "row 2, column sales: is missing in the first row of its series, so nothing can be "
             "carried forward");
 }

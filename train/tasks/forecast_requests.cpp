@@ -44,7 +44,7 @@ SeenSeries seen_series(NamedArray& table, const RequestRules& rules, const Serie
   if (before.rows.empty())
     throw DataError("the input has rows to come and none before them",
                     part.id.empty() ? "" : " of " + words_of(part.id));
-  if (rules.carries_forward) carry_forward(table, before.rows);
+  if (rules.carries_forward) carry_forward(table, columns, before.rows);
   seen.series = time_series(table, columns, before);
   return seen;
 }

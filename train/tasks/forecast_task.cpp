@@ -39,7 +39,7 @@ std::vector<TimeSeries> series_of(NamedArray& table, const SeriesColumns& column
     if (!columns.known.empty())
       part.rows.resize(part.rows.size() - rows_asked_for(table, columns, part.rows));
     if (part.rows.empty()) continue;
-    if (carries) carry_forward(table, part.rows);
+    if (carries) carry_forward(table, columns, part.rows);
     all.push_back(time_series(table, columns, part));
   }
   if (all.empty()) throw DataError("there is no row with a value to forecast");

@@ -5,6 +5,7 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/files/text.hpp>
+#include <bochner/data/files/utf8.hpp>
 #include <bochner/data/formats/csv_dialect.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
@@ -121,6 +122,10 @@ TableSketch sketch_of(std::string_view text, const std::string& name) {
   for (std::size_t i = 0; i < sample[0].size(); ++i) {
     const bool named = sketch.has_header && !sample[0][i].empty();
     sketch.names.push_back(named ? sample[0][i] : std::to_string(i + 1));
+    if (!is_utf8(sketch.names.back()))
+      throw DataError(name, ": the column name ", excerpt(sketch.names.back()),
+                      " is not UTF-8, which configs are; convert the file: iconv -f WINDOWS-1252 "
+                      "-t UTF-8 FILE >NEW.csv");
     bool numbers = true, times = true, whole = true, any = false;
     std::set<std::string> texts;
     for (std::size_t row = sketch.has_header ? 1 : 0; row < sample.size(); ++row) {
@@ -174,10 +179,11 @@ std::string series_config(const std::string& files, const fs::path& file,
   const std::size_t horizon = std::clamp<std::size_t>(rows / 20, 1, longest);
   const std::size_t lookback = 4 * horizon, windows = table.rows * 7 / 10;
   const std::size_t batch = std::clamp<std::size_t>(windows / 16, 1, 64);
-  std::vector<std::size_t> targets = table.numbers;
-  std::erase_if(targets, [&](std::size_t i) {
-    return std::ranges::count(layout.columns, table.names[i]) > 0;
-  });
+  std::vector<std::size_t> targets = table.numbers, words = table.words;
+  for (auto* some : {&targets, &words})
+    std::erase_if(*some, [&](std::size_t i) {
+      return std::ranges::count(layout.columns, table.names[i]) > 0;
+    });
   std::string columns;
   if (!layout.columns.empty())
     columns = "series = " + quoted_list(layout.columns) + "            # what tells " +
@@ -187,6 +193,8 @@ std::string series_config(const std::string& files, const fs::path& file,
         "columns = " + quoted_list(table, targets) + "\n" +
         (table.times.empty() ? ""
                              : "time_column = " + in_quotes(table.names[table.times[0]]) + "\n");
+  if (!words.empty())
+    columns += "# known = " + quoted_list(table, words) + "   # if known of rows to come, too\n";
   if (!table.times.empty())
     columns +=
         "pause = 0                     # steps to the next row at most; 0: any gap may be "

@@ -171,6 +171,9 @@ TEST_F(Starter, SaysWhatToDoWhereItCannotTell) {
                                              6)),
               HasSubstr("is neither text nor"));
   EXPECT_THAT(problem("words.csv", "a,b\nx,y\nz,w\n"), HasSubstr("bochner init"));
+  EXPECT_THAT(problem("latin.csv", "day,Erl\xf6s\n2024-01-01,5\n"),
+              HasSubstr("is not UTF-8, which configs are; convert the file: iconv"));
+  EXPECT_THAT(problem("utf8.csv", "a,Erl\xc3\xb6s\nx,y\n"), HasSubstr("bochner init"));
 }
 
 TEST_F(Starter, TellsDataFromConfigs) {
