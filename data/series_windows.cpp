@@ -56,7 +56,7 @@ void thin(TimeSeries& series, std::size_t number, const SeriesSpec& spec,
   borders = std::move(thinned);
 }
 
-/// Sums of a run of numbers, to become a mean and a deviation.
+/// Numbers that stand one after the other.
 struct Run {
   const double* x;
   std::size_t n;
