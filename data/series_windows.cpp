@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
@@ -25,119 +26,251 @@ std::vector<std::size_t> split_borders(const std::vector<double>& splits, std::s
   return borders;
 }
 
-/// Removes each row with probability `drop`; `borders` then count what is left.
-void thin(TimeSeries& series, const SeriesSpec& spec, std::vector<std::size_t>& borders) {
+/// The columns of a matrix that are kept. (n, rows) -> (n, kept)
+xt::xarray<double> kept_columns(const xt::xarray<double>& matrix,
+                                const std::vector<std::size_t>& kept) {
+  auto left = xt::xarray<double>::from_shape({matrix.shape()[0], kept.size()});
+  for (std::size_t v = 0; v < matrix.shape()[0]; ++v)
+    for (std::size_t i = 0; i < kept.size(); ++i) left(v, i) = matrix(v, kept[i]);
+  return left;
+}
+
+/// Removes each row with probability `drop`; `borders` then count what is left. `number` is that of
+/// the series.
+void thin(TimeSeries& series, std::size_t number, const SeriesSpec& spec,
+          std::vector<std::size_t>& borders) {
   const RandomFunction random{spec.seed, Purpose::examples, stream_of("series.drop")};
+  const std::uint64_t first = std::uint64_t(number) << 40;
   std::vector<std::size_t> kept;
   std::vector<std::size_t> thinned(borders.size());
   for (std::size_t row = 0; row < series.rows(); ++row) {
-    if (random.uniform(row) < spec.drop) continue;
+    if (random.uniform(first + row) < spec.drop) continue;
     kept.push_back(row);
     for (std::size_t i = 0; i < borders.size(); ++i) thinned[i] += row < borders[i];
   }
-  TimeSeries left{series.names, {}, {}};
-  left.values.resize({series.variates(), kept.size()});
-  for (std::size_t v = 0; v < series.variates(); ++v)
-    for (std::size_t i = 0; i < kept.size(); ++i) left.values(v, i) = series.values(v, kept[i]);
+  TimeSeries left{series.names, kept_columns(series.values, kept), {}, series.id};
+  if (series.channels() > 0) left.covariates = kept_columns(series.covariates, kept);
   for (const std::size_t row : kept)
     if (!series.times.empty()) left.times.push_back(series.times[row]);
   series = std::move(left);
   borders = std::move(thinned);
 }
 
+/// Numbers that stand one after the other.
+struct Run {
+  const double* x;
+  std::size_t n;
+};
+
+/// Mean and deviation of all numbers of some runs.
+void add_moments(SeriesMoments& moments, const std::vector<Run>& runs) {
+  double sum = 0, squares = 0, n = 0;
+  for (const auto& [x, count] : runs) {
+    sum = std::accumulate(x, x + count, sum);
+    n += double(count);
+  }
+  const double mean = sum / n;
+  for (const auto& [x, count] : runs)
+    for (std::size_t i = 0; i < count; ++i) squares += (x[i] - mean) * (x[i] - mean);
+  moments.mean.push_back(mean);
+  moments.deviation.push_back(std::sqrt(squares / n));
+}
+
+/// Copies columns first, ..., first + count - 1 of each row of a matrix.
+void copy_columns(const xt::xarray<double>& from, std::size_t first, std::size_t count, real* to) {
+  const std::size_t width = from.shape()[1];
+  for (std::size_t v = 0; v < from.shape()[0]; ++v, to += count)
+    std::copy_n(from.data() + v * width + first, count, to);
+}
+
+/// "a, b, c and 4 more"
+std::string some_of(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 5;
+  std::string words;
+  for (std::size_t i = 0; i < std::min(most, names.size()); ++i)
+    words += (i > 0 ? ", " : "") + names[i];
+  return names.size() > most ? in_words(words, " and ", names.size() - most, " more") : words;
+}
+
+constexpr Split all_splits[] = {Split::train, Split::validation, Split::test};
+
 }  // namespace
 
 SeriesWindows::SeriesWindows(TimeSeries series, const SeriesSpec& spec)
-    : series_(std::move(series)),
-      spec_(spec),
-      borders_(split_borders(spec.splits, series_.rows())) {
-  if (spec.drop > 0) thin(series_, spec, borders_);
-  if (spec.stamps && series_.times.empty())
-    throw DataError("data.stamps needs a column of times; name it as data.time_column");
+    : SeriesWindows(std::vector<TimeSeries>{std::move(series)}, spec) {}
+
+SeriesWindows::SeriesWindows(std::vector<TimeSeries> all, const SeriesSpec& spec) : spec_(spec) {
   require(spec.lookback >= 1 && spec.horizon >= 1 && spec.stride >= 1, "series",
           "lookback, horizon and stride must be at least 1");
-  gaps_ = find_gaps();
-  for (const Split split : {Split::train, Split::validation, Split::test})
-    windows_[std::size_t(split)] = find_windows(split);
-  examples_ = {spec.seed, windows_[0].size(), windows_[1].size(), windows_[2].size()};
-  for (const Split split : {Split::train, Split::validation, Split::test}) {
-    if (examples(split) > 0 || (rows(split) == 0 && split != Split::train)) continue;
-    throw DataError("the ", name_of(split), " split has ", rows(split),
-                    " rows, too few for data.lookback = ", spec_.lookback,
-                    " and data.horizon = ", spec_.horizon,
-                    gaps_.empty() ? "" : " between its gaps (data.pause)",
-                    "; shorten them or change data.splits");
+  require(!all.empty(), "series", "there is none");
+  for (std::size_t number = 0; number < all.size(); ++number) {
+    const std::string name = words_of(all[number].id);
+    const std::size_t rows = all[number].rows();
+    Part part = part_of(std::move(all[number]), number);
+    if (all.size() > 1 && find_windows(part, Split::train).empty()) {
+      too_short_.push_back(in_words(name, " (", format_number_of(rows, "row"), ")"));
+      continue;
+    }
+    for (const Split split : all_splits)
+      for (const std::size_t row : find_windows(part, split))
+        windows_[int(split)].push_back({parts_.size(), row});
+    parts_.push_back(std::move(part));
   }
+  if (parts_.empty())
+    throw DataError("no series is long enough to train on, for data.lookback = ", spec_.lookback,
+                    " and data.horizon = ", spec_.horizon, ": ", some_of(too_short_),
+                    "; shorten them or change data.splits");
+  examples_ = {spec.seed, windows_[0].size(), windows_[1].size(), windows_[2].size()};
+  for (const Split split : all_splits) require_windows(split);
 }
 
-std::vector<std::size_t> SeriesWindows::find_gaps() const {
+SeriesWindows::Part SeriesWindows::part_of(TimeSeries series, std::size_t number) const {
+  const bool is_one = series.id.empty();
+  Part part{std::move(series), {}, {}};
+  try {
+    part.borders = split_borders(spec_.splits, part.series.rows());
+  } catch (const DataError&) {
+    if (is_one) throw;
+    part.borders.assign(4, 0);  // too short for splits of so many rows
+  }
+  if (spec_.drop > 0) thin(part.series, number, spec_, part.borders);
+  if (spec_.stamps && part.series.times.empty())
+    throw DataError("data.stamps needs a column of times; name it as data.time_column");
+  part.gaps = find_gaps(part.series);
+  return part;
+}
+
+void SeriesWindows::require_windows(Split split) const {
+  std::size_t most = 0;
+  bool gaps = false;
+  for (std::size_t number = 0; number < parts_.size(); ++number) {
+    most = std::max(most, rows(split, number));
+    gaps |= !parts_[number].gaps.empty();
+  }
+  if (examples(split) > 0 || (most == 0 && split != Split::train)) return;
+  throw DataError(
+      "the ", name_of(split), " split has ", parts_.size() > 1 ? "at most " : "", most, " rows",
+      parts_.size() > 1 ? " of a series" : "", ", too few for data.lookback = ", spec_.lookback,
+      " and data.horizon = ", spec_.horizon, gaps ? " between its gaps (data.pause)" : "",
+      "; shorten them or change data.splits");
+}
+
+std::optional<std::size_t> SeriesWindows::called(const std::vector<std::string>& id) const {
+  for (std::size_t number = 0; number < parts_.size(); ++number)
+    if (parts_[number].series.id == id) return number;
+  return std::nullopt;
+}
+
+std::size_t SeriesWindows::rows(Split split, std::size_t number) const {
+  return parts_[number].end(split) - parts_[number].begin(split);
+}
+
+std::vector<std::size_t> SeriesWindows::find_gaps(const TimeSeries& series) const {
   std::vector<std::size_t> gaps;
   if (spec_.pause == 0 || spec_.stamps || spec_.drop > 0) return gaps;
-  const TimeStep step = series_.time_step();
-  for (std::size_t row = 1; row < series_.times.size(); ++row)
-    if (step.between(series_.times[row - 1], series_.times[row]) > spec_.pause) gaps.push_back(row);
+  const TimeStep step = series.time_step();
+  for (std::size_t row = 1; row < series.times.size(); ++row)
+    if (step.between(series.times[row - 1], series.times[row]) > spec_.pause) gaps.push_back(row);
   return gaps;
 }
 
-std::vector<std::size_t> SeriesWindows::find_windows(Split split) const {
-  std::vector<std::size_t> borders = gaps_, windows;
-  borders.push_back(series_.rows());
+std::vector<std::size_t> SeriesWindows::find_windows(const Part& part, Split split) const {
+  std::vector<std::size_t> borders = part.gaps, windows;
+  borders.push_back(part.series.rows());
   std::size_t from = 0;
   for (const std::size_t to : borders) {
-    for (std::size_t row = std::max(begin(split), from + spec_.lookback);
-         row + spec_.horizon <= std::min(end(split), to); row += spec_.stride)
+    for (std::size_t row = std::max(part.begin(split), from + spec_.lookback);
+         row + spec_.horizon <= std::min(part.end(split), to); row += spec_.stride)
       windows.push_back(row);
     from = to;
   }
   return windows;
 }
 
-std::size_t SeriesWindows::first_predicted(Split split, std::uint64_t window) const {
-  return windows_[std::size_t(split)][window];
-}
-
 SeriesBatch SeriesWindows::batch(const Examples& windows) const {
-  const std::size_t count = windows.size();
-  const std::size_t V = series_.variates(), L = spec_.lookback, H = spec_.horizon;
-  SeriesBatch batch{uninitialized({count, V, L}), uninitialized({count, V, H}),
-                    Times(std::vector<std::size_t>{count, L + H})};
-  for (std::size_t b = 0; b < count; ++b) {
-    const std::size_t row = first_predicted(windows.split, windows.index(b));
+  const std::size_t B = windows.size(), V = series().variates(), L = spec_.lookback,
+                    H = spec_.horizon, C = series().channels();
+  SeriesBatch batch{uninitialized({B, V, L}),
+                    uninitialized({B, V, H}),
+                    Times(std::vector<std::size_t>{B, L + H}),
+                    C > 0 ? uninitialized({B, C, L + H}) : Tensor(),
+                    {}};
+  for (std::size_t b = 0; b < B; ++b) {
+    const auto [number, row] = place(windows.split, windows.index(b));
+    const TimeSeries& one = series(number);
     for (std::size_t i = 0; i < L + H; ++i)
-      batch.times(b, i) = spec_.stamps ? series_.times[row - L + i] : double(i);
-    for (std::size_t v = 0; v < V; ++v) {
-      const double* from = series_.values.data() + v * series_.rows() + row;
-      std::copy(from - L, from, batch.past.data() + (b * V + v) * L);
-      std::copy(from, from + H, batch.future.data() + (b * V + v) * H);
-    }
+      batch.times(b, i) = spec_.stamps ? one.times[row - L + i] : double(i);
+    copy_columns(one.values, row - L, L, batch.past.data() + b * V * L);
+    copy_columns(one.values, row, H, batch.future.data() + b * V * H);
+    if (C > 0)
+      copy_columns(one.covariates, row - L, L + H, batch.covariates.data() + b * C * (L + H));
+    batch.series.push_back(number);
   }
   return batch;
 }
 
 SeriesMoments SeriesWindows::moments() const {
   SeriesMoments moments;
-  const std::size_t n = rows(Split::train);
-  for (std::size_t v = 0; v < series_.variates(); ++v) {
-    const double* x = series_.values.data() + v * series_.rows();
-    const double mean = std::accumulate(x, x + n, 0.0) / double(n);
-    double squares = 0;
-    for (std::size_t i = 0; i < n; ++i) squares += (x[i] - mean) * (x[i] - mean);
-    moments.mean.push_back(mean);
-    moments.deviation.push_back(std::sqrt(squares / double(n)));
+  for (std::size_t number = 0; number < count(); ++number) {
+    const TimeSeries& one = series(number);
+    for (std::size_t v = 0; v < one.variates(); ++v)
+      add_moments(moments, {{one.values.data() + v * one.rows(), rows(Split::train, number)}});
   }
   return moments;
 }
 
+SeriesMoments SeriesWindows::covariate_moments() const {
+  SeriesMoments moments;
+  for (std::size_t c = 0; c < series().channels(); ++c) {
+    std::vector<Run> runs;
+    for (std::size_t number = 0; number < count(); ++number)
+      runs.push_back({series(number).covariates.data() + c * series(number).rows(),
+                      rows(Split::train, number)});
+    add_moments(moments, runs);
+  }
+  return moments;
+}
+
+std::uint64_t SeriesWindows::fingerprint() const {
+  std::uint64_t hash = bochner::fingerprint(series());
+  for (std::size_t number = 1; number < count(); ++number) {
+    const std::uint64_t next = bochner::fingerprint(series(number));
+    hash = digest_of(&next, sizeof next, hash);
+  }
+  return hash;
+}
+
+/// The gaps, and the longest of them.
+std::string SeriesWindows::gaps_in_words() const {
+  std::size_t count = 0, longest_row = 0;
+  const Part* longest = nullptr;
+  double span = 0;
+  for (const Part& part : parts_)
+    for (const std::size_t row : part.gaps) {
+      const double here = part.series.times[row] - part.series.times[row - 1];
+      if (here > span) span = here, longest = &part, longest_row = row;
+      ++count;
+    }
+  if (!longest) return "";
+  const TimeSeries& series = longest->series;
+  return in_words(" each ", series.time_step().words(), ", ", format_number_of(count, "gap"),
+                  " that no window crosses (the longest ",
+                  format_time(series.times[longest_row - 1]), " to ",
+                  format_time(series.times[longest_row]),
+                  parts_.size() > 1 ? " of " + words_of(series.id) : "", ")");
+}
+
 std::string SeriesWindows::describe() const {
-  const std::string words = format_number_of(series_.variates(), "variate") + ", " +
-                            format_number_of(series_.rows(), "row");
-  if (gaps_.empty()) return words;
-  const auto& times = series_.times;
-  const std::size_t longest = *std::ranges::max_element(
-      gaps_, {}, [&](std::size_t row) { return times[row] - times[row - 1]; });
-  return in_words(words, " each ", series_.time_step().words(), ", ",
-                  format_number_of(gaps_.size(), "gap"), " that no window crosses (the longest ",
-                  format_time(times[longest - 1]), " to ", format_time(times[longest]), ")");
+  std::size_t rows = 0;
+  for (const Part& part : parts_) rows += part.series.rows();
+  const std::string several = series().id.empty() ? "" : in_words(parts_.size(), " series of ");
+  std::string words = in_words(several, format_number_of(series().variates(), "variate"), ", ",
+                               format_number_of(rows, "row"), gaps_in_words());
+  if (const std::size_t C = series().channels(); C > 0)
+    words += ", " + format_number_of(C, "covariate");
+  if (!too_short_.empty())
+    words += in_words(", without ", some_of(too_short_), ": too short to train on");
+  return words;
 }
 
 std::string SeriesWindows::describe_splits() const {

@@ -3,7 +3,7 @@
 #include <bochner/autodiff/tensor.hpp>
 #include <bochner/autodiff/times.hpp>
 #include <bochner/data/dataset.hpp>
-#include <bochner/data/time_series.hpp>
+#include <bochner/data/series_table.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -38,38 +38,55 @@ inline void describe(Keys& keys, SeriesSpec& spec) {
        {.formerly = 0});
 }
 
-/// Pasts and the futures that belong to them, in the unit of the data, and the times of both:
-/// stamps, or 0, 1, 2, ... (B, V, L), (B, V, H), (B, L + H)
+/// Pasts and the futures that belong to them, in the unit of the data, and of both the times
+/// (stamps, or 0, 1, 2, ...) and the covariates; of which series each is. (B, V, L), (B, V, H), (B,
+/// L + H), (B, C, L + H), (B)
 struct SeriesBatch {
   Tensor past, future;
   Times times;
+  Tensor covariates;
+  std::vector<std::size_t> series;
 };
 
-/// Mean and standard deviation (divisor n) of each variate. (V), (V)
+/// Mean and standard deviation (divisor n) of each variate, one series after the other. (V), (V)
 struct SeriesMoments {
   std::vector<double> mean, deviation;
 };
 
 /// Windows of `lookback` rows and the `horizon` rows behind them. The future lies within its split;
 /// the past of a validation or test window may reach back into the split before (the protocol of
-/// Zhou et al., "Informer", 2021). No window goes across a gap in time (SeriesSpec::pause).
-/// Training visits its windows in another order in every epoch.
+/// Zhou et al., "Informer", 2021). No window goes across a gap in time (SeriesSpec::pause), or from
+/// one series to another; each has its own splits. One of several that is too short to train on is
+/// left out. Training visits its windows in another order in every epoch.
 /// Throws DataError when a split that has rows has none to predict, or there are no stamps to see.
 class SeriesWindows : public Dataset {
  public:
   SeriesWindows(TimeSeries series, const SeriesSpec& spec);
+  SeriesWindows(std::vector<TimeSeries> all, const SeriesSpec& spec);
 
-  const TimeSeries& series() const { return series_; }
+  const TimeSeries& series(std::size_t number = 0) const { return parts_[number].series; }
+  std::size_t count() const { return parts_.size(); }
+  /// Which of them has this id, if one has.
+  std::optional<std::size_t> called(const std::vector<std::string>& id) const;
   const SeriesSpec& spec() const { return spec_; }
-  std::size_t rows(Split split) const { return end(split) - begin(split); }
-  /// Row at which the future of a window begins, windows in the order of time.
-  std::size_t first_predicted(Split split, std::uint64_t window) const;
+  /// Of one series.
+  std::size_t rows(Split split, std::size_t number = 0) const;
+  /// Where the future of a window begins; windows in the order of time, series by series.
+  struct Place {
+    std::size_t series, row;
+  };
+  Place place(Split split, std::uint64_t window) const { return windows_[int(split)][window]; }
+  std::size_t first_predicted(Split split, std::uint64_t window) const {
+    return place(split, window).row;
+  }
   SeriesBatch batch(const Examples& windows) const;
   /// Of the training rows only.
   SeriesMoments moments() const;
+  /// Of the covariates over those of all series. (C), (C)
+  SeriesMoments covariate_moments() const;
   /// Values that are forecast.
-  std::uint64_t tokens_per_example() const override { return series_.variates() * spec_.horizon; }
-  std::uint64_t fingerprint() const override { return bochner::fingerprint(series_); }
+  std::uint64_t tokens_per_example() const override { return series().variates() * spec_.horizon; }
+  std::uint64_t fingerprint() const override;
 
  protected:
   /// "7 variates, 17420 rows", and the gaps between them
@@ -78,17 +95,26 @@ class SeriesWindows : public Dataset {
   std::string describe_splits() const override;
 
  private:
-  std::size_t begin(Split split) const { return borders_[std::size_t(split)]; }
-  std::size_t end(Split split) const { return borders_[std::size_t(split) + 1]; }
-  /// Rows before which there is a gap.
-  std::vector<std::size_t> find_gaps() const;
-  std::vector<std::size_t> find_windows(Split split) const;
+  /// One series.
+  struct Part {
+    TimeSeries series;
+    std::vector<std::size_t> borders;  ///< of the splits: 4 rows
+    std::vector<std::size_t> gaps;     ///< rows before which there is one
 
-  TimeSeries series_;
+    std::size_t begin(Split split) const { return borders[std::size_t(split)]; }
+    std::size_t end(Split split) const { return borders[std::size_t(split) + 1]; }
+  };
+  Part part_of(TimeSeries series, std::size_t number) const;
+  std::vector<std::size_t> find_gaps(const TimeSeries& series) const;
+  /// Rows at which futures begin.
+  std::vector<std::size_t> find_windows(const Part& part, Split split) const;
+  void require_windows(Split split) const;
+  std::string gaps_in_words() const;
+
   SeriesSpec spec_;
-  std::vector<std::size_t> borders_;  ///< of the splits: 4 rows
-  std::vector<std::size_t> gaps_;
-  std::vector<std::size_t> windows_[3];  ///< of each split: rows at which futures begin
+  std::vector<Part> parts_;
+  std::vector<std::string> too_short_;  ///< which were left out
+  std::vector<Place> windows_[3];       ///< of each split
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -131,6 +131,16 @@ std::size_t TimeStep::between(double earlier, double later) const {
   return std::size_t(days > 1 + holidays ? days : 1);
 }
 
+std::size_t TimeStep::season() const {
+  if (unit_ == Unit::business_days) return 5;
+  if (unit_ == Unit::months) return std::fmod(12, step_) == 0 ? std::size_t(12 / step_) : 1;
+  if (!is_regular_) return 1;
+  if (step_ == 7 * seconds_of_day) return 52;
+  if (step_ == seconds_of_day) return 7;
+  const double rows = seconds_of_day / step_;
+  return rows > 1 && rows == std::floor(rows) ? std::size_t(rows) : 1;
+}
+
 std::string TimeStep::words() const {
   if (unit_ == Unit::business_days) return "1 business day";
   if (unit_ == Unit::months) return format_number_of(std::size_t(step_), "month");

@@ -130,6 +130,38 @@ Var huber(const Var& x, const Tensor& targets, real delta) {
   return mean_loss("huber", x, targets, value, slope);
 }
 
+Var pinball(const Var& x, const Tensor& targets, const std::vector<double>& levels) {
+  const std::size_t n = targets.size(), Q = levels.size();
+  require(x.rank() >= 1 && Q >= 1 && x.dim(-1) == Q && without_last(x.shape()) == targets.shape(),
+          "pinball", "x must be (.., ", Q, ") for targets (..): x ", x.shape(), ", targets ",
+          targets.shape());
+  std::vector<real> p;
+  for (const double level : levels) {
+    require(level > 0 && level < 1, "pinball", "levels must be between 0 and 1: ", level);
+    p.push_back(real(level));
+  }
+  const double sum = parallel_sum<double>(n, row_grain(Q), [&](std::size_t begin, std::size_t end) {
+    double chunk = 0;
+    for (std::size_t i = begin * Q; i < end * Q; ++i) {
+      const real error = targets.data()[i / Q] - x.data()[i];
+      chunk += double(std::max(p[i % Q] * error, (p[i % Q] - 1) * error));
+    }
+    return chunk;
+  });
+  const std::size_t divisor = std::max<std::size_t>(1, n * Q);
+  return record("pinball", filled({}, real(sum / double(divisor))), {x},
+                [x, targets, p = std::move(p), n, Q, divisor](Tensor& g) {
+                  const real factor = g.data()[0] / real(divisor);
+                  Tensor gradient = uninitialized(x.shape());
+                  parallel_each(n * Q, elementwise_grain, [&](std::size_t i) {
+                    const real t = targets.data()[i / Q], y = x.data()[i];
+                    const real slope = t > y ? -p[i % Q] : t < y ? 1 - p[i % Q] : real(0);
+                    gradient.data()[i] = factor * slope;
+                  });
+                  x.add_gradient(std::move(gradient));
+                });
+}
+
 Var cross_entropy(const Var& logits, const Indices& labels, real smoothing, std::int32_t ignore) {
   Target target = make_target(logits, labels, smoothing, ignore);
   std::vector<LogSumExp, PoolAllocator<LogSumExp>> totals(labels.values.size());

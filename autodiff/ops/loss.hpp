@@ -17,5 +17,9 @@ Var mean_squared_error(const Var& x, const Tensor& targets);
 Var mean_absolute_error(const Var& x, const Tensor& targets);
 /// Mean of e^2 / 2 for |e| <= delta, else delta (|e| - delta / 2), e = x - t. (..), (..) -> ()
 Var huber(const Var& x, const Tensor& targets, real delta = 1);
+/// Mean over targets and levels of max(p e, (p - 1) e), e = t - x: least where x[.., q] is the
+/// quantile of level p[q] (Koenker and Bassett, "Regression quantiles", 1978). Levels lie between 0
+/// and 1. (.., Q), (..), Q levels -> ()
+Var pinball(const Var& x, const Tensor& targets, const std::vector<double>& levels);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

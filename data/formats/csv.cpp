@@ -33,6 +33,7 @@ struct Column {
   enum class Kind { unknown, number, time, text };
   std::size_t index = 0;  // among the fields of a row
   Kind kind = Kind::unknown;
+  bool is_label = false;                           // numbers stay texts
   std::optional<CsvField> missing = std::nullopt;  // the first one before the kind was known
   std::map<std::string, std::size_t, std::less<>> numbers = {};  // of texts
   std::vector<std::string> texts = {};
@@ -135,6 +136,9 @@ class CsvTable {
     for (const std::string& text : options_.texts)
       for (Column& column : columns_)
         if (find_column(names_, width_, text) == column.index) column.kind = Column::Kind::text;
+    for (const std::string& label : options_.labels)
+      for (Column& column : columns_)
+        column.is_label |= find_column(names_, width_, label) == column.index;
     if (options_.time.empty()) return;
     const std::size_t time = require_column(options_.time);
     if (!is_chosen(time))
@@ -194,6 +198,7 @@ class CsvTable {
   /// Texts that are all numbers are these.
   void read_numbers_of_texts() {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (columns_[i].is_label) continue;
       std::vector<double> numbers;
       for (const std::string& text : columns_[i].texts)
         if (const auto number = parse_number(text, dialect_.decimal)) numbers.push_back(*number);
@@ -292,10 +297,11 @@ void write_csv(const NamedArray& array, const Sink& sink, char delimiter) {
     for (std::size_t i = 0; i < width; ++i) {
       const double value = values.data()[row * width + i];
       if (i > 0) text += delimiter;
+      const bool is_time = array.time == i || std::ranges::count(array.more_times, i) > 0;
       if (const auto texts = array.texts.find(i); texts != array.texts.end() && !std::isnan(value))
         text += quoted_where_needed(texts->second.at(std::size_t(value)), delimiter);
       else
-        text += array.time == i ? format_time(value) : format_number(value);
+        text += is_time ? format_time(value) : format_number(value);
     }
     text += '\n';
     if (text.size() < piece_size) continue;

@@ -30,6 +30,8 @@ struct CsvOptions {
   /// Columns that may hold texts, if they are there: each other text is another number, unless all
   /// are numbers.
   std::vector<std::string> texts = {};
+  /// Those of them whose numbers stay texts: 007 is not 7.
+  std::vector<std::string> labels = {};
   /// The column of time stamps, by name or number, for stamps that look like numbers; without it,
   /// a column whose first value is a date.
   std::string time = "";

@@ -33,12 +33,12 @@ std::vector<std::string> values_of(const CsvSample& sample, std::size_t column) 
 }
 
 /// 1,234 and 1,234,567 have commas between thousands.
-bool is_grouped(std::string_view text) {
+bool is_grouped(std::string_view text, char group) {
   if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
-  const std::size_t first = text.find(',');
+  const std::size_t first = text.find(group);
   if (first == text.npos || first == 0 || first > 3) return false;
   for (std::size_t i = first; i < text.size(); i += 4)
-    if (text[i] != ',' || text.size() - i < 4 ||
+    if (text[i] != group || text.size() - i < 4 ||
         !std::ranges::all_of(text.substr(i + 1, 3), [](char c) { return c >= '0' && c <= '9'; }))
       return false;
   return true;
@@ -69,13 +69,13 @@ Decimals decimals_of(const std::vector<std::string>& values, char delimiter) {
   std::size_t with_comma = 0, with_point = 0, comma_only = 0, point_only = 0;
   bool grouped = true;
   for (const std::string& text : values) {
-    const bool reads_point = parse_number(text).has_value();
+    const bool reads_point = parse_number(text, '.').has_value();
     const bool reads_comma = parse_number(text, ',').has_value();
     with_point += reads_point;
     with_comma += reads_comma;
     point_only += reads_point && !reads_comma;
     comma_only += reads_comma && !reads_point;
-    if (reads_comma && !reads_point) grouped &= is_grouped(text);
+    if (reads_comma && !reads_point) grouped &= is_grouped(text, ',');
   }
   const bool commas = comma_only > 0 && point_only == 0 && !(delimiter == ',' && grouped);
   if (commas && 2 * with_comma > values.size()) return Decimals::comma;
@@ -144,10 +144,18 @@ bool is_missing(std::string_view text) {
 }
 
 std::optional<double> parse_number(std::string_view text, char decimal) {
-  if (decimal == '.') return parse_number(text);
-  if (text.find('.') != text.npos) return std::nullopt;
+  const char group = decimal == '.' ? ',' : '.';
+  if (decimal == '.' && text.find(group) == text.npos) return parse_number(text);
   std::string with_point(text);
-  if (const std::size_t comma = text.find(decimal); comma != text.npos) with_point[comma] = '.';
+  if (text.find(group) != text.npos) {
+    const std::size_t end = std::min(text.find(decimal), text.size());
+    const bool in_decimals = text.find(group, end) != text.npos;
+    const bool is_clear =
+        !in_decimals && (end < text.size() || std::ranges::count(text, group) > 1);
+    if (!is_clear || !is_grouped(text.substr(0, end), group)) return std::nullopt;
+    std::erase(with_point, group);
+  }
+  if (const std::size_t at = with_point.find(decimal); at != text.npos) with_point[at] = '.';
   return parse_number(with_point);
 }
 

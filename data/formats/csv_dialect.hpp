@@ -21,7 +21,8 @@ CsvDialect csv_dialect(std::string_view text, const std::string& name, const Csv
 /// and of those that the options name.
 std::string guess_words(const CsvDialect& dialect, const CsvOptions& options);
 
-/// parse_number() of a text with this before its decimals.
+/// parse_number() of a text with this before its decimals, a point or a comma; the other one may
+/// stand between thousands where it cannot be taken for decimals: 1.234,5 and 1.234.567.
 std::optional<double> parse_number(std::string_view text, char decimal);
 /// Whether the text stands for a value that is missing: nothing, NA, nan, null.
 bool is_missing(std::string_view text);

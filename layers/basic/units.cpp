@@ -12,39 +12,53 @@ constexpr double epsilon = 1e-5;
 
 }  // namespace
 
-Standardize::Standardize(std::size_t variates)
-    : mean_(zeros({variates})), deviation_(filled({variates}, real(1))) {}
+Standardize::Standardize(std::size_t variates, std::size_t series) : variates_(variates) {
+  const Shape shape = series == 1 ? Shape{variates} : Shape{series, variates};
+  mean_ = zeros(shape);
+  deviation_ = filled(shape, real(1));
+}
 
 void Standardize::set(const std::vector<double>& mean, const std::vector<double>& deviation) {
   require(mean.size() == mean_.size() && deviation.size() == mean_.size(), "standardize",
           mean.size(), " means and ", deviation.size(), " deviations of ", mean_.size(),
           " variates");
   for (std::size_t v = 0; v < mean.size(); ++v) {
-    mean_(v) = real(mean[v]);
-    deviation_(v) = deviation[v] > 0 ? real(deviation[v]) : real(1);
+    mean_.data()[v] = real(mean[v]);
+    deviation_.data()[v] = deviation[v] > 0 ? real(deviation[v]) : real(1);
   }
 }
 
 template <class Change>
-void Standardize::change_variates(Tensor& x, const Change& change) const {
-  const std::size_t V = mean_.size();
+void Standardize::change_variates(Tensor& x, const std::vector<std::size_t>& series,
+                                  const Change& change) const {
+  const std::size_t V = variates_;
   require(x.dimension() >= 2 && x.shape()[1] == V, "standardize", "x must be (B, ", V,
           ", ..), not ", x.shape());
+  for (const std::size_t one : series)
+    require(one < mean_.size() / V && series.size() == x.shape()[0], "standardize", "series ", one,
+            " of ", mean_.size() / V, " for a batch of ", x.shape()[0]);
   if (x.size() == 0) return;
   const std::size_t rows = x.shape()[0] * V, columns = x.size() / rows;
   parallel_rows(rows, columns, [&](std::size_t row) {
     real* values = x.data() + row * columns;
-    const real mean = mean_(row % V), deviation = deviation_(row % V);
+    const std::size_t unit = (series.empty() ? 0 : series[row / V]) * V + row % V;
+    const real mean = mean_.data()[unit], deviation = deviation_.data()[unit];
     for (std::size_t i = 0; i < columns; ++i) values[i] = change(values[i], mean, deviation);
   });
 }
 
-void Standardize::apply(Tensor& x) const {
-  change_variates(x, [](real u, real mean, real deviation) { return (u - mean) / deviation; });
+void Standardize::apply(Tensor& x) const { apply(x, {}); }
+
+void Standardize::undo(Tensor& x) const { undo(x, {}); }
+
+void Standardize::apply(Tensor& x, const std::vector<std::size_t>& series) const {
+  change_variates(x, series,
+                  [](real u, real mean, real deviation) { return (u - mean) / deviation; });
 }
 
-void Standardize::undo(Tensor& x) const {
-  change_variates(x, [](real u, real mean, real deviation) { return u * deviation + mean; });
+void Standardize::undo(Tensor& x, const std::vector<std::size_t>& series) const {
+  change_variates(x, series,
+                  [](real u, real mean, real deviation) { return u * deviation + mean; });
 }
 
 void Standardize::visit(Visitor& visitor) {

@@ -8,22 +8,29 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 /// Numbers in the unit of the data and with mean 0 and deviation 1 over the training data: mean and
-/// deviation of each variate are buffers, saved with the model. (B, V, ..) -> (B, V, ..)
+/// deviation of each variate are buffers, saved with the model; each of several series has its
+/// own. (B, V, ..) -> (B, V, ..)
 class Standardize : public Module {
  public:
-  explicit Standardize(std::size_t variates);
-  /// (V), (V). A variate that does not change, with deviation 0, is only shifted.
+  explicit Standardize(std::size_t variates, std::size_t series = 1);
+  /// (V), (V), one series after the other. A variate that does not change, with deviation 0, is
+  /// only shifted.
   void set(const std::vector<double>& mean, const std::vector<double>& deviation);
   /// (x - mean) / deviation
   void apply(Tensor& x) const;
   /// x * deviation + mean
   void undo(Tensor& x) const;
+  /// The same in the unit of the series that each element of the batch is of. (B)
+  void apply(Tensor& x, const std::vector<std::size_t>& series) const;
+  void undo(Tensor& x, const std::vector<std::size_t>& series) const;
   void visit(Visitor& visitor) override;
 
  private:
   template <class Change>
-  void change_variates(Tensor& x, const Change& change) const;
-  Tensor mean_, deviation_;
+  void change_variates(Tensor& x, const std::vector<std::size_t>& series,
+                       const Change& change) const;
+  std::size_t variates_;
+  Tensor mean_, deviation_;  // (V), or (series, V)
 };
 
 struct InstanceNormSpec {

@@ -11,17 +11,21 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
+/// Of a window of one variate.
+std::size_t window_outputs(const ForecasterSpec& spec) { return spec.horizon * spec.outputs(); }
+
 /// From the window to the future, by one linear map for all variates or one for each.
 class WindowMap : public Module {
  public:
   explicit WindowMap(const ForecasterSpec& spec)
       : per_variate_(spec.per_variate),
-        weight_(zeros(per_variate_ ? Shape{spec.variates, spec.horizon, spec.lookback}
-                                   : Shape{spec.lookback, spec.horizon}),
+        weight_(zeros(per_variate_ ? Shape{spec.variates, window_outputs(spec), spec.lookback}
+                                   : Shape{spec.lookback, window_outputs(spec)}),
                 Initial::uniform(1 / std::sqrt(double(spec.lookback)))),
-        bias_(zeros(per_variate_ ? Shape{spec.variates, spec.horizon} : Shape{spec.horizon}),
+        bias_(zeros(per_variate_ ? Shape{spec.variates, window_outputs(spec)}
+                                 : Shape{window_outputs(spec)}),
               Initial::uniform(1 / std::sqrt(double(spec.lookback)))) {}
-  /// (B, V, L) -> (B, V, H)
+  /// (B, V, L) -> (B, V, H Q)
   Var forward(Tape& tape, const Var& x) {
     if (per_variate_) return project_heads(x, tape(weight_)) + tape(bias_);
     return affine(x, tape(weight_), tape(bias_));
@@ -58,7 +62,7 @@ class LinearForecast : public ForecastBackbone {
     trend_ = std::make_unique<WindowMap>(spec);
     averages_ = averaging_matrix(spec.lookback, spec.moving_average);
   }
-  Var forward(Tape& tape, const Var& x, const Times&) override {
+  Var forward(Tape& tape, const Var& x, const Times&, const Var&) override {
     if (!trend_) return remainder_.forward(tape, x);
     const Var average = matmul(x, tape.view(averages_));
     return trend_->forward(tape, average) + remainder_.forward(tape, x - average);
@@ -86,9 +90,9 @@ class AttentionForecast : public ForecastBackbone {
         dropout_(spec.stack.block.dropout),
         stack_(in_both_directions(spec.stack)),
         head_dropout_(spec.head_dropout),
-        head_(spec.patches() * spec.stack.block.width, spec.horizon) {}
+        head_(spec.patches() * spec.stack.block.width, window_outputs(spec)) {}
 
-  Var forward(Tape& tape, const Var& x, const Times&) override {
+  Var forward(Tape& tape, const Var& x, const Times&, const Var&) override {
     const std::size_t B = x.dim(0), V = x.dim(1);
     const Var cut = patches(x, patch_.length, patch_.stride);  // (B, V, N, P)
     const std::size_t N = cut.dim(2), D = width_;
@@ -131,26 +135,35 @@ Times repeated_rows(const Times& times, std::size_t n) {
   return repeated;
 }
 
+/// (B, T, D) -> (B V, T, D), each window V times.
+Var of_each_variate(const Var& x, std::size_t V) {
+  const std::size_t B = x.dim(0), T = x.dim(1), D = x.dim(2);
+  return reshape(broadcast_to(reshape(x, {B, 1, T, D}), {B, V, T, D}), {B * V, T, D});
+}
+
 /// Rows as tokens at their times, those to come too: what is said of them is read from their own
 /// outputs. A token is a vector that tells whether its row has been seen, plus its value times
-/// another one. Attention looks back in time, so that every mixer and every time kernel can serve.
+/// another one and a linear map of what is known of the row. Attention looks back in time, so that
+/// every mixer and every time kernel can serve.
 class RowForecast : public ForecastBackbone {
  public:
   explicit RowForecast(const ForecasterSpec& spec)
       : horizon_(spec.horizon),
         value_({1, spec.stack.block.width}, Initial::normal(1)),
         kind_({2, 1, spec.stack.block.width}, Initial::normal(1)),
+        context_({spec.context(), spec.stack.block.width},
+                 Initial::normal(1 / std::sqrt(std::max(1.0, double(spec.context()))))),
         time_(spec.time, spec.stack.block.width),
         positions_(make_positions(spec.stack.positions, spec.lookback + spec.horizon,
                                   spec.stack.block.width)),
         dropout_(spec.stack.block.dropout),
         stack_(causal_stack_of(spec)),
         regular_(spec.regular),
-        head_(spec.stack.block.width, 1) {}
+        head_(spec.stack.block.width, spec.outputs()) {}
 
   TimeScale* time_scale() override { return &scale_; }
 
-  Var forward(Tape& tape, const Var& x, const Times& times) override {
+  Var forward(Tape& tape, const Var& x, const Times& times, const Var& context) override {
     const std::size_t B = x.dim(0), V = x.dim(1), L = x.dim(2), H = horizon_;
     require(times.dimension() == 2 && times.shape()[0] == B && times.shape()[1] == L + H,
             "forecaster", "needs the times (", B, ", ", L + H, ") of all rows, seen and to come");
@@ -158,16 +171,20 @@ class RowForecast : public ForecastBackbone {
     const Var kind = tape(kind_), value = tape(value_);
     const Var seen = reshape(x, {B * V, L, 1}) * value + slice(kind, 0, 0, 1);
     const Var coming = broadcast_to(slice(kind, 0, 1, 2), {B * V, H, seen.dim(2)});
-    Var tokens = time_.forward(tape, concat({seen, coming}, 1), scaled);
+    Var rows = concat({seen, coming}, 1);
+    if (context.exists()) rows = rows + of_each_variate(matmul(context, tape(context_)), V);
+    Var tokens = time_.forward(tape, rows, scaled);
     if (positions_) tokens = positions_->forward(tape, tokens, 0);
     const Layout layout = regular_ ? Layout{.times = scaled} : layout_of(scaled);
     tokens = stack_.forward(tape, dropout_.forward(tape, tokens), layout);
-    return reshape(head_.forward(tape, slice(tokens, 1, L, L + H)), {B, V, H});
+    const Var said = head_.forward(tape, slice(tokens, 1, L, L + H));
+    return reshape(said, {B, V, H * said.dim(2)});
   }
   void visit(Visitor& visitor) override {
     visitor("time_scale", scale_);
     visitor("value", value_);
     visitor("kind", kind_);
+    if (context_.value().size() > 0) visitor("context", context_);
     time_.visit(visitor);
     if (positions_) visitor("positions", *positions_);
     stack_.visit(visitor);
@@ -178,6 +195,7 @@ class RowForecast : public ForecastBackbone {
   std::size_t horizon_;
   TimeScale scale_;
   Parameter value_, kind_;  // (1, D), (seen or to come, 1, D)
+  Parameter context_;       // (C, D)
   TimeInput time_;
   std::unique_ptr<PositionEncoding> positions_;
   Dropout dropout_;
@@ -201,22 +219,60 @@ std::unique_ptr<ForecastBackbone> make_forecast_backbone(const ForecasterSpec& s
 
 Forecaster::Forecaster(const ForecasterSpec& spec)
     : spec_(spec),
-      standardize_(spec.variates),
+      standardize_(spec.variates, spec.series),
+      series_({spec.series, spec.series_width}, Initial::normal(1)),
       norm_(spec.instance_norm, spec.variates),
       backbone_(make_forecast_backbone(spec)) {
-  require(spec.loss == "mse" || spec.loss == "mae" || spec.loss == "huber", "forecaster",
-          "no loss is called \"", spec.loss, "\"; there are: mse, mae, huber");
+  require(spec.loss == "mse" || spec.loss == "mae" || spec.loss == "huber" || spec.says_quantiles(),
+          "forecaster", "no loss is called \"", spec.loss,
+          "\"; there are: mse, mae, huber, quantile");
+  require(!spec.says_quantiles() || !spec.instance_norm.affine, "forecaster",
+          "a learned gain that is negative would turn quantiles around");
+  if (spec.covariates > 0) covariate_unit_ = std::make_unique<Standardize>(spec.covariates);
+  if (spec.context() > 0)
+    effects_ = std::make_unique<RowEffects>(spec.context(), spec.effects, spec.variates);
 }
 
-Var Forecaster::forward(Tape& tape, const Var& past, const Times& times) {
+Var Forecaster::context_of(Tape& tape, const RowFacts& facts, std::size_t B) {
+  const std::size_t T = spec_.lookback + spec_.horizon;
+  std::vector<Var> parts;
+  if (covariate_unit_) {
+    require(facts.covariates.shape() == Shape({B, spec_.covariates, T}), "forecaster",
+            "needs the covariates (", B, ", ", spec_.covariates, ", ", T,
+            ") of all rows, seen and to come");
+    Tensor covariates = facts.covariates;
+    covariate_unit_->apply(covariates);
+    parts.push_back(transpose(tape.constant(covariates), {0, 2, 1}));
+  }
+  if (spec_.series_width > 0) {
+    require(facts.series.size() == B, "forecaster", "needs to know of which series windows are");
+    Indices which{{B, 1}, {facts.series.begin(), facts.series.end()}};
+    parts.push_back(broadcast_to(gather(tape(series_), which), {B, T, spec_.series_width}));
+  }
+  return parts.empty() ? Var() : parts.size() == 1 ? parts[0] : concat(parts, -1);
+}
+
+Var Forecaster::forward(Tape& tape, const Var& past, const RowFacts& facts) {
   require(past.rank() == 3 && past.dim(1) == spec_.variates && past.dim(2) == spec_.lookback,
           "forecaster", "the past must be (B, ", spec_.variates, ", ", spec_.lookback, "), not ",
           past.shape());
+  const std::size_t B = past.dim(0), V = spec_.variates, L = spec_.lookback, H = spec_.horizon,
+                    Q = spec_.outputs();
   const InstanceNorm::Unit unit = norm_.unit_of(past);
-  return norm_.undo(tape, backbone_->forward(tape, norm_.apply(tape, past, unit), times), unit);
+  const Var context = context_of(tape, facts, B);
+  const Var effects = effects_ ? effects_->forward(tape, context) : Var();
+  Var x = norm_.apply(tape, past, unit);
+  if (effects_) x = x - slice(effects, -1, 0, L);
+  Var y = backbone_->forward(tape, x, facts.times, context);
+  if (spec_.says_quantiles()) y = ascending(reshape(y, {B, V, H, Q}), middle_of(spec_.quantiles));
+  if (effects_) y = reshape(y, {B, V, H, Q}) + reshape(slice(effects, -1, L, L + H), {B, V, H, 1});
+  if (effects_ || spec_.says_quantiles()) y = reshape(y, {B, V, H * Q});
+  y = norm_.undo(tape, y, unit);
+  return spec_.says_quantiles() ? reshape(y, {B, V, H, Q}) : y;
 }
 
 Var Forecaster::loss(const Var& forecast, const Tensor& future) const {
+  if (spec_.says_quantiles()) return pinball(forecast, future, spec_.quantiles);
   if (spec_.loss == "mse") return mean_squared_error(forecast, future);
   if (spec_.loss == "mae") return mean_absolute_error(forecast, future);
   return huber(forecast, future);
@@ -224,6 +280,9 @@ Var Forecaster::loss(const Var& forecast, const Tensor& future) const {
 
 void Forecaster::visit(Visitor& visitor) {
   visitor("standardize", standardize_);
+  if (covariate_unit_) visitor("covariate_unit", *covariate_unit_);
+  if (spec_.series_width > 0) visitor("series", series_);
+  if (effects_) visitor("effects", *effects_);
   visitor("instance_norm", norm_);
   visitor("backbone", *backbone_);
 }

@@ -74,6 +74,20 @@ OpRow loss_row(const char* op, std::function<Var(const Var&, const Tensor&)> los
       {{{4, 3, 5}}, {{}}, {{1, 1}}, {{40001}}}, inputs);
 }
 
+/// Targets at the kinks of its domain, from which arguments keep their distance.
+OpRow pinball_row() {
+  const auto f = [](const Inputs& x) {
+    Shape shape = x[0].shape();
+    shape.pop_back();
+    Tensor targets = uninitialized(shape);
+    for (std::size_t i = 0; i < targets.size(); ++i)
+      targets.data()[i] = i % 2 == 0 ? real(0.5) : real(-0.5);
+    return pinball(x[0], targets, {0.1, 0.5, 0.9});
+  };
+  return row("pinball", "", f, {{{4, 2, 3}}, {{3}}, {{1, 3}}, {{0, 3}}, {{20001, 3}}},
+             Domain{.kinks = {-0.5, 0.5}});
+}
+
 const std::vector<Shapes> affine_shapes = {{{4, 3}, {3, 5}, {5}},      {{2, 4, 3}, {3, 5}, {5}},
                                            {{3}, {3, 5}, {5}},         {{1, 1}, {1, 1}, {1}},
                                            {{0, 3}, {3, 5}, {5}},      {{5, 0}, {0, 3}, {3}},
@@ -131,6 +145,7 @@ std::vector<OpRow> rows() {
       loss_row(
           "huber", [](const Var& x, const Tensor& t) { return huber(x, t, real(0.5)); }, lattice,
           lattice),
+      pinball_row(),
       {"dropout", "",
        [](Tape& tape, const Inputs& x) {
          tape.training = true;

@@ -151,5 +151,46 @@ TEST(ElementwiseLosses, HaveNoSlopeAtZeroAbsoluteError) {
   EXPECT_EQ(results[1], zeros({3}));
 }
 
+TEST(Pinball, IsTheMeanOverLevels) {
+  const Tensor x{{1, 2, 4}, {0, 0, 5}}, t{3, -1};
+  const double first = 0.1 * 2 + 0.5 * 1 + (1 - 0.9) * 1,
+               second = (1 - 0.1) * 1 + (1 - 0.5) * 1 + (1 - 0.9) * 6;
+  EXPECT_NEAR(pinball(x, t, {0.1, 0.5, 0.9}).value().data()[0], (first + second) / 6, tolerance);
+  EXPECT_EQ(pinball(zeros({0, 2}), zeros({0}), {0.1, 0.9}).value(), zeros({}));
+}
+
+/// The level p of numbers is where p of them lie below: the loss has its least value there.
+TEST(Pinball, IsLeastAtTheQuantile) {
+  const std::size_t n = 999;
+  Tensor t = uninitialized({n});
+  for (std::size_t i = 0; i < n; ++i) t.data()[i] = real(i + 1) / real(n + 1);
+  for (const double p : {0.1, 0.5, 0.8}) {
+    const auto loss = [&](double x) {
+      return double(pinball(filled({n, 1}, real(x)), t, {p}).value().data()[0]);
+    };
+    EXPECT_LT(loss(p), loss(p - 0.02));
+    EXPECT_LT(loss(p), loss(p + 0.02));
+  }
+}
+
+/// Twice that of the median is the mean absolute error.
+TEST(Pinball, OfTheMedianIsHalfTheAbsoluteError) {
+  const Tensor x = random_tensor({40, 1}, 1), t = random_tensor({40}, 2);
+  const Tensor flat = random_tensor({40}, 1);
+  EXPECT_NEAR(2 * pinball(x, t, {0.5}).value().data()[0],
+              mean_absolute_error(flat, t).value().data()[0], tolerance);
+}
+
+TEST(Pinball, SaysWhatDoesNotFit) {
+  EXPECT_EQ(error_of([] {
+              pinball(zeros({2, 3}), zeros({2}), {0.1, 0.9});
+            }),
+            "[pinball] x must be (.., 2) for targets (..): x (2, 3), targets (2)");
+  EXPECT_EQ(error_of([] {
+              pinball(zeros({2, 1}), zeros({2}), {1});
+            }),
+            "[pinball] levels must be between 0 and 1: 1");
+}
+
 }  // namespace ops_loss_test
 }  // namespace bochner::inline BOCHNER_PRECISION

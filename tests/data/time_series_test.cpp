@@ -45,8 +45,10 @@ TEST(TimeSeries, SaysWhatIsWrong) {
             "other columns");
   broken = table();
   broken.values(3, 0) = 20;
-  EXPECT_EQ(message_of<DataError>([&] { time_series(broken); }),
-            "row 4, column time: time must go on from row to row; sort the rows");
+  EXPECT_EQ(
+      message_of<DataError>([&] { time_series(broken); }),
+      "row 4, column time: time must go on from row to row; sort the rows, or name the column that "
+      "tells several series apart as data.series");
   EXPECT_EQ(message_of<DataError>([] {
               time_series({xt::xarray<double>{1, 2}, {}});
             }),

@@ -73,5 +73,18 @@ TEST(TimeStep, OfOthersIsTheMedianGap) {
   EXPECT_EQ(TimeStep({}).after(3, 4), 7);
 }
 
+TEST(TimeStep, SuggestsASeason) {
+  const auto season = [](const std::vector<const char*>& dates) {
+    return TimeStep(times_of(dates)).season();
+  };
+  EXPECT_EQ(season({"2024-01-01 00:00", "2024-01-01 01:00", "2024-01-01 02:00"}), 24u);
+  EXPECT_EQ(season({"2024-01-01 00:00", "2024-01-01 00:15", "2024-01-01 00:30"}), 96u);
+  EXPECT_EQ(season({"2024-01-06", "2024-01-07", "2024-01-08", "2024-01-09"}), 7u);
+  EXPECT_EQ(season({"2024-01-01", "2024-02-01", "2024-03-01"}), 12u);
+  EXPECT_EQ(season({"2024-01-01", "2024-04-01", "2024-07-01"}), 4u);
+  EXPECT_EQ(season({"2024-01-01 00:00", "2024-01-01 07:00", "2024-01-01 14:00"}), 1u);
+  EXPECT_EQ(TimeStep({}).season(), 1u);
+}
+
 }  // namespace time_step_test
 }  // namespace bochner

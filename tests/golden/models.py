@@ -39,10 +39,11 @@ DATA = {
     "images": '[data]\nkind = "shapes"\n',
     "events": '[data]\nkind = "hawkes"\nlength = 20\ntypes = 3\n',
     "forecaster": '[data]\nkind = "series"\nfiles = ["series.csv"]\nlookback = 24\nhorizon = 6\nsplits = [200, 40, 40]\n',
+    "stores": '[data]\nkind = "series"\nfiles = ["stores.csv"]\nseries = "store"\nknown = "price"\nlookback = 24\nhorizon = 6\n',
     "field": '[data]\nkind = "moving_pattern"\nframes = 3\nheight = 4\nwidth = 6\n',
     "sensors": '[data]\nkind = "sensors"\nfiles = ["sensors.csv"]\nlength = 12\nplace_columns = ["x", "y"]\n',
 }
-KIND = {"text": "lm", "images": "classifier", "sensors": "field"}
+KIND = {"text": "lm", "stores": "forecaster", "images": "classifier", "sensors": "field"}
 
 MAPS = """positive hyperbolic trigonometric pff wpff wpff_fixed fourier nonstationary oprf saderf sderf aderf hybrid_angular
 hybrid_gaussian hybrid_cluster hybrid_learned hybrid elu relu squared_relu t2r hedgehog taylor rebased dpfp cosformer""".split()
@@ -161,6 +162,10 @@ def cases():
         norm = {"model__instance_norm__kind": name, "model__instance_norm__affine": name == "revin"}
         yield case(f"forecaster-{name}", "forecaster", **norm)
     yield case("forecaster-trend", "forecaster", model__moving_average=5, model__per_variate=True, model__loss="huber")
+    patches = {"model__patch__length": 6, "model__patch__stride": 3, "model__effects": 0}
+    known = {"model__loss": "quantile", "data__calendar": ["hour"]}
+    for backbone, keys in (("linear", known), ("attention", patches), ("rows", known)):
+        yield case(f"forecaster-stores-{backbone}", "stores", model__backbone=backbone, model__series_width=2, **keys)
     for kind in ("none", "free"):
         rows = {"model__backbone": "rows", "model__time__kind": kind, "data__stamps": kind == "free"}
         yield case(f"forecaster-rows-{kind}", "forecaster", model__mixer__kind="linear", model__mixer__time_kernel__kind="decay", **rows)
@@ -178,7 +183,7 @@ def run(*words):
 
 def arguments(function, batch):
     """What a function takes of a batch: whole numbers where they are indices."""
-    indices = ("tokens", "types", "next_types", "lengths")
+    indices = ("tokens", "types", "next_types", "lengths", "series")
     names = [name for name in inspect.signature(function).parameters if name in batch]
     given = {}
     for name in names:

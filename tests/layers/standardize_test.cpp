@@ -18,6 +18,21 @@ TEST(Standardize, ShiftsAndScalesEachVariate) {
   EXPECT_EQ(x, before);
 }
 
+TEST(Standardize, GivesEachSeriesItsOwnUnit) {
+  Standardize standardize(2, 3);
+  standardize.set({0, 0, 1, 10, 5, 6}, {1, 1, 2, 5, 1, 1});
+  Tensor x = {{{1, 3}, {10, 20}}, {{5, 7}, {30, 40}}};
+  const Tensor before = x;
+  standardize.apply(x, {1, 2});
+  EXPECT_EQ(x, (Tensor{{{0, 1}, {0, 2}}, {{0, 2}, {24, 34}}}));
+  standardize.undo(x, {1, 2});
+  EXPECT_EQ(x, before);
+  EXPECT_EQ(op_check::error_of([&] {
+              standardize.apply(x, {1, 3});
+            }),
+            "[standardize] series 3 of 3 for a batch of 2");
+}
+
 TEST(Standardize, IsSavedButNotTrained) {
   Standardize standardize(2);
   EXPECT_TRUE(parameters_of(standardize).empty());

@@ -2,6 +2,7 @@
 
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/laboratory/backtest_figures.hpp>
 #include <bochner/train/laboratory/predictive_scores.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
@@ -13,6 +14,7 @@ namespace {
 
 struct EvalOptions : ModelOptions {
   std::string split = "validation";
+  std::size_t backtest = 0, stride = 0, season = 0;
   bool json = false;
   bool calibration = false;
   std::size_t draws = 0;
@@ -45,13 +47,78 @@ void eval_predictions(const EvalOptions& options, const Config& config, Task& ta
   }
 }
 
+/// A line of one figure, of all rows of the horizon (0) or of one of them.
+void print_figure(const BacktestFigure& figure, std::size_t row, const Resampled& value) {
+  fmt::print("{}\n", Json{{"forecast", figure.forecast},
+                          {"row", row},
+                          {"measure", figure.measure},
+                          {"value", value.value},
+                          {"low", value.low},
+                          {"high", value.high}}
+                         .line());
+}
+
+void print_backtest_json(const Backtest& backtest, std::uint64_t step) {
+  fmt::print("{}\n", Json{{"step", step},
+                          {"origins", backtest.starts},
+                          {"stride", backtest.stride},
+                          {"season", backtest.season},
+                          {"unit", backtest.unit}}
+                         .line());
+  for (const BacktestFigure& figure : figures_of(backtest)) {
+    print_figure(figure, 0, figure.all);
+    for (std::size_t h = 0; h < figure.rows.size(); ++h)
+      print_figure(figure, h + 1, figure.rows[h]);
+  }
+}
+
+/// Over the whole horizon with intervals, then row by row without.
+void print_backtest(const Backtest& backtest, std::uint64_t step) {
+  constexpr const char* line = "{:>6} {:<9}";
+  const std::vector<BacktestFigure> figures = figures_of(backtest);
+  fmt::print("step {}   {} origins, {} rows apart, {} to {}; errors in {}\n", step,
+             backtest.starts.size(), backtest.stride, backtest.starts.front(),
+             backtest.starts.back(),
+             backtest.unit.empty() ? "deviations of the training rows"
+                                   : "the unit of " + printable(backtest.unit));
+  const std::size_t measures = figures.size() / backtest.forecasts.size();
+  fmt::print(line, "rows", "");
+  for (const Backtest::Forecast& forecast : backtest.forecasts)
+    fmt::print("  {:>28}", forecast.name);
+  for (std::size_t m = 0; m < measures; ++m) {
+    fmt::print("\n");
+    fmt::print(line, "all", figures[m].measure);
+    for (std::size_t i = m; i < figures.size(); i += measures) {
+      const auto& [value, low, high] = figures[i].all;
+      fmt::print("  {:>28}", fmt::format("{:.4g} [{:.4g}, {:.4g}]", value, low, high));
+    }
+  }
+  for (std::size_t h = 0; h < backtest.horizon; ++h) {
+    fmt::print("\n");
+    fmt::print(line, h + 1, "rmse");
+    for (std::size_t i = 0; i < figures.size(); i += measures)
+      fmt::print("  {:>28.4g}", figures[i].rows[h].value);
+  }
+  fmt::print("\n");
+}
+
+void run_backtest(const EvalOptions& options, Split split, Task& task, std::uint64_t step) {
+  const auto backtest = task.backtest({split, options.backtest, options.stride, options.season});
+  demand(backtest.has_value(), "--backtest: is for forecasters, not for this model: {}",
+         task.describe_model());
+  options.json ? print_backtest_json(*backtest, step) : print_backtest(*backtest, step);
+}
+
 void eval_command(const EvalOptions& options) {
   const Split split = split_called(options.split);
+  demand(options.backtest > 0 || (options.stride == 0 && options.season == 0),
+         "--stride, --season: need --backtest, the number of origins");
   const auto [checkpoint, config, task] = load_task(options);
   require_examples(config, task->data(), split);
   const std::uint64_t step = checkpoint.state().step;
   if (options.calibration || options.draws > 0)
     return eval_predictions(options, config, *task, split, step);
+  if (options.backtest > 0) return run_backtest(options, split, *task, step);
   const auto train = read_spec<TrainSpec>(config, "train");
   const Evaluation result = evaluate_all(*task, split, train.validation_batch());
   if (!options.json)
@@ -68,6 +135,15 @@ void add_eval(const Command& program) {
       program.command("eval", "loss of a run on held-out data", eval_command);
   add_run(command, options.run);
   command.option("--split", &options.split, "train, validation or test").shows_default();
+  command.option("--backtest", &options.backtest,
+                 "forecasters: errors at the last N rolling origins of the split, row by row of "
+                 "the horizon, beside those of the last value and the last season",
+                 "N");
+  command.option("--stride", &options.stride,
+                 "rows from one origin to the next; by default the horizon", "ROWS");
+  command.option("--season", &options.season,
+                 "rows after which the series repeats; by default what its time stamps suggest",
+                 "ROWS");
   command.flag("--json", &options.json, "print JSON");
   command.flag("--calibration", &options.calibration,
                "whether predictions are as sure as they are right: the expected calibration error "

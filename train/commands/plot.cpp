@@ -4,6 +4,7 @@
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/laboratory/attention_parts.hpp>
+#include <bochner/train/laboratory/backtest_figures.hpp>
 #include <bochner/train/laboratory/learned_curves.hpp>
 #include <bochner/train/laboratory/learned_pages.hpp>
 #include <bochner/train/laboratory/linear_parts.hpp>
@@ -86,6 +87,7 @@ void plot_command(const PlotOptions& options) {
   if (now.has_memory())
     add_memory(page, study_memory(*now.task, read_spec<StackSpec>(config, "model"), glance));
   now.task->illustrate(page);
+  if (const auto backtest = now.task->backtest({})) add_backtest(page, *backtest);
   const Path file = directory / "report.html";
   commit_file(storage, file, page.html());
   fmt::print("{}   {}\n", file.string(), contents_of(log, now, linear));

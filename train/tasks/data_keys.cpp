@@ -20,7 +20,8 @@ const std::vector<KeysOf>& keys_by_kind() {
   static const std::vector<KeysOf> table{
       {data,
        {"series"},
-       {"data.splits", "data.lookback", "data.horizon", "data.stride", "data.drop", "data.pause"}},
+       {"data.splits", "data.lookback", "data.horizon", "data.stride", "data.drop", "data.pause",
+        "data.series", "data.known", "data.static", "data.calendar"}},
       {data, {"series", "sensors"}, {"data.columns"}},
       {data,
        {"series", "event_files", "sensors", "table"},
@@ -44,7 +45,8 @@ const std::vector<KeysOf>& keys_by_kind() {
       {model,
        {"forecaster"},
        {"model.backbone", "model.loss", "model.moving_average", "model.per_variate",
-        "model.instance_norm"}}};
+        "model.instance_norm", "model.effects", "model.series_width"}},
+      {"model.loss", {"quantile"}, {"model.quantiles"}}};
   return table;
 }
 

@@ -4,9 +4,9 @@
 #include <bochner/data/fields.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/series_data.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
 #include <bochner/train/tasks/task.hpp>
-#include <cmath>
 
 namespace bochner {
 
@@ -65,18 +65,6 @@ void check_list_ops(const Config& config) {
                      assignment(config, "data.arguments")),
          "data.depth");
   check_buckets(config);
-}
-
-void check_series(const Config& config) {
-  const std::vector<double>& splits = config.number_list("data.splits");
-  if (splits.size() != 3) fail(config, "data.splits", "must be three numbers");
-  const bool rows = std::ranges::max(splits) > 1;
-  if (rows && std::ranges::any_of(splits, [](double n) { return n != std::floor(n); }))
-    fail(config, "data.splits", "must be rows, all whole, or fractions, all at most 1");
-  if (!rows && splits[0] + splits[1] + splits[2] > 1 + 1e-9)
-    fail(config, "data.splits", "must be fractions that add up to at most 1");
-  if (config.text("model.backbone") == "attention")
-    require_at_most(config, "model.patch.length", "data.lookback");
 }
 
 void check_labels(const Config& config) {
@@ -344,10 +332,7 @@ ReadOptions table_options(const Config& config) {
   if (config.text("data.kind") == "table") return regression_options(config);
   if (config.text("data.kind") == "event_files") return event_options(config);
   if (config.text("data.kind") == "texts") return text_options(config);
-  auto csv = read_spec<CsvOptions>(config, "data");
-  if (!csv.columns.empty() && !csv.time.empty()) csv.columns.push_back(csv.time);
-  csv.if_missing = "set data.missing = \"forward\" for the value of the row before, or fill it in";
-  return {csv, ""};
+  return series_options(config);
 }
 
 void check_data(const Config& config) {

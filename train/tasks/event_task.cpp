@@ -108,6 +108,7 @@ class EventTask : public Task {
         windows_of(event_tables(numbered, K, columns_), spec_.length);
     NamedArray result;
     result.columns = {"next_time_median", "next_time_mean"};
+    if (input.time) result.more_times = {0, 1};  // dates, as they were read
     for (std::size_t k = 0; k < K; ++k)
       result.columns.push_back(numbered_name("type", shape_.types, k));
     result.values = xt::xarray<double>(std::vector<std::size_t>{input.values.shape()[0], 2 + K});

@@ -26,6 +26,8 @@ std::string forecast_chart(const ForecastPicture& picture) {
   chart.add("seen", curve_at(picture.times, 0, picture.seen), Mark::line, 7);
   chart.add("truth", curve_at(picture.times, seen, picture.truth), Mark::line, 0);
   chart.add("forecast", curve_at(picture.times, seen, picture.forecast), Mark::line, 1);
+  chart.series.back().low = picture.low;
+  chart.series.back().high = picture.high;
   return draw(chart);
 }
 

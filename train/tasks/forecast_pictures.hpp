@@ -14,6 +14,7 @@ struct ForecastPicture {
   std::string title;
   Axis axis;
   std::vector<double> times, seen, truth, forecast;
+  std::vector<double> low = {}, high = {};  ///< the outer quantiles, if such are forecast
 };
 std::string forecast_chart(const ForecastPicture& picture);
 

@@ -13,7 +13,10 @@
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/forecast_pictures.hpp>
+#include <bochner/train/tasks/forecast_requests.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
+#include <bochner/train/tasks/rolling_origins.hpp>
+#include <bochner/train/tasks/series_data.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/time_fit.hpp>
 #include <cmath>
@@ -23,13 +26,42 @@ namespace {
 
 constexpr std::size_t shown_windows = 3, shown_variates = 3, error_batch = 64;
 
-TimeSeries read_series(const Config& config) {
+/// What is missing becomes the value of the row before, series by series: else the reader does it.
+bool carries_forward(const Config& config, const SeriesColumns& columns) {
+  return config.text("data.missing") == "forward" &&
+         (config.flag("data.stamps") || !columns.series.empty() || !columns.known.empty());
+}
+
+/// Rows at the end of which something is known and that have no targets are there to be predicted.
+std::vector<TimeSeries> series_of(NamedArray& table, const SeriesColumns& columns, bool carries) {
+  std::vector<TimeSeries> all;
+  for (SeriesRows& part : rows_of_series(table, columns.series)) {
+    if (!columns.known.empty())
+      part.rows.resize(part.rows.size() - rows_asked_for(table, columns, part.rows));
+    if (part.rows.empty()) continue;
+    if (carries) carry_forward(table, columns, part.rows);
+    all.push_back(time_series(table, columns, part));
+  }
+  if (all.empty()) throw DataError("there is no row with a value to forecast");
+  return all;
+}
+
+/// The series of a config, and what the texts among their covariates are.
+struct LearnedTable {
+  std::vector<TimeSeries> series;
+  TextLevels levels;
+};
+
+LearnedTable read_series(const Config& config) {
   const auto files = expand_files(config.text_list("data.files"), std::filesystem::current_path());
   if (files.size() != 1)
     throw DataError("data.files: a series is one file, these are ", files.size());
-  const NamedArray table = read_array(files[0], table_options(config));
+  NamedArray table = read_array(files[0], table_options(config));
   try {
-    return time_series(table, config.text_list("data.columns"));
+    SeriesColumns columns = series_columns(config);
+    const TextLevels levels = text_levels(table, columns);
+    if (!levels.empty()) columns = with_indicators(table, columns, levels);
+    return {series_of(table, columns, carries_forward(config, columns)), levels};
   } catch (const DataError& error) {
     throw DataError(files[0].string(), ": ", error.what());
   }
@@ -41,9 +73,11 @@ SeriesSpec series_spec(const Config& config) {
   return spec;
 }
 
-ForecasterSpec forecaster_spec(const Config& config, std::size_t variates) {
+ForecasterSpec forecaster_spec(const Config& config, const SeriesWindows& windows) {
   auto spec = read_spec<ForecasterSpec>(config, "model");
-  spec.variates = variates;
+  spec.variates = windows.series().variates();
+  spec.series = windows.count();
+  spec.covariates = windows.series().channels();
   spec.lookback = config.count("data.lookback");
   spec.horizon = config.count("data.horizon");
   spec.regular = !config.flag("data.stamps");
@@ -51,97 +85,6 @@ ForecasterSpec forecaster_spec(const Config& config, std::size_t variates) {
   complete(spec.stack, config,
            spec.backbone == "rows" ? spec.lookback + spec.horizon : spec.patches());
   return spec;
-}
-
-/// Rows at the end that have a time and no values: they are asked for.
-std::size_t rows_asked_for(const NamedArray& table) {
-  if (table.values.dimension() != 2 || !table.time) return 0;
-  const std::size_t rows = table.values.shape()[0], columns = table.values.shape()[1];
-  const auto has_values = [&](std::size_t row) {
-    for (std::size_t i = 0; i < columns; ++i)
-      if (i != *table.time && !std::isnan(table.values(row, i))) return true;
-    return false;
-  };
-  std::size_t asked = 0;
-  while (asked < rows && !has_values(rows - 1 - asked)) ++asked;
-  return asked;
-}
-
-NamedArray first_rows(const NamedArray& table, std::size_t rows) {
-  NamedArray first{{}, table.columns, table.time};
-  const std::size_t columns = table.values.shape()[1];
-  first.values.resize({rows, columns});
-  std::copy_n(table.values.data(), rows * columns, first.values.data());
-  return first;
-}
-
-/// Missing values become those of the row before.
-void carry_forward(NamedArray& table) {
-  if (table.values.dimension() != 2) return;
-  double* values = table.values.data();
-  for (std::size_t i = table.values.shape()[1]; i < table.values.size(); ++i)
-    if (std::isnan(values[i])) values[i] = values[i - table.values.shape()[1]];
-}
-
-/// When the H rows behind a series are: at the times of the last `asked` rows of its table, then on
-/// step by step. Empty without times.
-std::vector<double> times_to_come(const TimeSeries& series, const TimeStep& step,
-                                  const NamedArray& table, std::size_t asked, std::size_t H) {
-  std::vector<double> times;
-  if (series.times.empty()) return times;
-  double last = series.times.back();
-  for (std::size_t row = series.rows(); times.size() < std::min(asked, H); ++row) {
-    times.push_back(table.values(row, *table.time));
-    if (!(times.back() > last))
-      throw DataError("row ", row + 1, ": time must go on from row to row; sort the rows");
-    last = times.back();
-  }
-  for (std::size_t count = 1; times.size() < H; ++count) times.push_back(step.after(last, count));
-  return times;
-}
-
-/// Times (1, L + H) of the last L rows and of those to come: stamps, or 0, 1, 2, ...
-Times window_times(const TimeSeries& series, const std::vector<double>& coming,
-                   const SeriesSpec& spec) {
-  const std::size_t L = spec.lookback, H = spec.horizon;
-  if (spec.stamps && series.times.empty())
-    throw DataError("the model sees time stamps; the input has no column of them");
-  Times times(std::vector<std::size_t>{1, L + H});
-  for (std::size_t i = 0; i < L + H; ++i) {
-    if (!spec.stamps)
-      times(0, i) = double(i);
-    else
-      times(0, i) = i < L ? series.times[series.rows() - L + i] : coming[i - L];
-  }
-  return times;
-}
-
-/// (1, V, rows)
-Tensor last_rows(const TimeSeries& series, std::size_t rows) {
-  Tensor past = uninitialized({1, series.variates(), rows});
-  for (std::size_t v = 0; v < series.variates(); ++v) {
-    const double* end = series.values.data() + (v + 1) * series.rows();
-    std::copy(end - rows, end, past.data() + v * rows);
-  }
-  return past;
-}
-
-/// A row for each of the first `rows` steps, (1, V, H) -> (rows, V), behind its time if there is
-/// one.
-NamedArray future_table(const TimeSeries& series, const NamedArray& input, const Tensor& future,
-                        const std::vector<double>& times, std::size_t rows) {
-  const std::size_t V = future.shape()[1], first = times.empty() ? 0 : 1;
-  NamedArray table;
-  table.values.resize({rows, first + V});
-  for (std::size_t h = 0; h < rows; ++h) {
-    if (first > 0) table.values(h, 0) = times[h];
-    for (std::size_t v = 0; v < V; ++v) table.values(h, first + v) = double(future(0, v, h));
-  }
-  if (first > 0) table.time = 0;
-  table.columns = series.names;
-  if (first > 0 && !series.names.empty())
-    table.columns.insert(table.columns.begin(), input.columns[*input.time]);
-  return table;
 }
 
 /// `count` of n things, spread evenly with both ends, or all of them.
@@ -157,6 +100,44 @@ std::vector<std::size_t> spread(std::size_t n, std::size_t count) {
 std::vector<double> variate(const Tensor& x, std::size_t v, std::size_t first = 0) {
   const real* row = x.data() + v * x.shape()[2];
   return std::vector<double>(row + first, row + x.shape()[2]);
+}
+
+/// The output that is nearest to a median. (B, V, H, Q) -> (B, V, H)
+Tensor middle_output(const Tensor& forecast, const std::vector<double>& levels) {
+  const std::size_t Q = levels.size(), middle = middle_of(levels);
+  Tensor values = uninitialized({forecast.shape()[0], forecast.shape()[1], forecast.shape()[2]});
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values.data()[i] = forecast.data()[i * Q + middle];
+  return values;
+}
+
+/// How many of the values are within the outer quantiles. (B, V, H, Q), (B, V, H)
+std::size_t count_within(const Tensor& quantiles, const Tensor& truth) {
+  const std::size_t Q = quantiles.size() / std::max<std::size_t>(1, truth.size());
+  std::size_t within = 0;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    const real* row = quantiles.data() + i * Q;
+    within += row[0] <= truth.data()[i] && truth.data()[i] <= row[Q - 1];
+  }
+  return within;
+}
+
+/// (1, V, H) or (1, V, H, Q) -> (H, V) or (H, V, Q)
+Tensor by_rows(const Tensor& forecast, std::size_t V, std::size_t H) {
+  const std::size_t Q = forecast.size() / (V * H);
+  Tensor rows = uninitialized({H, V, Q});
+  for (std::size_t v = 0; v < V; ++v)
+    for (std::size_t h = 0; h < H; ++h)
+      std::copy_n(forecast.data() + (v * H + h) * Q, Q, rows.data() + (h * V + v) * Q);
+  return rows;
+}
+
+/// Output q of variate v of window 0 of (1, V, H, Q).
+std::vector<double> output_of(const Tensor& said, std::size_t v, std::size_t q) {
+  const std::size_t H = said.shape()[2], Q = said.shape()[3];
+  std::vector<double> values;
+  for (std::size_t h = 0; h < H; ++h) values.push_back(double(said.data()[(v * H + h) * Q + q]));
+  return values;
 }
 
 /// Sums of errors at each step of the horizon. (B, V, H), (B, V, H)
@@ -181,14 +162,21 @@ Tensor persistence(const Tensor& past, std::size_t H) {
 /// What comes after the last rows of a multivariate series.
 class ForecastTask : public Task {
  public:
-  explicit ForecastTask(const Config& config)
-      : windows_(read_series(config), series_spec(config)),
-        spec_(forecaster_spec(config, windows_.series().variates())),
-        carries_forward_(config.flag("data.stamps") && config.text("data.missing") == "forward"),
+  explicit ForecastTask(const Config& config) : ForecastTask(config, read_series(config)) {}
+
+  ForecastTask(const Config& config, LearnedTable learned)
+      : windows_(std::move(learned.series), series_spec(config)),
+        spec_(forecaster_spec(config, windows_)),
+        rules_{series_columns(config), std::move(learned.levels),
+               carries_forward(config, series_columns(config))},
         model_(spec_) {
     initialize(model_, config.count("train.seed"));
     const SeriesMoments moments = windows_.moments();
     model_.standardize().set(moments.mean, moments.deviation);
+    if (Standardize* unit = model_.covariate_unit()) {
+      const SeriesMoments of_covariates = windows_.covariate_moments();
+      unit->set(of_covariates.mean, of_covariates.deviation);
+    }
     if (TimeScale* scale = model_.time_scale())
       fit_times(model_, *scale, spec_.time, windows_.batch(scale_examples(windows_)).times,
                 config.count("train.seed"));
@@ -196,35 +184,50 @@ class ForecastTask : public Task {
 
   Module& model() override { return model_; }
   const Dataset& data() const override { return windows_; }
-  std::vector<std::string> input_columns() const override { return windows_.series().names; }
-  std::string loss_unit() const override { return spec_.loss; }
+  std::vector<std::string> input_columns() const override {
+    std::vector<std::string> columns = windows_.series().names;
+    const std::vector<std::string> others = rules_.columns.others();
+    if (!columns.empty()) columns.insert(columns.end(), others.begin(), others.end());
+    return columns;
+  }
+  std::string loss_unit() const override { return spec_.says_quantiles() ? "pinball" : spec_.loss; }
 
   Var loss(Tape& tape, const Examples& examples) override {
     const SeriesBatch batch = batch_of(examples);
-    return model_.loss(model_.forward(tape, tape.constant(batch.past), batch.times), batch.future);
+    return model_.loss(model_.forward(tape, tape.constant(batch.past), facts_of(batch)),
+                       batch.future);
   }
 
   Evaluation evaluate(Tape& tape, const Examples& examples) override {
     const SeriesBatch batch = batch_of(examples);
-    const Var forecast = model_.forward(tape, tape.constant(batch.past), batch.times);
+    const Var forecast = model_.forward(tape, tape.constant(batch.past), facts_of(batch));
     const std::uint64_t terms = batch.future.size();
     const auto sum = [&](const Var& mean) { return double(mean.value()()) * double(terms); };
-    return {sum(model_.loss(forecast, batch.future)),
-            terms,
-            loss_unit(),
-            {{"mse", "mse", sum(mean_squared_error(forecast, batch.future))},
-             {"mae", "mae", sum(mean_absolute_error(forecast, batch.future))}}};
+    const Var point = spec_.says_quantiles() ? Var(point_of(forecast.value())) : forecast;
+    Evaluation result{sum(model_.loss(forecast, batch.future)),
+                      terms,
+                      loss_unit(),
+                      {{"mse", "mse", sum(mean_squared_error(point, batch.future))},
+                       {"mae", "mae", sum(mean_absolute_error(point, batch.future))}}};
+    if (spec_.says_quantiles())
+      result.measures.push_back(
+          {"coverage",
+           fmt::format("within {} to {}", spec_.quantiles.front(), spec_.quantiles.back()),
+           double(count_within(forecast.value(), batch.future)), true});
+    return result;
   }
 
   NamedArrays arrays(const Examples& examples) override {
     const SeriesBatch batch = batch_of(examples);
     Tape tape;
     tape.recording = false;
-    const Var forecast = model_.forward(tape, tape.constant(batch.past), batch.times);
+    const Var forecast = model_.forward(tape, tape.constant(batch.past), facts_of(batch));
     NamedArrays all{{"past", array_of(batch.past)},
                     {"targets", array_of(batch.future)},
                     {"outputs", array_of(forecast.value())}};
     if (model_.time_scale()) all.emplace_back("times", array_of(batch.times));
+    if (spec_.covariates > 0) all.emplace_back("covariates", array_of(batch.covariates));
+    if (spec_.series > 1) all.emplace_back("series", array_of(batch.series, {batch.series.size()}));
     return all;
   }
   Json sizes() const override {
@@ -232,23 +235,25 @@ class ForecastTask : public Task {
     return Json{{"length", rows ? spec_.lookback + spec_.horizon : spec_.patches()}};
   }
 
-  /// The rows after the last: (rows >= L, columns) -> (H, V), behind a column of times where the
-  /// input has one. A model that sees stamps says what is at those of rows without values (NaN), if
-  /// the input ends in such; what is missing before them becomes what data.missing says.
+  /// The rows after the last ones of each series, see forecast_requests().
   NamedArray predict(const NamedArray& input) override {
-    const std::vector<std::string>& names = windows_.series().names;
-    const bool by_name = !input.columns.empty() && !names.empty();
-    const std::size_t asked = windows_.spec().stamps ? rows_asked_for(input) : 0;
-    NamedArray seen = asked > 0 ? first_rows(input, input.values.shape()[0] - asked) : input;
-    if (carries_forward_) carry_forward(seen);
-    const TimeSeries series = time_series(seen, by_name ? names : std::vector<std::string>{});
-    check_input(series, asked);
-    const bool tells_step = series.rows() > 2 || windows_.series().times.empty();
-    const TimeStep step = (tells_step ? series : windows_.series()).time_step();
-    const std::vector<double> coming = times_to_come(series, step, input, asked, spec_.horizon);
-    const Tensor future = forecast_in_unit(last_rows(series, spec_.lookback),
-                                           window_times(series, coming, windows_.spec()));
-    return future_table(series, input, future, coming, asked > 0 ? asked : spec_.horizon);
+    const auto requests = forecast_requests(input, rules_, windows_);
+    std::vector<Tensor> answers;
+    for (const ForecastRequest& request : requests)
+      answers.push_back(
+          by_rows(forecast_in_unit(request.past, request.facts), spec_.variates, spec_.horizon));
+    return forecast_table(input, rules_.columns, windows_.series().names, requests, answers,
+                          levels());
+  }
+
+  std::optional<Backtest> backtest(const BacktestPlan& plan) override {
+    if (windows_.examples(plan.split) == 0) return std::nullopt;
+    RollingOrigins origins(windows_, plan, levels());
+    for (std::size_t first = 0; first < origins.size(); first += error_batch) {
+      const SeriesBatch batch = windows_.batch(origins.examples(first, error_batch));
+      origins.add(first, forecast_in_unit(batch.past, facts_of(batch)));
+    }
+    return origins.result();
   }
 
   /// Some windows in the unit of the data, then errors over all of them by row of the horizon, of
@@ -281,65 +286,81 @@ class ForecastTask : public Task {
             ? fmt::format("{}, positions {}, time {}", describe_stack(spec_.stack),
                           spec_.stack.positions, describe_time(spec_.time))
             : fmt::format("{}, {} patches", describe_stack(spec_.stack), spec_.patches());
-    return fmt::format("forecaster, {}{}, {} from {} rows", backbone, unit, spec_.horizon,
-                       spec_.lookback);
+    const std::string quantiles =
+        spec_.says_quantiles() ? fmt::format(", quantiles {}", fmt::join(spec_.quantiles, ", "))
+                               : "";
+    const std::string effects =
+        spec_.context() > 0 ? fmt::format(", effects of {}", spec_.context()) : "";
+    return fmt::format("forecaster, {}{}{}{}, {} from {} rows", backbone, unit, effects, quantiles,
+                       spec_.horizon, spec_.lookback);
   }
 
  private:
-  void check_input(const TimeSeries& series, std::size_t asked) const {
-    if (series.variates() != spec_.variates)
-      throw DataError("the input has ", series.variates(), " variates, the model forecasts ",
-                      spec_.variates);
-    if (series.rows() < spec_.lookback)
-      throw DataError("the input has ", series.rows(), " rows, the model looks back over ",
-                      spec_.lookback);
-    if (asked > spec_.horizon)
-      throw DataError("the input asks for ", asked, " rows, the model forecasts ", spec_.horizon);
+  /// Of the quantiles, if such are said.
+  std::vector<double> levels() const {
+    return spec_.says_quantiles() ? spec_.quantiles : std::vector<double>{};
+  }
+  /// One number for each value. (B, V, H) or (B, V, H, Q) -> (B, V, H)
+  Tensor point_of(const Tensor& forecast) const {
+    return spec_.says_quantiles() ? middle_output(forecast, spec_.quantiles) : forecast;
+  }
+  static RowFacts facts_of(const SeriesBatch& batch) {
+    return {batch.times, batch.covariates, batch.series};
   }
 
   /// Windows in the unit of the training data.
   SeriesBatch batch_of(const Examples& examples) {
     SeriesBatch batch = windows_.batch(examples);
-    model_.standardize().apply(batch.past);
-    model_.standardize().apply(batch.future);
+    model_.standardize().apply(batch.past, batch.series);
+    model_.standardize().apply(batch.future, batch.series);
     return batch;
   }
 
-  /// (B, V, L) in the unit of the training data -> (B, V, H) in the same
-  Tensor forecast(const Tensor& past, const Times& times) {
+  /// (B, V, L) in the unit of the training data -> (B, V, H) or (B, V, H, Q) in the same
+  Tensor forecast(const Tensor& past, const RowFacts& facts) {
     Tape tape;
     tape.recording = false;
-    return model_.forward(tape, tape.view(past), times).value();
+    return model_.forward(tape, tape.view(past), facts).value();
   }
 
   /// The same in the unit of the data.
-  Tensor forecast_in_unit(Tensor past, const Times& times) {
-    model_.standardize().apply(past);
-    Tensor future = forecast(past, times);
-    model_.standardize().undo(future);
+  Tensor forecast_in_unit(Tensor past, const RowFacts& facts) {
+    model_.standardize().apply(past, facts.series);
+    Tensor future = forecast(past, facts);
+    model_.standardize().undo(future, facts.series);
     return future;
   }
 
   /// Some variates of one window.
   std::vector<std::string> window_charts(Split split, std::size_t window) {
     const SeriesBatch batch = windows_.batch(windows_.in_order(split, window, 1));
-    const Tensor future = forecast_in_unit(batch.past, batch.times);
+    const Tensor said = forecast_in_unit(batch.past, facts_of(batch)), future = point_of(said);
     const std::size_t first = spec_.lookback - std::min(spec_.lookback, 2 * spec_.horizon);
-    const std::size_t row = windows_.first_predicted(split, window);
-    const auto& all = windows_.series().times;
+    const auto [number, row] = windows_.place(split, window);
+    const TimeSeries& series = windows_.series(number);
+    const auto& all = series.times;
     std::vector<double> times;
     for (std::size_t i = 0; i < spec_.lookback - first + spec_.horizon; ++i)
       times.push_back(all.empty() ? double(i) - double(spec_.lookback - first) + 1
                                   : all[row - (spec_.lookback - first) + i]);
     const Axis axis = all.empty() ? Axis{"rows after the last one seen"} : Axis{"", Scale::time};
     const std::string from = all.empty() ? fmt::format("row {}", row + 1) : format_time(all[row]);
-    const std::vector<std::string>& names = windows_.series().names;
+    const std::string whose = series.id.empty() ? "" : " of " + words_of(series.id);
     std::vector<std::string> charts;
     for (const std::size_t v : spread(spec_.variates, shown_variates)) {
-      const std::string name = names.empty() ? fmt::format("variate {}", v + 1) : names[v];
-      charts.push_back(forecast_chart({fmt::format("{} from {}", name, from), axis, times,
-                                       variate(batch.past, v, first), variate(batch.future, v),
-                                       variate(future, v)}));
+      const std::string name =
+          series.names.empty() ? fmt::format("variate {}", v + 1) : series.names[v];
+      ForecastPicture picture{fmt::format("{}{} from {}", name, whose, from),
+                              axis,
+                              times,
+                              variate(batch.past, v, first),
+                              variate(batch.future, v),
+                              variate(future, v)};
+      if (spec_.says_quantiles()) {
+        picture.low = output_of(said, v, 0);
+        picture.high = output_of(said, v, spec_.quantiles.size() - 1);
+      }
+      charts.push_back(forecast_chart(picture));
     }
     return charts;
   }
@@ -349,7 +370,7 @@ class ForecastTask : public Task {
     std::vector<HorizonErrors> errors = {{"forecast", none, none}, {"last value", none, none}};
     for (std::uint64_t index = 0; index < windows_.batches(split, error_batch); ++index) {
       const SeriesBatch batch = batch_of(windows_.part(split, index, error_batch));
-      add_errors(errors[0], forecast(batch.past, batch.times), batch.future);
+      add_errors(errors[0], point_of(forecast(batch.past, facts_of(batch))), batch.future);
       add_errors(errors[1], persistence(batch.past, spec_.horizon), batch.future);
     }
     const auto count = double(windows_.examples(split) * spec_.variates);
@@ -361,7 +382,7 @@ class ForecastTask : public Task {
 
   SeriesWindows windows_;
   ForecasterSpec spec_;
-  bool carries_forward_;
+  RequestRules rules_;
   Forecaster model_;
 };
 

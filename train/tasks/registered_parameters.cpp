@@ -4,6 +4,7 @@
 #include <bochner/data/labelled_texts.hpp>
 #include <bochner/data/pixels.hpp>
 #include <bochner/data/sensor_windows.hpp>
+#include <bochner/data/series_table.hpp>
 #include <bochner/data/series_windows.hpp>
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>
@@ -176,8 +177,8 @@ std::vector<ParameterRow> registered_rows() {
   table.add<ModelChoice, SequenceClassifierSpec, ForecasterSpec, EventModelSpec, FieldModelSpec,
             ProcessModelSpec>("model");
   table.add<DataSpec, TokenTaskSpec, LengthBuckets, ListOpsSpec, ImagesSpec, ShapesSpec, CsvOptions,
-            SeriesSpec, HawkesSpec, EventColumns, FieldSpec, SensorColumns, SensorSpec, TableSpec,
-            TextsSpec>("data");
+            SeriesSpec, SeriesColumns, HawkesSpec, EventColumns, FieldSpec, SensorColumns,
+            SensorSpec, TableSpec, TextsSpec>("data");
   table.add<OptimizerSpec>("optim");
   table.add<TrainSpec>("train");
   // Where the reference and the configs of runs have always had them.

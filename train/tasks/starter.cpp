@@ -5,11 +5,13 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/files/text.hpp>
+#include <bochner/data/files/utf8.hpp>
 #include <bochner/data/formats/csv_dialect.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/tasks/starter.hpp>
+#include <bochner/train/tasks/starter_series.hpp>
 #include <bochner/train/tasks/starter_templates.hpp>
 #include <fstream>
 #include <map>
@@ -92,6 +94,9 @@ std::string lm_config(const std::string& files, std::uint64_t bytes) {
 struct TableSketch {
   std::vector<std::string> names;  ///< or numbers from 1
   std::vector<std::size_t> numbers, times, words;
+  std::vector<std::size_t> whole_numbers;  ///< of the numbers
+  std::vector<std::size_t> texts;          ///< how many there are in each column
+  std::size_t sampled = 0;                 ///< rows of which this is known
   bool has_header = false;
   std::size_t rows = 0;
 
@@ -117,38 +122,79 @@ TableSketch sketch_of(std::string_view text, const std::string& name) {
   for (std::size_t i = 0; i < sample[0].size(); ++i) {
     const bool named = sketch.has_header && !sample[0][i].empty();
     sketch.names.push_back(named ? sample[0][i] : std::to_string(i + 1));
-    bool numbers = true, times = true, any = false;
+    if (!is_utf8(sketch.names.back()))
+      throw DataError(name, ": the column name ", excerpt(sketch.names.back()),
+                      " is not UTF-8, which configs are; convert the file: iconv -f WINDOWS-1252 "
+                      "-t UTF-8 FILE >NEW.csv");
+    bool numbers = true, times = true, whole = true, any = false;
+    std::set<std::string> texts;
     for (std::size_t row = sketch.has_header ? 1 : 0; row < sample.size(); ++row) {
       if (i >= sample[row].size() || is_missing(sample[row][i])) continue;
       any = true;
+      texts.insert(sample[row][i]);
       numbers &= parse_number(sample[row][i], dialect.decimal).has_value();
+      whole &= parse_count(sample[row][i]).has_value();
       times &= parse_time(sample[row][i], dialect.time_format).has_value();
     }
+    sketch.texts.push_back(texts.size());
+    if (any && numbers && whole) sketch.whole_numbers.push_back(i);
     if (any) (numbers ? sketch.numbers : times ? sketch.times : sketch.words).push_back(i);
   }
+  sketch.sampled = sample.size() - (sketch.has_header ? 1 : 0);
   const auto lines = std::size_t(std::count(text.begin(), text.end(), '\n'));
   sketch.rows = lines + (text.ends_with('\n') ? 0 : 1) - (sketch.has_header ? 1 : 0);
   return sketch;
 }
 
-std::string quoted_list(const TableSketch& table, const std::vector<std::size_t>& columns) {
+std::string quoted_list(const std::vector<std::string>& names) {
   std::string list;
-  for (const std::size_t i : columns)
-    list += (list.empty() ? "" : ", ") + in_quotes(table.names[i]);
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + in_quotes(name);
   return "[" + list + "]";
 }
 
-std::string series_config(const std::string& files, const TableSketch& table) {
+std::string quoted_list(const TableSketch& table, const std::vector<std::size_t>& columns) {
+  std::vector<std::string> names;
+  for (const std::size_t i : columns) names.push_back(table.names[i]);
+  return quoted_list(names);
+}
+
+/// By texts, or by whole numbers, told apart; something else must be left to forecast.
+SeriesLayout series_layout(const fs::path& file, const TableSketch& table) {
+  if (table.times.empty() || table.numbers.empty()) return {};
+  std::vector<std::string> candidates;
+  for (const auto* columns : {&table.words, &table.whole_numbers})
+    for (const std::size_t i : *columns) candidates.push_back(table.names[i]);
+  const SeriesLayout layout = layout_of_series(file, table.names[table.times[0]], candidates);
+  const bool leaves_some = std::ranges::any_of(table.numbers, [&](std::size_t i) {
+    return std::ranges::count(layout.columns, table.names[i]) == 0;
+  });
+  return leaves_some ? layout : SeriesLayout();
+}
+
+std::string series_config(const std::string& files, const fs::path& file,
+                          const TableSketch& table) {
   constexpr std::size_t longest = 24;
-  const std::size_t horizon = std::clamp<std::size_t>(table.rows / 20, 1, longest);
+  const SeriesLayout layout = series_layout(file, table);
+  const std::size_t rows = table.rows / layout.count;
+  const std::size_t horizon = std::clamp<std::size_t>(rows / 20, 1, longest);
   const std::size_t lookback = 4 * horizon, windows = table.rows * 7 / 10;
   const std::size_t batch = std::clamp<std::size_t>(windows / 16, 1, 64);
+  std::vector<std::size_t> targets = table.numbers, words = table.words;
+  for (auto* some : {&targets, &words})
+    std::erase_if(*some, [&](std::size_t i) {
+      return std::ranges::count(layout.columns, table.names[i]) > 0;
+    });
   std::string columns;
-  if (!table.words.empty())
-    columns =
-        "columns = " + quoted_list(table, table.numbers) + "\n" +
+  if (!layout.columns.empty())
+    columns = "series = " + quoted_list(layout.columns) + "            # what tells " +
+              std::to_string(layout.count) + " series apart\n";
+  if (!table.words.empty() || !layout.columns.empty())
+    columns +=
+        "columns = " + quoted_list(table, targets) + "\n" +
         (table.times.empty() ? ""
                              : "time_column = " + in_quotes(table.names[table.times[0]]) + "\n");
+  if (!words.empty())
+    columns += "# known = " + quoted_list(table, words) + "   # if known of rows to come, too\n";
   if (!table.times.empty())
     columns +=
         "pause = 0                     # steps to the next row at most; 0: any gap may be "
@@ -161,17 +207,45 @@ std::string series_config(const std::string& files, const TableSketch& table) {
                                           windows / batch));
 }
 
+/// user, user_id, Session ID: whose something is.
+bool names_somebody(std::string name) {
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return char(std::tolower(c)); });
+  for (const char* whole : {"sequence", "session", "case", "user", "id", "customer", "patient"})
+    if (name == whole) return true;
+  return name.ends_with("_id") || name.ends_with(" id");
+}
+
+/// Of events: called so, or where there is no other number than names the one of texts that has the
+/// fewest.
+std::optional<std::size_t> type_column(const TableSketch& table) {
+  for (const char* name : {"type", "event", "activity", "action", "event_type", "event_name"})
+    if (const auto column = table.called(name)) return column;
+  const bool has_numbers = !std::ranges::all_of(
+      table.numbers, [&](std::size_t i) { return names_somebody(table.names[i]); });
+  if (has_numbers || table.words.empty() || table.times.empty()) return std::nullopt;
+  return *std::ranges::min_element(table.words, {}, [&](std::size_t i) { return table.texts[i]; });
+}
+
+/// Of events: what tells their sequences apart, by its name, or the only texts beside the types.
+std::optional<std::size_t> sequence_column(const TableSketch& table, std::size_t time,
+                                           std::size_t type) {
+  for (std::size_t i = 0; i < table.names.size(); ++i)
+    if (i != time && i != type && names_somebody(table.names[i]) && table.texts[i] < table.sampled)
+      return i;
+  std::vector<std::size_t> others = table.words;
+  std::erase(others, type);
+  const bool are_few = others.size() == 1 && 4 * table.texts[others[0]] <= table.sampled;
+  return are_few ? std::optional(others[0]) : std::nullopt;
+}
+
 std::string event_config(const std::string& files, const TableSketch& table, std::size_t time,
                          std::size_t type) {
   constexpr std::size_t batch = 16, longest = 64;
   const std::size_t length = std::clamp<std::size_t>(table.rows / 20, 1, longest);
   std::string columns = "time_column = " + in_quotes(table.names[time]) +
                         "\ntype_column = " + in_quotes(table.names[type]) + "\n";
-  for (const char* name : {"sequence", "session", "case", "user", "id"})
-    if (const auto column = table.called(name); column && *column != type && *column != time) {
-      columns += "sequence_column = " + in_quotes(table.names[*column]) + "\n";
-      break;
-    }
+  if (const auto sequence = sequence_column(table, time, type))
+    columns += "sequence_column = " + in_quotes(table.names[*sequence]) + "\n";
   return fill_in(
       "events",
       with_steps({{"files", files}, {"columns", columns}, {"length", std::to_string(length)}},
@@ -208,18 +282,11 @@ std::optional<std::string> text_columns(const TableSketch& table) {
   return std::nullopt;
 }
 
-/// Of events: called so, or the only one beside the times and not of numbers.
-std::optional<std::size_t> type_column(const TableSketch& table) {
-  for (const char* name : {"type", "event", "activity", "action"})
-    if (const auto column = table.called(name)) return column;
-  if (table.numbers.empty() && table.words.size() == 1) return table.words[0];
-  return std::nullopt;
-}
-
 std::string table_config(const std::string& files, const fs::path& file) {
   const Input input = open_input(file);
   const TableSketch table = sketch_of(input.text(), input.name());
   if (const auto columns = text_columns(table)) return text_config(files, *columns, table.rows);
+  if (!series_layout(file, table).columns.empty()) return series_config(files, file, table);
   const auto type = type_column(table);
   auto time = table.called("time");
   if (!time && !table.times.empty()) time = table.times[0];
@@ -229,7 +296,7 @@ std::string table_config(const std::string& files, const fs::path& file) {
                     ": has no column of numbers to learn; name its columns in a "
                     "config: bochner init events, or bochner init forecaster");
   if (!table.times.empty() || !table.has_header || table.numbers.size() == 1)
-    return series_config(files, table);
+    return series_config(files, file, table);
   return regression_config(files, table);
 }
 
@@ -262,7 +329,9 @@ std::string config_of_file(const std::string& files, const fs::path& file, std::
     if (array.values.dimension() > 2)
       throw DataError(name, ": an array of ", array.values.dimension(),
                       " axes may be a film or other things; begin with: bochner init field");
-    return series_config(files, {{}, {}, {}, {}, false, array.values.shape()[0]});
+    TableSketch table;
+    table.rows = array.values.shape()[0];
+    return series_config(files, file, table);
   }
   if (is_table(file)) return table_config(files, file);
   if (front_of(file).empty()) throw DataError(name, ": is empty");

@@ -82,12 +82,14 @@ validate.every = {validate}
 kind = "forecaster"
 backbone = "linear"           # or attention, over patches; or rows, at their times
 instance_norm = "last"        # each window less its last value
+loss = "mse"                  # or mae, huber; or quantile, of model.quantiles
 
 [data]
 kind = "series"
 files = [{files}]
 {columns}lookback = {lookback}                 # rows that the model sees
 horizon = {horizon}                  # rows that it forecasts
+# calendar = ["hour", "weekday", "month"]   # covariates; more: known, static
 splits = [0.7, 0.1, 0.2]      # training, validation and test, one after the other
 
 [optim]

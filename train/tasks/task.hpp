@@ -5,6 +5,7 @@
 #include <bochner/data/dataset.hpp>
 #include <bochner/data/formats/npz.hpp>
 #include <bochner/layers/module.hpp>
+#include <bochner/train/tasks/backtest.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -75,6 +76,8 @@ class Task {
   /// name: "tokens", "targets", .., "outputs". For other programs. By default throws
   /// std::invalid_argument.
   virtual NamedArrays arrays(const Examples& examples);
+  /// What it says at rolling origins; nothing of a task that forecasts no rows, or without windows.
+  virtual std::optional<Backtest> backtest(const BacktestPlan&) { return std::nullopt; }
   /// What the model is made for besides what its config and its tensors say: {"length": 128}.
   virtual Json sizes() const;
 

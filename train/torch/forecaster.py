@@ -1,7 +1,7 @@
 """The next H rows of a series from the last L."""
 
 import torch
-from torch.nn.functional import huber_loss, l1_loss, mse_loss
+from torch.nn.functional import gelu, huber_loss, l1_loss, mse_loss, softplus
 
 from .blocks import BlockStack
 from .parts import Layout, Linear, Part, form, make
@@ -10,17 +10,21 @@ from .time import TimeInput, TimeScale, gaps_of
 
 
 class Standardize(Part):
-    """Units of the variates: mean and deviation over the training data. (B, V, ..)"""
+    """Units of the variates: mean and deviation over the training data, of each of several series (B). (B, V, ..)"""
 
     fixed = ("mean", "deviation")
 
-    def forward(self, x):
-        shape = (-1,) + (1,) * (x.dim() - 2)
-        return (x - self.mean.view(shape)) / self.deviation.view(shape)
+    def unit(self, x, series):
+        each = [u if u.dim() == 1 else u[series] for u in (self.mean, self.deviation)]
+        return [u.view(*u.shape, *(1,) * (x.dim() - 2)) for u in each]
 
-    def undo(self, x):
-        shape = (-1,) + (1,) * (x.dim() - 2)
-        return x * self.deviation.view(shape) + self.mean.view(shape)
+    def forward(self, x, series=None):
+        mean, deviation = self.unit(x, series)
+        return (x - mean) / deviation
+
+    def undo(self, x, series=None):
+        mean, deviation = self.unit(x, series)
+        return x * deviation + mean
 
 
 class InstanceNorm(Part):
@@ -44,25 +48,83 @@ class InstanceNorm(Part):
         return y * unit[1] + unit[0]
 
 
+class RowEffects(Part):
+    """What covariates add to a row: gelu(c W + b) W2, or c W2. (B, T, C) -> (B, V, T)"""
+
+    learned = ("down",)
+
+    def __init__(self, at):
+        super().__init__(at)
+        self.up = Linear(at / "up") if at.has("up") else None
+
+    def forward(self, c):
+        return ((c if self.up is None else gelu(self.up(c))) @ self.down).transpose(1, 2)
+
+
+def ascending(x, levels):
+    """The output of the level nearest to 1/2 stays; those above and below it are a softplus away from the one before."""
+    columns, middle = list(x.unbind(-1)), min(range(len(levels)), key=lambda q: abs(levels[q] - 0.5))
+    for q in range(middle + 1, len(columns)):
+        columns[q] = columns[q - 1] + softplus(columns[q])
+    for q in reversed(range(middle)):
+        columns[q] = columns[q + 1] - softplus(columns[q])
+    return torch.stack(columns, -1)
+
+
+def pinball(x, targets, levels):
+    """Mean of max(p e, (p - 1) e), e = target - x. (.., Q), (..)"""
+    error, p = targets.unsqueeze(-1) - x, torch.tensor(levels).to(x)
+    return torch.maximum(p * error, (p - 1) * error).mean()
+
+
 @form("model", "forecaster")
 class Forecaster(Part):
     """Instance normalisation around a backbone that sees one variate at a time. past (B, V, L) in units of the training
-    data, see `standardize`; times (B, L + H) of all rows, in the unit of the data, where the backbone is "rows"
-    -> (B, V, H)"""
+    data, see `standardize`; times (B, L + H) of all rows, in the unit of the data, where the backbone is "rows";
+    covariates (B, C, L + H) of all rows in the unit of the data and the number of the series (B), where there are such
+    -> (B, V, H), or (B, V, H, Q) of quantiles"""
+
+    learned = ("series",)
 
     def __init__(self, at):
         super().__init__(at)
         self.standardize, self.norm = Standardize(at / "standardize"), InstanceNorm(at / "instance_norm")
+        self.covariate_unit = Standardize(at / "covariate_unit") if at.has("covariate_unit") else None
+        self.effects = RowEffects(at / "effects") if at.has("effects") else None
         self.backbone = make("backbone", at.config["model.backbone"], at / "backbone")
+        self.levels = at.config["model.quantiles"] if at.config["model.loss"] == "quantile" else None
 
-    def forward(self, past, times=None):
+    def context(self, covariates, series, B):
+        """What is known of all rows. -> (B, L + H, C)"""
+        parts = [] if covariates is None else [self.covariate_unit(covariates).transpose(1, 2)]
+        if self.series is not None:
+            T = self.config["data.lookback"] + self.config["data.horizon"]
+            which = torch.zeros(B, dtype=torch.long) if series is None else series
+            parts.append(self.series[which].unsqueeze(1).expand(-1, T, -1))
+        return torch.cat(parts, -1)
+
+    def forward(self, past, times=None, covariates=None, series=None):
+        L, H = past.shape[-1], self.config["data.horizon"]
         unit = self.norm.unit(past)
-        return self.norm.undo(self.backbone(self.norm(past, unit), times), unit)
+        x, context = self.norm(past, unit), None
+        if self.effects is not None:
+            context = self.context(covariates, series, len(past))
+            effects = self.effects(context)
+            x = x - effects[..., :L]
+        y = self.backbone(x, times, context).unflatten(-1, (H, -1))
+        if self.levels is not None:
+            y = ascending(y, self.levels)
+        if self.effects is not None:
+            y = y + effects[..., L:].unsqueeze(-1)
+        y = self.norm.undo(y.flatten(-2), unit)
+        return y if self.levels is None else y.unflatten(-1, (H, -1))
 
-    def loss(self, past, targets, times=None):
+    def loss(self, past, targets, times=None, covariates=None, series=None):
         """Mean over windows, variates and rows. -> ()"""
-        loss = {"mse": mse_loss, "mae": l1_loss, "huber": huber_loss}[self.config["model.loss"]]
-        return loss(self(past, times), targets)
+        said = self(past, times, covariates, series)
+        if self.levels is not None:
+            return pinball(said, targets, self.levels)
+        return {"mse": mse_loss, "mae": l1_loss, "huber": huber_loss}[self.config["model.loss"]](said, targets)
 
 
 class WindowMap(Part):
@@ -86,7 +148,7 @@ class LinearForecast(Part):
         self.trend = WindowMap(at / "trend") if at.has("trend") else None
         self.remainder = WindowMap(at / ("remainder" if self.trend else "window"))
 
-    def forward(self, x, times):
+    def forward(self, x, times, context):
         if self.trend is None:
             return self.remainder(x)
         n = self.config["model.moving_average"]
@@ -105,7 +167,7 @@ class AttentionForecast(Part):
         self.embedding, self.head, self.positions = Linear(at / "embedding"), Linear(at / "head"), positions(at)
         self.stack = BlockStack(at, causal=at.config["model.mixer.directions"] == 1)
 
-    def forward(self, x, times):
+    def forward(self, x, times, context):
         length, stride = (self.config["model.patch." + name] for name in ("length", "stride"))
         tokens = self.embedding(x.unfold(-1, length, stride).flatten(0, 1))
         tokens = self.stack(self.positions(tokens) if self.positions else tokens)
@@ -114,23 +176,26 @@ class AttentionForecast(Part):
 
 @form("backbone", "rows")
 class RowForecast(Part):
-    """Rows as tokens at their times, those to come too: value W + kind_0 of rows that are seen, kind_1 of others;
-    causal blocks; what is said of a row is read from its own output."""
+    """Rows as tokens at their times, those to come too: value W + kind_0 of rows that are seen, kind_1 of others, and
+    a linear map of what is known of each; causal blocks; what is said of a row is read from its own output."""
 
-    learned = ("value", "kind")
+    learned = ("value", "kind", "context")
 
     def __init__(self, at):
         super().__init__(at)
         self.time_scale, self.time_input = TimeScale(at / "time_scale"), TimeInput(at)
         self.positions, self.stack, self.head = positions(at), BlockStack(at, causal=True), Linear(at / "head")
 
-    def forward(self, x, times):
+    def forward(self, x, times, context):
         B, V, L = x.shape
         times = self.time_scale(times).repeat_interleave(V, 0)
         seen = x.reshape(B * V, L, 1) * self.value + self.kind[0]
         coming = self.kind[1].expand(B * V, times.shape[1] - L, -1)
-        tokens = self.time_input(torch.cat([seen, coming], 1), times)
+        rows = torch.cat([seen, coming], 1)
+        if context is not None:
+            rows = rows + (context @ self.context).repeat_interleave(V, 0)
+        tokens = self.time_input(rows, times)
         tokens = self.positions(tokens) if self.positions else tokens
         gaps = gaps_of(times) if self.config["data.stamps"] else None
         tokens = self.stack(tokens, Layout(gaps=gaps, times=times))
-        return self.head(tokens[:, L:]).view(B, V, -1)
+        return self.head(tokens[:, L:]).reshape(B, V, -1)

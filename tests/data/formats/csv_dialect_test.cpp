@@ -42,6 +42,17 @@ TEST(CsvDialect, FindsTheDecimalComma) {
   EXPECT_EQ(dialect_of("x;y\n1,5;2.5\n").decimal, '.');  // which of them is unknown
 }
 
+/// Where nothing else can be meant.
+TEST(CsvDialect, PassesOverSeparatorsOfThousands) {
+  EXPECT_THAT(numbers(parse("x;y\n12.181,50;1\n-1.234.567,25;2\n3,5;3\n")),
+              ElementsAre(12181.5, 1, -1234567.25, 2, 3.5, 3));
+  EXPECT_THAT(numbers(parse("x;y\n12,181.50;1\n1,234,567;2\n")),
+              ElementsAre(12181.5, 1, 1234567, 2));
+  EXPECT_THAT(numbers(parse("x,y\n\"12,181.50\",1\n")), ElementsAre(12181.5, 1));
+  EXPECT_THAT(problem("x;y\n1,5;1\n2,5;3\n1.18,5;2\n"), StartsWith("a.csv:4:1: column \"x\": "));
+  EXPECT_THAT(problem("x;y\n1,5;1\n2,5;3\n1.181,5.5;2\n"), StartsWith("a.csv:4:1: column \"x\": "));
+}
+
 /// Between commas, 1,234 may well be a thousand.
 TEST(CsvDialect, TakesNoThousandForADecimal) {
   EXPECT_THAT(problem("x,y\n\"1,234\",2\n\"5,678\",4\n"), StartsWith("a.csv:2:1: column \"x\": "));

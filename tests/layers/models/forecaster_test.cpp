@@ -5,22 +5,13 @@
 #include <numbers>
 
 #include "layers/layer_check.hpp"
+#include "layers/models/small_forecaster.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace forecaster_test {
 
 using namespace layer_check;
-
-ForecasterSpec tiny(const std::string& backbone) {
-  ForecasterSpec spec;
-  spec.variates = 2, spec.lookback = 9, spec.horizon = 3, spec.backbone = backbone;
-  spec.patch = {3, 2};
-  spec.stack.blocks = 1;
-  spec.stack.block.width = 4, spec.stack.block.expansion = 2;
-  spec.stack.block.mixer.kind = "linear";
-  spec.stack.block.mixer.heads = 2, spec.stack.block.mixer.features.m = 5;
-  return spec;
-}
+using namespace small_forecaster;
 
 struct Variant {
   const char* name;
@@ -63,17 +54,11 @@ std::vector<Variant> variants() {
                                      spec.time.kind = "free", spec.time.use = "rotate";
                                      spec.time.longest = 20;
                                    })},
+      {"quantiles", changed("attention",
+                            [](ForecasterSpec& spec) {
+                              spec.loss = "quantile", spec.quantiles = {0.1, 0.4, 0.8, 0.9};
+                            })},
   };
-}
-
-/// Irregular, of 9 rows that are seen and 3 to come, the same for each of B windows.
-Times irregular_times(std::size_t B) {
-  Times times(std::vector<std::size_t>{B, 12});
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    const double t = double(i % 12);
-    times.data()[i] = t + 0.3 * std::sin(3 * t) + (t > 5 ? 2 : 0);
-  }
-  return times;
 }
 
 TEST(Forecaster, IsDifferentiableThroughAllItsParameters) {
@@ -83,7 +68,7 @@ TEST(Forecaster, IsDifferentiableThroughAllItsParameters) {
     Forecaster model(variant.spec());
     randomize(model, 0.4);
     check_layer(model, past, [&](Tape& tape, const Var& x) {
-      return model.loss(model.forward(tape, x, irregular_times(2)), future);
+      return model.loss(model.forward(tape, x, {irregular_times(2)}), future);
     });
   }
 }
@@ -99,9 +84,9 @@ TEST(Forecaster, FollowsShiftAndScaleOfItsWindow) {
     randomize(model, 0.4);
     Tape tape;
     tape.recording = false;
-    const Tensor before = model.forward(tape, Var(past), irregular_times(1)).value();
+    const Tensor before = model.forward(tape, Var(past), {irregular_times(1)}).value();
     const Tensor moved = past * real(3) + real(5);
-    const Tensor after = model.forward(tape, Var(moved), irregular_times(1)).value();
+    const Tensor after = model.forward(tape, Var(moved), {irregular_times(1)}).value();
     for (std::size_t i = 0; i < before.size(); ++i)
       EXPECT_NEAR(after.data()[i], before.data()[i] * 3 + 5, 1e-3);
   }
@@ -118,10 +103,10 @@ TEST(Forecaster, SeesOneVariateOfOneWindowAtATime) {
     randomize(model, 0.4);
     Tape tape;
     tape.recording = false;
-    const Tensor before = model.forward(tape, Var(past), irregular_times(2)).value(),
-                 after = model.forward(tape, Var(changed), irregular_times(2)).value();
+    const Tensor before = model.forward(tape, Var(past), {irregular_times(2)}).value(),
+                 after = model.forward(tape, Var(changed), {irregular_times(2)}).value();
     for (std::size_t i = 0; i < before.size(); ++i) {
-      const bool touched = i / 3 == 1;
+      const bool touched = i / (before.size() / 4) == 1;
       EXPECT_EQ(before.data()[i] != after.data()[i], touched) << i;
     }
   }
@@ -216,7 +201,7 @@ ForecasterSpec timed(const std::string& mixer) {
 Tensor forecast_at(Forecaster& model, const Tensor& past, const Times& times) {
   Tape tape;
   tape.recording = false;
-  return model.forward(tape, tape.view(past), times).value();
+  return model.forward(tape, tape.view(past), {times}).value();
 }
 
 /// The stamp of a row to come changes what is said of it and of later ones, not of earlier ones;
@@ -308,9 +293,12 @@ TEST(Forecaster, SaysWhatIsWrong) {
   EXPECT_EQ(with([](ForecasterSpec& spec) { spec.backbone = "lstm"; }),
             "[forecaster] no backbone is called \"lstm\"; there are: linear, attention, rows");
   EXPECT_EQ(with([](ForecasterSpec& spec) { spec.loss = "hinge"; }),
-            "[forecaster] no loss is called \"hinge\"; there are: mse, mae, huber");
+            "[forecaster] no loss is called \"hinge\"; there are: mse, mae, huber, quantile");
   EXPECT_EQ(with([](ForecasterSpec& spec) { spec.patch.length = 10; }),
             "[forecaster] no patches of length 10 and stride 2 in 9 rows");
+  EXPECT_EQ(
+      with([](ForecasterSpec& spec) { spec.loss = "quantile", spec.instance_norm.affine = true; }),
+      "[forecaster] a learned gain that is negative would turn quantiles around");
 }
 
 }  // namespace forecaster_test

@@ -216,6 +216,7 @@ TEST(Keys, DefaultsOfTheLibraryAreThoseOfTheCommand) {
   expect_described<ShapesSpec>("data");
   expect_described<CsvOptions>("data");
   expect_described<SeriesSpec>("data");
+  expect_described<SeriesColumns>("data");
   expect_described<HawkesSpec>("data");
   expect_described<EventColumns>("data");
   expect_described<FieldSpec>("data");

@@ -120,6 +120,16 @@ TEST(EventTask, PredictsWhatComesAfterEveryEvent) {
   }
 }
 
+/// Times that were read as dates are said as dates.
+TEST(EventTask, SaysDatesOfDates) {
+  const auto task = make_task(events_config({"model.time=free"}));
+  const NamedArray dated{
+      xt::xarray<double>{{1.7e9, 1}, {1.7e9 + 2, 0}}, {"time", "type"}, std::size_t(0)};
+  std::string text;
+  write_csv(task->predict(dated), [&](std::string_view piece) { text += piece; });
+  EXPECT_EQ(text.substr(text.find('\n') + 1, 14), "2023-11-14 22:");
+}
+
 /// A table is cut as the training is: an event sees those of its window before it and no others.
 TEST(EventTask, PredictsTablesThatAreLongerThanItsWindows) {
   const auto task = make_task(events_config({"model.time=free", "model.positions=learned"}));

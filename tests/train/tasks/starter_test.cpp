@@ -92,6 +92,53 @@ TEST_F(Starter, TimesAndTypesAreEvents) {
   EXPECT_EQ(other.text("data.type_column"), "action");
 }
 
+/// The same days for each of several: one after the other, or side by side.
+TEST_F(Starter, ColumnsTellSeriesApart) {
+  const auto stores = [&](const char* header, bool side_by_side, const auto& id) {
+    return write("stores.csv", table(header, 240, [&](std::size_t i) {
+                   const std::size_t store = side_by_side ? i % 3 : i / 80;
+                   return day(side_by_side ? i / 3 : i % 80) + "," + id(store) + "," +
+                          std::to_string(i % 7) + ".5";
+                 }));
+  };
+  const auto name = [](std::size_t store) { return std::string(1, char('a' + store)); };
+  const auto number = [](std::size_t store) { return std::to_string(100 + store); };
+  for (const bool side_by_side : {false, true}) {
+    const Config config = config_for(stores("date,type,sales", side_by_side, name));
+    EXPECT_EQ(config.text("model.kind"), "forecaster");
+    EXPECT_EQ(config.text_list("data.series"), std::vector<std::string>{"type"});
+    EXPECT_EQ(config.text_list("data.columns"), std::vector<std::string>{"sales"});
+    EXPECT_EQ(config_for(stores("date,nr,sales", side_by_side, number)).text_list("data.series"),
+              std::vector<std::string>{"nr"});
+  }
+  const auto both = write("both.csv", table("date,shop,item,sales", 320, [](std::size_t i) {
+                            return day(i / 4) + (i % 2 ? ",n,x" : ",s,") + (i % 4 < 2 ? "x" : "y") +
+                                   "," + std::to_string(i % 9) + ".25";
+                          }));
+  EXPECT_THAT(starter_config_for(both), testing::Not(HasSubstr("series = [\"shop\"]")));
+}
+
+/// Names that nobody agreed on.
+TEST_F(Starter, EventLogsAreKnownByWhatTheyHold) {
+  const auto log = [&](const char* header, const auto& row) {
+    return write("log.csv", table(header, 300, [&](std::size_t i) {
+                   return format_time(1.7e9 + 1000 * double(i) + double(i * i % 97)) + row(i);
+                 }));
+  };
+  Config config = config_for(log("Zeit;Kunde;Ereignis", [](std::size_t i) {
+    return ";K" + std::to_string(i * i % 11) + (i % 3 ? ";Kauf" : ";Ansicht");
+  }));
+  EXPECT_EQ(config.text("model.kind"), "events");
+  EXPECT_EQ(config.text("data.type_column"), "Ereignis");
+  EXPECT_EQ(config.text("data.sequence_column"), "Kunde");
+  config = config_for(log("timestamp,user_id,event_type,page", [](std::size_t i) {
+    return "," + std::to_string(i * i % 11) + (i % 3 ? ",buy,/" : ",view,/") +
+           std::to_string(i % 5);
+  }));
+  EXPECT_EQ(config.text("data.type_column"), "event_type");
+  EXPECT_EQ(config.text("data.sequence_column"), "user_id");
+}
+
 TEST_F(Starter, OtherTablesAreForARegression) {
   const auto row = [](std::size_t i) {
     return std::to_string(i) + "," + std::to_string(i * i % 17) + "," + std::to_string(i % 5);
@@ -124,6 +171,9 @@ TEST_F(Starter, SaysWhatToDoWhereItCannotTell) {
                                              6)),
               HasSubstr("is neither text nor"));
   EXPECT_THAT(problem("words.csv", "a,b\nx,y\nz,w\n"), HasSubstr("bochner init"));
+  EXPECT_THAT(problem("latin.csv", "day,Erl\xf6s\n2024-01-01,5\n"),
+              HasSubstr("is not UTF-8, which configs are; convert the file: iconv"));
+  EXPECT_THAT(problem("utf8.csv", "a,Erl\xc3\xb6s\nx,y\n"), HasSubstr("bochner init"));
 }
 
 TEST_F(Starter, TellsDataFromConfigs) {

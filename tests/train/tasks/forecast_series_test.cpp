@@ -1,0 +1,228 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bochner/autodiff/compute/philox.hpp>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/formats/csv.hpp>
+#include <bochner/data/formats/time_stamp.hpp>
+#include <bochner/train/charts/page.hpp>
+#include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/task.hpp>
+#include <cmath>
+#include <numbers>
+
+#include "data/messages.hpp"
+#include "faults/crashing_storage.hpp"
+#include "train/training_run.hpp"
+#include "train/well_formed.hpp"
+
+namespace bochner {
+namespace forecast_series_test {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr std::size_t L = 14, H = 7;
+
+double noise(std::size_t shop, std::size_t day) {
+  return RandomFunction{3, Purpose::test, shop}.normal(day);
+}
+double price(std::size_t shop, std::size_t day) {
+  return RandomFunction{4, Purpose::test, shop}.uniform(day) < 0.3 ? 1 : 2;
+}
+/// Cheap days sell more, each shop in its own unit.
+double sales(std::size_t shop, std::size_t day) {
+  const double unit = shop == 0 ? 1 : 100;
+  return unit * (10 + 3 * std::sin(2 * std::numbers::pi * double(day) / 7) +
+                 (price(shop, day) == 1 ? 4 : 0) + 0.5 * noise(shop, day));
+}
+
+constexpr const char* header = "date,shop,sales,price\n";
+const std::vector<std::string> shops = {"north", "south 1"};
+
+/// Days first, ..., last - 1 of a shop; from `asked` on without sales.
+std::string days(std::size_t shop, std::size_t first, std::size_t last, std::size_t asked = 9999) {
+  std::string text;
+  for (std::size_t day = first; day < last; ++day)
+    text += fmt::format("{},{},{},{}\n", format_time(86400.0 * double(19723 + day)), shops[shop],
+                        day < asked ? fmt::format("{}", sales(shop, day)) : "", price(shop, day));
+  return text;
+}
+
+std::vector<std::string> shop_sets() {
+  return {"model.kind=forecaster", "data.kind=series", "data.columns=[\"sales\"]",
+          "data.series=shop",      "data.known=price", "data.time_column=date",
+          "data.lookback=14",      "data.horizon=7",   "model.instance_norm=mean",
+          "train.batch=32",        "optim.lr=1e-2",    "optim.weight_decay=0"};
+}
+
+class ForecastShops : public testing::Test {
+ protected:
+  Config config(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> sets = shop_sets();
+    sets.insert(sets.end(), more.begin(), more.end());
+    return tiny_config(file_, sets);
+  }
+  /// As `predict` reads it.
+  NamedArray table(const std::string& rows) const {
+    return parse_csv(header + rows, "input", table_options(config()).csv);
+  }
+  TemporaryFolder folder_;
+  std::filesystem::path file_ =
+      folder_.write("shops.csv", header + days(0, 0, 300) + days(1, 0, 200));
+};
+
+double test_error(const Config& config) {
+  const auto task = make_task(config);
+  train(config, *task, 250);
+  return evaluate_task(*task, Split::test, 64)->mean("mse");
+}
+
+TEST_F(ForecastShops, SaysWhatItLearnsFromWhat) {
+  const auto task = make_task(config({"data.calendar=[\"weekday\"]"}));
+  EXPECT_THAT(task->data().words(), HasSubstr("2 series of 1 variate, 500 rows, 3 covariates"));
+  EXPECT_EQ(task->describe_model(), "forecaster, linear, mean, effects of 3, 7 from 14 rows");
+  EXPECT_THAT(task->input_columns(), ElementsAre("sales", "shop", "price"));
+}
+
+TEST_F(ForecastShops, LearnsWhatAPriceDoes) {
+  EXPECT_LT(test_error(config()), 0.4 * test_error(config({"data.known=[]", "data.static=[]"})));
+}
+
+TEST_F(ForecastShops, WritesTheSeriesBack) {
+  const auto task = make_task(config());
+  const NamedArray next = task->predict(table(days(1, 180, 203, 200) + days(0, 200, 227, 220)));
+  EXPECT_THAT(next.columns, ElementsAre("shop", "date", "sales"));
+  ASSERT_EQ(next.values.shape()[0], 3u + 7u);
+  std::string text;
+  write_csv(next, [&](std::string_view piece) { text += piece; });
+  EXPECT_THAT(text, HasSubstr("shop,date,sales\nsouth 1,2024-07-19 00:00:00,"));
+  EXPECT_THAT(text, HasSubstr("\nnorth,2024-08-08 00:00:00,"));
+}
+
+/// Each shop alone says the same as beside another.
+TEST_F(ForecastShops, OneSeriesDoesNotSeeAnother) {
+  const auto task = make_task(config());
+  const NamedArray both = task->predict(table(days(1, 180, 207, 200) + days(0, 200, 227, 220))),
+                   one = task->predict(table(days(0, 200, 227, 220)));
+  for (std::size_t h = 0; h < H; ++h) EXPECT_EQ(both.values(H + h, 2), one.values(h, 2));
+}
+
+/// Targets of rows to come and those of other windows are of no concern; known columns are.
+TEST_F(ForecastShops, NothingLeaksFromWhatIsToCome) {
+  for (const char* backbone : {"linear", "attention", "rows"}) {
+    SCOPED_TRACE(backbone);
+    const std::vector<std::string> sets = {std::string("model.backbone=") + backbone,
+                                           "model.series_width=2", "data.splits=[100,50,50]",
+                                           "model.patch.length=4", "model.patch.stride=2"};
+    const auto outputs = [&](const std::string& text) {
+      folder_.write("shops.csv", header + text);
+      const Config learning = config(sets);
+      const auto task = make_task(learning);
+      train(learning, *task, 5);
+      return task->arrays(task->data().in_order(Split::test, 0, 1)).at(2).second;
+    };
+    const std::string before = days(0, 0, 150), after = days(0, 150, 200);
+    const auto with = [&](std::size_t column, const char* value) {
+      std::string text;
+      for (std::size_t day = 150; day < 200; ++day) {
+        std::string row = days(0, day, day + 1);
+        std::size_t begin = 0;
+        for (std::size_t i = 0; i < column; ++i) begin = row.find(',', begin) + 1;
+        row.replace(begin, row.find_first_of(",\n", begin) - begin, value);
+        text += row;
+      }
+      return text;
+    };
+    const auto plain = outputs(before + after);
+    EXPECT_EQ(outputs(before + with(2, "77")), plain);
+    EXPECT_NE(outputs(before + with(3, "5")), plain);
+  }
+}
+
+TEST_F(ForecastShops, AsksForWhatIsKnownOfTheRowsToCome) {
+  const auto task = make_task(config());
+  const auto error = [&](const std::string& rows) {
+    return message_of<DataError>([&] { task->predict(table(rows)); });
+  };
+  EXPECT_EQ(error(days(0, 200, 220) + days(1, 100, 122, 120)),
+            "the input does not say what is known of the rows to come: add up to 7 rows behind the "
+            "last one of \"north\", with their time and price, and with nothing in what is "
+            "forecast");
+  EXPECT_EQ(error(days(0, 200, 221, 220) + "2024-08-09,north,,\n"),
+            "row 22, column price: is missing; data.known says that it is known, of rows to come "
+            "too");
+  EXPECT_EQ(error("2024-01-01,west,1,2\n2024-01-01,east,1,2\n"),
+            "the model knows no series \"west\", \"east\"; it learned \"north\", \"south 1\"");
+  EXPECT_EQ(error(days(0, 200, 212, 210) + days(1, 100, 110, 109)),
+            "the input has 10 rows of \"north\", 9 rows of \"south 1\", the model looks back over "
+            "14");
+}
+
+/// A file may hold the rows to come already: nothing is learned from them.
+TEST_F(ForecastShops, TakesAFileThatEndsInRowsToCome) {
+  const auto words = make_task(config())->data().words();
+  folder_.write("shops.csv", header + days(0, 0, 307, 300) + days(1, 0, 207, 200));
+  EXPECT_EQ(make_task(config())->data().words(), words);
+}
+
+TEST_F(ForecastShops, MissingValuesAreThoseOfTheRowBeforeInTheSeries) {
+  std::string rows = header;
+  for (std::size_t day = 0; day < 200; ++day)
+    rows += days(0, day, day + 1) + days(1, day, day + 1, 150);
+  folder_.write("shops.csv", rows);
+  const auto task = make_task(config({"data.missing=forward", "data.known=[]"}));
+  EXPECT_THAT(task->data().words(), HasSubstr("2 series of 1 variate, 400 rows"));
+  EXPECT_THAT(message_of<DataError>([&] { make_task(config({"data.known=[]"})); }),
+              HasSubstr("set data.missing = \"forward\" for the value of the row before"));
+}
+
+TEST_F(ForecastShops, KeysThatDoNotFitAreRefused) {
+  const auto error = [&](const std::vector<std::string>& sets) {
+    return message_of<ConfigError>([&] { config(sets); });
+  };
+  EXPECT_THAT(error({"data.known=sales"}),
+              HasSubstr("data.known = [\"sales\"]: names \"sales\" a second time"));
+  EXPECT_THAT(error({"data.calendar=year"}), HasSubstr("data.calendar"));
+  EXPECT_THAT(error({"model.quantiles=[0.2,0.8]"}),
+              HasSubstr("model.quantiles = [0.2, 0.8]: needs model.loss = \"quantile\""));
+  EXPECT_THAT(error({"model.loss=quantile", "model.quantiles=[0.5,0.5]"}),
+              HasSubstr("must ascend between 0 and 1"));
+  EXPECT_THAT(error({"model.loss=quantile", "model.instance_norm.affine=true"}),
+              HasSubstr("turns quantiles around"));
+}
+
+TEST_F(ForecastShops, QuantilesAreWhereTheirPartsLieBelow) {
+  const Config learning = config({"model.loss=quantile", "model.quantiles=[0.1,0.5,0.9]"});
+  const auto task = make_task(learning);
+  train(learning, *task, 400);
+  const Evaluation result = *evaluate_task(*task, Split::test, 64);
+  EXPECT_EQ(result.unit, "pinball");
+  EXPECT_NEAR(result.mean("coverage"), 0.8, 0.12);
+  EXPECT_THAT(result.words(), HasSubstr("% within 0.1 to 0.9"));
+  const NamedArray next = task->predict(table(days(0, 200, 227, 220)));
+  EXPECT_THAT(next.columns, ElementsAre("shop", "date", "sales_0.1", "sales_0.5", "sales_0.9"));
+  for (std::size_t h = 0; h < H; ++h) {
+    EXPECT_LT(next.values(h, 2), next.values(h, 3));
+    EXPECT_LT(next.values(h, 3), next.values(h, 4));
+  }
+  Page page("title", "");
+  task->illustrate(page);
+  EXPECT_EQ(xml_problem(page.html()), "");
+  EXPECT_THAT(page.html(), HasSubstr("sales of north from 2024-"));
+}
+
+TEST_F(ForecastShops, ResumesBitForBit) {
+  const Config learning =
+      config({"model.loss=quantile", "data.calendar=weekday", "model.series_width=2",
+              "model.backbone=attention", "model.patch.length=4", "train.validate.every=20"});
+  faults::CrashingStorage whole, parts;
+  start_leg(whole, learning, 1);
+  start_leg(parts, learning, 2, Ending::signal, 23);
+  resume_leg(parts, 1);
+  EXPECT_EQ(difference(remains_of(parts), remains_of(whole)), "");
+}
+
+}  // namespace forecast_series_test
+}  // namespace bochner

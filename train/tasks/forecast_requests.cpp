@@ -1,0 +1,221 @@
+#include <algorithm>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/text.hpp>
+#include <bochner/train/tasks/forecast_requests.hpp>
+#include <cmath>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::size_t most_named = 5;
+
+/// "a", "b" and 4 more
+std::string quoted_some(const std::vector<std::string>& names) {
+  std::string words;
+  for (std::size_t i = 0; i < std::min(most_named, names.size()); ++i)
+    words += (i > 0 ? ", " : "") + excerpt(names[i]);
+  return names.size() > most_named ? in_words(words, " and ", names.size() - most_named, " more")
+                                   : words;
+}
+
+void require_known(const std::vector<SeriesRows>& parts, const SeriesWindows& learned) {
+  std::vector<std::string> unknown, known;
+  for (const SeriesRows& part : parts)
+    if (!learned.called(part.id)) unknown.push_back(words_of(part.id));
+  for (std::size_t number = 0; number < learned.count(); ++number)
+    known.push_back(words_of(learned.series(number).id));
+  if (!unknown.empty())
+    throw DataError("the model knows no series ", quoted_some(unknown), "; it learned ",
+                    quoted_some(known));
+}
+
+/// A series of the input as far as it has values, and the rows behind it that are asked for.
+struct SeenSeries {
+  TimeSeries series;
+  std::vector<std::size_t> rows;  ///< all of it, in the table
+  std::size_t asked = 0;
+};
+
+SeenSeries seen_series(NamedArray& table, const RequestRules& rules, const SeriesColumns& columns,
+                       const SeriesRows& part, bool asks) {
+  SeenSeries seen{{}, part.rows, asks ? rows_asked_for(table, columns, part.rows) : 0};
+  SeriesRows before = part;
+  before.rows.resize(part.rows.size() - seen.asked);
+  if (before.rows.empty())
+    throw DataError("the input has rows to come and none before them",
+                    part.id.empty() ? "" : " of " + words_of(part.id));
+  if (rules.carries_forward) carry_forward(table, columns, before.rows);
+  seen.series = time_series(table, columns, before);
+  return seen;
+}
+
+void require_fit(const std::vector<SeenSeries>& all, const SeriesWindows& learned) {
+  const std::size_t V = learned.series().variates(), L = learned.spec().lookback,
+                    H = learned.spec().horizon;
+  std::string too_short;
+  std::size_t count = 0;
+  for (const auto& [series, rows, asked] : all) {
+    if (series.variates() != V)
+      throw DataError("the input has ", series.variates(), " variates, the model forecasts ", V);
+    if (series.rows() < L && ++count <= most_named)
+      too_short += in_words(count > 1 ? ", " : "", format_number_of(series.rows(), "row"),
+                            series.id.empty() ? "" : " of " + excerpt(words_of(series.id)));
+    if (asked > H) throw DataError("the input asks for ", asked, " rows, the model forecasts ", H);
+  }
+  if (count > most_named) too_short += in_words(" and ", count - most_named, " more so short");
+  if (count > 0) throw DataError("the input has ", too_short, ", the model looks back over ", L);
+}
+
+/// Rows to come must be there where something is known of them.
+void require_rows_to_come(const std::vector<SeenSeries>& all, const RequestRules& rules,
+                          std::size_t H) {
+  const std::vector<std::string>& known = rules.columns.known;
+  if (known.empty()) return;
+  std::vector<std::string> without;
+  for (const SeenSeries& seen : all)
+    if (seen.asked == 0) without.push_back(words_of(seen.series.id));
+  if (without.empty()) return;
+  std::string names;
+  for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
+  throw DataError("the input does not say what is known of the rows to come: add up to ", H,
+                  " rows behind the last one",
+                  rules.columns.series.empty() ? "" : " of " + quoted_some(without),
+                  ", with their time and ", names, ", and with nothing in what is forecast");
+}
+
+/// When the H rows behind a series are: at the times of the rows that are asked for, then on step
+/// by step. Empty without times.
+std::vector<double> times_to_come(const SeenSeries& seen, const TimeStep& step,
+                                  const NamedArray& table, std::size_t H) {
+  std::vector<double> times;
+  if (seen.series.times.empty()) return times;
+  double last = seen.series.times.back();
+  for (std::size_t i = seen.series.rows(); times.size() < std::min(seen.asked, H); ++i) {
+    times.push_back(table.values(seen.rows[i], *table.time));
+    if (!(times.back() > last))
+      throw DataError("row ", seen.rows[i] + 1, ": time must go on from row to row; sort the rows");
+    last = times.back();
+  }
+  for (std::size_t count = 1; times.size() < H; ++count) times.push_back(step.after(last, count));
+  return times;
+}
+
+/// Times (1, L + H) of the last L rows and of those to come: stamps, or 0, 1, 2, ...
+Times window_times(const TimeSeries& series, const std::vector<double>& coming,
+                   const SeriesSpec& spec) {
+  const std::size_t L = spec.lookback, H = spec.horizon;
+  if (spec.stamps && series.times.empty())
+    throw DataError("the model sees time stamps; the input has no column of them");
+  Times times(std::vector<std::size_t>{1, L + H});
+  for (std::size_t i = 0; i < L + H; ++i) {
+    if (!spec.stamps)
+      times(0, i) = double(i);
+    else
+      times(0, i) = i < L ? series.times[series.rows() - L + i] : coming[i - L];
+  }
+  return times;
+}
+
+/// The last columns of a matrix. (n, rows) -> (1, n, count)
+Tensor last_columns(const xt::xarray<double>& matrix, std::size_t count) {
+  const std::size_t n = matrix.shape()[0], rows = matrix.shape()[1];
+  Tensor last = uninitialized({1, n, count});
+  for (std::size_t v = 0; v < n; ++v) {
+    const double* end = matrix.data() + (v + 1) * rows;
+    std::copy(end - count, end, last.data() + v * count);
+  }
+  return last;
+}
+
+ForecastRequest request_of(const NamedArray& table, const SeriesColumns& columns,
+                           const SeenSeries& seen, const SeriesWindows& learned) {
+  const auto& [series, rows, asked] = seen;
+  const SeriesSpec& spec = learned.spec();
+  const std::size_t number = learned.called(series.id).value_or(0);
+  const bool tells_step = series.rows() > 2 || learned.series(number).times.empty();
+  const TimeStep step = (tells_step ? series : learned.series(number)).time_step();
+  ForecastRequest request{series.id,
+                          last_columns(series.values, spec.lookback),
+                          {},
+                          {},
+                          asked > 0 ? asked : spec.horizon};
+  request.coming = times_to_come(seen, step, table, spec.horizon);
+  request.facts.times = window_times(series, request.coming, spec);
+  request.facts.series = {number};
+  if (columns.covariates() == 0) return request;
+  std::vector<double> times = series.times;
+  times.insert(times.end(), request.coming.begin(), request.coming.end());
+  request.facts.covariates =
+      last_columns(covariates_of(table, columns, rows, times, series.rows() + spec.horizon),
+                   spec.lookback + spec.horizon);
+  return request;
+}
+
+/// Numbers where all of these are numbers as they are written, else texts.
+void write_ids(NamedArray& table, std::size_t column, const std::vector<std::string>& ids) {
+  const bool numbers = std::ranges::all_of(ids, [](const std::string& id) {
+    const auto number = parse_number(id);
+    return number && format_number(*number) == id;
+  });
+  for (std::size_t row = 0; row < ids.size(); ++row)
+    table.values(row, column) = numbers ? *parse_number(ids[row]) : double(row);
+  if (!numbers) table.texts[column] = ids;
+}
+
+}  // namespace
+
+std::vector<ForecastRequest> forecast_requests(const NamedArray& input, const RequestRules& rules,
+                                               const SeriesWindows& learned) {
+  NamedArray table = input;
+  SeriesColumns columns = rules.columns;
+  if (table.values.dimension() == 2 && !columns.others().empty())
+    columns = with_indicators(table, columns, rules.levels);
+  columns.targets.clear();
+  if (!input.columns.empty()) columns.targets = learned.series().names;
+  const bool asks = learned.spec().stamps || !columns.known.empty();
+  const std::vector<SeriesRows> parts = rows_of_series(table, columns.series);
+  if (!columns.series.empty()) require_known(parts, learned);
+  std::vector<SeenSeries> all;
+  for (const SeriesRows& part : parts)
+    all.push_back(seen_series(table, rules, columns, part, asks));
+  require_fit(all, learned);
+  require_rows_to_come(all, rules, learned.spec().horizon);
+  std::vector<ForecastRequest> requests;
+  for (const SeenSeries& seen : all) requests.push_back(request_of(table, columns, seen, learned));
+  return requests;
+}
+
+NamedArray forecast_table(const NamedArray& input, const SeriesColumns& columns,
+                          const std::vector<std::string>& names,
+                          const std::vector<ForecastRequest>& requests,
+                          const std::vector<Tensor>& answers,
+                          const std::vector<double>& quantiles) {
+  const std::size_t ids = columns.series.size(), time = requests[0].coming.empty() ? 0 : 1,
+                    said = answers[0].size() / answers[0].shape()[0], first = ids + time;
+  std::size_t rows = 0;
+  for (const ForecastRequest& request : requests) rows += request.rows;
+  NamedArray table{xt::xarray<double>::from_shape({rows, first + said}), {}};
+  std::vector<std::vector<std::string>> id_columns(ids);
+  std::size_t row = 0;
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    for (std::size_t h = 0; h < requests[i].rows; ++h, ++row) {
+      for (std::size_t k = 0; k < ids; ++k) id_columns[k].push_back(requests[i].id[k]);
+      if (time > 0) table.values(row, ids) = requests[i].coming[h];
+      for (std::size_t j = 0; j < said; ++j)
+        table.values(row, first + j) = double(answers[i].data()[h * said + j]);
+    }
+  for (std::size_t k = 0; k < ids; ++k) write_ids(table, k, id_columns[k]);
+  if (time > 0) table.time = ids;
+  if (names.empty()) return table;
+  for (const std::string& column : columns.series)
+    table.columns.push_back(
+        column_name(input, *find_column(input.columns, input.values.shape()[1], column)));
+  if (time > 0) table.columns.push_back(column_name(input, *input.time));
+  for (const std::string& name : names) {
+    if (quantiles.empty()) table.columns.push_back(name);
+    for (const double level : quantiles) table.columns.push_back(name + "_" + format_number(level));
+  }
+  return table;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/data/files/text.hpp>
+#include <bochner/train/tasks/series_data.hpp>
+#include <bochner/train/tasks/stack_checks.hpp>
+#include <cmath>
+#include <functional>
+
+namespace bochner {
+namespace {
+
+/// No column is two things at once.
+void check_columns_of_series(const Config& config) {
+  std::vector<std::string> seen;
+  for (const char* key : {"data.columns", "data.series", "data.known", "data.static"})
+    for (const std::string& name : config.text_list(key)) {
+      if (std::ranges::count(seen, name) > 0 || name == config.text("data.time_column"))
+        fail(config, key, fmt::format("names {} a second time", excerpt(name)));
+      seen.push_back(name);
+    }
+}
+
+void check_quantiles(const Config& config) {
+  if (config.text("model.loss") != "quantile") return;
+  const std::vector<double>& levels = config.number_list("model.quantiles");
+  const bool inside =
+      !levels.empty() && std::ranges::min(levels) > 0 && std::ranges::max(levels) < 1;
+  if (!inside || std::ranges::adjacent_find(levels, std::greater_equal()) != levels.end())
+    fail(config, "model.quantiles", "must ascend between 0 and 1");
+  if (config.flag("model.instance_norm.affine"))
+    fail(config, "model.instance_norm.affine",
+         "must be false with model.loss = \"quantile\": a negative gain turns quantiles around",
+         "model.loss");
+}
+
+}  // namespace
+
+SeriesColumns series_columns(const Config& config) {
+  auto columns = read_spec<SeriesColumns>(config, "data");
+  columns.targets = config.text_list("data.columns");
+  return columns;
+}
+
+ReadOptions series_options(const Config& config) {
+  auto csv = read_spec<CsvOptions>(config, "data");
+  const SeriesColumns columns = series_columns(config);
+  if (!csv.columns.empty()) {
+    const std::vector<std::string> others = columns.others();
+    csv.columns.insert(csv.columns.end(), others.begin(), others.end());
+    if (!csv.time.empty()) csv.columns.push_back(csv.time);
+  }
+  csv.texts = columns.others();
+  csv.labels = columns.series;
+  const bool forward = csv.missing == "forward" && !columns.series.empty();
+  if (forward || !columns.known.empty()) csv.missing = "nan";
+  csv.if_missing = "set data.missing = \"forward\" for the value of the row before, or fill it in";
+  return {csv, ""};
+}
+
+void check_series(const Config& config) {
+  check_columns_of_series(config);
+  check_quantiles(config);
+  const std::vector<double>& splits = config.number_list("data.splits");
+  if (splits.size() != 3) fail(config, "data.splits", "must be three numbers");
+  const bool rows = std::ranges::max(splits) > 1;
+  if (rows && std::ranges::any_of(splits, [](double n) { return n != std::floor(n); }))
+    fail(config, "data.splits", "must be rows, all whole, or fractions, all at most 1");
+  if (!rows && splits[0] + splits[1] + splits[2] > 1 + 1e-9)
+    fail(config, "data.splits", "must be fractions that add up to at most 1");
+  if (config.text("model.backbone") == "attention")
+    require_at_most(config, "model.patch.length", "data.lookback");
+}
+
+}  // namespace bochner

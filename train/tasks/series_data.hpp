@@ -1,0 +1,18 @@
+#pragma once
+/// What configs say of tables of series.
+
+#include <bochner/data/formats/read_array.hpp>
+#include <bochner/data/series_table.hpp>
+#include <bochner/train/config/config.hpp>
+
+namespace bochner {
+
+/// What a config says that the columns of a series are.
+SeriesColumns series_columns(const Config& config);
+/// How such a table is read. Several series fill in what is missing one by one, and rows to come
+/// have no values: both are left missing here.
+ReadOptions series_options(const Config& config);
+/// Throws ConfigError where keys of series and of forecasters do not fit.
+void check_series(const Config& config);
+
+}  // namespace bochner
