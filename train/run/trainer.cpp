@@ -17,13 +17,6 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Whether what a pass makes of an example depends on the others of its batch.
-bool crosses_examples(Module& model) {
-  return std::ranges::any_of(parts_of(model), [](const NamedPart& part) {
-    return dynamic_cast<BatchNorm*>(part.part) != nullptr;
-  });
-}
-
 /// A name under which the first parameter with a non-finite gradient may be found.
 std::string first_bad_gradient(const std::vector<NamedParameter>& parameters) {
   for (const auto& [name, parameter] : parameters) {
@@ -35,6 +28,12 @@ std::string first_bad_gradient(const std::vector<NamedParameter>& parameters) {
 }
 
 }  // namespace
+
+bool crosses_examples(Module& model) {
+  return std::ranges::any_of(parts_of(model), [](const NamedPart& part) {
+    return dynamic_cast<BatchNorm*>(part.part) != nullptr;
+  });
+}
 
 Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps, Processes& processes)
     : task_(task),
@@ -48,6 +47,8 @@ Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps, Pr
       total_steps_(total_steps) {
   state_.seed = train_.seed;
   state_.numerics = numerics_fingerprint();
+  if (train_.partition && processes.size() > 1)
+    partition_.emplace(*optimizer_, parameters_, processes);
   if (optim_->ema > 0) average_.emplace(parameters_);
   if (train_.validate_kernels || calibration_.densities)
     kernels_.emplace(task.model(), config.text("model.mixer.draws"));
@@ -62,12 +63,13 @@ void Trainer::calibrate(const std::function<bool(const std::string& layer)>& wan
 }
 
 /// Of all shards.
-double Trainer::sum_gradients(TapeObserver* observer, bool check_finite) {
+ShardResult Trainer::sum_gradients(TapeObserver* observer, bool check_finite,
+                                   const std::function<Wishes()>& wishes) {
   const auto pass = [&](std::size_t shard, PassOptions options) {
     options.check_finite = check_finite;
     return accumulate_gradients(shard, options);
   };
-  return gradients_.of(pass, observer);
+  return gradients_.of(pass, observer, wishes);
 }
 
 /// Of the examples of one shard; the mean over all of the step is the sum over its shards.
@@ -81,6 +83,7 @@ double Trainer::accumulate_gradients(std::size_t shard, PassOptions options) {
   for (std::uint64_t micro = 0; micro < train_.accumulate; ++micro) {
     Tape tape(options);
     tape.step = state_.step * train_.accumulate + micro;
+    if (tape.observer && micro + 1 == train_.accumulate) tape.observer->last_pass_began();
     const std::uint64_t first = (train_.overfit ? 0 : state_.examples) + micro * train_.batch;
     const Var mean = task_.loss(tape, task_.data().training(first + shard * size, size));
     loss += double(mean.value().data()[0]) / double(parts);
@@ -102,11 +105,13 @@ std::string Trainer::non_finite_op(std::size_t shard, PassOptions options) {
   return "";
 }
 
-StepResult Trainer::step(TapeObserver* observer) {
+StepResult Trainer::step(TapeObserver* observer, const std::function<Wishes()>& wishes) {
   if (observer) observer->step_began();
   StepResult result;
   result.learning_rate = learning_rate(optim_->schedule, optim_->lr, state_.step, total_steps_);
-  result.loss = sum_gradients(observer, false);
+  const ShardResult gradients = sum_gradients(observer, false, wishes);
+  result.loss = gradients.loss;
+  result.wishes = gradients.wishes;
   if (!std::isfinite(result.loss)) blame(result.loss, 0);
   result.gradient_norm = gradient_norm(parameters_);
   if (!std::isfinite(result.gradient_norm)) blame(result.loss, result.gradient_norm);
@@ -114,6 +119,7 @@ StepResult Trainer::step(TapeObserver* observer) {
   if (optim_->clip > 0) limit = norm_limit(result.gradient_norm, optim_->clip);
   if (optim_->clip_value > 0) limit.largest = real(optim_->clip_value);
   optimizer_->step(result.learning_rate, limit);
+  if (partition_ && !optimizer_->is_whole()) partition_->share_weights();
   require_finite_update(result.learning_rate);
   if (average_) average_->update(optim_->ema, state_.ema_steps++);
   if (observer) observer->recorded("optimizer", 0);
@@ -204,8 +210,27 @@ std::vector<NamedTensor> Trainer::tensors() {
 std::uint64_t Trainer::digest() {
   std::uint64_t digest = 0;
   for (const NamedTensor& named : tensors())
-    digest = digest_of(named.tensor->data(), named.tensor->size() * sizeof(real), digest);
+    if (optimizer_->is_whole() || !named.name.starts_with("optimizer/"))
+      digest = digest_of(named.tensor->data(), named.tensor->size() * sizeof(real), digest);
   return digest;
+}
+
+void Trainer::cut_moments() {
+  if (partition_) partition_->cut();
+}
+
+bool Trainer::gather_moments() {
+  if (!partition_ || optimizer_->is_whole()) return false;
+  partition_->gather();
+  return true;
+}
+
+std::pair<std::size_t, std::size_t> Trainer::optimizer_bytes() {
+  std::size_t here = 0;
+  const std::vector<NamedTensor> state = optimizer_->state();
+  for (const NamedTensor& named : state) here += named.tensor->size() * sizeof(real);
+  const std::size_t counts = parameters_.size(), moments = (state.size() - 1) / counts;
+  return {here, (counts + moments * optimizer_->elements()) * sizeof(real)};
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

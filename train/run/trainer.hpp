@@ -3,6 +3,7 @@
 
 #include <bochner/optim/ema.hpp>
 #include <bochner/train/laboratory/attention.hpp>
+#include <bochner/train/processes/partition.hpp>
 #include <bochner/train/processes/sharded_gradients.hpp>
 #include <bochner/train/run/calibration.hpp>
 #include <bochner/train/run/trainer_state.hpp>
@@ -19,6 +20,7 @@ struct StepResult {
   double loss = 0;           ///< mean over the step's examples, before the update
   double gradient_norm = 0;  ///< before clipping
   double learning_rate = 0;
+  Wishes wishes = {};  ///< the largest of all processes
 };
 
 /// What ends all processes of a run alike, so that one of them is to tell it.
@@ -32,6 +34,9 @@ struct DivergedError : AgreedError {
   using AgreedError::AgreedError;
 };
 
+/// Whether what a pass makes of an example depends on the others of its batch.
+bool crosses_examples(Module& model);
+
 class Trainer {
  public:
   /// `total_steps` is where the schedule ends. All `processes` are at the same call of step(),
@@ -43,11 +48,11 @@ class Trainer {
   /// What a new run does before its first step, see calibrate_model(); `wanted` as there.
   void calibrate(const std::function<bool(const std::string& layer)>& wanted = {});
   /// Loss, gradients over all accumulated micro-batches, clipping, update, moving average.
-  /// Throws DivergedError.
-  StepResult step(TapeObserver* observer = nullptr);
+  /// Each process is asked for its wishes, which go with its gradients. Throws DivergedError.
+  StepResult step(TapeObserver* observer = nullptr, const std::function<Wishes()>& wishes = {});
   /// Those of the step that would be next, before clipping, in the gradients of the parameters; its
   /// loss. Nothing is updated.
-  double differentiate() { return sum_gradients(nullptr, true); }
+  double differentiate() { return sum_gradients(nullptr, true).loss; }
   /// Over the validation data, with the averaged weights if there are any.
   /// `should_stop` is asked between batches; nothing is returned when it says yes to a process.
   std::optional<Evaluation> validate(const std::function<bool()>& should_stop = {});
@@ -61,11 +66,23 @@ class Trainer {
   /// Parameters, buffers, moments and averages, and where densities started that start at the data:
   /// all tensors of a checkpoint under unique names.
   std::vector<NamedTensor> tensors();
-  /// Of the bytes of all of them.
+  /// Of the bytes of all of them, but for moments that are cut.
   std::uint64_t digest();
 
+  /// Whether this process is the first one.
+  bool leads() const { return processes_.leads(); }
+  /// With train.partition, from here on each process keeps its part of the moments; they must be
+  /// whole, and equal in all processes.
+  void cut_moments();
+  /// Brings them together in the first process, which cuts them again. False where they are whole.
+  bool gather_moments();
+  /// What the optimizer keeps in this process, and what it would keep without train.partition.
+  std::pair<std::size_t, std::size_t> optimizer_bytes();
+  const GradientExchange& exchange() const { return gradients_.exchange(); }
+
  private:
-  double sum_gradients(TapeObserver* observer, bool check_finite);
+  ShardResult sum_gradients(TapeObserver* observer, bool check_finite,
+                            const std::function<Wishes()>& wishes = {});
   double accumulate_gradients(std::size_t shard, PassOptions options);
   std::string non_finite_op(std::size_t shard, PassOptions options);
   std::optional<std::vector<KernelMetrics>> kernels_here(const std::function<bool()>& should_stop);
@@ -80,6 +97,7 @@ class Trainer {
   Processes& processes_;
   ShardedGradients gradients_;
   std::unique_ptr<Optimizer> optimizer_;
+  std::optional<OptimizerPartition> partition_;
   std::optional<WeightAverage> average_;
   std::optional<KernelMonitor> kernels_;
   TrainerState state_;
