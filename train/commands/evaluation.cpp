@@ -2,6 +2,8 @@
 
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/commands/shared_work.hpp>
+#include <bochner/train/run/whole_evaluation.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -13,6 +15,7 @@ namespace {
 struct EvalOptions : ModelOptions {
   std::string split = "validation";
   bool json = false;
+  CommandLine* line = nullptr;
 };
 
 Split split_called(const std::string& name) {
@@ -24,11 +27,17 @@ Split split_called(const std::string& name) {
 
 void eval_command(const EvalOptions& options) {
   const Split split = split_called(options.split);
-  const auto [checkpoint, config, task] = load_task(options);
-  require_examples(config, task->data(), split);
+  SharedWork work(*options.line);
+  const auto [checkpoint, config, task] = work.first_alone([&] {
+    LoadedTask loaded = load_task(options);
+    require_examples(loaded.config, loaded.task->data(), split);
+    return loaded;
+  });
   const std::uint64_t step = checkpoint.state().step;
   const auto train = read_spec<TrainSpec>(config, "train");
-  const Evaluation result = evaluate_all(*task, split, train.validation_batch());
+  const Evaluation result = evaluate_all(*task, split, train.validation_batch(), work.processes());
+  work.end();
+  if (!work.leads()) return;
   if (!options.json)
     return fmt::print("step {}   {}   {}\n", step, printable(result.words()),
                       printable(task->data().words()));
@@ -41,6 +50,7 @@ void eval_command(const EvalOptions& options) {
 void add_eval(const Command& program) {
   const auto [command, options] =
       program.command("eval", "loss of a run on held-out data", eval_command);
+  options.line = &command.line();
   add_run(command, options.run);
   command.option("--split", &options.split, "train, validation or test").shows_default();
   command.flag("--json", &options.json, "print JSON");
