@@ -12,6 +12,7 @@
 #include <bochner/train/commands/bench/generate.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
 #include <bochner/train/commands/bench/reference_models.hpp>
+#include <bochner/train/commands/bench/scale.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
 #include <bochner/train/run/profile.hpp>
@@ -295,6 +296,7 @@ void add_bench(const Command& program) {
   command.flag("--json", &options.json, "print JSON lines");
   add_length(bench);
   add_generate_bench(bench);
+  add_scale_bench(bench);
   add_encoding_bench(bench);
 }
 
