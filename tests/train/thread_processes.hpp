@@ -29,6 +29,7 @@ class ThreadTransport : public Transport {
   std::size_t size() const override { return post_.size; }
   Ticket begin_send(std::size_t to, std::size_t channel, const void* data,
                     std::size_t bytes) override {
+    ++sent;
     const std::lock_guard lock(post_.mutex);
     post_.boxes[{rank_, to, channel}].emplace_back(static_cast<const char*>(data), bytes);
     return 0;
@@ -51,6 +52,8 @@ class ThreadTransport : public Transport {
     return true;
   }
   void end() override {}
+
+  std::size_t sent = 0;  ///< messages
 
  private:
   struct Awaited {

@@ -7,6 +7,7 @@
 
 #include "data/messages.hpp"
 #include "train/thread_processes.hpp"
+#include "train/training_run.hpp"
 
 namespace bochner {
 namespace gradient_exchange_test {
@@ -90,6 +91,25 @@ TEST(GradientExchange, SendsOneMessageABucketAndEdge) {
     }
     EXPECT_EQ(exchange.cost().bytes, 3 * (4 * (large + 1) * sizeof(real) + sizeof(ShardResult)));
   });
+}
+
+/// The loss, and what processes ask of each other, go with the gradients.
+TEST(GradientExchange, IsAllThatAStepSends) {
+  TemporaryFolder folder;
+  const Config config =
+      tiny_config(folder.write("text", tiny_text()), {"train.batch=4", "train.shards=4"});
+  for (const std::size_t count : {2, 4})
+    run_processes(count, [&](Processes& processes) {
+      const auto task = make_task(config);
+      Trainer trainer(config, *task, 9, processes);
+      trainer.step();
+      const auto& transport = static_cast<ThreadTransport&>(processes.transport());
+      const std::size_t sent = transport.sent, counted = trainer.exchange().cost().messages;
+      for (int step = 0; step < 3; ++step) trainer.step();
+      EXPECT_EQ(transport.sent - sent, trainer.exchange().cost().messages - counted);
+      EXPECT_EQ(trainer.exchange().bucket_bytes().size(), 1u);
+      EXPECT_LE(transport.sent - sent, 3 * 2u);
+    });
 }
 
 /// What is on its way before the pass has ended.
