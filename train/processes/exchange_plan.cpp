@@ -1,11 +1,10 @@
 #include <algorithm>
 #include <bochner/train/processes/exchange_plan.hpp>
-#include <numeric>
 
 namespace bochner {
 namespace {
 
-constexpr std::size_t smallest_bucket = std::size_t(1) << 18, most_buckets = 32;
+constexpr std::size_t smallest_bucket = std::size_t(1) << 16, most_buckets = 32;
 
 /// The steps of one process up to where the sum of all comes together, and from there to all.
 class Planner {
@@ -75,18 +74,8 @@ std::size_t depth_of(const std::vector<ExchangeStep>& plan) {
   return most;
 }
 
-std::vector<std::size_t> bucket_ends(const std::vector<std::size_t>& bytes) {
-  const std::size_t all = std::accumulate(bytes.begin(), bytes.end(), std::size_t(0));
-  const std::size_t enough = std::max(smallest_bucket, all / most_buckets);
-  std::vector<std::size_t> ends;
-  for (std::size_t i = 0, size = 0; i < bytes.size(); ++i) {
-    size += bytes[i];
-    if (size < enough && i + 1 < bytes.size()) continue;
-    ends.push_back(i + 1);
-    size = 0;
-  }
-  if (ends.empty()) ends.push_back(0);
-  return ends;
-}
+Buckets::Buckets(std::size_t numbers, std::size_t bytes)
+    : numbers(numbers),
+      count(std::clamp<std::size_t>(numbers * bytes / smallest_bucket, 1, most_buckets)) {}
 
 }  // namespace bochner

@@ -27,8 +27,15 @@ std::vector<ExchangeStep> exchange_plan(const Leaves& leaves, std::size_t rank, 
 /// The most that a stack holds.
 std::size_t depth_of(const std::vector<ExchangeStep>& plan);
 
-/// Where buckets end, of tensors that are done in this order: small ones, of which the first are on
-/// their way soon, but no more than a few dozens, each of which is a message.
-std::vector<std::size_t> bucket_ends(const std::vector<std::size_t>& bytes);
+/// Parts of many numbers, each of which is a message: small ones, of which the first are on their
+/// way soon, but no more than a few dozens.
+struct Buckets {
+  /// Of so many numbers of so many bytes.
+  Buckets(std::size_t numbers, std::size_t bytes);
+
+  std::size_t begin_of(std::size_t bucket) const { return bucket * numbers / count; }
+
+  std::size_t numbers, count;
+};
 
 }  // namespace bochner

@@ -49,39 +49,38 @@ GradientExchange::GradientExchange(std::vector<NamedParameter> parameters, std::
 /// Makes the buckets, the last of which ends with the result of the shard.
 void GradientExchange::cut(std::vector<std::size_t> order) {
   order_ = std::move(order);
-  std::vector<std::size_t> bytes;
-  for (const std::size_t index : order_)
-    bytes.push_back(parameters_[index].parameter->value().size() * sizeof(real));
-  const std::vector<std::size_t> ends =
-      leaves_.processes == 1 ? std::vector<std::size_t>{order_.size()} : bucket_ends(bytes);
+  std::vector<NamedParameter> ordered;
+  for (const std::size_t index : order_) ordered.push_back(parameters_[index]);
+  loop_ = FlatLoop(ordered);
+  untaken_.assign(order_.size(), 0);
+  Buckets buckets(loop_.size(), sizeof(real));
+  if (leaves_.processes == 1) buckets.count = 1;
   buckets_.clear();
-  for (const std::size_t end : ends) add_bucket(end);
+  for (std::size_t i = 0; i < buckets.count; ++i)
+    add_bucket(buckets.begin_of(i), buckets.begin_of(i + 1));
   buckets_.back().end += result_size;
   depth_ = 0;
   for (const Bucket& bucket : buckets_) depth_ = std::max(depth_, depth_of(bucket.plan));
 }
 
-/// Of the parameters up to this one in their order that are in none yet.
-void GradientExchange::add_bucket(std::size_t end) {
-  const std::size_t begin = buckets_.empty() ? 0 : buckets_.back().last_in_order;
-  Bucket bucket;
-  bucket.begins = {buckets_.empty() ? 0 : buckets_.back().end};
-  std::vector<NamedParameter> own;
-  for (std::size_t i = begin; i < end; ++i) {
-    own.push_back(parameters_[order_[i]]);
-    bucket.parameters.push_back(order_[i]);
-    bucket.begins.push_back(bucket.begins.back() + own.back().parameter->value().size());
-  }
-  bucket.loop = FlatLoop(own);
-  bucket.end = bucket.begins.back() + own.size();
-  bucket.last_in_order = end;
-  bucket.plan = exchange_plan(leaves_, processes_.rank(), buckets_.size());
-  buckets_.push_back(std::move(bucket));
-  buckets_.back().channel = buckets_.size();
+void GradientExchange::add_bucket(std::size_t first, std::size_t last) {
+  const std::size_t number = buckets_.size(), place = number == 0 ? 0 : buckets_.back().end;
+  std::size_t first_tensor = number == 0 ? 0 : buckets_.back().first_tensor;
+  while (first_tensor < order_.size() && loop_.offset_of(first_tensor) < first &&
+         loop_.offset_of(first_tensor) + loop_.size_of(first_tensor) <= first)
+    ++first_tensor;
+  std::size_t last_tensor = first_tensor;
+  while (last_tensor < order_.size() &&
+         (loop_.offset_of(last_tensor) < last || last == loop_.size()))
+    ++last_tensor;
+  buckets_.push_back({first, last, first_tensor, last_tensor, place,
+                      place + last - first + last_tensor - first_tensor, number + 1,
+                      exchange_plan(leaves_, processes_.rank(), number)});
 }
 
 void GradientExchange::begin() {
   slots_.clear();
+  await_all();
   for (std::size_t i = 0; i < depth_; ++i) slots_.push_back(uninitialized({buckets_.back().end}));
   for (Bucket& bucket : buckets_) bucket.next = bucket.depth = bucket.taken = 0;
   finished_ = 0;
@@ -116,7 +115,7 @@ void GradientExchange::learn_order() {
 bool GradientExchange::is_ready(const Bucket& bucket, std::size_t shard) const {
   if (shard < passed_) return true;
   const bool is_last = shard + 1 == leaves_.first_of(processes_.rank() + 1);
-  return is_last && shard == passed_ && finished_ >= bucket.last_in_order &&
+  return is_last && shard == passed_ && finished_ >= bucket.last_tensor &&
          &bucket != &buckets_.back();
 }
 
@@ -165,57 +164,63 @@ bool GradientExchange::is_over(Bucket& bucket, const ExchangeStep& step) {
 Transport::Ticket GradientExchange::begin_send(const Bucket& bucket, std::size_t to) {
   ++cost_.messages;
   cost_.bytes += bucket.bytes();
-  return processes_.transport().begin_send(
-      to, bucket.channel, slot(bucket.depth - 1) + bucket.begins.front(), bucket.bytes());
+  return processes_.transport().begin_send(to, bucket.channel,
+                                           slot(bucket.depth - 1) + bucket.place, bucket.bytes());
 }
 
 Transport::Ticket GradientExchange::begin_receive(const Bucket& bucket, std::size_t from) {
-  return processes_.transport().begin_receive(
-      from, bucket.channel, slot(bucket.depth) + bucket.begins.front(), bucket.bytes());
+  return processes_.transport().begin_receive(from, bucket.channel,
+                                              slot(bucket.depth) + bucket.place, bucket.bytes());
 }
 
 void GradientExchange::take_leaf(const Bucket& bucket, real* to) {
-  const auto parameter = [&](std::size_t i) -> Parameter& {
-    return *parameters_[bucket.parameters[i]].parameter;
-  };
-  bucket.loop([&](std::size_t i, std::size_t begin, std::size_t end) {
-    if (parameter(i).has_gradient())
-      std::copy(parameter(i).gradient().data() + begin, parameter(i).gradient().data() + end,
-                to + bucket.begins[i] + begin);
-  });
-  for (std::size_t i = 0; i < bucket.parameters.size(); ++i) {
-    to[bucket.begins.back() + i] = real(parameter(i).has_gradient());
-    parameter(i).zero_gradient();
-  }
+  loop_.within(bucket.first, bucket.last,
+               [&](std::size_t tensor, std::size_t begin, std::size_t end) {
+                 const Parameter& parameter = in_order(tensor);
+                 if (parameter.has_gradient())
+                   std::copy(parameter.gradient().data() + begin, parameter.gradient().data() + end,
+                             to + bucket.place + loop_.offset_of(tensor) + begin - bucket.first);
+               });
+  for (std::size_t tensor = bucket.first_tensor; tensor < bucket.last_tensor; ++tensor)
+    to[bucket.mark_of(tensor)] = real(in_order(tensor).has_gradient());
   if (&bucket == &buckets_.back())
     std::memcpy(to + bucket.end - result_size, &result_, sizeof result_);
+  release(bucket);
+}
+
+/// Gradients of which all buckets have their part are there for the next pass.
+void GradientExchange::release(const Bucket& bucket) {
+  for (std::size_t tensor = bucket.first_tensor; tensor < bucket.last_tensor; ++tensor)
+    if (--untaken_[tensor] == 0) in_order(tensor).zero_gradient();
 }
 
 void GradientExchange::add(const Bucket& bucket, real* left, const real* right) const {
-  real* in_left = left + bucket.begins.back();
-  const real* in_right = right + bucket.begins.back();
-  bucket.loop([&](std::size_t i, std::size_t begin, std::size_t end) {
-    if (in_right[i] == 0) return;
-    real* to = left + bucket.begins[i];
-    const real* from = right + bucket.begins[i];
-    if (in_left[i] == 0) {
-      std::copy(from + begin, from + end, to + begin);
-    } else {
-      for (std::size_t element = begin; element < end; ++element) to[element] += from[element];
-    }
-  });
-  for (std::size_t i = 0; i < bucket.parameters.size(); ++i)
-    if (in_right[i] != 0) in_left[i] = 1;
+  loop_.within(bucket.first, bucket.last,
+               [&](std::size_t tensor, std::size_t begin, std::size_t end) {
+                 const std::size_t place = bucket.place + loop_.offset_of(tensor) - bucket.first;
+                 if (right[bucket.mark_of(tensor)] == 0) return;
+                 if (left[bucket.mark_of(tensor)] == 0) {
+                   std::copy(right + place + begin, right + place + end, left + place + begin);
+                 } else {
+                   for (std::size_t i = place + begin; i < place + end; ++i) left[i] += right[i];
+                 }
+               });
+  for (std::size_t tensor = bucket.first_tensor; tensor < bucket.last_tensor; ++tensor)
+    if (right[bucket.mark_of(tensor)] != 0) left[bucket.mark_of(tensor)] = 1;
   if (&bucket == &buckets_.back())
     add_results(left + bucket.end - result_size, right + bucket.end - result_size);
 }
 
 void GradientExchange::put(const Bucket& bucket) {
   const real* sums = slot(0);
-  for (std::size_t i = 0; i < bucket.parameters.size(); ++i)
-    if (sums[bucket.begins.back() + i] != 0)
-      std::copy(sums + bucket.begins[i], sums + bucket.begins[i + 1],
-                gradient_place(*parameters_[bucket.parameters[i]].parameter));
+  for (std::size_t tensor = bucket.first_tensor; tensor < bucket.last_tensor; ++tensor) {
+    if (sums[bucket.mark_of(tensor)] == 0) continue;
+    const std::size_t offset = loop_.offset_of(tensor), size = loop_.size_of(tensor);
+    const std::size_t begin = std::max(offset, bucket.first),
+                      end = std::min(offset + size, bucket.last);
+    std::copy(sums + bucket.place + begin - bucket.first, sums + bucket.place + end - bucket.first,
+              gradient_place(in_order(tensor)) + begin - offset);
+  }
 }
 
 void GradientExchange::take(std::size_t shard, const ShardResult& result) {
@@ -229,6 +234,15 @@ void GradientExchange::take(std::size_t shard, const ShardResult& result) {
   for (const NamedParameter& named : parameters_)
     if (named.parameter->has_gradient())
       throw std::logic_error("the gradient of " + named.name + " was sent before it was whole");
+  await_all();
+}
+
+/// All parts of all gradients, of the next pass.
+void GradientExchange::await_all() {
+  std::ranges::fill(untaken_, 0);
+  for (const Bucket& bucket : buckets_)
+    for (std::size_t tensor = bucket.first_tensor; tensor < bucket.last_tensor; ++tensor)
+      ++untaken_[tensor];
 }
 
 ShardResult GradientExchange::finish() {

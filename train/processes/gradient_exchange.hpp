@@ -50,26 +50,30 @@ class GradientExchange {
   std::vector<std::size_t> bucket_bytes() const;
 
  private:
-  /// Some parameters, whose gradients are one behind the other; then, for each, 1 if it has one.
+  /// Numbers of the gradients of all parameters in their order, one behind the other; then, for
+  /// each parameter that has some of them, 1 if it has a gradient.
   struct Bucket {
-    std::vector<std::size_t> parameters;
-    FlatLoop loop;
-    std::vector<std::size_t> begins;  ///< of each parameter, and of the marks behind
-    std::size_t end = 0;              ///< of all, with the result of the shard in the last bucket
-    std::size_t last_in_order = 0;    ///< it is whole when so many parameters are
-    std::size_t channel = 0;          ///< of its messages
-    std::vector<ExchangeStep> plan;
+    std::size_t first, last;                ///< of the numbers, and behind them
+    std::size_t first_tensor, last_tensor;  ///< of the parameters in their order, and behind them
+    std::size_t place, end;                 ///< in a slot; the last one ends with a ShardResult
+    std::size_t channel;                    ///< of its messages
+    std::vector<ExchangeStep> plan = {};
     std::size_t next = 0, depth = 0, taken = 0;  ///< of the plan, of the stack, shards
     std::optional<Transport::Ticket> ticket = {};
     bool is_done() const { return next == plan.size(); }
-    std::size_t bytes() const { return (end - begins.front()) * sizeof(real); }
+    std::size_t bytes() const { return (end - place) * sizeof(real); }
+    std::size_t mark_of(std::size_t tensor) const {
+      return place + last - first + tensor - first_tensor;
+    }
   };
 
   void cut(std::vector<std::size_t> order);
-  void add_bucket(std::size_t end);
+  void add_bucket(std::size_t first, std::size_t last);
+  void await_all();
   void note_finished();
   void learn_order();
   bool is_awaited(std::size_t index) const { return parameters_[index].parameter->is_awaited(); }
+  Parameter& in_order(std::size_t tensor) { return *parameters_[order_[tensor]].parameter; }
   void advance_all();
   bool advance(Bucket& bucket, const ExchangeStep& step);
   bool is_ready(const Bucket& bucket, std::size_t shard) const;
@@ -77,6 +81,7 @@ class GradientExchange {
   Transport::Ticket begin_send(const Bucket& bucket, std::size_t to);
   Transport::Ticket begin_receive(const Bucket& bucket, std::size_t from);
   void take_leaf(const Bucket& bucket, real* to);
+  void release(const Bucket& bucket);
   void add(const Bucket& bucket, real* left, const real* right) const;
   void put(const Bucket& bucket);
   bool all_sent();
@@ -90,6 +95,8 @@ class GradientExchange {
   std::vector<std::size_t> order_, noted_;  ///< of parameters: as they are done; found so
   std::vector<char> is_noted_;
   bool learned_;
+  FlatLoop loop_;                     ///< over the parameters in their order
+  std::vector<std::size_t> untaken_;  ///< of each of them: buckets that are to take their part
   std::vector<Bucket> buckets_;
   std::size_t depth_ = 0;
   std::vector<Tensor> slots_;  ///< of the stack, with all buckets in each; during a step

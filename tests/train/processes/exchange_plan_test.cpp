@@ -102,12 +102,14 @@ TEST(ExchangePlan, KnowsHowMuchAStackHolds) {
   EXPECT_EQ(depth_of(exchange_plan({2, 2}, 1, 0)), 1u);
 }
 
-TEST(ExchangePlan, CutsBucketsThatAreWorthAMessage) {
-  constexpr std::size_t half = std::size_t(1) << 17;
-  EXPECT_THAT(bucket_ends({}), testing::ElementsAre(0));
-  EXPECT_THAT(bucket_ends({1, 2, 3}), testing::ElementsAre(3));
-  EXPECT_THAT(bucket_ends({half, half, 1, 4 * half, half}), testing::ElementsAre(2, 4, 5));
-  EXPECT_LE(bucket_ends(std::vector<std::size_t>(1000, half)).size(), 33u);
+TEST(Buckets, AreWorthAMessage) {
+  EXPECT_EQ(Buckets(0, 4).count, 1u);
+  EXPECT_EQ(Buckets(32767, 4).count, 1u);
+  EXPECT_EQ(Buckets(3 * 16384, 4).count, 3u);
+  EXPECT_EQ(Buckets(1 << 30, 4).count, 32u);
+  const Buckets odd(100001, 4);
+  EXPECT_EQ(odd.begin_of(0), 0u);
+  EXPECT_EQ(odd.begin_of(odd.count), 100001u);
 }
 
 }  // namespace exchange_plan_test

@@ -12,7 +12,7 @@
 namespace bochner {
 namespace gradient_exchange_test {
 
-constexpr std::size_t large = 70000;  // a bucket
+constexpr std::size_t large = 25001;  // more than a bucket
 
 /// Four tensors that are used one after the other, the first one at the end again.
 struct Chain {
@@ -80,16 +80,17 @@ TEST(GradientExchange, SendsOneMessageABucketAndEdge) {
   run_processes(2, [](Processes& processes) {
     Chain chain;
     GradientExchange exchange(chain.parameters(), 2, processes);
-    EXPECT_EQ(exchange.bucket_bytes().size(), 4u);
+    EXPECT_EQ(exchange.bucket_bytes().size(), 6u);
     for (int step = 1; step <= 3; ++step) {
       exchange.begin();
       Tape tape;
       tape.backward(chain.loss(tape, processes.rank()));
       exchange.take(processes.rank(), {1});
       EXPECT_EQ(exchange.finish().loss, 2);
-      EXPECT_EQ(exchange.cost().messages, std::size_t(4 * step));
+      EXPECT_EQ(exchange.cost().messages, std::size_t(6 * step));
     }
-    EXPECT_EQ(exchange.cost().bytes, 3 * (4 * (large + 1) * sizeof(real) + sizeof(ShardResult)));
+    // Two tensors have the end of one bucket within them.
+    EXPECT_EQ(exchange.cost().bytes, 3 * ((4 * large + 8) * sizeof(real) + sizeof(ShardResult)));
   });
 }
 
@@ -109,6 +110,33 @@ TEST(GradientExchange, IsAllThatAStepSends) {
       EXPECT_EQ(transport.sent - sent, trainer.exchange().cost().messages - counted);
       EXPECT_EQ(trainer.exchange().bucket_bytes().size(), 1u);
       EXPECT_LE(transport.sent - sent, 3 * 2u);
+    });
+}
+
+/// Of parameters without elements it is known, too, whether they have gradients.
+TEST(GradientExchange, CountsWhatHasNoElements) {
+  for (const std::size_t count : {1, 2})
+    run_processes(count, [](Processes& processes) {
+      Parameter first({0}), large_one({3 * large}), between({0}), small({2}), last({0});
+      GradientExchange exchange({{"last", &last},
+                                 {"small", &small},
+                                 {"between", &between},
+                                 {"large", &large_one},
+                                 {"first", &first}},
+                                2, processes);
+      exchange.begin();
+      for (std::size_t shard = 0; shard < 2; ++shard) {
+        if (!processes.leaves(2).has(processes.rank(), shard, shard + 1)) continue;
+        for (Parameter* parameter : {&first, &between, &small, &last}) {
+          Tape tape;
+          tape.backward(tape(*parameter), filled(parameter->shape(), real(1)));
+        }
+        exchange.take(shard, {});
+      }
+      exchange.finish();
+      EXPECT_TRUE(first.has_gradient() && between.has_gradient() && last.has_gradient());
+      EXPECT_EQ(small.gradient(), filled({2}, real(2)));
+      EXPECT_FALSE(large_one.has_gradient());
     });
 }
 

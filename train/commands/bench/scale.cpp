@@ -42,19 +42,22 @@ struct StepCost {
   double all_bytes() const { return std::accumulate(bytes.begin(), bytes.end(), 0.0); }
 };
 
-/// Parameters in the order in which a pass is done with them, in buckets.
+/// Of parameters in the order in which a pass is done with them.
 void fill_buckets(StepCost& cost, const std::vector<NamedParameter>& parameters,
                   const PassTimes& times) {
-  std::vector<std::size_t> order(parameters.size()), sizes;
+  std::vector<std::size_t> order(parameters.size());
   std::iota(order.begin(), order.end(), std::size_t(0));
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return times.done(i); });
-  for (const std::size_t i : order)
-    sizes.push_back((parameters[i].parameter->value().size() + 1) * sizeof(real));
-  for (std::size_t begin = 0; const std::size_t end : bucket_ends(sizes)) {
-    cost.bytes.push_back(std::accumulate(sizes.begin() + std::ptrdiff_t(begin),
-                                         sizes.begin() + std::ptrdiff_t(end), 0.0));
-    cost.pass.whole.push_back(times.done(order[end - 1]));
-    begin = end;
+  std::size_t all = 0;
+  for (const NamedParameter& named : parameters) all += named.parameter->value().size();
+  const Buckets buckets(all, sizeof(real));
+  std::size_t next = 0, end = 0;  // of the parameters; of their numbers
+  for (std::size_t bucket = 0; bucket < buckets.count; ++bucket) {
+    while (end < buckets.begin_of(bucket + 1))
+      end += parameters[order[next++]].parameter->value().size();
+    cost.pass.whole.push_back(times.done(order[next - 1]));
+    cost.bytes.push_back(double(buckets.begin_of(bucket + 1) - buckets.begin_of(bucket)) *
+                         sizeof(real));
   }
   cost.pass.whole.back() = cost.pass.seconds;  // with the loss
 }
