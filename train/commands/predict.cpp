@@ -29,6 +29,7 @@ struct NamedTexts {
 
   /// Gives all processes those of the first one.
   void share(Processes& processes) {
+    if (processes.size() == 1) return;
     for (std::vector<std::string>* list : {&texts, &names}) {
       std::vector<std::size_t> sizes;
       std::string all;
