@@ -10,7 +10,7 @@ constexpr std::size_t smallest_bucket = std::size_t(1) << 16, most_buckets = 32;
 class Planner {
  public:
   Planner(const Leaves& leaves, std::size_t rank, std::size_t bucket)
-      : leaves_(leaves), rank_(rank), bucket_(bucket) {}
+      : leaves_(leaves), rank_(rank), bucket_(blocks_are_parts() ? bucket : 0) {}
 
   std::vector<ExchangeStep> plan() {
     join(0, leaves_.count);
@@ -19,6 +19,13 @@ class Planner {
   }
 
  private:
+  /// Whether each process has the leaves of one part of the tree. Otherwise only the first process
+  /// of a part may hold its sum: others would wait for messages before their last leaf.
+  bool blocks_are_parts() const {
+    return leaves_.count % leaves_.processes == 0 &&
+           std::has_single_bit(leaves_.count / leaves_.processes);
+  }
+
   /// Of the sum over first, ..., last - 1: that of its left or of its right part, by a bit of the
   /// bucket's number for each size of parts.
   std::size_t holder(std::size_t first, std::size_t last) const {

@@ -137,7 +137,11 @@ bool GradientExchange::advance(Bucket& bucket, const ExchangeStep& step) {
       add(bucket, slot(bucket.depth - 1), slot(bucket.depth));
       return true;
     case ExchangeStep::send:
-      if (!is_over(bucket, step)) return false;
+      if (has_leaf_behind(bucket)) {
+        send_copy(bucket, step.other);
+      } else if (!is_over(bucket, step)) {
+        return false;
+      }
       --bucket.depth;
       return true;
     case ExchangeStep::receive:
@@ -145,27 +149,39 @@ bool GradientExchange::advance(Bucket& bucket, const ExchangeStep& step) {
       ++bucket.depth;
       return true;
     case ExchangeStep::share:
-      shared_.push_back(begin_send(bucket, step.other));
+      shared_.push_back(begin_send(bucket, step.other, top(bucket)));
       return true;
   }
   return true;
 }
 
+bool GradientExchange::has_leaf_behind(const Bucket& bucket) {
+  return std::any_of(bucket.plan.begin() + std::ptrdiff_t(bucket.next), bucket.plan.end(),
+                     [](const ExchangeStep& step) { return step.kind == ExchangeStep::leaf; });
+}
+
+/// The next pass need not wait for one who is late.
+void GradientExchange::send_copy(const Bucket& bucket, std::size_t to) {
+  Tensor& copy = copies_.emplace_back(uninitialized({bucket.end - bucket.place}));
+  std::copy_n(top(bucket), copy.size(), copy.data());
+  shared_.push_back(begin_send(bucket, to, copy.data()));
+}
+
 /// Begins a message of the bucket, unless it is under way.
 bool GradientExchange::is_over(Bucket& bucket, const ExchangeStep& step) {
   if (!bucket.ticket)
-    bucket.ticket = step.kind == ExchangeStep::send ? begin_send(bucket, step.other)
+    bucket.ticket = step.kind == ExchangeStep::send ? begin_send(bucket, step.other, top(bucket))
                                                     : begin_receive(bucket, step.other);
   if (!processes_.transport().is_over(*bucket.ticket)) return false;
   bucket.ticket.reset();
   return true;
 }
 
-Transport::Ticket GradientExchange::begin_send(const Bucket& bucket, std::size_t to) {
+Transport::Ticket GradientExchange::begin_send(const Bucket& bucket, std::size_t to,
+                                               const real* data) {
   ++cost_.messages;
   cost_.bytes += bucket.bytes();
-  return processes_.transport().begin_send(to, bucket.channel,
-                                           slot(bucket.depth - 1) + bucket.place, bucket.bytes());
+  return processes_.transport().begin_send(to, bucket.channel, data, bucket.bytes());
 }
 
 Transport::Ticket GradientExchange::begin_receive(const Bucket& bucket, std::size_t from) {
@@ -250,6 +266,7 @@ ShardResult GradientExchange::finish() {
   for (const Bucket& bucket : buckets_) put(bucket);
   const ShardResult all = result_at(slot(0) + buckets_.back().end - result_size);
   slots_.clear();
+  copies_.clear();
   if (!learned_) learn_order();
   return all;
 }

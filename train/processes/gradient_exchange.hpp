@@ -4,6 +4,7 @@
 #include <array>
 #include <bochner/optim/flat_loop.hpp>
 #include <bochner/train/processes/exchange_plan.hpp>
+#include <deque>
 #include <functional>
 #include <optional>
 
@@ -78,7 +79,9 @@ class GradientExchange {
   bool advance(Bucket& bucket, const ExchangeStep& step);
   bool is_ready(const Bucket& bucket, std::size_t shard) const;
   bool is_over(Bucket& bucket, const ExchangeStep& step);
-  Transport::Ticket begin_send(const Bucket& bucket, std::size_t to);
+  static bool has_leaf_behind(const Bucket& bucket);
+  void send_copy(const Bucket& bucket, std::size_t to);
+  Transport::Ticket begin_send(const Bucket& bucket, std::size_t to, const real* data);
   Transport::Ticket begin_receive(const Bucket& bucket, std::size_t from);
   void take_leaf(const Bucket& bucket, real* to);
   void release(const Bucket& bucket);
@@ -88,6 +91,7 @@ class GradientExchange {
   /// Moves messages on until the condition holds.
   void wait_until(const std::function<bool()>& condition);
   real* slot(std::size_t index) { return slots_[index].data(); }
+  const real* top(const Bucket& bucket) { return slot(bucket.depth - 1) + bucket.place; }
 
   std::vector<NamedParameter> parameters_;
   Leaves leaves_;
@@ -100,6 +104,7 @@ class GradientExchange {
   std::vector<Bucket> buckets_;
   std::size_t depth_ = 0;
   std::vector<Tensor> slots_;  ///< of the stack, with all buckets in each; during a step
+  std::deque<Tensor> copies_;  ///< that are sent while the slot has other numbers
   std::vector<Transport::Ticket> shared_;
   std::size_t finished_ = 0;  ///< parameters in their order that no pass awaits
   std::size_t passed_ = 0;    ///< the first shard whose pass is not over

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bochner/train/processes/exchange_plan.hpp>
 #include <map>
 #include <optional>
@@ -94,6 +95,22 @@ TEST(ExchangePlan, LetsBucketsMeetAtOtherProcesses) {
     }
     EXPECT_EQ(sent, std::vector<std::size_t>(processes, 2 * (processes - 1)));
   }
+}
+
+/// Before its last leaf, a process only sends.
+TEST(ExchangePlan, LetsPassesGoOn) {
+  for (std::size_t shards = 1; shards <= 11; ++shards)
+    for (std::size_t processes = 1; processes <= shards; ++processes)
+      for (std::size_t rank = 0; rank < processes; ++rank)
+        for (std::size_t bucket = 0; bucket < 9; ++bucket) {
+          const auto plan = exchange_plan({shards, processes}, rank, bucket);
+          const auto is = [](auto kind) {
+            return [kind](const ExchangeStep& step) { return step.kind == kind; };
+          };
+          const auto received = std::ranges::find_if(plan, is(ExchangeStep::receive));
+          EXPECT_TRUE(std::none_of(received, plan.end(), is(ExchangeStep::leaf)))
+              << shards << " shards, " << processes << " processes, bucket " << bucket;
+        }
 }
 
 TEST(ExchangePlan, KnowsHowMuchAStackHolds) {
