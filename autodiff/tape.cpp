@@ -83,6 +83,7 @@ void Tape::clear() {
 }
 
 Var Tape::operator()(Parameter& parameter) {
+  if (holding && !recording) nodes_.push_back(parameter.node_);
   return Var(parameter.value_, recording ? parameter.node_ : nullptr, this);
 }
 
@@ -129,8 +130,8 @@ void Tape::backward(const Var& output, Tensor gradient) {
     node->gradient = Tensor();
     node->filled = false;
     node->backward(received);
+    node->backward = nullptr;  // what it held is awaited no longer
     if (observer) observer->went_backward(node->op, node->bytes);
-    node->backward = nullptr;
   }
 }
 
@@ -179,19 +180,22 @@ Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const
   const PassOptions options = tape;
   Tape segment(options);
   segment.recording = false;
+  segment.holding = true;
   const Var y = f(segment, segment.constant(x.value()));
   tape.random_uses = segment.random_uses;
   // Recorded even if x needs no gradient: parameters inside f may.
-  return tape.record_node("checkpoint", y.shared_value(), x.size(),
-                          [f, x, options](Tensor& gradient) {
-                            Tape again(options);
-                            const Var input = again.input(x.value());
-                            const Var output = f(again, input);
-                            if (!output.needs_gradient()) return;
-                            again.backward(output, std::move(gradient));
-                            if (x.needs_gradient() && input.has_gradient())
-                              x.add_gradient(std::move(input.node_->gradient));
-                          });
+  return tape.record_node(
+      "checkpoint", y.shared_value(), x.size(),
+      [f, x, options, held = std::move(segment.nodes_)](Tensor& gradient) mutable {
+        Tape again(options);
+        const Var input = again.input(x.value());
+        const Var output = f(again, input);
+        held.clear();  // the new nodes hold them
+        if (!output.needs_gradient()) return;
+        again.backward(output, std::move(gradient));
+        if (x.needs_gradient() && input.has_gradient())
+          x.add_gradient(std::move(input.node_->gradient));
+      });
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -129,6 +129,8 @@ class Parameter {
   Tensor& gradient() { return node_->gradient; }
   const Tensor& gradient() const { return node_->gradient; }
   void zero_gradient() { node_->filled = false; }
+  /// Whether a pass may still add to the gradient: closures that are to run, or handles, hold it.
+  bool is_awaited() const { return node_.use_count() > 1; }
   /// Replaces the value; the shape may change.
   void assign(Tensor value);
 
@@ -164,6 +166,8 @@ struct TapeObserver {
   virtual void step_began() {}
   virtual void recorded(const char* op, std::size_t bytes) { (void)op, (void)bytes; }
   virtual void went_backward(const char* op, std::size_t bytes) { (void)op, (void)bytes; }
+  /// The pass that begins is the last one that adds to the gradients of a step.
+  virtual void last_pass_began() {}
 };
 
 /// How a pass is run, and which random numbers it draws.
@@ -171,6 +175,7 @@ struct PassOptions {
   bool training = false;      ///< dropout on
   bool recording = true;      ///< gradients wanted
   bool check_finite = false;  ///< test each value and gradient: slow, for finding the op to blame
+  bool holding = false;       ///< without recording, keep parameters awaited for a later pass
   std::uint64_t seed = 0;     ///< of the random numbers of this pass
   std::uint64_t step = 0;  ///< training step: with `seed` it fixes every random number of the pass
   std::uint64_t random_uses = 0;  ///< ops of this pass that have drawn so far
@@ -220,7 +225,8 @@ class Tape : public PassOptions {
                   std::function<void(Tensor&)> backward);
 
  private:
-  std::vector<std::shared_ptr<Node>> nodes_;
+  friend Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const Var& x);
+  std::vector<std::shared_ptr<Node>> nodes_;  ///< `holding`: of parameters
 };
 
 /// Gradient of a leaf after backward(); zeros if nothing reached it.

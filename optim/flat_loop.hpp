@@ -20,7 +20,14 @@ class FlatLoop {
   /// in any order, possibly in parallel. The chunks depend on the sizes only.
   template <class Body>
   void operator()(const Body& body) const {
-    parallel_for(offsets_.back(), elementwise_grain, [&](std::size_t begin, std::size_t end) {
+    within(0, size(), body);
+  }
+
+  /// The same for the elements first, ..., last - 1 of all tensors one behind the other.
+  template <class Body>
+  void within(std::size_t first, std::size_t last, const Body& body) const {
+    parallel_for(last - first, elementwise_grain, [&](std::size_t begin, std::size_t end) {
+      begin += first, end += first;
       std::size_t tensor =
           std::upper_bound(offsets_.begin(), offsets_.end(), begin) - offsets_.begin() - 1;
       for (; begin < end; ++tensor) {
@@ -31,6 +38,9 @@ class FlatLoop {
     });
   }
 
+  std::size_t size() const { return offsets_.back(); }
+  /// The elements of the tensors before this one.
+  std::size_t offset_of(std::size_t tensor) const { return offsets_[tensor]; }
   std::size_t size_of(std::size_t tensor) const { return offsets_[tensor + 1] - offsets_[tensor]; }
 
  private:

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bochner/autodiff/wildcard.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <cmath>
@@ -76,7 +77,8 @@ Optimizer::Optimizer(const OptimizerSpec& spec, std::vector<NamedParameter> para
     : spec_(spec),
       parameters_(std::move(parameters)),
       updates_(zeros({parameters_.size()})),
-      loop_(parameters_) {
+      loop_(parameters_),
+      last_(loop_.size()) {
   require(std::isfinite(spec.weight_decay) && spec.weight_decay >= 0, "optim",
           "weight_decay = ", spec.weight_decay, ": must be finite and at least 0");
   settings_ = resolve_groups(parameters_, spec.weight_decay, spec.density_lr_factor, spec.groups);
@@ -112,7 +114,7 @@ void Optimizer::step(double learning_rate, const GradientLimit& limit) {
 }
 
 void Optimizer::update_all(double learning_rate, const GradientLimit& limit) {
-  loop_([&](std::size_t index, std::size_t begin, std::size_t end) {
+  loop_.within(first_, last_, [&](std::size_t index, std::size_t begin, std::size_t end) {
     Parameter& parameter = *parameters_[index].parameter;
     if (!parameter.has_gradient()) return;
     real* gradient = parameter.gradient().data();
@@ -135,6 +137,38 @@ std::vector<NamedTensor> Optimizer::state() {
       tensors.push_back(
           {spec_.kind + "." + moment.name + "/" + parameters_[i].name, &moment.tensors[i]});
   return tensors;
+}
+
+std::pair<std::size_t, std::size_t> Optimizer::part_of(std::size_t parameter, std::size_t first,
+                                                       std::size_t last) const {
+  const std::size_t begin = loop_.offset_of(parameter), size = loop_.size_of(parameter);
+  const auto within = [&](std::size_t element) {
+    return std::clamp(element, begin, begin + size) - begin;
+  };
+  return {within(first), within(last)};
+}
+
+void Optimizer::keep(std::size_t first, std::size_t last) {
+  require(is_whole() && first <= last && last <= loop_.size(), "optim", "elements ", first, " to ",
+          last, " cannot be kept of ", loop_.size());
+  first_ = first, last_ = last;
+  for (Moment& moment : moments_)
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      const auto [from, to] = kept(i);
+      Tensor part = uninitialized({to - from});
+      std::copy(moment.tensors[i].data() + from, moment.tensors[i].data() + to, part.data());
+      moment.tensors[i] = std::move(part);
+    }
+}
+
+void Optimizer::make_whole() {
+  for (Moment& moment : moments_)
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      Tensor whole = zeros(parameters_[i].parameter->shape());
+      std::copy(moment.tensors[i].begin(), moment.tensors[i].end(), whole.data() + kept(i).first);
+      moment.tensors[i] = std::move(whole);
+    }
+  first_ = 0, last_ = loop_.size();
 }
 
 namespace {

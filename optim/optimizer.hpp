@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -101,6 +102,22 @@ class Optimizer {
   /// and "adamw.updates" (parameters).
   std::vector<NamedTensor> state();
 
+  /// Elements of all parameters, one behind the other.
+  std::size_t elements() const { return loop_.size(); }
+  /// From here on, step() updates the elements first, ..., last - 1 only, and their moments are the
+  /// only ones that are kept: of each tensor of state() that part, (n). Moments must be whole.
+  void keep(std::size_t first, std::size_t last);
+  /// All elements again; moments that were not kept are zeros.
+  void make_whole();
+  bool is_whole() const { return last_ - first_ == loop_.size(); }
+  /// The elements of a parameter that are kept: from .. to behind.
+  std::pair<std::size_t, std::size_t> kept(std::size_t parameter) const {
+    return part_of(parameter, first_, last_);
+  }
+  /// Those among first, ..., last - 1.
+  std::pair<std::size_t, std::size_t> part_of(std::size_t parameter, std::size_t first,
+                                              std::size_t last) const;
+
  protected:
   /// `moments` are the names of the tensors of zeros kept for each parameter. The parameters must
   /// outlive the optimizer.
@@ -117,7 +134,8 @@ class Optimizer {
   virtual void update(const Piece& piece, double learning_rate, double weight_decay) = 0;
 
   real* moment(std::size_t which, const Piece& piece) {
-    return moments_[which].tensors[piece.parameter].data() + piece.begin;
+    return moments_[which].tensors[piece.parameter].data() + piece.begin -
+           kept(piece.parameter).first;
   }
   /// How often the piece's parameter has been updated, this time included.
   double updates(const Piece& piece) const { return double(updates_.data()[piece.parameter]); }
@@ -138,6 +156,7 @@ class Optimizer {
   std::vector<Moment> moments_;
   Tensor updates_;  // a tensor so that it is saved like the moments; exact up to 2^24
   FlatLoop loop_;
+  std::size_t first_ = 0, last_;  ///< of the elements that are kept, and behind them
   std::optional<NaturalGradient> natural_;
 };
 

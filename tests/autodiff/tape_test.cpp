@@ -231,6 +231,38 @@ TEST(Checkpoint, ReachesParametersBehindAConstant) {
   EXPECT_EQ(weight.gradient(), vector_of({3}));
 }
 
+/// In the order in which the backward pass is done with them, also where it computes again.
+TEST(Checkpoint, KeepsParametersAwaited) {
+  struct Awaited : TapeObserver {
+    std::vector<Parameter*> parameters;
+    std::vector<std::string> seen;
+    void went_backward(const char* op, std::size_t) override {
+      std::string line = op;
+      for (const Parameter* parameter : parameters) line += parameter->is_awaited() ? " 1" : " 0";
+      seen.push_back(line);
+    }
+  };
+  Parameter early(vector_of({2})), late(vector_of({3}));
+  const auto f = [&](Tape& inner, const Var& u) { return exp(u * inner(early)) * inner(late); };
+  const auto pass = [&](bool recompute) {
+    Awaited awaited;
+    awaited.parameters = {&early, &late};
+    Tape tape;
+    tape.observer = &awaited;
+    const Var x = tape.constant(vector_of({0.5}));
+    const Var y = recompute ? checkpoint(tape, f, x) : f(tape, x);
+    EXPECT_TRUE(early.is_awaited() && late.is_awaited());
+    const Var z = sin(y * tape(late));
+    tape.backward(z);
+    EXPECT_FALSE(early.is_awaited() || late.is_awaited());
+    return awaited.seen;
+  };
+  EXPECT_THAT(pass(false),
+              ::testing::ElementsAre("sin 1 1", "mul 1 1", "mul 1 0", "exp 1 0", "mul 0 0"));
+  EXPECT_THAT(pass(true), ::testing::ElementsAre("sin 1 1", "mul 1 1", "mul 1 0", "exp 1 0",
+                                                 "mul 0 0", "checkpoint 0 0"));
+}
+
 TEST(Tape, AddsTheGradientsOfLayersOwnLosses) {
   Parameter weight(vector_of({0.5, -1})), other(vector_of({2, 3}));
   const auto layer = [&](Tape& tape, const Var& u) {

@@ -2,8 +2,10 @@
 
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/laboratory/backtest_figures.hpp>
 #include <bochner/train/laboratory/predictive_scores.hpp>
+#include <bochner/train/run/whole_evaluation.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -18,6 +20,7 @@ struct EvalOptions : ModelOptions {
   bool json = false;
   bool calibration = false;
   std::size_t draws = 0;
+  CommandLine* line = nullptr;
 };
 
 Split split_called(const std::string& name) {
@@ -113,14 +116,23 @@ void eval_command(const EvalOptions& options) {
   const Split split = split_called(options.split);
   demand(options.backtest > 0 || (options.stride == 0 && options.season == 0),
          "--stride, --season: need --backtest, the number of origins");
-  const auto [checkpoint, config, task] = load_task(options);
-  require_examples(config, task->data(), split);
+  SharedWork work(*options.line);
+  const auto [checkpoint, config, task] = work.first_alone([&] {
+    LoadedTask loaded = load_task(options);
+    require_examples(loaded.config, loaded.task->data(), split);
+    return loaded;
+  });
   const std::uint64_t step = checkpoint.state().step;
-  if (options.calibration || options.draws > 0)
-    return eval_predictions(options, config, *task, split, step);
-  if (options.backtest > 0) return run_backtest(options, split, *task, step);
+  if (options.calibration || options.draws > 0 || options.backtest > 0) {
+    if (work.leads() && options.backtest > 0) run_backtest(options, split, *task, step);
+    if (work.leads() && options.backtest == 0)
+      eval_predictions(options, config, *task, split, step);
+    return work.end();
+  }
   const auto train = read_spec<TrainSpec>(config, "train");
-  const Evaluation result = evaluate_all(*task, split, train.validation_batch());
+  const Evaluation result = evaluate_all(*task, split, train.validation_batch(), work.processes());
+  work.end();
+  if (!work.leads()) return;
   if (!options.json)
     return fmt::print("step {}   {}   {}\n", step, printable(result.words()),
                       printable(task->data().words()));
@@ -133,6 +145,7 @@ void eval_command(const EvalOptions& options) {
 void add_eval(const Command& program) {
   const auto [command, options] =
       program.command("eval", "loss of a run on held-out data", eval_command);
+  options.line = &command.line();
   add_run(command, options.run);
   command.option("--split", &options.split, "train, validation or test").shows_default();
   command.option("--backtest", &options.backtest,

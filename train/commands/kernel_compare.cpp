@@ -4,6 +4,7 @@
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/commands/kernel.hpp>
+#include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/laboratory/fits.hpp>
 #include <bochner/train/laboratory/kernel_study.hpp>
@@ -19,6 +20,7 @@ struct KernelCompareOptions : FittingOptions {
   KernelCompareOptions() { m = "64", seeds = 20, steps = 600, learning_rate = 0.02; }
   std::string maps;
   bool with_density = false;
+  CommandLine* line = nullptr;
 };
 
 /// Two halves of a sample that have no row in common; every seed has others.
@@ -76,29 +78,45 @@ double mean_error(const SampleBlock& held_out, std::uint64_t seed,
   return sum / double(sets_of_draws);
 }
 
+/// Of one seed: parameters, errors, and expected errors behind a 1 where there are any.
+constexpr std::size_t numbers_of_seed = 7;
+
 /// What is learned is found on `train`: what the map calibrates, then what it fits.
-Outcome outcome_of(const KernelCompareOptions& options, const FeatureSpec& standard, std::size_t d,
-                   std::size_t m, const std::string& name) {
-  Outcome outcome{.features = name};
-  std::vector<double> fixed, learned, expected_fixed, expected_learned;
-  FeatureSpec spec = standard;
-  const MapName parts = map_and_weights(name);
-  spec.kind = parts.kind, spec.weights = parts.weights;
+std::vector<double> errors_of(const KernelCompareOptions& options, const FeatureSpec& spec,
+                              std::size_t d, std::size_t m, std::uint64_t seed) {
   const MapFitOptions how{.steps = options.steps,
                           .learning_rate = options.learning_rate,
                           .density = options.with_density};
-  for (std::uint64_t seed = 1; seed <= options.seeds; ++seed) {
-    const auto [train, test] = halves_of(options, d, seed);
-    const auto before = [&](std::uint64_t own) { return study_map(unfitted(spec), d, m, own); };
-    const auto after = [&](std::uint64_t own) { return calibrated_map(spec, train, m, own); };
-    fixed.push_back(mean_error(test, seed, before));
-    const auto map = after((seed - 1) * sets_of_draws + 1);
-    outcome.parameters = fit_map(*map, train, how);
-    learned.push_back(outcome.parameters > 0 ? kernel_error(*map, test)
-                                             : mean_error(test, seed, after));
-    if (const auto error = expected_kernel_error(*before(1), test))
-      expected_fixed.push_back(*error);
-    if (const auto error = expected_kernel_error(*map, test)) expected_learned.push_back(*error);
+  const auto [train, test] = halves_of(options, d, seed);
+  const auto before = [&](std::uint64_t own) { return study_map(unfitted(spec), d, m, own); };
+  const auto after = [&](std::uint64_t own) { return calibrated_map(spec, train, m, own); };
+  const double fixed = mean_error(test, seed, before);
+  const auto map = after((seed - 1) * sets_of_draws + 1);
+  const std::size_t parameters = fit_map(*map, train, how);
+  const double learned = parameters > 0 ? kernel_error(*map, test) : mean_error(test, seed, after);
+  std::vector<double> numbers = {double(parameters), fixed, learned};
+  for (const auto& expected :
+       {expected_kernel_error(*before(1), test), expected_kernel_error(*map, test)})
+    numbers.insert(numbers.end(), {double(expected.has_value()), expected.value_or(0)});
+  return numbers;
+}
+
+/// Seeds are shared among processes.
+Outcome outcome_of(const KernelCompareOptions& options, const FeatureSpec& standard, std::size_t d,
+                   std::size_t m, const std::string& name, Processes& processes) {
+  Outcome outcome{.features = name};
+  FeatureSpec spec = standard;
+  const MapName parts = map_and_weights(name);
+  spec.kind = parts.kind, spec.weights = parts.weights;
+  const std::vector<double> all = processes.gather(
+      options.seeds, [&](std::size_t index) { return errors_of(options, spec, d, m, index + 1); });
+  std::vector<double> fixed, learned, expected_fixed, expected_learned;
+  for (const double* seed = all.data(); seed < all.data() + all.size(); seed += numbers_of_seed) {
+    outcome.parameters = std::size_t(seed[0]);
+    fixed.push_back(seed[1]);
+    learned.push_back(seed[2]);
+    if (seed[3] != 0) expected_fixed.push_back(seed[4]);
+    if (seed[5] != 0) expected_learned.push_back(seed[6]);
   }
   outcome.fixed = confidence_interval(fixed);
   outcome.learned = confidence_interval(learned);
@@ -158,11 +176,8 @@ BarChart chart_of(const std::vector<Outcome>& outcomes) {
   return chart;
 }
 
-/// Held-out kernel error of feature maps before and after they are fitted.
-void kernel_compare_command(const KernelCompareOptions& options) {
-  const auto [spec, d, counts] = kernel_setting(options);
-  const FeatureSpec standard = with_standard_frequencies(spec);
-  const std::size_t m = counts.back();
+/// Those that are asked for, or all; checked.
+std::vector<std::string> maps_of(const KernelCompareOptions& options) {
   const std::vector<std::string> known = feature_maps().names();
   std::vector<std::string> names = options.maps.empty() ? known : split_list(options.maps);
   if (options.maps.empty()) names.insert(names.end(), {"hybrid+learned", "positive+importance"});
@@ -172,17 +187,35 @@ void kernel_compare_command(const KernelCompareOptions& options) {
     demand(std::ranges::count(feature_weights(), weights) > 0, "--maps {}: weights must be {}",
            name, alternatives(feature_weights()));
   }
-  if (!options.json)
-    fmt::print(
-        "held-out kernel error, d {}, m {}, {} seeds, {} steps: mean and 95 % interval\n"
-        "{:<22} {:>7}   {:^17} {:^17} {:^22} {:>19}\n",
-        d, m, options.seeds, options.steps, "features", "numbers", "fixed", "learned", "gain",
-        "expected, both");
+  return names;
+}
+
+void print_head(const KernelCompareOptions& options, std::size_t d, std::size_t m) {
+  fmt::print(
+      "held-out kernel error, d {}, m {}, {} seeds, {} steps: mean and 95 % interval\n"
+      "{:<22} {:>7}   {:^17} {:^17} {:^22} {:>19}\n",
+      d, m, options.seeds, options.steps, "features", "numbers", "fixed", "learned", "gain",
+      "expected, both");
+}
+
+/// Held-out kernel error of feature maps before and after they are fitted.
+void kernel_compare_command(const KernelCompareOptions& options) {
+  SharedWork work(*options.line);
+  const auto [spec, d, counts] = work.first_alone([&] {
+    const KernelSetting setting = kernel_setting(options);
+    maps_of(options), halves_of(options, setting.d, 1);
+    return setting;
+  });
+  const FeatureSpec standard = with_standard_frequencies(spec);
+  const std::size_t m = counts.back();
+  if (!options.json && work.leads()) print_head(options, d, m);
   std::vector<Outcome> outcomes;
-  for (const std::string& name : names) {
-    outcomes.push_back(outcome_of(options, standard, d, m, name));
-    print_outcome(outcomes.back(), m, options.json);
+  for (const std::string& name : maps_of(options)) {
+    outcomes.push_back(outcome_of(options, standard, d, m, name, work.processes()));
+    if (work.leads()) print_outcome(outcomes.back(), m, options.json);
   }
+  work.end();
+  if (!work.leads()) return;
   Page page("Learned against fixed feature maps", fmt::format("d {}, m {}", d, m));
   page.charts({draw(chart_of(outcomes))});
   write_page(options.report, page);
@@ -193,6 +226,7 @@ void kernel_compare_command(const KernelCompareOptions& options) {
 void add_kernel_compare(const Command& kernel) {
   const auto [command, options] =
       kernel.command("compare", "learned against fixed feature maps", kernel_compare_command);
+  options.line = &command.line();
   add_kernel_options(command, options);
   command.option("--maps", &options.maps,
                  "feature maps, with weights as in positive+importance (default: all)", "LIST");

@@ -4,6 +4,7 @@
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/labelled_texts.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/laboratory/drawn_posteriors.hpp>
 #include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/storage/output.hpp>
@@ -22,11 +23,32 @@ struct PredictOptions : ModelOptions {
   std::string output = "-";
   bool lines = false, tokens = false;
   std::size_t draws = 0;
+  CommandLine* line = nullptr;
 };
 
 /// Texts, and what each is called.
 struct NamedTexts {
   std::vector<std::string> texts, names;
+
+  /// Gives all processes those of the first one.
+  void share(Processes& processes) {
+    if (processes.size() == 1) return;
+    for (std::vector<std::string>* list : {&texts, &names}) {
+      std::vector<std::size_t> sizes;
+      std::string all;
+      for (const std::string& text : *list) {
+        sizes.push_back(text.size());
+        all += text;
+      }
+      processes.share(sizes);
+      processes.share(all);
+      list->clear();
+      for (std::size_t place = 0; const std::size_t size : sizes) {
+        list->push_back(all.substr(place, size));
+        place += size;
+      }
+    }
+  }
 
   void add(std::string text, std::string name) {
     texts.push_back(std::move(text));
@@ -153,35 +175,55 @@ std::vector<ByteScores> mean_scores(const PredictOptions& options, const Config&
 
 /// A row for each text, or for each byte of them. The files that the model learned from need not
 /// be there.
-NamedArray predict_bytes(const PredictOptions& options, const LoadedRun& run,
-                         const NamedTexts& all) {
+NamedArray predict_bytes(const PredictOptions& options, const LoadedRun& run, const NamedTexts& all,
+                         Processes& processes) {
   const std::size_t length = run.config.count("data.length");
   const auto model =
       make_language_model(trunk_spec(run.config, length), run.config.count("train.seed"));
   load_model(run.checkpoint, *model, !options.live_weights);
   const auto scores = mean_scores(options, run.config, *model, [&] {
-    return score_texts(*model, all.texts, length, batch_size(run.config));
+    return score_texts(*model, all.texts, length, batch_size(run.config), processes);
   });
   return options.tokens ? byte_table(all.texts, scores) : score_table(scores);
 }
 
-/// What a model says about texts or a table.
-NamedArray predict(const PredictOptions& options, const LoadedRun& run) {
+/// Batches of texts are shared among the processes; each knows all of the table.
+NamedArray predict_texts(Task& task, const std::vector<std::string>& texts, std::size_t batch,
+                         Processes& processes) {
+  NamedArray result;
+  const std::vector<double> numbers =
+      processes.gather((texts.size() + batch - 1) / batch, [&](std::size_t index) {
+        const std::size_t first = index * batch, last = std::min(texts.size(), first + batch);
+        result = task.predict_texts(
+            {texts.begin() + std::ptrdiff_t(first), texts.begin() + std::ptrdiff_t(last)}, batch);
+        for (std::size_t row = 0; row < last - first; ++row)
+          result.values(row, 0) = double(first + row);
+        return std::vector<double>(result.values.begin(), result.values.end());
+      });
+  result.values.resize({texts.size(), numbers.size() / texts.size()});
+  std::ranges::copy(numbers, result.values.data());
+  return result;
+}
+
+/// What a model says about texts or a table; of a table the first process, while others wait.
+NamedArray predict(const PredictOptions& options, const LoadedRun& run, SharedWork& work) {
   const std::string& kind = run.config.text("data.kind");
   const bool bytes = kind == "bytes", texts = bytes || kind == "texts";
-  demand(texts || !options.lines, "--lines: is for models of texts, not of {}", kind);
-  demand(bytes || !options.tokens, "--tokens: is for language models of bytes, not of {}", kind);
-  const NamedTexts all = texts ? read_texts(options, run.config) : NamedTexts();
+  NamedTexts all;
+  if (texts && work.leads()) all = read_texts(options, run.config);
+  if (texts) all.share(work.processes());
   NamedArray result;
   if (bytes) {
-    result = predict_bytes(options, run, all);
+    result = predict_bytes(options, run, all, work.processes());
   } else {
+    if (!texts && !work.leads()) return result;
     const auto task = make_task(run.config);
     load_model(run.checkpoint, task->model(), !options.live_weights);
     const NamedArray table =
         texts ? NamedArray() : read_table(run.config, task->input_columns(), only(options));
     result = mean_over_draws(options, run.config, task->model(), [&] {
-      return texts ? task->predict_texts(all.texts, batch_size(run.config)) : task->predict(table);
+      return texts ? predict_texts(*task, all.texts, batch_size(run.config), work.processes())
+                   : task->predict(table);
     });
     if (!texts) return result;
   }
@@ -189,8 +231,23 @@ NamedArray predict(const PredictOptions& options, const LoadedRun& run) {
   return result;
 }
 
+/// The run, with a model for which these options are.
+LoadedRun run_of(const PredictOptions& options) {
+  LoadedRun run = load_run(options.run, options.sets);
+  const std::string& kind = run.config.text("data.kind");
+  demand(kind == "bytes" || kind == "texts" || !options.lines,
+         "--lines: is for models of texts, not of {}", kind);
+  demand(kind == "bytes" || !options.tokens, "--tokens: is for language models of bytes, not of {}",
+         kind);
+  return run;
+}
+
 void predict_command(const PredictOptions& options) {
-  write_array(options.output, predict(options, load_run(options.run, options.sets)));
+  SharedWork work(*options.line);
+  const LoadedRun run = work.first_alone([&] { return run_of(options); });
+  const NamedArray result = predict(options, run, work);
+  if (work.leads()) write_array(options.output, result);
+  work.end();
 }
 
 }  // namespace
@@ -198,6 +255,7 @@ void predict_command(const PredictOptions& options) {
 void add_predict(const Command& program) {
   const auto [command, options] =
       program.command("predict", "what a model says about new data", predict_command);
+  options.line = &command.line();
   add_run(command, options.run);
   command.option("inputs", &options.inputs,
                  std::string("tables: ") + readable_formats +

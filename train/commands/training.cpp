@@ -65,6 +65,13 @@ std::string describe_validation(Session& session) {
                      taken < all ? "; train.validate.batches = 0 takes all" : "");
 }
 
+std::string describe_partition(Session& session) {
+  const auto [here, whole] = session.trainer().optimizer_bytes();
+  return fmt::format("moments  {} in each of {} processes, {} without train.partition",
+                     format_bytes(double(here)), session.processes().size(),
+                     format_bytes(double(whole)));
+}
+
 void print_header(Session& session, Progress& progress) {
   const std::size_t processes = session.processes().size();
   progress.line(fmt::format("{} · {}{} · seed {}", version_line(),
@@ -74,6 +81,7 @@ void print_header(Session& session, Progress& progress) {
                             format_count(double(count_parameters(session.task().model())))));
   progress.line("data     " + session.task().data().words());
   if (const std::string words = describe_validation(session); !words.empty()) progress.line(words);
+  if (session.spec().partition && processes > 1) progress.line(describe_partition(session));
   if (session.processes().leads())
     progress.line("estimate " + words_of(estimate_training(session)));
   progress.line("run      " + session.path().string());
@@ -209,7 +217,7 @@ int train_together(const TrainingOptions& options, SignalGuard& signals,
   const ProgressMode mode = processes.leads() ? asked : ProgressMode::none;
   PosixStorage storage;
   std::vector<std::string> notes;
-  if (processes.size() > 1) share_processors(options.line->threads(), notes);
+  if (processes.size() > 1) share_processors(options.line->threads(), processes, notes);
   if (!processes.leads()) notes.clear();
   const Beginning beginning{storage, processes, with_signals(signals, mode), notes};
   try {

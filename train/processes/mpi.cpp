@@ -8,12 +8,12 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/train/processes/mpi.hpp>
 #include <charconv>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <optional>
 #include <stdexcept>
-#include <thread>
 #ifdef BOCHNER_MPI
 #define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
@@ -22,24 +22,44 @@
 namespace bochner {
 namespace {
 
-/// What mpirun says of a process; 0 where it has not started this one.
-std::size_t told_by_mpirun(const char* name) {
+/// What the launcher says of a process; nothing where there is none, or another one.
+std::optional<std::size_t> told(const char* name) {
   const char* text = std::getenv(name);
   std::size_t number = 0;
-  if (text) std::from_chars(text, text + std::strlen(text), number);
+  if (!text || std::from_chars(text, text + std::strlen(text), number).ec != std::errc())
+    return std::nullopt;
   return number;
+}
+
+bool by_mpirun() { return told("OMPI_COMM_WORLD_SIZE").has_value(); }
+
+/// Whether MPI can find the others: mpirun tells it of them, and srun --mpi=pmix.
+bool can_meet() {
+  return by_mpirun() || (std::getenv("PMIX_NAMESPACE") && std::getenv("PMIX_RANK"));
+}
+
+/// Without a word they would be as many runs of one process each, in one directory.
+void require_meeting() {
+  if (!can_meet())
+    throw std::invalid_argument(
+        in_words(launched_processes(),
+                 " processes were started that cannot find each other; give "
+                 "srun the option --mpi=pmix, or start them by mpirun of Open MPI 4. Runs of their "
+                 "own: env -u SLURM_STEP_NUM_TASKS -u PMI_SIZE before the command"));
 }
 
 }  // namespace
 
 std::size_t launched_processes() {
-  return std::max<std::size_t>(1, told_by_mpirun("OMPI_COMM_WORLD_SIZE"));
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS", "PMI_SIZE"})
+    if (const auto count = told(name)) return std::max<std::size_t>(1, *count);
+  return 1;
 }
 
-std::size_t launched_rank() { return told_by_mpirun("OMPI_COMM_WORLD_RANK"); }
-
-void share_processors(std::size_t asked, std::vector<std::string>& notes) {
-  const std::size_t here = std::max<std::size_t>(1, told_by_mpirun("OMPI_COMM_WORLD_LOCAL_SIZE"));
+void share_processors(std::size_t asked, const Processes& processes,
+                      std::vector<std::string>& notes) {
+  const std::vector<std::string>& hosts = processes.hosts();
+  const auto here = std::size_t(std::ranges::count(hosts, hosts[processes.rank()]));
   const auto all = std::size_t(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
   cpu_set_t set;
   const bool known = ::sched_getaffinity(0, sizeof set, &set) == 0;
@@ -47,9 +67,10 @@ void share_processors(std::size_t asked, std::vector<std::string>& notes) {
   const std::size_t wanted = asked > 0 ? asked : std::max<std::size_t>(1, all / here);
   if (asked == 0) set_thread_count(std::min(wanted, allowed));
   if (allowed < wanted)
-    notes.push_back(in_words("mpirun lets a process use ", allowed, " of ", all,
-                             " processors, with ", wanted,
-                             " threads in mind; give mpirun the option --bind-to none"));
+    notes.push_back(in_words(by_mpirun() ? "mpirun" : "srun", " lets a process use ", allowed,
+                             " of ", all, " processors, with ", wanted, " threads in mind; give ",
+                             by_mpirun() ? "mpirun the option --bind-to none"
+                                         : "srun the option --cpus-per-task or --cpu-bind=none"));
 }
 
 #ifdef BOCHNER_MPI
@@ -110,18 +131,31 @@ class MpiTransport : public Transport {
   std::size_t rank() const override { return std::size_t(rank_); }
   std::size_t size() const override { return std::size_t(size_); }
 
-  void send(std::size_t to, const void* data, std::size_t bytes) override {
+  Ticket begin_send(std::size_t to, std::size_t channel, const void* data,
+                    std::size_t bytes) override {
     const char* from = static_cast<const char*>(data);
-    for_pieces(bytes, [&](std::size_t begin, int count, MPI_Request& request) {
-      mpi_.send(from + begin, count, mpi_.byte, int(to), 0, mpi_.world, &request);
+    return begin(bytes, [&](std::size_t place, int count, MPI_Request& request) {
+      mpi_.send(from + place, count, mpi_.byte, int(to), int(channel), mpi_.world, &request);
     });
   }
 
-  void receive(std::size_t from, void* data, std::size_t bytes) override {
+  Ticket begin_receive(std::size_t from, std::size_t channel, void* data,
+                       std::size_t bytes) override {
     char* to = static_cast<char*>(data);
-    for_pieces(bytes, [&](std::size_t begin, int count, MPI_Request& request) {
-      mpi_.receive(to + begin, count, mpi_.byte, int(from), 0, mpi_.world, &request);
+    return begin(bytes, [&](std::size_t place, int count, MPI_Request& request) {
+      mpi_.receive(to + place, count, mpi_.byte, int(from), int(channel), mpi_.world, &request);
     });
+  }
+
+  // MPI_Wait would keep a processor busy that others compute on, however long it takes.
+  bool is_over(Ticket ticket) override {
+    std::vector<MPI_Request>& requests = under_way_.at(ticket);
+    for (int done = 0; !requests.empty(); requests.pop_back()) {
+      mpi_.test(&requests.back(), &done, MPI_STATUS_IGNORE);
+      if (!done) return false;
+    }
+    under_way_.erase(ticket);
+    return true;
   }
 
   void end() override { mpi_.finalize(); }
@@ -130,37 +164,32 @@ class MpiTransport : public Transport {
   static constexpr std::size_t largest = std::size_t(1) << 30;  // counts are int
 
   template <class Begin>
-  void for_pieces(std::size_t bytes, const Begin& begin) {
-    for (std::size_t done = 0; done < bytes; done += largest) {
-      MPI_Request request;
-      begin(done, int(std::min(largest, bytes - done)), request);
-      wait(request);
-    }
-  }
-
-  /// MPI_Wait would keep a processor busy that others compute on, however long it takes.
-  void wait(MPI_Request& request) {
-    using Clock = std::chrono::steady_clock;
-    const auto start = Clock::now();
-    for (int done = 0; true;) {
-      mpi_.test(&request, &done, MPI_STATUS_IGNORE);
-      if (done) return;
-      if (Clock::now() - start < std::chrono::microseconds(200))
-        std::this_thread::yield();
-      else
-        std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
+  Ticket begin(std::size_t bytes, const Begin& begin_piece) {
+    std::vector<MPI_Request>& requests = under_way_[++last_ticket_];
+    for (std::size_t done = 0; done < bytes; done += largest)
+      begin_piece(done, int(std::min(largest, bytes - done)), requests.emplace_back());
+    return last_ticket_;
   }
 
   MpiLibrary mpi_;
   int rank_ = 0, size_ = 1;
+  std::map<Ticket, std::vector<MPI_Request>> under_way_;
+  Ticket last_ticket_ = 0;
 };
 
 }  // namespace
 
 Processes launched_together() {
-  if (launched_processes() == 1) return {};
-  return Processes(std::make_unique<MpiTransport>());
+  const std::size_t count = launched_processes();
+  if (count == 1) return {};
+  require_meeting();
+  Processes processes(std::make_unique<MpiTransport>());
+  if (processes.size() != count)
+    throw std::invalid_argument(
+        in_words("MPI finds ", processes.size(), " of the ", count,
+                 " processes that were started: the launcher's PMIx is not the one of Open MPI 4; "
+                 "start them by mpirun"));
+  return processes;
 }
 
 std::string mpi_in_words() {
@@ -171,6 +200,7 @@ std::string mpi_in_words() {
 
 Processes launched_together() {
   if (launched_processes() == 1) return {};
+  require_meeting();
   throw std::invalid_argument(
       "mpirun: this build has no MPI (BOCHNER_MPI=OFF); start it without mpirun, or build it where "
       "libopenmpi-dev is installed");

@@ -2,8 +2,20 @@
 
 #include <algorithm>
 #include <bochner/train/processes/processes.hpp>
+#include <thread>
 
 namespace bochner {
+
+void Patience::rest() {
+  if (std::chrono::steady_clock::now() - start_ < std::chrono::microseconds(200))
+    std::this_thread::yield();
+  else
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+}
+
+void Transport::wait(Ticket ticket) {
+  for (Patience patience; !is_over(ticket);) patience.rest();
+}
 
 std::string Processes::host_name() {
   char name[256] = {};

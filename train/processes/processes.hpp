@@ -4,6 +4,7 @@
 /// for any number of processes: one alone joins all shards by the same tree and tells nobody.
 
 #include <bit>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -13,15 +14,39 @@
 
 namespace bochner {
 
-/// How bytes get from one process to another.
+/// Of one who waits for others, perhaps for long: they may need the processor.
+class Patience {
+ public:
+  void rest();
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// How bytes get from one process to another. Messages of a channel between two processes arrive in
+/// their order; none moves on but within these functions.
 class Transport {
  public:
+  using Ticket = std::size_t;  ///< of a message that is under way
+
   virtual ~Transport() = default;
   virtual std::size_t rank() const = 0;
   virtual std::size_t size() const = 0;
-  /// Returns when the bytes may be changed. Between two processes they arrive in their order.
-  virtual void send(std::size_t to, const void* data, std::size_t bytes) = 0;
-  virtual void receive(std::size_t from, void* data, std::size_t bytes) = 0;
+  /// The bytes must stay until the message is over.
+  virtual Ticket begin_send(std::size_t to, std::size_t channel, const void* data,
+                            std::size_t bytes) = 0;
+  virtual Ticket begin_receive(std::size_t from, std::size_t channel, void* data,
+                               std::size_t bytes) = 0;
+  /// Whether a message has arrived, or its bytes may be changed; it is asked about until it has.
+  virtual bool is_over(Ticket ticket) = 0;
+  /// On channel 0, at once.
+  void send(std::size_t to, const void* data, std::size_t bytes) {
+    wait(begin_send(to, 0, data, bytes));
+  }
+  void receive(std::size_t from, void* data, std::size_t bytes) {
+    wait(begin_receive(from, 0, data, bytes));
+  }
+  void wait(Ticket ticket);
   /// Waits until all processes have come to their end. Without it the others are ended, too.
   virtual void end() = 0;
 };
@@ -58,6 +83,8 @@ class Processes {
   /// The machines that they are on.
   const std::vector<std::string>& hosts() const { return hosts_; }
   Leaves leaves(std::size_t count) const { return {count, size()}; }
+  /// Only where there are others.
+  Transport& transport() { return *transport_; }
 
   /// add(left, right), which changes `left`, over all leaves by their tree, for all processes.
   /// `leaf` is called for those of this process, in their order. Values are vectors of numbers or
@@ -67,6 +94,24 @@ class Processes {
     Values joined = part<Values>(leaves(count), 0, count, leaf, add);
     share(joined);
     return joined;
+  }
+  /// The numbers of part(0), ..., part(count - 1) one behind the other, for all: each process calls
+  /// some of them that follow each other, the first one at least as many as others.
+  template <class Part>
+  std::vector<double> gather(std::size_t count, const Part& part) {
+    const auto begin = [&](std::size_t process) { return (count * process + size() - 1) / size(); };
+    const auto append = [](std::vector<double>& left, const std::vector<double>& right) {
+      left.insert(left.end(), right.begin(), right.end());
+    };
+    return join<std::vector<double>>(
+        size(),
+        [&](std::size_t process) {
+          std::vector<double> numbers;
+          for (std::size_t i = begin(process); i < begin(process + 1); ++i)
+            append(numbers, part(i));
+          return numbers;
+        },
+        append);
   }
   /// Gives all processes the values of the first one.
   template <class Values>

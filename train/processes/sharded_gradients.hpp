@@ -2,8 +2,7 @@
 /// The gradient of a step whose examples are cut into shards: each shard's is computed alone, and
 /// all are added up by the tree of the shards.
 
-#include <bochner/optim/flat_loop.hpp>
-#include <bochner/train/processes/processes.hpp>
+#include <bochner/train/processes/gradient_exchange.hpp>
 #include <functional>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -18,35 +17,34 @@ class ShardedGradients {
   ShardedGradients(std::vector<NamedParameter> parameters, std::size_t shards, bool crossing,
                    Processes& processes);
 
-  /// Goes through the shards of this process. -> the loss of all; the parameters have their
-  /// gradients of all.
-  double of(const ShardPass& pass, TapeObserver* observer);
+  /// Goes through the shards of this process. -> the loss of all, and the largest wishes, for which
+  /// all are asked behind their passes; the parameters have their gradients of all.
+  ShardResult of(const ShardPass& pass, TapeObserver* observer,
+                 const std::function<Wishes()>& wishes = {});
   /// What `pass` says of a shard that it goes through alone: the first text that is not empty.
   std::string first_problem(
       const std::function<std::string(std::size_t shard, const PassOptions&)>& pass);
+  const GradientExchange& exchange() const { return exchange_; }
 
  private:
-  /// Of all parameters, one behind the other, and then 1 for each that has a gradient.
-  using Flat = std::vector<real, PoolAllocator<real>>;
   /// Gradients of a pass that is not done.
   struct Set {
     std::vector<Tensor> gradients;
     std::vector<char> filled;
   };
 
-  void pass_in_turns(const ShardPass& pass, TapeObserver* observer, std::vector<double>& losses,
-                     std::vector<Flat>& gradients);
+  void pass_one_by_one(const ShardPass& pass, TapeObserver* observer);
+  void pass_in_turns(const ShardPass& pass, TapeObserver* observer);
+  void take(std::size_t shard, double loss);
   void exchange(Set& set);
-  Flat take();
-  void put(const Flat& flat);
-  void add(Flat& left, const Flat& right) const;
 
   std::vector<NamedParameter> parameters_;
   std::size_t shards_;
   bool crossing_;
   Processes& processes_;
-  FlatLoop loop_;
-  std::vector<std::size_t> begins_;  ///< of each parameter in a Flat, and of the marks behind
+  std::size_t first_, last_;  ///< of the shards of this process, and behind them
+  GradientExchange exchange_;
+  std::function<Wishes()> wishes_;
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -32,7 +32,7 @@ class TrainingLoop {
       if (has_stopped_improving()) return stop(StopReason::no_improvement);
       if (state_.step >= session_.total_steps()) return stop(StopReason::finished);
       if (state_.step >= until_) return stop(StopReason::until);
-      agree();
+      if (is_alone() || !is_agreed_) agree();
       if (has_news() && checkpoint_is_due()) save_or_warn();
       if (stops_) return stop(StopReason::signal);
       if (time_is_up_) return stop(StopReason::time_limit);
@@ -46,15 +46,38 @@ class TrainingLoop {
   }
   bool should_stop() const { return signals_.stop_requested() || time_is_over(); }
 
+  bool is_alone() const { return session_.processes().size() == 1; }
+
+  bool time_to_save() const {
+    const Period& every = spec_.checkpoint_every;
+    return every.is_time() && seconds_since(last_save_) >= every.count;
+  }
+
+  /// A stop, the end of the time, a checkpoint.
+  Wishes wishes() {
+    const bool save = signals_.take_save_request();
+    return {double(signals_.asked_by()), double(time_is_over()), double(save || time_to_save())};
+  }
+
   /// What has come to one of the processes has come to all.
+  void adopt(const Wishes& of_all) {
+    signals_.adopt_stop(int(of_all[0]));
+    stops_ = of_all[0] > 0;
+    time_is_up_ = of_all[1] > 0;
+    save_requested_ = save_requested_ || of_all[2] > 0;
+    is_agreed_ = true;
+  }
+
+  /// Where no step does it, whose gradients take the wishes along.
   void agree() {
-    const std::vector<double> now =
-        session_.processes().largest({double(signals_.asked_by()), double(time_is_over()),
-                                      double(signals_.take_save_request())});
-    signals_.adopt_stop(int(now[0]));
-    stops_ = now[0] > 0;
-    time_is_up_ = now[1] > 0;
-    save_requested_ = save_requested_ || now[2] > 0;
+    const Wishes own = wishes();
+    const auto all = session_.processes().largest({own.begin(), own.end()});
+    adopt({all[0], all[1], all[2]});
+  }
+
+  /// A disk that was full has told one process only.
+  bool is_wanted_of_all(bool wanted) {
+    return session_.processes().largest({double(wanted)})[0] > 0;
   }
 
   /// Of a validation.
@@ -76,8 +99,7 @@ class TrainingLoop {
 
   bool checkpoint_is_due() {
     if (std::exchange(save_requested_, false) || new_best_) return true;
-    const Period& every = spec_.checkpoint_every;
-    return every.is_time() ? seconds_since(last_save_) >= every.count : is_step_of(every);
+    return !spec_.checkpoint_every.is_time() && is_step_of(spec_.checkpoint_every);
   }
 
   /// A run that stopped before its validation finds a new best at the step that is saved already.
@@ -89,7 +111,10 @@ class TrainingLoop {
 
   void train_one_step() {
     const auto began = Clock::now();
-    const StepResult result = session_.trainer().step(observer_);
+    const StepResult result = is_alone()
+                                  ? session_.trainer().step(observer_)
+                                  : session_.trainer().step(observer_, [this] { return wishes(); });
+    if (!is_alone()) adopt(result.wishes);
     state_.tokens += session_.tokens_per_step();
     state_.loss_sum += result.loss;
     ++state_.loss_count;
@@ -186,7 +211,7 @@ class TrainingLoop {
       progress_.line("waiting  until all bytes of data.files are compared");
     if (is_done(reason) && !session_.await_same_data([this] { return should_stop(); }))
       reason = time_is_over() ? StopReason::time_limit : StopReason::signal;
-    if (has_news() || reason != StopReason::signal) save();
+    if (is_wanted_of_all(has_news() || reason != StopReason::signal)) save();
     if (const std::string problem = session_.unwritten(); !problem.empty() && is_done(reason))
       throw IoError(problem, "; the last lines of metrics are in the last checkpoint");
     return reason;
@@ -203,6 +228,7 @@ class TrainingLoop {
   std::uint64_t saved_step_ = state_.step;
   bool new_best_ = false, save_requested_ = false;
   bool stops_ = false, time_is_up_ = false;  ///< of all processes
+  bool is_agreed_ = false;
   std::string metrics_warning_, removal_warning_;
 };
 

@@ -109,6 +109,21 @@ void require_same_moments(const CheckpointReader& checkpoint, const Config& conf
       file, key, then, now));
 }
 
+/// Moments that are cut among processes, brought together while a checkpoint is written.
+class WholeMoments {
+ public:
+  explicit WholeMoments(Trainer& trainer)
+      : trainer_(trainer), gathered_(trainer.gather_moments()) {}
+  ~WholeMoments() {
+    if (gathered_ && trainer_.leads()) trainer_.cut_moments();
+  }
+  WholeMoments(const WholeMoments&) = delete;
+
+ private:
+  Trainer& trainer_;
+  bool gathered_;
+};
+
 /// Signals are heeded at once, however slow the files are.
 std::uint64_t digest_of_large(const ByteCorpus& corpus, const DataReading& reading) {
   if (reading.tell)
@@ -298,6 +313,7 @@ std::string Session::unwritten() {
 }
 
 Path Session::save() {
+  const WholeMoments whole(*trainer_);
   if (!run_) return {};
   MetricsFile& metrics = run_->metrics();
   metrics.flush();

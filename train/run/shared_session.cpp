@@ -35,6 +35,7 @@ void Session::share_all() {
   archive(state());
   for (const NamedTensor& named : trainer_->tensors())
     processes_.share_bytes(named.tensor->data(), named.tensor->size() * sizeof(real));
+  trainer_->cut_moments();
 }
 
 /// Files that the system says to be the same need not be read again.

@@ -17,13 +17,6 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Whether what a pass makes of an example depends on the others of its batch.
-bool crosses_examples(Module& model) {
-  return std::ranges::any_of(parts_of(model), [](const NamedPart& part) {
-    return dynamic_cast<BatchNorm*>(part.part) != nullptr;
-  });
-}
-
 /// A name under which the first parameter with a non-finite gradient may be found.
 std::string first_bad_gradient(const std::vector<NamedParameter>& parameters) {
   for (const auto& [name, parameter] : parameters) {
@@ -45,6 +38,12 @@ OptimizerSpec optimizer_spec(const Config& config, Task& task, const TrainSpec& 
 
 }  // namespace
 
+bool crosses_examples(Module& model) {
+  return std::ranges::any_of(parts_of(model), [](const NamedPart& part) {
+    return dynamic_cast<BatchNorm*>(part.part) != nullptr;
+  });
+}
+
 Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps, Processes& processes)
     : task_(task),
       calibration_(calibration_spec(config)),
@@ -58,6 +57,8 @@ Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps, Pr
       total_steps_(total_steps) {
   state_.seed = train_.seed;
   state_.numerics = numerics_fingerprint();
+  if (train_.partition && processes.size() > 1)
+    partition_.emplace(*optimizer_, parameters_, processes);
   if (optim_->ema > 0) average_.emplace(parameters_);
   if (train_.validate_kernels || calibration_.densities)
     kernels_.emplace(task.model(), config.text("model.mixer.draws"));
@@ -72,7 +73,8 @@ void Trainer::calibrate(const std::function<bool(const std::string& layer)>& wan
 }
 
 /// Of all shards.
-StepResult Trainer::sum_gradients(TapeObserver* observer, bool check_finite) {
+StepResult Trainer::sum_gradients(TapeObserver* observer, bool check_finite,
+                                  const std::function<Wishes()>& wishes) {
   const auto pass = [&](std::size_t shard, PassOptions options) {
     options.check_finite = check_finite;
     return accumulate_gradients(shard, options);
@@ -80,7 +82,9 @@ StepResult Trainer::sum_gradients(TapeObserver* observer, bool check_finite) {
   StepResult result;
   {
     const DrawnPosteriors::Draw draw(posteriors_, state_.step);
-    result.loss = gradients_.of(pass, observer);
+    const ShardResult sum = gradients_.of(pass, observer, wishes);
+    result.loss = sum.loss;
+    result.wishes = sum.wishes;
   }
   if (posteriors_.empty()) return result;
   if (!terms_) terms_ = training_terms(task_, train_.validation_batch());
@@ -99,6 +103,7 @@ double Trainer::accumulate_gradients(std::size_t shard, PassOptions options) {
   for (std::uint64_t micro = 0; micro < train_.accumulate; ++micro) {
     Tape tape(options);
     tape.step = state_.step * train_.accumulate + micro;
+    if (tape.observer && micro + 1 == train_.accumulate) tape.observer->last_pass_began();
     const std::uint64_t first = (train_.overfit ? 0 : state_.examples) + micro * train_.batch;
     const Var mean = task_.loss(tape, task_.data().training(first + shard * size, size));
     loss += double(mean.value().data()[0]) / double(parts);
@@ -120,9 +125,9 @@ std::string Trainer::non_finite_op(std::size_t shard, PassOptions options) {
   return "";
 }
 
-StepResult Trainer::step(TapeObserver* observer) {
+StepResult Trainer::step(TapeObserver* observer, const std::function<Wishes()>& wishes) {
   if (observer) observer->step_began();
-  StepResult result = sum_gradients(observer, false);
+  StepResult result = sum_gradients(observer, false, wishes);
   result.learning_rate = learning_rate(optim_->schedule, optim_->lr, state_.step, total_steps_);
   if (!std::isfinite(result.loss)) blame(result.loss, 0);
   result.gradient_norm = gradient_norm(parameters_);
@@ -131,6 +136,7 @@ StepResult Trainer::step(TapeObserver* observer) {
   if (optim_->clip > 0) limit = norm_limit(result.gradient_norm, optim_->clip);
   if (optim_->clip_value > 0) limit.largest = real(optim_->clip_value);
   optimizer_->step(result.learning_rate, limit);
+  if (partition_ && !optimizer_->is_whole()) partition_->share_weights();
   require_finite_update(result.learning_rate);
   if (average_) average_->update(optim_->ema, state_.ema_steps++);
   if (observer) observer->recorded("optimizer", 0);
@@ -225,8 +231,27 @@ std::vector<NamedTensor> Trainer::tensors() {
 std::uint64_t Trainer::digest() {
   std::uint64_t digest = 0;
   for (const NamedTensor& named : tensors())
-    digest = digest_of(named.tensor->data(), named.tensor->size() * sizeof(real), digest);
+    if (optimizer_->is_whole() || !named.name.starts_with("optimizer/"))
+      digest = digest_of(named.tensor->data(), named.tensor->size() * sizeof(real), digest);
   return digest;
+}
+
+void Trainer::cut_moments() {
+  if (partition_) partition_->cut();
+}
+
+bool Trainer::gather_moments() {
+  if (!partition_ || optimizer_->is_whole()) return false;
+  partition_->gather();
+  return true;
+}
+
+std::pair<std::size_t, std::size_t> Trainer::optimizer_bytes() {
+  std::size_t here = 0;
+  const std::vector<NamedTensor> state = optimizer_->state();
+  for (const NamedTensor& named : state) here += named.tensor->size() * sizeof(real);
+  const std::size_t counts = parameters_.size(), moments = (state.size() - 1) / counts;
+  return {here, (counts + moments * optimizer_->elements()) * sizeof(real)};
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -4,6 +4,7 @@
 #include <bochner/optim/ema.hpp>
 #include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/laboratory/drawn_posteriors.hpp>
+#include <bochner/train/processes/partition.hpp>
 #include <bochner/train/processes/sharded_gradients.hpp>
 #include <bochner/train/run/calibration.hpp>
 #include <bochner/train/run/trainer_state.hpp>
@@ -21,6 +22,7 @@ struct StepResult {
   std::optional<double> divergence;  ///< of posteriors and priors, for each term of the loss
   double gradient_norm = 0;          ///< before clipping
   double learning_rate = 0;
+  Wishes wishes = {};  ///< the largest of all processes
 };
 
 /// What ends all processes of a run alike, so that one of them is to tell it.
@@ -34,6 +36,9 @@ struct DivergedError : AgreedError {
   using AgreedError::AgreedError;
 };
 
+/// Whether what a pass makes of an example depends on the others of its batch.
+bool crosses_examples(Module& model);
+
 class Trainer {
  public:
   /// `total_steps` is where the schedule ends. All `processes` are at the same call of step(),
@@ -45,8 +50,8 @@ class Trainer {
   /// What a new run does before its first step, see calibrate_model(); `wanted` as there.
   void calibrate(const std::function<bool(const std::string& layer)>& wanted = {});
   /// Loss, gradients over all accumulated micro-batches, clipping, update, moving average.
-  /// Throws DivergedError.
-  StepResult step(TapeObserver* observer = nullptr);
+  /// Each process is asked for its wishes, which go with its gradients. Throws DivergedError.
+  StepResult step(TapeObserver* observer = nullptr, const std::function<Wishes()>& wishes = {});
   /// Those of the step that would be next, before clipping, in the gradients of the parameters; its
   /// loss. Nothing is updated.
   double differentiate() { return sum_gradients(nullptr, true).loss; }
@@ -63,12 +68,24 @@ class Trainer {
   /// Parameters, buffers, moments and averages, and where densities started that start at the data:
   /// all tensors of a checkpoint under unique names.
   std::vector<NamedTensor> tensors();
-  /// Of the bytes of all of them.
+  /// Of the bytes of all of them, but for moments that are cut.
   std::uint64_t digest();
+
+  /// Whether this process is the first one.
+  bool leads() const { return processes_.leads(); }
+  /// With train.partition, from here on each process keeps its part of the moments; they must be
+  /// whole, and equal in all processes.
+  void cut_moments();
+  /// Brings them together in the first process, which cuts them again. False where they are whole.
+  bool gather_moments();
+  /// What the optimizer keeps in this process, and what it would keep without train.partition.
+  std::pair<std::size_t, std::size_t> optimizer_bytes();
+  const GradientExchange& exchange() const { return gradients_.exchange(); }
 
  private:
   /// Of the loss, and of the divergence of posteriors.
-  StepResult sum_gradients(TapeObserver* observer, bool check_finite);
+  StepResult sum_gradients(TapeObserver* observer, bool check_finite,
+                           const std::function<Wishes()>& wishes = {});
   double accumulate_gradients(std::size_t shard, PassOptions options);
   std::string non_finite_op(std::size_t shard, PassOptions options);
   std::optional<std::vector<KernelMetrics>> kernels_here(const std::function<bool()>& should_stop);
@@ -85,6 +102,7 @@ class Trainer {
   DrawnPosteriors posteriors_;
   std::optional<double> terms_;  ///< of the loss of all training examples, once they are needed
   std::unique_ptr<Optimizer> optimizer_;
+  std::optional<OptimizerPartition> partition_;
   std::optional<WeightAverage> average_;
   std::optional<KernelMonitor> kernels_;
   TrainerState state_;

@@ -44,26 +44,40 @@ double log_probability(const real* logits, std::size_t n, std::int32_t at) {
   return double(logits[at]) - largest - std::log(sum);
 }
 
+/// ln p of the bytes of some windows, one behind the other.
+std::vector<double> score_windows(LanguageModel& model, std::span<const TextWindow> windows,
+                                  const std::vector<std::string>& texts) {
+  const Indices inputs = inputs_of(windows, texts);
+  Tape tape;
+  tape.recording = false;
+  const Var logits = model.logits(tape, inputs);
+  const std::size_t T = inputs.shape[1], V = logits.dim(-1);
+  std::vector<double> scores;
+  for (std::size_t row = 0; row < windows.size(); ++row)
+    for (std::size_t t = 0; t < windows[row].size; ++t) {
+      const auto& [text, begin, size] = windows[row];
+      scores.push_back(log_probability(logits.data() + (row * T + t) * V, V,
+                                       byte_of(texts[text], begin + t + 1)));
+    }
+  return scores;
+}
+
 }  // namespace
 
 std::vector<ByteScores> score_texts(LanguageModel& model, const std::vector<std::string>& texts,
-                                    std::size_t length, std::size_t batch) {
+                                    std::size_t length, std::size_t batch, Processes& processes) {
   require(length >= 1 && batch >= 1, "score_texts", "length and batch must be at least 1");
-  std::vector<ByteScores> scores(texts.size());
   const std::vector<TextWindow> all = cut_texts(texts, length);
-  for (std::size_t first = 0; first < all.size(); first += batch) {
-    const std::span windows(all.data() + first, std::min(batch, all.size() - first));
-    const Indices inputs = inputs_of(windows, texts);
-    Tape tape;
-    tape.recording = false;
-    const Var logits = model.logits(tape, inputs);
-    const std::size_t T = inputs.shape[1], V = logits.dim(-1);
-    for (std::size_t row = 0; row < windows.size(); ++row)
-      for (std::size_t t = 0; t < windows[row].size; ++t) {
-        const auto& [text, begin, size] = windows[row];
-        scores[text].push_back(log_probability(logits.data() + (row * T + t) * V, V,
-                                               byte_of(texts[text], begin + t + 1)));
-      }
+  const std::size_t batches = (all.size() + batch - 1) / batch;
+  const std::vector<double> numbers = processes.gather(batches, [&](std::size_t index) {
+    const std::size_t first = index * batch;
+    return score_windows(model, {all.data() + first, std::min(batch, all.size() - first)}, texts);
+  });
+  std::vector<ByteScores> scores(texts.size());
+  const double* next = numbers.data();
+  for (const TextWindow& window : all) {
+    scores[window.text].insert(scores[window.text].end(), next, next + window.size);
+    next += window.size;
   }
   return scores;
 }

@@ -20,6 +20,7 @@ struct TrainSpec {
   std::uint64_t patience = 0;
   double min_delta = 0;
   Period verify = {100};
+  bool partition = false;
 
   std::uint64_t examples_per_step() const { return batch * accumulate; }
   std::size_t validation_batch() const { return validate_batch > 0 ? validate_batch : batch; }
@@ -73,6 +74,12 @@ inline void describe(Keys& keys, TrainSpec& spec) {
        "how often processes that share a run compare digests of all that it has learned, 0 for "
        "never",
        resumable);
+  keys(
+      "partition", spec.partition,
+      "each of the processes that share a run keeps the moments of the optimizer for a part of the "
+      "weights, and updates that: memory falls with their number, and each step has one more "
+      "exchange",
+      resumable);
 }
 
 }  // namespace bochner

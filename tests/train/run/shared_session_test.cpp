@@ -59,6 +59,35 @@ TEST(SharedSession, GoesOnFromACheckpoint) {
   });
 }
 
+/// Moments in parts: checkpoints hold those of one process alone, and any number takes them up.
+TEST(SharedSession, SavesMomentsThatAreCut) {
+  TemporaryFolder folder;
+  Config config = shared_config(folder);
+  apply_set(config, "train.partition=true");
+  const auto leg = [&](FileStorage& storage, std::size_t count, bool resumes) {
+    run_processes(count, [&](Processes& processes) {
+      std::vector<std::string> notes;
+      Session session = !processes.leads() ? Session::join(processes)
+                        : resumes
+                            ? Session::resume(storage, tiny_run, {}, true, notes, {}, processes)
+                            : Session::start(storage, config, tiny_run, "test", {}, processes);
+      for (int step = 0; step < 3; ++step) session.trainer().step();
+      const auto [here, all] = session.trainer().optimizer_bytes();
+      EXPECT_LE(double(here), double(all) * (1.0 / double(count) + 0.05));
+      session.save();
+      EXPECT_EQ(session.trainer().optimizer_bytes().first, here);
+      session.trainer().step();
+      session.require_equal_weights();
+    });
+    RunDirectory run = RunDirectory::read(storage, tiny_run);
+    std::vector<std::string> skipped;
+    return tensor_bytes(*run.newest_valid(skipped));
+  };
+  faults::CrashingStorage alone, together;
+  EXPECT_EQ(first_difference(leg(alone, 1, false), leg(together, 3, false)), "");
+  EXPECT_EQ(first_difference(leg(alone, 1, true), leg(together, 2, true)), "");
+}
+
 TEST(SharedSession, NeedsAShardForEachProcess) {
   TemporaryFolder folder;
   const Config config = shared_config(folder);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bochner/train/charts/page.hpp>
+#include <bochner/train/run/whole_evaluation.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -10,6 +11,7 @@
 
 #include "data/image_files.hpp"
 #include "data/temporary_folder.hpp"
+#include "train/thread_processes.hpp"
 #include "train/training_run.hpp"
 #include "train/well_formed.hpp"
 
@@ -61,6 +63,21 @@ TEST(EvaluateAll, TakesEveryByteOfTheValidationText) {
   EXPECT_EQ(evaluate_task(*task, Split::validation, 2)->terms, (held - 1) / 8 * 8);
   EXPECT_EQ(evaluate_all(*task, Split::validation, 2).terms, held - 1);
   EXPECT_GT(evaluate_all(*task, Split::train, 2).terms, 0u);
+}
+
+/// Also where there are more processes than batches.
+TEST(EvaluateAll, SaysTheSameInAnyNumberOfProcesses) {
+  TemporaryFolder folder;
+  const Config config = tiny_config(folder.write("text", tiny_text()));
+  const Evaluation alone = evaluate_all(*make_task(config), Split::validation, 2);
+  for (const std::size_t count : {2, 3, 7})
+    run_processes(count, [&](Processes& processes) {
+      const Evaluation all = evaluate_all(*make_task(config), Split::validation, 2, processes);
+      if (!processes.leads()) return;
+      EXPECT_EQ(all.loss_sum, alone.loss_sum);
+      EXPECT_EQ(all.terms, alone.terms);
+      EXPECT_EQ(all.words(), alone.words());
+    });
 }
 
 TEST(MakeTask, ChoosesByModelAndData) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "train/thread_processes.hpp"
 #include "train/training_run.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -47,6 +48,15 @@ TEST(TextScores, DependOnTheirTextAlone) {
     ASSERT_EQ(together[i].size(), texts[i].empty() ? 0 : texts[i].size() - 1);
     for (std::size_t t = 0; t < alone.size(); ++t) EXPECT_NEAR(together[i][t], alone[t], 1e-5);
   }
+}
+
+TEST(TextScores, AreEqualInAnyNumberOfProcesses) {
+  const std::vector<std::string> texts = {"ab", "", "x", "a text of more than two windows", "abc"};
+  const auto alone = score_texts(*tiny_model_of_bytes(), texts, length, 2);
+  for (const std::size_t count : {2, 5})
+    run_processes(count, [&](Processes& processes) {
+      EXPECT_EQ(score_texts(*tiny_model_of_bytes(), texts, length, 2, processes), alone);
+    });
 }
 
 TEST(TextScores, SumUpToPerplexities) {

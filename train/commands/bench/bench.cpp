@@ -12,6 +12,7 @@
 #include <bochner/train/commands/bench/generate.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
 #include <bochner/train/commands/bench/reference_models.hpp>
+#include <bochner/train/commands/bench/scale.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
 #include <bochner/train/run/profile.hpp>
@@ -338,6 +339,7 @@ void add_bench(const Command& program) {
   add_predict(bench);
   add_length(bench);
   add_generate_bench(bench);
+  add_scale_bench(bench);
   add_encoding_bench(bench);
 }
 

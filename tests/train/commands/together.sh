@@ -1,0 +1,29 @@
+# What the harnesses of runs share that several processes train: mpirun, and the comparison of what they leave.
+# shellcheck shell=bash
+command -v mpirun >/dev/null || skip "there is no mpirun"
+"$bochner" --version | grep -q '^processes  Open MPI' || skip "this build has no MPI"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export ASAN_OPTIONS=detect_leaks=0:${ASAN_OPTIONS-} # Open MPI leaves memory behind
+mpirun -n 2 --oversubscribe true 2>/dev/null || skip "mpirun cannot start processes here"
+
+together() { # together N WORD...: bochner in N processes
+  local count=$1
+  shift
+  mpirun -n "$count" --oversubscribe --bind-to none "$bochner" "$@"
+}
+
+# Of two checkpoints that were saved at the same step, only the time that the run took may differ, and its digests.
+files_differ() { # files_differ RUN REFERENCE: what is not equal to the byte
+  local file bytes
+  differs "$bochner" "$1" "$2"
+  for file in "$2"/checkpoints/*.ckpt; do
+    bytes=$({ cmp -l "$1/checkpoints/$(basename "$file")" "$file" 2>&1 || true; } | wc -l)
+    [ "$bytes" -le 24 ] || echo "$(basename "$file") differs from that of $2 in $bytes bytes"
+  done
+}
+
+same_files() { # same_files RUN REFERENCE
+  local problem
+  problem=$(files_differ "$1" "$2")
+  [ -z "$problem" ] || die "$1: $problem"
+}
