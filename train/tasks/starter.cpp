@@ -10,6 +10,7 @@
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/tasks/starter.hpp>
+#include <bochner/train/tasks/starter_gaps.hpp>
 #include <bochner/train/tasks/starter_templates.hpp>
 #include <fstream>
 #include <map>
@@ -138,7 +139,20 @@ std::string quoted_list(const TableSketch& table, const std::vector<std::size_t>
   return "[" + list + "]";
 }
 
-std::string series_config(const std::string& files, const TableSketch& table) {
+/// The times of all rows; none where they cannot be read, of which training says more.
+std::vector<double> times_of(const Input& input, const std::string& column) try {
+  ReadOptions options;
+  options.csv.columns = {column};
+  options.csv.time = column;
+  const NamedArray table = parse_array(input.bytes(), input.name(), options);
+  return {table.values.begin(), table.values.end()};
+} catch (const DataError&) {
+  return {};
+}
+
+/// `input` is the table, for its dates.
+std::string series_config(const std::string& files, const TableSketch& table,
+                          const Input* input = nullptr) {
   constexpr std::size_t longest = 24;
   const std::size_t horizon = std::clamp<std::size_t>(table.rows / 20, 1, longest);
   const std::size_t lookback = 4 * horizon, windows = table.rows * 7 / 10;
@@ -149,10 +163,13 @@ std::string series_config(const std::string& files, const TableSketch& table) {
         "columns = " + quoted_list(table, table.numbers) + "\n" +
         (table.times.empty() ? ""
                              : "time_column = " + in_quotes(table.names[table.times[0]]) + "\n");
-  if (!table.times.empty())
+  const std::size_t pause = !input || table.times.empty()
+                                ? 1
+                                : pause_for(times_of(*input, table.names[table.times[0]]), lookback,
+                                            horizon, {.7, .1, .2});
+  if (pause > 1)
     columns +=
-        "pause = 0                     # steps to the next row at most; 0: any gap may be "
-        "crossed\n";
+        fmt::format("pause = {:<22}# steps to the next row at most: the dates have gaps\n", pause);
   return fill_in("forecaster", with_steps({{"files", files},
                                            {"columns", columns},
                                            {"horizon", std::to_string(horizon)},
@@ -229,7 +246,7 @@ std::string table_config(const std::string& files, const fs::path& file) {
                     ": has no column of numbers to learn; name its columns in a "
                     "config: bochner init events, or bochner init forecaster");
   if (!table.times.empty() || !table.has_header || table.numbers.size() == 1)
-    return series_config(files, table);
+    return series_config(files, table, &input);
   return regression_config(files, table);
 }
 
