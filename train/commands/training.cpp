@@ -65,7 +65,8 @@ std::string describe_validation(Session& session) {
                      taken < all ? "; train.validate.batches = 0 takes all" : "");
 }
 
-void print_header(Session& session, Progress& progress) {
+/// The estimate takes a pass or two, which is nothing for runs of a sweep, whose words nobody sees.
+void print_header(Session& session, Progress& progress, bool with_estimate) {
   const std::size_t processes = session.processes().size();
   progress.line(fmt::format("{} · {}{} · seed {}", version_line(),
                             processes > 1 ? fmt::format("{} processes of ", processes) : "",
@@ -74,7 +75,7 @@ void print_header(Session& session, Progress& progress) {
                             format_count(double(count_parameters(session.task().model())))));
   progress.line("data     " + session.task().data().words());
   if (const std::string words = describe_validation(session); !words.empty()) progress.line(words);
-  if (session.processes().leads())
+  if (with_estimate && session.processes().leads())
     progress.line("estimate " + words_of(estimate_training(session)));
   progress.line("run      " + session.path().string());
 }
@@ -137,7 +138,7 @@ int drive(Session& session, SignalGuard& signals, ProgressMode mode, const Train
                      session.spec().log_tensorboard);
     progress.follow(*follower);
   }
-  print_header(session, progress);
+  print_header(session, progress, mode != ProgressMode::none);
   for (const std::string& note : notes) progress.warning("note     " + note);
   if (!origin.empty()) progress.line(origin);
   OpProfile profile;
