@@ -15,6 +15,9 @@ inline namespace BOCHNER_PRECISION {
 using MakeTask = std::unique_ptr<Task>(const Config& config);
 MakeTask make_language_task, make_token_task, make_classifier_task, make_forecast_task,
     make_event_task, make_event_tokens_task, make_field_task, make_sensor_task, make_process_task;
+using MakeStandIn = std::unique_ptr<Module>(const Config& config);
+MakeStandIn stand_in_classifier, stand_in_forecaster, stand_in_for_events,
+    stand_in_for_event_tokens, stand_in_for_fields, stand_in_for_sensors, stand_in_process;
 }  // namespace BOCHNER_PRECISION
 
 namespace {
@@ -174,6 +177,7 @@ struct DataKind {
   bool files;              ///< read from data.files, else generated
   const char* validation;  ///< the key that keeps examples for validation
   void (*check)(const Config&) = nullptr;
+  MakeStandIn* stand_in = nullptr;  ///< see make_stand_in()
 };
 
 std::vector<DataKind> data_kinds() {
@@ -182,21 +186,29 @@ std::vector<DataKind> data_kinds() {
   for (const std::string& name : token_task_kinds())
     kinds.push_back({name, "lm", make_token_task, false, examples, check_token_task});
   kinds.push_back({"listops", "classifier", make_classifier_task, false, examples, check_list_ops});
-  kinds.push_back({"images", "classifier", make_classifier_task, true, fraction});
-  kinds.push_back({"shapes", "classifier", make_classifier_task, false, examples});
-  kinds.push_back({"texts", "classifier", make_classifier_task, true, fraction});
-  kinds.push_back({"hawkes", "events", make_event_task, false, examples});
-  kinds.push_back({"event_files", "events", make_event_task, true, fraction, check_event_files});
-  kinds.push_back({"hawkes", "lm", make_event_tokens_task, false, examples});
-  kinds.push_back({"event_files", "lm", make_event_tokens_task, true, fraction, check_labels});
   kinds.push_back(
-      {"event_files", "classifier", make_classifier_task, true, fraction, check_labels});
+      {"images", "classifier", make_classifier_task, true, fraction, nullptr, stand_in_classifier});
+  kinds.push_back({"shapes", "classifier", make_classifier_task, false, examples});
+  kinds.push_back(
+      {"texts", "classifier", make_classifier_task, true, fraction, nullptr, stand_in_classifier});
+  kinds.push_back({"hawkes", "events", make_event_task, false, examples});
+  kinds.push_back({"event_files", "events", make_event_task, true, fraction, check_event_files,
+                   stand_in_for_events});
+  kinds.push_back({"hawkes", "lm", make_event_tokens_task, false, examples});
+  kinds.push_back({"event_files", "lm", make_event_tokens_task, true, fraction, check_labels,
+                   stand_in_for_event_tokens});
+  kinds.push_back({"event_files", "classifier", make_classifier_task, true, fraction, check_labels,
+                   stand_in_classifier});
   for (const std::string& name : field_kinds())
     kinds.push_back({name, "field", make_field_task, false, examples, check_field});
-  kinds.push_back({"field_files", "field", make_field_task, true, fraction, check_field});
-  kinds.push_back({"sensors", "field", make_sensor_task, true, fraction, check_sensors});
-  kinds.push_back({"table", "gp", make_process_task, true, fraction, check_table});
-  kinds.push_back({"series", "forecaster", make_forecast_task, true, "data.splits", check_series});
+  kinds.push_back(
+      {"field_files", "field", make_field_task, true, fraction, check_field, stand_in_for_fields});
+  kinds.push_back(
+      {"sensors", "field", make_sensor_task, true, fraction, check_sensors, stand_in_for_sensors});
+  kinds.push_back(
+      {"table", "gp", make_process_task, true, fraction, check_table, stand_in_process});
+  kinds.push_back({"series", "forecaster", make_forecast_task, true, "data.splits", check_series,
+                   stand_in_forecaster});
   return kinds;
 }
 
@@ -365,6 +377,11 @@ void check_data(const Config& config) {
 
 std::unique_ptr<Task> BOCHNER_PRECISION::make_task(const Config& config) {
   return kind_of(config).make(config);
+}
+
+std::unique_ptr<Module> BOCHNER_PRECISION::make_stand_in(const Config& config) {
+  const DataKind kind = kind_of(config);
+  return kind.stand_in ? kind.stand_in(config) : nullptr;
 }
 
 void require_examples(const Config& config, const Dataset& data, Split split) {
