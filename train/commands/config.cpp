@@ -16,10 +16,8 @@ struct ConfigOptions {
   std::vector<std::string> sets;
 };
 
-/// Null where the data would have to be known.
+/// Null where the data would have to be known. Of bytes all is known.
 std::unique_ptr<Module> model_like(const Config& config) try {
-  if (config.text("data.kind") == "bytes")
-    return make_language_model(trunk_spec(config, config.count("data.length")), 1);
   return make_stand_in(config);
 } catch (const std::invalid_argument&) {
   if (config.text("data.kind") == "bytes") throw;

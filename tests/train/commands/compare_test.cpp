@@ -76,6 +76,19 @@ TEST_F(Compare, GroupsRunsThatDifferInTheSeedOnly) {
   EXPECT_FALSE(groups[0]["best"]["half_width"].number());
 }
 
+TEST_F(Compare, NamesGroupsApart) {
+  for (int seed = 1; seed <= 4; ++seed) {
+    const std::string at = std::to_string(seed);
+    trained("elu,seed=" + at, {"train.seed=" + at, seed < 3 ? "optim.lr=1" : "optim.lr=2"}, 1);
+    trained("s" + at, {"train.seed=" + at, "optim.lr=3"}, 2);
+  }
+  const std::vector<Json> groups = lines();
+  ASSERT_EQ(groups.size(), 3u);
+  EXPECT_EQ(*groups[0]["name"].text(), "elu,seed=1 … elu,seed=2");
+  EXPECT_EQ(*groups[1]["name"].text(), "elu,seed=3 … elu,seed=4");
+  EXPECT_EQ(*groups[2]["name"].text(), "s1 … s4");
+}
+
 TEST_F(Compare, MeasuresTimeAndBits) {
   trained("a", {"optim.lr=1"}, 1.0);
   trained("b", {"optim.lr=2"}, 1.5);
@@ -91,6 +104,14 @@ TEST_F(Compare, MeasuresTimeAndBits) {
   EXPECT_EQ(groups[1]["seconds_to"]["mean"].number(), 20);
   EXPECT_EQ(lines(3)[0]["seconds_to"]["mean"].number(), 10);
   EXPECT_EQ(lines(1.2)[1]["seconds_to"].number(), std::nullopt) << "b never does";
+}
+
+TEST_F(Compare, HasTheMeanOfTheKernelsOfAllLayersInJsonOnly) {
+  WrittenRun one = run("one", {});
+  one.validate(10, 2, R"(,"kernels":[{"layer":"a","drift":0.25}])");
+  one.validate(20, 1, R"(,"kernels":[{"layer":"a","drift":0.5},{"layer":"b","drift":1}])");
+  EXPECT_EQ(lines()[0]["kernel_drift"]["mean"].number(), 0.75);
+  EXPECT_THAT(Comparison(views).text(), Not(HasSubstr("drift")));
 }
 
 TEST_F(Compare, KeepsRunsOfOneSeedApart) {
@@ -152,6 +173,15 @@ TEST_F(Compare, PutsMeansOfSeedsAtTheStepsThatTheyHave) {
   EXPECT_THAT(timed.x, ElementsAre(6, 10, 15, 20));
 }
 
+TEST_F(Compare, ShowsTheEndOfALongFall) {
+  WrittenRun one = run("one", {});
+  for (int step = 1; step <= 100; ++step) one.train(step, 1 + 9.0 / step, step);
+  look();
+  const std::string html = Comparison(views).page("runs").html();
+  EXPECT_THAT(html, HasSubstr("the top of the first fall is left out"));
+  EXPECT_THAT(html, Not(HasSubstr(">8</text>")));
+}
+
 TEST(Names, AreThoseBelowTheCommonFolder) {
   EXPECT_THAT(short_names({"runs/a", "runs/b"}), ElementsAre("a", "b"));
   EXPECT_THAT(short_names({"runs/a/", "runs/s/b"}), ElementsAre("a", "s/b"));
@@ -165,6 +195,13 @@ TEST(Sparklines, ShowMeansOfPieces) {
   EXPECT_EQ(sparkline({{1, 2, 3}, {0, 7, 3}}, 8), "▁█▄");
   EXPECT_EQ(sparkline({{1, 2}, {3, 3}}, 8), "▁▁");
   EXPECT_EQ(sparkline({}, 8), "");
+}
+
+TEST_F(Compare, ShowsTheTrendOfALongRunWithoutItsStart) {
+  WrittenRun one = run("one", {});
+  for (int step = 1; step <= 40; ++step) one.train(step, step < 5 ? 100 : 10 - 0.1 * step, step);
+  look();
+  EXPECT_THAT(line_of(views[0], 4), HasSubstr("  █▆▃▁  "));
 }
 
 TEST_F(Compare, WatchesARunAndThoseThatBeginLater) {
@@ -182,10 +219,10 @@ TEST_F(Compare, WatchesARunAndThoseThatBeginLater) {
   EXPECT_THAT(watched.news(), ElementsAre(1));
   EXPECT_TRUE(watched.any(RunPhase::training));
   EXPECT_FALSE(watched.refresh());
-  EXPECT_EQ(line_of(watched.runs()[1], 0), "step 20/40  50 %  loss 2  20 tok/s  eta 0:10  trains");
+  EXPECT_EQ(line_of(watched.runs()[1], 0), "trains   step 20/40  50 %  loss 2  eta 0:10  20 tok/s");
   EXPECT_THAT(lines_of(watched.runs(), 10, 80, true),
-              ElementsAre(HasSubstr("b  step 20/40  50 %  █▁  loss 2"),
-                          HasSubstr("a  step 40  █▆▃▁  loss 1  valid 1  best 1  done")));
+              ElementsAre(HasSubstr("b  trains   step 20/40  50 %  █▁  loss 2"),
+                          "a  done     step 40  █▆▃▁  loss 1  valid 1  best 1"));
   EXPECT_THAT(lines_of(watched.runs(), 1, 80, true), ElementsAre("and 2 more"));
   for (const std::string& line : lines_of(watched.runs(), 10, 12, true))
     EXPECT_EQ(character_count(line), 12u);

@@ -367,43 +367,6 @@ TEST(Metrics, ALineThatDidNotFitWaits) {
   EXPECT_EQ(metrics.digests().size(), 3u);
 }
 
-TEST(Metrics, HaveAsManyDigestsAsLinesAndNeverMoreThanAThousand) {
-  std::vector<std::uint32_t> lines(1000, 7);
-  EXPECT_EQ(bounded(lines).values, lines);
-  EXPECT_EQ(bounded(lines).lines, 1u);
-  lines.push_back(8);
-  EXPECT_EQ(bounded(lines).values.size(), 501u);
-  lines.resize(1000000);
-  EXPECT_LE(bounded(lines).values.size(), 1000u);
-  EXPECT_EQ(bounded(lines).lines, 1024u);
-  EXPECT_EQ(bounded({}).values.size(), 0u);
-}
-
-TEST(Metrics, NameTheBlockOfAChangedLine) {
-  CrashingStorage storage;
-  MetricsFile metrics(storage, "metrics.jsonl");
-  std::string text;
-  for (int line = 1000; line < 3500; ++line) text += std::to_string(line) + "\n";
-  text.pop_back();
-  metrics.append(text);
-  const LineDigests written = bounded(metrics.digests());
-  EXPECT_EQ(written.lines, 4u);
-  EXPECT_EQ(metrics.rewind(metrics.bytes(), written), "");
-  EXPECT_EQ(metrics.digests().size(), 2500u);
-  for (const int damaged : {0, 17, 2499}) {
-    std::string& bytes = storage.bytes_of("metrics.jsonl");
-    bytes[std::size_t(5 * damaged + 2)] ^= 1;
-    const int first = damaged / 4 * 4 + 1;
-    EXPECT_EQ(error_of<DataError>([&] { metrics.rewind(bytes.size(), written); }),
-              "metrics.jsonl:" + std::to_string(first) + ": one of the lines up to " +
-                  std::to_string(first + 3) +
-                  " is not as it was written; put the file back, or fork a new run from the "
-                  "checkpoint");
-    bytes[std::size_t(5 * damaged + 2)] ^= 1;
-  }
-  EXPECT_THROW(metrics.rewind(metrics.bytes() - 5, written), DataError) << "a line is missing";
-}
-
 TEST(Metrics, SurviveASyncThatFailed) {
   CrashingStorage storage;
   MetricsFile metrics(storage, "metrics.jsonl");

@@ -113,6 +113,22 @@ void choose_unit(Chart& chart) {
                   " of training";
 }
 
+/// Where the fall of the first tenth takes more than half of the height, its top is left out.
+void cut_first_fall(Chart& chart) {
+  Extent steps, all, late;
+  for (const Series& series : chart.series) {
+    steps.add(series.x, Scale::linear);
+    all.add(series.y, Scale::linear);
+  }
+  const double first_tenth = steps.low + (steps.high - steps.low) / 10;
+  for (const Series& series : chart.series)
+    for (std::size_t i = 0; i < series.x.size(); ++i)
+      if (series.x[i] >= first_tenth) late.add({series.y[i]}, Scale::linear);
+  if (late.empty || all.high - late.high <= late.high - all.low) return;
+  chart.y.highest = late.high + 0.05 * (late.high - all.low);
+  chart.note = "the top of the first fall is left out";
+}
+
 std::string title_of(std::string key, bool by_time) {
   std::ranges::replace(key, '_', ' ');
   const std::string title = key == "valid"  ? "Validation loss"
@@ -140,14 +156,15 @@ Table Comparison::figure_table() const {
   Table table{{have_seeds ? "runs" : "run"}, {}};
   if (have_seeds) table.headers.push_back("seeds");
   table.headers.push_back("state");
-  for (const RunFigure& figure : figures_) table.headers.push_back(figure.words);
+  for (const RunFigure& figure : figures_)
+    if (!figure.words.empty()) table.headers.push_back(figure.words);
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const std::size_t runs = groups_[g].runs.size();
     std::vector<std::string> row = {groups_[g].name};
     if (have_seeds) row.push_back(std::to_string(runs));
     row.push_back(state_of(groups_[g]));
     for (const RunFigure& figure : figures_)
-      row.push_back(cell(figure.values[g], runs, figure.quantity));
+      if (!figure.words.empty()) row.push_back(cell(figure.values[g], runs, figure.quantity));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -202,16 +219,15 @@ std::string Comparison::chart_of(const std::string& key, bool by_time) const {
   std::string others = fmt::format("{} others", count - coloured);
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t g = (i + coloured) % count;
-    Series series = thinned(mean_curve(groups_[g], key, by_time));
+    Series series = mean_curve(groups_[g], key, by_time);
     if (series.x.empty()) continue;
     series.colour = int(std::min(g, coloured));
     series.mark = key == "loss" ? Mark::line : Mark::line_and_points;
-    if (g >= coloured) {
-      series.name = std::exchange(others, "");
-      series.low.clear(), series.high.clear();
-    }
-    chart.series.push_back(std::move(series));
+    if (g >= coloured) series.name = std::exchange(others, "");
+    if (g >= coloured || key == "loss") series.low.clear(), series.high.clear();
+    chart.series.push_back(thinned(series));
   }
+  if (key == "loss" || key == "valid") cut_first_fall(chart);
   if (by_time) choose_unit(chart);
   return chart.series.empty() ? "" : draw(chart);
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <numbers>
+#include <set>
 
 namespace bochner {
 namespace {
@@ -54,6 +55,24 @@ std::optional<double> seconds_to(const RunView& run, double goal) {
 
 std::optional<double> largest(const Curve& curve) {
   return curve.y.empty() ? std::nullopt : std::optional(*std::ranges::max_element(curve.y));
+}
+
+/// The mean over the layers of the last numbers of their kernels.
+std::optional<double> last_of_layers(const RunView& run, const std::string& key) {
+  const auto found = run.metrics().kernels.find(key);
+  if (found == run.metrics().kernels.end()) return std::nullopt;
+  std::vector<double> numbers;
+  for (const auto& [layer, curve] : found->second) numbers.push_back(curve.y.back());
+  return mean_of(numbers);
+}
+
+/// The keys of learned kernels that any run has logged.
+std::set<std::string> kernel_keys(const std::vector<RunGroup>& groups) {
+  std::set<std::string> keys;
+  for (const RunGroup& group : groups)
+    for (const RunView* run : group.runs)
+      for (const auto& [key, layers] : run->metrics().kernels) keys.insert(key);
+  return keys;
 }
 
 class Figures {
@@ -139,6 +158,9 @@ std::vector<RunFigure> figures_of(const std::vector<RunGroup>& groups, std::opti
                 [&](const RunView& run) { return seconds_to(run, *goal); });
   figures.add({"memory", "memory", Quantity::bytes},
               [](const RunView& run) { return largest(run.clock("memory")); });
+  for (const std::string& key : kernel_keys(groups))
+    figures.add({"kernel_" + key, ""},
+                [&](const RunView& run) { return last_of_layers(run, key); });
   return std::move(figures.all);
 }
 

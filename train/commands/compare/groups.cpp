@@ -32,12 +32,16 @@ std::string without_seed(const std::string& name) {
   return kept;
 }
 
+std::string first_to_last(const std::vector<std::string>& runs) {
+  return runs.size() == 1 ? runs[0] : runs.front() + " … " + runs.back();
+}
+
+/// What the names have in common besides the seed.
 std::string name_of_group(const std::vector<std::string>& runs) {
   if (runs.size() == 1) return runs[0];
   const std::string common = without_seed(runs[0]);
   const auto is_common = [&](const std::string& name) { return without_seed(name) == common; };
-  if (!common.empty() && std::ranges::all_of(runs, is_common)) return common;
-  return runs.front() + " … " + runs.back();
+  return !common.empty() && std::ranges::all_of(runs, is_common) ? common : first_to_last(runs);
 }
 
 std::string value_in(const RunView& run, const std::string& key) {
@@ -78,7 +82,11 @@ std::vector<RunGroup> groups_of(const std::deque<RunView>& runs) {
     groups[entry->second].runs.push_back(&runs[i]);
     names_of[entry->second].push_back(names[i]);
   }
-  for (std::size_t i = 0; i < groups.size(); ++i) groups[i].name = name_of_group(names_of[i]);
+  std::map<std::string, std::size_t> taken;
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    ++taken[groups[i].name = name_of_group(names_of[i])];
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    if (taken[groups[i].name] > 1) groups[i].name = first_to_last(names_of[i]);
   return groups;
 }
 

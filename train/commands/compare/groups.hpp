@@ -39,11 +39,11 @@ enum class Quantity { number, steps, rate, seconds, bytes };
 /// One number of each run, where it has it.
 struct RunFigure {
   std::string name;   ///< in JSON: "best_step"
-  std::string words;  ///< of a table
+  std::string words;  ///< of a table; "" for one that is in JSON only
   Quantity quantity = Quantity::number;
   std::vector<std::vector<double>> values = {};  ///< of each group
 };
-/// Steps, last and best values, time and memory; `goal` is a loss of validation to which the time
+/// Steps, last and best values, time and memory, numbers of learned kernels; `goal` is a loss of validation to which the time
 /// is measured. Figures that no run has are left out.
 std::vector<RunFigure> figures_of(const std::vector<RunGroup>& groups, std::optional<double> goal);
 /// The lowest loss of validation that all runs reach which have any, to four digits.

@@ -42,8 +42,17 @@ std::string pace_in_words(const RunView& run) {
   const double took = *to - *from;
   const double steps = (tokens.x.back() - tokens.x[first]) / took;
   const double left = run.step() / progress - run.step();
-  return fmt::format("  {} tok/s  eta {}", format_count((tokens.y.back() - tokens.y[first]) / took),
-                     format_duration(left / steps));
+  return fmt::format("  eta {}  {} tok/s", format_duration(left / steps),
+                     format_count((tokens.y.back() - tokens.y[first]) / took));
+}
+
+/// The second half of a long curve: whether it still falls. The fall of the start would hide that.
+Curve recent(const Curve& curve, std::size_t width) {
+  const std::size_t n = curve.y.size(), first = n < 4 * width ? 0 : n / 2;
+  const auto from = [&](const std::vector<double>& numbers) {
+    return std::vector<double>(numbers.begin() + std::ptrdiff_t(first), numbers.end());
+  };
+  return {from(curve.x), from(curve.y)};
 }
 
 std::string named(const std::string& name, std::size_t width, const std::string& line) {
@@ -90,16 +99,16 @@ std::string sparkline(const Curve& curve, std::size_t width) {
 }
 
 std::string line_of(const RunView& run, std::size_t sparkline_width) {
-  if (run.phase() == RunPhase::missing) return name_of(run.phase());
+  const std::string phase = name_of(run.phase());
+  if (run.phase() == RunPhase::missing) return phase;
   const double step = run.step(), progress = run.progress();
-  std::string line = fmt::format("step {:.0f}", step);
+  std::string line = fmt::format("{:<9}step {:.0f}", phase, step);
   if (progress > 0 && progress < 1)
     line += fmt::format("/{:.0f}  {:.0f} %", step / progress, std::floor(100 * progress));
-  const std::string blocks = sparkline(run.curve("loss"), sparkline_width);
+  const std::string blocks = sparkline(recent(run.curve("loss"), sparkline_width), sparkline_width);
   if (!blocks.empty()) line += "  " + blocks;
   line += last_in_words(run, "loss") + last_in_words(run, "valid") + best_in_words(run);
-  if (run.phase() == RunPhase::training) line += pace_in_words(run);
-  return line + "  " + name_of(run.phase());
+  return run.phase() == RunPhase::training ? line + pace_in_words(run) : line;
 }
 
 std::vector<std::string> lines_of(const std::deque<RunView>& runs, std::size_t rows,
