@@ -167,7 +167,7 @@ std::string series_config(const std::string& files, const TableSketch& table,
                                 ? 1
                                 : pause_for(times_of(*input, table.names[table.times[0]]), lookback,
                                             horizon, {.7, .1, .2});
-  if (pause > 1)
+  if (pause != 1)
     columns +=
         fmt::format("pause = {:<22}# steps to the next row at most: the dates have gaps\n", pause);
   return fill_in("forecaster", with_steps({{"files", files},

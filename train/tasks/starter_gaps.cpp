@@ -8,6 +8,8 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
+constexpr std::size_t longest_pause = 1 << 20;  // that the key takes
+
 /// 0 where a split has none.
 std::uint64_t training_windows(const TimeSeries& series, SeriesSpec spec, std::size_t pause) try {
   spec.pause = pause;
@@ -29,13 +31,14 @@ std::size_t pause_for(const std::vector<double>& times, std::size_t lookback, st
   const TimeStep step = series.time_step();
   std::set<std::size_t> steps = {1};
   for (std::size_t row = 1; row < times.size(); ++row)
-    steps.insert(step.between(times[row - 1], times[row]));
+    steps.insert(std::max<std::size_t>(1, step.between(times[row - 1], times[row])));
   const std::vector<std::size_t> pauses(steps.begin(), steps.end());
   const std::uint64_t all = training_windows(series, spec, 0);
   const auto leaves_few = [&](std::size_t pause) {
     return 2 * training_windows(series, spec, pause) < all;
   };
-  return *std::ranges::partition_point(pauses, leaves_few);
+  const std::size_t pause = *std::ranges::partition_point(pauses, leaves_few);
+  return pause <= longest_pause ? pause : 0;
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -7,7 +7,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 /// A data.pause for rows at these times: the shortest with which at least half of all windows of
 /// `lookback` rows to see and `horizon` to forecast are left to train on, and one in each split; 1
-/// where no gap is in their way. Times that do not go on have none.
+/// where no gap is in their way, 0 where one is too long to be said. Times that do not go on have
+/// none.
 std::size_t pause_for(const std::vector<double>& times, std::size_t lookback, std::size_t horizon,
                       const std::vector<double>& splits);
 

@@ -2,6 +2,7 @@
 #include <bochner/data/files/digest.hpp>
 #include <bochner/train/commands/compare/groups.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -44,8 +45,14 @@ std::string name_of_group(const std::vector<std::string>& runs) {
   return !common.empty() && std::ranges::all_of(runs, is_common) ? common : first_to_last(runs);
 }
 
-std::string value_in(const RunView& run, const std::string& key) {
-  return key == parent_key ? run.parent() : run.setting(key);
+/// Adds the key unless all groups have the same value.
+void add_difference(std::vector<Difference>& all, const std::string& key,
+                    const std::vector<RunGroup>& groups,
+                    const std::function<std::string(const RunView&)>& value_in) {
+  Difference one{key, {}};
+  for (const RunGroup& group : groups) one.values.push_back(value_in(*group.runs[0]));
+  const auto is_first = [&](const std::string& value) { return value == one.values[0]; };
+  if (!std::ranges::all_of(one.values, is_first)) all.push_back(std::move(one));
 }
 
 }  // namespace
@@ -91,18 +98,16 @@ std::vector<RunGroup> groups_of(const std::deque<RunView>& runs) {
 }
 
 std::vector<Difference> differences(const std::vector<RunGroup>& groups) {
-  std::vector<std::string> keys = {parent_key};
-  if (groups.empty()) return {};
-  for (const auto& [key, value] : groups[0].runs[0]->settings())
-    if (key != seed_key) keys.push_back(key);
-  std::vector<Difference> differences;
-  for (const std::string& key : keys) {
-    Difference one{key, {}};
-    for (const RunGroup& group : groups) one.values.push_back(value_in(*group.runs[0], key));
-    const auto is_first = [&](const std::string& value) { return value == one.values[0]; };
-    if (!std::ranges::all_of(one.values, is_first)) differences.push_back(std::move(one));
-  }
-  return differences;
+  std::vector<Difference> all;
+  if (groups.empty()) return all;
+  add_difference(all, parent_key, groups, &RunView::parent);
+  const Settings& keys = groups[0].runs[0]->settings();  // of all others too, in this order
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    if (keys[i].first != seed_key)
+      add_difference(all, keys[i].first, groups, [i](const RunView& run) {
+        return i < run.settings().size() ? run.settings()[i].second : "";
+      });
+  return all;
 }
 
 std::string objection(const std::vector<Difference>& differences) {

@@ -43,8 +43,8 @@ struct RunFigure {
   Quantity quantity = Quantity::number;
   std::vector<std::vector<double>> values = {};  ///< of each group
 };
-/// Steps, last and best values, time and memory, numbers of learned kernels; `goal` is a loss of validation to which the time
-/// is measured. Figures that no run has are left out.
+/// Steps, last and best values, time and memory, numbers of learned kernels; `goal` is a loss of
+/// validation to which the time is measured. Figures that no run has are left out.
 std::vector<RunFigure> figures_of(const std::vector<RunGroup>& groups, std::optional<double> goal);
 /// The lowest loss of validation that all runs reach which have any, to four digits.
 std::optional<double> common_goal(const std::vector<RunGroup>& groups);

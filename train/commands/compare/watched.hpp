@@ -31,8 +31,8 @@ class WatchedRuns {
 
 /// Eight heights of blocks, `width` of them: means of the curve in pieces of equal length.
 std::string sparkline(const Curve& curve, std::size_t width);
-/// "trains   step 300/1000  30 %  loss 1.412  valid 1.468  best 1.451  eta 0:21  148k tok/s", with a
-/// sparkline of so many characters unless 0: of the loss, where that is long of its second half.
+/// "trains   step 300/1000  30 %  loss 1.412  valid 1.468  best 1.451  eta 0:21  148k tok/s", with
+/// a sparkline of so many characters unless 0: of the loss, where that is long of its second half.
 std::string line_of(const RunView& run, std::size_t sparkline_width);
 /// All runs, with their names in front where there are several: at most `rows` lines of at most
 /// `columns` characters; those that train come first.
