@@ -173,6 +173,15 @@ TEST_F(Compare, PutsMeansOfSeedsAtTheStepsThatTheyHave) {
   EXPECT_THAT(timed.x, ElementsAre(6, 10, 15, 20));
 }
 
+TEST_F(Compare, DrawsTheMeanOfANoisyRun) {
+  WrittenRun one = run("one", {});
+  for (int step = 1; step <= 2000; ++step) one.train(step, 2 + step % 2, step);
+  look();
+  const std::string html = Comparison(views).page("runs").html();
+  const std::string path = html.substr(html.rfind("<path class=\"curve c0\""));
+  EXPECT_EQ(std::ranges::count(path.substr(0, path.find("/>")), 'L'), 333) << "334 pieces of 6";
+}
+
 TEST_F(Compare, ShowsTheEndOfALongFall) {
   WrittenRun one = run("one", {});
   for (int step = 1; step <= 100; ++step) one.train(step, 1 + 9.0 / step, step);

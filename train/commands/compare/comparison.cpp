@@ -7,6 +7,7 @@
 #include <bochner/train/commands/compare/comparison.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
 #include <bochner/train/storage/json.hpp>
+#include <limits>
 #include <utility>
 
 namespace bochner {
@@ -84,17 +85,20 @@ std::string markdown(const Table& table) {
   return text;
 }
 
-/// Long curves get a border of fewer points; those of the line are thinned where it is drawn.
-Series thinned(const Series& series) {
-  constexpr std::size_t most_points = 800;
-  const std::size_t stride = series.x.size() / most_points + 1;
-  if (series.low.empty() || stride == 1) return series;
+/// Of a long curve the means of pieces: it is to be compared, its noise is not.
+Series in_pieces(const Series& series) {
+  constexpr std::size_t most_points = 400;
+  const std::size_t n = series.x.size(), piece = n / most_points + 1;
+  if (piece == 1) return series;
   Series few = series;
   for (auto* numbers : {&few.x, &few.y, &few.low, &few.high}) {
-    std::vector<double> kept;
-    for (std::size_t i = (numbers->size() - 1) % stride; i < numbers->size(); i += stride)
-      kept.push_back((*numbers)[i]);
-    *numbers = std::move(kept);
+    std::vector<double> means;
+    for (auto from = numbers->begin(); from != numbers->end();) {
+      const auto to = from + std::min(std::ptrdiff_t(piece), numbers->end() - from);
+      means.push_back(mean_of(std::vector<double>(from, to)));
+      from = to;
+    }
+    *numbers = std::move(means);
   }
   return few;
 }
@@ -125,7 +129,11 @@ void cut_first_fall(Chart& chart) {
     for (std::size_t i = 0; i < series.x.size(); ++i)
       if (series.x[i] >= first_tenth) late.add({series.y[i]}, Scale::linear);
   if (late.empty || all.high - late.high <= late.high - all.low) return;
-  chart.y.highest = late.high + 0.05 * (late.high - all.low);
+  const double highest = late.high + 0.05 * (late.high - all.low);
+  for (Series& series : chart.series)
+    for (double& y : series.y)
+      if (y > highest) y = std::numeric_limits<double>::quiet_NaN();
+  chart.y.highest = highest;
   chart.note = "the top of the first fall is left out";
 }
 
@@ -225,7 +233,7 @@ std::string Comparison::chart_of(const std::string& key, bool by_time) const {
     series.mark = key == "loss" ? Mark::line : Mark::line_and_points;
     if (g >= coloured) series.name = std::exchange(others, "");
     if (g >= coloured || key == "loss") series.low.clear(), series.high.clear();
-    chart.series.push_back(thinned(series));
+    chart.series.push_back(in_pieces(series));
   }
   if (key == "loss" || key == "valid") cut_first_fall(chart);
   if (by_time) choose_unit(chart);
@@ -248,7 +256,7 @@ std::vector<std::string> Comparison::charts() const {
 
 std::vector<Figure> Comparison::large_figures() const {
   std::vector<Figure> large = {{std::to_string(run_count_), run_count_ == 1 ? "run" : "runs"}};
-  if (groups_.size() < run_count_)
+  if (groups_.size() > 1 && groups_.size() < run_count_)
     large.push_back({std::to_string(groups_.size()), "groups that differ in more than the seed"});
   const auto best = std::ranges::find(figures_, "best", &RunFigure::name);
   if (best != figures_.end() && !best->values[0].empty())
