@@ -60,6 +60,7 @@ class LabelledSequences : public Dataset {
   std::size_t vocabulary() const { return sizes_.vocabulary; }
   std::size_t classes() const { return sizes_.classes; }
   std::size_t length() const { return sizes_.length; }
+  const LabelledSizes& sizes() const { return sizes_; }
   /// Of the images that all sequences are, if they are.
   virtual ImageShape image() const { return {}; }
   /// Padding included.

@@ -8,11 +8,12 @@
 
 namespace bochner::faults {
 
-/// A checkpoint without digests, waiting lines and marks, with a trainer state of version 1.
-inline std::string as_version_1(std::string file) {
+/// A checkpoint with a trainer state of version 1 or 2; of version 1 one without digests, waiting
+/// lines and marks.
+inline std::string as_version(std::uint32_t version, std::string file) {
   namespace format = checkpoint_format;
-  constexpr std::uint64_t younger = 3 * sizeof(std::uint64_t);  // two empty containers, a number
-  constexpr std::uint32_t version = 1;
+  // Of version 2 the lines of a digest are younger; of version 1 two empty containers and a number.
+  const std::uint64_t younger = (version == 1 ? 4 : 1) * sizeof(std::uint64_t);
   auto* start = reinterpret_cast<format::FileHeader*>(file.data());
   auto* sections = reinterpret_cast<format::SectionEntry*>(start + 1);
   format::SectionEntry& state = sections[format::state];

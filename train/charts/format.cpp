@@ -62,6 +62,13 @@ std::size_t character_count(std::string_view text) {
   return text.size() - std::size_t(std::ranges::count_if(text, continues));
 }
 
+std::string first_characters(std::string_view text, std::size_t count) {
+  std::size_t end = 0;
+  for (; end < text.size(); ++end)
+    if (!continues(text[end]) && count-- == 0) break;
+  return std::string(text.substr(0, end));
+}
+
 std::string short_number(double number) {
   if (std::isnan(number)) return "–";
   const std::string sign = number < 0 ? "−" : "";

@@ -12,6 +12,8 @@ namespace bochner {
 std::string escaped(std::string_view text);
 /// Characters of a UTF-8 text.
 std::size_t character_count(std::string_view text);
+/// The first of them, at most so many.
+std::string first_characters(std::string_view text, std::size_t count);
 /// A number for people: four significant digits, "12.3k" and "4.5M" above 10,000, "1.2e-05" below
 /// 0.001, a true minus sign.
 std::string short_number(double number);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bochner/train/charts/canvas.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/charts/page.hpp>
@@ -84,17 +85,21 @@ void Page::charts(const std::vector<std::string>& svgs, int width) {
 }
 
 std::string Page::html() const {
+  const std::string refresh =
+      refresh_ > 0
+          ? fmt::format(R"(<meta http-equiv="refresh" content="{:.0f}"/>)", std::max(1.0, refresh_))
+          : "";
   std::string colours;
   for (int i = 0; i < palette_size; ++i)
     colours += fmt::format("svg .c{}{{--c:var(--c{})}}\n", i, i);
   return fmt::format(
       R"(<!DOCTYPE html>
 <html xmlns="http://www.w3.org/1999/xhtml" lang="en"><head><meta charset="utf-8"/>
-<meta name="viewport" content="width=device-width,initial-scale=1"/><title>{}</title>
+<meta name="viewport" content="width=device-width,initial-scale=1"/>{}<title>{}</title>
 <style>{}{}</style></head><body><main><h1>{}</h1><p>{}</p>
 {}</main></body></html>
 )",
-      escaped(title_), style, colours, escaped(title_), escaped(subtitle_), body_);
+      refresh, escaped(title_), style, colours, escaped(title_), escaped(subtitle_), body_);
 }
 
 }  // namespace bochner

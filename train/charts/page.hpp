@@ -31,11 +31,14 @@ class Page {
   void table(const Table& table);
   /// Charts side by side in cards of at least `width` pixels, or as wide as the page.
   void charts(const std::vector<std::string>& svgs, int width = card_width(chart_width));
+  /// The reader's browser asks for the page again after so many seconds.
+  void refresh_every(double seconds) { refresh_ = seconds; }
   /// The whole file: XML as well as HTML.
   std::string html() const;
 
  private:
   std::string title_, subtitle_, body_;
+  double refresh_ = 0;
 };
 
 }  // namespace bochner

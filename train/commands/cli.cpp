@@ -25,15 +25,16 @@ AddCommand add_train, add_resume, add_fork, add_sweep, add_eval, add_predict, ad
     add_compress, add_plot, add_inspect, add_export, add_import, add_config, add_kernel, add_probe,
     add_gradcheck, add_bench, add_completion, add_init, add_metrics;
 }
-AddCommand add_data;
+AddCommand add_data, add_compare, add_watch;
 
 namespace {
 
 /// In the order of the help.
 constexpr AddCommand* all_commands[] = {
-    add_init,    add_train,  add_resume,   add_fork,  add_sweep,     add_eval,   add_predict,
-    add_metrics, add_sample, add_compress, add_plot,  add_inspect,   add_export, add_import,
-    add_config,  add_data,   add_kernel,   add_probe, add_gradcheck, add_bench,  add_completion};
+    add_init,    add_train,   add_resume,    add_fork,    add_sweep,     add_watch,
+    add_compare, add_eval,    add_predict,   add_metrics, add_sample,    add_compress,
+    add_plot,    add_inspect, add_export,    add_import,  add_config,    add_data,
+    add_kernel,  add_probe,   add_gradcheck, add_bench,   add_completion};
 
 std::string version_of_program() { return version_text() + "\nprocesses  " + mpi_in_words(); }
 

@@ -176,6 +176,7 @@ Written write_run(const CompressOptions& options, const CheckpointReader& checkp
   state.loss_sum = 0;
   state.best.clear();
   state.metrics_digests.clear();
+  state.metrics_lines = 1;
   state.metrics_waiting.clear();
   record_best(state, loss, 1);
   const Path path = run.save({print_config(config), model.records(checkpoint), state});

@@ -16,20 +16,23 @@ struct ConfigOptions {
   std::vector<std::string> sets;
 };
 
+/// Null where the data would have to be known. Of bytes all is known.
+std::unique_ptr<Module> model_like(const Config& config) try {
+  return make_stand_in(config);
+} catch (const std::invalid_argument&) {
+  if (config.text("data.kind") == "bytes") throw;
+  return nullptr;
+}
+
 /// What a new run would be made of, as far as no data are needed for it. Throws
 /// std::invalid_argument as it would.
 void try_model(const Config& config) {
   try_blocks(config);
-  std::unique_ptr<Task> task;
-  std::unique_ptr<LanguageModel> bytes;
-  if (!reads_files(config))
-    task = make_task(config);
-  else if (config.text("data.kind") == "bytes")
-    bytes = make_language_model(trunk_spec(config, config.count("data.length")), 1);
-  else
-    return;
-  Module& model = task ? task->model() : *bytes;
-  make_optimizer(read_spec<OptimizerSpec>(config, "optim"), parameters_of(model));
+  const std::unique_ptr<Task> task = reads_files(config) ? nullptr : make_task(config);
+  const std::unique_ptr<Module> model = task ? nullptr : model_like(config);
+  if (task || model)
+    make_optimizer(read_spec<OptimizerSpec>(config, "optim"),
+                   parameters_of(task ? task->model() : *model));
 }
 
 void config_check_command(const ConfigOptions& options) {

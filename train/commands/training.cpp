@@ -72,7 +72,8 @@ std::string describe_partition(Session& session) {
                      format_bytes(double(whole)));
 }
 
-void print_header(Session& session, Progress& progress) {
+/// The estimate takes a pass or two, which is nothing for runs of a sweep, whose words nobody sees.
+void print_header(Session& session, Progress& progress, bool with_estimate) {
   const std::size_t processes = session.processes().size();
   progress.line(fmt::format("{} · {}{} · seed {}", version_line(),
                             processes > 1 ? fmt::format("{} processes of ", processes) : "",
@@ -82,7 +83,7 @@ void print_header(Session& session, Progress& progress) {
   progress.line("data     " + session.task().data().words());
   if (const std::string words = describe_validation(session); !words.empty()) progress.line(words);
   if (session.spec().partition && processes > 1) progress.line(describe_partition(session));
-  if (session.processes().leads())
+  if (with_estimate && session.processes().leads())
     progress.line("estimate " + words_of(estimate_training(session)));
   progress.line("run      " + session.path().string());
 }
@@ -161,7 +162,7 @@ int drive(Session& session, SignalGuard& signals, ProgressMode mode, const Train
                      session.spec().log_tensorboard);
     progress.follow(*follower);
   }
-  print_header(session, progress);
+  print_header(session, progress, mode != ProgressMode::none);
   for (const std::string& note : notes) progress.warning("note     " + note);
   if (!origin.empty()) progress.line(origin);
   OpProfile profile;

@@ -35,7 +35,8 @@ Scalars scalars_of(const Json& line) {
 }  // namespace
 
 bool is_followers(const std::string& name) {
-  return name == console_name || name == clock_name || name.starts_with(events_prefix);
+  return name == console_name || name == clock_name || name == watch_page_name ||
+         name.starts_with(events_prefix);
 }
 
 std::uint64_t resident_bytes() {

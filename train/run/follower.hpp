@@ -10,6 +10,7 @@ class Json;
 
 inline constexpr const char* console_name = "console.log";
 inline constexpr const char* clock_name = "clock.jsonl";
+inline constexpr const char* watch_page_name = "watch.html";
 inline constexpr const char* events_prefix = "events.out.tfevents.";
 /// Whether a file of this name in the directory of a run is one of them.
 bool is_followers(const std::string& name);

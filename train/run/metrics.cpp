@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <bochner/data/files/digest.hpp>
+#include <bochner/train/run/followed_file.hpp>
 #include <bochner/train/run/metrics.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace bochner {
@@ -34,33 +36,24 @@ void append_kernels(MetricsLog& log, double step, const Json& layers) {
   }
 }
 
-void append_line(MetricsLog& log, std::string_view line, const std::string& place) {
-  const Json entry = Json::parse(line);
-  const std::optional<double> step = entry["step"].number();
-  if (!step) throw DataError(place, ": no line of metrics; remove it, or restore the file");
-  for (const auto& [key, value] : entry.members()) {
-    const std::optional<double> number = value.number();
-    if (key == "kernels") append_kernels(log, *step, value);
-    if (key != "step" && number) append(log.curves[key], *step, *number);
-  }
-}
-
-/// Calls visit(line, number) for each line that has its end; returns what is behind the last one.
-template <class Visit>
-std::string_view for_each_line(std::string_view text, Visit visit) {
-  std::size_t number = 0;
-  for (std::size_t end; (end = text.find('\n')) != std::string_view::npos;
-       text.remove_prefix(end + 1))
-    visit(text.substr(0, end), ++number);
-  return text;
-}
-
 std::vector<std::uint32_t> digests_of(std::string_view lines) {
   std::vector<std::uint32_t> digests;
   for_each_line(lines, [&](std::string_view line, std::size_t) {
     digests.push_back(std::uint32_t(digest_of_elements(line)));
   });
   return digests;
+}
+
+/// Of each block of so many lines one of their digests; of blocks of one line these themselves.
+std::vector<std::uint32_t> of_blocks(const std::vector<std::uint32_t>& of_lines,
+                                     std::uint64_t lines) {
+  if (lines <= 1) return of_lines;
+  std::vector<std::uint32_t> blocks;
+  for (std::size_t begin = 0; begin < of_lines.size(); begin += lines) {
+    const std::size_t count = std::min<std::size_t>(lines, of_lines.size() - begin);
+    blocks.push_back(std::uint32_t(digest_of_elements(std::span(&of_lines[begin], count))));
+  }
+  return blocks;
 }
 
 bool is_metrics(std::string_view line) { return Json::parse(line)["step"].number().has_value(); }
@@ -77,6 +70,13 @@ std::string damage_of(std::string_view lines, const Path& path, std::size_t befo
 }
 
 }  // namespace
+
+LineDigests bounded(const std::vector<std::uint32_t>& of_lines) {
+  constexpr std::uint64_t most_digests = 1000;
+  std::uint64_t lines = 1;
+  while (lines * most_digests < of_lines.size()) lines *= 2;
+  return {of_blocks(of_lines, lines), lines};
+}
 
 MetricsFile::MetricsFile(FileStorage& storage, Path path)
     : storage_(storage),
@@ -113,7 +113,7 @@ void MetricsFile::sync() {
   sync_failed_ = false;
 }
 
-std::string MetricsFile::rewind(std::uint64_t bytes, const std::vector<std::uint32_t>& digests,
+std::string MetricsFile::rewind(std::uint64_t bytes, const LineDigests& digests,
                                 const std::string& waiting) {
   if (bytes > file_->size())
     throw DataError(path_.string(), ": has ", file_->size(),
@@ -131,14 +131,18 @@ std::string MetricsFile::rewind(std::uint64_t bytes, const std::vector<std::uint
   return damage_of(rest, path_, digests_.size());
 }
 
-void MetricsFile::require_digests(std::string_view lines,
-                                  const std::vector<std::uint32_t>& wanted) {
+void MetricsFile::require_digests(std::string_view lines, const LineDigests& wanted) {
   digests_ = digests_of(lines);
-  if (wanted.empty() || digests_ == wanted) return;
-  const auto differs = std::ranges::mismatch(digests_, wanted).in1;
-  throw DataError(path_.string(), ":", differs - digests_.begin() + 1,
-                  ": is not the line that was written; put the file back, or fork a new run from "
-                  "the checkpoint");
+  const std::vector<std::uint32_t> found = of_blocks(digests_, wanted.lines);
+  if (wanted.values.empty() || found == wanted.values) return;
+  const std::uint64_t block =
+      std::uint64_t(std::ranges::mismatch(found, wanted.values).in1 - found.begin());
+  const std::uint64_t first = block * wanted.lines + 1, last = (block + 1) * wanted.lines;
+  const std::string advice = " written; put the file back, or fork a new run from the checkpoint";
+  if (first == last)
+    throw DataError(path_.string(), ":", first, ": is not the line that was", advice);
+  throw DataError(path_.string(), ":", first, ": one of the lines up to ", last,
+                  " is not as it was", advice);
 }
 
 void MetricsFile::drop_torn_line() {
@@ -154,6 +158,17 @@ void MetricsFile::replace_file() {
   file_->read_at(0, lines.data(), lines.size());
   commit_file(storage_, path_, lines);
   file_ = storage_.open_append(path_);
+}
+
+void append_line(MetricsLog& log, std::string_view line, const std::string& place) {
+  const Json entry = Json::parse(line);
+  const std::optional<double> step = entry["step"].number();
+  if (!step) throw DataError(place, ": no line of metrics; remove it, or restore the file");
+  for (const auto& [key, value] : entry.members()) {
+    const std::optional<double> number = value.number();
+    if (key == "kernels") append_kernels(log, *step, value);
+    if (key != "step" && number) append(log.curves[key], *step, *number);
+  }
 }
 
 MetricsLog read_metrics(std::string_view text, const std::string& source) {

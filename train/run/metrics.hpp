@@ -12,6 +12,14 @@ namespace bochner {
 class Page;
 struct TrainerState;
 
+/// Digests of the lines of a text: one for each, or for so many that follow each other.
+struct LineDigests {
+  std::vector<std::uint32_t> values = {};
+  std::uint64_t lines = 1;  ///< of each, but the last one may have fewer
+};
+/// At most a thousand of them, however many lines there are.
+LineDigests bounded(const std::vector<std::uint32_t>& of_lines);
+
 class MetricsFile {
  public:
   /// Created when missing.
@@ -26,9 +34,9 @@ class MetricsFile {
   void sync();
   /// Cuts what is beyond; durable when it returns. Then the lines that waited when the checkpoint
   /// was written follow. Returns what was wrong with the lines that were cut, "" if they were
-  /// whole. Throws DataError when the file is shorter, or when a line has not its digest of
+  /// whole. Throws DataError when the file is shorter, or when lines have not their digest of
   /// `digests`; without these lines are not compared.
-  std::string rewind(std::uint64_t bytes, const std::vector<std::uint32_t>& digests = {},
+  std::string rewind(std::uint64_t bytes, const LineDigests& digests = {},
                      const std::string& waiting = {});
   /// Of the file, without what waits.
   std::uint64_t bytes() const { return bytes_; }
@@ -41,7 +49,7 @@ class MetricsFile {
 
  private:
   void drop_torn_line();
-  void require_digests(std::string_view lines, const std::vector<std::uint32_t>& wanted);
+  void require_digests(std::string_view lines, const LineDigests& wanted);
   void replace_file();
 
   FileStorage& storage_;
@@ -64,6 +72,9 @@ struct MetricsLog {
   std::map<std::string, std::map<std::string, std::vector<double>>> heads;
 };
 
+/// One line more. Throws DataError, which begins with the place, where it is no JSON object with a
+/// step.
+void append_line(MetricsLog& log, std::string_view line, const std::string& place);
 /// `source` stands in errors. A last line without its end is left out; throws DataError when
 /// another one is no JSON object with a step.
 MetricsLog read_metrics(std::string_view text, const std::string& source);

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/run/follower.hpp>
 #include <bochner/train/run/progress.hpp>
+#include <bochner/train/run/terminal.hpp>
 #include <cstdio>
 #include <stdexcept>
 
@@ -14,12 +14,6 @@ namespace bochner {
 namespace {
 
 constexpr std::size_t widest_bar = 30;
-
-/// Columns of the terminal; 80 if it does not say.
-std::size_t terminal_width() {
-  winsize size{};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
 
 std::string draw_bar(double part, std::size_t width) {
   const auto full = std::size_t(part * double(width));
@@ -81,7 +75,7 @@ void Progress::step(std::uint64_t step, double loss, double learning_rate) {
   const std::string tail =
       fmt::format(" {:>3} %  {}", 100 * step / total_, status(step, loss, learning_rate));
   const std::size_t used = head.size() + tail.size() + 3,
-                    columns = terminal_width();  // 3: room for ^C
+                    columns = terminal_size().columns;  // 3: room for ^C
   const std::size_t room = columns > used ? std::min(widest_bar, columns - used) : 0;
   const std::string text =
       room > 0 ? head + draw_bar(double(step) / double(total_), room) + tail

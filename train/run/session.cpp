@@ -220,7 +220,7 @@ Session Session::resume(FileStorage& storage, const Path& directory,
   }
   const TrainerState& state = session.state();
   const std::string damage = session.run_->metrics().rewind(
-      state.metrics_bytes, state.metrics_digests, state.metrics_waiting);
+      state.metrics_bytes, {state.metrics_digests, state.metrics_lines}, state.metrics_waiting);
   if (!damage.empty()) notes.push_back(damage);
   if (config != before) session.run_->replace_config(print_config(config));
   session.share(reading);
@@ -318,7 +318,9 @@ Path Session::save() {
   MetricsFile& metrics = run_->metrics();
   metrics.flush();
   state().metrics_bytes = metrics.bytes();
-  state().metrics_digests = metrics.digests();
+  const LineDigests digests = bounded(metrics.digests());
+  state().metrics_digests = digests.values;
+  state().metrics_lines = digests.lines;
   state().metrics_waiting = metrics.waiting();
   CheckpointContent content{print_config(config_), {}, state()};
   for (const auto& [name, tensor] : trainer_->tensors())

@@ -4,26 +4,16 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Batches of an evaluation, and whether it was stopped among them, as sums that can be joined.
-class EvaluatedBatches {
+/// Evaluations of shards, and whether one was stopped, as sums that can be joined.
+class EvaluatedShards {
  public:
   using Sums = std::vector<double>;
 
-  EvaluatedBatches(Task& task, Split split, std::size_t batch,
-                   const std::function<bool()>& should_stop)
-      : task_(task), split_(split), batch_(batch), should_stop_(should_stop) {}
-
-  Sums sums(std::uint64_t first, std::uint64_t last) {
-    Evaluation total;
-    for (std::uint64_t index = first; index < last && !stopped_; ++index) {
-      Tape tape;
-      tape.recording = false;
-      total += task_.evaluate(tape, task_.data().part(split_, index, batch_));
-      stopped_ = should_stop_ && should_stop_();
-    }
-    if (seen_.terms == 0) seen_ = total;
-    Sums sums = {double(stopped_), total.loss_sum, double(total.terms)};
-    for (const Measure& measure : total.measures) sums.push_back(measure.sum);
+  Sums sums(const std::optional<Evaluation>& shard) {
+    if (!shard) return {1};
+    if (seen_.terms == 0) seen_ = *shard;
+    Sums sums = {0, shard->loss_sum, double(shard->terms)};
+    for (const Measure& measure : shard->measures) sums.push_back(measure.sum);
     return sums;
   }
 
@@ -43,11 +33,6 @@ class EvaluatedBatches {
   }
 
  private:
-  Task& task_;
-  Split split_;
-  std::size_t batch_;
-  const std::function<bool()>& should_stop_;
-  bool stopped_ = false;
   Evaluation seen_;  ///< names and units
 };
 
@@ -58,13 +43,19 @@ std::optional<Evaluation> evaluate_shards(Task& task, Split split, std::size_t b
                                           const std::function<bool()>& should_stop,
                                           std::size_t shards, Processes& processes) {
   if (shards == 1) return evaluate_task(task, split, batch, limit, should_stop);
-  std::uint64_t batches = task.data().batches(split, batch);
-  if (limit > 0) batches = std::min(batches, limit);
-  EvaluatedBatches evaluated(task, split, batch, should_stop);
+  const std::uint64_t batches = evaluated_batches(task.data(), split, batch, limit);
   const auto first = [&](std::size_t shard) { return (batches * shard + shards - 1) / shards; };
-  return evaluated.evaluation(processes.join<EvaluatedBatches::Sums>(
-      shards, [&](std::size_t shard) { return evaluated.sums(first(shard), first(shard + 1)); },
-      EvaluatedBatches::add));
+  EvaluatedShards evaluated;
+  bool stopped = false;
+  const auto sums = [&](std::size_t shard) {
+    std::optional<Evaluation> part;
+    if (!stopped)
+      part = evaluate_batches(task, split, batch, first(shard), first(shard + 1), should_stop);
+    stopped = !part;
+    return evaluated.sums(part);
+  };
+  return evaluated.evaluation(
+      processes.join<EvaluatedShards::Sums>(shards, sums, EvaluatedShards::add));
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

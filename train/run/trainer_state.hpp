@@ -23,7 +23,7 @@ struct BestCheckpoint {
 };
 
 /// Of what is written; all from 1 on are read.
-inline constexpr std::uint32_t trainer_state_version = 2;
+inline constexpr std::uint32_t trainer_state_version = 3;
 
 /// Random numbers, data order and learning rate are functions of these integers.
 struct TrainerState {
@@ -46,11 +46,13 @@ struct TrainerState {
   double wall_seconds = 0;  ///< in training steps, over all legs of the run; for display only
   std::vector<BestCheckpoint> best;  ///< by the lowest loss, best first; retention keeps these
   std::string numerics;              ///< compiler, instruction set, backend; compared on resume
-  /// Since version 2. Digests of the lines of metrics.jsonl; lines that the disk did not take; and
-  /// what the system says of the files behind the fingerprint, 0 where that is quickly made anew.
+  /// Since version 2. Digests of the lines of metrics.jsonl, see LineDigests; lines that the disk
+  /// did not take; and what the system says of the files behind the fingerprint, 0 where that is
+  /// quickly made anew.
   std::vector<std::uint32_t> metrics_digests = {};
   std::string metrics_waiting = {};
   std::uint64_t data_marks = 0;
+  std::uint64_t metrics_lines = 1;  ///< since version 3: of each digest
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -58,6 +60,7 @@ struct TrainerState {
             improved_metric, improved_step, validated_step, validations_since_improvement, loss_sum,
             loss_count, metrics_bytes, wall_seconds, best, numerics);
     if (version >= 2) archive(metrics_digests, metrics_waiting, data_marks);
+    if (version >= 3) archive(metrics_lines);
   }
   friend bool operator==(const TrainerState&, const TrainerState&) = default;
 };

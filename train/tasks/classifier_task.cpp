@@ -22,15 +22,16 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-SequenceClassifierSpec classifier_spec(const Config& config, const LabelledSequences& data) {
+SequenceClassifierSpec classifier_spec(const Config& config, const LabelledSizes& sizes,
+                                       const ImageShape& image) {
   auto spec = read_spec<SequenceClassifierSpec>(config, "model");
-  spec.trunk.length = data.length();
-  spec.trunk.vocabulary = data.vocabulary();
+  spec.trunk.length = sizes.length;
+  spec.trunk.vocabulary = sizes.vocabulary;
   spec.trunk.timed = config.text("data.kind") == "event_files";
   complete(spec.trunk.time.density, config);
-  complete(spec.trunk, config, data.length());
-  spec.classes = data.classes();
-  const auto [rows, columns, channels] = data.image();
+  complete(spec.trunk, config, sizes.length);
+  spec.classes = sizes.classes;
+  const auto [rows, columns, channels] = image;
   spec.trunk.places.rows = rows;
   spec.trunk.places.columns = columns;
   spec.trunk.places.channels = channels;
@@ -137,7 +138,7 @@ class ClassifierTask : public Task {
  public:
   explicit ClassifierTask(const Config& config)
       : data_(labelled_sequences(config, shape_)),
-        spec_(classifier_spec(config, *data_)),
+        spec_(classifier_spec(config, data_->sizes(), data_->image())),
         model_(spec_) {
     initialize(model_, config.count("train.seed"));
     texts_ = labelled_texts_spec(config);
@@ -277,6 +278,15 @@ class ClassifierTask : public Task {
 
 std::unique_ptr<Task> make_classifier_task(const Config& config) {
   return std::make_unique<ClassifierTask>(config);
+}
+
+std::unique_ptr<Module> stand_in_classifier(const Config& config) {
+  constexpr std::size_t vocabulary = 300, side = 8;
+  if (config.text("data.kind") != "images")
+    return std::make_unique<SequenceClassifier>(
+        classifier_spec(config, {vocabulary, 2, config.count("data.length") + 1}, {}));
+  return std::make_unique<SequenceClassifier>(
+      classifier_spec(config, {vocabulary, 2, side * side + 1}, {side, side, 1}));
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

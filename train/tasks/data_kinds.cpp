@@ -4,6 +4,7 @@
 #include <bochner/data/fields.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/generated_checks.hpp>
 #include <bochner/train/tasks/series_data.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -15,57 +16,12 @@ inline namespace BOCHNER_PRECISION {
 using MakeTask = std::unique_ptr<Task>(const Config& config);
 MakeTask make_language_task, make_token_task, make_classifier_task, make_forecast_task,
     make_event_task, make_event_tokens_task, make_field_task, make_sensor_task, make_process_task;
+using MakeStandIn = std::unique_ptr<Module>(const Config& config);
+MakeStandIn stand_in_for_bytes, stand_in_classifier, stand_in_forecaster, stand_in_for_events,
+    stand_in_for_event_tokens, stand_in_for_fields, stand_in_for_sensors, stand_in_process;
 }  // namespace BOCHNER_PRECISION
 
 namespace {
-
-void check_token_task(const Config& config) {
-  const TokenTaskSpec spec = token_task_spec(config);
-  const auto demand = [&](const char* key, std::size_t value, std::size_t smallest) {
-    if (value < smallest)
-      fail(config, key,
-           fmt::format("must be at least {} for {} and {}", smallest,
-                       assignment(config, "data.kind"), assignment(config, "data.items")),
-           "data.kind");
-  };
-  demand("data.length", spec.length, smallest_length(spec));
-  demand("data.vocabulary", spec.vocabulary, smallest_vocabulary(spec));
-  if (spec.validation_length == 0) return;
-  demand("data.validation_length", spec.validation_length, smallest_length(spec));
-  if (config.text("model.positions") == "learned")
-    require_at_most(config, "data.validation_length", "data.length");
-  const char* told_apart = "model.mixer.features.length";
-  const std::size_t most = std::max(spec.length, config.count(told_apart));
-  if (spec.validation_length > most && counts_positions(config))
-    fail(config, "data.validation_length",
-         fmt::format("must be at most {}, the positions that cosformer tells apart: a new run may "
-                     "have a larger {}",
-                     most, told_apart),
-         told_apart);
-}
-
-/// The lengths of a window of generated sequences are known by making them.
-void check_buckets(const Config& config) {
-  constexpr std::int64_t most = 1 << 20;
-  const std::int64_t windows = std::max<std::int64_t>(1, most / config.integer("train.batch"));
-  if (config.integer("data.buckets") > windows)
-    fail(config, "data.buckets",
-         fmt::format("must be at most {} with {}: more than {} sequences would be sorted at once",
-                     windows, assignment(config, "train.batch"), most),
-         "train.batch");
-}
-
-void check_list_ops(const Config& config) {
-  const ListOpsSpec spec = list_ops_spec(config);
-  require_at_most(config, "data.shortest", "data.length");
-  if (double(spec.shortest) > largest_list_ops(spec))
-    fail(config, "data.shortest",
-         fmt::format("must be at most {}: {} and {} allow no larger expression",
-                     largest_list_ops(spec), assignment(config, "data.depth"),
-                     assignment(config, "data.arguments")),
-         "data.depth");
-  check_buckets(config);
-}
 
 void check_labels(const Config& config) {
   const bool named = !config.text("data.label_column").empty();
@@ -159,32 +115,38 @@ struct DataKind {
   std::string name;        ///< data.kind
   const char* model;       ///< the model.kind that learns it
   MakeTask* make;          ///< the task that trains it
-  bool files;              ///< read from data.files, else generated
+  MakeStandIn* stand_in;   ///< of data.files, see make_stand_in(); null for what is generated
   const char* validation;  ///< the key that keeps examples for validation
   void (*check)(const Config&) = nullptr;
 };
 
 std::vector<DataKind> data_kinds() {
   constexpr const char *fraction = "data.validation", *examples = "data.validation_examples";
-  std::vector<DataKind> kinds{{"bytes", "lm", make_language_task, true, fraction}};
+  std::vector<DataKind> kinds{{"bytes", "lm", make_language_task, stand_in_for_bytes, fraction}};
   for (const std::string& name : token_task_kinds())
-    kinds.push_back({name, "lm", make_token_task, false, examples, check_token_task});
-  kinds.push_back({"listops", "classifier", make_classifier_task, false, examples, check_list_ops});
-  kinds.push_back({"images", "classifier", make_classifier_task, true, fraction});
-  kinds.push_back({"shapes", "classifier", make_classifier_task, false, examples});
-  kinds.push_back({"texts", "classifier", make_classifier_task, true, fraction});
-  kinds.push_back({"hawkes", "events", make_event_task, false, examples});
-  kinds.push_back({"event_files", "events", make_event_task, true, fraction, check_event_files});
-  kinds.push_back({"hawkes", "lm", make_event_tokens_task, false, examples});
-  kinds.push_back({"event_files", "lm", make_event_tokens_task, true, fraction, check_labels});
+    kinds.push_back({name, "lm", make_token_task, nullptr, examples, check_token_task});
   kinds.push_back(
-      {"event_files", "classifier", make_classifier_task, true, fraction, check_labels});
+      {"listops", "classifier", make_classifier_task, nullptr, examples, check_list_ops});
+  kinds.push_back({"images", "classifier", make_classifier_task, stand_in_classifier, fraction});
+  kinds.push_back({"shapes", "classifier", make_classifier_task, nullptr, examples});
+  kinds.push_back({"texts", "classifier", make_classifier_task, stand_in_classifier, fraction});
+  kinds.push_back({"hawkes", "events", make_event_task, nullptr, examples});
+  kinds.push_back(
+      {"event_files", "events", make_event_task, stand_in_for_events, fraction, check_event_files});
+  kinds.push_back({"hawkes", "lm", make_event_tokens_task, nullptr, examples});
+  kinds.push_back({"event_files", "lm", make_event_tokens_task, stand_in_for_event_tokens, fraction,
+                   check_labels});
+  kinds.push_back({"event_files", "classifier", make_classifier_task, stand_in_classifier, fraction,
+                   check_labels});
   for (const std::string& name : field_kinds())
-    kinds.push_back({name, "field", make_field_task, false, examples, check_field});
-  kinds.push_back({"field_files", "field", make_field_task, true, fraction, check_field});
-  kinds.push_back({"sensors", "field", make_sensor_task, true, fraction, check_sensors});
-  kinds.push_back({"table", "gp", make_process_task, true, fraction, check_table});
-  kinds.push_back({"series", "forecaster", make_forecast_task, true, "data.splits", check_series});
+    kinds.push_back({name, "field", make_field_task, nullptr, examples, check_field});
+  kinds.push_back(
+      {"field_files", "field", make_field_task, stand_in_for_fields, fraction, check_field});
+  kinds.push_back(
+      {"sensors", "field", make_sensor_task, stand_in_for_sensors, fraction, check_sensors});
+  kinds.push_back({"table", "gp", make_process_task, stand_in_process, fraction, check_table});
+  kinds.push_back({"series", "forecaster", make_forecast_task, stand_in_forecaster, "data.splits",
+                   check_series});
   return kinds;
 }
 
@@ -289,7 +251,7 @@ std::vector<std::string> data_kind_names() {
   return names;
 }
 
-bool reads_files(const Config& config) { return kind_of(config).files; }
+bool reads_files(const Config& config) { return kind_of(config).stand_in; }
 
 ExampleSet example_set(const Config& config) {
   auto examples = read_spec<ExampleSet>(config, "data");
@@ -342,7 +304,7 @@ void check_data(const Config& config) {
          fmt::format("cannot learn {}, which is for model.kind = {}",
                      assignment(config, "data.kind"), learners_of(kind.name)),
          "data.kind");
-  if (kind.files && config.text_list("data.files").empty())
+  if (kind.stand_in && config.text_list("data.files").empty())
     fail(config, "data.files", "must name the files of " + assignment(config, "data.kind"),
          "data.kind");
   if (kind.check) kind.check(config);
@@ -352,6 +314,11 @@ std::unique_ptr<Task> BOCHNER_PRECISION::make_task(const Config& config) {
   return kind_of(config).make(config);
 }
 
+std::unique_ptr<Module> BOCHNER_PRECISION::make_stand_in(const Config& config) {
+  const DataKind kind = kind_of(config);
+  return kind.stand_in ? kind.stand_in(config) : nullptr;
+}
+
 void require_examples(const Config& config, const Dataset& data, Split split) {
   if (data.examples(split) > 0) return;
   const DataKind kind = kind_of(config);
@@ -359,7 +326,7 @@ void require_examples(const Config& config, const Dataset& data, Split split) {
   std::string key = kind.validation, advice = "raise it";
   if (key == "data.splits")
     advice = std::string("raise its ") + (test ? "third" : "second") + " number";
-  else if (test && kind.files)
+  else if (test && kind.stand_in)
     fail(config, "data.kind", "has no test examples; series and generated data can have some");
   else if (test)
     key = "data.test_examples";

@@ -153,4 +153,9 @@ std::unique_ptr<Task> make_event_task(const Config& config) {
   return std::make_unique<EventTask>(config);
 }
 
+std::unique_ptr<Module> stand_in_for_events(const Config& config) {
+  return std::make_unique<EventModel>(
+      event_model_spec(config, 2, event_columns(config).places.size()));
+}
+
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -265,4 +265,11 @@ std::unique_ptr<Task> make_field_task(const Config& config) {
   return std::make_unique<FieldTask>(config);
 }
 
+std::unique_ptr<Module> stand_in_for_fields(const Config& config) {
+  const std::size_t side = 4 * config.count("model.patch.pixels");
+  const std::vector<std::size_t> sides(config.count("data.dimensions"), side);
+  return std::make_unique<FieldModel>(
+      field_model_spec(config, {config.count("data.frames"), sides}));
+}
+
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -392,4 +392,8 @@ std::unique_ptr<Task> make_forecast_task(const Config& config) {
   return std::make_unique<ForecastTask>(config);
 }
 
+std::unique_ptr<Module> stand_in_forecaster(const Config& config) {
+  return std::make_unique<Forecaster>(forecaster_spec(config, 1));
+}
+
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -83,6 +83,10 @@ std::unique_ptr<Task> make_language_task(const Config& config) {
                                             config.count("train.seed")));
 }
 
+std::unique_ptr<Module> stand_in_for_bytes(const Config& config) {
+  return make_language_model(trunk_spec(config, config.count("data.length")), 1);
+}
+
 std::unique_ptr<Task> make_token_task(const Config& config) {
   return std::make_unique<TokenTask>(
       config, std::make_unique<TokenTasks>(token_task_spec(config), example_set(config)));

@@ -73,23 +73,34 @@ NamedArrays Task::arrays(const Examples&) {
 
 Json Task::sizes() const { return Json(std::initializer_list<Json::Member>{}); }
 
-std::optional<Evaluation> evaluate_task(Task& task, Split split, std::size_t batch,
-                                        std::uint64_t limit,
-                                        const std::function<bool()>& should_stop) {
-  std::uint64_t batches = task.data().batches(split, batch);
+std::uint64_t evaluated_batches(const Dataset& data, Split split, std::size_t batch,
+                                std::uint64_t limit) {
+  const std::uint64_t batches = data.batches(split, batch);
   require(batches > 0, "evaluation", "there is no ", name_of(split), " data; ",
           split == Split::validation
               ? "data.validation, data.validation_examples or data.splits keep some"
               : "data.test_examples of generated data, or data.splits, keep some");
-  if (limit > 0) batches = std::min(batches, limit);
+  return limit > 0 ? std::min(batches, limit) : batches;
+}
+
+std::optional<Evaluation> evaluate_batches(Task& task, Split split, std::size_t batch,
+                                           std::uint64_t first, std::uint64_t last,
+                                           const std::function<bool()>& should_stop) {
   Evaluation total;
-  for (std::uint64_t index = 0; index < batches; ++index) {
+  for (std::uint64_t index = first; index < last; ++index) {
     Tape tape;
     tape.recording = false;
     total += task.evaluate(tape, task.data().part(split, index, batch));
     if (should_stop && should_stop()) return std::nullopt;
   }
   return total;
+}
+
+std::optional<Evaluation> evaluate_task(Task& task, Split split, std::size_t batch,
+                                        std::uint64_t limit,
+                                        const std::function<bool()>& should_stop) {
+  const std::uint64_t batches = evaluated_batches(task.data(), split, batch, limit);
+  return evaluate_batches(task, split, batch, 0, batches, should_stop);
 }
 
 Evaluation evaluate_all(Task& task, Split split, std::size_t batch) {

@@ -93,9 +93,16 @@ class Task {
   virtual void start() {}
 };
 
-/// Over all batches of a split, or the first `limit` if that is not 0. `should_stop`, if there is
-/// one, is asked after each batch; nothing is returned when it says yes. Throws
-/// std::invalid_argument for a split without batches.
+/// How many batches of a split an evaluation takes: all, or the first `limit` if that is not 0.
+/// Throws std::invalid_argument for a split without batches.
+std::uint64_t evaluated_batches(const Dataset& data, Split split, std::size_t batch,
+                                std::uint64_t limit = 0);
+/// Over the batches from `first` on, in front of `last`. `should_stop`, if there is one, is asked
+/// after each; nothing is returned when it says yes.
+std::optional<Evaluation> evaluate_batches(Task& task, Split split, std::size_t batch,
+                                           std::uint64_t first, std::uint64_t last,
+                                           const std::function<bool()>& should_stop = {});
+/// Both: over all batches of a split, or the first ones.
 std::optional<Evaluation> evaluate_task(Task& task, Split split, std::size_t batch,
                                         std::uint64_t limit = 0,
                                         const std::function<bool()>& should_stop = {});
@@ -105,5 +112,9 @@ Evaluation evaluate_all(Task& task, Split split, std::size_t batch);
 
 /// The task that a valid config describes, its model initialised from train.seed.
 std::unique_ptr<Task> make_task(const Config& config);
+/// Of data in files, a model whose parameters have the names of the one that learns them, but not
+/// the sizes that only the files tell. Null where the names depend on the files, too, and for data
+/// that is generated. Throws std::invalid_argument where such sizes do not suit the layers.
+std::unique_ptr<Module> make_stand_in(const Config& config);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "data/temporary_folder.hpp"
+#include "faults/crashing_storage.hpp"
 
 namespace bochner {
 namespace metrics_test {
@@ -31,6 +32,43 @@ TEST(MetricsLog, HoldsCurvesAndKernels) {
   EXPECT_TRUE(std::isnan(log.heads.at("rank").at("a").at(1)));
   for (const char* bad : {"x\n", "[]\n", "{}\n", "{\"step\":\"1\"}\n", "\n"})
     EXPECT_THAT(message_of<DataError>([&] { read_metrics(bad, "m"); }), HasSubstr("m:1: ")) << bad;
+}
+
+TEST(MetricsDigests, AreAsManyAsLinesAndNeverMoreThanAThousand) {
+  std::vector<std::uint32_t> lines(1000, 7);
+  EXPECT_EQ(bounded(lines).values, lines);
+  EXPECT_EQ(bounded(lines).lines, 1u);
+  lines.push_back(8);
+  EXPECT_EQ(bounded(lines).values.size(), 501u);
+  lines.resize(1000000);
+  EXPECT_LE(bounded(lines).values.size(), 1000u);
+  EXPECT_EQ(bounded(lines).lines, 1024u);
+  EXPECT_EQ(bounded({}).values.size(), 0u);
+}
+
+TEST(MetricsDigests, NameTheBlockOfAChangedLine) {
+  faults::CrashingStorage storage;
+  MetricsFile metrics(storage, "metrics.jsonl");
+  std::string text;
+  for (int line = 1000; line < 3500; ++line) text += std::to_string(line) + "\n";
+  text.pop_back();
+  metrics.append(text);
+  const LineDigests written = bounded(metrics.digests());
+  EXPECT_EQ(written.lines, 4u);
+  EXPECT_EQ(metrics.rewind(metrics.bytes(), written), "");
+  EXPECT_EQ(metrics.digests().size(), 2500u);
+  for (const int damaged : {0, 17, 2499}) {
+    std::string& bytes = storage.bytes_of("metrics.jsonl");
+    bytes[std::size_t(5 * damaged + 2)] ^= 1;
+    const int first = damaged / 4 * 4 + 1;
+    EXPECT_EQ(message_of<DataError>([&] { metrics.rewind(bytes.size(), written); }),
+              "metrics.jsonl:" + std::to_string(first) + ": one of the lines up to " +
+                  std::to_string(first + 3) +
+                  " is not as it was written; put the file back, or fork a new run from the "
+                  "checkpoint");
+    bytes[std::size_t(5 * damaged + 2)] ^= 1;
+  }
+  EXPECT_THROW(metrics.rewind(metrics.bytes() - 5, written), DataError) << "a line is missing";
 }
 
 }  // namespace metrics_test

@@ -265,5 +265,14 @@ TEST(SignalGuard, AdoptsWhatCameToAnotherProcess) {
   EXPECT_EQ(guard.stop_name(), "SIGINT");
 }
 
+TEST(ShardedEvaluation, NeedsDataAsAnyOther) {
+  const Config config = tiny_config("unused", {"data.kind=copy", "data.validation_examples=0",
+                                               "train.shards=2", "data.length=9"});
+  const auto task = make_task(config);
+  Trainer trainer(config, *task, run_steps);
+  EXPECT_THAT(message_of<std::invalid_argument>([&] { trainer.validate(); }),
+              HasSubstr("there is no validation data"));
+}
+
 }  // namespace shards_test
 }  // namespace bochner

@@ -130,7 +130,7 @@ TEST_F(LargeText, OfAnOlderRunIsComparedAsItWas) {
       state.metrics_digests.clear();
     });
     std::string& file = storage.bytes_of(tiny_run / "checkpoints/step-000000000005.ckpt");
-    file = faults::as_version_1(file);
+    file = faults::as_version(1, file);
     return Session::resume(storage, tiny_run, {}, true, notes);
   };
   EXPECT_THROW(resume_older(corpus.sampled_fingerprint() + 1), DataError);
@@ -240,20 +240,22 @@ TEST_F(WaryRun, IsSavedWhereAnOldCheckpointCannotBeRemoved) {
   EXPECT_EQ(RunDirectory::read(stubborn, tiny_run).list_checkpoints().size(), 4u);
 }
 
-TEST(OlderCheckpoint, HasAStateOfTheFirstVersion) {
-  for (std::size_t length = 0; length < 64; ++length) {
-    faults::Sample sample(30);
-    sample.content.state.numerics = std::string(length, 'n');
-    CrashingStorage storage;
-    const auto file = storage.create_exclusive("new");
-    write_checkpoint(*file, sample.content);
-    storage.bytes_of("new") = faults::as_version_1(storage.bytes_of("new"));
-    const CheckpointReader reader(storage, "new");
-    TrainerState wanted = sample.content.state;
-    wanted.version = 1;
-    EXPECT_EQ(reader.state(), wanted) << length;
-    EXPECT_TRUE(faults::same(reader.load("model/weight"), sample.weight));
-  }
+TEST(OlderCheckpoint, HasAStateOfAnEarlierVersion) {
+  for (const std::uint32_t version : {1, 2})
+    for (std::size_t length = 0; length < 64; ++length) {
+      faults::Sample sample(30);
+      TrainerState& state = sample.content.state;
+      state.numerics = std::string(length, 'n');
+      if (version == 2) state.metrics_digests = {1, 2, 3};
+      CrashingStorage storage;
+      const auto file = storage.create_exclusive("new");
+      write_checkpoint(*file, sample.content);
+      storage.bytes_of("new") = faults::as_version(version, storage.bytes_of("new"));
+      const CheckpointReader reader(storage, "new");
+      state.version = version;
+      EXPECT_EQ(reader.state(), state) << length;
+      EXPECT_TRUE(faults::same(reader.load("model/weight"), sample.weight));
+    }
 }
 
 }  // namespace wary_resume_test

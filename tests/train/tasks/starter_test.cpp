@@ -5,6 +5,7 @@
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/starter.hpp>
+#include <bochner/train/tasks/starter_gaps.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
 
@@ -75,11 +76,24 @@ TEST_F(Starter, DatesMakeASeries) {
   EXPECT_EQ(config.text_list("data.columns"), (std::vector<std::string>{"load", "wind"}));
   EXPECT_EQ(config.text("data.time_column"), "day");
   EXPECT_EQ(config.count("data.horizon"), 10u);
+  EXPECT_EQ(config.count("data.pause"), 1u);
   const auto numbers = [](std::size_t i) {
     return std::to_string(i % 7) + "," + std::to_string(i);
   };
   EXPECT_EQ(config_for(write("plain.csv", table("1,2", 60, numbers))).text("model.kind"),
             "forecaster");
+}
+
+TEST_F(Starter, GapsBetweenDatesAreCrossedWhereTheyLeaveTooFewWindows) {
+  const auto days = [&](const char* name, const auto& day_of) {
+    const auto row = [&](std::size_t i) { return day(day_of(i)) + "," + std::to_string(i); };
+    return config_for(write(name, table("day,load", 200, row))).count("data.pause");
+  };
+  EXPECT_EQ(days("once.csv", [](std::size_t i) { return i < 100 ? i : i + 9; }), 1u);
+  EXPECT_EQ(days("monthly.csv", [](std::size_t i) { return i + i / 28 * 2; }), 3u);
+  EXPECT_EQ(days("both.csv", [](std::size_t i) { return i + i / 28 * 2 + (i < 150 ? 0 : 9); }), 3u);
+  EXPECT_EQ(pause_for({1, 2, 2}, 1, 1, {1, 0, 0}), 1u) << "times that do not go on";
+  EXPECT_EQ(pause_for({}, 1, 1, {1, 0, 0}), 1u);
 }
 
 TEST_F(Starter, TimesAndTypesAreEvents) {

@@ -1,0 +1,99 @@
+#include <gtest/gtest.h>
+
+#include <bochner/data/formats/npy.hpp>
+#include <bochner/train/tasks/task.hpp>
+
+#include "train/training_run.hpp"
+
+namespace bochner {
+namespace stand_in_test {
+
+std::vector<std::string> names_in(Module& model) {
+  std::vector<std::string> names;
+  for (const NamedParameter& named : parameters_of(model)) names.push_back(named.name);
+  return names;
+}
+
+/// A kind of data in files, and which of those below it reads.
+struct FileKind {
+  const char* name;
+  const char* files;
+  std::vector<std::string> sets;
+  friend void PrintTo(const FileKind& kind, std::ostream* out) { *out << kind.name; }
+};
+
+const FileKind kinds[] = {
+    {"Series",
+     "rows.csv",
+     {"model.kind=forecaster", "data.kind=series", "data.lookback=8", "data.horizon=4",
+      "model.patch.length=4", "model.patch.stride=2"}},
+    {"SeriesByRows",
+     "rows.csv",
+     {"model.kind=forecaster", "data.kind=series", "data.lookback=8", "data.horizon=4",
+      "model.backbone=rows", "model.time.kind=free"}},
+    {"Table",
+     "rows.csv",
+     {"model.kind=gp", "data.kind=table", "data.inputs=['a','b']", "data.target=c",
+      "train.batch=1"}},
+    {"Sensors",
+     "rows.csv",
+     {"model.kind=field", "data.kind=sensors", "data.time_column=a", "data.place_columns=['b']",
+      "model.encoding.space=4", "model.encoding.time=4"}},
+    {"Texts", "texts/*/*", {"model.kind=classifier", "data.kind=texts", "model.pooling=cls"}},
+    {"Events",
+     "events.csv",
+     {"model.kind=events", "data.kind=event_files", "data.length=4", "model.time.kind=free"}},
+    {"PlacedEvents",
+     "events.csv",
+     {"model.kind=events", "data.kind=event_files", "data.length=4", "data.place_columns=['x']",
+      "model.encoding=fused", "model.encoding.space=4", "model.encoding.time=4"}},
+    {"EventTokens",
+     "events.csv",
+     {"data.kind=event_files", "data.length=4", "model.time.kind=free", "model.positions=none"}},
+    {"Films",
+     "films.npy",
+     {"model.kind=field", "data.kind=field_files", "data.frames=2", "model.encoding.space=4",
+      "model.encoding.time=4"}}};
+
+class StandIn : public testing::TestWithParam<FileKind> {
+ protected:
+  StandIn() {
+    std::string rows = "a,b,c\n", events = "time,type,x\n";
+    for (int i = 0; i < 120; ++i) {
+      rows += std::to_string(i) + "," + std::to_string(i * i % 7) + "," + std::to_string(i % 5);
+      rows += "\n";
+      events += std::to_string(i + 0.1 * (i % 3)) + (i % 2 == 0 ? ",in," : ",out,") +
+                std::to_string(i % 4) + "\n";
+      folder_.write("texts/" + std::string(i % 3 == 0 ? "a/" : "b/") + std::to_string(i),
+                    "some words " + std::to_string(i));
+    }
+    folder_.write("rows.csv", rows);
+    folder_.write("events.csv", events);
+    xt::xarray<double> films = xt::zeros<double>({4, 6, 4, 4});
+    for (std::size_t i = 0; i < films.size(); ++i) films.data()[i] = double(i % 11);
+    std::string bytes;
+    write_npy(films, [&](std::string_view piece) { bytes += piece; });
+    folder_.write("films.npy", bytes);
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_P(StandIn, HasTheParametersOfTheModel) {
+  std::vector<std::string> sets = GetParam().sets;
+  if (!std::string_view(GetParam().name).starts_with("Series"))
+    sets.push_back("data.validation=0.2");
+  const Config config = tiny_config(folder_.path() / GetParam().files, sets);
+  const auto stand_in = make_stand_in(config);
+  ASSERT_TRUE(stand_in);
+  EXPECT_EQ(names_in(*stand_in), names_in(make_task(config)->model()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, StandIn, testing::ValuesIn(kinds),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(StandIns, AreNoneOfGeneratedData) {
+  EXPECT_FALSE(make_stand_in(tiny_config("unused", {"data.kind=copy"})));
+}
+
+}  // namespace stand_in_test
+}  // namespace bochner

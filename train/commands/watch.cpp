@@ -1,0 +1,189 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <bochner/data/files/text.hpp>
+#include <bochner/train/commands/common_options.hpp>
+#include <bochner/train/commands/compare/comparison.hpp>
+#include <bochner/train/commands/compare/watched.hpp>
+#include <bochner/train/run/follower.hpp>
+#include <bochner/train/run/progress.hpp>
+#include <bochner/train/run/signals.hpp>
+#include <bochner/train/run/terminal.hpp>
+#include <bochner/train/storage/output.hpp>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+namespace bochner {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+constexpr double shortest_period = 0.05, longest_period = 86400;
+
+struct WatchOptions {
+  std::string run, output, progress = "auto";
+  double every = 2, page_every = 10, wait = 10;
+};
+
+/// A table in place on a terminal, elsewhere a line for each run that has news.
+class WatchDisplay {
+ public:
+  explicit WatchDisplay(ProgressMode mode)
+      : in_place_(mode == ProgressMode::bar ||
+                  (mode == ProgressMode::automatic && ::isatty(STDOUT_FILENO))),
+        silent_(mode == ProgressMode::none) {}
+
+  void show(const WatchedRuns& watched) {
+    if (silent_) return;
+    in_place_ ? show_table(watched) : print_news(watched);
+    flush_output();  // a watch without a reader ends
+  }
+
+ private:
+  void show_table(const WatchedRuns& watched) {
+    const auto [columns, rows] = terminal_size();
+    lines_.show(lines_of(watched.runs(), rows - 1, columns - 1, shows_blocks()));
+  }
+
+  void print_news(const WatchedRuns& watched) {
+    for (const std::size_t i : watched.news()) {
+      const RunView& run = watched.runs()[i];
+      fmt::print("{}  {}\n", printable(run.path().string()), line_of(run, 0));
+    }
+  }
+
+  bool in_place_, silent_;
+  LinesInPlace lines_;
+};
+
+/// The page of the runs, written anew now and then. That it cannot be written is said once.
+class WatchedPage {
+ public:
+  explicit WatchedPage(const WatchOptions& options)
+      : title_(options.run),
+        file_(options.output.empty() ? (Path(options.run) / watch_page_name).string()
+                                     : options.output),
+        every_(options.page_every) {}
+
+  void note_news() { stale_ = true; }
+  /// While the runs train, the page asks for itself again.
+  void write_if_due(const std::deque<RunView>& runs) {
+    if (stale_ && Clock::now() >= next_) write(runs, every_.count());
+  }
+  void write_last(const std::deque<RunView>& runs) { write(runs, 0); }
+
+ private:
+  void write(const std::deque<RunView>& runs, double refresh) try {
+    if (runs.empty()) return;
+    Page page = Comparison(runs).page(title_);
+    if (refresh > 0) page.refresh_every(refresh);
+    const std::string html = page.html();
+    write_output(file_, [&](const Sink& sink) { sink(html); });
+    stale_ = false;
+    next_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(every_);
+  } catch (const IoError& error) {
+    if (!std::exchange(told_, true))
+      fmt::print(stderr, "{}; watching goes on without the page\n", printable(error.what()));
+  }
+
+  std::string title_, file_;
+  Seconds every_;
+  Clock::time_point next_ = Clock::now();
+  bool stale_ = false, told_ = false;
+};
+
+/// False when a signal came first.
+bool sleep_for(double seconds, const SignalGuard& signals) {
+  const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(Seconds(seconds));
+  while (!signals.stop_requested() && Clock::now() < until)
+    std::this_thread::sleep_for(
+        std::min<Clock::duration>(until - Clock::now(), std::chrono::milliseconds(50)));
+  return !signals.stop_requested();
+}
+
+/// When what is watched is over: nobody has trained for a while, after somebody did or where
+/// nothing is left to train. A single run that is done is over at once.
+class EndOfTraining {
+ public:
+  explicit EndOfTraining(const WatchOptions& options) : path_(options.run), wait_(options.wait) {}
+
+  bool reached(const WatchedRuns& watched) {
+    const auto now = Clock::now();
+    const bool done = watched.all_done();
+    if (watched.any(RunPhase::training)) {
+      began_ = true;
+      idle_since_ = now;
+    }
+    if (done && watched.runs().size() == 1 && watched.runs()[0].path() == path_) return true;
+    return (began_ || done) && Seconds(now - idle_since_).count() >= wait_;
+  }
+
+ private:
+  Path path_;
+  double wait_;
+  bool began_ = false;
+  Clock::time_point idle_since_ = Clock::now();
+};
+
+/// Refuses what cannot become a run.
+void require_possible(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  demand(!std::filesystem::exists(status) || std::filesystem::is_directory(status),
+         "{}: is no directory; give that of a run or of a sweep", path);
+}
+
+void say_what_is_awaited(const WatchedRuns& watched, const std::string& path) {
+  if (watched.runs().empty())
+    fmt::print(stderr, "waiting  {} is not there yet\n", printable(path));
+  else if (!watched.any(RunPhase::training) && !watched.all_done())
+    fmt::print(stderr, "waiting  nobody trains in {} now\n", printable(path));
+}
+
+int watch_command(const WatchOptions& options, SignalGuard& signals) {
+  require_possible(options.run);
+  PosixStorage storage;
+  WatchedRuns watched(storage, options.run);
+  WatchDisplay display(progress_mode(options.progress));
+  WatchedPage page(options);
+  EndOfTraining end(options);
+  for (bool first = true;; first = false) {
+    if (watched.refresh()) {
+      display.show(watched);
+      page.note_news();
+    }
+    if (first) say_what_is_awaited(watched, options.run);
+    if (end.reached(watched)) break;
+    page.write_if_due(watched.runs());
+    if (!sleep_for(options.every, signals)) break;
+  }
+  page.write_last(watched.runs());
+  return signals.stop_requested() ? 128 + signals.asked_by() : exit_done;
+}
+
+}  // namespace
+
+void add_watch(const Command& program) {
+  const auto [command, options] = program.command(
+      "watch", "follow runs in the terminal and on a page while they train", watch_command);
+  add_run(command, options.run, "directory of a run or of a sweep, also before it is there");
+  command.option("--every", &options.every, "seconds from one look to the next", "SECONDS")
+      .between(shortest_period, longest_period)
+      .shows_default();
+  command.option("--wait", &options.wait, "seconds without training after which it ends", "SECONDS")
+      .between(0, longest_period)
+      .shows_default();
+  command.option("--output,-o", &options.output, "page (default: watch.html in the directory)",
+                 "FILE");
+  command
+      .option("--page-every", &options.page_every, "seconds from one page to the next", "SECONDS")
+      .between(shortest_period, longest_period)
+      .shows_default();
+  command.option("--progress", &options.progress,
+                 "bar (a table in place), plain (lines) or none; auto: in place on a terminal",
+                 "MODE");
+}
+
+}  // namespace bochner

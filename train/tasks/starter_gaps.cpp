@@ -1,0 +1,55 @@
+#include <algorithm>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/formats/read_array.hpp>
+#include <bochner/data/series_windows.hpp>
+#include <bochner/train/tasks/starter_gaps.hpp>
+#include <functional>
+#include <set>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::size_t longest_pause = 1 << 20;  // that the key takes
+
+/// 0 where a split has none.
+std::uint64_t training_windows(const TimeSeries& series, SeriesSpec spec, std::size_t pause) try {
+  spec.pause = pause;
+  return SeriesWindows(series, spec).examples(Split::train);
+} catch (const DataError&) {
+  return 0;
+}
+
+}  // namespace
+
+std::size_t pause_for(const std::vector<double>& times, std::size_t lookback, std::size_t horizon,
+                      const std::vector<double>& splits) {
+  const bool goes_on =
+      std::ranges::adjacent_find(times, std::ranges::greater_equal{}) == times.end();
+  if (times.size() < 2 || !goes_on) return 1;
+  TimeSeries series{{}, {}, times};
+  series.values = xt::zeros<double>({std::size_t(1), times.size()});
+  SeriesSpec spec{.lookback = lookback, .horizon = horizon, .splits = splits};
+  const TimeStep step = series.time_step();
+  std::set<std::size_t> steps = {1};
+  for (std::size_t row = 1; row < times.size(); ++row)
+    steps.insert(std::max<std::size_t>(1, step.between(times[row - 1], times[row])));
+  const std::vector<std::size_t> pauses(steps.begin(), steps.end());
+  const std::uint64_t all = training_windows(series, spec, 0);
+  const auto leaves_few = [&](std::size_t pause) {
+    return 2 * training_windows(series, spec, pause) < all;
+  };
+  const std::size_t pause = *std::ranges::partition_point(pauses, leaves_few);
+  return pause <= longest_pause ? pause : 0;
+}
+
+std::vector<double> times_of(const std::filesystem::path& file, const std::string& column) try {
+  ReadOptions options;
+  options.csv.columns = {column};
+  options.csv.time = column;
+  const NamedArray table = read_array(file, options);
+  return {table.values.begin(), table.values.end()};
+} catch (const DataError&) {
+  return {};
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
