@@ -10,6 +10,7 @@
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/text_scores.hpp>
+#include <bochner/train/tasks/tokenizers.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -101,7 +102,7 @@ NamedTexts read_texts(const PredictOptions& options, const Config& config) {
   return all;
 }
 
-/// A row for each text, or for each byte of them. The files that the model learned from need not
+/// A row for each text, or for each token of them. The files that the model learned from need not
 /// be there.
 NamedArray predict_bytes(const PredictOptions& options, const LoadedRun& run,
                          const NamedTexts& all) {
@@ -109,9 +110,10 @@ NamedArray predict_bytes(const PredictOptions& options, const LoadedRun& run,
   const auto model =
       make_language_model(trunk_spec(run.config, length), run.config.count("train.seed"));
   load_model(run.checkpoint, *model, !options.live_weights);
-  const std::vector<ByteScores> scores =
-      score_texts(*model, all.texts, length, batch_size(run.config));
-  return options.tokens ? byte_table(all.texts, scores) : score_table(scores);
+  const auto tokenizer = tokenizer_of(run.config);
+  const std::vector<TextScores> scores =
+      score_texts(*model, *tokenizer, all.texts, length, batch_size(run.config));
+  return options.tokens ? token_table(*tokenizer, scores) : score_table(*tokenizer, scores);
 }
 
 /// What a model says about texts or a table.
@@ -151,7 +153,7 @@ void add_predict(const Command& program) {
   command.option("--output,-o", &options.output, writable_names, "FILE").shows_default();
   command.flag("--lines", &options.lines, "models of texts: each line is a text");
   command.flag("--tokens", &options.tokens,
-               "language models: the log probability of every byte, not of the text");
+               "language models: the log probability of every token, not of the text");
   add_model_changes(command, options);
 }
 

@@ -13,6 +13,7 @@
 #include <bochner/train/run/session.hpp>
 #include <bochner/train/run/signals.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
+#include <bochner/train/tasks/tokenizers.hpp>
 #include <functional>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -120,6 +121,17 @@ std::uint64_t digest_of_large(const ByteCorpus& corpus, const DataReading& readi
       "stopped while the text was read; nothing was trained, give the same command again");
 }
 
+/// Signals are heeded while a large text is encoded.
+std::unique_ptr<Task> task_of(const Config& config, const DataReading& reading) {
+  prepare_encoded_text(config, {reading.tell, [&] {
+                                  if (!reading.stopped || !reading.stopped()) return false;
+                                  throw StoppedError(
+                                      "stopped while the text was encoded; nothing was trained, "
+                                      "give the same command again");
+                                }});
+  return make_task(config);
+}
+
 }  // namespace
 
 Session::Session(Session&&) noexcept = default;
@@ -140,9 +152,10 @@ ForkResets parse_resets(const std::string& list) {
   return resets;
 }
 
-Session::Session(const Config& config, Processes& processes)
+Session::Session(const Config& config, Processes& processes, const DataReading& reading,
+                 const Config& words)
     : config_(config),
-      task_(make_task(config_)),
+      task_(task_of(words, reading)),
       spec_(read_spec<TrainSpec>(config_, "train")),
       tokens_per_step_(spec_.examples_per_step() * task_->data().tokens_per_example()),
       steps_per_epoch_(std::max<std::uint64_t>(
@@ -159,9 +172,11 @@ std::uint64_t Session::steps(const Period& period) const {
 void Session::make_directory(FileStorage& storage, const Path& directory,
                              const std::string& command, const std::string& parent,
                              const DataReading& reading) {
+  identify_tokenizer(config_);
   note_data(reading);
   run_ = RunDirectory::create(storage, directory, print_config(config_),
-                              run_metadata(config_, command, parent, processes_.hosts()));
+                              run_metadata(config_, command, parent, processes_.hosts()),
+                              tokenizer_file(config_));
   path_ = directory;
   require_space();
 }
@@ -170,7 +185,7 @@ Session Session::start(FileStorage& storage, const Config& config, const Path& d
                        const std::string& command, const DataReading& reading,
                        Processes& processes) {
   require_shards(config, processes);
-  Session session(config, processes);
+  Session session(config, processes, reading);
   session.task_->start();
   session.trainer_->calibrate();
   session.make_directory(storage, directory, command, "", reading);
@@ -192,7 +207,7 @@ Session Session::resume(FileStorage& storage, const Path& directory,
   require_resumable(before, config, directory.string());
   if (!checkpoint) require_not_forked(run);
   require_shards(config, processes);
-  Session session(config, processes);
+  Session session(config, processes, reading, with_own_tokenizer(config, directory));
   session.run_ = std::move(run);
   session.path_ = directory;
   session.require_space();
@@ -231,7 +246,7 @@ Session Session::fork(FileStorage& storage, const RunReference& parent, const Co
                       Processes& processes) {
   const CheckpointReader checkpoint = open_checkpoint(storage, parent, notes);
   require_shards(config, processes);
-  Session session(config, processes);
+  Session session(config, processes, reading);
   session.take_over(checkpoint, resets, notes);
   session.make_directory(storage, directory, command, checkpoint.path().string(), reading);
   // Otherwise a resume before the first regular save would begin with new weights.
@@ -243,7 +258,7 @@ Session Session::fork(FileStorage& storage, const RunReference& parent, const Co
 Session Session::adopt(FileStorage& storage, const Config& config, const Path& directory,
                        const std::string& command, const std::function<void(Session&)>& fill,
                        const DataReading& reading) {
-  Session session(config, Processes::alone());
+  Session session(config, Processes::alone(), reading);
   fill(session);
   session.trainer_->calibrate([](const std::string&) { return false; });  // averages of these
   session.make_directory(storage, directory, command, "", reading);

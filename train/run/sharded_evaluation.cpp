@@ -23,7 +23,8 @@ class EvaluatedBatches {
     }
     if (seen_.terms == 0) seen_ = total;
     Sums sums = {double(stopped_), total.loss_sum, double(total.terms)};
-    for (const Measure& measure : total.measures) sums.push_back(measure.sum);
+    for (const Measure& measure : total.measures)
+      sums.insert(sums.end(), {measure.sum, measure.terms});
     return sums;
   }
 
@@ -38,7 +39,10 @@ class EvaluatedBatches {
     Evaluation all = seen_;
     all.loss_sum = sums[1];
     all.terms = std::uint64_t(sums[2]);
-    for (std::size_t i = 0; i < all.measures.size(); ++i) all.measures[i].sum = sums[3 + i];
+    for (std::size_t i = 0; i < all.measures.size(); ++i) {
+      all.measures[i].sum = sums[3 + 2 * i];
+      all.measures[i].terms = sums[4 + 2 * i];
+    }
     return all;
   }
 

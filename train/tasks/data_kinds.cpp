@@ -6,6 +6,7 @@
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
 #include <bochner/train/tasks/task.hpp>
+#include <bochner/train/tasks/tokenizers.hpp>
 #include <cmath>
 
 namespace bochner {
@@ -360,6 +361,7 @@ void check_data(const Config& config) {
   if (kind.files && config.text_list("data.files").empty())
     fail(config, "data.files", "must name the files of " + assignment(config, "data.kind"),
          "data.kind");
+  check_tokenizer(config);
   if (kind.check) kind.check(config);
 }
 
