@@ -5,7 +5,7 @@ set(CPACK_PACKAGE_NAME bochner)
 set(CPACK_PACKAGE_VENDOR bochner)
 set(CPACK_PACKAGE_CONTACT "the authors of bochner <bochner@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "train long-sequence models whose attention kernels are learned")
-set(CPACK_PACKAGE_DESCRIPTION "Linear attention over random features of a spectral density that the training shapes, state
+set(CPACK_COMPONENT_COMMAND_DESCRIPTION "Linear attention over random features of a spectral density that the training shapes, state
 spaces and long convolutions, for texts, series, events, fields and images, in runs that resume bit for bit. Built for
 processors of ${BOCHNER_ARCH}.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
