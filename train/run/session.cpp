@@ -121,6 +121,13 @@ std::uint64_t digest_of_large(const ByteCorpus& corpus, const DataReading& readi
       "stopped while the text was read; nothing was trained, give the same command again");
 }
 
+/// Weights of tokens that now stand for other pieces are worth little.
+bool has_other_tokens(const CheckpointReader& checkpoint, const Config& config) {
+  const std::string key = "data.tokenizer.digest";
+  const Config parent = stored_config(checkpoint.config(), checkpoint.path().string());
+  return parent.text(key) != config.text(key);
+}
+
 /// Signals are heeded while a large text is encoded.
 std::unique_ptr<Task> task_of(const Config& config, const DataReading& reading) {
   prepare_encoded_text(config, {reading.tell, [&] {
@@ -288,6 +295,8 @@ void Session::take_over(const CheckpointReader& checkpoint, const ForkResets& re
   });
   std::ranges::move(load_tensors(checkpoint, rest), std::back_inserter(left_out));
   for (const std::string& name : left_out) notes.push_back("starts anew: " + name);
+  if (has_other_tokens(checkpoint, config_))
+    notes.push_back("tokens are other pieces of text than the parent's: data.tokenizer");
   const bool averages = config_.number("optim.ema") > 0;
   if (!resets.schedule) state().step = saved.step;
   if (!resets.data) state().examples = saved.examples;

@@ -55,6 +55,22 @@ TEST_F(WordRun, RefusesAnotherModel) {
   resume();
 }
 
+TEST_F(WordRun, SaysThatAForkHasOtherTokens) {
+  start(5);
+  const auto fork = [&](const Config& into, const std::string& name) {
+    notes.clear();
+    Session::fork(storage, {run, ""}, into, folder.path() / name, {}, "test", notes);
+    return std::ranges::count(notes,
+                              "tokens are other pieces of text than the parent's: data.tokenizer");
+  };
+  Config same = config(), other = config();
+  identify_tokenizer(same);
+  EXPECT_EQ(fork(same, "same"), 0);
+  other.set("data.tokenizer.model", folder.write("bpe.model", small_model("bpe")).string(), "test");
+  identify_tokenizer(other);
+  EXPECT_EQ(fork(other, "other"), 1);
+}
+
 TEST_F(WordRun, GoesOnBitForBit) {
   start(5);
   resume();
