@@ -5,7 +5,7 @@ set(bochner_targets bochner_common)
 foreach(name bochner bochner64)
   if(TARGET ${name})
     list(APPEND bochner_targets ${name} ${name}_cli)
-    install(TARGETS ${name}_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(TARGETS ${name}_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
   endif()
 endforeach()
 install(TARGETS ${bochner_targets} EXPORT bochnerTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -14,12 +14,18 @@ install(CODE "set(source [[${PROJECT_SOURCE_DIR}]])
               set(destination \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/bochner\")")
 install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/InstallHeaders.cmake)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/ DESTINATION ${CMAKE_INSTALL_DATADIR}/bochner/examples
-        FILES_MATCHING PATTERN "*.toml")
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/bochner)
+        COMPONENT command FILES_MATCHING PATTERN "*.toml")
+set(bochner_documents ${CMAKE_INSTALL_DATADIR}/doc/bochner)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${bochner_documents} COMPONENT command)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${bochner_documents} COMPONENT command RENAME copyright)
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${bochner_documents}
+        COMPONENT command)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${bochner_documents} COMPONENT command)
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/bochnerConfig.cmake.in
   ${PROJECT_BINARY_DIR}/bochnerConfig.cmake INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/bochner)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/bochnerConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/bochnerConfig.cmake ${PROJECT_BINARY_DIR}/bochnerConfigVersion.cmake
         ${PROJECT_SOURCE_DIR}/cmake/BochnerProgram.cmake ${PROJECT_SOURCE_DIR}/cmake/Findxxhash.cmake
+        ${PROJECT_SOURCE_DIR}/cmake/FindSentencePiece.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/bochner)

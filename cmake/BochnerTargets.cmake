@@ -32,6 +32,13 @@ if(BOCHNER_MPI)
                               INCLUDE_DIRECTORIES ${BOCHNER_MPI_HEADERS})
 endif()
 
+# Behind it stands another library, which may be missing.
+set(pieces_source ${CMAKE_CURRENT_SOURCE_DIR}/data/sentence_pieces.cpp)
+set_source_files_properties(${pieces_source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+if(BOCHNER_SENTENCEPIECE)
+  set_source_files_properties(${pieces_source} PROPERTIES COMPILE_DEFINITIONS BOCHNER_SENTENCEPIECE)
+endif()
+
 # The commit that is built, for meta.json; another commit configures anew.
 find_package(Git QUIET)
 if(GIT_FOUND AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/.git)
@@ -163,6 +170,9 @@ function(bochner_common_library)
   target_link_libraries(bochner_common PUBLIC xtensor TBB::tbb
                         PRIVATE LAPACK::LAPACK xxhash::xxhash ZLIB::ZLIB
                         $<BUILD_INTERFACE:xtensor-blas> $<BUILD_INTERFACE:Boost::headers>)
+  if(BOCHNER_SENTENCEPIECE)
+    target_link_libraries(bochner_common PRIVATE SentencePiece::SentencePiece)
+  endif()
 endfunction()
 
 function(bochner_libraries name)

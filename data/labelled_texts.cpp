@@ -11,7 +11,6 @@
 namespace bochner {
 namespace {
 
-constexpr std::int32_t class_token_of_texts = 256;
 constexpr std::uint64_t order_of_texts = ~std::uint64_t(0);  // an epoch that no run reaches
 
 /// Numbers the labels in the order of the alphabet.
@@ -96,17 +95,18 @@ TextsWithLabels texts_of_tables(const std::vector<NamedArray>& tables,
 
 LabelledExample labelled_text(const std::string& text, std::int32_t label,
                               const LabelledTextsSpec& spec) {
-  LabelledExample example{{}, label};
-  if (spec.class_token) example.tokens.push_back(class_token_of_texts);
-  for (std::size_t i = 0; i < std::min(text.size(), spec.length); ++i)
-    example.tokens.push_back(static_cast<unsigned char>(text[i]));
-  if (text.empty()) example.tokens.push_back('\n');
-  return example;
+  const std::string_view front = std::string_view(text).substr(0, spec.bytes());
+  std::vector<std::int32_t> tokens = spec.tokenizer->encode(front.empty() ? "\n" : front);
+  if (tokens.empty()) tokens.push_back(0);  // of what a model of words has no piece for
+  if (tokens.size() > spec.length) tokens.resize(spec.length);
+  if (spec.class_token) tokens.insert(tokens.begin(), std::int32_t(spec.tokenizer->vocabulary()));
+  return {std::move(tokens), label};
 }
 
 LabelledTexts::LabelledTexts(TextsWithLabels texts, const LabelledTextsSpec& spec)
-    : LabelledSequences(set_of(texts, spec), {256u + spec.class_token, texts.classes.size(),
-                                              spec.length + spec.class_token}),
+    : LabelledSequences(set_of(texts, spec),
+                        {spec.tokenizer->vocabulary() + spec.class_token, texts.classes.size(),
+                         spec.length + spec.class_token}),
       texts_(std::move(texts)),
       spec_(spec) {}
 

@@ -3,6 +3,7 @@
 
 #include <bochner/data/formats/array.hpp>
 #include <bochner/data/labelled.hpp>
+#include <bochner/data/tokenizer.hpp>
 #include <filesystem>
 
 namespace bochner {
@@ -32,13 +33,17 @@ TextsWithLabels texts_of_tables(const std::vector<NamedArray>& tables,
                                 const std::string& text_column, const std::string& label_column);
 
 struct LabelledTextsSpec {
-  std::size_t length = 256;  ///< bytes of a text that are seen, the first
+  std::size_t length = 256;  ///< tokens of a text that are seen, the first
   double validation = 0.1;   ///< fraction of the texts that is held out, any of them
   std::uint64_t seed = 1;
   bool class_token = false;  ///< one more token in front
+  std::shared_ptr<const Tokenizer> tokenizer = make_byte_tokenizer();
+
+  /// Bytes at the front of a text, in which these tokens are.
+  std::size_t bytes() const { return length * tokenizer->longest(); }
 };
 
-/// What a classifier sees of a text: its bytes, of an empty one a line end.
+/// What a classifier sees of a text: its tokens, of an empty one a line end.
 LabelledExample labelled_text(const std::string& text, std::int32_t label,
                               const LabelledTextsSpec& spec);
 

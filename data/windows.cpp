@@ -10,11 +10,11 @@
 namespace bochner {
 namespace {
 
-void require_one_window(const char* part, std::uint64_t bytes, std::size_t length,
-                        const char* remedy) {
-  if (bytes > length) return;
-  throw DataError("data.length = ", length, " needs at least ", length + 1, " ", part,
-                  " bytes, there are ", bytes, "; choose a smaller data.length or ", remedy);
+void require_one_window(const char* part, std::uint64_t size, const char* called,
+                        std::size_t length, const char* remedy) {
+  if (size > length) return;
+  throw DataError("data.length = ", length, " needs at least ", length + 1, " ", part, " ", called,
+                  ", there are ", size, "; choose a smaller data.length or ", remedy);
 }
 
 constexpr std::uint64_t block_size = 1 << 20;
@@ -81,59 +81,70 @@ std::uint64_t ByteCorpus::marks() const {
   return marks;
 }
 
-ByteWindows::ByteWindows(ByteCorpus corpus, std::size_t length, double validation,
-                         std::uint64_t seed)
-    : corpus_(std::move(corpus)), length_(length) {
-  require(length >= 1, "byte_windows", "data.length = 0: must be at least 1");
-  train_bytes_ = corpus_.size() - held_out(corpus_.size(), validation);
-  require_one_window("training", train_bytes_, length, "add files");
+void TextWindows::split(std::uint64_t tokens, const char* called, double validation,
+                        std::uint64_t seed) {
+  require(length_ >= 1, "text_windows", "data.length = 0: must be at least 1");
+  size_ = tokens;
+  train_size_ = tokens - held_out(tokens, validation);
+  require_one_window("training", train_size_, called, length_, "add files");
   if (validation > 0)
-    require_one_window("validation", validation_bytes(), length, "a larger data.validation");
-  const std::uint64_t fitting = (train_bytes_ - 1) / length;
-  const std::uint64_t validating = validation_bytes() == 0 ? 0 : (validation_bytes() - 1) / length;
+    require_one_window("validation", validation_size(), called, length_,
+                       "a larger data.validation");
+  const std::uint64_t fitting = (train_size_ - 1) / length_;
+  const std::uint64_t validating = validation_size() == 0 ? 0 : (validation_size() - 1) / length_;
   examples_ = {seed, std::max<std::uint64_t>(fitting - 1, 1), validating};
 }
 
-std::uint64_t ByteWindows::begin(Split split, const Examples::Number& number) const {
+std::uint64_t TextWindows::begin(Split split, const Examples::Number& number) const {
   const std::uint64_t place = number.index * length_;
-  if (split == Split::validation) return train_bytes_ + place;
-  const std::uint64_t left_over = train_bytes_ - 1 - examples_.train * length_;
+  if (split == Split::validation) return train_size_ + place;
+  const std::uint64_t left_over = train_size_ - 1 - examples_.train * length_;
   return place + epoch_offset(examples_.seed, number.epoch,
                               std::min<std::uint64_t>(length_, left_over + 1));
 }
 
-Examples ByteWindows::rest(Split split) const {
-  const bool some =
-      split == Split::validation && begin(split, {examples_.validation}) + 1 < corpus_.size();
+Examples TextWindows::rest(Split split) const {
+  const bool some = split == Split::validation && begin(split, {examples_.validation}) + 1 < size_;
   return {split, some ? std::vector<Examples::Number>{{examples_.validation}}
                       : std::vector<Examples::Number>{}};
 }
 
-Batch ByteWindows::batch(const Examples& examples) const {
+Batch TextWindows::batch(const Examples& examples) const {
   const std::size_t count = examples.size();
   const bool is_rest = examples.split == Split::validation && count == 1 &&
                        examples.index(0) == examples_.validation;
   const std::size_t length =
-      is_rest ? std::size_t(corpus_.size() - 1 - begin(examples.split, examples.numbers[0]))
-              : length_;
+      is_rest ? std::size_t(size_ - 1 - begin(examples.split, examples.numbers[0])) : length_;
   const Indices tokens{{count, length}, std::vector<std::int32_t>(count * length)};
   Batch batch{tokens, tokens};
-  std::vector<std::uint8_t> window(length + 1);
+  std::vector<std::int32_t> window(length + 1);
   for (std::size_t row = 0; row < count; ++row) {
-    corpus_.read(begin(examples.split, examples.numbers[row]), window);
+    read(begin(examples.split, examples.numbers[row]), window);
     std::copy(window.begin(), window.end() - 1, batch.inputs.values.begin() + row * length);
     std::copy(window.begin() + 1, window.end(), batch.targets.values.begin() + row * length);
   }
   return batch;
 }
 
-std::string ByteWindows::describe() const {
+std::string TextWindows::describe() const {
   return format_number_of(corpus_.file_count(), "file") + ", " +
          format_bytes(double(corpus_.size()));
 }
 
+ByteWindows::ByteWindows(ByteCorpus corpus, std::size_t length, double validation,
+                         std::uint64_t seed)
+    : TextWindows(std::move(corpus), length) {
+  split(corpus_.size(), "bytes", validation, seed);
+}
+
+void ByteWindows::read(std::uint64_t begin, std::span<std::int32_t> out) const {
+  std::vector<std::uint8_t> bytes(out.size());
+  corpus_.read(begin, bytes);
+  std::ranges::copy(bytes, out.begin());
+}
+
 std::string ByteWindows::describe_splits() const {
-  return format_bytes(double(train_bytes_)) + " to train, " +
+  return format_bytes(double(train_bytes())) + " to train, " +
          format_bytes(double(validation_bytes())) + " to validate";
 }
 

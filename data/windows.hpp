@@ -5,6 +5,7 @@
 #include <bochner/data/files/file_list.hpp>
 #include <optional>
 #include <stop_token>
+#include <utility>
 
 namespace bochner {
 
@@ -52,38 +53,55 @@ class ByteCorpus {
   std::vector<std::uint64_t> starts_;  ///< first byte of each file, then the size of all
 };
 
-/// Windows of `length` bytes for next-byte prediction. The last bytes validate, see held_out(), in
-/// windows without overlap, and the others train. Every epoch cuts the training bytes at another
-/// offset and visits the windows in another order, both functions of (seed, epoch); it has up to
-/// two windows less than fit, so that any offset is possible. Throws DataError when a part is
-/// shorter than one window.
-class ByteWindows : public TokenSource {
+/// Windows of `length` tokens of a text for next-token prediction. The last tokens validate, see
+/// held_out(), in windows without overlap, and the others train. Every epoch cuts the training
+/// tokens at another offset and visits the windows in another order, both functions of (seed,
+/// epoch); it has up to two windows less than fit, so that any offset is possible. Throws DataError
+/// when a part is shorter than one window.
+class TextWindows : public TokenSource {
  public:
-  ByteWindows(ByteCorpus corpus, std::size_t length, double validation, std::uint64_t seed);
-
   const ByteCorpus* corpus() const override { return &corpus_; }
-  std::uint64_t train_bytes() const { return train_bytes_; }
-  std::uint64_t validation_bytes() const { return corpus_.size() - train_bytes_; }
-
   /// Of rest(), a shorter window.
   Batch batch(const Examples& examples) const override;
-  /// The bytes behind the last whole window of validation.
+  /// The tokens behind the last whole window of validation.
   Examples rest(Split split) const override;
   std::uint64_t tokens_per_example() const override { return length_; }
   std::uint64_t fingerprint() const override { return *corpus_.fingerprint({}); }
+  /// Bytes of the text that these tokens stand for.
+  virtual double bytes_of(const Indices& tokens) const { return double(tokens.values.size()); }
 
  protected:
+  TextWindows(ByteCorpus corpus, std::size_t length)
+      : corpus_(std::move(corpus)), length_(length) {}
+  /// Of so many tokens; what they are called stands in errors.
+  void split(std::uint64_t tokens, const char* called, double validation, std::uint64_t seed);
+  /// Copies the tokens begin, begin + 1, ...
+  virtual void read(std::uint64_t begin, std::span<std::int32_t> out) const = 0;
+  std::uint64_t train_size() const { return train_size_; }
+  std::uint64_t validation_size() const { return size_ - train_size_; }
   /// "412 files, 9.1 MB"
   std::string describe() const override;
-  /// "8.2 MB to train, 0.9 MB to validate"
-  std::string describe_splits() const override;
+
+  ByteCorpus corpus_;
 
  private:
   std::uint64_t begin(Split split, const Examples::Number& number) const;
 
-  ByteCorpus corpus_;
   std::size_t length_;
-  std::uint64_t train_bytes_;
+  std::uint64_t size_ = 0, train_size_ = 0;
+};
+
+/// Tokens are bytes.
+class ByteWindows : public TextWindows {
+ public:
+  ByteWindows(ByteCorpus corpus, std::size_t length, double validation, std::uint64_t seed);
+  std::uint64_t train_bytes() const { return train_size(); }
+  std::uint64_t validation_bytes() const { return validation_size(); }
+
+ protected:
+  void read(std::uint64_t begin, std::span<std::int32_t> out) const override;
+  /// "8.2 MB to train, 0.9 MB to validate"
+  std::string describe_splits() const override;
 };
 
 }  // namespace bochner

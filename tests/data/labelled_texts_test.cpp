@@ -5,7 +5,7 @@
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/data/labelled_texts.hpp>
 
-#include "data/temporary_folder.hpp"
+#include "data/small_tokenizer.hpp"
 
 namespace bochner {
 namespace labelled_texts_test {
@@ -72,6 +72,18 @@ TEST(LabelledTexts, HaveTokensEvenWhereTheyAreEmpty) {
   EXPECT_THAT(labelled_text("", 0, {}).tokens, ElementsAre('\n'));
   EXPECT_THAT(labelled_text("ab", 0, {.class_token = true}).tokens, ElementsAre(256, 'a', 'b'));
   EXPECT_THAT(labelled_text("\xff", 0, {}).tokens, ElementsAre(255));
+}
+
+TEST(LabelledTexts, MayBeWords) {
+  const auto pieces = small_tokenizer();
+  const LabelledTextsSpec spec{.length = 3, .class_token = true, .tokenizer = pieces};
+  const std::string text = "the kernel learns a spectrum";
+  std::vector<std::int32_t> tokens = pieces->encode(text);
+  tokens.resize(3);
+  tokens.insert(tokens.begin(), std::int32_t(pieces->vocabulary()));
+  EXPECT_EQ(labelled_text(text, 0, spec).tokens, tokens);
+  EXPECT_EQ(labelled_text("", 0, spec).tokens.size(), 2u);
+  EXPECT_EQ(LabelledTexts({{"a", "b"}, {"x", "y"}, {0, 1}}, spec).vocabulary(), 331u);
 }
 
 TEST(LabelledTexts, NeedTwoLabels) {

@@ -110,3 +110,21 @@ differs() {
   cmp <(tensor_bytes "$scratch/exported.run") <(tensor_bytes "$scratch/exported.reference") 2>&1 || true
   cmp "$2/metrics.jsonl" "$3/metrics.jsonl" 2>&1 || true
 }
+
+require_strace() {
+  command -v strace >/dev/null || skip "strace is not installed"
+  strace -o /dev/null true 2>/dev/null || skip "this machine forbids ptrace"
+}
+
+# traced WORDS...: one thread, because strace counts the calls of each thread.
+traced() {
+  strace -f -qq "$@"
+}
+
+# kinds_of LOG: the kinds of calls, each with the first and the last number to disturb: from the first call on the run
+# on, when the program is loaded and the config is read.
+kinds_of() {
+  awk '{ sub(/^[0-9]+ +/, ""); name = $0; sub(/\(.*/, "", name); if (name !~ /^[a-z0-9_]+$/) next; ++count[name] }
+       /"run/ && name != "execve" && !found { found = 1; for (n in count) before[n] = count[n]; --before[name] }
+       END { for (n in count) if (n != "mmap" && count[n] > before[n]) print n, before[n] + 1, count[n] }' "$1" | sort
+}

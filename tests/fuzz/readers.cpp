@@ -1,4 +1,4 @@
-/// Feeds the readers of data/ with files that are broken at random.
+/// Feeds the readers of files and configs with files that are broken at random.
 ///   readers READER|all N SEED [FIRST]   executions FIRST to FIRST + N - 1, each a function of
 ///                                       (SEED, its number); ends with 1 when a reader fails
 ///   readers --self-test                 readers with a bug in them must fail
@@ -161,6 +161,7 @@ int main_of(const std::vector<std::string>& words) {
     }
   };
   run_named(targets(), words[0]);
+  run_named(run_targets(), words[0]);
   if (words[0] != "all") run_named(broken_targets(), words[0]);
   if (found == 0) std::cerr << words[0] << ": no such reader\n";
   return failed > 0 || found == 0 ? 1 : 0;

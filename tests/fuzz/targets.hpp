@@ -18,8 +18,9 @@ struct Target {
   std::size_t memory = 0;  ///< most bytes of memory for each byte of input, beside a megabyte
 };
 
-/// The readers, and behind them those with a bug in them.
+/// The readers of arrays, those of what runs are made of, and readers with a bug in them.
 const std::vector<Target>& targets();
+const std::vector<Target>& run_targets();
 const std::vector<Target>& broken_targets();
 
 }  // namespace bochner

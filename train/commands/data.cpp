@@ -235,6 +235,7 @@ void add_convert(const Command& group) {
 
 }  // namespace
 
+void add_data_tokenizer(const Command& group);  // in data_tokenizer.cpp
 // In data_batch.cpp.
 inline namespace BOCHNER_PRECISION {
 void add_data_batch(const Command& group);
@@ -242,7 +243,8 @@ void add_data_batch(const Command& group);
 
 void add_data(const Command& program) {
   const Command group = program.group(
-      "data", "look at files of numbers and convert them, and at the examples of a run", false);
+      "data", "look at files of numbers and convert them, and at the examples of a run; tokenizers",
+      false);
   const auto [info, info_options] =
       group.command("info", "kind, shape and columns", data_info_command);
   add_reading(info, info_options, "nan");
@@ -253,6 +255,7 @@ void add_data(const Command& program) {
   add_files(peek, peek_options);
   add_convert(group);
   add_data_batch(group);
+  add_data_tokenizer(group);
 }
 
 }  // namespace bochner

@@ -11,6 +11,7 @@
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
+#include <bochner/train/tasks/tokenizers.hpp>
 #include <cctype>
 #include <cstring>
 #include <deque>
@@ -92,6 +93,7 @@ void export_torch(const ExportOptions& options) {
   write_weights(checkpoint, options.live_weights, texts, (folder / torch_weights).string());
   for (const TorchSource& source : sources)
     commit_file(storage, folder / fmt::format("{}.py", source.name), std::string(source.text));
+  if (has_words(config)) commit_file(storage, folder / tokenizer_name, tokenizer_file(config));
   const std::string words = fmt::format("{}: step {} of {}", task->describe_model(),
                                         checkpoint.state().step, options.run);
   commit_file(storage, folder / "__init__.py", torch_package(sources, words));
@@ -154,6 +156,8 @@ void import_command(const ImportOptions& options) {
     throw DataError(input.name(),
                     ": holds no config; bochner export writes one beside the weights");
   Config config = stored_config(weights.text("config"), input.name());
+  if (std::filesystem::exists(source.parent_path() / tokenizer_name))
+    config = with_own_tokenizer(config, source.parent_path());
   for (const std::string& set : options.sets) apply_set(config, set);
   validate(config);
   PosixStorage storage;

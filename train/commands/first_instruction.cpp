@@ -31,6 +31,24 @@ void write_line(const char* text) {
   _exit(1);
 }
 
+/// What the compiler has taken for granted would be an illegal instruction soon.
+void require_processor() {
+  bool fits = true;
+  __builtin_cpu_init();
+#ifdef __AVX2__
+  fits = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("bmi2");
+#endif
+#ifdef __AVX512F__
+  fits = fits && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
+#endif
+  if (fits) return;
+  write_line(
+      "this program is built for newer processors than this one (x86-64-v3 has AVX2 and FMA, since "
+      "about 2013); build it here, from source");
+  _exit(1);
+}
+
 std::terminate_handler usual_end = nullptr;
 
 [[noreturn]] void end_program() {
@@ -55,6 +73,7 @@ __attribute__((section(".preinit_array"), used)) void (*const first_instruction)
 
 void begin_program() {
   if (usual_end) return;
+  require_processor();
   if (&blas_cpu_number) blas_cpu_number = 1;
   if (&blas_num_threads) blas_num_threads = 1;
   hold_signals();

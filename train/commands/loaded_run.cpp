@@ -26,7 +26,8 @@ CheckpointReader open_noted(FileStorage& storage, const std::string& reference) 
 LoadedRun load_run(const std::string& reference, const std::vector<std::string>& sets) {
   PosixStorage storage;
   CheckpointReader checkpoint = open_noted(storage, reference);
-  Config config = stored_config(checkpoint.config(), checkpoint.path().string());
+  Config config = with_own_tokenizer(stored_config(checkpoint.config(), checkpoint.path().string()),
+                                     parse_run_reference(reference).directory);
   for (const std::string& set : sets) apply_set(config, set);
   validate(config);
   return {std::move(checkpoint), std::move(config)};

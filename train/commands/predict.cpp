@@ -12,6 +12,7 @@
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/text_scores.hpp>
+#include <bochner/train/tasks/tokenizers.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
 #include <cmath>
 
@@ -159,21 +160,22 @@ NamedArray mean_over_draws(const PredictOptions& options, const Config& config, 
 
 /// ln of the mean over draws of probabilities given as logarithms.
 template <class Ask>
-std::vector<ByteScores> mean_scores(const PredictOptions& options, const Config& config,
+std::vector<TextScores> mean_scores(const PredictOptions& options, const Config& config,
                                     Module& model, const Ask& ask) {
-  std::vector<ByteScores> mean;
-  each_draw(options, config, model, ask, [&](std::vector<ByteScores> scores, std::size_t n) {
+  std::vector<TextScores> mean;
+  each_draw(options, config, model, ask, [&](std::vector<TextScores> scores, std::size_t n) {
     if (n == 0) mean = std::move(scores);
     for (std::size_t i = 0; i < mean.size() && n > 0; ++i)
-      for (std::size_t t = 0; t < mean[i].size(); ++t) {
-        const double ratio = std::exp(scores[i][t] - mean[i][t]);
-        mean[i][t] += std::log1p((ratio - 1) / double(n + 1));
+      for (std::size_t t = 0; t < mean[i].log_probabilities.size(); ++t) {
+        double& now = mean[i].log_probabilities[t];
+        const double ratio = std::exp(scores[i].log_probabilities[t] - now);
+        now += std::log1p((ratio - 1) / double(n + 1));
       }
   });
   return mean;
 }
 
-/// A row for each text, or for each byte of them. The files that the model learned from need not
+/// A row for each text, or for each token of them. The files that the model learned from need not
 /// be there.
 NamedArray predict_bytes(const PredictOptions& options, const LoadedRun& run, const NamedTexts& all,
                          Processes& processes) {
@@ -181,10 +183,11 @@ NamedArray predict_bytes(const PredictOptions& options, const LoadedRun& run, co
   const auto model =
       make_language_model(trunk_spec(run.config, length), run.config.count("train.seed"));
   load_model(run.checkpoint, *model, !options.live_weights);
+  const auto tokenizer = tokenizer_of(run.config);
   const auto scores = mean_scores(options, run.config, *model, [&] {
-    return score_texts(*model, all.texts, length, batch_size(run.config), processes);
+    return score_texts(*model, *tokenizer, all.texts, length, batch_size(run.config), processes);
   });
-  return options.tokens ? byte_table(all.texts, scores) : score_table(scores);
+  return options.tokens ? token_table(*tokenizer, scores) : score_table(*tokenizer, scores);
 }
 
 /// Batches of texts are shared among the processes; each knows all of the table.
@@ -264,7 +267,7 @@ void add_predict(const Command& program) {
   command.option("--output,-o", &options.output, writable_names, "FILE").shows_default();
   command.flag("--lines", &options.lines, "models of texts: each line is a text");
   command.flag("--tokens", &options.tokens,
-               "language models: the log probability of every byte, not of the text");
+               "language models: the log probability of every token, not of the text");
   add_draws(command, options.draws);
   add_model_changes(command, options);
 }

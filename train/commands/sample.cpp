@@ -8,6 +8,7 @@
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
+#include <bochner/train/tasks/tokenizers.hpp>
 #include <cstdio>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -44,25 +45,33 @@ std::vector<std::string> prompts_of(const SampleOptions& options) {
   return prompts;
 }
 
-/// Each byte as soon as there is one.
-void write_one(LanguageModel& model, const std::string& prompt,
+/// A language model of a text, and what its tokens are.
+struct Writer {
+  LanguageModel& model;
+  const Tokenizer& tokenizer;
+};
+
+/// Each token as soon as there is one.
+void write_one(const Writer& writer, const std::string& prompt,
                const ContinuationOptions& options) {
   fmt::print("{}", prompt);
-  continue_texts(model, {&prompt, 1}, 0, options, [](std::size_t, char byte) {
-    std::putchar(byte);
+  const auto print = [](std::size_t, std::string_view bytes) {
+    std::fwrite(bytes.data(), 1, bytes.size(), stdout);
     std::fflush(stdout);
-  });
+  };
+  continue_texts(writer.model, writer.tokenizer, {&prompt, 1}, 0, options, print);
   std::putchar('\n');
 }
 
 /// Text after text, under a line that counts them or as a line of JSON.
-void write_all(LanguageModel& model, const std::vector<std::string>& prompts, bool json,
+void write_all(const Writer& writer, const std::vector<std::string>& prompts, bool json,
                const ContinuationOptions& options) {
   for (std::size_t first = 0; first < prompts.size(); first += most_at_once) {
     const auto now =
         std::span(prompts).subspan(first).first(std::min(most_at_once, prompts.size() - first));
     std::vector<std::string> texts(now.size());
-    continue_texts(model, now, first, options, [&](std::size_t b, char byte) { texts[b] += byte; });
+    continue_texts(writer.model, writer.tokenizer, now, first, options,
+                   [&](std::size_t b, std::string_view bytes) { texts[b] += bytes; });
     for (std::size_t b = 0; b < now.size(); ++b)
       if (json)
         fmt::print("{}\n", Json{{"prompt", now[b]}, {"text", texts[b]}}.line());
@@ -90,8 +99,10 @@ void sample_command(const SampleOptions& options) {
   load_model(checkpoint, *model, !options.live_weights);
   ContinuationOptions continuation = options.continuation;
   if (counts_positions(config)) continuation.positions = spec.block.mixer.features.length;
-  if (prompts.size() == 1 && !options.json) return write_one(*model, prompts[0], continuation);
-  write_all(*model, prompts, options.json, continuation);
+  const auto tokenizer = tokenizer_of(config);
+  const Writer writer{*model, *tokenizer};
+  if (prompts.size() == 1 && !options.json) return write_one(writer, prompts[0], continuation);
+  write_all(writer, prompts, options.json, continuation);
 }
 
 }  // namespace
@@ -104,12 +115,13 @@ void add_sample(const Command& program) {
                  "continue each line of a file, - for standard input", "FILE");
   command.number("--count", &options.count, "how many texts to write of each prompt, side by side");
   ContinuationOptions& continuation = options.continuation;
-  command.number("--bytes", &continuation.bytes, "how many bytes to add");
+  command.number("--bytes", &continuation.bytes,
+                 "how many bytes to add; a model of words ends with the piece that reaches them");
   SamplingOptions& sampling = continuation.sampling;
   command.number("--temperature", &sampling.temperature,
-                 "below 1 is more cautious, 0 takes the most probable byte");
-  command.number("--top-k", &sampling.top_k, "only the N most probable bytes, 0 for all");
-  command.number("--top-p", &sampling.top_p, "only the most probable bytes that together reach N");
+                 "below 1 is more cautious, 0 takes the most probable token");
+  command.number("--top-k", &sampling.top_k, "only the N most probable tokens, 0 for all");
+  command.number("--top-p", &sampling.top_p, "only the most probable tokens that together reach N");
   command.number("--seed", &continuation.seed, "seed of the random numbers");
   command.flag("--json", &options.json, "print a line of JSON for each text");
   add_weights(command, options.live_weights);

@@ -15,26 +15,52 @@ void TextStreams::restart() {
   for (const std::vector<std::int32_t>& tokens : recent_) logits_ = model_.step(tokens, state_);
 }
 
-void continue_texts(LanguageModel& model, std::span<const std::string> prompts, std::uint64_t first,
+namespace {
+
+/// A text that is continued.
+struct OpenText {
+  std::vector<std::int32_t> prompt;
+  TextDecoder decoder;
+  std::uint64_t said = 0;  ///< bytes
+
+  OpenText(const Tokenizer& tokenizer, const std::string& text)
+      : prompt(tokenizer.encode(text)), decoder(tokenizer) {
+    require(!prompt.empty(), "sample", "a prompt has no token of this model");
+    for (const std::int32_t token : prompt) decoder.next(token);
+  }
+  /// How many tokens were added behind `seen` of them all; wraps while the prompt is read.
+  std::uint64_t added(std::uint64_t seen) const { return seen - prompt.size(); }
+};
+
+}  // namespace
+
+void continue_texts(LanguageModel& model, const Tokenizer& tokenizer,
+                    std::span<const std::string> prompts, std::uint64_t first,
                     const ContinuationOptions& options,
-                    const std::function<void(std::size_t, char)>& said) {
+                    const std::function<void(std::size_t, std::string_view)>& said) {
   check_sampling(options.sampling);
-  const std::uint64_t longest = std::ranges::max(prompts, {}, &std::string::size).size();
+  std::vector<OpenText> texts;
+  for (const std::string& prompt : prompts) texts.emplace_back(tokenizer, prompt);
   TextStreams streams(model, std::min(model.position_limit(), options.positions));
-  std::vector<std::int32_t> tokens(prompts.size());
-  for (std::uint64_t t = 0; t + 1 < longest + options.bytes; ++t) {
-    for (std::size_t b = 0; b < prompts.size(); ++b)
-      if (t < prompts[b].size()) tokens[b] = static_cast<unsigned char>(prompts[b][t]);
+  std::vector<std::int32_t> tokens(texts.size());
+  std::size_t open = options.bytes > 0 ? texts.size() : 0;
+  for (std::uint64_t t = 0; open > 0; ++t) {
+    for (std::size_t b = 0; b < texts.size(); ++b)
+      if (t < texts[b].prompt.size()) tokens[b] = texts[b].prompt[t];
     streams.feed(tokens);
     const std::size_t V = streams.logits().shape()[1];
-    for (std::size_t b = 0; b < prompts.size(); ++b) {
-      const std::uint64_t byte = t + 1 - prompts[b].size();  // wraps while the prompt is read
-      if (byte >= options.bytes) continue;
+    for (std::size_t b = 0; b < texts.size(); ++b) {
+      OpenText& text = texts[b];
+      const std::uint64_t added = text.added(t + 1);
+      if (added >= options.bytes || text.said >= options.bytes) continue;
       Tensor logits = uninitialized({V});
       std::copy_n(streams.logits().data() + b * V, V, logits.data());
       const RandomFunction random{options.seed, Purpose::sampling, first + b};
-      tokens[b] = sample_token(logits, options.sampling, random.uniform(byte));
-      said(b, char(tokens[b]));
+      tokens[b] = sample_token(logits, options.sampling, random.uniform(added));
+      const std::string_view bytes = text.decoder.next(tokens[b]);
+      said(b, bytes);
+      text.said += bytes.size();
+      open -= text.said >= options.bytes || added + 1 == options.bytes;
     }
   }
 }

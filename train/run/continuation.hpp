@@ -1,4 +1,5 @@
 #pragma once
+#include <bochner/data/tokenizer.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/train/run/sampling.hpp>
 #include <functional>
@@ -37,12 +38,14 @@ struct ContinuationOptions {
       std::numeric_limits<std::size_t>::max();  ///< that the model can tell apart
 };
 
-/// Bytes after each prompt, none of which may be empty, all in step: while a long prompt is read,
-/// others are continued already. Random numbers are functions of the seed, the number of a text,
-/// counted from `first`, and that of a byte; `said` is called with a text's index here and each of
-/// its bytes in order.
-void continue_texts(LanguageModel& model, std::span<const std::string> prompts, std::uint64_t first,
+/// Bytes after each prompt, none of which may be without tokens, all in step: while a long prompt
+/// is read, others are continued already. A text ends with the token that reaches options.bytes, or
+/// behind as many tokens. Random numbers are functions of the seed, the number of a text, counted
+/// from `first`, and that of a token; `said` is called with a text's index here and the bytes of
+/// each of its tokens in order.
+void continue_texts(LanguageModel& model, const Tokenizer& tokenizer,
+                    std::span<const std::string> prompts, std::uint64_t first,
                     const ContinuationOptions& options,
-                    const std::function<void(std::size_t, char)>& said);
+                    const std::function<void(std::size_t, std::string_view)>& said);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -38,7 +38,8 @@ std::string steps_in_words(const std::vector<std::uint64_t>& steps) {
 /// What a run without a checkpoint, or its creation that was interrupted, may leave.
 bool may_be_in_a_fresh_directory(const std::string& name) {
   return name == lock_name || name == meta_name || name == metrics_name || name == config_name ||
-         name == "checkpoints" || is_followers(name) || is_temporary_name(name);
+         name == tokenizer_name || name == "checkpoints" || is_followers(name) ||
+         is_temporary_name(name);
 }
 
 void require_run(FileStorage& storage, const Path& path) {
@@ -53,8 +54,17 @@ void require_run(FileStorage& storage, const Path& path) {
 RunDirectory::RunDirectory(FileStorage& storage, const Path& path)
     : storage_(&storage), path_(path.has_filename() ? path : path.parent_path()) {}
 
+Config with_own_tokenizer(Config config, const Path& directory) {
+  const std::string key = "data.tokenizer.model";
+  if (!config.text(key).empty())
+    config.set(key, std::filesystem::absolute(directory / tokenizer_name).string(),
+               config.location(key));
+  return config;
+}
+
 RunDirectory RunDirectory::create(FileStorage& storage, const Path& directory,
-                                  const std::string& config, const std::string& meta) {
+                                  const std::string& config, const std::string& meta,
+                                  const std::string& tokenizer) {
   RunDirectory run(storage, directory);
   const Path& path = run.path();
   make_directories(storage, path);
@@ -69,11 +79,12 @@ RunDirectory RunDirectory::create(FileStorage& storage, const Path& directory,
   make_directories(storage, run.checkpoints());
   run.remove_temporaries();
   for (const std::string& name : storage.list(path))
-    if (is_followers(name)) storage.unlink(path / name);
+    if (is_followers(name) || name == tokenizer_name) storage.unlink(path / name);
   run.preflight(probe_bytes);
   run.metrics_ = std::make_unique<MetricsFile>(storage, path / metrics_name);
   run.metrics_->rewind(0);
   commit_file(storage, path / meta_name, meta);
+  if (!tokenizer.empty()) commit_file(storage, path / tokenizer_name, tokenizer);
   // An interrupted creation may have left directories whose names are not on the disk.
   storage.sync_directory(path.parent_path());
   // Last, for the same reason.

@@ -1,6 +1,8 @@
 #pragma once
-/// A run on the disk: config.toml, meta.json, metrics.jsonl, checkpoints/, run.lock, profile.json.
+/// A run on the disk: config.toml, meta.json, metrics.jsonl, checkpoints/, run.lock, profile.json;
+/// of words also tokenizer.model.
 
+#include <bochner/train/config/config.hpp>
 #include <bochner/train/run/checkpoint_file.hpp>
 #include <bochner/train/run/metrics.hpp>
 #include <bochner/train/storage/storage.hpp>
@@ -19,15 +21,20 @@ struct Retention {
   std::size_t keep_best = 1;
 };
 
+/// Where a run keeps the model of its words, and an exported model beside its weights.
+inline constexpr const char* tokenizer_name = "tokenizer.model";
+/// The config as a run in this directory reads it: its own model of words.
+Config with_own_tokenizer(Config config, const Path& directory);
+
 /// The storage must outlive the directory. A run under training holds run.lock until destroyed.
 class RunDirectory {
  public:
   /// A new run in a missing or empty directory, or in place of what a creation that was interrupted
   /// or a run that ended before its first checkpoint left. Returns when all of it is on the disk.
-  /// Throws std::invalid_argument when the directory holds something, IoError when it is locked,
-  /// read-only or full.
+  /// `tokenizer` is the model of words that it keeps, "" for none. Throws std::invalid_argument
+  /// when the directory holds something, IoError when it is locked, read-only or full.
   static RunDirectory create(FileStorage& storage, const Path& path, const std::string& config,
-                             const std::string& meta);
+                             const std::string& meta, const std::string& tokenizer = "");
   /// An existing run, locked, to go on with; removes what an interrupted save left behind.
   static RunDirectory open(FileStorage& storage, const Path& path);
   /// "runs/a: another process (pid 17) is using this run; ..." while one trains there, else "".

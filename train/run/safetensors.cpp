@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/text.hpp>
 #include <bochner/train/run/safetensors.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <cmath>
@@ -78,7 +79,7 @@ Safetensors::Safetensors(ByteSpan file, std::string name) : name_(std::move(name
     if (key == "__metadata__") continue;
     const std::string* dtype = value["dtype"].text();
     if (!dtype || (*dtype != "F32" && *dtype != "F64"))
-      throw DataError(name_, ": ", key, " is not of type F32 or F64");
+      throw DataError(name_, ": ", printable(key), " is not of type F32 or F64");
     Entry entry{{}, *dtype == "F64", {}};
     std::vector<std::uint64_t> dims;
     for (const Json& size : value["shape"].items()) dims.push_back(whole(size));
@@ -88,7 +89,7 @@ Safetensors::Safetensors(ByteSpan file, std::string name) : name_(std::move(name
                         last = offsets.size() == 2 ? whole(offsets[1]) : no_number;
     const auto bytes = checked_bytes(dims, entry.wide ? Dtype::f64 : Dtype::f32);
     if (!bytes || first > last || last > data.size() || last - first != *bytes)
-      throw DataError(name_, ": ", key,
+      throw DataError(name_, ": ", printable(key),
                       " lies outside of the file, or is not as large as its shape");
     entry.bytes = data.subspan(first, *bytes);
     tensors_[key] = entry;

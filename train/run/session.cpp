@@ -13,6 +13,7 @@
 #include <bochner/train/run/session.hpp>
 #include <bochner/train/run/signals.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
+#include <bochner/train/tasks/tokenizers.hpp>
 #include <functional>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -135,6 +136,24 @@ std::uint64_t digest_of_large(const ByteCorpus& corpus, const DataReading& readi
       "stopped while the text was read; nothing was trained, give the same command again");
 }
 
+/// Weights of tokens that now stand for other pieces are worth little.
+bool has_other_tokens(const CheckpointReader& checkpoint, const Config& config) {
+  const std::string key = "data.tokenizer.digest";
+  const Config parent = stored_config(checkpoint.config(), checkpoint.path().string());
+  return parent.text(key) != config.text(key);
+}
+
+/// Signals are heeded while a large text is encoded.
+std::unique_ptr<Task> task_of(const Config& config, const DataReading& reading) {
+  prepare_encoded_text(config, {reading.tell, [&] {
+                                  if (!reading.stopped || !reading.stopped()) return false;
+                                  throw StoppedError(
+                                      "stopped while the text was encoded; nothing was trained, "
+                                      "give the same command again");
+                                }});
+  return make_task(config);
+}
+
 }  // namespace
 
 Session::Session(Session&&) noexcept = default;
@@ -155,9 +174,10 @@ ForkResets parse_resets(const std::string& list) {
   return resets;
 }
 
-Session::Session(const Config& config, Processes& processes)
+Session::Session(const Config& config, Processes& processes, const DataReading& reading,
+                 const Config& words)
     : config_(config),
-      task_(make_task(config_)),
+      task_(task_of(words, reading)),
       spec_(read_spec<TrainSpec>(config_, "train")),
       tokens_per_step_(spec_.examples_per_step() * task_->data().tokens_per_example()),
       steps_per_epoch_(std::max<std::uint64_t>(
@@ -174,9 +194,11 @@ std::uint64_t Session::steps(const Period& period) const {
 void Session::make_directory(FileStorage& storage, const Path& directory,
                              const std::string& command, const std::string& parent,
                              const DataReading& reading) {
+  identify_tokenizer(config_);
   note_data(reading);
   run_ = RunDirectory::create(storage, directory, print_config(config_),
-                              run_metadata(config_, command, parent, processes_.hosts()));
+                              run_metadata(config_, command, parent, processes_.hosts()),
+                              tokenizer_file(config_));
   path_ = directory;
   require_space();
 }
@@ -185,7 +207,7 @@ Session Session::start(FileStorage& storage, const Config& config, const Path& d
                        const std::string& command, const DataReading& reading,
                        Processes& processes) {
   require_shards(config, processes);
-  Session session(config, processes);
+  Session session(config, processes, reading);
   session.task_->start();
   session.trainer_->calibrate();
   session.make_directory(storage, directory, command, "", reading);
@@ -207,7 +229,7 @@ Session Session::resume(FileStorage& storage, const Path& directory,
   require_resumable(before, config, directory.string());
   if (!checkpoint) require_not_forked(run);
   require_shards(config, processes);
-  Session session(config, processes);
+  Session session(config, processes, reading, with_own_tokenizer(config, directory));
   session.run_ = std::move(run);
   session.path_ = directory;
   session.require_space();
@@ -246,7 +268,7 @@ Session Session::fork(FileStorage& storage, const RunReference& parent, const Co
                       Processes& processes) {
   const CheckpointReader checkpoint = open_checkpoint(storage, parent, notes);
   require_shards(config, processes);
-  Session session(config, processes);
+  Session session(config, processes, reading);
   session.take_over(checkpoint, resets, notes);
   session.make_directory(storage, directory, command, checkpoint.path().string(), reading);
   // Otherwise a resume before the first regular save would begin with new weights.
@@ -258,7 +280,7 @@ Session Session::fork(FileStorage& storage, const RunReference& parent, const Co
 Session Session::adopt(FileStorage& storage, const Config& config, const Path& directory,
                        const std::string& command, const std::function<void(Session&)>& fill,
                        const DataReading& reading) {
-  Session session(config, Processes::alone());
+  Session session(config, Processes::alone(), reading);
   fill(session);
   session.trainer_->calibrate([](const std::string&) { return false; });  // averages of these
   session.make_directory(storage, directory, command, "", reading);
@@ -288,6 +310,8 @@ void Session::take_over(const CheckpointReader& checkpoint, const ForkResets& re
   });
   std::ranges::move(load_tensors(checkpoint, rest), std::back_inserter(left_out));
   for (const std::string& name : left_out) notes.push_back("starts anew: " + name);
+  if (has_other_tokens(checkpoint, config_))
+    notes.push_back("tokens are other pieces of text than the parent's: data.tokenizer");
   const bool averages = config_.number("optim.ema") > 0;
   if (!resets.schedule) state().step = saved.step;
   if (!resets.data) state().examples = saved.examples;

@@ -92,8 +92,12 @@ class Session {
   bool await_same_data(const std::function<bool()>& stopped = {}) const;
 
  private:
-  /// Not bound to a directory yet.
-  Session(const Config& config, Processes& processes);
+  /// Not bound to a directory yet. Large texts of words are encoded; `words` is the config that
+  /// says where their model is.
+  Session(const Config& config, Processes& processes, const DataReading& reading,
+          const Config& words);
+  Session(const Config& config, Processes& processes, const DataReading& reading)
+      : Session(config, processes, reading, config) {}
   /// Tells the other processes what the first one has, which they join.
   void share(const DataReading& reading);
   void share_all();

@@ -13,7 +13,8 @@ class EvaluatedShards {
     if (!shard) return {1};
     if (seen_.terms == 0) seen_ = *shard;
     Sums sums = {0, shard->loss_sum, double(shard->terms)};
-    for (const Measure& measure : shard->measures) sums.push_back(measure.sum);
+    for (const Measure& measure : shard->measures)
+      sums.insert(sums.end(), {measure.sum, measure.terms});
     return sums;
   }
 
@@ -28,7 +29,10 @@ class EvaluatedShards {
     Evaluation all = seen_;
     all.loss_sum = sums[1];
     all.terms = std::uint64_t(sums[2]);
-    for (std::size_t i = 0; i < all.measures.size(); ++i) all.measures[i].sum = sums[3 + i];
+    for (std::size_t i = 0; i < all.measures.size(); ++i) {
+      all.measures[i].sum = sums[3 + 2 * i];
+      all.measures[i].terms = sums[4 + 2 * i];
+    }
     return all;
   }
 

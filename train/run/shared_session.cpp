@@ -11,7 +11,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 Session Session::join(Processes& processes, const DataReading& reading) {
   std::string text;
   processes.share(text);
-  Session session(stored_config(text, "the config of the run"), processes);
+  Session session(stored_config(text, "the config of the run"), processes, reading);
   session.share_all();
   session.require_shared_data(reading);
   return session;

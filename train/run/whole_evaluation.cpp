@@ -5,7 +5,8 @@ namespace {
 
 std::vector<double> sums_in(const Evaluation& part) {
   std::vector<double> sums = {part.loss_sum, double(part.terms)};
-  for (const Measure& measure : part.measures) sums.push_back(measure.sum);
+  for (const Measure& measure : part.measures)
+    sums.insert(sums.end(), {measure.sum, measure.terms});
   return sums;
 }
 
@@ -13,7 +14,10 @@ std::vector<double> sums_in(const Evaluation& part) {
 Evaluation with_sums(Evaluation part, const double* sums) {
   part.loss_sum = *sums++;
   part.terms = std::uint64_t(*sums++);
-  for (Measure& measure : part.measures) measure.sum = *sums++;
+  for (Measure& measure : part.measures) {
+    measure.sum = *sums++;
+    measure.terms = *sums++;
+  }
   return part;
 }
 
@@ -32,7 +36,7 @@ Evaluation evaluate_all(Task& task, Split split, std::size_t batch, Processes& p
     return sums_in(seen);
   });
   if (seen.terms == 0 && !processes.leads()) return seen;
-  const std::size_t size = 2 + seen.measures.size();
+  const std::size_t size = 2 + 2 * seen.measures.size();
   Evaluation total;
   for (std::size_t i = 0; i < sums.size(); i += size) total += with_sums(seen, sums.data() + i);
   return total;

@@ -16,6 +16,7 @@
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/time_fit.hpp>
+#include <bochner/train/tasks/tokenizers.hpp>
 #include <cmath>
 #include <utility>
 
@@ -67,22 +68,23 @@ LabelledEventsSpec labelled_events_spec(const Config& config) {
 
 LabelledTextsSpec labelled_texts_spec(const Config& config) {
   return {config.count("data.length"), config.number("data.validation"), config.count("train.seed"),
-          has_class_token(config)};
+          has_class_token(config), tokenizer_of(config)};
 }
 
 /// Rows of tables where a column of labels is named, else files in folders.
 std::unique_ptr<LabelledTexts> text_sequences(const Config& config) {
   const std::string& label = config.text("data.label_column");
+  const LabelledTextsSpec spec = labelled_texts_spec(config);
   const auto files = expand_files(config.text_list("data.files"), std::filesystem::current_path());
   TextsWithLabels texts;
   if (label.empty()) {
-    texts = texts_of_folders(files, config.count("data.length"));
+    texts = texts_of_folders(files, spec.bytes());
   } else {
     std::vector<NamedArray> tables;
     for (const auto& file : files) tables.push_back(read_array(file, table_options(config)));
     texts = texts_of_tables(tables, config.text("data.text_column"), label);
   }
-  return std::make_unique<LabelledTexts>(std::move(texts), labelled_texts_spec(config));
+  return std::make_unique<LabelledTexts>(std::move(texts), spec);
 }
 
 /// `shape` receives that of the tables that they are from, if they are.

@@ -8,6 +8,8 @@
 #include <bochner/train/tasks/series_data.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
 #include <bochner/train/tasks/task.hpp>
+#include <bochner/train/tasks/tokenizers.hpp>
+#include <cmath>
 
 namespace bochner {
 
@@ -307,6 +309,7 @@ void check_data(const Config& config) {
   if (kind.stand_in && config.text_list("data.files").empty())
     fail(config, "data.files", "must name the files of " + assignment(config, "data.kind"),
          "data.kind");
+  check_tokenizer(config);
   if (kind.check) kind.check(config);
 }
 

@@ -7,6 +7,7 @@
 #include <bochner/data/sensor_table.hpp>
 #include <bochner/data/table_rows.hpp>
 #include <bochner/data/token_tasks.hpp>
+#include <bochner/data/tokenizer.hpp>
 #include <bochner/train/config/config.hpp>
 
 namespace bochner {
@@ -28,6 +29,7 @@ struct DataSpec {
   std::vector<std::string> files;
   std::size_t length = 256;
   std::string separator = "\\n";  ///< see separator_bytes() of encoding_checks.hpp
+  TokenizerSpec tokenizer;
   double validation = 0.1;
   ExampleSet examples;
 };
@@ -45,6 +47,7 @@ inline void describe(Keys& keys, DataSpec& spec) {
        "bytes: what ends a part of a text, a line, for model.positions = \"encoding\", with \\n, "
        "\\t, "
        "\\r, \\\\ and \\xHH for bytes that are no text; other tokens have a marker");
+  keys.section("tokenizer", spec.tokenizer);
   keys("validation", spec.validation, below(0, 1),
        "bytes, texts, images, event_files, field_files, sensors, table: fraction kept for "
        "validation, rounded up, "

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <bochner/data/files/glob.hpp>
-#include <bochner/data/windows.hpp>
+#include <bochner/data/word_windows.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/arrays.hpp>
@@ -9,12 +9,13 @@
 #include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
+#include <bochner/train/tasks/tokenizers.hpp>
 #include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Next-byte prediction on windows of text files.
+/// Prediction of the next token of sequences.
 class LanguageTask : public Task {
  public:
   LanguageTask(const Config& config, std::unique_ptr<TokenSource> data)
@@ -40,7 +41,7 @@ class LanguageTask : public Task {
     const Var loss = model_->loss(tape, batch.inputs, batch.targets);
     const std::uint64_t tokens = batch.targets.values.size();
     const double nats = double(loss.value().data()[0]) * double(tokens);
-    return {nats, tokens, "nats", {{"bits_per_token", "bits/byte", nats / std::numbers::ln2}}};
+    return {nats, tokens, "nats", {measure_in_bits(nats / std::numbers::ln2, batch.targets)}};
   }
 
   NamedArrays arrays(const Examples& examples) override {
@@ -54,9 +55,30 @@ class LanguageTask : public Task {
   Json sizes() const override { return Json{{"length", spec_.length}}; }
 
  protected:
+  virtual Measure measure_in_bits(double bits, const Indices&) const {
+    return {"bits_per_token", "bits/byte", bits};
+  }
+
   TrunkSpec spec_;
   std::unique_ptr<TokenSource> data_;
   std::unique_ptr<LanguageModel> model_;
+};
+
+/// Tokens are pieces of words, so that only bits per byte tell how good models of other tokens are.
+class WordTask : public LanguageTask {
+ public:
+  WordTask(const Config& config, std::unique_ptr<TextWindows> data)
+      : LanguageTask(config, nullptr), text_(*data) {
+    data_ = std::move(data);
+  }
+
+ protected:
+  Measure measure_in_bits(double bits, const Indices& targets) const override {
+    return {"bits_per_byte", "bits/byte", bits, false, text_.bytes_of(targets)};
+  }
+
+ private:
+  const TextWindows& text_;
 };
 
 /// A language model that answers the questions of generated sequences.
@@ -78,6 +100,14 @@ class TokenTask : public LanguageTask {
 std::unique_ptr<Task> make_language_task(const Config& config) {
   const auto data = read_spec<DataSpec>(config, "data");
   ByteCorpus corpus(expand_files(data.files, std::filesystem::current_path()));
+  if (has_words(config)) {
+    const auto tokenizer = tokenizer_of(config);
+    EncodedText tokens = encoded_text(config, corpus, *tokenizer);
+    return std::make_unique<WordTask>(
+        config,
+        std::make_unique<WordWindows>(std::move(corpus), std::move(tokens), tokenizer, data.length,
+                                      data.validation, config.count("train.seed")));
+  }
   return std::make_unique<LanguageTask>(
       config, std::make_unique<ByteWindows>(std::move(corpus), data.length, data.validation,
                                             config.count("train.seed")));

@@ -7,6 +7,7 @@
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
+#include <bochner/train/tasks/tokenizers.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -33,7 +34,9 @@ TrunkSpec trunk_spec(const Config& config, std::size_t length) {
   spec.places.separator.clear();
   for (const char byte : separator_bytes(config))
     spec.places.separator.push_back(std::uint8_t(byte));
-  if (config.text("data.kind") != "bytes") {
+  if (has_words(config)) {
+    spec.vocabulary = tokenizer_of(config)->vocabulary();
+  } else if (config.text("data.kind") != "bytes") {
     spec.vocabulary = config.count("data.vocabulary");
     spec.places.separator = {std::int32_t(spec.vocabulary) - 1};  // the marker
   }

@@ -17,6 +17,7 @@
 #include <bochner/train/tasks/mixer_checks.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
+#include <bochner/train/tasks/tokenizers.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
 
 namespace bochner {
@@ -204,6 +205,7 @@ ParameterTable table_of(std::vector<ParameterRow> rows, const std::vector<Config
 Config with_sets(Config config, const std::vector<std::string>& sets) {
   for (const std::string& set : sets) apply_set(config, set);
   validate(config);
+  identify_tokenizer(config);
   return config;
 }
 

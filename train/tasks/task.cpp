@@ -13,30 +13,32 @@ Evaluation& Evaluation::operator+=(const Evaluation& part) {
           " and ", part.measures.size(), " measures");
   loss_sum += part.loss_sum;
   terms += part.terms;
-  for (std::size_t i = 0; i < measures.size(); ++i) measures[i].sum += part.measures[i].sum;
+  for (std::size_t i = 0; i < measures.size(); ++i) {
+    measures[i].sum += part.measures[i].sum;
+    measures[i].terms += part.measures[i].terms;
+  }
   return *this;
 }
 
 double Evaluation::mean(std::string_view name) const {
   const auto found = std::ranges::find(measures, name, &Measure::name);
   require(found != measures.end(), "evaluation", "there is no measure ", name);
-  return found->sum / double(terms);
+  return mean(*found);
 }
 
 std::string Evaluation::words() const {
   std::string words = fmt::format("{:.4f} {}", loss(), unit);
   for (const Measure& measure : measures) {
     if (measure.unit == unit) continue;  // the loss itself
-    const double mean = measure.sum / double(terms);
-    words += measure.percent ? fmt::format("   {:.2f} % {}", 100 * mean, measure.unit)
-                             : fmt::format("   {:.4f} {}", mean, measure.unit);
+    words += measure.percent ? fmt::format("   {:.2f} % {}", 100 * mean(measure), measure.unit)
+                             : fmt::format("   {:.4f} {}", mean(measure), measure.unit);
   }
   return words;
 }
 
 Json Evaluation::json(std::string_view loss_name) const {
   Json json = Json().set(loss_name, loss());
-  for (const Measure& measure : measures) json.set(measure.name, measure.sum / double(terms));
+  for (const Measure& measure : measures) json.set(measure.name, mean(measure));
   return json;
 }
 

@@ -21,12 +21,13 @@ class Page;
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// One more number besides the loss, as a sum over the same terms.
+/// One more number besides the loss, as a sum over the same terms or its own.
 struct Measure {
   std::string name;  ///< in JSON: "accuracy"
   std::string unit;  ///< behind the number: "bits/byte"; behind the percentage: "right"
   double sum = 0;
   bool percent = false;
+  double terms = 0;  ///< what it is a mean over, where those are not the terms of the loss
 };
 
 /// The quality of a model on validation examples.
@@ -39,6 +40,9 @@ struct Evaluation {
   /// An empty one takes over unit and measures; others must have the same.
   Evaluation& operator+=(const Evaluation& part);
   double loss() const { return loss_sum / double(terms); }
+  double mean(const Measure& measure) const {
+    return measure.sum / (measure.terms > 0 ? measure.terms : double(terms));
+  }
   /// The mean of a measure; throws std::invalid_argument when there is none of that name.
   double mean(std::string_view name) const;
   /// "1.4680 nats   2.1179 bits/byte" or "0.0810 nats   97.50 % right"

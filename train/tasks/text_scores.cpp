@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/array.hpp>
 #include <bochner/train/tasks/text_scores.hpp>
 #include <cmath>
@@ -9,30 +10,28 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Bytes begin, .., begin + size of a text, of which the first is only seen.
+using Texts = std::vector<TextScores>;
+
+/// Tokens begin, .., begin + size of a text, of which the first is only seen.
 struct TextWindow {
   std::size_t text, begin, size;
 };
 
-std::vector<TextWindow> cut_texts(const std::vector<std::string>& texts, std::size_t length) {
+std::vector<TextWindow> cut_texts(const Texts& texts, std::size_t length) {
   std::vector<TextWindow> windows;
   for (std::size_t i = 0; i < texts.size(); ++i)
-    for (std::size_t begin = 0; begin + 1 < texts[i].size(); begin += length)
-      windows.push_back({i, begin, std::min(length, texts[i].size() - 1 - begin)});
+    for (std::size_t begin = 0; begin + 1 < texts[i].tokens.size(); begin += length)
+      windows.push_back({i, begin, std::min(length, texts[i].tokens.size() - 1 - begin)});
   return windows;
 }
 
-std::int32_t byte_of(const std::string& text, std::size_t place) {
-  return static_cast<unsigned char>(text[place]);
-}
-
-/// Behind the end of a window is padding, which a causal model has not seen at any byte of it.
-Indices inputs_of(std::span<const TextWindow> windows, const std::vector<std::string>& texts) {
+/// Behind the end of a window is padding, which a causal model has not seen at any token of it.
+Indices inputs_of(std::span<const TextWindow> windows, const Texts& texts) {
   const std::size_t T = std::ranges::max(windows, {}, &TextWindow::size).size;
   Indices inputs{{windows.size(), T}, std::vector<std::int32_t>(windows.size() * T)};
   for (std::size_t row = 0; row < windows.size(); ++row)
-    for (std::size_t t = 0; t < windows[row].size; ++t)
-      inputs.values[row * T + t] = byte_of(texts[windows[row].text], windows[row].begin + t);
+    std::copy_n(texts[windows[row].text].tokens.begin() + std::ptrdiff_t(windows[row].begin),
+                windows[row].size, inputs.values.begin() + std::ptrdiff_t(row * T));
   return inputs;
 }
 
@@ -44,9 +43,9 @@ double log_probability(const real* logits, std::size_t n, std::int32_t at) {
   return double(logits[at]) - largest - std::log(sum);
 }
 
-/// ln p of the bytes of some windows, one behind the other.
+/// ln p of the tokens of some windows, one behind the other.
 std::vector<double> score_windows(LanguageModel& model, std::span<const TextWindow> windows,
-                                  const std::vector<std::string>& texts) {
+                                  const Texts& texts) {
   const Indices inputs = inputs_of(windows, texts);
   Tape tape;
   tape.recording = false;
@@ -56,58 +55,92 @@ std::vector<double> score_windows(LanguageModel& model, std::span<const TextWind
   for (std::size_t row = 0; row < windows.size(); ++row)
     for (std::size_t t = 0; t < windows[row].size; ++t) {
       const auto& [text, begin, size] = windows[row];
-      scores.push_back(log_probability(logits.data() + (row * T + t) * V, V,
-                                       byte_of(texts[text], begin + t + 1)));
+      scores.push_back(
+          log_probability(logits.data() + (row * T + t) * V, V, texts[text].tokens[begin + t + 1]));
     }
   return scores;
 }
 
+bool is_of_words(const Tokenizer& tokenizer) { return tokenizer.digest() != 0; }
+
+/// Bytes of the tokens that were predicted.
+std::size_t predicted_bytes(const Tokenizer& tokenizer, const TextScores& text) {
+  TextDecoder decoder(tokenizer);
+  std::size_t bytes = 0;
+  for (std::size_t t = 0; t < text.tokens.size(); ++t) {
+    const std::size_t size = decoder.next(text.tokens[t]).size();
+    if (t > 0) bytes += size;
+  }
+  return bytes;
+}
+
+NamedArray table_of(std::vector<std::string> columns, const std::vector<double>& numbers) {
+  NamedArray table;
+  table.values.resize({numbers.size() / columns.size(), columns.size()});
+  std::ranges::copy(numbers, table.values.data());
+  table.columns = std::move(columns);
+  return table;
+}
+
 }  // namespace
 
-std::vector<ByteScores> score_texts(LanguageModel& model, const std::vector<std::string>& texts,
-                                    std::size_t length, std::size_t batch, Processes& processes) {
+Texts score_texts(LanguageModel& model, const Tokenizer& tokenizer,
+                  const std::vector<std::string>& texts, std::size_t length, std::size_t batch,
+                  Processes& processes) {
   require(length >= 1 && batch >= 1, "score_texts", "length and batch must be at least 1");
-  const std::vector<TextWindow> all = cut_texts(texts, length);
+  Texts scores;
+  for (const std::string& text : texts) scores.push_back({tokenizer.encode(text)});
+  const std::vector<TextWindow> all = cut_texts(scores, length);
   const std::size_t batches = (all.size() + batch - 1) / batch;
   const std::vector<double> numbers = processes.gather(batches, [&](std::size_t index) {
     const std::size_t first = index * batch;
-    return score_windows(model, {all.data() + first, std::min(batch, all.size() - first)}, texts);
+    return score_windows(model, {all.data() + first, std::min(batch, all.size() - first)}, scores);
   });
-  std::vector<ByteScores> scores(texts.size());
   const double* next = numbers.data();
   for (const TextWindow& window : all) {
-    scores[window.text].insert(scores[window.text].end(), next, next + window.size);
+    std::vector<double>& to = scores[window.text].log_probabilities;
+    to.insert(to.end(), next, next + window.size);
     next += window.size;
   }
   return scores;
 }
 
-NamedArray score_table(const std::vector<ByteScores>& scores) {
-  NamedArray table;
-  table.columns = {"text", "bytes", "log_probability", "perplexity", "bits_per_byte"};
-  table.values.resize({scores.size(), table.columns.size()});
+NamedArray score_table(const Tokenizer& tokenizer, const Texts& scores) {
+  std::vector<std::string> columns = {"text", "bytes", "log_probability", "perplexity",
+                                      "bits_per_byte"};
+  if (is_of_words(tokenizer)) columns.insert(columns.begin() + 1, "tokens");
+  std::vector<double> numbers;
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    const double sum = std::accumulate(scores[i].begin(), scores[i].end(), 0.0);
-    const double mean = scores[i].empty() ? std::numeric_limits<double>::quiet_NaN()
-                                          : -sum / double(scores[i].size());
-    const double row[] = {double(i), double(scores[i].size()), sum, std::exp(mean),
-                          mean / std::numbers::ln2};
-    std::ranges::copy(row, &table.values(i, 0));
+    const std::vector<double>& each = scores[i].log_probabilities;
+    const double sum = std::accumulate(each.begin(), each.end(), 0.0);
+    const double bytes = double(predicted_bytes(tokenizer, scores[i])),
+                 tokens = double(each.size());
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    numbers.push_back(double(i));
+    if (is_of_words(tokenizer)) numbers.push_back(tokens);
+    numbers.insert(numbers.end(), {bytes, sum, tokens > 0 ? std::exp(-sum / tokens) : none,
+                                   bytes > 0 ? -sum / bytes / std::numbers::ln2 : none});
   }
-  return table;
+  return table_of(std::move(columns), numbers);
 }
 
-NamedArray byte_table(const std::vector<std::string>& texts,
-                      const std::vector<ByteScores>& scores) {
+NamedArray token_table(const Tokenizer& tokenizer, const Texts& scores) {
+  const bool words = is_of_words(tokenizer);
   std::vector<double> numbers;
+  std::vector<std::string> pieces;
   for (std::size_t i = 0; i < scores.size(); ++i)
-    for (std::size_t t = 0; t < scores[i].size(); ++t)
-      numbers.insert(numbers.end(),
-                     {double(i), double(t + 2), double(byte_of(texts[i], t + 1)), scores[i][t]});
-  NamedArray table;
-  table.columns = {"text", "place", "byte", "log_probability"};
-  table.values.resize({numbers.size() / table.columns.size(), table.columns.size()});
-  std::ranges::copy(numbers, table.values.data());
+    for (std::size_t t = 0; t < scores[i].log_probabilities.size(); ++t) {
+      const std::int32_t token = scores[i].tokens[t + 1];
+      numbers.insert(numbers.end(), {double(i), double(t + 2), double(token)});
+      if (words) {
+        numbers.push_back(double(pieces.size()));
+        pieces.push_back(printable(tokenizer.bytes(token, false)));
+      }
+      numbers.push_back(scores[i].log_probabilities[t]);
+    }
+  if (!words) return table_of({"text", "place", "byte", "log_probability"}, numbers);
+  NamedArray table = table_of({"text", "place", "token", "piece", "log_probability"}, numbers);
+  table.texts[3] = std::move(pieces);
   return table;
 }
 

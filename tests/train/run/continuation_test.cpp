@@ -1,5 +1,6 @@
 #include <bochner/train/run/continuation.hpp>
 
+#include "data/small_tokenizer.hpp"
 #include "layers/layer_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -20,7 +21,8 @@ LanguageModelSpec small_model(const std::string& positions) {
 std::vector<std::string> continued(LanguageModel& model, std::span<const std::string> from,
                                    std::uint64_t first, const ContinuationOptions& options) {
   std::vector<std::string> texts(from.size());
-  continue_texts(model, from, first, options, [&](std::size_t b, char byte) { texts[b] += byte; });
+  continue_texts(model, *make_byte_tokenizer(), from, first, options,
+                 [&](std::size_t b, std::string_view bytes) { texts[b] += bytes; });
   return texts;
 }
 
@@ -52,6 +54,30 @@ TEST(ContinueTexts, OfNoBytesSaysNothing) {
   randomize(model, 0.5);
   EXPECT_EQ(continued(model, prompts, 0, {.sampling = {}, .bytes = 0}),
             (std::vector<std::string>(3)));
+}
+
+/// Those of words end with the piece that reaches the bytes.
+TEST(ContinueTexts, CountsBytesOfPieces) {
+  const auto pieces = small_tokenizer();
+  LanguageModelSpec spec = small_model("none");
+  spec.vocabulary = pieces->vocabulary();
+  LanguageModel model(spec);
+  randomize(model, 0.5);
+  const ContinuationOptions options{.sampling = {}, .bytes = 40, .seed = 7};
+  const auto continued_words = [&](std::span<const std::string> from, std::uint64_t first) {
+    std::vector<std::string> texts(from.size());
+    continue_texts(model, *pieces, from, first, options,
+                   [&](std::size_t b, std::string_view bytes) { texts[b] += bytes; });
+    return texts;
+  };
+  const std::vector<std::string> together = continued_words(prompts, 0);
+  for (std::size_t b = 0; b < prompts.size(); ++b) {
+    EXPECT_GE(together[b].size(), 40u);
+    EXPECT_LT(together[b].size(), 40 + pieces->longest());
+    EXPECT_EQ(continued_words({&prompts[b], 1}, b)[0], together[b]);
+  }
+  const std::string nothing;
+  EXPECT_THROW(continued_words({&nothing, 1}, 0), std::invalid_argument);
 }
 
 }  // namespace continuation_test

@@ -76,6 +76,8 @@ TEST(Safetensors, RefuseWhatTheBytesCannotHold) {
     EXPECT_THAT(error(file_of(entry(dtype, shape, offsets), 8)), HasSubstr("lies outside"))
         << shape << offsets;
   EXPECT_THAT(error(file_of(entry("BF16", "[4]", "[0,8]"), 8)), HasSubstr("type F32 or F64"));
+  EXPECT_THAT(error(file_of(R"({"a\nb":{"dtype":"F16"}})", 0)),
+              HasSubstr("a\\x0ab is not of type F32 or F64"));
 }
 
 struct AdoptedRun : testing::Test {

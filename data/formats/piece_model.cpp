@@ -1,0 +1,208 @@
+#include <bit>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/text.hpp>
+#include <bochner/data/formats/piece_model.hpp>
+#include <cmath>
+#include <cstring>
+
+namespace bochner {
+namespace {
+
+constexpr std::size_t most_pieces = 1 << 22, bytes_of_pieces = 256;
+
+/// The fields of a message, one after the other, as protocol buffers write them.
+class Fields {
+ public:
+  Fields(ByteSpan message, const std::string& name) : rest_(message), name_(name) {}
+
+  /// What the field says: a number of varying or fixed size, or bytes.
+  enum class Type { number = 0, eight_bytes = 1, bytes = 2, four_bytes = 5 };
+  std::uint64_t number = 0;  ///< of the field
+  Type type = Type::number;
+  std::uint64_t value = 0;
+  ByteSpan bytes;
+
+  bool next() {
+    if (rest_.empty()) return false;
+    const std::uint64_t tag = varying();
+    number = tag >> 3;
+    type = Type(tag & 7);
+    if (type == Type::number) {
+      value = varying();
+    } else if (type == Type::bytes) {
+      bytes = take(varying());
+    } else if (type == Type::four_bytes || type == Type::eight_bytes) {
+      const ByteSpan fixed = take(type == Type::four_bytes ? 4 : 8);
+      value = 0;
+      std::memcpy(&value, fixed.data(), fixed.size());
+    } else {
+      refuse();
+    }
+    return true;
+  }
+
+  bool is(std::uint64_t wanted, Type of) const { return number == wanted && type == of; }
+
+ private:
+  [[noreturn]] void refuse() const {
+    throw DataError(name_,
+                    ": is no model of SentencePiece, or damaged; make one with: bochner data "
+                    "tokenizer FILE... -o words.model");
+  }
+
+  ByteSpan take(std::uint64_t size) {
+    if (size > rest_.size()) refuse();
+    const ByteSpan front = rest_.first(std::size_t(size));
+    rest_ = rest_.subspan(front.size());
+    return front;
+  }
+
+  std::uint64_t varying() {
+    std::uint64_t result = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      const std::uint8_t byte = take(1)[0];
+      result |= std::uint64_t(byte & 0x7f) << shift;
+      if (byte < 0x80) return result;
+    }
+    refuse();
+  }
+
+  ByteSpan rest_;
+  const std::string& name_;
+};
+
+Piece piece_in(ByteSpan message, std::size_t index, const std::string& name) {
+  Piece piece;
+  for (Fields field(message, name); field.next();) {
+    if (field.is(1, Fields::Type::bytes)) piece.text.assign(field.bytes.begin(), field.bytes.end());
+    if (field.is(2, Fields::Type::four_bytes) &&
+        !std::isfinite(std::bit_cast<float>(std::uint32_t(field.value))))
+      throw DataError(name, ": piece ", index, " has no finite score");
+    if (!field.is(3, Fields::Type::number)) continue;
+    if (field.value < 1 || field.value > std::uint64_t(Piece::Kind::byte))
+      throw DataError(name, ": piece ", index, " is of kind ", field.value, ", which is not known");
+    piece.kind = Piece::Kind(field.value);
+  }
+  if (piece.text.empty() || !is_utf8(piece.text))
+    throw DataError(name, ": piece ", index, " is ", piece.text.empty() ? "empty" : "no UTF-8");
+  return piece;
+}
+
+void require_kind(ByteSpan trainer, const std::string& name) {
+  std::uint64_t kind = 1;
+  for (Fields field(trainer, name); field.next();)
+    if (field.is(3, Fields::Type::number)) kind = field.value;
+  if (kind != 1 && kind != 2)
+    throw DataError(name, ": cuts texts into words or letters; unigram and bpe are read");
+}
+
+/// A unit of a double array (Darts-clone, Yata 2008): where the next letters are, or a value.
+struct Unit {
+  std::uint32_t bits;
+  bool is_value() const { return bits >> 31; }
+  bool has_value() const { return bits >> 8 & 1; }
+  std::uint32_t value() const { return bits & 0x7fffffff; }
+  std::uint32_t offset() const { return (bits >> 10) << ((bits & 0x200) >> 6); }
+};
+
+/// A search begins at the first unit and goes from unit i to (i ^ offset ^ letter): with whole
+/// blocks of 256 units it stays inside where i ^ offset does.
+bool stays_inside(ByteSpan table, std::size_t values) {
+  constexpr std::size_t block = 256 * sizeof(std::uint32_t);
+  if (table.empty() || table.size() % block != 0) return false;
+  std::vector<std::uint32_t> units(table.size() / sizeof(std::uint32_t));
+  std::memcpy(units.data(), table.data(), table.size());
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    const Unit unit{units[i]};
+    if (i > 0 && unit.is_value()) continue;
+    const std::size_t next = i ^ unit.offset();
+    if (next >= units.size() || (unit.has_value() && Unit{units[next]}.value() >= values))
+      return false;
+  }
+  return true;
+}
+
+/// The size of a table, the table, and the texts that its values are places in, each ended by a 0.
+void require_sound(ByteSpan replacements, const std::string& name) {
+  if (replacements.empty()) return;
+  std::uint32_t size = 0;
+  const std::size_t head = sizeof(size);
+  if (replacements.size() > head) std::memcpy(&size, replacements.data(), head);
+  const bool fits = replacements.size() > head && size < replacements.size() - head;
+  const std::size_t texts = fits ? replacements.size() - head - size : 0;
+  if (!fits || replacements.back() != 0 || !stays_inside(replacements.subspan(head, size), texts))
+    throw DataError(name, ": its table of letters to replace is damaged");
+}
+
+void read_normalizer(ByteSpan message, const std::string& name, PieceModel& model) {
+  for (Fields field(message, name); field.next();) {
+    if (field.is(2, Fields::Type::bytes)) require_sound(field.bytes, name);
+    if (field.is(3, Fields::Type::number)) model.adds_space = field.value != 0;
+  }
+}
+
+/// All bytes are pieces of their own, or none is; one piece stands for what is unknown.
+void require_complete(const PieceModel& model, const std::string& name) {
+  std::size_t unknown = 0, bytes = 0;
+  for (const Piece& piece : model.pieces) {
+    unknown += piece.kind == Piece::Kind::unknown;
+    bytes += piece.kind == Piece::Kind::byte;
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    const std::string& text = piece.text;
+    if (piece.kind == Piece::Kind::byte &&
+        !(text.size() == 6 && text.starts_with("<0x") && text[5] == '>' &&
+          digits.find(text[3]) != digits.npos && digits.find(text[4]) != digits.npos))
+      throw DataError(name, ": ", excerpt(text), " is the name of no byte");
+  }
+  if (unknown != 1) throw DataError(name, ": has ", unknown, " pieces for what is unknown, not 1");
+  if (bytes != 0 && bytes != bytes_of_pieces)
+    throw DataError(name, ": has ", bytes, " pieces of single bytes, not 256 or none");
+}
+
+}  // namespace
+
+std::size_t utf8_size(std::string_view text) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
+  const auto follows = [&](std::size_t i) { return (byte(i) & 0xc0u) == 0x80u; };
+  if (text.empty()) return 0;
+  if (byte(0) < 0x80) return 1;
+  if (byte(0) >= 0xc2 && byte(0) < 0xe0) return follows(1) ? 2 : 0;
+  if (byte(0) >= 0xe0 && byte(0) < 0xf0) {
+    const bool overlong = byte(0) == 0xe0 && byte(1) < 0xa0;
+    const bool surrogate = byte(0) == 0xed && byte(1) >= 0xa0;
+    return follows(1) && follows(2) && !overlong && !surrogate ? 3 : 0;
+  }
+  if (byte(0) < 0xf0 || byte(0) > 0xf4) return 0;
+  const bool outside = (byte(0) == 0xf0 && byte(1) < 0x90) || (byte(0) == 0xf4 && byte(1) > 0x8f);
+  return follows(1) && follows(2) && follows(3) && !outside ? 4 : 0;
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t size = utf8_size(text);
+    if (size == 0) return false;
+    text.remove_prefix(size);
+  }
+  return true;
+}
+
+PieceModel parse_piece_model(ByteSpan file, const std::string& name) {
+  PieceModel model;
+  for (Fields field(file, name); field.next();) {
+    if (field.type != Fields::Type::bytes) continue;
+    if (field.number == 1) model.pieces.push_back(piece_in(field.bytes, model.pieces.size(), name));
+    if (field.number == 2) require_kind(field.bytes, name);
+    if (field.number == 3) read_normalizer(field.bytes, name, model);
+    if (field.number == 5) {  // of texts that are put together again
+      PieceModel ignored;
+      read_normalizer(field.bytes, name, ignored);
+    }
+    if (model.pieces.size() > most_pieces) throw DataError(name, ": has more than 2^22 pieces");
+  }
+  require_complete(model, name);
+  return model;
+}
+
+}  // namespace bochner

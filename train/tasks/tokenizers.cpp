@@ -1,0 +1,111 @@
+#include <fmt/format.h>
+
+#include <bochner/data/files/digest.hpp>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/glob.hpp>
+#include <bochner/data/files/input.hpp>
+#include <bochner/data/files/text.hpp>
+#include <bochner/train/storage/storage.hpp>
+#include <bochner/train/tasks/tokenizers.hpp>
+#include <cstdlib>
+
+namespace bochner {
+namespace {
+
+std::string digest_in_words(std::string_view model) {
+  return fmt::format("{:016x}", digest_of_elements(model));
+}
+
+std::string read_model(const std::string& path) {
+  const RegularFile file(path);
+  if (file.size() > largest_tokenizer)
+    throw DataError(path, ": is too large for a model of SentencePiece");
+  std::string bytes(file.size(), '\0');
+  file.read_at(0, {reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size()});
+  return bytes;
+}
+
+/// Where the tokens of large texts are kept.
+Path cache_folder(const Config& config) {
+  if (const std::string& chosen = config.text("data.tokenizer.cache"); !chosen.empty())
+    return chosen;
+  for (const auto& [variable, below] :
+       {std::pair{"XDG_CACHE_HOME", "bochner"}, std::pair{"HOME", ".cache/bochner"}})
+    if (const char* folder = std::getenv(variable); folder && *folder == '/')
+      return Path(folder) / below;
+  fail(config, "data.tokenizer.cache",
+       "must name a folder for the tokens of this text: there is no home folder");
+}
+
+void write_cache(const Path& file, const ByteCorpus& text, const Tokenizer& tokenizer,
+                 const EncodingWords& words) {
+  if (words.tell)
+    words.tell(fmt::format("encoding {} of text, once; its tokens go to {}",
+                           format_bytes(double(text.size())), file.string()));
+  PosixStorage storage;
+  make_directories(storage, file.parent_path());
+  commit_file(storage, file, [&](StoredFile& out) {
+    const auto sink = [&](std::string_view piece) { out.append(piece.data(), piece.size()); };
+    write_encoded(text, tokenizer, sink, words.stopped);
+  });
+}
+
+}  // namespace
+
+bool has_words(const Config& config) {
+  return config.text("data.tokenizer.kind") == "sentencepiece";
+}
+
+void check_tokenizer(const Config& config) {
+  if (!has_words(config)) return;
+  if (config.text("data.tokenizer.model").empty())
+    fail(config, "data.tokenizer.model",
+         "must name a model: bochner data tokenizer FILE... -o words.model makes one",
+         "data.tokenizer.kind");
+  if (config.text("model.positions") == "encoding")
+    fail(config, "model.positions", "is for bytes: pieces of words have no separator",
+         "data.tokenizer.kind");
+}
+
+std::string tokenizer_file(const Config& config) {
+  if (!has_words(config)) return "";
+  const std::string &path = config.text("data.tokenizer.model"),
+                    &wanted = config.text("data.tokenizer.digest");
+  std::string model = read_model(path);
+  const std::string digest = digest_in_words(model);
+  if (!wanted.empty() && digest != wanted)
+    throw DataError(path, ": is not the tokenizer of data.tokenizer.digest = \"", wanted,
+                    "\", its own is \"", digest, "\"; restore it");
+  return model;
+}
+
+std::shared_ptr<const Tokenizer> tokenizer_of(const Config& config) {
+  if (!has_words(config)) return make_byte_tokenizer();
+  const std::string model = tokenizer_file(config);
+  return make_piece_tokenizer({reinterpret_cast<const std::uint8_t*>(model.data()), model.size()},
+                              config.text("data.tokenizer.model"));
+}
+
+void identify_tokenizer(Config& config) {
+  const std::string key = "data.tokenizer.digest";
+  if (!has_words(config) || !config.text(key).empty()) return;
+  config.set(key, digest_in_words(tokenizer_file(config)), config.location("data.tokenizer.model"));
+}
+
+EncodedText encoded_text(const Config& config, const ByteCorpus& text, const Tokenizer& tokenizer,
+                         const EncodingWords& words) {
+  if (text.size() <= encoded_in_memory) return EncodedText(text, tokenizer);
+  const std::uint64_t id = encoding_id(text, tokenizer);
+  const Path file = cache_folder(config) / fmt::format("{:016x}.tokens", id);
+  if (!PosixStorage().exists(file)) write_cache(file, text, tokenizer, words);
+  return EncodedText(file, id);
+}
+
+void prepare_encoded_text(const Config& config, const EncodingWords& words) {
+  if (!has_words(config) || config.text("data.kind") != "bytes") return;
+  const ByteCorpus text(
+      expand_files(config.text_list("data.files"), std::filesystem::current_path()));
+  if (text.size() > encoded_in_memory) encoded_text(config, text, *tokenizer_of(config), words);
+}
+
+}  // namespace bochner
