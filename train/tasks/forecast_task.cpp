@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/data/files/errors.hpp>
-#include <bochner/data/files/glob.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/data/series_windows.hpp>
 #include <bochner/layers/models/forecaster.hpp>
@@ -26,58 +26,18 @@ namespace {
 
 constexpr std::size_t shown_windows = 3, shown_variates = 3, error_batch = 64;
 
-/// What is missing becomes the value of the row before, series by series: else the reader does it.
-bool carries_forward(const Config& config, const SeriesColumns& columns) {
-  return config.text("data.missing") == "forward" &&
-         (config.flag("data.stamps") || !columns.series.empty() || !columns.known.empty());
-}
-
-/// Rows at the end of which something is known and that have no targets are there to be predicted.
-std::vector<TimeSeries> series_of(NamedArray& table, const SeriesColumns& columns, bool carries) {
-  std::vector<TimeSeries> all;
-  for (SeriesRows& part : rows_of_series(table, columns.series)) {
-    if (!columns.known.empty())
-      part.rows.resize(part.rows.size() - rows_asked_for(table, columns, part.rows));
-    if (part.rows.empty()) continue;
-    if (carries) carry_forward(table, columns, part.rows);
-    all.push_back(time_series(table, columns, part));
-  }
-  if (all.empty()) throw DataError("there is no row with a value to forecast");
-  return all;
-}
-
-/// The series of a config, and what the texts among their covariates are.
-struct LearnedTable {
-  std::vector<TimeSeries> series;
-  TextLevels levels;
-};
-
-LearnedTable read_series(const Config& config) {
-  const auto files = expand_files(config.text_list("data.files"), std::filesystem::current_path());
-  if (files.size() != 1)
-    throw DataError("data.files: a series is one file, these are ", files.size());
-  NamedArray table = read_array(files[0], table_options(config));
-  try {
-    SeriesColumns columns = series_columns(config);
-    const TextLevels levels = text_levels(table, columns);
-    if (!levels.empty()) columns = with_indicators(table, columns, levels);
-    return {series_of(table, columns, carries_forward(config, columns)), levels};
-  } catch (const DataError& error) {
-    throw DataError(files[0].string(), ": ", error.what());
-  }
-}
-
 SeriesSpec series_spec(const Config& config) {
   auto spec = read_spec<SeriesSpec>(config, "data");
   spec.seed = config.count("train.seed");
   return spec;
 }
 
-ForecasterSpec forecaster_spec(const Config& config, const SeriesWindows& windows) {
+ForecasterSpec forecaster_spec(const Config& config, std::size_t variates, std::size_t series,
+                               std::size_t covariates) {
   auto spec = read_spec<ForecasterSpec>(config, "model");
-  spec.variates = windows.series().variates();
-  spec.series = windows.count();
-  spec.covariates = windows.series().channels();
+  spec.variates = variates;
+  spec.series = series;
+  spec.covariates = covariates;
   spec.lookback = config.count("data.lookback");
   spec.horizon = config.count("data.horizon");
   spec.regular = !config.flag("data.stamps");
@@ -166,7 +126,8 @@ class ForecastTask : public Task {
 
   ForecastTask(const Config& config, LearnedTable learned)
       : windows_(std::move(learned.series), series_spec(config)),
-        spec_(forecaster_spec(config, windows_)),
+        spec_(forecaster_spec(config, windows_.series().variates(), windows_.count(),
+                              windows_.series().channels())),
         rules_{series_columns(config), std::move(learned.levels),
                carries_forward(config, series_columns(config))},
         model_(spec_) {
@@ -393,7 +354,10 @@ std::unique_ptr<Task> make_forecast_task(const Config& config) {
 }
 
 std::unique_ptr<Module> stand_in_forecaster(const Config& config) {
-  return std::make_unique<Forecaster>(forecaster_spec(config, 1));
+  const bool context =
+      std::ranges::any_of(std::array{"data.known", "data.static", "data.calendar"},
+                          [&](const char* key) { return !config.text_list(key).empty(); });
+  return std::make_unique<Forecaster>(forecaster_spec(config, 1, 1, context));
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,10 +1,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/glob.hpp>
 #include <bochner/data/files/text.hpp>
+#include <bochner/data/formats/read_array.hpp>
+#include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/forecast_requests.hpp>
 #include <bochner/train/tasks/series_data.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
 #include <cmath>
+#include <filesystem>
 #include <functional>
 
 namespace bochner {
@@ -32,6 +38,20 @@ void check_quantiles(const Config& config) {
     fail(config, "model.instance_norm.affine",
          "must be false with model.loss = \"quantile\": a negative gain turns quantiles around",
          "model.loss");
+}
+
+/// Rows at the end of which something is known and that have no targets are there to be predicted.
+std::vector<TimeSeries> series_of(NamedArray& table, const SeriesColumns& columns, bool carries) {
+  std::vector<TimeSeries> all;
+  for (SeriesRows& part : rows_of_series(table, columns.series)) {
+    if (!columns.known.empty())
+      part.rows.resize(part.rows.size() - rows_asked_for(table, columns, part.rows));
+    if (part.rows.empty()) continue;
+    if (carries) carry_forward(table, columns, part.rows);
+    all.push_back(time_series(table, columns, part));
+  }
+  if (all.empty()) throw DataError("there is no row with a value to forecast");
+  return all;
 }
 
 }  // namespace
@@ -70,6 +90,26 @@ void check_series(const Config& config) {
     fail(config, "data.splits", "must be fractions that add up to at most 1");
   if (config.text("model.backbone") == "attention")
     require_at_most(config, "model.patch.length", "data.lookback");
+}
+
+bool carries_forward(const Config& config, const SeriesColumns& columns) {
+  return config.text("data.missing") == "forward" &&
+         (config.flag("data.stamps") || !columns.series.empty() || !columns.known.empty());
+}
+
+LearnedTable read_series(const Config& config) {
+  const auto files = expand_files(config.text_list("data.files"), std::filesystem::current_path());
+  if (files.size() != 1)
+    throw DataError("data.files: a series is one file, these are ", files.size());
+  NamedArray table = read_array(files[0], table_options(config));
+  try {
+    SeriesColumns columns = series_columns(config);
+    const TextLevels levels = text_levels(table, columns);
+    if (!levels.empty()) columns = with_indicators(table, columns, levels);
+    return {series_of(table, columns, carries_forward(config, columns)), levels};
+  } catch (const DataError& error) {
+    throw DataError(files[0].string(), ": ", error.what());
+  }
 }
 
 }  // namespace bochner
