@@ -54,7 +54,7 @@ void compare_command(const CompareOptions& options) {
 void add_compare(const Command& program) {
   const auto [command, options] = program.command(
       "compare", "runs side by side: curves, results by seeds, what differs", compare_command);
-  command.option("runs", &options.runs, "directories of runs, or of sweeps", "RUN...").required();
+  command.option("runs", &options.runs, "directories of runs, or of sweeps", "RUN").required();
   command.option("--to", &options.goal,
                  "a loss of validation to which the time is measured (default: the lowest that all "
                  "runs reach)",
