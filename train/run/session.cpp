@@ -27,13 +27,6 @@ void require_not_forked(const RunDirectory& run) {
                   " and ended before its first checkpoint; fork it again");
 }
 
-[[noreturn]] void refuse_data(const Path& run) {
-  throw DataError(run.string(),
-                  ": the files of data.files have changed since the run began; restore them, or "
-                  "start a new run from its weights: bochner fork ",
-                  shell_word(run.string()), " ... --reset data");
-}
-
 /// What config.toml says and no resume has changed must be what the weights were trained with.
 void require_own_config(const CheckpointReader& checkpoint, const Config& file) {
   const Config saved = stored_config(checkpoint.config(), checkpoint.path().string());
@@ -124,17 +117,6 @@ class WholeMoments {
   Trainer& trainer_;
   bool gathered_;
 };
-
-/// Signals are heeded at once, however slow the files are.
-std::uint64_t digest_of_large(const ByteCorpus& corpus, const DataReading& reading) {
-  if (reading.tell)
-    reading.tell(fmt::format("reading  {} of text, whose digest tells whether it changes",
-                             format_bytes(double(corpus.size()))));
-  const BackgroundDigest digest(corpus);
-  if (digest.wait(reading.stopped)) return digest.value();
-  throw StoppedError(
-      "stopped while the text was read; nothing was trained, give the same command again");
-}
 
 /// Weights of tokens that now stand for other pieces are worth little.
 bool has_other_tokens(const CheckpointReader& checkpoint, const Config& config) {
@@ -354,48 +336,6 @@ Path Session::save() {
 
 std::string Session::retain() {
   return run_ ? run_->retain(state(), {spec_.keep_last, spec_.keep_best}) : "";
-}
-
-void Session::note_data(const DataReading& reading) {
-  const ByteCorpus* corpus = task_->data().corpus();
-  state().data_marks = corpus ? corpus->marks() : 0;
-  state().data_fingerprint = data_fingerprint(reading);
-}
-
-std::uint64_t Session::data_fingerprint(const DataReading& reading) const {
-  const ByteCorpus* corpus = task_->data().corpus();
-  return corpus && corpus->marks() != 0 ? digest_of_large(*corpus, reading)
-                                        : task_->data().fingerprint();
-}
-
-void Session::recognise_data(const TrainerState& saved, const DataReading& reading) {
-  const ByteCorpus* corpus = task_->data().corpus();
-  const std::uint64_t marks = corpus ? corpus->marks() : 0;
-  if (marks != 0 && marks == saved.data_marks) {
-    state().data_fingerprint = saved.data_fingerprint;
-    state().data_marks = marks;
-    verification_ = std::make_unique<BackgroundDigest>(*corpus);
-    return;
-  }
-  // Before version 2, the fingerprint of large files was one of samples.
-  const bool sampled = corpus && saved.version < 2;
-  if (sampled && corpus->sampled_fingerprint() != saved.data_fingerprint) refuse_data(run_->path());
-  note_data(reading);
-  if (!sampled && state().data_fingerprint != saved.data_fingerprint) refuse_data(run_->path());
-}
-
-bool Session::compares_data() const { return verification_ && !verification_->is_ready(); }
-
-void Session::require_same_data() const {
-  if (verification_ && verification_->is_ready() &&
-      verification_->value() != trainer_->state().data_fingerprint)
-    refuse_data(run_->path());
-}
-
-bool Session::await_same_data(const std::function<bool()>& stopped) const {
-  if (verification_ && !verification_->wait(stopped)) return false;
-  require_same_data();
-  return true;
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

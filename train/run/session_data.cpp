@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+
+#include <bochner/train/charts/format.hpp>
+#include <bochner/train/run/background_digest.hpp>
+#include <bochner/train/run/session.hpp>
+#include <bochner/train/run/signals.hpp>
+
+/// Whether the data of a session are those that its run began with.
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+[[noreturn]] void refuse_data(const Path& run) {
+  throw DataError(run.string(),
+                  ": the files of data.files have changed since the run began; restore them, or "
+                  "start a new run from its weights: bochner fork ",
+                  shell_word(run.string()), " ... --reset data");
+}
+
+/// Signals are heeded at once, however slow the files are.
+std::uint64_t digest_of_large(const ByteCorpus& corpus, const DataReading& reading) {
+  if (reading.tell)
+    reading.tell(fmt::format("reading  {} of text, whose digest tells whether it changes",
+                             format_bytes(double(corpus.size()))));
+  const BackgroundDigest digest(corpus);
+  if (digest.wait(reading.stopped)) return digest.value();
+  throw StoppedError(
+      "stopped while the text was read; nothing was trained, give the same command again");
+}
+
+}  // namespace
+
+void Session::note_data(const DataReading& reading) {
+  const ByteCorpus* corpus = task_->data().corpus();
+  state().data_marks = corpus ? corpus->marks() : 0;
+  state().data_fingerprint = data_fingerprint(reading);
+}
+
+std::uint64_t Session::data_fingerprint(const DataReading& reading) const {
+  const ByteCorpus* corpus = task_->data().corpus();
+  return corpus && corpus->marks() != 0 ? digest_of_large(*corpus, reading)
+                                        : task_->data().fingerprint();
+}
+
+void Session::recognise_data(const TrainerState& saved, const DataReading& reading) {
+  const ByteCorpus* corpus = task_->data().corpus();
+  const std::uint64_t marks = corpus ? corpus->marks() : 0;
+  if (marks != 0 && marks == saved.data_marks) {
+    state().data_fingerprint = saved.data_fingerprint;
+    state().data_marks = marks;
+    verification_ = std::make_unique<BackgroundDigest>(*corpus);
+    return;
+  }
+  // Before version 2, the fingerprint of large files was one of samples.
+  const bool sampled = corpus && saved.version < 2;
+  if (sampled && corpus->sampled_fingerprint() != saved.data_fingerprint) refuse_data(run_->path());
+  note_data(reading);
+  if (!sampled && state().data_fingerprint != saved.data_fingerprint) refuse_data(run_->path());
+}
+
+bool Session::compares_data() const { return verification_ && !verification_->is_ready(); }
+
+void Session::require_same_data() const {
+  if (verification_ && verification_->is_ready() &&
+      verification_->value() != trainer_->state().data_fingerprint)
+    refuse_data(run_->path());
+}
+
+bool Session::await_same_data(const std::function<bool()>& stopped) const {
+  if (verification_ && !verification_->wait(stopped)) return false;
+  require_same_data();
+  return true;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
