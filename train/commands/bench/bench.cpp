@@ -140,24 +140,28 @@ std::string report(const ReferenceModel& reference, const BenchStepOptions& opti
   return words_of(reference, measure(problem, step, options.steps), options.json);
 }
 
-/// Training steps of a reference model, or of "all", on random tokens.
-void bench_step_command(const BenchStepOptions& options) {
+/// report(model) of a reference model, or of each of "all", from a process of its own.
+template <class Report>
+void print_each(const BenchPassOptions& options, bool with_version, const Report& report) {
   demand(options.steps > 0, "--steps 0: must be at least 1");
-  if (!options.json && !options.bits) fmt::print("{}\n", version_line());
+  if (with_version) fmt::print("{}\n", version_line());
   for (const ReferenceModel& model : reference_models(options.model))
-    fmt::print("{}", in_child([&] { return report(model, options); }));
+    fmt::print("{}", in_child([&] { return report(model); }));
 }
 
-/// Forward passes of a reference model, or of "all", on random tokens.
+/// Training steps on random tokens.
+void bench_step_command(const BenchStepOptions& options) {
+  print_each(options, !options.json && !options.bits,
+             [&](const ReferenceModel& model) { return report(model, options); });
+}
+
+/// Forward passes on random tokens.
 void bench_predict_command(const BenchPassOptions& options) {
-  demand(options.steps > 0, "--steps 0: must be at least 1");
-  if (!options.json) fmt::print("{}\n", version_line());
-  for (const ReferenceModel& model : reference_models(options.model))
-    fmt::print("{}", in_child([&] {
-                 const ReferenceProblem problem = make_problem(model, options.batch);
-                 const Step pass = [&](OpProfile* profile) { forward_pass(problem.loss, profile); };
-                 return words_of(model, measure(problem, pass, options.steps), options.json);
-               }));
+  print_each(options, !options.json, [&](const ReferenceModel& model) {
+    const ReferenceProblem problem = make_problem(model, options.batch);
+    const Step pass = [&](OpProfile* profile) { forward_pass(problem.loss, profile); };
+    return words_of(model, measure(problem, pass, options.steps), options.json);
+  });
 }
 
 constexpr std::size_t width = 64, shortest = 256;
