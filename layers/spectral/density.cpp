@@ -42,12 +42,12 @@ void SpectralDensity::start_at(const std::vector<double>& log_scale) {
   for (std::size_t i = 0; i < all; ++i)
     of_heads[i] = log_scale[i % log_scale.size()] + head_offset(spec_, i / spec_.dim);
   set_log_scale(of_heads);
-  if (posterior()) posterior()->centre();
+  if (posterior_) posterior_->centre();
 }
 
 void SpectralDensity::initialized() {
   if (spec_.spread > 0) start_at(std::vector<double>(spec_.dim, spec_.log_scale));
-  if (posterior()) posterior()->centre();
+  if (posterior_) posterior_->centre();
 }
 
 void SpectralDensity::set_log_scale(const std::vector<double>&) {
@@ -65,25 +65,9 @@ Var SpectralDensity::log_densities(Tape&, const Var&) {
   return {};
 }
 
-ParameterPosterior* SpectralDensity::posterior() {
-  using Form = ParameterPosterior::Form;
-  const bool is_point = spec_.posterior == "none";
-  if (collects_ || (is_point && spec_.prior == 0)) return nullptr;
-  if (posterior_) return posterior_.get();
-  collects_ = true;
-  const std::vector<NamedParameter> parameters = parameters_of(*this);
-  collects_ = false;
-  const Form form = is_point                    ? Form::point
-                    : spec_.posterior == "full" ? Form::full
-                                                : Form::mean_field;
-  posterior_ =
-      std::make_unique<ParameterPosterior>(parameters, form, spec_.prior > 0 ? spec_.prior : 1.0);
-  return posterior_.get();
-}
-
 void SpectralDensity::visit(Visitor& visitor) {
   visitor("noise", noise_);
-  if (posterior()) visitor("posterior", *posterior());
+  if (posterior_) visitor("posterior", *posterior_);
 }
 
 Densities& densities() {
@@ -98,7 +82,16 @@ Densities& densities() {
 }
 
 std::unique_ptr<SpectralDensity> make_density(const DensitySpec& spec) {
-  return densities().make(spec.kind, spec);
+  using Form = ParameterPosterior::Form;
+  auto density = densities().make(spec.kind, spec);
+  const bool is_point = spec.posterior == "none";
+  if (is_point && spec.prior == 0) return density;
+  const Form form = is_point                   ? Form::point
+                    : spec.posterior == "full" ? Form::full
+                                               : Form::mean_field;
+  density->posterior_ = std::make_unique<ParameterPosterior>(parameters_of(*density), form,
+                                                             spec.prior > 0 ? spec.prior : 1.0);
+  return density;
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -92,8 +92,8 @@ class SpectralDensity : public Module {
   void start_at(const std::vector<double>& log_scale);
   /// Heads stand apart from the start, with a spread.
   void initialized() override;
-  /// Prior and posterior of the parameters; null without.
-  ParameterPosterior* posterior();
+  /// Prior and posterior of the parameters, which make_density() adds; null without.
+  ParameterPosterior* posterior() { return posterior_.get(); }
   /// Visits the noise and the posterior; overriders visit their parameters and call this.
   void visit(Visitor& visitor) override;
 
@@ -121,16 +121,16 @@ class SpectralDensity : public Module {
   virtual void set_log_scale(const std::vector<double>& log_scale);
 
  private:
+  friend std::unique_ptr<SpectralDensity> make_density(const DensitySpec& spec);
   Var noise_of(Tape& tape);
   Tensor new_noise(std::uint64_t round) const;
 
   DensitySpec spec_;
   std::size_t auxiliary_;
   Tensor noise_;
-  std::uint64_t round_ = 0;                        // of redrawn_
-  std::shared_ptr<const Tensor> redrawn_;          // kept for the other calls of this round
-  std::unique_ptr<ParameterPosterior> posterior_;  // made when the parameters are there
-  bool collects_ = false;                          // them
+  std::uint64_t round_ = 0;                // of redrawn_
+  std::shared_ptr<const Tensor> redrawn_;  // kept for the other calls of this round
+  std::unique_ptr<ParameterPosterior> posterior_;
 };
 
 std::unique_ptr<SpectralDensity> make_density(const DensitySpec& spec);
