@@ -4,6 +4,7 @@
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/commands/sweep/grid.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
+#include <bochner/train/run/followed_file.hpp>
 #include <bochner/train/storage/json.hpp>
 
 namespace bochner {
@@ -104,14 +105,13 @@ std::vector<GridPoint> grid(const std::vector<Variation>& variations, std::size_
 
 Measures last_validation(std::string_view metrics) {
   Measures measures;
-  for (std::size_t end; (end = metrics.find('\n')) != metrics.npos;
-       metrics.remove_prefix(end + 1)) {
-    const Json line = Json::parse(metrics.substr(0, end));
-    if (!line["valid"].number()) continue;
+  for_each_line(metrics, [&](std::string_view text, std::size_t) {
+    const Json line = Json::parse(text);
+    if (!line["valid"].number()) return;
     measures.clear();
     for (const auto& [name, value] : line.members())
       if (value.number() && name != "step") measures.emplace_back(name, *value.number());
-  }
+  });
   return measures;
 }
 
