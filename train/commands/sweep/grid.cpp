@@ -61,14 +61,6 @@ std::string table_line(const std::vector<std::string>& cells) {
   return fmt::format("| {} |\n", fmt::join(cells, " | "));
 }
 
-bool holds(const Variation& variation, const std::vector<Variation>& variations,
-           const GridPoint& point) {
-  if (!variation.condition) return true;
-  const auto other = std::ranges::find(variations, variation.condition->key, &Variation::key);
-  return std::ranges::count(variation.condition->values,
-                            point.values[std::size_t(other - variations.begin())]) > 0;
-}
-
 GridPoint with_value(GridPoint point, const std::string& key, const std::string& name,
                      const std::string& value) {
   point.name += (point.name.empty() ? "" : ",") + name + "=" + plain_name(value);
@@ -89,7 +81,7 @@ std::vector<GridPoint> grid(const std::vector<Variation>& variations, std::size_
            variations[i].key);
     std::vector<GridPoint> longer;
     for (const GridPoint& point : points) {
-      if (holds(variations[i], variations, point)) {
+      if (holds(variations[i], variations, point.values)) {
         for (const std::string& value : variations[i].values)
           longer.push_back(with_value(point, variations[i].key, names[i], value));
       } else {
