@@ -73,13 +73,6 @@ std::vector<double> Space::levels(std::size_t axis) const {
   return levels;
 }
 
-bool Space::holds(const Variation& variation, const Values& values) const {
-  if (!variation.condition) return true;
-  const auto other = std::ranges::find(variations_, variation.condition->key, &Variation::key);
-  return std::ranges::count(variation.condition->values,
-                            values[std::size_t(other - variations_.begin())]) > 0;
-}
-
 std::string Space::value_at(const Variation& variation, double part) const {
   if (!variation.range) return variation.values[cell_of(part, variation.values.size())];
   const SearchRange& range = *variation.range;
@@ -91,8 +84,10 @@ std::string Space::value_at(const Variation& variation, double part) const {
 
 Values Space::at(const std::vector<double>& point) const {
   Values values;
-  for (std::size_t i = 0; i < size(); ++i)
-    values.push_back(holds(variations_[i], values) ? value_at(variations_[i], point[i]) : "");
+  for (std::size_t i = 0; i < size(); ++i) {
+    const bool varied = holds(variations_[i], variations_, values);
+    values.push_back(varied ? value_at(variations_[i], point[i]) : "");
+  }
   return values;
 }
 

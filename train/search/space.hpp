@@ -31,7 +31,6 @@ class Space {
   std::vector<double> place(const Values& values) const;
 
  private:
-  bool holds(const Variation& variation, const Values& values) const;
   std::string value_at(const Variation& variation, double part) const;
   double place_of(const Variation& variation, const std::string& value) const;
 

@@ -126,6 +126,14 @@ void require_sound(const std::vector<Variation>& variations) {
   }
 }
 
+bool holds(const Variation& variation, const std::vector<Variation>& variations,
+           const std::vector<std::string>& values) {
+  if (!variation.condition) return true;
+  const auto other = std::ranges::find(variations, variation.condition->key, &Variation::key);
+  return std::ranges::count(variation.condition->values,
+                            values[std::size_t(other - variations.begin())]) > 0;
+}
+
 std::string plain_name(std::string text) {
   for (char& c : text)
     if (!std::isalnum(static_cast<unsigned char>(c)) && !std::strchr("._-+", c)) c = '_';

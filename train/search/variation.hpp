@@ -38,6 +38,11 @@ Variation parse_variation(std::string_view text);
 /// names what is not varied before it by a list with these values.
 void require_sound(const std::vector<Variation>& variations);
 
+/// Whether its condition holds; the values are those of the variations, at least up to the one that
+/// the condition names.
+bool holds(const Variation& variation, const std::vector<Variation>& variations,
+           const std::vector<std::string>& values);
+
 /// The text as part of the name of a directory.
 std::string plain_name(std::string text);
 /// The last words of the keys, or the whole keys where these are not all different.

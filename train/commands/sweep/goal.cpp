@@ -1,5 +1,6 @@
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/commands/sweep/goal.hpp>
+#include <bochner/train/run/followed_file.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <cmath>
 
@@ -16,16 +17,15 @@ Goal parse_goal(const std::string& text) {
 std::vector<double> measure(const std::vector<Goal>& goals, std::string_view metrics,
                             std::uint64_t last_step) {
   std::vector<double> measured(goals.size(), std::nan(""));
-  for (std::size_t end; (end = metrics.find('\n')) != metrics.npos;
-       metrics.remove_prefix(end + 1)) {
-    const Json line = Json::parse(metrics.substr(0, end));
-    if (line["step"].number().value_or(0) > double(last_step)) continue;
+  for_each_line(metrics, [&](std::string_view text, std::size_t) {
+    const Json line = Json::parse(text);
+    if (line["step"].number().value_or(0) > double(last_step)) return;
     for (std::size_t i = 0; i < goals.size(); ++i) {
       const auto number = line[goals[i].metric].number();
       const bool better = number && !(goals[i].score(*number) >= goals[i].score(measured[i]));
       if (better) measured[i] = *number;
     }
-  }
+  });
   return measured;
 }
 

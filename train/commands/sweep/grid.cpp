@@ -4,6 +4,7 @@
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/commands/sweep/grid.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
+#include <bochner/train/run/followed_file.hpp>
 #include <bochner/train/storage/json.hpp>
 
 namespace bochner {
@@ -60,14 +61,6 @@ std::string table_line(const std::vector<std::string>& cells) {
   return fmt::format("| {} |\n", fmt::join(cells, " | "));
 }
 
-bool holds(const Variation& variation, const std::vector<Variation>& variations,
-           const GridPoint& point) {
-  if (!variation.condition) return true;
-  const auto other = std::ranges::find(variations, variation.condition->key, &Variation::key);
-  return std::ranges::count(variation.condition->values,
-                            point.values[std::size_t(other - variations.begin())]) > 0;
-}
-
 GridPoint with_value(GridPoint point, const std::string& key, const std::string& name,
                      const std::string& value) {
   point.name += (point.name.empty() ? "" : ",") + name + "=" + plain_name(value);
@@ -88,7 +81,7 @@ std::vector<GridPoint> grid(const std::vector<Variation>& variations, std::size_
            variations[i].key);
     std::vector<GridPoint> longer;
     for (const GridPoint& point : points) {
-      if (holds(variations[i], variations, point)) {
+      if (holds(variations[i], variations, point.values)) {
         for (const std::string& value : variations[i].values)
           longer.push_back(with_value(point, variations[i].key, names[i], value));
       } else {
@@ -104,14 +97,13 @@ std::vector<GridPoint> grid(const std::vector<Variation>& variations, std::size_
 
 Measures last_validation(std::string_view metrics) {
   Measures measures;
-  for (std::size_t end; (end = metrics.find('\n')) != metrics.npos;
-       metrics.remove_prefix(end + 1)) {
-    const Json line = Json::parse(metrics.substr(0, end));
-    if (!line["valid"].number()) continue;
+  for_each_line(metrics, [&](std::string_view text, std::size_t) {
+    const Json line = Json::parse(text);
+    if (!line["valid"].number()) return;
     measures.clear();
     for (const auto& [name, value] : line.members())
       if (value.number() && name != "step") measures.emplace_back(name, *value.number());
-  }
+  });
   return measures;
 }
 

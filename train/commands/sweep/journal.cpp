@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/autodiff/shape.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/commands/sweep/journal.hpp>
+#include <bochner/train/run/followed_file.hpp>
 #include <cmath>
 
 namespace bochner {
@@ -101,28 +103,26 @@ SweepJournal SweepJournal::open(FileStorage& storage, const Path& directory,
   journal.lock_ = storage.lock(directory / journal_lock);
   const Path file = directory / journal_name;
   journal.file_ = storage.open_append(file);
-  journal.read_lines(read_file(storage, file));
-  journal.file_->truncate(journal.whole_bytes_);
+  const std::uint64_t whole_bytes = journal.read_lines(read_file(storage, file));
+  journal.file_->truncate(whole_bytes);
   storage.sync_directory(directory);
-  const bool is_new = journal.whole_bytes_ == 0;
+  const bool is_new = whole_bytes == 0;
   if (!is_new) require_same(directory, journal.header_, header);
   if (is_new || journal.header_.vary != header.vary) journal.write(json_of(header));
   return journal;
 }
 
-void SweepJournal::read_lines(std::string_view text) {
-  std::size_t number = 0;
-  for (std::size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
-    ++number;
+std::uint64_t SweepJournal::read_lines(std::string_view text) {
+  const auto read = [&](std::string_view line, std::size_t number) {
     try {
-      apply(Json::parse(text.substr(0, end)));
+      apply(Json::parse(line));
     } catch (const std::exception&) {
       throw DataError(
           (directory_ / journal_name).string(), ":", number,
           ": is not what a sweep wrote; restore the file, or choose another --runs DIR");
     }
-    whole_bytes_ += end + 1;
-  }
+  };
+  return text.size() - for_each_line(text, read).size();
 }
 
 void SweepJournal::apply(const Json& event) {

@@ -68,7 +68,8 @@ class SweepJournal {
  private:
   SweepJournal(FileStorage& storage, const Path& directory)
       : storage_(&storage), directory_(directory) {}
-  void read_lines(std::string_view text);
+  /// Returns the bytes of the whole lines.
+  std::uint64_t read_lines(std::string_view text);
   void apply(const Json& event);
   void apply_to(SweepTrial& trial, const Json& event, const std::string& kind);
   void write(const Json& event);
@@ -80,7 +81,6 @@ class SweepJournal {
   SweepHeader header_;
   std::vector<SweepTrial> trials_;
   double seconds_ = 0;
-  std::uint64_t whole_bytes_ = 0;
 };
 
 }  // namespace bochner

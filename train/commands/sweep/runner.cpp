@@ -105,20 +105,22 @@ void SweepRunner::take_up(std::size_t index) {
 /// Waits while other processes train the runs, those of a sweep that was killed, which save and end
 /// soon. Runs that somebody uses for longer come last, and say themselves that they are in use.
 void SweepRunner::await_open() {
-  const auto is_free = [&](std::size_t index) {
-    return RunDirectory::in_use(storage_, path_of(index)).empty();
+  const auto use_of = [&](std::size_t index) {
+    return RunDirectory::in_use(storage_, path_of(index));
+  };
+  const auto first_use = [&] {
+    for (const std::size_t index : open_)
+      if (const std::string use = use_of(index); !use.empty()) return use;
+    return std::string();
   };
   const auto until = Clock::now() + longest_save;
   bool told = false;
-  while (!std::ranges::all_of(open_, is_free) && Clock::now() < until &&
-         !signals_.stop_requested()) {
-    const std::size_t used = *std::ranges::find_if_not(open_, is_free);
-    const std::string use = RunDirectory::in_use(storage_, path_of(used));
-    if (!std::exchange(told, true) && !use.empty())
-      fmt::print(stderr, "waiting  {}\n", printable(use));
+  for (std::string use; !(use = first_use()).empty() && Clock::now() < until &&
+                        !signals_.stop_requested();) {
+    if (!std::exchange(told, true)) fmt::print(stderr, "waiting  {}\n", printable(use));
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  std::ranges::stable_partition(open_, [&](std::size_t index) { return !is_free(index); });
+  std::ranges::stable_partition(open_, [&](std::size_t index) { return !use_of(index).empty(); });
 }
 
 std::optional<Job> SweepRunner::next() {
