@@ -132,6 +132,8 @@ class Processes {
 
   /// Element for element the largest over all processes, which have as many.
   std::vector<double> largest(std::vector<double> mine);
+  /// Whether one of them says yes.
+  bool any(bool mine) { return largest({double(mine)})[0] > 0; }
   /// The first text that is not empty, in the order of the processes.
   std::string first_text(const std::string& mine);
   /// One text of each process, for all.
