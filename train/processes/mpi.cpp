@@ -1,6 +1,5 @@
 #include <dlfcn.h>
 #include <sched.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,7 +7,6 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/train/processes/mpi.hpp>
 #include <charconv>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <map>

@@ -3,6 +3,7 @@
 /// tree over the shards of its examples, with additions of our own, so that the bits are the same
 /// for any number of processes: one alone joins all shards by the same tree and tells nobody.
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <cstddef>
@@ -95,6 +96,15 @@ class Processes {
     share(joined);
     return joined;
   }
+  /// The sums over all leaves, element for element; where a leaf has fewer, the others are 0.
+  template <class Leaf>
+  std::vector<double> sums(std::size_t count, const Leaf& leaf) {
+    return join<std::vector<double>>(
+        count, leaf, [](std::vector<double>& left, const std::vector<double>& right) {
+          left.resize(std::max(left.size(), right.size()));
+          for (std::size_t i = 0; i < right.size(); ++i) left[i] += right[i];
+        });
+  }
   /// The numbers of part(0), ..., part(count - 1) one behind the other, for all: each process calls
   /// some of them that follow each other, the first one at least as many as others.
   template <class Part>
@@ -122,6 +132,8 @@ class Processes {
 
   /// Element for element the largest over all processes, which have as many.
   std::vector<double> largest(std::vector<double> mine);
+  /// Whether one of them says yes.
+  bool any(bool mine) { return largest({double(mine)})[0] > 0; }
   /// The first text that is not empty, in the order of the processes.
   std::string first_text(const std::string& mine);
   /// One text of each process, for all.

@@ -67,15 +67,10 @@ void ShardTurns::require_here(bool all) {
 }
 
 void ShardTurns::join_all() {
-  const auto all = processes_.join<std::vector<double>>(
-      shards_,
-      [&](std::size_t shard) {
-        const std::span<double> own = asked_[shard - first_];
-        return std::vector<double>(own.begin(), own.end());
-      },
-      [](std::vector<double>& left, const std::vector<double>& right) {
-        for (std::size_t i = 0; i < left.size(); ++i) left[i] += right[i];
-      });
+  const std::vector<double> all = processes_.sums(shards_, [&](std::size_t shard) {
+    const std::span<double> own = asked_[shard - first_];
+    return std::vector<double>(own.begin(), own.end());
+  });
   for (const std::span<double> own : asked_) std::ranges::copy(all, own.begin());
   ++joins_;
 }

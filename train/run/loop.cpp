@@ -75,11 +75,6 @@ class TrainingLoop {
     adopt({all[0], all[1], all[2]});
   }
 
-  /// A disk that was full has told one process only.
-  bool is_wanted_of_all(bool wanted) {
-    return session_.processes().largest({double(wanted)})[0] > 0;
-  }
-
   /// Of a validation.
   StopReason interruption() {
     agree();
@@ -211,7 +206,8 @@ class TrainingLoop {
       progress_.line("waiting  until all bytes of data.files are compared");
     if (is_done(reason) && !session_.await_same_data([this] { return should_stop(); }))
       reason = time_is_over() ? StopReason::time_limit : StopReason::signal;
-    if (is_wanted_of_all(has_news() || reason != StopReason::signal)) save();
+    // A disk that was full has told one process only.
+    if (session_.processes().any(has_news() || reason != StopReason::signal)) save();
     if (const std::string problem = session_.unwritten(); !problem.empty() && is_done(reason))
       throw IoError(problem, "; the last lines of metrics are in the last checkpoint");
     return reason;

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <bochner/data/files/text.hpp>
-#include <bochner/data/windows.hpp>
-#include <bochner/optim/optimizer.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/run/background_digest.hpp>
 #include <bochner/train/run/model_weights.hpp>

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <bochner/data/files/text.hpp>
+#include <bochner/data/windows.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/run/background_digest.hpp>
 #include <bochner/train/run/session.hpp>

@@ -193,7 +193,7 @@ std::optional<std::vector<KernelMetrics>> Trainer::kernels(
     const std::function<bool()>& should_stop) {
   std::optional<std::vector<KernelMetrics>> metrics = std::vector<KernelMetrics>();
   if (train_.validate_kernels && processes_.leads()) metrics = kernels_here(should_stop);
-  if (processes_.largest({metrics ? 0.0 : 1.0})[0] > 0) return {};
+  if (processes_.any(!metrics)) return {};
   return metrics;
 }
 

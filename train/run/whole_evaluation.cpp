@@ -1,27 +1,7 @@
+#include <bochner/train/run/evaluation_sums.hpp>
 #include <bochner/train/run/whole_evaluation.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
-
-std::vector<double> sums_in(const Evaluation& part) {
-  std::vector<double> sums = {part.loss_sum, double(part.terms)};
-  for (const Measure& measure : part.measures)
-    sums.insert(sums.end(), {measure.sum, measure.terms});
-  return sums;
-}
-
-/// The same with other sums.
-Evaluation with_sums(Evaluation part, const double* sums) {
-  part.loss_sum = *sums++;
-  part.terms = std::uint64_t(*sums++);
-  for (Measure& measure : part.measures) {
-    measure.sum = *sums++;
-    measure.terms = *sums++;
-  }
-  return part;
-}
-
-}  // namespace
 
 Evaluation evaluate_all(Task& task, Split split, std::size_t batch, Processes& processes) {
   const std::uint64_t batches = task.data().batches(split, batch);
