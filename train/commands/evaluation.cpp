@@ -81,9 +81,7 @@ void print_backtest(const Backtest& backtest, std::uint64_t step) {
   const std::vector<BacktestFigure> figures = figures_of(backtest);
   fmt::print("step {}   {} origins, {} rows apart, {} to {}; errors in {}\n", step,
              backtest.starts.size(), backtest.stride, backtest.starts.front(),
-             backtest.starts.back(),
-             backtest.unit.empty() ? "deviations of the training rows"
-                                   : "the unit of " + printable(backtest.unit));
+             backtest.starts.back(), printable(unit_words(backtest)));
   const std::size_t measures = figures.size() / backtest.forecasts.size();
   fmt::print(line, "rows", "");
   for (const Backtest::Forecast& forecast : backtest.forecasts)
@@ -91,10 +89,8 @@ void print_backtest(const Backtest& backtest, std::uint64_t step) {
   for (std::size_t m = 0; m < measures; ++m) {
     fmt::print("\n");
     fmt::print(line, "all", figures[m].measure);
-    for (std::size_t i = m; i < figures.size(); i += measures) {
-      const auto& [value, low, high] = figures[i].all;
-      fmt::print("  {:>28}", fmt::format("{:.4g} [{:.4g}, {:.4g}]", value, low, high));
-    }
+    for (std::size_t i = m; i < figures.size(); i += measures)
+      fmt::print("  {:>28}", interval_words(figures[i].all));
   }
   for (std::size_t h = 0; h < backtest.horizon; ++h) {
     fmt::print("\n");

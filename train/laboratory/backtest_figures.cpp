@@ -51,10 +51,6 @@ Resampled figure_of(const Backtest& backtest, const Backtest::Forecast& forecast
   return {only, only, only};
 }
 
-std::string interval_words(const Resampled& figure) {
-  return fmt::format("{:.4g} [{:.4g}, {:.4g}]", figure.value, figure.low, figure.high);
-}
-
 Table table_of_figures(const std::vector<BacktestFigure>& figures) {
   Table table{{"forecast"}, {}};
   for (const BacktestFigure& figure : figures) {
@@ -86,6 +82,14 @@ std::string chart_of_measure(const std::vector<BacktestFigure>& figures, const c
 
 }  // namespace
 
+std::string interval_words(const Resampled& figure) {
+  return fmt::format("{:.4g} [{:.4g}, {:.4g}]", figure.value, figure.low, figure.high);
+}
+
+std::string unit_words(const Backtest& backtest) {
+  return backtest.unit.empty() ? "deviations of the training rows" : "the unit of " + backtest.unit;
+}
+
 std::vector<BacktestFigure> figures_of(const Backtest& backtest) {
   std::vector<BacktestFigure> figures;
   for (const Backtest::Forecast& forecast : backtest.forecasts)
@@ -108,10 +112,7 @@ void add_backtest(Page& page, const Backtest& backtest) {
                            "mean difference of the training rows after {} rows. Bands and "
                            "brackets: 95 % by the bootstrap over origins.",
                            backtest.starts.size(), backtest.stride, backtest.starts.front(),
-                           backtest.starts.back(),
-                           backtest.unit.empty() ? "deviations of the training rows"
-                                                 : "the unit of " + backtest.unit,
-                           backtest.season));
+                           backtest.starts.back(), unit_words(backtest), backtest.season));
   page.table(table_of_figures(figures));
   std::vector<std::string> charts;
   for (const BacktestMeasure& measure : measures_of(backtest))

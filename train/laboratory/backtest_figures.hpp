@@ -18,6 +18,10 @@ struct BacktestFigure {
   std::vector<Resampled> rows;
 };
 std::vector<BacktestFigure> figures_of(const Backtest& backtest);
+/// "0.4321 [0.4012, 0.4633]"
+std::string interval_words(const Resampled& figure);
+/// Of the errors: "the unit of load".
+std::string unit_words(const Backtest& backtest);
 
 /// A section of a report: the figures in a table, and charts over the horizon.
 void add_backtest(Page& page, const Backtest& backtest);

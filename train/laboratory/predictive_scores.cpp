@@ -70,8 +70,7 @@ Averaged averaged(Task& task, DrawnPosteriors& posteriors, const Examples& examp
 template <class Body>
 void each_batch(Task& task, DrawnPosteriors& posteriors, Split split, std::size_t batch,
                 std::size_t draws, std::uint64_t limit, const Body& body) {
-  std::uint64_t batches = task.data().batches(split, batch);
-  if (limit > 0) batches = std::min(batches, limit);
+  const std::uint64_t batches = evaluated_batches(task.data(), split, batch, limit);
   for (std::uint64_t index = 0; index < batches; ++index)
     body(averaged(task, posteriors, task.data().part(split, index, batch), draws));
 }
@@ -179,13 +178,13 @@ struct ValueSums {
 }  // namespace
 
 PredictiveScores score_predictions(Task& task, DrawnPosteriors& posteriors, Split split,
-                                   std::size_t batch, std::size_t draws, std::uint64_t limit) {
+                                   std::size_t batch, std::size_t draws) {
   AnswerSums answers;
   ValueSums values;
   Noise noise;
   bool of_answers = false;
   const Split other = split == Split::validation ? Split::train : Split::validation;
-  each_batch(task, posteriors, split, batch, draws, limit, [&](const Averaged& now) {
+  each_batch(task, posteriors, split, batch, draws, 0, [&](const Averaged& now) {
     of_answers = now.of_answers;
     if (of_answers) return answers.add(now);
     if (values.terms == 0)

@@ -26,11 +26,11 @@ struct PredictiveScores {
   Json json() const;
 };
 
-/// Of the first `limit` batches of a split, 0 for all; with the parameters as they are where
-/// `draws` is 0. The noise is that of residuals of another split: of training for validation, else
-/// of validation, from at most 64 batches. Throws std::invalid_argument where a task has no such
-/// predictions.
+/// Of all batches of a split; with the parameters as they are where `draws` is 0. The noise is that
+/// of residuals of another split: of training for validation, else of validation, from at most 64
+/// batches. Throws std::invalid_argument where a task has no such predictions, or no data in one of
+/// these splits.
 PredictiveScores score_predictions(Task& task, DrawnPosteriors& posteriors, Split split,
-                                   std::size_t batch, std::size_t draws, std::uint64_t limit = 0);
+                                   std::size_t batch, std::size_t draws);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

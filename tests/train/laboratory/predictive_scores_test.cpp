@@ -9,7 +9,8 @@ namespace predictive_scores_test {
 
 /// Eight examples of each split.
 struct Numbered : Dataset {
-  Numbered() : Dataset(ExampleSet{.train = 8, .validation = 8, .test = 8}) {}
+  explicit Numbered(std::uint64_t validation = 8)
+      : Dataset(ExampleSet{.train = 8, .validation = validation, .test = 8}) {}
   std::uint64_t tokens_per_example() const override { return 1; }
   std::uint64_t fingerprint() const override { return 1; }
   std::string describe() const override { return "numbers"; }
@@ -100,6 +101,15 @@ TEST(PredictiveScores, RefuseWhatHasNoSuchPredictions) {
   struct Silent : Oracle {
     NamedArrays arrays(const Examples&) override { return {{"targets", {}}}; }
   } task;
+  DrawnPosteriors posteriors(task.belief, 1);
+  EXPECT_THROW(score_predictions(task, posteriors, Split::test, 8, 0), std::invalid_argument);
+}
+
+TEST(PredictiveScores, RefuseValuesWithoutDataToTellTheirNoise) {
+  Oracle task;
+  task.answers = false;
+  task.targets.assign(8, 1);
+  task.numbers = Numbered(0);
   DrawnPosteriors posteriors(task.belief, 1);
   EXPECT_THROW(score_predictions(task, posteriors, Split::test, 8, 0), std::invalid_argument);
 }
