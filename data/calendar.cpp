@@ -26,9 +26,10 @@ double date_phase(const std::string& cycle, double time) {
 
 std::vector<std::string> calendar_cycles() { return {"minute", "hour", "weekday", "day", "month"}; }
 
+bool is_date(double time) { return time >= -6e10 && time <= 3e11; }
+
 double phase_in(const std::string& cycle, double time) {
-  constexpr double earliest_date = -6e10, latest_date = 3e11;  // those that <chrono> knows
-  if (!(time >= earliest_date && time <= latest_date))
+  if (!is_date(time))
     throw DataError("data.calendar: the time ", std::to_string(time), " is no date");
   if (cycle == "minute") return fraction_of(time / 3600);
   if (cycle == "hour") return fraction_of(time / day_seconds);

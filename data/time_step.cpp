@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/data/calendar.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/time_step.hpp>
 #include <chrono>
@@ -9,9 +10,8 @@ namespace bochner {
 namespace {
 
 constexpr double seconds_of_day = 86400;
-constexpr std::int64_t first_monday = 4;           // 1970-01-05
-constexpr std::int64_t holidays = 5;               // business days without trade that are no gap
-constexpr double earliest = -6e10, latest = 3e11;  // of dates that <chrono> knows
+constexpr std::int64_t first_monday = 4;  // 1970-01-05
+constexpr std::int64_t holidays = 5;      // business days without trade that are no gap
 
 std::int64_t day_of(double time) { return std::int64_t(std::floor(time / seconds_of_day)); }
 
@@ -66,7 +66,7 @@ double median_of(std::vector<double> numbers) {
 
 /// Whether all stand at one time of the day, and there are enough to tell.
 bool are_dates(const std::vector<double>& times) {
-  if (times.size() < 3 || times.front() < earliest || times.back() > latest) return false;
+  if (times.size() < 3 || !is_date(times.front()) || !is_date(times.back())) return false;
   const double hour = times[0] - double(day_of(times[0])) * seconds_of_day;
   return std::ranges::all_of(
       times, [&](double time) { return time - double(day_of(time)) * seconds_of_day == hour; });
