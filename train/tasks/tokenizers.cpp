@@ -81,8 +81,7 @@ std::string tokenizer_file(const Config& config) {
 
 std::shared_ptr<const Tokenizer> tokenizer_of(const Config& config) {
   if (!has_words(config)) return make_byte_tokenizer();
-  const std::string model = tokenizer_file(config);
-  return make_piece_tokenizer({reinterpret_cast<const std::uint8_t*>(model.data()), model.size()},
+  return make_piece_tokenizer(bytes_of(tokenizer_file(config)),
                               config.text("data.tokenizer.model"));
 }
 

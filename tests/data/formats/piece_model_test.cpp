@@ -35,20 +35,20 @@ std::string replacements(const std::vector<std::uint32_t>& units, const std::str
 }
 
 std::string problem(const std::string& model) {
-  return message_or_none<DataError>([&] { parse_piece_model(span_of(model), "a.model"); });
+  return message_or_none<DataError>([&] { parse_piece_model(bytes_of(model), "a.model"); });
 }
 
 TEST(PieceModel, OfTheLibraryIsRead) {
   for (const char* kind : {"unigram", "bpe"}) {
     const std::string model = small_model(kind);
-    const PieceModel parsed = parse_piece_model(span_of(model), "a.model");
+    const PieceModel parsed = parse_piece_model(bytes_of(model), "a.model");
     EXPECT_EQ(parsed.pieces.size(), 330u);
     EXPECT_EQ(parsed.pieces[0].kind, Piece::Kind::unknown);
     EXPECT_EQ(parsed.pieces[1].text, "<0x00>");
     EXPECT_EQ(parsed.pieces[256].kind, Piece::Kind::byte);
     EXPECT_FALSE(parsed.adds_space);
   }
-  EXPECT_TRUE(parse_piece_model(span_of(unknown), "a.model").adds_space);
+  EXPECT_TRUE(parse_piece_model(bytes_of(unknown), "a.model").adds_space);
 }
 
 TEST(PieceModel, IsRefusedInOneLine) {
