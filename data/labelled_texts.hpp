@@ -51,6 +51,7 @@ class LabelledTexts : public LabelledSequences {
  public:
   LabelledTexts(TextsWithLabels texts, const LabelledTextsSpec& spec);
   const std::vector<std::string>& class_names() const { return texts_.classes; }
+  const LabelledTextsSpec& spec() const { return spec_; }
   std::uint64_t fingerprint() const override;
 
  protected:

@@ -8,6 +8,7 @@
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
+#include <bochner/data/files/utf8.hpp>
 #include <bochner/data/formats/piece_model.hpp>
 #include <bochner/data/text_lines.hpp>
 #include <unordered_map>

@@ -1,21 +1,12 @@
 #pragma once
+#include <cstddef>
 #include <string_view>
 
 namespace bochner {
 
-/// Whether the bytes are characters of UTF-8, as far as their lengths tell.
-inline bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i++]);
-    std::size_t more = lead < 0x80         ? 0
-                       : (lead >> 5) == 6  ? 1
-                       : (lead >> 4) == 14 ? 2
-                       : (lead >> 3) == 30 ? 3
-                                           : text.size();
-    for (; more > 0; --more, ++i)
-      if (i >= text.size() || (text[i] & 0xC0) != 0x80) return false;
-  }
-  return true;
-}
+/// Whether a text is UTF-8 (RFC 3629): no overlong forms, no surrogates.
+bool is_utf8(std::string_view text);
+/// Bytes of the character at the front of a text; 0 where it is no UTF-8.
+std::size_t utf8_size(std::string_view text);
 
 }  // namespace bochner

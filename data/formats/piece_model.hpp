@@ -3,7 +3,6 @@
 
 #include <bochner/data/files/gzip.hpp>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace bochner {
@@ -23,10 +22,5 @@ struct PieceModel {
 /// Checks all that the library which reads it trusts: numbers, sizes, names of bytes, and that its
 /// search for letters to replace stays within its table. `name` stands in errors. Throws DataError.
 PieceModel parse_piece_model(ByteSpan file, const std::string& name);
-
-/// Whether a text is UTF-8 (RFC 3629): no overlong forms, no surrogates.
-bool is_utf8(std::string_view text);
-/// Bytes of the character at the front of a text; 0 where it is no UTF-8.
-std::size_t utf8_size(std::string_view text);
 
 }  // namespace bochner

@@ -20,10 +20,6 @@ inline std::string text_of_words(unsigned lines = 400) {
   return text;
 }
 
-inline ByteSpan span_of(const std::string& bytes) {
-  return {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
-}
-
 inline std::string small_model(const std::string& kind = "unigram", std::size_t vocabulary = 330) {
   const TemporaryFolder folder;
   return train_tokenizer(ByteCorpus({folder.write("words", text_of_words())}),
@@ -31,8 +27,7 @@ inline std::string small_model(const std::string& kind = "unigram", std::size_t 
 }
 
 inline std::shared_ptr<const Tokenizer> small_tokenizer(const std::string& kind = "unigram") {
-  const std::string model = small_model(kind);
-  return make_piece_tokenizer(span_of(model), "small.model");
+  return make_piece_tokenizer(bytes_of(small_model(kind)), "small.model");
 }
 
 }  // namespace bochner

@@ -74,7 +74,7 @@ TEST_P(PieceTokenizer, IsReadByItsOwnTool) {
     GTEST_SKIP() << "spm_encode is not installed";
   const TemporaryFolder folder;
   const std::string model = small_model(GetParam());
-  const auto pieces = make_piece_tokenizer(span_of(model), "small.model");
+  const auto pieces = make_piece_tokenizer(bytes_of(model), "small.model");
   const std::string text = text_of_words(60);
   const std::string command =
       "spm_encode --output_format=id --model=" + folder.write("m.model", model).string() +

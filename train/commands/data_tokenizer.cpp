@@ -26,13 +26,12 @@ void data_tokenizer_command(const TokenizerOptions& options) {
          "--vocabulary {}: must be between {} and {}; each byte is a piece", training.vocabulary,
          fewest_pieces + 1, 1 << 20);
   demand(training.bytes > 0, "--bytes 0: must be at least 1");
-  if (options.output != "-") require_folder(options.output);
+  require_folder(options.output);
   const ByteCorpus text(expand_files(options.files, std::filesystem::current_path()));
   const std::string model = train_tokenizer(text, training);
   write_output(options.output, [&](const Sink& sink) { sink(model); });
   if (options.output == "-") return;
-  const auto made = make_piece_tokenizer(
-      {reinterpret_cast<const std::uint8_t*>(model.data()), model.size()}, options.output);
+  const auto made = make_piece_tokenizer(bytes_of(model), options.output);
   fmt::print("{}   {}, {} pieces of {}\n", printable(options.output), training.model,
              made->vocabulary(), format_bytes(double(text.size())));
 }

@@ -143,7 +143,6 @@ class ClassifierTask : public Task {
         spec_(classifier_spec(config, data_->sizes(), data_->image())),
         model_(spec_) {
     initialize(model_, config.count("train.seed"));
-    texts_ = labelled_texts_spec(config);
     if (!spec_.trunk.timed) return;
     events_ = labelled_events_spec(config);
     events_.length = data_->length() - (events_.class_token ? 1 : 0);  // positions go no further
@@ -193,7 +192,8 @@ class ClassifierTask : public Task {
   /// channels) -> a row for each.
   NamedArray predict(const NamedArray& input) override {
     if (data_->image().rows > 0)
-      return {probabilities(image_examples(input, data_->image(), texts_.class_token), image_batch),
+      return {probabilities(image_examples(input, data_->image(), spec_.trunk.places.class_token),
+                            image_batch),
               class_columns({})};
     if (!spec_.trunk.timed) return Task::predict(input);
     const std::size_t types = spec_.trunk.vocabulary - (events_.class_token ? 1 : 0);
@@ -221,7 +221,7 @@ class ClassifierTask : public Task {
     const auto* data = dynamic_cast<const LabelledTexts*>(data_.get());
     if (!data) return Task::predict_texts(texts, batch);
     std::vector<LabelledExample> examples;
-    for (const std::string& text : texts) examples.push_back(labelled_text(text, 0, texts_));
+    for (const std::string& text : texts) examples.push_back(labelled_text(text, 0, data->spec()));
     NamedArray result;
     const xt::xarray<double> each = probabilities(examples, batch);
     result.values.resize({texts.size(), 1 + spec_.classes});
@@ -271,7 +271,6 @@ class ClassifierTask : public Task {
   std::unique_ptr<LabelledSequences> data_;
   SequenceClassifierSpec spec_;
   LabelledEventsSpec events_;  // of timed tokens
-  LabelledTextsSpec texts_;
   EventColumns columns_;
   SequenceClassifier model_;
 };

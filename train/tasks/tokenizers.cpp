@@ -3,7 +3,6 @@
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
-#include <bochner/data/files/input.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <bochner/train/tasks/tokenizers.hpp>
@@ -50,6 +49,15 @@ void write_cache(const Path& file, const ByteCorpus& text, const Tokenizer& toke
   });
 }
 
+/// The file with the tokens of a large text, whose encoding_id() is `id`; it is written when it is
+/// not there yet.
+Path tokens_on_disk(const Config& config, const ByteCorpus& text, const Tokenizer& tokenizer,
+                    std::uint64_t id, const EncodingWords& words) {
+  const Path file = cache_folder(config) / fmt::format("{:016x}.tokens", id);
+  if (!PosixStorage().exists(file)) write_cache(file, text, tokenizer, words);
+  return file;
+}
+
 }  // namespace
 
 bool has_words(const Config& config) {
@@ -81,8 +89,7 @@ std::string tokenizer_file(const Config& config) {
 
 std::shared_ptr<const Tokenizer> tokenizer_of(const Config& config) {
   if (!has_words(config)) return make_byte_tokenizer();
-  const std::string model = tokenizer_file(config);
-  return make_piece_tokenizer({reinterpret_cast<const std::uint8_t*>(model.data()), model.size()},
+  return make_piece_tokenizer(bytes_of(tokenizer_file(config)),
                               config.text("data.tokenizer.model"));
 }
 
@@ -96,16 +103,16 @@ EncodedText encoded_text(const Config& config, const ByteCorpus& text, const Tok
                          const EncodingWords& words) {
   if (text.size() <= encoded_in_memory) return EncodedText(text, tokenizer);
   const std::uint64_t id = encoding_id(text, tokenizer);
-  const Path file = cache_folder(config) / fmt::format("{:016x}.tokens", id);
-  if (!PosixStorage().exists(file)) write_cache(file, text, tokenizer, words);
-  return EncodedText(file, id);
+  return EncodedText(tokens_on_disk(config, text, tokenizer, id, words), id);
 }
 
 void prepare_encoded_text(const Config& config, const EncodingWords& words) {
   if (!has_words(config) || config.text("data.kind") != "bytes") return;
   const ByteCorpus text(
       expand_files(config.text_list("data.files"), std::filesystem::current_path()));
-  if (text.size() > encoded_in_memory) encoded_text(config, text, *tokenizer_of(config), words);
+  if (text.size() <= encoded_in_memory) return;
+  const auto tokenizer = tokenizer_of(config);
+  tokens_on_disk(config, text, *tokenizer, encoding_id(text, *tokenizer), words);
 }
 
 }  // namespace bochner

@@ -35,20 +35,20 @@ std::string replacements(const std::vector<std::uint32_t>& units, const std::str
 }
 
 std::string problem(const std::string& model) {
-  return message_or_none<DataError>([&] { parse_piece_model(span_of(model), "a.model"); });
+  return message_or_none<DataError>([&] { parse_piece_model(bytes_of(model), "a.model"); });
 }
 
 TEST(PieceModel, OfTheLibraryIsRead) {
   for (const char* kind : {"unigram", "bpe"}) {
     const std::string model = small_model(kind);
-    const PieceModel parsed = parse_piece_model(span_of(model), "a.model");
+    const PieceModel parsed = parse_piece_model(bytes_of(model), "a.model");
     EXPECT_EQ(parsed.pieces.size(), 330u);
     EXPECT_EQ(parsed.pieces[0].kind, Piece::Kind::unknown);
     EXPECT_EQ(parsed.pieces[1].text, "<0x00>");
     EXPECT_EQ(parsed.pieces[256].kind, Piece::Kind::byte);
     EXPECT_FALSE(parsed.adds_space);
   }
-  EXPECT_TRUE(parse_piece_model(span_of(unknown), "a.model").adds_space);
+  EXPECT_TRUE(parse_piece_model(bytes_of(unknown), "a.model").adds_space);
 }
 
 TEST(PieceModel, IsRefusedInOneLine) {
@@ -88,14 +88,6 @@ TEST(PieceModel, HasATableThatStaysInside) {
   std::string size = replacements(sound, std::string("a\0", 2));
   size[3] = '\x7f';
   EXPECT_THAT(problem(with(size)), HasSubstr("is damaged"));
-}
-
-TEST(Utf8, IsKnownByItsBytes) {
-  for (const char* text : {"", "a", "\xc3\xaf", "\xe2\x96\x81", "\xf0\x9f\x8c\x8d", "\xed\x9f\xbf"})
-    EXPECT_TRUE(is_utf8(text)) << text;
-  for (const char* text : {"\x80", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80",
-                           "\xf4\x90\x80\x80", "\xf0\x80\x80\x80", "a\xff", "\xe2\x96"})
-    EXPECT_FALSE(is_utf8(text));
 }
 
 }  // namespace piece_model_test
