@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <limits>
 #include <new>
+#include <xtensor/xstorage.hpp>
 
 namespace bochner {
 
@@ -44,5 +45,9 @@ struct PoolAllocator {
   friend bool operator==(const PoolAllocator&, const PoolAllocator&) { return true; }
   friend bool operator!=(const PoolAllocator&, const PoolAllocator&) { return false; }
 };
+
+/// Not initialised where only a size is given.
+template <class T>
+using PooledNumbers = xt::uvector<T, PoolAllocator<T>>;
 
 }  // namespace bochner

@@ -8,7 +8,7 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-using Storage = xt::uvector<real, PoolAllocator<real>>;
+using Storage = PooledNumbers<real>;
 using Tensor = xt::xarray_container<Storage, xt::layout_type::row_major, Shape>;
 
 /// Uninitialised memory of the given shape.

@@ -4,6 +4,7 @@
 #include <bochner/autodiff/compute/cholesky.hpp>
 #include <bochner/autodiff/compute/openblas.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/pool.hpp>
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -111,7 +112,7 @@ void solve_lower_transposed(std::size_t n, const double* factor, std::size_t col
 void invert_from_factor(std::size_t n, double* factor) {
   start_openblas();
   const std::size_t tiles = tiles_of(n);
-  std::vector<double> inverse(n * n);
+  PooledNumbers<double> inverse(n * n);
   parallel_each(tiles, 1, [&](std::size_t j) { invert_columns(n, factor, j, inverse.data()); });
   const int stride = int(n);
   parallel_each(tiles * tiles, 1, [&](std::size_t index) {

@@ -41,7 +41,7 @@ FactoredCovariance factored(const Covariance& covariance, const std::vector<doub
   const std::size_t n = covariance.size();
   require(y.size() == n, "gaussian_log_likelihood", "a covariance of ", n, " rows and ", y.size(),
           " values");
-  FactoredCovariance state{std::vector<double>(n * n), y};
+  FactoredCovariance state{PooledNumbers<double>(n * n), y};
   parallel_each(n, 1, [&](std::size_t i) { covariance.row(i, state.factor.data() + i * n); });
   cholesky(n, state.factor.data());
   solve_lower(n, state.factor.data(), 1, state.alpha.data());

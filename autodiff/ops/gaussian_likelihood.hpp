@@ -30,9 +30,9 @@ void add_slopes(const std::vector<Var>& parameters, const std::vector<std::vecto
 
 /// L and alpha = K^-1 y of a covariance.
 struct FactoredCovariance {
-  std::vector<double> factor;  ///< (n, n), lower triangle
-  std::vector<double> alpha;   ///< (n)
-  double log_likelihood = 0;   ///< ln N(y; 0, K)
+  PooledNumbers<double> factor;  ///< (n, n), lower triangle
+  std::vector<double> alpha;     ///< (n)
+  double log_likelihood = 0;     ///< ln N(y; 0, K)
 };
 /// Throws NotPositiveDefinite. y (n)
 FactoredCovariance factored(const Covariance& covariance, const std::vector<double>& y);

@@ -132,17 +132,21 @@ IterativeCovariance::IterativeCovariance(const RowwiseCovariance& covariance,
   });
 }
 
-/// Rows of `block`, columns of `other`. -> (matrix_tile, matrix_tile)
-void IterativeCovariance::copy_tile(std::size_t block, std::size_t other,
-                                    std::vector<double>& tile) const {
-  const std::size_t first = block * matrix_tile, left = other * matrix_tile;
-  const std::size_t rows = std::min(matrix_tile, n_ - first),
-                    columns = std::min(matrix_tile, n_ - left);
-  for (std::size_t r = 0; r < rows; ++r)
-    for (std::size_t c = 0; c < columns; ++c) {
-      const std::size_t i = std::max(first + r, left + c), j = std::min(first + r, left + c);
-      tile[r * columns + c] = double(lower_[i * (i + 1) / 2 + j]);
-    }
+std::size_t IterativeCovariance::tile_size(std::size_t block) const {
+  return std::min(matrix_tile, n_ - block * matrix_tile);
+}
+
+/// Rows of `block`, columns of `other`, one before it or the same. -> (rows, columns)
+void IterativeCovariance::copy_tile(std::size_t block, std::size_t other, double* tile) const {
+  const std::size_t left = other * matrix_tile, columns = tile_size(other);
+  for (std::size_t r = 0; r < tile_size(block); ++r, tile += columns) {
+    const std::size_t i = block * matrix_tile + r;
+    std::copy_n(lower_.data() + i * (i + 1) / 2 + left, std::min(columns, i + 1 - left), tile);
+  }
+  if (block != other) return;
+  tile -= columns * columns;
+  for (std::size_t r = 0; r < columns; ++r)
+    for (std::size_t c = r + 1; c < columns; ++c) tile[r * columns + c] = tile[c * columns + r];
 }
 
 std::vector<double> IterativeCovariance::times(const std::vector<double>& x,
@@ -151,14 +155,14 @@ std::vector<double> IterativeCovariance::times(const std::vector<double>& x,
   std::vector<double> y(n_ * columns);
   parallel_tasks(blocks, [&](std::size_t block) {
     std::vector<double> tile(matrix_tile * matrix_tile);
-    const std::size_t rows = std::min(matrix_tile, n_ - block * matrix_tile);
+    const std::size_t first = block * matrix_tile, rows = tile_size(block);
     for (std::size_t other = 0; other < blocks; ++other) {
-      copy_tile(block, other, tile);
-      const std::size_t left = other * matrix_tile;
-      multiply(rows, columns, std::min(matrix_tile, n_ - left), tile.data(), false,
-               x.data() + left * columns, 1, y.data() + block * matrix_tile * columns);
+      const bool above = other > block;  // as it is stored: the transposed one
+      copy_tile(std::max(block, other), std::min(block, other), tile.data());
+      multiply(rows, columns, tile_size(other), tile.data(), above,
+               x.data() + other * matrix_tile * columns, 1, y.data() + first * columns);
     }
-    for (std::size_t i = block * matrix_tile; i < block * matrix_tile + rows; ++i)
+    for (std::size_t i = first; i < first + rows; ++i)
       for (std::size_t c = 0; c < columns; ++c)
         y[i * columns + c] += diagonal_[i] * x[i * columns + c];
   });

@@ -49,10 +49,11 @@ class IterativeCovariance {
   const LowRankPlusNoise& preconditioner() const { return preconditioner_; }
 
  private:
-  void copy_tile(std::size_t block, std::size_t other, std::vector<double>& tile) const;
+  std::size_t tile_size(std::size_t block) const;
+  void copy_tile(std::size_t block, std::size_t other, double* tile) const;
   std::size_t n_;
   IterativeSpec spec_;
-  std::vector<real> lower_;       // rows 0, .., i of the triangle, 0 on the diagonal
+  Storage lower_;                 // rows 0, .., i of the triangle, 0 on the diagonal
   std::vector<double> diagonal_;  // (n)
   LowRankPlusNoise preconditioner_;
 };

@@ -51,8 +51,9 @@ void ProcessFeatures::rows(std::size_t begin, std::size_t end, double* features)
       phases(t, head, i, phase.data());
       const double size = std::sqrt(parameters_.variances[t] / double(m_));
       for (std::size_t k = 0; k < m_; ++k) {
-        features[k] = size * std::cos(phase[k]);
-        features[m_ + k] = size * std::sin(phase[k]);
+        const double cosine = std::cos(phase[k]), sine = std::sin(phase[k]);  // by one call
+        features[k] = size * cosine;
+        features[m_ + k] = size * sine;
       }
       features += 2 * m_;
       head += parameters_.terms[t].size();

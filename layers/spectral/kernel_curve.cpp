@@ -124,8 +124,11 @@ class LocatedCurve : public KernelCurve {
     double by_own = 0, by_mean = 0, by_log_scale = 0;
     for (std::size_t i = 0; i < n; ++i) {
       const ShapePoint c = shape_(scale_ * std::abs(lags[i]));
-      const double turned = weights[i] * std::cos(mean_ * lags[i]);
-      by_mean -= weights[i] * c.value * lags[i] * std::sin(mean_ * lags[i]);
+      double turned = weights[i];
+      if (mean_ != 0) {
+        turned *= std::cos(mean_ * lags[i]);
+        by_mean -= weights[i] * c.value * lags[i] * std::sin(mean_ * lags[i]);
+      }
       by_log_scale += turned * c.slope;
       by_own += turned * c.by_own;
     }

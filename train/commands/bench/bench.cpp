@@ -11,6 +11,7 @@
 #include <bochner/train/commands/bench/encoding.hpp>
 #include <bochner/train/commands/bench/generate.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
+#include <bochner/train/commands/bench/process.hpp>
 #include <bochner/train/commands/bench/reference_models.hpp>
 #include <bochner/train/commands/bench/scale.hpp>
 #include <bochner/train/commands/command_line.hpp>
@@ -345,6 +346,7 @@ void add_bench(const Command& program) {
   add_generate_bench(bench);
   add_scale_bench(bench);
   add_encoding_bench(bench);
+  add_process_bench(bench);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,109 @@
+#include <fmt/format.h>
+
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/compute/philox.hpp>
+#include <bochner/data/files/text.hpp>
+#include <bochner/layers/processes/gaussian_process.hpp>
+#include <bochner/train/charts/format.hpp>
+#include <bochner/train/commands/bench/measure.hpp>
+#include <bochner/train/commands/bench/process.hpp>
+#include <bochner/train/run/version.hpp>
+#include <bochner/train/storage/json.hpp>
+#include <cmath>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+struct BenchProcessOptions {
+  std::size_t rows = 4000, inputs = 2, features = 1024;
+  std::string method = "exact";
+  bool json = false;
+};
+
+/// Inputs even in 0, .., 10, and a sum of a wave along each of them with noise of deviation 0.1.
+struct Table {
+  std::vector<std::vector<double>> inputs;
+  std::vector<double> targets;
+
+  Table(std::size_t rows, std::size_t columns) : targets(rows) {
+    for (std::size_t j = 0; j < columns; ++j) {
+      const RandomFunction random{1, Purpose::examples, j};
+      inputs.emplace_back(rows);
+      for (std::size_t i = 0; i < rows; ++i) {
+        inputs[j][i] = 10 * random.uniform(i);
+        targets[i] += std::sin((1 - 0.3 * double(j)) * inputs[j][i]) / std::sqrt(double(columns));
+      }
+    }
+    const RandomFunction random{1, Purpose::examples, columns};
+    for (std::size_t i = 0; i < rows; ++i) targets[i] += 0.1 * random.normal(i);
+  }
+};
+
+/// The settings of bench/torch_process.py: a Gaussian kernel of length 1 and variance 1.
+GaussianProcessSpec spec_of(const BenchProcessOptions& options) {
+  GaussianProcessSpec spec{.inputs = options.inputs, .method = options.method, .trend = "none"};
+  spec.density.kind = "gaussian";
+  spec.density.start = "none";
+  spec.density.m = options.features / 2;
+  return spec;
+}
+
+struct Gradient {
+  double seconds, memory, likelihood;
+};
+
+Gradient measure_gradient(const BenchProcessOptions& options) {
+  const Table table(options.rows, options.inputs);
+  GaussianProcess process(spec_of(options));
+  initialize(process, 1);
+  double likelihood = 0;
+  const double seconds = median_seconds([&] {
+    Tape tape;
+    const Var sum = process.log_likelihood(tape, {table.inputs, table.targets});
+    tape.backward(sum);
+    likelihood = double(sum.data()[0]) / double(options.rows);
+  });
+  return {seconds, peak_memory(), likelihood};
+}
+
+void bench_process_command(const BenchProcessOptions& options) {
+  demand(options.rows > 0 && options.inputs > 0, "--rows and --inputs: must be at least 1");
+  demand(options.features > 1, "--features: must be at least 2, cosines and sines");
+  const bool known =
+      options.method == "exact" || options.method == "cg" || options.method == "features";
+  demand(known, "--method {}: must be exact, cg or features", options.method);
+  const Json numbers = Json::parse(in_child([&] {
+    const Gradient measured = measure_gradient(options);
+    return Json::array({measured.seconds, measured.memory, measured.likelihood}).line();
+  }));
+  const auto at = [&](std::size_t i) { return numbers.items().at(i).number().value(); };
+  const Gradient measured{at(0), at(1), at(2)};
+  if (options.json)
+    return fmt::print("{}\n", Json{{"rows", options.rows},
+                                   {"inputs", options.inputs},
+                                   {"method", options.method},
+                                   {"threads", thread_count()},
+                                   {"gradient_ms", 1e3 * measured.seconds},
+                                   {"likelihood", measured.likelihood},
+                                   {"rss_mb", std::round(measured.memory / (1 << 20))}}
+                                  .line());
+  fmt::print("{} · {}\n{} rows, {} inputs, {}: {:.1f} ms for a gradient, ln p {:.6f} a row, {}\n",
+             version_line(), format_number_of(thread_count(), "thread"), options.rows,
+             options.inputs, options.method, 1e3 * measured.seconds, measured.likelihood,
+             format_bytes(measured.memory));
+}
+
+}  // namespace
+
+void add_process_bench(const Command& bench) {
+  const auto [command, options] =
+      bench.command("process", "the marginal likelihood of a Gaussian process with its gradient",
+                    bench_process_command);
+  command.number("--rows", &options.rows, "rows of the table");
+  command.number("--inputs", &options.inputs, "columns that they are told by");
+  command.option("--method", &options.method, "exact, cg or features").shows_default();
+  command.number("--features", &options.features, "of the method features: cosines and sines");
+  command.flag("--json", &options.json, "print JSON");
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
