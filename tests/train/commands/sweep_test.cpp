@@ -167,6 +167,7 @@ std::vector<int> codes_of_shared(const std::vector<std::string>& scripts,
                log};
   };
   run_processes(3, [&](Processes& processes) {
+    receive_signals_here();  // and in the shells that it starts
     if (!processes.leads()) return help_with_jobs(processes, {.jobs = 1}, signals);
     run_shared_jobs(processes, {.jobs = 1},
                     {.next = next,
