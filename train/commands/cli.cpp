@@ -62,15 +62,17 @@ void allow_many_files() {
 /// Other commands would do the same work in each process, and write over each other's files.
 void refuse_processes(int argc, char** argv) {
   if (launched_processes() == 1 || argc < 2 || argv[1][0] == '-') return;
-  const std::string first = argv[1];
-  const bool is_group = argc > 2 && (first == "kernel" || first == "bench");
-  const std::string command = is_group ? first + " " + argv[2] : first;
+  const std::string first = argv[1], second = argc > 2 ? argv[2] : "";
+  const bool looks = second == "status" || second == "best" || second == "plot";
+  const bool is_group =
+      argc > 2 && (first == "kernel" || first == "bench" || (first == "sweep" && looks));
+  const std::string command = is_group ? first + " " + second : first;
   for (const char* shared :
-       {"train", "resume", "fork", "eval", "predict", "kernel compare", "bench scale"})
+       {"train", "resume", "fork", "sweep", "eval", "predict", "kernel compare", "bench scale"})
     if (command == shared) return;
   throw std::invalid_argument(
-      in_words("mpirun: only train, resume, fork, eval, predict, kernel compare and bench scale "
-               "share their work among processes; start ",
+      in_words("mpirun: only train, resume, fork, sweep, eval, predict, kernel compare and bench "
+               "scale share their work among processes; start ",
                command, " without mpirun"));
 }
 

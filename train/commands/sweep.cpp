@@ -2,11 +2,12 @@
 
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/commands/common_options.hpp>
+#include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/commands/sweep/runner.hpp>
 #include <bochner/train/config/period.hpp>
+#include <bochner/train/processes/mpi.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
-#include <thread>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -20,7 +21,7 @@ struct SweepOptions {
   std::size_t jobs = 0, trials = 0, seed = 1, shortest = 0;
   double halving = 0;
   bool json = false;
-  const CommandLine* line = nullptr;
+  CommandLine* line = nullptr;
 };
 
 Path directory_of(const SweepOptions& options) {
@@ -135,13 +136,16 @@ void set_points(SweepPlan& plan, const std::vector<Variation>& variations, const
   }
 }
 
-/// Trains each run in a process of its own; runs that exist already are gone on with.
-int sweep_command(const SweepOptions& options, SignalGuard& signals) {
+/// What this process runs at a time, unless it is asked for: a run on each of its processors.
+JobShare share_of(const SweepOptions& options, const Processes& processes) {
+  const std::size_t processors = shared_processors(processes), asked = options.line->threads();
+  const std::size_t jobs = options.jobs > 0 ? options.jobs : processors;
+  return {jobs, asked > 0 ? asked : std::max<std::size_t>(1, processors / jobs)};
+}
+
+int run_sweep(const SweepOptions& options, Processes& processes, SignalGuard& signals) {
   require_sense(options);
   const double budget = budget_of(options.budget);
-  const std::size_t processors = std::max(1u, std::thread::hardware_concurrency());
-  const std::size_t at_most = options.jobs > 0 ? options.jobs : processors;
-  const std::size_t asked = options.line->threads();
   Config base = load_config(options.config, registered_parameters());
   for (const std::string& set : options.sets) apply_set(base, set);
   const SweepHeader header = header_of(options, base);
@@ -150,15 +154,28 @@ int sweep_command(const SweepOptions& options, SignalGuard& signals) {
                  .sets = options.sets,
                  .space = Space(variations),
                  .most_trials = options.trials > 0 ? options.trials : most_trials,
-                 .jobs = at_most,
-                 .threads = asked > 0 ? asked : std::max<std::size_t>(1, processors / at_most),
+                 .share = share_of(options, processes),
                  .budget = budget,
                  .json = options.json};
   if (header.search == SearchKind::grid)
     set_points(plan, variations, directory_of(options), options.trials);
   PosixStorage storage;
   SweepJournal journal = SweepJournal::open(storage, directory_of(options), header);
-  return SweepRunner(storage, plan, journal, signals).run();
+  return SweepRunner(storage, plan, journal, signals).run(processes);
+}
+
+/// Trains each run in a process of its own; runs that exist already are gone on with. The first of
+/// the processes that were started together decides what is trained, and all train.
+int sweep_command(const SweepOptions& options, SignalGuard& signals) {
+  SharedWork work(*options.line);
+  std::vector<int> code = {exit_done};
+  if (work.leads())
+    code[0] = run_sweep(options, work.processes(), signals);
+  else
+    help_with_jobs(work.processes(), share_of(options, work.processes()), signals);
+  work.processes().share(code);
+  work.end();
+  return code[0];
 }
 
 }  // namespace
@@ -193,7 +210,8 @@ void add_sweep(const Command& program) {
   add_sets(command, options.sets);
   command.option("--runs", &options.runs,
                  "directory of the runs (default: runs/NAME-sweep of the config)", "DIR");
-  command.number("--jobs", &options.jobs, "runs at the same time, 0 for one each processor");
+  command.number("--jobs", &options.jobs,
+                 "runs at the same time, under mpirun in each process, 0 for one each processor");
   command.flag("--json", &options.json, "print JSON lines");
   add_sweep_looks(command);
 }

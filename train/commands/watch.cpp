@@ -5,6 +5,7 @@
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/commands/compare/comparison.hpp>
 #include <bochner/train/commands/compare/watched.hpp>
+#include <bochner/train/commands/sweep/journal.hpp>
 #include <bochner/train/run/follower.hpp>
 #include <bochner/train/run/progress.hpp>
 #include <bochner/train/run/signals.hpp>
@@ -135,8 +136,11 @@ void require_possible(const std::string& path) {
          "{}: is no directory; give that of a run or of a sweep", path);
 }
 
-void say_what_is_awaited(const WatchedRuns& watched, const std::string& path) {
-  if (watched.runs().empty())
+void say_what_is_awaited(FileStorage& storage, const WatchedRuns& watched,
+                         const std::string& path) {
+  if (watched.runs().empty() && is_sweep(storage, path))
+    fmt::print(stderr, "waiting  the sweep in {} has no run yet\n", printable(path));
+  else if (watched.runs().empty())
     fmt::print(stderr, "waiting  {} is not there yet\n", printable(path));
   else if (!watched.any(RunPhase::training) && !watched.all_done())
     fmt::print(stderr, "waiting  nobody trains in {} now\n", printable(path));
@@ -154,7 +158,7 @@ int watch_command(const WatchOptions& options, SignalGuard& signals) {
       display.show(watched);
       page.note_news();
     }
-    if (first) say_what_is_awaited(watched, options.run);
+    if (first) say_what_is_awaited(storage, watched, options.run);
     if (end.reached(watched)) break;
     page.write_if_due(watched.runs());
     if (!sleep_for(options.every, signals)) break;

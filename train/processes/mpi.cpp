@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/train/processes/mpi.hpp>
@@ -12,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
 #ifdef BOCHNER_MPI
 #define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
@@ -46,6 +48,20 @@ void require_meeting() {
                  "own: env -u SLURM_STEP_NUM_TASKS -u PMI_SIZE before the command"));
 }
 
+std::size_t processors() { return std::size_t(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))); }
+
+std::size_t allowed_processors() {
+  cpu_set_t set;
+  return ::sched_getaffinity(0, sizeof set, &set) == 0 ? std::size_t(CPU_COUNT(&set))
+                                                       : processors();
+}
+
+std::size_t share_of_machine(const Processes& processes) {
+  const std::vector<std::string>& hosts = processes.hosts();
+  const auto here = std::size_t(std::ranges::count(hosts, hosts[processes.rank()]));
+  return std::max<std::size_t>(1, processors() / here);
+}
+
 }  // namespace
 
 std::size_t launched_processes() {
@@ -54,21 +70,32 @@ std::size_t launched_processes() {
   return 1;
 }
 
+std::size_t shared_processors(const Processes& processes) {
+  return std::min(share_of_machine(processes), allowed_processors());
+}
+
 void share_processors(std::size_t asked, const Processes& processes,
                       std::vector<std::string>& notes) {
-  const std::vector<std::string>& hosts = processes.hosts();
-  const auto here = std::size_t(std::ranges::count(hosts, hosts[processes.rank()]));
-  const auto all = std::size_t(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
-  cpu_set_t set;
-  const bool known = ::sched_getaffinity(0, sizeof set, &set) == 0;
-  const std::size_t allowed = known ? std::size_t(CPU_COUNT(&set)) : all;
-  const std::size_t wanted = asked > 0 ? asked : std::max<std::size_t>(1, all / here);
+  const std::size_t all = processors(), allowed = allowed_processors();
+  const std::size_t wanted = asked > 0 ? asked : share_of_machine(processes);
   if (asked == 0) set_thread_count(std::min(wanted, allowed));
   if (allowed < wanted)
     notes.push_back(in_words(by_mpirun() ? "mpirun" : "srun", " lets a process use ", allowed,
                              " of ", all, " processors, with ", wanted, " threads in mind; give ",
                              by_mpirun() ? "mpirun the option --bind-to none"
                                          : "srun the option --cpus-per-task or --cpu-bind=none"));
+}
+
+std::vector<char*> environment_alone() {
+  std::vector<char*> words;
+  for (char** word = environ; *word; ++word) {
+    const std::string_view text = *word;
+    const bool by_launcher =
+        std::ranges::any_of(std::array{"OMPI_", "PMIX_", "PMI_", "SLURM_STEP_NUM_TASKS="},
+                            [&](const char* start) { return text.starts_with(start); });
+    if (!by_launcher) words.push_back(*word);
+  }
+  return words;
 }
 
 #ifdef BOCHNER_MPI
@@ -111,6 +138,14 @@ MpiLibrary load_mpi() {
   find(library, "ompi_mpi_comm_world", mpi.world);
   find(library, "ompi_mpi_byte", mpi.byte);
   return mpi;
+}
+
+/// Of a message above 64 KiB TCP's part of Open MPI sends only the beginning before the receiver
+/// has answered, and who computes answers late: smaller pieces are on their way at once. On one
+/// machine the receiver fetches all of it.
+std::size_t largest_message() {
+  const bool on_one_machine = told("OMPI_COMM_WORLD_LOCAL_SIZE") == launched_processes();
+  return std::size_t(1) << (on_one_machine ? 30 : 15);
 }
 
 /// Errors of MPI end the job: it tells them itself.
@@ -159,18 +194,17 @@ class MpiTransport : public Transport {
   void end() override { mpi_.finalize(); }
 
  private:
-  static constexpr std::size_t largest = std::size_t(1) << 30;  // counts are int
-
   template <class Begin>
   Ticket begin(std::size_t bytes, const Begin& begin_piece) {
     std::vector<MPI_Request>& requests = under_way_[++last_ticket_];
-    for (std::size_t done = 0; done < bytes; done += largest)
-      begin_piece(done, int(std::min(largest, bytes - done)), requests.emplace_back());
+    for (std::size_t done = 0; done < bytes; done += largest_)
+      begin_piece(done, int(std::min(largest_, bytes - done)), requests.emplace_back());
     return last_ticket_;
   }
 
   MpiLibrary mpi_;
   int rank_ = 0, size_ = 1;
+  const std::size_t largest_ = largest_message();
   std::map<Ticket, std::vector<MPI_Request>> under_way_;
   Ticket last_ticket_ = 0;
 };

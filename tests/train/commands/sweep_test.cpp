@@ -2,10 +2,11 @@
 
 #include <bochner/data/files/errors.hpp>
 #include <bochner/train/commands/sweep/grid.hpp>
-#include <bochner/train/commands/sweep/processes.hpp>
+#include <bochner/train/commands/sweep/shared_jobs.hpp>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
+#include <train/thread_processes.hpp>
 
 #include "data/messages.hpp"
 
@@ -147,6 +148,63 @@ TEST(RunJobs, SaysWhatCannotBeStarted) {
   const SignalGuard signals;
   EXPECT_THROW(run_jobs({{{"/nowhere/program"}, "/dev/null"}}, 1, signals, [](auto, auto) {}),
                IoError);
+}
+
+/// How jobs ended that the first of three processes dealt out, one at a time in each; they run in
+/// an empty directory.
+std::vector<int> codes_of_shared(const std::vector<std::string>& scripts,
+                                 const std::function<bool(std::size_t begun)>& stopped) {
+  const auto folder = std::filesystem::temp_directory_path() / ("jobs-" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder / "here");
+  SignalGuard signals;
+  std::vector<int> codes(scripts.size(), -1);
+  std::size_t begun = 0;
+  const auto next = [&]() -> std::optional<Job> {
+    if (begun == scripts.size()) return std::nullopt;
+    const std::string log = folder / std::to_string(begun);
+    return Job{{"/bin/sh", "-c", "cd " + (folder / "here").string() + "; " + scripts[begun++]},
+               log};
+  };
+  run_processes(3, [&](Processes& processes) {
+    receive_signals_here();  // and in the shells that it starts
+    if (!processes.leads()) return help_with_jobs(processes, {.jobs = 1}, signals);
+    run_shared_jobs(processes, {.jobs = 1},
+                    {.next = next,
+                     .ended = [&](std::size_t index, int code) { codes[index] = code; },
+                     .stopped = [&] { return stopped(begun); }},
+                    signals);
+  });
+  std::filesystem::remove_all(folder);
+  return codes;
+}
+
+TEST(SharedJobs, RunInAllProcessesAtTheSameTime) {
+  // The first three wait for each other.
+  const std::string meet =
+      "touch $$; for i in $(seq 1000); do [ $(ls | wc -l) -lt 3 ] || exit 5; sleep 0.01; done";
+  EXPECT_THAT(codes_of_shared({meet, meet, meet, "exit 1", "exit 2", "kill -9 $$", "exit 75"},
+                              [](std::size_t) { return false; }),
+              ElementsAre(5, 5, 5, 1, 2, 128 + 9, 75));
+}
+
+TEST(SharedJobs, AreStoppedEverywhere) {
+  const std::string wait = "exec sleep 60";
+  EXPECT_THAT(
+      codes_of_shared({wait, wait, wait, "exit 1"}, [](std::size_t begun) { return begun == 3; }),
+      ElementsAre(128 + 15, 128 + 15, 128 + 15, -1));
+}
+
+TEST(RunJobs, KnowNothingOfMpirun) {
+  ::setenv("OMPI_COMM_WORLD_SIZE", "3", 1);
+  ::setenv("SLURM_STEP_NUM_TASKS", "3", 1);
+  std::vector<int> codes(1, -1);
+  const SignalGuard signals;
+  run_jobs(
+      {{{"/bin/sh", "-c", "exit ${OMPI_COMM_WORLD_SIZE-4}${SLURM_STEP_NUM_TASKS-2}"}, "/dev/null"}},
+      1, signals, [&](std::size_t index, int code) { codes[index] = code; });
+  ::unsetenv("OMPI_COMM_WORLD_SIZE");
+  ::unsetenv("SLURM_STEP_NUM_TASKS");
+  EXPECT_THAT(codes, ElementsAre(42));
 }
 
 }  // namespace sweep_test

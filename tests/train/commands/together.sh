@@ -27,3 +27,17 @@ same_files() { # same_files RUN REFERENCE
   problem=$(files_differ "$1" "$2")
   [ -z "$problem" ] || die "$1: $problem"
 }
+
+ranks_of() { # ranks_of PID: the processes that mpirun has started
+  pgrep -P "$1" -x "$(basename "$bochner")" || true
+}
+
+nobody_left() { # nobody_left PID...
+  local pid waited=0
+  for pid in "$@"; do
+    while kill -0 "$pid" 2>/dev/null; do
+      [ $((waited += 1)) -lt 1000 ] || die "process $pid is still there after 10 s"
+      sleep 0.01
+    done
+  done
+}

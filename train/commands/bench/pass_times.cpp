@@ -21,8 +21,7 @@ void PassTimes::went_backward(const char*, std::size_t) {
 
 void PassTimes::end_pass() {
   if (last_ == 0) return;
-  ++passes_;
-  total_ += last_;
+  passes_.push_back(last_);
   for (std::size_t i = 0; i < now_.size(); ++i) done_[i] += now_[i] > 0 ? now_[i] : last_;
   last_ = 0;
 }

@@ -15,10 +15,10 @@ class PassTimes : public TapeObserver {
   /// Behind the last step.
   void end() { end_pass(); }
 
-  /// Seconds of a pass in the mean.
-  double seconds() const { return total_ / double(passes_); }
-  /// Seconds from its beginning until its backward part is done with a parameter.
-  double done(std::size_t parameter) const { return done_[parameter] / double(passes_); }
+  /// Seconds of each pass.
+  const std::vector<double>& passes() const { return passes_; }
+  /// Seconds from its beginning until its backward part is done with a parameter, in the mean.
+  double done(std::size_t parameter) const { return done_[parameter] / double(passes_.size()); }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -26,8 +26,8 @@ class PassTimes : public TapeObserver {
 
   std::vector<NamedParameter> parameters_;
   std::vector<double> done_, now_;  ///< of all passes, of this one
-  double total_ = 0, last_ = 0;     ///< of all passes; since this one began
-  std::size_t passes_ = 0;
+  std::vector<double> passes_;
+  double last_ = 0;  ///< seconds since this one began
   Clock::time_point began_;
 };
 

@@ -36,8 +36,9 @@ struct StepCost {
   std::size_t shards = 1;
   bool partition = false;
   ShardPassTime pass;
-  std::vector<double> bytes = {};  ///< of the messages for each bucket
-  double rest = 0;                 ///< seconds beyond the passes: additions, clipping, the update
+  std::vector<double> passes = {};  ///< seconds of each pass that was measured
+  std::vector<double> bytes = {};   ///< of the messages for each bucket
+  double rest = 0;                  ///< seconds beyond the passes: additions, clipping, the update
 
   double all_bytes() const { return std::accumulate(bytes.begin(), bytes.end(), 0.0); }
 };
@@ -74,11 +75,12 @@ StepCost measure_alone(Config config, Task& task, std::size_t steps) {
   for (double& time : seconds) time = seconds_of([&] { trainer.step(&times); });
   times.end();
   StepCost cost{.shards = spec.shards, .partition = spec.partition, .pass = {}};
-  cost.pass.seconds = times.seconds();
+  cost.passes = times.passes();
+  cost.pass.seconds = mean_of(cost.passes);
   fill_buckets(cost, parameters, times);
   cost.rest = std::max(0.0, mean_of(seconds) - double(cost.shards) * cost.pass.seconds);
   // Of several batches of a shard, only the last one leaves gradients that are whole.
-  const double before = double(spec.accumulate - 1) * times.seconds();
+  const double before = double(spec.accumulate - 1) * cost.pass.seconds;
   for (double& whole : cost.pass.whole) whole += before;
   cost.pass.seconds += before;
   if (crosses_examples(task.model()))
@@ -173,8 +175,11 @@ Measured measure_together(const Config& config, Processes& processes, std::size_
   return {slowest[0], slowest[1]};
 }
 
-/// The slowest process has the say.
+/// The slowest process has the say, in each pass another one.
 void take_slowest(StepCost& cost, Processes& processes) {
+  const double slower = mean_of(processes.largest(cost.passes)) / mean_of(cost.passes);
+  cost.pass.seconds *= slower;
+  for (double& whole : cost.pass.whole) whole *= slower;
   std::vector<double> times = cost.pass.whole;
   times.insert(times.end(), {cost.pass.seconds, cost.rest});
   processes.share(cost.bytes);

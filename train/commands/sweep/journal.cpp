@@ -87,10 +87,15 @@ Json trial_event(const char* kind, std::size_t trial) {
 
 }  // namespace
 
+bool is_sweep(FileStorage& storage, const Path& directory) {
+  return storage.exists(directory / journal_name);
+}
+
 SweepJournal SweepJournal::read(FileStorage& storage, const Path& directory) {
   const Path file = directory / journal_name;
-  demand(storage.exists(file), "{}: no sweep ({} is missing); give the directory of a sweep",
-         directory.string(), journal_name);
+  demand(is_sweep(storage, directory),
+         "{}: no sweep ({} is missing); give the directory of a sweep", directory.string(),
+         journal_name);
   SweepJournal journal(storage, directory);
   journal.read_lines(read_file(storage, file));
   return journal;

@@ -32,6 +32,9 @@ struct SweepTrial {
   bool is_open() const { return !done && failed.empty() && measured.size() <= rung; }
 };
 
+/// Whether the directory is one of a sweep.
+bool is_sweep(FileStorage& storage, const Path& directory);
+
 /// The directory of a sweep and its journal. The storage must outlive it.
 class SweepJournal {
  public:

@@ -5,14 +5,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/regular_file.hpp>
 #include <bochner/train/commands/sweep/processes.hpp>
+#include <bochner/train/processes/mpi.hpp>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <map>
 #include <thread>
 #include <utility>
 
@@ -32,15 +33,16 @@ Descriptor opened(const char* path, int flags) {
 }
 
 /// Becomes the job: a process group of its own, so that ^C at a terminal reaches it once only,
-/// passed on; and SIGTERM when this program ends, however that happens. Returns if it cannot be
-/// started.
-void become(char* const* words, int input, int output, pid_t parent) {
+/// passed on; and SIGTERM when this program ends, however that happens. It has none of the files of
+/// this program, such as the connections of MPI. Returns if it cannot be started.
+void become(char* const* words, char* const* environment, int input, int output, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) _exit(128 + SIGTERM);
   ::setpgid(0, 0);
   std::signal(SIGPIPE, SIG_DFL);
-  if (::dup2(input, 0) >= 0 && ::dup2(output, 1) >= 0 && ::dup2(output, 2) >= 0)
-    ::execv(words[0], words);
+  if (::dup2(input, 0) < 0 || ::dup2(output, 1) < 0 || ::dup2(output, 2) < 0) return;
+  ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+  ::execve(words[0], words, environment);
 }
 
 /// Waits for a process that has this log, of a program that was killed: it saves and ends soon. The
@@ -59,12 +61,14 @@ pid_t start(const Job& job) {
   std::vector<char*> words;
   for (const std::string& word : job.words) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
+  std::vector<char*> environment = environment_alone();
+  environment.push_back(nullptr);
   const pid_t parent = ::getpid();
   volatile int error = 0;
   // Until it has become another program the child shares this memory, and this thread waits.
   const pid_t process = ::vfork();
   if (process == 0) {
-    become(words.data(), nothing.value(), log.value(), parent);
+    become(words.data(), environment.data(), nothing.value(), log.value(), parent);
     error = errno;
     _exit(127);
   }
@@ -79,55 +83,70 @@ int exit_code(int status) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// The jobs that run now. Whatever happens, they are told to stop and waited for.
-class RunningJobs {
- public:
-  ~RunningJobs() {
-    stop();
-    for (const auto& [process, index] : jobs_) waitpid(process, nullptr, 0);
-  }
-  std::size_t count() const { return jobs_.size(); }
-  void add(const Job& job, std::size_t index) { jobs_[start(job)] = index; }
-  void stop() const {
-    for (const auto& [process, index] : jobs_) kill(process, SIGTERM);
-  }
-  void reap(const std::function<void(std::size_t, int)>& ended) {
-    for (auto job = jobs_.begin(); job != jobs_.end();) {
-      int status = 0;
-      if (waitpid(job->first, &status, WNOHANG) == 0) {
-        ++job;
-        continue;
-      }
-      const std::size_t index = job->second;
-      job = jobs_.erase(job);
-      ended(index, exit_code(status));
+/// To each place in turn, until none has room or there is none.
+void start_jobs(const std::vector<JobPlace*>& places, const JobQueue& queue, std::size_t& count) {
+  for (bool any = true; any;) {
+    any = false;
+    for (JobPlace* place : places) {
+      if (!place->has_room()) continue;
+      const std::optional<Job> job = queue.stopped() ? std::nullopt : queue.next();
+      if (!job) return;
+      place->add(*job, count++);
+      any = true;
     }
-  }
-
- private:
-  std::map<pid_t, std::size_t> jobs_;
-};
-
-}  // namespace
-
-void run_jobs(std::size_t at_most, const JobQueue& queue) {
-  RunningJobs running;
-  bool stopping = false;
-  for (std::size_t count = 0;;) {
-    while (!queue.stopped() && running.count() < at_most) {
-      const std::optional<Job> job = queue.next();
-      if (!job) break;
-      running.add(*job, count++);
-    }
-    if (running.count() == 0) return;
-    if (queue.stopped() && !std::exchange(stopping, true)) running.stop();
-    std::this_thread::sleep_for(20ms);
-    running.reap(queue.ended);
   }
 }
 
+}  // namespace
+
+JobsHere::~JobsHere() {
+  stop();
+  for (const auto& [process, index] : jobs_) waitpid(process, nullptr, 0);
+}
+
+void JobsHere::add(const Job& job, std::size_t index) {
+  Job own = job;
+  if (share_.threads > 0)
+    own.words.insert(own.words.end(), {"--threads", std::to_string(share_.threads)});
+  jobs_[start(own)] = index;
+}
+
+void JobsHere::stop() {
+  for (const auto& [process, index] : jobs_) kill(process, SIGTERM);
+}
+
+void JobsHere::reap(const JobEnded& ended) {
+  for (auto job = jobs_.begin(); job != jobs_.end();) {
+    int status = 0;
+    if (waitpid(job->first, &status, WNOHANG) == 0) {
+      ++job;
+      continue;
+    }
+    const std::size_t index = job->second;
+    job = jobs_.erase(job);
+    ended(index, exit_code(status));
+  }
+}
+
+void run_jobs(const std::vector<JobPlace*>& places, const JobQueue& queue) {
+  bool stopping = false;
+  for (std::size_t count = 0;;) {
+    start_jobs(places, queue, count);
+    if (std::ranges::all_of(places, &JobPlace::is_empty)) return;
+    if (queue.stopped() && !std::exchange(stopping, true))
+      for (JobPlace* place : places) place->stop();
+    std::this_thread::sleep_for(20ms);
+    for (JobPlace* place : places) place->reap(queue.ended);
+  }
+}
+
+void run_jobs(std::size_t at_most, const JobQueue& queue) {
+  JobsHere here({.jobs = at_most});
+  run_jobs({&here}, queue);
+}
+
 void run_jobs(const std::vector<Job>& jobs, std::size_t at_most, const SignalGuard& signals,
-              const std::function<void(std::size_t, int)>& ended) {
+              const JobEnded& ended) {
   std::size_t next = 0;
   run_jobs(at_most, {.next = [&]() -> std::optional<Job> {
                        if (next == jobs.size()) return std::nullopt;

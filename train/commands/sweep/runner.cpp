@@ -61,7 +61,7 @@ bool has_run(FileStorage& storage, const Path& path, const Config& config) {
 }
 
 SweepRunner::SweepRunner(FileStorage& storage, const SweepPlan& plan, SweepJournal& journal,
-                         const SignalGuard& signals)
+                         SignalGuard& signals)
     : storage_(storage),
       plan_(plan),
       journal_(journal),
@@ -195,7 +195,7 @@ std::optional<Job> SweepRunner::job_of(std::size_t index) try {
   const std::vector<std::uint64_t>& rungs = journal_.header().rungs;
   if (trial(index).rung + 1 < rungs.size())
     words.insert(words.end(), {"--until", std::to_string(rungs[trial(index).rung])});
-  words.insert(words.end(), {"--progress", "none", "--threads", std::to_string(plan_.threads)});
+  words.insert(words.end(), {"--progress", "none"});
   return Job{std::move(words), log_of(index)};
 } catch (const ConfigError& error) {
   if (is_grid()) throw;
@@ -289,10 +289,12 @@ void SweepRunner::print_done(std::size_t index, const std::string& metrics) {
   results_[is_grid() ? points_.at(trial(index).name) : index] = std::move(result);
 }
 
-int SweepRunner::run() {
-  run_jobs(plan_.jobs, {.next = [this] { return next(); },
-                        .ended = [this](std::size_t job, int code) { ended(job, code); },
-                        .stopped = [this] { return stopped(); }});
+int SweepRunner::run(Processes& processes) {
+  run_shared_jobs(processes, plan_.share,
+                  {.next = [this] { return next(); },
+                   .ended = [this](std::size_t job, int code) { ended(job, code); },
+                   .stopped = [this] { return stopped(); }},
+                  signals_);
   write_sweep_page(storage_, journal_);
   if (!io_problem_.empty()) throw IoError(io_problem_);
   return is_grid() ? finish_grid() : finish_search();

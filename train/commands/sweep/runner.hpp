@@ -4,7 +4,7 @@
 #include <bochner/autodiff/real.hpp>
 #include <bochner/train/commands/sweep/grid.hpp>
 #include <bochner/train/commands/sweep/journal.hpp>
-#include <bochner/train/commands/sweep/processes.hpp>
+#include <bochner/train/commands/sweep/shared_jobs.hpp>
 #include <bochner/train/config/config.hpp>
 #include <chrono>
 #include <map>
@@ -17,7 +17,7 @@ struct SweepPlan {
   Space space;
   std::vector<GridPoint> points = {};  ///< of a grid: what is tried, in this order
   std::size_t most_trials = 0;
-  std::size_t jobs = 1, threads = 1;                        ///< at a time, and of each
+  JobShare share;                                           ///< of this process
   double budget = std::numeric_limits<double>::infinity();  ///< seconds, of all calls together
   bool json = false;
 };
@@ -32,10 +32,11 @@ class SweepRunner {
  public:
   /// The trials that the journal has are checked; those that are done are told.
   SweepRunner(FileStorage& storage, const SweepPlan& plan, SweepJournal& journal,
-              const SignalGuard& signals);
-  /// Runs until all is tried or it has to stop, and tells how each trial ended. Returns the exit
-  /// code. Throws IoError where the disk refused what a trial of a search was to write.
-  int run();
+              SignalGuard& signals);
+  /// Runs until all is tried or it has to stop, and tells how each trial ended; the other processes
+  /// help with them. Returns the exit code. Throws IoError where the disk refused what a trial of a
+  /// search was to write.
+  int run(Processes& processes);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -76,7 +77,7 @@ class SweepRunner {
   FileStorage& storage_;
   const SweepPlan& plan_;
   SweepJournal& journal_;
-  const SignalGuard& signals_;
+  SignalGuard& signals_;
   Clock::time_point start_ = Clock::now();
   double seconds_before_;
   std::map<std::string, std::size_t> points_;   // of a grid, by name
