@@ -59,6 +59,11 @@ class OneThread {
   int before_;
 };
 
+bool library_has_avx2_only() {
+  static const bool found = gemm_backend().kernel == "avx2";
+  return found;
+}
+
 /// Rows of a task: whole tiles, more of them where a tile would not be worth a task.
 std::size_t rows_per_task(std::size_t N, std::size_t K) {
   return product_row_tile * products_per_task(product_row_tile, N, K);
@@ -93,7 +98,8 @@ void gemm(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const O
           M, ", ", K, ") x (", K, ", ", N, ") product");
   count_operations(M, N, K);
   if (is_small_product(M, N, K)) return small_product(M, N, K, a, b, beta, c, ldc);
-  gemm_backend();
+  if (library_has_avx2_only() && is_panel_product(M, N, K))
+    return panel_product(M, N, K, a, b, beta, c, ldc);
   const OneThread one_thread;
 #ifdef BOCHNER_DOUBLE
   require(std::max({M, N, K, a.ld, b.ld, ldc}) <= INT_MAX, "gemm", "OpenBLAS takes sizes up to ",

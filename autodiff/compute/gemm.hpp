@@ -50,4 +50,23 @@ bool is_small_product(std::size_t M, std::size_t N, std::size_t K);
 void small_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
                    real beta, real* c, std::size_t ldc);
 
+/// Whether panel_product() is the faster way where oneDNN has AVX2 only. One core of a Zen 5 held
+/// to that, oneDNN 2.6.3, GFLOP/s of its sgemm against panels, for rows of 4 KB or a multiple of
+/// it, which fall into the same sets of L1; where arrays begin decides whether oneDNN suffers:
+///
+///     M     N     K   oneDNN    panels
+///    256  1024   256  70 - 113  112 - 119
+///    256  1024   384  68        114
+///    128  1024   256  69 - 104  105 - 109
+///    256  2048   128  67        115
+///    256  1024   512  112       106        the worst of those where it does not
+///     48  1024   256  116        92        fewer than 64 rows: it does not
+///
+/// Elsewhere, and with AVX-512, neither is faster by more than a tenth.
+bool is_panel_product(std::size_t M, std::size_t N, std::size_t K);
+
+/// gemm() as small products of 64 columns and 256 inner elements at a time.
+void panel_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
+                   real beta, real* c, std::size_t ldc);
+
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -57,8 +57,8 @@ void delta_backward(const delta_rule_parts::Inputs& in, const Tensor& states, co
     gradients.rate = gradient_of(rate);
   else
     gradients.shared.resize(in.n.B * in.n.H * in.fading.width);
-  in.q->expect_gradients(all_tokens);
-  in.k->expect_gradients(all_tokens);
+  in.q->expect_gradients(all_tokens, v.dim(1));
+  in.k->expect_gradients(all_tokens, v.dim(1));
   delta_rule_parts::run_backward(in, states, g, gradients);
   in.q->hand_over();
   in.k->hand_over();

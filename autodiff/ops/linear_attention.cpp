@@ -46,8 +46,9 @@ std::vector<Var> inputs_of(const Features& q, const Features& k, const Var& v, c
 Attention attention(const Features& q, const Features& k, const Var& v, const Var& rate,
                     const LinearAttentionOptions& options, const Var& beside) {
   const std::size_t T = v.dim(1), H = v.dim(2);
-  const Sizes n{v.dim(0),     T,        H,
-                k.shape()[3], v.dim(3), std::max<std::size_t>(1, std::min(options.chunk, T))};
+  Sizes n{v.dim(0),     T,        H,
+          k.shape()[3], v.dim(3), std::max<std::size_t>(1, std::min(options.chunk, T))};
+  if (options.causal) cut_into_spans(n, options.span);
   const Decay decay{rate.exists() ? rate.data() : nullptr, rate.exists() && rate.rank() == 3, T, H};
   return {n,
           make_source(q, n.C),
@@ -131,9 +132,10 @@ Var linear_attention(const Features& q, const Features& k, const Var& v, const V
         const Attention in = attention(q, k, v, rate, options, beside);
         OtherGradients gradients{all_tokens ? uninitialized(v.shape()) : zeros(v.shape()), {}, {}};
         if (beside.exists()) gradients.beside = zeros(beside.shape());
-        if (rate.exists()) gradients.rate.resize(rate.rank() == 3 ? rate.size() : in.n.B * in.n.H);
-        in.q->expect_gradients(all_tokens);
-        in.k->expect_gradients(all_tokens);
+        if (rate.exists())
+          gradients.rate.resize(rate.rank() == 3 ? rate.size() : in.n.B * in.n.spans() * in.n.H);
+        in.q->expect_gradients(all_tokens, in.n.span_tokens());
+        in.k->expect_gradients(all_tokens, in.n.span_tokens());
         (options.causal ? attend_causally_backward : attend_bidirectionally_backward)(
             in, *memory, y, g, gradients);
         in.q->hand_over();

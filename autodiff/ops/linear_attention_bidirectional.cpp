@@ -8,7 +8,7 @@ namespace {
 class Head : HeadWithGradients {
  public:
   Head(const Attention& in, Memory& memory, std::size_t index, Arena& arena)
-      : HeadWithGradients(in, memory, index, arena), keys_(n_, arena) {
+      : HeadWithGradients(in, memory, index, arena), keys_(n_, arena), state_(n_, arena) {
     arena.take(n_.C, one_, lowest_);
   }
 
@@ -75,6 +75,7 @@ class Head : HeadWithGradients {
   }
 
   Keys keys_;
+  State state_;
   real *one_, *lowest_;  // (C)
 };
 

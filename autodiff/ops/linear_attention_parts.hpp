@@ -40,8 +40,8 @@ class FeatureSource {
   /// cancels. A source of several groups has a scale for each, (rows, groups), and a 1 in each.
   virtual void load(const Place& place, real* features, real* log_scale) const = 0;
   /// Before the first store(). Tokens that are never stored have a gradient of zero unless all of
-  /// them are promised.
-  virtual void expect_gradients(bool of_all_tokens) = 0;
+  /// them are promised. store() of different spans of `span` tokens may run at the same time.
+  virtual void expect_gradients(bool of_all_tokens, std::size_t span) = 0;
   /// `gradient` with respect to the rows that load() gave, and overwritten here. slope_i is the
   /// derivative with respect to log_scale_i; null where it is zero.
   virtual void store(const Place& place, const real* features, real* gradient, real* slope) = 0;
@@ -68,6 +68,8 @@ std::unique_ptr<FeatureSource> make_source(const Features& features, std::size_t
 
 struct Sizes {
   std::size_t B, T, H, F, d, C;
+  std::size_t span = std::size_t(-1);  ///< chunks after which sums start afresh, whole segments
+  std::size_t segment = 1;             ///< chunks that the backward pass holds at once
   std::size_t value_stride() const { return H * d; }
   std::size_t value_offset(const Place& place) const {
     return ((place.b * T + place.first) * H + place.h) * d;
@@ -76,6 +78,11 @@ struct Sizes {
   std::size_t state() const { return (d + 1) * F; }
   /// Chunks of the longest sequence.
   std::size_t chunks() const { return (T + C - 1) / C; }
+  std::size_t spans() const { return spans_of(chunks()); }
+  std::size_t spans_of(std::size_t chunks) const {
+    return chunks <= span ? 1 : (chunks + span - 1) / span;
+  }
+  std::size_t span_tokens() const { return std::min(chunks(), span) * C; }
 };
 
 /// How much weight passes from token to token: exp(-rate) with a rate per head (H), per token (B,
@@ -164,9 +171,10 @@ struct Keys {
   double* reference;       // (C): unit of row i
   real* features;          // (C, F)
   real* past;              // (C): weight of the old state in the unit of row i
-  real *carry, *weight;    // (C): weight of key j in the new state, and in a row of another unit
+  real *carry, *weight;    // (C): weight of key j in the unit carried, and in a row of another one
   real* lowest;            // (C): the floor in the unit of row i
   real* extended;          // (C, d + 1): carry (v, 1)
+  double carried = 0;      // unit of the new state
   real keep = 0;           // weight of the old state in the new one
 
   Keys(const Sizes& n, Arena& arena) {
@@ -175,8 +183,9 @@ struct Keys {
     arena.take(n.C * (n.d + 1), extended);
   }
 
-  /// `unit`: that of the state of the past.
-  void load(const Attention& in, const Place& place, double unit) {
+  /// `unit`: that of the state of the past that keys are added to. Rows read it together with what
+  /// was there before it, in the larger of both units.
+  void load(const Attention& in, const Place& place, double unit, double before = double(nothing)) {
     rows = place.rows;
     in.k->load(place, features, weight);
     in.decay.elapsed(place, time);
@@ -184,16 +193,25 @@ struct Keys {
     for (std::size_t j = 0; j < rows; ++j) {
       log_key[j] = double(weight[j]) + time[j];
       if (log_key[j] > top + slack) top = log_key[j];
-      reference[j] = top;
+      reference[j] = std::max(top, before);
     }
-    for (std::size_t i = 0; i < rows; ++i) past[i] = math::exp(real(unit - reference[i]));
+    const double read = std::max(unit, before);
+    for (std::size_t i = 0; i < rows; ++i) past[i] = math::exp(real(read - reference[i]));
     for (std::size_t i = 0; i < rows; ++i)
       lowest[i] = in.floor > 0 ? in.floor * math::exp(real(time[i] - reference[i])) : real(0);
-    weigh(top, rows, carry);
-    keep = past[rows - 1];
+    keep = math::exp(real(unit - top));
+    carry_in(in, place, top);
+  }
+
+  /// Weights for sums in units of exp(unit).
+  void carry_in(const Attention& in, const Place& place, double unit) {
+    carried = unit;
+    weigh(unit, rows, carry);
     scale_and_extend(rows, in.n.d, carry, in.v + in.n.value_offset(place), in.n.value_stride(),
                      nullptr, extended);
   }
+  /// The unit of all that the last row has seen.
+  double last() const { return reference[rows - 1]; }
 
   void weigh(double unit, std::size_t count, real* weights) const {
     for (std::size_t j = 0; j < count; ++j) weights[j] = math::exp(real(log_key[j] - unit));
@@ -205,31 +223,42 @@ struct Keys {
     for (std::size_t first = 0, last; first < rows; first = last) {
       last = first + 1;
       while (last < rows && reference[last] == reference[first]) ++last;
-      if (last < rows) weigh(reference[first], last, weight);
-      body(first, last, last < rows ? weight : carry);
+      const bool is_carried = reference[first] == carried;
+      if (!is_carried) weigh(reference[first], last, weight);
+      body(first, last, is_carried ? carry : weight);
     }
   }
 };
+
+/// A double as its high and its low part.
+inline void save_double(double x, real* memory) {
+  memory[0] = real(x);
+  memory[1] = real(x - double(real(x)));
+}
+inline double restore_double(const real* memory) { return double(memory[0]) + double(memory[1]); }
 
 /// Sums over the past in units of exp(unit), transposed: rows 0 .. d are sums of v_e phi(k), row d
 /// is the sum of phi(k).
 struct State {
   real* sums;  // (d + 1, F)
   double unit = double(nothing);
+  double passed = 0;  // time since clear()
 
   State(const Sizes& n, Arena& arena) { arena.take(n.state(), sums); }
   void clear(const Sizes& n) {
     std::fill_n(sums, n.state(), real(0));
     unit = double(nothing);
+    passed = 0;
   }
   void save(const Sizes& n, real* memory) const {
     std::copy_n(sums, n.state(), memory);
-    memory[n.state()] = real(unit);
-    memory[n.state() + 1] = real(unit - double(real(unit)));
+    save_double(unit, memory + n.state());
+    save_double(passed, memory + n.state() + 2);
   }
   void restore(const Sizes& n, const real* memory) {
     std::copy_n(memory, n.state(), sums);
-    unit = double(memory[n.state()]) + double(memory[n.state() + 1]);
+    unit = restore_double(memory + n.state());
+    passed = restore_double(memory + n.state() + 2);
   }
   const real* weights(const Sizes& n) const { return sums + n.d * n.F; }
 
@@ -237,7 +266,17 @@ struct State {
   void add(const Sizes& n, const Keys& keys) {
     gemm(n.d + 1, n.F, keys.rows, {keys.extended, n.d + 1, transposed}, {keys.features, n.F},
          keys.keep, sums, n.F);
-    unit = keys.reference[keys.rows - 1] - keys.time[keys.rows - 1];
+    unit = keys.carried - keys.time[keys.rows - 1];
+    passed += keys.time[keys.rows - 1];
+  }
+
+  /// this = own + before, of which `own` has seen all that came since, in the larger of both units.
+  void join(const Sizes& n, const State& own, const State& before) {
+    const double faded = before.unit - own.passed;
+    unit = std::max(own.unit, faded);
+    const real factor = math::exp(real(own.unit - unit)), keep = math::exp(real(faded - unit));
+    for (std::size_t i = 0; i < n.state(); ++i)
+      sums[i] = factor * own.sums[i] + keep * before.sums[i];
   }
 };
 
@@ -256,23 +295,32 @@ inline void split_quotient(const Sizes& n, std::size_t rows, const real* g, cons
 
 /// What the backward pass keeps of the forward pass.
 struct Memory {
-  Tensor normalizer;  ///< (B, H, T): 1 / denominator
-  Tensor share;       ///< (B, H, T), of what is beside
-  Tensor states;      ///< (B, H, segments, state and unit, high and low part): the state before
-                      ///< each segment, or the only one
+  Tensor normalizer;    ///< (B, H, T): 1 / denominator
+  Tensor share;         ///< (B, H, T), of what is beside
+  Tensor past, lowest;  ///< (B, H, T) of Keys, if there are several spans
+  Tensor states;        ///< (B, H, segments, state, its unit and time): what the span has summed
+                        ///< before each segment, but all that was before the span at its first
+  Tensor later;  ///< (B, H, spans, gradient of the state and what is left of it): of all that
+                 ///< is read behind each span, of the backward pass
   void allocate(const Sizes& n, std::size_t segments, bool beside = false) {
-    normalizer = uninitialized({n.B, n.H, n.T});
-    if (beside) share = uninitialized({n.B, n.H, n.T});
-    states = uninitialized({n.B, n.H, segments, n.state() + 2});
+    const Shape tokens{n.B, n.H, n.T};
+    normalizer = uninitialized(tokens);
+    if (beside) share = uninitialized(tokens);
+    if (n.spans() > 1) past = uninitialized(tokens), lowest = uninitialized(tokens);
+    states = uninitialized({n.B, n.H, segments, n.state() + 4});
   }
 };
 
 /// Gradients of everything but the features, which go to their sources.
 struct OtherGradients {
   Tensor v;                  ///< (B, T, H, d)
-  std::vector<double> rate;  ///< (B, H), or (B, T, H) if there is a rate for each token
+  std::vector<double> rate;  ///< (B, spans, H), or (B, T, H) if there is a rate for each token
   Tensor beside;             ///< (B, T, H, d + 1), or empty
 };
+
+/// Finds segments, and spans of about `tokens` tokens; if that is 0, a function of the sizes: a
+/// long sequence is cut where its heads are too few for many threads.
+void cut_into_spans(Sizes& n, std::size_t tokens);
 
 void attend_causally(const Attention& in, Memory& memory, Tensor& out);
 void attend_causally_backward(const Attention& in, Memory& memory, const Tensor& y, const Tensor& g,
@@ -292,9 +340,16 @@ class OneHead {
   Place place(std::size_t chunk) const {
     return {b_, h_, chunk * n_.C, std::min(n_.C, length() - chunk * n_.C)};
   }
+  std::size_t spans() const { return n_.spans_of(chunks()); }
+  std::size_t last_chunk(std::size_t span) const {
+    return span + 1 < spans() ? (span + 1) * n_.span : chunks();
+  }
   real* state_before(std::size_t segment) { return &memory_.states(b_, h_, segment, 0); }
+  real* before(std::size_t span) { return state_before(span * n_.span / n_.segment); }
   real* normalizer(const Place& place) { return &memory_.normalizer(b_, h_, place.first); }
   real* share(const Place& place) { return &memory_.share(b_, h_, place.first); }
+  real* past(const Place& place) { return &memory_.past(b_, h_, place.first); }
+  real* lowest(const Place& place) { return &memory_.lowest(b_, h_, place.first); }
 
   const Attention& in_;
   const Sizes& n_;
@@ -306,7 +361,7 @@ class OneHead {
 class HeadWithGradients : protected OneHead {
  protected:
   HeadWithGradients(const Attention& in, Memory& memory, std::size_t index, Arena& arena)
-      : OneHead(in, memory, index), state_(n_, arena) {
+      : OneHead(in, memory, index) {
     arena.take(n_.state(), later_);
     arena.take(n_.C * n_.F, q_, gradient_);
     arena.take(n_.C * n_.d, numerator_);
@@ -314,7 +369,6 @@ class HeadWithGradients : protected OneHead {
     arena.take(n_.C, weight_, slope_);
   }
 
-  State state_;
   real* later_;            // (d + 1, F): gradient of the state that later tokens read
   real *q_, *gradient_;    // (C, F): features of queries; gradient of features
   real* numerator_;        // (C, d), of split_quotient()
@@ -322,15 +376,21 @@ class HeadWithGradients : protected OneHead {
   real *weight_, *slope_;  // (C): of split_quotient(); slope of keys
 };
 
+/// Runs `task(head, part)` for all parts of every head of every sequence, in parallel.
+template <class Head, class Task>
+void for_each_part(const Attention& in, Memory& memory, std::size_t parts, const Task& task) {
+  Scratch<real> scratch(scratch_size<Head>(in, memory, 0));
+  parallel_tasks(in.n.B * in.n.H * parts, [&](std::size_t index) {
+    Arena arena(scratch.local());
+    Head head(in, memory, index / parts, arena);
+    task(head, index % parts);
+  });
+}
+
 /// Runs `task(head)` for every head of every sequence, in parallel.
 template <class Head, class Task>
 void for_each_head(const Attention& in, Memory& memory, const Task& task) {
-  Scratch<real> scratch(scratch_size<Head>(in, memory, 0));
-  parallel_tasks(in.n.B * in.n.H, [&](std::size_t index) {
-    Arena arena(scratch.local());
-    Head head(in, memory, index, arena);
-    task(head);
-  });
+  for_each_part<Head>(in, memory, 1, [&](Head& head, std::size_t) { task(head); });
 }
 
 }  // namespace linear_attention_parts

@@ -52,7 +52,7 @@ class StoredSource : public FeatureSource {
     }
   }
 
-  void expect_gradients(bool of_all_tokens) override {
+  void expect_gradients(bool of_all_tokens, std::size_t) override {
     gradient_ = gradient_like(values_.value(), of_all_tokens);
   }
 
@@ -125,16 +125,18 @@ class ExponentialSource : public FeatureSource {
     }
   }
 
-  void expect_gradients(bool of_all_tokens) override {
-    const std::size_t B = x_.dim(0);
+  void expect_gradients(bool of_all_tokens, std::size_t span) override {
+    span_ = span;
+    spans_ = (x_.dim(1) + span - 1) / span;
+    const std::size_t parts = x_.dim(0) * spans_;
     dx_ = gradient_like(x_.value(), of_all_tokens);
-    dw_ = zeros({B, H_, d_, F_});
-    doffset_ = zeros({offset_.exists() ? B : 0, H_, F_});
+    dw_ = zeros({parts, H_, d_, F_});
+    doffset_ = zeros({offset_.exists() ? parts : 0, H_, F_});
   }
 
   void store(const Place& place, const real* features, real* gradient, real* slope) override {
     const Rows rows(place, x_.shape());
-    const std::size_t head = place.b * H_ + place.h;
+    const std::size_t head = (place.b * spans_ + place.first / span_) * H_ + place.h;
     real* doffset = offset_.exists() ? doffset_.data() + head * F_ : nullptr;
     for (std::size_t i = 0; i < place.rows; ++i) {
       real* row = gradient + i * F_;
@@ -165,8 +167,9 @@ class ExponentialSource : public FeatureSource {
   Var x_, w_, offset_;
   real norm_;
   std::size_t groups_, H_, F_, d_;
-  Tensor transposed_;         // w as (H, d, F)
-  Tensor dx_, dw_, doffset_;  // of each sequence: (B, H, d, F), (B, H, F)
+  std::size_t span_ = 0, spans_ = 0;  // tokens, and how many
+  Tensor transposed_;                 // w as (H, d, F)
+  Tensor dx_, dw_, doffset_;          // of each span: (B spans, H, d, F), (B spans, H, F)
 };
 
 /// Products of coefficients (G, S) with base features (G, m) of a token, in cache: only the factors
@@ -198,9 +201,9 @@ class ProductSource : public FeatureSource {
     }
   }
 
-  void expect_gradients(bool of_all_tokens) override {
+  void expect_gradients(bool of_all_tokens, std::size_t span) override {
     gradient_ = gradient_like(coefficients_.value(), of_all_tokens);
-    base_->expect_gradients(of_all_tokens);
+    base_->expect_gradients(of_all_tokens, span);
   }
 
   void store(const Place& place, const real*, real* gradient, real* slope) override {

@@ -33,6 +33,9 @@ struct LinearAttentionOptions {
   /// Sums of weights below it are raised to it, and pass no gradient: for signed features, whose
   /// sums may vanish. 0 for none; of linear features only.
   real floor = 0;
+  /// Tokens of the spans that few heads of a long sequence are cut into, so that all threads have a
+  /// task: speed only. 0 for a number that follows from the sizes.
+  std::size_t span = 0;
 };
 
 /// out_i = sum_j (phi(q_i) . phi(k_j)) kappa_ij v_j / the same sum with v = 1, over j <= i if

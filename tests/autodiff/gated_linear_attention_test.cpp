@@ -252,6 +252,17 @@ TEST(GatedLinearAttention, HasTheSameBitsForAnyNumberOfThreads) {
   expect_equal_bits_for_threads(gated({.chunk = 8}), in.list(), {2, 3, 4, 8});
 }
 
+/// Then threads share the columns of the state; beyond 1,024 tokens sums start afresh.
+TEST(GatedLinearAttention, OfOneHeadHasTheSameBitsForAnyNumberOfThreads) {
+  for (const bool by_token : {false, true}) {
+    for (int kind = 0; kind < 4; ++kind) {
+      const Inputs in = random_inputs({1, kind == 3 ? 1100u : 70u, 1}, 40, 37, by_token);
+      const Options options{.chunk = 32, .reverse = kind % 2 == 1, .strict = kind / 2 == 1};
+      expect_equal_bits_for_threads(gated(options), in.list(), {2, 3, 4, 8});
+    }
+  }
+}
+
 /// The gradient of each token's decay (T, F), from token to token in double: decay_t o S_(t-1)
 /// times the gradient of what is left of it, that of y being value_and_gradients()'s. One sequence,
 /// one head.

@@ -1,0 +1,107 @@
+#pragma once
+/// What both passes of causal attention share. A long sequence with few heads is cut into spans, a
+/// function of the sizes only: each sums its keys from zero, and all that was before it is added
+/// where it is read. Where threads are more than heads, they go through groups of spans at the same
+/// time, for which spans are summed before; the sums are the same.
+
+#include <bochner/autodiff/ops/linear_attention_parts.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace linear_attention_parts {
+
+/// Row i of `products` becomes weight_j (product_ij + offset) for j <= i and 0 beyond.
+inline void weigh_row(std::size_t i, std::size_t rows, const real* weight, real offset,
+                      real* products) {
+  const int diagonal = int(i), count = int(rows);
+  for (int j = 0; j < count; ++j)
+    products[j] = j <= diagonal ? weight[j] * (products[j] + offset) : real(0);
+}
+
+/// A chunk of keys and the state before it.
+struct Chunk {
+  Keys keys;
+  real* state;
+
+  Chunk(const Sizes& n, Arena& arena) : keys(n, arena) { arena.take(n.state(), state); }
+};
+
+/// Spans of one head that a task goes through in order.
+struct SpanGroups {
+  std::size_t spans, count;
+  explicit SpanGroups(const Sizes& n) : spans(n.spans()), count(1) {
+    const std::size_t heads = std::max<std::size_t>(1, n.B * n.H);
+    count = std::clamp<std::size_t>((thread_count() + heads - 1) / heads, 1, spans);
+  }
+  std::size_t first(std::size_t group) const { return group * spans / count; }
+};
+
+/// Runs `task(head, first span, behind the last)` for every group of every head, in parallel.
+template <class Head, class Task>
+void for_each_group(const Attention& in, Memory& memory, const Task& task) {
+  const SpanGroups groups(in.n);
+  for_each_part<Head>(in, memory, groups.count, [&](Head& head, std::size_t group) {
+    task(head, groups.first(group), groups.first(group + 1));
+  });
+}
+
+/// What a span has summed, and what was there before it.
+class Past {
+ public:
+  Past(const Sizes& n, Arena& arena) : own(n, arena), before_(n, arena), all_(n, arena) {}
+
+  /// `before`: null for the first span.
+  void begin(const Sizes& n, const real* before) {
+    own.clear(n);
+    is_first_ = before == nullptr;
+    if (before) before_.restore(n, before);
+  }
+  double unit_before() const { return is_first_ ? double(nothing) : before_.unit - own.passed; }
+  const State& all(const Sizes& n) {
+    if (is_first_) return own;
+    all_.join(n, own, before_);
+    return all_;
+  }
+
+  State own;
+
+ private:
+  bool is_first_ = true;
+  State before_, all_;
+};
+
+/// The sums of keys of one span of one head.
+class CausalHead : protected OneHead {
+ public:
+  CausalHead(const Attention& in, Memory& memory, std::size_t index, Arena& arena)
+      : OneHead(in, memory, index), keys_(n_, arena), past_(n_, arena) {}
+
+  /// What the next span finds, but for all that was before this one.
+  void sum(std::size_t span) {
+    if (span + 1 >= spans()) return;
+    past_.begin(n_, nullptr);
+    for (std::size_t c = span * n_.span; c < (span + 1) * n_.span; ++c) {
+      in_.prefetch_keys(place(c + 1));
+      keys_.load(in_, place(c), past_.own.unit);
+      past_.own.add(n_, keys_);
+    }
+    past_.own.save(n_, before(span + 1));
+  }
+  /// All that was before each span up to `last`, once their sums are there.
+  void join_all(std::size_t last) {
+    for (std::size_t span = 1; span < std::min(last, spans() - 1); ++span) join(span);
+  }
+
+ protected:
+  /// What the next span finds.
+  void join(std::size_t span) {
+    past_.begin(n_, span > 0 ? before(span) : nullptr);
+    past_.own.restore(n_, before(span + 1));
+    past_.all(n_).save(n_, before(span + 1));
+  }
+
+  Keys keys_;
+  Past past_;
+};
+
+}  // namespace linear_attention_parts
+}  // namespace bochner::inline BOCHNER_PRECISION
