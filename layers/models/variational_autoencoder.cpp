@@ -19,7 +19,13 @@ bool has_own_maps(const VaeSpec& spec) { return spec.latent.pooling == "each"; }
 
 /// What meets the latent variable at one time.
 std::size_t meeting_width(const VaeSpec& spec) {
-  return spec.stack.block.width * (has_own_maps(spec) ? spec.tokens : 1);
+  constexpr double most_weights = 1 << 30;
+  const std::size_t D = spec.stack.block.width;
+  if (!has_own_maps(spec)) return D;
+  require(double(D) * double(spec.tokens) * double(spec.latent.size) <= most_weights, "vae",
+          "maps of ", spec.tokens, " tokens of ", D, " channels to ", spec.latent.size,
+          " latent dimensions are too large; choose model.vae.pooling = \"mean\"");
+  return D * spec.tokens;
 }
 
 std::unique_ptr<PositionEncoding> input_positions(const VaeSpec& spec) {

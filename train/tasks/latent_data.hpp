@@ -21,8 +21,7 @@ class LatentData {
   /// Gives a model the unit of the training data, where they have one.
   virtual void fit(VariationalAutoencoder&) const {}
   virtual Observed batch(const Examples& examples, const VariationalAutoencoder& model) const = 0;
-  /// Examples of a table or of texts of the user's, which name themselves in the first column of
-  /// what is said of them. By default they throw std::invalid_argument.
+  /// Examples of a table, or of texts, of the user's; by default they throw std::invalid_argument.
   virtual Observed read(const NamedArray& input, const VariationalAutoencoder& model) const;
   virtual Observed read_texts(const std::vector<std::string>& texts) const;
   /// Columns that read() takes, none for all.

@@ -8,6 +8,7 @@
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/storage/json.hpp>
+#include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/latent_data.hpp>
 #include <bochner/train/tasks/latent_task.hpp>
@@ -91,6 +92,13 @@ class VaeTask : public LatentTask {
     return result;
   }
 
+  NamedArrays arrays(const Examples& examples) override {
+    const Observed x = data_->batch(examples, model_);
+    const bool symbols = !x.symbols.shape.empty();
+    return {{symbols ? "tokens" : "values", symbols ? array_of(x.symbols) : array_of(x.values)},
+            {"outputs", array_of(decoded_of(x))}};
+  }
+
   void evaluate_by(std::size_t draws) override {
     require(draws > 0 && draws <= most_draws, "vae", draws, " draws: must be between 1 and ",
             most_draws);
@@ -155,12 +163,13 @@ class VaeTask : public LatentTask {
     return noise;
   }
 
-  NamedArray expected_of(const Observed& x) {
-    const Tensor each = by_parts(x.size(), [&](Tape& tape, std::size_t first, std::size_t count) {
+  /// Given the latent mean of each example. (B, T, n)
+  Tensor decoded_of(const Observed& x) {
+    return by_parts(x.size(), [&](Tape& tape, std::size_t first, std::size_t count) {
       return model_.decode(tape, model_.encode(tape, part_of(x, first, count)).mean);
     });
-    return data_->expected(each, model_);
   }
+  NamedArray expected_of(const Observed& x) { return data_->expected(decoded_of(x), model_); }
 
   NamedArray latent_of(const Observed& x) {
     const Tensor both = by_parts(x.size(), [&](Tape& tape, std::size_t first, std::size_t count) {

@@ -9,7 +9,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t shown_texts = 6, bytes = 256;
+constexpr std::size_t shown_texts = 6, byte_values = 256;
 
 /// Only whole windows.
 class WholeWindows : public ByteWindows {
@@ -32,7 +32,7 @@ class LatentTexts : public LatentData {
   void complete(VaeSpec& spec) const override {
     spec.observed = "symbols";
     spec.tokens = windows_.tokens_per_example();
-    spec.vocabulary = bytes;
+    spec.vocabulary = byte_values;
   }
 
   Observed batch(const Examples& examples, const VariationalAutoencoder&) const override {
@@ -52,7 +52,8 @@ class LatentTexts : public LatentData {
   }
 
   NamedArray expected(const Tensor& decoded, const VariationalAutoencoder&) const override {
-    const std::size_t T = windows_.tokens_per_example(), V = bytes, B = decoded.size() / (T * V);
+    const std::size_t T = windows_.tokens_per_example(), V = byte_values,
+                      B = decoded.size() / (T * V);
     std::vector<std::string> texts(B);
     for (std::size_t i = 0; i < B * T; ++i) {
       const real* logits = decoded.data() + i * V;

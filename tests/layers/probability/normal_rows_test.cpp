@@ -128,7 +128,7 @@ TEST(NormalRows, AScoreTermHasABaseline) {
     tape.backward(score_term(log_density(rows.on(tape), z), of));
     return rows.mean.gradient();
   };
-  expect_near(gradient(more), gradient(rewards), is_double ? 1e-12 : 1e-4);
+  op_check::expect_near(gradient(more), gradient(rewards), is_double ? 1e-12 : 1e-4);
 }
 
 }  // namespace normal_rows_test
