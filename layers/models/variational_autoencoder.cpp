@@ -162,10 +162,8 @@ Var VariationalAutoencoder::loss(Tape& tape, const Observed& x) {
   return bound - score_term(log_density(q, z.value()), likelihood.value());
 }
 
-LatentBounds VariationalAutoencoder::bounds(const Observed& x, const Tensor& noise) {
+LatentBounds VariationalAutoencoder::bounds(Tape& tape, const Observed& x, const Tensor& noise) {
   const std::size_t K = noise.shape()[0], B = x.size(), d = spec_.latent.size;
-  Tape tape;
-  tape.recording = false;
   const NormalRows q = encode(tape, x);
   const Var surplus = divergence(q);
   LatentBounds result{std::vector<double>(B), std::vector<double>(B), std::vector<double>(B)};

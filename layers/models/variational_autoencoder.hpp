@@ -83,7 +83,7 @@ class VariationalAutoencoder : public Module {
   Var loss(Tape& tape, const Observed& x);
   /// The importance-weighted bound is that of Burda, Grosse, Salakhutdinov, "Importance weighted
   /// autoencoders", 2016; of one draw it is the evidence lower bound, estimated. noise (K, B, d)
-  LatentBounds bounds(const Observed& x, const Tensor& noise);
+  LatentBounds bounds(Tape& tape, const Observed& x, const Tensor& noise);
 
   /// Of real values.
   Standardize& standardize() { return standardize_; }

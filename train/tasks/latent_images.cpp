@@ -12,7 +12,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t picture_rows = 6, picture_columns = 12;
+constexpr std::size_t picture_columns = 8;  // and as many rows
 
 /// Images in square patches, row by row, of pixels that are 0 or 1.
 class LatentImages : public LatentData {
@@ -72,7 +72,8 @@ class LatentImages : public LatentData {
   void draw(Page& page, const NamedArray& seen, const NamedArray& expected,
             const NamedArray& samples) const override {
     page.charts({bochner::draw(mosaic("samples of the prior", {&samples})),
-                 bochner::draw(mosaic("images, and what is expected below", {&seen, &expected}))});
+                 bochner::draw(mosaic("images, and what is expected below", {&seen, &expected}))},
+                card_width(heat_map_width));
   }
 
  private:
@@ -113,7 +114,8 @@ class LatentImages : public LatentData {
   /// Images of several sets below each other, the next ones beside them; the mean of channels.
   HeatMap mosaic(const std::string& title, const std::vector<const NamedArray*>& sets) const {
     const std::size_t h = shape_.rows + 1, w = shape_.columns + 1, C = shape_.channels;
-    const std::size_t n = std::min(sets[0]->values.shape()[0], picture_rows * picture_columns);
+    const std::size_t n =
+        std::min(sets[0]->values.shape()[0], picture_columns * picture_columns / sets.size());
     const std::size_t lines = (n + picture_columns - 1) / picture_columns * sets.size();
     HeatMap map;
     map.title = title;

@@ -18,7 +18,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::uint64_t most_draws = 1 << 16;
-constexpr std::size_t pictured_examples = 36, pictured_samples = 72, measured_examples = 256,
+constexpr std::size_t pictured_examples = 32, pictured_samples = 64, measured_examples = 256,
                       examples_at_once = 64;
 
 VaeSpec vae_spec(const Config& config) {
@@ -75,8 +75,9 @@ class VaeTask : public LatentTask {
   }
 
   /// Draws are functions of the example, so that the same examples get the same bound.
-  Evaluation evaluate(Tape&, const Examples& examples) override {
-    const LatentBounds bounds = model_.bounds(data_->batch(examples, model_), noise_of(examples));
+  Evaluation evaluate(Tape& tape, const Examples& examples) override {
+    const LatentBounds bounds =
+        model_.bounds(tape, data_->batch(examples, model_), noise_of(examples));
     Evaluation result{0, examples.size(), "nats", {}};
     double reconstruction = 0, divergence = 0, weighted = 0;
     for (std::size_t b = 0; b < examples.size(); ++b) {
