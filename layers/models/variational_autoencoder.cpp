@@ -147,11 +147,8 @@ double VariationalAutoencoder::weight(const Tape& tape) const {
   return std::min(1.0, double(tape.step + 1) / double(warmup));
 }
 
-Var VariationalAutoencoder::loss(Tape& tape, const Observed& x) {
+Var VariationalAutoencoder::loss(Tape& tape, const Observed& x, const Tensor& noise) {
   const NormalRows q = encode(tape, x);
-  const RandomFunction random = tape.next_random(Purpose::sampling);
-  Tensor noise = uninitialized({spec_.latent.draws, x.size(), spec_.latent.size});
-  for (std::size_t i = 0; i < noise.size(); ++i) noise.data()[i] = real(random.normal(i));
   Var z = points(q, noise);
   const bool by_score = spec_.latent.gradient == "score";
   if (by_score) z = tape.constant(z.value());

@@ -79,8 +79,8 @@ class VariationalAutoencoder : public Module {
   /// ln p(x | z). z (K, B, d) -> (K, B)
   Var log_likelihood(Tape& tape, const Observed& x, const Var& z);
   /// -E_q ln p(x | z) + w KL(q(z | x) || p(z)), the mean over examples; the weight w is that of the
-  /// warm-up at the tape's step. -> ()
-  Var loss(Tape& tape, const Observed& x);
+  /// warm-up at the tape's step. Standard normal noise (K, B, d) -> ()
+  Var loss(Tape& tape, const Observed& x, const Tensor& noise);
   /// The importance-weighted bound is that of Burda, Grosse, Salakhutdinov, "Importance weighted
   /// autoencoders", 2016; of one draw it is the evidence lower bound, estimated. noise (K, B, d)
   LatentBounds bounds(Tape& tape, const Observed& x, const Tensor& noise);

@@ -27,7 +27,7 @@ struct SampleOptions {
 /// Texts that are continued side by side, so that their tokens are rows of the same products.
 constexpr std::size_t most_at_once = 64;
 /// Draws of a prior, which are made in one array.
-constexpr std::size_t most_of_prior = 1 << 20;
+constexpr std::size_t most_of_prior = 1 << 16;
 
 /// The lines of a file, "-" for standard input; or the prompt.
 std::vector<std::string> prompts_of(const SampleOptions& options) {

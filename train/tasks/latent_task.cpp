@@ -71,13 +71,16 @@ class VaeTask : public LatentTask {
   Json sizes() const override { return Json{{"length", model_.spec().tokens}}; }
 
   Var loss(Tape& tape, const Examples& examples) override {
-    return model_.loss(tape, data_->batch(examples, model_));
+    const RandomFunction random{seed_, Purpose::sampling, stream_of("latent draws") + tape.step};
+    return model_.loss(tape, data_->batch(examples, model_),
+                       noise_of(examples, model_.spec().latent.draws, random));
   }
 
-  /// Draws are functions of the example, so that the same examples get the same bound.
+  /// The same examples get the same bound.
   Evaluation evaluate(Tape& tape, const Examples& examples) override {
+    const RandomFunction random{seed_, Purpose::sampling, stream_of("latent draws of bounds")};
     const LatentBounds bounds =
-        model_.bounds(tape, data_->batch(examples, model_), noise_of(examples));
+        model_.bounds(tape, data_->batch(examples, model_), noise_of(examples, draws_, random));
     Evaluation result{0, examples.size(), "nats", {}};
     double reconstruction = 0, divergence = 0, weighted = 0;
     for (std::size_t b = 0; b < examples.size(); ++b) {
@@ -152,11 +155,10 @@ class VaeTask : public LatentTask {
   }
 
  private:
-  /// Standard normal numbers. (K, B, d)
-  Tensor noise_of(const Examples& examples) const {
+  /// Standard normal numbers, functions of the example wherever it stands. (K, B, d)
+  Tensor noise_of(const Examples& examples, std::size_t K, const RandomFunction& random) const {
     const std::size_t B = examples.size(), d = model_.spec().latent.size;
-    const RandomFunction random{seed_, Purpose::sampling, stream_of("latent draws")};
-    Tensor noise = uninitialized({draws_, B, d});
+    Tensor noise = uninitialized({K, B, d});
     for (std::size_t i = 0; i < noise.size(); ++i) {
       const std::uint64_t draw = examples.index(i / d % B) * most_draws + i / (B * d);
       noise.data()[i] = real(random.normal(draw * d + i % d));

@@ -49,8 +49,9 @@ TEST(VariationalAutoencoder, IsDifferentiableThroughAllItsParameters) {
       VariationalAutoencoder model(spec);
       randomize(model, 0.4);
       const Observed x = examples(spec);
-      check_layer(model, random_tensor({1}, 1),
-                  [&](Tape& tape, const Var&) { return model.loss(tape, x); });
+      check_layer(model, random_tensor({1}, 1), [&](Tape& tape, const Var&) {
+        return model.loss(tape, x, random_tensor({2, 3, 3}, 2));
+      });
     }
 }
 
@@ -64,7 +65,7 @@ TEST(VariationalAutoencoder, TakesAnyMixerOnBothSides) {
     initialize(model, 1);
     Tape tape;
     tape.training = true;
-    const Var loss = model.loss(tape, examples(spec));
+    const Var loss = model.loss(tape, examples(spec), random_tensor({2, 3, 3}, 2));
     EXPECT_TRUE(std::isfinite(double(loss.value()()))) << mixer;
     tape.backward(loss);
     const std::vector<std::string> names = names_of(model);
@@ -108,7 +109,7 @@ TEST(VariationalAutoencoder, CountsTheDivergenceAsTheWarmUpSays) {
   const auto loss = [&](bool training, std::uint64_t step) {
     Tape tape;
     tape.training = training, tape.step = step;
-    return double(model.loss(tape, x).value()());
+    return double(model.loss(tape, x, random_tensor({2, 3, 3}, 2)).value()());
   };
   const std::vector<double> each = bounds_of(model, x, random_tensor({1, 3, 3}, 1)).divergence;
   const double divergence = std::accumulate(each.begin(), each.end(), 0.0) / 3;
@@ -161,8 +162,7 @@ TEST(VariationalAutoencoder, GradientsOfBothKindsAgree) {
     for (std::size_t repeat = 0; repeat < repeats; ++repeat) {
       for (const NamedParameter& named : parameters_of(model)) named.parameter->zero_gradient();
       Tape tape;
-      tape.step = repeat, tape.seed = std::uint64_t(kind);
-      tape.backward(model.loss(tape, x));
+      tape.backward(model.loss(tape, x, random_tensor({4, 3, 3}, 2 * repeat + std::size_t(kind))));
       for (std::size_t i = 0; i < means[kind].size(); ++i) {
         const double g = double(weight->gradient().data()[i]);
         means[kind][i] += g / repeats, variances[kind][i] += g * g / repeats;
@@ -210,8 +210,7 @@ TEST(VariationalAutoencoder, OfLinearMapsIsProbabilisticPrincipalComponents) {
   const auto optimizer = make_optimizer({.kind = "adam", .weight_decay = 0}, parameters_of(model));
   for (std::size_t step = 0; step < steps; ++step) {
     Tape tape;
-    tape.training = true, tape.step = step;
-    tape.backward(model.loss(tape, x));
+    tape.backward(model.loss(tape, x, random_tensor({1, n, 2}, 10 + step)));
     optimizer->step(0.03 * (1 - double(step) / double(steps)));
     optimizer->zero_gradients();
   }
@@ -230,9 +229,11 @@ TEST(VariationalAutoencoder, RefusesOtherShapes) {
   VaeSpec spec = tiny("binary");
   VariationalAutoencoder model(spec);
   Tape tape;
-  EXPECT_THROW(model.loss(tape, {random_tensor({2, 3, 2}, 1), {}}), std::invalid_argument);
+  EXPECT_THROW(model.loss(tape, {random_tensor({2, 3, 2}, 1), {}}, zeros({2, 2, 3})),
+               std::invalid_argument);
   VariationalAutoencoder texts(tiny("symbols"));
-  EXPECT_THROW(texts.loss(tape, {{}, {{1, 4}, {0, 1, 5, 0}}}), std::invalid_argument);
+  EXPECT_THROW(texts.loss(tape, {{}, {{1, 4}, {0, 1, 5, 0}}}, zeros({2, 1, 3})),
+               std::invalid_argument);
   spec.latent.gradient = "score", spec.latent.draws = 1;
   EXPECT_THROW(VariationalAutoencoder{spec}, std::invalid_argument);
   spec = tiny("binary"), spec.observed = "colours";
