@@ -31,6 +31,7 @@
 #include <bochner/layers/models/memory_probe.hpp>
 #include <bochner/layers/models/sensor_model.hpp>
 #include <bochner/layers/models/token_models.hpp>
+#include <bochner/layers/models/variational_autoencoder.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/layers/processes/gaussian_process.hpp>
 #include <bochner/layers/recurrences/min_gru_spec.hpp>

@@ -8,7 +8,7 @@
 #include <bochner/train/run/whole_evaluation.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
-#include <bochner/train/tasks/task.hpp>
+#include <bochner/train/tasks/latent_task.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -119,7 +119,10 @@ void eval_command(const EvalOptions& options) {
     return loaded;
   });
   const std::uint64_t step = checkpoint.state().step;
-  if (options.calibration || options.draws > 0 || options.backtest > 0) {
+  auto* latent = dynamic_cast<LatentTask*>(task.get());
+  const bool weighted = latent && options.draws > 0 && !options.calibration;
+  if (weighted) latent->evaluate_by(options.draws);
+  if (options.calibration || (options.draws > 0 && !weighted) || options.backtest > 0) {
     if (work.leads() && options.backtest > 0) run_backtest(options, split, *task, step);
     if (work.leads() && options.backtest == 0)
       eval_predictions(options, config, *task, split, step);
@@ -157,7 +160,10 @@ void add_eval(const Command& program) {
   command.flag("--calibration", &options.calibration,
                "whether predictions are as sure as they are right: the expected calibration error "
                "of answers, the coverage of 90 % intervals of values");
-  add_draws(command, options.draws);
+  command.number("--draws", &options.draws,
+                 "average predictions over so many draws of the posterior (density.posterior), 0 "
+                 "for the learned parameters themselves; vae: the importance-weighted bound of so "
+                 "many draws");
   add_model_changes(command, options);
 }
 

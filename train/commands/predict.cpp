@@ -9,6 +9,7 @@
 #include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/latent_task.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/text_scores.hpp>
@@ -22,7 +23,7 @@ namespace {
 struct PredictOptions : ModelOptions {
   std::vector<std::string> inputs;  ///< none for standard input
   std::string output = "-";
-  bool lines = false, tokens = false;
+  bool lines = false, tokens = false, latent = false;
   std::size_t draws = 0;
   CommandLine* line = nullptr;
 };
@@ -127,6 +128,21 @@ NamedTexts read_texts(const PredictOptions& options, const Config& config) {
   return all;
 }
 
+/// A column of names in front.
+NamedArray with_names(const NamedArray& array, const std::vector<std::string>& names) {
+  const std::size_t rows = array.values.shape()[0], columns = array.values.shape()[1];
+  NamedArray named;
+  named.values.resize({rows, 1 + columns});
+  for (std::size_t i = 0; i < rows; ++i) {
+    named.values(i, 0) = double(i);
+    for (std::size_t j = 0; j < columns; ++j) named.values(i, 1 + j) = array.values(i, j);
+  }
+  named.columns = array.columns;
+  named.columns.insert(named.columns.begin(), "text");
+  named.texts[0] = names;
+  return named;
+}
+
 /// ask() with the parameters as they are, or with each draw of their posterior: take(answer, n).
 template <class Ask, class Take>
 void each_draw(const PredictOptions& options, const Config& config, Module& model, const Ask& ask,
@@ -208,8 +224,27 @@ NamedArray predict_texts(Task& task, const std::vector<std::string>& texts, std:
   return result;
 }
 
+/// What is expected of examples given their latent means, or (--latent) the latent variables.
+NamedArray predict_latent(const PredictOptions& options, const LoadedRun& run) {
+  const auto task = make_task(run.config);
+  load_model(run.checkpoint, task->model(), !options.live_weights);
+  auto& model = dynamic_cast<LatentTask&>(*task);
+  if (run.config.text("data.kind") == "bytes") {
+    const NamedTexts all = read_texts(options, run.config);
+    NamedArray result = options.latent ? model.latent_of_texts(all.texts)
+                                       : model.predict_texts(all.texts, batch_size(run.config));
+    return options.latent ? with_names(result, all.names) : result;
+  }
+  const NamedArray table = read_table(run.config, task->input_columns(), only(options));
+  NamedArray result = options.latent ? model.latent(table) : model.predict(table);
+  make_table_for(options.output, result);
+  return result;
+}
+
 /// What a model says about texts or a table; of a table the first process, while others wait.
 NamedArray predict(const PredictOptions& options, const LoadedRun& run, SharedWork& work) {
+  if (run.config.text("model.kind") == "vae")
+    return work.leads() ? predict_latent(options, run) : NamedArray();
   const std::string& kind = run.config.text("data.kind");
   const bool bytes = kind == "bytes", texts = bytes || kind == "texts";
   NamedTexts all;
@@ -240,6 +275,11 @@ LoadedRun run_of(const PredictOptions& options) {
   const std::string& kind = run.config.text("data.kind");
   demand(kind == "bytes" || kind == "texts" || !options.lines,
          "--lines: is for models of texts, not of {}", kind);
+  const bool is_vae = run.config.text("model.kind") == "vae";
+  demand(is_vae || !options.latent, "--latent: is for a vae, not for {}",
+         run.config.text("model.kind"));
+  demand(!is_vae || (!options.tokens && options.draws == 0),
+         "--tokens, --draws: mean nothing to a vae");
   demand(kind == "bytes" || !options.tokens, "--tokens: is for language models of bytes, not of {}",
          kind);
   return run;
@@ -268,6 +308,9 @@ void add_predict(const Command& program) {
   command.flag("--lines", &options.lines, "models of texts: each line is a text");
   command.flag("--tokens", &options.tokens,
                "language models: the log probability of every token, not of the text");
+  command.flag("--latent", &options.latent,
+               "vae: mean and deviation of the latent variable, not what is expected given its "
+               "mean");
   add_draws(command, options.draws);
   add_model_changes(command, options);
 }

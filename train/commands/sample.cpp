@@ -6,6 +6,8 @@
 #include <bochner/train/run/continuation.hpp>
 #include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/storage/json.hpp>
+#include <bochner/train/storage/output.hpp>
+#include <bochner/train/tasks/latent_task.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
 #include <bochner/train/tasks/tokenizers.hpp>
@@ -19,10 +21,13 @@ struct SampleOptions {
   std::uint64_t count = 1;
   ContinuationOptions continuation;
   bool live_weights = false, json = false;
+  std::string output = "-";
 };
 
 /// Texts that are continued side by side, so that their tokens are rows of the same products.
 constexpr std::size_t most_at_once = 64;
+/// Draws of a prior, which are made in one array.
+constexpr std::size_t most_of_prior = 1 << 16;
 
 /// The lines of a file, "-" for standard input; or the prompt.
 std::vector<std::string> prompts_of(const SampleOptions& options) {
@@ -81,11 +86,29 @@ void write_all(const Writer& writer, const std::vector<std::string>& prompts, bo
   }
 }
 
+/// Draws of the prior.
+void sample_prior(const SampleOptions& options, const LoadedRun& run) {
+  demand(options.prompts.empty() && options.prompt == SampleOptions().prompt && !options.json,
+         "--prompt, --prompts, --json: are for models that continue a text, not for {}",
+         run.config.text("model.kind"));
+  demand(options.count <= most_of_prior, "--count {}: must be at most {}", options.count,
+         most_of_prior);
+  const auto task = make_task(run.config);
+  load_model(run.checkpoint, task->model(), !options.live_weights);
+  auto& latent = dynamic_cast<LatentTask&>(*task);
+  NamedArray samples = latent.sample(options.count, options.continuation.seed);
+  make_table_for(options.output, samples);
+  write_array(options.output, samples);
+}
+
 void sample_command(const SampleOptions& options) {
   check_sampling(options.continuation.sampling);
   demand(options.count > 0, "--count 0: must be at least 1");
-  const auto [checkpoint, config] = load_run(options.run);
+  const LoadedRun run = load_run(options.run);
+  const auto& [checkpoint, config] = run;
   const std::string& kind = config.text("data.kind");
+  if (config.text("model.kind") == "vae") return sample_prior(options, run);
+  demand(options.output == "-", "--output: is for a vae; other samples are printed");
   demand(
       kind == "bytes",
       "{}: data.kind = \"{}\": only models of bytes write text; bochner eval tells how good this "
@@ -108,12 +131,16 @@ void sample_command(const SampleOptions& options) {
 }  // namespace
 
 void add_sample(const Command& program) {
-  const auto [command, options] = program.command("sample", "continue a prompt", sample_command);
+  const auto [command, options] = program.command(
+      "sample", "continue a prompt, or draw from the prior of a vae", sample_command);
   add_run(command, options.run);
   command.option("--prompt", &options.prompt, "text to continue (default: a line end)", "TEXT");
   command.option("--prompts", &options.prompts,
                  "continue each line of a file, - for standard input", "FILE");
-  command.number("--count", &options.count, "how many texts to write of each prompt, side by side");
+  command.number("--count", &options.count,
+                 "how many texts to write of each prompt, side by side; vae: how many samples");
+  command.option("--output,-o", &options.output, std::string("vae: ") + writable_names, "FILE")
+      .shows_default();
   ContinuationOptions& continuation = options.continuation;
   command.number("--bytes", &continuation.bytes,
                  "how many bytes to add; a model of words ends with the piece that reaches them");

@@ -99,4 +99,10 @@ void write_array(const std::string& path, const NamedArray& array, const ArrayFo
   write_output(path, write);
 }
 
+void make_table_for(const std::string& path, NamedArray& array) {
+  if (path.ends_with(".npy") || path.ends_with(".npz") || array.values.dimension() < 3) return;
+  const std::size_t n = array.values.shape()[0];
+  array.values.reshape({n, n > 0 ? array.values.size() / n : 0});
+}
+
 }  // namespace bochner

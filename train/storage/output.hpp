@@ -28,5 +28,8 @@ constexpr const char* writable_names =
 /// Writes the array as its name ends, in .npz with an array for each named column. Throws
 /// std::invalid_argument for another ending.
 void write_array(const std::string& path, const NamedArray& array, const ArrayFormat& format = {});
+/// Where the name says that the array becomes text, what its rows hold stands side by side: (n, ..)
+/// -> (n, columns).
+void make_table_for(const std::string& path, NamedArray& array);
 
 }  // namespace bochner

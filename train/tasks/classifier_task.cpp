@@ -2,22 +2,20 @@
 
 #include <algorithm>
 #include <bochner/autodiff/ops/normalisation.hpp>
-#include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/labelled_events.hpp>
 #include <bochner/data/labelled_texts.hpp>
-#include <bochner/data/pixels.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/event_data.hpp>
+#include <bochner/train/tasks/image_data.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/time_fit.hpp>
 #include <bochner/train/tasks/tokenizers.hpp>
-#include <cmath>
 #include <utility>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -42,24 +40,6 @@ SequenceClassifierSpec classifier_spec(const Config& config, const LabelledSizes
 }
 
 bool has_class_token(const Config& config) { return config.text("model.pooling") == "cls"; }
-
-Images images_of(const std::vector<std::string>& files) {
-  return read_images(expand_files(files, std::filesystem::current_path()));
-}
-
-std::unique_ptr<LabelledSequences> image_sequences(const Config& config) {
-  const auto data = read_spec<DataSpec>(config, "data");
-  const auto spec = read_spec<ImagesSpec>(config, "data");
-  Images images = images_of(data.files);
-  std::uint64_t train = images.size();
-  if (spec.validation_files.empty())
-    train -= held_out(train, data.validation);
-  else
-    append_images(images, images_of(spec.validation_files), "data.validation_files");
-  if (spec.grey) images = to_grey(images);
-  return std::make_unique<ImageSequences>(std::move(images), train, config.count("train.seed"),
-                                          has_class_token(config));
-}
 
 LabelledEventsSpec labelled_events_spec(const Config& config) {
   return {config.count("data.length"), config.number("data.validation"), config.count("train.seed"),
@@ -92,16 +72,11 @@ std::unique_ptr<LabelledSequences> sequences_of_kind(const Config& config, Table
   const std::string& kind = config.text("data.kind");
   if (kind == "listops")
     return std::make_unique<ListOps>(list_ops_spec(config), example_set(config));
-  if (kind == "images") return image_sequences(config);
+  if (kind == "images" || kind == "shapes") return image_sequences(config, has_class_token(config));
   if (kind == "event_files")
     return std::make_unique<LabelledEvents>(read_events(config, shape),
                                             labelled_events_spec(config));
   if (kind == "texts") return text_sequences(config);
-  if (kind == "shapes") {
-    auto spec = read_spec<ShapesSpec>(config, "data");
-    spec.class_token = has_class_token(config);
-    return std::make_unique<Shapes>(spec, example_set(config));
-  }
   throw std::invalid_argument("data.kind = \"" + kind + "\" has no labels");
 }
 
@@ -115,22 +90,12 @@ std::unique_ptr<LabelledSequences> labelled_sequences(const Config& config, Tabl
 
 constexpr std::size_t image_batch = 16;
 
-/// Pixels of images (n, ...), each row by row with its channels together.
 std::vector<LabelledExample> image_examples(const NamedArray& input, const ImageShape& shape,
                                             bool class_token) {
-  const std::size_t n = input.values.dimension() == 0 ? 0 : input.values.shape()[0];
-  const std::size_t pixels = shape.rows * shape.columns * shape.channels;
-  if (n == 0 || input.values.size() != n * pixels)
-    throw DataError("the input holds no images of ", shape.rows, " x ", shape.columns, " x ",
-                    shape.channels, " numbers; give an array (n, height, width, channels)");
-  std::vector<LabelledExample> examples(n);
-  for (std::size_t i = 0; i < n * pixels; ++i) {
-    const double value = input.values.data()[i];
-    if (!(value >= 0 && value <= 255 && value == std::floor(value)))
-      throw DataError("image ", i / pixels + 1, ": ", value, " is no brightness from 0 to 255");
-    auto& tokens = examples[i / pixels].tokens;
-    if (tokens.empty() && class_token) tokens.push_back(pixel_class);
-    tokens.push_back(std::int32_t(value));
+  std::vector<LabelledExample> examples;
+  for (std::vector<std::int32_t>& pixels : pixels_of(input, shape)) {
+    if (class_token) pixels.insert(pixels.begin(), pixel_class);
+    examples.push_back({std::move(pixels), 0});
   }
   return examples;
 }

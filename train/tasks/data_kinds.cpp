@@ -17,10 +17,12 @@ inline namespace BOCHNER_PRECISION {
 /// Each stands at the end of the source of its task.
 using MakeTask = std::unique_ptr<Task>(const Config& config);
 MakeTask make_language_task, make_token_task, make_classifier_task, make_forecast_task,
-    make_event_task, make_event_tokens_task, make_field_task, make_sensor_task, make_process_task;
+    make_event_task, make_event_tokens_task, make_field_task, make_sensor_task, make_process_task,
+    make_vae_task;
 using MakeStandIn = std::unique_ptr<Module>(const Config& config);
 MakeStandIn stand_in_for_bytes, stand_in_classifier, stand_in_forecaster, stand_in_for_events,
-    stand_in_for_event_tokens, stand_in_for_fields, stand_in_for_sensors, stand_in_process;
+    stand_in_for_event_tokens, stand_in_for_fields, stand_in_for_sensors, stand_in_process,
+    stand_in_vae;
 }  // namespace BOCHNER_PRECISION
 
 namespace {
@@ -113,6 +115,23 @@ void check_table(const Config& config) {
          "means nothing to a table: rows without a target are passed over, inputs are needed");
 }
 
+void check_latent(const Config& config) {
+  const std::string &data = config.text("data.kind"), draws = "model.vae.draws";
+  if (config.text("model.vae.gradient") == "score" && config.integer(draws) < 2)
+    fail(config, draws, "must be at least 2 with " + assignment(config, "model.vae.gradient"),
+         "model.vae.gradient");
+  if (config.text("model.positions") == "encoding")
+    fail(config, "model.positions", "is not for " + assignment(config, "model.kind"), "model.kind");
+  if (has_words(config))
+    fail(config, "data.tokenizer.kind", "must be \"bytes\" for " + assignment(config, "model.kind"),
+         "model.kind");
+  if (data != "series") return;
+  check_series(config);
+  if (config.integer("data.horizon") % config.integer("model.patch.length") != 0)
+    fail(config, "model.patch.length", "must divide " + assignment(config, "data.horizon"),
+         "data.horizon");
+}
+
 struct DataKind {
   std::string name;        ///< data.kind
   const char* model;       ///< the model.kind that learns it
@@ -149,6 +168,10 @@ std::vector<DataKind> data_kinds() {
   kinds.push_back({"table", "gp", make_process_task, stand_in_process, fraction, check_table});
   kinds.push_back({"series", "forecaster", make_forecast_task, stand_in_forecaster, "data.splits",
                    check_series});
+  kinds.push_back({"images", "vae", make_vae_task, stand_in_vae, fraction, check_latent});
+  kinds.push_back({"shapes", "vae", make_vae_task, nullptr, examples, check_latent});
+  kinds.push_back({"series", "vae", make_vae_task, stand_in_vae, "data.splits", check_latent});
+  kinds.push_back({"bytes", "vae", make_vae_task, stand_in_vae, fraction, check_latent});
   return kinds;
 }
 
@@ -239,11 +262,13 @@ bool keeps_examples(const Config& config, const std::string& key) {
 
 void describe(Keys& keys, ModelChoice& choice) {
   keys(
-      "kind", choice.kind, one_of({"lm", "classifier", "forecaster", "events", "field", "gp"}),
+      "kind", choice.kind,
+      one_of({"lm", "classifier", "forecaster", "events", "field", "gp", "vae"}),
       "what is trained: lm predicts the next token, classifier a label of the sequence, forecaster "
       "the rows that follow, events type and time of the next event, field the next frame, or "
       "values "
-      "at places and times, gp a column of a table from others, with its uncertainty");
+      "at places and times, gp a column of a table from others, with its uncertainty, vae a latent "
+      "variable from which examples come");
 }
 
 std::vector<std::string> data_kind_names() {

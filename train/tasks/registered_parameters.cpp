@@ -10,6 +10,7 @@
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/forecaster.hpp>
 #include <bochner/layers/models/token_models.hpp>
+#include <bochner/layers/models/variational_autoencoder.hpp>
 #include <bochner/layers/processes/gaussian_process.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/tasks/data_keys.hpp>
@@ -176,7 +177,7 @@ void check_unheeded_sets(const Config& config) {
 std::vector<ParameterRow> registered_rows() {
   RowCollector table;
   table.add<ModelChoice, SequenceClassifierSpec, ForecasterSpec, EventModelSpec, FieldModelSpec,
-            ProcessModelSpec>("model");
+            ProcessModelSpec, VaeSpec>("model");
   table.add<DataSpec, TokenTaskSpec, LengthBuckets, ListOpsSpec, ImagesSpec, ShapesSpec, CsvOptions,
             SeriesSpec, SeriesColumns, HawkesSpec, EventColumns, FieldSpec, SensorColumns,
             SensorSpec, TableSpec, TextsSpec>("data");

@@ -49,6 +49,7 @@ const char* usual_files(const std::string& kind) {
   return kind == "lm"           ? R"("texts/**/*.txt")"
          : kind == "classifier" ? R"("texts/*/*")"
          : kind == "field"      ? R"("film.npy")"
+         : kind == "vae"        ? R"("digits/*")"
                                 : R"("table.csv")";
 }
 

@@ -196,6 +196,35 @@ schedule.warmup = 10
 batch = 1
 steps = 150
 validate.every = 50
+)"},
+    {"vae",
+     R"(# A latent variable from which images come: a variational autoencoder. See docs/vae.md.
+
+[model]
+kind = "vae"
+blocks = 2
+width = 64
+patch.pixels = 4              # a token is a square of 4 x 4 pixels, which divides the images
+mixer = {{ kind = "softmax", heads = 4 }}
+
+[model.vae]
+latent = 16
+warmup = 100                  # steps in which the prior comes to count
+
+[data]
+kind = "images"               # IDX or CIFAR; or shapes, series, bytes
+files = [{files}]
+validation = 0.1              # of the images, the last ones
+
+[optim]
+lr = 2e-3
+schedule.kind = "cosine"
+schedule.warmup = {warmup}
+
+[train]
+batch = 32
+steps = {steps}
+validate.every = {validate}
 )"}};
 
 }  // namespace bochner

@@ -112,10 +112,10 @@ TEST(ConfigErrors, ForecastersAndSeriesBelongTogether) {
   EXPECT_EQ(error_after_files(series), "");
   EXPECT_EQ(error_after_files("model.kind = \"forecaster\"\n"),
             "bad.toml:2:14: model.kind = \"forecaster\": cannot learn data.kind = \"bytes\", which "
-            "is for model.kind = \"lm\"");
+            "is for model.kind = \"lm\" or \"vae\"");
   EXPECT_EQ(error_after_files("data.kind = \"series\"\n"),
             "bad.toml:2:13: model.kind = \"lm\": cannot learn data.kind = \"series\", which is for "
-            "model.kind = \"forecaster\"");
+            "model.kind = \"forecaster\" or \"vae\"");
   EXPECT_EQ(error_in(series),
             "bad.toml:2:13: data.files = []: must name the files of data.kind = \"series\"");
   EXPECT_EQ(error_after_files(series + "data.splits = [0.7, 0.3]\n"),

@@ -1,0 +1,112 @@
+#pragma once
+#include <bochner/autodiff/shape.hpp>
+#include <bochner/layers/basic/position_wise.hpp>
+#include <bochner/layers/basic/units.hpp>
+#include <bochner/layers/encodings/positions.hpp>
+#include <bochner/layers/models/block.hpp>
+#include <bochner/layers/probability/normal_rows.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+struct LatentSpec {
+  std::size_t size = 32;
+  std::string pooling = "each";
+  std::size_t decoder_blocks = 0;
+  std::string gradient = "reparameterised";
+  std::size_t draws = 1;
+  std::size_t warmup = 0;  ///< training passes
+  std::string binarise = "threshold";
+};
+inline void describe(Keys& keys, LatentSpec& spec) {
+  keys("latent", spec.size, between(1, 1 << 12), "vae: dimensions of the latent variable (d)");
+  keys("pooling", spec.pooling, one_of({"each", "mean"}),
+       "vae: how tokens and latent variable meet: by linear maps of each token's own, or by the "
+       "mean of the tokens and positions that are learned");
+  keys("decoder_blocks", spec.decoder_blocks, between(0, 10000),
+       "vae: blocks of the decoder, 0 for model.blocks");
+  keys("gradient", spec.gradient, one_of({"reparameterised", "score"}),
+       "vae: how the encoder learns from what is drawn: through it, or by the score function, with "
+       "the mean of the other draws as the baseline");
+  keys("draws", spec.draws, between(1, 1024), "vae: latent draws of an example in a step");
+  keys("warmup", spec.warmup,
+       "vae: steps in which the weight of the divergence from the prior rises from 0 to 1");
+  keys("binarise", spec.binarise, one_of({"threshold", "drawn"}),
+       "vae of images: a pixel is 1 above half the brightness, or with the probability that its "
+       "brightness is, drawn anew in every epoch");
+}
+
+/// The latent variable z of d numbers has a standard normal prior.
+struct VaeSpec {
+  StackSpec stack = {};  ///< of encoder and decoder; 0 blocks for linear ones
+  LatentSpec latent = {};
+  // what the data say
+  std::string observed = "binary";  ///< or "real", "symbols"
+  std::size_t tokens = 1;           ///< of an example (T)
+  std::size_t values = 1;           ///< of a token (n), of binary and real ones
+  std::size_t variates = 1;         ///< of real ones: a token has so many, one after the other (V)
+  std::size_t vocabulary = 256;     ///< of symbols
+
+  std::size_t outputs() const { return observed == "symbols" ? vocabulary : values; }
+};
+inline void describe(Keys& keys, VaeSpec& spec) {
+  describe(keys, spec.stack);
+  keys.section("vae", spec.latent);
+}
+
+/// What is seen of B examples: numbers (B, T, n) or symbols (B, T).
+struct Observed {
+  Tensor values = {};
+  Indices symbols = {};
+  std::size_t size() const { return symbols.shape.empty() ? values.shape()[0] : symbols.shape[0]; }
+};
+
+/// Bounds of ln p(x) of each example in nats. (B)
+struct LatentBounds {
+  std::vector<double> reconstruction;  ///< E_q ln p(x | z), over the draws
+  std::vector<double> divergence;      ///< KL(q(z | x) || p(z))
+  std::vector<double> weighted;        ///< ln of the mean of p(x, z) / q(z | x) over the draws
+};
+
+/// A variational autoencoder of sequences (Kingma and Welling, 2014): tokens, blocks and a linear
+/// map give q(z | x), a normal; a linear map of z, blocks and a head give p(x | z), of Bernoulli
+/// variables, of normals with a learned variance for each variate, or of symbols.
+class VariationalAutoencoder : public Module {
+ public:
+  explicit VariationalAutoencoder(const VaeSpec& spec);
+  NormalRows encode(Tape& tape, const Observed& x);
+  /// Logits of a one, means, or logits of symbols. z (R, d) -> (R, T, n)
+  Var decode(Tape& tape, const Var& z);
+  /// ln p(x | z). z (K, B, d) -> (K, B)
+  Var log_likelihood(Tape& tape, const Observed& x, const Var& z);
+  /// -E_q ln p(x | z) + w KL(q(z | x) || p(z)), the mean over examples; the weight w is that of the
+  /// warm-up at the tape's step. Standard normal noise (K, B, d) -> ()
+  Var loss(Tape& tape, const Observed& x, const Tensor& noise);
+  /// The importance-weighted bound is that of Burda, Grosse, Salakhutdinov, "Importance weighted
+  /// autoencoders", 2016; of one draw it is the evidence lower bound, estimated. noise (K, B, d)
+  LatentBounds bounds(Tape& tape, const Observed& x, const Tensor& noise);
+
+  /// Of real values.
+  Standardize& standardize() { return standardize_; }
+  const Standardize& standardize() const { return standardize_; }
+  const VaeSpec& spec() const { return spec_; }
+  void visit(Visitor& visitor) override;
+
+ private:
+  Var tokens_of(Tape& tape, const Observed& x);
+  Var log_normal(Tape& tape, const Var& means, const Tensor& values);
+  double weight(const Tape& tape) const;
+
+  VaeSpec spec_;
+  Standardize standardize_;
+  std::unique_ptr<Linear> input_;         // of numbers
+  std::unique_ptr<Embedding> embedding_;  // of symbols
+  std::unique_ptr<PositionEncoding> positions_;
+  std::unique_ptr<BlockStack> encoder_;
+  Linear to_latent_, from_latent_;
+  std::unique_ptr<PositionEncoding> decoder_positions_;
+  std::unique_ptr<BlockStack> decoder_;
+  Linear head_;
+  Parameter log_variance_;  // (V), of real values
+};
+
+}  // namespace bochner::inline BOCHNER_PRECISION

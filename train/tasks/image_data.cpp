@@ -1,0 +1,54 @@
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/glob.hpp>
+#include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/image_data.hpp>
+#include <cmath>
+#include <utility>
+
+namespace bochner {
+namespace {
+
+Images images_of(const std::vector<std::string>& files) {
+  return read_images(expand_files(files, std::filesystem::current_path()));
+}
+
+std::unique_ptr<LabelledSequences> images_in_files(const Config& config, bool class_token) {
+  const auto data = read_spec<DataSpec>(config, "data");
+  const auto spec = read_spec<ImagesSpec>(config, "data");
+  Images images = images_of(data.files);
+  std::uint64_t train = images.size();
+  if (spec.validation_files.empty())
+    train -= held_out(train, data.validation);
+  else
+    append_images(images, images_of(spec.validation_files), "data.validation_files");
+  if (spec.grey) images = to_grey(images);
+  return std::make_unique<ImageSequences>(std::move(images), train, config.count("train.seed"),
+                                          class_token);
+}
+
+}  // namespace
+
+std::unique_ptr<LabelledSequences> image_sequences(const Config& config, bool class_token) {
+  if (config.text("data.kind") == "images") return images_in_files(config, class_token);
+  auto spec = read_spec<ShapesSpec>(config, "data");
+  spec.class_token = class_token;
+  return std::make_unique<Shapes>(spec, example_set(config));
+}
+
+std::vector<std::vector<std::int32_t>> pixels_of(const NamedArray& input, const ImageShape& shape) {
+  const std::size_t n = input.values.dimension() == 0 ? 0 : input.values.shape()[0];
+  const std::size_t pixels = shape.rows * shape.columns * shape.channels;
+  if (n == 0 || input.values.size() != n * pixels)
+    throw DataError("the input holds no images of ", shape.rows, " x ", shape.columns, " x ",
+                    shape.channels, " numbers; give an array (n, height, width, channels)");
+  std::vector<std::vector<std::int32_t>> images(n);
+  for (std::size_t i = 0; i < n * pixels; ++i) {
+    const double value = input.values.data()[i];
+    if (!(value >= 0 && value <= 255 && value == std::floor(value)))
+      throw DataError("image ", i / pixels + 1, ": ", value, " is no brightness from 0 to 255");
+    images[i / pixels].push_back(std::int32_t(value));
+  }
+  return images;
+}
+
+}  // namespace bochner
