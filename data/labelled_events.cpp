@@ -49,7 +49,8 @@ LabelledEvents::LabelledEvents(std::vector<EventTable> sequences, const Labelled
     : LabelledSequences(split_of(sequences, spec), sizes_of(sequences, spec)),
       sequences_(std::move(sequences)),
       spec_(spec) {
-  if (classes() < 2) throw DataError("all labels are 0; a classifier needs two of them, from 0 on");
+  if (spec.labelled && classes() < 2)
+    throw DataError("all labels are 0; a classifier needs two of them, from 0 on");
 }
 
 LabelledExample LabelledEvents::example(Split split, std::uint64_t index) const {

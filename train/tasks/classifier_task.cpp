@@ -13,6 +13,7 @@
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/event_data.hpp>
+#include <bochner/train/tasks/labelled_data.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/time_fit.hpp>
@@ -61,10 +62,14 @@ std::unique_ptr<LabelledSequences> image_sequences(const Config& config) {
                                           has_class_token(config));
 }
 
+}  // namespace
+
 LabelledEventsSpec labelled_events_spec(const Config& config) {
   return {config.count("data.length"), config.number("data.validation"), config.count("train.seed"),
-          has_class_token(config)};
+          has_class_token(config), config.text("model.kind") == "classifier"};
 }
+
+namespace {
 
 LabelledTextsSpec labelled_texts_spec(const Config& config) {
   return {config.count("data.length"), config.number("data.validation"), config.count("train.seed"),
@@ -105,6 +110,8 @@ std::unique_ptr<LabelledSequences> sequences_of_kind(const Config& config, Table
   throw std::invalid_argument("data.kind = \"" + kind + "\" has no labels");
 }
 
+}  // namespace
+
 std::unique_ptr<LabelledSequences> labelled_sequences(const Config& config, TableShape& shape) {
   auto sequences = sequences_of_kind(config, shape);
   auto buckets = read_spec<LengthBuckets>(config, "data");
@@ -113,9 +120,6 @@ std::unique_ptr<LabelledSequences> labelled_sequences(const Config& config, Tabl
   return sequences;
 }
 
-constexpr std::size_t image_batch = 16;
-
-/// Pixels of images (n, ...), each row by row with its channels together.
 std::vector<LabelledExample> image_examples(const NamedArray& input, const ImageShape& shape,
                                             bool class_token) {
   const std::size_t n = input.values.dimension() == 0 ? 0 : input.values.shape()[0];
@@ -134,6 +138,10 @@ std::vector<LabelledExample> image_examples(const NamedArray& input, const Image
   }
   return examples;
 }
+
+namespace {
+
+constexpr std::size_t image_batch = 16;
 
 /// A label for each sequence.
 class ClassifierTask : public Task {

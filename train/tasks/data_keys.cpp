@@ -46,10 +46,22 @@ const std::vector<KeysOf>& keys_by_kind() {
        {"data.validation"}},
       {model, {"classifier"}, {"model.pooling"}},
       {model, {"events"}, {"model.intensity"}},
+      {model, {"contrastive"}, {"model.contrast", "data.views"}},
+      {"model.contrast.kind",
+       {"prototypes"},
+       {"model.contrast.clusters", "model.contrast.start", "model.contrast.rounds"}},
+      {data,
+       {"images", "shapes"},
+       {"data.views.shift", "data.views.rotate", "data.views.shear", "data.views.erase"}},
+      {data, {"images", "shapes", "series"}, {"data.views.scale", "data.views.noise"}},
+      {data, {"series", "event_files"}, {"data.views.crop"}},
+      {data, {"series"}, {"data.views.warp"}},
+      {data, {"event_files"}, {"data.views.drop", "data.views.gaps"}},
       {model,
        {"forecaster"},
        {"model.backbone", "model.loss", "model.moving_average", "model.per_variate",
-        "model.instance_norm", "model.effects", "model.series_width"}},
+        "model.instance_norm", "model.effects", "model.series_width", "data.horizon", "data.known",
+        "data.static", "data.calendar"}},
       {"model.loss", {"quantile"}, {"model.quantiles"}}};
   return table;
 }
