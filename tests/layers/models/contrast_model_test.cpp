@@ -10,7 +10,7 @@ namespace contrast_model_test {
 
 using namespace layer_check;
 
-constexpr double tolerance = sizeof(real) == 8 ? 1e-12 : 1e-5;
+constexpr double tolerance = sizeof(real) == 8 ? 1e-11 : 1e-5;
 
 double scalar(const Var& x) { return double(x.value().data()[0]); }
 

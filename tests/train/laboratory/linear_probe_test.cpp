@@ -74,7 +74,8 @@ TEST(LinearProbe, HasNoUnit) {
   EXPECT_EQ(LinearProbe(training).answers(training), LinearProbe(scaled).answers(scaled));
   Embeddings constant = training;
   for (std::size_t i = 2; i < constant.values.size(); i += 3) constant.values[i] = 7;
-  for (const double weight : LinearProbe(constant).weights()) EXPECT_TRUE(std::isfinite(weight));
+  const LinearProbe probe(constant);
+  for (const double weight : probe.weights()) EXPECT_TRUE(std::isfinite(weight));
 }
 
 TEST(ClusterPurity, IsOneOfClassesThatLieApart) {
