@@ -71,8 +71,9 @@ std::uint64_t LabelledEvents::fingerprint() const {
 }
 
 std::string LabelledEvents::describe() const {
+  const std::string labels = classes() > 1 ? in_words(", ", classes(), " classes") : "";
   return in_words(format_number_of(sequences_.size(), "sequence"), " of events of ",
-                  vocabulary() - (spec_.class_token ? 1 : 0), " types, ", classes(), " classes");
+                  vocabulary() - (spec_.class_token ? 1 : 0), " types", labels);
 }
 
 }  // namespace bochner

@@ -24,6 +24,9 @@ Tensor unit_length(const std::vector<double>& rows, std::size_t d) {
 
 Prototypes::Prototypes(const ContrastSpec& spec, std::size_t examples)
     : spec_(spec), epochs_(zeros({1})) {
+  constexpr std::size_t most = 1 << 24;  // a projection of each stands in memory
+  require(examples <= most, "prototypes", "model.contrast.kind = \"prototypes\" takes ", most,
+          " training examples at most, not ", examples);
   for (const double clusters : spec.clusters) {
     const auto K = std::size_t(clusters);
     require(K <= examples, "prototypes", "model.contrast.clusters has ", K, " clusters for ",

@@ -12,6 +12,8 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
+constexpr std::uint64_t most_embeddings = 65536;
+
 ContrastModelSpec contrast_spec(const Config& config) {
   ContrastModelSpec spec;
   spec.encoder.trunk = read_spec<TrunkSpec>(config, "model");
@@ -26,6 +28,12 @@ ContrastModelSpec contrast_spec(const Config& config, const ViewSource& source) 
   complete(spec.encoder.trunk.time.density, config);
   complete(spec.encoder.trunk, config, spec.encoder.trunk.length);
   return spec;
+}
+
+std::string words_of_tokens(const SequenceEncoderSpec& spec) {
+  if (spec.values > 0)
+    return fmt::format("{} tokens of {} numbers", spec.trunk.length, spec.values);
+  return fmt::format("positions {}, time {}", spec.trunk.positions, describe_time(spec.trunk.time));
 }
 
 /// Embeddings of examples by what two views of each have in common. Labels are not seen.
@@ -50,7 +58,7 @@ class ContrastTask : public Task {
         prototypes->epochs() > epoch)
       return;
     std::vector<double> projections;
-    each_batch(Split::train, batch_, [&](Tape& tape, const EncoderInput& input) {
+    each_batch(Split::train, batch_, n, [&](Tape& tape, const EncoderInput& input) {
       const Var rows = model_.project(tape, model_.embed(tape, input));
       projections.insert(projections.end(), rows.data(), rows.data() + rows.size());
     });
@@ -106,7 +114,7 @@ class ContrastTask : public Task {
   std::optional<Embeddings> embeddings(Split split, std::size_t batch) override {
     Embeddings all{width(), source_->classes()};
     each_batch(
-        split, batch,
+        split, batch, most_embeddings,
         [&](Tape& tape, const EncoderInput& input) {
           const Var rows = model_.embed(tape, input);
           all.values.insert(all.values.end(), rows.data(), rows.data() + rows.size());
@@ -143,25 +151,21 @@ class ContrastTask : public Task {
       kind += fmt::format("({})", fmt::join(spec.contrast.clusters, ", "));
     return fmt::format("contrastive, {}, {}, temperature {}, {}", kind,
                        describe_stack(spec.encoder.trunk), spec.contrast.temperature,
-                       format_tokens(spec.encoder));
+                       words_of_tokens(spec.encoder));
   }
 
  private:
-  static std::string format_tokens(const SequenceEncoderSpec& spec) {
-    return spec.values == 0
-               ? fmt::format("positions {}, time {}", spec.trunk.positions,
-                             describe_time(spec.trunk.time))
-               : fmt::format("{} tokens of {} numbers", spec.trunk.length, spec.values);
-  }
-
   std::size_t width() const { return model_.spec().encoder.trunk.block.width; }
 
-  /// take(tape, input) for all examples of a split, in their order, as they are.
+  /// take(tape, input) for the first examples of a split, in their order, as they are.
   template <class Take>
-  void each_batch(Split split, std::size_t batch, const Take& take,
+  void each_batch(Split split, std::size_t batch, std::uint64_t most, const Take& take,
                   std::vector<std::int32_t>* labels = nullptr) {
-    for (std::uint64_t index = 0; index < data().batches(split, batch); ++index) {
-      const std::vector<RawExample> raw = source_->read(model_, data().part(split, index, batch));
+    const std::uint64_t n = std::min(most, data().examples(split));
+    for (std::uint64_t first = 0; first < n; first += batch) {
+      const auto count = std::size_t(std::min<std::uint64_t>(batch, n - first));
+      const std::vector<RawExample> raw =
+          source_->read(model_, data().in_order(split, first, count));
       Tape tape;
       tape.recording = false;
       take(tape, source_->encode(raw));

@@ -94,8 +94,8 @@ class Task {
   virtual NamedArrays arrays(const Examples& examples);
   /// What it says at rolling origins; nothing of a task that forecasts no rows, or without windows.
   virtual std::optional<Backtest> backtest(const BacktestPlan&) { return std::nullopt; }
-  /// Of all examples of a split, in their order, `batch` at a time; nothing of a task that does not
-  /// learn any.
+  /// Of the examples of a split, the first 65,536 at most, in their order, `batch` at a time;
+  /// nothing of a task that does not learn any.
   virtual std::optional<Embeddings> embeddings(Split, std::size_t) { return std::nullopt; }
   /// What the model is made for besides what its config and its tensors say: {"length": 128}.
   virtual Json sizes() const;
