@@ -49,7 +49,8 @@ LabelledEvents::LabelledEvents(std::vector<EventTable> sequences, const Labelled
     : LabelledSequences(split_of(sequences, spec), sizes_of(sequences, spec)),
       sequences_(std::move(sequences)),
       spec_(spec) {
-  if (classes() < 2) throw DataError("all labels are 0; a classifier needs two of them, from 0 on");
+  if (spec.labelled && classes() < 2)
+    throw DataError("all labels are 0; a classifier needs two of them, from 0 on");
 }
 
 LabelledExample LabelledEvents::example(Split split, std::uint64_t index) const {
@@ -70,8 +71,9 @@ std::uint64_t LabelledEvents::fingerprint() const {
 }
 
 std::string LabelledEvents::describe() const {
+  const std::string labels = classes() > 1 ? in_words(", ", classes(), " classes") : "";
   return in_words(format_number_of(sequences_.size(), "sequence"), " of events of ",
-                  vocabulary() - (spec_.class_token ? 1 : 0), " types, ", classes(), " classes");
+                  vocabulary() - (spec_.class_token ? 1 : 0), " types", labels);
 }
 
 }  // namespace bochner

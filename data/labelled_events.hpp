@@ -11,6 +11,7 @@ struct LabelledEventsSpec {
   double validation = 0.1;   ///< fraction of the sequences that is held out, always the last ones
   std::uint64_t seed = 1;    ///< of the training order
   bool class_token = false;  ///< one more token in front, at the time of the first event
+  bool labelled = true;      ///< there must be two labels or more
 };
 
 /// Whole sequences: the types of their events are tokens at their times. Throws DataError where

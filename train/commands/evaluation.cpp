@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/laboratory/backtest_figures.hpp>
+#include <bochner/train/laboratory/linear_probe.hpp>
 #include <bochner/train/laboratory/predictive_scores.hpp>
 #include <bochner/train/run/whole_evaluation.hpp>
 #include <bochner/train/storage/json.hpp>
@@ -129,9 +131,11 @@ void eval_command(const EvalOptions& options) {
     return work.end();
   }
   const auto train = read_spec<TrainSpec>(config, "train");
-  const Evaluation result = evaluate_all(*task, split, train.validation_batch(), work.processes());
+  Evaluation result = evaluate_all(*task, split, train.validation_batch(), work.processes());
   work.end();
   if (!work.leads()) return;
+  std::ranges::move(probe_measures(*task, split, train.validation_batch(), train.seed),
+                    std::back_inserter(result.measures));
   if (!options.json)
     return fmt::print("step {}   {}   {}\n", step, printable(result.words()),
                       printable(task->data().words()));

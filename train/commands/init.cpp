@@ -37,8 +37,8 @@ void add_init(const Command& program) {
       program.command("init", "write a small config to begin with", init_command);
   command
       .option("what", &options.what,
-              "lm, classifier, forecaster, events, field, gp or vae; or data, a file or a folder, "
-              "that choose a kind",
+              "lm, classifier, forecaster, events, field, gp, vae or contrastive; or data, a file "
+              "or a folder, that choose a kind",
               "KIND")
       .required();
   command.option("--output,-o", &options.output, "a new file; - for standard output", "FILE")

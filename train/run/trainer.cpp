@@ -127,6 +127,7 @@ std::string Trainer::non_finite_op(std::size_t shard, PassOptions options) {
 
 StepResult Trainer::step(TapeObserver* observer, const std::function<Wishes()>& wishes) {
   if (observer) observer->step_began();
+  task_.before_step(train_.overfit ? 0 : state_.examples);
   StepResult result = sum_gradients(observer, false, wishes);
   result.learning_rate = learning_rate(optim_->schedule, optim_->lr, state_.step, total_steps_);
   if (!std::isfinite(result.loss)) blame(result.loss, 0);

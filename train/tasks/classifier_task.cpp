@@ -12,6 +12,7 @@
 #include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/event_data.hpp>
 #include <bochner/train/tasks/image_data.hpp>
+#include <bochner/train/tasks/labelled_data.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/time_fit.hpp>
@@ -41,10 +42,14 @@ SequenceClassifierSpec classifier_spec(const Config& config, const LabelledSizes
 
 bool has_class_token(const Config& config) { return config.text("model.pooling") == "cls"; }
 
+}  // namespace
+
 LabelledEventsSpec labelled_events_spec(const Config& config) {
   return {config.count("data.length"), config.number("data.validation"), config.count("train.seed"),
-          has_class_token(config)};
+          has_class_token(config), config.text("model.kind") == "classifier"};
 }
+
+namespace {
 
 LabelledTextsSpec labelled_texts_spec(const Config& config) {
   return {config.count("data.length"), config.number("data.validation"), config.count("train.seed"),
@@ -80,6 +85,8 @@ std::unique_ptr<LabelledSequences> sequences_of_kind(const Config& config, Table
   throw std::invalid_argument("data.kind = \"" + kind + "\" has no labels");
 }
 
+}  // namespace
+
 std::unique_ptr<LabelledSequences> labelled_sequences(const Config& config, TableShape& shape) {
   auto sequences = sequences_of_kind(config, shape);
   auto buckets = read_spec<LengthBuckets>(config, "data");
@@ -87,8 +94,6 @@ std::unique_ptr<LabelledSequences> labelled_sequences(const Config& config, Tabl
   sequences->bucket(buckets);
   return sequences;
 }
-
-constexpr std::size_t image_batch = 16;
 
 std::vector<LabelledExample> image_examples(const NamedArray& input, const ImageShape& shape,
                                             bool class_token) {
@@ -99,6 +104,10 @@ std::vector<LabelledExample> image_examples(const NamedArray& input, const Image
   }
   return examples;
 }
+
+namespace {
+
+constexpr std::size_t image_batch = 16;
 
 /// A label for each sequence.
 class ClassifierTask : public Task {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bochner/data/fields.hpp>
 #include <bochner/data/files/text.hpp>
+#include <bochner/train/tasks/contrast_checks.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/generated_checks.hpp>
 #include <bochner/train/tasks/series_data.hpp>
@@ -10,6 +11,7 @@
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/tokenizers.hpp>
 #include <cmath>
+#include <utility>
 
 namespace bochner {
 
@@ -18,11 +20,11 @@ inline namespace BOCHNER_PRECISION {
 using MakeTask = std::unique_ptr<Task>(const Config& config);
 MakeTask make_language_task, make_token_task, make_classifier_task, make_forecast_task,
     make_event_task, make_event_tokens_task, make_field_task, make_sensor_task, make_process_task,
-    make_vae_task;
+    make_vae_task, make_contrast_task;
 using MakeStandIn = std::unique_ptr<Module>(const Config& config);
 MakeStandIn stand_in_for_bytes, stand_in_classifier, stand_in_forecaster, stand_in_for_events,
     stand_in_for_event_tokens, stand_in_for_fields, stand_in_for_sensors, stand_in_process,
-    stand_in_vae;
+    stand_in_vae, stand_in_for_contrast;
 }  // namespace BOCHNER_PRECISION
 
 namespace {
@@ -33,7 +35,8 @@ void check_labels(const Config& config) {
     fail(config, "data.label_column",
          "must name the column of labels for a classifier of " + assignment(config, "data.kind"),
          "data.kind");
-  if (config.text("model.kind") != "classifier" && named)
+  const std::string& model = config.text("model.kind");
+  if (model != "classifier" && model != "contrastive" && named)
     fail(config, "data.label_column", "needs model.kind = \"classifier\"", "model.kind");
 }
 
@@ -172,6 +175,11 @@ std::vector<DataKind> data_kinds() {
   kinds.push_back({"shapes", "vae", make_vae_task, nullptr, examples, check_latent});
   kinds.push_back({"series", "vae", make_vae_task, stand_in_vae, "data.splits", check_latent});
   kinds.push_back({"bytes", "vae", make_vae_task, stand_in_vae, fraction, check_latent});
+  for (const auto& [name, validation] :
+       {std::pair("images", fraction), {"event_files", fraction}, {"series", "data.splits"}})
+    kinds.push_back({name, "contrastive", make_contrast_task, stand_in_for_contrast, validation,
+                     check_contrast});
+  kinds.push_back({"shapes", "contrastive", make_contrast_task, nullptr, examples, check_contrast});
   return kinds;
 }
 
@@ -263,12 +271,12 @@ bool keeps_examples(const Config& config, const std::string& key) {
 void describe(Keys& keys, ModelChoice& choice) {
   keys(
       "kind", choice.kind,
-      one_of({"lm", "classifier", "forecaster", "events", "field", "gp", "vae"}),
+      one_of({"lm", "classifier", "forecaster", "events", "field", "gp", "vae", "contrastive"}),
       "what is trained: lm predicts the next token, classifier a label of the sequence, forecaster "
       "the rows that follow, events type and time of the next event, field the next frame, or "
       "values "
       "at places and times, gp a column of a table from others, with its uncertainty, vae a latent "
-      "variable from which examples come");
+      "variable from which examples come, contrastive embeddings without labels");
 }
 
 std::vector<std::string> data_kind_names() {

@@ -6,6 +6,8 @@
 #include <bochner/data/sensor_windows.hpp>
 #include <bochner/data/series_table.hpp>
 #include <bochner/data/series_windows.hpp>
+#include <bochner/data/views.hpp>
+#include <bochner/layers/models/contrast_model.hpp>
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/forecaster.hpp>
@@ -177,10 +179,10 @@ void check_unheeded_sets(const Config& config) {
 std::vector<ParameterRow> registered_rows() {
   RowCollector table;
   table.add<ModelChoice, SequenceClassifierSpec, ForecasterSpec, EventModelSpec, FieldModelSpec,
-            ProcessModelSpec, VaeSpec>("model");
+            ProcessModelSpec, VaeSpec, ContrastKeys>("model");
   table.add<DataSpec, TokenTaskSpec, LengthBuckets, ListOpsSpec, ImagesSpec, ShapesSpec, CsvOptions,
             SeriesSpec, SeriesColumns, HawkesSpec, EventColumns, FieldSpec, SensorColumns,
-            SensorSpec, TableSpec, TextsSpec>("data");
+            SensorSpec, TableSpec, TextsSpec, ViewsKeys>("data");
   table.add<OptimizerSpec>("optim");
   table.add<TrainSpec>("train");
   // Where the reference and the configs of runs have always had them.

@@ -46,11 +46,12 @@ Blanks usual_blanks() {
 }
 
 const char* usual_files(const std::string& kind) {
-  return kind == "lm"           ? R"("texts/**/*.txt")"
-         : kind == "classifier" ? R"("texts/*/*")"
-         : kind == "field"      ? R"("film.npy")"
-         : kind == "vae"        ? R"("digits/*")"
-                                : R"("table.csv")";
+  return kind == "lm"            ? R"("texts/**/*.txt")"
+         : kind == "classifier"  ? R"("texts/*/*")"
+         : kind == "field"       ? R"("film.npy")"
+         : kind == "vae"         ? R"("digits/*")"
+         : kind == "contrastive" ? R"("images/*")"
+                                 : R"("table.csv")";
 }
 
 std::string fill_in(const std::string& kind, const Blanks& blanks) {

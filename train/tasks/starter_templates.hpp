@@ -225,6 +225,44 @@ schedule.warmup = {warmup}
 batch = 32
 steps = {steps}
 validate.every = {validate}
+)"},
+    {"contrastive",
+     R"(# Embeddings of images without labels. See docs/contrast.md, also for series and events.
+
+[model]
+kind = "contrastive"
+blocks = 2
+width = 64
+positions = "learned"
+patch.pixels = 7              # 7 x 7 pixels are a token; must divide both sides
+
+[model.contrast]
+kind = "prototypes"           # or info_nce: two views of each image alone
+clusters = [20, 40, 80]
+start = 5                     # epochs before the first clustering
+temperature = 0.07
+
+[model.mixer]
+kind = "softmax"
+heads = 4
+
+[data]
+kind = "images"
+files = [{files}]
+views.shift = 0.07            # how much two views of an image differ, in its side
+views.rotate = 12             # in degrees
+validation = 0.1              # of the images, the last ones
+
+[optim]
+lr = 3e-3
+schedule.kind = "cosine"
+schedule.warmup = 50
+clip = 1.0
+
+[train]
+batch = 128
+steps = 2000
+validate.every = 500
 )"}};
 
 }  // namespace bochner

@@ -57,6 +57,14 @@ std::uint64_t right_answers(const Var& scores, const Indices& labels);
 /// (..)
 Evaluation evaluate_answers(const Var& logits, const Indices& labels);
 
+/// Embeddings of examples, and their labels 0, ..., classes - 1, where they have any. (n, width),
+/// (n)
+struct Embeddings {
+  std::size_t width = 0, classes = 0;
+  std::vector<double> values = {};
+  std::vector<std::int32_t> labels = {};
+};
+
 class Task {
  public:
   virtual ~Task() = default;
@@ -66,6 +74,10 @@ class Task {
   /// The mean over the examples. -> ()
   virtual Var loss(Tape& tape, const Examples& examples) = 0;
   virtual Evaluation evaluate(Tape& tape, const Examples& examples) = 0;
+
+  /// What is made anew before the gradients of a training step that begins with this example,
+  /// counted on from epoch to epoch: clusters of all examples. By default nothing.
+  virtual void before_step(std::uint64_t first_example) { (void)first_example; }
 
   /// Columns that predict() takes from a table that names its columns, besides the time; none for
   /// all.
@@ -82,6 +94,9 @@ class Task {
   virtual NamedArrays arrays(const Examples& examples);
   /// What it says at rolling origins; nothing of a task that forecasts no rows, or without windows.
   virtual std::optional<Backtest> backtest(const BacktestPlan&) { return std::nullopt; }
+  /// Of the examples of a split, the first 65,536 at most, in their order, `batch` at a time;
+  /// nothing of a task that does not learn any.
+  virtual std::optional<Embeddings> embeddings(Split, std::size_t) { return std::nullopt; }
   /// What the model is made for besides what its config and its tensors say: {"length": 128}.
   virtual Json sizes() const;
 

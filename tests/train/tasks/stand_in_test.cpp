@@ -54,6 +54,13 @@ const FileKind kinds[] = {
     {"EventTokens",
      "events.csv",
      {"data.kind=event_files", "data.length=4", "model.time.kind=free", "model.positions=none"}},
+    {"ContrastOfEvents",
+     "events.csv",
+     {"model.kind=contrastive", "data.kind=event_files", "data.sequence_column=x",
+      "model.time.kind=free", "model.contrast=prototypes", "model.contrast.clusters=[2]"}},
+    {"ContrastOfSeries",
+     "rows.csv",
+     {"model.kind=contrastive", "data.kind=series", "data.lookback=8", "model.patch.length=4"}},
     {"Films",
      "films.npy",
      {"model.kind=field", "data.kind=field_files", "data.frames=2", "model.encoding.space=4",
@@ -84,8 +91,7 @@ class StandIn : public testing::TestWithParam<FileKind> {
 
 TEST_P(StandIn, HasTheParametersOfTheModel) {
   std::vector<std::string> sets = GetParam().sets;
-  if (!std::string_view(GetParam().name).starts_with("Series"))
-    sets.push_back("data.validation=0.2");
+  if (std::ranges::count(sets, "data.kind=series") == 0) sets.push_back("data.validation=0.2");
   const Config config = tiny_config(folder_.path() / GetParam().files, sets);
   const auto stand_in = make_stand_in(config);
   ASSERT_TRUE(stand_in);

@@ -1,0 +1,96 @@
+#pragma once
+/// Contrastive learning of embeddings: an encoder, a projection, and prototypes.
+
+#include <bochner/layers/basic/units.hpp>
+#include <bochner/layers/models/sequence_encoder.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+struct ContrastSpec {
+  std::string kind = "info_nce";
+  double temperature = 0.2;
+  std::size_t width = 64;                    ///< of what is contrasted (E)
+  std::vector<double> clusters = {50, 100};  ///< of each clustering (prototypes)
+  double start = 1;                          ///< epochs before the first clustering
+  std::size_t rounds = 20;                   ///< of k-means
+};
+inline void describe(Keys& keys, ContrastSpec& spec) {
+  keys("kind", spec.kind, one_of({"info_nce", "prototypes"}),
+       "contrastive: two views of an example against all others of the batch (info_nce), and each "
+       "view against the clusters of all training examples besides, found anew in every epoch "
+       "(prototypes)");
+  keys("temperature", spec.temperature, above(0),
+       "contrastive: what cosines are divided by; the mean concentration of prototypes");
+  keys("width", spec.width, between(1, 1 << 16),
+       "contrastive: numbers of the projection that is contrasted; embeddings have model.width");
+  keys("clusters", spec.clusters, between(2, 1 << 20),
+       "prototypes: clusters of each of several clusterings");
+  keys("start", spec.start, at_least(0),
+       "prototypes: epochs of info_nce alone before the first clustering");
+  keys("rounds", spec.rounds, between(1, 10000), "prototypes: rounds of k-means at most");
+}
+
+/// What clusterings of the training examples have found: buffers, so that a run goes on with them.
+class Prototypes : public Module {
+ public:
+  /// `examples` are those of training.
+  Prototypes(const ContrastSpec& spec, std::size_t examples);
+  /// The number of epochs that had begun at the last clustering; 0 before the first.
+  std::uint64_t epochs() const { return std::uint64_t(epochs_.data()[0]); }
+  /// The E step: k-means of the projections of all training examples, from starts that depend on
+  /// the seed and the epoch. (n, E)
+  void find(const std::vector<double>& projections, std::uint64_t seed, std::uint64_t epoch);
+  /// The mean over clusterings of prototype_nce(), for the clusters that examples are in. (n, E)
+  Var loss(const Var& views, const std::vector<std::size_t>& examples) const;
+  void visit(Visitor& visitor) override;
+
+ private:
+  struct Clustering {
+    Tensor centres, concentrations, labels;  // (K, E), (K), (examples)
+  };
+  ContrastSpec spec_;
+  std::vector<Clustering> all_;
+  Tensor epochs_;  // (1)
+};
+
+struct ContrastModelSpec {
+  SequenceEncoderSpec encoder;
+  ContrastSpec contrast;
+  std::size_t examples = 1;  ///< of training
+  // of series
+  std::size_t variates = 0, series = 1;
+};
+/// As configs have it, besides what other models describe.
+struct ContrastKeys {
+  ContrastSpec contrast;
+};
+inline void describe(Keys& keys, ContrastKeys& spec) { keys.section("contrast", spec.contrast); }
+
+/// Embeddings of sequences, such that views of the same example are alike.
+class ContrastModel : public Module {
+ public:
+  explicit ContrastModel(const ContrastModelSpec& spec);
+  /// -> (B, D)
+  Var embed(Tape& tape, const EncoderInput& input) { return encoder_.forward(tape, input); }
+  /// What is contrasted: an MLP of the embeddings, rows of unit length. (B, D) -> (B, E)
+  Var project(Tape& tape, const Var& embeddings);
+  /// InfoNCE of the first views of B examples and then the second ones; with prototypes, once there
+  /// are any, their loss besides. `examples` (B) are their numbers in training. -> ()
+  Var loss(Tape& tape, const EncoderInput& views, const std::vector<std::size_t>& examples);
+  /// Between series and what embed() takes; null where examples are none.
+  Standardize* standardize() const { return unit_.get(); }
+  /// Null without.
+  Prototypes* prototypes() { return prototypes_.get(); }
+  TimeScale* time_scale() { return encoder_.time_scale(); }
+  const ContrastModelSpec& spec() const { return spec_; }
+  void visit(Visitor& visitor) override;
+
+ private:
+  ContrastModelSpec spec_;
+  std::unique_ptr<Standardize> unit_;
+  SequenceEncoder encoder_;
+  Linear hidden_, projection_;
+  std::unique_ptr<Prototypes> prototypes_;
+};
+
+}  // namespace bochner::inline BOCHNER_PRECISION

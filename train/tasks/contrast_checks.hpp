@@ -1,0 +1,10 @@
+#pragma once
+
+#include <bochner/train/config/config.hpp>
+
+namespace bochner {
+
+/// Throws ConfigError where keys do not suit contrastive learning.
+void check_contrast(const Config& config);
+
+}  // namespace bochner
