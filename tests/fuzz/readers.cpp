@@ -39,6 +39,10 @@ void discount(void* memory) {
 }  // namespace
 
 void* operator new(std::size_t size) { return counted(std::malloc(size)); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  void* memory = std::malloc(size);
+  return memory ? counted(memory) : nullptr;
+}
 void* operator new(std::size_t size, std::align_val_t alignment) {
   const auto boundary = std::size_t(alignment);
   return counted(std::aligned_alloc(boundary, (size + boundary - 1) / boundary * boundary));

@@ -23,19 +23,9 @@ using namespace std::string_literals;
 
 const std::string input_name = "input";
 
-void must(bool holds, const char* what) {
-  if (!holds) throw std::logic_error(what);
-}
-
-std::string changed(const Target& target, Draws& draws) {
-  std::string bytes = pick(target.seeds, draws);
-  mutate(bytes, pick(target.seeds, draws), target.words, draws);
-  return bytes;
-}
-
 /// One byte is another or gone, or none, half of the time: that much is often accepted.
 std::string changed_a_little(const Target& target, Draws& draws) {
-  if (draws.chance(0.5)) return changed(target, draws);
+  if (draws.chance(0.5)) return mutated(target, draws);
   std::string bytes = pick(target.seeds, draws);
   const std::size_t at = draws.below(bytes.size());
   if (draws.chance(0.4))
@@ -52,9 +42,9 @@ std::string text_of(ByteSpan input) {
 class NamedInput {
  public:
   explicit NamedInput(ByteSpan input) : file_(::memfd_create("input", MFD_CLOEXEC)) {
-    must(file_.value() >= 0 &&
-             ::write(file_.value(), input.data(), input.size()) == ssize_t(input.size()),
-         "no file in memory");
+    demand(file_.value() >= 0 &&
+               ::write(file_.value(), input.data(), input.size()) == ssize_t(input.size()),
+           "no file in memory");
   }
   std::filesystem::path path() const { return "/proc/self/fd/" + std::to_string(file_.value()); }
 
@@ -69,7 +59,7 @@ void read_config_file(ByteSpan input, Draws&) try {
   static const ParameterTable table = registered_parameters();
   const Config config = parse_config(text_of(input), input_name, table);
   validate(config);
-  must(parse_config(print_config(config), input_name, table) == config, "another config");
+  demand(parse_config(print_config(config), input_name, table) == config, "another config");
 } catch (const ConfigError& error) {
   throw DataError(error.what());
 }
@@ -119,7 +109,7 @@ void read_checkpoint(ByteSpan input, Draws&) {
   storage.bytes_of(checkpoint_path) = text_of(input);
   const CheckpointReader reader(storage, checkpoint_path);
   for (const StoredTensor& stored : reader.tensors()) {
-    must(is_valid_tensor_name(stored.name), "a tensor of this name");
+    demand(is_valid_tensor_name(stored.name), "a tensor of this name");
     if (stored.dtype != Dtype::f64) reader.load(stored.name);
   }
 }
@@ -142,7 +132,7 @@ std::vector<std::string> checkpoint_seeds() {
 
 /// The length in front is made right again.
 std::string make_weights(const Target& target, Draws& draws) {
-  std::string bytes = changed(target, draws);
+  std::string bytes = mutated(target, draws);
   const std::size_t end = bytes.rfind('}');
   if (draws.chance(0.2) || end == bytes.npos || end < 8) return bytes;
   const std::uint64_t length = end + 1 - 8;
@@ -182,7 +172,7 @@ void read_events(ByteSpan input, Draws& draws) {
   const std::size_t types = shape.types.empty() ? most_event_types : shape.types.size();
   std::vector<EventTable> sequences = event_tables(table, types, columns);
   const EventFiles events(std::move(sequences), {.length = 4, .validation = 0.25});
-  must(events.examples(Split::train) > 0, "events without an example");
+  demand(events.examples(Split::train) > 0, "events without an example");
   events.batch(events.in_order(Split::train, 0, 1));
 }
 
@@ -216,7 +206,7 @@ void read_pieces(ByteSpan input, Draws& draws) {
   std::string text = pick<std::string>({text_of_words(3), "a\n", "\xe2\x96\x81 \xff A", ""}, draws);
   mutate(text, text, {" ", "\n", "\xe2\x96\x81"}, draws);
   for (const std::int32_t token : tokenizer->encode(text))
-    must(std::size_t(token) < tokenizer->vocabulary(), "a token that there is not");
+    demand(std::size_t(token) < tokenizer->vocabulary(), "a token that there is not");
   decode(*tokenizer, tokenizer->encode(text));
 }
 
@@ -249,7 +239,7 @@ void read_tokens(ByteSpan input, Draws&) {
 
 /// What stands at the end of a file of tokens, with a digest that is right.
 std::string make_tokens(const Target& target, Draws& draws) {
-  std::string bytes = changed(target, draws);
+  std::string bytes = mutated(target, draws);
   constexpr std::size_t end = 56, digest_at = 48;
   if (bytes.size() < end || draws.chance(0.1)) return bytes;
   const std::size_t held = bytes.size() - end;

@@ -13,13 +13,7 @@
 #include "data/image_files.hpp"
 
 namespace bochner {
-namespace {
 
-using namespace std::string_literals;
-
-const std::string name = "input";
-
-/// A bug of a reader; not among what it may throw.
 void demand(bool holds, const char* what) {
   if (!holds) throw std::logic_error(what);
 }
@@ -29,6 +23,12 @@ std::string mutated(const Target& target, Draws& draws) {
   mutate(bytes, pick(target.seeds, draws), target.words, draws);
   return bytes;
 }
+
+namespace {
+
+using namespace std::string_literals;
+
+const std::string name = "input";
 
 double total(const xt::xarray<double>& values) {
   return std::accumulate(values.data(), values.data() + values.size(), 0.0);

@@ -18,6 +18,11 @@ struct Target {
   std::size_t memory = 0;  ///< most bytes of memory for each byte of input, beside a megabyte
 };
 
+/// Throws what no reader may throw: a bug of one.
+void demand(bool holds, const char* what);
+/// A seed of the target with mutations.
+std::string mutated(const Target& target, Draws& draws);
+
 /// The readers of arrays, those of what runs are made of, and readers with a bug in them.
 const std::vector<Target>& targets();
 const std::vector<Target>& run_targets();

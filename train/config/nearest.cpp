@@ -28,9 +28,14 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string fewest_edits(std::string_view word, const std::vector<std::string>& names) {
   if (word.size() > longest_word) return "";
-  const auto found = std::ranges::min_element(
-      names, {}, [&](const std::string& name) { return edit_distance(word, name); });
-  return found == names.end() ? "" : *found;
+  std::string best;
+  std::size_t fewest = std::string::npos;
+  for (const std::string& name : names)
+    if (const std::size_t edits = edit_distance(word, name); edits < fewest) {
+      fewest = edits;
+      best = name;
+    }
+  return best;
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string>& names) {

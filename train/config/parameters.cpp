@@ -79,31 +79,40 @@ void RowCollector::move(std::string_view name, std::string_view before) {
     std::rotate(first, last, to);
 }
 
+const ParameterRow* ParameterTable::Rows::find(std::string_view name) const {
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? nullptr : &in_order[found->second];
+}
+
+bool ParameterTable::Rows::has_section(std::string_view name) const {
+  const std::string below = std::string(name) + '.';
+  const auto first = by_name.lower_bound(below);
+  return first != by_name.end() && first->first.starts_with(below);
+}
+
+void ParameterTable::Rows::add(ParameterRow row) {
+  if (find(row.name) || has_section(row.name))
+    throw std::invalid_argument("[ParameterTable] the name " + row.name + " is taken");
+  by_name[row.name] = in_order.size();
+  in_order.push_back(std::move(row));
+}
+
 ParameterTable::ParameterTable(std::vector<ParameterRow> rows, std::vector<ConfigCheck> checks)
     : checks_(std::move(checks)) {
-  for (ParameterRow& row : rows) add(std::move(row));
+  auto all = std::make_shared<Rows>();
+  for (ParameterRow& row : rows) all->add(std::move(row));
+  rows_ = std::move(all);
 }
 
 void ParameterTable::add(ParameterRow row) {
-  if (find(row.name) || has_section(row.name))
-    throw std::invalid_argument("[ParameterTable] the name " + row.name + " is taken");
-  rows_.push_back(std::move(row));
-}
-
-const ParameterRow* ParameterTable::find(std::string_view name) const {
-  const auto found = std::ranges::find(rows_, name, &ParameterRow::name);
-  return found == rows_.end() ? nullptr : &*found;
-}
-
-bool ParameterTable::has_section(std::string_view name) const {
-  return std::ranges::any_of(rows_, [below = std::string(name) + '.'](const ParameterRow& row) {
-    return row.name.starts_with(below);
-  });
+  auto all = std::make_shared<Rows>(*rows_);
+  all->add(std::move(row));
+  rows_ = std::move(all);
 }
 
 std::vector<std::string> ParameterTable::sections() const {
   std::vector<std::string> sections;
-  for (const ParameterRow& row : rows_) {
+  for (const ParameterRow& row : rows()) {
     const std::string section(section_of(row.name));
     if (std::find(sections.begin(), sections.end(), section) == sections.end())
       sections.push_back(section);
@@ -113,7 +122,7 @@ std::vector<std::string> ParameterTable::sections() const {
 
 std::string ParameterTable::suggestion(std::string_view unknown) const {
   std::vector<std::string> names;
-  for (const ParameterRow& row : rows_) {
+  for (const ParameterRow& row : rows()) {
     names.push_back(row.name);
     for (std::string_view section = section_of(row.name); !section.empty();
          section = section_of(section))
@@ -149,7 +158,9 @@ std::string in_quotes(std::string_view text) {
 std::string format_value(const ConfigValue& value) { return std::visit(ValueFormat(), value); }
 
 bool is_within(std::string_view name, std::string_view section) {
-  return section.empty() || name == section || name.starts_with(std::string(section) + '.');
+  if (section.empty()) return true;
+  return name.starts_with(section) &&
+         (name.size() == section.size() || name[section.size()] == '.');
 }
 
 std::string alternatives(const std::vector<std::string>& names) {

@@ -4,6 +4,8 @@
 #include <bochner/autodiff/keys.hpp>
 #include <bochner/optim/parameter_group.hpp>
 #include <bochner/train/config/period.hpp>
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -54,26 +56,34 @@ class Config;
 /// What keys demand of each other; throws ConfigError.
 using ConfigCheck = void (*)(const Config&);
 
-/// The rows in the order of the reference, found by dotted name.
+/// The rows in the order of the reference, found by dotted name. Copies share them.
 class ParameterTable {
  public:
   /// Throws std::invalid_argument when a name is taken.
   explicit ParameterTable(std::vector<ParameterRow> rows, std::vector<ConfigCheck> checks = {});
   void add(ParameterRow row);
 
-  const std::vector<ParameterRow>& rows() const { return rows_; }
+  const std::vector<ParameterRow>& rows() const { return rows_->in_order; }
   const std::vector<ConfigCheck>& checks() const { return checks_; }
   /// nullptr when there is no such row.
-  const ParameterRow* find(std::string_view name) const;
+  const ParameterRow* find(std::string_view name) const { return rows_->find(name); }
   /// Whether rows exist below the name: "model.mixer" for "model.mixer.heads".
-  bool has_section(std::string_view name) const;
+  bool has_section(std::string_view name) const { return rows_->has_section(name); }
   /// The sections in the order of their first row.
   std::vector<std::string> sections() const;
   /// The name that was probably meant; "" when none is near.
   std::string suggestion(std::string_view unknown) const;
 
  private:
-  std::vector<ParameterRow> rows_;
+  struct Rows {
+    std::vector<ParameterRow> in_order;
+    std::map<std::string, std::size_t, std::less<>> by_name;
+
+    const ParameterRow* find(std::string_view name) const;
+    bool has_section(std::string_view name) const;
+    void add(ParameterRow row);
+  };
+  std::shared_ptr<const Rows> rows_;
   std::vector<ConfigCheck> checks_;
 };
 

@@ -78,10 +78,12 @@ std::vector<std::string> kinds_in_any_order(MixerSpec mixer) {
   return kinds;
 }
 
-bool is_within_one(const std::string& name, const std::vector<const char*>& sections) {
-  return std::ranges::any_of(sections, [&](const char* section) {
-    return is_within(name, std::string("model.mixer.") + section);
-  });
+bool is_within_one(std::string_view name, const std::vector<const char*>& sections) {
+  constexpr std::string_view mixer = "model.mixer.";
+  if (!name.starts_with(mixer)) return false;
+  name.remove_prefix(mixer.size());
+  return std::ranges::any_of(sections,
+                             [&](const char* section) { return is_within(name, section); });
 }
 
 }  // namespace

@@ -162,14 +162,21 @@ bool names_somebody(std::string name) {
   return name.ends_with("_id") || name.ends_with(" id");
 }
 
-/// Of events: called so, or where there is no other number than names the one of texts that has the
-/// fewest.
-std::optional<std::size_t> type_column(const TableSketch& table) {
+/// Of dates, or of numbers that are called so.
+std::optional<std::size_t> time_column(const TableSketch& table) {
+  for (const char* name : {"time", "timestamp", "t"})
+    if (const auto column = table.called(name)) return column;
+  return table.times.empty() ? std::nullopt : std::optional(table.times[0]);
+}
+
+/// Of events: called so, or where no number but the time is more than a name the one of texts that
+/// has the fewest.
+std::optional<std::size_t> type_column(const TableSketch& table, std::size_t time) {
   for (const char* name : {"type", "event", "activity", "action", "event_type", "event_name"})
     if (const auto column = table.called(name)) return column;
   const bool has_numbers = !std::ranges::all_of(
-      table.numbers, [&](std::size_t i) { return names_somebody(table.names[i]); });
-  if (has_numbers || table.words.empty() || table.times.empty()) return std::nullopt;
+      table.numbers, [&](std::size_t i) { return i == time || names_somebody(table.names[i]); });
+  if (has_numbers || table.words.empty()) return std::nullopt;
   return *std::ranges::min_element(table.words, {}, [&](std::size_t i) { return table.texts[i]; });
 }
 
@@ -234,10 +241,9 @@ std::string table_config(const std::string& files, const fs::path& file) {
   const TableSketch table = sketch_of(input.text(), input.name());
   if (const auto columns = text_columns(table)) return text_config(files, *columns, table.rows);
   if (!series_layout(file, table).columns.empty()) return series_config(files, file, table);
-  const auto type = type_column(table);
-  auto time = table.called("time");
-  if (!time && !table.times.empty()) time = table.times[0];
-  if (time && type) return event_config(files, table, *time, *type);
+  if (const auto time = time_column(table))
+    if (const auto type = type_column(table, *time))
+      return event_config(files, table, *time, *type);
   if (table.numbers.empty())
     throw DataError(input.name(),
                     ": has no column of numbers to learn; name its columns in a "

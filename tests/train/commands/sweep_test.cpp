@@ -7,21 +7,14 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "data/messages.hpp"
+
 namespace bochner::inline BOCHNER_PRECISION {
 namespace sweep_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(Variation, IsCutAtCommasBetweenValues) {
   const Variation seeds = parse_variation("train.seed=1,2,3");
@@ -36,7 +29,7 @@ TEST(Variation, IsCutAtCommasBetweenValues) {
 
 TEST(Variation, NeedsAKeyAndValues) {
   for (const char* text : {"", "train.seed", "=1,2", "train.seed=", "train.seed=1,,2"})
-    EXPECT_EQ(error_of([&] { parse_variation(text); }),
+    EXPECT_EQ(message_or_none<std::invalid_argument>([&] { parse_variation(text); }),
               "--vary " + std::string(text) + ": write KEY=VALUE,VALUE, such as train.seed=1,2,3");
 }
 
@@ -67,9 +60,15 @@ TEST(Grid, NamesCanBeDirectories) {
 }
 
 TEST(Grid, RefusesWhatIsNotDifferent) {
-  EXPECT_EQ(error_of([] { grid({{"a", {"1"}}, {"a", {"2"}}}); }), "--vary a: given twice");
-  EXPECT_EQ(error_of([] { grid({{"a", {"x/y", "x:y"}}}); }), "--vary a: x:y stands there twice");
-  EXPECT_EQ(error_of([] {
+  EXPECT_EQ(message_or_none<std::invalid_argument>([] {
+              grid({{"a", {"1"}}, {"a", {"2"}}});
+            }),
+            "--vary a: given twice");
+  EXPECT_EQ(message_or_none<std::invalid_argument>([] {
+              grid({{"a", {"x/y", "x:y"}}});
+            }),
+            "--vary a: x:y stands there twice");
+  EXPECT_EQ(message_or_none<std::invalid_argument>([] {
               grid({{"a", {"1", "2"}}, {"b", {"1", "2"}}}, 3);
             }),
             "--vary: more than 3 combinations; vary less at a time");

@@ -2,22 +2,14 @@
 
 #include <bochner/train/search/space.hpp>
 #include <cmath>
-#include <functional>
 #include <stdexcept>
+
+#include "data/messages.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace space_test {
 
 using ::testing::ElementsAre;
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 Space space_of(std::initializer_list<const char*> texts) {
   std::vector<Variation> variations;
@@ -39,14 +31,16 @@ TEST(Variation, IsARangeWithAScale) {
 }
 
 TEST(Variation, SaysWhatIsWrongWithARange) {
-  EXPECT_EQ(error_of([] { parse_variation("a=1..0"); }),
+  EXPECT_EQ(message_or_none<std::invalid_argument>([] { parse_variation("a=1..0"); }),
             "--vary a: 1..0: write LOW..HIGH, such as 1e-4..1e-2:log; scales are linear, log and "
             "log2");
-  EXPECT_THAT(error_of([] { parse_variation("a=1..2:loq"); }), ::testing::HasSubstr("scales are"));
-  EXPECT_THAT(error_of([] { parse_variation("a=1..x"); }), ::testing::HasSubstr("LOW..HIGH"));
-  EXPECT_EQ(error_of([] { parse_variation("a=0..1:log"); }),
+  EXPECT_THAT(message_or_none<std::invalid_argument>([] { parse_variation("a=1..2:loq"); }),
+              ::testing::HasSubstr("scales are"));
+  EXPECT_THAT(message_or_none<std::invalid_argument>([] { parse_variation("a=1..x"); }),
+              ::testing::HasSubstr("LOW..HIGH"));
+  EXPECT_EQ(message_or_none<std::invalid_argument>([] { parse_variation("a=0..1:log"); }),
             "--vary a: 0..1:log: a logarithmic range begins above 0");
-  EXPECT_EQ(error_of([] { parse_variation("a=1e-300..1e300:log2"); }),
+  EXPECT_EQ(message_or_none<std::invalid_argument>([] { parse_variation("a=1e-300..1e300:log2"); }),
             "--vary a: more than 64 doublings");
 }
 
@@ -56,9 +50,9 @@ TEST(Variation, HoldsOnACondition) {
   ASSERT_TRUE(features.condition);
   EXPECT_EQ(features.condition->key, "kind");
   EXPECT_THAT(features.condition->values, ElementsAre("linear", "ssm"));
-  EXPECT_EQ(error_of([] { space_of({"m=16,32 if kind=linear"}); }),
+  EXPECT_EQ(message_or_none<std::invalid_argument>([] { space_of({"m=16,32 if kind=linear"}); }),
             "--vary m: if kind: give a --vary of that key with a list of values before this one");
-  EXPECT_EQ(error_of([] {
+  EXPECT_EQ(message_or_none<std::invalid_argument>([] {
               space_of({"kind=linear,ssm", "m=1,2 if kind=softmax"});
             }),
             "--vary m: if kind=softmax: that is none of its values");

@@ -151,6 +151,13 @@ TEST_F(Starter, EventLogsAreKnownByWhatTheyHold) {
   }));
   EXPECT_EQ(config.text("data.type_column"), "event_type");
   EXPECT_EQ(config.text("data.sequence_column"), "user_id");
+  const auto of_numbers = [](std::size_t i) {
+    return "u" + std::to_string(i / 30) + "," + std::to_string(i % 30) + ".25" +
+           (i % 3 ? ",buy" : ",view");
+  };
+  config = config_for(write("clicks.csv", table("user,time,what", 240, of_numbers)));
+  EXPECT_EQ(config.text("data.type_column"), "what");
+  EXPECT_EQ(config.text("data.sequence_column"), "user");
 }
 
 TEST_F(Starter, OtherTablesAreForARegression) {

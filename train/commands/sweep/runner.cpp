@@ -115,8 +115,9 @@ void SweepRunner::await_open() {
   };
   const auto until = Clock::now() + longest_save;
   bool told = false;
-  for (std::string use; !(use = first_use()).empty() && Clock::now() < until &&
-                        !signals_.stop_requested();) {
+  while (Clock::now() < until && !signals_.stop_requested()) {
+    const std::string use = first_use();
+    if (use.empty()) break;
     if (!std::exchange(told, true)) fmt::print(stderr, "waiting  {}\n", printable(use));
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
