@@ -136,9 +136,12 @@ void add_input_gradient(const Contrast& all, const Var& x) {
     const real* slopes = all.slopes.data() + begin * ld;
     gemm(end - begin, D, U, {slopes, ld}, {all.noise_weights.data(), U, transposed}, dx.beta,
          dx.data + begin * D, D);
-    for (std::size_t i = begin; i < end; ++i)
-      for (std::size_t d = 0; d < D; ++d)
-        dx.data[i * D + d] += all.slopes.data()[i * ld + U] * all.label_weights.data()[i * D + d];
+    for (std::size_t i = begin; i < end; ++i) {
+      const real slope = all.slopes.data()[i * ld + U];
+      const real* __restrict weights = all.label_weights.data() + i * D;
+      real* __restrict to = dx.data + i * D;
+      for (std::size_t d = 0; d < D; ++d) to[d] += slope * weights[d];
+    }
   });
 }
 
@@ -158,9 +161,11 @@ void add_weight_gradient(const Contrast& all, const Var& x, const Var& w) {
     for (std::size_t d = begin; d < end; ++d)
       for (std::size_t u = 0; u < U; ++u)
         dw[d * V + std::size_t(all.classes[u])] += of_noise.data()[d * U + u];
-    for (std::size_t i = 0; i < all.rows; ++i)
-      for (std::size_t d = begin; d < end; ++d)
-        dw[d * V + all.label(i)] += all.slopes.data()[i * ld + U] * x.data()[i * D + d];
+    for (std::size_t i = 0; i < all.rows; ++i) {
+      const real slope = all.slopes.data()[i * ld + U];
+      real* column = dw + all.label(i);
+      for (std::size_t d = begin; d < end; ++d) column[d * V] += slope * x.data()[i * D + d];
+    }
   });
 }
 
