@@ -15,6 +15,7 @@
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/long_convolution.hpp>
 #include <bochner/autodiff/ops/loss.hpp>
+#include <bochner/autodiff/ops/noise.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/autodiff/ops/recurrence.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>

@@ -9,8 +9,9 @@ namespace {
 
 constexpr std::string_view mean_name = ".mean", log_scale_name = ".log_scale";
 
-/// The log scale that belongs to a mean; null if there is none.
-Parameter* partner(const NamedParameter& mean, const std::vector<NamedParameter>& all) {
+}  // namespace
+
+Parameter* log_scale_of(const NamedParameter& mean, const std::vector<NamedParameter>& all) {
   if (!mean.name.ends_with(mean_name)) return nullptr;
   const std::string wanted =
       mean.name.substr(0, mean.name.size() - mean_name.size()).append(log_scale_name);
@@ -19,11 +20,9 @@ Parameter* partner(const NamedParameter& mean, const std::vector<NamedParameter>
   return fits ? found->parameter : nullptr;
 }
 
-}  // namespace
-
 NaturalGradient::NaturalGradient(const std::vector<NamedParameter>& parameters) {
   for (const NamedParameter& named : parameters) {
-    Parameter* log_scale = partner(named, parameters);
+    Parameter* log_scale = log_scale_of(named, parameters);
     if (!log_scale) continue;
     pair_of_[named.parameter] = pair_of_[log_scale] = pairs_.size();
     pairs_.push_back({{named.parameter, {}, {}}, {log_scale, {}, {}}, zeros(log_scale->shape())});

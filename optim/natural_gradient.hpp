@@ -5,6 +5,9 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+/// The parameter NAME.log_scale of the shape of NAME.mean; null if this is no mean, or has none.
+Parameter* log_scale_of(const NamedParameter& mean, const std::vector<NamedParameter>& all);
+
 /// Natural gradients of spectral densities (Amari, 1998): F^-1 g, F the Fisher matrix, which in the
 /// mean and the log scale of a Gaussian is diagonal, F_mean = exp(-2 log_scale) and F_log_scale
 /// = 2. In the units F^(-1/2) of each parameter F is the identity: gradients are handed to an

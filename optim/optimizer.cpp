@@ -16,6 +16,12 @@ bool is_spectral(const std::string& name) {
          matches("*.shift.*", path);
 }
 
+std::vector<double> lr_factors_of(const std::vector<ParameterSettings>& settings) {
+  std::vector<double> factors;
+  for (const ParameterSettings& one : settings) factors.push_back(one.lr_factor);
+  return factors;
+}
+
 std::vector<NamedParameter> densities_of(const std::vector<NamedParameter>& parameters) {
   std::vector<NamedParameter> densities;
   for (const NamedParameter& named : parameters)
@@ -84,6 +90,8 @@ Optimizer::Optimizer(const OptimizerSpec& spec, std::vector<NamedParameter> para
   settings_ = resolve_groups(parameters_, spec.weight_decay, spec.density_lr_factor, spec.groups);
   refuse_shared(parameters_);
   if (spec.density_natural) natural_.emplace(densities_of(parameters_));
+  if (spec.kind == "natural")
+    gaussians_.emplace(parameters_, lr_factors_of(settings_), spec.natural, 1 / spec.temperature);
   for (std::string& name : moments) {
     Moment& moment = moments_.emplace_back(Moment{std::move(name), {}});
     for (const NamedParameter& named : parameters_)
@@ -106,6 +114,12 @@ void Optimizer::step(double learning_rate, const GradientLimit& limit) {
           learning_rate, ": must be finite and at least 0");
   require(limit.largest > 0, "optim", "limit ", limit.largest, ": must be positive");
   count_updates();
+  if (gaussians_) gaussians_->begin(learning_rate * spec_.natural.lr_factor);
+  step_each(learning_rate, limit);
+  if (gaussians_) gaussians_->end();
+}
+
+void Optimizer::step_each(double learning_rate, const GradientLimit& limit) {
   if (!natural_) return update_all(learning_rate, limit);
   limit_all(limit, parameters_);  // natural gradients are made of limited ones
   natural_->begin();
@@ -226,7 +240,7 @@ class Adam : public Optimizer {
  private:
   void update(const Piece& piece, double learning_rate, double weight_decay) override {
     const double t = updates(piece), beta1 = spec_.beta1, beta2 = spec_.beta2;
-    const bool decoupled = spec_.kind == "adamw";
+    const bool decoupled = spec_.kind != "adam";
     const real rate = real(learning_rate / (1 - std::pow(beta1, t)));
     const real root_correction = real(1 / std::sqrt(1 - std::pow(beta2, t)));
     const real share1 = real(1 - beta1), kept2 = real(beta2), share2 = real(1 - beta2);
@@ -283,8 +297,14 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec,
                                           const std::vector<NamedParameter>& parameters) {
   if (spec.kind == "sgd") return std::make_unique<Sgd>(spec, parameters);
   if (spec.kind == "langevin") return std::make_unique<Langevin>(spec, parameters);
-  require(spec.kind == "adam" || spec.kind == "adamw", "optim", "no kind \"", spec.kind,
-          "\"; choose sgd, langevin, adam or adamw");
+  require(spec.kind == "adam" || spec.kind == "adamw" || spec.kind == "natural", "optim",
+          "no kind \"", spec.kind, "\"; choose sgd, langevin, natural, adam or adamw");
+  if (spec.kind == "natural") {
+    require(spec.temperature > 0 && std::isfinite(spec.temperature), "natural",
+            "temperature = ", spec.temperature, ": must be finite and above 0");
+    require(!spec.density_natural, "optim",
+            "density_natural = true is for other kinds than natural, which has steps of its own");
+  }
   return std::make_unique<Adam>(spec, parameters);
 }
 

@@ -4,6 +4,7 @@
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/optim/clip.hpp>
 #include <bochner/optim/flat_loop.hpp>
+#include <bochner/optim/gaussian_steps.hpp>
 #include <bochner/optim/natural_gradient.hpp>
 #include <bochner/optim/parameter_group.hpp>
 #include <bochner/optim/schedule.hpp>
@@ -30,13 +31,17 @@ struct OptimizerSpec {
   std::vector<ParameterGroup> groups = {};
   double lr = 1e-3, clip = 1, clip_value = 0, ema = 0;
   Schedule schedule = {};
-  double temperature = 0;  ///< of langevin; runs set what is 0 to that of the posterior
+  /// Of langevin and natural: 1 over the terms of the loss of all data, which runs set what is 0
+  /// to.
+  double temperature = 0;
   std::uint64_t seed = 1;  ///< of what langevin draws
+  NaturalSpec natural = {};
 };
 inline void describe(Keys& keys, OptimizerSpec& spec) {
-  keys("kind", spec.kind, one_of({"adamw", "adam", "sgd", "langevin"}),
+  keys("kind", spec.kind, one_of({"adamw", "adam", "sgd", "langevin", "natural"}),
        "optimizer; langevin is sgd with noise, which visits weights as often as the posterior has "
-       "them (set clip = 0, and weight_decay for a prior)");
+       "them (set clip = 0, and weight_decay for a prior); natural is adamw with natural gradients "
+       "in closed form for the posteriors of densities, or for densities that are Gaussians");
   keys("lr", spec.lr, at_least(0), "largest learning rate of the schedule");
   std::vector<double> betas = {spec.beta1, spec.beta2};
   keys("betas", betas, below(0, 1),
@@ -53,9 +58,11 @@ inline void describe(Keys& keys, OptimizerSpec& spec) {
        "head");
   keys("momentum", spec.momentum, below(0, 1), "momentum (sgd)");
   keys("nesterov", spec.nesterov, "Nesterov's momentum (sgd)");
-  keys("temperature", spec.temperature, at_least(0),
-       "of the noise, in units of the loss; 0 for 1 over the terms of the loss of all training "
-       "data, at which weights are those of the posterior (langevin)");
+  keys(
+      "temperature", spec.temperature, at_least(0),
+      "of the noise, in units of the loss; 0 for 1 over the terms of the loss of all training "
+      "data, at which weights are those of the posterior (langevin), and their posteriors those of "
+      "all data (natural)");
   keys("clip", spec.clip, at_least(0), "largest global norm of the gradient, 0 for no limit");
   keys("clip_value", spec.clip_value, at_least(0),
        "largest absolute entry of the gradient, 0 for no limit");
@@ -64,6 +71,7 @@ inline void describe(Keys& keys, OptimizerSpec& spec) {
        "}");
   keys("ema", spec.ema, below(0, 1), "decay of the running mean of the weights, 0 for none");
   keys.section("schedule", spec.schedule);
+  keys.section("natural", spec.natural);
 }
 
 /// Whether a parameter is what is learned of the spectra of features and time kernels, or the
@@ -149,6 +157,7 @@ class Optimizer {
   };
 
   void count_updates();
+  void step_each(double learning_rate, const GradientLimit& limit);
   void update_all(double learning_rate, const GradientLimit& limit);
 
   std::vector<NamedParameter> parameters_;
@@ -158,6 +167,7 @@ class Optimizer {
   FlatLoop loop_;
   std::size_t first_ = 0, last_;  ///< of the elements that are kept, and behind them
   std::optional<NaturalGradient> natural_;
+  std::optional<GaussianSteps> gaussians_;
 };
 
 /// Throws when the kind is unknown, a number is out of range or a group matches nothing.

@@ -18,6 +18,9 @@ class Linear : public Module {
   Var forward(Tape& tape, const Var& x, const Shape& shape);
   /// gelu(y)
   Var forward_gelu(Tape& tape, const Var& x);
+  /// (in, out) and (out), for losses that see some of y only.
+  Var weight(Tape& tape) { return tape(weight_); }
+  Var bias(Tape& tape) { return tape(bias_); }
   void visit(Visitor& visitor) override;
 
  private:

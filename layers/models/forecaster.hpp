@@ -44,9 +44,11 @@ inline void describe(Keys& keys, ForecasterSpec& spec) {
   keys("backbone", spec.backbone, one_of({"linear", "attention", "rows"}),
        "forecaster: a linear map of the window, attention over its patches, or over its rows and "
        "those to come, each at its time (rows)");
-  keys("loss", spec.loss, one_of({"mse", "mae", "huber", "quantile"}),
+  keys("loss", spec.loss,
+       one_of({"mse", "mae", "huber", "quantile", "cross_entropy", "nce", "sampled_softmax"}),
        "forecaster: what is minimised, in the unit of the training data; quantile: those of "
-       "model.quantiles are forecast");
+       "model.quantiles are forecast; lm: cross_entropy, unless training is to see tokens drawn as "
+       "noise in place of all: nce or sampled_softmax, for large vocabularies");
   keys("quantiles", spec.quantiles, between(0, 1),
        "forecaster of quantiles: their levels, ascending, between 0 and 1");
   keys("effects", spec.effects, between(0, 1 << 16),

@@ -108,6 +108,8 @@ void Trunk::visit(Visitor& visitor) {
 LanguageModel::LanguageModel(const LanguageModelSpec& spec)
     : trunk_(spec), head_(spec.block.width, spec.vocabulary) {
   require_past_only(spec, "language_model");
+  if (spec.loss != "cross_entropy")
+    noise_ = std::make_unique<NoiseLoss>(spec.loss, spec.noise, spec.vocabulary);
 }
 
 Var LanguageModel::logits(Tape& tape, const Indices& tokens, const Times& times) {
@@ -117,7 +119,9 @@ Var LanguageModel::logits(Tape& tape, const Indices& tokens, const Times& times)
 
 Var LanguageModel::loss(Tape& tape, const Indices& tokens, const Indices& targets,
                         const Times& times) {
-  return cross_entropy(logits(tape, tokens, times), targets);
+  if (!noise_ || !tape.training) return cross_entropy(logits(tape, tokens, times), targets);
+  return noise_->forward(tape, trunk_.forward(tape, tokens, {}, times), head_.weight(tape),
+                         head_.bias(tape), targets);
 }
 
 Tensor LanguageModel::step(const std::vector<std::int32_t>& tokens, State& state, double time) {
@@ -137,6 +141,7 @@ Tensor LanguageModel::step(std::int32_t token, State& state, double time) {
 void LanguageModel::visit(Visitor& visitor) {
   trunk_.visit(visitor);
   visitor("head", head_);
+  if (noise_) visitor("noise", *noise_);
 }
 
 SequenceClassifier::SequenceClassifier(const SequenceClassifierSpec& spec)

@@ -7,6 +7,7 @@
 #include <bochner/layers/encodings/space_time.hpp>
 #include <bochner/layers/encodings/time_scale.hpp>
 #include <bochner/layers/encodings/token_places.hpp>
+#include <bochner/layers/models/noise_loss.hpp>
 #include <bochner/layers/models/placed_tokens.hpp>
 #include <bochner/layers/models/time_input.hpp>
 #include <string>
@@ -74,7 +75,15 @@ class Trunk : public Module {
   BlockStack stack_;
 };
 
-using LanguageModelSpec = TrunkSpec;
+struct LanguageModelSpec : TrunkSpec {
+  std::string loss = "cross_entropy";  ///< of training; "nce" and "sampled_softmax" see noise
+  NoiseSpec noise = {};
+};
+/// model.loss is described where other models have theirs, ForecasterSpec.
+inline void describe(Keys& keys, LanguageModelSpec& spec) {
+  describe(keys, static_cast<TrunkSpec&>(spec));
+  keys.section("noise", spec.noise);
+}
 
 /// Predicts the next token: trunk, linear head.
 class LanguageModel : public Module {
@@ -82,9 +91,12 @@ class LanguageModel : public Module {
   explicit LanguageModel(const LanguageModelSpec& spec);
   /// `times` (B, T) of timed tokens, see Trunk. tokens (B, T) -> logits (B, T, V)
   Var logits(Tape& tape, const Indices& tokens, const Times& times = {});
-  /// Mean cross-entropy in nats per token. (B, T), (B, T) -> ()
+  /// Mean cross-entropy in nats per token; on a tape that is training, what the spec says in its
+  /// place. (B, T), (B, T) -> ()
   Var loss(Tape& tape, const Indices& tokens, const Indices& targets, const Times& times = {});
   TimeScale& time_scale() { return trunk_.time_scale(); }
+  /// Count targets into it before the first step; null where training sees all logits.
+  NoiseLoss* noise() { return noise_.get(); }
 
   /// The past of some sequences, for step().
   using State = Trunk::State;
@@ -102,6 +114,7 @@ class LanguageModel : public Module {
  private:
   Trunk trunk_;
   Linear head_;
+  std::unique_ptr<NoiseLoss> noise_;  // or null
 };
 
 struct SequenceClassifierSpec {

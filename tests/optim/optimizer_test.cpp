@@ -306,7 +306,8 @@ void expect_refused(const OptimizerSpec& spec, const std::string& message) {
 }
 
 TEST(Optimizer, RefusesWhatMakesNoSense) {
-  expect_refused({.kind = "adamm"}, "no kind \"adamm\"; choose sgd, langevin, adam or adamw");
+  expect_refused({.kind = "adamm"},
+                 "no kind \"adamm\"; choose sgd, langevin, natural, adam or adamw");
   expect_refused({.kind = "sgd", .momentum = 1}, "momentum = 1");
   expect_refused({.kind = "sgd", .momentum = 0, .nesterov = true}, "nesterov");
   expect_refused({.beta1 = 1}, "beta1 = 1");

@@ -117,7 +117,7 @@ void sample_command(const SampleOptions& options) {
   std::vector<std::string> prompts;
   for (const std::string& prompt : prompts_of(options))
     prompts.insert(prompts.end(), options.count, prompt);
-  const TrunkSpec spec = trunk_spec(config, config.count("data.length"));
+  const LanguageModelSpec spec = trunk_spec(config, config.count("data.length"));
   const auto model = make_language_model(spec, config.count("train.seed"));
   load_model(checkpoint, *model, !options.live_weights);
   ContinuationOptions continuation = options.continuation;

@@ -27,11 +27,12 @@ std::string first_bad_gradient(const std::vector<NamedParameter>& parameters) {
   return "";
 }
 
-/// Noise of langevin is that of the posterior unless the config says which.
+/// Noise of langevin is that of the posterior, and posteriors of natural are those of all data,
+/// unless the config says which.
 OptimizerSpec optimizer_spec(const Config& config, Task& task, const TrainSpec& train) {
   auto spec = read_spec<OptimizerSpec>(config, "optim");
   spec.seed = train.seed;
-  if (spec.kind == "langevin" && spec.temperature == 0)
+  if ((spec.kind == "langevin" || spec.kind == "natural") && spec.temperature == 0)
     spec.temperature = 1 / training_terms(task, train.validation_batch());
   return spec;
 }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bochner/data/fields.hpp>
 #include <bochner/data/token_tasks.hpp>
@@ -63,10 +65,12 @@ const std::vector<KeysOf>& keys_by_kind() {
       {data, {"event_files"}, {"data.views.drop", "data.views.gaps"}},
       {model,
        {"forecaster"},
-       {"model.backbone", "model.loss", "model.moving_average", "model.per_variate",
-        "model.instance_norm", "model.effects", "model.series_width", "data.known", "data.static",
-        "data.calendar"}},
-      {"model.loss", {"quantile"}, {"model.quantiles"}}};
+       {"model.backbone", "model.moving_average", "model.per_variate", "model.instance_norm",
+        "model.effects", "model.series_width", "data.known", "data.static", "data.calendar"}},
+      {"model.loss", {"quantile"}, {"model.quantiles"}},
+      {"model.loss", {"nce", "sampled_softmax"}, {"model.noise"}},
+      {"model.noise.kind", {"unigram"}, {"model.noise.power"}},
+      {"optim.kind", {"natural"}, {"optim.natural"}}};
   return table;
 }
 
@@ -80,10 +84,22 @@ bool is_of(const std::string& key, const std::vector<const char*>& sections) {
                              [&](const char* section) { return is_within(key, section); });
 }
 
+/// A loss of other models than the one that is chosen.
+void add_loss_of_others(const Config& config, std::vector<UnheededKey>& keys) {
+  const std::string loss = "model.loss", kind = "model.kind";
+  const bool of_tokens = config.text(loss) == "cross_entropy" || config.text(loss) == "nce" ||
+                         config.text(loss) == "sampled_softmax";
+  const std::string needed = of_tokens ? "lm" : "forecaster";
+  if (config.value(loss) != config.table().find(loss)->initial && config.text(kind) != needed &&
+      !may_stay(config, kind.c_str(), loss))
+    keys.push_back({loss, fmt::format("needs {} = \"{}\"", kind, needed), kind});
+}
+
 }  // namespace
 
 std::vector<UnheededKey> keys_of_other_data(const Config& config) {
   std::vector<UnheededKey> keys;
+  add_loss_of_others(config, keys);
   for (const auto& [choice, values, sections] : keys_by_kind()) {
     if (std::ranges::count(values, config.text(choice)) > 0) continue;
     const std::string demand = std::string("needs ") + choice + " = " + alternatives(values);

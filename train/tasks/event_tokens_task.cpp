@@ -7,19 +7,21 @@
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/event_data.hpp>
+#include <bochner/train/tasks/noise_counts.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/time_fit.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-TrunkSpec timed_trunk(const Config& config, std::size_t types) {
-  auto spec = read_spec<TrunkSpec>(config, "model");
+LanguageModelSpec timed_trunk(const Config& config, std::size_t types) {
+  auto spec = read_spec<LanguageModelSpec>(config, "model");
   spec.timed = true;
   spec.vocabulary = types;
   spec.length = config.count("data.length");
   complete(spec.time.density, config);
   complete(spec, config, spec.length);
+  complete_loss(spec, config);
   return spec;
 }
 
@@ -38,6 +40,12 @@ class EventTokensTask : public Task {
 
   Module& model() override { return model_; }
   const Dataset& data() const override { return *data_; }
+
+  void start() override {
+    if (NoiseLoss* noise = model_.noise())
+      count_targets(*noise, *data_, spec_.vocabulary,
+                    [&](const Examples& examples) { return data_->batch(examples).next_types; });
+  }
 
   Var loss(Tape& tape, const Examples& examples) override {
     const EventBatch batch = data_->batch(examples);
@@ -89,7 +97,7 @@ class EventTokensTask : public Task {
   TableShape shape_;  // of the files
   std::unique_ptr<EventSource> data_;
   EventColumns columns_;
-  TrunkSpec spec_;
+  LanguageModelSpec spec_;
   LanguageModel model_;
 };
 

@@ -8,6 +8,7 @@
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
+#include <bochner/train/tasks/noise_counts.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/tokenizers.hpp>
 #include <numbers>
@@ -27,6 +28,12 @@ class LanguageTask : public Task {
   const Dataset& data() const override { return *data_; }
   std::string describe_model() const override {
     return "lm, " + describe_stack(spec_) + ", positions " + spec_.positions;
+  }
+
+  void start() override {
+    if (NoiseLoss* noise = model_->noise())
+      count_targets(*noise, *data_, spec_.vocabulary,
+                    [&](const Examples& examples) { return data_->batch(examples).targets; });
   }
 
   void illustrate(Page& page) override { add_encoding(page, *model_, grid_of(spec_.places)); }
@@ -59,7 +66,7 @@ class LanguageTask : public Task {
     return {"bits_per_token", "bits/byte", bits};
   }
 
-  TrunkSpec spec_;
+  LanguageModelSpec spec_;
   std::unique_ptr<TokenSource> data_;
   std::unique_ptr<LanguageModel> model_;
 };

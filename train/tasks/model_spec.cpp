@@ -29,8 +29,12 @@ void complete_encoding(TrunkSpec& trunk, const Config& config) {
   trunk.encoding.space.seed = trunk.encoding.time.seed = config.count("train.seed");
 }
 
-TrunkSpec trunk_spec(const Config& config, std::size_t length) {
-  auto spec = read_spec<TrunkSpec>(config, "model");
+void complete_loss(LanguageModelSpec& spec, const Config& config) {
+  if (sees_noise(config)) spec.loss = config.text("model.loss");
+}
+
+LanguageModelSpec trunk_spec(const Config& config, std::size_t length) {
+  auto spec = read_spec<LanguageModelSpec>(config, "model");
   spec.places.separator.clear();
   for (const char byte : separator_bytes(config))
     spec.places.separator.push_back(std::uint8_t(byte));
@@ -43,10 +47,12 @@ TrunkSpec trunk_spec(const Config& config, std::size_t length) {
   spec.length = spec.places.length = length;
   complete_encoding(spec, config);
   complete(spec, config, length);
+  complete_loss(spec, config);
   return spec;
 }
 
-std::unique_ptr<LanguageModel> make_language_model(const TrunkSpec& spec, std::uint64_t seed) {
+std::unique_ptr<LanguageModel> make_language_model(const LanguageModelSpec& spec,
+                                                   std::uint64_t seed) {
   auto model = std::make_unique<LanguageModel>(spec);
   initialize(*model, seed);
   return model;

@@ -13,9 +13,12 @@ void complete(DensitySpec& density, const Config& config);
 void complete(StackSpec& stack, const Config& config, std::size_t length);
 /// The seeds of the encoding of places.
 void complete_encoding(TrunkSpec& trunk, const Config& config);
-TrunkSpec trunk_spec(const Config& config, std::size_t length);
+LanguageModelSpec trunk_spec(const Config& config, std::size_t length);
+/// What the loss sees in training.
+void complete_loss(LanguageModelSpec& spec, const Config& config);
 /// A language model with initial weights from the seed; throws as the layers do.
-std::unique_ptr<LanguageModel> make_language_model(const TrunkSpec& spec, std::uint64_t seed);
+std::unique_ptr<LanguageModel> make_language_model(const LanguageModelSpec& spec,
+                                                   std::uint64_t seed);
 
 /// Lets two tokens through blocks as a config describes them, so that what a layer refuses is said
 /// before there are data and a run. Throws std::invalid_argument.

@@ -118,6 +118,9 @@ void check_optimizer(const Config& config) {
     fail(config, "optim.betas", "must be two numbers");
   if (config.flag("optim.nesterov") && config.number("optim.momentum") == 0)
     fail(config, "optim.nesterov", "needs optim.momentum greater than 0", "optim.momentum");
+  if (config.flag("optim.density_natural") && config.text("optim.kind") == "natural")
+    fail(config, "optim.density_natural",
+         "must be false with optim.kind = \"natural\", which has steps of its own", "optim.kind");
 }
 
 /// Shards are alike, and of a Gaussian process on all rows at once there is nothing to cut.
@@ -179,7 +182,7 @@ void check_unheeded_sets(const Config& config) {
 std::vector<ParameterRow> registered_rows() {
   RowCollector table;
   table.add<ModelChoice, SequenceClassifierSpec, ForecasterSpec, EventModelSpec, FieldModelSpec,
-            ProcessModelSpec, VaeSpec, ContrastKeys>("model");
+            ProcessModelSpec, LanguageModelSpec, VaeSpec, ContrastKeys>("model");
   table.add<DataSpec, TokenTaskSpec, LengthBuckets, ListOpsSpec, ImagesSpec, ShapesSpec, CsvOptions,
             SeriesSpec, SeriesColumns, HawkesSpec, EventColumns, FieldSpec, SensorColumns,
             SensorSpec, TableSpec, TextsSpec, ViewsKeys>("data");

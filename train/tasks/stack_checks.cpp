@@ -196,6 +196,11 @@ bool forecasts_rows(const Config& config) {
   return config.text("model.kind") == "forecaster" && config.text("model.backbone") == "rows";
 }
 
+bool sees_noise(const Config& config) {
+  const std::string& loss = config.text("model.loss");
+  return config.text("model.kind") == "lm" && (loss == "nce" || loss == "sampled_softmax");
+}
+
 bool predicts_what_follows(const Config& config) {
   const std::string& kind = config.text("model.kind");
   return kind == "lm" || kind == "events" || forecasts_rows(config);

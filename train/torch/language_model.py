@@ -5,6 +5,12 @@ from .parts import Linear, Part, form
 from .tokens import Trunk
 
 
+class Noise(Part):
+    """What training held tokens against; no prediction reads it."""
+
+    learned, fixed = ("log_z",), ("weights",)
+
+
 @form("model", "lm")
 class LanguageModel(Part):
     """Causal blocks and a linear head. tokens (B, T), times (B, T) of timed ones -> logits (B, T, V)"""
@@ -12,6 +18,7 @@ class LanguageModel(Part):
     def __init__(self, at):
         super().__init__(at)
         self.trunk, self.head = Trunk(at, causal=True), Linear(at / "head")
+        self.noise = Noise(at / "noise") if at.has("noise") else None
 
     def forward(self, tokens, times=None):
         return self.head(self.trunk(tokens, times=times))

@@ -1,0 +1,70 @@
+#pragma once
+#include <bochner/autodiff/keys.hpp>
+#include <bochner/autodiff/tape.hpp>
+#include <string>
+#include <vector>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// Of the optimizer "natural".
+struct NaturalSpec {
+  double lr_factor = 10, damping = 0, trust = 0.1;
+};
+inline void describe(Keys& keys, NaturalSpec& spec) {
+  keys(
+      "lr_factor", spec.lr_factor, above(0),
+      "natural: size of the steps of Gaussians in units of optim.lr; at 1 together, and with exact "
+      "gradients, a linear model is solved in one step");
+  keys("damping", spec.damping, at_least(0),
+       "natural: added to the precision of each number when its mean is moved; above 0, steps "
+       "depend on the units of the numbers");
+  keys("trust", spec.trust, above(0),
+       "natural: largest divergence in nats of a Gaussian after a step from what it was; longer "
+       "steps are halved until they keep to it");
+}
+
+/// Natural gradient steps of Gaussians q = N(m, S) in closed form: in the coordinates (S^-1 m,
+/// S^-1) the natural gradient of a loss is its gradient by the moments of q, so that a step of size
+/// r is S'^-1 = S^-1 + 2 r dloss/dS, m' = m - r S' dloss/dm. It is the same in all coordinates of
+/// the numbers and of q; of a quadratic loss and the divergence from a Gaussian prior, one of size
+/// 1 leads to the posterior. Amari, 1998; Khan and Lin, "Conjugate-computation variational
+/// inference", 2017; Khan and Rue, "The Bayesian learning rule", 2023.
+class GaussianSteps {
+ public:
+  /// All posteriors, NAME.posterior.factor with the numbers below NAME (ParameterPosterior), and of
+  /// densities without one the pairs NAME.mean and NAME.log_scale of one shape. The loss is taken
+  /// `of_posteriors` times for the former: for each term it is made that of all data. `lr_factors`
+  /// are those of the parameters. Throws where there is no Gaussian.
+  GaussianSteps(const std::vector<NamedParameter>& parameters,
+                const std::vector<double>& lr_factors, const NaturalSpec& spec,
+                double of_posteriors);
+  /// Finds where steps of this size lead from here, by the gradients as they are now.
+  void begin(double size);
+  /// Goes there, wherever the parameters are meanwhile.
+  void end();
+
+ private:
+  struct Gaussian {
+    std::vector<Parameter*> means;
+    Parameter* factor;  // (n, n): L of S = L L^T, or its diagonal; the diagonal as its logarithm
+    double lr_factor, times;
+    bool is_full;
+    bool moves = false;
+    std::vector<double> mean = {}, root = {};  // where it goes
+  };
+  /// Gradients of the means, and M = 2 L^T dloss/dS L: (n, n), or its diagonal.
+  struct Slopes {
+    std::vector<double> mean, spread;
+  };
+  void add_posterior(const std::vector<NamedParameter>& all, std::size_t factor, double lr_factor,
+                     double times);
+  Slopes slopes_of(const Gaussian& one) const;
+  /// Where a step leads; false where that is no Gaussian, or too far.
+  bool move_diagonal(Gaussian& one, const Slopes& slopes, double size) const;
+  bool move_full(Gaussian& one, const Slopes& slopes, double size) const;
+
+  NaturalSpec spec_;
+  std::vector<Gaussian> all_;
+};
+
+}  // namespace bochner::inline BOCHNER_PRECISION
