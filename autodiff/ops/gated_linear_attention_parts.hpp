@@ -136,7 +136,9 @@ class GatedHead {
     }
   }
   void load_decay(const real* log_decay, real* to) const {
-    for (std::size_t f = 0; f < channels_; ++f) to[f] = math::exp(log_decay[f]);
+    const GatedColumns all{0, channels_};
+    const auto [first, count] = part_.values.count > 0 ? all : part_.features;
+    for (std::size_t f = first; f < first + count; ++f) to[f] = math::exp(log_decay[f]);
     std::fill(to + channels_, to + fades_, real(0));
   }
   TokenRows fading() const { return {decay_, in_.by_token ? fades_ : 0}; }

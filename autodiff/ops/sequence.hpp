@@ -33,8 +33,8 @@ struct LinearAttentionOptions {
   /// Sums of weights below it are raised to it, and pass no gradient: for signed features, whose
   /// sums may vanish. 0 for none; of linear features only.
   real floor = 0;
-  /// Tokens of the spans that few heads of a long sequence are cut into, so that all threads have a
-  /// task: speed only. 0 for a number that follows from the sizes.
+  /// Tokens of the spans that a long sequence is cut into where heads are fewer than threads: speed
+  /// only, the result is the same up to rounding. 0 for a number that follows from the sizes.
   std::size_t span = 0;
 };
 
