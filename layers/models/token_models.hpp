@@ -89,6 +89,7 @@ inline void describe(Keys& keys, LanguageModelSpec& spec) {
 class LanguageModel : public Module {
  public:
   explicit LanguageModel(const LanguageModelSpec& spec);
+  explicit LanguageModel(const TrunkSpec& trunk) : LanguageModel(LanguageModelSpec{trunk}) {}
   /// `times` (B, T) of timed tokens, see Trunk. tokens (B, T) -> logits (B, T, V)
   Var logits(Tape& tape, const Indices& tokens, const Times& times = {});
   /// Mean cross-entropy in nats per token; on a tape that is training, what the spec says in its
