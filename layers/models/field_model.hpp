@@ -18,7 +18,8 @@ struct FieldModelSpec {
 };
 inline void describe(Keys& keys, FieldModelSpec& spec) {
   describe(keys, spec.stack);
-  keys("patch.pixels", spec.patch, between(1, 1 << 12), "field: pixels along each side of a token");
+  keys("patch.pixels", spec.patch, between(1, 1 << 12),
+       "field, contrastive: pixels along each side of a token");
   keys.section("encoding", spec.encoding);
   describe_every_block(keys, spec.every_block);
 }
