@@ -25,6 +25,8 @@
 #include <bochner/layers/features/feature_map.hpp>
 #include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/mixers/mixer_spec.hpp>
+#include <bochner/layers/models/contrast_losses.hpp>
+#include <bochner/layers/models/contrast_model.hpp>
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/forecaster.hpp>

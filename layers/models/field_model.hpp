@@ -19,7 +19,7 @@ struct FieldModelSpec {
 inline void describe(Keys& keys, FieldModelSpec& spec) {
   describe(keys, spec.stack);
   keys("patch.pixels", spec.patch, between(1, 1 << 12),
-       "field, vae of images: pixels along each side of a token");
+       "field, contrastive, vae of images: pixels along each side of a token");
   keys.section("encoding", spec.encoding);
   describe_every_block(keys, spec.every_block);
 }

@@ -62,9 +62,9 @@ inline void describe(Keys& keys, ForecasterSpec& spec) {
   keys("moving_average", spec.moving_average, between(0, 1 << 16),
        "linear forecaster: a map of its own for the mean over so many rows, 0 for none");
   keys("patch.length", spec.patch.length, between(1, 1 << 16),
-       "attention forecaster, vae of a series: rows of a token");
+       "attention forecaster, contrastive, vae of a series: rows of a token");
   keys("patch.stride", spec.patch.stride, between(1, 1 << 16),
-       "attention forecaster: rows from one token to the next");
+       "attention forecaster, contrastive: rows from one token to the next");
   keys("head_dropout", spec.head_dropout, below(0, 1),
        "attention forecaster: probability that an input of the last map is dropped");
   keys.section("time", spec.time);

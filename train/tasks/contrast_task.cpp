@@ -55,7 +55,7 @@ class ContrastTask : public Task {
     Prototypes* prototypes = model_.prototypes();
     const std::uint64_t n = data().examples(Split::train), epoch = first_example / n;
     if (!prototypes || double(first_example) < model_.spec().contrast.start * double(n) ||
-        prototypes->epochs() > epoch)
+        prototypes->epochs() == epoch + 1)
       return;
     std::vector<double> projections;
     each_batch(Split::train, batch_, n, [&](Tape& tape, const EncoderInput& input) {

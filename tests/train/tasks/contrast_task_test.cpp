@@ -91,7 +91,9 @@ TEST_F(ContrastTaskTest, IsMadeOfAConfig) {
 /// A few steps make two views of an example more alike than they were.
 TEST_F(ContrastTaskTest, LearnsFromEveryKindOfData) {
   for (const Config& config :
-       {shapes({"optim.lr=0.02", "optim.schedule.warmup=0"}),
+       {shapes({"optim.lr=0.02", "optim.schedule.warmup=0", "data.views.shift=0",
+                "data.views.rotate=0", "data.views.scale=0", "data.views.shear=0",
+                "data.views.erase=0"}),
         events({"optim.lr=0.02", "optim.schedule.warmup=0", "train.batch=6"}),
         series({"optim.lr=0.02", "optim.schedule.warmup=0", "train.batch=6"})}) {
     const auto task = make_task(config);
@@ -120,6 +122,8 @@ TEST_F(ContrastTaskTest, ClustersOnceInEveryEpochFromItsStartOn) {
     EXPECT_EQ(model.prototypes()->epochs(), epoch >= 1 ? epoch + 1 : 0) << first;
     EXPECT_EQ(*buffers_of(model)[1].tensor != before, found) << first;
   }
+  task->before_step(23);  // of a fork that begins anew
+  EXPECT_EQ(model.prototypes()->epochs(), 2u);
 }
 
 TEST_F(ContrastTaskTest, ViewsDependOnTheStepAndNotOnTheBatch) {
