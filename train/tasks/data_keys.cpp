@@ -49,7 +49,7 @@ const std::vector<KeysOf>& keys_by_kind() {
       {model, {"vae"}, {"model.vae"}},
       {model,
        {"forecaster"},
-       {"data.lookback", "data.series", "data.known", "data.static", "data.calendar"}},
+       {"data.horizon", "data.series", "data.known", "data.static", "data.calendar"}},
       {data, {"images", "shapes"}, {"model.vae.binarise"}},
       {model,
        {"forecaster"},
