@@ -22,9 +22,9 @@ inline void describe(Keys& keys, SeriesSpec& spec) {
   keys("splits", spec.splits, at_least(0),
        "series: training, validation and test, one after the other: fractions of the rows, or rows "
        "where a number is above 1");
-  keys("lookback", spec.lookback, between(1, 1 << 20), "series: rows that a forecaster sees (L)");
-  keys("horizon", spec.horizon, between(1, 1 << 20),
-       "series: rows that it forecasts, or those of a window of a vae (H)");
+  keys("lookback", spec.lookback, between(1, 1 << 20),
+       "series: rows that a forecaster or a vae sees (L)");
+  keys("horizon", spec.horizon, between(1, 1 << 20), "series: rows that it forecasts (H)");
   keys("stride", spec.stride, between(1, 1 << 20), "series: rows from one window to the next");
   keys("stamps", spec.stamps,
        "series: the model sees the time stamps of rows, so that time kernels and encodings of time "

@@ -130,9 +130,9 @@ void check_latent(const Config& config) {
          "model.kind");
   if (data != "series") return;
   check_series(config);
-  if (config.integer("data.horizon") % config.integer("model.patch.length") != 0)
-    fail(config, "model.patch.length", "must divide " + assignment(config, "data.horizon"),
-         "data.horizon");
+  if (config.integer("data.lookback") % config.integer("model.patch.length") != 0)
+    fail(config, "model.patch.length", "must divide " + assignment(config, "data.lookback"),
+         "data.lookback");
 }
 
 struct DataKind {

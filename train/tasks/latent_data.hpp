@@ -37,7 +37,7 @@ class LatentData {
                               const VariationalAutoencoder& model) const = 0;
 };
 
-/// Pixels of 0 or 1 in square patches (data.kind "images" or "shapes"); windows of data.horizon
+/// Pixels of 0 or 1 in square patches (data.kind "images" or "shapes"); windows of data.lookback
 /// rows in tokens of some rows of all variates ("series"); windows of the bytes of a text
 /// ("bytes").
 std::unique_ptr<LatentData> latent_images(const Config& config);

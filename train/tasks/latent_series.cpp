@@ -7,18 +7,19 @@
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/tasks/latent_data.hpp>
 #include <bochner/train/tasks/series_data.hpp>
+#include <utility>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::size_t drawn_variates = 3, drawn_windows = 3, drawn_samples = 6;
 
-/// Windows of data.horizon rows, in tokens of some rows of all variates.
+/// Windows of data.lookback rows, in tokens of some rows of all variates.
 class LatentSeries : public LatentData {
  public:
   explicit LatentSeries(const Config& config)
       : columns_(series_columns(config)),
-        windows_(std::move(read_series(config).series), spec_of(config)),
+        windows_(windows_of(config)),
         rows_(config.count("model.patch.length")) {}
 
   const Dataset& data() const override { return windows_; }
@@ -95,11 +96,21 @@ class LatentSeries : public LatentData {
   }
 
  private:
-  static SeriesSpec spec_of(const Config& config) {
+  /// They lie within their split, as only what is forecast does, and one row stands before them.
+  static SeriesWindows windows_of(const Config& config) {
     auto spec = read_spec<SeriesSpec>(config, "data");
-    spec.lookback = 1;  // of what a window follows nothing is seen
+    spec.horizon = std::exchange(spec.lookback, 1);
     spec.seed = config.count("train.seed");
-    return spec;
+    LearnedTable table = read_series(config);
+    try {
+      return SeriesWindows(std::move(table.series), spec);
+    } catch (const DataError& error) {
+      std::string message = error.what();
+      const std::string rows = fmt::format("data.lookback = 1 and data.horizon = {}", spec.horizon);
+      if (const std::size_t place = message.find(rows); place != message.npos)
+        message.replace(place, rows.size(), fmt::format("data.lookback = {}", spec.horizon));
+      throw DataError(message);
+    }
   }
 
   /// Of an element of windows (B, V, H) in tokens (B, H / rows, V rows).

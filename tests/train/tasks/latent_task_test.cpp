@@ -22,7 +22,7 @@ using Sets = std::vector<std::string>;
 
 const Sets shapes{"data.kind=shapes", "data.side=12", "model.patch.pixels=3",
                   "data.train_examples=40", "data.validation_examples=8"};
-const Sets series{"data.kind=series", "data.horizon=8", "model.patch.length=2",
+const Sets series{"data.kind=series", "data.lookback=8", "model.patch.length=2",
                   "data.splits=[0.6,0.4,0]"};
 const Sets texts{"data.kind=bytes", "data.validation=0.3"};
 const Sets images{"data.kind=images", "model.patch.pixels=2", "data.validation=0.25"};
@@ -193,11 +193,10 @@ TEST_F(Latent, SaysWhatDoesNotFit) {
   EXPECT_THAT(error_of(shapes, {"model.vae.gradient=score"}),
               HasSubstr("model.vae.draws = 1: must be at least 2 with model.vae.gradient"));
   EXPECT_THAT(error_of(series, {"model.patch.length=3"}),
-              HasSubstr("model.patch.length = 3: must divide data.horizon = 8"));
+              HasSubstr("model.patch.length = 3: must divide data.lookback = 8"));
   EXPECT_THAT(error_of(series, {"model.vae.binarise=drawn"}),
               HasSubstr("needs data.kind = \"images\" or \"shapes\""));
-  EXPECT_THAT(error_of(series, {"data.lookback=9"}),
-              HasSubstr("needs model.kind = \"forecaster\""));
+  EXPECT_THAT(error_of(series, {"data.horizon=9"}), HasSubstr("needs model.kind = \"forecaster\""));
   EXPECT_THAT(error_of(shapes, {"model.positions=encoding"}), HasSubstr("is not for model.kind"));
   EXPECT_THAT(error_of(shapes, {"model.kind=classifier"}),
               HasSubstr("model.vae.latent = 3: needs"));
@@ -217,6 +216,10 @@ TEST_F(Latent, SaysWhatDoesNotFit) {
   EXPECT_THAT(
       message_of<DataError>([&] { of_series->latent(parse_csv("level,other\n1,2\n", "new.csv")); }),
       HasSubstr("1 rows of 2 values; the model sees windows of 8 rows of 2"));
+  EXPECT_EQ(
+      message_of<DataError>([&] { task(series, {"data.lookback=90"}); }),
+      "the training split has 72 rows, too few for data.lookback = 90; shorten them or change "
+      "data.splits");
   EXPECT_THAT(message_of<std::invalid_argument>([&] { of_series->latent_of_texts({"a"}); }),
               HasSubstr("reads no texts"));
   EXPECT_THAT(message_of<DataError>([&] { task(images)->latent({}); }),

@@ -41,7 +41,7 @@ const FileKind kinds[] = {
       "model.encoding.space=4", "model.encoding.time=4"}},
     {"SeriesOfALatentVariable",
      "rows.csv",
-     {"model.kind=vae", "data.kind=series", "data.horizon=4", "model.patch.length=2"}},
+     {"model.kind=vae", "data.kind=series", "data.lookback=4", "model.patch.length=2"}},
     {"BytesOfALatentVariable", "texts/*/*", {"model.kind=vae", "model.vae.pooling=mean"}},
     {"Texts", "texts/*/*", {"model.kind=classifier", "data.kind=texts", "model.pooling=cls"}},
     {"Events",
