@@ -9,7 +9,7 @@ namespace {
 
 /// Logits c . y / s - |c|^2 / (2 s), s the spread.
 void store_gates(const Clusters& clusters, std::size_t d, real* gates, real* bias) {
-  const double spread = std::max(clusters.spread, 1e-6);
+  const double spread = std::max(clusters.spread(), 1e-6);
   for (std::size_t r = 0; r < clusters.centres.size() / d; ++r) {
     const double* centre = clusters.centres.data() + r * d;
     bias[r] = 0;

@@ -2,7 +2,7 @@
 /// Learned coefficients of hybrids: gates of queries and keys.
 
 #include <bochner/layers/features/feature_map.hpp>
-#include <bochner/layers/features/k_means.hpp>
+#include <bochner/layers/probability/k_means.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

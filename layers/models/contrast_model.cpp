@@ -2,7 +2,7 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/layers/models/contrast_losses.hpp>
 #include <bochner/layers/models/contrast_model.hpp>
-#include <bochner/layers/probability/seeded_k_means.hpp>
+#include <bochner/layers/probability/k_means.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -41,8 +41,8 @@ void Prototypes::find(const std::vector<double>& projections, std::uint64_t seed
     Clustering& one = all_[m];
     const RandomFunction random{seed, Purpose::sampling,
                                 stream_of("prototypes") + epoch * all_.size() + m};
-    const PointClusters found =
-        seeded_k_means(projections, spec_.width, {one.concentrations.size(), spec_.rounds}, random);
+    const Clusters found =
+        k_means(projections, spec_.width, {one.concentrations.size(), spec_.rounds}, random);
     one.centres = unit_length(found.centres, spec_.width);
     std::ranges::copy(concentrations(found, spec_.temperature), one.concentrations.data());
     std::ranges::copy(found.labels, one.labels.data());

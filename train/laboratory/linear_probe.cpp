@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/layers/probability/seeded_k_means.hpp>
+#include <bochner/layers/probability/k_means.hpp>
 #include <bochner/train/laboratory/linear_probe.hpp>
 #include <bochner/train/search/minimise.hpp>
 #include <cmath>
@@ -124,8 +124,8 @@ std::vector<std::int32_t> LinearProbe::answers(const Embeddings& embeddings) con
 
 double cluster_purity(const Embeddings& training, const Embeddings& other, std::uint64_t seed) {
   const RandomFunction random{seed, Purpose::sampling, stream_of("purity")};
-  const PointClusters clusters = seeded_k_means(
-      directions(training), training.width, {.clusters = training.classes, .starts = 10}, random);
+  const Clusters clusters = k_means(directions(training), training.width,
+                                    {.clusters = training.classes, .starts = 10}, random);
   const std::vector<std::size_t> nearest =
       nearest_centres(directions(other), clusters.centres, training.width);
   std::vector<double> counts(training.classes * training.classes);

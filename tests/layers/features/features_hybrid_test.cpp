@@ -1,5 +1,4 @@
 #include <bochner/layers/features/closed_forms.hpp>
-#include <bochner/layers/features/k_means.hpp>
 #include <numbers>
 
 #include "layers/features/features_check.hpp"
@@ -177,23 +176,6 @@ TEST(GatedHybrid, HasTheVarianceOfItsClosedForm) {
           << kind;
     }
   }
-}
-
-/// Clusters of points far from each other.
-TEST(KMeans, FindsSeparateClusters) {
-  const std::size_t n = 60, d = 3;
-  std::vector<double> points(n * d);
-  const RandomFunction random{7, Purpose::test, 1};
-  for (std::size_t i = 0; i < n * d; ++i)
-    points[i] = 0.1 * random.normal(i) + 5 * double(i / d % 3 == i % d);
-  const Clusters clusters = k_means(points, d, 3);
-  EXPECT_NEAR(clusters.spread, 0.01, 0.004);
-  for (std::size_t r = 0; r < 3; ++r) {
-    double sum = 0;
-    for (std::size_t e = 0; e < d; ++e) sum += clusters.centres[r * d + e];
-    EXPECT_NEAR(sum, 5, 0.2);
-  }
-  for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(clusters.labels[i], clusters.labels[i % 3]);
 }
 
 /// Queries and keys in two clusters each, at opposite signs: far less error than positive features.

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/shape.hpp>
-#include <bochner/layers/probability/seeded_k_means.hpp>
+#include <bochner/layers/probability/k_means.hpp>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t points_a_task = 256;
 
-double squared_distance_of(const double* a, const double* b, std::size_t d) {
+double squared_distance(const double* a, const double* b, std::size_t d) {
   double sum = 0;
   for (std::size_t e = 0; e < d; ++e) sum += (a[e] - b[e]) * (a[e] - b[e]);
   return sum;
@@ -44,7 +44,7 @@ class CentreSearch {
 };
 
 /// Labels and distances of all points. Whether a label has changed.
-bool assign_points(const std::vector<double>& points, PointClusters& clusters) {
+bool assign_points(const std::vector<double>& points, Clusters& clusters) {
   const std::size_t d = clusters.d, n = points.size() / d;
   const CentreSearch search(clusters.centres, d);
   const std::vector<std::size_t> before = clusters.labels;
@@ -61,7 +61,7 @@ bool assign_points(const std::vector<double>& points, PointClusters& clusters) {
 }
 
 /// Means of their points; an empty one goes to the farthest point that none has gone to.
-void move_centres(const std::vector<double>& points, PointClusters& clusters) {
+void move_centres(const std::vector<double>& points, Clusters& clusters) {
   const std::size_t d = clusters.d, n = points.size() / d, K = clusters.size();
   std::vector<double> sums(K * d), counts(K), distances = clusters.distances;
   for (std::size_t i = 0; i < n; ++i) {
@@ -81,36 +81,58 @@ void move_centres(const std::vector<double>& points, PointClusters& clusters) {
   }
 }
 
-/// The first centre is any point, others are drawn by their squared distance from all before.
-std::vector<double> drawn_centres(const std::vector<double>& points, std::size_t d, std::size_t K,
-                                  const RandomFunction& random) {
+/// The first centre is a point, each other one that which choose(squared distances of all points
+/// from the centres so far, their number) says.
+template <class Choose>
+std::vector<double> chosen_centres(const std::vector<double>& points, std::size_t d, std::size_t K,
+                                   std::size_t chosen, const Choose& choose) {
   const std::size_t n = points.size() / d;
   std::vector<double> centres, distances(n, std::numeric_limits<double>::infinity());
-  std::size_t chosen = random.integer(0, n);
   for (std::size_t k = 0; k < K; ++k) {
     const double* centre = points.data() + chosen * d;
     centres.insert(centres.end(), centre, centre + d);
     parallel_for(n, points_a_task, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i)
-        distances[i] =
-            std::min(distances[i], squared_distance_of(points.data() + i * d, centre, d));
+        distances[i] = std::min(distances[i], squared_distance(points.data() + i * d, centre, d));
     });
-    double left = random.uniform(k + 1) * std::accumulate(distances.begin(), distances.end(), 0.0);
-    for (chosen = 0; chosen + 1 < n && (left -= distances[chosen]) > 0;) ++chosen;
+    chosen = choose(distances, k + 1);
   }
   return centres;
 }
 
-PointClusters clusters_from(const std::vector<double>& points, std::size_t d,
-                            const KMeansOptions& options, const RandomFunction& random) {
+/// The first centre is any point, others are drawn by their squared distance from all before.
+std::vector<double> drawn_centres(const std::vector<double>& points, std::size_t d, std::size_t K,
+                                  const RandomFunction& random) {
+  const auto draw = [&](const std::vector<double>& distances, std::size_t k) {
+    double left = random.uniform(k) * std::accumulate(distances.begin(), distances.end(), 0.0);
+    std::size_t chosen = 0;
+    while (chosen + 1 < distances.size() && (left -= distances[chosen]) > 0) ++chosen;
+    return chosen;
+  };
+  return chosen_centres(points, d, K, random.integer(0, points.size() / d), draw);
+}
+
+/// The first centre is the point nearest to the mean, others are the farthest from all before.
+std::vector<double> spread_centres(const std::vector<double>& points, std::size_t d,
+                                   std::size_t K) {
   const std::size_t n = points.size() / d;
-  PointClusters clusters{d,
-                         drawn_centres(points, d, options.clusters, random),
-                         std::vector<std::size_t>(n),
-                         std::vector<double>(n),
-                         {}};
+  std::vector<double> mean(d), distances(n);
+  for (std::size_t i = 0; i < n * d; ++i) mean[i % d] += points[i] / double(n);
+  for (std::size_t i = 0; i < n; ++i)
+    distances[i] = squared_distance(points.data() + i * d, mean.data(), d);
+  const auto farthest = [](const std::vector<double>& from, std::size_t) {
+    return std::size_t(std::ranges::max_element(from) - from.begin());
+  };
+  const auto first = std::size_t(std::ranges::min_element(distances) - distances.begin());
+  return chosen_centres(points, d, K, first, farthest);
+}
+
+Clusters clusters_from(const std::vector<double>& points, std::size_t d,
+                       std::vector<double> centres, std::size_t rounds) {
+  const std::size_t n = points.size() / d;
+  Clusters clusters{d, std::move(centres), std::vector<std::size_t>(n), std::vector<double>(n), {}};
   assign_points(points, clusters);
-  for (std::size_t round = 0; round < options.rounds; ++round) {
+  for (std::size_t round = 0; round < rounds; ++round) {
     move_centres(points, clusters);
     if (!assign_points(points, clusters)) break;
   }
@@ -128,29 +150,34 @@ double percentile(std::vector<double> values, double part) {
 
 }  // namespace
 
-PointClusters seeded_k_means(const std::vector<double>& points, std::size_t d,
-                             const KMeansOptions& options, const RandomFunction& random) {
+Clusters k_means(const std::vector<double>& points, std::size_t d, const KMeansOptions& options,
+                 const RandomFunction& random) {
   require(options.clusters >= 1 && options.clusters * d <= points.size(), "k_means",
           options.clusters, " clusters of ", points.size() / d, " points");
-  PointClusters best;
+  Clusters best;
   for (std::size_t start = 0; start < std::max<std::size_t>(1, options.starts); ++start) {
     RandomFunction own = random;
     own.stream += start;
-    PointClusters found = clusters_from(points, d, options, own);
+    Clusters found =
+        clusters_from(points, d, drawn_centres(points, d, options.clusters, own), options.rounds);
     if (start == 0 || found.objective.back() < best.objective.back()) best = std::move(found);
   }
   return best;
 }
 
+Clusters k_means(const std::vector<double>& points, std::size_t d, std::size_t clusters) {
+  return clusters_from(points, d, spread_centres(points, d, clusters), KMeansOptions().rounds);
+}
+
 std::vector<std::size_t> nearest_centres(const std::vector<double>& points,
                                          const std::vector<double>& centres, std::size_t d) {
   const std::size_t n = points.size() / d;
-  PointClusters clusters{d, centres, std::vector<std::size_t>(n), std::vector<double>(n), {}};
+  Clusters clusters{d, centres, std::vector<std::size_t>(n), std::vector<double>(n), {}};
   assign_points(points, clusters);
   return clusters.labels;
 }
 
-std::vector<double> concentrations(const PointClusters& clusters, double mean) {
+std::vector<double> concentrations(const Clusters& clusters, double mean) {
   constexpr double alpha = 10;
   const std::size_t K = clusters.size();
   std::vector<double> phi(K), counts(K);

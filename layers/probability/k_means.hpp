@@ -9,13 +9,15 @@ namespace bochner {
 
 /// K centres (K, d) of points (n, d), the nearest of each point (n) and the squared distance to it
 /// (n), and the sum of these distances after each round: it never rises.
-struct PointClusters {
+struct Clusters {
   std::size_t d = 1;
   std::vector<double> centres;
   std::vector<std::size_t> labels;
   std::vector<double> distances;
   std::vector<double> objective;
   std::size_t size() const { return centres.size() / d; }
+  /// The mean squared distance to the centres over d.
+  double spread() const { return objective.back() / double(labels.size() * d); }
 };
 
 struct KMeansOptions {
@@ -28,8 +30,12 @@ struct KMeansOptions {
 /// careful seeding", 2007). A cluster that loses all its points begins anew at the point that is
 /// farthest from its centre. Equal bits for any number of threads. Throws std::invalid_argument
 /// unless 1 <= clusters <= n.
-PointClusters seeded_k_means(const std::vector<double>& points, std::size_t d,
-                             const KMeansOptions& options, const RandomFunction& random);
+Clusters k_means(const std::vector<double>& points, std::size_t d, const KMeansOptions& options,
+                 const RandomFunction& random);
+
+/// The same without random numbers: it starts with the point nearest to the mean, and then always
+/// the point farthest from all centres.
+Clusters k_means(const std::vector<double>& points, std::size_t d, std::size_t clusters);
 
 /// The nearest centre of each point, the first among equals. points (n, d), centres (K, d) -> (n)
 std::vector<std::size_t> nearest_centres(const std::vector<double>& points,
@@ -39,6 +45,6 @@ std::vector<std::size_t> nearest_centres(const std::vector<double>& points,
 /// the largest of all; those below the tenth and above the ninetieth percentile become these, and
 /// all are scaled to this mean. Li et al., "Prototypical contrastive learning", 2021, equation 12;
 /// percentiles and lone points as in their code. -> (K)
-std::vector<double> concentrations(const PointClusters& clusters, double mean);
+std::vector<double> concentrations(const Clusters& clusters, double mean);
 
 }  // namespace bochner
