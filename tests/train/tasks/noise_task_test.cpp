@@ -77,7 +77,8 @@ TEST(NoiseTask, KeysThatDoNotFitAreRefused) {
   const auto error = [](const std::vector<std::string>& sets) {
     return message_of<ConfigError>([&] { tiny_config("text", sets); });
   };
-  EXPECT_THAT(error({"model.loss=sampled"}), HasSubstr("Did you mean \"sampled_softmax\"?"));
+  EXPECT_THAT(error({"model.loss=sampled_softmix"}),
+              HasSubstr("Did you mean \"sampled_softmax\"?"));
   EXPECT_THAT(error({"model.loss=mae"}),
               HasSubstr("model.loss = \"mae\": needs model.kind = \"forecaster\""));
   EXPECT_THAT(error({"model.kind=classifier", "data.kind=listops", "model.loss=nce"}),
