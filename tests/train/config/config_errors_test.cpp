@@ -84,7 +84,8 @@ TEST(ConfigErrors, EventsAndTheirTimes) {
             "for model.kind = \"events\" or \"lm\"");
   EXPECT_EQ(error_in("data.kind = \"event_files\"\nmodel.kind = \"forecaster\"\n"),
             "bad.toml:2:14: model.kind = \"forecaster\": cannot learn data.kind = \"event_files\", "
-            "which is for model.kind = \"events\" or \"lm\" or \"classifier\"");
+            "which is for model.kind = \"events\" or \"lm\" or \"classifier\" or "
+            "\"contrastive\"");
   EXPECT_EQ(error_in("data.kind = \"hawkes\"\nmodel.time = \"flow\"\n"), "");
   EXPECT_EQ(error_in("data.kind = \"event_files\"\ndata.files = [\"x.csv\"]\n"
                      "model.kind = \"classifier\"\n"),
@@ -115,7 +116,7 @@ TEST(ConfigErrors, ForecastersAndSeriesBelongTogether) {
             "is for model.kind = \"lm\"");
   EXPECT_EQ(error_after_files("data.kind = \"series\"\n"),
             "bad.toml:2:13: model.kind = \"lm\": cannot learn data.kind = \"series\", which is for "
-            "model.kind = \"forecaster\"");
+            "model.kind = \"forecaster\" or \"contrastive\"");
   EXPECT_EQ(error_in(series),
             "bad.toml:2:13: data.files = []: must name the files of data.kind = \"series\"");
   EXPECT_EQ(error_after_files(series + "data.splits = [0.7, 0.3]\n"),
