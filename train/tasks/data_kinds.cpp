@@ -185,11 +185,10 @@ std::vector<DataKind> data_kinds() {
 
 /// The models that learn data of a kind, as model.kind says them.
 std::string learners_of(const std::string& data) {
-  std::string models;
+  std::vector<std::string> models;
   for (const DataKind& kind : data_kinds())
-    if (kind.name == data)
-      models += fmt::format("{}\"{}\"", models.empty() ? "" : " or ", kind.model);
-  return models;
+    if (kind.name == data) models.push_back(kind.model);
+  return alternatives(models);
 }
 
 /// The one for the model, or the first of several where none is.

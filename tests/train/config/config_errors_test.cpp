@@ -84,7 +84,7 @@ TEST(ConfigErrors, EventsAndTheirTimes) {
             "for model.kind = \"events\" or \"lm\"");
   EXPECT_EQ(error_in("data.kind = \"event_files\"\nmodel.kind = \"forecaster\"\n"),
             "bad.toml:2:14: model.kind = \"forecaster\": cannot learn data.kind = \"event_files\", "
-            "which is for model.kind = \"events\" or \"lm\" or \"classifier\"");
+            "which is for model.kind = \"events\", \"lm\", \"classifier\" or \"contrastive\"");
   EXPECT_EQ(error_in("data.kind = \"hawkes\"\nmodel.time = \"flow\"\n"), "");
   EXPECT_EQ(error_in("data.kind = \"event_files\"\ndata.files = [\"x.csv\"]\n"
                      "model.kind = \"classifier\"\n"),
