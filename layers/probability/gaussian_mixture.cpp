@@ -2,8 +2,8 @@
 #include <bochner/autodiff/compute/openblas.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/shape.hpp>
-#include <bochner/layers/probability/k_means.hpp>
 #include <bochner/layers/probability/gaussian_mixture.hpp>
+#include <bochner/layers/probability/k_means.hpp>
 #include <bochner/layers/probability/seen_entries.hpp>
 #include <cmath>
 #include <limits>
