@@ -56,6 +56,30 @@ TEST(ConjugateGradients, AreExactInAsManySteps) {
   for (const Numbers& lengths : found.lengths) EXPECT_LE(lengths.size(), n);
 }
 
+/// What they multiply are their directions: d_i^T A d_j = 0.
+TEST(ConjugateGradients, TurnToDirectionsThatAreConjugate) {
+  const std::size_t n = 12;
+  const BlockOperator multiply = times(covariance(n, n, 1), n, 1);
+  std::vector<Numbers> directions, products;
+  const LinearSystem system{.apply =
+                                [&](const Numbers& direction) {
+                                  directions.push_back(direction);
+                                  products.push_back(multiply(direction));
+                                  return products.back();
+                                },
+                            .columns = 1,
+                            .most_steps = n - 1};
+  conjugate_gradients(system, Numbers(n), normals(n, 2));
+  ASSERT_GE(directions.size(), 4u);
+  const auto product = [&](std::size_t i, std::size_t j) {
+    return std::inner_product(directions[i].begin(), directions[i].end(), products[j].begin(), 0.0);
+  };
+  for (std::size_t i = 0; i < directions.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      EXPECT_LT(std::abs(product(i, j)), 1e-8 * std::sqrt(product(i, i) * product(j, j)))
+          << i << ", " << j;
+}
+
 TEST(ConjugateGradients, RefuseWhatTheyCannotSolveWhereStrict) {
   const Numbers a{1, 0, 0, -1}, b{1, 2}, c = covariance(12, 12, 1);
   LinearSystem system{.apply = times(a, 2, 1), .strict = true};

@@ -63,6 +63,14 @@ void Config::refuse_type(std::string_view name) {
   throw std::logic_error(fmt::format("[Config] {} has another type", name));
 }
 
+std::vector<std::string_view> Config::changed() const {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < values_.size(); ++i)
+    if (const ParameterRow& row = table_.rows()[i]; values_[i] != row.initial)
+      names.push_back(row.name);
+  return names;
+}
+
 const ConfigValue& Config::value(std::string_view name) const { return values_[index_of(name)]; }
 
 const std::string& Config::location(std::string_view name) const {

@@ -42,6 +42,8 @@ class Config {
   /// "bad.toml:21:1" or "--set"; "" for a default.
   const std::string& location(std::string_view name) const;
   void set(std::string_view name, ConfigValue value, std::string location);
+  /// The names of the values that are not the defaults, in the order of the table.
+  std::vector<std::string_view> changed() const;
 
   const ParameterTable& table() const { return table_; }
   const std::string& source() const { return source_; }

@@ -75,11 +75,11 @@ const std::vector<KeysOf>& keys_by_kind() {
 }
 
 /// A file may have keys for the kind that --set has changed.
-bool may_stay(const Config& config, const char* choice, const std::string& key) {
+bool may_stay(const Config& config, const char* choice, std::string_view key) {
   return config.location(choice) == set_location && config.location(key) != set_location;
 }
 
-bool is_of(const std::string& key, const std::vector<const char*>& sections) {
+bool is_of(std::string_view key, const std::vector<const char*>& sections) {
   return std::ranges::any_of(sections,
                              [&](const char* section) { return is_within(key, section); });
 }
@@ -100,13 +100,13 @@ void add_loss_of_others(const Config& config, std::vector<UnheededKey>& keys) {
 std::vector<UnheededKey> keys_of_other_data(const Config& config) {
   std::vector<UnheededKey> keys;
   add_loss_of_others(config, keys);
+  const std::vector<std::string_view> changed = config.changed();
   for (const auto& [choice, values, sections] : keys_by_kind()) {
     if (std::ranges::count(values, config.text(choice)) > 0) continue;
     const std::string demand = std::string("needs ") + choice + " = " + alternatives(values);
-    for (const ParameterRow& row : config.table().rows())
-      if (is_of(row.name, sections) && config.value(row.name) != row.initial &&
-          !may_stay(config, choice, row.name))
-        keys.push_back({row.name, demand, choice});
+    for (const std::string_view name : changed)
+      if (is_of(name, sections) && !may_stay(config, choice, name))
+        keys.push_back({std::string(name), demand, choice});
   }
   return keys;
 }

@@ -149,10 +149,10 @@ std::vector<UnheededKey> unused_keys(const Config& config) {
       {"data.asked", sensors, "needs data.kind = \"sensors\""}};
   std::ranges::move(uses_of_tables(config), std::back_inserter(uses));
   std::vector<UnheededKey> keys;
+  const std::vector<std::string_view> changed = config.changed();
   for (const auto& [section, used, demand] : uses)
-    for (const ParameterRow& row : config.table().rows())
-      if (!used && is_within(row.name, section) && config.value(row.name) != row.initial)
-        keys.push_back({row.name, demand});
+    for (const std::string_view name : changed)
+      if (!used && is_within(name, section)) keys.push_back({std::string(name), demand});
   return keys;
 }
 

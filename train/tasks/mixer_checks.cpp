@@ -110,6 +110,7 @@ bool some_mixer(const Config& config, bool MixerTraits::*trait) {
 std::vector<UnheededKey> unused_mixer_keys(const Config& config) {
   Choices chosen = choices_of(config);
   std::vector<UnheededKey> keys;
+  const std::vector<std::string_view> changed = config.changed();
   for (const auto& [choice, values, sections] : table_of_choices()) {
     if (std::ranges::any_of(values, [&](auto& value) { return chosen[choice].contains(value); }))
       continue;
@@ -118,9 +119,8 @@ std::vector<UnheededKey> unused_mixer_keys(const Config& config) {
     const std::string demand = key == "model.pattern"
                                    ? fmt::format("needs {} in model.pattern", alternatives(values))
                                    : fmt::format("needs {} = {}", key, alternatives(values));
-    for (const ParameterRow& row : config.table().rows())
-      if (is_within_one(row.name, sections) && config.value(row.name) != row.initial)
-        keys.push_back({row.name, demand, key});
+    for (const std::string_view name : changed)
+      if (is_within_one(name, sections)) keys.push_back({std::string(name), demand, key});
   }
   return keys;
 }

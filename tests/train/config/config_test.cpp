@@ -1,3 +1,5 @@
+#include <gmock/gmock.h>
+
 #include <bochner/train/config/config.hpp>
 #include <random>
 #include <train/config_text.hpp>
@@ -210,6 +212,15 @@ TEST(Config, ChangesAndWhatResumeMayChange) {
                  "runs/demo: model.width is fixed at 128 by its checkpoints; a new run can start "
                  "from them: bochner fork runs/demo ...");
   }
+}
+
+TEST(Config, KnowsWhatIsNotTheDefault) {
+  Config config(registered_parameters());
+  EXPECT_THAT(config.changed(), testing::IsEmpty());
+  apply_set(config, "train.batch=7");
+  config.set("optim.lr", config.value("optim.lr"), "--set");
+  config.set("model.kind", std::string("vae"), "--set");
+  EXPECT_THAT(config.changed(), testing::ElementsAre("model.kind", "train.batch"));
 }
 
 TEST(Config, MistakesInCodeThrow) {
