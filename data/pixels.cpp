@@ -93,4 +93,14 @@ std::string Shapes::describe() const {
   return in_words("shapes, ", spec_.side, " x ", spec_.side, " grey");
 }
 
+std::vector<std::size_t> patch_order(const ImageShape& shape, std::size_t side) {
+  std::vector<std::size_t> order;
+  for (std::size_t top = 0; top < shape.rows; top += side)
+    for (std::size_t left = 0; left < shape.columns; left += side)
+      for (std::size_t row = top; row < top + side; ++row)
+        for (std::size_t i = 0; i < side * shape.channels; ++i)
+          order.push_back((row * shape.columns + left) * shape.channels + i);
+  return order;
+}
+
 }  // namespace bochner

@@ -57,4 +57,8 @@ class Shapes : public LabelledSequences {
   ShapesSpec spec_;
 };
 
+/// Where the numbers of an image lie, square patch by patch and row by row, for a side that divides
+/// both of the image. -> (rows columns channels)
+std::vector<std::size_t> patch_order(const ImageShape& shape, std::size_t side);
+
 }  // namespace bochner

@@ -117,11 +117,15 @@ SeriesWindows::SeriesWindows(std::vector<TimeSeries> all, const SeriesSpec& spec
     parts_.push_back(std::move(part));
   }
   if (parts_.empty())
-    throw DataError("no series is long enough to train on, for data.lookback = ", spec_.lookback,
-                    " and data.horizon = ", spec_.horizon, ": ", some_of(too_short_),
-                    "; shorten them or change data.splits");
+    throw DataError("no series is long enough to train on, for ", sizes(), ": ",
+                    some_of(too_short_), "; shorten them or change data.splits");
   examples_ = {spec.seed, windows_[0].size(), windows_[1].size(), windows_[2].size()};
   for (const Split split : all_splits) require_windows(split);
+}
+
+std::string SeriesWindows::sizes() const {
+  if (!spec_.sizes.empty()) return spec_.sizes;
+  return in_words("data.lookback = ", spec_.lookback, " and data.horizon = ", spec_.horizon);
 }
 
 SeriesWindows::Part SeriesWindows::part_of(TimeSeries series, std::size_t number) const {
@@ -148,11 +152,10 @@ void SeriesWindows::require_windows(Split split) const {
     gaps |= !parts_[number].gaps.empty();
   }
   if (examples(split) > 0 || (most == 0 && split != Split::train)) return;
-  throw DataError(
-      "the ", name_of(split), " split has ", parts_.size() > 1 ? "at most " : "", most, " rows",
-      parts_.size() > 1 ? " of a series" : "", ", too few for data.lookback = ", spec_.lookback,
-      " and data.horizon = ", spec_.horizon, gaps ? " between its gaps (data.pause)" : "",
-      "; shorten them or change data.splits");
+  throw DataError("the ", name_of(split), " split has ", parts_.size() > 1 ? "at most " : "", most,
+                  " rows", parts_.size() > 1 ? " of a series" : "", ", too few for ", sizes(),
+                  gaps ? " between its gaps (data.pause)" : "",
+                  "; shorten them or change data.splits");
 }
 
 std::optional<std::size_t> SeriesWindows::called(const std::vector<std::string>& id) const {

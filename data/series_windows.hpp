@@ -17,6 +17,7 @@ struct SeriesSpec {
   double drop = 0;         ///< fraction of the rows that is removed at random
   std::size_t pause = 1;   ///< steps from row to row in a window at most, 0 for any
   std::uint64_t seed = 1;  ///< of the training order, and of what is removed
+  std::string sizes = {};  ///< keys of a window's rows in errors, if not lookback and horizon
 };
 inline void describe(Keys& keys, SeriesSpec& spec) {
   keys("splits", spec.splits, at_least(0),
@@ -110,6 +111,7 @@ class SeriesWindows : public Dataset {
   /// Rows at which futures begin.
   std::vector<std::size_t> find_windows(const Part& part, Split split) const;
   void require_windows(Split split) const;
+  std::string sizes() const;
   std::string gaps_in_words() const;
 
   SeriesSpec spec_;

@@ -6,21 +6,6 @@
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
-
-/// Rows of unit length; a row of zeros stays.
-Tensor unit_length(const std::vector<double>& rows, std::size_t d) {
-  Tensor units = uninitialized({rows.size() / d, d});
-  for (std::size_t i = 0; i < rows.size(); i += d) {
-    double square = 0;
-    for (std::size_t e = 0; e < d; ++e) square += rows[i + e] * rows[i + e];
-    const double length = square > 0 ? std::sqrt(square) : 1;
-    for (std::size_t e = 0; e < d; ++e) units.data()[i + e] = real(rows[i + e] / length);
-  }
-  return units;
-}
-
-}  // namespace
 
 Prototypes::Prototypes(const ContrastSpec& spec, std::size_t examples)
     : spec_(spec), epochs_(zeros({1})) {
@@ -43,7 +28,7 @@ void Prototypes::find(const std::vector<double>& projections, std::uint64_t seed
                                 stream_of("prototypes") + epoch * all_.size() + m};
     const Clusters found =
         k_means(projections, spec_.width, {one.concentrations.size(), spec_.rounds}, random);
-    one.centres = unit_length(found.centres, spec_.width);
+    std::ranges::copy(unit_length(found.centres, spec_.width), one.centres.data());
     std::ranges::copy(concentrations(found, spec_.temperature), one.concentrations.data());
     std::ranges::copy(found.labels, one.labels.data());
   }

@@ -169,6 +169,16 @@ Clusters k_means(const std::vector<double>& points, std::size_t d, std::size_t c
   return clusters_from(points, d, spread_centres(points, d, clusters), KMeansOptions().rounds);
 }
 
+std::vector<double> unit_length(std::vector<double> points, std::size_t d) {
+  for (std::size_t i = 0; i < points.size(); i += d) {
+    double square = 0;
+    for (std::size_t e = 0; e < d; ++e) square += points[i + e] * points[i + e];
+    const double length = square > 0 ? std::sqrt(square) : 1;
+    for (std::size_t e = 0; e < d; ++e) points[i + e] /= length;
+  }
+  return points;
+}
+
 std::vector<std::size_t> nearest_centres(const std::vector<double>& points,
                                          const std::vector<double>& centres, std::size_t d) {
   const std::size_t n = points.size() / d;

@@ -37,6 +37,9 @@ Clusters k_means(const std::vector<double>& points, std::size_t d, const KMeansO
 /// the point farthest from all centres.
 Clusters k_means(const std::vector<double>& points, std::size_t d, std::size_t clusters);
 
+/// Points (n, d) divided by their lengths; one of zeros stays.
+std::vector<double> unit_length(std::vector<double> points, std::size_t d);
+
 /// The nearest centre of each point, the first among equals. points (n, d), centres (K, d) -> (n)
 std::vector<std::size_t> nearest_centres(const std::vector<double>& points,
                                          const std::vector<double>& centres, std::size_t d);

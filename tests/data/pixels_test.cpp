@@ -114,5 +114,11 @@ TEST(Shapes, AreFunctionsOfTheirNumber) {
   EXPECT_THROW(Shapes({.side = 11}, examples), std::invalid_argument);
 }
 
+TEST(Patches, AreReadRowByRowWithTheirChannelsTogether) {
+  EXPECT_EQ(patch_order({2, 4, 1}, 2), (std::vector<std::size_t>{0, 1, 4, 5, 2, 3, 6, 7}));
+  EXPECT_EQ(patch_order({2, 2, 2}, 1), (std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(patch_order({2, 2, 2}, 2), (std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
 }  // namespace pixels_test
 }  // namespace bochner

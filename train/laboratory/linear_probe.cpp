@@ -63,19 +63,6 @@ struct ProbeLoss {
   }
 };
 
-/// Rows scaled to unit length.
-std::vector<double> directions(const Embeddings& embeddings) {
-  std::vector<double> rows = embeddings.values;
-  const std::size_t d = embeddings.width;
-  for (std::size_t i = 0; i < rows.size(); i += d) {
-    double square = 0;
-    for (std::size_t j = 0; j < d; ++j) square += rows[i + j] * rows[i + j];
-    const double length = square > 0 ? std::sqrt(square) : 1;
-    for (std::size_t j = 0; j < d; ++j) rows[i + j] /= length;
-  }
-  return rows;
-}
-
 }  // namespace
 
 LinearProbe::LinearProbe(const Embeddings& training, double penalty)
@@ -124,10 +111,10 @@ std::vector<std::int32_t> LinearProbe::answers(const Embeddings& embeddings) con
 
 double cluster_purity(const Embeddings& training, const Embeddings& other, std::uint64_t seed) {
   const RandomFunction random{seed, Purpose::sampling, stream_of("purity")};
-  const Clusters clusters = k_means(directions(training), training.width,
+  const Clusters clusters = k_means(unit_length(training.values, training.width), training.width,
                                     {.clusters = training.classes, .starts = 10}, random);
   const std::vector<std::size_t> nearest =
-      nearest_centres(directions(other), clusters.centres, training.width);
+      nearest_centres(unit_length(other.values, other.width), clusters.centres, training.width);
   std::vector<double> counts(training.classes * training.classes);
   for (std::size_t i = 0; i < nearest.size(); ++i)
     counts[nearest[i] * training.classes + std::size_t(other.labels[i])] += 1;

@@ -95,6 +95,8 @@ std::unique_ptr<LabelledSequences> labelled_sequences(const Config& config, Tabl
   return sequences;
 }
 
+namespace {
+
 std::vector<LabelledExample> image_examples(const NamedArray& input, const ImageShape& shape,
                                             bool class_token) {
   std::vector<LabelledExample> examples;
@@ -104,8 +106,6 @@ std::vector<LabelledExample> image_examples(const NamedArray& input, const Image
   }
   return examples;
 }
-
-namespace {
 
 constexpr std::size_t image_batch = 16;
 

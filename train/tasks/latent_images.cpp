@@ -26,9 +26,7 @@ class LatentImages : public LatentData {
     if (shape_.rows % patch_ != 0 || shape_.columns % patch_ != 0)
       fail(config, "model.patch.pixels",
            fmt::format("must divide the {} x {} pixels of an image", shape_.rows, shape_.columns));
-    for (std::size_t row = 0; row < shape_.rows; row += patch_)
-      for (std::size_t column = 0; column < shape_.columns; column += patch_)
-        add_patch(row, column);
+    order_ = patch_order(shape_, patch_);
   }
 
   const Dataset& data() const override { return *sequences_; }
@@ -77,13 +75,6 @@ class LatentImages : public LatentData {
   }
 
  private:
-  void add_patch(std::size_t row, std::size_t column) {
-    const std::size_t C = shape_.channels;
-    for (std::size_t y = row; y < row + patch_; ++y)
-      for (std::size_t i = 0; i < patch_ * C; ++i)
-        order_.push_back((y * shape_.columns + column) * C + i);
-  }
-
   Observed blank(std::size_t B) const {
     const std::size_t n = patch_ * patch_ * shape_.channels;
     return {uninitialized({B, order_.size() / n, n}), {}};

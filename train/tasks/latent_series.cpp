@@ -101,16 +101,8 @@ class LatentSeries : public LatentData {
     auto spec = read_spec<SeriesSpec>(config, "data");
     spec.horizon = std::exchange(spec.lookback, 1);
     spec.seed = config.count("train.seed");
-    LearnedTable table = read_series(config);
-    try {
-      return SeriesWindows(std::move(table.series), spec);
-    } catch (const DataError& error) {
-      std::string message = error.what();
-      const std::string rows = fmt::format("data.lookback = 1 and data.horizon = {}", spec.horizon);
-      if (const std::size_t place = message.find(rows); place != message.npos)
-        message.replace(place, rows.size(), fmt::format("data.lookback = {}", spec.horizon));
-      throw DataError(message);
-    }
+    spec.sizes = fmt::format("data.lookback = {}", spec.horizon);
+    return SeriesWindows(read_series(config).series, spec);
   }
 
   /// Of an element of windows (B, V, H) in tokens (B, H / rows, V rows).

@@ -5,6 +5,7 @@
 #include <bochner/data/series_windows.hpp>
 #include <bochner/layers/models/forecaster.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/image_data.hpp>
 #include <bochner/train/tasks/labelled_data.hpp>
 #include <bochner/train/tasks/series_data.hpp>
 #include <bochner/train/tasks/time_fit.hpp>
@@ -28,6 +29,7 @@ class ImageSource : public ViewSource {
     if (image_.rows % side_ != 0 || image_.columns % side_ != 0)
       throw DataError("images of ", image_.rows, " x ", image_.columns,
                       " pixels: model.patch.pixels = ", side_, " must divide both sides");
+    order_ = patch_order(image_, side_);
   }
   const Dataset& data() const override { return *data_; }
   std::size_t classes() const override { return data_->classes(); }
@@ -47,8 +49,8 @@ class ImageSource : public ViewSource {
   }
   Asked read_table(const ContrastModel&, const NamedArray& table) override {
     Asked asked;
-    for (const LabelledExample& example : image_examples(table, image_, false))
-      asked.examples.push_back(raw_image(example.tokens.data(), 0));
+    for (const std::vector<std::int32_t>& pixels : pixels_of(table, image_))
+      asked.examples.push_back(raw_image(pixels.data(), 0));
     return asked;
   }
   RawExample view(const RawExample& example, Draws draws) const override {
@@ -56,15 +58,10 @@ class ImageSource : public ViewSource {
   }
 
   EncoderInput encode(const std::vector<RawExample>& examples) const override {
-    const std::size_t C = image_.channels, across = image_.columns / side_;
     EncoderInput input{uninitialized({examples.size(), tokens(), numbers()})};
-    for (std::size_t i = 0; i < examples.size(); ++i)
-      for (std::size_t t = 0; t < tokens(); ++t)
-        for (std::size_t row = 0; row < side_; ++row) {
-          const std::size_t y = t / across * side_ + row, x = t % across * side_;
-          const float* from = examples[i].values.data() + (y * image_.columns + x) * C;
-          std::copy_n(from, side_ * C, &input.values(i, t, row * side_ * C));
-        }
+    real* to = input.values.data();
+    for (const RawExample& example : examples)
+      for (const std::size_t place : order_) *to++ = example.values[place];
     return input;
   }
 
@@ -82,6 +79,7 @@ class ImageSource : public ViewSource {
   std::unique_ptr<LabelledSequences> data_;
   ImageShape image_;
   std::size_t side_;
+  std::vector<std::size_t> order_;  // of pixels: patch by patch
 };
 
 /// Whole sequences of events at their times.
