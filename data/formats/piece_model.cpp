@@ -86,6 +86,9 @@ Piece piece_in(ByteSpan message, std::size_t index, const std::string& name) {
   }
   if (piece.text.empty() || !is_utf8(piece.text))
     throw DataError(name, ": piece ", index, " is ", piece.text.empty() ? "empty" : "no UTF-8");
+  // The library's table of pieces takes a zero for the end of one.
+  if (piece.text.find('\0') != piece.text.npos)
+    throw DataError(name, ": piece ", index, " holds a zero byte");
   return piece;
 }
 

@@ -59,6 +59,8 @@ TEST(PieceModel, IsRefusedInOneLine) {
   EXPECT_THAT(problem(unknown + piece("", Piece::Kind::normal)), HasSubstr("piece 1 is empty"));
   EXPECT_THAT(problem(unknown + piece("\xff", Piece::Kind::normal)),
               HasSubstr("piece 1 is no UTF-8"));
+  EXPECT_THAT(problem(unknown + piece(std::string(1, '\0'), Piece::Kind::normal)),
+              HasSubstr("piece 1 holds a zero byte"));
   EXPECT_THAT(problem(unknown + piece("a", Piece::Kind::normal, infinity)),
               HasSubstr("piece 1 has no finite score"));
   EXPECT_THAT(problem(unknown + piece("a", Piece::Kind(9))), HasSubstr("is of kind 9"));
