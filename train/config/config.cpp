@@ -4,12 +4,13 @@
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/config/nearest.hpp>
+#include <map>
 
 namespace bochner {
 namespace {
 
 void check_range(const Config& config, const ParameterRow& row) {
-  const ConfigValue& value = config.value(row.name);
+  const ConfigValue& value = config.value(row);
   const auto& [range, choices, units] = row.bounds;
   const auto check = [&](double number, const char* subject = "") {
     if (!contains(range, number))
@@ -73,6 +74,10 @@ std::vector<std::string_view> Config::changed() const {
 
 const ConfigValue& Config::value(std::string_view name) const { return values_[index_of(name)]; }
 
+const ConfigValue& Config::value(const ParameterRow& row) const {
+  return values_[std::size_t(&row - table_.rows().data())];
+}
+
 const std::string& Config::location(std::string_view name) const {
   return locations_[index_of(name)];
 }
@@ -126,15 +131,18 @@ bool operator==(const Config& a, const Config& b) {
 }
 
 std::string print_config(const Config& config) {
+  std::map<std::string_view, std::string> lines;
+  for (const ParameterRow& row : config.table().rows()) {
+    const std::string_view section = section_of(row.name);
+    lines[section] +=
+        fmt::format("{} = {}\n", row.name.substr(section.empty() ? 0 : section.size() + 1),
+                    format_value(config.value(row)));
+  }
   std::string text;
   for (const std::string& section : config.table().sections()) {
     if (!text.empty()) text += '\n';
     if (!section.empty()) text += fmt::format("[{}]\n", section);
-    for (const ParameterRow& row : config.table().rows()) {
-      if (section_of(row.name) != section) continue;
-      text += fmt::format("{} = {}\n", row.name.substr(section.empty() ? 0 : section.size() + 1),
-                          format_value(config.value(row.name)));
-    }
+    text += lines[section];
   }
   return text;
 }
@@ -144,7 +152,7 @@ std::vector<ConfigChange> changes(const Config& before, const Config& after) {
   for (const ParameterRow& row : before.table().rows()) {
     if (!after.table().find(row.name))
       throw std::logic_error(fmt::format("[changes] only one config has {}", row.name));
-    const ConfigValue& old = before.value(row.name);
+    const ConfigValue& old = before.value(row);
     if (old != after.value(row.name)) found.push_back({row.name, old, after.value(row.name)});
   }
   return found;

@@ -38,6 +38,8 @@ class Config {
   const Numbers& number_list(std::string_view name) const { return get<Numbers>(name); }
   const Period& period(std::string_view name) const { return get<Period>(name); }
   const ConfigValue& value(std::string_view name) const;
+  /// Of a row of its own table.
+  const ConfigValue& value(const ParameterRow& row) const;
 
   /// "bad.toml:21:1" or "--set"; "" for a default.
   const std::string& location(std::string_view name) const;

@@ -30,11 +30,14 @@ std::string fewest_edits(std::string_view word, const std::vector<std::string>& 
   if (word.size() > longest_word) return "";
   std::string best;
   std::size_t fewest = std::string::npos;
-  for (const std::string& name : names)
+  for (const std::string& name : names) {
+    const std::size_t longer = std::max(word.size(), name.size());
+    if (longer - std::min(word.size(), name.size()) >= fewest) continue;  // so many insertions
     if (const std::size_t edits = edit_distance(word, name); edits < fewest) {
       fewest = edits;
       best = name;
     }
+  }
   return best;
 }
 

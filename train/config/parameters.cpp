@@ -93,6 +93,8 @@ bool ParameterTable::Rows::has_section(std::string_view name) const {
 void ParameterTable::Rows::add(ParameterRow row) {
   if (find(row.name) || has_section(row.name))
     throw std::invalid_argument("[ParameterTable] the name " + row.name + " is taken");
+  const std::string_view section = section_of(row.name);
+  if (std::ranges::find(sections, section) == sections.end()) sections.emplace_back(section);
   by_name[row.name] = in_order.size();
   in_order.push_back(std::move(row));
 }
@@ -110,23 +112,11 @@ void ParameterTable::add(ParameterRow row) {
   rows_ = std::move(all);
 }
 
-std::vector<std::string> ParameterTable::sections() const {
-  std::vector<std::string> sections;
-  for (const ParameterRow& row : rows()) {
-    const std::string section(section_of(row.name));
-    if (std::find(sections.begin(), sections.end(), section) == sections.end())
-      sections.push_back(section);
-  }
-  return sections;
-}
-
 std::string ParameterTable::suggestion(std::string_view unknown) const {
   std::vector<std::string> names;
-  for (const ParameterRow& row : rows()) {
-    names.push_back(row.name);
-    for (std::string_view section = section_of(row.name); !section.empty();
-         section = section_of(section))
-      names.emplace_back(section);
+  for (const ParameterRow& row : rows()) names.push_back(row.name);
+  for (std::string_view section : sections()) {
+    for (; !section.empty(); section = section_of(section)) names.emplace_back(section);
   }
   // The right last word in the wrong section says more than a near spelling of the whole.
   std::vector<std::string> same_last;

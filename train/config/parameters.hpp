@@ -70,13 +70,14 @@ class ParameterTable {
   /// Whether rows exist below the name: "model.mixer" for "model.mixer.heads".
   bool has_section(std::string_view name) const { return rows_->has_section(name); }
   /// The sections in the order of their first row.
-  std::vector<std::string> sections() const;
+  const std::vector<std::string>& sections() const { return rows_->sections; }
   /// The name that was probably meant; "" when none is near.
   std::string suggestion(std::string_view unknown) const;
 
  private:
   struct Rows {
     std::vector<ParameterRow> in_order;
+    std::vector<std::string> sections;
     std::map<std::string, std::size_t, std::less<>> by_name;
 
     const ParameterRow* find(std::string_view name) const;
