@@ -129,11 +129,13 @@ class PieceTokenizer : public Tokenizer {
   sentencepiece::SentencePieceProcessor pieces_;
 };
 
-/// "./src/trainer_interface.cc(580) [condition] What is wrong." without the place.
+/// "./src/trainer_interface.cc(580) [condition] What is wrong. Increase this_option .." without the
+/// place and the options of another program.
 std::string words_of(const sentencepiece::util::Status& status) {
-  const std::string_view message = status.message();
+  std::string_view message = status.message();
   const std::size_t place = message.rfind("] ");
-  return printable(place == message.npos ? message : message.substr(place + 2));
+  if (place != message.npos) message.remove_prefix(place + 2);
+  return printable(message.substr(0, message.find(". Increase ")));
 }
 
 /// Lines of a text, spread evenly, for the trainer.

@@ -94,6 +94,9 @@ Observations Observations::rows(const std::vector<std::size_t>& chosen) const {
   return some;
 }
 
+/// Sums of many squares stay finite.
+constexpr double largest_target = 1e140;
+
 RegressionTable regression_table(const NamedArray& array, const TableColumns& wanted) {
   require_table(array);
   const std::size_t width = array.values.shape()[1];
@@ -105,8 +108,13 @@ RegressionTable regression_table(const NamedArray& array, const TableColumns& wa
     table.observations.inputs.push_back(known_column(array, column));
   }
   table.target = column_name(array, target);
-  for (std::size_t row = 0; row < array.values.shape()[0]; ++row)
-    table.observations.targets.push_back(array.values(row, target));
+  for (std::size_t row = 0; row < array.values.shape()[0]; ++row) {
+    const double value = array.values(row, target);
+    if (std::abs(value) > largest_target)
+      throw DataError("row ", row + 1, ": column ", excerpt(table.target),
+                      " holds a number too large to be squared; scale the column");
+    table.observations.targets.push_back(value);
+  }
   return table;
 }
 

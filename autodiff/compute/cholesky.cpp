@@ -66,7 +66,7 @@ void invert_columns(std::size_t n, const double* l, std::size_t j, double* w) {
 
 void solve_columns(CBLAS_TRANSPOSE transpose, std::size_t n, const double* factor,
                    std::size_t columns, double* b) {
-  start_openblas();
+  require_openblas(thread_count());
   parallel_for(columns, columns_per_task, [&](std::size_t begin, std::size_t end) {
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, transpose, CblasNonUnit, int(n),
                 int(end - begin), 1, factor, int(std::max<std::size_t>(1, n)), b + begin,
@@ -82,7 +82,7 @@ NotPositiveDefinite::NotPositiveDefinite(std::size_t row, std::size_t rows, doub
       pivot(value) {}
 
 void cholesky(std::size_t n, double* a) {
-  start_openblas();
+  require_openblas(thread_count());
   const int stride = int(n);
   for (std::size_t k = 0; k < tiles_of(n); ++k) {
     const int before = int(k * tile), columns = extent(n, k);
@@ -110,7 +110,7 @@ void solve_lower_transposed(std::size_t n, const double* factor, std::size_t col
 }
 
 void invert_from_factor(std::size_t n, double* factor) {
-  start_openblas();
+  require_openblas(thread_count());
   const std::size_t tiles = tiles_of(n);
   PooledNumbers<double> inverse(n * n);
   parallel_each(tiles, 1, [&](std::size_t j) { invert_columns(n, factor, j, inverse.data()); });
@@ -131,7 +131,7 @@ double log_determinant_of_factor(std::size_t n, const double* factor) {
 }
 
 void accumulate_gram(std::size_t rows, std::size_t columns, const double* a, double* c) {
-  start_openblas();
+  require_openblas(thread_count());
   const std::size_t tiles = tiles_of(columns);
   const int stride = int(columns);
   parallel_each(tiles * tiles, 1, [&](std::size_t index) {
@@ -145,7 +145,7 @@ void accumulate_gram(std::size_t rows, std::size_t columns, const double* a, dou
 
 void multiply(std::size_t M, std::size_t N, std::size_t K, const double* a, bool transpose_a,
               const double* b, double beta, double* c) {
-  start_openblas();
+  require_openblas(thread_count());
   parallel_for(M, tile, [&](std::size_t begin, std::size_t end) {
     cblas_dgemm(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans, CblasNoTrans,
                 int(end - begin), int(N), int(K), 1, a + begin * (transpose_a ? 1 : K),

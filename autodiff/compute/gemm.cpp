@@ -104,6 +104,7 @@ void gemm(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const O
 #ifdef BOCHNER_DOUBLE
   require(std::max({M, N, K, a.ld, b.ld, ldc}) <= INT_MAX, "gemm", "OpenBLAS takes sizes up to ",
           INT_MAX, ": (", M, ", ", K, ") x (", K, ", ", N, ")");
+  require_openblas(thread_count());
   cblas_dgemm(CblasRowMajor, a_flips ? CblasTrans : CblasNoTrans,
               b_flips ? CblasTrans : CblasNoTrans, int(M), int(N), int(K), 1, a.data, int(a.ld),
               b.data, int(b.ld), beta, c, int(ldc));

@@ -1,8 +1,11 @@
 #include <strings.h>
+#include <sys/mman.h>
 
 #include <array>
+#include <atomic>
 #include <bochner/autodiff/compute/openblas.hpp>
 #include <cstdlib>
+#include <new>
 #include <sstream>
 #include <xtensor-blas/xlinalg.hpp>
 #include <xtensor/xadapt.hpp>
@@ -71,7 +74,7 @@ GemmBackend started_openblas() {
 }
 
 auto as_matrix(const std::vector<double>& a, std::size_t n) {
-  start_openblas();
+  require_openblas();
   return xt::adapt(a, std::array{n, n});
 }
 
@@ -80,6 +83,18 @@ auto as_matrix(const std::vector<double>& a, std::size_t n) {
 const GemmBackend& start_openblas() {
   static const GemmBackend backend = started_openblas();
   return backend;
+}
+
+void require_openblas(std::size_t threads) {
+  start_openblas();
+  constexpr std::size_t buffer = std::size_t(128) << 20;  // of a thread, kept from then on
+  static std::atomic<std::size_t> served{0};
+  if (threads <= served.load()) return;
+  void* room = mmap(nullptr, threads * buffer, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) throw std::bad_alloc();
+  munmap(room, threads * buffer);
+  served = threads;
 }
 
 SymmetricEigen symmetric_eigen(const std::vector<double>& a, std::size_t n) {

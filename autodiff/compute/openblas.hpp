@@ -18,6 +18,10 @@ struct GemmBackend {
 /// threads exist.
 const GemmBackend& start_openblas();
 
+/// Starts it for as many threads that call it at the same time. Throws std::bad_alloc where its
+/// buffers do not fit into the address space: it would ask for them again without end.
+void require_openblas(std::size_t threads = 1);
+
 /// A = Q diag(values) Q^T for a symmetric A (n, n); values ascend, column i of Q belongs to value
 /// i.
 struct SymmetricEigen {

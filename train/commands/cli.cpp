@@ -86,6 +86,9 @@ int run_program(int argc, char** argv) {
   return code;
 }
 
+constexpr const char* no_thread =
+    "no thread can be started: raise the limits of memory and processes (ulimit -v, ulimit -u)";
+
 }  // namespace
 
 // Where memory fails even for the words of an error, the terminate handler has the last one.
@@ -102,6 +105,9 @@ int cli(int argc, char** argv) noexcept {
   } catch (const IoError& error) {
     return fail_with(exit_io, error.what());
   } catch (const std::system_error& error) {  // such as those of fmt::print
+    if (error.code() == std::errc::resource_unavailable_try_again &&
+        error.what() == error.code().message())
+      return fail_with(exit_failed, no_thread);
     return fail_with(exit_io, error.what());
   } catch (const std::bad_alloc&) {
     std::fputs(out_of_memory, stderr);

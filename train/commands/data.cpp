@@ -47,7 +47,9 @@ std::vector<std::size_t> shape_of(const NamedArray& array) {
 }
 
 /// Every column as wide as its widest text: the first flush left, the others flush right.
-void print_table(const TextTable& table) {
+void print_table(TextTable table) {
+  for (auto& row : table)
+    for (std::string& text : row) text = printable(text);
   std::vector<std::size_t> widths(table[0].size());
   for (const auto& row : table)
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
@@ -73,7 +75,7 @@ std::string steps_in_words(const TimeSummary& time, const NamedArray& array) {
 
 void print_summary(const ArraySummary& summary, const NamedArray& array) {
   if (const auto& time = summary.time)
-    fmt::print("time     {}: {} to {}, {}\n", time->name, format_time(time->first),
+    fmt::print("time     {}: {} to {}, {}\n", printable(time->name), format_time(time->first),
                format_time(time->last), steps_in_words(*time, array));
   TextTable table = {{"column", "min", "max", "mean", "missing"}};
   for (const ColumnSummary& column : summary.columns) {

@@ -34,10 +34,11 @@ std::string wanted_weights(const CheckpointReader& checkpoint, bool live_weights
 
 /// A name that promises another format is a mistake.
 void require_safetensors(const std::string& output) {
+  std::string name = output;
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
   for (const char* other : {".npz", ".npy", ".csv", ".json", ".pt", ".pth", ".onnx", ".h5"})
-    demand(!output.ends_with(other),
-           "{0}: export writes a safetensors file; name it {1}.safetensors", output,
-           output.substr(0, output.size() - std::strlen(other)));
+    demand(!name.ends_with(other), "{0}: export writes a safetensors file; name it {1}.safetensors",
+           output, output.substr(0, output.size() - std::strlen(other)));
 }
 
 /// Returns how many tensors there are.
@@ -62,7 +63,7 @@ void export_weights(const ExportOptions& options) {
   const std::size_t count =
       write_weights(checkpoint, options.live_weights, texts_of(checkpoint), options.output);
   if (options.output != "-")
-    fmt::print("{}   {} of step {}\n", options.output, format_number_of(count, "tensor"),
+    fmt::print("{}   {} of step {}\n", printable(options.output), format_number_of(count, "tensor"),
                checkpoint.state().step);
 }
 

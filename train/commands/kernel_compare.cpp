@@ -176,11 +176,19 @@ BarChart chart_of(const std::vector<Outcome>& outcomes) {
   return chart;
 }
 
-/// Those that are asked for, or all; checked.
-std::vector<std::string> maps_of(const KernelCompareOptions& options) {
+/// Those that are asked for, or all that there are in d dimensions; checked.
+std::vector<std::string> maps_of(const KernelCompareOptions& options, const FeatureSpec& spec,
+                                 std::size_t d) {
   const std::vector<std::string> known = feature_maps().names();
   std::vector<std::string> names = options.maps.empty() ? known : split_list(options.maps);
-  if (options.maps.empty()) names.insert(names.end(), {"hybrid+learned", "positive+importance"});
+  if (options.maps.empty()) {
+    std::erase_if(names, [&](const std::string& name) {
+      FeatureSpec named = spec;
+      named.kind = name;
+      return !exists_in(named, d);
+    });
+    names.insert(names.end(), {"hybrid+learned", "positive+importance"});
+  }
   for (const std::string& name : names) {
     const auto [kind, weights] = map_and_weights(name);
     demand(std::ranges::count(known, kind) > 0, "--maps {}: must be {}", name, alternatives(known));
@@ -203,14 +211,14 @@ void kernel_compare_command(const KernelCompareOptions& options) {
   SharedWork work(*options.line);
   const auto [spec, d, counts] = work.first_alone([&] {
     const KernelSetting setting = kernel_setting(options);
-    maps_of(options), halves_of(options, setting.d, 1);
+    maps_of(options, setting.spec, setting.d), halves_of(options, setting.d, 1);
     return setting;
   });
   const FeatureSpec standard = with_standard_frequencies(spec);
   const std::size_t m = counts.back();
   if (!options.json && work.leads()) print_head(options, d, m);
   std::vector<Outcome> outcomes;
-  for (const std::string& name : maps_of(options)) {
+  for (const std::string& name : maps_of(options, standard, d)) {
     outcomes.push_back(outcome_of(options, standard, d, m, name, work.processes()));
     if (work.leads()) print_outcome(outcomes.back(), m, options.json);
   }

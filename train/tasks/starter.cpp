@@ -142,9 +142,9 @@ std::string series_config(const std::string& files, const fs::path& file,
   if (!words.empty())
     columns += "# known = " + quoted_list(table, words) + "   # if known of rows to come, too\n";
   const std::size_t pause =
-      table.times.empty()
-          ? 1
-          : pause_for(times_of(file, table.names[table.times[0]]), lookback, horizon, {.7, .1, .2});
+      table.times.empty() ? 1
+                          : pause_for(times_of(file, table.names[table.times[0]], layout.columns),
+                                      lookback, horizon, {.7, .1, .2});
   if (pause != 1)
     columns +=
         fmt::format("pause = {:<22}# steps to the next row at most: the dates have gaps\n", pause);

@@ -42,12 +42,19 @@ std::size_t pause_for(const std::vector<double>& times, std::size_t lookback, st
   return pause <= longest_pause ? pause : 0;
 }
 
-std::vector<double> times_of(const std::filesystem::path& file, const std::string& column) try {
+std::vector<double> times_of(const std::filesystem::path& file, const std::string& column,
+                             const std::vector<std::string>& series) try {
   ReadOptions options;
-  options.csv.columns = {column};
+  options.csv.columns = series;
+  options.csv.columns.push_back(column);
+  options.csv.texts = series;
   options.csv.time = column;
-  const NamedArray table = read_array(file, options);
-  return {table.values.begin(), table.values.end()};
+  const xt::xarray<double> table = read_array(file, options).values;
+  const std::size_t width = series.size() + 1;
+  std::vector<double> times;
+  for (const double* row = table.data(); row < table.data() + table.size(); row += width)
+    if (std::equal(row, row + series.size(), table.data())) times.push_back(row[series.size()]);
+  return times;
 } catch (const DataError&) {
   return {};
 }

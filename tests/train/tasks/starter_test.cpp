@@ -92,6 +92,12 @@ TEST_F(Starter, GapsBetweenDatesAreCrossedWhereTheyLeaveTooFewWindows) {
   EXPECT_EQ(days("once.csv", [](std::size_t i) { return i < 100 ? i : i + 9; }), 1u);
   EXPECT_EQ(days("monthly.csv", [](std::size_t i) { return i + i / 28 * 2; }), 3u);
   EXPECT_EQ(days("both.csv", [](std::size_t i) { return i + i / 28 * 2 + (i < 150 ? 0 : 9); }), 3u);
+  const auto of_shops = [](std::size_t i) {
+    return day(i / 2 + i / 56 * 2) + "," + (i % 2 ? "north" : "south") + "," + std::to_string(i);
+  };
+  EXPECT_EQ(
+      config_for(write("shops.csv", table("day,shop,load", 400, of_shops))).count("data.pause"),
+      3u);
   EXPECT_EQ(pause_for({1, 2, 2}, 1, 1, {1, 0, 0}), 1u) << "times that do not go on";
   EXPECT_EQ(pause_for({}, 1, 1, {1, 0, 0}), 1u);
 }
