@@ -9,6 +9,9 @@
 namespace bochner {
 namespace {
 
+/// Sums of many squares stay finite.
+constexpr double largest_target = 1e140;
+
 constexpr std::uint64_t order_of_held_out = ~std::uint64_t(0);  // an epoch that no run reaches
 
 std::size_t table_column(const NamedArray& array, const std::string& wanted) {
@@ -93,9 +96,6 @@ Observations Observations::rows(const std::vector<std::size_t>& chosen) const {
   some.targets = chosen_of(targets, chosen);
   return some;
 }
-
-/// Sums of many squares stay finite.
-constexpr double largest_target = 1e140;
 
 RegressionTable regression_table(const NamedArray& array, const TableColumns& wanted) {
   require_table(array);

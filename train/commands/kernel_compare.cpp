@@ -185,7 +185,7 @@ std::vector<std::string> maps_of(const KernelCompareOptions& options, const Feat
     std::erase_if(names, [&](const std::string& name) {
       FeatureSpec named = spec;
       named.kind = name;
-      return !exists_in(named, d);
+      return !small_map(named, d);
     });
     names.insert(names.end(), {"hybrid+learned", "positive+importance"});
   }
@@ -209,16 +209,17 @@ void print_head(const KernelCompareOptions& options, std::size_t d, std::size_t 
 /// Held-out kernel error of feature maps before and after they are fitted.
 void kernel_compare_command(const KernelCompareOptions& options) {
   SharedWork work(*options.line);
-  const auto [spec, d, counts] = work.first_alone([&] {
-    const KernelSetting setting = kernel_setting(options);
-    maps_of(options, setting.spec, setting.d), halves_of(options, setting.d, 1);
-    return setting;
+  const auto [setting, maps] = work.first_alone([&] {
+    const KernelSetting checked = kernel_setting(options);
+    halves_of(options, checked.d, 1);
+    return std::pair(checked, maps_of(options, checked.spec, checked.d));
   });
+  const auto& [spec, d, counts] = setting;
   const FeatureSpec standard = with_standard_frequencies(spec);
   const std::size_t m = counts.back();
   if (!options.json && work.leads()) print_head(options, d, m);
   std::vector<Outcome> outcomes;
-  for (const std::string& name : maps_of(options, standard, d)) {
+  for (const std::string& name : maps) {
     outcomes.push_back(outcome_of(options, standard, d, m, name, work.processes()));
     if (work.leads()) print_outcome(outcomes.back(), m, options.json);
   }

@@ -182,9 +182,10 @@ void describe_sample(KernelStudy& study, const KernelSample& sample) {
 
 /// Asked of a small map: some kinds are expensive to make.
 bool estimates_softmax(const FeatureSpec& spec, const KernelSample& sample) {
-  if (!exists_in(spec, sample.dim())) return false;
+  const auto map = small_map(spec, sample.dim());
+  if (!map) return false;
   const SamplePair pair = pair_of(sample, 0, 0, 0);
-  const auto kernel = study_map(spec, sample.dim(), 4, 1)->kernel(pair.q, pair.k, 0);
+  const auto kernel = map->kernel(pair.q, pair.k, 0);
   return kernel && is_near_softmax(*kernel, pair);
 }
 
@@ -286,11 +287,10 @@ std::unique_ptr<FeatureMap> study_map(FeatureSpec spec, std::size_t d, std::size
   return map;
 }
 
-bool exists_in(const FeatureSpec& spec, std::size_t d) try {
-  study_map(spec, d, 4, 1);
-  return true;
+std::unique_ptr<FeatureMap> small_map(const FeatureSpec& spec, std::size_t d) try {
+  return study_map(spec, d, 4, 1);
 } catch (const std::invalid_argument&) {
-  return false;
+  return nullptr;
 }
 
 std::unique_ptr<FeatureMap> calibrated_map(const FeatureSpec& spec, const SampleBlock& block,

@@ -10,8 +10,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// A map for one head of size d, its parameters and draws from `seed`.
 std::unique_ptr<FeatureMap> study_map(FeatureSpec spec, std::size_t d, std::size_t m,
                                       std::uint64_t seed);
-/// Whether the map can be made in `d` dimensions.
-bool exists_in(const FeatureSpec& spec, std::size_t d);
+/// A small one, or null where the map cannot be made in `d` dimensions.
+std::unique_ptr<FeatureMap> small_map(const FeatureSpec& spec, std::size_t d);
 /// The same with the statistics that it sets from the block.
 std::unique_ptr<FeatureMap> calibrated_map(const FeatureSpec& spec, const SampleBlock& block,
                                            std::size_t m, std::uint64_t seed);

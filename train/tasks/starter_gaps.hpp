@@ -17,6 +17,6 @@ std::size_t pause_for(const std::vector<double>& times, std::size_t lookback, st
 /// The times of the rows of a table, or of its first series where columns tell several apart; none
 /// where they cannot be read, of which training says more.
 std::vector<double> times_of(const std::filesystem::path& file, const std::string& column,
-                             const std::vector<std::string>& series = {});
+                             const std::vector<std::string>& series);
 
 }  // namespace bochner::inline BOCHNER_PRECISION
