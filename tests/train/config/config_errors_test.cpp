@@ -26,6 +26,16 @@ TEST(ConfigErrors, UnknownKeys) {
             "--set: optim.schedule.kidn: no such key. Did you mean optim.schedule.kind?");
 }
 
+/// Near the spaces of Unicode toml++ took letters for impossible, which only a sanitizer sees.
+TEST(ConfigErrors, LettersOutsideOfQuotes) {
+  for (const std::string letter : {"\u00e9", "\u2e52", "\ufe01"}) {
+    EXPECT_EQ(error_in(letter + " = 3\n"),
+              "bad.toml:1:1: Error while parsing root table: expected keys, tables, whitespace or "
+              "comments, saw '" +
+                  letter + "'");
+  }
+}
+
 /// What the system fails at is no mistake of the user's.
 TEST(ConfigErrors, OfTheSystemHaveTheirOwnAdvice) {
   const auto reading = [](const std::filesystem::path& file) -> std::string {
