@@ -14,8 +14,8 @@ struct GemmBackend {
   std::string warning;  ///< empty, or what is wrong and what to do
 };
 
-/// To be called before it is used: puts it on one thread and repairs a mis-detected one, before its
-/// threads exist.
+/// What it is, put on one thread and a mis-detected one repaired. Who calculates with it begins
+/// with require_openblas().
 const GemmBackend& start_openblas();
 
 /// Starts it for as many threads that call it at the same time. Throws std::bad_alloc where its

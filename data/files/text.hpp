@@ -11,6 +11,8 @@ namespace bochner {
 
 /// Without spaces and tabs at both ends.
 std::string_view trimmed(std::string_view text);
+/// With small letters for the capital ones of ASCII.
+std::string lower_case(std::string_view text);
 /// The whole text as a finite number, whatever the locale; a plus sign may stand in front.
 std::optional<double> parse_number(std::string_view text);
 /// The whole text as a number of decimal digits.

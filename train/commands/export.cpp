@@ -34,8 +34,7 @@ std::string wanted_weights(const CheckpointReader& checkpoint, bool live_weights
 
 /// A name that promises another format is a mistake.
 void require_safetensors(const std::string& output) {
-  std::string name = output;
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string name = lower_case(output);
   for (const char* other : {".npz", ".npy", ".csv", ".json", ".pt", ".pth", ".onnx", ".h5"})
     demand(!name.ends_with(other), "{0}: export writes a safetensors file; name it {1}.safetensors",
            output, output.substr(0, output.size() - std::strlen(other)));

@@ -115,14 +115,11 @@ void MetricsFile::sync() {
 
 std::string MetricsFile::rewind(std::uint64_t bytes, const LineDigests& digests,
                                 const std::string& waiting) {
-  if (bytes > file_->size())
-    throw DataError(path_.string(), ": has ", file_->size(),
-                    " bytes, the checkpoint was written after ", bytes,
-                    "; put the file back, or fork a new run from the checkpoint");
   std::string text(file_->size(), '\0');
   file_->read_at(0, text.data(), text.size());
-  const std::string_view lines(text.data(), bytes), rest(text.data() + bytes, text.size() - bytes);
-  require_digests(lines, digests);
+  const std::string_view lines = std::string_view(text).substr(0, bytes);
+  const std::string_view rest = std::string_view(text).substr(lines.size());
+  require_digests(lines, digests, bytes);
   bytes_ = bytes;
   torn_ = true;
   sync();
@@ -131,12 +128,17 @@ std::string MetricsFile::rewind(std::uint64_t bytes, const LineDigests& digests,
   return damage_of(rest, path_, digests_.size());
 }
 
-void MetricsFile::require_digests(std::string_view lines, const LineDigests& wanted) {
+void MetricsFile::require_digests(std::string_view lines, const LineDigests& wanted,
+                                  std::uint64_t bytes) {
   digests_ = digests_of(lines);
   const std::vector<std::uint32_t> found = of_blocks(digests_, wanted.lines);
+  const auto other = std::ranges::mismatch(found, wanted.values).in1;
+  if (lines.size() < bytes && (wanted.values.empty() || other == found.end()))
+    throw DataError(path_.string(), ": has ", lines.size(),
+                    " bytes, the checkpoint was written after ", bytes,
+                    "; put the file back, or fork a new run from the checkpoint");
   if (wanted.values.empty() || found == wanted.values) return;
-  const std::uint64_t block =
-      std::uint64_t(std::ranges::mismatch(found, wanted.values).in1 - found.begin());
+  const std::uint64_t block = std::uint64_t(other - found.begin());
   const std::uint64_t first = block * wanted.lines + 1, last = (block + 1) * wanted.lines;
   const std::string advice = " written; put the file back, or fork a new run from the checkpoint";
   if (first == last)

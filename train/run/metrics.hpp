@@ -49,7 +49,7 @@ class MetricsFile {
 
  private:
   void drop_torn_line();
-  void require_digests(std::string_view lines, const LineDigests& wanted);
+  void require_digests(std::string_view lines, const LineDigests& wanted, std::uint64_t bytes);
   void replace_file();
 
   FileStorage& storage_;

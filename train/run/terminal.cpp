@@ -2,8 +2,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bochner/data/files/text.hpp>
 #include <bochner/train/run/terminal.hpp>
-#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -25,8 +25,7 @@ bool shows_blocks() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const char* value = std::getenv(name);
     if (!value || !*value) continue;
-    std::string text = value;
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+    const std::string text = lower_case(value);
     return text.find("utf-8") != text.npos || text.find("utf8") != text.npos;
   }
   return false;

@@ -66,6 +66,7 @@ void flush_output() {
 
 void require_folder(const std::string& path) {
   if (path == "-") return;
+  if (path.empty()) throw_io_error("open", "\"\"", ENOENT);
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) throw_io_error("open", path, EISDIR);
   if (is_special(path)) return;

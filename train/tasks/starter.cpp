@@ -157,8 +157,8 @@ std::string series_config(const std::string& files, const fs::path& file,
 }
 
 /// user, user_id, Session ID: whose something is.
-bool names_somebody(std::string name) {
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return char(std::tolower(c)); });
+bool names_somebody(const std::string& column) {
+  const std::string name = lower_case(column);
   for (const char* whole : {"sequence", "session", "case", "user", "id", "customer", "patient"})
     if (name == whole) return true;
   return name.ends_with("_id") || name.ends_with(" id");

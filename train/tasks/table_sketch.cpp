@@ -5,17 +5,12 @@
 #include <bochner/data/formats/csv_dialect.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/train/tasks/table_sketch.hpp>
-#include <cctype>
 #include <set>
 
 namespace bochner {
 
 std::optional<std::size_t> TableSketch::called(std::string_view wanted) const {
-  const auto same = [&](const std::string& name) {
-    return std::ranges::equal(name, wanted, [](char a, char b) {
-      return std::tolower(static_cast<unsigned char>(a)) == b;
-    });
-  };
+  const auto same = [&](const std::string& name) { return lower_case(name) == wanted; };
   const auto found = std::ranges::find_if(names, same);
   return found == names.end() ? std::nullopt : std::optional(found - names.begin());
 }

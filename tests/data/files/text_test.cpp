@@ -18,6 +18,8 @@ TEST(Printable, ShowsControlCharactersAndKeepsOtherText) {
   EXPECT_EQ(printable("a\nb\tc", '\n'), "a\nb\\x09c");
 }
 
+TEST(LowerCase, ChangesAsciiOnly) { EXPECT_EQ(lower_case("AZaz[@ \xc3\x89"), "azaz[@ \xc3\x89"); }
+
 TEST(SplitList, KeepsEmptyParts) {
   EXPECT_THAT(split_list(""), IsEmpty());
   EXPECT_THAT(split_list("a"), ElementsAre("a"));

@@ -147,6 +147,13 @@ TEST_F(WaryRun, RefusesMetricsThatWereChangedAndNamesTheLine) {
   text[text.find('\n') + 20] ^= 1;
   EXPECT_THAT(message_of<DataError>([&] { Session::resume(storage, tiny_run, {}, true, notes); }),
               StartsWith("run/metrics.jsonl:2: is not the line that was written; "));
+  const std::size_t second = before.find('\n') + 1;
+  text = before.substr(0, second) + before.substr(before.find('\n', second) + 1);
+  EXPECT_THAT(message_of<DataError>([&] { Session::resume(storage, tiny_run, {}, true, notes); }),
+              StartsWith("run/metrics.jsonl:2: is not the line that was written; "));
+  text = before.substr(0, before.size() - 3);
+  EXPECT_THAT(message_of<DataError>([&] { Session::resume(storage, tiny_run, {}, true, notes); }),
+              StartsWith("run/metrics.jsonl: has "));
   storage.bytes_of(metrics) = before + "{\"step\":6}\n\1\2\3\n{\"ste";
   { Session::resume(storage, tiny_run, {}, true, notes); }
   EXPECT_THAT(notes, ElementsAre("run/metrics.jsonl:7: was damaged; cut, it is made anew"));
