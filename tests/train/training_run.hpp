@@ -1,8 +1,10 @@
 #pragma once
 /// Runs of tiny models, in this process, that can be stopped or killed after any step.
 
+#include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/train/run/loop.hpp>
+#include <bochner/train/tasks/mixer_checks.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <csignal>
 #include <cstring>
@@ -28,7 +30,6 @@ width = 8
 expansion = 1
 [model.mixer]
 heads = 2
-m = 4
 chunk = 4
 [data]
 length = 8
@@ -45,12 +46,19 @@ inline std::string tiny_text() {
   return text;
 }
 
-/// The tiny model with these keys, on this text.
+inline bool names_mixer(const Config& config, const std::string& kind) {
+  const std::vector<MixerSpec> mixers = named_mixers(config);
+  return std::ranges::count(mixers, kind, &MixerSpec::kind) > 0;
+}
+
+/// The tiny model with these keys, on this text; four features where something has features.
 inline Config tiny_config(const std::filesystem::path& text,
                           const std::vector<std::string>& sets = {}) {
   Config config = parse_config(tiny_model, "tiny.toml", registered_parameters());
   apply_set(config, "data.files=['" + text.string() + "']");
   for (const std::string& set : sets) apply_set(config, set);
+  if (config.location("model.mixer.m").empty() && names_mixer(config, "linear"))
+    apply_set(config, "model.mixer.m=4");
   validate(config);
   return config;
 }

@@ -70,13 +70,15 @@ const std::vector<KeysOf>& keys_by_kind() {
       {"model.loss", {"quantile"}, {"model.quantiles"}},
       {"model.loss", {"nce", "sampled_softmax"}, {"model.noise"}},
       {"model.noise.kind", {"unigram"}, {"model.noise.power"}},
-      {"optim.kind", {"natural"}, {"optim.natural"}}};
+      {"optim.kind", {"natural"}, {"optim.natural"}},
+      {"optim.kind", {"sgd"}, {"optim.momentum", "optim.nesterov"}},
+      {"optim.kind", {"adam", "adamw", "natural"}, {"optim.betas", "optim.epsilon"}},
+      {"optim.kind", {"langevin", "natural"}, {"optim.temperature"}},
+      {"optim.schedule.kind",
+       {"cosine", "linear", "inverse_sqrt", "wsd"},
+       {"optim.schedule.floor"}},
+      {"optim.schedule.kind", {"wsd"}, {"optim.schedule.decay"}}};
   return table;
-}
-
-/// A file may have keys for the kind that --set has changed.
-bool may_stay(const Config& config, const char* choice, std::string_view key) {
-  return config.location(choice) == set_location && config.location(key) != set_location;
 }
 
 bool is_of(std::string_view key, const std::vector<const char*>& sections) {
@@ -91,7 +93,7 @@ void add_loss_of_others(const Config& config, std::vector<UnheededKey>& keys) {
                          config.text(loss) == "sampled_softmax";
   const std::string needed = of_tokens ? "lm" : "forecaster";
   if (config.value(loss) != config.table().find(loss)->initial && config.text(kind) != needed &&
-      !may_stay(config, kind.c_str(), loss))
+      !may_stay(config, kind, loss))
     keys.push_back({loss, fmt::format("needs {} = \"{}\"", kind, needed), kind});
 }
 

@@ -115,6 +115,10 @@ void check_positions(const Config& config) {
   check_encoding(config, text ? 1 : 2);
 }
 
+bool may_stay(const Config& config, std::string_view choice, std::string_view key) {
+  return config.location(choice) == set_location && config.location(key) != set_location;
+}
+
 std::vector<UnheededKey> unused_keys(const Config& config) {
   const std::string &model = config.text("model.kind"), &data = config.text("data.kind");
   const bool encoded = config.text("model.positions") == "encoding";

@@ -15,6 +15,9 @@ void check_positions(const Config& config);
 struct UnheededKey {
   std::string name, demand, other = {};
 };
+/// Whether a key that nothing heeds is no mistake: a file may have it for another kind than the one
+/// that --set has chosen.
+bool may_stay(const Config& config, std::string_view choice, std::string_view key);
 /// Those that mean nothing to the kinds of data and model.
 std::vector<UnheededKey> unused_keys(const Config& config);
 

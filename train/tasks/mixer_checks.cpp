@@ -48,6 +48,7 @@ const std::vector<HeededBy>& table_of_choices() {
       {"kind", {"h3"}, {"h3"}},
       {"kind", {"hyena", "h3", "long_conv"}, {"filter.kind"}},
       {"kind", {"hyena", "h3", "long_conv", "sgconv"}, {"filter"}},
+      {"kind", {"linear"}, {"features", "m", "density", "draws", "redraw", "denominator"}},
       {"ssm.form", {"s4d"}, {"ssm.start"}},
       {"ssm.form", {"s5"}, {"ssm.blocks"}},
       {"ssm.form", {"s4d", "dss", "s5"}, {"ssm.discretisation", "ssm.step_min", "ssm.step_max"}},
@@ -120,7 +121,8 @@ std::vector<UnheededKey> unused_mixer_keys(const Config& config) {
                                    ? fmt::format("needs {} in model.pattern", alternatives(values))
                                    : fmt::format("needs {} = {}", key, alternatives(values));
     for (const std::string_view name : changed)
-      if (is_within_one(name, sections)) keys.push_back({std::string(name), demand, key});
+      if (is_within_one(name, sections) && !may_stay(config, key, name))
+        keys.push_back({std::string(name), demand, key});
   }
   return keys;
 }

@@ -69,6 +69,13 @@ TEST(ConfigErrors, KeysOfOtherMixers) {
   const auto of = [](const std::string& chosen, const std::string& key) {
     return error_after_files("[model.mixer]\n" + chosen + "\n" + key + "\n");
   };
+  EXPECT_EQ(of("kind = \"softmax\"", "m = 32"),
+            "bad.toml:4:5: model.mixer.m = 32: needs model.mixer.kind = \"linear\"");
+  EXPECT_EQ(of("kind = \"softmax\"", "density.log_scale = 0"),
+            "bad.toml:4:21: model.mixer.density.log_scale = 0.0: needs model.mixer.kind = "
+            "\"linear\"");
+  EXPECT_EQ(error_after_files("model.pattern = [\"softmax\", \"linear\"]\nmodel.mixer.m = 32\n"),
+            "");
   EXPECT_EQ(of("kind = \"linear\"", "ssm.form = \"s5\""),
             "bad.toml:4:12: model.mixer.ssm.form = \"s5\": needs model.mixer.kind = \"ssm\"");
   EXPECT_EQ(error_after_files("model.pattern = [\"ssm\", \"softmax\"]\n"

@@ -76,9 +76,28 @@ TEST(ConfigErrors, KeysThatTheChosenKindHasNot) {
             "--set: data.side = 24: needs data.kind = \"shapes\"");
 }
 
+TEST(ConfigErrors, KeysThatTheChosenOptimizerHasNot) {
+  EXPECT_EQ(error_after_files("optim.momentum = 0.5\n"),
+            "bad.toml:2:18: optim.momentum = 0.5: needs optim.kind = \"sgd\"");
+  EXPECT_EQ(error_after_files("optim.nesterov = true\noptim.kind = \"sgd\"\n"), "");
+  EXPECT_EQ(error_after_files("optim.kind = \"sgd\"\noptim.betas = [0.5, 0.6]\n"),
+            "bad.toml:3:15: optim.betas = [0.5, 0.6]: needs optim.kind = \"adam\", \"adamw\" or "
+            "\"natural\"");
+  EXPECT_EQ(error_after_files("optim.temperature = 2\n"),
+            "bad.toml:2:21: optim.temperature = 2.0: needs optim.kind = \"langevin\" or "
+            "\"natural\"");
+  EXPECT_EQ(error_after_files("optim.schedule = { kind = \"cosine\", decay = 3 }\n"),
+            "bad.toml:2:45: optim.schedule.decay = 3: needs optim.schedule.kind = \"wsd\"");
+  EXPECT_EQ(error_after_files("optim.schedule.floor = 1e-4\n"),
+            "bad.toml:2:24: optim.schedule.floor = 0.0001: needs optim.schedule.kind = \"cosine\", "
+            "\"linear\", \"inverse_sqrt\" or \"wsd\"");
+}
+
 TEST(ConfigErrors, EveryTextOfAListIsAChoice) {
   const std::string estimators = "model.mixer.features.estimators = ";
-  EXPECT_EQ(error_after_files(estimators + "[\"positive\", \"aderf\"]\n"), "");
+  EXPECT_EQ(error_in("data.files = [\"a\"]\n" + estimators + "[\"positive\", \"aderf\"]\n",
+                     {"model.mixer.kind=linear"}),
+            "");
   const std::string error = error_after_files(estimators + "[\"positive\", \"aderff\"]\n");
   EXPECT_TRUE(error.starts_with("bad.toml:2:35: " + estimators +
                                 "[\"positive\", \"aderff\"]: must each be \"positive\", "))

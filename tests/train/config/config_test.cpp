@@ -84,9 +84,9 @@ TEST(Config, SampleNamesTheKindsThatAreMissing) {
 
 TEST(Config, KindsRegisteredLaterAreKnown) {
   std::vector<std::string> known = {"positive"};
-  const Config config =
-      parse_config("data.files = \"a\"\nmodel.mixer.features = \"warm\"", "c.toml",
-                   parameters_with({{"model.mixer.features.kind", [&] { return known; }}}));
+  const Config config = parse_config(
+      "data.files = \"a\"\nmodel.mixer = { kind = \"linear\", features = \"warm\" }", "c.toml",
+      parameters_with({{"model.mixer.features.kind", [&] { return known; }}}));
   EXPECT_THROW(validate(config), ConfigError);
   known.push_back("warm");
   EXPECT_NO_THROW(validate(config));
@@ -95,7 +95,7 @@ TEST(Config, KindsRegisteredLaterAreKnown) {
 TEST_F(ConfigFile, PrintedConfigReadsBackEqual) {
   const std::string text =
       "data.files = [\"a b/*.txt\", 'quo\"te\\\\.txt', \"\\u00fc.txt\"]\n"
-      "optim.lr = 0.1\noptim.epsilon = 1e-300\noptim.momentum = 0.30000000000000004\n"
+      "optim.lr = 0.1\noptim.epsilon = 1e-300\noptim.density_lr_factor = 0.30000000000000004\n"
       "train.time = \"1.5h\"\ntrain.steps = \"2.5e\"\ntrain.checkpoint.every = 0\n"
       "optim.groups = [{match = \"*\"}, {match = \"a.*\", lr_factor = 2, weight_decay = 0}]\n"
       "train.seed = 9223372036854775807\n";

@@ -330,13 +330,13 @@ TEST(Calibration, OfAForkIsOfNewMaps) {
 }
 
 TEST(Calibration, IsAskedForWhereDensitiesStartAtTheData) {
-  const std::string start = "model.mixer.density.start = \"data\"\n";
+  const std::string start = "model.mixer.kind = \"linear\"\nmodel.mixer.density.start = \"data\"\n";
   EXPECT_EQ(error_after_files(start), "");
   EXPECT_EQ(error_after_files(start + "model.mixer.calibrate = 0\n"),
-            "bad.toml:2:29: model.mixer.density.start = \"data\": needs batches to look at, "
+            "bad.toml:3:29: model.mixer.density.start = \"data\": needs batches to look at, "
             "model.mixer.calibrate other than 0");
   EXPECT_EQ(error_after_files(start + "model.mixer.features.projection = \"sorf\"\n"),
-            "bad.toml:2:29: model.mixer.density.start = \"data\": needs "
+            "bad.toml:3:29: model.mixer.density.start = \"data\": needs "
             "model.mixer.features.projection = \"density\"");
   EXPECT_THAT(error_after_files("model.mixer.time_kernel.density.start = \"data\"\n"),
               testing::HasSubstr("no such key"));
