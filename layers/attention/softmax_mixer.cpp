@@ -22,7 +22,8 @@ MixerTraits softmax_traits(const MixerSpec&) {
           .window = true,
           .convolution = true,
           .gaps = true,
-          .any_order = true};
+          .any_order = true,
+          .features = false};
 }
 
 /// Exact softmax attention; the time kernel becomes a learned linear penalty on the lag (ALiBi), in

@@ -138,6 +138,6 @@ class H3Mixer : public ConvolutionMixer {
 
 }  // namespace
 
-void add_h3(Mixers& all) { all.add("h3", make<H3Mixer, H3Section>); }
+void add_h3(Mixers& all) { all.add("h3", make<H3Mixer, H3Section>, {.features = false}); }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

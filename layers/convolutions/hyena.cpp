@@ -89,6 +89,8 @@ class HyenaMixer : public ConvolutionMixer {
 
 }  // namespace
 
-void add_hyena(Mixers& all) { all.add("hyena", make<HyenaMixer, HyenaSection>); }
+void add_hyena(Mixers& all) {
+  all.add("hyena", make<HyenaMixer, HyenaSection>, {.features = false});
+}
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -39,6 +39,8 @@ class LongConvolutionMixer : public ConvolutionMixer {
 
 }  // namespace
 
-void add_long_conv(Mixers& all) { all.add("long_conv", make<LongConvolutionMixer, FilterSection>); }
+void add_long_conv(Mixers& all) {
+  all.add("long_conv", make<LongConvolutionMixer, FilterSection>, {.features = false});
+}
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -122,6 +122,6 @@ std::unique_ptr<Mixer> make_sgconv(const MixerSpec& spec) {
 
 }  // namespace
 
-void add_sgconv(Mixers& all) { all.add("sgconv", make_sgconv); }
+void add_sgconv(Mixers& all) { all.add("sgconv", make_sgconv, {.features = false}); }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -7,7 +7,8 @@ namespace bochner {
 
 /// What a kind of mixer has, given with its name: mixers().add("mine", make<Mine>, {.heads =
 /// true}), or as a function of its Spec. Stacks of several kinds leave out what one of them lacks,
-/// checks of configs and pages ask it; a kind that says nothing has none of it.
+/// checks of configs and pages ask it; a kind that says nothing has none of it, but may have
+/// features.
 struct MixerTraits {
   bool heads = false;                          ///< they must divide the width
   bool queries = false;                        ///< and keys, that may be rotated and normalized
@@ -20,6 +21,7 @@ struct MixerTraits {
   bool gaps = false;         ///< takes tokens at irregular distances
   bool any_order = false;    ///< of tokens, where all see all: time kernel, convolution and rotary
                              ///< positions give them one
+  bool features = true;      ///< reads the Spec of feature maps, their densities and denominators
 
   bool has_time_kernel(const std::string& kind) const {
     return kind == "none" || std::ranges::find(time_kernels, kind) != time_kernels.end();

@@ -115,6 +115,8 @@ class Hgrn2Mixer : public Mixer {
 
 }  // namespace
 
-void add_hgrn2(Mixers& all) { all.add("hgrn2", make<Hgrn2Mixer>, {.heads = true}); }
+void add_hgrn2(Mixers& all) {
+  all.add("hgrn2", make<Hgrn2Mixer>, {.heads = true, .features = false});
+}
 
 }  // namespace bochner::inline BOCHNER_PRECISION

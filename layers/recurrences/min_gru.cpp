@@ -94,7 +94,7 @@ class MinGruMixer : public Mixer {
 }  // namespace
 
 void add_min_gru(Mixers& all) {
-  all.add("min_gru", make<MinGruMixer, MinGruSpec>, {.convolution = true});
+  all.add("min_gru", make<MinGruMixer, MinGruSpec>, {.convolution = true, .features = false});
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

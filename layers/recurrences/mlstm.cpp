@@ -166,7 +166,8 @@ class MlstmMixer : public Mixer {
 }  // namespace
 
 void add_mlstm(Mixers& all) {
-  all.add("mlstm", make<MlstmMixer>, {.heads = true, .queries = true, .convolution = true});
+  all.add("mlstm", make<MlstmMixer>,
+          {.heads = true, .queries = true, .convolution = true, .features = false});
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -105,7 +105,7 @@ class SsmMixer : public Mixer {
 };
 
 MixerTraits ssm_traits(const MixerSpec& spec) {
-  return {.convolution = true, .gaps = spec.own.of<SsmSpec>().form == "s5"};
+  return {.convolution = true, .gaps = spec.own.of<SsmSpec>().form == "s5", .features = false};
 }
 
 }  // namespace

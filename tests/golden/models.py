@@ -22,7 +22,6 @@ width = 16
 expansion = 2
 [model.mixer]
 heads = 2
-m = 8
 [optim]
 lr = 0.02
 schedule = { kind = "constant", warmup = 0 }
@@ -201,6 +200,8 @@ def numbers_of(file):
 def compare(bochner, name, data, keys):
     """The largest difference of outputs, relative to their size, and the difference of the losses."""
     keys = {"model.kind": KIND.get(data, data)} | keys
+    if "linear" in [keys.get("model.mixer.kind"), *keys.get("model.pattern", [])]:
+        keys["model.mixer.m"] = 8
     Path("common.toml").write_text(COMMON)
     sets = [word for key, value in keys.items() for word in ("--set", f"{key}={json.dumps(value)}")]
     sets += [word for line in DATA[data].splitlines()[1:] for word in ("--set", "data." + line.replace(" = ", "=", 1))]

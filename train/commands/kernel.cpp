@@ -30,6 +30,7 @@ std::vector<std::size_t> parse_counts(const std::string& text) {
 }
 
 /// The config file, that of the run, or the defaults, with the changes of the options; checked.
+/// Exact attention stands there for the kernel that feature maps estimate.
 Config kernel_config(const KernelOptions& options) {
   Config config(registered_parameters(), "the defaults");
   if (!options.config.empty()) {
@@ -38,6 +39,8 @@ Config kernel_config(const KernelOptions& options) {
     config = load_run(options.data).config;
   }
   std::vector<std::string> sets = options.sets;
+  if (config.text("model.mixer.kind") == "softmax" && config.text_list("model.pattern").empty())
+    sets.insert(sets.begin(), "model.mixer.kind=linear");
   if (!options.features.empty()) sets.push_back("model.mixer.features.kind=" + options.features);
   if (!options.density.empty()) sets.push_back("model.mixer.density.kind=" + options.density);
   if (!options.draws.empty()) sets.push_back("model.mixer.draws=" + options.draws);

@@ -48,7 +48,6 @@ const std::vector<HeededBy>& table_of_choices() {
       {"kind", {"h3"}, {"h3"}},
       {"kind", {"hyena", "h3", "long_conv"}, {"filter.kind"}},
       {"kind", {"hyena", "h3", "long_conv", "sgconv"}, {"filter"}},
-      {"kind", {"linear"}, {"features", "m", "density", "draws", "redraw", "denominator"}},
       {"ssm.form", {"s4d"}, {"ssm.start"}},
       {"ssm.form", {"s5"}, {"ssm.blocks"}},
       {"ssm.form", {"s4d", "dss", "s5"}, {"ssm.discretisation", "ssm.step_min", "ssm.step_max"}},

@@ -186,6 +186,15 @@ std::vector<Need> needs(const Config& config) {
           {"model.time.use", in_blocks, &MixerTraits::times}};
 }
 
+/// Changed keys of feature maps.
+std::vector<std::string> keys_of_features(const Config& config) {
+  std::vector<std::string> found;
+  for (const std::string_view name : config.changed())
+    for (const char* section : {"features", "m", "density", "draws", "redraw", "denominator"})
+      if (is_within(name, std::string("model.mixer.") + section)) found.emplace_back(name);
+  return found;
+}
+
 }  // namespace
 
 bool has_stack(const Config& config) {
@@ -246,6 +255,10 @@ std::vector<UnheededKey> keys_without_mixer(const Config& config) {
     if (set && kinds_that(config, mixer_kinds(config), has).empty())
       keys.push_back(
           {key, needs_one_of(config, kinds_that(config, mixers().names(), has)) + words, by});
+  if (some_mixer(config, &MixerTraits::features)) return keys;
+  const auto kinds = kinds_that(config, mixers().names(), &MixerTraits::features);
+  for (const std::string& key : keys_of_features(config))
+    if (!may_stay(config, by, key)) keys.push_back({key, needs_one_of(config, kinds), by});
   return keys;
 }
 
