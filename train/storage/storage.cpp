@@ -25,6 +25,7 @@ const char* advice(int error_number) {
       {{ENOENT, ENOTDIR, EISDIR}, "check the path"},
       {{EEXIST}, "remove it or choose another name"},
       {{ELOOP}, "links are not followed here: give the file itself"},
+      {{ENOMEM}, "free some memory or raise its limit (ulimit -v)"},
       {{EMFILE, ENFILE}, "close files or raise the limit (ulimit -n)"},
       {{EFBIG}, "raise the file-size limit (ulimit -f)"}};
   for (const auto& [errors, text] : table)

@@ -87,6 +87,9 @@ TEST_F(PosixStorageTest, ErrorsSayWhatWhereWhyAndWhatToDo) {
             "/dev/full: cannot write: No space left on device; free some space and try again");
   EXPECT_THAT(error_of([&] { storage.rename(missing, missing + "2"); }),
               HasSubstr("missing: cannot rename to missing2: "));
+  EXPECT_EQ(error_of([] { throw_io_error("open", "config.toml", ENOMEM); }),
+            "config.toml: cannot open: Cannot allocate memory; free some memory or raise its limit "
+            "(ulimit -v)");
   EXPECT_THAT(error_of([&] { storage.list(missing); }), HasSubstr("cannot list"));
   EXPECT_THAT(error_of([&] { storage.sync_directory(missing); }), HasSubstr("cannot open"));
   commit_file(storage, directory / "short", "abc");
