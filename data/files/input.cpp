@@ -25,6 +25,7 @@ Bytes read_standard_input(const std::string& name, std::uint64_t limit) {
     if (count == 0) break;
     filled += std::size_t(count);
   }
+  if (filled == 0) throw DataError(name, ": is empty; pipe data into the command, or name a file");
   bytes.resize(filled);
   return bytes;
 }

@@ -46,18 +46,13 @@ inline std::string tiny_text() {
   return text;
 }
 
-inline bool names_mixer(const Config& config, const std::string& kind) {
-  const std::vector<MixerSpec> mixers = named_mixers(config);
-  return std::ranges::count(mixers, kind, &MixerSpec::kind) > 0;
-}
-
 /// The tiny model with these keys, on this text; four features where something has features.
 inline Config tiny_config(const std::filesystem::path& text,
                           const std::vector<std::string>& sets = {}) {
   Config config = parse_config(tiny_model, "tiny.toml", registered_parameters());
   apply_set(config, "data.files=['" + text.string() + "']");
   for (const std::string& set : sets) apply_set(config, set);
-  if (config.location("model.mixer.m").empty() && names_mixer(config, "linear"))
+  if (config.location("model.mixer.m").empty() && some_mixer_is(config, {"linear"}))
     apply_set(config, "model.mixer.m=4");
   validate(config);
   return config;

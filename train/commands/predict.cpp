@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/read_array.hpp>
@@ -79,7 +80,12 @@ struct NamedTexts {
 };
 
 std::vector<std::string> inputs_of(const PredictOptions& options) {
-  return options.inputs.empty() ? std::vector<std::string>{"-"} : options.inputs;
+  if (!options.inputs.empty()) return options.inputs;
+  if (::isatty(STDIN_FILENO))
+    fmt::print(
+        stderr,
+        "note     reads standard input, to Ctrl-D; name files behind the run to read those\n");
+  return {"-"};
 }
 
 std::string only(const PredictOptions& options) {

@@ -8,18 +8,11 @@
 namespace bochner {
 namespace {
 
-/// Keys or sections that only some values of another key heed.
-struct KeysOf {
-  const char* choice;
-  std::vector<std::string> values;
-  std::vector<const char*> sections;
-};
-
-const std::vector<KeysOf>& keys_by_kind() {
+const std::vector<HeededBy>& keys_by_kind() {
   const char *data = "data.kind", *model = "model.kind";
   std::vector<std::string> grids = field_kinds();
   grids.push_back("field_files");
-  static const std::vector<KeysOf> table{
+  static const std::vector<HeededBy> table{
       {data,
        {"series"},
        {"data.splits", "data.lookback", "data.horizon", "data.stride", "data.drop", "data.pause",
@@ -81,36 +74,24 @@ const std::vector<KeysOf>& keys_by_kind() {
   return table;
 }
 
-bool is_of(std::string_view key, const std::vector<const char*>& sections) {
-  return std::ranges::any_of(sections,
-                             [&](const char* section) { return is_within(key, section); });
-}
-
-/// A loss of other models than the one that is chosen.
-void add_loss_of_others(const Config& config, std::vector<UnheededKey>& keys) {
-  const std::string loss = "model.loss", kind = "model.kind";
-  const bool of_tokens = config.text(loss) == "cross_entropy" || config.text(loss) == "nce" ||
-                         config.text(loss) == "sampled_softmax";
+/// The loss of a model of tokens, or of a forecaster, beside a model that has neither.
+UnheededSections loss_of_others(const Config& config) {
+  const std::string &loss = config.text("model.loss"), &model = config.text("model.kind");
+  const bool of_tokens = loss == "cross_entropy" || loss == "nce" || loss == "sampled_softmax";
   const std::string needed = of_tokens ? "lm" : "forecaster";
-  if (config.value(loss) != config.table().find(loss)->initial && config.text(kind) != needed &&
-      !may_stay(config, kind, loss))
-    keys.push_back({loss, fmt::format("needs {} = \"{}\"", kind, needed), kind});
+  if (model == needed) return {};
+  return {{"model.loss"}, "needs model.kind = " + in_quotes(needed), "model.kind"};
 }
 
 }  // namespace
 
 std::vector<UnheededKey> keys_of_other_data(const Config& config) {
-  std::vector<UnheededKey> keys;
-  add_loss_of_others(config, keys);
-  const std::vector<std::string_view> changed = config.changed();
-  for (const auto& [choice, values, sections] : keys_by_kind()) {
-    if (std::ranges::count(values, config.text(choice)) > 0) continue;
-    const std::string demand = std::string("needs ") + choice + " = " + alternatives(values);
-    for (const std::string_view name : changed)
-      if (is_of(name, sections) && !may_stay(config, choice, name))
-        keys.push_back({std::string(name), demand, choice});
-  }
-  return keys;
+  std::vector<UnheededSections> others{loss_of_others(config)};
+  for (const auto& [choice, values, sections] : keys_by_kind())
+    if (std::ranges::count(values, config.text(choice)) == 0)
+      others.push_back(
+          {sections, std::string("needs ") + choice + " = " + alternatives(values), choice});
+  return changed_keys(config, others);
 }
 
 }  // namespace bochner

@@ -115,10 +115,6 @@ void check_positions(const Config& config) {
   check_encoding(config, text ? 1 : 2);
 }
 
-bool may_stay(const Config& config, std::string_view choice, std::string_view key) {
-  return config.location(choice) == set_location && config.location(key) != set_location;
-}
-
 std::vector<UnheededKey> unused_keys(const Config& config) {
   const std::string &model = config.text("model.kind"), &data = config.text("data.kind");
   const bool encoded = config.text("model.positions") == "encoding";
@@ -152,12 +148,10 @@ std::vector<UnheededKey> unused_keys(const Config& config) {
       {"data.ask", sensors, "needs data.kind = \"sensors\""},
       {"data.asked", sensors, "needs data.kind = \"sensors\""}};
   std::ranges::move(uses_of_tables(config), std::back_inserter(uses));
-  std::vector<UnheededKey> keys;
-  const std::vector<std::string_view> changed = config.changed();
+  std::vector<UnheededSections> unused;
   for (const auto& [section, used, demand] : uses)
-    for (const std::string_view name : changed)
-      if (!used && is_within(name, section)) keys.push_back({std::string(name), demand});
-  return keys;
+    if (!used) unused.push_back({{section}, demand});
+  return changed_keys(config, unused);
 }
 
 }  // namespace bochner

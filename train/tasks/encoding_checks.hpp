@@ -1,7 +1,7 @@
 #pragma once
 /// What model.encoding demands of other keys, and which keys mean nothing to a model.
 
-#include <bochner/train/config/config.hpp>
+#include <bochner/train/tasks/unheeded_keys.hpp>
 
 namespace bochner {
 
@@ -11,13 +11,6 @@ void check_encoding(const Config& config, std::int64_t dimensions);
 /// Throws ConfigError where model.positions = "encoding" and other keys do not fit.
 void check_positions(const Config& config);
 
-/// A key that is set and that nothing heeds, what it needs, and where that would be said.
-struct UnheededKey {
-  std::string name, demand, other = {};
-};
-/// Whether a key that nothing heeds is no mistake: a file may have it for another kind than the one
-/// that --set has chosen.
-bool may_stay(const Config& config, std::string_view choice, std::string_view key);
 /// Those that mean nothing to the kinds of data and model.
 std::vector<UnheededKey> unused_keys(const Config& config);
 

@@ -34,12 +34,7 @@ Choices choices_of(const Config& config) {
   return choices;
 }
 
-/// Keys below model.mixer that only some values of `choice` heed.
-struct HeededBy {
-  const char* choice;
-  std::vector<std::string> values;
-  std::vector<const char*> sections;
-};
+/// Keys and choices are those below model.mixer.
 const std::vector<HeededBy>& table_of_choices() {
   static const std::vector<HeededBy> table{
       {"kind", {"ssm"}, {"ssm"}},
@@ -78,26 +73,21 @@ std::vector<std::string> kinds_in_any_order(MixerSpec mixer) {
   return kinds;
 }
 
-bool is_within_one(std::string_view name, const std::vector<const char*>& sections) {
-  constexpr std::string_view mixer = "model.mixer.";
-  if (!name.starts_with(mixer)) return false;
-  name.remove_prefix(mixer.size());
-  return std::ranges::any_of(sections,
-                             [&](const char* section) { return is_within(name, section); });
-}
-
 }  // namespace
 
 std::string mixer_key(const Config& config) {
   return config.text_list("model.pattern").empty() ? "model.mixer.kind" : "model.pattern";
 }
 
-std::vector<MixerSpec> named_mixers(const Config& config) {
-  const auto mixer = read_spec<MixerSpec>(config, "model.mixer");
+std::vector<std::string> mixer_kinds(const Config& config) {
   const std::vector<std::string>& pattern = config.text_list("model.pattern");
-  if (pattern.empty()) return {mixer};
-  std::vector<MixerSpec> all(pattern.size(), mixer);
-  for (std::size_t i = 0; i < all.size(); ++i) all[i].kind = pattern[i];
+  return pattern.empty() ? std::vector{config.text("model.mixer.kind")} : pattern;
+}
+
+std::vector<MixerSpec> named_mixers(const Config& config) {
+  const std::vector<std::string> kinds = mixer_kinds(config);
+  std::vector<MixerSpec> all(kinds.size(), read_spec<MixerSpec>(config, "model.mixer"));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].kind = kinds[i];
   return all;
 }
 
@@ -107,23 +97,38 @@ bool some_mixer(const Config& config, bool MixerTraits::*trait) {
   });
 }
 
+bool some_mixer_is(const Config& config, const std::vector<std::string>& kinds) {
+  return std::ranges::any_of(mixer_kinds(config), [&](const std::string& kind) {
+    return std::ranges::find(kinds, kind) != kinds.end();
+  });
+}
+
+std::string needs_one_of(const Config& config, const std::vector<std::string>& kinds) {
+  const std::string key = mixer_key(config);
+  return key == "model.pattern" ? fmt::format("needs {} in model.pattern", alternatives(kinds))
+                                : fmt::format("needs {} = {}", key, alternatives(kinds));
+}
+
+std::vector<std::string> below_mixer(std::vector<std::string> keys) {
+  for (std::string& key : keys) key.insert(0, "model.mixer.");
+  return keys;
+}
+
 std::vector<UnheededKey> unused_mixer_keys(const Config& config) {
   Choices chosen = choices_of(config);
-  std::vector<UnheededKey> keys;
-  const std::vector<std::string_view> changed = config.changed();
+  std::vector<UnheededSections> unused;
   for (const auto& [choice, values, sections] : table_of_choices()) {
     if (std::ranges::any_of(values, [&](auto& value) { return chosen[choice].contains(value); }))
       continue;
-    const bool kind = choice == std::string_view("kind");
-    const std::string key = kind ? mixer_key(config) : fmt::format("model.mixer.{}", choice);
-    const std::string demand = key == "model.pattern"
-                                   ? fmt::format("needs {} in model.pattern", alternatives(values))
-                                   : fmt::format("needs {} = {}", key, alternatives(values));
-    for (const std::string_view name : changed)
-      if (is_within_one(name, sections) && !may_stay(config, key, name))
-        keys.push_back({std::string(name), demand, key});
+    if (choice == std::string_view("kind")) {
+      unused.push_back({below_mixer(sections), needs_one_of(config, values), mixer_key(config)});
+    } else {
+      const std::string key = below_mixer({choice}).front();
+      unused.push_back(
+          {below_mixer(sections), fmt::format("needs {} = {}", key, alternatives(values)), key});
+    }
   }
-  return keys;
+  return changed_keys(config, unused);
 }
 
 void check_order(const Config& config) {

@@ -6,17 +6,12 @@
 #include <bochner/train/tasks/mixer_checks.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
 #include <functional>
+#include <iterator>
 
 namespace bochner {
 namespace {
 
 using Has = std::function<bool(const MixerTraits&)>;
-
-std::vector<std::string> mixer_kinds(const Config& config) {
-  std::vector<std::string> kinds;
-  for (const MixerSpec& mixer : named_mixers(config)) kinds.push_back(mixer.kind);
-  return kinds;
-}
 
 /// Those of the kinds whose traits are so.
 std::vector<std::string> kinds_that(const Config& config, std::vector<std::string> kinds,
@@ -30,21 +25,9 @@ bool is_among(const std::vector<std::string>& kinds, const std::string& kind) {
   return std::ranges::find(kinds, kind) != kinds.end();
 }
 
-bool names_one_of(const Config& config, const std::vector<std::string>& kinds) {
-  return std::ranges::any_of(mixer_kinds(config),
-                             [&](const std::string& kind) { return is_among(kinds, kind); });
-}
-
-/// "needs model.mixer.kind = \"linear\"", or in the pattern.
-std::string needs_one_of(const Config& config, const std::vector<std::string>& kinds) {
-  const std::string key = mixer_key(config);
-  return key == "model.pattern" ? fmt::format("needs {} in model.pattern", alternatives(kinds))
-                                : fmt::format("needs {} = {}", key, alternatives(kinds));
-}
-
 /// A key that only linear attention heeds needs it in one block at least.
 void require_linear(const Config& config, std::string_view name) {
-  if (!names_one_of(config, {"linear"}))
+  if (!some_mixer_is(config, {"linear"}))
     fail(config, name, needs_one_of(config, {"linear"}), mixer_key(config));
 }
 
@@ -55,7 +38,7 @@ void check_heads(const Config& config) {
     fail(config, "model.mixer.heads", "must divide " + assignment(config, "model.width"),
          "model.width");
   const std::string channels = "model.mixer.h3.channels";
-  if (width % config.integer(channels) != 0 && names_one_of(config, {"h3"}))
+  if (width % config.integer(channels) != 0 && some_mixer_is(config, {"h3"}))
     fail(config, channels, "must divide " + assignment(config, "model.width"), "model.width");
 }
 
@@ -96,7 +79,7 @@ void check_window(const Config& config) {
   const std::string& kind = config.text(kernel);
   if (kind != "none" && has_irregular_tokens(config))
     fail(config, window, "needs " + kernel + " = \"none\" where tokens have times", kernel);
-  if (!names_one_of(config, {"linear"})) return;
+  if (!some_mixer_is(config, {"linear"})) return;
   if (kind != "none" && kind != "decay")
     fail(config, window, "needs " + kernel + " = \"none\" or \"decay\"", kernel);
   if (config.text("model.mixer.time_kernel.per") != "head")
@@ -135,7 +118,7 @@ void check_update(const Config& config) {
 }
 
 void check_state_space(const Config& config) {
-  if (!names_one_of(config, {"ssm"})) return;
+  if (!some_mixer_is(config, {"ssm"})) return;
   const std::string section = "model.mixer.ssm.";
   const std::string& form = config.text(section + "form");
   if (form == "s4d" || form == "dss" || form == "s5")
@@ -186,13 +169,13 @@ std::vector<Need> needs(const Config& config) {
           {"model.time.use", in_blocks, &MixerTraits::times}};
 }
 
-/// Changed keys of feature maps.
-std::vector<std::string> keys_of_features(const Config& config) {
-  std::vector<std::string> found;
-  for (const std::string_view name : config.changed())
-    for (const char* section : {"features", "m", "density", "draws", "redraw", "denominator"})
-      if (is_within(name, std::string("model.mixer.") + section)) found.emplace_back(name);
-  return found;
+/// Those of feature maps, where no mixer has one.
+std::vector<UnheededKey> keys_of_features(const Config& config) {
+  if (some_mixer(config, &MixerTraits::features)) return {};
+  const auto kinds = kinds_that(config, mixers().names(), &MixerTraits::features);
+  return changed_keys(config,
+                      {{below_mixer({"features", "m", "density", "draws", "redraw", "denominator"}),
+                        needs_one_of(config, kinds), mixer_key(config)}});
 }
 
 }  // namespace
@@ -228,7 +211,7 @@ bool counts_positions(const Config& config) {
   const std::string& map = config.text("model.mixer.features.kind");
   const bool mixed = map == "hybrid";
   const auto& estimators = config.text_list("model.mixer.features.estimators");
-  return names_one_of(config, {"linear"}) &&
+  return some_mixer_is(config, {"linear"}) &&
          (map == "cosformer" || (mixed && is_among(estimators, "cosformer")));
 }
 
@@ -255,10 +238,7 @@ std::vector<UnheededKey> keys_without_mixer(const Config& config) {
     if (set && kinds_that(config, mixer_kinds(config), has).empty())
       keys.push_back(
           {key, needs_one_of(config, kinds_that(config, mixers().names(), has)) + words, by});
-  if (some_mixer(config, &MixerTraits::features)) return keys;
-  const auto kinds = kinds_that(config, mixers().names(), &MixerTraits::features);
-  for (const std::string& key : keys_of_features(config))
-    if (!may_stay(config, by, key)) keys.push_back({key, needs_one_of(config, kinds), by});
+  std::ranges::move(keys_of_features(config), std::back_inserter(keys));
   return keys;
 }
 

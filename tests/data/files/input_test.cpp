@@ -50,6 +50,13 @@ TEST(Input, IsStandardInput) {
   }
 }
 
+TEST(Input, OfNothingSaysWhatToDo) {
+  const TemporaryFolder folder;
+  const StandardInput redirected(folder.write("in", ""));
+  EXPECT_EQ(message_of<DataError>([] { Input("-", 50); }),
+            "standard input: is empty; pipe data into the command, or name a file");
+}
+
 TEST(Input, HasALimit) {
   const TemporaryFolder folder;
   const auto file = folder.write("bomb.gz", gzip(std::string(1 << 20, ' ')));
