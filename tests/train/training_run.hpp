@@ -1,7 +1,6 @@
 #pragma once
 /// Runs of tiny models, in this process, that can be stopped or killed after any step.
 
-#include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/train/run/loop.hpp>
 #include <bochner/train/tasks/mixer_checks.hpp>

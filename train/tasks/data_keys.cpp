@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bochner/data/fields.hpp>
 #include <bochner/data/token_tasks.hpp>
@@ -80,7 +78,7 @@ UnheededSections loss_of_others(const Config& config) {
   const bool of_tokens = loss == "cross_entropy" || loss == "nce" || loss == "sampled_softmax";
   const std::string needed = of_tokens ? "lm" : "forecaster";
   if (model == needed) return {};
-  return {{"model.loss"}, "needs model.kind = " + in_quotes(needed), "model.kind"};
+  return {{"model.loss"}, needs_value("model.kind", {needed}), "model.kind"};
 }
 
 }  // namespace
@@ -89,8 +87,7 @@ std::vector<UnheededKey> keys_of_other_data(const Config& config) {
   std::vector<UnheededSections> others{loss_of_others(config)};
   for (const auto& [choice, values, sections] : keys_by_kind())
     if (std::ranges::count(values, config.text(choice)) == 0)
-      others.push_back(
-          {sections, std::string("needs ") + choice + " = " + alternatives(values), choice});
+      others.push_back({sections, needs_value(choice, values), choice});
   return changed_keys(config, others);
 }
 

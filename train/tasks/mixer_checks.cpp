@@ -106,7 +106,7 @@ bool some_mixer_is(const Config& config, const std::vector<std::string>& kinds) 
 std::string needs_one_of(const Config& config, const std::vector<std::string>& kinds) {
   const std::string key = mixer_key(config);
   return key == "model.pattern" ? fmt::format("needs {} in model.pattern", alternatives(kinds))
-                                : fmt::format("needs {} = {}", key, alternatives(kinds));
+                                : needs_value(key, kinds);
 }
 
 std::vector<std::string> below_mixer(std::vector<std::string> keys) {
@@ -124,8 +124,7 @@ std::vector<UnheededKey> unused_mixer_keys(const Config& config) {
       unused.push_back({below_mixer(sections), needs_one_of(config, values), mixer_key(config)});
     } else {
       const std::string key = below_mixer({choice}).front();
-      unused.push_back(
-          {below_mixer(sections), fmt::format("needs {} = {}", key, alternatives(values)), key});
+      unused.push_back({below_mixer(sections), needs_value(key, values), key});
     }
   }
   return changed_keys(config, unused);

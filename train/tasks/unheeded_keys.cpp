@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bochner/train/tasks/unheeded_keys.hpp>
 
@@ -24,6 +26,10 @@ std::vector<UnheededKey> changed_keys(const Config& config,
         keys.push_back({std::string(key), demand, choice});
   }
   return keys;
+}
+
+std::string needs_value(std::string_view key, const std::vector<std::string>& values) {
+  return fmt::format("needs {} = {}", key, alternatives(values));
 }
 
 }  // namespace bochner

@@ -22,6 +22,9 @@ struct UnheededSections {
 std::vector<UnheededKey> changed_keys(const Config& config,
                                       const std::vector<UnheededSections>& sections);
 
+/// "needs data.kind = \"bytes\" or \"texts\"".
+std::string needs_value(std::string_view key, const std::vector<std::string>& values);
+
 /// Keys or sections that only some values of another key heed: a row of a table.
 struct HeededBy {
   const char* choice;
