@@ -70,11 +70,17 @@ inline void tile(std::size_t K, const Strided& a, const real* b, std::size_t ldb
   }
 }
 
-/// The rows of C from `first` on, in tiles of `rows`; what is left goes to smaller tiles.
+/// Whether `left` rows take more tiles if each has one row less than `rows`.
+constexpr bool needs_rows(std::size_t rows, std::size_t left) {
+  return (left + rows - 1) / rows * (rows - 1) < left;
+}
+
+/// The rows of C from `first` on, in as few tiles of at most `rows` as there can be, of about the
+/// same size: a small one waits for its own sums.
 template <std::size_t rows, std::size_t vectors>
 void row_tiles(std::size_t first, std::size_t M, std::size_t K, const Strided& a, const real* b,
                std::size_t ldb, real beta, real* c, std::size_t ldc) {
-  for (; first + rows <= M; first += rows) {
+  for (; first + rows <= M && needs_rows(rows, M - first); first += rows) {
     tile<rows, vectors>(K, {a.data + first * a.row, a.row, a.column}, b, ldb, beta, c + first * ldc,
                         ldc);
   }

@@ -41,10 +41,13 @@ void rows_backward(const Var& x, Tensor& g, std::size_t grain, const Kernel& ker
   const bool adding = x.has_gradient();
   real* sum = adding ? x.gradient_buffer().data() : nullptr;
   const std::size_t D = g.shape().back();
+  Scratch<real> copies(D);
   parallel_each(row_count(g.shape()), grain, [&, rows = g.data()](std::size_t i) {
-    real* row = rows + i * D;
+    if (!adding) return kernel(i, rows + i * D);
+    real* row = copies.local();  // what is not written need not leave the caches
+    std::copy_n(rows + i * D, D, row);
     kernel(i, row);
-    for (std::size_t j = 0; adding && j < D; ++j) sum[i * D + j] += row[j];
+    for (std::size_t j = 0; j < D; ++j) sum[i * D + j] += row[j];
   });
   if (!adding) x.add_gradient(std::move(g));
 }
