@@ -71,10 +71,12 @@ std::string curve_of(const Series& series, const Axes& axes, const std::string& 
   std::string markup;
   if (const std::string band = band_of(series, axes); !band.empty())
     markup += fmt::format(R"(<path class="band {}" d="{}"/>)", colour, band);
-  if (series.mark != Mark::points)
+  const std::string path = series.mark == Mark::points ? "" : path_of(series, axes);
+  const bool has_line = path.find('L') != std::string::npos;
+  if (has_line)
     markup += fmt::format(R"(<path class="curve {}{}" d="{}"/>)", colour,
-                          series.mark == Mark::dashed ? " dashed" : "", path_of(series, axes));
-  if (series.mark == Mark::points) markup += dots_of(series, axes, colour, 2.4);
+                          series.mark == Mark::dashed ? " dashed" : "", path);
+  if (!has_line) markup += dots_of(series, axes, colour, 2.4);
   if (series.mark == Mark::line_and_points) markup += dots_of(series, axes, colour, 3);
   return markup;
 }

@@ -23,7 +23,7 @@ p{margin:0 0 14px;color:var(--soft);max-width:80ch}
 .card{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:17px;min-width:0;overflow-x:auto}
 .card svg{display:block;width:100%;height:auto;overflow:visible}
 .figure b{display:block;font-size:24px;line-height:1.2;font-weight:650;letter-spacing:-.01em;font-variant-numeric:tabular-nums}
-.figure span{color:var(--soft);font-size:13px}
+.figure span{color:var(--soft);font-size:13px;overflow-wrap:anywhere}
 .scroll{overflow-x:auto;padding:6px 18px}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
 th,td{padding:8px 0 8px 22px;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
@@ -31,6 +31,7 @@ th:first-child,td:first-child{text-align:left;padding-left:0}
 tr:last-child td{border-bottom:0}
 th{font-weight:550;color:var(--soft);font-size:13px}
 svg text{font-family:inherit;font-size:11.5px;fill:var(--soft);font-variant-numeric:tabular-nums}
+svg .tick{paint-order:stroke;stroke:var(--card);stroke-width:3;stroke-linejoin:round}
 svg .title{font-size:14px;font-weight:600;fill:var(--ink)}
 svg .grid,svg .base{stroke:var(--line);fill:none;stroke-width:1}
 svg .minor{opacity:.45}

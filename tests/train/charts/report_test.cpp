@@ -159,6 +159,11 @@ TEST(Charts, InterruptALineWhereThereIsNoNumber) {
   EXPECT_EQ(count(path, "L"), 2u);
 }
 
+TEST(Charts, ShowACurveOfOnePoint) {
+  const Chart chart{.title = "", .series = {{"a", {200}, {1.9}}}};
+  EXPECT_EQ(count(draw(chart), "<circle class=\"dot c0\""), 1u);
+}
+
 TEST(Charts, ThinLongCurvesAndKeepTheirPeaks) {
   Series series{"a", {}, {}};
   for (int i = 0; i < 100000; ++i) {

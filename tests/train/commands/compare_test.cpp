@@ -191,6 +191,15 @@ TEST_F(Compare, ShowsTheEndOfALongFall) {
   EXPECT_THAT(html, Not(HasSubstr(">8</text>")));
 }
 
+TEST_F(Compare, ShowsRunsOfOneValidation) {
+  const double losses[] = {2.25, 1.95, 1.89}, seconds[] = {50, 60, 55};
+  for (int i = 0; i < 3; ++i)
+    run(std::string(1, char('a' + i)), {}).train(40, losses[i], seconds[i]);
+  look();
+  const std::string html = Comparison(views).page("runs").html();
+  EXPECT_THAT(html, Not(HasSubstr("the first fall")));
+}
+
 TEST(Names, AreThoseBelowTheCommonFolder) {
   EXPECT_THAT(short_names({"runs/a", "runs/b"}), ElementsAre("a", "b"));
   EXPECT_THAT(short_names({"runs/a/", "runs/s/b"}), ElementsAre("a", "s/b"));

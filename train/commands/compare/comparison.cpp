@@ -117,7 +117,8 @@ void choose_unit(Chart& chart) {
                   " of training";
 }
 
-/// Where the fall of the first tenth takes more than half of the height, its top is left out.
+/// Where the fall of the first tenth takes more than half of the height, its top is left out, but
+/// not the end of a curve.
 void cut_first_fall(Chart& chart) {
   Extent steps, all, late;
   for (const Series& series : chart.series) {
@@ -127,7 +128,8 @@ void cut_first_fall(Chart& chart) {
   const double first_tenth = steps.low + (steps.high - steps.low) / 10;
   for (const Series& series : chart.series)
     for (std::size_t i = 0; i < series.x.size(); ++i)
-      if (series.x[i] >= first_tenth) late.add({series.y[i]}, Scale::linear);
+      if (series.x[i] >= first_tenth || i + 1 == series.x.size())
+        late.add({series.y[i]}, Scale::linear);
   if (late.empty || all.high - late.high <= late.high - all.low) return;
   const double highest = late.high + 0.05 * (late.high - all.low);
   for (Series& series : chart.series)
