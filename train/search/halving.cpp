@@ -1,8 +1,6 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/train/search/halving.hpp>
 #include <cmath>
-#include <numeric>
 
 namespace bochner {
 namespace {
@@ -19,6 +17,19 @@ std::vector<std::size_t> ranked_on(const std::vector<Climb>& trials, std::size_t
     return is_lower(trials[a].scores[rung], trials[b].scores[rung]);
   });
   return there;
+}
+
+/// The median change of scores from the rung before to this one; NaN where none came so far.
+double usual_change(const std::vector<Climb>& trials, std::size_t rung) {
+  std::vector<double> changes;
+  for (const auto& [scores, waits] : trials) {
+    const double change = rung < scores.size() ? scores[rung] - scores[rung - 1] : std::nan("");
+    if (!std::isnan(change)) changes.push_back(change);
+  }
+  if (changes.empty()) return std::nan("");
+  const auto middle = changes.begin() + std::ptrdiff_t(changes.size() / 2);
+  std::ranges::nth_element(changes, middle);
+  return *middle;
 }
 
 }  // namespace
@@ -57,22 +68,16 @@ std::optional<std::size_t> next_promotion(const std::vector<Climb>& trials, std:
   return std::nullopt;
 }
 
-std::vector<double> scores_by_rank(const std::vector<Climb>& trials) {
-  std::vector<std::size_t> order(trials.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto rungs = [&](std::size_t i) {
-    const std::vector<double>& scores = trials[i].scores;
-    return scores.empty() || std::isnan(scores.back()) ? 0 : scores.size();
-  };
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-    if (rungs(a) != rungs(b) || rungs(a) == 0) return rungs(a) > rungs(b);
-    return trials[a].scores.back() < trials[b].scores.back();
-  });
-  std::vector<double> scores(trials.size());
-  const double cell = 1 / double(trials.size());
-  for (std::size_t rank = 0; rank < order.size(); ++rank)
-    scores[order[rank]] = quantile::normal((double(rank) + 0.5) * cell);
-  return scores;
+std::vector<double> expected_scores(const std::vector<Climb>& trials) {
+  std::vector<double> scores(trials.size(), std::nan(""));
+  for (std::size_t i = 0; i < trials.size(); ++i)
+    if (!trials[i].scores.empty()) scores[i] = trials[i].scores.back();
+  for (std::size_t rung = 1;; ++rung) {
+    const double change = usual_change(trials, rung);
+    if (std::isnan(change)) return scores;
+    for (std::size_t i = 0; i < trials.size(); ++i)
+      if (trials[i].scores.size() <= rung) scores[i] += change;
+  }
 }
 
 }  // namespace bochner

@@ -28,9 +28,8 @@ std::vector<std::uint64_t> rungs_of(std::uint64_t steps, double factor, std::uin
 std::optional<std::size_t> next_promotion(const std::vector<Climb>& trials, std::size_t rungs,
                                           double factor, bool finish);
 
-/// One score for each trial from all rungs: a normal quantile of its rank, where a trial that came
-/// further is before all others, and on its rung the one of the lower score; those that failed come
-/// last. Smaller is better.
-std::vector<double> scores_by_rank(const std::vector<Climb>& trials);
+/// What each trial would score on the highest rung that any reached: its last score and, for each
+/// rung above, the median change of those that went on. NaN for trials without a score.
+std::vector<double> expected_scores(const std::vector<Climb>& trials);
 
 }  // namespace bochner

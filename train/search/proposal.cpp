@@ -44,7 +44,7 @@ std::vector<double> single_scores(const SearchSpec& spec, const std::vector<cons
     for (std::size_t i = 0; i < trials.size(); ++i)
       for (const Scores& scores : trials[i]->reached)
         if (!trials[i]->failed) climbs[i].scores.push_back(scores.front());
-    return scores_by_rank(climbs);
+    return expected_scores(climbs);
   }
   std::vector<Scores> scored;
   for (const Tried* trial : trials)
