@@ -27,13 +27,19 @@ On the command line `--set optim.lr=3e-4` changes one key after the file has bee
   the checkpoints of the run.
 )";
 
+/// A text as a cell of a table.
+std::string as_cell(std::string text) {
+  for (std::size_t at = 0; (at = text.find('|', at)) != text.npos; at += 2) text.insert(at, "\\");
+  return text;
+}
+
 void append_section(std::string& page, const ParameterTable& table, const std::string& top) {
   page += fmt::format("\n## {}\n\n| key | default | value | meaning |\n|---|---|---|---|\n", top);
   for (const ParameterRow& row : table.rows())
     if (top_of(row.name) == top)
-      page +=
-          fmt::format("| `{}`{} | `{}` | {} | {} |\n", row.name, row.traits.resume ? " **r**" : "",
-                      format_value(row.initial), type_text(row), row.doc);
+      page += fmt::format("| `{}`{} | `{}` | {} | {} |\n", row.name,
+                          row.traits.resume ? " **r**" : "", as_cell(format_value(row.initial)),
+                          as_cell(type_text(row)), as_cell(row.doc));
 }
 
 }  // namespace

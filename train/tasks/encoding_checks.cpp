@@ -47,6 +47,9 @@ std::vector<Use> uses_of_tables(const Config& config) {
           {"model.gp.cg", process == "cg", "needs model.gp.method = \"cg\""},
           {"model.gp.m", drawn, "needs model.gp.method = \"features\" or a free density"},
           {"model.gp.draws", drawn, "needs model.gp.method = \"features\" or a free density"},
+          {"model.gp.density.posterior", false,
+           "is for other models: a process has no batches to draw it for; set "
+           "model.gp.density.prior"},
           {"model.gp.noise_shape", process == "features", "needs model.gp.method = \"features\""},
           {"data.columns", !table, "is not for a table: name data.inputs and data.target"},
           {"data.inputs", table, "needs data.kind = \"table\""},

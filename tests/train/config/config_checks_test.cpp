@@ -274,6 +274,10 @@ TEST(ConfigErrors, KeysOfOtherMethodsOfAProcessAreRefused) {
       error_in(process + "model.gp.m = 7\n"),
       "bad.toml:5:14: model.gp.m = 7: needs model.gp.method = \"features\" or a free density");
   EXPECT_EQ(error_in(process + "model.gp.method = \"cg\"\nmodel.gp.cg.rank = 5\n"), "");
+  EXPECT_EQ(
+      error_in(process + "model.gp.density.posterior = \"full\"\n"),
+      "bad.toml:5:30: model.gp.density.posterior = \"full\": is for other models: a process has "
+      "no batches to draw it for; set model.gp.density.prior");
 }
 
 TEST(ConfigErrors, ListOpsExpressionsHaveAPossibleSize) {

@@ -67,6 +67,17 @@ TEST(Parameters, ReferencePageIsInSync) {
   EXPECT_EQ(committed.str(), page) << "run this test once with BOCHNER_UPDATE_DOCS=1 to renew it";
 }
 
+TEST(Parameters, KeysAreRowsOfFourCellsInTheReference) {
+  std::istringstream page(parameter_reference(registered_parameters()));
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with('|')) continue;
+    long bars = 0;
+    for (std::size_t i = 0; i < line.size(); ++i)
+      bars += line[i] == '|' && (i == 0 || line[i - 1] != '\\');
+    EXPECT_EQ(bars, 5) << line;
+  }
+}
+
 TEST(Parameters, HelpHasOneLineForEachKey) {
   const ParameterTable table = registered_parameters();
   const std::string all = help_text(table);
