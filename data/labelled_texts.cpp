@@ -13,21 +13,6 @@ namespace {
 
 constexpr std::uint64_t order_of_texts = ~std::uint64_t(0);  // an epoch that no run reaches
 
-/// Numbers the labels in the order of the alphabet.
-TextsWithLabels with_numbers(std::vector<std::string> texts,
-                             const std::vector<std::string>& labels) {
-  const std::set<std::string> names(labels.begin(), labels.end());
-  TextsWithLabels all{std::move(texts), {names.begin(), names.end()}, {}};
-  for (const std::string& label : labels)
-    all.labels.push_back(
-        std::int32_t(std::ranges::lower_bound(all.classes, label) - all.classes.begin()));
-  if (all.classes.size() < 2)
-    throw DataError("all texts have the label ",
-                    all.classes.empty() ? "of nothing" : excerpt(all.classes[0]),
-                    "; a classifier needs two of them: a folder for each, or data.label_column");
-  return all;
-}
-
 std::string front_of_file(const std::filesystem::path& path, std::size_t length) {
   const RegularFile file(path);
   std::vector<std::uint8_t> bytes(std::min<std::uint64_t>(file.size(), length));
@@ -58,14 +43,26 @@ ExampleSet set_of(const TextsWithLabels& texts, const LabelledTextsSpec& spec) {
 
 }  // namespace
 
-TextsWithLabels texts_of_folders(const std::vector<std::filesystem::path>& files,
-                                 std::size_t length) {
-  std::vector<std::string> texts, labels;
+TextsWithLabels with_numbers(LabelledRows rows) {
+  const std::set<std::string> names(rows.labels.begin(), rows.labels.end());
+  TextsWithLabels all{std::move(rows.texts), {names.begin(), names.end()}, {}};
+  for (const std::string& label : rows.labels)
+    all.labels.push_back(
+        std::int32_t(std::ranges::lower_bound(all.classes, label) - all.classes.begin()));
+  if (all.classes.size() < 2)
+    throw DataError("all texts have the label ",
+                    all.classes.empty() ? "of nothing" : excerpt(all.classes[0]),
+                    "; a classifier needs two of them: a folder for each, or data.label_column");
+  return all;
+}
+
+LabelledRows rows_of_folders(const std::vector<std::filesystem::path>& files, std::size_t length) {
+  LabelledRows rows;
   for (const auto& file : files) {
-    texts.push_back(front_of_file(file, length));
-    labels.push_back(std::filesystem::absolute(file).parent_path().filename().string());
+    rows.texts.push_back(front_of_file(file, length));
+    rows.labels.push_back(std::filesystem::absolute(file).parent_path().filename().string());
   }
-  return with_numbers(std::move(texts), labels);
+  return rows;
 }
 
 std::vector<std::string> texts_of_column(const NamedArray& table, const std::string& wanted) {
@@ -81,16 +78,12 @@ std::vector<std::string> texts_of_column(const NamedArray& table, const std::str
   return texts;
 }
 
-TextsWithLabels texts_of_tables(const std::vector<NamedArray>& tables,
-                                const std::string& text_column, const std::string& label_column) {
-  std::vector<std::string> texts, labels;
-  for (const NamedArray& table : tables) {
-    std::ranges::move(texts_of_column(table, text_column), std::back_inserter(texts));
-    const std::size_t column = column_of_texts(table, label_column);
-    for (std::size_t row = 0; row < table.values.shape()[0]; ++row)
-      labels.push_back(label_in(table, row, column));
-  }
-  return with_numbers(std::move(texts), labels);
+void append_rows(LabelledRows& rows, const NamedArray& table, const std::string& text_column,
+                 const std::string& label_column) {
+  std::ranges::move(texts_of_column(table, text_column), std::back_inserter(rows.texts));
+  const std::size_t column = column_of_texts(table, label_column);
+  for (std::size_t row = 0; row < table.values.shape()[0]; ++row)
+    rows.labels.push_back(label_in(table, row, column));
 }
 
 LabelledExample labelled_text(const std::string& text, std::int32_t label,

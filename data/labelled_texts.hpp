@@ -16,21 +16,26 @@ inline void describe(Keys& keys, TextsSpec& spec) {
        "texts: the column of the texts of a table, by name or by number from 1");
 }
 
+/// Texts and their labels in words.
+struct LabelledRows {
+  std::vector<std::string> texts, labels;
+};
 /// Text i has label classes[labels[i]]; classes are in the order of the alphabet.
 struct TextsWithLabels {
   std::vector<std::string> texts, classes;
   std::vector<std::int32_t> labels;
 };
+/// Throws DataError where all have one label.
+TextsWithLabels with_numbers(LabelledRows rows);
 /// Each file is a text, of which at most `length` bytes are read, and its label the name of its
-/// folder. Throws DataError where all have one label.
-TextsWithLabels texts_of_folders(const std::vector<std::filesystem::path>& files,
-                                 std::size_t length);
+/// folder.
+LabelledRows rows_of_folders(const std::vector<std::filesystem::path>& files, std::size_t length);
 /// The texts of a column that was read as one, CsvOptions::texts; "" where one is missing. Throws
 /// DataError where it is no such column.
 std::vector<std::string> texts_of_column(const NamedArray& table, const std::string& column);
-/// Rows of tables. Throws DataError where a label is missing, or all are one.
-TextsWithLabels texts_of_tables(const std::vector<NamedArray>& tables,
-                                const std::string& text_column, const std::string& label_column);
+/// Those of a table behind them. Throws DataError where a label is missing.
+void append_rows(LabelledRows& rows, const NamedArray& table, const std::string& text_column,
+                 const std::string& label_column);
 
 struct LabelledTextsSpec {
   std::size_t length = 256;  ///< tokens of a text that are seen, the first

@@ -49,8 +49,6 @@ class Trunk : public Module {
     std::vector<TokenCursor> cursors = {};  ///< of each sequence, made at its first token
   };
   State start() const { return {stack_.start()}; }
-  /// Null unless positions are "encoding".
-  SpaceTimeEncoding* place_encoding() { return place_encoding_.get(); }
   /// One more token of each of B sequences, as many at every call, all at `time` if tokens are
   /// timed; equals the whole sequence's output at its position. -> (B, 1, D)
   Var step(Tape& tape, const std::vector<std::int32_t>& tokens, State& state, double time = 0);

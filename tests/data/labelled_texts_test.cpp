@@ -30,7 +30,7 @@ TEST(LabelledTexts, AreFilesInFolders) {
     for (const char* label : {"spam", "ham"})
       files.push_back(
           folder.write(std::string(label) + "/" + std::to_string(i), label + std::to_string(i)));
-  const TextsWithLabels all = texts_of_folders(files, 100);
+  const TextsWithLabels all = with_numbers(rows_of_folders(files, 100));
   EXPECT_THAT(all.classes, ElementsAre("ham", "spam"));
   const LabelledTexts texts(all, {.length = 4, .validation = 0.25});
   EXPECT_EQ(texts.examples().train, 15u);
@@ -54,11 +54,15 @@ TEST(LabelledTexts, AreFilesInFolders) {
 
 TEST(LabelledTexts, AreRowsOfTables) {
   const NamedArray first = table("label,text\ngood,\"fine, yes\"\n0,no\n,x\n", {"label", "text"});
+  LabelledRows rows;
   EXPECT_THAT(texts_of_column(first, "text"), ElementsAre("fine, yes", "no", "x"));
-  EXPECT_THAT(message_of<DataError>([&] { texts_of_tables({first}, "text", "label"); }),
+  EXPECT_THAT(message_of<DataError>([&] { append_rows(rows, first, "text", "label"); }),
               HasSubstr("row 3: its label is missing"));
   const NamedArray second = table("label,text\n1,a\n0,\n", {"label", "text"});
-  const TextsWithLabels all = texts_of_tables({second, second}, "text", "label");
+  rows = {};
+  append_rows(rows, second, "text", "label");
+  append_rows(rows, second, "text", "label");
+  const TextsWithLabels all = with_numbers(rows);
   EXPECT_THAT(all.texts, ElementsAre("a", "", "a", ""));
   EXPECT_THAT(all.classes, ElementsAre("0", "1"));
   EXPECT_THAT(all.labels, ElementsAre(1, 0, 1, 0));
@@ -89,7 +93,7 @@ TEST(LabelledTexts, MayBeWords) {
 TEST(LabelledTexts, NeedTwoLabels) {
   TemporaryFolder folder;
   const auto file = folder.write("one/a");
-  EXPECT_THAT(message_of<DataError>([&] { texts_of_folders({file}, 10); }),
+  EXPECT_THAT(message_of<DataError>([&] { with_numbers(rows_of_folders({file}, 10)); }),
               HasSubstr("all texts have the label \"one\""));
 }
 

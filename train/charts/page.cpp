@@ -44,7 +44,18 @@ svg .band{fill:var(--c);opacity:.16}
 svg .whisker{stroke:var(--ink);stroke-width:1.5}
 )";
 
+std::string markdown_row(const std::vector<std::string>& cells) {
+  return printable(fmt::format("| {} |", fmt::join(cells, " | "))) + "\n";
+}
+
 }  // namespace
+
+std::string markdown(const Table& table) {
+  std::string text = markdown_row(table.headers) +
+                     markdown_row(std::vector<std::string>(table.headers.size(), "---"));
+  for (const auto& row : table.rows) text += markdown_row(row);
+  return text;
+}
 
 Page::Page(std::string title, std::string subtitle)
     : title_(std::move(title)), subtitle_(std::move(subtitle)) {}

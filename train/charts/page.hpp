@@ -20,6 +20,8 @@ struct Table {
   std::vector<std::string> headers;
   std::vector<std::vector<std::string>> rows;
 };
+/// For a terminal: control characters are escaped.
+std::string markdown(const Table& table);
 
 /// All texts are escaped; charts are SVG of draw().
 class Page {

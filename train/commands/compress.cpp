@@ -175,9 +175,11 @@ Written write_run(const CompressOptions& options, const CheckpointReader& checkp
   state.optimizer_steps = state.ema_steps = state.metrics_bytes = state.loss_count = 0;
   state.loss_sum = 0;
   state.best.clear();
+  state.improved_metric = std::numeric_limits<double>::infinity();
   state.metrics_digests.clear();
   state.metrics_lines = 1;
   state.metrics_waiting.clear();
+  record_improvement(state, loss, 0);
   record_best(state, loss, 1);
   const Path path = run.save({print_config(config), model.records(checkpoint), state});
   return {path, storage.open_read(path)->size(), 0, storage.open_read(checkpoint.path())->size()};

@@ -15,13 +15,13 @@ struct BatchOptions : ModelOptions {
   bool gradients = false, json = false;
 };
 
-/// Where a run has come to by this step: examples are counted on from its checkpoint, also where it
-/// is a fork.
+/// Where a run has come to by this step: examples are counted on, or back, from its checkpoint. A
+/// fork may have had other batches before.
 std::uint64_t first_example(const TrainerState& state, const TrainSpec& train, std::uint64_t step) {
   const std::uint64_t each = train.examples_per_step();
   if (train.overfit) return 0;
-  const std::uint64_t before = state.examples - std::min(state.examples, state.step * each);
-  return before + step * each;
+  if (step >= state.step) return state.examples + (step - state.step) * each;
+  return state.examples - std::min(state.examples, (state.step - step) * each);
 }
 
 void print_numbers(const Examples& examples, std::uint64_t step, bool json) {

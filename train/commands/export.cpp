@@ -25,13 +25,6 @@ struct ExportOptions : ModelOptions {
   std::string output, torch;
 };
 
-/// What the names of the wanted weights begin with.
-std::string wanted_weights(const CheckpointReader& checkpoint, bool live_weights) {
-  const bool has_average = std::ranges::any_of(
-      checkpoint.tensors(), [](const auto& tensor) { return tensor.name.starts_with("ema/"); });
-  return has_average && !live_weights ? "ema/" : "model/";
-}
-
 /// A name that promises another format is a mistake.
 void require_safetensors(const std::string& output) {
   const std::string name = lower_case(output);
@@ -43,7 +36,7 @@ void require_safetensors(const std::string& output) {
 /// Returns how many tensors there are.
 std::size_t write_weights(const CheckpointReader& checkpoint, bool live_weights,
                           const SafetensorsTexts& texts, const std::string& file) {
-  const std::string weights = wanted_weights(checkpoint, live_weights);
+  const std::string weights = prefix_of_weights(checkpoint, !live_weights);
   std::deque<Tensor> tensors;
   std::vector<TensorRecord> records;
   for (const StoredTensor& tensor : checkpoint.tensors()) {

@@ -2,6 +2,7 @@
 
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/commands/common_options.hpp>
+#include <bochner/train/run/followed_file.hpp>
 #include <bochner/train/run/follower.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/storage/json.hpp>
@@ -35,8 +36,7 @@ struct NumbersOfSteps {
 
   /// Lines of a file as it is now, the last without its end.
   void add_lines(std::string_view text) {
-    for (std::size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1))
-      add(Json::parse(text.substr(0, end)));
+    for_each_line(text, [&](std::string_view line, std::size_t) { add(Json::parse(line)); });
   }
 
   NamedArray table() const {

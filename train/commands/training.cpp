@@ -52,12 +52,12 @@ Path new_run(const TrainingOptions& options) {
 std::string describe_validation(Session& session) {
   const TrainSpec& spec = session.spec();
   const Dataset& data = session.task().data();
-  const std::uint64_t all = data.batches(Split::validation, spec.validation_batch());
+  const std::size_t batch = spec.validation_batch();
+  const std::uint64_t all = data.batches(Split::validation, batch);
   if (all == 0 || spec.validate_every.off()) return "";
-  const std::uint64_t limit = spec.validate_batches, taken = limit > 0 ? std::min(all, limit) : all;
+  const std::uint64_t taken = batches_taken(data, Split::validation, batch, spec.validate_batches);
   const std::uint64_t period = session.steps(spec.validate_every);
-  const std::uint64_t examples =
-      std::min(taken * spec.validation_batch(), data.examples(Split::validation));
+  const std::uint64_t examples = std::min(taken * batch, data.examples(Split::validation));
   const double tokens = double(examples * data.tokens_per_example());
   const double share = tokens / (tokens + 3 * double(period * session.tokens_per_step()));
   return fmt::format("validate {} of {} batches every {}, about {:.0f} % of the time{}", taken, all,

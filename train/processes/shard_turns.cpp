@@ -20,8 +20,12 @@ ShardTurns::ShardTurns(Processes& processes, std::size_t shards,
 void ShardTurns::run(const std::function<void(std::size_t shard)>& body) {
   {
     std::vector<std::jthread> threads;
-    for (std::size_t shard = first_ + 1; shard < last_; ++shard)
-      threads.emplace_back([this, shard, &body] { run_one(shard, body); });
+    try {
+      for (std::size_t shard = first_ + 1; shard < last_; ++shard)
+        threads.emplace_back([this, shard, &body] { run_one(shard, body); });
+    } catch (...) {
+      failure_ = std::current_exception();  // those that have begun give up in their turns
+    }
     run_one(first_, body);
   }
   if (failure_) std::rethrow_exception(failure_);

@@ -26,11 +26,9 @@ double time_forward(Session& session) {
 /// Batches of validation in all the steps that are left.
 double validation_batches(Session& session, std::uint64_t steps) {
   const TrainSpec& spec = session.spec();
-  const std::uint64_t all =
-      session.task().data().batches(Split::validation, spec.validation_batch());
-  if (all == 0 || spec.validate_every.off()) return 0;
-  const std::uint64_t taken =
-      spec.validate_batches > 0 ? std::min(all, spec.validate_batches) : all;
+  if (spec.validate_every.off()) return 0;
+  const std::uint64_t taken = batches_taken(session.task().data(), Split::validation,
+                                            spec.validation_batch(), spec.validate_batches);
   return double(taken) * double(steps) / double(session.steps(spec.validate_every));
 }
 

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <bochner/train/run/followed_file.hpp>
 #include <bochner/train/run/follower.hpp>
 #include <bochner/train/run/tensorboard.hpp>
 #include <bochner/train/storage/json.hpp>
@@ -74,12 +75,10 @@ void RunFollower::forget_after(std::uint64_t step) {
   if (!storage_.exists(run_ / clock_name)) return;
   const std::string before = read_file(storage_, run_ / clock_name);
   std::string kept;
-  for (std::size_t begin = 0, end; (end = before.find('\n', begin)) != before.npos;
-       begin = end + 1) {
-    const std::string line = before.substr(begin, end - begin);
+  for_each_line(before, [&](std::string_view line, std::size_t) {
     const auto at = Json::parse(line)["step"].number();
-    if (at && *at <= double(step)) kept += line + "\n";
-  }
+    if (at && *at <= double(step)) kept.append(line).append("\n");
+  });
   if (kept != before) commit_file(storage_, run_ / clock_name, kept);
 }
 

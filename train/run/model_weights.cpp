@@ -33,10 +33,14 @@ void require_complete(const CheckpointReader& checkpoint,
       "; use the program and the config that wrote it");
 }
 
-void load_model(const CheckpointReader& checkpoint, Module& model, bool averaged) {
+std::string prefix_of_weights(const CheckpointReader& checkpoint, bool averaged) {
   const bool has_average = std::ranges::any_of(
       checkpoint.tensors(), [](const auto& tensor) { return tensor.name.starts_with("ema/"); });
-  const std::string weights = averaged && has_average ? "ema/" : "model/";
+  return averaged && has_average ? "ema/" : "model/";
+}
+
+void load_model(const CheckpointReader& checkpoint, Module& model, bool averaged) {
+  const std::string weights = prefix_of_weights(checkpoint, averaged);
   std::vector<NamedTensor> wanted;
   for (const NamedParameter& named : parameters_of(model))
     wanted.push_back({weights + named.name, &named.parameter->value()});

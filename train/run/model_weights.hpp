@@ -12,6 +12,10 @@ std::vector<std::string> load_tensors(const CheckpointReader& checkpoint,
 /// Throws DataError that lists what was left out, if anything was.
 void require_complete(const CheckpointReader& checkpoint, const std::vector<std::string>& left_out);
 
+/// What the names of weights in a checkpoint begin with: those of the average if there is one and
+/// it is wanted.
+std::string prefix_of_weights(const CheckpointReader& checkpoint, bool averaged);
+
 /// Copies a checkpoint's weights and buffers into a model, the averaged weights if it has them and
 /// they are wanted. Throws DataError that lists missing and mis-shaped tensors.
 void load_model(const CheckpointReader& checkpoint, Module& model, bool averaged);

@@ -128,8 +128,9 @@ void read_matrix(PackedReader& reader, const PackedHeader& header, Tensor& w) {
   const std::string_view there = header.sparse ? reader.take_bits(w.size(), 1) : "";
   std::size_t count = header.sparse ? 0 : w.size();
   for (const char byte : there) count += std::size_t(std::popcount(std::uint8_t(byte)));
-  std::vector<float> units(has_units(bits) ? rows : 0);
-  for (float& unit : units) unit = reader.number<float>();
+  const std::string_view units_there = reader.take_bits(has_units(bits) ? rows : 0, 32);
+  std::vector<float> units(units_there.size() / sizeof(float));
+  std::ranges::copy(units_there, reinterpret_cast<char*>(units.data()));
   const std::string_view entries = reader.take_bits(count, bits);
   for (std::size_t i = 0, k = 0; i < w.size(); ++i) {
     const bool is_there = !header.sparse || bits_at(there, i, 1);
@@ -147,8 +148,9 @@ std::string begin_packed(const Packing& packing, std::size_t rank) {
 }
 
 void require_packable(const Tensor& w) {
-  require(w.dimension() == 2 && w.size() <= most_packed_entries, "pack_matrix",
-          "wants a matrix of at most ", most_packed_entries, " entries: ", w.shape());
+  require(
+      w.dimension() == 2 && w.size() <= most_packed_entries && w.shape()[0] <= most_packed_entries,
+      "pack_matrix", "wants a matrix of at most ", most_packed_entries, " entries: ", w.shape());
 }
 
 }  // namespace

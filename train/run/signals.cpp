@@ -115,6 +115,7 @@ void speak_of_signals() {
 
 void hold_signals() {
   std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGCHLD, SIG_DFL);  // who ignores it learns nothing of how children end
   mask_signals(SIG_BLOCK);
 }
 

@@ -105,7 +105,7 @@ double Trainer::accumulate_gradients(std::size_t shard, PassOptions options) {
     Tape tape(options);
     tape.step = state_.step * train_.accumulate + micro;
     if (tape.observer && micro + 1 == train_.accumulate) tape.observer->last_pass_began();
-    const std::uint64_t first = (train_.overfit ? 0 : state_.examples) + micro * train_.batch;
+    const std::uint64_t first = first_example() + micro * train_.batch;
     const Var mean = task_.loss(tape, task_.data().training(first + shard * size, size));
     loss += double(mean.value().data()[0]) / double(parts);
     double seen = loss;  // shards that cross come to an end together
@@ -126,9 +126,14 @@ std::string Trainer::non_finite_op(std::size_t shard, PassOptions options) {
   return "";
 }
 
+double Trainer::differentiate() {
+  task_.before_step(first_example());
+  return sum_gradients(nullptr, true).loss;
+}
+
 StepResult Trainer::step(TapeObserver* observer, const std::function<Wishes()>& wishes) {
   if (observer) observer->step_began();
-  task_.before_step(train_.overfit ? 0 : state_.examples);
+  task_.before_step(first_example());
   StepResult result = sum_gradients(observer, false, wishes);
   result.learning_rate = learning_rate(optim_->schedule, optim_->lr, state_.step, total_steps_);
   if (!std::isfinite(result.loss)) blame(result.loss, 0);

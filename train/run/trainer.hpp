@@ -54,7 +54,7 @@ class Trainer {
   StepResult step(TapeObserver* observer = nullptr, const std::function<Wishes()>& wishes = {});
   /// Those of the step that would be next, before clipping, in the gradients of the parameters; its
   /// loss. Nothing is updated.
-  double differentiate() { return sum_gradients(nullptr, true).loss; }
+  double differentiate();
   /// Over the validation data, with the averaged weights if there are any.
   /// `should_stop` is asked between batches; nothing is returned when it says yes to a process.
   std::optional<Evaluation> validate(const std::function<bool()>& should_stop = {});
@@ -86,6 +86,8 @@ class Trainer {
   /// Of the loss, and of the divergence of posteriors.
   StepResult sum_gradients(TapeObserver* observer, bool check_finite,
                            const std::function<Wishes()>& wishes = {});
+  /// Of the step that is next.
+  std::uint64_t first_example() const { return train_.overfit ? 0 : state_.examples; }
   double accumulate_gradients(std::size_t shard, PassOptions options);
   std::string non_finite_op(std::size_t shard, PassOptions options);
   std::optional<std::vector<KernelMetrics>> kernels_here(const std::function<bool()>& should_stop);

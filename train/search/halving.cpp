@@ -19,17 +19,22 @@ std::vector<std::size_t> ranked_on(const std::vector<Climb>& trials, std::size_t
   return there;
 }
 
-/// The median change of scores from the rung before to this one; NaN where none came so far.
-double usual_change(const std::vector<Climb>& trials, std::size_t rung) {
+/// How scores change from the rung before to this one: the median over those that came so far, and
+/// how far from it they are, as a variance; nothing where none came.
+std::optional<ExpectedScore> usual_change(const std::vector<Climb>& trials, std::size_t rung) {
   std::vector<double> changes;
   for (const auto& [scores, waits] : trials) {
     const double change = rung < scores.size() ? scores[rung] - scores[rung - 1] : std::nan("");
     if (!std::isnan(change)) changes.push_back(change);
   }
-  if (changes.empty()) return std::nan("");
+  if (changes.empty()) return std::nullopt;
   const auto middle = changes.begin() + std::ptrdiff_t(changes.size() / 2);
   std::ranges::nth_element(changes, middle);
-  return *middle;
+  ExpectedScore usual{*middle};
+  for (const double change : changes)
+    usual.variance += (change - usual.score) * (change - usual.score) /
+                      double(std::max<std::size_t>(1, changes.size() - 1));
+  return usual;
 }
 
 }  // namespace
@@ -68,15 +73,18 @@ std::optional<std::size_t> next_promotion(const std::vector<Climb>& trials, std:
   return std::nullopt;
 }
 
-std::vector<double> expected_scores(const std::vector<Climb>& trials) {
-  std::vector<double> scores(trials.size(), std::nan(""));
+std::vector<ExpectedScore> expected_scores(const std::vector<Climb>& trials) {
+  std::vector<ExpectedScore> expected(trials.size(), {std::nan("")});
   for (std::size_t i = 0; i < trials.size(); ++i)
-    if (!trials[i].scores.empty()) scores[i] = trials[i].scores.back();
+    if (!trials[i].scores.empty()) expected[i].score = trials[i].scores.back();
   for (std::size_t rung = 1;; ++rung) {
-    const double change = usual_change(trials, rung);
-    if (std::isnan(change)) return scores;
-    for (std::size_t i = 0; i < trials.size(); ++i)
-      if (trials[i].scores.size() <= rung) scores[i] += change;
+    const std::optional<ExpectedScore> change = usual_change(trials, rung);
+    if (!change) return expected;
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      if (trials[i].scores.size() > rung) continue;
+      expected[i].score += change->score;
+      expected[i].variance += change->variance;
+    }
   }
 }
 

@@ -28,8 +28,12 @@ std::vector<std::uint64_t> rungs_of(std::uint64_t steps, double factor, std::uin
 std::optional<std::size_t> next_promotion(const std::vector<Climb>& trials, std::size_t rungs,
                                           double factor, bool finish);
 
+struct ExpectedScore {
+  double score, variance = 0;
+};
 /// What each trial would score on the highest rung that any reached: its last score and, for each
-/// rung above, the median change of those that went on. NaN for trials without a score.
-std::vector<double> expected_scores(const std::vector<Climb>& trials);
+/// rung above, the median change of those that went on, whose changes tell how sure that is. NaN
+/// for trials without a score.
+std::vector<ExpectedScore> expected_scores(const std::vector<Climb>& trials);
 
 }  // namespace bochner

@@ -37,8 +37,9 @@ std::optional<Values> next_random(const SearchSpec& spec, const Space& space,
 }
 
 /// One score for each trial that has one; failed ones are NaN.
-std::vector<double> single_scores(const SearchSpec& spec, const std::vector<const Tried*>& trials,
-                                  std::uint64_t number) {
+std::vector<ExpectedScore> single_scores(const SearchSpec& spec,
+                                         const std::vector<const Tried*>& trials,
+                                         std::uint64_t number) {
   if (spec.rungs > 1) {
     std::vector<Climb> climbs(trials.size());
     for (std::size_t i = 0; i < trials.size(); ++i)
@@ -49,13 +50,13 @@ std::vector<double> single_scores(const SearchSpec& spec, const std::vector<cons
   std::vector<Scores> scored;
   for (const Tried* trial : trials)
     if (!trial->failed) scored.push_back(trial->reached.front());
-  std::vector<double> scores(trials.size(), std::nan(""));
+  std::vector<ExpectedScore> scores(trials.size(), {std::nan("")});
   const bool several = !scored.empty() && scored.front().size() > 1;
   const std::vector<double> sums =
       several ? scalarised(scored, spec.seed, number) : std::vector<double>();
   for (std::size_t i = 0, next = 0; i < trials.size(); ++i) {
     if (trials[i]->failed) continue;
-    scores[i] = several ? sums[next] : scored[next].front();
+    scores[i].score = several ? sums[next] : scored[next].front();
     ++next;
   }
   return scores;
@@ -63,9 +64,9 @@ std::vector<double> single_scores(const SearchSpec& spec, const std::vector<cons
 
 /// Where scores are cut: five times as far above the middle one of the first trials as the best one
 /// is below. The later trials are about the best one; their middle would cut what is worth knowing.
-double worst_score(const std::vector<double>& scores) {
+double worst_score(const std::vector<ExpectedScore>& scores) {
   std::vector<double> valid;
-  for (const double score : scores)
+  for (const auto& [score, variance] : scores)
     if (!std::isnan(score)) valid.push_back(score);
   const double best = *std::ranges::min_element(valid), worst = *std::ranges::max_element(valid);
   valid.resize(std::min(valid.size(), first_proposals));
@@ -76,17 +77,20 @@ double worst_score(const std::vector<double>& scores) {
 
 /// Failed trials get the worst score, as one that diverged: how bad it is says no more. Mean 0,
 /// variance 1.
-void standardise(std::vector<double>& scores) {
+void standardise(std::vector<ExpectedScore>& scores) {
   const double worst = worst_score(scores);
   double sum = 0, squares = 0;
-  for (double& score : scores) {
+  for (auto& [score, variance] : scores) {
     score = std::isnan(score) ? worst : std::min(score, worst);
     sum += score;
   }
   const double mean = sum / double(scores.size());
-  for (const double score : scores) squares += (score - mean) * (score - mean);
-  const double deviation = std::sqrt(squares / double(scores.size()));
-  for (double& score : scores) score = (score - mean) / (deviation > 0 ? deviation : 1);
+  for (const auto& [score, variance] : scores) squares += (score - mean) * (score - mean);
+  const double all = squares > 0 ? squares / double(scores.size()) : 1;
+  for (auto& [score, variance] : scores) {
+    score = (score - mean) / std::sqrt(all);
+    variance /= all;
+  }
 }
 
 /// What runs is as good as expected.
@@ -140,13 +144,13 @@ std::optional<Surrogate> surrogate_of(const SearchSpec& spec, const Space& space
   const auto scored =
       std::ranges::count(trials, false, [](const Tried* one) { return one->failed; });
   if (std::size_t(scored) < least_scores) return std::nullopt;
-  std::vector<double> scores = single_scores(spec, trials, before.size());
+  std::vector<ExpectedScore> scores = single_scores(spec, trials, before.size());
   standardise(scores);
   Scored data;
   for (std::size_t axis = 0; axis < space.size(); ++axis)
     data.ordered.push_back(space.is_ordered(axis));
   for (std::size_t i = 0; i < trials.size(); ++i)
-    data.add(space.place(trials[i]->values), scores[i]);
+    data.add(space.place(trials[i]->values), scores[i].score, scores[i].variance);
   return Surrogate(data, fit_kernel(data));
 }
 

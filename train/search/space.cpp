@@ -77,7 +77,7 @@ std::string Space::value_at(const Variation& variation, double part) const {
   if (!variation.range) return variation.values[cell_of(part, variation.values.size())];
   const SearchRange& range = *variation.range;
   const double number = std::clamp(Stretch(range).at(part), range.low, range.high);
-  if (range.whole) return fmt::format("{:.0f}", std::round(number));
+  if (range.whole) return fmt::format("{:.0f}", std::round(number) + 0.0);  // -0 is 0
   return format_number(
       std::clamp(*parse_number(fmt::format("{:.4g}", number)), range.low, range.high));
 }

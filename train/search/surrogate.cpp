@@ -49,7 +49,7 @@ std::vector<double> covariance(const Scored& data, const SurrogateKernel& kernel
     for (std::size_t b = 0; b < a; ++b)
       matrix[a * n + b] = kernel.variance *
                           matern(squared_distance(data, kernel.rates, row(data, a), row(data, b)));
-    matrix[a * n + a] = kernel.variance + kernel.noise;
+    matrix[a * n + a] = kernel.variance + kernel.noise + data.variances[a];
   }
   return matrix;
 }

@@ -15,16 +15,17 @@ struct SurrogateKernel {
   double noise = 1e-4;  ///< variance of what differs between equal points
 };
 
-/// Points in rows (n, d), and a score of each.
+/// Points in rows (n, d), a score of each, and the variance of what is not known of it.
 struct Scored {
   std::vector<bool> ordered;  ///< (d,)
-  std::vector<double> points = {}, scores = {};
+  std::vector<double> points = {}, scores = {}, variances = {};
 
   std::size_t axes() const { return ordered.size(); }
   std::size_t count() const { return scores.size(); }
-  void add(const std::vector<double>& point, double score) {
+  void add(const std::vector<double>& point, double score, double variance = 0) {
     points.insert(points.end(), point.begin(), point.end());
     scores.push_back(score);
+    variances.push_back(variance);
   }
 };
 

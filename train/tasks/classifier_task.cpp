@@ -9,6 +9,7 @@
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/data_tables.hpp>
 #include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/event_data.hpp>
 #include <bochner/train/tasks/image_data.hpp>
@@ -60,16 +61,16 @@ LabelledTextsSpec labelled_texts_spec(const Config& config) {
 std::unique_ptr<LabelledTexts> text_sequences(const Config& config) {
   const std::string& label = config.text("data.label_column");
   const LabelledTextsSpec spec = labelled_texts_spec(config);
-  const auto files = expand_files(config.text_list("data.files"), std::filesystem::current_path());
-  TextsWithLabels texts;
-  if (label.empty()) {
-    texts = texts_of_folders(files, spec.bytes());
-  } else {
-    std::vector<NamedArray> tables;
-    for (const auto& file : files) tables.push_back(read_array(file, table_options(config)));
-    texts = texts_of_tables(tables, config.text("data.text_column"), label);
-  }
-  return std::make_unique<LabelledTexts>(std::move(texts), spec);
+  LabelledRows rows;
+  if (label.empty())
+    rows = rows_of_folders(
+        expand_files(config.text_list("data.files"), std::filesystem::current_path()),
+        spec.bytes());
+  else
+    for_each_table(config, [&](const std::filesystem::path&, const NamedArray& table) {
+      append_rows(rows, table, config.text("data.text_column"), label);
+    });
+  return std::make_unique<LabelledTexts>(with_numbers(std::move(rows)), spec);
 }
 
 /// `shape` receives that of the tables that they are from, if they are.

@@ -1,29 +1,22 @@
 #include <algorithm>
-#include <bochner/data/files/errors.hpp>
-#include <bochner/data/files/glob.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/data_tables.hpp>
 #include <bochner/train/tasks/event_data.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
 std::vector<EventTable> read_events(const Config& config, TableShape& shape) {
   std::vector<EventTable> sequences;
-  for (const auto& file :
-       expand_files(config.text_list("data.files"), std::filesystem::current_path())) {
-    NamedArray array = read_array(file, table_options(config));
-    try {
-      number_texts(array, event_columns(config), shape, true);
-      for (EventTable& events : event_tables(array, most_event_types, event_columns(config)))
-        sequences.push_back(std::move(events));
-      const std::size_t width = array.values.shape()[1];
-      if (shape.width == 0 || width < shape.width) {
-        shape.width = width;
-        shape.names = array.columns;
-      }
-    } catch (const DataError& error) {
-      throw DataError(file.string() + ": " + error.what());
+  for_each_table(config, [&](const std::filesystem::path&, NamedArray& table) {
+    number_texts(table, event_columns(config), shape, true);
+    for (EventTable& events : event_tables(table, most_event_types, event_columns(config)))
+      sequences.push_back(std::move(events));
+    const std::size_t width = table.values.shape()[1];
+    if (shape.width == 0 || width < shape.width) {
+      shape.width = width;
+      shape.names = table.columns;
     }
-  }
+  });
   return sequences;
 }
 

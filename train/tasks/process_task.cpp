@@ -2,10 +2,10 @@
 
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/data/files/errors.hpp>
-#include <bochner/data/files/glob.hpp>
 #include <bochner/data/table_rows.hpp>
 #include <bochner/layers/processes/process_start.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/data_tables.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/process_pictures.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -45,16 +45,10 @@ void require_memory(const GaussianProcessSpec& spec, std::size_t rows, std::size
 RegressionTable read_regression(const Config& config) {
   const TableColumns columns = read_spec<TableSpec>(config, "data").columns;
   std::vector<RegressionTable> tables;
-  for (const auto& file :
-       expand_files(config.text_list("data.files"), std::filesystem::current_path())) {
-    const NamedArray array = read_array(file, table_options(config));
-    try {
-      tables.push_back(regression_table(array, columns));
-      tables.back().file = file.string();
-    } catch (const DataError& error) {
-      throw DataError(file.string() + ": " + error.what());
-    }
-  }
+  for_each_table(config, [&](const std::filesystem::path& file, const NamedArray& table) {
+    tables.push_back(regression_table(table, columns));
+    tables.back().file = file.string();
+  });
   return merged(std::move(tables));
 }
 

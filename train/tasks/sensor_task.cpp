@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bochner/data/files/errors.hpp>
-#include <bochner/data/files/glob.hpp>
 #include <bochner/data/sensor_windows.hpp>
 #include <bochner/layers/models/sensor_model.hpp>
 #include <bochner/layers/module.hpp>
@@ -11,6 +10,7 @@
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/data_tables.hpp>
 #include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -24,15 +24,9 @@ constexpr std::size_t drawn_nodes = 12;  // of the encoding, along each axis
 
 SensorTable read_sensors(const Config& config) {
   std::vector<SensorTable> tables;
-  for (const auto& file :
-       expand_files(config.text_list("data.files"), std::filesystem::current_path())) {
-    const NamedArray array = read_array(file, table_options(config));
-    try {
-      tables.push_back(sensor_table(array, sensor_columns(config)));
-    } catch (const DataError& error) {
-      throw DataError(file.string() + ": " + error.what());
-    }
-  }
+  for_each_table(config, [&](const std::filesystem::path&, const NamedArray& table) {
+    tables.push_back(sensor_table(table, sensor_columns(config)));
+  });
   return merged(tables);
 }
 

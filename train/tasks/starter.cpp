@@ -284,6 +284,7 @@ std::string config_of_file(const std::string& files, const fs::path& file, std::
     if (array.values.dimension() > 2)
       throw DataError(name, ": an array of ", array.values.dimension(),
                       " axes may be a film or other things; begin with: bochner init field");
+    if (array.values.dimension() == 0) throw DataError(name, ": is one number, and no series");
     TableSketch table;
     table.rows = array.values.shape()[0];
     return series_config(files, file, table);

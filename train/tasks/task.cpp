@@ -75,14 +75,20 @@ NamedArrays Task::arrays(const Examples&) {
 
 Json Task::sizes() const { return Json(std::initializer_list<Json::Member>{}); }
 
+std::uint64_t batches_taken(const Dataset& data, Split split, std::size_t batch,
+                            std::uint64_t limit) {
+  const std::uint64_t batches = data.batches(split, batch);
+  return limit > 0 ? std::min(batches, limit) : batches;
+}
+
 std::uint64_t evaluated_batches(const Dataset& data, Split split, std::size_t batch,
                                 std::uint64_t limit) {
-  const std::uint64_t batches = data.batches(split, batch);
+  const std::uint64_t batches = batches_taken(data, split, batch, limit);
   require(batches > 0, "evaluation", "there is no ", name_of(split), " data; ",
           split == Split::validation
               ? "data.validation, data.validation_examples or data.splits keep some"
               : "data.test_examples of generated data, or data.splits, keep some");
-  return limit > 0 ? std::min(batches, limit) : batches;
+  return batches;
 }
 
 std::optional<Evaluation> evaluate_batches(Task& task, Split split, std::size_t batch,

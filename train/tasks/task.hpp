@@ -112,8 +112,10 @@ class Task {
   virtual void start() {}
 };
 
-/// How many batches of a split an evaluation takes: all, or the first `limit` if that is not 0.
-/// Throws std::invalid_argument for a split without batches.
+/// How many batches of a split are taken: all, or the first `limit` if that is not 0.
+std::uint64_t batches_taken(const Dataset& data, Split split, std::size_t batch,
+                            std::uint64_t limit);
+/// The same for an evaluation. Throws std::invalid_argument for a split without batches.
 std::uint64_t evaluated_batches(const Dataset& data, Split split, std::size_t batch,
                                 std::uint64_t limit = 0);
 /// Over the batches from `first` on, in front of `last`. `should_stop`, if there is one, is asked

@@ -117,6 +117,19 @@ TEST_F(Journal, OfAGridTakesMoreValues) {
   EXPECT_EQ(open().trials().size(), 1u);
 }
 
+// Its page has no importance of keys, and nothing is best.
+TEST_F(Journal, OfAGridMayHoldTrialsWithoutAScore) {
+  header_ = {.vary = {"m=1..12"}};
+  SweepJournal journal = open();
+  for (std::size_t i = 0; i < 12; ++i) {
+    journal.start("m=" + std::to_string(i + 1), {std::to_string(i + 1)});
+    journal.done(i, 5, {NAN}, 1);
+  }
+  EXPECT_THAT(journal.best(), IsEmpty());
+  const Space space({parse_variation("m=1..12")});
+  EXPECT_FALSE(surrogate_of({}, space, journal.tried()));
+}
+
 TEST(Goal, IsTheLowestOrTheHighestNumber) {
   const std::string metrics =
       "{\"step\":5,\"valid\":2.5,\"accuracy\":0.25}\n{\"step\":9,\"loss\":1}\n"

@@ -3,6 +3,7 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/train/commands/sweep/grid.hpp>
 #include <bochner/train/commands/sweep/shared_jobs.hpp>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -116,6 +117,17 @@ TEST(RunJobs, TellsExitCodesAndKeepsOutput) {
   EXPECT_NE(text.find("one\n"), text.npos);
   EXPECT_NE(text.find("two\n"), text.npos);
   std::filesystem::remove(log);
+}
+
+// Who ignores SIGCHLD is never told how a child ended.
+TEST(RunJobs, CountAnUnknownEndAsAFailure) {
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  int code = -1;
+  const SignalGuard signals;
+  run_jobs({{{"/bin/sh", "-c", "true"}, "/dev/null"}}, 1, signals,
+           [&](std::size_t, int ended) { code = ended; });
+  std::signal(SIGCHLD, before);
+  EXPECT_EQ(code, 127);
 }
 
 TEST(RunJobs, WaitForWhoHasTheirLog) {

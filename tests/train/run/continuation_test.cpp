@@ -49,6 +49,15 @@ TEST(ContinueTexts, StartsAgainWherePositionsEnd) {
   EXPECT_EQ(texts[0], texts[1]);
 }
 
+TEST(ContinueTexts, MayHaveOnePosition) {
+  LanguageModelSpec spec = small_model("learned");
+  spec.length = 1;
+  LanguageModel model(spec);
+  randomize(model, 0.5);
+  const std::vector<std::string> prompt = {"ab"};
+  EXPECT_EQ(continued(model, prompt, 0, {.sampling = {}, .bytes = 9})[0].size(), 9);
+}
+
 TEST(ContinueTexts, OfNoBytesSaysNothing) {
   LanguageModel model(small_model("none"));
   randomize(model, 0.5);

@@ -118,6 +118,12 @@ TEST(PackedMatrix, RefusesBytesThatAreNone) {
   EXPECT_EQ(problem_of(wrong, {6, 6}), "a packed matrix claims 8 bits and rank 7 for (6, 6)");
 }
 
+TEST(PackedMatrix, RefusesRowsThatItsBytesCannotHold) {
+  const std::string empty = pack_matrix(zeros({0, 4}), {8});
+  EXPECT_EQ(problem_of(empty, {1000, 0}), "a packed matrix ends 4000 bytes early");
+  EXPECT_THROW(unpacked(empty, {std::size_t(1) << 60, 0}), std::invalid_argument);
+}
+
 /// No byte of damage does worse than an error or other numbers.
 TEST(PackedMatrix, SurvivesAnyByte) {
   for (const std::string& good :

@@ -1,11 +1,16 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/train/processes/shard_turns.hpp>
 #include <cmath>
+#include <fstream>
+#include <system_error>
 
 #include "data/messages.hpp"
 #include "train/thread_processes.hpp"
@@ -255,6 +260,29 @@ TEST(ShardTurns, EndTogether) {
                 HasSubstr("different places"))
         << asking;
   }
+}
+
+/// An error and no end of waiting where the system gives no more threads.
+TEST(ShardTurnsDeathTest, EndWhereNoThreadCanBeStarted) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  const auto run_within_limits = [] {
+    alarm(60);
+    std::size_t pages = 0, stack = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    pthread_attr_t defaults;
+    pthread_getattr_default_np(&defaults);
+    pthread_attr_getstacksize(&defaults, &stack);
+    const rlimit for_some{pages * std::size_t(getpagesize()) + 5 * stack / 2, RLIM_INFINITY};
+    setrlimit(RLIMIT_AS, &for_some);
+    ShardTurns turns(Processes::alone(), 16, [](std::size_t) {});
+    try {
+      turns.run([](std::size_t) {});
+    } catch (const std::system_error&) {
+      _exit(7);
+    }
+    _exit(8);
+  };
+  EXPECT_EXIT(run_within_limits(), testing::ExitedWithCode(7), "");
 }
 
 /// A signal that each process is sent on its own must not count as a second one.

@@ -197,14 +197,15 @@ TEST(ExpectedScores, AreThoseOfTheHighestRung) {
   // From rung to rung 1, 4 and 2 less, then 0.5 less.
   const std::vector<Climb> trials{{{9.0}}, {{8.0, 7.0}},      {{9.0, 5.0}},
                                   {},      {{6.0, 4.0, 3.5}}, {{7.0, std::nan("")}}};
-  const auto scores = expected_scores(trials);
-  EXPECT_EQ(scores[0], 9 - 2 - 0.5);
-  EXPECT_EQ(scores[1], 7 - 0.5);
-  EXPECT_EQ(scores[2], 5 - 0.5);
-  EXPECT_TRUE(std::isnan(scores[3]));
-  EXPECT_EQ(scores[4], 3.5);
-  EXPECT_TRUE(std::isnan(scores[5])) << "it diverged";
-  EXPECT_THAT(expected_scores({{{2.0}}, {{1.0}}}), ElementsAre(2, 1));
+  const auto expected = expected_scores(trials);
+  const double spread = (1 + 4 + 0) / 2.0;
+  const double scores[] = {9 - 2 - 0.5, 7 - 0.5, 5 - 0.5, NAN, 3.5, NAN};
+  const double variances[] = {spread, 0, 0, spread, 0, 0};
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    EXPECT_THAT(expected[i].score, testing::NanSensitiveDoubleEq(scores[i])) << i;
+    EXPECT_EQ(expected[i].variance, variances[i]) << i;
+  }
+  EXPECT_EQ(expected_scores({{{2.0}}, {{1.0}}})[0].score, 2) << "none went on";
 }
 
 /// Hartmann's function after `steps` of 200: too high before the end, here more than there.

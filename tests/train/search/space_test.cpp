@@ -97,6 +97,9 @@ TEST(Space, WholeNumbersHaveCellsOfEqualSize) {
   EXPECT_THAT(counts, ElementsAre(0, 100, 100, 100, 100, 100, 100));
   EXPECT_EQ(space.levels(0).size(), 6u);
   EXPECT_EQ(space.at({space.levels(0)[5]})[0], "6");
+  Variation around = parse_variation("calibrate=-1..4");
+  around.range->whole = true;
+  for (const double part : {0.17, 0.2, 0.24}) EXPECT_EQ(Space({around}).at({part})[0], "0");
 }
 
 }  // namespace space_test

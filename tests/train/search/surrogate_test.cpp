@@ -76,7 +76,8 @@ Scored sample(std::size_t n, bool with_kinds) {
 
 TEST(SurrogateEnergy, HasTheGradientOfDifferences) {
   for (const bool with_kinds : {false, true}) {
-    const Scored data = sample(12, with_kinds);
+    Scored data = sample(12, with_kinds);
+    data.variances[3] = 0.2;
     const Vector at{0.3, -0.5, 1.1, 0.2, -4};
     Vector gradient(5), ignored(5);
     surrogate_energy(data, at, gradient);
@@ -106,11 +107,11 @@ TEST(Surrogate, HasTheGradientsOfDifferences) {
   }
 }
 
-// Of one point: k(x, z) y / (v + s), and v - k^2 / (v + s).
+// Of one point: k(x, z) y / (v + s), and v - k^2 / (v + s), s the noise and what is not known.
 TEST(Surrogate, OfOnePointIsAClosedForm) {
   Scored data{{true}};
-  data.add({0.25}, 2);
-  const Surrogate surrogate(data, {{4}, 1.5, 0.5});
+  data.add({0.25}, 2, 0.2);
+  const Surrogate surrogate(data, {{4}, 1.5, 0.3});
   const double s = std::sqrt(5 * 4 * 0.25), k = 1.5 * (1 + s + s * s / 3) * std::exp(-s);
   const Prediction there = surrogate.predict({0.75});
   EXPECT_NEAR(there.mean, k * 2 / 2, 1e-12);

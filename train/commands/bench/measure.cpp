@@ -133,7 +133,13 @@ double shortest_seconds(std::size_t threads, const Body& body) {
   };
   {
     std::vector<std::jthread> workers;
-    for (std::size_t thread = 0; thread < threads; ++thread) workers.emplace_back(run, thread);
+    try {
+      for (std::size_t thread = 0; thread < threads; ++thread) workers.emplace_back(run, thread);
+    } catch (...) {
+      for (std::size_t thread = workers.size(); thread < threads; ++thread)
+        together.arrive_and_drop();
+      throw;
+    }
   }
   return std::ranges::min_element(passes, {}, &Pass::seconds)->seconds();
 }

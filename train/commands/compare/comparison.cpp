@@ -74,17 +74,6 @@ Table transposed(const Table& table) {
   return turned;
 }
 
-std::string table_row(const std::vector<std::string>& cells) {
-  return printable(fmt::format("| {} |", fmt::join(cells, " | "))) + "\n";
-}
-
-std::string markdown(const Table& table) {
-  std::string text =
-      table_row(table.headers) + table_row(std::vector<std::string>(table.headers.size(), "---"));
-  for (const auto& row : table.rows) text += table_row(row);
-  return text;
-}
-
 /// Of a long curve the means of pieces: it is to be compared, its noise is not.
 Series in_pieces(const Series& series) {
   constexpr std::size_t most_points = 400;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/train/charts/page.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/commands/sweep/grid.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
@@ -57,10 +58,6 @@ std::vector<std::string> measures_of(const std::vector<SweepResult>& results) {
   return names;
 }
 
-std::string table_line(const std::vector<std::string>& cells) {
-  return fmt::format("| {} |\n", fmt::join(cells, " | "));
-}
-
 GridPoint with_value(GridPoint point, const std::string& key, const std::string& name,
                      const std::string& value) {
   point.name += (point.name.empty() ? "" : ",") + name + "=" + plain_name(value);
@@ -115,14 +112,13 @@ std::string summary(const std::vector<Variation>& variations,
   head = without_seed(std::move(head), variations);
   head.push_back("runs");
   head.insert(head.end(), measures.begin(), measures.end());
-  std::string table = table_line(head) + table_line(std::vector<std::string>(head.size(), "---"));
+  Table table{std::move(head), {}};
   for (const Row& row : rows_of(variations, results)) {
-    std::vector<std::string> cells = row.values;
+    std::vector<std::string>& cells = table.rows.emplace_back(row.values);
     cells.push_back(std::to_string(row.runs.size()));
     for (const std::string& measure : measures) cells.push_back(cell(row, measure));
-    table += table_line(cells);
   }
-  return table;
+  return markdown(table);
 }
 
 std::string result_json(const SweepResult& result, const std::string& run) {

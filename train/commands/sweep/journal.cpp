@@ -19,6 +19,11 @@ std::vector<std::string> texts_of(const Json& array) {
   return texts;
 }
 
+/// As a trial of a grid that never measured the goal.
+bool lacks_a_score(const Scores& scores) {
+  return std::ranges::any_of(scores, [](double one) { return std::isnan(one); });
+}
+
 std::vector<double> numbers_of(const Json& array) {
   std::vector<double> numbers;
   for (const Json& item : array.items()) numbers.push_back(item.number().value_or(std::nan("")));
@@ -209,7 +214,7 @@ std::vector<Tried> SweepJournal::tried() const {
     Tried one{trial.values};
     for (const auto& measured : trial.measured)
       one.reached.push_back(scores_of(header_.goals, measured));
-    one.failed = !trial.failed.empty();
+    one.failed = !trial.failed.empty() || std::ranges::any_of(one.reached, lacks_a_score);
     // What ended early, without hope to improve, is at the end.
     if (trial.done)
       one.reached.resize(std::max<std::size_t>(1, header_.rungs.size()), one.reached.back());
@@ -237,8 +242,7 @@ std::vector<std::size_t> SweepJournal::best() const {
     const SweepTrial& trial = trials_[i];
     if (!trial.done) continue;
     const Scores measured = scores_of(header_.goals, trial.measured.back());
-    if (std::ranges::none_of(measured, [](double one) { return std::isnan(one); }))
-      scores[i] = measured;
+    if (!lacks_a_score(measured)) scores[i] = measured;
   }
   std::vector<std::size_t> front = pareto_front(scores);
   if (header_.goals.size() == 1 && !front.empty()) front.resize(1);

@@ -79,6 +79,9 @@ pid_t start(const Job& job) {
   return process;
 }
 
+/// Of a process whose end somebody else has seen.
+constexpr int unknown_code = 127;
+
 int exit_code(int status) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
@@ -118,13 +121,14 @@ void JobsHere::stop() {
 void JobsHere::reap(const JobEnded& ended) {
   for (auto job = jobs_.begin(); job != jobs_.end();) {
     int status = 0;
-    if (waitpid(job->first, &status, WNOHANG) == 0) {
+    const pid_t done = waitpid(job->first, &status, WNOHANG);
+    if (done == 0) {
       ++job;
       continue;
     }
     const std::size_t index = job->second;
     job = jobs_.erase(job);
-    ended(index, exit_code(status));
+    ended(index, done > 0 ? exit_code(status) : unknown_code);
   }
 }
 

@@ -66,7 +66,6 @@ class SweepRunner {
   bool is_at_rung(std::size_t index) const;
   std::vector<double> measured(std::size_t index, const std::string& metrics,
                                std::uint64_t last_step) const;
-  int finish() const;
   int finish_grid() const;
   int finish_search() const;
 
