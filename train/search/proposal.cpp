@@ -162,6 +162,21 @@ std::optional<Values> propose(const SearchSpec& spec, const Space& space,
   return next_promising(spec, space, before);
 }
 
+std::vector<Climb> believed(const SearchSpec& spec, const Space& space,
+                            const std::vector<Tried>& before, std::vector<Climb> climbs) try {
+  if (spec.kind != SearchKind::bayes) return climbs;
+  const std::optional<Surrogate> surrogate = surrogate_of(spec, space, before);
+  if (!surrogate) return climbs;
+  for (std::size_t i = 0; i < climbs.size(); ++i) {
+    const double belief = surrogate->mean(space.place(before[i].values));
+    for (double& score : climbs[i].scores)
+      if (!std::isnan(score)) score = belief;
+  }
+  return climbs;
+} catch (const NotPositiveDefinite&) {
+  return climbs;
+}
+
 std::vector<double> importance(const Space& space, const Surrogate& surrogate) {
   constexpr std::size_t count = 512;
   const std::size_t d = space.size();

@@ -41,6 +41,12 @@ std::optional<Values> propose(const SearchSpec& spec, const Space& space,
 std::optional<Surrogate> surrogate_of(const SearchSpec& spec, const Space& space,
                                       const std::vector<Tried>& before);
 
+/// Trials whose scores are what the process of a `bayes` search expects of them at the end, for
+/// next_promotion(): a rung that says little of the end decides little. As they are where there is
+/// no process. `climbs` are those of `before`.
+std::vector<Climb> believed(const SearchSpec& spec, const Space& space,
+                            const std::vector<Tried>& before, std::vector<Climb> climbs);
+
 /// How much of the variance of the scores over the space goes away if a key is fixed where all
 /// others are: total effects of the surrogate's mean, which may sum to more than 1. Sobol, 2001, by
 /// the estimator of Jansen, 1999. -> (size(),)

@@ -214,24 +214,27 @@ double unfinished_hartmann(const std::vector<double>& x, std::uint64_t steps) {
   return hartmann6(x) + 0.15 * left * (1 + 0.5 * std::sin(6 * x[0] + 3 * x[3]));
 }
 
-/// The lowest score at the end that a search with early stopping finds in so many steps.
-double lowest_with_halving(std::uint64_t seed, std::uint64_t most_steps) {
-  const Space cube = box(6, "0..1");
-  const std::vector<std::uint64_t> rungs = rungs_of(200, 3, 20, 20);
+/// The lowest score at the end that a search with early stopping finds in so many steps; f(x,
+/// step).
+template <class Function>
+double lowest_with_halving(const Space& space, const std::vector<std::uint64_t>& rungs,
+                           std::uint64_t seed, std::uint64_t most_steps, const Function& f) {
+  const SearchSpec spec{SearchKind::bayes, seed, rungs.size()};
   std::vector<Tried> all;
   std::vector<Climb> climbs;
   double lowest = INFINITY;
   for (std::uint64_t steps = 0; steps < most_steps;) {
-    const auto promoted = next_promotion(climbs, rungs.size(), 3, false);
+    const auto promoted =
+        next_promotion(believed(spec, space, all, climbs), rungs.size(), 3, false);
     const std::size_t trial = promoted.value_or(all.size());
     if (!promoted) {
-      all.push_back({propose({SearchKind::bayes, seed, rungs.size()}, cube, all).value()});
+      all.push_back({propose(spec, space, all).value()});
       climbs.push_back({{}, true});
     }
     const std::size_t rung = climbs[trial].scores.size();
     std::vector<double> x;
     for (const std::string& value : all[trial].values) x.push_back(*parse_number(value));
-    const double score = unfinished_hartmann(x, rungs[rung]);
+    const double score = f(x, rungs[rung]);
     steps += rungs[rung] - (rung > 0 ? rungs[rung - 1] : 0);
     climbs[trial].scores.push_back(score);
     climbs[trial].waits = rung + 1 < rungs.size();
@@ -243,11 +246,46 @@ double lowest_with_halving(std::uint64_t seed, std::uint64_t most_steps) {
 
 // The steps are those of 24 whole trainings. Over twenty seeds the regrets are 0.23 and 0.72.
 TEST(Propose, FindsMoreInTheSameStepsWithEarlyStopping) {
+  const Space cube = box(6, "0..1");
+  const std::vector<std::uint64_t> rungs = rungs_of(200, 3, 20, 20);
   double regret = 0;
   for (std::uint64_t seed = 1; seed <= 3; ++seed)
-    regret += (lowest_with_halving(seed, 4800) + 3.32237) / 3;
-  const double without = mean_regret(SearchKind::bayes, box(6, "0..1"), hartmann6, 24, -3.32237);
+    regret += (lowest_with_halving(cube, rungs, seed, 4800, unfinished_hartmann) + 3.32237) / 3;
+  const double without = mean_regret(SearchKind::bayes, cube, hartmann6, 24, -3.32237);
   EXPECT_LT(regret, 0.6 * without) << without;
+}
+
+// A first rung as wavy as the bowl is deep. Where its ranks decide, the mean of twenty seeds is
+// 0.018, and 0.009 if proposals know at least how little it says.
+TEST(Propose, ListensToARungAsFarAsItTellsOfTheEnd) {
+  const auto bowl = [](const std::vector<double>& x, std::uint64_t step) {
+    const double end = (x[0] - 0.3) * (x[0] - 0.3) + (x[1] - 0.7) * (x[1] - 0.7);
+    return step == 120 ? end : end + 1 + 0.5 * std::sin(60 * x[0] + 45 * x[1]);
+  };
+  for (std::uint64_t seed = 1; seed <= 3; ++seed)
+    EXPECT_LT(lowest_with_halving(box(2, "0..1"), {40, 120}, seed, 3600, bowl), 1e-3) << seed;
+}
+
+/// Ranks are those of the process, but trials that failed stay so.
+TEST(Believed, AreScoresOfTheProcess) {
+  const Space space = box(1, "0..1");
+  std::vector<Tried> tried;
+  std::vector<Climb> climbs;
+  for (int i = 0; i < 12; ++i) {
+    const double x = (i + 0.5) / 12;
+    tried.push_back({{std::to_string(x)}, {{x}}, i == 5});
+    climbs.push_back({{i == 5 ? NAN : x}, true});
+  }
+  const auto scores = believed({SearchKind::bayes, 1, 2}, space, tried, climbs);
+  const auto surrogate = surrogate_of({SearchKind::bayes, 1, 2}, space, tried);
+  ASSERT_TRUE(surrogate);
+  EXPECT_EQ(scores[3].scores[0], surrogate->mean(space.place(tried[3].values)));
+  EXPECT_TRUE(std::isnan(scores[5].scores[0]));
+  EXPECT_TRUE(scores[3].waits);
+  EXPECT_EQ(believed({SearchKind::random, 1, 2}, space, tried, climbs)[3].scores[0], 3.5 / 12);
+  tried.resize(1);  // too few for a process
+  climbs.resize(1);
+  EXPECT_EQ(believed({SearchKind::bayes, 1, 2}, space, tried, climbs)[0].scores[0], 0.5 / 12);
 }
 
 TEST(ParetoFront, HasWhatNoneBeats) {

@@ -149,10 +149,16 @@ std::optional<std::size_t> SweepRunner::next_trial() {
   return under_way_ == 0 && !interrupted_ ? promote(true) : std::nullopt;
 }
 
+SearchSpec SweepRunner::search_spec() const {
+  return {journal_.header().search, journal_.header().seed,
+          std::max<std::size_t>(1, journal_.header().rungs.size())};
+}
+
 std::optional<std::size_t> SweepRunner::promote(bool finish) {
   if (!halves()) return std::nullopt;
   const SweepHeader& header = journal_.header();
-  const auto index = next_promotion(journal_.climbs(), header.rungs.size(), header.factor, finish);
+  const auto climbs = believed(search_spec(), plan_.space, journal_.tried(), journal_.climbs());
+  const auto index = next_promotion(climbs, header.rungs.size(), header.factor, finish);
   if (!index) return std::nullopt;
   journal_.promoted(*index);
   if (!plan_.json)
@@ -175,9 +181,7 @@ std::optional<std::size_t> SweepRunner::propose_trial() {
     return trials.size() - 1;
   }
   if (trials.size() >= plan_.most_trials) return std::nullopt;
-  const SearchSpec spec{journal_.header().search, journal_.header().seed,
-                        std::max<std::size_t>(1, journal_.header().rungs.size())};
-  const std::optional<Values> values = propose(spec, plan_.space, journal_.tried());
+  const std::optional<Values> values = propose(search_spec(), plan_.space, journal_.tried());
   exhausted_ = !values;
   if (!values) return std::nullopt;
   journal_.start(fmt::format("trial-{:04}", trials.size()), *values);

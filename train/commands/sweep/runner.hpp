@@ -54,6 +54,7 @@ class SweepRunner {
   void await_open();
   std::optional<Job> next();
   std::optional<std::size_t> next_trial();
+  SearchSpec search_spec() const;
   std::optional<std::size_t> promote(bool finish);
   std::optional<std::size_t> propose_trial();
   /// Nothing where its config is wrong, which is a result.
