@@ -47,9 +47,10 @@ void refuse_shared(const std::vector<NamedParameter>& parameters) {
 }  // namespace
 
 bool is_density(const std::string& name) {
-  return matches("*.features.*density.*", name) || matches("*.time_kernel.density.*", name) ||
-         matches("*.filter.*.density.*", name) || matches("*.features.log_scale", name) ||
-         matches("*.features.log_head_scale", name) || matches("*.log_sharpness", name);
+  const std::string path = "." + name;
+  return matches("*.features.*density.*", path) || matches("*.time_kernel.density.*", path) ||
+         matches("*.filter.*.density.*", path) || matches("*.features.log_scale", path) ||
+         matches("*.features.log_head_scale", path) || matches("*.log_sharpness", path);
 }
 
 std::vector<ParameterSettings> resolve_groups(const std::vector<NamedParameter>& parameters,

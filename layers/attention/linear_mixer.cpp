@@ -235,7 +235,7 @@ MixerTraits linear_traits(const MixerSpec& spec) {
           .window = sum,
           .convolution = true,
           .gaps = true,
-          .any_order = sum && spec.features.kind != "cosformer"};
+          .any_order = sum && !counts_positions(spec.features)};
 }
 
 }  // namespace

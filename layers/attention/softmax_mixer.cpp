@@ -45,7 +45,7 @@ class SoftmaxMixer : public Mixer {
   Var forward(Tape& tape, const Var& x, const Layout& layout) override {
     const auto [q, k, v] = projections_.split(tape, x, layout);
     const Var rate = time_kernel_.rate(tape, x, layout);
-    show_attention(tape, *this, {q, k, rate, Var(), Var(), causal_, {}, window_});
+    show_attention(tape, *this, {q, k, rate, Var(), Var(), causal_, layout.lengths, window_});
     if (window_ == 0)
       return projections_.join(tape, softmax_attention(q, k, v, rate, causal_, layout.lengths));
     time_kernel_.require_window(layout.regular(), "softmax");

@@ -96,8 +96,11 @@ void TimeKernel::start_gates(const Tensor& rates, std::size_t width, std::size_t
   if (rank > 0)
     gate_down_ = Parameter({width, rank}, Initial::normal(1 / std::sqrt(double(width))));
   gate_.assign(zeros({rank > 0 ? rank : width, rates.size()}));
-  Tensor bias = xt::log(xt::expm1(xt::exp(rates)));  // softplus of it is 1 / tau
-  bias.reshape(Shape{rates.size()});
+  Tensor bias = zeros({rates.size()});  // softplus of it is 1 / tau
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    const real rate = std::exp(rates.data()[i]);
+    bias.data()[i] = rate < 20 ? std::log(std::expm1(rate)) : rate;
+  }
   gate_bias_.assign(std::move(bias));
 }
 

@@ -19,6 +19,8 @@ double filter_time(std::size_t lag, std::size_t length) {
 /// [t, cos f_1 w, .., -sin f_1 w, ..] with w = 2 pi lag / length and frequencies from 1e-4 to their
 /// number less one. -> (length, features)
 Tensor filter_positions(std::size_t length, std::size_t features) {
+  require(features % 2 == 1, "implicit_filter", "features = ", features,
+          " must be odd: time, as many cosines as sines");
   const std::size_t bands = (features - 1) / 2;
   Tensor z = zeros({length, features});
   for (std::size_t lag = 0; lag < length; ++lag) {
@@ -76,8 +78,6 @@ class ImplicitFilter : public Filter {
         rates_(window_rates(spec)),
         frequency_(filled({spec.hidden}, real(spec.frequency))),
         output_({spec.hidden, spec.channels()}, Initial::normal(small)) {
-    require(spec.features % 2 == 1, "implicit_filter", "features = ", spec.features,
-            " must be odd: time, as many cosines as sines");
     if (learned_) positions_.assign(fixed_positions_);
     for (std::size_t i = 0; i < spec.layers + 1; ++i)
       layers_.push_back(

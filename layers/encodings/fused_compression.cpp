@@ -153,6 +153,7 @@ CompressedMatrix judged(const Tensor& w, Tensor weight, const Tensor& x, std::si
 
 CompressedMatrix pruned(const Tensor& w, const Tensor& x, double keep, Tensor& mask, int bits) {
   Problem problem("pruned", w, x);
+  require(bits >= 2, "pruned", "a number takes 2 bits or more, not ", bits);
   if (bits <= 16) problem.round_to(bits);
   require(keep >= 0 && keep <= 1, "pruned", "the fraction that is kept must be in [0, 1], not ",
           keep);

@@ -113,7 +113,7 @@ Tensor FourierEncoding::grid_product(const GridAxes& axes, const Tensor& w) cons
   std::vector<RegularAxis> regular;
   for (const auto& axis : axes) regular.push_back(regular_axis(axis));
   const Tensor amplitudes = w * real(std::sqrt(2 / double(w.shape()[0])));
-  return waves_on_grid(regular, frequencies_.value(), amplitudes);
+  return waves_on_grid(regular, frequencies(), amplitudes);
 }
 
 void FourierEncoding::visit(Visitor& visitor) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/layers/features/feature_map.hpp>
 #include <bochner/layers/features/projection.hpp>
@@ -62,6 +63,11 @@ class Tempered : public FeatureMap {
 };
 
 }  // namespace
+
+bool counts_positions(const FeatureSpec& spec) {
+  return spec.kind == "cosformer" ||
+         (spec.kind == "hybrid" && std::ranges::count(spec.estimators, "cosformer") > 0);
+}
 
 Features FeatureMap::queries(Tape& tape, const Var& q, std::size_t) { return features(tape, q); }
 Features FeatureMap::keys(Tape& tape, const Var& k, std::size_t) { return features(tape, k); }

@@ -90,6 +90,9 @@ inline void describe(Keys& keys, FeatureSpec& spec) {
   feature_maps().describe_own(keys, spec.own);
 }
 
+/// Whether it tells the positions of tokens apart: cosformer, alone or in a hybrid.
+bool counts_positions(const FeatureSpec& spec);
+
 class Frequencies;
 
 /// One vector of a head, d numbers, as it arrives at the map.

@@ -58,8 +58,6 @@ class EventEncoding : public Module {
   explicit EventEncoding(const EventEncodingSpec& spec);
   /// types (B, T), times (B, T) in units of the encoding -> (B, T, D)
   Var forward(Tape& tape, const Indices& types, const Times& times);
-  /// Null where there is none here.
-  TimeEncoding* time() { return time_.time(); }
   void visit(Visitor& visitor) override;
 
  private:
@@ -102,7 +100,6 @@ class EventModel : public Module {
   TimeScale& scale() { return scale_; }
   double unit() const { return scale_.unit(); }
   const Intensity& intensity() const { return intensity_; }
-  EventEncoding& encoding() { return encoding_; }
   /// Between places of the data and those of the encoding.
   PlaceScale& place_scale() { return place_scale_; }
   const EventModelSpec& spec() const { return spec_; }

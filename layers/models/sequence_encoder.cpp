@@ -20,7 +20,7 @@ Var SequenceEncoder::encoded(Tape& tape, const EncoderInput& input) {
           input.values.shape());
   Var x = embedding_->forward(tape, tape.constant(input.values));
   if (positions_) x = positions_->forward(tape, x, 0);
-  return stack_->forward(tape, x);
+  return stack_->forward(tape, x, {.lengths = input.lengths});
 }
 
 Var SequenceEncoder::forward(Tape& tape, const EncoderInput& input) {

@@ -22,8 +22,6 @@ class TimeInput : public Module {
   /// W [x, Phi(t)] or x + W Phi(t), x itself where there is no encoding here. x (B, T, D), times
   /// (B, T) in units of the encoding -> (B, T, D)
   Var forward(Tape& tape, const Var& x, const Times& times);
-  /// Null where there is none here.
-  TimeEncoding* time() { return time_.get(); }
   /// Adds no name of its own.
   void visit(Visitor& visitor) override;
 

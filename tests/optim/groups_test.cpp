@@ -51,6 +51,15 @@ TEST(GroupsOfFilters, AreNotDecayedAndKnowTheirDensities) {
   EXPECT_EQ(settings[1].lr_factor, 8);
 }
 
+TEST(GroupsOfAMixer, KnowItsDensitiesWithoutAModelAroundIt) {
+  for (const char* name : {"features.density.mean", "time_kernel.density.mean", "log_sharpness",
+                           "features.log_scale", "filter.real.density.mean"}) {
+    EXPECT_TRUE(is_density(name)) << name;
+    EXPECT_TRUE(is_density("blocks.0.mixer." + std::string(name))) << name;
+  }
+  EXPECT_FALSE(is_density("features.hidden"));
+}
+
 TEST_F(Groups, OverrideTheDefaults) {
   EXPECT_THAT(decays({{.match = "*", .weight_decay = 0.25}}),
               ElementsAre(0.25, 0.25, 0.25, 0.25, 0.25, 0.25));

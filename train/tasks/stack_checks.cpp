@@ -21,10 +21,6 @@ std::vector<std::string> kinds_that(const Config& config, std::vector<std::strin
   return kinds;
 }
 
-bool is_among(const std::vector<std::string>& kinds, const std::string& kind) {
-  return std::ranges::find(kinds, kind) != kinds.end();
-}
-
 /// A key that only linear attention heeds needs it in one block at least.
 void require_linear(const Config& config, std::string_view name) {
   if (!some_mixer_is(config, {"linear"}))
@@ -208,11 +204,8 @@ bool has_irregular_tokens(const Config& config) {
 }
 
 bool counts_positions(const Config& config) {
-  const std::string& map = config.text("model.mixer.features.kind");
-  const bool mixed = map == "hybrid";
-  const auto& estimators = config.text_list("model.mixer.features.estimators");
   return some_mixer_is(config, {"linear"}) &&
-         (map == "cosformer" || (mixed && is_among(estimators, "cosformer")));
+         counts_positions(read_spec<FeatureSpec>(config, "model.mixer.features"));
 }
 
 void check_stack(const Config& config) {

@@ -289,6 +289,22 @@ TEST(TimeKernel, StepsOverIrregularGapsEqualTheBatch) {
   for (const char* kind : {"none", "decay"}) expect_steps_equal_the_batch("softmax", kind);
 }
 
+/// A gap of one time constant or of hundreds, all is finite.
+TEST(TimeKernel, GatesStartAtAnyTimeConstant) {
+  for (const double shortest : {1e-3, 0.01, 1.0, 1e4}) {
+    MixerSpec spec;
+    spec.kind = "linear", spec.width = 8, spec.heads = 2, spec.features.m = 4;
+    spec.time_kernel = {"gate", shortest, 2 * shortest};
+    const std::unique_ptr<Mixer> mixer = mixers().make("linear", spec);
+    initialize(*mixer, 1);
+    Tape tape;
+    Tensor gaps = xt::abs(random_tensor({1, 5}, 2));
+    gaps(0, 2) = 0;
+    const Tensor y = mixer->forward(tape, random_tensor({1, 5, 8}, 1), {.gaps = gaps}).value();
+    for (const real value : y) EXPECT_TRUE(std::isfinite(value)) << shortest;
+  }
+}
+
 /// Slopes of exact attention count time, not tokens: twice the gaps at half the rates are the same.
 TEST(TimeKernel, SlopesOfExactAttentionAreInRealTime) {
   MixerSpec spec;

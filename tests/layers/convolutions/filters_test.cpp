@@ -195,6 +195,16 @@ TEST(DyadicFilter, IsZeroBeyondItsLength) {
   }
 }
 
+TEST(Filter, RefusesSizesOfNothing) {
+  FilterSpec pieces{.kind = "dyadic", .length = 33, .piece = 0};
+  EXPECT_EQ(op_check::error_of([&] { filter_by(pieces); }),
+            "[dyadic_filter] piece = 0: a piece needs a number");
+  FilterSpec features{.kind = "implicit", .length = 33};
+  features.features = 0;
+  EXPECT_EQ(op_check::error_of([&] { filter_by(features); }),
+            "[implicit_filter] features = 0 must be odd: time, as many cosines as sines");
+}
+
 TEST(ExplicitFilter, SquashesSmallNumbers) {
   FilterSpec spec;
   spec.kind = "explicit", spec.width = 4, spec.length = 50, spec.squash = 0.002;

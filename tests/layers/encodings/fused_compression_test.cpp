@@ -35,6 +35,7 @@ TEST(FusedCompression, PruningKeepsTheLargest) {
   EXPECT_EQ(half.bytes, 3 * 4u + 1u);
   EXPECT_EQ(pruned(w, identity(2), 1, mask).error, 0);
   EXPECT_EQ(pruned(w, identity(2), 0, mask).error, 1);
+  EXPECT_THROW(pruned(w, identity(2), 0.5, mask, 1), std::invalid_argument);
 }
 
 TEST(FusedCompression, QuantisationErrsByHalfAUnitAtMost) {

@@ -24,8 +24,11 @@ SpaceTimeSpec spec_of(const std::string& kind) {
 }
 
 TEST(FusedProjection, ByFftIsTheSame) {
-  for (const char* kind : {"fused", "space", "time"}) {
-    FusedProjection fused(spec_of(kind));
+  for (const char* kind : {"fused", "space", "time", "axes"}) {
+    const bool on_axes = kind == std::string("axes");
+    SpaceTimeSpec spec = spec_of(on_axes ? "fused" : kind);
+    if (on_axes) spec.space.kind = spec.time.kind = "axes";
+    FusedProjection fused(spec);
     initialize(fused, 3);
     for (std::size_t i = 0; i < fused.mask().size(); i += 3) fused.mask().data()[i] = 0;
     const GridAxes space{unit_axis(16), unit_axis(11)};

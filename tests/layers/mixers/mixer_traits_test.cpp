@@ -23,6 +23,9 @@ std::vector<MixerSpec> all_specs() {
   specs.emplace_back();
   specs.back().kind = "linear", specs.back().features.kind = "cosformer";
   specs.emplace_back();
+  specs.back().kind = "linear", specs.back().features.kind = "hybrid";
+  specs.back().features.estimators = {"cosformer", "elu"};
+  specs.emplace_back();
   specs.back().kind = "ssm";
   specs.back().own.of<SsmSpec>().form = "s5", specs.back().own.of<SsmSpec>().blocks = 2;
   for (MixerSpec& spec : specs) {

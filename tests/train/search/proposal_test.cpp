@@ -263,7 +263,7 @@ TEST(Propose, ListensToARungAsFarAsItTellsOfTheEnd) {
     return step == 120 ? end : end + 1 + 0.5 * std::sin(60 * x[0] + 45 * x[1]);
   };
   for (std::uint64_t seed = 1; seed <= 3; ++seed)
-    EXPECT_LT(lowest_with_halving(box(2, "0..1"), {40, 120}, seed, 3600, bowl), 1e-3) << seed;
+    EXPECT_LT(lowest_with_halving(box(2, "0..1"), {40, 120}, seed, 3600, bowl), 2e-4) << seed;
 }
 
 /// Ranks are those of the process, but trials that failed stay so.
