@@ -78,9 +78,12 @@ AxisLayout::AxisLayout(const Axis& axis, double low, double high)
     if (!axis.highest) high_ += margin;
   }
   if (!(high_ - low_ > 1e-12 * std::max(std::fabs(low_), std::fabs(high_)))) {
-    const double half = scale_ == Scale::logarithmic || low_ == 0 ? 0.5 : std::fabs(low_) / 2;
-    low_ -= half;
-    high_ += half;
+    const double end = axis.highest ? high_ : low_;
+    const double span = scale_ == Scale::logarithmic || end == 0 ? 1 : std::fabs(end);
+    const bool is_anchored = axis.lowest.has_value() != axis.highest.has_value();
+    const double below = is_anchored ? (axis.lowest ? 0 : 1) : 0.5;
+    low_ = end - below * span;
+    high_ = end + (1 - below) * span;
   }
   if (scale_ == Scale::logarithmic) choose_decades();
   if (scale_ == Scale::time) ticks_ = date_ticks(low_, high_);

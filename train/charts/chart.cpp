@@ -10,34 +10,43 @@ namespace {
 
 constexpr std::size_t most_points = 1500;
 
-/// Long curves are thinned to the lowest and the highest point of every piece: peaks stay visible.
-std::vector<std::size_t> visible_points(const Series& series) {
-  const std::size_t n = std::min(series.x.size(), series.y.size());
-  std::vector<std::size_t> shown;
-  const std::size_t piece = n > most_points ? 2 * n / most_points + 1 : 1;
-  for (std::size_t begin = 0; begin < n; begin += piece) {
-    const std::size_t end = std::min(n, begin + piece);
-    std::size_t low = begin, high = begin;
-    for (std::size_t i = begin; i < end; ++i) {
-      if (series.y[i] < series.y[low]) low = i;
-      if (series.y[i] > series.y[high]) high = i;
-    }
-    shown.push_back(std::min(low, high));
-    if (low != high) shown.push_back(std::max(low, high));
-  }
-  return shown;
-}
-
 struct Axes {
   AxisLayout x, y;
   bool has(double a, double b) const { return x.has(a) && y.has(b); }
   std::string at(double a, double b) const { return coordinate(x(a)) + ' ' + coordinate(y(b)); }
 };
 
+/// Long curves are thinned to the lowest and the highest point of every piece: peaks stay visible.
+std::vector<std::size_t> curve_points(const Series& series, const Axes& axes) {
+  const std::size_t n = std::min(series.x.size(), series.y.size());
+  std::vector<std::size_t> shown;
+  const std::size_t piece = n > most_points ? 2 * n / most_points + 1 : 1;
+  for (std::size_t begin = 0; begin < n; begin += piece) {
+    const std::size_t end = std::min(n, begin + piece);
+    std::size_t low = end, high = end;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!axes.has(series.x[i], series.y[i])) continue;
+      if (low == end || series.y[i] < series.y[low]) low = i;
+      if (high == end || series.y[i] > series.y[high]) high = i;
+    }
+    shown.push_back(low < end ? std::min(low, high) : begin);
+    if (low != high) shown.push_back(std::max(low, high));
+  }
+  return shown;
+}
+
+/// Of a large cloud every so many points.
+std::vector<std::size_t> cloud_points(const Series& series) {
+  const std::size_t n = std::min(series.x.size(), series.y.size());
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 0; i < n; i += (n + most_points - 1) / most_points) shown.push_back(i);
+  return shown;
+}
+
 std::string path_of(const Series& series, const Axes& axes) {
   std::string path;
   bool pen_down = false;
-  for (const std::size_t i : visible_points(series)) {
+  for (const std::size_t i : curve_points(series, axes)) {
     const bool shown = axes.has(series.x[i], series.y[i]);
     if (shown) path += (pen_down ? 'L' : 'M') + axes.at(series.x[i], series.y[i]);
     pen_down = shown;
@@ -58,7 +67,8 @@ std::string band_of(const Series& series, const Axes& axes) {
 
 std::string dots_of(const Series& series, const Axes& axes, const std::string& colour, double r) {
   std::string dots;
-  for (const std::size_t i : visible_points(series)) {
+  for (const std::size_t i :
+       series.mark == Mark::points ? cloud_points(series) : curve_points(series, axes)) {
     if (!axes.has(series.x[i], series.y[i])) continue;
     dots += fmt::format(R"(<circle class="dot {}" cx="{}" cy="{}" r="{}"/>)", colour,
                         coordinate(axes.x(series.x[i])), coordinate(axes.y(series.y[i])),

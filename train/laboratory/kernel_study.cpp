@@ -154,8 +154,8 @@ ErrorAtM summarize(const Measurement& measurement, const std::vector<double>& ke
   summarize_bias(row, measurement, kernel, exact.empty() ? stand_in_variances(pairs) : exact);
   row.variance = median(variances);
   row.error = median(errors);
-  row.error_low = quantile(errors, 0.25);
-  row.error_high = quantile(errors, 0.75);
+  row.error_low = quantile_of(errors, 0.25);
+  row.error_high = quantile_of(errors, 0.75);
   row.attention = measurement.attention;
   if (exact.empty()) return row;
   row.exact_variance = median(exact);

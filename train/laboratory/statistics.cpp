@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/philox.hpp>
+#include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
 #include <cmath>
 #include <numeric>
@@ -23,9 +24,9 @@ double deviation_of(const std::vector<double>& numbers) {
   return std::sqrt(scatter_of(numbers) / double(numbers.size()));
 }
 
-double median(std::vector<double> numbers) { return quantile(std::move(numbers), 0.5); }
+double median(std::vector<double> numbers) { return quantile_of(std::move(numbers), 0.5); }
 
-double quantile(std::vector<double> numbers, double part) {
+double quantile_of(std::vector<double> numbers, double part) {
   if (numbers.empty()) return 0;
   const auto at = numbers.begin() + std::ptrdiff_t(part * double(numbers.size() - 1) + 0.5);
   std::nth_element(numbers.begin(), at, numbers.end());
@@ -33,13 +34,9 @@ double quantile(std::vector<double> numbers, double part) {
 }
 
 Interval confidence_interval(const std::vector<double>& numbers) {
-  // 97.5 % quantiles of Student's t with 1, 2, ... degrees of freedom.
-  constexpr double quantiles[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365,
-                                  2.306,  2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
-                                  2.131,  2.120, 2.110, 2.101, 2.093, 2.086};
   const std::size_t n = numbers.size();
   if (n < 2) return {mean_of(numbers), 0};
-  const double t = n - 2 < std::size(quantiles) ? quantiles[n - 2] : 1.98;
+  const double t = quantile::student(double(n - 1), 0.975);
   return {mean_of(numbers), t * std::sqrt(scatter_of(numbers) / double(n - 1) / double(n))};
 }
 
@@ -55,7 +52,7 @@ Resampled bootstrap(std::size_t n,
     for (std::size_t i = 0; i < n; ++i) rows[i] = random.integer(b * n + i, n);
     values.push_back(figure(rows));
   }
-  return {value, quantile(values, 0.025), quantile(values, 0.975)};
+  return {value, quantile_of(values, 0.025), quantile_of(values, 0.975)};
 }
 
 Resampled reduction(const std::vector<double>& before, const std::vector<double>& after) {

@@ -14,7 +14,7 @@ double deviation_of(const std::vector<double>& numbers);
 
 double median(std::vector<double> numbers);
 /// The number below which a part of them lies, 0 <= part <= 1; 0 of none.
-double quantile(std::vector<double> numbers, double part);
+double quantile_of(std::vector<double> numbers, double part);
 
 /// Mean with half the width of its 95 % confidence interval by Student's t.
 struct Interval {

@@ -41,7 +41,7 @@ Curve points_of(const TableRows& data, const Observations& rows, std::size_t j) 
   const DrawnInput input = drawn_input(data, j);
   const ColumnUnit& unit = data.target_unit();
   Curve points;
-  const std::size_t stride = std::max<std::size_t>(1, rows.size() / most_points);
+  const std::size_t stride = (rows.size() + most_points - 1) / most_points;
   for (std::size_t i = 0; i < rows.size(); i += stride) {
     points.x.push_back(input.at(rows.inputs[j][i]));
     points.y.push_back(unit.original(rows.targets[i]));
@@ -92,7 +92,7 @@ std::string truth_chart(const TableRows& data, const PredictRows& predict) {
   const ColumnUnit& unit = data.target_unit();
   Curve points;
   const std::size_t rows = data.held_rows().size();
-  for (std::size_t i = 0; i < rows; i += std::max<std::size_t>(1, rows / most_points)) {
+  for (std::size_t i = 0; i < rows; i += (rows + most_points - 1) / most_points) {
     points.x.push_back(unit.original(data.held_rows().targets[i]));
     points.y.push_back(unit.original(predicted.mean[i]));
   }

@@ -87,6 +87,21 @@ TEST(Axis, ShowsEveryRangeWithSomeTicks) {
       }
 }
 
+// All data are on the other side of it.
+TEST(Axis, StaysAtItsOneFixedEnd) {
+  for (const Axis& axis : {Axis{"", Scale::logarithmic, 1e-4}, Axis{"", Scale::linear, 5.0},
+                           Axis{"", Scale::linear, 0.0}}) {
+    AxisLayout layout(axis, axis.scale == Scale::linear ? -3 : 1e-8, axis.lowest.value() / 2);
+    layout.place(100, 200);
+    EXPECT_NEAR(layout(axis.lowest.value()), 100, 1e-9);
+    EXPECT_LT(layout(axis.lowest.value() + 1e-9), layout(axis.lowest.value() + 1));
+    EXPECT_FALSE(layout.ticks().empty());
+  }
+  AxisLayout below({"", Scale::linear, {}, 2.0}, 4, 9);
+  below.place(100, 200);
+  EXPECT_NEAR(below(2), 200, 1e-9);
+}
+
 TEST(Axis, TellsItsTicksApart) {
   EXPECT_THAT(labels_of({""}, 12340, 12350),
               testing::ElementsAre("12340", "12342", "12344", "12346", "12348", "12350"));
@@ -162,6 +177,25 @@ TEST(Charts, InterruptALineWhereThereIsNoNumber) {
 TEST(Charts, ShowACurveOfOnePoint) {
   const Chart chart{.title = "", .series = {{"a", {200}, {1.9}}}};
   EXPECT_EQ(count(draw(chart), "<circle class=\"dot c0\""), 1u);
+}
+
+// Half of the points are about 0, as of a cloud of 1,000.
+TEST(Charts, ThinCloudsEvenly) {
+  Series series{"a", {}, {}};
+  for (int i = 0; i < 4000; ++i) {
+    series.x.push_back(i);
+    series.y.push_back(i % 4 < 2 ? 0 : i % 4 == 2 ? -1 : 1);
+  }
+  series.mark = Mark::points;
+  Chart chart{.title = "", .series = {series}};
+  const std::string svg = draw(chart);
+  const std::size_t dots = count(svg, "<circle class=\"dot c0\"");
+  EXPECT_GE(dots, 1000u);
+  EXPECT_LE(dots, 1500u);
+  const std::size_t end = svg.find(" r=\"2.4\""),
+                    begin = svg.rfind("cy=", end);  // of the first one
+  const std::string zero = svg.substr(begin, end - begin);
+  EXPECT_NEAR(double(count(svg, zero)), double(dots) / 2, double(dots) / 10) << zero;
 }
 
 TEST(Charts, ThinLongCurvesAndKeepTheirPeaks) {

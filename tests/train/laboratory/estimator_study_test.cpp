@@ -122,7 +122,7 @@ TEST(Sample, TakesRowsOfEachHead) {
 
 TEST(Median, AndQuantilesAreThoseOfSortedNumbers) {
   EXPECT_EQ(median({5, 1, 3}), 3);
-  EXPECT_EQ(quantile({4, 1, 3, 2, 0}, 0.25), 1);
+  EXPECT_EQ(quantile_of({4, 1, 3, 2, 0}, 0.25), 1);
   EXPECT_EQ(median({}), 0);
 }
 

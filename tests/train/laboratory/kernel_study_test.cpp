@@ -15,6 +15,7 @@
 #include <bochner/train/storage/json.hpp>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "data/temporary_folder.hpp"
 
@@ -257,6 +258,9 @@ TEST(ConfidenceInterval, IsStudents) {
   EXPECT_NEAR(interval.mean, 2, 1e-12);
   EXPECT_NEAR(interval.half_width, 4.303 / std::sqrt(3.0), 1e-3);
   EXPECT_EQ(confidence_interval({5}).half_width, 0);
+  std::vector<double> many(22);
+  std::iota(many.begin(), many.end(), 0);
+  EXPECT_NEAR(confidence_interval(many).half_width, 2.080 * std::sqrt(22 * 23 / 12.0 / 22), 2e-3);
 }
 
 TEST(Bootstrap, CoversWhatItEstimates) {
