@@ -65,12 +65,12 @@ std::size_t rank_of(const Tensor& cosines) {
 /// Every row of weights counts alike, whatever its query's norm: errors and weights are divided by
 /// the sum of the row. A sum S1 of F terms with sum of squares S2 has the variance F/(F-1) (S2 -
 /// S1^2/F).
-double attention_error(const HeadEstimate& estimate, double F) {
+double attention_error(const HeadEstimate& estimate, double F, bool causal) {
   const std::size_t T = estimate.sums.shape()[0];
   double error = 0, size = 0;
   for (std::size_t i = 0; i < T; ++i) {
     double row = 0, row_error = 0, row_size = 0;
-    for (std::size_t j = 0; j <= i; ++j) {
+    for (std::size_t j = 0; j < (causal ? i + 1 : T); ++j) {
       const double sum = double(estimate.sums.data()[i * T + j]);
       row += sum;
       row_size += sum * sum;
@@ -151,7 +151,7 @@ std::vector<HeadMetrics> head_metrics(const AttentionLayer& layer, const Attenti
     heads.push_back({mean_entropy(exact), mean_entropy(normalized_rows(estimate.sums * factors)),
                      ratio_of(cosines), double(rank_of(cosines)), std::sqrt(budget.variance / size),
                      std::sqrt(std::max(0.0, budget.error - budget.variance) / size),
-                     attention_error(estimate, F)});
+                     attention_error(estimate, F, sample.causal)});
   }
   return heads;
 }

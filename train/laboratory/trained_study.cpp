@@ -211,9 +211,9 @@ double deviation_between(const std::vector<Kernels>& sets, std::size_t T) {
 }
 
 /// 1 where a query sees a key. (T, T)
-Tensor seen_keys(std::size_t T) {
+Tensor seen_keys(std::size_t T, bool causal) {
   Tensor seen = zeros({T, T});
-  for (std::size_t i = 0; i < T; ++i) std::fill_n(seen.data() + i * T, i + 1, real(1));
+  for (std::size_t i = 0; i < T; ++i) std::fill_n(seen.data() + i * T, causal ? i + 1 : T, real(1));
   return seen;
 }
 
@@ -247,7 +247,7 @@ std::vector<double> redrawn_errors(const AttentionLayer& layer, const AttentionS
   const Tensor q = first_positions(sample.q, options.positions),
                k = first_positions(sample.k, options.positions);
   const std::size_t T = q.shape()[1];
-  const std::vector<Tensor> factors(q.shape()[2], seen_keys(T));
+  const std::vector<Tensor> factors(q.shape()[2], seen_keys(T, sample.causal));
   std::vector<double> log_units, errors;
   for (const auto& sets :
        redrawn_kernels(*layer.features, q, k, factors, sample.window, options, log_units))

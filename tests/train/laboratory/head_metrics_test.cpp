@@ -82,6 +82,19 @@ TEST(HeadMetrics, OfAConstantKernelHaveAllItsErrorAsBias) {
   EXPECT_NEAR(metrics.effective_features, 1, 1e-4);
 }
 
+/// In both directions the order of tokens changes no error; in one it does.
+TEST(HeadMetrics, CountAllKeysThatAreSeen) {
+  Sampled one("positive", 0);
+  const auto change = [&](bool causal) {
+    one.sample.causal = causal;
+    const double before = one.metrics().error;
+    for (Tensor* x : {&one.sample.q, &one.sample.k}) *x = Tensor(xt::flip(Tensor(*x), 1));
+    return std::abs(one.metrics().error - before);
+  };
+  EXPECT_LT(change(false), 1e-5);
+  EXPECT_GT(change(true), 1e-4);
+}
+
 /// Frequencies of N(0, 1) estimate softmax's kernel without bias, others another kernel.
 TEST(HeadMetrics, TellBiasFromDeviation) {
   double own = 0, other = 0;  // bias^2 over the square of the error
