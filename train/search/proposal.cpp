@@ -137,7 +137,7 @@ SearchKind parse_search(const std::string& name) {
 std::string name_of(SearchKind kind) { return search_names[std::size_t(kind)]; }
 
 std::optional<Surrogate> surrogate_of(const SearchSpec& spec, const Space& space,
-                                      const std::vector<Tried>& before) {
+                                      const std::vector<Tried>& before) try {
   std::vector<const Tried*> trials;
   for (const Tried& trial : before)
     if (trial.failed || !trial.reached.empty()) trials.push_back(&trial);
@@ -152,6 +152,8 @@ std::optional<Surrogate> surrogate_of(const SearchSpec& spec, const Space& space
   for (std::size_t i = 0; i < trials.size(); ++i)
     data.add(space.place(trials[i]->values), scores[i].score, scores[i].variance);
   return Surrogate(data, fit_kernel(data));
+} catch (const NotPositiveDefinite&) {
+  return std::nullopt;
 }
 
 std::optional<Values> propose(const SearchSpec& spec, const Space& space,
@@ -163,8 +165,8 @@ std::optional<Values> propose(const SearchSpec& spec, const Space& space,
 }
 
 std::vector<Climb> believed(const SearchSpec& spec, const Space& space,
-                            const std::vector<Tried>& before, std::vector<Climb> climbs) try {
-  if (spec.kind != SearchKind::bayes) return climbs;
+                            const std::vector<Tried>& before, std::vector<Climb> climbs) {
+  if (spec.kind != SearchKind::bayes || std::ranges::none_of(climbs, &Climb::waits)) return climbs;
   const std::optional<Surrogate> surrogate = surrogate_of(spec, space, before);
   if (!surrogate) return climbs;
   for (std::size_t i = 0; i < climbs.size(); ++i) {
@@ -172,8 +174,6 @@ std::vector<Climb> believed(const SearchSpec& spec, const Space& space,
     for (double& score : climbs[i].scores)
       if (!std::isnan(score)) score = belief;
   }
-  return climbs;
-} catch (const NotPositiveDefinite&) {
   return climbs;
 }
 

@@ -37,13 +37,14 @@ inline constexpr std::size_t first_proposals = 10;
 std::optional<Values> propose(const SearchSpec& spec, const Space& space,
                               const std::vector<Tried>& before);
 
-/// The Gaussian process behind a proposal, in standardised scores; nothing before there are enough.
+/// The Gaussian process behind a proposal, in standardised scores; nothing before there are enough,
+/// or where their matrix has no factor.
 std::optional<Surrogate> surrogate_of(const SearchSpec& spec, const Space& space,
                                       const std::vector<Tried>& before);
 
 /// Trials whose scores are what the process of a `bayes` search expects of them at the end, for
 /// next_promotion(): a rung that says little of the end decides little. As they are where there is
-/// no process. `climbs` are those of `before`.
+/// no process, or none waits. `climbs` are those of `before`.
 std::vector<Climb> believed(const SearchSpec& spec, const Space& space,
                             const std::vector<Tried>& before, std::vector<Climb> climbs);
 

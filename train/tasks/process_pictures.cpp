@@ -11,7 +11,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t band_points = 400, curve_points = 300, most_points = 2000;
+constexpr std::size_t band_points = 400, curve_points = 300;
 constexpr std::size_t most_drawn_inputs = 6;
 constexpr double seconds_of_a_year = 31556952;
 
@@ -36,13 +36,11 @@ DrawnInput drawn_input(const TableRows& data, std::size_t j) {
   return {data.table().inputs[j], data.units()[j], data.table().time == j};
 }
 
-/// At most so many, evenly thinned.
 Curve points_of(const TableRows& data, const Observations& rows, std::size_t j) {
   const DrawnInput input = drawn_input(data, j);
   const ColumnUnit& unit = data.target_unit();
   Curve points;
-  const std::size_t stride = (rows.size() + most_points - 1) / most_points;
-  for (std::size_t i = 0; i < rows.size(); i += stride) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     points.x.push_back(input.at(rows.inputs[j][i]));
     points.y.push_back(unit.original(rows.targets[i]));
   }
@@ -92,7 +90,7 @@ std::string truth_chart(const TableRows& data, const PredictRows& predict) {
   const ColumnUnit& unit = data.target_unit();
   Curve points;
   const std::size_t rows = data.held_rows().size();
-  for (std::size_t i = 0; i < rows; i += (rows + most_points - 1) / most_points) {
+  for (std::size_t i = 0; i < rows; ++i) {
     points.x.push_back(unit.original(data.held_rows().targets[i]));
     points.y.push_back(unit.original(predicted.mean[i]));
   }

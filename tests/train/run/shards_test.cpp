@@ -264,6 +264,9 @@ TEST(ShardTurns, EndTogether) {
 
 /// An error and no end of waiting where the system gives no more threads.
 TEST(ShardTurnsDeathTest, EndWhereNoThreadCanBeStarted) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer needs terabytes of addresses";
+#endif
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   const auto run_within_limits = [] {
     alarm(60);

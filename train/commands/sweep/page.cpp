@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/autodiff/compute/cholesky.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/charts/page.hpp>
@@ -185,7 +184,7 @@ std::string draw_front(const SweepJournal& journal) {
 }
 
 /// Empty where a surrogate has too few scores to go by.
-std::string draw_importance(const SweepJournal& journal, const Space& space) try {
+std::string draw_importance(const SweepJournal& journal, const Space& space) {
   const SearchSpec spec{SearchKind::bayes, journal.header().seed,
                         std::max<std::size_t>(1, journal.header().rungs.size())};
   std::vector<Tried> tried = journal.tried();
@@ -198,8 +197,6 @@ std::string draw_importance(const SweepJournal& journal, const Space& space) try
                        .label = "total effect on the score",
                        .groups = short_names(space.variations()),
                        .series = {{"", importance(space, *surrogate)}}});
-} catch (const NotPositiveDefinite&) {
-  return "";
 }
 
 Table table_of_trials(const SweepJournal& journal, const Space& space) {
