@@ -16,9 +16,15 @@ inline FeatureSpec features_per_head(const MixerSpec& spec) {
   return features;
 }
 
+/// Whether weights may be below 0, so that their sums need a policy. With rates per channel every
+/// feature fades on its own, and those with signs no longer sum to what is positive.
+inline bool has_signed_weights(const MixerSpec& spec, const FeatureMap& map) {
+  return spec.time_kernel.per == "channel" ? map.has_signed_features() : !map.positive();
+}
+
 /// Whether the policy for denominators adds a constant feature; the delta rule has none.
 inline bool adds_constant(const MixerSpec& spec, const FeatureMap& map) {
-  return spec.update == "sum" && !map.positive() && spec.denominator.kind == "smooth";
+  return spec.update == "sum" && has_signed_weights(spec, map) && spec.denominator.kind == "smooth";
 }
 
 /// The features of the keys, counted on a token of zeros; those of one frequency m apart.

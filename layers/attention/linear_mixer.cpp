@@ -51,6 +51,7 @@ class LinearMixer : public Mixer {
         projections_(spec),
         features_(make_feature_map(features_per_head(spec))),
         warm_(spec, *features_),
+        signed_(has_signed_weights(spec, *features_)),
         per_channel_(spec.time_kernel.per == "channel"),
         constant_channel_(per_channel_ && adds_constant(spec, *features_)),
         time_kernel_(spec.time_kernel, spec.heads, spec.width, channels_of(spec, *features_)) {
@@ -137,7 +138,7 @@ class LinearMixer : public Mixer {
                    std::size_t delay = 0) {
     const Features query = turned(features_->queries(tape, q, first + delay), turns);
     const Features key = turned(features_->keys(tape, k, first), turns);
-    const bool signed_features = query.scale == FeatureScale::linear && !features_->positive();
+    const bool signed_features = query.scale == FeatureScale::linear && signed_;
     require(!signed_features || denominator_.kind != "refuse", "linear_attention",
             "features must be positive for policy \"refuse\": ", kind_,
             " features are signed; choose policy \"clip\" or \"smooth\"");
@@ -211,6 +212,7 @@ class LinearMixer : public Mixer {
   Projections projections_;
   std::unique_ptr<FeatureMap> features_;
   WarmStart warm_;
+  bool signed_;            ///< weights, see has_signed_weights()
   bool per_channel_;       ///< rates of the time kernel
   bool constant_channel_;  ///< behind those of the features
   TimeKernel time_kernel_;

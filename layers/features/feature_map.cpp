@@ -30,6 +30,7 @@ class Tempered : public FeatureMap {
     return map_->keys(tape, warm(tape, k), first);
   }
   bool positive() const override { return map_->positive(); }
+  bool has_signed_features() const override { return map_->has_signed_features(); }
   std::optional<double> kernel(Point q, Point k, std::size_t head) const override {
     return map_->kernel(warm(q, head), warm(k, head), head);
   }

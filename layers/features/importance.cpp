@@ -103,7 +103,7 @@ void ImportanceWeights::calibrate(const Tensor& q, const Tensor& k) {
   std::vector<double> of_heads;
   for (std::size_t h = 0; h < targets.size(); ++h)
     for (double log_scale : widened(h, log_factor)) of_heads.push_back(log_scale);
-  proposal().start_at(of_heads);
+  proposal().start_heads_at(of_heads);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -16,6 +16,7 @@ class WeightedMap : public FeatureMap {
   Features queries(Tape& tape, const Var& q, std::size_t first) final;
   Features keys(Tape& tape, const Var& k, std::size_t first) final;
   bool positive() const override { return map_->positive(); }
+  bool has_signed_features() const final { return map_->has_signed_features(); }
   Frequencies* frequencies() final { return map_->frequencies(); }
   bool even() const final { return map_->even(); }
   void calibrate(const Tensor& q, const Tensor& k) override { map_->calibrate(q, k); }

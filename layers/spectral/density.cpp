@@ -41,7 +41,11 @@ void SpectralDensity::start_at(const std::vector<double>& log_scale) {
   std::vector<double> of_heads(all);
   for (std::size_t i = 0; i < all; ++i)
     of_heads[i] = log_scale[i % log_scale.size()] + head_offset(spec_, i / spec_.dim);
-  set_log_scale(of_heads);
+  start_heads_at(of_heads);
+}
+
+void SpectralDensity::start_heads_at(const std::vector<double>& log_scale) {
+  set_log_scale(log_scale);
   if (posterior_) posterior_->centre();
 }
 

@@ -90,6 +90,8 @@ class SpectralDensity : public Module {
   /// Starts with these log scales, one for each coordinate of every head (H d), or of all heads
   /// (d): median_log_scale() of data; with a spread, heads stand apart around them.
   void start_at(const std::vector<double>& log_scale);
+  /// Starts every head exactly there (H d): no spread is added.
+  void start_heads_at(const std::vector<double>& log_scale);
   /// Heads stand apart from the start, with a spread.
   void initialized() override;
   /// Prior and posterior of the parameters, which make_density() adds; null without.
@@ -117,7 +119,7 @@ class SpectralDensity : public Module {
  protected:
   /// The saved base draws.
   const Tensor& noise() const { return noise_; }
-  /// What start_at() does, (H d); throws unless overridden.
+  /// What start_heads_at() does, (H d); throws unless overridden.
   virtual void set_log_scale(const std::vector<double>& log_scale);
 
  private:

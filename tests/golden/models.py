@@ -80,6 +80,9 @@ def cases():
     for name in MAPS:
         yield linear(f"map-{name}", model__mixer__features__kind=name)
         yield linear(f"map-{name}-classifier", "classifier", model__mixer__features__kind=name, model__mixer__time_kernel__kind="decay")
+    for name in ("taylor", "rebased"):
+        channel = {"model__mixer__time_kernel__kind": "decay", "model__mixer__time_kernel__per": "channel"}
+        yield linear(f"map-{name}-channel", model__mixer__features__kind=name, **channel)
     for name in DENSITIES:
         yield linear(f"density-{name}", model__mixer__density__kind=name)
         yield linear(

@@ -128,6 +128,7 @@ void summarize_bias(ErrorAtM& row, const Measurement& measurement,
     double sum = 0, weights = 0;
     for (std::size_t p = 0; p < kernel.size(); ++p) {
       const double weight = 1 / (1e-9 + known[p]);
+      if (!(weight > 0)) continue;  // infinite, or a ratio of two that are
       sum += weight * (values[p] / kernel[p] - 1);
       weights += weight;
     }

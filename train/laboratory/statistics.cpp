@@ -29,7 +29,8 @@ double median(std::vector<double> numbers) { return quantile_of(std::move(number
 double quantile_of(std::vector<double> numbers, double part) {
   if (numbers.empty()) return 0;
   const auto at = numbers.begin() + std::ptrdiff_t(part * double(numbers.size() - 1) + 0.5);
-  std::nth_element(numbers.begin(), at, numbers.end());
+  const auto less = [](double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); };
+  std::nth_element(numbers.begin(), at, numbers.end(), less);
   return *at;
 }
 

@@ -69,7 +69,7 @@ class Tempered(FeatureMap):
 
     def __init__(self, at, map):
         super().__init__(at)
-        self.map, self.positive = map, map.positive
+        self.map, self.positive, self.signs = map, map.positive, map.signs
 
     def forward(self, x, query):
         return self.map(x * self.log_temperature.exp(), query)

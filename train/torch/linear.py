@@ -43,7 +43,7 @@ class FeatureMixer(Projections):
 @form("update", "sum")
 class LinearMixer(FeatureMixer):
     """y_i = sum_j w_ij v_j / sum_j w_ij, w_ij = phi(q_i) . phi(k_j) exp(-what is lost), over j <= i where it is
-    causal. Where features are signed the denominator follows a policy: "clip" raises it to a floor, "smooth" adds a
+    causal. Where weights may be signed the denominator follows a policy: "clip" raises it to a floor, "smooth" adds a
     constant to the kernel, "norm" leaves it out and norms each head's y by its root mean square. Of the last
     `window` tokens w_ij = exp(q . k / sqrt(d)) exp(-what is lost)."""
 
@@ -51,7 +51,8 @@ class LinearMixer(FeatureMixer):
         q, k, v = super().forward(x, layout)
         policy, constant = (self.config["model.mixer.denominator." + key] for key in ("kind", "constant"))
         f, g = self.turned_features(q, k, x, layout)
-        is_signed = not f.logarithmic and not self.features.positive
+        has_signs = not self.features.positive or (self.features.signs and self.time_kernel.per_channel)
+        is_signed = has_signs and not f.logarithmic
         if is_signed and policy == "smooth":
             f, g = f.with_constant(math.sqrt(constant)), g.with_constant(math.sqrt(constant))
         if self.time_kernel.per_channel:

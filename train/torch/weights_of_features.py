@@ -11,7 +11,7 @@ from .parts import form
 class WeightedMap(FeatureMap):
     def __init__(self, at, map):
         super().__init__(at)
-        self.map, self.positive = map, map.positive
+        self.map, self.positive, self.signs = map, map.positive, map.signs
 
     def log_weights(self, x):
         """ln lambda, (H, n) or (B, T, H, n)"""

@@ -263,6 +263,32 @@ void set(Module& module, const std::string& name, const Tensor& value) {
   FAIL() << "no parameter " << name;
 }
 
+/// Sums of `taylor` and `rebased` are positive, not what is left of them where each feature fades
+/// on its own: they have a floor then, here one that no sum reaches.
+TEST(ChannelRates, HeedThePolicyWhereSingleFeaturesHaveSigns) {
+  const Tensor x = random_tensor({1, 12, 8}, 1);
+  for (const char* map : {"taylor", "rebased", "hybrid"}) {
+    for (const bool temperature : {false, true}) {
+      for (const char* per : {"head", "channel"}) {
+        MixerSpec spec = spec_of(map, "decay");
+        spec.features.estimators = {"positive", "taylor"};
+        spec.features.lambdas = "learned";
+        spec.features.temperature = temperature;
+        spec.time_kernel.per = per;
+        const auto moved = [&](double floor) {
+          spec.denominator.floor = floor;
+          const auto mixer = mixers().make("linear", spec);
+          initialize(*mixer, 3);
+          const Tensor y = output_of(*mixer, x, {});
+          return std::abs(y(0, 11, 0) - y(0, 0, 0));
+        };
+        SCOPED_TRACE(name_of(spec) + ", " + per);
+        EXPECT_EQ(moved(1e12) < 1e-5 * moved(1e-12), per == std::string("channel"));
+      }
+    }
+  }
+}
+
 /// Features of size 1 and a constant of 1: weights are not negative whatever fades faster, so that
 /// outputs, here means of the tokens themselves, lie between the smallest and the largest.
 TEST(ChannelRates, LeaveAConstantThatKeepsWeightsPositive) {

@@ -168,6 +168,21 @@ TEST(ImportanceSampling, FindsTheProposalOfLeastError) {
   }
 }
 
+/// One factor for all heads, which stand apart as those of the target do.
+TEST(ImportanceSampling, WidensHeadsThatStandApartAlike) {
+  FeatureSpec spec = importance("positive", 2, 4, 8);
+  spec.density.spread = 0.5;
+  const auto map = make_feature_map(spec);
+  initialize(*map, 3);
+  map->calibrate(random_tensor({48, 2, 4}, 1), random_tensor({48, 2, 4}, 2));
+  const Frequencies& frequencies = *map->frequencies();
+  const auto widening = [&](std::size_t head) {
+    return frequencies.proposal()->density().gaussian(head)->log_scale[0] -
+           frequencies.density()->gaussian(head)->log_scale[0];
+  };
+  EXPECT_NEAR(widening(0), widening(1), 1e-6);
+}
+
 TEST(ImportanceSampling, KnowsItsEffectiveSampleSize) {
   EXPECT_DOUBLE_EQ(effective_sample_size({3, 3, 3, 3}), 4);
   EXPECT_NEAR(effective_sample_size({0, std::log(3)}), 1.6, 1e-12);
