@@ -54,6 +54,10 @@ inline Bounds one_of(std::vector<std::string> names) {
   return one_of([names = std::move(names)] { return names; });
 }
 
+bool contains(const Range& range, double number);
+/// "at least 1", "between 0 and 1"; "" without limits.
+std::string text_of(const Range& range);
+
 struct KeyTraits {
   /// Whether `resume` may change it.
   bool resume = false;
@@ -115,5 +119,26 @@ class Keys {
  private:
   std::string path_;
 };
+
+/// Numbers and texts against their bounds; throws std::invalid_argument "[what] key = value: must
+/// be .." at the first that is outside.
+class BoundsCheck : public Keys {
+ public:
+  explicit BoundsCheck(const char* what) : what_(what) {}
+
+ private:
+  void on_key(const Key& key) override;
+  const char* what_;
+};
+
+/// The Spec itself, if its values are within what describe() says of them: what configs may say
+/// holds for users of the library too. Throws as BoundsCheck does.
+template <class Spec>
+const Spec& checked(const char* what, const Spec& spec) {
+  BoundsCheck check(what);
+  Spec copy = spec;
+  describe(check, copy);
+  return spec;
+}
 
 }  // namespace bochner

@@ -11,6 +11,7 @@
 #include <bochner/autodiff/ops/gated_linear_attention.hpp>
 #include <bochner/autodiff/ops/gaussian_likelihood.hpp>
 #include <bochner/autodiff/ops/harmonics.hpp>
+#include <bochner/autodiff/ops/iterative_likelihood.hpp>
 #include <bochner/autodiff/ops/learned_quantiles.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/long_convolution.hpp>
@@ -20,4 +21,4 @@
 #include <bochner/autodiff/ops/recurrence.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
-#include <bochner/autodiff/shape.hpp>
+#include <bochner/autodiff/ops/shape.hpp>

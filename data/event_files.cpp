@@ -22,11 +22,6 @@ Column column_called(const NamedArray& array, const std::string& wanted) {
   return find_column(array.columns, array.values.shape()[1], wanted);
 }
 
-std::size_t require_column(const NamedArray& array, const std::string& wanted) {
-  if (const Column column = column_called(array, wanted)) return *column;
-  throw DataError("no column ", excerpt(wanted), "; name one that is there, or its number");
-}
-
 Columns columns_without_places(const NamedArray& array, const EventColumns& wanted) {
   const auto optional = [&](const std::string& name) {
     return name.empty() ? std::nullopt : Column(require_column(array, name));

@@ -22,10 +22,12 @@ struct HawkesProcess {
   std::size_t types() const { return base.size(); }
 };
 
-/// What a process remembers of its past: K x shape sums, whatever the number of events.
+/// What a process, which must outlive this, remembers of its past: K x shape sums, whatever the
+/// number of events.
 class HawkesState {
  public:
   explicit HawkesState(const HawkesProcess& process);
+  explicit HawkesState(HawkesProcess&&) = delete;
   void advance(double span);
   /// An event now.
   void add(std::size_t type);
@@ -38,7 +40,7 @@ class HawkesState {
   double compensator() const;
 
  private:
-  HawkesProcess process_;
+  const HawkesProcess& process_;
   double time_ = 0;
   std::vector<double> counts_;  // (K) events
   std::vector<double> sums_;    // (K, shape): over the past, of Erlang densities of shape 1, 2, ..

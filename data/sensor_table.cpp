@@ -9,13 +9,6 @@
 namespace bochner {
 namespace {
 
-std::size_t sensor_column(const NamedArray& array, const std::string& wanted) {
-  const auto found = find_column(array.columns, array.values.shape()[1], wanted);
-  if (!found)
-    throw DataError("no column ", excerpt(wanted), "; name one that is there, or its number");
-  return *found;
-}
-
 struct ChosenColumns {
   std::size_t time;
   std::vector<std::size_t> places, values;
@@ -24,9 +17,9 @@ struct ChosenColumns {
 ChosenColumns chosen_columns(const NamedArray& array, const SensorColumns& wanted) {
   ChosenColumns chosen{};
   const bool dated = array.time && wanted.time == SensorColumns().time;
-  chosen.time = dated ? *array.time : sensor_column(array, wanted.time);
-  for (const auto& name : wanted.places) chosen.places.push_back(sensor_column(array, name));
-  for (const auto& name : wanted.values) chosen.values.push_back(sensor_column(array, name));
+  chosen.time = dated ? *array.time : require_column(array, wanted.time);
+  for (const auto& name : wanted.places) chosen.places.push_back(require_column(array, name));
+  for (const auto& name : wanted.values) chosen.values.push_back(require_column(array, name));
   for (std::size_t i = 0; wanted.values.empty() && i < array.values.shape()[1]; ++i)
     if (i != chosen.time && std::ranges::count(chosen.places, i) == 0) chosen.values.push_back(i);
   if (chosen.places.empty() || chosen.places.size() > 3)

@@ -14,13 +14,6 @@ constexpr double largest_target = 1e140;
 
 constexpr std::uint64_t order_of_held_out = ~std::uint64_t(0);  // an epoch that no run reaches
 
-std::size_t table_column(const NamedArray& array, const std::string& wanted) {
-  const auto found = find_column(array.columns, array.values.shape()[1], wanted);
-  if (!found)
-    throw DataError("no column ", excerpt(wanted), "; name one that is there, or its number");
-  return *found;
-}
-
 void require_table(const NamedArray& array) {
   if (array.values.dimension() != 2 || array.values.shape()[0] == 0)
     throw DataError("needs a table, rows and columns of numbers");
@@ -40,7 +33,7 @@ std::vector<double> known_column(const NamedArray& array, std::size_t column) {
 std::vector<std::size_t> input_columns(const NamedArray& array, const TableColumns& wanted,
                                        std::size_t target) {
   std::vector<std::size_t> columns;
-  for (const std::string& name : wanted.inputs) columns.push_back(table_column(array, name));
+  for (const std::string& name : wanted.inputs) columns.push_back(require_column(array, name));
   for (std::size_t i = 0; wanted.inputs.empty() && i < array.values.shape()[1]; ++i)
     if (i != target) columns.push_back(i);
   for (const std::size_t column : columns)
@@ -100,7 +93,8 @@ Observations Observations::rows(const std::vector<std::size_t>& chosen) const {
 RegressionTable regression_table(const NamedArray& array, const TableColumns& wanted) {
   require_table(array);
   const std::size_t width = array.values.shape()[1];
-  const std::size_t target = wanted.target.empty() ? width - 1 : table_column(array, wanted.target);
+  const std::size_t target =
+      wanted.target.empty() ? width - 1 : require_column(array, wanted.target);
   RegressionTable table;
   for (const std::size_t column : input_columns(array, wanted, target)) {
     if (array.time == column) table.time = table.inputs.size();
@@ -122,7 +116,7 @@ Observations inputs_of(const NamedArray& array, const RegressionTable& like) {
   require_table(array);
   Observations rows;
   for (const std::string& name : like.inputs)
-    rows.inputs.push_back(known_column(array, table_column(array, name)));
+    rows.inputs.push_back(known_column(array, require_column(array, name)));
   return rows;
 }
 

@@ -84,9 +84,12 @@ class Registry {
     put({name, factory, describe_in<Own>, std::move(traits)});
   }
 
-  /// Throws std::invalid_argument with the known names when there is no such name.
+  /// Throws std::invalid_argument with the known names when there is no such name, and with the
+  /// key when the Spec has a value that no config may have.
   std::unique_ptr<Interface> make(const std::string& name, const Spec& spec) const {
-    return find(name).factory(spec);
+    const Entry& entry = find(name);
+    if constexpr (requires(Keys & keys, Spec & all) { describe(keys, all); }) checked(what_, spec);
+    return entry.factory(spec);
   }
   /// What this kind has with this spec. Throws as make() does.
   Traits traits(const std::string& name, const Spec& spec) const { return find(name).traits(spec); }

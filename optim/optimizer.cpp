@@ -195,8 +195,6 @@ class Sgd : public Optimizer {
   Sgd(const OptimizerSpec& spec, const std::vector<NamedParameter>& parameters)
       : Optimizer(spec, parameters,
                   std::vector<std::string>(spec.momentum > 0 ? 1 : 0, "momentum")) {
-    require(spec.momentum >= 0 && spec.momentum < 1, "sgd", "momentum = ", spec.momentum,
-            ": must be in [0, 1)");
     require(!spec.nesterov || spec.momentum > 0, "sgd", "nesterov = true needs a momentum above 0");
   }
 
@@ -229,14 +227,7 @@ class Sgd : public Optimizer {
 class Adam : public Optimizer {
  public:
   Adam(const OptimizerSpec& spec, const std::vector<NamedParameter>& parameters)
-      : Optimizer(spec, parameters, {"first_moment", "second_moment"}) {
-    require(spec.beta1 >= 0 && spec.beta1 < 1, "adam", "beta1 = ", spec.beta1,
-            ": must be in [0, 1)");
-    require(spec.beta2 >= 0 && spec.beta2 < 1, "adam", "beta2 = ", spec.beta2,
-            ": must be in [0, 1)");
-    require(spec.epsilon > 0 && std::isfinite(spec.epsilon), "adam", "epsilon = ", spec.epsilon,
-            ": must be finite and above 0");
-  }
+      : Optimizer(spec, parameters, {"first_moment", "second_moment"}) {}
 
  private:
   void update(const Piece& piece, double learning_rate, double weight_decay) override {
@@ -271,8 +262,7 @@ class Langevin : public Optimizer {
  public:
   Langevin(const OptimizerSpec& spec, const std::vector<NamedParameter>& parameters)
       : Optimizer(spec, parameters, {}) {
-    require(spec.temperature > 0 && std::isfinite(spec.temperature), "langevin",
-            "temperature = ", spec.temperature, ": must be finite and above 0");
+    require(spec.temperature > 0, "langevin", "temperature = 0: must be above 0");
     for (const NamedParameter& named : parameters)
       streams_.push_back(stream_of(("langevin." + named.name).c_str()));
   }
@@ -296,13 +286,11 @@ class Langevin : public Optimizer {
 
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec,
                                           const std::vector<NamedParameter>& parameters) {
+  checked("optim", spec);
   if (spec.kind == "sgd") return std::make_unique<Sgd>(spec, parameters);
   if (spec.kind == "langevin") return std::make_unique<Langevin>(spec, parameters);
-  require(spec.kind == "adam" || spec.kind == "adamw" || spec.kind == "natural", "optim",
-          "no kind \"", spec.kind, "\"; choose sgd, langevin, natural, adam or adamw");
   if (spec.kind == "natural") {
-    require(spec.temperature > 0 && std::isfinite(spec.temperature), "natural",
-            "temperature = ", spec.temperature, ": must be finite and above 0");
+    require(spec.temperature > 0, "natural", "temperature = 0: must be above 0");
     require(!spec.density_natural, "optim",
             "density_natural = true is for other kinds than natural, which has steps of its own");
   }

@@ -21,7 +21,7 @@ struct LongConvolutionOptions {
 /// y_t = sum_i k_i x_(t - i + future), tokens outside the sequence being zero. Sums are direct
 /// where kernel or sequence are short, and no output sees what its kernel does not reach; beyond
 /// they are products of spectra, whose rounding ties an output to all of its sequence, and to no
-/// other. x (B, T, D), kernel (L, D), future <= L -> (B, T, D). O(T log T) in T for any L.
+/// other. x (B, T, D), kernel (L, D), future < L -> (B, T, D). O(T log T) in T for any L.
 Var long_convolution(const Var& x, const Var& kernel, const LongConvolutionOptions& options = {});
 
 /// Piecewise constant kernels: y_t = sum_s k_s (sum of x_(t - l) over the lags edges_s <= l <

@@ -323,10 +323,7 @@ void require_inputs(const Var& q, const Var& k, const Var& v, const Var& rate,
               rate.shape() == Shape{q.dim(0), q.dim(1), q.dim(2)},
           op, "one rate per head: rate ", rate.exists() ? rate.shape() : Shape{}, ", q ",
           q.shape());
-  require(lengths.empty() || lengths.size() == q.dim(0), op, lengths.size(), " lengths for q ",
-          q.shape());
-  for (std::size_t length : lengths)
-    require(length <= q.dim(1), op, "a length of ", length, " for q ", q.shape());
+  require_lengths(op, lengths, q.shape(), "q");
 }
 
 }  // namespace

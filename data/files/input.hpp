@@ -17,7 +17,8 @@ constexpr std::size_t input_front = 1 << 17;
 
 /// All bytes of a file, or of standard input for "-". A plain file is mapped; a gzip file, told by
 /// its first bytes, and standard input are held in memory. Throws what MappedFile and gunzip throw,
-/// and DataError beyond `limit` bytes, or for a gzip file beyond what `demand` says.
+/// and DataError for standard input or what a gzip file holds beyond `limit` bytes, or what
+/// `demand` says.
 class Input {
  public:
   explicit Input(const std::filesystem::path& path, std::uint64_t limit = input_limit);

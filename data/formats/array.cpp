@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/array.hpp>
 #include <cmath>
@@ -50,6 +51,12 @@ std::optional<std::size_t> find_column(const std::vector<std::string>& names, st
   const auto number = parse_count(wanted);
   if (number && *number >= 1 && *number <= width) return *number - 1;
   return std::nullopt;
+}
+
+std::size_t require_column(const NamedArray& array, const std::string& wanted) {
+  if (const auto found = find_column(array.columns, array.values.shape().back(), wanted))
+    return *found;
+  throw DataError("no column ", excerpt(wanted), "; name one that is there, or its number");
 }
 
 ArraySummary summarize(const NamedArray& array) {

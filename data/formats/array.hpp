@@ -28,6 +28,8 @@ std::string column_name(const NamedArray& array, std::size_t column);
 /// Which of `width` columns is called so or, where none is, has this number from 1.
 std::optional<std::size_t> find_column(const std::vector<std::string>& names, std::size_t width,
                                        const std::string& wanted);
+/// The same of an array; throws DataError where none is.
+std::size_t require_column(const NamedArray& array, const std::string& wanted);
 
 /// The values of one column; NaN counts as missing and enters nothing else.
 struct ColumnSummary {

@@ -55,12 +55,6 @@ class LinearMixer : public Mixer {
         per_channel_(spec.time_kernel.per == "channel"),
         constant_channel_(per_channel_ && adds_constant(spec, *features_)),
         time_kernel_(spec.time_kernel, spec.heads, spec.width, channels_of(spec, *features_)) {
-    require(denominator_.kind == "clip" || denominator_.kind == "smooth" ||
-                denominator_.kind == "refuse" || denominator_.kind == "norm",
-            "linear_attention", "no policy for denominators is called \"", denominator_.kind,
-            "\"; there are: clip, smooth, norm, refuse");
-    require(denominator_.floor > 0 && denominator_.constant > 0, "linear_attention",
-            "floor and constant of the policy for denominators must be above 0");
     const std::string& kernel = spec.time_kernel.kind;
     require(window_ == 0 || (causal_ && (kernel == "none" || kernel == "decay")),
             "linear_attention", "a window is for causal attention with time kernel none or decay");
@@ -219,8 +213,6 @@ class LinearMixer : public Mixer {
 };
 
 std::unique_ptr<Mixer> make_linear(const MixerSpec& spec) {
-  require(spec.update == "sum" || spec.update == "delta", "linear", "no update is called \"",
-          spec.update, "\"; there are: sum, delta");
   if (spec.update == "delta") return make_delta_mixer(spec);
   return std::make_unique<LinearMixer>(spec);
 }

@@ -18,8 +18,8 @@ class ShortConvolution : public Module {
                    ConvolutionStart start = ConvolutionStart::near_identity);
   bool active() const { return taps_ > 0; }
   Var forward(Tape& tape, const Var& x);
-  /// One token after the `recent` K tokens (1, K, D), () before the first, which move on by one;
-  /// equals the batch output. (1, 1, D) -> (1, 1, D)
+  /// One token after the `recent` K tokens (B, K, D), () before the first, which move on by one;
+  /// equals the batch output. (B, 1, D) -> (B, 1, D)
   Var step(Tape& tape, const Var& x, Tensor& recent);
   /// The one or the other: one token where there are `recent` ones.
   Var forward(Tape& tape, const Var& x, Tensor* recent) {

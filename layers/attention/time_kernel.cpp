@@ -66,12 +66,7 @@ Var shifted_waves(Tape& tape, const Times& times, const Var& frequency, std::siz
 
 TimeKernel::TimeKernel(const TimeKernelSpec& spec, std::size_t heads, std::size_t width,
                        const KeyChannels& channels)
-    : kind_(spec.kind), heads_(heads), channels_(channels.count) {
-  require(kind_ == "none" || kind_ == "decay" || rotates() || kind_ == "gate", "time_kernel",
-          "no time kernel is called \"", kind_,
-          "\"; there are: none, decay, rotation, spectral, gate");
-  require(spec.per == "head" || spec.per == "channel", "time_kernel",
-          "rates are learned per head or per channel, not per ", spec.per);
+    : kind_(checked("time_kernel", spec).kind), heads_(heads), channels_(channels.count) {
   require(channels_ == 0 || kind_ == "decay" || kind_ == "gate", "time_kernel",
           "per = \"channel\" needs kind = \"decay\" or \"gate\", not \"", kind_, "\"");
   const Tensor rates = start_rates(spec, heads, channels);
@@ -81,8 +76,6 @@ TimeKernel::TimeKernel(const TimeKernelSpec& spec, std::size_t heads, std::size_
     logit_.assign(zeros({heads}));
   }
   if (kind_ == "spectral") {
-    require(spec.frequencies > 0 && spec.harmonics > 0, "time_kernel",
-            "frequencies and harmonics must be above 0");
     harmonics_ = spec.harmonics;
     density_ = make_density(density_of(spec, heads));
     unit_ = xt::exp(rates) * real(std::numbers::pi);

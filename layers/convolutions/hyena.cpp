@@ -36,11 +36,7 @@ class HyenaMixer : public ConvolutionMixer {
         projections_(spec.width, own.hyena.order + 1, own.hyena.convolution,
                      ConvolutionStart::mixing),
         filter_(filter_of(spec, "implicit", filters_), spec.causal),
-        output_(spec.width, spec.width) {
-    require(own.hyena.order >= 2, "hyena", "order = ", own.hyena.order, " must be at least 2");
-    require(gate_last_ || own.hyena.form == "code", "hyena", "no form is called \"", own.hyena.form,
-            "\"; there are: paper, code");
-  }
+        output_(spec.width, spec.width) {}
 
   Var forward(Tape& tape, const Var& x, const Layout& layout) override {
     require_regular(layout);

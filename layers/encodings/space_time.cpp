@@ -156,4 +156,11 @@ std::unique_ptr<SpaceTimeEncoding> make_space_time(const SpaceTimeSpec& spec) {
   return space_time_encodings().make(spec.kind, spec);
 }
 
+std::unique_ptr<SpaceTimeEncoding> make_space_time(SpaceTimeSpec spec, std::size_t width,
+                                                   std::size_t dimensions) {
+  spec.width = width;
+  spec.space.dimensions = dimensions;
+  return make_space_time(spec);
+}
+
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -62,5 +62,8 @@ class SpaceTimeEncoding : public Module {
 /// projections of Fourier encodings; "additive", "concatenated" and "multiplicative" are
 /// shift-invariant kernels by construction.
 std::unique_ptr<SpaceTimeEncoding> make_space_time(const SpaceTimeSpec& spec);
+/// Of places of so many dimensions, for a stack of this width.
+std::unique_ptr<SpaceTimeEncoding> make_space_time(SpaceTimeSpec spec, std::size_t width,
+                                                   std::size_t dimensions);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

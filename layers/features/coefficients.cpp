@@ -168,9 +168,6 @@ std::unique_ptr<HybridCoefficients> make_coefficients(const FeatureSpec& spec, s
   if (kind == "gaussian" || kind == "angular")
     return std::make_unique<SimilarityCoefficients>(
         spec.heads, K, kind == "gaussian" ? gaussian_similarity(spec) : angular_similarity(spec));
-  require(kind == "learned" || kind == "clusters", "hybrid", "no lambdas are called \"", kind,
-          "\"; there are: learned, gaussian, angular, clusters");
-  require(spec.gates > 0, "hybrid", "gates = 0: must be at least 1");
   return std::make_unique<GateCoefficients>(spec, K);
 }
 

@@ -20,7 +20,6 @@ Frequencies::Frequencies(const FeatureSpec& spec)
         spec.projection, "\"");
     proposal_ = std::make_unique<Proposal>(spec.density);
   }
-  require(spec.spread >= 0, "features", "spread = ", spec.spread, ": must be at least 0");
   if (spec.spread == 0) return;
   Tensor spread = zeros({H, 1, 1});
   for (std::size_t h = 0; h < H && H > 1; ++h)

@@ -10,12 +10,6 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-const FeatureSpec& checked(const FeatureSpec& spec) {
-  require(spec.bases > 0 && spec.gates > 0, spec.kind.c_str(), "bases = ", spec.bases,
-          ", gates = ", spec.gates, ": both must be at least 1");
-  return spec;
-}
-
 /// sum_k lambda_k(x, y) SM_k(x, y), SM_k the positive estimator of Psi_k x, Psi_k^-1 y with a
 /// learned diagonal Psi_k, all by the same frequencies. lambda_k = p^T M_k p' with Gates p, p' and
 /// sum_k M_k = 1, so that the whole is an inner product of positive features. After Choromanski et
@@ -101,7 +95,7 @@ class GatedHybrid : public TwoSidedMap {
 class LearnedHybrid : public GatedHybrid {
  public:
   explicit LearnedHybrid(const FeatureSpec& spec)
-      : GatedHybrid(checked(spec), spec.bases, spec.gates),
+      : GatedHybrid(spec, spec.bases, spec.gates),
         mixing_({H_, K_, R_, R_}, Initial::normal(hybrid_deviation)) {}
 
   void visit(Visitor& visitor) override {
@@ -135,7 +129,7 @@ double log_psi_of(double a, double b) {
 class ClusterHybrid : public GatedHybrid {
  public:
   explicit ClusterHybrid(const FeatureSpec& spec)
-      : GatedHybrid(spec, checked(spec).gates * spec.gates, spec.gates) {}
+      : GatedHybrid(spec, spec.gates * spec.gates, spec.gates) {}
 
   bool needs_calibration() const override { return true; }
   void calibrate(const Tensor& q, const Tensor& k) override {

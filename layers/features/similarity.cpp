@@ -10,7 +10,6 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 Tensor lambda_draws(const FeatureSpec& spec) {
-  require(spec.lambda > 0, spec.kind.c_str(), "lambda = 0: must be at least 1");
   return base_draws("iid", spec.heads, spec.lambda, spec.dim, 0,
                     {spec.density.seed, Purpose::spectral, stream_of("lambda")});
 }
@@ -60,7 +59,6 @@ class GaussianSimilarity : public Similarity {
  public:
   explicit GaussianSimilarity(const FeatureSpec& spec)
       : n_(spec.lambda), noise_(lambda_draws(spec)) {
-    require(spec.tau > 0, spec.kind.c_str(), "tau = ", spec.tau, ": must be above 0");
     log_tau_.assign(filled({spec.heads, 1, 1}, real(std::log(spec.tau))));
   }
 

@@ -54,7 +54,7 @@ class Block : public Module {
   Var feed(Tape& tape, const Var& x, const Layout& layout = {});
   bool has_mlp() const { return mlp_ != nullptr; }
   std::unique_ptr<MixerState> start() const { return mixer_->start(); }
-  /// (1, 1, D) -> (1, 1, D)
+  /// (B, 1, D) -> (B, 1, D)
   Var step(Tape& tape, const Var& x, MixerState& state);
   void visit(Visitor& visitor) override;
 
@@ -116,8 +116,8 @@ class BlockStack : public Module {
 
   using State = std::vector<std::unique_ptr<MixerState>>;
   State start() const;
-  /// One more token of one sequence, `gap` after the one before; equals the whole sequence's output
-  /// at its position. (1, 1, D) -> (1, 1, D)
+  /// One more token of each sequence, `gap` after the one before; equals the whole sequence's
+  /// output at its position. (B, 1, D) -> (B, 1, D)
   Var step(Tape& tape, const Var& x, State& state, double gap = 1, const Var& each = {});
   void visit(Visitor& visitor) override;
 

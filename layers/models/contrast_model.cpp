@@ -62,6 +62,7 @@ ContrastModel::ContrastModel(const ContrastModelSpec& spec)
       encoder_(spec.encoder),
       hidden_(spec.encoder.trunk.block.width, spec.encoder.trunk.block.width),
       projection_(spec.encoder.trunk.block.width, spec.contrast.width) {
+  checked("contrast", spec.contrast);
   if (spec.variates > 0) unit_ = std::make_unique<Standardize>(spec.variates, spec.series);
   if (spec.contrast.kind == "prototypes")
     prototypes_ = std::make_unique<Prototypes>(spec.contrast, spec.examples);

@@ -37,13 +37,6 @@ void fill_basis(const std::vector<double>& delays, double s, bool integrated, re
   }
 }
 
-StackSpec causal_stack(const EventModelSpec& spec) {
-  require_past_only(spec.stack, "event_model");
-  StackSpec stack = seeing_times(spec.stack, spec.time);
-  stack.block.mixer.causal = true;
-  return stack;
-}
-
 IntensitySpec intensity_of(const EventModelSpec& spec) {
   IntensitySpec intensity = spec.intensity;
   intensity.types = spec.types;
@@ -53,10 +46,7 @@ IntensitySpec intensity_of(const EventModelSpec& spec) {
 
 std::unique_ptr<SpaceTimeEncoding> place_encoding_of(const EventModelSpec& spec) {
   if (spec.dimensions == 0) return nullptr;
-  SpaceTimeSpec encoding = spec.encoding;
-  encoding.width = spec.stack.block.width;
-  encoding.space.dimensions = spec.dimensions;
-  return make_space_time(encoding);
+  return make_space_time(spec.encoding, spec.stack.block.width, spec.dimensions);
 }
 
 /// Weights with which a mean over all is one over the events that something follows. (B, T)
@@ -118,7 +108,7 @@ Times mean_times(const Intensity& intensity, const Var& weights, const Times& li
 }  // namespace
 
 Intensity::Intensity(const IntensitySpec& spec)
-    : types_(spec.types),
+    : types_(checked("intensity", spec).types),
       delays_(delays_of(spec)),
       linear_(spec.width, spec.types * (1 + 2 * spec.delays)) {}
 
@@ -159,14 +149,14 @@ void EventEncoding::visit(Visitor& visitor) {
 }
 
 EventModel::EventModel(const EventModelSpec& spec)
-    : spec_(spec),
+    : spec_(checked("event_model", spec)),
       place_scale_(spec.dimensions),
       place_encoding_(place_encoding_of(spec)),
       encoding_({spec.types,
                  content_width(place_encoding_.get(), spec.stack.block.width, spec.every_block),
                  spec.time}),
       positions_(make_positions(spec.stack.positions, spec.length, spec.stack.block.width)),
-      stack_(causal_stack(spec)),
+      stack_(causal_stack(spec.stack, spec.time, "event_model")),
       intensity_(intensity_of(spec)) {}
 
 /// Of all events of ascending sequences. scaled (B, T) -> (B, T, E)

@@ -21,8 +21,6 @@ FieldModelSpec completed(FieldModelSpec spec) {
               std::ranges::all_of(spec.sides, tiled),
           "field_model", "patches of ", by(std::vector<std::size_t>(spec.sides.size(), spec.patch)),
           " pixels do not tile ", spec.frames, " frames of ", by(spec.sides));
-  spec.encoding.width = spec.stack.block.width;
-  spec.encoding.space.dimensions = spec.sides.size();
   spec.stack.block.mixer.causal = false;
   spec.stack.positions = "none";
   return spec;
@@ -75,8 +73,8 @@ Var joined(const Var& patches, std::size_t p, const Shape& shape) {
 }  // namespace
 
 FieldModel::FieldModel(const FieldModelSpec& spec)
-    : spec_(completed(spec)),
-      encoding_(make_space_time(spec_.encoding)),
+    : spec_(completed(checked("field_model", spec))),
+      encoding_(make_space_time(spec_.encoding, spec_.stack.block.width, spec_.sides.size())),
       stack_(spec_.stack),
       head_(spec_.stack.block.width, power(spec_.patch, spec_.sides.size())) {
   if (spec_.standardize) standardize_.emplace(1);

@@ -119,13 +119,6 @@ class AttentionForecast : public ForecastBackbone {
   Linear head_;
 };
 
-StackSpec causal_stack_of(const ForecasterSpec& spec) {
-  require_past_only(spec.stack, "forecaster");
-  StackSpec stack = seeing_times(spec.stack, spec.time);
-  stack.block.mixer.causal = true;
-  return stack;
-}
-
 /// (B, T) -> (B n, T), each row n times.
 Times repeated_rows(const Times& times, std::size_t n) {
   const std::size_t B = times.shape()[0], T = times.shape()[1];
@@ -157,7 +150,7 @@ class RowForecast : public ForecastBackbone {
         positions_(make_positions(spec.stack.positions, spec.lookback + spec.horizon,
                                   spec.stack.block.width)),
         dropout_(spec.stack.block.dropout),
-        stack_(causal_stack_of(spec)),
+        stack_(causal_stack(spec.stack, spec.time, "forecaster")),
         regular_(spec.regular),
         head_(spec.stack.block.width, spec.outputs()) {}
 
@@ -209,8 +202,6 @@ class RowForecast : public ForecastBackbone {
 std::unique_ptr<ForecastBackbone> make_forecast_backbone(const ForecasterSpec& spec) {
   if (spec.backbone == "linear") return std::make_unique<LinearForecast>(spec);
   if (spec.backbone == "rows") return std::make_unique<RowForecast>(spec);
-  require(spec.backbone == "attention", "forecaster", "no backbone is called \"", spec.backbone,
-          "\"; there are: linear, attention, rows");
   require(spec.patch.length >= 1 && spec.patch.length <= spec.lookback && spec.patch.stride >= 1,
           "forecaster", "no patches of length ", spec.patch.length, " and stride ",
           spec.patch.stride, " in ", spec.lookback, " rows");
@@ -218,7 +209,7 @@ std::unique_ptr<ForecastBackbone> make_forecast_backbone(const ForecasterSpec& s
 }
 
 Forecaster::Forecaster(const ForecasterSpec& spec)
-    : spec_(spec),
+    : spec_(checked("forecaster", spec)),
       standardize_(spec.variates, spec.series),
       series_({spec.series, spec.series_width}, Initial::normal(1)),
       norm_(spec.instance_norm, spec.variates),

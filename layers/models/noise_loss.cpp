@@ -6,10 +6,9 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 NoiseLoss::NoiseLoss(const std::string& kind, const NoiseSpec& spec, std::size_t classes)
-    : spec_(spec), weights_(filled({classes}, real(1))) {
+    : spec_(checked("noise_loss", spec)), weights_(filled({classes}, real(1))) {
   require(kind == "nce" || kind == "sampled_softmax", "noise_loss", "no kind \"", kind,
           "\"; choose nce or sampled_softmax");
-  require(spec.draws > 0, "noise_loss", "draws must be at least 1");
   if (kind == "nce")
     log_z_ = std::make_unique<Parameter>(filled({1}, real(std::log(double(classes)))));
 }

@@ -9,8 +9,6 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 SensorModelSpec completed(SensorModelSpec spec) {
-  spec.encoding.width = spec.stack.block.width;
-  spec.encoding.space.dimensions = spec.dimensions;
   spec.stack.block.mixer.causal = false;
   spec.stack.positions = "none";
   return spec;
@@ -19,10 +17,10 @@ SensorModelSpec completed(SensorModelSpec spec) {
 }  // namespace
 
 SensorModel::SensorModel(const SensorModelSpec& spec)
-    : spec_(completed(spec)),
+    : spec_(completed(checked("sensor_model", spec))),
       standardize_(spec.variates),
       scale_(spec.dimensions),
-      encoding_(make_space_time(spec_.encoding)),
+      encoding_(make_space_time(spec_.encoding, spec.stack.block.width, spec.dimensions)),
       input_(2 * spec.variates,
              content_width(encoding_.get(), spec.stack.block.width, spec.every_block)),
       stack_(spec_.stack),

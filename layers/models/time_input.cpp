@@ -29,6 +29,13 @@ StackSpec seeing_times(StackSpec stack, const TimeEncodingSpec& time) {
   return stack;
 }
 
+StackSpec causal_stack(const StackSpec& stack, const TimeEncodingSpec& time, const char* model) {
+  require_past_only(stack, model);
+  StackSpec causal = seeing_times(stack, time);
+  causal.block.mixer.causal = true;
+  return causal;
+}
+
 TimeInput::TimeInput(const TimeEncodingSpec& spec, std::size_t width) : adds_(spec.use == "add") {
   if (is_below(spec)) time_ = make_time_encoding(spec);
   if (!time_) return;

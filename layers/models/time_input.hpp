@@ -14,6 +14,8 @@ Tensor gaps_of(const Times& times);
 Layout layout_of(const Times& times, const std::vector<std::size_t>& lengths = {});
 /// The same stack, whose attention sees times if that is the use of the encoding.
 StackSpec seeing_times(StackSpec stack, const TimeEncodingSpec& time);
+/// That of a model that predicts what comes, whose errors it names.
+StackSpec causal_stack(const StackSpec& stack, const TimeEncodingSpec& time, const char* model);
 
 /// The encoding of times below the blocks, if its use is "concatenate" or "add"; nothing otherwise.
 class TimeInput : public Module {

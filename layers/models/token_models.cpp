@@ -22,10 +22,7 @@ Tensor mean_weights(const std::vector<std::size_t>& lengths, std::size_t T) {
 std::unique_ptr<SpaceTimeEncoding> place_encoding_of(const TrunkSpec& spec,
                                                      std::size_t dimensions) {
   if (spec.positions != "encoding") return nullptr;
-  SpaceTimeSpec encoding = spec.encoding;
-  encoding.width = spec.block.width;
-  encoding.space.dimensions = dimensions;
-  return make_space_time(encoding);
+  return make_space_time(spec.encoding, spec.block.width, dimensions);
 }
 
 std::unique_ptr<PositionEncoding> flat_positions(const TrunkSpec& spec) {
@@ -40,7 +37,7 @@ TimeEncodingSpec encoding_of(const TrunkSpec& spec) {
 }  // namespace
 
 Trunk::Trunk(const TrunkSpec& spec)
-    : places_(spec.places),
+    : places_(checked("trunk", spec).places),
       every_block_(spec.every_block),
       place_encoding_(place_encoding_of(spec, places_.dimensions())),
       embedding_(spec.vocabulary,
@@ -106,7 +103,7 @@ void Trunk::visit(Visitor& visitor) {
 }
 
 LanguageModel::LanguageModel(const LanguageModelSpec& spec)
-    : trunk_(spec), head_(spec.block.width, spec.vocabulary) {
+    : trunk_(checked("language_model", spec)), head_(spec.block.width, spec.vocabulary) {
   require_past_only(spec, "language_model");
   if (spec.loss != "cross_entropy")
     noise_ = std::make_unique<NoiseLoss>(spec.loss, spec.noise, spec.vocabulary);
@@ -145,7 +142,7 @@ void LanguageModel::visit(Visitor& visitor) {
 }
 
 SequenceClassifier::SequenceClassifier(const SequenceClassifierSpec& spec)
-    : pooling_(spec.pooling),
+    : pooling_(checked("sequence_classifier", spec).pooling),
       trunk_(in_both_directions(spec.trunk)),
       head_(spec.trunk.block.width, spec.classes) {
   require(pooling_ != "cls" || spec.trunk.block.mixer.directions != 1, "sequence_classifier",

@@ -61,7 +61,7 @@ double log_prior_ratio(const NormalRows& q, const Tensor& z, const real* noise, 
 }  // namespace
 
 VariationalAutoencoder::VariationalAutoencoder(const VaeSpec& spec)
-    : spec_(spec),
+    : spec_(checked("vae", spec)),
       standardize_(spec.variates),
       positions_(input_positions(spec)),
       encoder_(stack_of(spec.stack, spec.stack.blocks)),

@@ -23,7 +23,6 @@ std::vector<std::vector<std::size_t>> terms_of(const GaussianProcessSpec& spec) 
 
 GaussianProcessSpec completed(GaussianProcessSpec spec) {
   require(spec.inputs >= 1, "gaussian_process", "needs an input");
-  require(spec.noise > 0, "gaussian_process", "noise must be above 0: ", spec.noise);
   spec.density.heads = 0;
   for (const auto& term : terms_of(spec)) spec.density.heads += term.size();
   spec.density.dim = 1;
@@ -53,7 +52,7 @@ std::vector<double> exponentials(const Parameter& logs) {
 }  // namespace
 
 GaussianProcess::GaussianProcess(const GaussianProcessSpec& spec)
-    : spec_(completed(spec)),
+    : spec_(completed(checked("gaussian_process", spec))),
       terms_(terms_of(spec)),
       density_(make_density(without_prior(spec_.density))),
       log_variance_(filled({terms_.size()}, real(-std::log(double(terms_.size()))))),

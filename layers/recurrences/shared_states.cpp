@@ -114,7 +114,6 @@ class SharedStates : public DiagonalSystem {
 /// Starts with B = V^-1 B0 and C = C0 V for the eigenvectors V of HiPPO and normal B0 and C0: as V
 /// is unitary, these are complex normal themselves.
 std::unique_ptr<DiagonalSystem> make_s5(const SsmSpec& spec, std::size_t width, bool causal) {
-  require(spec.blocks > 0, "ssm", "blocks = 0 must be at least 1");
   const std::size_t published = std::max(spec.blocks, width / 2 / spec.blocks * spec.blocks);
   const std::size_t P = spec.states > 0 ? spec.states : published;
   require(P % spec.blocks == 0, "ssm", "blocks = ", spec.blocks, " must divide states = ", P);

@@ -268,11 +268,11 @@ TEST(SoftmaxAttention, NamesWhatDoesNotFit) {
   EXPECT_EQ(error_of([&] { softmax_attention(x, x, x, Tensor(zeros({3})), true); }),
             "[softmax_attention] one rate per head: rate (3), q (1, 4, 2, 3)");
   EXPECT_EQ(error_of([&] { softmax_attention(x, x, x, {}, true, {5}); }),
-            "[softmax_attention] a length of 5 for q (1, 4, 2, 3)");
+            "[softmax_attention] a length of 5 exceeds T of q (1, 4, 2, 3)");
   EXPECT_EQ(error_of([&] {
               softmax_attention(x, x, x, {}, true, {4, 4});
             }),
-            "[softmax_attention] 2 lengths for q (1, 4, 2, 3)");
+            "[softmax_attention] one length per sequence: 2 lengths, q (1, 4, 2, 3)");
 }
 
 }  // namespace softmax_attention_test

@@ -110,8 +110,9 @@ TEST(Hawkes, IsAFunctionOfTheDraws) {
 }
 
 TEST(Hawkes, RefusesShapesThatDoNotFit) {
-  EXPECT_THROW(HawkesState({{1, 1}, {0, 0, 0}, {1, 1}, 1}), std::invalid_argument);
-  EXPECT_THROW(HawkesState({{1}, {0}, {1}, 0}), std::invalid_argument);
+  const HawkesProcess uneven{{1, 1}, {0, 0, 0}, {1, 1}, 1}, shapeless{{1}, {0}, {1}, 0};
+  EXPECT_THROW(HawkesState{uneven}, std::invalid_argument);
+  EXPECT_THROW(HawkesState{shapeless}, std::invalid_argument);
 }
 
 }  // namespace hawkes_test

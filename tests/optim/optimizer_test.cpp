@@ -307,12 +307,14 @@ void expect_refused(const OptimizerSpec& spec, const std::string& message) {
 
 TEST(Optimizer, RefusesWhatMakesNoSense) {
   expect_refused({.kind = "adamm"},
-                 "no kind \"adamm\"; choose sgd, langevin, natural, adam or adamw");
+                 "kind = \"adamm\"; there are: adamw, adam, sgd, langevin, natural");
   expect_refused({.kind = "sgd", .momentum = 1}, "momentum = 1");
   expect_refused({.kind = "sgd", .momentum = 0, .nesterov = true}, "nesterov");
-  expect_refused({.beta1 = 1}, "beta1 = 1");
-  expect_refused({.beta2 = -0.5}, "beta2 = -0.5");
-  expect_refused({.epsilon = 0}, "epsilon = 0");
+  expect_refused({.beta1 = 1}, "betas = 1: must be at least 0 and less than 1");
+  expect_refused({.beta2 = -0.5}, "betas = -0.5");
+  expect_refused({.epsilon = 0}, "epsilon = 0: must be greater than 0");
+  expect_refused({.epsilon = std::numeric_limits<double>::infinity()}, "epsilon = inf");
+  expect_refused({.kind = "langevin"}, "temperature = 0");
   expect_refused({.weight_decay = -1}, "weight_decay = -1");
 }
 

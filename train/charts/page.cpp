@@ -1,9 +1,11 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bochner/train/charts/canvas.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/charts/page.hpp>
+#include <ranges>
 
 namespace bochner {
 namespace {
@@ -44,8 +46,16 @@ svg .band{fill:var(--c);opacity:.16}
 svg .whisker{stroke:var(--ink);stroke-width:1.5}
 )";
 
+/// A bar would end the cell.
+std::string markdown_cell(const std::string& text) {
+  std::string cell;
+  for (const char c : text) cell.append(c == '|' ? "\\" : "").push_back(c);
+  return cell;
+}
+
 std::string markdown_row(const std::vector<std::string>& cells) {
-  return printable(fmt::format("| {} |", fmt::join(cells, " | "))) + "\n";
+  const auto row = cells | std::views::transform(markdown_cell);
+  return printable(fmt::format("| {} |", fmt::join(row, " | "))) + "\n";
 }
 
 }  // namespace

@@ -39,24 +39,6 @@ struct ValueFormat {
 
 }  // namespace
 
-bool contains(const Range& range, double number) {
-  return (range.above_lowest ? number > range.lowest : number >= range.lowest) &&
-         (range.below_highest ? number < range.highest : number <= range.highest);
-}
-
-std::string text_of(const Range& range) {
-  const auto& [lowest, highest, above_lowest, below_highest] = range;
-  const bool has_lowest = lowest > -std::numeric_limits<double>::infinity();
-  const bool has_highest = highest < std::numeric_limits<double>::infinity();
-  if (has_lowest && has_highest && !above_lowest && !below_highest)
-    return fmt::format("between {} and {}", lowest, highest);
-  std::string text;
-  if (has_lowest) text = fmt::format("{} {}", above_lowest ? "greater than" : "at least", lowest);
-  if (has_lowest && has_highest) text += " and ";
-  if (has_highest) text += fmt::format("{} {}", below_highest ? "less than" : "at most", highest);
-  return text;
-}
-
 void RowCollector::on_key(const Key& key) {
   const auto initial =
       std::visit([](const auto* member) -> ConfigValue { return *member; }, key.member);

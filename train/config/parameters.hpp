@@ -20,10 +20,6 @@ using ConfigValue = std::variant<std::int64_t, double, std::string, bool, std::v
 /// The alternatives of ConfigValue, in its order.
 enum class ConfigKind { integer, number, text, flag, text_list, number_list, period, groups };
 
-bool contains(const Range& range, double number);
-/// "at least 1", "between 0 and 1"; "" without limits.
-std::string text_of(const Range& range);
-
 struct ParameterRow {
   std::string name;
   ConfigValue initial;

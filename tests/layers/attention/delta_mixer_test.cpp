@@ -82,7 +82,7 @@ TEST(DeltaMixer, HasNeitherWindowNorWarmStart) {
               testing::HasSubstr("neither a window nor a warm start"));
   spec.window = 0, spec.update = "product";
   EXPECT_EQ(op_check::error_of([&] { mixers().make("linear", spec); }),
-            "[linear] no update is called \"product\"; there are: sum, delta");
+            "[mixer] update = \"product\"; there are: sum, delta");
 }
 
 }  // namespace delta_mixer_test

@@ -228,8 +228,7 @@ TEST(Denominators, RefuseSignedFeatures) {
             "features are signed; choose policy \"clip\" or \"smooth\"");
   EXPECT_EQ(error_of({"positive", "density", "refuse"}), "no error");
   EXPECT_EQ(error_of({"positive", "density", "hope"}),
-            "[linear_attention] no policy for denominators is called \"hope\"; there are: clip, "
-            "smooth, norm, refuse");
+            "[mixer] denominator.kind = \"hope\"; there are: clip, smooth, norm, refuse");
 }
 
 /// "smooth" adds its constant to the kernel: with a large one, attention is a mean.

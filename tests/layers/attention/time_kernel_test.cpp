@@ -26,8 +26,11 @@ TEST(TimeKernel, StartsWithGeometricTimes) {
   EXPECT_EQ(op_check::error_of([] {
               TimeKernel({"alibi", 4, 256}, 4, 8);
             }),
-            "[time_kernel] no time kernel is called \"alibi\"; there are: none, decay, rotation, "
-            "spectral, gate");
+            "[time_kernel] kind = \"alibi\"; there are: none, decay, rotation, spectral, gate");
+  EXPECT_EQ(op_check::error_of([] {
+              TimeKernel({"decay", 0, 256}, 4, 8);
+            }),
+            "[time_kernel] shortest = 0: must be greater than 0");
 }
 
 TEST(TimeKernel, CountsIrregularGaps) {

@@ -150,9 +150,8 @@ TEST(MixedHybrid, TakesAnyNumberOfAnyMaps) {
   };
   EXPECT_EQ(error_of({}, "learned"), "[hybrid] needs an estimator");
   EXPECT_EQ(error_of({"hybrid"}, "learned"), "[hybrid] cannot be an estimator of itself");
-  EXPECT_EQ(
-      error_of({"relu"}, "dice"),
-      "[hybrid] no lambdas are called \"dice\"; there are: learned, gaussian, angular, clusters");
+  EXPECT_EQ(error_of({"relu"}, "dice"),
+            "[features] lambdas = \"dice\"; there are: learned, gaussian, angular, clusters");
 }
 
 /// Without data: trigonometric features where vectors are alike, hyperbolic ones where they are

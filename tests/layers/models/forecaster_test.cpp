@@ -291,7 +291,7 @@ TEST(Forecaster, SaysWhatIsWrong) {
   };
   EXPECT_EQ(with([](ForecasterSpec&) {}), "[forecaster] the past must be (B, 2, 9), not (1, 2, 8)");
   EXPECT_EQ(with([](ForecasterSpec& spec) { spec.backbone = "lstm"; }),
-            "[forecaster] no backbone is called \"lstm\"; there are: linear, attention, rows");
+            "[forecaster] backbone = \"lstm\"; there are: linear, attention, rows");
   EXPECT_EQ(with([](ForecasterSpec& spec) { spec.loss = "hinge"; }),
             "[forecaster] no loss is called \"hinge\"; there are: mse, mae, huber, quantile");
   EXPECT_EQ(with([](ForecasterSpec& spec) { spec.patch.length = 10; }),

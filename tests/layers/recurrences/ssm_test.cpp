@@ -342,7 +342,7 @@ TEST(Ssm, RefusesWhatOnlyAttentionHas) {
             "[ssm] blocks = 2 must divide states = 5");
   spec.own.of<SsmSpec>().blocks = 0;
   EXPECT_EQ(op_check::error_of([&] { mixers().make("ssm", spec); }),
-            "[ssm] blocks = 0 must be at least 1");
+            "[mixer] ssm.blocks = 0: must be between 1 and 4096");
 }
 
 }  // namespace ssm_test

@@ -106,6 +106,20 @@ TEST(ClosedForms, BesselFunctionsAgreeAcrossTheirForms) {
 }
 
 /// The soft choice tends to the hard one, whose kernel is in closed form.
+/// Of half-integer orders, which are elementary: K_(n + 1/2)(x) = sqrt(pi / 2x) exp(-x) times a
+/// polynomial in 1 / x. Abramowitz and Stegun, 10.2.15.
+double log_bessel_k_of_half(int n, double x) {
+  double term = 1, sum = 1;
+  for (int k = 1; k <= n; ++k) sum += term *= double(n + k) * (n - k + 1) / (k * 2 * x);
+  return std::log(std::numbers::pi / (2 * x)) / 2 - x + std::log(sum);
+}
+
+TEST(BesselK, IsThatOfHalfIntegerOrders) {
+  for (const int n : {0, 1, 14, 49, 50, 80})
+    for (const double x : {20.0, 400.0, 599.0, 601.0, 5000.0})
+      EXPECT_NEAR(log_bessel_k(n + 0.5, x), log_bessel_k_of_half(n, x), 1e-6) << n << " " << x;
+}
+
 TEST(Mixture, SoftChoiceTendsToTheHardOne) {
   const std::size_t m = 2000;
   const auto hard = random_density("mixture", 2, m);

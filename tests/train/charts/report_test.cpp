@@ -247,6 +247,11 @@ TEST(Page, ShowsNoTextOfLessThanTenPixels) {
   }
 }
 
+TEST(Markdown, KeepsBarsWithinTheirCells) {
+  EXPECT_EQ(markdown({{"a|b", "c"}, {{"1", "d || e"}}}),
+            "| a\\|b | c |\n| --- | --- |\n| 1 | d \\|\\| e |\n");
+}
+
 TEST(Page, IsWellFormedAndNeedsNothingElse) {
   Page page(hostile, hostile);
   page.section(hostile, hostile);
