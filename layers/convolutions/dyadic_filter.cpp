@@ -61,7 +61,6 @@ class DyadicFilter : public Filter {
  private:
   /// As many as the lags reach into.
   static std::size_t pieces_for(std::size_t lags, std::size_t numbers) {
-    require(numbers >= 1, "dyadic_filter", "piece = 0: a piece needs a number");
     std::size_t pieces = 1;
     while (numbers << (pieces - 1) < lags) ++pieces;
     return pieces;

@@ -55,8 +55,6 @@ Tensor log_frequencies(const TimeEncodingSpec& spec) {
   require(spec.m >= 1 && spec.shortest > 0 && spec.longest >= spec.shortest, "time_encoding",
           "needs a frequency, and periods 0 < shortest <= longest: m = ", spec.m,
           ", shortest = ", spec.shortest, ", longest = ", spec.longest);
-  require(spec.spacing == "geometric" || spec.spacing == "linear", "time_encoding",
-          "no spacing is called \"", spec.spacing, "\"; there are: geometric, linear");
   Tensor log_w = uninitialized({spec.m});
   for (std::size_t i = 0; i < spec.m; ++i) {
     const double part = spec.m > 1 ? double(i) / double(spec.m - 1) : 0;

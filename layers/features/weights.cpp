@@ -170,8 +170,6 @@ std::unique_ptr<FeatureMap> weighted_map(std::unique_ptr<FeatureMap> map, const 
   if (spec.weights == "normalized")
     return std::make_unique<NormalizedWeights>(std::move(map), spec);
   if (spec.weights == "fixed") return std::make_unique<FixedWeights>(std::move(map), spec);
-  require(spec.weights == "importance", "features", "no weights are called \"", spec.weights,
-          "\"; there are: none, learned, normalized, fixed, importance");
   return std::make_unique<ImportanceWeights>(std::move(map), spec);
 }
 

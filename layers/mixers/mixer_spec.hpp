@@ -29,7 +29,7 @@ inline void describe(Keys& keys, TimeKernelSpec& spec) {
        "density; gate, a decay that each token decides");
   keys("shortest", spec.shortest, above(0), "smallest tau at the start, in tokens");
   keys("longest", spec.longest, above(0), "largest tau at the start, in tokens");
-  keys("frequencies", spec.frequencies, between(1, 256),
+  keys("frequencies", spec.frequencies, between(1, 4096),
        "frequencies of each head, drawn from the density (spectral); each makes 2 harmonics + 1 "
        "features of one");
   keys("harmonics", spec.harmonics, between(1, 64),

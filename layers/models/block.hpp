@@ -78,7 +78,8 @@ struct StackSpec {
   std::vector<std::string> pattern = {};
 };
 inline void describe(Keys& keys, StackSpec& spec) {
-  keys("blocks", spec.blocks, between(1, 10000), "number of blocks");
+  keys("blocks", spec.blocks, between(0, 10000),
+       "number of blocks; 0 for what stands around them alone, the least that others must beat");
   keys("pattern", spec.pattern, one_of(mixers),
        "mixers of the blocks, from the first block on and over again, in place of "
        "model.mixer.kind: [\"linear\", \"linear\", \"softmax\"]; empty for one kind");

@@ -373,7 +373,7 @@ TEST(GaussianSteps, SayWhatIsMissing) {
   cold.temperature = 0, both.density_natural = true;
   refused(natural(), none, "kind = \"natural\" needs a Gaussian");
   refused(natural(), wrong, "density.posterior.factor (2, 2) is no posterior of the 3 numbers");
-  refused(cold, q, "temperature = 0: must be finite and above 0");
+  refused(cold, q, "temperature = 0: must be above 0");
   refused(both, q, "density_natural = true is for other kinds than natural");
 }
 

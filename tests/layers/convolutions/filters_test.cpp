@@ -198,11 +198,11 @@ TEST(DyadicFilter, IsZeroBeyondItsLength) {
 TEST(Filter, RefusesSizesOfNothing) {
   FilterSpec pieces{.kind = "dyadic", .length = 33, .piece = 0};
   EXPECT_EQ(op_check::error_of([&] { filter_by(pieces); }),
-            "[dyadic_filter] piece = 0: a piece needs a number");
+            "[filter] piece = 0: must be between 1 and 4096");
   FilterSpec features{.kind = "implicit", .length = 33};
-  features.features = 0;
+  features.features = 4;
   EXPECT_EQ(op_check::error_of([&] { filter_by(features); }),
-            "[implicit_filter] features = 0 must be odd: time, as many cosines as sines");
+            "[implicit_filter] features = 4 must be odd: time, as many cosines as sines");
 }
 
 TEST(ExplicitFilter, SquashesSmallNumbers) {

@@ -207,7 +207,7 @@ TEST(TimeEncoding, FrequenciesStartInASeries) {
   }
   spec.spacing = "even";
   EXPECT_EQ(op_check::error_of([&] { make_time_encoding(spec); }),
-            "[time_encoding] no spacing is called \"even\"; there are: geometric, linear");
+            "[time encoding] spacing = \"even\"; there are: geometric, linear");
 }
 
 TEST(TimeEncoding, RefusesWhatIsNone) {

@@ -293,8 +293,8 @@ TEST(WeightedMaps, SayWhatTheyNeed) {
   EXPECT_EQ(error_of(small("wpff", "learned")),
             "[wpff] it has weights already: weights must be \"none\", not \"learned\"");
   EXPECT_EQ(error_of(small("pff", "lerned")),
-            "[features] no weights are called \"lerned\"; there are: none, learned, "
-            "normalized, fixed, importance");
+            "[features] weights = \"lerned\"; there are: none, learned, normalized, fixed, "
+            "importance");
   EXPECT_EQ(error_of(small("hybrid", "importance")),
             "[hybrid] weights = \"importance\" are those of frequencies, and it has none");
   FeatureSpec spec = small("fourier", "fixed");

@@ -61,9 +61,9 @@ TEST(MixerTraits, AreWhatMixersTake) {
     EXPECT_EQ(can_have(timed), has.times);
     windowed.window = 3;
     EXPECT_EQ(can_have(windowed), has.window);
-    MixerSpec unknown = spec;
-    unknown.features.kind = "no such map";
-    EXPECT_NE(can_have(unknown), has.features);
+    MixerSpec impossible = spec;
+    impossible.features.kind = "hybrid", impossible.features.estimators = {"hybrid"};
+    EXPECT_NE(can_have(impossible), has.features);
     uneven.heads = 3;
     EXPECT_NE(can_have(uneven), has.heads);
     for (const char* kind : {"decay", "rotation", "spectral", "gate"}) {

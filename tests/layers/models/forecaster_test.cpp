@@ -292,8 +292,8 @@ TEST(Forecaster, SaysWhatIsWrong) {
   EXPECT_EQ(with([](ForecasterSpec&) {}), "[forecaster] the past must be (B, 2, 9), not (1, 2, 8)");
   EXPECT_EQ(with([](ForecasterSpec& spec) { spec.backbone = "lstm"; }),
             "[forecaster] backbone = \"lstm\"; there are: linear, attention, rows");
-  EXPECT_EQ(with([](ForecasterSpec& spec) { spec.loss = "hinge"; }),
-            "[forecaster] no loss is called \"hinge\"; there are: mse, mae, huber, quantile");
+  EXPECT_EQ(with([](ForecasterSpec& spec) { spec.loss = "nce"; }),
+            "[forecaster] no loss is called \"nce\"; there are: mse, mae, huber, quantile");
   EXPECT_EQ(with([](ForecasterSpec& spec) { spec.patch.length = 10; }),
             "[forecaster] no patches of length 10 and stride 2 in 9 rows");
   EXPECT_EQ(

@@ -125,10 +125,10 @@ TEST(SequenceClassifier, NamesItsPartsAsTheLanguageModelDoes) {
 }
 
 TEST(SequenceClassifier, SaysWhatIsWrong) {
-  SequenceClassifier model(tiny("linear", "max"));
+  EXPECT_EQ(op_check::error_of([&] { SequenceClassifier{tiny("linear", "max")}; }),
+            "[sequence_classifier] pooling = \"max\"; there are: mean, cls");
+  SequenceClassifier model(tiny("linear", "mean"));
   Tape tape;
-  EXPECT_EQ(op_check::error_of([&] { model.logits(tape, text); }),
-            "[pool] no pooling is called \"max\"; there are: mean, cls");
   EXPECT_EQ(op_check::error_of([&] {
               model.logits(tape, Indices{{3}, {0, 1, 2}});
             }),

@@ -220,8 +220,8 @@ TEST(ConfigErrors, GroupErrors) {
 TEST(ConfigErrors, RangesAndChoices) {
   EXPECT_EQ(error_after_files("model.dropout = 1.5\n"),
             "bad.toml:2:17: model.dropout = 1.5: must be at least 0 and less than 1");
-  EXPECT_EQ(error_after_files("model.blocks = 0\n"),
-            "bad.toml:2:16: model.blocks = 0: must be between 1 and 10000");
+  EXPECT_EQ(error_after_files("model.blocks = -1\n"),
+            "bad.toml:2:16: model.blocks = -1: must be between 0 and 10000");
   EXPECT_EQ(error_after_files("optim.betas = [0.9, 1]\n"),
             "bad.toml:2:15: optim.betas = [0.9, 1.0]: every number must be at least 0 and less "
             "than 1");
