@@ -98,7 +98,7 @@ void gemm(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const O
           M, ", ", K, ") x (", K, ", ", N, ") product");
   count_operations(M, N, K);
   if (is_small_product(M, N, K)) return small_product(M, N, K, a, b, beta, c, ldc);
-  if (library_has_avx2_only() && is_panel_product(M, N, K))
+  if (library_has_avx2_only() && is_panel_product(M, N, K, a.transpose))
     return panel_product(M, N, K, a, b, beta, c, ldc);
   const OneThread one_thread;
 #ifdef BOCHNER_DOUBLE

@@ -50,20 +50,26 @@ bool is_small_product(std::size_t M, std::size_t N, std::size_t K);
 void small_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
                    real beta, real* c, std::size_t ldc);
 
-/// Whether panel_product() is the faster way where oneDNN has AVX2 only. One core of a Zen 5 held
-/// to that, oneDNN 2.6.3, GFLOP/s of its sgemm against panels, for rows of 4 KB or a multiple of
-/// it, which fall into the same sets of L1; where arrays begin decides whether oneDNN suffers:
+/// Whether panel_product() is the faster way where oneDNN has AVX2 only, which reads and packs rows
+/// of 2 KB or a multiple of it, that fall into the same sets of L1, and transposed A slowly. One
+/// core of a Zen 4 held to AVX2, oneDNN 2.6.3, arrays at whole pages, GFLOP/s of its sgemm against
+/// panels; 115 are the peak:
 ///
-///     M     N     K   oneDNN    panels
-///    256  1024   256  70 - 113  112 - 119
-///    256  1024   384  68        114
-///    128  1024   256  69 - 104  105 - 109
-///    256  2048   128  67        115
-///    256  1024   512  112       106        the worst of those where it does not
-///     48  1024   256  116        92        fewer than 64 rows: it does not
+///     M     N     K   oneDNN   panels
+///    256   512   128    78       98
+///    256   512   512    67       98
+///    256  1024   256    49       99
+///    128   512   256    69       91      A transposed: a gradient of weights
+///    512   128   256    79       90      A transposed
+///    128   256   256    90       96      A transposed
+///     64   256   256    95       90      A transposed, fewer than 128 rows: it does not
+///    256  1000    64   102       87      no such rows: it does not
+///     48  1024   256   116       92      fewer than 64 rows: it does not (a Zen 5)
+///    256  1024   512   112      106      a Zen 5 where arrays begin so that oneDNN is not slow
 ///
-/// Elsewhere, and with AVX-512, neither is faster by more than a tenth.
-bool is_panel_product(std::size_t M, std::size_t N, std::size_t K);
+/// Elsewhere, and with AVX-512, neither is faster by more than a tenth. In a step of performer-lm
+/// these shapes were slower still by oneDNN (53 to 56), and the step took 400 ms in place of 340.
+bool is_panel_product(std::size_t M, std::size_t N, std::size_t K, Transpose a);
 
 /// gemm() as small products of 64 columns and 256 inner elements at a time.
 void panel_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,

@@ -212,9 +212,11 @@ void small_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a
   if (done < N) last_columns(M, N - done, K, left, packed + done * K, width, beta, c + done, ldc);
 }
 
-bool is_panel_product(std::size_t M, std::size_t N, std::size_t K) {
-  constexpr std::size_t page = 4096, fewest_rows = 64, largest = 512;
-  return N * sizeof(real) % page == 0 && M >= fewest_rows && M <= largest_rows && K <= largest;
+bool is_panel_product(std::size_t M, std::size_t N, std::size_t K, Transpose a) {
+  constexpr std::size_t half_page = 2048, fewest_rows = 64, fewest_columns = 128, largest = 512;
+  if (M > largest_rows || K > largest) return false;
+  if (a == transposed) return M >= fewest_columns && N >= fewest_columns;
+  return M >= fewest_rows && N * sizeof(real) % half_page == 0;
 }
 
 void panel_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,

@@ -92,13 +92,17 @@ TEST(PanelProduct, IsTheProduct) {
   }
 }
 
-TEST(PanelProduct, IsForRowsOfWholePages) {
-  const std::size_t page = 4096 / sizeof(real);
-  EXPECT_TRUE(is_panel_product(256, page, 256));
-  EXPECT_TRUE(is_panel_product(64, 2 * page, 128));
-  EXPECT_FALSE(is_panel_product(48, page, 256));
-  EXPECT_FALSE(is_panel_product(256, page + 64, 256));
-  EXPECT_FALSE(is_panel_product(256, page, 1024));
+TEST(PanelProduct, IsForRowsOfHalfPagesAndGradientsOfWeights) {
+  const std::size_t half = 2048 / sizeof(real);
+  EXPECT_TRUE(is_panel_product(256, half, 256, Transpose::no));
+  EXPECT_TRUE(is_panel_product(64, 3 * half, 128, Transpose::no));
+  EXPECT_FALSE(is_panel_product(48, half, 256, Transpose::no));
+  EXPECT_FALSE(is_panel_product(256, half + 64, 256, Transpose::no));
+  EXPECT_FALSE(is_panel_product(256, half, 1024, Transpose::no));
+  EXPECT_TRUE(is_panel_product(128, half + 64, 256, transposed));
+  EXPECT_FALSE(is_panel_product(64, half, 256, transposed));
+  EXPECT_FALSE(is_panel_product(128, 64, 256, transposed));
+  EXPECT_FALSE(is_panel_product(128, half, 1024, transposed));
 }
 
 }  // namespace small_product_test
