@@ -49,11 +49,14 @@ State& state() {
   return *instance;
 }
 
+constexpr std::size_t huge_page = std::size_t(1) << 21;
+
 void* request(std::size_t size) {
-  constexpr std::size_t huge_page = std::size_t(1) << 21;
-  void* block = std::aligned_alloc(size < huge ? 64 : huge_page, size);
+  const bool in_huge_pages = size >= huge_page;
+  const std::size_t alignment = in_huge_pages ? huge_page : 64;
+  void* block = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
   if (block == nullptr) throw std::bad_alloc();
-  if (size >= huge) madvise(block, size, MADV_HUGEPAGE);
+  if (in_huge_pages) madvise(block, size, MADV_HUGEPAGE);
   return block;
 }
 

@@ -21,11 +21,6 @@ struct alignas(64) Counter {
 };
 Counter operations[64];
 
-void count_operations(std::size_t M, std::size_t N, std::size_t K) {
-  operations[worker_index() % std::size(operations)].value.fetch_add(2 * std::uint64_t(M) * N * K,
-                                                                     std::memory_order_relaxed);
-}
-
 #ifdef BOCHNER_DOUBLE
 GemmBackend start_backend() { return start_openblas(); }
 #else
@@ -59,11 +54,6 @@ class OneThread {
   int before_;
 };
 
-bool library_has_avx2_only() {
-  static const bool found = gemm_backend().kernel == "avx2";
-  return found;
-}
-
 /// Rows of a task: whole tiles, more of them where a tile would not be worth a task.
 std::size_t rows_per_task(std::size_t N, std::size_t K) {
   return product_row_tile * products_per_task(product_row_tile, N, K);
@@ -74,6 +64,16 @@ std::size_t rows_per_task(std::size_t N, std::size_t K) {
 const GemmBackend& gemm_backend() {
   static const GemmBackend backend = start_backend();
   return backend;
+}
+
+bool has_own_products() {
+  static const bool found = gemm_backend().kernel == "avx2";
+  return found;
+}
+
+void count_product(std::size_t M, std::size_t N, std::size_t K) {
+  operations[worker_index() % std::size(operations)].value.fetch_add(2 * std::uint64_t(M) * N * K,
+                                                                     std::memory_order_relaxed);
 }
 
 double gemm_operations() {
@@ -96,9 +96,9 @@ void gemm(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const O
   require(a.ld >= (a_flips ? M : K) && b.ld >= (b_flips ? K : N) && ldc >= N, "gemm",
           "leading dimensions ", a.ld, ", ", b.ld, ", ", ldc, " are shorter than the rows of a (",
           M, ", ", K, ") x (", K, ", ", N, ") product");
-  count_operations(M, N, K);
+  count_product(M, N, K);
   if (is_small_product(M, N, K)) return small_product(M, N, K, a, b, beta, c, ldc);
-  if (library_has_avx2_only() && is_panel_product(M, N, K, a.transpose))
+  if (has_own_products() && is_panel_product(M, N, K, a.transpose))
     return panel_product(M, N, K, a, b, beta, c, ldc);
   const OneThread one_thread;
 #ifdef BOCHNER_DOUBLE

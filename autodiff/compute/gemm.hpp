@@ -16,6 +16,12 @@ struct Operand {
   Transpose transpose = Transpose::no;
 };
 
+/// Rows that are read next: a product brings them into the cache while it computes.
+struct Upcoming {
+  const real* data;
+  std::size_t rows, ld, columns;
+};
+
 /// C = A B + beta C, row-major; A reads as (M, K), B as (K, N), C is (M, N).
 /// Runs on the calling thread only; equal arguments give equal bits. beta = 0 does not read C.
 /// Throws std::invalid_argument when a leading dimension is shorter than a row.
@@ -26,11 +32,22 @@ void gemm(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const O
 void parallel_gemm(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
                    real beta, real* c, std::size_t ldc);
 
+/// C (M, N) = A^T B + beta C on the calling thread for A (K, M) and B (K, N) in memory: what
+/// accumulate_transposed_product() makes of a chunk of rows.
+void transposed_product(std::size_t M, std::size_t N, std::size_t K, const real* a, std::size_t lda,
+                        const real* b, std::size_t ldb, real beta, real* c, std::size_t ldc);
+
 /// C (M, N) += A^T B for tall A (K, M) and B (K, N): chunks of rows in parallel, joined in order.
 /// The shape of a weight gradient: K is the number of tokens.
 void accumulate_transposed_product(std::size_t M, std::size_t N, std::size_t K, const real* a,
                                    std::size_t lda, const real* b, std::size_t ldb, real* c,
                                    std::size_t ldc);
+
+/// Whether large products run in our own tiles: where oneDNN has AVX2 only.
+bool has_own_products();
+
+/// Adds one to what gemm_operations() tells.
+void count_product(std::size_t M, std::size_t N, std::size_t K);
 
 /// Floating-point operations of all products since the program started (2 M N K each).
 double gemm_operations();

@@ -68,4 +68,16 @@ real max_row(const real* x, std::size_t n) {
                     larger);
 }
 
+real max_of_numbers(const real* x, std::size_t n) {
+  constexpr auto larger_number = [](const auto& a, const auto& b) { return b > a ? b : a; };
+  Lanes top = Lanes::filled(x[0]);
+  const auto take = [&](const Lanes& u) {
+    top = Lanes::map([&](std::size_t v) { return larger_number(top.part[v], u.part[v]); });
+  };
+  std::size_t i = 0;
+  for (; i + sum_lanes <= n; i += sum_lanes) take(Lanes::at(x + i));
+  if (i < n) take(Lanes::first(x + i, n - i, x[0]));
+  return join_lanes(top, larger_number);
+}
+
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,6 +1,7 @@
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/openblas.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/autodiff/compute/packed_factor.hpp>
 #include <bochner/autodiff/compute/products.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <optional>
@@ -242,15 +243,34 @@ Affine make_affine(const char* op, const Shape& result, const Var& w) {
   return {op, E == 0 ? 0 : element_count(result) / E, D, E};
 }
 
+/// Rows of a tile that are in cache together, and those behind them that come next.
+struct Block {
+  std::size_t begin, count, following;
+};
+
+template <class Body>
+void for_each_block(std::size_t size, std::size_t begin, std::size_t end, std::size_t rows,
+                    const Body& body) {
+  for (std::size_t count; begin < end; begin += count) {
+    count = std::min(size, end - begin);
+    body(Block{begin, count, std::min(size, rows - begin - count)});
+  }
+}
+
 /// y = x w; finish(y, begin, count) completes those rows, the first of which is at y.
 template <class Finish>
 Tensor forward(const Affine& a, const Shape& result, const Var& x, const Var& w,
                const Finish& finish) {
   Tensor y = uninitialized(result);
+  const PackedFactor weights(a.rows, a.E, a.D, {w.data(), a.E});
   parallel_for(a.rows, a.forward_tile(), [&](std::size_t begin, std::size_t end) {
-    real* rows = y.data() + begin * a.E;
-    gemm(end - begin, a.E, a.D, {x.data() + begin * a.D, a.D}, {w.data(), a.E}, 0, rows, a.E);
-    finish(rows, begin, end - begin);
+    for_each_block(weights.block(), begin, end, a.rows, [&](const Block& block) {
+      real* rows = y.data() + block.begin * a.E;
+      const real* from = x.data() + block.begin * a.D;
+      const Upcoming next[] = {{from + block.count * a.D, block.following, a.D, a.D}};
+      weights.multiply(block.count, from, a.D, 0, rows, a.E, next);
+      finish(rows, block.begin, block.count);
+    });
   });
   return y;
 }
@@ -265,27 +285,40 @@ void backward(const Affine& a, const Var& x, const Var& w, const Var& bias, Tens
                     tiles = rows == 0 ? 0 : (rows + tile - 1) / tile;
   std::optional<GradientTarget> dx;
   if (x.needs_gradient()) dx.emplace(x);
-  Storage flipped(dx ? D * E : 0);
-  if (dx) transpose_matrix(D, E, w.data(), E, flipped.data(), D);
+  const PackedFactor flipped(dx ? rows : 0, D, E, {w.data(), E, transposed});
   Tensor sums = zeros({tiles, E});
   const auto tile_of = [&](std::size_t index) {
     const std::size_t begin = index * tile, count = std::min(tile, rows - begin);
-    real* from = g.data() + begin * E;
-    prepare(from, begin, count);
-    for (std::size_t i = 0; i < count; ++i) {
-      for (std::size_t j = 0; j < E; ++j) sums.data()[index * E + j] += from[i * E + j];
-    }
-    if (dx) gemm(count, D, E, {from, E}, {flipped.data(), D}, dx->beta, dx->data + begin * D, D);
-    return std::tuple(begin, count, from);
+    for_each_block(flipped.block(), begin, begin + count, rows, [&](const Block& block) {
+      real* from = g.data() + block.begin * E;
+      prepare(from, block.begin, block.count);
+      for (std::size_t i = 0; i < block.count; ++i) {
+        for (std::size_t j = 0; j < E; ++j) sums.data()[index * E + j] += from[i * E + j];
+      }
+      const Upcoming next[] = {{from + block.count * E, block.following, E, E},
+                               {x.data() + block.begin * D, block.count, D, D}};
+      if (dx)
+        flipped.multiply(block.count, from, E, dx->beta, dx->data + block.begin * D, D, next);
+    });
+    return std::tuple(begin, count, g.data() + begin * E);
   };
   if (w.needs_gradient()) {
-    Tensor dw = zeros({D, E});
+    const bool tall = has_own_products() && D > E;
+    const std::size_t M = tall ? E : D, N = tall ? D : E;
+    Tensor dw = zeros({M, N});
     accumulate_products(
-        {1, tiles, D, E, tile, dw.data(), 0, E},
+        {1, tiles, M, N, tile, dw.data(), 0, N},
         [&](std::size_t, std::size_t index, real beta, real* sum, std::size_t ld) {
           const auto [begin, count, from] = tile_of(index);
-          gemm(D, E, count, {x.data() + begin * D, D, transposed}, {from, E}, beta, sum, ld);
+          const real* inputs = x.data() + begin * D;
+          transposed_product(M, N, count, tall ? from : inputs, M, tall ? inputs : from, N, beta,
+                             sum, ld);
         });
+    if (tall) {
+      Tensor flipped = uninitialized({D, E});
+      transpose_matrix(E, D, dw.data(), D, flipped.data(), E);
+      dw = std::move(flipped);
+    }
     w.add_gradient(std::move(dw));
   } else {
     parallel_tasks(tiles, tile_of);

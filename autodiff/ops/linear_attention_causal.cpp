@@ -48,7 +48,7 @@ class ForwardHead : CausalHead {
   /// product = weight * (q k^T), and the normalizer, to which the past adds its weights.
   void multiply(const State& state, real* normalizer) {
     const std::size_t rows = keys_.rows;
-    gemm(rows, rows, n_.F, {q_, n_.F}, {keys_.features, n_.F, transposed}, 0, product_, n_.C);
+    Triangle(n_, rows).multiply(n_.F, {q_, n_.F}, {keys_.features, n_.F}, product_);
     keys_.for_each_unit([&](std::size_t first, std::size_t last, const real* weight) {
       for (std::size_t i = first; i < last; ++i) {
         real* row = product_ + i * n_.C;
@@ -72,8 +72,9 @@ class ForwardHead : CausalHead {
   }
 
   void read(const State& state, const Place& place, const real* normalizer, real* y) {
-    gemm(place.rows, n_.d, place.rows, {product_, n_.C},
-         {in_.v + n_.value_offset(place), n_.value_stride()}, 0, recent_, n_.d);
+    Triangle(n_, place.rows)
+        .sum_keys(n_.d, product_, {in_.v + n_.value_offset(place), n_.value_stride()}, 0, recent_,
+                  n_.d);
     gemm(place.rows, n_.d, n_.F, {q_, n_.F}, {state.sums, n_.F, transposed}, 0, older_, n_.d);
     for (std::size_t i = 0; i < place.rows; ++i, y += n_.value_stride()) {
       const real *recent = recent_ + i * n_.d, *older = older_ + i * n_.d;

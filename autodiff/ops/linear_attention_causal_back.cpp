@@ -147,9 +147,9 @@ class BackwardHead : LaterHead {
   /// product = weight * q k^T, and the gradient of q k^T.
   void differentiate_products(const Keys& keys, const real* v) {
     const std::size_t rows = keys.rows;
-    gemm(rows, rows, n_.F, {q_, n_.F}, {keys.features, n_.F, transposed}, 0, product_, n_.C);
-    gemm(rows, rows, n_.d, {numerator_, n_.d}, {v, n_.value_stride(), transposed}, 0,
-         slope_of_product_, n_.C);
+    const Triangle triangle(n_, rows);
+    triangle.multiply(n_.F, {q_, n_.F}, {keys.features, n_.F}, product_);
+    triangle.multiply(n_.d, {numerator_, n_.d}, {v, n_.value_stride()}, slope_of_product_);
     keys.for_each_unit([&](std::size_t first, std::size_t last, const real* weight) {
       for (std::size_t i = first; i < last; ++i) {
         weigh_row(i, rows, weight, 0, product_ + i * n_.C);
@@ -164,13 +164,13 @@ class BackwardHead : LaterHead {
     for (std::size_t j = 0; j < keys.rows; ++j) {
       for (std::size_t e = 0; e < n_.d; ++e) dv[j * n_.value_stride() + e] *= keys.carry[j];
     }
-    gemm(keys.rows, n_.d, keys.rows, {product_, n_.C, transposed}, {numerator_, n_.d}, 1, dv,
-         n_.value_stride());
+    Triangle(n_, keys.rows)
+        .sum_queries(n_.d, product_, {numerator_, n_.d}, 1, dv, n_.value_stride());
   }
 
   void differentiate_queries(const Place& place, const Keys& keys, const real* state) {
-    gemm(place.rows, n_.F, place.rows, {slope_of_product_, n_.C}, {keys.features, n_.F}, 0,
-         gradient_, n_.F);
+    Triangle(n_, place.rows)
+        .sum_keys(n_.F, slope_of_product_, {keys.features, n_.F}, 0, gradient_, n_.F);
     gemm(place.rows, n_.F, n_.d + 1, {extended_, n_.d + 1}, {state, n_.F}, 1, gradient_, n_.F);
     in_.q->store(place, q_, gradient_, in_.decay.rate || in_.beside ? query_slope_ : nullptr);
   }
@@ -187,8 +187,8 @@ class BackwardHead : LaterHead {
   }
 
   void differentiate_keys(const Place& place, const Keys& keys, const real* later) {
-    gemm(place.rows, n_.F, place.rows, {slope_of_product_, n_.C, transposed}, {q_, n_.F}, 0,
-         gradient_, n_.F);
+    Triangle(n_, place.rows)
+        .sum_queries(n_.F, slope_of_product_, {q_, n_.F}, 0, gradient_, n_.F);
     gemm(place.rows, n_.F, n_.d + 1, {keys.extended, n_.d + 1}, {later, n_.F}, 1, gradient_, n_.F);
     in_.k->store(place, keys.features, gradient_, slope_);
   }

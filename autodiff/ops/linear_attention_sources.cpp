@@ -1,4 +1,5 @@
 #include <bochner/autodiff/ops/linear_attention_parts.hpp>
+#include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace linear_attention_parts {
@@ -11,6 +12,8 @@ real exponentiate(real* x, std::size_t n) {
 
 namespace {
 
+constexpr real log2_e = real(std::numbers::log2e);
+
 /// Where the rows of a chunk lie in an array (B, T, H, ..).
 struct Rows {
   std::size_t width = 1, stride, offset;
@@ -20,6 +23,14 @@ struct Rows {
     offset = ((place.b * shape[1] + place.first) * shape[2] + place.h) * width;
   }
 };
+
+/// exp2(x - max x) in place, which takes half the steps of exp: logarithms to base 2. Returns the
+/// maximum. A NaN stays where it is.
+real exponentiate_base_2(real* x, std::size_t n) {
+  const real highest = max_of_numbers(x, n), top = highest < nothing ? nothing : highest;
+  for (std::size_t i = 0; i < n; ++i) x[i] = math::exp2_nonpositive(x[i] - top);
+  return top;
+}
 
 /// x *= y. Returns the sum.
 real multiply_row(const real* y, std::size_t n, real* x) {
@@ -78,21 +89,22 @@ class StoredSource : public FeatureSource {
   Tensor gradient_;
 };
 
-/// (H, n, m) from (H, m, n), or from (B, H, m, n) summed over B.
-Tensor transposed_heads(const Tensor& x, std::size_t H, std::size_t m, std::size_t n) {
+/// (H, n, m) from (H, m, n), or from (B, H, m, n) summed over B, times `factor`.
+Tensor transposed_heads(const Tensor& x, std::size_t H, std::size_t m, std::size_t n,
+                        real factor = 1) {
   Tensor y = zeros({H, n, m});
   for (std::size_t head = 0; head * m * n < x.size(); ++head) {
     const real* from = x.data() + head * m * n;
     real* to = y.data() + head % H * m * n;
     for (std::size_t i = 0; i < m; ++i) {
-      for (std::size_t j = 0; j < n; ++j) to[j * m + i] += from[i * n + j];
+      for (std::size_t j = 0; j < n; ++j) to[j * m + i] += factor * from[i * n + j];
     }
   }
   return y;
 }
 
 /// exp(w . x + offset - norm |x|^2); w is kept as (H, d, F), so that rows of F numbers are what
-/// products run along.
+/// products run along, and for logarithms to base 2.
 class ExponentialSource : public FeatureSource {
  public:
   ExponentialSource(const Features& features, std::size_t groups)
@@ -104,7 +116,7 @@ class ExponentialSource : public FeatureSource {
         H_(w_.dim(0)),
         F_(w_.dim(1)),
         d_(w_.dim(2)),
-        transposed_(transposed_heads(w_.value(), H_, F_, d_)) {}
+        transposed_(transposed_heads(w_.value(), H_, F_, d_, log2_e)) {}
 
   void prefetch(const Place& place) const override { prefetch_tokens(x_, place); }
 
@@ -115,12 +127,12 @@ class ExponentialSource : public FeatureSource {
          features, F_);
     const real* offset = offset_.exists() ? offset_.data() + place.h * F_ : nullptr;
     for (std::size_t i = 0; i < place.rows; ++i, x += rows.stride, features += F_) {
-      for (std::size_t f = 0; offset && f < F_; ++f) features[f] += offset[f];
+      for (std::size_t f = 0; offset && f < F_; ++f) features[f] += log2_e * offset[f];
       const std::size_t m = F_ / groups_;
-      const real square = norm_ * dot_row(x, x, d_);
+      const real square = log_scale ? norm_ * dot_row(x, x, d_) : real(0);
       for (std::size_t g = 0; g < groups_; ++g) {
-        const real top = exponentiate(features + g * m, m);
-        if (log_scale) log_scale[i * groups_ + g] = top - square;
+        const real top = exponentiate_base_2(features + g * m, m);
+        if (log_scale) log_scale[i * groups_ + g] = top / log2_e - square;
       }
     }
   }
@@ -168,7 +180,7 @@ class ExponentialSource : public FeatureSource {
   real norm_;
   std::size_t groups_, H_, F_, d_;
   std::size_t span_ = 0, spans_ = 0;  // tokens, and how many
-  Tensor transposed_;                 // w as (H, d, F)
+  Tensor transposed_;                 // log2_e w as (H, d, F)
   Tensor dx_, dw_, doffset_;          // of each span: (B spans, H, d, F), (B spans, H, F)
 };
 

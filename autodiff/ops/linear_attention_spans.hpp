@@ -17,6 +17,36 @@ inline void weigh_row(std::size_t i, std::size_t rows, const real* weight, real 
     products[j] = j <= diagonal ? weight[j] * (products[j] + offset) : real(0);
 }
 
+/// Products of a chunk whose square of queries and keys (rows, rows), ld apart, is zero above the
+/// diagonal. The second half of the keys is seen by the second half of the queries only: what lies
+/// beyond is neither computed, nor read.
+struct Triangle {
+  std::size_t rows, cut, ld;
+  Triangle(const Sizes& n, std::size_t rows)
+      : rows(rows), cut(std::min(rows, (n.C + 1) / 2)), ld(n.C) {}
+
+  /// s = a b^T for a, b (rows, K)
+  void multiply(std::size_t K, const Operand& a, const Operand& b, real* s) const {
+    gemm(rows, cut, K, a, {b.data, b.ld, transposed}, 0, s, ld);
+    const std::size_t at = cut * ld + cut;
+    gemm(rows - cut, rows - cut, K, {a.data + cut * a.ld, a.ld},
+         {b.data + cut * b.ld, b.ld, transposed}, 0, s + at, ld);
+  }
+  /// c (rows, N) = s b + beta c, of what each query sees.
+  void sum_keys(std::size_t N, const real* s, const Operand& b, real beta, real* c,
+                std::size_t ldc) const {
+    gemm(cut, N, cut, {s, ld}, b, beta, c, ldc);
+    gemm(rows - cut, N, rows, {s + cut * ld, ld}, b, beta, c + cut * ldc, ldc);
+  }
+  /// c (rows, N) = s^T b + beta c, of what sees each key.
+  void sum_queries(std::size_t N, const real* s, const Operand& b, real beta, real* c,
+                   std::size_t ldc) const {
+    gemm(cut, N, rows, {s, ld, transposed}, b, beta, c, ldc);
+    gemm(rows - cut, N, rows - cut, {s + cut * ld + cut, ld, transposed},
+         {b.data + cut * b.ld, b.ld}, beta, c + cut * ldc, ldc);
+  }
+};
+
 /// A chunk of keys and the state before it.
 struct Chunk {
   Keys keys;

@@ -1,0 +1,213 @@
+#pragma once
+/// Tiles of a product whose sums stay in registers: what small_product() and PackedFactor are made
+/// of. Every element is one sum over k in order, whatever the other rows and columns are.
+
+#include <algorithm>
+#include <bochner/autodiff/compute/gemm.hpp>
+#include <bochner/autodiff/compute/lanes.hpp>
+#include <span>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace register_tiles {
+
+using Vector = NativeLanes;
+inline constexpr std::size_t width = native_lane_count;
+
+/// Vectors of columns and rows of a register tile: its sums fill the registers.
+inline constexpr std::size_t most_vectors = many_registers ? 4 : 2;
+constexpr std::size_t tile_rows(std::size_t vectors) { return vectors == most_vectors ? 6 : 8; }
+
+constexpr std::size_t padded(std::size_t columns) { return (columns + width - 1) / width * width; }
+
+/// Columns of the next panel of `left`: what fits into a tile; the last may be part of a vector.
+constexpr std::size_t panel_columns(std::size_t left) {
+  return std::clamp<std::size_t>(left / width, 1, most_vectors) * width;
+}
+
+/// Columns of B, whole vectors of them: its rows lie `ld` apart, or a panel's width where panels
+/// are packed one after the other.
+struct Panels {
+  const real* data;
+  std::size_t ld;
+  bool packed;
+
+  const real* at(std::size_t first, std::size_t K) const { return data + first * (packed ? K : 1); }
+  std::size_t stride(std::size_t columns) const { return packed ? columns : ld; }
+};
+
+/// rows x (vectors * width) elements of C, each in a register; b holds whole vectors. Element (i, k)
+/// of A is a[i lda + k], or a[k lda + i] if it flips.
+template <std::size_t rows, std::size_t vectors, bool flips>
+void tile(std::size_t K, const real* a, std::size_t lda, const real* b, std::size_t ldb, real beta,
+          real* c, std::size_t ldc) {
+  // Unrolled early, or the sums stay an array in memory.
+  Vector sum[rows * vectors] = {};
+  for (std::size_t k = 0; k < K; ++k) {
+#pragma GCC unroll 32
+    for (std::size_t n = 0; n < rows * vectors; ++n) {
+      const Vector factor = all_lanes(a[flips ? k * lda + n / vectors : n / vectors * lda + k]);
+      sum[n] = fused_lanes(factor, lanes_at(b + k * ldb + n % vectors * width), sum[n]);
+    }
+  }
+  const auto at = [=](std::size_t n) -> Vector& {
+    return lanes_at(c + n / vectors * ldc + n % vectors * width);
+  };
+  if (beta == 0) {
+#pragma GCC unroll 32
+    for (std::size_t n = 0; n < rows * vectors; ++n) at(n) = sum[n];
+  } else {
+#pragma GCC unroll 32
+    for (std::size_t n = 0; n < rows * vectors; ++n) at(n) = sum[n] + beta * at(n);
+  }
+}
+
+/// What is done besides, once a tile: nothing.
+struct Nothing {
+  void operator()(real*, std::size_t, std::size_t) {}
+};
+
+/// Brings the tile of C and what is read next into the cache while sums are computed, a few lines a
+/// tile.
+class Ahead {
+ public:
+  Ahead(std::span<const Upcoming> upcoming, std::size_t tiles) : upcoming_(upcoming) {
+    std::size_t lines = 0;
+    for (const Upcoming& each : upcoming) lines += each.rows * lines_of(each);
+    lines_per_tile_ = (lines + tiles - 1) / std::max<std::size_t>(1, tiles);
+  }
+
+  void operator()(real* c, std::size_t ldc, std::size_t rows) {
+    for (std::size_t i = 0; i < rows; ++i) __builtin_prefetch(c + i * ldc, 1);
+    for (std::size_t left = lines_per_tile_; left > 0 && !upcoming_.empty();) {
+      const Upcoming& now = upcoming_.front();
+      const std::size_t all = lines_of(now), count = std::min(left, all - line_);
+      if (now.rows > 0) fetch(now.data + row_ * now.ld + line_ * line, count);
+      left -= now.rows > 0 ? count : 0;
+      if ((line_ += count) < all) continue;
+      line_ = 0;
+      if (++row_ < now.rows) continue;
+      row_ = 0;
+      upcoming_ = upcoming_.subspan(1);
+    }
+  }
+
+ private:
+  static constexpr std::size_t line = 64 / sizeof(real);
+  static std::size_t lines_of(const Upcoming& each) { return (each.columns + line - 1) / line; }
+  static void fetch(const real* x, std::size_t lines) {
+    for (std::size_t n = 0; n < lines; ++n) __builtin_prefetch(x + n * line);
+  }
+
+  std::span<const Upcoming> upcoming_;
+  std::size_t lines_per_tile_, row_ = 0, line_ = 0;
+};
+
+/// Whether `left` rows take more tiles if each has one row less than `rows`.
+constexpr bool needs_rows(std::size_t rows, std::size_t left) {
+  return (left + rows - 1) / rows * (rows - 1) < left;
+}
+
+/// The rows of C from `first` on, in as few tiles of at most `rows` as there can be, of about the
+/// same size: a small one waits for its own sums.
+template <std::size_t rows, std::size_t vectors, class Besides>
+void row_tiles(std::size_t first, std::size_t M, std::size_t K, const Operand& a, const real* b,
+               std::size_t ldb, real beta, real* c, std::size_t ldc, Besides& besides) {
+  for (; first + rows <= M && needs_rows(rows, M - first); first += rows) {
+    besides(c + first * ldc, ldc, rows);
+    if (a.transpose == transposed)
+      tile<rows, vectors, true>(K, a.data + first, a.ld, b, ldb, beta, c + first * ldc, ldc);
+    else
+      tile<rows, vectors, false>(K, a.data + first * a.ld, a.ld, b, ldb, beta, c + first * ldc,
+                                 ldc);
+  }
+  if constexpr (rows > 1) row_tiles<rows - 1, vectors>(first, M, K, a, b, ldb, beta, c, ldc, besides);
+}
+
+/// As many columns as whole vectors cover, most_vectors at a time. Returns how many.
+template <std::size_t vectors, class Besides>
+std::size_t column_panels(std::size_t first, std::size_t M, std::size_t N, std::size_t K,
+                          const Operand& a, const Panels& b, real beta, real* c, std::size_t ldc,
+                          Besides& besides) {
+  constexpr std::size_t columns = vectors * width;
+  for (; first + columns <= N; first += columns) {
+    row_tiles<tile_rows(vectors), vectors>(0, M, K, a, b.at(first, K), b.stride(columns), beta,
+                                           c + first, ldc, besides);
+  }
+  if constexpr (vectors > 1)
+    return column_panels<vectors - 1>(first, M, N, K, a, b, beta, c, ldc, besides);
+  return first;
+}
+
+inline Operand rows_from(std::size_t first, const Operand& a) {
+  return {a.data + first * (a.transpose == transposed ? 1 : a.ld), a.ld, a.transpose};
+}
+
+/// How many tiles cover (M, N), about.
+constexpr std::size_t tile_count(std::size_t M, std::size_t N) {
+  const std::size_t columns = most_vectors * width, rows = tile_rows(most_vectors);
+  return (M + rows - 1) / rows * std::max<std::size_t>(1, N / columns);
+}
+
+/// The last columns, fewer than a vector: b is padded with zeros, c is not.
+inline void last_columns(std::size_t M, std::size_t columns, std::size_t K, const Operand& a,
+                  const real* b, std::size_t ldb, real beta, real* c, std::size_t ldc) {
+  constexpr std::size_t rows = 8;
+  Nothing nothing;
+  for (std::size_t i = 0; i < M; i += rows) {
+    const std::size_t count = std::min(rows, M - i);
+    real whole[rows * width] = {};
+    for (std::size_t r = 0; r < count && beta != 0; ++r)
+      std::copy_n(c + (i + r) * ldc, columns, whole + r * width);
+    row_tiles<rows, 1>(0, count, K, rows_from(i, a), b, ldb, beta, whole,
+                       width, nothing);
+    for (std::size_t r = 0; r < count; ++r)
+      std::copy_n(whole + r * width, columns, c + (i + r) * ldc);
+  }
+}
+
+/// Rows of whole vectors, unrolled: a call of the library for each would cost more.
+template <std::size_t vectors>
+void copy_rows(std::size_t rows, const real* from, std::size_t ld, real* to) {
+  for (std::size_t k = 0; k < rows; ++k, from += ld, to += vectors * width) {
+#pragma GCC unroll 4
+    for (std::size_t v = 0; v < vectors; ++v) lanes_at(to + v * width) = lanes_at(from + v * width);
+  }
+}
+
+/// K rows of `count` columns, fewer than `columns`, as whole vectors: zeros at the end.
+inline void copy_padded(std::size_t K, std::size_t count, std::size_t columns, const real* from,
+                        std::size_t ld, real* to) {
+  for (std::size_t k = 0; k < K; ++k) {
+    for (std::size_t j = 0; j < columns; ++j)
+      to[k * columns + j] = j < count ? from[k * ld + j] : real(0);
+  }
+}
+
+/// One panel of `columns`, of which B has `count`.
+inline void pack_panel(std::size_t K, std::size_t count, std::size_t columns, const Operand& b,
+                       real* panel) {
+  if (b.transpose == transposed) {
+    if (count < columns) std::fill_n(panel, K * columns, real(0));
+    return transpose_matrix(count, K, b.data, b.ld, panel, columns);
+  }
+  if (count < columns) return copy_padded(K, count, columns, b.data, b.ld, panel);
+  switch (columns / width) {
+    case 1: return copy_rows<1>(K, b.data, b.ld, panel);
+    case 2: return copy_rows<2>(K, b.data, b.ld, panel);
+    case 3: return copy_rows<3>(K, b.data, b.ld, panel);
+    default: return copy_rows<4>(K, b.data, b.ld, panel);
+  }
+}
+
+/// B in panels, one after the other, zeros at the end.
+inline void pack(std::size_t K, std::size_t N, const Operand& b, real* packed) {
+  const std::size_t step = b.transpose == transposed ? b.ld : 1;
+  for (std::size_t first = 0, columns; first < N; first += columns, packed += K * columns) {
+    columns = panel_columns(N - first);
+    pack_panel(K, std::min(columns, N - first), columns,
+               {b.data + first * step, b.ld, b.transpose}, packed);
+  }
+}
+
+}  // namespace register_tiles
+}  // namespace bochner::inline BOCHNER_PRECISION
