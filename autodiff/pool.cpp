@@ -56,7 +56,7 @@ void* request(std::size_t size) {
   const std::size_t alignment = in_huge_pages ? huge_page : 64;
   void* block = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
   if (block == nullptr) throw std::bad_alloc();
-  if (in_huge_pages) madvise(block, size, MADV_HUGEPAGE);
+  if (in_huge_pages) madvise(block, size / huge_page * huge_page, MADV_HUGEPAGE);
   return block;
 }
 

@@ -42,12 +42,20 @@ std::vector<Var> inputs_of(const Features& q, const Features& k, const Var& v, c
           k.offset, k.coefficients, v,        rate,           beside};
 }
 
+/// Tokens that are in cache together. Without causality no square of a chunk grows with them: as
+/// many as 6,144 features have, which takes an eighth less time than 32 (Zen 3).
+std::size_t chunk_of(const LinearAttentionOptions& options, std::size_t T, std::size_t F) {
+  const std::size_t wanted =
+      options.causal ? options.chunk : std::max(options.chunk, std::min<std::size_t>(6144 / F, 192));
+  return std::max<std::size_t>(1, std::min(wanted, T));
+}
+
 /// What one call, forward or backward, works on.
 Attention attention(const Features& q, const Features& k, const Var& v, const Var& rate,
                     const LinearAttentionOptions& options, const Var& beside) {
   const std::size_t T = v.dim(1), H = v.dim(2);
-  Sizes n{v.dim(0),     T,        H,
-          k.shape()[3], v.dim(3), std::max<std::size_t>(1, std::min(options.chunk, T))};
+  const std::size_t F = k.shape()[3];
+  Sizes n{v.dim(0), T, H, F, v.dim(3), chunk_of(options, T, F)};
   if (options.causal) cut_into_spans(n, options.span);
   const Decay decay{rate.exists() ? rate.data() : nullptr, rate.exists() && rate.rank() == 3, T, H};
   return {n,

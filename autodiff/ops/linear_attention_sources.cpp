@@ -32,12 +32,6 @@ real exponentiate_base_2(real* x, std::size_t n) {
   return top;
 }
 
-/// x *= y. Returns the sum.
-real multiply_row(const real* y, std::size_t n, real* x) {
-  for (std::size_t i = 0; i < n; ++i) x[i] *= y[i];
-  return sum_row(x, n);
-}
-
 void prefetch_tokens(const Var& x, const Place& place) {
   const Rows rows(place, x.shape());
   prefetch_rows(x.data() + rows.offset, place.rows, rows.stride, rows.width);
@@ -152,8 +146,8 @@ class ExponentialSource : public FeatureSource {
     real* doffset = offset_.exists() ? doffset_.data() + head * F_ : nullptr;
     for (std::size_t i = 0; i < place.rows; ++i) {
       real* row = gradient + i * F_;
-      const real sum = multiply_row(features + i * F_, F_, row);
-      if (slope) slope[i] = sum;
+      for (std::size_t f = 0; f < F_; ++f) row[f] *= features[i * F_ + f];
+      if (slope) slope[i] = sum_row(row, F_);
       for (std::size_t f = 0; doffset && f < F_; ++f) doffset[f] += row[f];
     }
     const real* x = x_.data() + rows.offset;
