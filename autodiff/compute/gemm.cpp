@@ -98,8 +98,7 @@ void gemm(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const O
           M, ", ", K, ") x (", K, ", ", N, ") product");
   count_product(M, N, K);
   if (is_small_product(M, N, K)) return small_product(M, N, K, a, b, beta, c, ldc);
-  if (has_own_products() && is_panel_product(M, N, K, a.transpose))
-    return panel_product(M, N, K, a, b, beta, c, ldc);
+  if (is_panel_product(M, N)) return panel_product(M, N, K, a, b, beta, c, ldc);
   const OneThread one_thread;
 #ifdef BOCHNER_DOUBLE
   require(std::max({M, N, K, a.ld, b.ld, ldc}) <= INT_MAX, "gemm", "OpenBLAS takes sizes up to ",

@@ -32,11 +32,6 @@ void gemm(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const O
 void parallel_gemm(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
                    real beta, real* c, std::size_t ldc);
 
-/// C (M, N) = A^T B + beta C on the calling thread for A (K, M) and B (K, N) in memory: what
-/// accumulate_transposed_product() makes of a chunk of rows.
-void transposed_product(std::size_t M, std::size_t N, std::size_t K, const real* a, std::size_t lda,
-                        const real* b, std::size_t ldb, real beta, real* c, std::size_t ldc);
-
 /// C (M, N) += A^T B for tall A (K, M) and B (K, N): chunks of rows in parallel, joined in order.
 /// The shape of a weight gradient: K is the number of tokens.
 void accumulate_transposed_product(std::size_t M, std::size_t N, std::size_t K, const real* a,
@@ -67,28 +62,11 @@ bool is_small_product(std::size_t M, std::size_t N, std::size_t K);
 void small_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
                    real beta, real* c, std::size_t ldc);
 
-/// Whether panel_product() is the faster way where oneDNN has AVX2 only, which reads and packs rows
-/// of 2 KB or a multiple of it, that fall into the same sets of L1, and transposed A slowly. One
-/// core of a Zen 4 held to AVX2, oneDNN 2.6.3, arrays at whole pages, GFLOP/s of its sgemm against
-/// panels; 115 are the peak:
-///
-///     M     N     K   oneDNN   panels
-///    256   512   128    78       98
-///    256   512   512    67       98
-///    256  1024   256    49       99
-///    128   512   256    69       91      A transposed: a gradient of weights
-///    512   128   256    79       90      A transposed
-///    128   256   256    90       96      A transposed
-///     64   256   256    95       90      A transposed, fewer than 128 rows: it does not
-///    256  1000    64   102       87      no such rows: it does not
-///     48  1024   256   116       92      fewer than 64 rows: it does not (a Zen 5)
-///    256  1024   512   112      106      a Zen 5 where arrays begin so that oneDNN is not slow
-///
-/// Elsewhere, and with AVX-512, neither is faster by more than a tenth. In a step of performer-lm
-/// these shapes were slower still by oneDNN (53 to 56), and the step took 400 ms in place of 340.
-bool is_panel_product(std::size_t M, std::size_t N, std::size_t K, Transpose a);
+/// Whether panel_product() is the faster way: where large products are our own.
+bool is_panel_product(std::size_t M, std::size_t N);
 
-/// gemm() as small products of 64 columns and 256 inner elements at a time.
+/// gemm() of operands in memory: panels of B are packed one after the other, and read by all rows
+/// of A while the next is on its way into the cache.
 void panel_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
                    real beta, real* c, std::size_t ldc);
 

@@ -14,8 +14,9 @@ constexpr std::size_t fewest_rows = 128;
 
 }  // namespace
 
-PackedFactor::PackedFactor(std::size_t rows, std::size_t N, std::size_t K, const Operand& b)
-    : N_(N), K_(K), in_panels_(has_own_products() && rows >= fewest_rows && K > 0), b_(b) {
+PackedFactor::PackedFactor(std::size_t rows, std::size_t N, std::size_t K, const Operand& b,
+                           bool in_own_tiles)
+    : N_(N), K_(K), in_panels_(in_own_tiles && rows >= fewest_rows && K > 0), b_(b) {
   if (!in_panels_) {
     if (b.transpose == transposed && rows > 0) unflip();
     return;
@@ -55,32 +56,6 @@ void PackedFactor::multiply(std::size_t M, const real* a, std::size_t lda, real 
         column_panels<most_vectors>(0, M, N_, depth, rows, panels, keep, c, ldc, ahead);
     if (done < N_)
       last_columns(M, N_ - done, depth, rows, panels.at(done, depth), width, keep, c + done, ldc);
-  }
-}
-
-void transposed_product(std::size_t M, std::size_t N, std::size_t K, const real* a, std::size_t lda,
-                        const real* b, std::size_t ldb, real beta, real* c, std::size_t ldc) {
-  if (!has_own_products() || K == 0)
-    return gemm(M, N, K, {a, lda, transposed}, {b, ldb}, beta, c, ldc);
-  using namespace register_tiles;
-  count_product(M, N, K);
-  alignas(64) real panel[packed_depth * most_vectors * width];
-  for (std::size_t k = 0; k < K; k += packed_depth) {
-    const std::size_t depth = std::min(packed_depth, K - k);
-    const Operand columns_of_a{a + k * lda, lda, transposed};
-    const real keep = k > 0 ? real(1) : beta;
-    for (std::size_t n = 0, columns; n < N; n += columns) {
-      columns = panel_columns(N - n);
-      const std::size_t count = std::min(columns, N - n);
-      const real* of_b = b + k * ldb + n;
-      pack(depth, count, {of_b, ldb}, panel);
-      const Upcoming next[] = {{of_b + count, n + count < N ? depth : 0, ldb, columns}};
-      Ahead ahead(next, tile_count(M, count));
-      const std::size_t done = column_panels<most_vectors>(
-          0, M, count, depth, columns_of_a, {panel, 0, true}, keep, c + n, ldc, ahead);
-      if (done < count)
-        last_columns(M, count - done, depth, columns_of_a, panel, width, keep, c + n + done, ldc);
-    }
   }
 }
 

@@ -23,7 +23,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 class PackedFactor {
  public:
   /// For about `rows` rows of A in all. B is read until the last product.
-  PackedFactor(std::size_t rows, std::size_t N, std::size_t K, const Operand& b);
+  PackedFactor(std::size_t rows, std::size_t N, std::size_t K, const Operand& b,
+               bool in_own_tiles = has_own_products());
 
   /// How many rows of A to multiply at a time.
   std::size_t block() const;

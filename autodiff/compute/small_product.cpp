@@ -51,25 +51,4 @@ void small_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a
   if (done < N) last_columns(M, N - done, K, a, packed + done * K, width, beta, c + done, ldc);
 }
 
-bool is_panel_product(std::size_t M, std::size_t N, std::size_t K, Transpose a) {
-  constexpr std::size_t half_page = 2048, fewest_rows = 64, fewest_columns = 128, largest = 512;
-  if (M > largest_rows || K > largest) return false;
-  if (a == transposed) return M >= fewest_columns && N >= fewest_columns;
-  return M >= fewest_rows && N * sizeof(real) % half_page == 0;
-}
-
-void panel_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
-                   real beta, real* c, std::size_t ldc) {
-  constexpr std::size_t depth = 256, columns = largest_packed / depth;
-  const std::size_t a_step = a.transpose == transposed ? a.ld : 1;
-  for (std::size_t n = 0; n < N; n += columns) {
-    for (std::size_t k = 0; k < K; k += depth) {
-      const real* of_b = b.data + (b.transpose == transposed ? n * b.ld + k : k * b.ld + n);
-      small_product(M, std::min(columns, N - n), std::min(depth, K - k),
-                    {a.data + k * a_step, a.ld, a.transpose}, {of_b, b.ld, b.transpose},
-                    k > 0 ? real(1) : beta, c + n, ldc);
-    }
-  }
-}
-
 }  // namespace bochner::inline BOCHNER_PRECISION

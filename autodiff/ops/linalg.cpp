@@ -311,8 +311,8 @@ void backward(const Affine& a, const Var& x, const Var& w, const Var& bias, Tens
         [&](std::size_t, std::size_t index, real beta, real* sum, std::size_t ld) {
           const auto [begin, count, from] = tile_of(index);
           const real* inputs = x.data() + begin * D;
-          transposed_product(M, N, count, tall ? from : inputs, M, tall ? inputs : from, N, beta,
-                             sum, ld);
+          const real *left = tall ? from : inputs, *right = tall ? inputs : from;
+          gemm(M, N, count, {left, M, transposed}, {right, N}, beta, sum, ld);
         });
     if (tall) {
       Tensor flipped = uninitialized({D, E});

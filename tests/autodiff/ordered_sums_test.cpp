@@ -43,6 +43,7 @@ TEST(MaxRow, FindsTheLargestWhereverItIs) {
       Tensor x = filled({n}, -5);
       x.data()[place] = -2;
       EXPECT_EQ(max_row(x.data(), n), -2) << n << " " << place;
+      EXPECT_EQ(max_of_numbers(x.data(), n), -2) << n << " " << place;
     }
   }
 }

@@ -67,43 +67,5 @@ TEST(SmallProduct, LargeOperandsAreLeftToTheLibrary) {
   EXPECT_FALSE(is_small_product(100000, 64, 64));
 }
 
-/// Panels add up the parts of long rows one after the other: only the grouping of terms differs.
-TEST(PanelProduct, IsTheProduct) {
-  const std::size_t M = 67, N = 131, K = 300;
-  const std::vector<real> a = noise(M * K, 1), b = noise(K * N, 2), before = noise(M * N, 3);
-  std::vector<real> a_transposed(M * K), b_transposed(K * N);
-  for (std::size_t k = 0; k < K; ++k) {
-    for (std::size_t i = 0; i < M; ++i) a_transposed[k * M + i] = a[i * K + k];
-    for (std::size_t j = 0; j < N; ++j) b_transposed[j * K + k] = b[k * N + j];
-  }
-  for (const real beta : {real(0), real(0.7)}) {
-    std::vector<real> plain = before, flipped = before;
-    panel_product(M, N, K, {a.data(), K}, {b.data(), N}, beta, plain.data(), N);
-    panel_product(M, N, K, {a_transposed.data(), M, transposed},
-                  {b_transposed.data(), K, transposed}, beta, flipped.data(), N);
-    EXPECT_EQ(plain, flipped);
-    for (std::size_t i = 0; i < M; ++i) {
-      for (std::size_t j = 0; j < N; ++j) {
-        double sum = double(beta) * double(before[i * N + j]);
-        for (std::size_t k = 0; k < K; ++k) sum += double(a[i * K + k]) * double(b[k * N + j]);
-        ASSERT_NEAR(plain[i * N + j], sum, sizeof(real) == 4 ? 1e-4 : 1e-11) << i << ", " << j;
-      }
-    }
-  }
-}
-
-TEST(PanelProduct, IsForRowsOfHalfPagesAndGradientsOfWeights) {
-  const std::size_t half = 2048 / sizeof(real);
-  EXPECT_TRUE(is_panel_product(256, half, 256, Transpose::no));
-  EXPECT_TRUE(is_panel_product(64, 3 * half, 128, Transpose::no));
-  EXPECT_FALSE(is_panel_product(48, half, 256, Transpose::no));
-  EXPECT_FALSE(is_panel_product(256, half + 64, 256, Transpose::no));
-  EXPECT_FALSE(is_panel_product(256, half, 1024, Transpose::no));
-  EXPECT_TRUE(is_panel_product(128, half + 64, 256, transposed));
-  EXPECT_FALSE(is_panel_product(64, half, 256, transposed));
-  EXPECT_FALSE(is_panel_product(128, 64, 256, transposed));
-  EXPECT_FALSE(is_panel_product(128, half, 1024, transposed));
-}
-
 }  // namespace small_product_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -4,6 +4,7 @@
 #include <bit>
 #include <bochner/autodiff/compute/row_sums.cpp>
 #include <bochner/autodiff/compute/small_product.cpp>
+#include <bochner/autodiff/compute/transpose.cpp>
 #include <cmath>
 #include <cstdio>
 #include <vector>
@@ -51,6 +52,7 @@ std::uint64_t digest_of_rows() {
     add(square_row(x.data(), n));
     add(finite_row(x.data(), n));
     if (n > 0) add(max_row(x.data(), n));
+    if (n > 0) add(max_of_numbers(x.data(), n));
   }
   return digest;
 }

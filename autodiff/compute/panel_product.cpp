@@ -1,0 +1,53 @@
+#include <bochner/autodiff/compute/register_tiles.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Inner elements of a panel: with two vectors of columns it takes half of the first cache.
+constexpr std::size_t depth = 256;
+/// Rows that read a panel before the next is packed: of `depth` elements they stay in the second.
+constexpr std::size_t most_rows = 256;
+
+/// Columns of C from `n` on, as many as a panel has; the next panel of B comes meanwhile.
+void multiply_panel(std::size_t M, std::size_t n, std::size_t N, std::size_t K, const Operand& a,
+                    const Operand& b, real beta, real* c, std::size_t ldc) {
+  using namespace register_tiles;
+  alignas(64) real panel[depth * most_vectors * width];
+  const std::size_t columns = panel_columns(N - n), count = std::min(columns, N - n);
+  const bool flips = b.transpose == transposed;
+  const Operand of_b = {b.data + n * (flips ? b.ld : 1), b.ld, b.transpose};
+  pack_panel(K, count, columns, of_b, panel);
+  const std::size_t left = std::min(columns, N - n - count);
+  const Upcoming next[] = {flips ? Upcoming{of_b.data + count * b.ld, left, b.ld, K}
+                                 : Upcoming{of_b.data + count, left > 0 ? K : 0, b.ld, left}};
+  Ahead ahead(next, tile_count(M, count));
+  const std::size_t done =
+      column_panels<most_vectors>(0, M, count, K, a, {panel, 0, true}, beta, c + n, ldc, ahead);
+  if (done < count) last_columns(M, count - done, K, a, panel, width, beta, c + n + done, ldc);
+}
+
+}  // namespace
+
+bool is_panel_product(std::size_t M, std::size_t N) {
+  constexpr std::size_t fewest_rows = 64, fewest_columns = 16;
+  return has_own_products() && M >= fewest_rows && N >= fewest_columns;
+}
+
+void panel_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
+                   real beta, real* c, std::size_t ldc) {
+  const std::size_t along_a = a.transpose == transposed ? a.ld : 1;
+  const std::size_t along_b = b.transpose == transposed ? 1 : b.ld;
+  for (std::size_t i = 0; i < M; i += most_rows) {
+    const Operand rows = register_tiles::rows_from(i, a);
+    for (std::size_t k = 0; k < K; k += depth) {
+      for (std::size_t n = 0; n < N; n += register_tiles::panel_columns(N - n)) {
+        multiply_panel(std::min(most_rows, M - i), n, N, std::min(depth, K - k),
+                       {rows.data + k * along_a, a.ld, a.transpose},
+                       {b.data + k * along_b, b.ld, b.transpose}, k > 0 ? real(1) : beta,
+                       c + i * ldc, ldc);
+      }
+    }
+  }
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

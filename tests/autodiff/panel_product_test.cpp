@@ -1,0 +1,114 @@
+#include <gtest/gtest.h>
+
+#include <bochner/autodiff/compute/packed_factor.hpp>
+#include <bochner/autodiff/compute/philox.hpp>
+#include <vector>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace panel_product_test {
+
+std::vector<real> noise(std::size_t count, std::uint64_t seed) {
+  const RandomFunction random{seed};
+  std::vector<real> x(count);
+  for (std::size_t i = 0; i < count; ++i) x[i] = real(random.normal(i));
+  return x;
+}
+
+/// (columns, rows) from (rows, columns).
+std::vector<real> flipped(const std::vector<real>& x, std::size_t rows, std::size_t columns) {
+  std::vector<real> y(x.size());
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < columns; ++j) y[j * rows + i] = x[i * columns + j];
+  }
+  return y;
+}
+
+struct Product {
+  std::size_t M, N, K;
+  std::vector<real> a = noise(M * K, 1), b = noise(K * N, 2), c = noise(M * N, 3);
+  std::vector<real> a_flipped = flipped(a, M, K), b_flipped = flipped(b, K, N);
+
+  /// Sums of K products of normal numbers are sqrt(K) long, and rounded K times.
+  void expect(const std::vector<real>& found, real beta) const {
+    const double tolerance = 8 * double(std::numeric_limits<real>::epsilon()) * double(K + 8);
+    for (std::size_t i = 0; i < M; ++i) {
+      for (std::size_t j = 0; j < N; ++j) {
+        double sum = double(beta) * double(c[i * N + j]);
+        for (std::size_t k = 0; k < K; ++k) sum += double(a[i * K + k]) * double(b[k * N + j]);
+        ASSERT_NEAR(found[i * N + j], sum, tolerance)
+            << "(" << M << ", " << K << ") x (" << K << ", " << N << ") at " << i << ", " << j;
+      }
+    }
+  }
+};
+
+const std::size_t shapes[][3] = {
+    {67, 131, 300}, {200, 20, 256}, {131, 1, 7}, {300, 64, 513}, {128, 24, 1}};
+
+/// Panels add up the parts of long rows one after the other: only the grouping of terms differs.
+TEST(PanelProduct, IsTheProductOfBothOrientations) {
+  for (const auto& [M, N, K] : shapes) {
+    const Product p{M, N, K};
+    for (const real beta : {real(0), real(1), real(0.7)}) {
+      std::vector<real> plain = p.c, other = p.c;
+      panel_product(M, N, K, {p.a.data(), K}, {p.b.data(), N}, beta, plain.data(), N);
+      p.expect(plain, beta);
+      panel_product(M, N, K, {p.a_flipped.data(), M, transposed},
+                    {p.b_flipped.data(), K, transposed}, beta, other.data(), N);
+      EXPECT_EQ(plain, other);
+    }
+  }
+}
+
+std::vector<real> by_blocks(const PackedFactor& factor, const Product& p, real beta) {
+  std::vector<real> c = p.c;
+  for (std::size_t i = 0, count; i < p.M; i += count) {
+    count = std::min(factor.block(), p.M - i);
+    const real* rows = p.a.data() + i * p.K;
+    const Upcoming next[] = {{rows + count * p.K, p.M - i - count, p.K, p.K}, {p.b.data(), 0, 0, 0}};
+    factor.multiply(count, rows, p.K, beta, c.data() + i * p.N, p.N, next);
+  }
+  return c;
+}
+
+TEST(PackedFactor, IsTheProductPackedOrNot) {
+  for (const auto& [M, N, K] : shapes) {
+    const Product p{M, N, K};
+    for (const bool own : {false, true}) {
+      for (const real beta : {real(0), real(1), real(0.7)}) {
+        p.expect(by_blocks(PackedFactor(M, N, K, {p.b.data(), N}, own), p, beta), beta);
+        const Operand b{p.b_flipped.data(), K, transposed};
+        p.expect(by_blocks(PackedFactor(M, N, K, b, own), p, beta), beta);
+      }
+    }
+  }
+}
+
+TEST(PackedFactor, ARowHasTheSameBitsInEveryBlock) {
+  const Product p{150, 77, 261};
+  const PackedFactor factor(p.M, p.N, p.K, {p.b.data(), p.N}, true);
+  const std::vector<real> all = by_blocks(factor, p, 0);
+  for (std::size_t i = 0; i < p.M; ++i) {
+    std::vector<real> row(p.N);
+    factor.multiply(1, p.a.data() + i * p.K, p.K, 0, row.data(), p.N);
+    for (std::size_t j = 0; j < p.N; ++j) ASSERT_EQ(row[j], all[i * p.N + j]) << i << ", " << j;
+  }
+}
+
+TEST(PackedFactor, CountsItsOperations) {
+  const Product p{160, 16, 8};
+  const PackedFactor factor(p.M, p.N, p.K, {p.b.data(), p.N}, true);
+  const double before = gemm_operations();
+  by_blocks(factor, p, 0);
+  EXPECT_EQ(gemm_operations() - before, 2.0 * 160 * 16 * 8);
+}
+
+TEST(PackedFactor, OfNothingMultipliesToNothing) {
+  std::vector<real> c = {7, 7, 7, 7};
+  PackedFactor(200, 2, 0, {nullptr, 2}, true).multiply(2, nullptr, 0, 0, c.data(), 2);
+  EXPECT_EQ(c, std::vector<real>(4, 0));
+  PackedFactor(200, 0, 3, {nullptr, 0}, true).multiply(2, c.data(), 3, 0, nullptr, 0);
+}
+
+}  // namespace panel_product_test
+}  // namespace bochner::inline BOCHNER_PRECISION
