@@ -4,6 +4,7 @@
 /// where it is read. Where threads are more than heads, they go through groups of spans at the same
 /// time, for which spans are summed before; the sums are the same.
 
+#include <bochner/autodiff/compute/lanes.hpp>
 #include <bochner/autodiff/ops/linear_attention_parts.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -25,8 +26,10 @@ struct Triangle {
   Triangle(const Sizes& n, std::size_t rows)
       : rows(rows), cut(std::min(rows, (n.C + 1) / 2)), ld(n.C) {}
 
-  /// s = a b^T for a, b (rows, K)
+  /// s = a b^T for a, b (rows, K). Halves of a single vector would cost more than they leave out.
   void multiply(std::size_t K, const Operand& a, const Operand& b, real* s) const {
+    if (cut < 2 * native_lane_count)
+      return gemm(rows, rows, K, a, {b.data, b.ld, transposed}, 0, s, ld);
     gemm(rows, cut, K, a, {b.data, b.ld, transposed}, 0, s, ld);
     const std::size_t at = cut * ld + cut;
     gemm(rows - cut, rows - cut, K, {a.data + cut * a.ld, a.ld},
