@@ -7,9 +7,9 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// B (K, N) of products C (M, N) = A (M, K) B + beta C, a block of rows of A at a time, so that what
-/// is done to the results next finds them in cache. One core of a Zen 3 (102 GFLOP/s), 8,192 rows
-/// from memory, bias added, GFLOP/s of oneDNN 2.6.3 in tiles of 256 rows against this:
+/// B (K, N) of products C (M, N) = A (M, K) B + beta C, a block of rows of A at a time, so that
+/// what is done to the results next finds them in cache. One core of a Zen 3 (102 GFLOP/s), 8,192
+/// rows from memory, bias added, GFLOP/s of oneDNN 2.6.3 in tiles of 256 rows against this:
 ///
 ///     N     K   oneDNN   packed
 ///    128   128    75       92

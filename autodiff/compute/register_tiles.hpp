@@ -35,8 +35,8 @@ struct Panels {
   std::size_t stride(std::size_t columns) const { return packed ? columns : ld; }
 };
 
-/// rows x (vectors * width) elements of C, each in a register; b holds whole vectors. Element (i, k)
-/// of A is a[i lda + k], or a[k lda + i] if it flips.
+/// rows x (vectors * width) elements of C, each in a register; b holds whole vectors. Element (i,
+/// k) of A is a[i lda + k], or a[k lda + i] if it flips.
 template <std::size_t rows, std::size_t vectors, bool flips>
 void tile(std::size_t K, const real* a, std::size_t lda, const real* b, std::size_t ldb, real beta,
           real* c, std::size_t ldc) {
@@ -120,7 +120,8 @@ void row_tiles(std::size_t first, std::size_t M, std::size_t K, const Operand& a
       tile<rows, vectors, false>(K, a.data + first * a.ld, a.ld, b, ldb, beta, c + first * ldc,
                                  ldc);
   }
-  if constexpr (rows > 1) row_tiles<rows - 1, vectors>(first, M, K, a, b, ldb, beta, c, ldc, besides);
+  if constexpr (rows > 1)
+    row_tiles<rows - 1, vectors>(first, M, K, a, b, ldb, beta, c, ldc, besides);
 }
 
 /// As many columns as whole vectors cover, most_vectors at a time. Returns how many.
@@ -150,7 +151,7 @@ constexpr std::size_t tile_count(std::size_t M, std::size_t N) {
 
 /// The last columns, fewer than a vector: b is padded with zeros, c is not.
 inline void last_columns(std::size_t M, std::size_t columns, std::size_t K, const Operand& a,
-                  const real* b, std::size_t ldb, real beta, real* c, std::size_t ldc) {
+                         const real* b, std::size_t ldb, real beta, real* c, std::size_t ldc) {
   constexpr std::size_t rows = 8;
   Nothing nothing;
   for (std::size_t i = 0; i < M; i += rows) {
@@ -158,8 +159,7 @@ inline void last_columns(std::size_t M, std::size_t columns, std::size_t K, cons
     real whole[rows * width] = {};
     for (std::size_t r = 0; r < count && beta != 0; ++r)
       std::copy_n(c + (i + r) * ldc, columns, whole + r * width);
-    row_tiles<rows, 1>(0, count, K, rows_from(i, a), b, ldb, beta, whole,
-                       width, nothing);
+    row_tiles<rows, 1>(0, count, K, rows_from(i, a), b, ldb, beta, whole, width, nothing);
     for (std::size_t r = 0; r < count; ++r)
       std::copy_n(whole + r * width, columns, c + (i + r) * ldc);
   }
@@ -192,10 +192,14 @@ inline void pack_panel(std::size_t K, std::size_t count, std::size_t columns, co
   }
   if (count < columns) return copy_padded(K, count, columns, b.data, b.ld, panel);
   switch (columns / width) {
-    case 1: return copy_rows<1>(K, b.data, b.ld, panel);
-    case 2: return copy_rows<2>(K, b.data, b.ld, panel);
-    case 3: return copy_rows<3>(K, b.data, b.ld, panel);
-    default: return copy_rows<4>(K, b.data, b.ld, panel);
+    case 1:
+      return copy_rows<1>(K, b.data, b.ld, panel);
+    case 2:
+      return copy_rows<2>(K, b.data, b.ld, panel);
+    case 3:
+      return copy_rows<3>(K, b.data, b.ld, panel);
+    default:
+      return copy_rows<4>(K, b.data, b.ld, panel);
   }
 }
 
@@ -204,8 +208,8 @@ inline void pack(std::size_t K, std::size_t N, const Operand& b, real* packed) {
   const std::size_t step = b.transpose == transposed ? b.ld : 1;
   for (std::size_t first = 0, columns; first < N; first += columns, packed += K * columns) {
     columns = panel_columns(N - first);
-    pack_panel(K, std::min(columns, N - first), columns,
-               {b.data + first * step, b.ld, b.transpose}, packed);
+    pack_panel(K, std::min(columns, N - first), columns, {b.data + first * step, b.ld, b.transpose},
+               packed);
   }
 }
 

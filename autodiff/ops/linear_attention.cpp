@@ -45,8 +45,9 @@ std::vector<Var> inputs_of(const Features& q, const Features& k, const Var& v, c
 /// Tokens that are in cache together. Without causality no square of a chunk grows with them: as
 /// many as 6,144 features have, which takes an eighth less time than 32 (Zen 3).
 std::size_t chunk_of(const LinearAttentionOptions& options, std::size_t T, std::size_t F) {
-  const std::size_t wanted =
-      options.causal ? options.chunk : std::max(options.chunk, std::min<std::size_t>(6144 / F, 192));
+  const std::size_t wanted = options.causal
+                                 ? options.chunk
+                                 : std::max(options.chunk, std::min<std::size_t>(6144 / F, 192));
   return std::max<std::size_t>(1, std::min(wanted, T));
 }
 

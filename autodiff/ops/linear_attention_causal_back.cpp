@@ -187,8 +187,7 @@ class BackwardHead : LaterHead {
   }
 
   void differentiate_keys(const Place& place, const Keys& keys, const real* later) {
-    Triangle(n_, place.rows)
-        .sum_queries(n_.F, slope_of_product_, {q_, n_.F}, 0, gradient_, n_.F);
+    Triangle(n_, place.rows).sum_queries(n_.F, slope_of_product_, {q_, n_.F}, 0, gradient_, n_.F);
     gemm(place.rows, n_.F, n_.d + 1, {keys.extended, n_.d + 1}, {later, n_.F}, 1, gradient_, n_.F);
     in_.k->store(place, keys.features, gradient_, slope_);
   }

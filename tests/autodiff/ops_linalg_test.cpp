@@ -161,6 +161,17 @@ TEST(Affine, IsAProductPlusABias) {
   expect_near(fused[3], columns, 10 * tolerance);
 }
 
+TEST(Affine, OfAFewRowsIsThatOfEach) {
+  const Tensor x = random_tensor({40, 70}, 1), w = random_tensor({70, 150}, 2);
+  const Tensor bias = random_tensor({150}, 3), all = affine(x, w, bias).value();
+  for (std::size_t i = 0; i < 40; ++i) {
+    Tensor row = uninitialized({1, 70}), expected = uninitialized({1, 150});
+    std::copy_n(x.data() + i * 70, 70, row.data());
+    std::copy_n(all.data() + i * 150, 150, expected.data());
+    expect_near(affine(row, w, bias).value(), expected);
+  }
+}
+
 TEST(Affine, WithGeluEqualsTheTwoOps) {
   const std::vector<Tensor> inputs{random_tensor({3, 300, 60}, 1), random_tensor({60, 50}, 2),
                                    random_tensor({50}, 3)};

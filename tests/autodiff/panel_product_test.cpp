@@ -65,7 +65,8 @@ std::vector<real> by_blocks(const PackedFactor& factor, const Product& p, real b
   for (std::size_t i = 0, count; i < p.M; i += count) {
     count = std::min(factor.block(), p.M - i);
     const real* rows = p.a.data() + i * p.K;
-    const Upcoming next[] = {{rows + count * p.K, p.M - i - count, p.K, p.K}, {p.b.data(), 0, 0, 0}};
+    const Upcoming next[] = {{rows + count * p.K, p.M - i - count, p.K, p.K},
+                             {p.b.data(), 0, 0, 0}};
     factor.multiply(count, rows, p.K, beta, c.data() + i * p.N, p.N, next);
   }
   return c;

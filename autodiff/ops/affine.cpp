@@ -1,0 +1,207 @@
+#include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/autodiff/compute/packed_factor.hpp>
+#include <bochner/autodiff/compute/products.hpp>
+#include <bochner/autodiff/ops/linalg.hpp>
+#include <optional>
+#include <tuple>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// (rows, D) to (rows, E), in tiles of rows that stay in cache from one use to the next.
+struct Affine {
+  const char* op;
+  std::size_t rows, D, E;
+  std::size_t tile() const { return std::max<std::size_t>(256, 4 * product_grain / (D * E + 1)); }
+  /// Where rows need not be added up, threads can share the few of a token of each of many texts.
+  std::size_t forward_tile() const {
+    if (rows > 256) return tile();
+    return std::max(rows / 8, 2 * product_grain / (D * E + 1) + 1);
+  }
+  /// Our own tiles share the columns of so few rows: each part of the weights is packed once.
+  bool shares_columns() const {
+    constexpr std::size_t fewest = 16, most = 128;
+    return has_own_products() && rows >= fewest && rows < most;
+  }
+};
+
+void require_factors(const char* op, const Var& x, const Var& w, const Var& bias) {
+  require(x.rank() >= 1 && w.rank() == 2 && w.dim(0) == x.dim(-1), op,
+          "w must be (D, E) for x (.., D): x ", x.shape(), ", w ", w.shape());
+  require(bias.shape() == Shape{w.dim(1)}, op, "bias must be (E) for w (D, E): w ", w.shape(),
+          ", bias ", bias.shape());
+}
+
+Affine make_affine(const char* op, const Shape& result, const Var& w) {
+  const std::size_t D = w.dim(0), E = w.dim(1);
+  return {op, E == 0 ? 0 : element_count(result) / E, D, E};
+}
+
+/// Rows of a tile that are in cache together, and those behind them that come next.
+struct Block {
+  std::size_t begin, count, following;
+};
+
+template <class Body>
+void for_each_block(std::size_t size, std::size_t begin, std::size_t end, std::size_t rows,
+                    const Body& body) {
+  for (std::size_t count; begin < end; begin += count) {
+    count = std::min(size, end - begin);
+    body(Block{begin, count, std::min(size, rows - begin - count)});
+  }
+}
+
+/// As forward() below, where threads share the columns.
+template <class Finish>
+void multiply_columns(const Affine& a, const real* x, const real* w, real* y,
+                      const Finish& finish) {
+  constexpr std::size_t slice = 64, activations = 8192;
+  parallel_for(a.E, slice, [&](std::size_t begin, std::size_t end) {
+    gemm(a.rows, end - begin, a.D, {x, a.D}, {w + begin, a.E}, 0, y + begin, a.E);
+  });
+  parallel_for(
+      a.rows, std::max<std::size_t>(1, activations / a.E),
+      [&](std::size_t begin, std::size_t end) { finish(y + begin * a.E, begin, end - begin); });
+}
+
+/// y = x w; finish(y, begin, count) completes those rows, the first of which is at y.
+template <class Finish>
+Tensor forward(const Affine& a, const Shape& result, const Var& x, const Var& w,
+               const Finish& finish) {
+  Tensor y = uninitialized(result);
+  if (a.shares_columns()) {
+    multiply_columns(a, x.data(), w.data(), y.data(), finish);
+    return y;
+  }
+  const PackedFactor weights(a.rows, a.E, a.D, {w.data(), a.E});
+  parallel_for(a.rows, a.forward_tile(), [&](std::size_t begin, std::size_t end) {
+    for_each_block(weights.block(), begin, end, a.rows, [&](const Block& block) {
+      real* rows = y.data() + block.begin * a.E;
+      const real* from = x.data() + block.begin * a.D;
+      const Upcoming next[] = {{from + block.count * a.D, block.following, a.D, a.D}};
+      weights.multiply(block.count, from, a.D, 0, rows, a.E, next);
+      finish(rows, block.begin, block.count);
+    });
+  });
+  return y;
+}
+
+/// x^T g (D, E) of all tiles; tile_of(index) gives begin, number and gradients of its rows. Our own
+/// products read the narrower factor from memory again and again: it is the left one.
+template <class TileOf>
+Tensor weight_gradient(const Affine& a, const real* x, std::size_t tiles, std::size_t tile,
+                       const TileOf& tile_of) {
+  const bool flips = has_own_products() && a.D > a.E;
+  const std::size_t M = flips ? a.E : a.D, N = flips ? a.D : a.E;
+  Tensor sum = zeros({M, N});
+  accumulate_products(
+      {1, tiles, M, N, tile, sum.data(), 0, N},
+      [&](std::size_t, std::size_t index, real beta, real* c, std::size_t ldc) {
+        const auto [begin, count, gradients] = tile_of(index);
+        const real *inputs = x + begin * a.D, *left = flips ? gradients : inputs;
+        gemm(M, N, count, {left, M, transposed}, {flips ? inputs : gradients, N}, beta, c, ldc);
+      });
+  if (!flips) return sum;
+  Tensor result = uninitialized({a.D, a.E});
+  transpose_matrix(M, N, sum.data(), N, result.data(), M);
+  return result;
+}
+
+/// All gradients of a tile of rows while it is in cache; prepare(g, begin, count) first makes of
+/// its rows of g what arrives at x w + bias.
+template <class Prepare>
+void backward(const Affine& a, const Var& x, const Var& w, const Var& bias, Tensor& g,
+              const Prepare& prepare) {
+  const auto [op, rows, D, E] = a;
+  const std::size_t tile = std::min(a.tile(), rows),
+                    tiles = rows == 0 ? 0 : (rows + tile - 1) / tile;
+  std::optional<GradientTarget> dx;
+  if (x.needs_gradient()) dx.emplace(x);
+  const PackedFactor flipped(dx ? rows : 0, D, E, {w.data(), E, transposed});
+  Tensor sums = zeros({tiles, E});
+  const auto tile_of = [&](std::size_t index) {
+    const std::size_t begin = index * tile, count = std::min(tile, rows - begin);
+    for_each_block(flipped.block(), begin, begin + count, rows, [&](const Block& block) {
+      real* from = g.data() + block.begin * E;
+      prepare(from, block.begin, block.count);
+      for (std::size_t i = 0; i < block.count; ++i) {
+        for (std::size_t j = 0; j < E; ++j) sums.data()[index * E + j] += from[i * E + j];
+      }
+      const Upcoming next[] = {{from + block.count * E, block.following, E, E},
+                               {x.data() + block.begin * D, block.count, D, D}};
+      if (dx) flipped.multiply(block.count, from, E, dx->beta, dx->data + block.begin * D, D, next);
+    });
+    return std::tuple(begin, count, g.data() + begin * E);
+  };
+  if (w.needs_gradient()) {
+    w.add_gradient(weight_gradient(a, x.data(), tiles, tile, tile_of));
+  } else {
+    parallel_tasks(tiles, tile_of);
+  }
+  bias.add_gradient(sum_to_shape(sums, {E}));
+}
+
+void add_to_rows(const real* __restrict bias, std::size_t E, std::size_t rows, real* __restrict y) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < E; ++j) y[i * E + j] += bias[j];
+  }
+}
+
+/// y = gelu(y) and its slope.
+void apply_gelu(real* __restrict y, real* __restrict slope, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    real distribution, density;
+    math::normal(y[i], &distribution, &density);
+    slope[i] = distribution + y[i] * density;
+    y[i] *= distribution;
+  }
+}
+
+}  // namespace
+
+Var affine(const Var& x, const Var& w, const Var& bias) {
+  require_factors("affine", x, w, bias);
+  return affine(x, w, bias, with_last(x.shape(), w.dim(1)));
+}
+
+Var affine(const Var& x, const Var& w, const Var& bias, const Shape& shape) {
+  require(w.rank() == 2 && bias.shape() == Shape{w.dim(1)} &&
+              x.size() * w.dim(1) == element_count(shape) * w.dim(0),
+          "affine", "no rows of (D, E) lead from x ", x.shape(), " to ", shape, ": w ", w.shape(),
+          ", bias ", bias.shape());
+  const Affine a = make_affine("affine", shape, w);
+  const auto add_bias = [&](real* y, std::size_t, std::size_t count) {
+    add_to_rows(bias.data(), a.E, count, y);
+  };
+  return record(a.op, forward(a, shape, x, w, add_bias), {x, w, bias},
+                [a, x, w, bias = bias.gradient_only()](Tensor& g) {
+                  backward(a, x, w, bias, g, [](real*, std::size_t, std::size_t) {});
+                });
+}
+
+Var affine_gelu(const Var& x, const Var& w, const Var& bias) {
+  require_factors("affine_gelu", x, w, bias);
+  const Shape shape = with_last(x.shape(), w.dim(1));
+  const Affine a = make_affine("affine_gelu", shape, w);
+  const bool wanted = x.needs_gradient() || w.needs_gradient() || bias.needs_gradient();
+  Storage slopes(wanted ? a.rows * a.E : 0);
+  const auto activate = [&](real* y, std::size_t begin, std::size_t count) {
+    add_to_rows(bias.data(), a.E, count, y);
+    if (wanted) {
+      apply_gelu(y, slopes.data() + begin * a.E, count * a.E);
+    } else {
+      for (std::size_t i = 0; i < count * a.E; ++i) y[i] *= math::normal_cdf(y[i]);
+    }
+  };
+  Tensor y = forward(a, shape, x, w, activate);
+  return record(a.op, std::move(y), {x, w, bias},
+                [a, x, w, bias = bias.gradient_only(), slopes = std::move(slopes)](Tensor& g) {
+                  const auto multiply = [&](real* rows, std::size_t begin, std::size_t count) {
+                    const real* slope = slopes.data() + begin * a.E;
+                    for (std::size_t i = 0; i < count * a.E; ++i) rows[i] *= slope[i];
+                  };
+                  backward(a, x, w, bias, g, multiply);
+                });
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
