@@ -9,14 +9,17 @@ namespace {
 constexpr std::size_t packed_depth = 256;
 /// Rows of a block: eight register tiles.
 constexpr std::size_t packed_rows = 48;
-/// Fewer rows do not pay for packing.
-constexpr std::size_t fewest_rows = 128;
+/// Whether packing pays: for many rows, which with their results do not fit the second cache.
+bool is_worth_packing(std::size_t rows, std::size_t N, std::size_t K) {
+  constexpr std::size_t fewest_rows = 128, cached = 131072;
+  return K > 0 && rows >= fewest_rows && rows * (N + K) >= cached;
+}
 
 }  // namespace
 
 PackedFactor::PackedFactor(std::size_t rows, std::size_t N, std::size_t K, const Operand& b,
                            bool in_own_tiles)
-    : N_(N), K_(K), in_panels_(in_own_tiles && rows >= fewest_rows && K > 0), b_(b) {
+    : N_(N), K_(K), in_panels_(in_own_tiles && is_worth_packing(rows, N, K)), b_(b) {
   if (!in_panels_) {
     if (b.transpose == transposed && rows > 0) unflip();
     return;

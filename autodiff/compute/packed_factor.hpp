@@ -19,12 +19,15 @@ namespace bochner::inline BOCHNER_PRECISION {
 ///     64   256    74       91
 ///
 /// Half of the gain is that the next rows are on their way into the cache meanwhile. With AVX-512
-/// oneDNN runs at 80 to 94 % of the peak: it is asked there, for `rows` too few, and in double.
+/// oneDNN runs at 80 to 94 % of the peak: gemm() is asked there, for what fits the cache, and in
+/// double.
 class PackedFactor {
  public:
   /// For about `rows` rows of A in all. B is read until the last product.
   PackedFactor(std::size_t rows, std::size_t N, std::size_t K, const Operand& b,
                bool in_own_tiles = has_own_products());
+  PackedFactor(const PackedFactor&) = delete;
+  PackedFactor& operator=(const PackedFactor&) = delete;
 
   /// How many rows of A to multiply at a time.
   std::size_t block() const;

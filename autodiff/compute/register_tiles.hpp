@@ -74,28 +74,31 @@ class Ahead {
     std::size_t lines = 0;
     for (const Upcoming& each : upcoming) lines += each.rows * lines_of(each);
     lines_per_tile_ = (lines + tiles - 1) / std::max<std::size_t>(1, tiles);
+    skip_empty();
   }
 
   void operator()(real* c, std::size_t ldc, std::size_t rows) {
     for (std::size_t i = 0; i < rows; ++i) __builtin_prefetch(c + i * ldc, 1);
-    for (std::size_t left = lines_per_tile_; left > 0 && !upcoming_.empty();) {
-      const Upcoming& now = upcoming_.front();
-      const std::size_t all = lines_of(now), count = std::min(left, all - line_);
-      if (now.rows > 0) fetch(now.data + row_ * now.ld + line_ * line, count);
-      left -= now.rows > 0 ? count : 0;
-      if ((line_ += count) < all) continue;
-      line_ = 0;
-      if (++row_ < now.rows) continue;
-      row_ = 0;
-      upcoming_ = upcoming_.subspan(1);
-    }
+    for (std::size_t n = 0; n < lines_per_tile_ && !upcoming_.empty(); ++n) fetch_line();
   }
 
  private:
   static constexpr std::size_t line = 64 / sizeof(real);
   static std::size_t lines_of(const Upcoming& each) { return (each.columns + line - 1) / line; }
-  static void fetch(const real* x, std::size_t lines) {
-    for (std::size_t n = 0; n < lines; ++n) __builtin_prefetch(x + n * line);
+
+  void fetch_line() {
+    const Upcoming& now = upcoming_.front();
+    __builtin_prefetch(now.data + row_ * now.ld + line_ * line);
+    if (++line_ < lines_of(now)) return;
+    line_ = 0;
+    if (++row_ < now.rows) return;
+    row_ = 0;
+    upcoming_ = upcoming_.subspan(1);
+    skip_empty();
+  }
+  void skip_empty() {
+    while (!upcoming_.empty() && upcoming_.front().rows * upcoming_.front().columns == 0)
+      upcoming_ = upcoming_.subspan(1);
   }
 
   std::span<const Upcoming> upcoming_;

@@ -45,6 +45,9 @@ struct Product {
 const std::size_t shapes[][3] = {
     {67, 131, 300}, {200, 20, 256}, {131, 1, 7}, {300, 64, 513}, {128, 24, 1}};
 
+/// Rows that are worth packing whatever the factor.
+constexpr std::size_t many = 131072;
+
 /// Panels add up the parts of long rows one after the other: only the grouping of terms differs.
 TEST(PanelProduct, IsTheProductOfBothOrientations) {
   for (const auto& [M, N, K] : shapes) {
@@ -77,9 +80,9 @@ TEST(PackedFactor, IsTheProductPackedOrNot) {
     const Product p{M, N, K};
     for (const bool own : {false, true}) {
       for (const real beta : {real(0), real(1), real(0.7)}) {
-        p.expect(by_blocks(PackedFactor(M, N, K, {p.b.data(), N}, own), p, beta), beta);
+        p.expect(by_blocks(PackedFactor(many, N, K, {p.b.data(), N}, own), p, beta), beta);
         const Operand b{p.b_flipped.data(), K, transposed};
-        p.expect(by_blocks(PackedFactor(M, N, K, b, own), p, beta), beta);
+        p.expect(by_blocks(PackedFactor(many, N, K, b, own), p, beta), beta);
       }
     }
   }
@@ -87,7 +90,7 @@ TEST(PackedFactor, IsTheProductPackedOrNot) {
 
 TEST(PackedFactor, ARowHasTheSameBitsInEveryBlock) {
   const Product p{150, 77, 261};
-  const PackedFactor factor(p.M, p.N, p.K, {p.b.data(), p.N}, true);
+  const PackedFactor factor(many, p.N, p.K, {p.b.data(), p.N}, true);
   const std::vector<real> all = by_blocks(factor, p, 0);
   for (std::size_t i = 0; i < p.M; ++i) {
     std::vector<real> row(p.N);
@@ -96,9 +99,19 @@ TEST(PackedFactor, ARowHasTheSameBitsInEveryBlock) {
   }
 }
 
+TEST(PackedFactor, IsInBlocksWhereRowsAreManyAndDoNotFitTheCache) {
+  const std::vector<real> b = noise(64 * 64, 1);
+  const auto block = [&](std::size_t rows, bool own) {
+    return PackedFactor(rows, 64, 64, {b.data(), 64}, own).block();
+  };
+  EXPECT_LT(block(4096, true), 4096);
+  EXPECT_GE(block(512, true), 512);
+  EXPECT_GE(block(4096, false), 4096);
+}
+
 TEST(PackedFactor, CountsItsOperations) {
   const Product p{160, 16, 8};
-  const PackedFactor factor(p.M, p.N, p.K, {p.b.data(), p.N}, true);
+  const PackedFactor factor(many, p.N, p.K, {p.b.data(), p.N}, true);
   const double before = gemm_operations();
   by_blocks(factor, p, 0);
   EXPECT_EQ(gemm_operations() - before, 2.0 * 160 * 16 * 8);
@@ -106,9 +119,9 @@ TEST(PackedFactor, CountsItsOperations) {
 
 TEST(PackedFactor, OfNothingMultipliesToNothing) {
   std::vector<real> c = {7, 7, 7, 7};
-  PackedFactor(200, 2, 0, {nullptr, 2}, true).multiply(2, nullptr, 0, 0, c.data(), 2);
+  PackedFactor(many, 2, 0, {nullptr, 2}, true).multiply(2, nullptr, 0, 0, c.data(), 2);
   EXPECT_EQ(c, std::vector<real>(4, 0));
-  PackedFactor(200, 0, 3, {nullptr, 0}, true).multiply(2, c.data(), 3, 0, nullptr, 0);
+  PackedFactor(many, 0, 3, {nullptr, 0}, true).multiply(2, c.data(), 3, 0, nullptr, 0);
 }
 
 }  // namespace panel_product_test
