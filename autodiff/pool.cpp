@@ -22,7 +22,6 @@ std::size_t size_class(std::size_t bytes) {
 /// From this size on, a free block is given back before one of another size is requested: at a
 /// million tokens, memory that lies idle matters more than requests.
 constexpr std::size_t huge = std::size_t(1) << 27;
-static_assert(huge / 4 % (std::size_t(1) << 21) == 0, "huge classes are whole huge pages");
 
 /// Free blocks from this size on are given back when all that is held is much more than was in use
 /// of late: sequences of other lengths in every batch leave blocks of every size behind.

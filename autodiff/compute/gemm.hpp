@@ -41,7 +41,7 @@ void accumulate_transposed_product(std::size_t M, std::size_t N, std::size_t K, 
 /// Whether large products run in our own tiles: where oneDNN has AVX2 only.
 bool has_own_products();
 
-/// Adds one to what gemm_operations() tells.
+/// Adds 2 M N K to what gemm_operations() tells.
 void count_product(std::size_t M, std::size_t N, std::size_t K);
 
 /// Floating-point operations of all products since the program started (2 M N K each).
@@ -62,7 +62,19 @@ bool is_small_product(std::size_t M, std::size_t N, std::size_t K);
 void small_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
                    real beta, real* c, std::size_t ldc);
 
-/// Whether panel_product() is the faster way: where large products are our own.
+/// Whether a product in memory goes by panel_product(). One core of a Zen 3 (102 GFLOP/s), GFLOP/s
+/// of oneDNN 2.6.3 with AVX2 against this:
+///
+///      M     N     K   oneDNN   panels
+///    256   512   128     69       93      rows of 2 KB and more: oneDNN packs them slowly
+///    256  1024   256     47       93
+///     64  1024   256     46       85
+///    128   512   256     62       89      A transposed: a gradient of weights
+///    128   128   256     82       90      A transposed
+///    256   128   512     96       93      neither: it costs some hundredths
+///     64   256   256     86       85      A transposed
+///     64    16  4096     98       92
+///   1024  1024  1024     93       87
 bool is_panel_product(std::size_t M, std::size_t N);
 
 /// gemm() of operands in memory: panels of B are packed one after the other, and read by all rows

@@ -4,12 +4,12 @@
 /// gelu(x) = x normal_cdf(x) keeps its relative accuracy in the left tail, where 1 + erf cancels.
 
 #include <bochner/autodiff/real.hpp>
+#include <numbers>
 
 #ifndef BOCHNER_DOUBLE
 #include <bochner/autodiff/compute/math_float.hpp>
 #else
 #include <cmath>
-#include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace math {
@@ -45,3 +45,10 @@ inline void normal(double x, double* cdf, double* density) {
 }  // namespace math
 }  // namespace bochner::inline BOCHNER_PRECISION
 #endif
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// The unit of exponents of exp2_nonpositive().
+inline constexpr real log2_e = real(std::numbers::log2e);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -5,10 +5,11 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Inner elements of a panel: with two vectors of columns it takes half of the first cache.
-constexpr std::size_t packed_depth = 256;
+using register_tiles::padded, register_tiles::panel_depth;
+
 /// Rows of a block: eight register tiles.
 constexpr std::size_t packed_rows = 48;
+
 /// Whether packing pays: for many rows, which with their results do not fit the second cache.
 bool is_worth_packing(std::size_t rows, std::size_t N, std::size_t K) {
   constexpr std::size_t fewest_rows = 128, cached = 131072;
@@ -24,12 +25,12 @@ PackedFactor::PackedFactor(std::size_t rows, std::size_t N, std::size_t K, const
     if (b.transpose == transposed && rows > 0) unflip();
     return;
   }
-  packed_ = Storage(K * register_tiles::padded(N));
+  packed_ = Storage(K * padded(N));
   const std::size_t step = b.transpose == transposed ? 1 : b.ld;
-  for (std::size_t k = 0; k < K; k += packed_depth) {
-    const std::size_t depth = std::min(packed_depth, K - k);
+  for (std::size_t k = 0; k < K; k += panel_depth) {
+    const std::size_t depth = std::min(panel_depth, K - k);
     register_tiles::pack(depth, N, {b.data + k * step, b.ld, b.transpose},
-                         packed_.data() + k * register_tiles::padded(N));
+                         packed_.data() + k * padded(N));
   }
 }
 
@@ -48,17 +49,12 @@ void PackedFactor::multiply(std::size_t M, const real* a, std::size_t lda, real 
   if (!in_panels_) return gemm(M, N_, K_, {a, lda}, b_, beta, c, ldc);
   using namespace register_tiles;
   count_product(M, N_, K_);
-  const std::size_t parts = (K_ + packed_depth - 1) / packed_depth;
+  const std::size_t parts = (K_ + panel_depth - 1) / panel_depth;
   Ahead ahead(upcoming, parts * tile_count(M, N_));
-  for (std::size_t k = 0; k < K_; k += packed_depth) {
-    const std::size_t depth = std::min(packed_depth, K_ - k);
-    const Panels panels{packed_.data() + k * padded(N_), 0, true};
-    const Operand rows{a + k, lda};
-    const real keep = k > 0 ? real(1) : beta;
-    const std::size_t done =
-        column_panels<most_vectors>(0, M, N_, depth, rows, panels, keep, c, ldc, ahead);
-    if (done < N_)
-      last_columns(M, N_ - done, depth, rows, panels.at(done, depth), width, keep, c + done, ldc);
+  for (std::size_t k = 0; k < K_; k += panel_depth) {
+    const std::size_t depth = std::min(panel_depth, K_ - k);
+    multiply_panels(M, N_, depth, {a + k, lda}, {packed_.data() + k * padded(N_), 0, true},
+                    k > 0 ? real(1) : beta, c, ldc, ahead);
   }
 }
 

@@ -3,16 +3,16 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Inner elements of a panel: with two vectors of columns it takes half of the first cache.
-constexpr std::size_t depth = 256;
-/// Rows that read a panel before the next is packed: of `depth` elements they stay in the second.
+using register_tiles::panel_depth;
+
+/// Rows that read a panel before the next is packed: they stay in the second cache.
 constexpr std::size_t most_rows = 256;
 
 /// Columns of C from `n` on, as many as a panel has; the next panel of B comes meanwhile.
 void multiply_panel(std::size_t M, std::size_t n, std::size_t N, std::size_t K, const Operand& a,
                     const Operand& b, real beta, real* c, std::size_t ldc) {
   using namespace register_tiles;
-  alignas(64) real panel[depth * most_vectors * width];
+  alignas(64) real panel[panel_depth * most_vectors * width];
   const std::size_t columns = panel_columns(N - n), count = std::min(columns, N - n);
   const bool flips = b.transpose == transposed;
   const Operand of_b = {b.data + n * (flips ? b.ld : 1), b.ld, b.transpose};
@@ -20,10 +20,8 @@ void multiply_panel(std::size_t M, std::size_t n, std::size_t N, std::size_t K, 
   const std::size_t left = std::min(columns, N - n - count);
   const Upcoming next[] = {flips ? Upcoming{of_b.data + count * b.ld, left, b.ld, K}
                                  : Upcoming{of_b.data + count, left > 0 ? K : 0, b.ld, left}};
-  Ahead ahead(next, tile_count(M, count));
-  const std::size_t done =
-      column_panels<most_vectors>(0, M, count, K, a, {panel, 0, true}, beta, c + n, ldc, ahead);
-  if (done < count) last_columns(M, count - done, K, a, panel, width, beta, c + n + done, ldc);
+  multiply_panels(M, count, K, a, {panel, 0, true}, beta, c + n, ldc,
+                  Ahead(next, tile_count(M, count)));
 }
 
 }  // namespace
@@ -39,9 +37,9 @@ void panel_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a
   const std::size_t along_b = b.transpose == transposed ? 1 : b.ld;
   for (std::size_t i = 0; i < M; i += most_rows) {
     const Operand rows = register_tiles::rows_from(i, a);
-    for (std::size_t k = 0; k < K; k += depth) {
+    for (std::size_t k = 0; k < K; k += panel_depth) {
       for (std::size_t n = 0; n < N; n += register_tiles::panel_columns(N - n)) {
-        multiply_panel(std::min(most_rows, M - i), n, N, std::min(depth, K - k),
+        multiply_panel(std::min(most_rows, M - i), n, N, std::min(panel_depth, K - k),
                        {rows.data + k * along_a, a.ld, a.transpose},
                        {b.data + k * along_b, b.ld, b.transpose}, k > 0 ? real(1) : beta,
                        c + i * ldc, ldc);

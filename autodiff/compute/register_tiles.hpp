@@ -17,6 +17,10 @@ inline constexpr std::size_t width = native_lane_count;
 inline constexpr std::size_t most_vectors = many_registers ? 4 : 2;
 constexpr std::size_t tile_rows(std::size_t vectors) { return vectors == most_vectors ? 6 : 8; }
 
+/// Inner elements of a panel that is packed: with two vectors of columns it takes half of the first
+/// cache.
+inline constexpr std::size_t panel_depth = 256;
+
 constexpr std::size_t padded(std::size_t columns) { return (columns + width - 1) / width * width; }
 
 /// Columns of the next panel of `left`: what fits into a tile; the last may be part of a vector.
@@ -166,6 +170,14 @@ inline void last_columns(std::size_t M, std::size_t columns, std::size_t K, cons
     for (std::size_t r = 0; r < count; ++r)
       std::copy_n(whole + r * width, columns, c + (i + r) * ldc);
   }
+}
+
+/// All columns of C, of which `b` has whole vectors.
+template <class Besides>
+void multiply_panels(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Panels& b,
+                     real beta, real* c, std::size_t ldc, Besides&& besides) {
+  const std::size_t done = column_panels<most_vectors>(0, M, N, K, a, b, beta, c, ldc, besides);
+  if (done < N) last_columns(M, N - done, K, a, b.at(done, K), width, beta, c + done, ldc);
 }
 
 /// Rows of whole vectors, unrolled: a call of the library for each would cost more.

@@ -25,6 +25,14 @@ inline auto sum_in_lanes(std::size_t n, real filling, const Term& term, const Ro
   return join_lanes(sum, add);
 }
 
+/// take(lanes) for n >= 1 elements of x, so many at a time; the last are filled up with the first.
+template <class Take>
+inline void take_in_lanes(const real* x, std::size_t n, const Take& take) {
+  std::size_t i = 0;
+  for (; i + sum_lanes <= n; i += sum_lanes) take(Lanes::at(x + i));
+  if (i < n) take(Lanes::first(x + i, n - i, x[0]));
+}
+
 }  // namespace
 
 real sum_row(const real* x, std::size_t n) {
@@ -55,15 +63,12 @@ bool finite_row(const real* x, std::size_t n) {
 real max_row(const real* x, std::size_t n) {
   // One instruction takes the larger of two but loses NaN: those are kept beside it.
   Lanes top = Lanes::filled(x[0]), bad = top;
-  const auto take = [&](const Lanes& u) {
+  take_in_lanes(x, n, [&](const Lanes& u) {
     top = Lanes::map(
         [&](std::size_t v) { return u.part[v] > top.part[v] ? u.part[v] : top.part[v]; });
     bad =
         Lanes::map([&](std::size_t v) { return u.part[v] != u.part[v] ? u.part[v] : bad.part[v]; });
-  };
-  std::size_t i = 0;
-  for (; i + sum_lanes <= n; i += sum_lanes) take(Lanes::at(x + i));
-  if (i < n) take(Lanes::first(x + i, n - i, x[0]));
+  });
   return join_lanes(Lanes::map([&](std::size_t v) { return larger(top.part[v], bad.part[v]); }),
                     larger);
 }
@@ -71,12 +76,9 @@ real max_row(const real* x, std::size_t n) {
 real max_of_numbers(const real* x, std::size_t n) {
   constexpr auto larger_number = [](const auto& a, const auto& b) { return b > a ? b : a; };
   Lanes top = Lanes::filled(x[0]);
-  const auto take = [&](const Lanes& u) {
+  take_in_lanes(x, n, [&](const Lanes& u) {
     top = Lanes::map([&](std::size_t v) { return larger_number(top.part[v], u.part[v]); });
-  };
-  std::size_t i = 0;
-  for (; i + sum_lanes <= n; i += sum_lanes) take(Lanes::at(x + i));
-  if (i < n) take(Lanes::first(x + i, n - i, x[0]));
+  });
   return join_lanes(top, larger_number);
 }
 

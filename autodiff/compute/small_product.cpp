@@ -38,18 +38,12 @@ bool is_small_product(std::size_t M, std::size_t N, std::size_t K) {
 void small_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
                    real beta, real* c, std::size_t ldc) {
   using namespace register_tiles;
-  Nothing nothing;
   const bool as_it_is = b.transpose == Transpose::no && N % width == 0 &&
                         (M < worth_packing || !drives_itself_out(K, N, b.ld));
-  if (as_it_is) {
-    column_panels<most_vectors>(0, M, N, K, a, {b.data, b.ld, false}, beta, c, ldc, nothing);
-    return;
-  }
+  if (as_it_is) return multiply_panels(M, N, K, a, {b.data, b.ld, false}, beta, c, ldc, Nothing());
   alignas(64) real packed[largest_packed];
   pack(K, N, b, packed);
-  const std::size_t done =
-      column_panels<most_vectors>(0, M, N, K, a, {packed, 0, true}, beta, c, ldc, nothing);
-  if (done < N) last_columns(M, N - done, K, a, packed + done * K, width, beta, c + done, ldc);
+  multiply_panels(M, N, K, a, {packed, 0, true}, beta, c, ldc, Nothing());
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

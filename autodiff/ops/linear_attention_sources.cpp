@@ -1,5 +1,4 @@
 #include <bochner/autodiff/ops/linear_attention_parts.hpp>
-#include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace linear_attention_parts {
@@ -11,8 +10,6 @@ real exponentiate(real* x, std::size_t n) {
 }
 
 namespace {
-
-constexpr real log2_e = real(std::numbers::log2e);
 
 /// Where the rows of a chunk lie in an array (B, T, H, ..).
 struct Rows {

@@ -4,6 +4,7 @@
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/autodiff/ops/softmax_attention_parts.hpp>
 #include <bochner/autodiff/ops/softmax_attention_rates.hpp>
+#include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace softmax_parts {

@@ -8,10 +8,10 @@
 
 #include <algorithm>
 #include <bochner/autodiff/compute/gemm.hpp>
+#include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace softmax_parts {
@@ -19,7 +19,6 @@ namespace softmax_parts {
 inline constexpr std::size_t block = 64;
 /// Blocks that a task keeps in cache while it walks along the other side.
 inline constexpr std::size_t panel = 4;
-inline constexpr real log2_e = real(std::numbers::log2e);
 
 /// q, k, v (B, T, H, d): rows of one head are H d apart. Tokens from lengths[b] on do not exist.
 struct Attention {

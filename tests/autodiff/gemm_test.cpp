@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <autodiff/noise.hpp>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/compute/philox.hpp>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -18,13 +18,6 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace gemm_test {
 
 constexpr real not_a_number = std::numeric_limits<real>::quiet_NaN();
-
-std::vector<real> noise(std::size_t count, std::uint64_t seed) {
-  const RandomFunction random{seed};
-  std::vector<real> x(count);
-  for (std::size_t i = 0; i < count; ++i) x[i] = real(random.normal(i));
-  return x;
-}
 
 struct Product {
   Transpose transpose_a, transpose_b;

@@ -1,18 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <autodiff/noise.hpp>
 #include <bochner/autodiff/compute/packed_factor.hpp>
-#include <bochner/autodiff/compute/philox.hpp>
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace panel_product_test {
-
-std::vector<real> noise(std::size_t count, std::uint64_t seed) {
-  const RandomFunction random{seed};
-  std::vector<real> x(count);
-  for (std::size_t i = 0; i < count; ++i) x[i] = real(random.normal(i));
-  return x;
-}
 
 /// (columns, rows) from (rows, columns).
 std::vector<real> flipped(const std::vector<real>& x, std::size_t rows, std::size_t columns) {

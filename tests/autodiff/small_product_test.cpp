@@ -1,18 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <autodiff/noise.hpp>
 #include <bochner/autodiff/compute/gemm.hpp>
-#include <bochner/autodiff/compute/philox.hpp>
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace small_product_test {
-
-std::vector<real> noise(std::size_t count, std::uint64_t seed) {
-  const RandomFunction random{seed};
-  std::vector<real> x(count);
-  for (std::size_t i = 0; i < count; ++i) x[i] = real(random.normal(i));
-  return x;
-}
 
 /// Whatever tile a row falls into, it is the same sum in the same order.
 TEST(SmallProduct, ARowHasTheSameBitsInEveryTile) {
