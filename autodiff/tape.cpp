@@ -26,7 +26,8 @@ void Var::add_gradient(const Tensor& contribution) const {
     return add_gradient(sum_to_shape(contribution, node_->shape));
   }
   const GradientTarget target(*this);
-  parallel_for(contribution.size(), elementwise_grain, [&](std::size_t begin, std::size_t end) {
+  const std::size_t size = contribution.size();
+  parallel_for(size, elementwise_grain(size), [&](std::size_t begin, std::size_t end) {
     real* to = target.data;
     const real* from = contribution.data();
     if (target.beta == 0) {

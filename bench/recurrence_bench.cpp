@@ -26,7 +26,7 @@ void triad(benchmark::State& state) {
   const Tensor b = numbers({size}), c = numbers({size});
   Tensor a = zeros({size});
   for (auto _ : state) {
-    parallel_for(size, elementwise_grain, [&](std::size_t begin, std::size_t end) {
+    parallel_for(size, elementwise_grain(size), [&](std::size_t begin, std::size_t end) {
       real* to = a.data();
       const real *from = b.data(), *other = c.data();
       for (std::size_t i = begin; i < end; ++i) to[i] = from[i] + real(0.5) * other[i];

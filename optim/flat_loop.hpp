@@ -26,7 +26,8 @@ class FlatLoop {
   /// The same for the elements first, ..., last - 1 of all tensors one behind the other.
   template <class Body>
   void within(std::size_t first, std::size_t last, const Body& body) const {
-    parallel_for(last - first, elementwise_grain, [&](std::size_t begin, std::size_t end) {
+    const std::size_t count = last - first;
+    parallel_for(count, elementwise_grain(count), [&](std::size_t begin, std::size_t end) {
       begin += first, end += first;
       std::size_t tensor =
           std::upper_bound(offsets_.begin(), offsets_.end(), begin) - offsets_.begin() - 1;

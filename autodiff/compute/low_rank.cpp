@@ -19,7 +19,7 @@ std::vector<double> pivoted_cholesky(
     const double root = std::sqrt(diagonal[pivot]);
     columns.resize((k + 1) * n);
     double* column = columns.data() + k * n;
-    parallel_for(n, row_grain(k + 1), [&](std::size_t begin, std::size_t end) {
+    parallel_for(n, row_grain(n, k + 1), [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         double rest = numbers[i];
         for (std::size_t j = 0; j < k; ++j) rest -= columns[j * n + i] * columns[j * n + pivot];

@@ -5,6 +5,9 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
+/// Elements that are added up at a time: sums have the bits that follow from it.
+constexpr std::size_t summed_grain = 32768;
+
 /// Neighbouring axes that are all reduced or all kept.
 struct AxisGroup {
   std::size_t size;
@@ -26,14 +29,14 @@ std::vector<AxisGroup> groups_of(const Shape& shape, const std::vector<bool>& re
 
 /// y[i] = sum over j of x[i, j].
 void sum_rows(const real* x, std::size_t rows, std::size_t row_size, real* y) {
-  if (row_size <= elementwise_grain) {
+  if (row_size <= summed_grain) {
     parallel_rows(rows, row_size,
                   [=](std::size_t i) { y[i] = sum_row(x + i * row_size, row_size); });
     return;
   }
   for (std::size_t i = 0; i < rows; ++i) {
     const real* row = x + i * row_size;
-    y[i] = real(parallel_sum<double>(row_size, elementwise_grain,
+    y[i] = real(parallel_sum<double>(row_size, summed_grain,
                                      [row](std::size_t begin, std::size_t end) {
                                        return double(sum_row(row + begin, end - begin));
                                      }));
@@ -46,27 +49,27 @@ void sum_slabs(const real* x, std::size_t slabs, std::size_t rows, std::size_t c
   const auto sum_slab = [=](std::size_t i) {
     accumulate_columns(x + i * rows * columns, rows, columns, y + i * columns);
   };
-  if (rows * columns <= elementwise_grain) return parallel_rows(slabs, rows * columns, sum_slab);
+  if (rows * columns <= summed_grain) return parallel_rows(slabs, rows * columns, sum_slab);
   for (std::size_t i = 0; i < slabs; ++i) sum_slab(i);
 }
 
 }  // namespace
 
 double sum_of_squares(const real* x, std::size_t n) {
-  return parallel_sum<double>(n, elementwise_grain, [x](std::size_t begin, std::size_t end) {
+  return parallel_sum<double>(n, summed_grain, [x](std::size_t begin, std::size_t end) {
     return square_row(x + begin, end - begin);
   });
 }
 
 bool all_finite(const real* x, std::size_t n) {
-  return parallel_sum<double>(n, elementwise_grain, [x](std::size_t begin, std::size_t end) {
+  return parallel_sum<double>(n, summed_grain, [x](std::size_t begin, std::size_t end) {
            return finite_row(x + begin, end - begin) ? 0.0 : 1.0;
          }) == 0;
 }
 
 void accumulate_columns(const real* x, std::size_t rows, std::size_t columns, real* y) {
   if (rows == 0 || columns == 0) return;
-  const std::size_t grain = std::max<std::size_t>(64, elementwise_grain / columns);
+  const std::size_t grain = std::max<std::size_t>(64, summed_grain / columns);
   const std::size_t chunks = (rows + grain - 1) / grain;
   const auto add_rows = [=](std::size_t begin, std::size_t end, real* sum) {
     for (std::size_t i = begin; i < end; ++i) {

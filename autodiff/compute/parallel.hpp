@@ -11,8 +11,12 @@
 
 namespace bochner {
 
-/// How many elements of a cheap elementwise loop are worth a task.
-inline constexpr std::size_t elementwise_grain = 32768;
+/// How many of the `size` elements of a cheap loop a task takes, a multiple of 64: an eighth, but
+/// no fewer than are worth one, and no more than stay in cache.
+inline std::size_t elementwise_grain(std::size_t size) {
+  constexpr std::size_t fewest = 8192, most = 32768, unit = 64;
+  return std::clamp((size / 8 + unit - 1) / unit * unit, fewest, most);
+}
 
 /// Threads that loops may use from now on, at least 1 (`--threads`). 0 means all processors.
 void set_thread_count(std::size_t count);
@@ -47,7 +51,8 @@ void parallel_each(std::size_t size, std::size_t grain, const Body& body) {
 /// Calls body(row, column, count) for pieces that cover `rows` rows of `row_size` elements.
 template <class Body>
 void parallel_pieces(std::size_t rows, std::size_t row_size, const Body& body) {
-  parallel_for(rows * row_size, elementwise_grain, [&](std::size_t begin, std::size_t end) {
+  const std::size_t size = rows * row_size;
+  parallel_for(size, elementwise_grain(size), [&](std::size_t begin, std::size_t end) {
     std::size_t row = begin / row_size, column = begin % row_size;
     while (begin < end) {
       const std::size_t count = std::min(row_size - column, end - begin);
@@ -59,15 +64,16 @@ void parallel_pieces(std::size_t rows, std::size_t row_size, const Body& body) {
   });
 }
 
-/// Rows of `columns` elements that are worth a task.
-inline std::size_t row_grain(std::size_t columns) {
-  return std::max<std::size_t>(1, elementwise_grain / std::max<std::size_t>(1, columns));
+/// How many of `rows` rows of `columns` elements a task takes.
+inline std::size_t row_grain(std::size_t rows, std::size_t columns) {
+  const std::size_t grain = elementwise_grain(rows * columns);
+  return std::max<std::size_t>(1, grain / std::max<std::size_t>(1, columns));
 }
 
 /// Calls body(row) for every row, several short rows per task.
 template <class Body>
 void parallel_rows(std::size_t rows, std::size_t row_size, const Body& body) {
-  parallel_each(rows, row_grain(row_size), body);
+  parallel_each(rows, row_grain(rows, row_size), body);
 }
 
 /// Calls body(index) for every index below count; each is one task.

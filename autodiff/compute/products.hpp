@@ -12,7 +12,7 @@ inline constexpr std::size_t product_row_tile = 256;
 /// Tokens that one term of a sum over tokens takes.
 inline constexpr std::size_t product_reduction_chunk = 512;
 /// Multiplications that are worth a task: half a megaflop.
-inline constexpr std::size_t product_grain = 262144;
+inline constexpr std::size_t product_grain = 65536;
 
 /// How many products of M N K multiplications a task takes.
 inline std::size_t products_per_task(std::size_t M, std::size_t N, std::size_t K) {

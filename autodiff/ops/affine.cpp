@@ -12,11 +12,15 @@ namespace {
 struct Affine {
   const char* op;
   std::size_t rows, D, E;
-  std::size_t tile() const { return std::max<std::size_t>(256, 4 * product_grain / (D * E + 1)); }
+  /// Rows that are worth a task.
+  std::size_t worthwhile() const { return 2 * product_grain / std::max<std::size_t>(1, D * E) + 1; }
+  /// Of few rows there are eight tiles, of which a gradient of weights is the sum.
+  std::size_t tile() const {
+    return std::max(worthwhile(), std::clamp<std::size_t>(rows / 8, 64, 256));
+  }
   /// Where rows need not be added up, threads can share the few of a token of each of many texts.
   std::size_t forward_tile() const {
-    if (rows > 256) return tile();
-    return std::max(rows / 8, 2 * product_grain / (D * E + 1) + 1);
+    return std::max(worthwhile(), std::min<std::size_t>(rows / 8, 256));
   }
   /// Our own tiles share the columns of so few rows: each part of the weights is packed once.
   bool shares_columns() const {

@@ -16,7 +16,7 @@ struct RealRows {
   /// `columns` sums over the rows; add(row, sums) adds those of one.
   template <class Add>
   std::vector<double> sums(std::size_t columns, const Add& add) const {
-    return parallel_sums(columns, count, std::max<std::size_t>(64, row_grain(D)),
+    return parallel_sums(columns, count, std::max<std::size_t>(64, row_grain(count, D)),
                          [&](std::size_t begin, std::size_t end, double* sums) {
                            for (std::size_t i = begin; i < end; ++i) add((*this)[i], sums);
                          });

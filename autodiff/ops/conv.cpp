@@ -68,7 +68,8 @@ void add_products(const Seen& taps, const real* from, std::size_t from_ld, std::
 /// to_c += sum over taps of w_c from_c, channel by channel. (targets, C)
 template <class Seen>
 void add_depthwise(const Seen& taps, const real* from, const real* w, std::size_t C, real* to) {
-  parallel_for(taps.targets, row_grain(taps.count * C), [&](std::size_t begin, std::size_t end) {
+  const std::size_t grain = row_grain(taps.targets, taps.count * C);
+  parallel_for(taps.targets, grain, [&](std::size_t begin, std::size_t end) {
     std::vector<std::size_t> places(taps.count);
     for (std::size_t target = begin; target < end; ++target) {
       taps.fill(target, places.data());
@@ -86,7 +87,8 @@ void add_depthwise(const Seen& taps, const real* from, const real* w, std::size_
 void add_depthwise_taps(const ConvShape& shape, const real* x, const real* g, real* dw) {
   const auto taps = taps_of_windows(shape.window);
   const std::size_t C = shape.C, n = taps.count * C;
-  const std::size_t grain = std::max({std::size_t(64), row_grain(n), (taps.targets + 255) / 256});
+  const std::size_t grain =
+      std::max({std::size_t(64), row_grain(taps.targets, n), (taps.targets + 255) / 256});
   const std::size_t chunks = (taps.targets + grain - 1) / grain;
   Tensor sums = zeros({chunks, n});
   parallel_for(taps.targets, grain, [&](std::size_t begin, std::size_t end) {

@@ -305,8 +305,8 @@ struct Mask {
   }
 
   void apply(const real* from, real* to, std::size_t n) const {
-    static_assert(elementwise_grain % 4 == 0, "chunks begin with a block");
-    parallel_for(n, elementwise_grain,
+    // A multiple of 4: chunks begin with a block of random numbers.
+    parallel_for(n, elementwise_grain(n),
                  [&](std::size_t begin, std::size_t end) { apply(from, to, begin, end); });
   }
 };

@@ -14,7 +14,7 @@ Var mean_loss(const char* op, const Var& x, const Tensor& targets, const Value& 
           targets.shape());
   const std::size_t n = x.size(), divisor = std::max<std::size_t>(1, n);
   const double sum =
-      parallel_sum<double>(n, elementwise_grain, [&](std::size_t begin, std::size_t end) {
+      parallel_sum<double>(n, elementwise_grain(n), [&](std::size_t begin, std::size_t end) {
         double chunk = 0;
         for (std::size_t i = begin; i < end; ++i)
           chunk += double(value(x.data()[i], targets.data()[i]));
@@ -24,7 +24,7 @@ Var mean_loss(const char* op, const Var& x, const Tensor& targets, const Value& 
                 [x, targets, slope, n, divisor](Tensor& g) {
                   const real factor = g.data()[0] / real(divisor);
                   Tensor gradient = uninitialized(x.shape());
-                  parallel_each(n, elementwise_grain, [&](std::size_t i) {
+                  parallel_each(n, elementwise_grain(n), [&](std::size_t i) {
                     gradient.data()[i] = factor * slope(x.data()[i], targets.data()[i]);
                   });
                   x.add_gradient(std::move(gradient));
@@ -71,9 +71,9 @@ double row_loss(const real* x, std::size_t V, std::int32_t label, real smoothing
 
 /// The mean loss; fills the statistics of the rows that count.
 real forward(const Target& target, const real* logits, LogSumExp* totals) {
-  const std::size_t V = target.classes;
-  const double sum = parallel_sum<double>(
-      target.labels.size(), row_grain(V), [&](std::size_t begin, std::size_t end) {
+  const std::size_t V = target.classes, rows = target.labels.size();
+  const double sum =
+      parallel_sum<double>(rows, row_grain(rows, V), [&](std::size_t begin, std::size_t end) {
         double chunk = 0;
         for (std::size_t i = begin; i < end; ++i) {
           if (target.labels[i] == target.ignore) continue;
@@ -140,20 +140,21 @@ Var pinball(const Var& x, const Tensor& targets, const std::vector<double>& leve
     require(level > 0 && level < 1, "pinball", "levels must be between 0 and 1: ", level);
     p.push_back(real(level));
   }
-  const double sum = parallel_sum<double>(n, row_grain(Q), [&](std::size_t begin, std::size_t end) {
-    double chunk = 0;
-    for (std::size_t i = begin * Q; i < end * Q; ++i) {
-      const real error = targets.data()[i / Q] - x.data()[i];
-      chunk += double(std::max(p[i % Q] * error, (p[i % Q] - 1) * error));
-    }
-    return chunk;
-  });
+  const double sum =
+      parallel_sum<double>(n, row_grain(n, Q), [&](std::size_t begin, std::size_t end) {
+        double chunk = 0;
+        for (std::size_t i = begin * Q; i < end * Q; ++i) {
+          const real error = targets.data()[i / Q] - x.data()[i];
+          chunk += double(std::max(p[i % Q] * error, (p[i % Q] - 1) * error));
+        }
+        return chunk;
+      });
   const std::size_t divisor = std::max<std::size_t>(1, n * Q);
   return record("pinball", filled({}, real(sum / double(divisor))), {x},
                 [x, targets, p = std::move(p), n, Q, divisor](Tensor& g) {
                   const real factor = g.data()[0] / real(divisor);
                   Tensor gradient = uninitialized(x.shape());
-                  parallel_each(n * Q, elementwise_grain, [&](std::size_t i) {
+                  parallel_each(n * Q, elementwise_grain(n * Q), [&](std::size_t i) {
                     const real t = targets.data()[i / Q], y = x.data()[i];
                     const real slope = t > y ? -p[i % Q] : t < y ? 1 - p[i % Q] : real(0);
                     gradient.data()[i] = factor * slope;

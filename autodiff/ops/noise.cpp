@@ -194,7 +194,7 @@ Var recorded(Contrast all, double sum, const std::vector<Var>& inputs) {
   return record(op, filled({}, loss), std::span<const Var>(inputs),
                 [all = std::move(all), kept = std::move(kept)](Tensor& g) mutable {
                   if (const real factor = g.data()[0]; factor != 1)
-                    parallel_each(all.slopes.size(), elementwise_grain,
+                    parallel_each(all.slopes.size(), elementwise_grain(all.slopes.size()),
                                   [&](std::size_t i) { all.slopes.data()[i] *= factor; });
                   if (kept[0].needs_gradient()) add_input_gradient(all, kept[0]);
                   if (kept[1].needs_gradient()) add_weight_gradient(all, kept[0], kept[1]);

@@ -72,7 +72,8 @@ template <class FillHat>
 void backward(const Var& x, const Var& gain, const Var& bias, const RowStatistics& statistics,
               const FillHat& fill_hat, Tensor& g) {
   const std::size_t D = gain.size(), rows = row_count(g.shape());
-  const std::size_t grain = std::max<std::size_t>(8, row_grain(D));  // bounds the partial sums
+  const std::size_t grain =
+      std::max<std::size_t>(8, row_grain(rows, D));  // bounds the partial sums
   const std::size_t chunks = (rows + grain - 1) / grain;
   Tensor gain_sums = zeros({chunks, D}), bias_sums = zeros({chunks, D});
   Scratch<real> scratch(2 * D);
@@ -140,7 +141,7 @@ Var map_rows(const char* op, const Var& x, const Forward& forward_row,
                 [&](std::size_t i) { forward_row(x.data() + i * D, D, y.data() + i * D); });
   return record(
       op, std::move(y), {x}, [x = x.gradient_only(), D, backward_row](const Tensor& y, Tensor& g) {
-        rows_backward(x, g, row_grain(D),
+        rows_backward(x, g, row_grain(row_count(g.shape()), D),
                       [&](std::size_t i, real* row) { backward_row(y.data() + i * D, D, row); });
       });
 }

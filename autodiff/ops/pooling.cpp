@@ -32,7 +32,7 @@ Tensor pool_output(const Var& x, const SlidingWindow& window) {
 template <class Fill, class Body>
 void for_each_seen(std::size_t count, std::size_t taps, std::size_t C, const Fill& fill,
                    const Body& body) {
-  parallel_for(count, row_grain(taps * C), [&](std::size_t begin, std::size_t end) {
+  parallel_for(count, row_grain(count, taps * C), [&](std::size_t begin, std::size_t end) {
     std::vector<std::size_t> places(taps);
     for (std::size_t target = begin; target < end; ++target) {
       fill(target, places.data());

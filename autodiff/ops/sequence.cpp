@@ -62,7 +62,7 @@ void convolve(const real* x, const real* w, std::size_t rows, std::size_t T, std
 /// dw_j += sum over tokens of g_t x_(t - j), at most 256 chunks of tokens joined in order.
 void accumulate_taps(const real* x, const real* g, std::size_t rows, std::size_t T, std::size_t D,
                      std::size_t taps, real* dw) {
-  const std::size_t grain = std::max(row_grain(taps * D), (rows + 255) / 256);
+  const std::size_t grain = std::max(row_grain(rows, taps * D), (rows + 255) / 256);
   const std::size_t chunks = (rows + grain - 1) / grain;
   Tensor sums = zeros({chunks, taps, D});
   real* partial = sums.data();

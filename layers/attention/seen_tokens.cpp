@@ -50,7 +50,7 @@ Tensor SeenTokens::forget_first() {
 Tensor SeenTokens::attend(const Var& q, const Tensor& rates) const {
   Tensor y = zeros({H_, d_ + 1});
   const bool rated = rates.dimension() > 0;
-  parallel_each(H_, 1 + elementwise_grain / (times_.size() * d_ + 1), [&](std::size_t h) {
+  parallel_rows(H_, times_.size() * d_, [&](std::size_t h) {
     std::vector<real> weights(times_.size());
     attend_one(q.data() + h * d_, keys_.data() + h * d_, values_.data() + h * d_, times_, H_ * d_,
                d_, rated ? rates.data()[h] : real(0), weights, y.data() + h * (d_ + 1));
