@@ -1,11 +1,11 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <bochner/autodiff/pool.hpp>
 #include <cstdlib>
 #include <mutex>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -18,6 +18,13 @@ std::size_t size_class(std::size_t bytes) {
   const std::size_t step = std::max<std::size_t>(64, std::bit_floor(bytes - 1) / 4);
   return (bytes + step - 1) / step * step;
 }
+constexpr std::size_t class_count = 256;
+/// From 4, 5, 6 and 7 times a power of two to the numbers of the classes, and back.
+std::size_t class_number(std::size_t size) {
+  const auto power = std::size_t(std::bit_width(size) - 3);
+  return 4 * power + (size >> power) % 4;
+}
+std::size_t class_size(std::size_t number) { return (4 + number % 4) << (number / 4); }
 
 /// From this size on, a free block is given back before one of another size is requested: at a
 /// million tokens, memory that lies idle matters more than requests.
@@ -33,7 +40,7 @@ constexpr std::size_t window = std::size_t(1) << 16;
 
 struct State {
   std::mutex mutex;
-  std::unordered_map<std::size_t, std::vector<void*>> free_blocks;
+  std::array<std::vector<void*>, class_count> free_blocks;  ///< by class
   PoolStatistics statistics;
   std::size_t acquired = 0, late_peak = 0, earlier_peak = 0;  ///< bytes in use, by window
 
@@ -60,10 +67,10 @@ void* request(std::size_t size) {
 }
 
 void free_blocks_from(State& pool, std::size_t smallest) {
-  for (auto& [size, blocks] : pool.free_blocks) {
-    if (size < smallest) continue;
+  for (std::size_t number = class_number(size_class(smallest)); number < class_count; ++number) {
+    std::vector<void*>& blocks = pool.free_blocks[number];
     for (void* block : blocks) std::free(block);
-    pool.statistics.bytes_held -= size * blocks.size();
+    pool.statistics.bytes_held -= class_size(number) * blocks.size();
     blocks.clear();
   }
 }
@@ -86,7 +93,7 @@ void* acquire(std::size_t bytes) {
   State& pool = state();
   std::lock_guard lock(pool.mutex);
   void* block = nullptr;
-  if (auto& blocks = pool.free_blocks[size]; !blocks.empty()) {
+  if (auto& blocks = pool.free_blocks[class_number(size)]; !blocks.empty()) {
     block = blocks.back();
     blocks.pop_back();
   } else {
@@ -106,7 +113,7 @@ void release(void* block, std::size_t bytes) noexcept {
   const std::size_t size = size_class(bytes);
   State& pool = state();
   std::lock_guard lock(pool.mutex);
-  pool.free_blocks[size].push_back(block);
+  pool.free_blocks[class_number(size)].push_back(block);
   pool.statistics.bytes_in_use -= size;
 }
 

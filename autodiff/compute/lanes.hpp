@@ -3,6 +3,7 @@
 
 #include <bochner/autodiff/compute/fused.hpp>
 #include <bochner/autodiff/real.hpp>
+#include <cmath>
 #include <cstddef>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -31,6 +32,14 @@ inline NativeLanes all_lanes(real x) { return x - NativeLanes{}; }
 inline NativeLanes fused_lanes(NativeLanes a, NativeLanes b, NativeLanes c) {
 #ifdef __FMA__
   return fused(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+/// The same of one number.
+inline real fused_number(real a, real b, real c) {
+#ifdef __FMA__
+  return std::fma(a, b, c);
 #else
   return a * b + c;
 #endif
