@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/tape.hpp>
@@ -71,6 +72,23 @@ void Parameter::assign(Tensor value) {
   *value_ = std::move(value);
   node_->shape = value_->shape();
   node_->filled = false;
+}
+
+KeptValues::Value KeptValues::of(const void* owner, double detail,
+                                 const std::function<Value()>& compute) {
+  Value& value = values_[{owner, detail}];
+  if (!value) value = compute();
+  return value;
+}
+
+bool KeptValues::holds(const Tensor& value) const {
+  return std::ranges::any_of(values_,
+                             [&](const auto& each) { return each.second.get() == &value; });
+}
+
+Var kept(Tape& tape, const void* owner, const std::function<Var()>& compute) {
+  if (tape.recording || !tape.kept) return compute();
+  return Var(tape.kept->of(owner, 0, [&] { return compute().shared_value(); }), nullptr, &tape);
 }
 
 Tape::~Tape() { clear(); }

@@ -9,6 +9,7 @@
 #include <bochner/autodiff/tensor.hpp>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -170,6 +171,20 @@ struct TapeObserver {
   virtual void last_pass_began() {}
 };
 
+/// Values that follow from parameters alone, for passes without gradients between which no
+/// parameter changes: the tokens of a text, one after the other.
+class KeptValues {
+ public:
+  using Value = std::shared_ptr<const Tensor>;
+  /// What compute() gave when this owner first asked; `detail` tells its values apart.
+  Value of(const void* owner, double detail, const std::function<Value()>& compute);
+  /// Whether this very tensor is one of them, so that its address may be an owner.
+  bool holds(const Tensor& value) const;
+
+ private:
+  std::map<std::pair<const void*, double>, Value> values_;
+};
+
 /// How a pass is run, and which random numbers it draws.
 struct PassOptions {
   bool training = false;      ///< dropout on
@@ -181,6 +196,7 @@ struct PassOptions {
   std::uint64_t random_uses = 0;  ///< ops of this pass that have drawn so far
   double share = 1;               ///< of this pass in the gradient of a step, see add_loss()
   TapeObserver* observer = nullptr;
+  KeptValues* kept = nullptr;  ///< without recording: of the passes before
 };
 
 class Tape : public PassOptions {
@@ -228,6 +244,9 @@ class Tape : public PassOptions {
   friend Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const Var& x);
   std::vector<std::shared_ptr<Node>> nodes_;  ///< `holding`: of parameters
 };
+
+/// compute(), which depends on parameters alone, or what the owner's first pass made of it.
+Var kept(Tape& tape, const void* owner, const std::function<Var()>& compute);
 
 /// Gradient of a leaf after backward(); zeros if nothing reached it.
 Tensor gradient_of(const Var& leaf);

@@ -11,7 +11,8 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-Features exponential_features(const Var& x, const Var& w, real norm, const Var& offset) {
+Features exponential_features(const Var& x, const Var& w, real norm, const Var& offset,
+                              real factor) {
   require(x.rank() == 4 && w.rank() == 3 && w.dim(0) == x.dim(2) && w.dim(2) == x.dim(3),
           "exponential_features", "w must be (H, F, d) for x (B, T, H, d): w ", w.shape(), ", x ",
           x.shape());
@@ -20,6 +21,7 @@ Features exponential_features(const Var& x, const Var& w, real norm, const Var& 
           w.shape());
   Features features = from_logarithms(x);
   features.frequencies = w;
+  features.factor = factor;
   features.offset = offset;
   features.norm = norm;
   return features;
@@ -78,7 +80,7 @@ Var Features::values() const {
     return reshape(all_products(c, groups, scale), shape());
   }
   if (!are_exponential()) return tokens;
-  Var logarithms = project_heads(tokens, frequencies);
+  Var logarithms = project_heads(tokens, factor == 1 ? frequencies : double(factor) * frequencies);
   if (offset.exists()) logarithms = logarithms + offset;
   if (log_factor != 0) logarithms = shift(logarithms, log_factor);
   return norm == 0 ? logarithms : logarithms - norm * sum(square(tokens), -1, keep);

@@ -16,6 +16,7 @@ struct Features {
   Var tokens;  ///< stored values (B, T, H, F), or x (B, T, H, d) of exponential_features()
   FeatureScale scale = FeatureScale::linear;
   Var frequencies;  ///< w (H, F, d) of exponential_features(), or left out
+  real factor = 1;  ///< of the frequencies
   Var offset;       ///< (H, F) or left out
   real norm = 0;
   real log_factor = 0;  ///< of all features: attention divides it out and leaves it to values()
@@ -38,9 +39,10 @@ inline Features from_logarithms(Var logarithms) {
   return Features(std::move(logarithms), FeatureScale::logarithmic);
 }
 
-/// phi_f(x) = exp(w_f . x + offset_f - norm |x|^2). x (B, T, H, d), w (H, F, d), offset (H, F) or
-/// left out -> (B, T, H, F).
-Features exponential_features(const Var& x, const Var& w, real norm, const Var& offset = {});
+/// phi_f(x) = exp(factor w_f . x + offset_f - norm |x|^2). x (B, T, H, d), w (H, F, d), offset (H,
+/// F) or left out -> (B, T, H, F).
+Features exponential_features(const Var& x, const Var& w, real norm, const Var& offset = {},
+                              real factor = 1);
 
 /// phi_(g, s, j) = c_gs base_gj, of G groups of m base features: the products of two sets of
 /// features whose inner products multiply, summed over groups. Logarithms, c and base alike, are

@@ -70,28 +70,31 @@ Attention attention(const Features& q, const Features& k, const Var& v, const Va
           q.log_factor + k.log_factor};
 }
 
-void require_step_shapes(const LinearAttentionState& state, const Tensor& q, const Tensor& k,
-                         const Tensor& v, const Tensor* rate) {
-  const Shape& sums = state.weighted_values.shape();  // (H, F, d)
-  const Shape features{sums[0], sums[1]}, values{sums[0], sums[2]};
-  require(q.shape() == features && k.shape() == features && v.shape() == values,
-          "linear_attention_step", "q and k must be (H, F) and v (H, d) of a state (H, F, d) ",
-          sums, ": q ", q.shape(), ", k ", k.shape(), ", v ", v.shape());
+void require_step_shapes(const LinearAttentionState& state, const Features& q, const Features& k,
+                         const Var& v, const Tensor* rate) {
+  const Shape &sums = state.weighted_values.shape(), features = q.shape();  // (B H, F, d)
+  require(features.size() == 4 && features[1] == 1 && features == k.shape() &&
+              v.shape() == Shape{features[0], 1, features[2], sums[2]} &&
+              features[0] * features[2] == sums[0] && features[3] == sums[1],
+          "linear_attention_step",
+          "q and k must be (B, 1, H, F) and v (B, 1, H, d) of a state (B H, F, d) ", sums, ": q ",
+          features, ", k ", k.shape(), ", v ", v.shape());
   require(!rate || rate->size() == sums[0], "linear_attention_step",
-          "one rate per head: state (H, F, d) ", sums);
+          "one rate per head: state (B H, F, d) ", sums);
 }
 
-/// A token's factors: what is left of all features, what each writes of the value and reads.
+/// One token of a head: its features in units of exp(log_key) and what is lost since the last.
 struct StepOfHead {
   std::size_t F, d;
-  real keep;
-  const real *weights, *query, *value;  // (F), (F), (d)
+  real *key, *query;  // (F)
+  const real* value;  // (d)
+  real log_key, rate;
 };
 
 /// Columns from `first` on of what every feature has seen, one token later, and what the query
 /// reads of them. values (F, d), y (d)
 template <std::size_t vectors>
-void add_token(const StepOfHead& in, std::size_t first, real* values, real* y) {
+void add_value(const StepOfHead& in, std::size_t first, real keep, real* values, real* y) {
   NativeLanes value[vectors], sum[vectors] = {};
   for (std::size_t n = 0; n < vectors; ++n)
     value[n] = lanes_at(in.value + first + n * native_lane_count);
@@ -100,27 +103,43 @@ void add_token(const StepOfHead& in, std::size_t first, real* values, real* y) {
 #pragma GCC unroll 4
     for (std::size_t n = 0; n < vectors; ++n) {
       NativeLanes& seen = lanes_at(row + n * native_lane_count);
-      seen = in.keep * seen + in.weights[f] * value[n];
+      seen = keep * seen + in.key[f] * value[n];
       sum[n] += in.query[f] * seen;
     }
   }
   for (std::size_t n = 0; n < vectors; ++n) lanes_at(y + first + n * native_lane_count) = sum[n];
 }
 
-void add_token(const StepOfHead& in, real* values, real* y) {
+void add_value(const StepOfHead& in, real keep, real* values, real* y) {
   constexpr std::size_t lanes = native_lane_count;
   std::size_t e = 0;
-  for (; e + 4 * lanes <= in.d; e += 4 * lanes) add_token<4>(in, e, values, y);
-  for (; e + 2 * lanes <= in.d; e += 2 * lanes) add_token<2>(in, e, values, y);
-  for (; e + lanes <= in.d; e += lanes) add_token<1>(in, e, values, y);
+  for (; e + 4 * lanes <= in.d; e += 4 * lanes) add_value<4>(in, e, keep, values, y);
+  for (; e + 2 * lanes <= in.d; e += 2 * lanes) add_value<2>(in, e, keep, values, y);
+  for (; e + lanes <= in.d; e += lanes) add_value<1>(in, e, keep, values, y);
   for (; e < in.d; ++e) {
     y[e] = 0;
     for (std::size_t f = 0; f < in.F; ++f) {
       real& seen = values[f * in.d + e];
-      seen = in.keep * seen + in.weights[f] * in.value[e];
+      seen = keep * seen + in.key[f] * in.value[e];
       y[e] += in.query[f] * seen;
     }
   }
+}
+
+/// What the query reads after the token was added: y (d) of the values. Returns that of weights.
+real add_token(const StepOfHead& in, std::size_t head, LinearAttentionState& state, real* y) {
+  real& unit = state.log_unit.data()[head];
+  unit -= in.rate;
+  const real top = std::max(unit, in.log_key);
+  const real keep = math::exp(unit - top), carry = math::exp(in.log_key - top);
+  unit = top;
+  real* weights = state.weights.data() + head * in.F;
+  for (std::size_t f = 0; f < in.F; ++f) {
+    in.key[f] *= carry;
+    weights[f] = keep * weights[f] + in.key[f];
+  }
+  add_value(in, keep, state.weighted_values.data() + head * in.F * in.d, y);
+  return dot_row(in.query, weights, in.F);
 }
 
 }  // namespace
@@ -160,37 +179,33 @@ LinearAttentionState::LinearAttentionState(std::size_t heads, std::size_t featur
       weights(zeros({heads, features})),
       log_unit(filled({heads}, nothing)) {}
 
-Tensor linear_attention_step(LinearAttentionState& state, const Tensor& q, const Tensor& k,
-                             const Tensor& v, const Tensor* rate, FeatureScale scale, real floor,
-                             const Tensor* beside) {
+Tensor linear_attention_step(LinearAttentionState& state, const Features& q, const Features& k,
+                             const Var& v, const Tensor* rate, real floor, const Tensor* beside) {
   require_step_shapes(state, q, k, v, rate);
-  const std::size_t H = q.shape()[0], F = q.shape()[1], d = v.shape()[1];
-  Tensor out = uninitialized({H, d});
-  Tensor queries = q, keys = k;
-  parallel_rows(H, 4 * F * d, [&](std::size_t h) {
-    real *query = queries.data() + h * F, *key = keys.data() + h * F;
-    real log_key = 0, log_query = 0;
-    if (scale == FeatureScale::logarithmic) {
-      log_query = exponentiate(query, F);
-      log_key = exponentiate(key, F);
+  const std::size_t H = v.dim(2), F = state.weights.shape()[1], d = v.dim(3);
+  const auto queries = make_source(q, 1), keys = make_source(k, 1);
+  Tensor out = uninitialized(v.shape());
+  const Scratch<real> scratch(2 * F);
+  parallel_rows(v.dim(0) * H, 4 * F * d, [&](std::size_t row) {
+    const Place place{row / H, row % H, 0, 1};
+    real *query = scratch.local(), *key = query + F, *y = out.data() + row * d;
+    real log_key = 0, log_query = 0, share = 0;
+    queries->load(place, query, beside ? &log_query : nullptr);
+    keys->load(place, key, &log_key);
+    const StepOfHead token{F,
+                           d,
+                           key,
+                           query,
+                           v.data() + row * d,
+                           log_key + k.log_factor,
+                           rate ? rate->data()[row] : real(0)};
+    const real sum = add_token(token, row, state, y);
+    real factor = safe_inverse(sum, floor);
+    const real* mean = beside ? beside->data() + row * (d + 1) : nullptr;
+    if (mean) {
+      const real unit = log_query + q.log_factor + state.log_unit.data()[row];
+      share = share_beside(mean[d] - unit, sum, &factor);
     }
-    real& unit = state.log_unit.data()[h];
-    if (rate) unit -= rate->data()[h];
-    const real top = std::max(unit, log_key);
-    const real keep = math::exp(unit - top), carry = math::exp(log_key - top);
-    unit = top;
-    real* weights = state.weights.data() + h * F;
-    real* y = out.data() + h * d;
-    for (std::size_t f = 0; f < F; ++f) {
-      key[f] *= carry;
-      weights[f] = keep * weights[f] + key[f];
-    }
-    add_token({F, d, keep, key, query, v.data() + h * d}, state.weighted_values.data() + h * F * d,
-              y);
-    const real sum = dot_row(query, weights, F);
-    real factor = safe_inverse(sum, floor), share = 0;
-    const real* mean = beside ? beside->data() + h * (d + 1) : nullptr;
-    if (mean) share = share_beside(mean[d] - (log_query + unit), sum, &factor);
     for (std::size_t e = 0; e < d; ++e) y[e] = y[e] * factor + (mean ? share * mean[e] : real(0));
   });
   return out;

@@ -80,41 +80,53 @@ class StoredSource : public FeatureSource {
   Tensor gradient_;
 };
 
-/// (H, n, m) from (H, m, n), or from (B, H, m, n) summed over B, times `factor`.
-Tensor transposed_heads(const Tensor& x, std::size_t H, std::size_t m, std::size_t n,
-                        real factor = 1) {
-  Tensor y = zeros({H, n, m});
-  for (std::size_t head = 0; head * m * n < x.size(); ++head) {
-    const real* from = x.data() + head * m * n;
-    real* to = y.data() + head % H * m * n;
-    for (std::size_t i = 0; i < m; ++i) {
-      for (std::size_t j = 0; j < n; ++j) to[j * m + i] += factor * from[i * n + j];
-    }
-  }
+Tensor scaled(const Tensor& x, real factor) {
+  Tensor y = uninitialized(x.shape());
+  for (std::size_t i = 0; i < x.size(); ++i) y.data()[i] = factor * x.data()[i];
   return y;
 }
 
-/// exp(w . x + offset - norm |x|^2); w is kept as (H, d, F), so that rows of F numbers are what
-/// products run along, and for logarithms to base 2.
+/// factor x^T of each head. (H, m, n) -> (H, n, m)
+Tensor transposed_heads(const Tensor& x, real factor) {
+  const std::size_t H = x.shape()[0], m = x.shape()[1], n = x.shape()[2];
+  const Tensor all = scaled(x, factor);
+  Tensor y = uninitialized({H, n, m});
+  for (std::size_t h = 0; h < H; ++h)
+    transpose_matrix(m, n, all.data() + h * m * n, n, y.data() + h * m * n, m);
+  return y;
+}
+
+/// The same of frequencies, which tokens of a text share.
+KeptValues::Value shared_transposed_heads(const Var& w, real factor) {
+  const auto transpose = [&] {
+    return std::make_shared<const Tensor>(transposed_heads(w.value(), factor));
+  };
+  KeptValues* kept = w.tape() ? w.tape()->kept : nullptr;
+  return kept && kept->holds(w.value()) ? kept->of(&w.value(), factor, transpose) : transpose();
+}
+
+/// exp(factor w . x + offset - norm |x|^2); w is kept as (H, d, F), so that rows of F numbers are
+/// what products run along, and for logarithms to base 2.
 class ExponentialSource : public FeatureSource {
  public:
   ExponentialSource(const Features& features, std::size_t groups)
       : x_(features.tokens),
         w_(features.frequencies),
         offset_(features.offset),
+        factor_(features.factor),
         norm_(features.norm),
         groups_(groups),
         H_(w_.dim(0)),
         F_(w_.dim(1)),
         d_(w_.dim(2)),
-        transposed_(transposed_heads(w_.value(), H_, F_, d_, log2_e)) {}
+        transposed_(shared_transposed_heads(w_, log2_e * factor_)) {}
 
   void prefetch(const Place& place) const override { prefetch_tokens(x_, place); }
 
   void load(const Place& place, real* features, real* log_scale) const override {
     const Rows rows(place, x_.shape());
     const real* x = x_.data() + rows.offset;
-    gemm(place.rows, F_, d_, {x, rows.stride}, {transposed_.data() + place.h * d_ * F_, F_}, 0,
+    gemm(place.rows, F_, d_, {x, rows.stride}, {transposed_->data() + place.h * d_ * F_, F_}, 0,
          features, F_);
     const real* offset = offset_.exists() ? offset_.data() + place.h * F_ : nullptr;
     for (std::size_t i = 0; i < place.rows; ++i, x += rows.stride, features += F_) {
@@ -132,6 +144,7 @@ class ExponentialSource : public FeatureSource {
     span_ = span;
     spans_ = (x_.dim(1) + span - 1) / span;
     const std::size_t parts = x_.dim(0) * spans_;
+    scaled_ = scaled(w_.value(), factor_);
     dx_ = gradient_like(x_.value(), of_all_tokens);
     dw_ = zeros({parts, H_, d_, F_});
     doffset_ = zeros({offset_.exists() ? parts : 0, H_, F_});
@@ -149,7 +162,7 @@ class ExponentialSource : public FeatureSource {
     }
     const real* x = x_.data() + rows.offset;
     real* dx = dx_.data() + rows.offset;
-    gemm(place.rows, d_, F_, {gradient, F_}, {w_.data() + place.h * F_ * d_, d_}, 0, dx,
+    gemm(place.rows, d_, F_, {gradient, F_}, {scaled_.data() + place.h * F_ * d_, d_}, 0, dx,
          rows.stride);
     for (std::size_t i = 0; slope && i < place.rows; ++i) {
       const real factor = -2 * norm_ * slope[i];
@@ -162,16 +175,18 @@ class ExponentialSource : public FeatureSource {
 
   void hand_over() override {
     x_.add_gradient(std::move(dx_));
-    if (w_.needs_gradient()) w_.add_gradient(transposed_heads(dw_, H_, d_, F_));
+    if (w_.needs_gradient())
+      w_.add_gradient(transposed_heads(sum_to_shape(dw_, {H_, d_, F_}), factor_));
     if (offset_.exists()) offset_.add_gradient(sum_to_shape(doffset_, offset_.shape()));
   }
 
  private:
   Var x_, w_, offset_;
-  real norm_;
+  real factor_, norm_;
   std::size_t groups_, H_, F_, d_;
   std::size_t span_ = 0, spans_ = 0;  // tokens, and how many
-  Tensor transposed_;                 // log2_e w as (H, d, F)
+  KeptValues::Value transposed_;      // log2_e factor w as (H, d, F)
+  Tensor scaled_;                     // factor w
   Tensor dx_, dw_, doffset_;          // of each span: (B spans, H, d, F), (B spans, H, F)
 };
 

@@ -49,20 +49,21 @@ struct LinearAttentionOptions {
 Var linear_attention(const Features& q, const Features& k, const Var& v, const Var& rate,
                      const LinearAttentionOptions& options, const Var& beside = {});
 
-/// What causal linear attention remembers of one sequence: sums over the past in units of
-/// exp(log_unit).
+/// What causal linear attention remembers of the heads of all sequences: sums over the past in
+/// units of exp(log_unit).
 struct LinearAttentionState {
-  Tensor weighted_values;  ///< (H, F, d)
-  Tensor weights;          ///< (H, F)
-  Tensor log_unit;         ///< (H)
+  Tensor weighted_values;  ///< (B H, F, d)
+  Tensor weights;          ///< (B H, F)
+  Tensor log_unit;         ///< (B H)
   LinearAttentionState(std::size_t heads, std::size_t features, std::size_t dim);
 };
 
-/// One token: the output of causal linear attention at the next position. q, k (H, F), v (H, d) ->
-/// (H, d). `rate` (H) or empty; `beside` (H, d + 1) or null. Constant memory and time per token.
-Tensor linear_attention_step(LinearAttentionState& state, const Tensor& q, const Tensor& k,
-                             const Tensor& v, const Tensor* rate, FeatureScale scale,
-                             real floor = 0, const Tensor* beside = nullptr);
+/// One token of each sequence: the output of causal linear attention at the next position. q, k
+/// (B, 1, H, F) features, v (B, 1, H, d) -> (B, 1, H, d). `rate` (B H) and `beside` (B H, d + 1)
+/// may be null. Constant memory and time per token.
+Tensor linear_attention_step(LinearAttentionState& state, const Features& q, const Features& k,
+                             const Var& v, const Tensor* rate, real floor = 0,
+                             const Tensor* beside = nullptr);
 
 /// Rotates the pairs (x[i], x[i + d/2]) of each head by position * base^(-2i/d), position counting
 /// from `first`. (B, T, H, d) -> (B, T, H, d), d even. Su et al., "RoFormer", 2021.

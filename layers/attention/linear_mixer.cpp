@@ -21,7 +21,7 @@ struct LinearState : MixerState {
   std::optional<LinearAttentionState> sums;
   ChannelState channels;  ///< of rates per channel, in place of the sums
   SeenTokens window;
-  std::deque<Tensor> features;  ///< of keys in the window (H, F)
+  std::deque<Tensor> features;  ///< of keys in the window (B, 1, H, F)
 };
 
 /// One more feature, so that phi(q) . phi(k) grows by the constant. (.., F) -> (.., F + 1)
@@ -100,13 +100,10 @@ class LinearMixer : public Mixer {
       const Var y = channel_attention_step(past.channels, query, key, v, rate, floor);
       return projections_.join(tape, normed(y, floor));
     }
-    const Var queries = query.values(), keys = key.values();
-    if (!past.sums) past.sums.emplace(v.dim(0) * v.dim(2), keys.dim(3), v.dim(3));
+    if (!past.sums) past.sums.emplace(v.dim(0) * v.dim(2), key.shape()[3], v.dim(3));
     const Tensor rates = single_rates(rate, v.dim(0));
     Tensor y =
-        linear_attention_step(*past.sums, single_token(queries), single_token(keys),
-                              single_token(v), rate.exists() ? &rates : nullptr, key.scale, floor);
-    y.reshape(v.shape());
+        linear_attention_step(*past.sums, query, key, v, rate.exists() ? &rates : nullptr, floor);
     return projections_.join(tape, normed(tape.constant(std::move(y)), floor));
   }
 
@@ -178,19 +175,19 @@ class LinearMixer : public Mixer {
     const Tensor rates = single_rates(rate, heads.v.dim(0));
     const Pair pair = features_of(tape, heads.q, heads.k, past.position - 1, Var());
     past.window.append(heads.k, heads.v, past.time);
-    past.features.push_back(single_token(pair.k.values()));
+    past.features.push_back(pair.k.values().value());
     const bool full = past.window.size() > window_;
-    const Tensor value = full ? past.window.forget_first() : Tensor();
+    Tensor value = full ? past.window.forget_first() : Tensor();
     Tensor near = past.window.attend(heads.q, rates);
     if (!full) return means_of(tape, near, heads.v.shape());
     for (std::size_t h = 0; h < near.shape()[0] && rate.exists(); ++h)
       near(h, d) += rates(h) * real(window_);
-    const Tensor key = std::move(past.features.front());
+    value.reshape(heads.v.shape());
+    const Features key(tape.constant(std::move(past.features.front())), pair.k.scale);
     past.features.pop_front();
-    if (!past.sums) past.sums.emplace(key.shape()[0], key.shape()[1], d);
-    Tensor y = linear_attention_step(*past.sums, single_token(pair.q.values()), key, value,
-                                     rate.exists() ? &rates : nullptr, pair.k.scale, 0, &near);
-    y.reshape(heads.v.shape());
+    if (!past.sums) past.sums.emplace(near.shape()[0], key.shape()[3], d);
+    Tensor y = linear_attention_step(*past.sums, pair.q, key, tape.constant(std::move(value)),
+                                     rate.exists() ? &rates : nullptr, 0, &near);
     return tape.constant(std::move(y));
   }
 

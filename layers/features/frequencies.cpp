@@ -27,7 +27,7 @@ Frequencies::Frequencies(const FeatureSpec& spec)
   log_head_scale_.assign(std::move(spread));
 }
 
-Var Frequencies::draws(Tape& tape) {
+Var Frequencies::new_draws(Tape& tape) {
   const Var w = proposal_  ? tape.constant(proposal_->draws(tape))
                 : density_ ? density_->draws(tape)
                            : projection_->rows(tape) * exp(tape(log_scale_));
@@ -76,7 +76,7 @@ Var exponents(const Var& x, const Var& w, double c, const Var& offset) {
 
 Features exponential(const Var& x, const Var& w, double c, const Var& offset) {
   const double scale = std::pow(double(x.dim(-1)), -0.25);
-  Features features = exponential_features(x, scale * w, real(c * scale * scale), offset);
+  Features features = exponential_features(x, w, real(c * scale * scale), offset, real(scale));
   features.log_factor = real(-std::log(double(w.dim(1))) / 2);
   return features;
 }

@@ -14,7 +14,9 @@ namespace bochner::inline BOCHNER_PRECISION {
 class Frequencies : public Module {
  public:
   explicit Frequencies(const FeatureSpec& spec);
-  Var draws(Tape& tape);
+  Var draws(Tape& tape) {
+    return kept(tape, this, [&] { return new_draws(tape); });
+  }
   /// ln of the weights that they stand for the density by, with importance sampling. -> (H, m)
   Var log_ratio(Tape& tape);
   /// Null without importance sampling.
@@ -24,6 +26,8 @@ class Frequencies : public Module {
   void visit(Visitor& visitor) override;
 
  private:
+  Var new_draws(Tape& tape);
+
   std::unique_ptr<SpectralDensity> density_;
   std::unique_ptr<Proposal> proposal_;
   std::unique_ptr<Projection> projection_;

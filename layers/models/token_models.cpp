@@ -124,6 +124,7 @@ Var LanguageModel::loss(Tape& tape, const Indices& tokens, const Indices& target
 Tensor LanguageModel::step(const std::vector<std::int32_t>& tokens, State& state, double time) {
   Tape tape;
   tape.recording = false;
+  tape.kept = &state.kept;
   Tensor logits = head_.forward(tape, trunk_.step(tape, tokens, state, time)).value();
   logits.reshape(Shape{tokens.size(), logits.size() / tokens.size()});
   return logits;

@@ -41,12 +41,13 @@ class Trunk : public Module {
   Var forward(Tape& tape, const Indices& tokens, const std::vector<std::size_t>& lengths = {},
               const Times& times = {});
 
-  /// The past of some sequences, for step().
+  /// The past of some sequences, for step(); no parameter may change before its last token.
   struct State {
     BlockStack::State blocks;
     std::size_t position = 0;
     double time = 0;                        ///< of the token before, in units of the encoding
     std::vector<TokenCursor> cursors = {};  ///< of each sequence, made at its first token
+    KeptValues kept = {};
   };
   State start() const { return {stack_.start()}; }
   /// One more token of each of B sequences, as many at every call, all at `time` if tokens are

@@ -71,10 +71,8 @@ class MlstmDirection : public Module {
     const Heads heads = projections_.split(tape, x, past);
     const Read read = read_of(tape, x, heads, past.largest);
     if (!past.sums) past.sums.emplace(x.dim(0) * heads_, read.k.dim(3), read.v.dim(3));
-    Tensor sums = linear_attention_step(*past.sums, single_token(read.q), single_token(read.k),
-                                        single_token(read.v), &read.gates.rate.value(),
-                                        FeatureScale::linear, undivided);
-    sums.reshape(read.v.shape());
+    Tensor sums = linear_attention_step(*past.sums, {read.q}, {read.k}, read.v,
+                                        &read.gates.rate.value(), undivided);
     return written(tape, x, tape.constant(std::move(sums)) * double(undivided), read.gates.least);
   }
 

@@ -63,13 +63,13 @@ TEST(LinearAttention, StepsRaiseTheSameSums) {
   const Tensor batch = value_of(floor_op(true, 5), {q, k, v, rate});
   LinearAttentionState state(1, 4, 3);
   const auto row = [](const Tensor& x, std::size_t t, std::size_t n) {
-    Tensor token = uninitialized({1, n});
+    Tensor token = uninitialized({1, 1, 1, n});
     std::copy_n(x.data() + t * n, n, token.data());
     return token;
   };
   for (std::size_t t = 0; t < T; ++t) {
-    const Tensor y = linear_attention_step(state, row(q, t, 4), row(k, t, 4), row(v, t, 3), &rate,
-                                           FeatureScale::linear, lowest_sum);
+    const Tensor y = linear_attention_step(state, Var(row(q, t, 4)), Var(row(k, t, 4)),
+                                           row(v, t, 3), &rate, lowest_sum);
     expect_near(y, row(batch, t, 3), 50 * tolerance);
   }
 }

@@ -214,7 +214,7 @@ TEST(LinearAttention, TheTestOfTheFutureSeesAStabilizerThatLooksAhead) {
 
 /// (H, n) of sequence b at position t of x (B, T, H, n).
 Tensor token_of(const Tensor& x, std::size_t b, std::size_t t) {
-  Tensor token = uninitialized({x.shape()[2], x.shape()[3]});
+  Tensor token = uninitialized({1, 1, x.shape()[2], x.shape()[3]});
   std::copy_n(x.data() + (b * x.shape()[1] + t) * token.size(), token.size(), token.data());
   return token;
 }
@@ -233,9 +233,10 @@ TEST(LinearAttention, StreamingEqualsTheBatch) {
     for (std::size_t b = 0; b < B; ++b) {
       LinearAttentionState state(H, F, d);
       for (std::size_t t = 0; t < T; ++t) {
-        const Tensor y = linear_attention_step(state, token_of(in.q, b, t), token_of(in.k, b, t),
-                                               token_of(in.v, b, t),
-                                               variant.decay ? &in.rate : nullptr, variant.scale);
+        const Features q(token_of(in.q, b, t), variant.scale),
+            k(token_of(in.k, b, t), variant.scale);
+        const Tensor y = linear_attention_step(state, q, k, token_of(in.v, b, t),
+                                               variant.decay ? &in.rate : nullptr);
         expect_near(y, token_of(batch, b, t), is_double ? 1e-12 : 2e-5);
       }
     }
@@ -347,16 +348,16 @@ TEST(LinearAttention, TakesEmptyShapes) {
 
 TEST(LinearAttention, StepNamesWhatDoesNotFit) {
   LinearAttentionState state(2, 5, 4);
-  const Tensor q = zeros({2, 5}), v = zeros({2, 4}), rate = zeros({3});
+  const Tensor q = zeros({1, 1, 2, 5}), v = zeros({1, 1, 2, 4}), rate = zeros({3});
   const auto error = [&](const Tensor& k, const Tensor& v, const Tensor* rate) {
-    return error_of([&] { linear_attention_step(state, q, k, v, rate, FeatureScale::linear); });
+    return error_of([&] { linear_attention_step(state, Var(q), Var(k), v, rate); });
   };
   EXPECT_EQ(error(q, v, nullptr), "no error");
-  EXPECT_EQ(error(zeros({2, 6}), v, nullptr),
-            "[linear_attention_step] q and k must be (H, F) and v (H, d) of a state (H, F, d) (2, "
-            "5, 4): q (2, 5), k (2, 6), v (2, 4)");
+  EXPECT_EQ(error(zeros({1, 1, 2, 6}), v, nullptr),
+            "[linear_attention_step] q and k must be (B, 1, H, F) and v (B, 1, H, d) of a state (B "
+            "H, F, d) (2, 5, 4): q (1, 1, 2, 5), k (1, 1, 2, 6), v (1, 1, 2, 4)");
   EXPECT_EQ(error(q, v, &rate),
-            "[linear_attention_step] one rate per head: state (H, F, d) (2, 5, 4)");
+            "[linear_attention_step] one rate per head: state (B H, F, d) (2, 5, 4)");
 }
 
 TEST(LinearAttention, NamesWhatDoesNotFit) {

@@ -68,7 +68,8 @@ TEST(LinearAttentionRates, EqualForAllTokensAreRatesOfHeads) {
 
 /// (H, n) at position t of x (1, T, H, n), or (H) of rates (1, T, H).
 Tensor token_of(const Tensor& x, std::size_t t) {
-  const Shape shape(x.shape().begin() + 2, x.shape().end());
+  Shape shape = x.shape();
+  shape[1] = 1;
   Tensor token = uninitialized(shape);
   std::copy_n(x.data() + t * token.size(), token.size(), token.data());
   return token;
@@ -85,8 +86,9 @@ TEST(LinearAttentionRates, StreamingEqualsTheBatchAfterALongPause) {
   LinearAttentionState state(2, 5, 4);
   for (std::size_t t = 0; t < T; ++t) {
     const Tensor rate = token_of(in.rate, t);
-    const Tensor y = linear_attention_step(state, token_of(in.q, t), token_of(in.k, t),
-                                           token_of(in.v, t), &rate, FeatureScale::logarithmic);
+    const Tensor y =
+        linear_attention_step(state, from_logarithms(token_of(in.q, t)),
+                              from_logarithms(token_of(in.k, t)), token_of(in.v, t), &rate);
     expect_near(y, token_of(batch, t), is_double ? 1e-9 : 2e-5);
   }
 }

@@ -106,13 +106,13 @@ TEST(NearAttention, IsAllThereIsBesideFeaturesThatVanish) {
       ASSERT_EQ(y.data()[i], beside.data()[i / d * (d + 1) + i % d]);
     LinearAttentionState state(H, F, d);
     const auto first = [](const Tensor& x) {
-      Tensor token = uninitialized({H, x.shape()[3]});
+      Tensor token = uninitialized({1, 1, H, x.shape()[3]});
       std::copy_n(x.data(), token.size(), token.data());
       return token;
     };
     const Tensor near = first(beside),
-                 step = linear_attention_step(state, first(q), first(k), first(in.v), nullptr,
-                                              FeatureScale::linear, 0, &near);
+                 step = linear_attention_step(state, Var(first(q)), Var(first(k)), first(in.v),
+                                              nullptr, 0, &near);
     for (std::size_t i = 0; i < step.size(); ++i) ASSERT_EQ(step.data()[i], y.data()[i]);
   }
 }

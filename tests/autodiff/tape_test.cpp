@@ -287,6 +287,45 @@ TEST(Tape, AddsTheGradientsOfLayersOwnLosses) {
               testing::HasSubstr("a loss has one element"));
 }
 
+/// Only what its first pass computed, on the tape of the pass that asks; never where gradients are
+/// recorded.
+TEST(KeptValues, AreComputedByTheFirstPassWithoutGradients) {
+  Parameter weight(vector_of({1, 2}));
+  KeptValues values;
+  std::size_t computed = 0;
+  const auto pass = [&](bool recording) {
+    Tape tape;
+    tape.recording = recording;
+    tape.kept = &values;
+    const Var y = kept(tape, &weight, [&] {
+      ++computed;
+      return 2 * tape(weight);
+    });
+    EXPECT_EQ(y.tape(), &tape);
+    EXPECT_EQ(y.needs_gradient(), recording);
+    EXPECT_EQ(y.value(), vector_of({2, 4}));
+    return y.shared_value();
+  };
+  const auto first = pass(false);
+  EXPECT_EQ(pass(false), first);
+  EXPECT_EQ(computed, 1u);
+  EXPECT_NE(pass(true), first);
+  EXPECT_EQ(computed, 2u);
+  EXPECT_TRUE(values.holds(*first));
+  EXPECT_FALSE(values.holds(Tensor(*first)));
+}
+
+/// Values of one owner differ by their details.
+TEST(KeptValues, AreToldApart) {
+  KeptValues values;
+  const auto value = [](double x) {
+    return [x] { return std::make_shared<const Tensor>(vector_of({x})); };
+  };
+  const auto first = values.of(&values, 1, value(3)), second = values.of(&values, 2, value(4));
+  EXPECT_EQ(*second, vector_of({4}));
+  EXPECT_EQ(values.of(&values, 1, value(5)), first);
+}
+
 TEST(Pool, NothingIsRequestedFromTheThirdPassOn) {
   Parameter weight(filled({300, 7}, real(0.5)));
   const auto pass = [&] {
