@@ -97,9 +97,10 @@ void gemm(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const O
           "leading dimensions ", a.ld, ", ", b.ld, ", ", ldc, " are shorter than the rows of a (",
           M, ", ", K, ") x (", K, ", ", N, ") product");
   count_product(M, N, K);
-  if (M == 1 && beta == 0 && !a_flips && !b_flips)
-    return vector_product(N, K, a.data, b.data, b.ld, c);
-  if (is_small_product(M, N, K)) return small_product(M, N, K, a, b, beta, c, ldc);
+  const bool is_small = is_small_product(M, N, K);
+  if (M == 1 && (a.ld == 1 || !a_flips) && !b_flips && (beta == 0 || !is_small))
+    return vector_product(N, K, a.data, b.data, b.ld, beta, c);
+  if (is_small) return small_product(M, N, K, a, b, beta, c, ldc);
   if (is_panel_product(M, N)) return panel_product(M, N, K, a, b, beta, c, ldc);
   const OneThread one_thread;
 #ifdef BOCHNER_DOUBLE

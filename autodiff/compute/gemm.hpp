@@ -62,12 +62,12 @@ bool is_small_product(std::size_t M, std::size_t N, std::size_t K);
 void small_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
                    real beta, real* c, std::size_t ldc);
 
-/// y (N) = x (K) B: rows of B, `ld` apart, are read once, eight side by side, which is as fast as
-/// they arrive: weights of 1.7 MB from the third cache of a Zen 3 at 55 to 60 GB/s, and those of
-/// (128, 128) at 54 to 62 where oneDNN 2.6.3 takes 43 to 54. Every element is one sum over k in
-/// order.
+/// y (N) = x (K) B + beta y: rows of B, `ld` apart, are read once, eight side by side, which is as
+/// fast as they arrive: weights of 1.7 MB from the third cache of a Zen 3 at 55 to 60 GB/s, and
+/// those of (128, 128) at 54 to 62 where oneDNN 2.6.3 takes 43 to 54. Every element is one sum in
+/// order, from beta y on.
 void vector_product(std::size_t N, std::size_t K, const real* x, const real* b, std::size_t ld,
-                    real* y);
+                    real beta, real* y);
 
 /// Whether a product in memory goes by panel_product(). One core of a Zen 3 (102 GFLOP/s), GFLOP/s
 /// of oneDNN 2.6.3 with AVX2 against this:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/lanes.hpp>
+#include <bochner/autodiff/compute/prefetch.hpp>
 #include <span>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -92,7 +93,7 @@ class Ahead {
 
   void fetch_line() {
     const Upcoming& now = upcoming_.front();
-    __builtin_prefetch(now.data + row_ * now.ld + line_ * line);
+    prefetch(now.data + row_ * now.ld + line_ * line);
     if (++line_ < lines_of(now)) return;
     line_ = 0;
     if (++row_ < now.rows) return;

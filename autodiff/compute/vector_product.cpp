@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/lanes.hpp>
 
@@ -25,9 +24,9 @@ void add_rows(std::size_t N, const real* x, const real* b, std::size_t ld, real*
 }  // namespace
 
 void vector_product(std::size_t N, std::size_t K, const real* x, const real* b, std::size_t ld,
-                    real* y) {
+                    real beta, real* y) {
   constexpr std::size_t rows = 8;
-  std::fill_n(y, N, real(0));
+  for (std::size_t j = 0; j < N; ++j) y[j] = beta == 0 ? real(0) : beta * y[j];
   std::size_t k = 0;
   for (; k + rows <= K; k += rows) add_rows<rows>(N, x + k, b + k * ld, ld, y);
   for (; k < K; ++k) add_rows<1>(N, x + k, b + k * ld, ld, y);

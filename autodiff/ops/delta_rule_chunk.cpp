@@ -87,6 +87,7 @@ void DeltaChunk::write(const Inputs& in, const Place& place, bool for_queries, r
   gemm((for_queries ? 2 : 1) * rows, n.d, n.F, {reading, n.F}, {state, n.d}, 0, past, n.d);
   for (std::size_t i = 0; i < rows; ++i) {
     const real* v = in.v + in.token(place, i) * n.d;
+    place.prefetch_next(i, v, n.H * n.d, n.d);
     for (std::size_t e = 0; e < n.d; ++e) errors[i * n.d + e] = v[e] - past[i * n.d + e];
   }
   for (std::size_t j = 0; j < rows; ++j) {

@@ -32,17 +32,12 @@ class DeltaHead {
     const std::size_t first = chunk * n_.C, rows = std::min(n_.C, length() - first);
     return {b_, h_, in_.reverse ? length() - first - rows : first, rows};
   }
+  /// The same where `next` is read after it; itself if nothing is.
+  Place place(std::size_t chunk, std::size_t next) const {
+    return next == chunk ? place(chunk) : place(chunk).before(place(next));
+  }
   std::size_t segment_offset(std::size_t segment) const {
     return ((b_ * n_.H + h_) * segments_of(in_) + segment) * n_.state();
-  }
-  void prefetch(const Place& place) const {
-    in_.k->prefetch(place);
-    in_.q->prefetch(place);
-    prefetch_values(in_.v, place);
-  }
-  void prefetch_values(const real* x, const Place& place) const {
-    const std::size_t first = (place.b * n_.T + place.first) * n_.H + place.h;
-    linear_attention_parts::prefetch_rows(x + first * n_.d, place.rows, n_.H * n_.d, n_.d);
   }
 
   const Inputs& in_;
@@ -61,10 +56,9 @@ class DeltaForward : DeltaHead {
   void run(real* states, real* out) {
     std::fill_n(chunk_.state, n_.state(), real(0));
     for (std::size_t c = 0; c < chunks(); ++c) {
-      const Place now = place(c);
+      const Place now = place(c, std::min(c + 1, chunks() - 1));
       if (states && c % segment_ == 0)
         std::copy_n(chunk_.state, n_.state(), states + segment_offset(c / segment_));
-      if (c + 1 < chunks()) prefetch(place(c + 1));
       chunk_.load(in_, now);
       chunk_.write(in_, now, true, past_);
       read(now, out);
@@ -106,9 +100,7 @@ class DeltaBackward : DeltaHead {
       const std::size_t first = segment * segment_, last = std::min(chunks(), first + segment_);
       load_segment(states + segment_offset(segment), first, last);
       for (std::size_t c = last; c-- > first;) {
-        const Place now = place(c);
-        if (c > first) prefetch_values(g, place(c - 1));
-        differentiate(now, chunks_[c - first], g, out);
+        differentiate(place(c, std::max(c, first + 1) - 1), chunks_[c - first], g, out);
       }
     }
   }
@@ -119,9 +111,9 @@ class DeltaBackward : DeltaHead {
     std::copy_n(state, n_.state(), chunks_[0].state);
     for (std::size_t c = first; c < last; ++c) {
       DeltaChunk& chunk = chunks_[c - first];
-      if (c + 1 < last) prefetch(place(c + 1));
-      chunk.load(in_, place(c));
-      chunk.write(in_, place(c), false, readings_);
+      const Place now = place(c, std::min(c + 1, last - 1));
+      chunk.load(in_, now);
+      chunk.write(in_, now, false, readings_);
       if (c + 1 == last) return;
       real* next = chunks_[c + 1 - first].state;
       std::copy_n(chunk.state, n_.state(), next);
@@ -131,8 +123,11 @@ class DeltaBackward : DeltaHead {
 
   void differentiate(const Place& place, DeltaChunk& chunk, const real* g, OtherGradients& out) {
     const std::size_t rows = chunk.rows;
-    for (std::size_t i = 0; i < rows; ++i)
-      std::copy_n(g + in_.token(place, i) * n_.d, n_.d, readings_ + (rows + i) * n_.d);
+    for (std::size_t i = 0; i < rows; ++i) {
+      const real* row = g + in_.token(place, i) * n_.d;
+      place.prefetch_next(i, row, n_.H * n_.d, n_.d);
+      std::copy_n(row, n_.d, readings_ + (rows + i) * n_.d);
+    }
     differentiate_written(chunk);
     substitute(place, chunk, out);
     differentiate_features(chunk);

@@ -14,7 +14,7 @@ class Head : HeadWithGradients {
 
   void forward(real* out) {
     sum_keys();
-    for (std::size_t c = 0; c < chunks(); ++c) read(place(c), out);
+    for (std::size_t c = 0; c < chunks(); ++c) read(towards_next(c), out);
   }
 
   void backward(const Tensor& y, const Tensor& g, OtherGradients& out) {
@@ -22,15 +22,18 @@ class Head : HeadWithGradients {
     std::fill_n(later_, n_.state(), real(0));
     std::fill_n(one_, n_.C, real(1));
     std::fill_n(lowest_, n_.C, in_.floor);
-    for (std::size_t c = 0; c < chunks(); ++c) differentiate_queries(place(c), y.data(), g.data());
-    for (std::size_t c = 0; c < chunks(); ++c) differentiate_keys(place(c), out.v.data());
+    for (std::size_t c = 0; c < chunks(); ++c)
+      differentiate_queries(towards_next(c), y.data(), g.data());
+    for (std::size_t c = 0; c < chunks(); ++c) differentiate_keys(towards_next(c), out.v.data());
   }
 
  private:
+  Place towards_next(std::size_t c) const { return place(c, std::min(c + 1, chunks() - 1)); }
+
   void sum_keys() {
     state_.clear(n_);
     for (std::size_t c = 0; c < chunks(); ++c) {
-      keys_.load(in_, place(c), state_.unit);
+      keys_.load(in_, towards_next(c), state_.unit);
       state_.add(n_, keys_);
     }
     state_.save(n_, state_before(0));
@@ -51,7 +54,7 @@ class Head : HeadWithGradients {
   void differentiate_queries(const Place& place, const real* y, const real* g) {
     const std::size_t values = n_.value_offset(place);
     in_.q->load(place, q_, nullptr);
-    split_quotient(n_, place.rows, g + values, y + values, normalizer(place), lowest_, numerator_,
+    split_quotient(n_, place, g + values, y + values, normalizer(place), lowest_, numerator_,
                    weight_);
     scale_and_extend(place.rows, n_.d, one_, numerator_, n_.d, weight_, extended_);
     gemm(place.rows, n_.F, n_.d + 1, {extended_, n_.d + 1}, {state_.sums, n_.F}, 0, gradient_,

@@ -28,12 +28,8 @@ class ForwardHead : CausalHead {
   void run(std::size_t span, real* out) {
     past_.begin(n_, span > 0 ? before(span) : nullptr);
     for (std::size_t c = span * n_.span; c < last_chunk(span); ++c) {
-      const Place now = place(c);
+      const Place now = place(c, std::min(c + 1, chunks() - 1));
       if (c % n_.segment == 0 && c % n_.span > 0) past_.own.save(n_, state_before(c / n_.segment));
-      if (c + 1 < chunks()) {
-        in_.prefetch_keys(place(c + 1));
-        in_.q->prefetch(place(c + 1));
-      }
       const State& state = past_.all(n_);
       keys_.load(in_, now, past_.own.unit, past_.unit_before());
       in_.q->load(now, q_, in_.beside ? query_unit_ : nullptr);

@@ -44,7 +44,7 @@ class LaterHead : protected HeadWithGradients {
   /// Queries, and the gradients of what they read.
   void split(const Place& place, const real* y, const real* g, const real* past,
              const real* lowest) {
-    split_quotient(n_, place.rows, g, y, normalizer(place), lowest, numerator_, weight_);
+    split_quotient(n_, place, g, y, normalizer(place), lowest, numerator_, weight_);
     scale_and_extend(place.rows, n_.d, past, numerator_, n_.d, weight_, extended_);
     in_.q->load(place, q_, nullptr);
   }
@@ -85,9 +85,8 @@ class BackwardHead : LaterHead {
       load_segment(span, first, last);
       for (std::size_t c = last; c-- > first;) {
         const Chunk& chunk = segment_[c - first];
-        const Place now = place(c);
+        const Place now = place(c, std::max(c, first + 1) - 1);
         const std::size_t values = n_.value_offset(now);
-        if (c > first) prefetch(place(c - 1), y, g);
         differentiate(now, chunk, y.data() + values, g.data() + values, out.v.data() + values);
         if (in_.beside) differentiate_beside(now, y.data() + values, g.data() + values, out);
         if (in_.decay.rate) differentiate_rates(now, span, chunk.state, out);
@@ -108,12 +107,6 @@ class BackwardHead : LaterHead {
     return all_later_;
   }
 
-  void prefetch(const Place& place, const Tensor& y, const Tensor& g) const {
-    in_.q->prefetch(place);
-    in_.prefetch(y.data(), place);
-    in_.prefetch(g.data(), place);
-  }
-
   /// The keys of each chunk and the state before it.
   void load_segment(std::size_t span, std::size_t first, std::size_t last) {
     State& own = past_.own;
@@ -124,9 +117,8 @@ class BackwardHead : LaterHead {
     for (std::size_t c = first; c < last; ++c) {
       Chunk& chunk = segment_[c - first];
       std::copy_n(past_.all(n_).sums, n_.state(), chunk.state);
-      if (c + 1 < last) in_.prefetch_keys(place(c + 1));
       Keys& keys = chunk.keys;
-      keys.load(in_, place(c), own.unit, past_.unit_before());
+      keys.load(in_, place(c, std::min(c + 1, last - 1)), own.unit, past_.unit_before());
       if (c + 1 < last) own.add(n_, keys);
       if (keys.carried != keys.last()) keys.carry_in(in_, place(c), keys.last());
     }

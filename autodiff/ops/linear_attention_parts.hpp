@@ -7,6 +7,7 @@
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/compute/prefetch.hpp>
 #include <bochner/autodiff/ops/features.hpp>
 #include <cmath>
 #include <limits>
@@ -26,6 +27,21 @@ real exponentiate(real* x, std::size_t n);
 /// Tokens first .. first + rows of one head.
 struct Place {
   std::size_t b, h, first, rows;
+  std::ptrdiff_t ahead = 0;   ///< tokens to the place that is read next
+  std::size_t next_rows = 0;  ///< its rows, 0 if there is none
+
+  Place before(const Place& next) const {
+    return {b, h, first, rows, std::ptrdiff_t(next.first) - std::ptrdiff_t(first), next.rows};
+  }
+  /// While row i is read, at `row`, asks for that of the next place: rows `stride` apart are short
+  /// pieces that no hardware sees coming, and of many requests at once a processor forgets most.
+  void prefetch_next(std::size_t i, const real* row, std::size_t stride,
+                     std::size_t columns) const {
+    if (i >= next_rows) return;
+    constexpr std::size_t line = 64 / sizeof(real);
+    for (std::size_t j = 0; j < columns; j += line)
+      prefetch(row + ahead * std::ptrdiff_t(stride) + j);
+  }
 };
 
 /// Features of one side, queries or keys. load() and store() of different heads or sequences may
@@ -33,8 +49,6 @@ struct Place {
 class FeatureSource {
  public:
   virtual ~FeatureSource() = default;
-  /// Asks for what load() will read, which lies in short pieces that no hardware sees coming.
-  virtual void prefetch(const Place& place) const = 0;
   /// Row i (F) of `features` times exp(log_scale_i) are the features of token i, and its largest
   /// element is 1 where they were logarithms. `log_scale` is null where a factor of the row
   /// cancels. A source of several groups has a scale for each, (rows, groups), and a 1 in each.
@@ -48,15 +62,6 @@ class FeatureSource {
   /// Gives the gradients to the inputs.
   virtual void hand_over() = 0;
 };
-
-/// Asks for `rows` rows of `columns` numbers.
-inline void prefetch_rows(const real* x, std::size_t rows, std::size_t stride,
-                          std::size_t columns) {
-  constexpr std::size_t line = 64 / sizeof(real);
-  for (std::size_t i = 0; i < rows; ++i) {
-    for (std::size_t j = 0; j < columns; j += line) __builtin_prefetch(x + i * stride + j);
-  }
-}
 
 inline Tensor gradient_like(const Tensor& x, bool of_all_tokens) {
   return of_all_tokens ? uninitialized(x.shape()) : zeros(x.shape());
@@ -116,14 +121,6 @@ struct Attention {
   /// Means and logarithms of what a place sees besides, rows H (d + 1) apart.
   const real* beside_at(const Place& place) const {
     return beside + ((place.b * n.T + place.first) * n.H + place.h) * (n.d + 1);
-  }
-  /// Rows of one head in an array like v.
-  void prefetch(const real* x, const Place& place) const {
-    prefetch_rows(x + n.value_offset(place), place.rows, n.value_stride(), n.d);
-  }
-  void prefetch_keys(const Place& place) const {
-    k->prefetch(place);
-    prefetch(v, place);
   }
 };
 
@@ -207,8 +204,10 @@ struct Keys {
   void carry_in(const Attention& in, const Place& place, double unit) {
     carried = unit;
     weigh(unit, rows, carry);
-    scale_and_extend(rows, in.n.d, carry, in.v + in.n.value_offset(place), in.n.value_stride(),
-                     nullptr, extended);
+    const std::size_t stride = in.n.value_stride();
+    const real* v = in.v + in.n.value_offset(place);
+    for (std::size_t i = 0; i < rows; ++i) place.prefetch_next(i, v + i * stride, stride, in.n.d);
+    scale_and_extend(rows, in.n.d, carry, v, stride, nullptr, extended);
   }
   /// The unit of all that the last row has seen.
   double last() const { return reference[rows - 1]; }
@@ -282,11 +281,13 @@ struct State {
 
 /// Gradients of the numerators and denominators: numerator_i = g_i / den_i (C, d), weight_i = -(g_i
 /// . y_i) / den_i (C), or 0 where the denominator is lowest_i > 0.
-inline void split_quotient(const Sizes& n, std::size_t rows, const real* g, const real* y,
+inline void split_quotient(const Sizes& n, const Place& place, const real* g, const real* y,
                            const real* normalizer, const real* lowest, real* numerator,
                            real* weight) {
-  for (std::size_t i = 0; i < rows; ++i) {
+  for (std::size_t i = 0; i < place.rows; ++i) {
     const real *gi = g + i * n.value_stride(), *yi = y + i * n.value_stride();
+    place.prefetch_next(i, gi, n.value_stride(), n.d);
+    place.prefetch_next(i, yi, n.value_stride(), n.d);
     const bool raised = lowest[i] > 0 && normalizer[i] == 1 / lowest[i];
     weight[i] = raised ? real(0) : -dot_row(gi, yi, n.d) * normalizer[i];
     for (std::size_t e = 0; e < n.d; ++e) numerator[i * n.d + e] = gi[e] * normalizer[i];
@@ -339,6 +340,10 @@ class OneHead {
   std::size_t chunks() const { return (length() + n_.C - 1) / n_.C; }
   Place place(std::size_t chunk) const {
     return {b_, h_, chunk * n_.C, std::min(n_.C, length() - chunk * n_.C)};
+  }
+  /// The same where `next` is read after it; itself if nothing is.
+  Place place(std::size_t chunk, std::size_t next) const {
+    return next == chunk ? place(chunk) : place(chunk).before(place(next));
   }
   std::size_t spans() const { return n_.spans_of(chunks()); }
   std::size_t last_chunk(std::size_t span) const {

@@ -29,22 +29,17 @@ real exponentiate_base_2(real* x, std::size_t n) {
   return top;
 }
 
-void prefetch_tokens(const Var& x, const Place& place) {
-  const Rows rows(place, x.shape());
-  prefetch_rows(x.data() + rows.offset, place.rows, rows.stride, rows.width);
-}
-
 class StoredSource : public FeatureSource {
  public:
   StoredSource(const Features& features, std::size_t groups)
       : values_(features.tokens), scale_(features.scale), groups_(groups), F_(values_.dim(3)) {}
 
-  void prefetch(const Place& place) const override { prefetch_tokens(values_, place); }
-
   void load(const Place& place, real* features, real* log_scale) const override {
     const Rows rows(place, values_.shape());
     for (std::size_t i = 0; i < place.rows; ++i, features += F_) {
-      std::copy_n(values_.data() + rows.offset + i * rows.stride, F_, features);
+      const real* row = values_.data() + rows.offset + i * rows.stride;
+      place.prefetch_next(i, row, rows.stride, F_);
+      std::copy_n(row, F_, features);
       const std::size_t m = F_ / groups_;
       for (std::size_t g = 0; g < groups_; ++g) {
         const real top =
@@ -121,8 +116,6 @@ class ExponentialSource : public FeatureSource {
         d_(w_.dim(2)),
         transposed_(shared_transposed_heads(w_, log2_e * factor_)) {}
 
-  void prefetch(const Place& place) const override { prefetch_tokens(x_, place); }
-
   void load(const Place& place, real* features, real* log_scale) const override {
     const Rows rows(place, x_.shape());
     const real* x = x_.data() + rows.offset;
@@ -130,6 +123,7 @@ class ExponentialSource : public FeatureSource {
          features, F_);
     const real* offset = offset_.exists() ? offset_.data() + place.h * F_ : nullptr;
     for (std::size_t i = 0; i < place.rows; ++i, x += rows.stride, features += F_) {
+      place.prefetch_next(i, x, rows.stride, d_);
       for (std::size_t f = 0; offset && f < F_; ++f) features[f] += log2_e * offset[f];
       const std::size_t m = F_ / groups_;
       const real square = log_scale ? norm_ * dot_row(x, x, d_) : real(0);
@@ -204,11 +198,6 @@ class ProductSource : public FeatureSource {
         groups_(chunk * G_),
         scratch_(scratch_size<Factors>(groups_, S_, m_)) {}
 
-  void prefetch(const Place& place) const override {
-    prefetch_tokens(coefficients_, place);
-    base_->prefetch(place);
-  }
-
   void load(const Place& place, real* features, real* log_scale) const override {
     const Factors factors = load_factors(place, log_scale);
     const real *c = factors.coefficients, *base = factors.base;
@@ -269,7 +258,9 @@ class ProductSource : public FeatureSource {
     const Rows rows(place, coefficients_.shape());
     for (std::size_t i = 0; i < place.rows; ++i) {
       real* c = factors.coefficients + i * rows.width;
-      std::copy_n(coefficients_.data() + rows.offset + i * rows.stride, rows.width, c);
+      const real* row = coefficients_.data() + rows.offset + i * rows.stride;
+      place.prefetch_next(i, row, rows.stride, rows.width);
+      std::copy_n(row, rows.width, c);
       const real top =
           scale_ == FeatureScale::logarithmic ? join_units(c, factors.units + i * G_) : 0;
       if (log_scale) log_scale[i] = top;

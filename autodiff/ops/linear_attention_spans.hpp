@@ -113,8 +113,7 @@ class CausalHead : protected OneHead {
     if (span + 1 >= spans()) return;
     past_.begin(n_, nullptr);
     for (std::size_t c = span * n_.span; c < (span + 1) * n_.span; ++c) {
-      in_.prefetch_keys(place(c + 1));
-      keys_.load(in_, place(c), past_.own.unit);
+      keys_.load(in_, place(c, c + 1), past_.own.unit);
       past_.own.add(n_, keys_);
     }
     past_.own.save(n_, before(span + 1));
