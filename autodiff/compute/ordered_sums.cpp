@@ -36,10 +36,10 @@ void sum_rows(const real* x, std::size_t rows, std::size_t row_size, real* y) {
   }
   for (std::size_t i = 0; i < rows; ++i) {
     const real* row = x + i * row_size;
-    y[i] = real(parallel_sum<double>(row_size, summed_grain,
-                                     [row](std::size_t begin, std::size_t end) {
-                                       return double(sum_row(row + begin, end - begin));
-                                     }));
+    y[i] = real(
+        parallel_sum<double>(row_size, summed_grain, [row](std::size_t begin, std::size_t end) {
+          return double(sum_row(row + begin, end - begin));
+        }));
   }
 }
 

@@ -192,13 +192,8 @@ Tensor linear_attention_step(LinearAttentionState& state, const Features& q, con
     real log_key = 0, log_query = 0, share = 0;
     queries->load(place, query, beside ? &log_query : nullptr);
     keys->load(place, key, &log_key);
-    const StepOfHead token{F,
-                           d,
-                           key,
-                           query,
-                           v.data() + row * d,
-                           log_key + k.log_factor,
-                           rate ? rate->data()[row] : real(0)};
+    const real lost = rate ? rate->data()[row] : real(0), log_weight = log_key + k.log_factor;
+    const StepOfHead token{F, d, key, query, v.data() + row * d, log_weight, lost};
     const real sum = add_token(token, row, state, y);
     real factor = safe_inverse(sum, floor);
     const real* mean = beside ? beside->data() + row * (d + 1) : nullptr;
