@@ -11,10 +11,13 @@
 
 namespace bochner {
 
-/// How many of the `size` elements of a cheap loop a task takes, a multiple of 64: an eighth, but
-/// no fewer than are worth one, and no more than stay in cache.
+/// What elementwise_grain() is a multiple of.
+inline constexpr std::size_t elementwise_unit = 64;
+
+/// How many of the `size` elements of a cheap loop a task takes: an eighth, but no fewer than are
+/// worth one, and no more than stay in cache.
 inline std::size_t elementwise_grain(std::size_t size) {
-  constexpr std::size_t fewest = 8192, most = 32768, unit = 64;
+  constexpr std::size_t unit = elementwise_unit, fewest = 128 * unit, most = 512 * unit;
   return std::clamp((size / 8 + unit - 1) / unit * unit, fewest, most);
 }
 

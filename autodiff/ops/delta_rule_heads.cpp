@@ -32,9 +32,9 @@ class DeltaHead {
     const std::size_t first = chunk * n_.C, rows = std::min(n_.C, length() - first);
     return {b_, h_, in_.reverse ? length() - first - rows : first, rows};
   }
-  /// The same where `next` is read after it; itself if nothing is.
+  /// The same where `next` is read after it; the chunk itself if nothing is.
   Place place(std::size_t chunk, std::size_t next) const {
-    return next == chunk ? place(chunk) : place(chunk).before(place(next));
+    return place(chunk).before(place(next));
   }
   std::size_t segment_offset(std::size_t segment) const {
     return ((b_ * n_.H + h_) * segments_of(in_) + segment) * n_.state();

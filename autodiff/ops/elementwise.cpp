@@ -305,7 +305,7 @@ struct Mask {
   }
 
   void apply(const real* from, real* to, std::size_t n) const {
-    // A multiple of 4: chunks begin with a block of random numbers.
+    static_assert(elementwise_unit % 4 == 0, "chunks begin with a block");
     parallel_for(n, elementwise_grain(n),
                  [&](std::size_t begin, std::size_t end) { apply(from, to, begin, end); });
   }

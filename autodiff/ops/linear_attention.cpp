@@ -72,7 +72,8 @@ Attention attention(const Features& q, const Features& k, const Var& v, const Va
 
 void require_step_shapes(const LinearAttentionState& state, const Features& q, const Features& k,
                          const Var& v, const Tensor* rate) {
-  const Shape &sums = state.weighted_values.shape(), features = q.shape();  // (B H, F, d)
+  const Shape& sums = state.weighted_values.shape();  // (B H, F, d)
+  const Shape features = q.shape();
   require(features.size() == 4 && features[1] == 1 && features == k.shape() &&
               v.shape() == Shape{features[0], 1, features[2], sums[2]} &&
               features[0] * features[2] == sums[0] && features[3] == sums[1],

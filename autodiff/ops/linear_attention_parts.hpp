@@ -285,9 +285,9 @@ class OneHead {
   Place place(std::size_t chunk) const {
     return {b_, h_, chunk * n_.C, std::min(n_.C, length() - chunk * n_.C)};
   }
-  /// The same where `next` is read after it; itself if nothing is.
+  /// The same where `next` is read after it; the chunk itself if nothing is.
   Place place(std::size_t chunk, std::size_t next) const {
-    return next == chunk ? place(chunk) : place(chunk).before(place(next));
+    return place(chunk).before(place(next));
   }
   std::size_t spans() const { return n_.spans_of(chunks()); }
   std::size_t last_chunk(std::size_t span) const {

@@ -1,3 +1,5 @@
+#include <bochner/autodiff/compute/permute.hpp>
+#include <bochner/autodiff/ops/broadcast.hpp>
 #include <bochner/autodiff/ops/linear_attention_parts.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -75,19 +77,10 @@ class StoredSource : public FeatureSource {
   Tensor gradient_;
 };
 
-Tensor scaled(const Tensor& x, real factor) {
-  Tensor y = uninitialized(x.shape());
-  for (std::size_t i = 0; i < x.size(); ++i) y.data()[i] = factor * x.data()[i];
-  return y;
-}
-
 /// factor x^T of each head. (H, m, n) -> (H, n, m)
 Tensor transposed_heads(const Tensor& x, real factor) {
-  const std::size_t H = x.shape()[0], m = x.shape()[1], n = x.shape()[2];
-  const Tensor all = scaled(x, factor);
-  Tensor y = uninitialized({H, n, m});
-  for (std::size_t h = 0; h < H; ++h)
-    transpose_matrix(m, n, all.data() + h * m * n, n, y.data() + h * m * n, m);
+  Tensor y = permute(x, {0, 2, 1});
+  update(y, [factor](real u) { return factor * u; });
   return y;
 }
 
@@ -138,7 +131,7 @@ class ExponentialSource : public FeatureSource {
     span_ = span;
     spans_ = (x_.dim(1) + span - 1) / span;
     const std::size_t parts = x_.dim(0) * spans_;
-    scaled_ = scaled(w_.value(), factor_);
+    scaled_ = map_each([this](real u) { return factor_ * u; }, w_.value());
     dx_ = gradient_like(x_.value(), of_all_tokens);
     dw_ = zeros({parts, H_, d_, F_});
     doffset_ = zeros({offset_.exists() ? parts : 0, H_, F_});

@@ -23,7 +23,9 @@ struct Place {
   std::ptrdiff_t ahead = 0;   ///< tokens to the place that is read next
   std::size_t next_rows = 0;  ///< its rows, 0 if there is none
 
+  /// The same with `next` read after it; itself if that is this one.
   Place before(const Place& next) const {
+    if (next.first == first) return *this;
     return {b, h, first, rows, std::ptrdiff_t(next.first) - std::ptrdiff_t(first), next.rows};
   }
   /// While row i is read, at `row`, asks for that of the next place: rows `stride` apart are short
