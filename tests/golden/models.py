@@ -24,6 +24,7 @@ expansion = 2
 heads = 2
 [optim]
 lr = 0.02
+epsilon = 1e-4 # biases before a norm have gradients of rounding errors alone, which must not become steps
 schedule = { kind = "constant", warmup = 0 }
 [train]
 batch = 3
