@@ -1,7 +1,7 @@
 #pragma once
 /// exp, log, sin, cos, tanh, erf and relatives as inline functions that compilers vectorise, with
 /// equal bits in scalar and vector code. The float versions and their bounds: math_float.hpp.
-/// gelu(x) = x normal_cdf(x) keeps its relative accuracy in the left tail, where 1 + erf cancels.
+/// gelu keeps its relative accuracy in the left tail, where 1 + erf cancels.
 
 #include <bochner/autodiff/real.hpp>
 #include <numbers>
@@ -34,12 +34,18 @@ inline double sigmoid(double x) {
 }
 /// ln(1 + e^x).
 inline double softplus(double x) { return (x > 0 ? x : 0) + std::log1p(std::exp(-std::fabs(x))); }
-/// The normal distribution function Phi(x).
-inline double normal_cdf(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }
-/// Phi(x) and the density Phi'(x).
-inline void normal(double x, double* cdf, double* density) {
-  *cdf = normal_cdf(x);
-  *density = std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi);
+/// x Phi(x) with the normal distribution function Phi, and its slope.
+inline void gelu(double x, double* value, double* slope) {
+  const double u = x < -40 ? -40 : x > 40 ? 40 : x;  // infinity times 0 is none
+  const double cdf = std::erfc(-u / std::numbers::sqrt2) / 2;
+  const double density = std::exp(-u * u / 2) / std::sqrt(2 * std::numbers::pi);
+  *value = (x > 0 ? x : u) * cdf;
+  *slope = cdf + u * density;
+}
+inline double gelu(double x) {
+  double value, slope;
+  gelu(x, &value, &slope);
+  return value;
 }
 
 }  // namespace math

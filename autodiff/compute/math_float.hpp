@@ -3,9 +3,9 @@
 /// and a vectorised loop give the same bits. Errors measured against double, in ULP, for results
 /// that are normal numbers; below, the same number of denormal steps:
 ///
-///   log                                    1       sigmoid       2.5
-///   exp, tanh, erf, normal density         1.5     normal_cdf    4
-///   sin, cos, sincos, softplus             2       exp2_nonpositive  2.5
+///   log                           1       sigmoid, exp2_nonpositive  2.5
+///   exp, tanh, erf                1.5     gelu                       4
+///   sin, cos, sincos, softplus    2       slope of gelu              2^-22 absolute
 ///
 /// NaN propagates. exp overflows to infinity above 88.73 and reaches 0 through denormals.
 /// sin and cos keep their relative error next to their zeros, for |x| < 2^50; they are NaN beyond,
@@ -41,6 +41,21 @@ BOCHNER_INLINE float at_most(float bound, float x) { return x > bound ? bound : 
 /// 2^k for -126 <= k <= 127.
 BOCHNER_INLINE float power_of_two(std::int32_t k) { return std::bit_cast<float>((k + 127) << 23); }
 
+/// Added to y, it leaves in the low bits the exponent field of 2^n, n the integer next to y.
+constexpr float exponent_round = 0x1.8p+23f + 127;
+
+/// 2^n of exponent_round + n for -126 <= n <= 1; 0 for n = -127.
+BOCHNER_INLINE float shifted_power_of_two(float shifted) {
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(shifted) << 23);
+}
+
+/// e^r - 1 for |r| <= 0.35.
+BOCHNER_INLINE float exponential_less_one(float r) {
+  const float q =
+      polynomial(r, 0x1.fffffep-2f, 0x1.5554aep-3f, 0x1.5556fp-5f, 0x1.122a72p-7f, 0x1.6ba49ap-10f);
+  return std::fma(r * r, q, r);
+}
+
 /// e^x = 2^k (1 + fraction) with |fraction| < 0.42 for |x| < 2^20.
 struct Exponential {
   float fraction;
@@ -53,9 +68,7 @@ BOCHNER_INLINE Exponential split_exponential(float x) {
   const float shifted = std::fma(x, log2_e, round);
   const float n = shifted - round;
   const float r = std::fma(n, -ln2_low, std::fma(n, -ln2_high, x));
-  const float q =
-      polynomial(r, 0x1.fffffep-2f, 0x1.5554aep-3f, 0x1.5556fp-5f, 0x1.122a72p-7f, 0x1.6ba49ap-10f);
-  return {std::fma(r * r, q, r),
+  return {exponential_less_one(r),
           std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(round)};
 }
 
@@ -90,26 +103,29 @@ BOCHNER_INLINE float flip_sign(float x, std::uint32_t sign_bit) {
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) ^ sign_bit);
 }
 
-/// Phi(-t) for t >= 1 and the density at t >= 0 of the standard normal distribution, both with the
-/// factor e^(-t^2/2), for which t^2 is carried in two parts. The other factor of the tail, times
-/// t + 2, is a polynomial in (t - 2) / (t + 2).
-struct Normal {
-  float tail, density;
+/// e^(-t^2/2) = (1 + fraction) scale for 0 <= t <= bell_end; t^2 is carried in two parts.
+/// From 13.24 on the scale is 0.
+constexpr float bell_end = 13.27f;
+struct Bell {
+  float fraction, scale;
 };
 
-BOCHNER_INLINE Normal normal_at(float t) {
-  constexpr float one_over_sqrt_two_pi = 0x1.988454p-2f;
-  t = at_most(15.0f, t);
+BOCHNER_INLINE Bell bell(float t) {
+  constexpr float half_log2_e = 0x1.715476p-1f, ln2_high = 0x1.62e43p-1f, ln2_low = -0x1.05c61p-29f;
   const float square = t * t, square_low = std::fma(t, t, -square);
-  const Exponential e = split_exponential(-0.5f * square);
-  const float fraction = std::fma(-0.5f * square_low, 1.0f + e.fraction, e.fraction);
-  const float half = power_of_two(e.k >> 1), rest = power_of_two(e.k - (e.k >> 1));
-  const float s = 1.0f / (t + 2.0f);
-  const float h = s * polynomial((t - 2.0f) * s, 0x1.5845dcp-1f, -0x1.535baep-2f, 0x1.d7d37ap-6f,
-                                 0x1.2ccddep-5f, -0x1.e928fp-12f, -0x1.bbb29ap-8f, -0x1.03ef8cp-9f,
-                                 0x1.30b8f6p-10f, 0x1.0669fap-11f);
-  return {std::fma(h, fraction, h) * half * rest,
-          std::fma(one_over_sqrt_two_pi, fraction, one_over_sqrt_two_pi) * half * rest};
+  const float shifted = std::fma(square, -half_log2_e, exponent_round);
+  const float n = shifted - exponent_round;
+  float r = std::fma(n, -ln2_low, std::fma(n, -ln2_high, -0.5f * square));
+  r = std::fma(-0.5f, square_low, r);
+  return {exponential_less_one(r), shifted_power_of_two(shifted)};
+}
+
+/// Phi(-t) e^(t^2/2) for t >= 0: 1 / (t + 2.25) times a polynomial in t / (t + 2.25).
+BOCHNER_INLINE float scaled_tail(float t) {
+  const float s = 1.0f / (t + 2.25f);
+  return s * polynomial(t * s, 0x1.2p+0f, -0x1.ca0ed2p-1f, -0x1.1127b8p-4f, 0x1.9d866ep-3f,
+                        0x1.80ef22p-4f, 0x1.6fdd5ep-5f, -0x1.c671f8p-3f, 0x1.5df81cp-2f,
+                        -0x1.eccdf8p-2f, 0x1.630644p-2f, -0x1.741916p-4f);
 }
 
 }  // namespace detail
@@ -124,13 +140,12 @@ BOCHNER_INLINE float exp(float x) {
 
 /// 2^x for x <= 1, in half the steps of exp; 0 below 2^-126.5.
 BOCHNER_INLINE float exp2_nonpositive(float x) {
-  constexpr float round = 0x1.8p+23f + 127;  // leaves the exponent field of 2^n in the low bits
   x = x < -127.0f ? -127.0f : x;
-  const float shifted = x + round;
-  const float r = x - (shifted - round);
+  const float shifted = x + detail::exponent_round;
+  const float r = x - (shifted - detail::exponent_round);
   const float p = detail::polynomial(r, 1.0f, 0x1.62e42ap-1f, 0x1.ebf9c2p-3f, 0x1.c6b6dap-5f,
                                      0x1.3ce8b2p-7f, 0x1.5bd97ap-10f);
-  return p * std::bit_cast<float>(std::bit_cast<std::uint32_t>(shifted) << 23);
+  return p * detail::shifted_power_of_two(shifted);
 }
 
 BOCHNER_INLINE float log(float x) {
@@ -189,7 +204,9 @@ BOCHNER_INLINE float erf(float x) {
   const float p =
       detail::polynomial(z, 0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2ce6p-4f, -0x1.b7f71ap-6f,
                          0x1.53f224p-8f, -0x1.a3515ep-11f, 0x1.4771fcp-14f);
-  const float large = std::fma(-2.0f, detail::normal_at(sqrt_two * t).tail, 1.0f);
+  const float u = detail::at_most(detail::bell_end, sqrt_two * t), tail = detail::scaled_tail(u);
+  const detail::Bell e = detail::bell(u);
+  const float large = std::fma(-2.0f * e.scale, std::fma(tail, e.fraction, tail), 1.0f);
   return std::copysign(t < 1.0f ? std::fma(t, p, t) : large, x);
 }
 
@@ -206,22 +223,22 @@ BOCHNER_INLINE float softplus(float x) {
   return (x > 0.0f ? x : 0.0f) + detail::join_logarithm(f, exponent);
 }
 
-/// Phi(x) and Phi'(x): next to zero an odd polynomial around 1/2, else the tail or 1 - tail.
-BOCHNER_INLINE void normal(float x, float* cdf, float* density) {
-  const float t = std::fabs(x);
-  const float p =
-      detail::polynomial(x * x, 0x1.988454p-2f, -0x1.10588cp-4f, 0x1.46e53ep-7f, -0x1.397c5cp-10f,
-                         0x1.0fb108p-13f, -0x1.5a283ep-16f, 0x1.0e1e52p-18f);
-  const detail::Normal at = detail::normal_at(t);
-  const float outer = x > 0.0f ? 1.0f - at.tail : at.tail;
-  *cdf = t < 1.0f ? std::fma(x, p, 0.5f) : outer;
-  *density = at.density;
+/// x Phi(x) = max(x, 0) - |x| Phi(-|x|), and its slope Phi(x) + x Phi'(x). The left tail is 0 from
+/// -13.24 on.
+BOCHNER_INLINE void gelu(float x, float* value, float* slope) {
+  constexpr float one_over_sqrt_two_pi = 0x1.988454p-2f;
+  const float t = detail::at_most(detail::bell_end, std::fabs(x)), tail = detail::scaled_tail(t);
+  const detail::Bell e = detail::bell(t);
+  const float lost = t * tail, rise = std::fma(-one_over_sqrt_two_pi, t, tail);
+  *value = std::fma(-std::fma(lost, e.fraction, lost), e.scale, x > 0.0f ? x : 0.0f);
+  const float left = std::fma(rise, e.fraction, rise) * e.scale;
+  *slope = x > 0.0f ? 1.0f - left : left;
 }
 
-BOCHNER_INLINE float normal_cdf(float x) {
-  float cdf, density;
-  normal(x, &cdf, &density);
-  return cdf;
+BOCHNER_INLINE float gelu(float x) {
+  float value, slope;
+  gelu(x, &value, &slope);
+  return value;
 }
 
 }  // namespace math

@@ -37,15 +37,18 @@ real sum_terms(const real* x, std::size_t n, const Term& term) {
 
 /// ln sum e^x = largest + log_sum; x - largest is exact where e^(x - largest) matters.
 struct LogSumExp {
-  real largest, log_sum;
+  real largest, sum, log_sum;
   real log_softmax(real x) const { return (x - largest) - log_sum; }
+  /// e^(x - largest), of which `sum` is the sum.
+  real exponential(real x) const { return math::exp2_nonpositive((x - largest) * log2_e); }
 };
 
 /// Of n >= 1 elements; NaN if one is NaN or +infinite, or if all are -infinite.
 inline LogSumExp log_sum_exp_row(const real* x, std::size_t n) {
-  const real largest = max_row(x, n);
-  const auto exponential = [largest](real u) { return math::exp(u - largest); };
-  return {largest, math::log(sum_terms<512>(x, n, exponential))};
+  LogSumExp total{max_of_numbers(x, n), 0, 0};  // a NaN is in the sum
+  total.sum = sum_terms<512>(x, n, [total](real u) { return total.exponential(u); });
+  total.log_sum = math::log(total.sum);
+  return total;
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -153,12 +153,7 @@ void add_to_rows(const real* __restrict bias, std::size_t E, std::size_t rows, r
 
 /// y = gelu(y) and its slope.
 void apply_gelu(real* __restrict y, real* __restrict slope, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) {
-    real distribution, density;
-    math::normal(y[i], &distribution, &density);
-    slope[i] = distribution + y[i] * density;
-    y[i] *= distribution;
-  }
+  for (std::size_t i = 0; i < n; ++i) math::gelu(y[i], y + i, slope + i);
 }
 
 }  // namespace
@@ -194,7 +189,7 @@ Var affine_gelu(const Var& x, const Var& w, const Var& bias) {
     if (wanted) {
       apply_gelu(y, slopes.data() + begin * a.E, count * a.E);
     } else {
-      for (std::size_t i = 0; i < count * a.E; ++i) y[i] *= math::normal_cdf(y[i]);
+      for (std::size_t i = 0; i < count * a.E; ++i) y[i] = math::gelu(y[i]);
     }
   };
   Tensor y = forward(a, shape, x, w, activate);

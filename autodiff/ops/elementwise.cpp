@@ -149,11 +149,11 @@ Var elu(const Var& x) {
 
 Var gelu(const Var& x) {
   return unary(
-      "gelu", x, [](real u) { return u * math::normal_cdf(u); },
+      "gelu", x, [](real u) { return math::gelu(u); },
       [](real u) {
-        real distribution, density;
-        math::normal(u, &distribution, &density);
-        return distribution + u * density;
+        real value, slope;
+        math::gelu(u, &value, &slope);
+        return slope;
       });
 }
 

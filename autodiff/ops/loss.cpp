@@ -99,8 +99,8 @@ Tensor backward(const Target& target, const Tensor& logits, const LogSumExp* tot
       return;
     }
     const LogSumExp total = totals[i];
-    for (std::size_t j = 0; j < V; ++j)
-      to[j] = factor * (math::exp(total.log_softmax(x[j])) - on_all);
+    const real scale = factor / total.sum, less = factor * on_all;
+    for (std::size_t j = 0; j < V; ++j) to[j] = scale * total.exponential(x[j]) - less;
     to[target.labels[i]] -= factor * on_label;
   });
   return gradient;

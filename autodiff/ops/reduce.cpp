@@ -85,9 +85,8 @@ Var row_reduction(const char* op, const Var& x, const Reduction& reduction, cons
 /// x - shift is exact for infinities of one sign: they are the result.
 real log_sum_exp(const real* x, std::size_t n) {
   if (n == 0) return -std::numeric_limits<real>::infinity();
-  const real largest = max_row(x, n);
-  if (!std::isfinite(largest)) return largest;
-  return largest + math::log(sum_terms<256>(x, n, [=](real u) { return math::exp(u - largest); }));
+  const LogSumExp total = log_sum_exp_row(x, n);
+  return std::isfinite(total.largest) ? total.largest + total.log_sum : max_row(x, n);
 }
 
 real mean_squared_deviation(const real* x, std::size_t n) {

@@ -30,10 +30,10 @@ real cosine_of_pair(real x) {
   return cosine;
 }
 
-real normal_density(real x) {
-  real cdf, density;
-  math::normal(x, &cdf, &density);
-  return density;
+real slope_of_gelu(real x) {
+  real value, slope;
+  math::gelu(x, &value, &slope);
+  return slope;
 }
 
 Wide wide_sigmoid(Wide x) {
@@ -45,8 +45,10 @@ Wide wide_softplus(Wide x) { return (x > 0 ? x : Wide(0)) + std::log1p(std::exp(
 
 Wide wide_normal_cdf(Wide x) { return std::erfc(-x / std::numbers::sqrt2_v<Wide>) / 2; }
 
-Wide wide_normal_density(Wide x) {
-  return std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi_v<Wide>);
+Wide wide_gelu(Wide x) { return x * wide_normal_cdf(x); }
+
+Wide wide_slope_of_gelu(Wide x) {
+  return wide_normal_cdf(x) + x * std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi_v<Wide>);
 }
 
 /// One function in the three forms that are compared, and its bound in units of the last place.
@@ -73,6 +75,9 @@ template <auto function>
 constexpr real greatest = std::numeric_limits<real>::max();
 constexpr real angle_limit = real(0x1p+50 * (1 - 0x1p-24));
 
+/// Where gelu is still a normal number.
+constexpr real least_gelu = is_float ? real(-12.9) : real(-37);
+
 template <auto function>
 Row row(const char* name, Wide (*reference)(Wide), double bound, double double_bound,
         real low = -greatest, real high = greatest) {
@@ -91,8 +96,7 @@ const std::vector<Row>& table() {
       row<math::sigmoid>("sigmoid", wide_sigmoid, 2.5, 3),
       row<math::softplus>("softplus", wide_softplus, 2, 3),
       // In double, the rounding of the argument is multiplied by up to 38^2 in the tail.
-      row<math::normal_cdf>("normal_cdf", wide_normal_cdf, 4, 1600),
-      row<normal_density>("normal density", wide_normal_density, 1.5, 1600)};
+      row<static_cast<real (*)(real)>(math::gelu)>("gelu", wide_gelu, 4, 1600, least_gelu)};
   return rows;
 }
 
@@ -231,10 +235,12 @@ TEST(Math, KnowsInfinityAndZero) {
   EXPECT_EQ(math::sigmoid(0), real(0.5));
   EXPECT_EQ(math::softplus(infinity), infinity);
   EXPECT_EQ(math::softplus(-infinity), 0);
-  EXPECT_EQ(math::normal_cdf(infinity), 1);
-  EXPECT_EQ(math::normal_cdf(-infinity), 0);
-  EXPECT_EQ(math::normal_cdf(0), real(0.5));
-  EXPECT_EQ(normal_density(infinity), 0);
+  EXPECT_EQ(math::gelu(infinity), infinity);
+  EXPECT_EQ(math::gelu(-infinity), 0);
+  EXPECT_EQ(math::gelu(0), 0);
+  EXPECT_EQ(slope_of_gelu(infinity), 1);
+  EXPECT_EQ(slope_of_gelu(-infinity), 0);
+  EXPECT_EQ(slope_of_gelu(0), real(0.5));
 }
 
 TEST(Math, KeepsTheSignOfZero) {
@@ -271,7 +277,6 @@ TEST(Math, IsMonotoneWhereFormulasMeet) {
     expect_monotone("tanh", one<math::tanh>, sign * real(9), 1);
     expect_monotone("erf", one<math::erf>, sign, 2);
     expect_monotone("erf", one<math::erf>, sign * real(3.9), 1);
-    expect_monotone("normal_cdf", one<math::normal_cdf>, sign, 4);
     expect_monotone("softplus", one<math::softplus>, sign * real(std::log(3.0)), 2);
     expect_monotone("sigmoid", one<math::sigmoid>, sign * real(17), 2);
     expect_monotone("exp", one<math::exp>, sign * real(std::numbers::ln2 / 2), 1);
@@ -292,11 +297,17 @@ TEST(Math, StaysInTheRangeOfTheFunction) {
       EXPECT_GE(low, -1) << name;
       EXPECT_LE(high, 1) << name;
     }
-    if (name == "sigmoid" || name == "normal_cdf") {
+    if (name == "sigmoid") {
       EXPECT_GE(low, 0) << name;
       EXPECT_LE(high, 1) << name;
     }
   }
+}
+
+TEST(Math, GeluHasItsSlope) {
+  for (real x = -20; x < 20; x += real(0.0007))
+    ASSERT_NEAR(slope_of_gelu(x), wide_slope_of_gelu(x), 2 * std::numeric_limits<real>::epsilon())
+        << x;
 }
 
 #ifndef BOCHNER_DOUBLE
@@ -307,8 +318,15 @@ TEST(Math, RefusesAnglesWithoutMeaning) {
 
 TEST(Math, GeluKeepsItsRelativeAccuracyInTheLeftTail) {
   for (float x = -8; x < 0; x += 0.001f) {
-    const double expected = double(x) * wide_normal_cdf(x);
-    EXPECT_NEAR(x * math::normal_cdf(x), expected, 3e-7 * std::fabs(expected)) << x;
+    const double expected = wide_gelu(x);
+    EXPECT_NEAR(math::gelu(x), expected, 3e-7 * std::fabs(expected)) << x;
+  }
+}
+
+TEST(Math, GeluReachesZeroWithoutAJump) {
+  for (float x = -15; x < -12.9f; x += 0.001f) {
+    EXPECT_NEAR(math::gelu(x), wide_gelu(x), 4e-39) << x;
+    EXPECT_LE(math::gelu(x), 0) << x;
   }
 }
 #endif
