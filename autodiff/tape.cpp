@@ -44,6 +44,7 @@ void Var::add_gradient(Tensor&& contribution) const {
   if (node_->filled || contribution.shape() != node_->shape) {
     return add_gradient(static_cast<const Tensor&>(contribution));
   }
+  tape_->handed_on_ += contribution.size();
   node_->gradient = std::move(contribution);
   node_->filled = true;
 }
@@ -53,6 +54,7 @@ GradientTarget::GradientTarget(const Var& x) : beta(x.has_gradient() ? real(1) :
   if (node.gradient.shape() != node.shape || node.gradient.size() != element_count(node.shape)) {
     node.gradient = uninitialized(node.shape);
   }
+  x.tape_->handed_on_ += node.gradient.size() * (node.filled ? 2 : 1);
   node.filled = true;
   data = node.gradient.data();
 }
@@ -118,9 +120,8 @@ RandomFunction Tape::next_random(Purpose purpose) {
 Var Tape::record_node(const char* op, std::shared_ptr<const Tensor> value,
                       std::size_t input_elements, std::function<void(Tensor&)> backward) {
   if (check_finite) require_finite(*value, "value", op);
-  const std::size_t bytes = (input_elements + value->size()) * sizeof(real);
-  if (observer) observer->recorded(op, bytes);
-  auto node = std::make_shared<Node>(Node{op, value->shape(), bytes});
+  if (observer) observer->recorded(op, (input_elements + value->size()) * sizeof(real));
+  auto node = std::make_shared<Node>(Node{op, value->shape()});
   node->backward = std::move(backward);
   nodes_.push_back(node);
   return Var(std::move(value), std::move(node), this);
@@ -146,11 +147,13 @@ void Tape::backward(const Var& output, Tensor gradient) {
     }
     if (check_finite) require_finite(node->gradient, "gradient of the output", node->op);
     Tensor received = std::move(node->gradient);
+    handed_on_ = 0;
+    const std::size_t elements = received.size();
     node->gradient = Tensor();
     node->filled = false;
     node->backward(received);
     node->backward = nullptr;  // what it held is awaited no longer
-    if (observer) observer->went_backward(node->op, node->bytes);
+    if (observer) observer->went_backward(node->op, (elements + handed_on_) * sizeof(real));
   }
 }
 

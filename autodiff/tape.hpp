@@ -25,9 +25,8 @@ class Tape;
 struct Node {
   const char* op;
   Shape shape;
-  std::size_t bytes = 0;  ///< see TapeObserver
-  Tensor gradient = {};   ///< meaningful while `filled`
-  bool filled = false;    ///< has received a contribution
+  Tensor gradient = {};  ///< meaningful while `filled`
+  bool filled = false;   ///< has received a contribution
   std::function<void(Tensor& gradient)> backward = {};
 };
 
@@ -159,8 +158,8 @@ struct NonFiniteError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What a profiler sees of a tape. `bytes` is the size of the op's inputs and output, or of their
-/// gradients: what it moves at least.
+/// What a profiler sees of a tape. `bytes` is what the op moves at least: its inputs and output, or
+/// the gradient that it receives and those that it hands on, twice where they are added.
 struct TapeObserver {
   virtual ~TapeObserver() = default;
   /// A training step begins: what was done since the last note belongs to no op.
@@ -241,8 +240,11 @@ class Tape : public PassOptions {
                   std::function<void(Tensor&)> backward);
 
  private:
+  friend class Var;
+  friend struct GradientTarget;
   friend Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const Var& x);
   std::vector<std::shared_ptr<Node>> nodes_;  ///< `holding`: of parameters
+  std::size_t handed_on_ = 0;                 ///< elements of gradients, see TapeObserver
 };
 
 /// compute(), which depends on parameters alone, or what the owner's first pass made of it.

@@ -86,6 +86,18 @@ TEST(Tape, GoesBackwardInTheReverseOrderAndSkipsUnusedBranches) {
               ::testing::ElementsAre(3 * sizeof(real), 4 * sizeof(real), 4 * sizeof(real)));
 }
 
+TEST(Tape, CountsGradientsTwiceWhereTheyAreAdded) {
+  Names names;
+  Tape tape;
+  tape.observer = &names;
+  const Var x = tape.input(vector_of({1, 2}));
+  const Var a = exp(x), b = sin(x);
+  tape.backward(sum(a + b));
+  EXPECT_THAT(names.backward, ::testing::ElementsAre("sum", "add", "sin", "exp"));
+  EXPECT_THAT(names.moved_back, ::testing::ElementsAre(3 * sizeof(real), 6 * sizeof(real),
+                                                       4 * sizeof(real), 6 * sizeof(real)));
+}
+
 /// Of a segment that is computed again, too.
 TEST(Tape, ShowsTheOpsOfASegmentToItsObserver) {
   Names names;
