@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/train/laboratory/predictive_scores.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <cmath>
@@ -21,15 +22,12 @@ const Array& array_called(const NamedArrays& arrays, const std::string& name) {
   return found->second;
 }
 
-/// Probabilities of the last axis.
-void normalize(Array& scores) {
-  const std::size_t n = scores.shape().back();
-  for (double* row = scores.data(); row != scores.data() + scores.size(); row += n) {
-    const double largest = *std::max_element(row, row + n);
-    double sum = 0;
-    for (std::size_t k = 0; k < n; ++k) sum += row[k] = std::exp(row[k] - largest);
-    for (std::size_t k = 0; k < n; ++k) row[k] /= sum;
-  }
+/// Scores of answers become their probabilities.
+void normalize(double* scores, std::size_t n) {
+  const double largest = *std::max_element(scores, scores + n);
+  double sum = 0;
+  for (std::size_t k = 0; k < n; ++k) sum += scores[k] = std::exp(scores[k] - largest);
+  for (std::size_t k = 0; k < n; ++k) scores[k] /= sum;
 }
 
 /// What a batch has, and the mean and the variance of what draws predict for it.
@@ -37,6 +35,20 @@ struct Averaged {
   Array targets, mean, variance;
   bool of_answers = false;     ///< means are probabilities
   std::optional<Array> asked;  ///< 1 for targets that count; none for all
+
+  /// Outputs of draw n, which are overwritten.
+  void add(Array& outputs, std::size_t n) {
+    const std::size_t columns = std::max<std::size_t>(1, outputs.shape().back());
+    parallel_rows(outputs.size() / columns, columns, [&](std::size_t row) {
+      const std::size_t begin = row * columns;
+      if (of_answers) normalize(outputs.data() + begin, columns);
+      for (std::size_t i = begin; i < begin + columns; ++i) {
+        const double away = outputs.data()[i] - mean.data()[i];  // Welford, 1962
+        mean.data()[i] += away / double(n + 1);
+        variance.data()[i] += away * (outputs.data()[i] - mean.data()[i]);
+      }
+    });
+  }
 };
 
 Averaged averaged(Task& task, DrawnPosteriors& posteriors, const Examples& examples,
@@ -56,12 +68,7 @@ Averaged averaged(Task& task, DrawnPosteriors& posteriors, const Examples& examp
       result.mean = xt::zeros<double>(outputs.shape());
       result.variance = xt::zeros<double>(outputs.shape());
     }
-    if (result.of_answers) normalize(outputs);
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const double away = outputs.data()[i] - result.mean.data()[i];  // Welford, 1962
-      result.mean.data()[i] += away / double(n + 1);
-      result.variance.data()[i] += away * (outputs.data()[i] - result.mean.data()[i]);
-    }
+    result.add(outputs, n);
   }
   for (double& sum : result.variance) sum /= double(std::max<std::size_t>(draws, 2) - 1);
   return result;

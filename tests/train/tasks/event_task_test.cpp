@@ -200,7 +200,8 @@ TEST_F(EventFilesTask, LearnsResumesAndPredicts) {
 /// nothing does.
 TEST_F(EventFilesTask, LearnsFromPlaces) {
   std::string text = "at,x,kind\n";
-  const auto kind = [](std::size_t i) { return (i * i * 7919 / 7 + i) % 2; };
+  const RandomFunction random{7, Purpose::test, 5};
+  const auto kind = [&random](std::size_t i) { return random.integer(i, 2); };
   for (std::size_t i = 0; i < 800; ++i)
     text += fmt::format("{},{},{}\n", 10 * i + i % 3, 4 + double(kind(i + 1)), kind(i));
   const std::string file = folder_.write("placed.csv", text).string();
