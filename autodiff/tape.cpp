@@ -162,17 +162,20 @@ Tensor gradient_of(const Var& leaf) {
   return leaf.has_gradient() ? leaf.node()->gradient : zeros(leaf.shape());
 }
 
-detail::Recording detail::recording_of(std::span<const Var> inputs) {
-  Recording recording{nullptr, false, 0};
-  for (const Var& input : inputs) {
-    if (input.exists()) recording.elements += input.size();
-    if (!input.tape()) continue;
-    require(!recording.tape || recording.tape == input.tape(), "record",
-            "the inputs are on two tapes");
-    recording.tape = input.tape();
-    recording.wanted = recording.wanted || input.needs_gradient();
-  }
-  return recording;
+detail::Recording::Recording(std::initializer_list<Input> inputs) {
+  for (const Input& input : inputs) include(input.var);
+}
+
+detail::Recording::Recording(const std::vector<Var>& inputs) {
+  for (const Var& input : inputs) include(input);
+}
+
+void detail::Recording::include(const Var& input) {
+  if (input.exists()) elements += input.size();
+  if (!input.tape()) return;
+  require(!tape || tape == input.tape(), "record", "the inputs are on two tapes");
+  tape = input.tape();
+  wanted = wanted || input.needs_gradient();
 }
 
 Var detail::constant_result(const char* op, const Recording& recording, Tensor&& value) {

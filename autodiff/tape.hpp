@@ -11,7 +11,6 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
-#include <span>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -65,7 +64,7 @@ class Var {
 
   /// The door for gradients: nothing if none is needed, otherwise summed down over broadcast axes
   /// and added. The first contribution is assigned, and moved in where it is a temporary of the
-  /// right shape.
+  /// right shape. Only while the tape lives.
   void add_gradient(const Tensor& contribution) const;
   void add_gradient(Tensor&& contribution) const;
   /// The same for an xtensor expression, evaluated first. Its elements must be `real`.
@@ -158,8 +157,9 @@ struct NonFiniteError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What a profiler sees of a tape. `bytes` is what the op moves at least: its inputs and output, or
-/// the gradient that it receives and those that it hands on, twice where they are added.
+/// What a profiler sees of a tape. `bytes` is the size of the op's inputs and output, or of the
+/// gradient that it receives and of those that it hands on, twice where there was one to add to.
+/// Arrays count in whole, also where an op touches a part.
 struct TapeObserver {
   virtual ~TapeObserver() = default;
   /// A training step begins: what was done since the last note belongs to no op.
@@ -254,13 +254,23 @@ Var kept(Tape& tape, const void* owner, const std::function<Var()>& compute);
 Tensor gradient_of(const Var& leaf);
 
 namespace detail {
-/// The tape of the inputs, whether one of them needs a gradient on it, and how large they are.
-struct Recording {
-  Tape* tape;
-  bool wanted;
-  std::size_t elements;
+/// An element of {x, ..}: a list of Var itself would copy every handle.
+struct Input {
+  Input(const Var& x) : var(x) {}
+  const Var& var;
 };
-Recording recording_of(std::span<const Var> inputs);
+/// What record() needs to know of the inputs of an op: their tape, whether one of them needs a
+/// gradient on it, and how large they are.
+struct Recording {
+  Recording(std::initializer_list<Input> inputs);
+  Recording(const std::vector<Var>& inputs);
+  Tape* tape = nullptr;
+  bool wanted = false;
+  std::size_t elements = 0;
+
+ private:
+  void include(const Var& input);
+};
 Var constant_result(const char* op, const Recording& recording, Tensor&& value);
 Var recorded_result(const char* op, const Recording& recording, Tensor&& value,
                     std::function<void(Tensor&)> backward);
@@ -269,19 +279,13 @@ Var recorded_result(const char* op, const Recording& recording, Tensor&& value,
 
 }  // namespace detail
 
-/// Puts the result of an op on the tape of its inputs. `backward` is called with (output, gradient)
-/// or with (gradient); it hands contributions to the inputs' add_gradient(). It is dropped if no
-/// gradient is wanted.
+/// Puts the result of an op on the tape of its inputs, {x, ..} or a vector of Var. `backward` is
+/// called with (output, gradient) or with (gradient); it hands contributions to the inputs'
+/// add_gradient(). It is dropped if no gradient is wanted.
 template <class Backward>
-Var record(const char* op, Tensor value, std::span<const Var> inputs, Backward&& backward) {
-  const detail::Recording recording = detail::recording_of(inputs);
-  if (!recording.wanted) return detail::constant_result(op, recording, std::move(value));
-  return detail::recorded_result(op, recording, std::move(value), std::forward<Backward>(backward));
-}
-template <class Backward>
-Var record(const char* op, Tensor value, std::initializer_list<Var> inputs, Backward&& backward) {
-  return record(op, std::move(value), std::span<const Var>(inputs.begin(), inputs.size()),
-                std::forward<Backward>(backward));
+Var record(const char* op, Tensor value, const detail::Recording& inputs, Backward&& backward) {
+  if (!inputs.wanted) return detail::constant_result(op, inputs, std::move(value));
+  return detail::recorded_result(op, inputs, std::move(value), std::forward<Backward>(backward));
 }
 
 /// f(tape, x) without keeping what its backward needs: it is computed again in the backward pass.

@@ -36,7 +36,7 @@ inline double sigmoid(double x) {
 inline double softplus(double x) { return (x > 0 ? x : 0) + std::log1p(std::exp(-std::fabs(x))); }
 /// x Phi(x) with the normal distribution function Phi, and its slope.
 inline void gelu(double x, double* value, double* slope) {
-  const double u = x < -40 ? -40 : x > 40 ? 40 : x;  // infinity times 0 is none
+  const double u = x < -40 ? -40 : x > 40 ? 40 : x;  // infinity times 0 is NaN
   const double cdf = std::erfc(-u / std::numbers::sqrt2) / 2;
   const double density = std::exp(-u * u / 2) / std::sqrt(2 * std::numbers::pi);
   *value = (x > 0 ? x : u) * cdf;

@@ -1,7 +1,8 @@
 #pragma once
 /// The float bodies of math.hpp: branch-free, every multiply-add an explicit fma, so that one call
 /// and a vectorised loop give the same bits. Errors measured against double, in ULP, for results
-/// that are normal numbers; below, the same number of denormal steps:
+/// that are normal numbers; below, the same number of denormal steps, but for exp2_nonpositive and
+/// gelu, which are 0 where their power of two is below 2^-126:
 ///
 ///   log                           1       sigmoid, exp2_nonpositive  2.5
 ///   exp, tanh, erf                1.5     gelu                       4
@@ -42,7 +43,7 @@ BOCHNER_INLINE float at_most(float bound, float x) { return x > bound ? bound : 
 BOCHNER_INLINE float power_of_two(std::int32_t k) { return std::bit_cast<float>((k + 127) << 23); }
 
 /// Added to y, it leaves in the low bits the exponent field of 2^n, n the integer next to y.
-constexpr float exponent_round = 0x1.8p+23f + 127;
+inline constexpr float exponent_round = 0x1.8p+23f + 127;
 
 /// 2^n of exponent_round + n for -126 <= n <= 1; 0 for n = -127.
 BOCHNER_INLINE float shifted_power_of_two(float shifted) {
@@ -103,9 +104,11 @@ BOCHNER_INLINE float flip_sign(float x, std::uint32_t sign_bit) {
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) ^ sign_bit);
 }
 
+/// The scale of e^(-t^2/2) is 0 from 13.243 on; from 13.295 on n would be -128, whose bits are
+/// those of -infinity.
+inline constexpr float bell_end = 13.27f;
+
 /// e^(-t^2/2) = (1 + fraction) scale for 0 <= t <= bell_end; t^2 is carried in two parts.
-/// From 13.24 on the scale is 0.
-constexpr float bell_end = 13.27f;
 struct Bell {
   float fraction, scale;
 };
@@ -224,7 +227,7 @@ BOCHNER_INLINE float softplus(float x) {
 }
 
 /// x Phi(x) = max(x, 0) - |x| Phi(-|x|), and its slope Phi(x) + x Phi'(x). The left tail is 0 from
-/// -13.24 on.
+/// -13.243 on.
 BOCHNER_INLINE void gelu(float x, float* value, float* slope) {
   constexpr float one_over_sqrt_two_pi = 0x1.988454p-2f;
   const float t = detail::at_most(detail::bell_end, std::fabs(x)), tail = detail::scaled_tail(t);

@@ -35,12 +35,17 @@ real sum_terms(const real* x, std::size_t n, const Term& term) {
   return total;
 }
 
+/// e^(x - largest).
+inline real exponential_below(real x, real largest) {
+  return math::exp2_nonpositive((x - largest) * log2_e);
+}
+
 /// ln sum e^x = largest + log_sum; x - largest is exact where e^(x - largest) matters.
 struct LogSumExp {
   real largest, sum, log_sum;
   real log_softmax(real x) const { return (x - largest) - log_sum; }
   /// e^(x - largest), of which `sum` is the sum.
-  real exponential(real x) const { return math::exp2_nonpositive((x - largest) * log2_e); }
+  real exponential(real x) const { return exponential_below(x, largest); }
 };
 
 /// Of n >= 1 elements; NaN if one is NaN or +infinite, or if all are -infinite.

@@ -191,7 +191,7 @@ Var recorded(Contrast all, double sum, const std::vector<Var>& inputs) {
   const real loss = real(sum * double(all.share));
   std::vector<Var> kept = inputs;
   kept[1] = inputs[1].gradient_only(), kept.back() = inputs.back().gradient_only();
-  return record(op, filled({}, loss), std::span<const Var>(inputs),
+  return record(op, filled({}, loss), inputs,
                 [all = std::move(all), kept = std::move(kept)](Tensor& g) mutable {
                   if (const real factor = g.data()[0]; factor != 1)
                     parallel_each(all.slopes.size(), elementwise_grain(all.slopes.size()),

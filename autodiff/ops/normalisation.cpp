@@ -148,7 +148,7 @@ Var map_rows(const char* op, const Var& x, const Forward& forward_row,
 
 void softmax_row(const real* x, std::size_t D, real* y) {
   const real largest = max_of_numbers(x, D);  // a NaN is in the sum
-  for (std::size_t j = 0; j < D; ++j) y[j] = math::exp2_nonpositive((x[j] - largest) * log2_e);
+  for (std::size_t j = 0; j < D; ++j) y[j] = exponential_below(x[j], largest);
   const real factor = 1 / sum_row(y, D);
   for (std::size_t j = 0; j < D; ++j) y[j] *= factor;
 }

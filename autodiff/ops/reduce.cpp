@@ -82,7 +82,7 @@ Var row_reduction(const char* op, const Var& x, const Reduction& reduction, cons
   });
 }
 
-/// x - shift is exact for infinities of one sign: they are the result.
+/// The largest where it is not finite, and then NaN if there is one, which max_row() sees.
 real log_sum_exp(const real* x, std::size_t n) {
   if (n == 0) return -std::numeric_limits<real>::infinity();
   const LogSumExp total = log_sum_exp_row(x, n);

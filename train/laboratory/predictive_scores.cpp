@@ -36,7 +36,7 @@ struct Averaged {
   bool of_answers = false;     ///< means are probabilities
   std::optional<Array> asked;  ///< 1 for targets that count; none for all
 
-  /// Outputs of draw n, which are overwritten.
+  /// Outputs of draw n; scores of answers become probabilities in place.
   void add(Array& outputs, std::size_t n) {
     const std::size_t columns = std::max<std::size_t>(1, outputs.shape().back());
     parallel_rows(outputs.size() / columns, columns, [&](std::size_t row) {

@@ -21,7 +21,7 @@ class OpProfile : public TapeObserver {
   struct Entry {
     double forward = 0, backward = 0;  ///< seconds
     double operations = 0;             ///< floating-point operations of matrix products
-    double bytes = 0;                  ///< of inputs and outputs, and of their gradients
+    double bytes = 0;                  ///< see TapeObserver
     std::uint64_t calls = 0;           ///< forward and backward
     double seconds() const { return forward + backward; }
   };

@@ -196,8 +196,7 @@ TEST_F(EventFilesTask, LearnsResumesAndPredicts) {
   }
 }
 
-/// The type of an event is that of the event after next, and its place tells which: without places
-/// nothing does.
+/// The place of an event tells the type of the next one; nothing else does.
 TEST_F(EventFilesTask, LearnsFromPlaces) {
   std::string text = "at,x,kind\n";
   const RandomFunction random{7, Purpose::test, 5};
@@ -226,7 +225,7 @@ TEST_F(EventFilesTask, LearnsFromPlaces) {
     task->illustrate(page);
     EXPECT_EQ(page.html().find("encoding by place") != std::string::npos, placed);
   }
-  EXPECT_GT(losses[0], 0.4);
+  EXPECT_GT(losses[0], 0.6);  // ln 2 at best
   EXPECT_LT(losses[1], 0.2);
 }
 
