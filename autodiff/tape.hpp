@@ -44,10 +44,14 @@ class Var {
   Var(std::shared_ptr<const Tensor> value, std::shared_ptr<Node> node, Tape* tape)
       : value_(std::move(value)), node_(std::move(node)), tape_(tape) {}
 
-  const Tensor& value() const { return *value_; }
+  const Tensor& value() const& { return *value_; }
+  const real* data() const& { return value_->data(); }
+  const Shape& shape() const& { return node_ ? node_->shape : value_->shape(); }
+  /// Copies of a temporary's, with which its value may go: for (real u : exp(x).value()).
+  Tensor value() && { return *value_; }
+  Shape shape() && { return std::as_const(*this).shape(); }
+  const real* data() && = delete;
   const std::shared_ptr<const Tensor>& shared_value() const { return value_; }
-  const real* data() const { return value_->data(); }
-  const Shape& shape() const { return node_ ? node_->shape : value_->shape(); }
   std::size_t size() const { return element_count(shape()); }
   std::size_t rank() const { return shape().size(); }
   /// Size of an axis; negative axes count from the back.

@@ -140,6 +140,21 @@ TEST(Tape, RecordsNothingWhenNotAskedTo) {
   EXPECT_EQ(tape.size(), 0u);
 }
 
+template <class T>
+concept HasData = requires(T x) {
+  std::forward<T>(x).data();
+};
+
+TEST(Var, OfATemporaryGivesCopies) {
+  static_assert(std::is_same_v<decltype(std::declval<Var&>().value()), const Tensor&>);
+  static_assert(std::is_same_v<decltype(std::declval<Var>().value()), Tensor>);
+  static_assert(std::is_same_v<decltype(std::declval<Var>().shape()), Shape>);
+  static_assert(HasData<Var&> && !HasData<Var>);
+  double total = 0;
+  for (const real u : (Var(filled({1000}, 1)) + 1).value()) total += double(u);
+  EXPECT_EQ(total, 2000);
+}
+
 TEST(Tape, LeafThatNothingReachesHasAGradientOfZeros) {
   Tape tape;
   const Var x = tape.input(vector_of({1, 2})), other = tape.input(vector_of({1}));

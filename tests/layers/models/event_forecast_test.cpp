@@ -50,7 +50,7 @@ double summed_mean(const Intensity& intensity, const Tensor& weights) {
   double mean = 0, survival = 1;
   for (double s = step / 2; survival > 1e-7; s += step) {
     const Times at(std::vector<std::size_t>{1, 1}, s);
-    survival = std::exp(-double(intensity.compensator(Var(weights), at).data()[0]));
+    survival = std::exp(-double(intensity.compensator(Var(weights), at).value().data()[0]));
     mean += step * survival;
   }
   return mean;

@@ -78,7 +78,7 @@ TEST(Intensity, IntegratesToItsCompensator) {
       const Tensor lambda = exp(intensity.log_intensity(weights, at)).value();
       integral += double(lambda.data()[0] + lambda.data()[1]) * s / double(steps);
     }
-    const double exact = double(intensity.compensator(weights, filled_times(s)).data()[0]);
+    const double exact = double(intensity.compensator(weights, filled_times(s)).value().data()[0]);
     EXPECT_NEAR(exact, integral, is_double ? 1e-6 : 1e-4);
   }
 }
@@ -179,7 +179,7 @@ TEST(EventModel, NatsAreThoseOfTheUnitOfTheData) {
     initialize(model, 1);
     model.scale().fit(sample->times);
     Tape tape;
-    nats[sample == &hours] = double(model.nats(tape, sample->events()).time.data()[0]);
+    nats[sample == &hours] = double(model.nats(tape, sample->events()).time.value().data()[0]);
   }
   EXPECT_NEAR(nats[1] - nats[0], std::log(60.0), limit);
 }
