@@ -51,7 +51,7 @@ class Var {
   Tensor value() && { return *value_; }
   Shape shape() && { return std::as_const(*this).shape(); }
   const real* data() && = delete;
-  const std::shared_ptr<const Tensor>& shared_value() const { return value_; }
+  std::shared_ptr<const Tensor> shared_value() const { return value_; }
   std::size_t size() const { return element_count(shape()); }
   std::size_t rank() const { return shape().size(); }
   /// Size of an axis; negative axes count from the back.

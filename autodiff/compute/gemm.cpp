@@ -7,6 +7,7 @@
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/products.hpp>
 #include <climits>
+#include <csignal>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -53,6 +54,25 @@ class OneThread {
  private:
   int before_;
 };
+
+#ifndef BOCHNER_DOUBLE
+/// Lets signals wait for the length of a call, but those of faults: until its version 3.11.2
+/// oneDNN keeps an address of the heap in the stack register, where a handler would overwrite
+/// what lies below (its issue 4845).
+class SignalsLater {
+ public:
+  SignalsLater() {
+    sigset_t later;
+    sigfillset(&later);
+    for (int fault : {SIGBUS, SIGFPE, SIGILL, SIGSEGV}) sigdelset(&later, fault);
+    pthread_sigmask(SIG_BLOCK, &later, &before_);
+  }
+  ~SignalsLater() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+#endif
 
 /// Rows of a task: whole tiles, more of them where a tile would not be worth a task.
 std::size_t rows_per_task(std::size_t N, std::size_t K) {
@@ -111,6 +131,7 @@ void gemm(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const O
               b_flips ? CblasTrans : CblasNoTrans, int(M), int(N), int(K), 1, a.data, int(a.ld),
               b.data, int(b.ld), beta, c, int(ldc));
 #else
+  const SignalsLater signals_later;
   const dnnl_status_t status = dnnl_sgemm(a_flips ? 'T' : 'N', b_flips ? 'T' : 'N', dnnl_dim_t(M),
                                           dnnl_dim_t(N), dnnl_dim_t(K), 1, a.data, dnnl_dim_t(a.ld),
                                           b.data, dnnl_dim_t(b.ld), beta, c, dnnl_dim_t(ldc));

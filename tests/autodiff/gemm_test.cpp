@@ -1,17 +1,22 @@
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <autodiff/noise.hpp>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -197,6 +202,56 @@ TEST(Gemm, CountsItsOperations) {
   const double before = gemm_operations();
   gemm(2, 4, 3, {a.data(), 3}, {b.data(), 4}, 0, c.data(), 4);
   EXPECT_EQ(gemm_operations() - before, 48);
+}
+
+/// Signals to this thread, and whether their handler runs on its stack.
+class SignalStorm {
+ public:
+  SignalStorm() {
+    pthread_attr_t attributes;
+    pthread_getattr_np(pthread_self(), &attributes);
+    void* begin = nullptr;
+    std::size_t size = 0;
+    pthread_attr_getstack(&attributes, &begin, &size);
+    pthread_attr_destroy(&attributes);
+    stack_begin = static_cast<const char*>(begin);
+    stack_end = stack_begin + size;
+    before_ = std::signal(SIGALRM, look_at_the_stack);
+    sender_ = std::thread([this, receiver = pthread_self()] {
+      for (; !ended_; std::this_thread::sleep_for(std::chrono::microseconds(100)))
+        pthread_kill(receiver, SIGALRM);
+    });
+  }
+  ~SignalStorm() {
+    ended_ = true;
+    sender_.join();
+    std::signal(SIGALRM, before_);
+  }
+  static inline std::atomic<int> on_the_stack, elsewhere;
+
+ private:
+  static void look_at_the_stack(int) {
+    const char* here = static_cast<const char*>(__builtin_frame_address(0));
+    ++(here >= stack_begin && here < stack_end ? on_the_stack : elsewhere);
+  }
+  static inline const char *stack_begin, *stack_end;
+  void (*before_)(int);
+  std::atomic<bool> ended_ = false;
+  std::thread sender_;
+};
+
+/// A library that keeps something else in the stack register would have handlers write there.
+TEST(Gemm, LeavesHandlersOfSignalsTheirStack) {
+  const std::size_t shapes[][3] = {{48, 256, 256}, {128, 512, 256}, {300, 64, 1024}};
+  for (const auto& [M, N, K] : shapes) {
+    const std::vector<real> a = noise(M * K, 1), b = noise(K * N, 2);
+    std::vector<real> c(M * N);
+    SignalStorm::on_the_stack = SignalStorm::elsewhere = 0;
+    const SignalStorm storm;
+    while (SignalStorm::on_the_stack + SignalStorm::elsewhere < 100)
+      gemm(M, N, K, {a.data(), K}, {b.data(), N}, 0, c.data(), N);
+    EXPECT_EQ(SignalStorm::elsewhere, 0) << M << " x " << N << " x " << K;
+  }
 }
 
 TEST(GemmBackend, NamesItsLibraryAndKernel) {
