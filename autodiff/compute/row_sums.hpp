@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bochner/autodiff/compute/math.hpp>
+#include <bochner/autodiff/compute/prefetch.hpp>
 #include <cstddef>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -48,10 +49,28 @@ struct LogSumExp {
   real exponential(real x) const { return exponential_below(x, largest); }
 };
 
+/// How many exponentials of a row are summed at a time.
+inline constexpr std::size_t exponential_block = 512;
+
 /// Of n >= 1 elements; NaN if one is NaN or +infinite, or if all are -infinite.
 inline LogSumExp log_sum_exp_row(const real* x, std::size_t n) {
   LogSumExp total{max_of_numbers(x, n), 0, 0};  // a NaN is in the sum
-  total.sum = sum_terms<512>(x, n, [total](real u) { return total.exponential(u); });
+  total.sum = sum_terms<exponential_block>(x, n, [total](real u) { return total.exponential(u); });
+  total.log_sum = math::log(total.sum);
+  return total;
+}
+
+/// The same bits, and e^(x - largest) of every element; fetches `next`, n elements that are wanted
+/// soon.
+inline LogSumExp log_sum_exp_row(const real* x, std::size_t n, real* __restrict exponentials,
+                                 const real* next) {
+  LogSumExp total{max_of_numbers(x, n), 0, 0};
+  for (std::size_t begin = 0; begin < n; begin += exponential_block) {
+    const std::size_t end = std::min(n, begin + exponential_block);
+    for (std::size_t j = begin; j < end; j += 64 / sizeof(real)) prefetch(next + j);
+    for (std::size_t j = begin; j < end; ++j) exponentials[j] = total.exponential(x[j]);
+    total.sum += sum_row(exponentials + begin, end - begin);
+  }
   total.log_sum = math::log(total.sum);
   return total;
 }

@@ -31,6 +31,12 @@ Var mean_loss(const char* op, const Var& x, const Tensor& targets, const Value& 
                 });
 }
 
+void multiply(Tensor& x, real factor) {
+  if (factor == 1) return;
+  parallel_each(x.size(), elementwise_grain(x.size()),
+                [&](std::size_t i) { x.data()[i] *= factor; });
+}
+
 /// What each row of logits is compared with.
 struct Target {
   std::vector<std::int32_t> labels;
@@ -69,41 +75,40 @@ double row_loss(const real* x, std::size_t V, std::int32_t label, real smoothing
   return -((1 - double(smoothing)) * on_label + double(smoothing) / double(V) * on_all);
 }
 
-/// The mean loss; fills the statistics of the rows that count.
-real forward(const Target& target, const real* logits, LogSumExp* totals) {
+/// From exponentials in place: factor times softmax minus target probability.
+void gradient_row(real* x, std::size_t V, std::int32_t label, real smoothing, real sum,
+                  real factor) {
+  const real scale = factor / sum, less = factor * (smoothing / real(V));
+  for (std::size_t j = 0; j < V; ++j) x[j] = scale * x[j] - less;
+  x[label] -= factor * (1 - smoothing);
+}
+
+/// The mean loss, and, where it is wanted, its gradient, while a row's exponentials are at hand.
+real loss_and_gradient(const Target& target, const real* logits, real* gradient) {
   const std::size_t V = target.classes, rows = target.labels.size();
+  const std::size_t counted = std::max<std::size_t>(1, target.counted);
+  const auto loss_of_row = [&](std::size_t i) {
+    const real *x = logits + i * V, *next = x + V;
+    const std::int32_t label = target.labels[i];
+    if (!gradient) return row_loss(x, V, label, target.smoothing, log_sum_exp_row(x, V));
+    real* g = gradient + i * V;
+    const LogSumExp total = log_sum_exp_row(x, V, g, next);
+    gradient_row(g, V, label, target.smoothing, total.sum, 1 / real(counted));
+    return row_loss(x, V, label, target.smoothing, total);
+  };
   const double sum =
       parallel_sum<double>(rows, row_grain(rows, V), [&](std::size_t begin, std::size_t end) {
         double chunk = 0;
         for (std::size_t i = begin; i < end; ++i) {
-          if (target.labels[i] == target.ignore) continue;
-          const real* row = logits + i * V;
-          totals[i] = log_sum_exp_row(row, V);
-          chunk += row_loss(row, V, target.labels[i], target.smoothing, totals[i]);
+          if (target.labels[i] != target.ignore) {
+            chunk += loss_of_row(i);
+          } else if (gradient) {
+            std::fill_n(gradient + i * V, V, real(0));
+          }
         }
         return chunk;
       });
-  return target.counted == 0 ? real(0) : real(sum / double(target.counted));
-}
-
-/// Gradient of the logits: factor times softmax minus target.
-Tensor backward(const Target& target, const Tensor& logits, const LogSumExp* totals, real factor) {
-  Tensor gradient = uninitialized(logits.shape());
-  const std::size_t V = target.classes;
-  const real on_all = target.smoothing / real(V), on_label = 1 - target.smoothing;
-  parallel_rows(target.labels.size(), V, [&](std::size_t i) {
-    const real* x = logits.data() + i * V;
-    real* to = gradient.data() + i * V;
-    if (target.labels[i] == target.ignore) {
-      std::fill_n(to, V, real(0));
-      return;
-    }
-    const LogSumExp total = totals[i];
-    const real scale = factor / total.sum, less = factor * on_all;
-    for (std::size_t j = 0; j < V; ++j) to[j] = scale * total.exponential(x[j]) - less;
-    to[target.labels[i]] -= factor * on_label;
-  });
-  return gradient;
+  return real(sum / double(counted));
 }
 
 }  // namespace
@@ -164,14 +169,16 @@ Var pinball(const Var& x, const Tensor& targets, const std::vector<double>& leve
 }
 
 Var cross_entropy(const Var& logits, const Indices& labels, real smoothing, std::int32_t ignore) {
-  Target target = make_target(logits, labels, smoothing, ignore);
-  std::vector<LogSumExp, PoolAllocator<LogSumExp>> totals(labels.values.size());
-  const real loss = forward(target, logits.data(), totals.data());
-  return record("cross_entropy", filled({}, loss), {logits},
-                [logits, target = std::move(target), totals = std::move(totals)](Tensor& g) {
-                  const real factor = g.data()[0] / real(std::max<std::size_t>(1, target.counted));
-                  logits.add_gradient(backward(target, logits.value(), totals.data(), factor));
-                });
+  const Target target = make_target(logits, labels, smoothing, ignore);
+  const bool wanted = logits.needs_gradient();
+  Tensor gradient = wanted ? uninitialized(logits.shape()) : Tensor();
+  const real loss = loss_and_gradient(target, logits.data(), wanted ? gradient.data() : nullptr);
+  return record(
+      "cross_entropy", filled({}, loss), {logits},
+      [logits = logits.gradient_only(), gradient = std::move(gradient)](Tensor& g) mutable {
+        multiply(gradient, g.data()[0]);
+        logits.add_gradient(std::move(gradient));
+      });
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

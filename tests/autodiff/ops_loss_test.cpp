@@ -84,6 +84,45 @@ TEST(CrossEntropy, TakesLargeAndMaskedLogits) {
   EXPECT_EQ(results[1].data()[2], real(0));
 }
 
+TEST(CrossEntropy, HasTheSameBitsWithoutAGradient) {
+  for (std::size_t V : {1, 9, 512, 513, 1500}) {
+    SCOPED_TRACE(V);
+    const Tensor logits = random_tensor({20, V}, 1);
+    Indices labels = random_labels({20}, V);
+    labels.values[3] = -1;
+    const auto results = value_and_gradients(
+        [&](Tape&, const std::vector<Var>& x) { return cross_entropy(x[0], labels, real(0.1)); },
+        {logits});
+    expect_equal_bits(cross_entropy(logits, labels, real(0.1)).value(), results[0]);
+  }
+}
+
+TEST(CrossEntropy, HasTheGradientOfItsFormula) {
+  constexpr std::size_t rows = 5, V = 1500;
+  constexpr double smoothing = 0.1;
+  const Tensor logits = random_tensor({rows, V}, 1);
+  Indices labels = random_labels({rows}, V);
+  labels.values[1] = -1;
+  for (double arriving : {1.0, 0.3}) {
+    Tape tape;
+    const Var x = tape.input(logits);
+    const Var loss = cross_entropy(x, labels, real(smoothing));
+    tape.backward(loss, filled({}, real(arriving)));
+    const Tensor gradient = gradient_of(x);
+    for (std::size_t i = 0; i < rows; ++i) {
+      double sum = 0;
+      for (std::size_t j = 0; j < V; ++j) sum += std::exp(double(logits.data()[i * V + j]));
+      for (std::size_t j = 0; j < V; ++j) {
+        const bool on_label = std::int32_t(j) == labels.values[i];
+        const double target = smoothing / V + (on_label ? 1 - smoothing : 0);
+        const double softmax = std::exp(double(logits.data()[i * V + j])) / sum;
+        const double expected = i == 1 ? 0 : arriving * (softmax - target) / (rows - 1);
+        ASSERT_NEAR(gradient.data()[i * V + j], expected, tolerance / 100) << i << ", " << j;
+      }
+    }
+  }
+}
+
 TEST(CrossEntropy, NamesTheWrongLabel) {
   const auto error = [](const Indices& labels, real smoothing = 0) {
     return error_of([&] { cross_entropy(zeros({3, 10}), labels, smoothing); });
