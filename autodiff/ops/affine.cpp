@@ -36,6 +36,13 @@ void require_factors(const char* op, const Var& x, const Var& w, const Var& bias
           ", bias ", bias.shape());
 }
 
+void require_rows(const char* op, const Var& x, const Var& w, const Var& bias, const Shape& shape) {
+  require(w.rank() == 2 && bias.shape() == Shape{w.dim(1)} &&
+              x.size() * w.dim(1) == element_count(shape) * w.dim(0),
+          op, "no rows of (D, E) lead from x ", x.shape(), " to ", shape, ": w ", w.shape(),
+          ", bias ", bias.shape());
+}
+
 Affine make_affine(const char* op, const Shape& result, const Var& w) {
   const std::size_t D = w.dim(0), E = w.dim(1);
   return {op, E == 0 ? 0 : element_count(result) / E, D, E};
@@ -68,10 +75,11 @@ void multiply_columns(const Affine& a, const real* x, const real* w, real* y,
       [&](std::size_t begin, std::size_t end) { finish(y + begin * a.E, begin, end - begin); });
 }
 
-/// y = x w; finish(y, begin, count) completes those rows, the first of which is at y.
+/// y = x w; finish(y, begin, count) completes those rows, the first of which is at y. Where it
+/// reads rows of `also`, they are fetched before.
 template <class Finish>
 Tensor forward(const Affine& a, const Shape& result, const Var& x, const Var& w,
-               const Finish& finish) {
+               const Finish& finish, const real* also = nullptr) {
   Tensor y = uninitialized(result);
   if (a.shares_columns()) {
     multiply_columns(a, x.data(), w.data(), y.data(), finish);
@@ -82,7 +90,9 @@ Tensor forward(const Affine& a, const Shape& result, const Var& x, const Var& w,
     for_each_block(weights.block(), begin, end, a.rows, [&](const Block& block) {
       real* rows = y.data() + block.begin * a.E;
       const real* from = x.data() + block.begin * a.D;
-      const Upcoming next[] = {{from + block.count * a.D, block.following, a.D, a.D}};
+      const Upcoming next[] = {
+          {from + block.count * a.D, block.following, a.D, a.D},
+          {also ? also + block.begin * a.E : nullptr, also ? block.count : 0, a.E, a.E}};
       weights.multiply(block.count, from, a.D, 0, rows, a.E, next);
       finish(rows, block.begin, block.count);
     });
@@ -151,6 +161,13 @@ void add_to_rows(const real* __restrict bias, std::size_t E, std::size_t rows, r
   }
 }
 
+void add_to_rows(const real* __restrict bias, const real* __restrict x, std::size_t E,
+                 std::size_t rows, real* __restrict y) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < E; ++j) y[i * E + j] = x[i * E + j] + (y[i * E + j] + bias[j]);
+  }
+}
+
 /// y = gelu(y) and its slope.
 void apply_gelu(real* __restrict y, real* __restrict slope, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) math::gelu(y[i], y + i, slope + i);
@@ -164,10 +181,7 @@ Var affine(const Var& x, const Var& w, const Var& bias) {
 }
 
 Var affine(const Var& x, const Var& w, const Var& bias, const Shape& shape) {
-  require(w.rank() == 2 && bias.shape() == Shape{w.dim(1)} &&
-              x.size() * w.dim(1) == element_count(shape) * w.dim(0),
-          "affine", "no rows of (D, E) lead from x ", x.shape(), " to ", shape, ": w ", w.shape(),
-          ", bias ", bias.shape());
+  require_rows("affine", x, w, bias, shape);
   const Affine a = make_affine("affine", shape, w);
   const auto add_bias = [&](real* y, std::size_t, std::size_t count) {
     add_to_rows(bias.data(), a.E, count, y);
@@ -176,6 +190,20 @@ Var affine(const Var& x, const Var& w, const Var& bias, const Shape& shape) {
                 [a, x, w, bias = bias.gradient_only()](Tensor& g) {
                   backward(a, x, w, bias, g, [](real*, std::size_t, std::size_t) {});
                 });
+}
+
+Var affine_add(const Var& residual, const Var& x, const Var& w, const Var& bias) {
+  require_rows("affine_add", x, w, bias, residual.shape());
+  const Affine a = make_affine("affine_add", residual.shape(), w);
+  const auto add = [&](real* y, std::size_t begin, std::size_t count) {
+    add_to_rows(bias.data(), residual.data() + begin * a.E, a.E, count, y);
+  };
+  return record(
+      a.op, forward(a, residual.shape(), x, w, add, residual.data()), {residual, x, w, bias},
+      [a, x, w, residual = residual.gradient_only(), bias = bias.gradient_only()](Tensor& g) {
+        backward(a, x, w, bias, g, [](real*, std::size_t, std::size_t) {});
+        residual.add_gradient(std::move(g));
+      });
 }
 
 Var affine_gelu(const Var& x, const Var& w, const Var& bias) {

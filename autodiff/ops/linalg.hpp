@@ -16,6 +16,9 @@ Var affine(const Var& x, const Var& w, const Var& bias);
 /// The same between any two shapes that are rows of D and of E: no head is split off or joined by a
 /// copy. x, (D, E), (E) -> shape
 Var affine(const Var& x, const Var& w, const Var& bias, const Shape& shape);
+/// y = residual + x w + bias, in the tiles of the product, with the bits of the sum of both; x as
+/// above. (..), x, (D, E), (E) -> (..)
+Var affine_add(const Var& residual, const Var& x, const Var& w, const Var& bias);
 /// y = gelu(x w + bias), with the slopes of gelu kept instead of its argument. (.., D), (D, E), (E)
 /// -> (.., E)
 Var affine_gelu(const Var& x, const Var& w, const Var& bias);

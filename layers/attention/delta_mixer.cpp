@@ -19,13 +19,13 @@ struct DeltaMixerState : MixerState {
 /// and what its key recalls, with a strength of its own, instead of adding to what is there. There
 /// is no sum of weights to divide by; each head's output is normed. Where attention is not causal,
 /// a second pass runs from the last token to the first, and outputs add up.
-class DeltaMixer : public Mixer {
+class DeltaMixer : public AttentionMixer {
  public:
   explicit DeltaMixer(const MixerSpec& spec)
-      : causal_(spec.causal),
+      : AttentionMixer(spec),
+        causal_(spec.causal),
         chunk_(spec.chunk),
         strongest_(spec.delta.negative ? 2 : 1),
-        projections_(spec),
         features_(make_feature_map(features_per_head(spec))),
         per_channel_(spec.time_kernel.per == "channel"),
         time_kernel_(spec.time_kernel, spec.heads, spec.width, channels_of(spec, *features_)),
@@ -33,27 +33,6 @@ class DeltaMixer : public Mixer {
     require(spec.window == 0 && spec.warm == "none", "delta",
             "the delta rule has neither a window nor a warm start from exact attention: wants "
             "window = 0 and warm = \"none\"");
-  }
-
-  Var forward(Tape& tape, const Var& x, const Layout& layout) override {
-    const Heads heads = projections_.split(tape, x, layout);
-    const Var rate = time_kernel_.rate(tape, x, layout);
-    const Var turns = time_kernel_.turns(tape, layout, x.dim(1), 0);
-    if (tape.observer)
-      show_attention(tape, *this,
-                     {heads.q, heads.k, per_channel_ ? mean(rate, {-1}) : rate,
-                      time_kernel_.rotation(tape), turns, causal_, layout.lengths});
-    const Features q = turned(features_->queries(tape, heads.q), turns);
-    const Features k = turned(features_->keys(tape, heads.k), turns);
-    const Var strengths = strength(tape, x);
-    const auto pass = [&](const Var& decay, bool reverse) {
-      return delta_rule(q, k, heads.v, strengths, decay, {chunk_, layout.lengths, reverse});
-    };
-    const Var past = pass(rate, false);
-    if (causal_) return projections_.join(tape, normed_heads(past));
-    const Var reverse_rate =
-        layout.regular() ? rate : time_kernel_.rate(tape, x, seen_from_the_end(layout));
-    return projections_.join(tape, normed_heads(past + pass(reverse_rate, true)));
   }
 
   std::unique_ptr<MixerState> start() const override { return std::make_unique<DeltaMixerState>(); }
@@ -86,6 +65,27 @@ class DeltaMixer : public Mixer {
   }
 
  private:
+  Var attend(Tape& tape, const Var& x, const Layout& layout) override {
+    const Heads heads = projections_.split(tape, x, layout);
+    const Var rate = time_kernel_.rate(tape, x, layout);
+    const Var turns = time_kernel_.turns(tape, layout, x.dim(1), 0);
+    if (tape.observer)
+      show_attention(tape, *this,
+                     {heads.q, heads.k, per_channel_ ? mean(rate, {-1}) : rate,
+                      time_kernel_.rotation(tape), turns, causal_, layout.lengths});
+    const Features q = turned(features_->queries(tape, heads.q), turns);
+    const Features k = turned(features_->keys(tape, heads.k), turns);
+    const Var strengths = strength(tape, x);
+    const auto pass = [&](const Var& decay, bool reverse) {
+      return delta_rule(q, k, heads.v, strengths, decay, {chunk_, layout.lengths, reverse});
+    };
+    const Var past = pass(rate, false);
+    if (causal_) return normed_heads(past);
+    const Var reverse_rate =
+        layout.regular() ? rate : time_kernel_.rate(tape, x, seen_from_the_end(layout));
+    return normed_heads(past + pass(reverse_rate, true));
+  }
+
   /// (B, T, D) -> (B, T, H)
   Var strength(Tape& tape, const Var& x) {
     const Var share = sigmoid(strength_.forward(tape, x));
@@ -95,7 +95,6 @@ class DeltaMixer : public Mixer {
   bool causal_;
   std::size_t chunk_;
   real strongest_;
-  Projections projections_;
   std::unique_ptr<FeatureMap> features_;
   bool per_channel_;  ///< rates of the time kernel
   TimeKernel time_kernel_;

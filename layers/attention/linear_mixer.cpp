@@ -40,15 +40,15 @@ Var with_slowest_last(const Var& rate) {
 
 /// Linear attention over any feature map, times the time kernel; O(T) in time, constant memory per
 /// step.
-class LinearMixer : public Mixer {
+class LinearMixer : public AttentionMixer {
  public:
   explicit LinearMixer(const MixerSpec& spec)
-      : causal_(spec.causal),
+      : AttentionMixer(spec),
+        causal_(spec.causal),
         chunk_(spec.chunk),
         window_(spec.window),
         kind_(spec.features.kind),
         denominator_(spec.denominator),
-        projections_(spec),
         features_(make_feature_map(features_per_head(spec))),
         warm_(spec, *features_),
         signed_(has_signed_weights(spec, *features_)),
@@ -62,25 +62,6 @@ class LinearMixer : public Mixer {
             "a window is for rates per head; choose time_kernel.per = \"head\"");
     require(window_ == 0 || features_->positive(), "linear_attention",
             "a window needs positive features, and ", kind_, " features are signed");
-  }
-
-  Var forward(Tape& tape, const Var& x, const Layout& layout) override {
-    const Heads heads = projections_.split(tape, x, layout);
-    const Var rate = rates(tape, x, layout);
-    const Var reverse_rate =
-        causal_ || layout.regular() ? Var() : rates(tape, x, seen_from_the_end(layout));
-    const Var turns = time_kernel_.turns(tape, layout, x.dim(1), 0);
-    if (tape.observer)
-      show_attention(tape, *this,
-                     {heads.q, heads.k, per_channel_ ? mean(rate, {-1}) : rate,
-                      time_kernel_.rotation(tape), turns, causal_, layout.lengths, window_});
-    const auto estimate = [&](const Heads& from, const Var& decay) {
-      return window_ > 0 ? with_window(tape, from, decay, layout)
-                         : by_features(tape, from, decay, reverse_rate, layout, turns);
-    };
-    return projections_.join(tape, warm_.is_on(tape)
-                                       ? warm_.forward(tape, heads, rate, layout, estimate)
-                                       : estimate(heads, rate));
   }
 
   std::unique_ptr<MixerState> start() const override { return std::make_unique<LinearState>(); }
@@ -114,6 +95,24 @@ class LinearMixer : public Mixer {
   }
 
  private:
+  Var attend(Tape& tape, const Var& x, const Layout& layout) override {
+    const Heads heads = projections_.split(tape, x, layout);
+    const Var rate = rates(tape, x, layout);
+    const Var reverse_rate =
+        causal_ || layout.regular() ? Var() : rates(tape, x, seen_from_the_end(layout));
+    const Var turns = time_kernel_.turns(tape, layout, x.dim(1), 0);
+    if (tape.observer)
+      show_attention(tape, *this,
+                     {heads.q, heads.k, per_channel_ ? mean(rate, {-1}) : rate,
+                      time_kernel_.rotation(tape), turns, causal_, layout.lengths, window_});
+    const auto estimate = [&](const Heads& from, const Var& decay) {
+      return window_ > 0 ? with_window(tape, from, decay, layout)
+                         : by_features(tape, from, decay, reverse_rate, layout, turns);
+    };
+    return warm_.is_on(tape) ? warm_.forward(tape, heads, rate, layout, estimate)
+                             : estimate(heads, rate);
+  }
+
   /// What is lost from token to token, see TimeKernel.
   Var rates(Tape& tape, const Var& x, const Layout& layout = {}) {
     const Var rate = time_kernel_.rate(tape, x, layout);
@@ -200,7 +199,6 @@ class LinearMixer : public Mixer {
   std::size_t chunk_, window_;
   std::string kind_;
   DenominatorSpec denominator_;
-  Projections projections_;
   std::unique_ptr<FeatureMap> features_;
   WarmStart warm_;
   bool signed_;            ///< weights, see has_signed_weights()

@@ -95,6 +95,10 @@ class Projections : public Module {
   Heads split(Tape& tape, const Var& x, MixerState& state);
   /// (B, T, H, d) -> (B, T, D)
   Var join(Tape& tape, const Var& y);
+  /// The same, added to `residual`.
+  Var join_add(Tape& tape, const Var& residual, const Var& y) {
+    return output_.forward_add(tape, residual, y);
+  }
   void visit(Visitor& visitor) override;
 
  private:
@@ -105,6 +109,23 @@ class Projections : public Module {
   Linear output_;
   std::unique_ptr<UnitSphere> sphere_;
   std::unique_ptr<TimeAttention> time_;
+};
+
+/// A mixer that attends between projections.
+class AttentionMixer : public Mixer {
+ public:
+  Var forward(Tape& tape, const Var& x, const Layout& layout) override {
+    return projections_.join(tape, attend(tape, x, layout));
+  }
+  Var forward_add(Tape& tape, const Var& residual, const Var& x, const Layout& layout) override {
+    return projections_.join_add(tape, residual, attend(tape, x, layout));
+  }
+
+ protected:
+  explicit AttentionMixer(const MixerSpec& spec) : projections_(spec) {}
+  /// Means of values. (B, T, D) -> (B, T, H, d)
+  virtual Var attend(Tape& tape, const Var& x, const Layout& layout) = 0;
+  Projections projections_;
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -28,29 +28,18 @@ MixerTraits softmax_traits(const MixerSpec&) {
 
 /// Exact softmax attention; the time kernel becomes a learned linear penalty on the lag (ALiBi), in
 /// tokens or in time.
-class SoftmaxMixer : public Mixer {
+class SoftmaxMixer : public AttentionMixer {
  public:
   explicit SoftmaxMixer(const MixerSpec& spec)
-      : causal_(spec.causal),
+      : AttentionMixer(spec),
+        causal_(spec.causal),
         window_(spec.window),
-        projections_(spec),
         time_kernel_(spec.time_kernel, spec.heads, spec.width) {
     require(softmax_traits(spec).has_time_kernel(spec.time_kernel.kind), "softmax", "time kernel ",
             spec.time_kernel.kind, " is for linear attention; exact attention has: none, decay");
     require(spec.time_kernel.per == "head", "softmax",
             "exact attention has rates per head; choose time_kernel.per = \"head\"");
     require(window_ == 0 || causal_, "softmax", "a window is for causal attention");
-  }
-
-  Var forward(Tape& tape, const Var& x, const Layout& layout) override {
-    const auto [q, k, v] = projections_.split(tape, x, layout);
-    const Var rate = time_kernel_.rate(tape, x, layout);
-    show_attention(tape, *this, {q, k, rate, Var(), Var(), causal_, layout.lengths, window_});
-    if (window_ == 0)
-      return projections_.join(tape, softmax_attention(q, k, v, rate, causal_, layout.lengths));
-    time_kernel_.require_window(layout.regular(), "softmax");
-    return projections_.join(
-        tape, slice(near_attention(q, k, v, rate, window_, layout.lengths), 3, 0, q.dim(3)));
   }
 
   std::unique_ptr<MixerState> start() const override { return std::make_unique<SoftmaxState>(); }
@@ -72,9 +61,17 @@ class SoftmaxMixer : public Mixer {
   }
 
  private:
+  Var attend(Tape& tape, const Var& x, const Layout& layout) override {
+    const auto [q, k, v] = projections_.split(tape, x, layout);
+    const Var rate = time_kernel_.rate(tape, x, layout);
+    show_attention(tape, *this, {q, k, rate, Var(), Var(), causal_, layout.lengths, window_});
+    if (window_ == 0) return softmax_attention(q, k, v, rate, causal_, layout.lengths);
+    time_kernel_.require_window(layout.regular(), "softmax");
+    return slice(near_attention(q, k, v, rate, window_, layout.lengths), 3, 0, q.dim(3));
+  }
+
   bool causal_;
   std::size_t window_;
-  Projections projections_;
   TimeKernel time_kernel_;
 };
 

@@ -17,6 +17,10 @@ Var Linear::forward(Tape& tape, const Var& x, const Shape& shape) {
   return affine(x, tape(weight_), tape(bias_), shape);
 }
 
+Var Linear::forward_add(Tape& tape, const Var& residual, const Var& x) {
+  return affine_add(residual, x, tape(weight_), tape(bias_));
+}
+
 Var Linear::forward_gelu(Tape& tape, const Var& x) {
   return affine_gelu(x, tape(weight_), tape(bias_));
 }
@@ -32,8 +36,14 @@ MLP::MLP(std::size_t width, std::size_t hidden, const std::string& kind)
           "\"; there are: gelu, swiglu");
 }
 
-Var MLP::forward(Tape& tape, const Var& x) {
-  return down_.forward(tape, gated_ ? swiglu(up_.forward(tape, x)) : up_.forward_gelu(tape, x));
+Var MLP::hidden(Tape& tape, const Var& x) {
+  return gated_ ? swiglu(up_.forward(tape, x)) : up_.forward_gelu(tape, x);
+}
+
+Var MLP::forward(Tape& tape, const Var& x) { return down_.forward(tape, hidden(tape, x)); }
+
+Var MLP::forward_add(Tape& tape, const Var& residual, const Var& x) {
+  return down_.forward_add(tape, residual, hidden(tape, x));
 }
 
 Var GatedOutput::forward(Tape& tape, const Var& x) { return glu(linear_.forward(tape, gelu(x))); }
@@ -114,7 +124,7 @@ Dropout::Dropout(double rate) : rate_(real(rate)) {
 }
 
 Var Dropout::forward(Tape& tape, const Var& x) const {
-  return rate_ == 0 ? x : dropout(tape, x, rate_);
+  return acts(tape) ? dropout(tape, x, rate_) : x;
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

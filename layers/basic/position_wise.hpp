@@ -16,6 +16,8 @@ class Linear : public Module {
   Var forward(Tape& tape, const Var& x);
   /// The same elements in another shape, as x may be: rows are rows of `in`.
   Var forward(Tape& tape, const Var& x, const Shape& shape);
+  /// residual + y, of the residual's shape.
+  Var forward_add(Tape& tape, const Var& residual, const Var& x);
   /// gelu(y)
   Var forward_gelu(Tape& tape, const Var& x);
   /// (in, out) and (out), for losses that see some of y only.
@@ -34,12 +36,15 @@ class MLP : public Module {
  public:
   MLP(std::size_t width, std::size_t hidden, const std::string& kind = "gelu");
   Var forward(Tape& tape, const Var& x);
+  /// residual + y
+  Var forward_add(Tape& tape, const Var& residual, const Var& x);
   void visit(Visitor& visitor) override {
     visitor("up", up_);
     visitor("down", down_);
   }
 
  private:
+  Var hidden(Tape& tape, const Var& x);
   bool gated_;
   Linear up_, down_;
 };
@@ -122,6 +127,7 @@ class Dropout : public Module {
  public:
   explicit Dropout(double rate);
   Var forward(Tape& tape, const Var& x) const;
+  bool acts(const Tape& tape) const { return rate_ > 0 && tape.training; }
   void visit(Visitor&) override {}
 
  private:

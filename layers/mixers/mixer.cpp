@@ -1,3 +1,4 @@
+#include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
 #include <utility>
@@ -12,6 +13,10 @@ Layout seen_from_the_end(Layout layout) {
     for (std::size_t t = 0; t + 1 < length; ++t) layout.gaps(b, t) = gaps(b, t + 1);
   }
   return layout;
+}
+
+Var Mixer::forward_add(Tape& tape, const Var& residual, const Var& x, const Layout& layout) {
+  return residual + forward(tape, x, layout);
 }
 
 Var of_each(std::size_t B, const Var& x) {

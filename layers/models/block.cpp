@@ -61,6 +61,7 @@ Var Block::mix(Tape& tape, const Var& x, const Layout& layout) {
   show_entering(tape, *this, {x, layout, {}});
   Var normed = mixer_norm_->forward(tape, x, layout.lengths);
   show_entering(tape, *mixer_, {normed, layout, {}});
+  if (!gate_ && !dropout_.acts(tape)) return mixer_->forward_add(tape, x, normed, layout);
   const Var mixed = mixer_->forward(tape, normed, layout);
   normed = {};  // frees what no gradient needs
   return add_mixed(tape, x, mixed);
@@ -72,8 +73,9 @@ Var Block::add_mixed(Tape& tape, const Var& x, const Var& mixed) {
 
 Var Block::feed(Tape& tape, const Var& x, const Layout& layout) {
   if (!mlp_) return x;
-  const Var fed = mlp_->forward(tape, mlp_norm_->forward(tape, x, layout.lengths));
-  return x + dropout_.forward(tape, fed);
+  const Var normed = mlp_norm_->forward(tape, x, layout.lengths);
+  if (!dropout_.acts(tape)) return mlp_->forward_add(tape, x, normed);
+  return x + dropout_.forward(tape, mlp_->forward(tape, normed));
 }
 
 Var Block::step(Tape& tape, const Var& x, MixerState& state) {

@@ -112,6 +112,12 @@ std::vector<OpRow> rows() {
             return affine(x[0], x[1], x[2], {2, 3, 5});
           },
           {{{3, 2, 2, 2}, {4, 5}, {5}}, {{6, 3}, {3, 5}, {5}}}),
+      row("affine_add", "", [](const Inputs& x) { return affine_add(x[0], x[1], x[2], x[3]); },
+          {{{4, 5}, {4, 3}, {3, 5}, {5}},
+           {{2, 3, 5}, {3, 2, 2, 2}, {4, 5}, {5}},
+           {{5}, {3}, {3, 5}, {5}},
+           {{0, 5}, {0, 3}, {3, 5}, {5}},
+           {{701, 33}, {701, 65}, {65, 33}, {33}}}),
       row(
           "affine_gelu", "", [](const Inputs& x) { return affine_gelu(x[0], x[1], x[2]); },
           affine_shapes),

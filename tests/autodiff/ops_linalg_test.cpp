@@ -184,7 +184,24 @@ TEST(Affine, WithGeluEqualsTheTwoOps) {
       << "with and without a tape";
 }
 
+TEST(Affine, WithAResidualHasTheBitsOfTheTwoOps) {
+  for (std::size_t rows : {1, 40, 900}) {
+    const std::vector<Tensor> inputs{random_tensor({rows, 50}, 4), random_tensor({rows, 60}, 1),
+                                     random_tensor({60, 50}, 2), random_tensor({50}, 3)};
+    const auto fused = value_and_gradients(
+        [](Tape&, const std::vector<Var>& x) { return affine_add(x[0], x[1], x[2], x[3]); },
+        inputs);
+    const auto composed = value_and_gradients(
+        [](Tape&, const std::vector<Var>& x) { return x[0] + affine(x[1], x[2], x[3]); }, inputs);
+    for (std::size_t i = 0; i < fused.size(); ++i) expect_equal_bits(fused[i], composed[i]);
+  }
+}
+
 TEST(Affine, NamesShapesInErrors) {
+  EXPECT_EQ(error_of([] {
+              affine_add(zeros({3, 5}), zeros({2, 3}), zeros({3, 5}), zeros({5}));
+            }),
+            "[affine_add] no rows of (D, E) lead from x (2, 3) to (3, 5): w (3, 5), bias (5)");
   EXPECT_EQ(error_of([] {
               affine(zeros({2, 3}), zeros({4, 5}), zeros({5}));
             }),

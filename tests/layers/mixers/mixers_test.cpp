@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/mixers/mixer_spec.hpp>
 #include <bochner/layers/recurrences/min_gru_spec.hpp>
@@ -107,6 +108,28 @@ TEST(Mixers, AreDifferentiableThroughAllTheirParameters) {
     randomize(*mixer, 0.4);
     check_layer(*mixer, random_tensor({2, 7, 8}, 1),
                 [&](Tape& tape, const Var& x) { return mixer->forward(tape, x); });
+  }
+}
+
+TEST(Mixers, AddToAResidualWithTheBitsOfASum) {
+  const std::vector<Tensor> inputs{random_tensor({2, 20, 8}, 3), random_tensor({2, 20, 8}, 1)};
+  const Layout layout{.lengths = {20, 13}};
+  for (const MixerSpec& spec : causal_specs()) {
+    SCOPED_TRACE(name_of(spec));
+    const std::unique_ptr<Mixer> mixer = mixers().make(spec.kind, spec);
+    randomize(*mixer);
+    const auto fused = op_check::value_and_gradients(
+        [&](Tape& tape, const std::vector<Var>& x) {
+          return mixer->forward_add(tape, x[0], x[1], layout);
+        },
+        inputs);
+    const auto composed = op_check::value_and_gradients(
+        [&](Tape& tape, const std::vector<Var>& x) {
+          return x[0] + mixer->forward(tape, x[1], layout);
+        },
+        inputs);
+    for (std::size_t i = 0; i < fused.size(); ++i)
+      op_check::expect_equal_bits(fused[i], composed[i]);
   }
 }
 

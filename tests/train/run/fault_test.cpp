@@ -364,7 +364,8 @@ TEST_P(EveryOperationFails, InACreation) {
 TEST_P(EveryOperationFails, InAnOpening) {
   for (std::size_t fail_at = 0;; ++fail_at) {
     CrashingStorage storage = disk_with_two_saves();
-    storage.create_exclusive(run_path / (std::string("left") + temporary_suffix));
+    Path left = run_path / "left";
+    storage.create_exclusive(left += temporary_suffix);
     arm(storage, fail_at);
     try {
       RunDirectory::open(storage, run_path);
