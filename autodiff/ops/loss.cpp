@@ -1,5 +1,6 @@
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/compute/scaling.hpp>
 #include <bochner/autodiff/ops/loss.hpp>
 #include <cmath>
 
@@ -29,12 +30,6 @@ Var mean_loss(const char* op, const Var& x, const Tensor& targets, const Value& 
                   });
                   x.add_gradient(std::move(gradient));
                 });
-}
-
-void multiply(Tensor& x, real factor) {
-  if (factor == 1) return;
-  parallel_each(x.size(), elementwise_grain(x.size()),
-                [&](std::size_t i) { x.data()[i] *= factor; });
 }
 
 /// What each row of logits is compared with.
@@ -176,7 +171,7 @@ Var cross_entropy(const Var& logits, const Indices& labels, real smoothing, std:
   return record(
       "cross_entropy", filled({}, loss), {logits},
       [logits = logits.gradient_only(), gradient = std::move(gradient)](Tensor& g) mutable {
-        multiply(gradient, g.data()[0]);
+        scale_in_place(gradient.data(), gradient.size(), g.data()[0]);
         logits.add_gradient(std::move(gradient));
       });
 }

@@ -2,6 +2,7 @@
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/products.hpp>
+#include <bochner/autodiff/compute/scaling.hpp>
 #include <bochner/autodiff/ops/noise.hpp>
 #include <cmath>
 #include <limits>
@@ -193,9 +194,7 @@ Var recorded(Contrast all, double sum, const std::vector<Var>& inputs) {
   kept[1] = inputs[1].gradient_only(), kept.back() = inputs.back().gradient_only();
   return record(op, filled({}, loss), inputs,
                 [all = std::move(all), kept = std::move(kept)](Tensor& g) mutable {
-                  if (const real factor = g.data()[0]; factor != 1)
-                    parallel_each(all.slopes.size(), elementwise_grain(all.slopes.size()),
-                                  [&](std::size_t i) { all.slopes.data()[i] *= factor; });
+                  scale_in_place(all.slopes.data(), all.slopes.size(), g.data()[0]);
                   if (kept[0].needs_gradient()) add_input_gradient(all, kept[0]);
                   if (kept[1].needs_gradient()) add_weight_gradient(all, kept[0], kept[1]);
                   if (kept[2].needs_gradient()) add_bias_gradient(all, kept[2]);

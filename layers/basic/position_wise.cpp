@@ -123,8 +123,6 @@ Dropout::Dropout(double rate) : rate_(real(rate)) {
   require(rate >= 0 && rate < 1, "dropout", "the rate must be in [0, 1), not ", rate);
 }
 
-Var Dropout::forward(Tape& tape, const Var& x) const {
-  return acts(tape) ? dropout(tape, x, rate_) : x;
-}
+Var Dropout::forward(Tape& tape, const Var& x) const { return dropout(tape, x, rate_); }
 
 }  // namespace bochner::inline BOCHNER_PRECISION
