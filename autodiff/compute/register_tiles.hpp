@@ -79,35 +79,40 @@ class Ahead {
     std::size_t lines = 0;
     for (const Upcoming& each : upcoming) lines += each.rows * lines_of(each);
     lines_per_tile_ = (lines + tiles - 1) / std::max<std::size_t>(1, tiles);
-    skip_empty();
+    start_row(0);
   }
 
   void operator()(real* c, std::size_t ldc, std::size_t rows) {
     for (std::size_t i = 0; i < rows; ++i) __builtin_prefetch(c + i * ldc, 1);
-    for (std::size_t n = 0; n < lines_per_tile_ && !upcoming_.empty(); ++n) fetch_line();
+    for (std::size_t left = lines_per_tile_; left > 0 && left_in_row_ > 0;) {
+      const std::size_t count = std::min(left, left_in_row_);
+      for (std::size_t n = 0; n < count; ++n) prefetch(next_ + n * line);
+      next_ += count * line;
+      left -= count;
+      left_in_row_ -= count;
+      if (left_in_row_ == 0) start_row(row_ + 1);
+    }
   }
 
  private:
   static constexpr std::size_t line = 64 / sizeof(real);
   static std::size_t lines_of(const Upcoming& each) { return (each.columns + line - 1) / line; }
 
-  void fetch_line() {
-    const Upcoming& now = upcoming_.front();
-    prefetch(now.data + row_ * now.ld + line_ * line);
-    if (++line_ < lines_of(now)) return;
-    line_ = 0;
-    if (++row_ < now.rows) return;
-    row_ = 0;
-    upcoming_ = upcoming_.subspan(1);
-    skip_empty();
-  }
-  void skip_empty() {
-    while (!upcoming_.empty() && upcoming_.front().rows * upcoming_.front().columns == 0)
-      upcoming_ = upcoming_.subspan(1);
+  /// That row of the first array, or else the next array's first one.
+  void start_row(std::size_t row) {
+    for (; !upcoming_.empty(); upcoming_ = upcoming_.subspan(1), row = 0) {
+      const Upcoming& now = upcoming_.front();
+      if (row == now.rows || now.columns == 0) continue;
+      row_ = row;
+      next_ = now.data + row * now.ld;
+      left_in_row_ = lines_of(now);
+      return;
+    }
   }
 
   std::span<const Upcoming> upcoming_;
-  std::size_t lines_per_tile_, row_ = 0, line_ = 0;
+  const real* next_ = nullptr;
+  std::size_t lines_per_tile_, row_ = 0, left_in_row_ = 0;
 };
 
 /// Whether `left` rows take more tiles if each has one row less than `rows`.
