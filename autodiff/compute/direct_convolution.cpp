@@ -130,7 +130,7 @@ void accumulate_kernel_directly(const ChannelSequences& sequences, const KernelR
   const std::size_t T = sequences.T, K = rows.count, D = sequences.D, groups = lane_groups(D);
   const SequenceBlocks blocks(sequences.B, D);
   Storage partial(groups * blocks.count * K * row_lanes);
-  auto* all_sums = reinterpret_cast<RowLanes*>(partial.data());
+  RowLanes* all_sums = reinterpret_cast<RowLanes*>(partial.data());
   const std::size_t size = std::min(T, tokens_of_piece);
   const Scratch<real> memory((size + K - 1 + size) * row_lanes);
   parallel_tasks(groups * blocks.count, [&](std::size_t task) {

@@ -55,7 +55,7 @@ struct PrefixMemory {
   /// Prefix sums of a group of channels of sequence b.
   const SumLanes* of(const ChannelSequences& sequences, const real* x, std::size_t b,
                      LaneGroup group) const {
-    auto* to = reinterpret_cast<SumLanes*>(sums.local());
+    SumLanes* to = reinterpret_cast<SumLanes*>(sums.local());
     sequences.load(x, b, group, lanes());
     add_up(lanes(), sequences.T, to);
     return to;

@@ -180,7 +180,6 @@ double measure_reading(std::size_t bytes, std::size_t threads) {
   const std::size_t passes = 1 + most / (part * at_once * native_bytes);
   std::vector<real> x(threads * part * at_once * native_lane_count, 1), sums(threads);
   const double seconds = shortest_seconds(threads, [&](std::size_t thread) {
-    // Not auto: it would take them to be aligned.
     const NativeLanes* from = &lanes_at(x.data()) + thread * part * at_once;
     NativeLanes sum[at_once] = {};
     for (std::size_t pass = 0; pass < passes; ++pass)
