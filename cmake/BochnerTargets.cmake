@@ -74,11 +74,6 @@ function(bochner_compile_options target)
   endif()
 endfunction()
 
-# For what talks to people or tests: it runs no loops of its own for long.
-function(bochner_compile_fast target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-endfunction()
-
 # bochner_precompile(TARGET FIRST HEADER...): headers that the compiler reads once for all targets that name the same
 # first one, if that is there. They must be optimised alike: the compiler takes that, too, from what it has read.
 function(bochner_precompile target first)
@@ -204,7 +199,8 @@ function(bochner_libraries name)
   target_link_libraries(${name}_cli PUBLIC ${name} PRIVATE fmt::fmt tomlplusplus::tomlplusplus
                         $<BUILD_INTERFACE:CLI11::CLI11> $<BUILD_INTERFACE:cereal::cereal>
                         $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
-  bochner_compile_fast(${name}_cli)
+  # It talks to people and runs no loops of its own for long, but those of measurements, whose sums -Og keeps in memory.
+  target_compile_options(${name}_cli PRIVATE $<$<CONFIG:Release>:-O1>)
   target_compile_definitions(${name}_cli PRIVATE BOCHNER_VERSION="${PROJECT_VERSION}"
                              BOCHNER_BUILD_FLAGS="${CMAKE_BUILD_TYPE} $<JOIN:${bochner_processor}, >")
 

@@ -163,11 +163,9 @@ double measure_peak(std::size_t threads) {
 double measure_triad(std::size_t threads) {
   const std::size_t part = (std::size_t(64) << 20) / native_bytes / threads;
   std::vector<real> x(part * threads * native_lane_count, 1), y = x, z = x;
-  const auto vectors = [](std::vector<real>& v) {
-    return reinterpret_cast<NativeLanes*>(v.data());
-  };
   const double seconds = shortest_seconds(threads, [&](std::size_t thread) {
-    NativeLanes *to = vectors(x), *from = vectors(y), *other = vectors(z);
+    NativeLanes* to = &lanes_at(x.data());
+    const NativeLanes *from = &lanes_at(y.data()), *other = &lanes_at(z.data());
     for (std::size_t i = thread * part; i < (thread + 1) * part; ++i)
       to[i] = from[i] + real(0.5) * other[i];
   });
