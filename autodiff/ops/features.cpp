@@ -110,14 +110,14 @@ void transform_rows(real* x, std::size_t rows, std::size_t n) {
 
 constexpr real square_weight = real(1 / std::numbers::sqrt2);
 
-void pack_row(const real* x, std::size_t d, real* y) {
-  for (std::size_t i = 0; i < d; ++i) {
-    *y++ = square_weight * x[i] * x[i];
-    for (std::size_t j = i + 1; j < d; ++j) *y++ = x[i] * x[j];
+void pack_row(const real* x, std::size_t d, real* __restrict y) {
+  for (std::size_t i = 0; i < d; y += d - i, ++i) {
+    for (std::size_t j = i; j < d; ++j) y[j - i] = x[i] * x[j];
+    y[0] = square_weight * x[i] * x[i];
   }
 }
 
-void unpack_row(const real* g, const real* x, std::size_t d, real* dx) {
+void unpack_row(const real* g, const real* x, std::size_t d, real* __restrict dx) {
   for (std::size_t i = 0; i < d; ++i) {
     const std::size_t rest = d - i - 1;
     const real own = 2 * square_weight * x[i] * g[0] + dot_row(g + 1, x + i + 1, rest);
