@@ -24,10 +24,12 @@ TEST(SignalGuard, TakesTheEndOfTheTimeAsAStopHoweverOftenItComes) {
   std::raise(SIGXFSZ);
 }
 
-/// In another process: the thread that receives signals stays.
-using SignalsDeathTest = testing::Test;
+/// In another process, begun anew: the thread that receives signals stays, and a fork has none.
+struct SignalsDeathTest : testing::Test {
+  SignalsDeathTest() { testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
+};
 
-TEST(SignalsDeathTest, AFileThatIsShortenedWhileItIsReadIsAnErrorOfOneLine) {
+TEST_F(SignalsDeathTest, AFileThatIsShortenedWhileItIsReadIsAnErrorOfOneLine) {
   TemporaryFolder folder;
   const auto film = folder.write("film", std::string(100000, 'x'));
   const auto read_shortened = [&] {
@@ -42,7 +44,7 @@ TEST(SignalsDeathTest, AFileThatIsShortenedWhileItIsReadIsAnErrorOfOneLine) {
               "and try again\n");
 }
 
-TEST(SignalsDeathTest, OneThatEndsTheProcessSaysSo) {
+TEST_F(SignalsDeathTest, OneThatEndsTheProcessSaysSo) {
   const auto be_ended = [] {
     receive_signals_apart();
     kill(getpid(), SIGUSR2);
@@ -51,7 +53,7 @@ TEST(SignalsDeathTest, OneThatEndsTheProcessSaysSo) {
   EXPECT_EXIT(be_ended(), ExitedWithCode(128 + SIGUSR2), "^ended by SIGUSR2\n$");
 }
 
-TEST(SignalsDeathTest, BehindAGuardToo) {
+TEST_F(SignalsDeathTest, BehindAGuardToo) {
   const auto be_ended = [] {
     speak_of_signals();
     { SignalGuard signals; }
