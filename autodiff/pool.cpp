@@ -6,6 +6,7 @@
 #include <bochner/autodiff/pool.hpp>
 #include <cstdlib>
 #include <mutex>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -30,9 +31,11 @@ std::size_t class_size(std::size_t number) { return (4 + number % 4) << (number 
 /// million tokens, memory that lies idle matters more than requests.
 constexpr std::size_t huge = std::size_t(1) << 27;
 
-/// Free blocks from this size on are given back when all that is held is much more than was in use
-/// of late: sequences of other lengths in every batch leave blocks of every size behind.
+/// Sequences of other lengths in every batch want blocks of every size. From this size on a free
+/// block serves for less, down to half of its own, and is given back when all that is held is much
+/// more than was in use of late.
 constexpr std::size_t large = std::size_t(1) << 20;
+constexpr std::size_t classes_to_half = 4;
 
 /// Late are the requests since the last whole number of so many, and that many before them: many
 /// training steps, so that a steady one finds its blocks, but a long validation is forgotten.
@@ -41,6 +44,7 @@ constexpr std::size_t window = std::size_t(1) << 16;
 struct State {
   std::mutex mutex;
   std::array<std::vector<void*>, class_count> free_blocks;  ///< by class
+  std::unordered_map<void*, std::size_t> serving_less;      ///< classes of blocks in use for less
   PoolStatistics statistics;
   std::size_t acquired = 0, late_peak = 0, earlier_peak = 0;  ///< bytes in use, by window
 
@@ -85,6 +89,58 @@ void note_use(State& pool, std::size_t size) {
   if (pool.holds_too_much()) free_blocks_from(pool, large);
 }
 
+/// The smallest free block that serves for a class, if there is one.
+void* take_free(State& pool, std::size_t wanted) {
+  const std::size_t last = class_size(wanted) < large ? wanted : wanted + classes_to_half - 1;
+  for (std::size_t number = wanted; number <= last; ++number) {
+    std::vector<void*>& blocks = pool.free_blocks[number];
+    if (blocks.empty()) continue;
+    void* block = blocks.back();
+    if (number > wanted) pool.serving_less.emplace(block, number);
+    blocks.pop_back();
+    note_use(pool, class_size(number));
+    return block;
+  }
+  return nullptr;
+}
+
+/// Gives back one free block in whose place a new one of this class will serve: the blocks of a
+/// step become those of its longest sequences, and no more.
+void make_way(State& pool, std::size_t wanted) {
+  if (class_size(wanted) < 2 * large) return;
+  for (std::size_t number = wanted - 1; number > wanted - classes_to_half; --number) {
+    std::vector<void*>& blocks = pool.free_blocks[number];
+    if (blocks.empty()) continue;
+    std::free(blocks.back());
+    blocks.pop_back();
+    pool.statistics.bytes_held -= class_size(number);
+    return;
+  }
+}
+
+void* take_new(State& pool, std::size_t size) {
+  if (size >= huge) free_blocks_from(pool, huge);
+  make_way(pool, class_number(size));
+  if (pool.holds_too_much()) free_blocks_from(pool, large);
+  void* block = request(size);
+  auto& blocks = pool.free_blocks[class_number(size)];
+  blocks.reserve(blocks.capacity() + 1);
+  ++pool.statistics.blocks_requested;
+  pool.statistics.bytes_held += size;
+  note_use(pool, size);
+  return block;
+}
+
+/// Of a block that is handed out; forgets what was noted of it.
+std::size_t class_of(State& pool, void* block, std::size_t bytes) {
+  if (const auto less = pool.serving_less.find(block); less != pool.serving_less.end()) {
+    const std::size_t number = less->second;
+    pool.serving_less.erase(less);
+    return number;
+  }
+  return class_number(size_class(bytes));
+}
+
 }  // namespace
 
 void* acquire(std::size_t bytes) {
@@ -92,29 +148,17 @@ void* acquire(std::size_t bytes) {
   const std::size_t size = size_class(bytes);
   State& pool = state();
   std::lock_guard lock(pool.mutex);
-  void* block = nullptr;
-  if (auto& blocks = pool.free_blocks[class_number(size)]; !blocks.empty()) {
-    block = blocks.back();
-    blocks.pop_back();
-  } else {
-    if (size >= huge) free_blocks_from(pool, huge);
-    if (pool.holds_too_much()) free_blocks_from(pool, large);
-    block = request(size);
-    blocks.reserve(blocks.capacity() + 1);
-    ++pool.statistics.blocks_requested;
-    pool.statistics.bytes_held += size;
-  }
-  note_use(pool, size);
-  return block;
+  void* block = take_free(pool, class_number(size));
+  return block ? block : take_new(pool, size);
 }
 
 void release(void* block, std::size_t bytes) noexcept {
   if (block == nullptr) return;
-  const std::size_t size = size_class(bytes);
   State& pool = state();
   std::lock_guard lock(pool.mutex);
-  pool.free_blocks[class_number(size)].push_back(block);
-  pool.statistics.bytes_in_use -= size;
+  const std::size_t number = class_of(pool, block, bytes);
+  pool.free_blocks[number].push_back(block);
+  pool.statistics.bytes_in_use -= class_size(number);
 }
 
 PoolStatistics statistics() {

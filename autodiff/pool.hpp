@@ -2,8 +2,9 @@
 /// Memory for tensors: free lists by size class behind an ordinary allocator.
 /// From the third training step with the same shapes on, nothing is requested from the system, as
 /// long as no tensor has 128 MiB: free blocks of that size are given back when another size is
-/// wanted. Where shapes differ from step to step, large free blocks are given back while more than
-/// twice what was in use at the peak of late is held.
+/// wanted. Where shapes differ from step to step, large free blocks serve for less, down to half of
+/// their size, make way for larger ones, and are given back while more than twice what was in use
+/// at the peak of late is held.
 
 #include <cstddef>
 #include <limits>

@@ -42,6 +42,60 @@ TEST(Pool, GivesHugeFreeBlocksBackBeforeItRequestsAnotherSize) {
   pool::trim();
 }
 
+TEST(Pool, ServesForLessByALargeFreeBlock) {
+  pool::trim();
+  constexpr std::size_t whole = std::size_t(8) << 20, more_than_half = whole / 2 + 1;
+  void* first = pool::acquire(whole);
+  pool::release(first, whole);
+  const auto requested = pool::statistics().blocks_requested;
+  void* second = pool::acquire(more_than_half);
+  EXPECT_EQ(first, second);
+  pool::release(second, more_than_half);
+  void* third = pool::acquire(whole);
+  EXPECT_EQ(first, third);
+  EXPECT_EQ(pool::statistics().blocks_requested, requested);
+  void* half = pool::acquire(whole / 2);
+  EXPECT_EQ(pool::statistics().blocks_requested, requested + 1);
+  pool::release(half, whole / 2);
+  pool::release(third, whole);
+  pool::trim();
+}
+
+TEST(Pool, ReplacesAFreeBlockByALargerOne) {
+  pool::trim();
+  const auto held = pool::statistics().bytes_held;
+  constexpr std::size_t less = std::size_t(5) << 20, more = std::size_t(8) << 20;
+  pool::release(pool::acquire(less), less);
+  pool::release(pool::acquire(more), more);
+  EXPECT_EQ(pool::statistics().bytes_held, held + more);
+  pool::trim();
+}
+
+/// Steps over batches of other lengths: the blocks of the longest serve for all, and little else is
+/// held.
+TEST(Pool, RequestsNothingMoreWhereLengthsDiffer) {
+  pool::trim();
+  pool::reset_peak();
+  const auto step = [](std::size_t length) {
+    std::vector<std::pair<void*, std::size_t>> blocks;
+    for (std::size_t layer = 0; layer < 6; ++layer) {
+      for (const std::size_t width : {1024, 3072, 4096}) {
+        const std::size_t bytes = width * length;
+        blocks.emplace_back(pool::acquire(bytes), bytes);
+      }
+    }
+    for (const auto& [block, bytes] : blocks) pool::release(block, bytes);
+  };
+  std::size_t requested = 0;
+  for (std::size_t i = 0; i < 60; ++i) {
+    if (i == 40) requested = pool::statistics().blocks_requested;
+    step(2000 - i * 617 % 800);
+  }
+  EXPECT_EQ(pool::statistics().blocks_requested, requested);
+  EXPECT_LE(pool::statistics().bytes_held, pool::statistics().peak_bytes_in_use * 5 / 4);
+  pool::trim();
+}
+
 /// Sequences of other lengths in every batch: what is held stays near what was in use.
 TEST(Pool, KeepsFewLargeBlocksOfOtherSizes) {
   pool::trim();
