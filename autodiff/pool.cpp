@@ -26,6 +26,7 @@ std::size_t class_number(std::size_t size) {
   return 4 * power + (size >> power) % 4;
 }
 std::size_t class_size(std::size_t number) { return (4 + number % 4) << (number / 4); }
+std::size_t class_for(std::size_t bytes) { return class_number(size_class(bytes)); }
 
 /// From this size on, a free block is given back before one of another size is requested: at a
 /// million tokens, memory that lies idle matters more than requests.
@@ -70,13 +71,19 @@ void* request(std::size_t size) {
   return block;
 }
 
-void free_blocks_from(State& pool, std::size_t smallest) {
-  for (std::size_t number = class_number(size_class(smallest)); number < class_count; ++number) {
-    std::vector<void*>& blocks = pool.free_blocks[number];
-    for (void* block : blocks) std::free(block);
-    pool.statistics.bytes_held -= class_size(number) * blocks.size();
-    blocks.clear();
+/// Gives back free blocks of a class until so many are left.
+void give_back(State& pool, std::size_t number, std::size_t left) {
+  std::vector<void*>& blocks = pool.free_blocks[number];
+  while (blocks.size() > left) {
+    std::free(blocks.back());
+    blocks.pop_back();
+    pool.statistics.bytes_held -= class_size(number);
   }
+}
+
+void free_blocks_from(State& pool, std::size_t smallest) {
+  for (std::size_t number = class_for(smallest); number < class_count; ++number)
+    give_back(pool, number, 0);
 }
 
 /// Counts a block that is handed out.
@@ -109,21 +116,18 @@ void* take_free(State& pool, std::size_t wanted) {
 void make_way(State& pool, std::size_t wanted) {
   if (class_size(wanted) < 2 * large) return;
   for (std::size_t number = wanted - 1; number > wanted - classes_to_half; --number) {
-    std::vector<void*>& blocks = pool.free_blocks[number];
-    if (blocks.empty()) continue;
-    std::free(blocks.back());
-    blocks.pop_back();
-    pool.statistics.bytes_held -= class_size(number);
-    return;
+    const std::size_t free = pool.free_blocks[number].size();
+    if (free > 0) return give_back(pool, number, free - 1);
   }
 }
 
-void* take_new(State& pool, std::size_t size) {
+void* take_new(State& pool, std::size_t number) {
+  const std::size_t size = class_size(number);
   if (size >= huge) free_blocks_from(pool, huge);
-  make_way(pool, class_number(size));
+  make_way(pool, number);
   if (pool.holds_too_much()) free_blocks_from(pool, large);
   void* block = request(size);
-  auto& blocks = pool.free_blocks[class_number(size)];
+  auto& blocks = pool.free_blocks[number];
   blocks.reserve(blocks.capacity() + 1);
   ++pool.statistics.blocks_requested;
   pool.statistics.bytes_held += size;
@@ -133,23 +137,22 @@ void* take_new(State& pool, std::size_t size) {
 
 /// Of a block that is handed out; forgets what was noted of it.
 std::size_t class_of(State& pool, void* block, std::size_t bytes) {
-  if (const auto less = pool.serving_less.find(block); less != pool.serving_less.end()) {
-    const std::size_t number = less->second;
-    pool.serving_less.erase(less);
-    return number;
-  }
-  return class_number(size_class(bytes));
+  const auto less = pool.serving_less.find(block);
+  if (less == pool.serving_less.end()) return class_for(bytes);
+  const std::size_t number = less->second;
+  pool.serving_less.erase(less);
+  return number;
 }
 
 }  // namespace
 
 void* acquire(std::size_t bytes) {
   if (bytes > std::numeric_limits<std::size_t>::max() / 2) throw std::bad_alloc();
-  const std::size_t size = size_class(bytes);
+  const std::size_t number = class_for(bytes);
   State& pool = state();
   std::lock_guard lock(pool.mutex);
-  void* block = take_free(pool, class_number(size));
-  return block ? block : take_new(pool, size);
+  void* block = take_free(pool, number);
+  return block ? block : take_new(pool, number);
 }
 
 void release(void* block, std::size_t bytes) noexcept {
