@@ -6,6 +6,7 @@
 #include <bochner/autodiff/ops/delta_rule.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/features.hpp>
+#include <bochner/autodiff/ops/feed_forward.hpp>
 #include <bochner/autodiff/ops/fourier.hpp>
 #include <bochner/autodiff/ops/gated.hpp>
 #include <bochner/autodiff/ops/gated_linear_attention.hpp>
@@ -18,6 +19,7 @@
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/autodiff/ops/noise.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
+#include <bochner/autodiff/ops/normed_affines.hpp>
 #include <bochner/autodiff/ops/recurrence.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>

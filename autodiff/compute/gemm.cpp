@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <atomic>
 #include <bochner/autodiff/compute/gemm.hpp>
+#include <bochner/autodiff/compute/lanes.hpp>
+#include <bochner/autodiff/compute/matrix_units.hpp>
 #include <bochner/autodiff/compute/products.hpp>
 #include <climits>
 #include <csignal>
@@ -87,7 +89,7 @@ const GemmBackend& gemm_backend() {
 }
 
 bool has_own_products() {
-  static const bool found = gemm_backend().kernel == "avx2";
+  static const bool found = gemm_backend().kernel == "avx2" || many_registers;
   return found;
 }
 
@@ -121,6 +123,8 @@ void gemm(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const O
   if (M == 1 && (a.ld == 1 || !a_flips) && !b_flips && (beta == 0 || !is_small))
     return vector_product(N, K, a.data, b.data, b.ld, beta, c);
   if (is_small) return small_product(M, N, K, a, b, beta, c, ldc);
+  if (is_matrix_unit_product(M, N, K))
+    return matrix_unit_product(M, N, K, a, b, beta, c, ldc);
   if (is_panel_product(M, N)) return panel_product(M, N, K, a, b, beta, c, ldc);
   const OneThread one_thread;
 #ifdef BOCHNER_DOUBLE

@@ -1,3 +1,4 @@
+#include <bochner/autodiff/compute/matrix_units.hpp>
 #include <bochner/autodiff/compute/packed_factor.hpp>
 #include <bochner/autodiff/compute/register_tiles.hpp>
 #include <limits>
@@ -7,8 +8,8 @@ namespace {
 
 using register_tiles::padded, register_tiles::panel_depth;
 
-/// Rows of a block: eight register tiles.
-constexpr std::size_t packed_rows = 48;
+/// Rows of a block: eight register tiles, or two pairs of matrix tiles.
+constexpr std::size_t packed_rows = 64;
 
 /// Whether packing pays: for many rows, which with their results do not fit the second cache.
 bool is_worth_packing(std::size_t rows, std::size_t N, std::size_t K) {
@@ -18,11 +19,22 @@ bool is_worth_packing(std::size_t rows, std::size_t N, std::size_t K) {
 
 }  // namespace
 
+PackedFactor::Form PackedFactor::form_of(std::size_t rows, std::size_t N, std::size_t K,
+                                         bool in_own_tiles) {
+  if (!in_own_tiles || !is_worth_packing(rows, N, K)) return Form::whole;
+  return is_matrix_unit_product(rows, N, K) ? Form::parts : Form::panels;
+}
+
 PackedFactor::PackedFactor(std::size_t rows, std::size_t N, std::size_t K, const Operand& b,
                            bool in_own_tiles)
-    : N_(N), K_(K), in_panels_(in_own_tiles && is_worth_packing(rows, N, K)), b_(b) {
-  if (!in_panels_) {
+    : N_(N), K_(K), form_(form_of(rows, N, K, in_own_tiles)), b_(b) {
+  if (form_ == Form::whole) {
     if (b.transpose == transposed && rows > 0) unflip();
+    return;
+  }
+  if (form_ == Form::parts) {
+    packed_ = Storage(parts_size(N, K));
+    pack_parts(N, K, b, packed_.data());
     return;
   }
   packed_ = Storage(K * padded(N));
@@ -41,14 +53,16 @@ void PackedFactor::unflip() {
 }
 
 std::size_t PackedFactor::block() const {
-  return in_panels_ ? packed_rows : std::numeric_limits<std::size_t>::max();
+  return form_ != Form::whole ? packed_rows : std::numeric_limits<std::size_t>::max();
 }
 
 void PackedFactor::multiply(std::size_t M, const real* a, std::size_t lda, real beta, real* c,
                             std::size_t ldc, std::span<const Upcoming> upcoming) const {
-  if (!in_panels_) return gemm(M, N_, K_, {a, lda}, b_, beta, c, ldc);
-  using namespace register_tiles;
+  if (form_ == Form::whole) return gemm(M, N_, K_, {a, lda}, b_, beta, c, ldc);
   count_product(M, N_, K_);
+  if (form_ == Form::parts)
+    return multiply_parts(M, N_, K_, a, lda, packed_.data(), beta, c, ldc);
+  using namespace register_tiles;
   const std::size_t parts = (K_ + panel_depth - 1) / panel_depth;
   Ahead ahead(upcoming, parts * tile_count(M, N_));
   for (std::size_t k = 0; k < K_; k += panel_depth) {

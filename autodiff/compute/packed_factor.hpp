@@ -37,12 +37,16 @@ class PackedFactor {
   void multiply(std::size_t M, const real* a, std::size_t lda, real beta, real* c, std::size_t ldc,
                 std::span<const Upcoming> upcoming = {}) const;
 
+  /// As it lies, in panels, or as parts for matrix units.
+  enum class Form { whole, panels, parts };
+
  private:
+  static Form form_of(std::size_t rows, std::size_t N, std::size_t K, bool in_own_tiles);
   /// oneDNN reads rows of B faster than columns.
   void unflip();
 
   std::size_t N_, K_;
-  bool in_panels_;
+  Form form_;
   Operand b_;
   Storage packed_;  // in panels, or B as rows where it came transposed
 };

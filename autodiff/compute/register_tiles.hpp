@@ -156,6 +156,10 @@ inline Operand rows_from(std::size_t first, const Operand& a) {
   return {a.data + first * (a.transpose == transposed ? 1 : a.ld), a.ld, a.transpose};
 }
 
+inline Operand columns_from(std::size_t first, const Operand& b) {
+  return {b.data + first * (b.transpose == transposed ? b.ld : 1), b.ld, b.transpose};
+}
+
 /// How many tiles cover (M, N), about.
 constexpr std::size_t tile_count(std::size_t M, std::size_t N) {
   const std::size_t columns = most_vectors * width, rows = tile_rows(most_vectors);
@@ -226,11 +230,9 @@ inline void pack_panel(std::size_t K, std::size_t count, std::size_t columns, co
 
 /// B in panels, one after the other, zeros at the end.
 inline void pack(std::size_t K, std::size_t N, const Operand& b, real* packed) {
-  const std::size_t step = b.transpose == transposed ? b.ld : 1;
   for (std::size_t first = 0, columns; first < N; first += columns, packed += K * columns) {
     columns = panel_columns(N - first);
-    pack_panel(K, std::min(columns, N - first), columns, {b.data + first * step, b.ld, b.transpose},
-               packed);
+    pack_panel(K, std::min(columns, N - first), columns, columns_from(first, b), packed);
   }
 }
 

@@ -1,35 +1,9 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/lane_transpose.hpp>
 #include <bochner/autodiff/compute/row_lanes.hpp>
 #include <cstring>
-#include <utility>
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
-
-/// Swaps the lanes whose numbers have the bit `d` with those of the vector d further that have not.
-template <int d, int... lane>
-inline void swap_lanes(RowLanes* x, std::integer_sequence<int, lane...>) {
-  constexpr int L = row_lanes;
-#pragma GCC unroll 16
-  for (int i = 0; i < L; ++i) {
-    if (i & d) continue;
-    const RowLanes a = x[i], b = x[i + d];
-    x[i] = __builtin_shuffle(a, b, LaneOrder{(lane & d ? L + lane - d : lane)...});
-    x[i + d] = __builtin_shuffle(a, b, LaneOrder{(lane & d ? L + lane : lane + d)...});
-  }
-}
-
-/// As many vectors as there are lanes, as a matrix.
-inline void transpose_lanes(RowLanes* x) {
-  constexpr std::make_integer_sequence<int, int(row_lanes)> lanes;
-  swap_lanes<1>(x, lanes);
-  swap_lanes<2>(x, lanes);
-  if constexpr (row_lanes > 4) swap_lanes<4>(x, lanes);
-  if constexpr (row_lanes > 8) swap_lanes<8>(x, lanes);
-}
-
-}  // namespace
-
 void rows_to_lanes(std::size_t rows, std::size_t n, const real* x, std::size_t stride, RowLanes* y,
                    std::size_t step) {
   const std::size_t whole = n / row_lanes * row_lanes;

@@ -1,7 +1,7 @@
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/packed_factor.hpp>
-#include <bochner/autodiff/compute/products.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
+#include <bochner/autodiff/ops/row_blocks.hpp>
 #include <optional>
 #include <tuple>
 
@@ -14,18 +14,14 @@ struct Affine {
   std::size_t rows, D, E;
   /// Rows that are worth a task.
   std::size_t worthwhile() const { return 2 * product_grain / std::max<std::size_t>(1, D * E) + 1; }
-  /// Of few rows there are eight tiles, of which a gradient of weights is the sum.
-  std::size_t tile() const {
-    return std::max(worthwhile(), std::clamp<std::size_t>(rows / 8, 64, 256));
-  }
   /// Where rows need not be added up, threads can share the few of a token of each of many texts.
   std::size_t forward_tile() const {
     return std::max(worthwhile(), std::min<std::size_t>(rows / 8, 256));
   }
   /// Our own tiles share the columns of so few rows: each part of the weights is packed once.
   bool shares_columns() const {
-    constexpr std::size_t fewest = 16, most = 128;
-    return has_own_products() && rows >= fewest && rows < most;
+    constexpr std::size_t fewest = 16;
+    return has_own_products() && rows >= fewest && rows < fewest_rows_of_blocks;
   }
 };
 
@@ -46,20 +42,6 @@ void require_rows(const char* op, const Var& x, const Var& w, const Var& bias, c
 Affine make_affine(const char* op, const Shape& result, const Var& w) {
   const std::size_t D = w.dim(0), E = w.dim(1);
   return {op, E == 0 ? 0 : element_count(result) / E, D, E};
-}
-
-/// Rows of a tile that are in cache together, and those behind them that come next.
-struct Block {
-  std::size_t begin, count, following;
-};
-
-template <class Body>
-void for_each_block(std::size_t size, std::size_t begin, std::size_t end, std::size_t rows,
-                    const Body& body) {
-  for (std::size_t count; begin < end; begin += count) {
-    count = std::min(size, end - begin);
-    body(Block{begin, count, std::min(size, rows - begin - count)});
-  }
 }
 
 /// As forward() below, where threads share the columns.
@@ -87,7 +69,7 @@ Tensor forward(const Affine& a, const Shape& result, const Var& x, const Var& w,
   }
   const PackedFactor weights(a.rows, a.E, a.D, {w.data(), a.E});
   parallel_for(a.rows, a.forward_tile(), [&](std::size_t begin, std::size_t end) {
-    for_each_block(weights.block(), begin, end, a.rows, [&](const Block& block) {
+    for_each_block(weights.block(), begin, end, a.rows, [&](const RowBlock& block) {
       real* rows = y.data() + block.begin * a.E;
       const real* from = x.data() + block.begin * a.D;
       const Upcoming next[] = {
@@ -127,7 +109,7 @@ template <class Prepare>
 void backward(const Affine& a, const Var& x, const Var& w, const Var& bias, Tensor& g,
               const Prepare& prepare) {
   const auto [op, rows, D, E] = a;
-  const std::size_t tile = std::min(a.tile(), rows),
+  const std::size_t tile = std::min(gradient_tile(rows, D, E), rows),
                     tiles = rows == 0 ? 0 : (rows + tile - 1) / tile;
   std::optional<GradientTarget> dx;
   if (x.needs_gradient()) dx.emplace(x);
@@ -135,12 +117,10 @@ void backward(const Affine& a, const Var& x, const Var& w, const Var& bias, Tens
   Tensor sums = zeros({tiles, E});
   const auto tile_of = [&](std::size_t index) {
     const std::size_t begin = index * tile, count = std::min(tile, rows - begin);
-    for_each_block(flipped.block(), begin, begin + count, rows, [&](const Block& block) {
+    for_each_block(flipped.block(), begin, begin + count, rows, [&](const RowBlock& block) {
       real* from = g.data() + block.begin * E;
       prepare(from, block.begin, block.count);
-      for (std::size_t i = 0; i < block.count; ++i) {
-        for (std::size_t j = 0; j < E; ++j) sums.data()[index * E + j] += from[i * E + j];
-      }
+      sum_rows(from, E, block.count, sums.data() + index * E);
       const Upcoming next[] = {{from + block.count * E, block.following, E, E},
                                {x.data() + block.begin * D, block.count, D, D}};
       if (dx) flipped.multiply(block.count, from, E, dx->beta, dx->data + block.begin * D, D, next);
@@ -153,19 +133,6 @@ void backward(const Affine& a, const Var& x, const Var& w, const Var& bias, Tens
     parallel_tasks(tiles, tile_of);
   }
   bias.add_gradient(sum_to_shape(sums, {E}));
-}
-
-void add_to_rows(const real* __restrict bias, std::size_t E, std::size_t rows, real* __restrict y) {
-  for (std::size_t i = 0; i < rows; ++i) {
-    for (std::size_t j = 0; j < E; ++j) y[i * E + j] += bias[j];
-  }
-}
-
-void add_to_rows(const real* __restrict bias, const real* __restrict x, std::size_t E,
-                 std::size_t rows, real* __restrict y) {
-  for (std::size_t i = 0; i < rows; ++i) {
-    for (std::size_t j = 0; j < E; ++j) y[i * E + j] = x[i * E + j] + (y[i * E + j] + bias[j]);
-  }
 }
 
 /// y = gelu(y) and its slope.

@@ -1,35 +1,16 @@
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/ops/normalisation.hpp>
+#include <bochner/autodiff/ops/row_norm.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Per row what turns x into (x - mean) * rstd; rms_norm has means of zero.
-struct RowStatistics {
-  bool centred;
-  Storage mean, rstd;
-  RowStatistics(bool is_centred, std::size_t rows) : centred(is_centred), mean(rows), rstd(rows) {}
-};
-
-/// y = (x - mean) * rstd * gain + bias; no bias for nullptr.
-Tensor normalized(const Tensor& x, const real* gain, const real* bias, real epsilon,
-                  RowStatistics& statistics) {
+Tensor normalized(const Var& x, const RowNorm& norm, RowStatistics& statistics) {
   Tensor y = uninitialized(x.shape());
-  const std::size_t D = x.shape().back();
+  const std::size_t D = x.dim(-1);
   parallel_rows(row_count(x.shape()), D, [&](std::size_t i) {
-    const real* __restrict from = x.data() + i * D;
-    real* __restrict to = y.data() + i * D;
-    const real mean = statistics.centred ? sum_row(from, D) / real(D) : real(0);
-    const real rstd = 1 / std::sqrt(spread_row(from, D, mean) / real(D) + epsilon);
-    statistics.mean.data()[i] = mean;
-    statistics.rstd.data()[i] = rstd;
-    if (bias) {
-      for (std::size_t j = 0; j < D; ++j) to[j] = (from[j] - mean) * rstd * gain[j] + bias[j];
-    } else {
-      for (std::size_t j = 0; j < D; ++j) to[j] = (from[j] - mean) * rstd * gain[j];
-    }
+    normalize_row(norm, i, x.data() + i * D, statistics, y.data() + i * D);
   });
   return y;
 }
@@ -52,26 +33,11 @@ void rows_backward(const Var& x, Tensor& g, std::size_t grain, const Kernel& ker
   if (!adding) x.add_gradient(std::move(g));
 }
 
-/// One row of the backward pass: g becomes the gradient of x, and g and g * xhat are added to the
-/// sums of bias and gain. `scaled` is a scratch row.
-void backward_row(const real* hat, const real* gain, real rstd, bool centred, std::size_t D,
-                  real* __restrict g, real* __restrict scaled, real* __restrict gain_sum,
-                  real* __restrict bias_sum) {
-  for (std::size_t j = 0; j < D; ++j) {
-    scaled[j] = g[j] * gain[j];
-    gain_sum[j] += g[j] * hat[j];
-    bias_sum[j] += g[j];
-  }
-  const real along = dot_row(scaled, hat, D) / real(D);
-  const real level = centred ? sum_row(scaled, D) / real(D) : real(0);
-  for (std::size_t j = 0; j < D; ++j) g[j] = rstd * (scaled[j] - level - hat[j] * along);
-}
-
 /// fill_hat(i, hat) gives row i of xhat = (x - mean) * rstd.
 template <class FillHat>
-void backward(const Var& x, const Var& gain, const Var& bias, const RowStatistics& statistics,
+void backward(const Var& x, const RowNorm& norm, const RowStatistics& statistics,
               const FillHat& fill_hat, Tensor& g) {
-  const std::size_t D = gain.size(), rows = row_count(g.shape());
+  const std::size_t D = norm.gain.size(), rows = row_count(g.shape());
   const std::size_t grain =
       std::max<std::size_t>(8, row_grain(rows, D));  // bounds the partial sums
   const std::size_t chunks = (rows + grain - 1) / grain;
@@ -81,21 +47,19 @@ void backward(const Var& x, const Var& gain, const Var& bias, const RowStatistic
     const std::size_t sums = i / grain * D;
     real* hat = scratch.local();
     fill_hat(i, hat);
-    backward_row(hat, gain.data(), statistics.rstd.data()[i], statistics.centred, D, row, hat + D,
-                 gain_sums.data() + sums, bias_sums.data() + sums);
+    normalize_row_backward(norm, hat, statistics.rstd.data()[i], row, hat + D,
+                           {gain_sums.data() + sums, bias_sums.data() + sums});
   });
-  if (gain.needs_gradient())
-    accumulate_columns(gain_sums.data(), chunks, D, gain.gradient_buffer().data());
-  if (bias.needs_gradient())
-    accumulate_columns(bias_sums.data(), chunks, D, bias.gradient_buffer().data());
+  if (norm.gain.needs_gradient())
+    accumulate_columns(gain_sums.data(), chunks, D, norm.gain.gradient_buffer().data());
+  if (norm.bias.needs_gradient())
+    accumulate_columns(bias_sums.data(), chunks, D, norm.bias.gradient_buffer().data());
 }
 
 /// xhat from the input.
 auto hat_of_input(const Var& x, const RowStatistics& statistics) {
-  return [x = x.data(), mean = statistics.mean.data(), rstd = statistics.rstd.data(),
-          D = x.value().shape().back()](std::size_t i, real* __restrict hat) {
-    const real* row = x + i * D;
-    for (std::size_t j = 0; j < D; ++j) hat[j] = (row[j] - mean[i]) * rstd[i];
+  return [x = x.data(), &statistics, D = x.value().shape().back()](std::size_t i, real* hat) {
+    standardize_row(D, i, x + i * D, statistics, hat);
   };
 }
 
@@ -108,24 +72,24 @@ bool output_tells_hat(const Var& gain, const Var& bias) {
   return true;
 }
 
-Var record_layer_norm(const Var& x, const Var& gain, const Var& bias, RowStatistics statistics,
-                      Tensor y) {
+Var record_layer_norm(const Var& x, const RowNorm& norm, RowStatistics statistics, Tensor y) {
+  const auto& [gain, bias, epsilon] = norm;
   if (!output_tells_hat(gain, bias)) {
     return record("layer_norm", std::move(y), {x, gain, bias},
                   [=, statistics = std::move(statistics)](Tensor& g) {
-                    backward(x, gain, bias, statistics, hat_of_input(x, statistics), g);
+                    backward(x, norm, statistics, hat_of_input(x, statistics), g);
                   });
   }
   return record("layer_norm", std::move(y), {x, gain, bias},
-                [x = x.gradient_only(), gain, bias, statistics = std::move(statistics)](
-                    const Tensor& y, Tensor& g) {
-                  const std::size_t D = gain.size();
+                [x = x.gradient_only(), norm, statistics = std::move(statistics)](const Tensor& y,
+                                                                                  Tensor& g) {
+                  const std::size_t D = norm.gain.size();
+                  const real *gain = norm.gain.data(), *bias = norm.bias.data();
                   const auto hat_of_output = [&](std::size_t i, real* __restrict hat) {
                     const real* row = y.data() + i * D;
-                    for (std::size_t j = 0; j < D; ++j)
-                      hat[j] = (row[j] - bias.data()[j]) / gain.data()[j];
+                    for (std::size_t j = 0; j < D; ++j) hat[j] = (row[j] - bias[j]) / gain[j];
                   };
-                  backward(x, gain, bias, statistics, hat_of_output, g);
+                  backward(x, norm, statistics, hat_of_output, g);
                 });
 }
 
@@ -170,24 +134,104 @@ void log_softmax_backward_row(const real* y, std::size_t D, real* g) {
 
 }  // namespace
 
+void normalize_row(const RowNorm& norm, std::size_t i, const real* __restrict x,
+                   RowStatistics& statistics, real* __restrict y) {
+  const std::size_t D = norm.gain.size();
+  const real* __restrict gain = norm.gain.data();
+  const real mean = norm.is_centred() ? sum_row(x, D) / real(D) : real(0);
+  const real rstd = 1 / std::sqrt(spread_row(x, D, mean) / real(D) + norm.epsilon);
+  statistics.mean.data()[i] = mean;
+  statistics.rstd.data()[i] = rstd;
+  if (norm.is_centred()) {
+    const real* __restrict bias = norm.bias.data();
+    for (std::size_t j = 0; j < D; ++j) y[j] = (x[j] - mean) * rstd * gain[j] + bias[j];
+  } else {
+    for (std::size_t j = 0; j < D; ++j) y[j] = (x[j] - mean) * rstd * gain[j];
+  }
+}
+
+void standardize_row(std::size_t D, std::size_t i, const real* __restrict x,
+                     const RowStatistics& statistics, real* __restrict hat) {
+  const real mean = statistics.mean.data()[i], rstd = statistics.rstd.data()[i];
+  for (std::size_t j = 0; j < D; ++j) hat[j] = (x[j] - mean) * rstd;
+}
+
+void normalize_row_backward(const RowNorm& norm, const real* __restrict hat, real rstd,
+                            real* __restrict g, real* __restrict scaled, const RowNormSums& sums) {
+  const std::size_t D = norm.gain.size();
+  const real* __restrict gain = norm.gain.data();
+  real *__restrict gain_sum = sums.gain, *__restrict bias_sum = sums.bias;
+  for (std::size_t j = 0; j < D; ++j) {
+    scaled[j] = g[j] * gain[j];
+    gain_sum[j] += g[j] * hat[j];
+    bias_sum[j] += g[j];
+  }
+  const real along = dot_row(scaled, hat, D) / real(D);
+  const real level = norm.is_centred() ? sum_row(scaled, D) / real(D) : real(0);
+  for (std::size_t j = 0; j < D; ++j) g[j] = rstd * (scaled[j] - level - hat[j] * along);
+}
+
+void NormalizedRows::compute(std::size_t begin, std::size_t count, real* to) {
+  for (std::size_t i = begin; i < begin + count; ++i, to += D_)
+    normalize_row(norm_, i, input(i), statistics_, to);
+}
+
+void NormalizedRows::recompute(std::size_t begin, std::size_t count, real* __restrict to) const {
+  const real* __restrict gain = norm_.gain.data();
+  const real* __restrict bias = norm_.is_centred() ? norm_.bias.data() : nullptr;
+  for (std::size_t i = begin; i < begin + count; ++i, to += D_) {
+    standardize_row(D_, i, input(i), statistics_, to);
+    for (std::size_t j = 0; j < D_; ++j) to[j] *= gain[j];
+    for (std::size_t j = 0; bias && j < D_; ++j) to[j] += bias[j];
+  }
+}
+
+void NormalizedRows::backward(std::size_t begin, std::size_t count, real* __restrict gradient,
+                              real* scratch, bool adds, real* __restrict to,
+                              const RowNormSums& sums) const {
+  for (std::size_t i = begin; i < begin + count; ++i, gradient += D_, to += D_) {
+    standardize_row(D_, i, input(i), statistics_, scratch);
+    normalize_row_backward(norm_, scratch, statistics_.rstd.data()[i], gradient, scratch + D_,
+                           sums);
+    for (std::size_t j = 0; j < D_; ++j) to[j] = adds ? to[j] + gradient[j] : gradient[j];
+  }
+}
+
+void NormalizedRows::hand_over(const Tensor& gain_sums, const Tensor& bias_sums) const {
+  norm_.gain.add_gradient(sum_to_shape(gain_sums, {D_}));
+  if (norm_.is_centred()) norm_.bias.add_gradient(sum_to_shape(bias_sums, {D_}));
+}
+
 Var layer_norm(const Var& x, const Var& gain, const Var& bias, real epsilon) {
-  require(x.rank() >= 1 && gain.shape() == Shape{x.dim(-1)} && bias.shape() == gain.shape(),
-          "layer_norm", "gain and bias must be (D) for x (.., D): x ", x.shape(), ", gain ",
-          gain.shape(), ", bias ", bias.shape());
-  RowStatistics statistics(true, row_count(x.shape()));
-  Tensor y = normalized(x.value(), gain.data(), bias.data(), epsilon, statistics);
-  return record_layer_norm(x, gain, bias, std::move(statistics), std::move(y));
+  const RowNorm norm{gain, bias, epsilon};
+  norm.require_width("layer_norm", x);
+  RowStatistics statistics(row_count(x.shape()));
+  Tensor y = normalized(x, norm, statistics);
+  return record_layer_norm(x, norm, std::move(statistics), std::move(y));
 }
 
 Var rms_norm(const Var& x, const Var& gain, real epsilon) {
-  require(x.rank() >= 1 && gain.shape() == Shape{x.dim(-1)}, "rms_norm",
-          "gain must be (D) for x (.., D): x ", x.shape(), ", gain ", gain.shape());
-  RowStatistics statistics(false, row_count(x.shape()));
-  Tensor y = normalized(x.value(), gain.data(), nullptr, epsilon, statistics);
+  const RowNorm norm{gain, Var(), epsilon};
+  norm.require_width("rms_norm", x);
+  RowStatistics statistics(row_count(x.shape()));
+  Tensor y = normalized(x, norm, statistics);
   return record("rms_norm", std::move(y), {x, gain},
-                [x, gain, statistics = std::move(statistics)](Tensor& g) {
-                  backward(x, gain, Var(), statistics, hat_of_input(x, statistics), g);
+                [x, norm, statistics = std::move(statistics)](Tensor& g) {
+                  backward(x, norm, statistics, hat_of_input(x, statistics), g);
                 });
+}
+
+void RowNorm::require_width(const char* op, const Var& x) const {
+  const bool fits = x.rank() >= 1 && gain.shape() == Shape{x.dim(-1)};
+  if (is_centred()) {
+    require(fits && bias.shape() == gain.shape(), op, "gain and bias must be (D) for x (.., D): x ",
+            x.shape(), ", gain ", gain.shape(), ", bias ", bias.shape());
+  }
+  require(fits, op, "gain must be (D) for x (.., D): x ", x.shape(), ", gain ", gain.shape());
+}
+
+Var RowNorm::apply(const Var& x) const {
+  return is_centred() ? layer_norm(x, gain, bias, epsilon) : rms_norm(x, gain, epsilon);
 }
 
 Var softmax(const Var& x) { return map_rows("softmax", x, softmax_row, softmax_backward_row); }

@@ -12,6 +12,17 @@ Var layer_norm(const Var& x, const Var& gain, const Var& bias, real epsilon = re
 /// y = x / sqrt(mean x^2 + epsilon) * gain. (.., D), (D) -> (.., D)
 Var rms_norm(const Var& x, const Var& gain, real epsilon = real(1e-6));
 
+/// What turns rows (D) into those of layer_norm(), or of rms_norm() where there is no bias.
+struct RowNorm {
+  Var gain, bias;
+  real epsilon;
+  bool is_centred() const { return bias.exists(); }
+  /// layer_norm() or rms_norm() of x. (.., D) -> (.., D)
+  Var apply(const Var& x) const;
+  /// Throws std::invalid_argument unless gain and bias are (D) for x (.., D).
+  void require_width(const char* op, const Var& x) const;
+};
+
 /// Mean and variance (with 1/n) of every channel over n tokens. (D), (D)
 struct BatchMoments {
   std::size_t tokens;

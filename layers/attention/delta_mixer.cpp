@@ -41,7 +41,8 @@ class DeltaMixer : public AttentionMixer {
     require(causal_, "delta", "only causal attention can be computed token by token");
     auto& past = static_cast<DeltaMixerState&>(state);
     const std::size_t position = past.position;
-    const Heads heads = projections_.split(tape, x, past);
+    Normed rows(x);
+    const Heads heads = projections_.split(tape, rows, past);
     const Var turns = time_kernel_.turns(tape, {}, 1, past.time);
     const Features q = turned(features_->queries(tape, heads.q, position), turns);
     const Features k = turned(features_->keys(tape, heads.k, position), turns);
@@ -65,7 +66,8 @@ class DeltaMixer : public AttentionMixer {
   }
 
  private:
-  Var attend(Tape& tape, const Var& x, const Layout& layout) override {
+  Var attend(Tape& tape, Normed& x, const Layout& layout) override {
+    const Var strengths = strength(tape, x.whole(tape));
     const Heads heads = projections_.split(tape, x, layout);
     const Var rate = time_kernel_.rate(tape, x, layout);
     const Var turns = time_kernel_.turns(tape, layout, x.dim(1), 0);
@@ -75,7 +77,6 @@ class DeltaMixer : public AttentionMixer {
                       time_kernel_.rotation(tape), turns, causal_, layout.lengths});
     const Features q = turned(features_->queries(tape, heads.q), turns);
     const Features k = turned(features_->keys(tape, heads.k), turns);
-    const Var strengths = strength(tape, x);
     const auto pass = [&](const Var& decay, bool reverse) {
       return delta_rule(q, k, heads.v, strengths, decay, {chunk_, layout.lengths, reverse});
     };

@@ -70,8 +70,9 @@ class LinearMixer : public AttentionMixer {
     require(causal_, "linear", "only causal attention can be computed token by token");
     auto& past = static_cast<LinearState&>(state);
     const std::size_t position = past.position;
-    const Heads heads = projections_.split(tape, x, past);
-    Var rate = rates(tape, x);
+    Normed rows(x);
+    const Heads heads = projections_.split(tape, rows, past);
+    Var rate = rates(tape, rows);
     if (window_ > 0) return projections_.join(tape, step_with_window(tape, heads, rate, past));
     const Var& v = heads.v;
     const auto [query, key, floor] =
@@ -95,9 +96,9 @@ class LinearMixer : public AttentionMixer {
   }
 
  private:
-  Var attend(Tape& tape, const Var& x, const Layout& layout) override {
-    const Heads heads = projections_.split(tape, x, layout);
+  Var attend(Tape& tape, Normed& x, const Layout& layout) override {
     const Var rate = rates(tape, x, layout);
+    const Heads heads = projections_.split(tape, x, layout);
     const Var reverse_rate =
         causal_ || layout.regular() ? Var() : rates(tape, x, seen_from_the_end(layout));
     const Var turns = time_kernel_.turns(tape, layout, x.dim(1), 0);
@@ -114,7 +115,7 @@ class LinearMixer : public AttentionMixer {
   }
 
   /// What is lost from token to token, see TimeKernel.
-  Var rates(Tape& tape, const Var& x, const Layout& layout = {}) {
+  Var rates(Tape& tape, Normed& x, const Layout& layout = {}) {
     const Var rate = time_kernel_.rate(tape, x, layout);
     return constant_channel_ ? with_slowest_last(rate) : rate;
   }

@@ -109,9 +109,9 @@ void UnitSphere::visit(Visitor& visitor) { visitor("log_sharpness", log_sharpnes
 HeadProjection::HeadProjection(std::size_t width, std::size_t taps)
     : linear_(width, width), convolution_(taps, width) {}
 
-Var HeadProjection::forward(Tape& tape, const Var& x, const Shape& shape, Tensor* recent) {
-  if (!convolution_.active()) return linear_.forward(tape, x, shape);
-  return reshape(convolution_.forward(tape, linear_.forward(tape, x), recent), shape);
+Var HeadProjection::convolved(Tape& tape, const Var& y, const Shape& shape, Tensor* recent) {
+  if (!convolution_.active()) return y;
+  return reshape(convolution_.forward(tape, y, recent), shape);
 }
 
 void HeadProjection::visit(Visitor& visitor) {
@@ -134,11 +134,15 @@ Projections::Projections(const MixerSpec& spec)
 }
 
 /// Positions and times enter queries and keys.
-Heads Projections::placed(Tape& tape, const Var& x, Tensor* recent, std::size_t first,
+Heads Projections::placed(Tape& tape, Normed& x, Tensor* recent, std::size_t first,
                           const Times& times) {
+  const Shape tokens{x.dim(0), x.dim(1), x.dim(2)};
+  const Shape by_heads{x.dim(0), x.dim(1), heads_, x.dim(2) / heads_};
+  const std::vector<Var> linear =
+      x.forward(tape, {&query_.linear(), &key_.linear(), &value_.linear()},
+                query_.convolves() ? tokens : by_heads);
   const auto by_head = [&](HeadProjection& projection, std::size_t i) {
-    return projection.forward(tape, x, {x.dim(0), x.dim(1), heads_, x.dim(2) / heads_},
-                              recent ? recent + i : nullptr);
+    return projection.convolved(tape, linear[i], by_heads, recent ? recent + i : nullptr);
   };
   Heads heads = {by_head(query_, 0), by_head(key_, 1), by_head(value_, 2)};
   if (sphere_) heads = sphere_->forward(tape, heads);
@@ -146,11 +150,11 @@ Heads Projections::placed(Tape& tape, const Var& x, Tensor* recent, std::size_t 
   return time_ ? time_->forward(tape, heads, times) : heads;
 }
 
-Heads Projections::split(Tape& tape, const Var& x, const Layout& layout) {
+Heads Projections::split(Tape& tape, Normed& x, const Layout& layout) {
   return placed(tape, x, nullptr, 0, layout.times);
 }
 
-Heads Projections::split(Tape& tape, const Var& x, MixerState& state) {
+Heads Projections::split(Tape& tape, Normed& x, MixerState& state) {
   state.recent.resize(3);
   state.time += state.gap;
   const Times now(std::vector<std::size_t>{x.dim(0), 1}, state.time);

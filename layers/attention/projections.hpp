@@ -39,8 +39,11 @@ class ShortConvolution : public Module {
 class HeadProjection : public Module {
  public:
   HeadProjection(std::size_t width, std::size_t taps);
-  /// One token after the `recent` ones if they are given, see ShortConvolution.
-  Var forward(Tape& tape, const Var& x, const Shape& shape, Tensor* recent);
+  Linear& linear() { return linear_; }
+  bool convolves() const { return convolution_.active(); }
+  /// What is made of the outputs of linear(): one token after the `recent` ones if they are given,
+  /// see ShortConvolution.
+  Var convolved(Tape& tape, const Var& y, const Shape& shape, Tensor* recent);
   void visit(Visitor& visitor) override;
 
  private:
@@ -90,9 +93,9 @@ class Projections : public Module {
   explicit Projections(const MixerSpec& spec);
   /// Queries and keys are rotated if the mixer is rotary, and see the times if it has an encoding
   /// of time. (B, T, D) -> (B, T, H, d) each
-  Heads split(Tape& tape, const Var& x, const Layout& layout);
+  Heads split(Tape& tape, Normed& x, const Layout& layout);
   /// The next token of each sequence; their position is counted on. (B, 1, D) -> (B, 1, H, d) each
-  Heads split(Tape& tape, const Var& x, MixerState& state);
+  Heads split(Tape& tape, Normed& x, MixerState& state);
   /// (B, T, H, d) -> (B, T, D)
   Var join(Tape& tape, const Var& y);
   /// The same, added to `residual`.
@@ -102,7 +105,7 @@ class Projections : public Module {
   void visit(Visitor& visitor) override;
 
  private:
-  Heads placed(Tape& tape, const Var& x, Tensor* recent, std::size_t first, const Times& times);
+  Heads placed(Tape& tape, Normed& x, Tensor* recent, std::size_t first, const Times& times);
   std::size_t heads_;
   bool rotary_;
   HeadProjection query_, key_, value_;
@@ -115,16 +118,17 @@ class Projections : public Module {
 class AttentionMixer : public Mixer {
  public:
   Var forward(Tape& tape, const Var& x, const Layout& layout) override {
-    return projections_.join(tape, attend(tape, x, layout));
+    Normed rows(x);
+    return projections_.join(tape, attend(tape, rows, layout));
   }
-  Var forward_add(Tape& tape, const Var& residual, const Var& x, const Layout& layout) override {
+  Var forward_add(Tape& tape, const Var& residual, Normed& x, const Layout& layout) override {
     return projections_.join_add(tape, residual, attend(tape, x, layout));
   }
 
  protected:
   explicit AttentionMixer(const MixerSpec& spec) : projections_(spec) {}
   /// Means of values. (B, T, D) -> (B, T, H, d)
-  virtual Var attend(Tape& tape, const Var& x, const Layout& layout) = 0;
+  virtual Var attend(Tape& tape, Normed& x, const Layout& layout) = 0;
   Projections projections_;
 };
 

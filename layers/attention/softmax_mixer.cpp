@@ -47,7 +47,8 @@ class SoftmaxMixer : public AttentionMixer {
   Var step(Tape& tape, const Var& x, MixerState& state) override {
     require(causal_, "softmax", "only causal attention can be computed token by token");
     auto& past = static_cast<SoftmaxState&>(state);
-    const auto [q, k, v] = projections_.split(tape, x, past);
+    Normed rows(x);
+    const auto [q, k, v] = projections_.split(tape, rows, past);
     time_kernel_.require_window(window_ == 0 || past.gap == 1, "softmax");
     past.seen.append(k, v, past.time);
     if (window_ > 0 && past.seen.size() > window_) past.seen.forget_first();
@@ -61,9 +62,9 @@ class SoftmaxMixer : public AttentionMixer {
   }
 
  private:
-  Var attend(Tape& tape, const Var& x, const Layout& layout) override {
-    const auto [q, k, v] = projections_.split(tape, x, layout);
+  Var attend(Tape& tape, Normed& x, const Layout& layout) override {
     const Var rate = time_kernel_.rate(tape, x, layout);
+    const auto [q, k, v] = projections_.split(tape, x, layout);
     show_attention(tape, *this, {q, k, rate, Var(), Var(), causal_, layout.lengths, window_});
     if (window_ == 0) return softmax_attention(q, k, v, rate, causal_, layout.lengths);
     time_kernel_.require_window(layout.regular(), "softmax");

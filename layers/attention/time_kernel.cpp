@@ -104,9 +104,9 @@ Var TimeKernel::gated_rate(Tape& tape, const Var& x) {
   return channels_ > 0 ? reshape(rate, {x.dim(0), x.dim(1), heads_, channels_}) : rate;
 }
 
-Var TimeKernel::rate(Tape& tape, const Var& x, const Layout& layout) {
+Var TimeKernel::rate(Tape& tape, Normed& x, const Layout& layout) {
   if (!active()) return Var();
-  const Var rate = kind_ == "gate" ? gated_rate(tape, x) : exp(tape(log_rate_));
+  const Var rate = kind_ == "gate" ? gated_rate(tape, x.whole(tape)) : exp(tape(log_rate_));
   if (layout.regular()) return rate;
   Shape each{layout.gaps.shape()[0], layout.gaps.shape()[1], 1};
   if (channels_ > 0) each.push_back(1);

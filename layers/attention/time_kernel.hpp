@@ -39,7 +39,11 @@ class TimeKernel : public Module {
   /// What is lost from token to token: (H), or (B, T, H) where it depends on the token or tokens
   /// are at irregular distances, or either with an axis more (F) per channel; a Var that does not
   /// exist if the kind is "none". x (B, T, D)
-  Var rate(Tape& tape, const Var& x, const Layout& layout = {});
+  Var rate(Tape& tape, Normed& x, const Layout& layout = {});
+  Var rate(Tape& tape, const Var& x, const Layout& layout = {}) {
+    Normed rows(x);
+    return rate(tape, rows, layout);
+  }
   /// What multiplies the decay of each head is 1 + sum_i a_i cos(nu_i lag): all (nu_i, a_i), (H, n
   /// N, 2), n = N = 1 for "rotation"; does not exist for kinds without frequencies.
   Var rotation(Tape& tape);

@@ -1,7 +1,9 @@
 #include <bochner/autodiff/crossing.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/feed_forward.hpp>
 #include <bochner/autodiff/ops/gated.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
+#include <bochner/autodiff/ops/normed_affines.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <cmath>
 
@@ -42,8 +44,13 @@ Var MLP::hidden(Tape& tape, const Var& x) {
 
 Var MLP::forward(Tape& tape, const Var& x) { return down_.forward(tape, hidden(tape, x)); }
 
-Var MLP::forward_add(Tape& tape, const Var& residual, const Var& x) {
-  return down_.forward_add(tape, residual, hidden(tape, x));
+Var MLP::forward_residual(Tape& tape, const Var& x, Norm& norm,
+                          const std::vector<std::size_t>& lengths) {
+  const auto of_rows = norm.of_rows(tape);
+  if (!of_rows || gated_)
+    return down_.forward_add(tape, x, hidden(tape, norm.forward(tape, x, lengths)));
+  return feed_forward(x, *of_rows,
+                      {up_.weight(tape), up_.bias(tape), down_.weight(tape), down_.bias(tape)});
 }
 
 Var GatedOutput::forward(Tape& tape, const Var& x) { return glu(linear_.forward(tape, gelu(x))); }
@@ -51,7 +58,29 @@ Var GatedOutput::forward(Tape& tape, const Var& x) { return glu(linear_.forward(
 LayerNorm::LayerNorm(std::size_t width) : gain_(filled({width}, real(1))), bias_({width}) {}
 
 Var LayerNorm::forward(Tape& tape, const Var& x, const std::vector<std::size_t>&) {
-  return layer_norm(x, tape(gain_), tape(bias_));
+  return of_rows(tape)->apply(x);
+}
+
+std::optional<RowNorm> LayerNorm::of_rows(Tape& tape) {
+  return RowNorm{tape(gain_), tape(bias_), real(1e-5)};
+}
+
+const Var& Normed::whole(Tape& tape) {
+  if (!whole_.exists()) whole_ = norm_->forward(tape, x_, lengths_);
+  return whole_;
+}
+
+std::vector<Var> Normed::forward(Tape& tape, const std::vector<Linear*>& linear,
+                                 const Shape& shape) {
+  const auto of_rows = norm_ && !whole_.exists() ? norm_->of_rows(tape) : std::nullopt;
+  if (of_rows) {
+    std::vector<LinearMap> maps;
+    for (Linear* each : linear) maps.push_back({each->weight(tape), each->bias(tape)});
+    return normed_affines(x_, *of_rows, maps, shape);
+  }
+  std::vector<Var> y;
+  for (Linear* each : linear) y.push_back(each->forward(tape, whole(tape), shape));
+  return y;
 }
 
 void LayerNorm::visit(Visitor& visitor) {
@@ -62,7 +91,11 @@ void LayerNorm::visit(Visitor& visitor) {
 RMSNorm::RMSNorm(std::size_t width) : gain_(filled({width}, real(1))) {}
 
 Var RMSNorm::forward(Tape& tape, const Var& x, const std::vector<std::size_t>&) {
-  return rms_norm(x, tape(gain_));
+  return of_rows(tape)->apply(x);
+}
+
+std::optional<RowNorm> RMSNorm::of_rows(Tape& tape) {
+  return RowNorm{tape(gain_), Var(), real(1e-6)};
 }
 
 void RMSNorm::visit(Visitor& visitor) { visitor("gain", gain_); }

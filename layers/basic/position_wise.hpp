@@ -4,6 +4,7 @@
 #include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/module.hpp>
+#include <optional>
 #include <string>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -27,26 +28,6 @@ class Linear : public Module {
 
  private:
   Parameter weight_, bias_;
-};
-
-/// Two linear maps with a gelu between them, or ("swiglu") a product of two linear maps, silu of
-/// one of them, under a third: W3 (silu(W1 x) * W2 x), with W2 and W1 side by side in `up`. (.., D)
-/// -> (.., D) through (.., hidden)
-class MLP : public Module {
- public:
-  MLP(std::size_t width, std::size_t hidden, const std::string& kind = "gelu");
-  Var forward(Tape& tape, const Var& x);
-  /// residual + y
-  Var forward_add(Tape& tape, const Var& residual, const Var& x);
-  void visit(Visitor& visitor) override {
-    visitor("up", up_);
-    visitor("down", down_);
-  }
-
- private:
-  Var hidden(Tape& tape, const Var& x);
-  bool gated_;
-  Linear up_, down_;
 };
 
 /// a sigmoid(b) for [a, b] = W gelu(x): what S4 and SGConv have behind their mixer, in place of an
@@ -79,6 +60,33 @@ class Norm : public Module {
  public:
   /// Tokens of x (B, T, D) behind lengths[b] are padding; without lengths there is none.
   virtual Var forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths = {}) = 0;
+  /// What it does to each row, where it knows no other: ops may then do it in passing.
+  virtual std::optional<RowNorm> of_rows(Tape& tape) { return (void)tape, std::nullopt; }
+};
+
+/// Rows under a norm, normalised where they are read, or all at once for who needs them whole.
+class Normed {
+ public:
+  /// `lengths` as Norm::forward() has them.
+  Normed(const Var& x, Norm& norm, const std::vector<std::size_t>& lengths)
+      : x_(x), norm_(&norm), lengths_(lengths) {}
+  /// Rows that are normalised already.
+  explicit Normed(const Var& x) : whole_(x) {}
+  std::size_t dim(int axis) const { return (norm_ ? x_ : whole_).dim(axis); }
+  /// (.., D)
+  const Var& whole(Tape& tape);
+  /// The same, of which nothing is left here: what no gradient needs is freed after its last use.
+  Var taken(Tape& tape) {
+    whole(tape);
+    return std::move(whole_);
+  }
+  /// linear(x) of each, of `shape`.
+  std::vector<Var> forward(Tape& tape, const std::vector<Linear*>& linear, const Shape& shape);
+
+ private:
+  Var x_, whole_;  // the second one where it is there
+  Norm* norm_ = nullptr;
+  std::vector<std::size_t> lengths_;
 };
 
 /// Mean 0 and variance 1 over the last axis, then gain and bias.
@@ -86,6 +94,7 @@ class LayerNorm : public Norm {
  public:
   explicit LayerNorm(std::size_t width);
   Var forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths = {}) override;
+  std::optional<RowNorm> of_rows(Tape& tape) override;
   void visit(Visitor& visitor) override;
 
  private:
@@ -97,6 +106,7 @@ class RMSNorm : public Norm {
  public:
   explicit RMSNorm(std::size_t width);
   Var forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths = {}) override;
+  std::optional<RowNorm> of_rows(Tape& tape) override;
   void visit(Visitor& visitor) override;
 
  private:
@@ -121,6 +131,27 @@ class BatchNorm : public Norm {
 
 /// "layer", "rms" or "batch", the last with its momentum.
 std::unique_ptr<Norm> make_norm(const std::string& kind, std::size_t width, double momentum = 0.9);
+
+/// Two linear maps with a gelu between them, or ("swiglu") a product of two linear maps, silu of
+/// one of them, under a third: W3 (silu(W1 x) * W2 x), with W2 and W1 side by side in `up`. (.., D)
+/// -> (.., D) through (.., hidden)
+class MLP : public Module {
+ public:
+  MLP(std::size_t width, std::size_t hidden, const std::string& kind = "gelu");
+  Var forward(Tape& tape, const Var& x);
+  /// x + y of norm(x); `lengths` as the norm has them.
+  Var forward_residual(Tape& tape, const Var& x, Norm& norm,
+                       const std::vector<std::size_t>& lengths = {});
+  void visit(Visitor& visitor) override {
+    visitor("up", up_);
+    visitor("down", down_);
+  }
+
+ private:
+  Var hidden(Tape& tape, const Var& x);
+  bool gated_;
+  Linear up_, down_;
+};
 
 /// Zeroes elements with probability `rate` while the tape is training. (..) -> (..)
 class Dropout : public Module {

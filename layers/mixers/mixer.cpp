@@ -15,8 +15,8 @@ Layout seen_from_the_end(Layout layout) {
   return layout;
 }
 
-Var Mixer::forward_add(Tape& tape, const Var& residual, const Var& x, const Layout& layout) {
-  return residual + forward(tape, x, layout);
+Var Mixer::forward_add(Tape& tape, const Var& residual, Normed& x, const Layout& layout) {
+  return residual + forward(tape, x.whole(tape), layout);
 }
 
 Var of_each(std::size_t B, const Var& x) {

@@ -2,6 +2,7 @@
 /// Mixers: layers that move information along a sequence. (B, T, D) -> (B, T, D)
 
 #include <bochner/autodiff/times.hpp>
+#include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/module.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -35,9 +36,9 @@ class Mixer : public Module {
   /// Tokens behind the length of their sequence are as if they were not there. (B, T, D) -> (B, T,
   /// D)
   virtual Var forward(Tape& tape, const Var& x, const Layout& layout = {}) = 0;
-  /// residual + forward(): with fewer passes over memory, where a mixer ends in a linear map that
-  /// adds in its tiles.
-  virtual Var forward_add(Tape& tape, const Var& residual, const Var& x, const Layout& layout);
+  /// residual + forward(): with fewer passes over memory, where a mixer begins with linear maps of
+  /// rows and ends in one that adds in its tiles.
+  virtual Var forward_add(Tape& tape, const Var& residual, Normed& x, const Layout& layout);
   /// An empty past for step().
   virtual std::unique_ptr<MixerState> start() const = 0;
   /// One token of each of B sequences, as many at every call, whose tokens come at the same times;

@@ -4,8 +4,12 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
+StackObserver* observer_of(const Tape& tape) {
+  return dynamic_cast<StackObserver*>(tape.observer);
+}
+
 void show_entering(const Tape& tape, Module& part, const Entering& what) {
-  if (auto* observer = dynamic_cast<StackObserver*>(tape.observer)) observer->enters(part, what);
+  if (StackObserver* observer = observer_of(tape)) observer->enters(part, what);
 }
 
 /// One of several mixers: what this kind cannot have is left out.
@@ -59,11 +63,10 @@ Var Block::forward(Tape& tape, const Var& x, const Layout& layout) {
 
 Var Block::mix(Tape& tape, const Var& x, const Layout& layout) {
   show_entering(tape, *this, {x, layout, {}});
-  Var normed = mixer_norm_->forward(tape, x, layout.lengths);
-  show_entering(tape, *mixer_, {normed, layout, {}});
+  Normed normed(x, *mixer_norm_, layout.lengths);
+  if (observer_of(tape)) show_entering(tape, *mixer_, {normed.whole(tape), layout, {}});
   if (!gate_ && !dropout_.acts(tape)) return mixer_->forward_add(tape, x, normed, layout);
-  const Var mixed = mixer_->forward(tape, normed, layout);
-  normed = {};  // frees what no gradient needs
+  const Var mixed = mixer_->forward(tape, normed.taken(tape), layout);
   return add_mixed(tape, x, mixed);
 }
 
@@ -73,8 +76,8 @@ Var Block::add_mixed(Tape& tape, const Var& x, const Var& mixed) {
 
 Var Block::feed(Tape& tape, const Var& x, const Layout& layout) {
   if (!mlp_) return x;
+  if (!dropout_.acts(tape)) return mlp_->forward_residual(tape, x, *mlp_norm_, layout.lengths);
   const Var normed = mlp_norm_->forward(tape, x, layout.lengths);
-  if (!dropout_.acts(tape)) return mlp_->forward_add(tape, x, normed);
   return x + dropout_.forward(tape, mlp_->forward(tape, normed));
 }
 

@@ -61,14 +61,16 @@ class MlstmDirection : public Module {
 
   Var forward(Tape& tape, const Var& x, const Layout& layout) {
     std::vector<double> none;
-    const Read read = read_of(tape, x, projections_.split(tape, x, layout), none);
+    Normed rows(x);
+    const Read read = read_of(tape, x, projections_.split(tape, rows, layout), none);
     const Var sums = linear_attention({read.q}, {read.k}, read.v, read.gates.rate,
                                       {true, chunk_, layout.lengths, undivided});
     return written(tape, x, sums * double(undivided), read.gates.least);
   }
 
   Var step(Tape& tape, const Var& x, MlstmState& past) {
-    const Heads heads = projections_.split(tape, x, past);
+    Normed rows(x);
+    const Heads heads = projections_.split(tape, rows, past);
     const Read read = read_of(tape, x, heads, past.largest);
     if (!past.sums) past.sums.emplace(x.dim(0) * heads_, read.k.dim(3), read.v.dim(3));
     Tensor sums = linear_attention_step(*past.sums, {read.q}, {read.k}, read.v,

@@ -1,7 +1,10 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/feed_forward.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
+#include <bochner/autodiff/ops/normed_affines.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
 
 #include "autodiff/op_table.hpp"
 
@@ -93,6 +96,19 @@ const std::vector<Shapes> affine_shapes = {
     {{1, 1}, {1, 1}, {1}},       {{0, 3}, {3, 5}, {5}},       {{5, 0}, {0, 3}, {3}},
     {{701, 65}, {65, 33}, {33}}, {{40, 21}, {21, 150}, {150}}};
 
+const std::vector<Shapes> feed_forward_shapes = {
+    {{4, 3}, {3}, {3}, {3, 5}, {5}, {5, 3}, {3}},
+    {{2, 3, 4}, {4}, {4}, {4, 2}, {2}, {2, 4}, {4}},
+    {{3}, {3}, {3}, {3, 5}, {5}, {5, 3}, {3}},
+    {{0, 3}, {3}, {3}, {3, 5}, {5}, {5, 3}, {3}},
+    {{701, 33}, {33}, {33}, {33, 65}, {65}, {65, 33}, {33}}};
+
+/// The same without the input of that number.
+std::vector<Shapes> without(std::vector<Shapes> all, std::size_t input) {
+  for (Shapes& shapes : all) shapes.erase(shapes.begin() + std::ptrdiff_t(input));
+  return all;
+}
+
 std::vector<OpRow> rows() {
   const Domain lattice{.distinct = true};
   return {
@@ -121,6 +137,28 @@ std::vector<OpRow> rows() {
       row(
           "affine_gelu", "", [](const Inputs& x) { return affine_gelu(x[0], x[1], x[2]); },
           affine_shapes),
+      row("feed_forward", "",
+          [](const Inputs& x) {
+            return feed_forward(x[0], {x[1], x[2], real(1e-5)}, {x[3], x[4], x[5], x[6]});
+          },
+          feed_forward_shapes),
+      row("feed_forward", "RMSNorm",
+          [](const Inputs& x) {
+            return feed_forward(x[0], {x[1], Var(), real(1e-5)}, {x[2], x[3], x[4], x[5]});
+          },
+          without(feed_forward_shapes, 2)),
+      row("normed_affines", "",
+          [](const Inputs& x) {
+            const std::size_t E = x[3].dim(1), D = std::max<std::size_t>(1, x[0].dim(-1));
+            const std::vector<Var> y = normed_affines(x[0], {x[1], x[2], real(1e-5)},
+                                                      {{x[3], x[4]}, {x[5], x[6]}},
+                                                      {x[0].size() / D, E});
+            return concat({y[1] * y[0], y[0]}, -1);
+          },
+          {{{4, 3}, {3}, {3}, {3, 5}, {5}, {3, 5}, {5}},
+           {{2, 3, 4}, {4}, {4}, {4, 5}, {5}, {4, 5}, {5}},
+           {{0, 3}, {3}, {3}, {3, 5}, {5}, {3, 5}, {5}},
+           {{701, 65}, {65}, {65}, {65, 33}, {33}, {65, 33}, {33}}}),
       row("project_heads", "", [](const Inputs& x) { return project_heads(x[0], x[1]); },
           {{{4, 2, 3}, {2, 5, 3}},
            {{2, 3, 2, 4}, {2, 6, 4}},

@@ -120,7 +120,8 @@ TEST(Mixers, AddToAResidualWithTheBitsOfASum) {
     randomize(*mixer);
     const auto fused = op_check::value_and_gradients(
         [&](Tape& tape, const std::vector<Var>& x) {
-          return mixer->forward_add(tape, x[0], x[1], layout);
+          Normed rows(x[1]);
+          return mixer->forward_add(tape, x[0], rows, layout);
         },
         inputs);
     const auto composed = op_check::value_and_gradients(

@@ -1,0 +1,203 @@
+#include <bochner/autodiff/compute/arena.hpp>
+#include <bochner/autodiff/compute/math.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/autodiff/compute/packed_factor.hpp>
+#include <bochner/autodiff/ops/feed_forward.hpp>
+#include <bochner/autodiff/ops/linalg.hpp>
+#include <bochner/autodiff/ops/row_blocks.hpp>
+#include <bochner/autodiff/ops/row_norm.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Rows (D) through (H) and back.
+struct Widths {
+  std::size_t rows, D, H;
+  /// Rows of a task, and of a term of the gradients of weights: in all their forms they stay in the
+  /// second cache beside the sums, which they are too few for where those are large.
+  std::size_t tile() const {
+    constexpr std::size_t held = 49152, fewest = 96;
+    const std::size_t fitting = std::max(fewest, held / std::max<std::size_t>(1, D + H));
+    return std::min(gradient_tile(rows, D, 2 * H), fitting);
+  }
+  std::size_t tiles() const { return (rows + tile() - 1) / tile(); }
+};
+
+/// Rows of one tile, in the worker's scratch memory.
+struct Tile {
+  real *normed, *normed_gradient;  // (rows, D)
+  real *active, *hidden_gradient;  // (rows, H)
+  real* scratch;                   // (2, D)
+
+  Tile(const Widths& n, Arena& arena) {
+    arena.take(n.tile() * n.D, normed, normed_gradient);
+    arena.take(n.tile() * n.H, active, hidden_gradient);
+    arena.take(2 * n.D, scratch);
+  }
+};
+
+/// Sums of gradients over the rows of each tile.
+struct TileSums {
+  Tensor up_bias, down_bias, gain, bias;  // (tiles, H), (tiles, D) thrice
+  explicit TileSums(const Widths& n)
+      : up_bias(zeros({n.tiles(), n.H})),
+        down_bias(zeros({n.tiles(), n.D})),
+        gain(zeros({n.tiles(), n.D})),
+        bias(zeros({n.tiles(), n.D})) {}
+  RowNormSums of_norm(std::size_t tile) { return {&gain(tile, 0), &bias(tile, 0)}; }
+};
+
+/// x += bias, y = gelu(x)
+void activate(std::size_t rows, std::size_t H, const real* __restrict bias, real* __restrict x,
+              real* __restrict y) {
+  for (std::size_t i = 0; i < rows; ++i, x += H, y += H) {
+    for (std::size_t j = 0; j < H; ++j) {
+      x[j] += bias[j];
+      y[j] = math::gelu(x[j]);
+    }
+  }
+}
+
+/// y = gelu(x); g, the gradient of y, becomes that of x, and rows of it are added to the sum.
+void activate_backward(std::size_t rows, std::size_t H, const real* __restrict x,
+                       real* __restrict y, real* __restrict g, real* __restrict sum) {
+  for (std::size_t i = 0; i < rows; ++i, x += H, y += H, g += H) {
+    for (std::size_t j = 0; j < H; ++j) {
+      real slope;
+      math::gelu(x[j], y + j, &slope);
+      g[j] *= slope;
+      sum[j] += g[j];
+    }
+  }
+}
+
+class FeedForward {
+ public:
+  FeedForward(const Var& x, const RowNorm& norm, const MLPWeights& weights, bool keeps)
+      : n_{row_count(x.shape()), x.dim(-1), weights.up.dim(1)},
+        normed_(x, norm),
+        weights_(weights),
+        hidden_(keeps ? n_.rows * n_.H : 0) {}
+
+  void forward(real* y) {
+    const auto [rows, D, H] = n_;
+    const PackedFactor up(rows, H, D, {weights_.up.data(), H});
+    const PackedFactor down(rows, D, H, {weights_.down.data(), D});
+    const Scratch<real> scratch(scratch_size<Tile>(n_));
+    parallel_for(rows, n_.tile(), [&](std::size_t begin, std::size_t end) {
+      Arena arena(scratch.local());
+      const Tile tile(n_, arena);
+      const std::size_t size = std::min(up.block(), end - begin);
+      for_each_block(size, begin, end, n_.rows, [&](const RowBlock& block) {
+        forward_block(block, up, down, tile, y + block.begin * n_.D);
+      });
+    });
+  }
+
+  /// g, the gradient of y, becomes that of x; gradients of all else are handed on.
+  void backward(real* g) {
+    const auto [rows, D, H] = n_;
+    const PackedFactor up(rows, D, H, {weights_.up.data(), H, transposed});
+    const PackedFactor down(rows, H, D, {weights_.down.data(), D, transposed});
+    TileSums sums(n_);
+    const Scratch<real> scratch(scratch_size<Tile>(n_));
+    Tensor both = zeros({D, 2 * H});  // gradients of up and of down transposed, side by side
+    const auto add_tile = [&](std::size_t, std::size_t index, real beta, real* c, std::size_t ldc) {
+      const std::size_t begin = index * n_.tile(), count = std::min(n_.tile(), n_.rows - begin);
+      Arena arena(scratch.local());
+      const Tile tile(n_, arena);
+      real* rows_of_g = g + begin * n_.D;
+      for_each_block(std::min(up.block(), count), begin, begin + count, n_.rows,
+                     [&](const RowBlock& block) {
+                       backward_block(block, block.begin - begin, index, up, down, g, tile, sums);
+                     });
+      gemm(n_.D, n_.H, count, {tile.normed, n_.D, transposed}, {tile.hidden_gradient, n_.H}, beta,
+           c, ldc);
+      gemm(n_.D, n_.H, count, {rows_of_g, n_.D, transposed}, {tile.active, n_.H}, beta, c + n_.H,
+           ldc);
+      normed_.backward(begin, count, tile.normed_gradient, tile.scratch, true, rows_of_g,
+                       sums.of_norm(index));
+    };
+    accumulate_products({1, n_.tiles(), D, 2 * H, n_.tile(), both.data(), 0, 2 * H}, add_tile);
+    hand_over(both, sums);
+  }
+
+ private:
+  /// The argument of gelu goes where it is kept, or where the backward pass has something else.
+  void forward_block(const RowBlock& block, const PackedFactor& up, const PackedFactor& down,
+                     const Tile& tile, real* y) {
+    const auto [rows, D, H] = n_;
+    const real* x = normed_.input(block.begin);
+    real* hidden = hidden_.empty() ? tile.hidden_gradient : hidden_.data() + block.begin * H;
+    const Upcoming next[] = {{x + block.count * D, block.following, D, D}};
+    normed_.compute(block.begin, block.count, tile.normed);
+    up.multiply(block.count, tile.normed, D, 0, hidden, H, next);
+    activate(block.count, H, weights_.up_bias.data(), hidden, tile.active);
+    down.multiply(block.count, tile.active, H, 0, y, D);
+    add_to_rows(weights_.down_bias.data(), x, D, block.count, y);
+  }
+
+  /// From rows of g to the gradient of the normalised rows; `at` is the first of them in the tile.
+  void backward_block(const RowBlock& block, std::size_t at, std::size_t index,
+                      const PackedFactor& up, const PackedFactor& down, const real* g,
+                      const Tile& tile, TileSums& sums) const {
+    const auto [rows, D, H] = n_;
+    const real *from = g + block.begin * D, *hidden = hidden_.data() + block.begin * H;
+    real *active = tile.active + at * H, *gradient = tile.hidden_gradient + at * H;
+    const Upcoming next[] = {{hidden, block.count, H, H},
+                             {normed_.input(block.begin), block.count, D, D}};
+    down.multiply(block.count, from, D, 0, gradient, H, next);
+    sum_rows(from, D, block.count, &sums.down_bias(index, 0));
+    activate_backward(block.count, H, hidden, active, gradient, &sums.up_bias(index, 0));
+    normed_.recompute(block.begin, block.count, tile.normed + at * D);
+    const Upcoming later[] = {{from + block.count * D, block.following, D, D}};
+    up.multiply(block.count, gradient, H, 0, tile.normed_gradient + at * D, D, later);
+  }
+
+  void hand_over(const Tensor& both, const TileSums& sums) const {
+    const auto [rows, D, H] = n_;
+    Tensor up = uninitialized({D, H}), down = uninitialized({H, D});
+    for (std::size_t i = 0; i < D; ++i) std::copy_n(both.data() + i * 2 * H, H, up.data() + i * H);
+    transpose_matrix(D, H, both.data() + H, 2 * H, down.data(), D);
+    weights_.up.add_gradient(std::move(up));
+    weights_.down.add_gradient(std::move(down));
+    weights_.up_bias.add_gradient(sum_to_shape(sums.up_bias, {H}));
+    weights_.down_bias.add_gradient(sum_to_shape(sums.down_bias, {D}));
+    normed_.hand_over(sums.gain, sums.bias);
+  }
+
+  Widths n_;
+  NormalizedRows normed_;
+  MLPWeights weights_;
+  Storage hidden_;  // (rows, H): arguments of gelu, if they are kept
+};
+
+void require_shapes(const Var& x, const RowNorm& norm, const MLPWeights& weights) {
+  const auto& [up, up_bias, down, down_bias] = weights;
+  norm.require_width("feed_forward", x);
+  require(up.rank() == 2 && up.dim(0) == x.dim(-1) && up_bias.shape() == Shape{up.dim(1)} &&
+              down.shape() == Shape{up.dim(1), up.dim(0)} && down_bias.shape() == Shape{up.dim(0)},
+          "feed_forward", "weights must be (D, H), (H), (H, D), (D) for x (.., D): x ", x.shape(),
+          ", weights ", up.shape(), ", ", up_bias.shape(), ", ", down.shape(), ", ",
+          down_bias.shape());
+}
+
+}  // namespace
+
+Var feed_forward(const Var& x, const RowNorm& norm, const MLPWeights& weights) {
+  require_shapes(x, norm, weights);
+  const auto& [up, up_bias, down, down_bias] = weights;
+  if (row_count(x.shape()) < fewest_rows_of_blocks)
+    return affine_add(x, affine_gelu(norm.apply(x), up, up_bias), down, down_bias);
+  const std::vector<Var> inputs{x, norm.gain, norm.bias, up, up_bias, down, down_bias};
+  const auto op = std::make_shared<FeedForward>(
+      x, norm, weights, std::ranges::any_of(inputs, &Var::needs_gradient));
+  Tensor y = uninitialized(x.shape());
+  op->forward(y.data());
+  return record("feed_forward", std::move(y), inputs, [op, x = x.gradient_only()](Tensor& g) {
+    op->backward(g.data());
+    x.add_gradient(std::move(g));
+  });
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

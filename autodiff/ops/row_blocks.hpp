@@ -1,0 +1,57 @@
+#pragma once
+/// Blocks of rows that are in cache together, one after the other.
+
+#include <algorithm>
+#include <bochner/autodiff/compute/products.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// Some rows, and how many behind them come next.
+struct RowBlock {
+  std::size_t begin, count, following;
+};
+
+/// Of fewer rows, threads share the columns, and nothing is won by keeping rows in cache.
+inline constexpr std::size_t fewest_rows_of_blocks = 128;
+
+/// Calls body for blocks of `size` of the rows [begin, end), of `rows` in all.
+template <class Body>
+void for_each_block(std::size_t size, std::size_t begin, std::size_t end, std::size_t rows,
+                    const Body& body) {
+  for (std::size_t count; begin < end; begin += count) {
+    count = std::min(size, end - begin);
+    body(RowBlock{begin, count, std::min(size, rows - begin - count)});
+  }
+}
+
+/// Rows of a term of a gradient of weights (D, E), which is the sum of eight or more of them.
+inline std::size_t gradient_tile(std::size_t rows, std::size_t D, std::size_t E) {
+  const std::size_t worthwhile = 2 * product_grain / std::max<std::size_t>(1, D * E) + 1;
+  return std::max(worthwhile, std::clamp<std::size_t>(rows / 8, 64, 256));
+}
+
+/// y_i += bias, for rows i.
+inline void add_to_rows(const real* __restrict bias, std::size_t E, std::size_t rows,
+                        real* __restrict y) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < E; ++j) y[i * E + j] += bias[j];
+  }
+}
+
+/// y_i = x_i + (y_i + bias)
+inline void add_to_rows(const real* __restrict bias, const real* __restrict x, std::size_t E,
+                        std::size_t rows, real* __restrict y) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < E; ++j) y[i * E + j] = x[i * E + j] + (y[i * E + j] + bias[j]);
+  }
+}
+
+/// sum += rows of x.
+inline void sum_rows(const real* __restrict x, std::size_t E, std::size_t rows,
+                     real* __restrict sum) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < E; ++j) sum[j] += x[i * E + j];
+  }
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
