@@ -11,18 +11,41 @@
 #include <climits>
 #include <csignal>
 #include <cstdint>
+#include <deque>
+#include <mutex>
 #include <string>
 #include <utility>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// One counter per worker, each on a cache line of its own: small products would wait for a shared
-/// one.
-struct alignas(64) Counter {
-  std::atomic<std::uint64_t> value{0};
+/// One counter per thread, which alone writes to it: thousands of small products would wait for a
+/// shared one.
+class Counters {
+ public:
+  std::atomic<std::uint64_t>& of_this_thread() {
+    thread_local std::atomic<std::uint64_t>& mine = add();
+    return mine;
+  }
+  double total() {
+    const std::lock_guard lock(mutex_);
+    double sum = 0;
+    for (const Counter& each : all_) sum += double(each.value.load(std::memory_order_relaxed));
+    return sum;
+  }
+
+ private:
+  struct alignas(64) Counter {
+    std::atomic<std::uint64_t> value{0};
+  };
+  std::atomic<std::uint64_t>& add() {
+    const std::lock_guard lock(mutex_);
+    return all_.emplace_back().value;
+  }
+  std::mutex mutex_;
+  std::deque<Counter> all_;  // they stay where they are, and when their threads end
 };
-Counter operations[64];
+Counters operations;
 
 #ifdef BOCHNER_DOUBLE
 GemmBackend start_backend() { return start_openblas(); }
@@ -94,15 +117,12 @@ bool has_own_products() {
 }
 
 void count_product(std::size_t M, std::size_t N, std::size_t K) {
-  operations[worker_index() % std::size(operations)].value.fetch_add(2 * std::uint64_t(M) * N * K,
-                                                                     std::memory_order_relaxed);
+  auto& counter = operations.of_this_thread();
+  counter.store(counter.load(std::memory_order_relaxed) + 2 * std::uint64_t(M) * N * K,
+                std::memory_order_relaxed);
 }
 
-double gemm_operations() {
-  double total = 0;
-  for (const Counter& counter : operations) total += double(counter.value.load());
-  return total;
-}
+double gemm_operations() { return operations.total(); }
 
 void gemm(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
           real beta, real* c, std::size_t ldc) {
@@ -123,8 +143,7 @@ void gemm(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const O
   if (M == 1 && (a.ld == 1 || !a_flips) && !b_flips && (beta == 0 || !is_small))
     return vector_product(N, K, a.data, b.data, b.ld, beta, c);
   if (is_small) return small_product(M, N, K, a, b, beta, c, ldc);
-  if (is_matrix_unit_product(M, N, K))
-    return matrix_unit_product(M, N, K, a, b, beta, c, ldc);
+  if (is_matrix_unit_product(M, N, K)) return matrix_unit_product(M, N, K, a, b, beta, c, ldc);
   if (is_panel_product(M, N)) return panel_product(M, N, K, a, b, beta, c, ldc);
   const OneThread one_thread;
 #ifdef BOCHNER_DOUBLE

@@ -1,5 +1,6 @@
 #pragma once
-/// The one door to matrix products: oneDNN for float, OpenBLAS for double, one thread per call.
+/// The one door to matrix products, one thread per call: tiles of our own, or matrix units, for
+/// what they are faster at; else oneDNN for float and OpenBLAS for double.
 
 #include <bochner/autodiff/compute/openblas.hpp>
 #include <bochner/autodiff/real.hpp>
@@ -38,7 +39,7 @@ void accumulate_transposed_product(std::size_t M, std::size_t N, std::size_t K, 
                                    std::size_t lda, const real* b, std::size_t ldb, real* c,
                                    std::size_t ldc);
 
-/// Whether large products run in our own tiles: where oneDNN has AVX2 only.
+/// Whether large products run in our own tiles: where oneDNN has no wider vectors than the build.
 bool has_own_products();
 
 /// Adds 2 M N K to what gemm_operations() tells.
@@ -69,8 +70,8 @@ void small_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a
 void vector_product(std::size_t N, std::size_t K, const real* x, const real* b, std::size_t ld,
                     real beta, real* y);
 
-/// Whether a product in memory goes by panel_product(). One core of a Zen 3 (102 GFLOP/s), GFLOP/s
-/// of oneDNN 2.6.3 with AVX2 against this:
+/// Whether a product in memory goes by panel_product(), where there are no matrix units. One core
+/// of a Zen 3 (102 GFLOP/s), GFLOP/s of oneDNN 2.6.3 with AVX2 against this:
 ///
 ///      M     N     K   oneDNN   panels
 ///    256   512   128     69       93      rows of 2 KB and more: oneDNN packs them slowly

@@ -205,15 +205,14 @@ struct alignas(64) TileShapes {
 };
 constexpr TileShapes tile_shapes;
 
-/// All tiles have 16 rows of 64 bytes, for the length of a call.
-class Configuration {
- public:
-  Configuration() { _tile_loadconfig(&tile_shapes); }
-  ~Configuration() { _tile_release(); }
-};
-
 /// The compiler does not know that tiles read memory.
 inline void finish_stores() { asm volatile("" : : : "memory"); }
+
+/// body(k, count) of parts of the inner elements.
+template <class Body>
+void for_each_depth(std::size_t K, const Body& body) {
+  for (std::size_t k = 0; k < K; k += depth) body(k, std::min(depth, K - k));
+}
 
 void scale_rows(std::size_t M, std::size_t N, real factor, real* c, std::size_t ldc) {
   for (std::size_t i = 0; i < M; ++i) {
@@ -225,46 +224,66 @@ void scale_rows(std::size_t M, std::size_t N, real factor, real* c, std::size_t 
 
 bool has_matrix_units() {
   constexpr int request = 0x1023, tile_data = 18;  // ARCH_REQ_XCOMP_PERM
-  static const bool found = __builtin_cpu_supports("avx512bw") &&
-                            syscall(SYS_arch_prctl, request, tile_data) == 0;
+  static const bool found =
+      __builtin_cpu_supports("avx512bw") && syscall(SYS_arch_prctl, request, tile_data) == 0;
   return found;
 }
 
-std::size_t parts_size(std::size_t N, std::size_t K) {
-  return tiles_of(N) * steps_of(K) * step_size;
+MatrixUnitsInUse::MatrixUnitsInUse() { _tile_loadconfig(&tile_shapes); }
+MatrixUnitsInUse::~MatrixUnitsInUse() { _tile_release(); }
+
+std::size_t parts_size(std::size_t n, std::size_t K) {
+  return tiles_of(n) * steps_of(K) * step_size;
 }
 
-void pack_parts(std::size_t N, std::size_t K, const Operand& b, real* packed) {
+void pack_left(std::size_t M, std::size_t K, const Operand& a, real* packed) {
   auto* tiles = reinterpret_cast<std::uint32_t*>(packed);
-  for (std::size_t k = 0; k < K; k += depth) {
-    const std::size_t count = std::min(depth, K - k);
+  for_each_depth(K, [&](std::size_t k, std::size_t count) {
+    const Operand columns = register_tiles::columns_from(k, a);
+    for (std::size_t i = 0; i < M; i += edge, tiles += steps_of(count) * step_size)
+      pack_rows(std::min(edge, M - i), count, register_tiles::rows_from(i, columns), tiles);
+  });
+}
+
+void pack_right(std::size_t N, std::size_t K, const Operand& b, real* packed) {
+  auto* tiles = reinterpret_cast<std::uint32_t*>(packed);
+  for_each_depth(K, [&](std::size_t k, std::size_t count) {
     const Operand rows = register_tiles::rows_from(k, b);
     for (std::size_t n = 0; n < N; n += edge, tiles += steps_of(count) * step_size)
       pack_columns(std::min(edge, N - n), count, register_tiles::columns_from(n, rows), tiles);
-  }
+  });
 }
 
-void multiply_parts(std::size_t M, std::size_t N, std::size_t K, const real* a, std::size_t lda,
-                    const real* packed, real beta, real* c, std::size_t ldc) {
-  alignas(64) std::uint32_t rows[2 * steps_of(depth) * step_size];
-  const auto* tiles = reinterpret_cast<const std::uint32_t*>(packed);
+void multiply_packed(std::size_t M, std::size_t N, std::size_t K, const real* left,
+                     const real* right, real beta, real* c, std::size_t ldc) {
+  const auto* a = reinterpret_cast<const std::uint32_t*>(left);
+  const auto* b = reinterpret_cast<const std::uint32_t*>(right);
+  finish_stores();
+  for_each_depth(K, [&](std::size_t k, std::size_t count) {
+    const std::size_t tile = steps_of(count) * step_size;
+    for (std::size_t i = 0; i < M; i += rows_at_once) {
+      for (std::size_t n = 0; n < N; n += rows_at_once)
+        multiply_part(std::min(rows_at_once, M - i), std::min(rows_at_once, N - n), steps_of(count),
+                      a + i / edge * tile, b + n / edge * tile, k > 0 || beta != 0, c + i * ldc + n,
+                      ldc);
+    }
+    a += tiles_of(M) * tile, b += tiles_of(N) * tile;
+  });
+}
+
+void multiply_by_packed(std::size_t M, std::size_t N, std::size_t K, const real* a, std::size_t lda,
+                        const real* right, real beta, real* c, std::size_t ldc) {
+  alignas(64) real left[2 * steps_of(depth) * step_size];
   if (beta != 0 && beta != 1) scale_rows(M, N, beta, c, ldc);
-  const Configuration configuration;
-  for (std::size_t k = 0; k < K; k += depth) {
-    const std::size_t count = std::min(depth, K - k), steps = steps_of(count);
+  const MatrixUnitsInUse in_use;
+  for_each_depth(K, [&](std::size_t k, std::size_t count) {
     for (std::size_t i = 0; i < M; i += rows_at_once) {
       const std::size_t height = std::min(rows_at_once, M - i);
-      for (std::size_t r = 0; r < height; r += edge)
-        pack_rows(std::min(edge, height - r), count, {a + (i + r) * lda + k, lda},
-                  rows + r / edge * steps * step_size);
-      finish_stores();
-      for (std::size_t n = 0; n < N; n += rows_at_once)
-        multiply_part(height, std::min(rows_at_once, N - n), steps, rows,
-                      tiles + n / edge * steps * step_size, k > 0 || beta != 0,
-                      c + i * ldc + n, ldc);
+      pack_left(height, count, {a + i * lda + k, lda}, left);
+      multiply_packed(height, N, count, left, right, real(k > 0 || beta != 0), c + i * ldc, ldc);
     }
-    tiles += tiles_of(N) * steps * step_size;
-  }
+    right += parts_size(N, count);
+  });
 }
 
 bool is_matrix_unit_product(std::size_t M, std::size_t N, std::size_t K) {
@@ -274,31 +293,23 @@ bool is_matrix_unit_product(std::size_t M, std::size_t N, std::size_t K) {
 
 void matrix_unit_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a,
                          const Operand& b, real beta, real* c, std::size_t ldc) {
+  using register_tiles::columns_from, register_tiles::rows_from;
   constexpr std::size_t most_rows = 256, size = steps_of(depth) * step_size;
-  alignas(64) std::uint32_t rows[most_rows / edge * size], columns[2 * size];
+  alignas(64) real left[most_rows / edge * size], right[2 * size];
   if (beta != 0 && beta != 1) scale_rows(M, N, beta, c, ldc);
-  const Configuration configuration;
-  for (std::size_t k = 0; k < K; k += depth) {
-    const std::size_t count = std::min(depth, K - k), tile = steps_of(count) * step_size;
-    const Operand a_part = register_tiles::columns_from(k, a), b_part = register_tiles::rows_from(k, b);
+  const MatrixUnitsInUse in_use;
+  for_each_depth(K, [&](std::size_t k, std::size_t count) {
     for (std::size_t i = 0; i < M; i += most_rows) {
       const std::size_t height = std::min(most_rows, M - i);
-      for (std::size_t r = 0; r < height; r += edge)
-        pack_rows(std::min(edge, height - r), count, register_tiles::rows_from(i + r, a_part),
-                  rows + r / edge * tile);
+      pack_left(height, count, rows_from(i, columns_from(k, a)), left);
       for (std::size_t n = 0; n < N; n += rows_at_once) {
         const std::size_t width = std::min(rows_at_once, N - n);
-        for (std::size_t j = 0; j < width; j += edge)
-          pack_columns(std::min(edge, width - j), count, register_tiles::columns_from(n + j, b_part),
-                       columns + j / edge * tile);
-        finish_stores();
-        for (std::size_t r = 0; r < height; r += rows_at_once)
-          multiply_part(std::min(rows_at_once, height - r), width, steps_of(count),
-                        rows + r / edge * tile, columns, k > 0 || beta != 0,
-                        c + (i + r) * ldc + n, ldc);
+        pack_right(width, count, columns_from(n, rows_from(k, b)), right);
+        multiply_packed(height, width, count, left, right, real(k > 0 || beta != 0),
+                        c + i * ldc + n, ldc);
       }
     }
-  }
+  });
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION
@@ -307,10 +318,15 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 bool has_matrix_units() { return false; }
 bool is_matrix_unit_product(std::size_t, std::size_t, std::size_t) { return false; }
+MatrixUnitsInUse::MatrixUnitsInUse() = default;
+MatrixUnitsInUse::~MatrixUnitsInUse() = default;
 std::size_t parts_size(std::size_t, std::size_t) { return 0; }
-void pack_parts(std::size_t, std::size_t, const Operand&, real*) {}
-void multiply_parts(std::size_t, std::size_t, std::size_t, const real*, std::size_t, const real*,
-                    real, real*, std::size_t) {}
+void pack_left(std::size_t, std::size_t, const Operand&, real*) {}
+void pack_right(std::size_t, std::size_t, const Operand&, real*) {}
+void multiply_packed(std::size_t, std::size_t, std::size_t, const real*, const real*, real, real*,
+                     std::size_t) {}
+void multiply_by_packed(std::size_t, std::size_t, std::size_t, const real*, std::size_t,
+                        const real*, real, real*, std::size_t) {}
 void matrix_unit_product(std::size_t, std::size_t, std::size_t, const Operand&, const Operand&,
                          real, real*, std::size_t) {}
 

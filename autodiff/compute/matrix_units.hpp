@@ -15,14 +15,28 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// Whether the build is for matrix units, this processor has them, and the system lets us.
 bool has_matrix_units();
 
-/// Reals that the parts of B (K, N) take.
-std::size_t parts_size(std::size_t N, std::size_t K);
-/// B as its parts, in the order in which tiles are read.
-void pack_parts(std::size_t N, std::size_t K, const Operand& b, real* parts);
-/// C = A B + beta C of a B that was packed, and A as it lies. Fetches nothing ahead: lines on their
+/// Makes them ready for the calling thread, and lets them rest in the end: for multiply_packed().
+class MatrixUnitsInUse {
+ public:
+  MatrixUnitsInUse();
+  ~MatrixUnitsInUse();
+  MatrixUnitsInUse(const MatrixUnitsInUse&) = delete;
+  MatrixUnitsInUse& operator=(const MatrixUnitsInUse&) = delete;
+};
+
+/// Reals that the parts of A (n, K) or of B (K, n) take.
+std::size_t parts_size(std::size_t n, std::size_t K);
+/// A as its parts, in the order in which tiles are read.
+void pack_left(std::size_t M, std::size_t K, const Operand& a, real* parts);
+/// The same of B.
+void pack_right(std::size_t N, std::size_t K, const Operand& b, real* parts);
+/// C = A B + beta C for beta 0 or 1, of factors that were packed.
+void multiply_packed(std::size_t M, std::size_t N, std::size_t K, const real* left,
+                     const real* right, real beta, real* c, std::size_t ldc);
+/// C = A B + beta C of a B that was packed alone. Fetches nothing ahead: lines on their
 /// way from memory would hold up those that tiles read from the second cache.
-void multiply_parts(std::size_t M, std::size_t N, std::size_t K, const real* a, std::size_t lda,
-                    const real* parts, real beta, real* c, std::size_t ldc);
+void multiply_by_packed(std::size_t M, std::size_t N, std::size_t K, const real* a, std::size_t lda,
+                        const real* right, real beta, real* c, std::size_t ldc);
 /// Whether gemm() goes that way.
 bool is_matrix_unit_product(std::size_t M, std::size_t N, std::size_t K);
 /// gemm() of operands in memory.

@@ -34,7 +34,7 @@ PackedFactor::PackedFactor(std::size_t rows, std::size_t N, std::size_t K, const
   }
   if (form_ == Form::parts) {
     packed_ = Storage(parts_size(N, K));
-    pack_parts(N, K, b, packed_.data());
+    pack_right(N, K, b, packed_.data());
     return;
   }
   packed_ = Storage(K * padded(N));
@@ -61,7 +61,7 @@ void PackedFactor::multiply(std::size_t M, const real* a, std::size_t lda, real 
   if (form_ == Form::whole) return gemm(M, N_, K_, {a, lda}, b_, beta, c, ldc);
   count_product(M, N_, K_);
   if (form_ == Form::parts)
-    return multiply_parts(M, N_, K_, a, lda, packed_.data(), beta, c, ldc);
+    return multiply_by_packed(M, N_, K_, a, lda, packed_.data(), beta, c, ldc);
   using namespace register_tiles;
   const std::size_t parts = (K_ + panel_depth - 1) / panel_depth;
   Ahead ahead(upcoming, parts * tile_count(M, N_));

@@ -160,7 +160,7 @@ void normalize_row_backward(const RowNorm& norm, const real* __restrict hat, rea
                             real* __restrict g, real* __restrict scaled, const RowNormSums& sums) {
   const std::size_t D = norm.gain.size();
   const real* __restrict gain = norm.gain.data();
-  real *__restrict gain_sum = sums.gain, *__restrict bias_sum = sums.bias;
+  real* __restrict gain_sum = sums.gain, * __restrict bias_sum = sums.bias;
   for (std::size_t j = 0; j < D; ++j) {
     scaled[j] = g[j] * gain[j];
     gain_sum[j] += g[j] * hat[j];

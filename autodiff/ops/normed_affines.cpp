@@ -50,8 +50,8 @@ class NormedAffines {
         normed_.compute(block.begin, block.count, tile.normed);
         for (std::size_t m = 0; m < n_.maps; ++m) {
           real* to = y[m].data() + block.begin * n_.E;
-          const Upcoming next[] = {{normed_.input(block.begin + block.count),
-                                    m == 0 ? block.following : 0, n_.D, n_.D}};
+          const Upcoming next[] = {
+              {normed_.input(block.begin + block.count), m == 0 ? block.following : 0, n_.D, n_.D}};
           factors[m].multiply(block.count, tile.normed, n_.D, 0, to, n_.E, next);
           add_to_rows(maps_[m].bias.data(), n_.E, block.count, to);
         }
@@ -144,8 +144,7 @@ void require_shapes(const Var& x, const RowNorm& norm, const std::vector<LinearM
   require(!maps.empty(), "normed_affines", "needs a map or more");
   for (const auto& [w, bias] : maps) {
     require(w.rank() == 2 && w.shape() == maps[0].w.shape() && bias.shape() == Shape{w.dim(1)} &&
-                w.dim(0) == x.dim(-1) &&
-                element_count(shape) == row_count(x.shape()) * w.dim(1),
+                w.dim(0) == x.dim(-1) && element_count(shape) == row_count(x.shape()) * w.dim(1),
             "normed_affines", "maps must be (D, E), (E) from x (.., D) to ", shape, ": x ",
             x.shape(), ", w ", w.shape(), ", bias ", bias.shape());
   }

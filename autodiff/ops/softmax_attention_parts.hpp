@@ -1,17 +1,21 @@
 #pragma once
 /// What forward and backward of exact attention share: blocks of 64 queries against 64 keys.
 ///
-/// Logits of a block stand transposed, (keys, queries): maxima, sums and weights of the queries are
-/// then elementwise along rows, without sums across a vector. They are in units of ln 2, so that
-/// weights are powers of two. Blocks of a head are copied next to each other before they are used
-/// many times; queries missing in the last block are zeros.
+/// Logits of a block stand transposed, (keys, queries), and so do sums of values, (d, queries):
+/// maxima, sums and weights of the queries are then elementwise along rows, without sums across a
+/// vector. Logits are in units of ln 2, so that weights are powers of two. Blocks of a head are
+/// copied next to each other before they are used many times; queries missing in the last block are
+/// zeros.
 
 #include <algorithm>
+#include <bochner/autodiff/compute/arena.hpp>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/math.hpp>
+#include <bochner/autodiff/compute/matrix_units.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace softmax_parts {
@@ -33,6 +37,8 @@ struct Attention {
   real logit_factor() const { return log2_e * scale(); }
   std::size_t stride() const { return H * d; }
   std::size_t length(std::size_t b) const { return lengths ? lengths[b] : T; }
+  /// Whether products of blocks are worth it.
+  bool in_matrix_units() const { return d >= 32 && has_matrix_units(); }
   std::size_t panels() const { return (T + panel * block - 1) / (panel * block); }
 };
 
@@ -71,6 +77,21 @@ inline void pack_columns(const real* from, std::size_t stride, std::size_t rows,
   transpose_matrix(rows, d, from, stride, to, block);
 }
 
+/// A factor of products of blocks: as it lies, and its parts for matrix units, or no place for
+/// them.
+struct Factor {
+  Operand at;
+  real* parts;
+  const Factor& pack_left(std::size_t M, std::size_t K) const {
+    if (parts) bochner::pack_left(M, K, at, parts);
+    return *this;
+  }
+  const Factor& pack_right(std::size_t N, std::size_t K) const {
+    if (parts) bochner::pack_right(N, K, at, parts);
+    return *this;
+  }
+};
+
 /// A block of keys against a block of queries. On the diagonal of causal attention the second half
 /// of the keys is seen by the second half of the queries only: products leave the rest out.
 struct Pair {
@@ -85,27 +106,32 @@ struct Pair {
         diagonal(head.a.causal && query == key) {}
 
   /// s (keys, block) = a (keys, d) b (d, block), undefined where it is left out.
-  void multiply(const real* a, const real* b, real* s) const {
+  void multiply(const Factor& a, const Factor& b, real* s) const {
+    if (a.parts) return multiply_all(keys, block, d, a, b, 0, s);
     const std::size_t first = cut();
-    gemm(first, block, d, {a, d}, {b, block}, 0, s, block);
-    gemm(keys - first, block - first, d, {a + first * d, d}, {b + first, block}, 0,
+    gemm(first, block, d, a.at, b.at, 0, s, block);
+    gemm(keys - first, block - first, d, {a.at.data + first * d, d}, {b.at.data + first, block}, 0,
          s + first * block + first, block);
   }
   /// c (keys, d) = s (keys, block) b (rows, d) + beta c
-  void sum_queries(const real* s, const real* b, real beta, real* c) const {
+  void sum_queries(const Factor& s, const Factor& b, real beta, real* c) const {
+    if (s.parts) return multiply_all(keys, d, rows, s, b, beta, c);
     const std::size_t first = cut();
-    gemm(first, d, rows, {s, block}, {b, d}, beta, c, d);
-    gemm(keys - first, d, rows - first, {s + first * block + first, block}, {b + first * d, d},
-         beta, c + first * d, d);
+    gemm(first, d, rows, s.at, b.at, beta, c, d);
+    gemm(keys - first, d, rows - first, {s.at.data + first * block + first, block},
+         {b.at.data + first * d, d}, beta, c + first * d, d);
   }
-  /// c (rows, d) = s^T (rows, keys) b (keys, d) + beta c
-  void sum_keys(const real* s, const real* b, real beta, real* c) const {
+  /// c (d, block) = b^T (d, keys) s (keys, block) + beta c
+  void sum_keys(const Factor& b, const Factor& s, real beta, real* c) const {
+    if (s.parts) return multiply_all(d, block, keys, b, s, beta, c);
     const std::size_t first = cut();
+    const Operand transposed_b{b.at.data, d, transposed};
     if (first < keys) {
-      gemm(first, d, first, {s, block, transposed}, {b, d}, beta, c, d);
-      gemm(rows - first, d, keys, {s + first, block, transposed}, {b, d}, beta, c + first * d, d);
+      gemm(d, first, first, transposed_b, s.at, beta, c, block);
+      gemm(d, block - first, keys, transposed_b, {s.at.data + first, block}, beta, c + first,
+           block);
     } else {
-      gemm(rows, d, keys, {s, block, transposed}, {b, d}, beta, c, d);
+      gemm(d, block, keys, transposed_b, s.at, beta, c, block);
     }
   }
   /// Sets what multiply() leaves out, and all else above the diagonal.
@@ -115,6 +141,12 @@ struct Pair {
   }
 
  private:
+  /// In matrix units: what would be left out is masked, and counted.
+  static void multiply_all(std::size_t M, std::size_t N, std::size_t K, const Factor& a,
+                           const Factor& b, real beta, real* c) {
+    count_product(M, N, K);
+    multiply_packed(M, N, K, a.parts, b.parts, beta, c, N);
+  }
   /// Keys that all queries see, by halves.
   std::size_t cut() const { return diagonal ? std::min(keys, block / 2) : keys; }
 };
@@ -135,7 +167,7 @@ inline void lose(const Head& head, const Pair& pair, real* s) {
 
 /// s (keys, block): logits of packed queries (d, block) and of packed keys (keys, d) that have the
 /// factor logit_factor().
-inline void logits(const Head& head, const Pair& pair, const real* keys, const real* queries,
+inline void logits(const Head& head, const Pair& pair, const Factor& keys, const Factor& queries,
                    real* s) {
   pair.multiply(keys, queries, s);
   if (head.a.rate) {
@@ -149,6 +181,28 @@ inline void logits(const Head& head, const Pair& pair, const real* keys, const r
   }
   pair.mask(-std::numeric_limits<real>::infinity(), s);
 }
+
+/// Places for parts of factors, nullptr without matrix units.
+template <class... Pieces>
+void take_parts(Arena& arena, const Attention& a, std::size_t n, std::size_t K,
+                Pieces*&... pieces) {
+  ((pieces = nullptr), ...);
+  if (a.in_matrix_units()) arena.take(parts_size(n, K), pieces...);
+}
+
+/// Gradients of q, k and v, and of the rate of each head per sequence, (B, H), or of what is lost
+/// up to each token, (B, groups, H, T), in double.
+struct AttentionGradients {
+  Tensor q, k, v;
+  std::vector<double> rate, lost;
+};
+
+/// y and log_sum (B, H, T): logarithms of the sums of weights to base 2.
+void forward(const Attention& a, real* out, real* log_sum);
+/// Fills in the gradients, of tokens that exist, from those of the output y; `log_sum` (B, H, T) is
+/// what the forward pass kept.
+void backward(const Attention& a, const real* y, const real* g, const real* log_sum,
+              AttentionGradients& out);
 
 }  // namespace softmax_parts
 

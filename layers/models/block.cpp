@@ -4,9 +4,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-StackObserver* observer_of(const Tape& tape) {
-  return dynamic_cast<StackObserver*>(tape.observer);
-}
+StackObserver* observer_of(const Tape& tape) { return dynamic_cast<StackObserver*>(tape.observer); }
 
 void show_entering(const Tape& tape, Module& part, const Entering& what) {
   if (StackObserver* observer = observer_of(tape)) observer->enters(part, what);

@@ -36,8 +36,8 @@ struct Product {
   }
   std::vector<real> packed_result(real beta) const {
     std::vector<real> y = c, parts(parts_size(N, K));
-    pack_parts(N, K, {b.data(), N}, parts.data());
-    multiply_parts(M, N, K, a.data(), K, parts.data(), beta, y.data(), N);
+    pack_right(N, K, {b.data(), N}, parts.data());
+    multiply_by_packed(M, N, K, a.data(), K, parts.data(), beta, y.data(), N);
     return y;
   }
   /// The largest error of an element as a part of the sum of absolute products.
@@ -58,8 +58,8 @@ struct Product {
   }
 };
 
-const std::size_t shapes[][3] = {{64, 64, 64},   {128, 256, 128}, {67, 131, 300}, {300, 77, 129},
-                                 {16, 16, 32},   {1, 1, 1},       {33, 47, 95},   {90, 200, 1000}};
+const std::size_t shapes[][3] = {{64, 64, 64}, {128, 256, 128}, {67, 131, 300}, {300, 77, 129},
+                                 {16, 16, 32}, {1, 1, 1},       {33, 47, 95},   {90, 200, 1000}};
 
 /// Half of what sums of fused multiply-adds may be off, which are rounded once for every term.
 TEST_F(MatrixUnits, SumAsExactlyAsFloat) {
@@ -93,8 +93,8 @@ TEST_F(MatrixUnits, TakeBothOrientations) {
                         N);
     EXPECT_EQ(y, p.result(1));
     y = p.c;
-    pack_parts(N, K, {b.data(), K, transposed}, parts.data());
-    multiply_parts(M, N, K, p.a.data(), K, parts.data(), 1, y.data(), N);
+    pack_right(N, K, {b.data(), K, transposed}, parts.data());
+    multiply_by_packed(M, N, K, p.a.data(), K, parts.data(), 1, y.data(), N);
     EXPECT_EQ(y, p.result(1));
   }
 }

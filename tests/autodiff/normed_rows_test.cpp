@@ -21,8 +21,7 @@ RowNorm norm_of(const Inputs& x, bool centred) {
   return {x[1], centred ? x[2] : Var(), real(1e-5)};
 }
 
-void expect_same(const Op& fused, const Op& composed,
-                 const std::vector<Tensor>& inputs) {
+void expect_same(const Op& fused, const Op& composed, const std::vector<Tensor>& inputs) {
   const auto found = value_and_gradients(fused, inputs);
   const auto expected = value_and_gradients(composed, inputs);
   ASSERT_EQ(found.size(), expected.size());
@@ -37,9 +36,9 @@ TEST(FeedForward, EqualsTheOpsThatItIsMadeOf) {
   for (const std::size_t n : rows) {
     for (const bool centred : {true, false}) {
       SCOPED_TRACE(n);
-      const std::vector<Tensor> inputs{random_tensor({n, 60}, 1),  random_tensor({60}, 2),
-                                       random_tensor({60}, 3),     random_tensor({60, 90}, 4),
-                                       random_tensor({90}, 5),     random_tensor({90, 60}, 6),
+      const std::vector<Tensor> inputs{random_tensor({n, 60}, 1), random_tensor({60}, 2),
+                                       random_tensor({60}, 3),    random_tensor({60, 90}, 4),
+                                       random_tensor({90}, 5),    random_tensor({90, 60}, 6),
                                        random_tensor({60}, 7)};
       const auto fused = [&](Tape&, const Inputs& x) {
         return feed_forward(x[0], norm_of(x, centred), {x[3], x[4], x[5], x[6]});
@@ -134,21 +133,25 @@ TEST(FeedForward, NeedsNoGradientOfEveryInput) {
 
 TEST(NormedRows, NameShapesInErrors) {
   const RowNorm norm{filled({3}, 1), zeros({3}), real(1e-5)};
-  EXPECT_EQ(error_of([&] {
-              feed_forward(zeros({2, 4}), norm, {zeros({4, 5}), zeros({5}), zeros({5, 4}), zeros({4})});
-            }),
-            "[feed_forward] gain and bias must be (D) for x (.., D): x (2, 4), gain (3), bias (3)");
-  EXPECT_EQ(error_of([&] {
-              feed_forward(zeros({2, 3}), norm, {zeros({3, 5}), zeros({5}), zeros({4, 3}), zeros({3})});
-            }),
-            "[feed_forward] weights must be (D, H), (H), (H, D), (D) for x (.., D): x (2, 3), "
-            "weights (3, 5), (5), (4, 3), (3)");
+  EXPECT_EQ(
+      error_of([&] {
+        feed_forward(zeros({2, 4}), norm, {zeros({4, 5}), zeros({5}), zeros({5, 4}), zeros({4})});
+      }),
+      "[feed_forward] gain and bias must be (D) for x (.., D): x (2, 4), gain (3), bias (3)");
+  EXPECT_EQ(
+      error_of([&] {
+        feed_forward(zeros({2, 3}), norm, {zeros({3, 5}), zeros({5}), zeros({4, 3}), zeros({3})});
+      }),
+      "[feed_forward] weights must be (D, H), (H), (H, D), (D) for x (.., D): x (2, 3), "
+      "weights (3, 5), (5), (4, 3), (3)");
   EXPECT_EQ(error_of([&] {
               normed_affines(zeros({2, 3}), norm, {{zeros({3, 5}), zeros({5})}}, {2, 4});
             }),
             "[normed_affines] maps must be (D, E), (E) from x (.., D) to (2, 4): x (2, 3), w (3, "
             "5), bias (5)");
-  EXPECT_EQ(error_of([&] { normed_affines(zeros({2, 3}), norm, {}, {2, 5}); }),
+  EXPECT_EQ(error_of([&] {
+              normed_affines(zeros({2, 3}), norm, {}, {2, 5});
+            }),
             "[normed_affines] needs a map or more");
 }
 

@@ -137,12 +137,14 @@ std::vector<OpRow> rows() {
       row(
           "affine_gelu", "", [](const Inputs& x) { return affine_gelu(x[0], x[1], x[2]); },
           affine_shapes),
-      row("feed_forward", "",
+      row(
+          "feed_forward", "",
           [](const Inputs& x) {
             return feed_forward(x[0], {x[1], x[2], real(1e-5)}, {x[3], x[4], x[5], x[6]});
           },
           feed_forward_shapes),
-      row("feed_forward", "RMSNorm",
+      row(
+          "feed_forward", "RMSNorm",
           [](const Inputs& x) {
             return feed_forward(x[0], {x[1], Var(), real(1e-5)}, {x[2], x[3], x[4], x[5]});
           },
@@ -150,9 +152,8 @@ std::vector<OpRow> rows() {
       row("normed_affines", "",
           [](const Inputs& x) {
             const std::size_t E = x[3].dim(1), D = std::max<std::size_t>(1, x[0].dim(-1));
-            const std::vector<Var> y = normed_affines(x[0], {x[1], x[2], real(1e-5)},
-                                                      {{x[3], x[4]}, {x[5], x[6]}},
-                                                      {x[0].size() / D, E});
+            const std::vector<Var> y = normed_affines(
+                x[0], {x[1], x[2], real(1e-5)}, {{x[3], x[4]}, {x[5], x[6]}}, {x[0].size() / D, E});
             return concat({y[1] * y[0], y[0]}, -1);
           },
           {{{4, 3}, {3}, {3}, {3, 5}, {5}, {3, 5}, {5}},

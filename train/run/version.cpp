@@ -2,6 +2,7 @@
 #include <gnu/libc-version.h>
 
 #include <bochner/autodiff/compute/gemm.hpp>
+#include <bochner/autodiff/compute/matrix_units.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/run/version.hpp>
@@ -12,7 +13,7 @@ namespace {
 
 /// Raised where a change to the code changes bits of runs that there are already, so that resume
 /// says so; no checkpoint before 2 has one.
-constexpr int numerics_revision = 9;
+constexpr int numerics_revision = 10;
 
 }  // namespace
 
@@ -26,7 +27,9 @@ std::string processor_name() {
 
 std::string compiler_name() { return fmt::format("GCC {}", __VERSION__); }
 
-std::string backend_name() { return gemm_backend().name + " " + gemm_backend().kernel; }
+std::string backend_name() {
+  return gemm_backend().name + " " + gemm_backend().kernel + (has_matrix_units() ? " + AMX" : "");
+}
 
 std::string version_line() {
   return fmt::format("bochner {} · {}", BOCHNER_VERSION, backend_name());
