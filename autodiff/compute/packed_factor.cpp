@@ -8,8 +8,8 @@ namespace {
 
 using register_tiles::padded, register_tiles::panel_depth;
 
-/// Rows of a block: eight register tiles, or two pairs of matrix tiles.
-constexpr std::size_t packed_rows = 64;
+/// Rows of a block: eight register tiles, or four of matrix units.
+constexpr std::size_t panel_rows = 48, unit_rows = 64;
 
 /// Whether packing pays: for many rows, which with their results do not fit the second cache.
 bool is_worth_packing(std::size_t rows, std::size_t N, std::size_t K) {
@@ -53,7 +53,8 @@ void PackedFactor::unflip() {
 }
 
 std::size_t PackedFactor::block() const {
-  return form_ != Form::whole ? packed_rows : std::numeric_limits<std::size_t>::max();
+  if (form_ == Form::whole) return std::numeric_limits<std::size_t>::max();
+  return form_ == Form::parts ? unit_rows : panel_rows;
 }
 
 void PackedFactor::multiply(std::size_t M, const real* a, std::size_t lda, real beta, real* c,
