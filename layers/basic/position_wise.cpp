@@ -55,11 +55,13 @@ Var MLP::forward_residual(Tape& tape, const Var& x, Norm& norm,
 
 Var GatedOutput::forward(Tape& tape, const Var& x) { return glu(linear_.forward(tape, gelu(x))); }
 
-LayerNorm::LayerNorm(std::size_t width) : gain_(filled({width}, real(1))), bias_({width}) {}
-
-Var LayerNorm::forward(Tape& tape, const Var& x, const std::vector<std::size_t>&) {
-  return of_rows(tape)->apply(x);
+Var Norm::forward(Tape& tape, const Var& x, const std::vector<std::size_t>&) {
+  const auto norm = of_rows(tape);
+  require(norm.has_value(), "norm", "a norm has of_rows() or a forward() of its own");
+  return norm->apply(x);
 }
+
+LayerNorm::LayerNorm(std::size_t width) : gain_(filled({width}, real(1))), bias_({width}) {}
 
 std::optional<RowNorm> LayerNorm::of_rows(Tape& tape) {
   return RowNorm{tape(gain_), tape(bias_), real(1e-5)};
@@ -89,10 +91,6 @@ void LayerNorm::visit(Visitor& visitor) {
 }
 
 RMSNorm::RMSNorm(std::size_t width) : gain_(filled({width}, real(1))) {}
-
-Var RMSNorm::forward(Tape& tape, const Var& x, const std::vector<std::size_t>&) {
-  return of_rows(tape)->apply(x);
-}
 
 std::optional<RowNorm> RMSNorm::of_rows(Tape& tape) {
   return RowNorm{tape(gain_), Var(), real(1e-6)};

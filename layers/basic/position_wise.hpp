@@ -55,12 +55,13 @@ class Embedding : public Module {
   Parameter weight_;
 };
 
-/// A normalisation over the last axis. (.., D) -> (.., D)
+/// A normalisation over the last axis: of each row by itself, which of_rows() tells, or in a
+/// forward() of its own. (.., D) -> (.., D)
 class Norm : public Module {
  public:
   /// Tokens of x (B, T, D) behind lengths[b] are padding; without lengths there is none.
-  virtual Var forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths = {}) = 0;
-  /// What it does to each row, where it knows no other: ops may then do it in passing.
+  virtual Var forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths = {});
+  /// What ops may do to rows in passing; nothing where a row depends on others.
   virtual std::optional<RowNorm> of_rows(Tape& tape) { return (void)tape, std::nullopt; }
 };
 
@@ -93,7 +94,6 @@ class Normed {
 class LayerNorm : public Norm {
  public:
   explicit LayerNorm(std::size_t width);
-  Var forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths = {}) override;
   std::optional<RowNorm> of_rows(Tape& tape) override;
   void visit(Visitor& visitor) override;
 
@@ -105,7 +105,6 @@ class LayerNorm : public Norm {
 class RMSNorm : public Norm {
  public:
   explicit RMSNorm(std::size_t width);
-  Var forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths = {}) override;
   std::optional<RowNorm> of_rows(Tape& tape) override;
   void visit(Visitor& visitor) override;
 
