@@ -159,6 +159,9 @@ struct Registers {
   }
 };
 
+/// The compiler does not know that tiles read memory.
+inline void finish_stores() { asm volatile("" : : : "memory"); }
+
 /// C += A B of so many tiles; tiles of the next 16 rows or columns lie steps * step_size further.
 template <std::size_t rows, std::size_t columns>
 void multiply_tiles(std::size_t steps, const std::uint32_t* a, const std::uint32_t* b, bool adds,
@@ -166,6 +169,7 @@ void multiply_tiles(std::size_t steps, const std::uint32_t* a, const std::uint32
   using On = Registers<rows, columns>;
   constexpr std::size_t high = 0, middle = tile_size, low = 2 * tile_size;
   const std::size_t next = steps * step_size;
+  finish_stores();
   if (adds)
     On::load_sums(c, ldc);
   else
@@ -204,9 +208,6 @@ struct alignas(64) TileShapes {
   std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
 };
 constexpr TileShapes tile_shapes;
-
-/// The compiler does not know that tiles read memory.
-inline void finish_stores() { asm volatile("" : : : "memory"); }
 
 /// body(k, count) of parts of the inner elements.
 template <class Body>
@@ -258,7 +259,6 @@ void multiply_packed(std::size_t M, std::size_t N, std::size_t K, const real* le
                      const real* right, real beta, real* c, std::size_t ldc) {
   const auto* a = reinterpret_cast<const std::uint32_t*>(left);
   const auto* b = reinterpret_cast<const std::uint32_t*>(right);
-  finish_stores();
   for_each_depth(K, [&](std::size_t k, std::size_t count) {
     const std::size_t tile = steps_of(count) * step_size;
     for (std::size_t i = 0; i < M; i += rows_at_once) {
