@@ -92,31 +92,18 @@ void transpose_tiles(std::uint32_t* tiles) {
   }
 }
 
-/// Tiles of 16 rows of A, all steps of the inner elements one after the other.
-void pack_rows(std::size_t rows, std::size_t K, const Operand& a, std::uint32_t* tiles) {
-  const bool flips = a.transpose == transposed;
+/// Tiles of 16 rows of x (n, K), all steps of the inner elements one after the other: as rows of A,
+/// or as columns of B.
+void pack_edge(std::size_t n, std::size_t K, const Operand& x, bool as_columns,
+               std::uint32_t* tiles) {
+  const bool lies_along = x.transpose == Transpose::no;
   for (std::size_t k = 0; k < K; k += inner, tiles += step_size) {
     const std::size_t count = std::min(inner, K - k);
-    if (flips) {
-      pack_across(count, rows, a.data + k * a.ld, a.ld, tiles);
-      transpose_tiles(tiles);
-    } else {
-      pack_along(rows, count, a.data + k, a.ld, tiles);
-    }
-  }
-}
-
-/// Tiles of 16 columns of B.
-void pack_columns(std::size_t columns, std::size_t K, const Operand& b, std::uint32_t* tiles) {
-  const bool flips = b.transpose == transposed;
-  for (std::size_t k = 0; k < K; k += inner, tiles += step_size) {
-    const std::size_t count = std::min(inner, K - k);
-    if (flips) {
-      pack_along(columns, count, b.data + k, b.ld, tiles);
-      transpose_tiles(tiles);
-    } else {
-      pack_across(count, columns, b.data + k * b.ld, b.ld, tiles);
-    }
+    if (lies_along)
+      pack_along(n, count, x.data + k, x.ld, tiles);
+    else
+      pack_across(count, n, x.data + k * x.ld, x.ld, tiles);
+    if (lies_along == as_columns) transpose_tiles(tiles);
   }
 }
 
@@ -215,6 +202,17 @@ void for_each_depth(std::size_t K, const Body& body) {
   for (std::size_t k = 0; k < K; k += depth) body(k, std::min(depth, K - k));
 }
 
+/// All rows of x (n, K).
+void pack_all(std::size_t n, std::size_t K, const Operand& x, bool as_columns, real* packed) {
+  auto* tiles = reinterpret_cast<std::uint32_t*>(packed);
+  for_each_depth(K, [&](std::size_t k, std::size_t count) {
+    const Operand part = register_tiles::columns_from(k, x);
+    for (std::size_t i = 0; i < n; i += edge, tiles += steps_of(count) * step_size)
+      pack_edge(std::min(edge, n - i), count, register_tiles::rows_from(i, part), as_columns,
+                tiles);
+  });
+}
+
 void scale_rows(std::size_t M, std::size_t N, real factor, real* c, std::size_t ldc) {
   for (std::size_t i = 0; i < M; ++i) {
     for (std::size_t j = 0; j < N; ++j) c[i * ldc + j] *= factor;
@@ -230,29 +228,24 @@ bool has_matrix_units() {
   return found;
 }
 
-MatrixUnitsInUse::MatrixUnitsInUse() { _tile_loadconfig(&tile_shapes); }
-MatrixUnitsInUse::~MatrixUnitsInUse() { _tile_release(); }
+MatrixUnitsInUse::MatrixUnitsInUse(bool wanted) : wanted_(wanted) {
+  if (wanted_) _tile_loadconfig(&tile_shapes);
+}
+MatrixUnitsInUse::~MatrixUnitsInUse() {
+  if (wanted_) _tile_release();
+}
 
 std::size_t parts_size(std::size_t n, std::size_t K) {
   return tiles_of(n) * steps_of(K) * step_size;
 }
 
 void pack_left(std::size_t M, std::size_t K, const Operand& a, real* packed) {
-  auto* tiles = reinterpret_cast<std::uint32_t*>(packed);
-  for_each_depth(K, [&](std::size_t k, std::size_t count) {
-    const Operand columns = register_tiles::columns_from(k, a);
-    for (std::size_t i = 0; i < M; i += edge, tiles += steps_of(count) * step_size)
-      pack_rows(std::min(edge, M - i), count, register_tiles::rows_from(i, columns), tiles);
-  });
+  pack_all(M, K, a, false, packed);
 }
 
 void pack_right(std::size_t N, std::size_t K, const Operand& b, real* packed) {
-  auto* tiles = reinterpret_cast<std::uint32_t*>(packed);
-  for_each_depth(K, [&](std::size_t k, std::size_t count) {
-    const Operand rows = register_tiles::rows_from(k, b);
-    for (std::size_t n = 0; n < N; n += edge, tiles += steps_of(count) * step_size)
-      pack_columns(std::min(edge, N - n), count, register_tiles::columns_from(n, rows), tiles);
-  });
+  const Transpose flipped = b.transpose == transposed ? Transpose::no : transposed;
+  pack_all(N, K, {b.data, b.ld, flipped}, true, packed);
 }
 
 void multiply_packed(std::size_t M, std::size_t N, std::size_t K, const real* left,
@@ -318,7 +311,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 bool has_matrix_units() { return false; }
 bool is_matrix_unit_product(std::size_t, std::size_t, std::size_t) { return false; }
-MatrixUnitsInUse::MatrixUnitsInUse() = default;
+MatrixUnitsInUse::MatrixUnitsInUse(bool wanted) : wanted_(wanted) {}
 MatrixUnitsInUse::~MatrixUnitsInUse() = default;
 std::size_t parts_size(std::size_t, std::size_t) { return 0; }
 void pack_left(std::size_t, std::size_t, const Operand&, real*) {}

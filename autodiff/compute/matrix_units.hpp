@@ -15,13 +15,17 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// Whether the build is for matrix units, this processor has them, and the system lets us.
 bool has_matrix_units();
 
-/// Makes them ready for the calling thread, and lets them rest in the end: for multiply_packed().
+/// Makes them ready for the calling thread, and lets them rest in the end: for multiply_packed(),
+/// if it is wanted.
 class MatrixUnitsInUse {
  public:
-  MatrixUnitsInUse();
+  explicit MatrixUnitsInUse(bool wanted = true);
   ~MatrixUnitsInUse();
   MatrixUnitsInUse(const MatrixUnitsInUse&) = delete;
   MatrixUnitsInUse& operator=(const MatrixUnitsInUse&) = delete;
+
+ private:
+  [[maybe_unused]] bool wanted_;
 };
 
 /// Reals that the parts of A (n, K) or of B (K, n) take.

@@ -12,11 +12,9 @@ namespace {
 struct Affine {
   const char* op;
   std::size_t rows, D, E;
-  /// Rows that are worth a task.
-  std::size_t worthwhile() const { return 2 * product_grain / std::max<std::size_t>(1, D * E) + 1; }
   /// Where rows need not be added up, threads can share the few of a token of each of many texts.
   std::size_t forward_tile() const {
-    return std::max(worthwhile(), std::min<std::size_t>(rows / 8, 256));
+    return std::max(worthwhile_rows(D, E), std::min<std::size_t>(rows / 8, 256));
   }
   /// Our own tiles share the columns of so few rows: each part of the weights is packed once.
   bool shares_columns() const {

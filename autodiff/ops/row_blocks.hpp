@@ -24,10 +24,14 @@ void for_each_block(std::size_t size, std::size_t begin, std::size_t end, std::s
   }
 }
 
+/// Rows that are worth a task where they are multiplied by (D, E).
+inline std::size_t worthwhile_rows(std::size_t D, std::size_t E) {
+  return 2 * product_grain / std::max<std::size_t>(1, D * E) + 1;
+}
+
 /// Rows of a term of a gradient of weights (D, E), which is the sum of eight or more of them.
 inline std::size_t gradient_tile(std::size_t rows, std::size_t D, std::size_t E) {
-  const std::size_t worthwhile = 2 * product_grain / std::max<std::size_t>(1, D * E) + 1;
-  return std::max(worthwhile, std::clamp<std::size_t>(rows / 8, 64, 256));
+  return std::max(worthwhile_rows(D, E), std::clamp<std::size_t>(rows / 8, 64, 256));
 }
 
 /// y_i += bias, for rows i.

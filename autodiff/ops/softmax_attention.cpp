@@ -3,7 +3,6 @@
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/autodiff/ops/softmax_attention_parts.hpp>
 #include <bochner/autodiff/ops/softmax_attention_rates.hpp>
-#include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace softmax_parts {
@@ -108,8 +107,7 @@ void forward_panel(const Head& head, std::size_t first, real* out, real* log_sum
   const Attention& a = head.a;
   const std::size_t last = std::min(head.blocks(), first + panel);
   if (first >= last) return;
-  std::optional<MatrixUnitsInUse> in_use;
-  if (a.in_matrix_units()) in_use.emplace();
+  const MatrixUnitsInUse in_use(a.in_matrix_units());
   for (std::size_t i = first; i < last; ++i) start(head, i, work.queries[i - first]);
   for (std::size_t j = 0; j < head.keys_of(last - 1); ++j) {
     pack_rows(a.k + head.offset(j), a.stride(), head.rows(j), a.d, a.logit_factor(), work.keys);

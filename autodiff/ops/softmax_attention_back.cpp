@@ -3,7 +3,6 @@
 #include <bochner/autodiff/ops/softmax_attention_parts.hpp>
 #include <bochner/autodiff/ops/softmax_attention_rates.hpp>
 #include <numbers>
-#include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace softmax_parts {
@@ -182,8 +181,7 @@ double group_backward(const Head& head, std::size_t group, std::size_t groups, c
                       AttentionGradients& out, const Workspace& w) {
   const Attention& a = head.a;
   const std::size_t first = group * panel;
-  std::optional<MatrixUnitsInUse> in_use;
-  if (a.in_matrix_units()) in_use.emplace();
+  const MatrixUnitsInUse in_use(a.in_matrix_units());
   output_means(head, y, g, w);
   const std::size_t seen_from =
       first < head.blocks() ? head.first_query_of(first) * block : a.length(head.b);

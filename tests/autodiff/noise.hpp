@@ -14,4 +14,14 @@ inline std::vector<real> noise(std::size_t count, std::uint64_t seed) {
   return x;
 }
 
+/// (columns, rows) from (rows, columns).
+inline std::vector<real> flipped(const std::vector<real>& x, std::size_t rows,
+                                 std::size_t columns) {
+  std::vector<real> y(x.size());
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < columns; ++j) y[j * rows + i] = x[i * columns + j];
+  }
+  return y;
+}
+
 }  // namespace bochner::inline BOCHNER_PRECISION

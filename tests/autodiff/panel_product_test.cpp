@@ -7,15 +7,6 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace panel_product_test {
 
-/// (columns, rows) from (rows, columns).
-std::vector<real> flipped(const std::vector<real>& x, std::size_t rows, std::size_t columns) {
-  std::vector<real> y(x.size());
-  for (std::size_t i = 0; i < rows; ++i) {
-    for (std::size_t j = 0; j < columns; ++j) y[j * rows + i] = x[i * columns + j];
-  }
-  return y;
-}
-
 struct Product {
   std::size_t M, N, K;
   std::vector<real> a = noise(M * K, 1), b = noise(K * N, 2), c = noise(M * N, 3);

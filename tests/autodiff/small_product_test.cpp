@@ -29,11 +29,8 @@ TEST(SmallProduct, ARowHasTheSameBitsInEveryTile) {
 TEST(SmallProduct, AnOperandMayBeTransposedByItsStrides) {
   const std::size_t M = 19, N = 35, K = 27;
   const std::vector<real> a = noise(M * K, 1), b = noise(K * N, 2);
-  std::vector<real> a_transposed(M * K), b_transposed(K * N), plain(M * N), strided(M * N);
-  for (std::size_t k = 0; k < K; ++k) {
-    for (std::size_t i = 0; i < M; ++i) a_transposed[k * M + i] = a[i * K + k];
-    for (std::size_t j = 0; j < N; ++j) b_transposed[j * K + k] = b[k * N + j];
-  }
+  const std::vector<real> a_transposed = flipped(a, M, K), b_transposed = flipped(b, K, N);
+  std::vector<real> plain(M * N), strided(M * N);
   small_product(M, N, K, {a.data(), K}, {b.data(), N}, 0, plain.data(), N);
   small_product(M, N, K, {a_transposed.data(), M, transposed}, {b_transposed.data(), K, transposed},
                 0, strided.data(), N);
