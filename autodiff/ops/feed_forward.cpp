@@ -3,6 +3,7 @@
 #include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/packed_factor.hpp>
+#include <bochner/autodiff/compute/prefetch.hpp>
 #include <bochner/autodiff/ops/feed_forward.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/row_blocks.hpp>
@@ -63,6 +64,7 @@ void activate(std::size_t rows, std::size_t H, const real* __restrict bias, real
 void activate_backward(std::size_t rows, std::size_t H, const real* __restrict x,
                        real* __restrict y, real* __restrict g, real* __restrict sum) {
   for (std::size_t i = 0; i < rows; ++i, x += H, y += H, g += H) {
+    for (std::size_t j = 0; j < H; j += 64 / sizeof(real)) prefetch(x + 2 * H + j);
     for (std::size_t j = 0; j < H; ++j) {
       real slope;
       math::gelu(x[j], y + j, &slope);
