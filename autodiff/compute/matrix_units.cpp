@@ -5,107 +5,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <bochner/autodiff/compute/lane_transpose.hpp>
-#include <bochner/autodiff/compute/register_tiles.hpp>
-#include <cstdint>
+#include <bochner/autodiff/compute/unit_tiles.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// A tile holds 16 rows of 16 pairs of bfloat16: 32 inner elements of A's rows, or those of B's
-/// columns. Elements p and p + 16 are a pair, so that both are made without shuffles.
-constexpr std::size_t edge = 16, inner = 32, parts = 3;
-constexpr std::size_t tile_size = edge * edge, step_size = parts * tile_size;  // of pairs
-/// Inner elements whose parts are in the first caches.
-constexpr std::size_t depth = 128;
-/// Rows of A that read a tile of B.
-constexpr std::size_t rows_at_once = 2 * edge;
-
-typedef std::uint32_t Pairs __attribute__((vector_size(64), aligned(4), may_alias));
-
-constexpr std::size_t steps_of(std::size_t K) { return (K + inner - 1) / inner; }
-constexpr std::size_t tiles_of(std::size_t n) { return (n + edge - 1) / edge; }
-
-/// x without what is nearest to it of bfloat16, whose bits are the upper half of `bits`.
-inline NativeLanes take(NativeLanes x, Pairs& bits) {
-  bits = Pairs(x) + 0x8000u;
-  return x - NativeLanes(bits & 0xffff0000u);
-}
-
-/// One row of each part's tile, of elements p and p + 16: each part is what is nearest to the rest,
-/// of which the last one leaves nothing.
-inline void store_pairs(NativeLanes first, NativeLanes second, std::uint32_t* tiles) {
-  const auto store = [&](std::size_t part, Pairs low, Pairs high) {
-    *reinterpret_cast<Pairs*>(tiles + part * tile_size) = (low >> 16) | (high & 0xffff0000u);
-  };
-  for (std::size_t part = 0; part + 1 < parts; ++part) {
-    Pairs low, high;
-    first = take(first, low);
-    second = take(second, high);
-    store(part, low, high);
-  }
-  store(parts - 1, Pairs(first), Pairs(second));
-}
-
-/// Up to 32 rows and columns with zeros around them, where x ends before its tile.
-struct Padded {
-  alignas(64) real values[inner * inner] = {};
-  Padded(std::size_t rows, std::size_t columns, const real* x, std::size_t ld) {
-    for (std::size_t i = 0; i < rows; ++i) std::copy_n(x + i * ld, columns, values + i * inner);
-  }
-};
-
-/// Tiles whose rows are those of x (16, 32).
-void pack_along(const real* x, std::size_t ld, std::uint32_t* tiles) {
-  for (std::size_t i = 0; i < edge; ++i, tiles += edge, x += ld)
-    store_pairs(lanes_at(x), lanes_at(x + edge), tiles);
-}
-
-void pack_along(std::size_t rows, std::size_t count, const real* x, std::size_t ld,
-                std::uint32_t* tiles) {
-  if (rows == edge && count == inner) return pack_along(x, ld, tiles);
-  pack_along(Padded(rows, count, x, ld).values, inner, tiles);
-}
-
-/// Tiles whose columns are those of x (32, 16).
-void pack_across(const real* x, std::size_t ld, std::uint32_t* tiles) {
-  for (std::size_t p = 0; p < edge; ++p, tiles += edge, x += ld)
-    store_pairs(lanes_at(x), lanes_at(x + edge * ld), tiles);
-}
-
-void pack_across(std::size_t rows, std::size_t count, const real* x, std::size_t ld,
-                 std::uint32_t* tiles) {
-  if (rows == inner && count == edge) return pack_across(x, ld, tiles);
-  pack_across(Padded(rows, count, x, ld).values, inner, tiles);
-}
-
-void transpose_tiles(std::uint32_t* tiles) {
-  for (std::size_t part = 0; part < parts; ++part, tiles += tile_size) {
-    NativeLanes rows[edge];
-#pragma GCC unroll 16
-    for (std::size_t i = 0; i < edge; ++i)
-      rows[i] = *reinterpret_cast<const NativeLanes*>(tiles + i * edge);
-    transpose_lanes(rows);
-#pragma GCC unroll 16
-    for (std::size_t i = 0; i < edge; ++i)
-      *reinterpret_cast<NativeLanes*>(tiles + i * edge) = rows[i];
-  }
-}
-
-/// Tiles of 16 rows of x (n, K), all steps of the inner elements one after the other: as rows of A,
-/// or as columns of B.
-void pack_edge(std::size_t n, std::size_t K, const Operand& x, bool as_columns,
-               std::uint32_t* tiles) {
-  const bool lies_along = x.transpose == Transpose::no;
-  for (std::size_t k = 0; k < K; k += inner, tiles += step_size) {
-    const std::size_t count = std::min(inner, K - k);
-    if (lies_along)
-      pack_along(n, count, x.data + k, x.ld, tiles);
-    else
-      pack_across(count, n, x.data + k * x.ld, x.ld, tiles);
-    if (lies_along == as_columns) transpose_tiles(tiles);
-  }
-}
+using namespace unit_tiles;
 
 /// Tiles 0 to 3 sum, two rows of them; 4 and 5 are of A, 6 and 7 of B.
 template <std::size_t rows, std::size_t columns>
@@ -149,10 +54,16 @@ struct Registers {
 /// The compiler does not know that tiles read memory.
 inline void finish_stores() { asm volatile("" : : : "memory"); }
 
-/// C += A B of so many tiles; tiles of the next 16 rows or columns lie steps * step_size further.
-template <std::size_t rows, std::size_t columns>
+/// Nothing besides.
+struct Alone {
+  void operator()() {}
+};
+
+/// C += A B of so many tiles, and a little of something else after each few products. Tiles of the
+/// next 16 rows or columns lie steps * step_size further.
+template <std::size_t rows, std::size_t columns, class Besides>
 void multiply_tiles(std::size_t steps, const std::uint32_t* a, const std::uint32_t* b, bool adds,
-                    real* c, std::size_t ldc) {
+                    real* c, std::size_t ldc, Besides&& besides) {
   using On = Registers<rows, columns>;
   constexpr std::size_t high = 0, middle = tile_size, low = 2 * tile_size;
   const std::size_t next = steps * step_size;
@@ -162,19 +73,20 @@ void multiply_tiles(std::size_t steps, const std::uint32_t* a, const std::uint32
   else
     On::zero();
   for (std::size_t s = 0; s < steps; ++s, a += step_size, b += step_size) {
-    On::load_a(a + high, next), On::load_b(b + high, next), On::add_products();
-    On::load_b(b + middle, next), On::add_products();
-    On::load_a(a + middle, next), On::add_products();
-    On::load_b(b + high, next), On::add_products();
-    On::load_a(a + low, next), On::add_products();
-    On::load_a(a + high, next), On::load_b(b + low, next), On::add_products();
+    On::load_a(a + high, next), On::load_b(b + high, next), On::add_products(), besides();
+    On::load_b(b + middle, next), On::add_products(), besides();
+    On::load_a(a + middle, next), On::add_products(), besides();
+    On::load_b(b + high, next), On::add_products(), besides();
+    On::load_a(a + low, next), On::add_products(), besides();
+    On::load_a(a + high, next), On::load_b(b + low, next), On::add_products(), besides();
   }
   On::store_sums(c, ldc);
 }
 
 /// The same of a part of C, up to 32 rows and columns.
+template <class Besides>
 void multiply_part(std::size_t rows, std::size_t columns, std::size_t steps, const std::uint32_t* a,
-                   const std::uint32_t* b, bool adds, real* c, std::size_t ldc) {
+                   const std::uint32_t* b, bool adds, real* c, std::size_t ldc, Besides&& besides) {
   alignas(64) real whole[rows_at_once * rows_at_once];
   const bool is_whole = rows % edge == 0 && columns % edge == 0;
   real* to = is_whole ? c : whole;
@@ -183,8 +95,9 @@ void multiply_part(std::size_t rows, std::size_t columns, std::size_t steps, con
     for (std::size_t i = 0; i < rows; ++i) std::copy_n(c + i * ldc, columns, whole + i * ld);
   }
   const bool tall = rows > edge, wide = columns > edge;
-  (tall ? (wide ? multiply_tiles<2, 2> : multiply_tiles<2, 1>)
-        : (wide ? multiply_tiles<1, 2> : multiply_tiles<1, 1>))(steps, a, b, adds, to, ld);
+  (tall ? (wide ? multiply_tiles<2, 2, Besides> : multiply_tiles<2, 1, Besides>)
+        : (wide ? multiply_tiles<1, 2, Besides> : multiply_tiles<1, 1, Besides>))(steps, a, b, adds,
+                                                                                  to, ld, besides);
   for (std::size_t i = 0; i < rows && !is_whole; ++i)
     std::copy_n(whole + i * ld, columns, c + i * ldc);
 }
@@ -196,22 +109,66 @@ struct alignas(64) TileShapes {
 };
 constexpr TileShapes tile_shapes;
 
+/// How often multiply_tiles() does something else, for all of a product.
+constexpr std::size_t calls_besides(std::size_t M, std::size_t N, std::size_t K) {
+  constexpr std::size_t products = 6;
+  const auto at_once = [](std::size_t n) { return (n + rows_at_once - 1) / rows_at_once; };
+  return products * steps_of(K) * at_once(M) * at_once(N);
+}
+
 /// body(k, count) of parts of the inner elements.
 template <class Body>
 void for_each_depth(std::size_t K, const Body& body) {
   for (std::size_t k = 0; k < K; k += depth) body(k, std::min(depth, K - k));
 }
 
+std::uint32_t* pairs_at(real* parts) { return reinterpret_cast<std::uint32_t*>(parts); }
+const std::uint32_t* pairs_at(const real* parts) {
+  return reinterpret_cast<const std::uint32_t*>(parts);
+}
+
 /// All rows of x (n, K).
-void pack_all(std::size_t n, std::size_t K, const Operand& x, bool as_columns, real* packed) {
-  auto* tiles = reinterpret_cast<std::uint32_t*>(packed);
+void pack_all(std::size_t n, std::size_t K, const Operand& x, bool as_columns, real* parts) {
   for_each_depth(K, [&](std::size_t k, std::size_t count) {
-    const Operand part = register_tiles::columns_from(k, x);
-    for (std::size_t i = 0; i < n; i += edge, tiles += steps_of(count) * step_size)
-      pack_edge(std::min(edge, n - i), count, register_tiles::rows_from(i, part), as_columns,
-                tiles);
+    pack_edges(n, count, register_tiles::columns_from(k, x), as_columns,
+               pairs_at(parts) + parts_size(n, k));
   });
 }
+
+Operand flipped(const Operand& x) {
+  return {x.data, x.ld, x.transpose == transposed ? Transpose::no : transposed};
+}
+
+/// C = A B, or C += A B, of one depth.
+template <class Besides>
+void multiply_depth(std::size_t M, std::size_t N, std::size_t K, const std::uint32_t* a,
+                    const std::uint32_t* b, bool adds, real* c, std::size_t ldc,
+                    Besides&& besides) {
+  const std::size_t tile = steps_of(K) * step_size;
+  for (std::size_t i = 0; i < M; i += rows_at_once) {
+    for (std::size_t n = 0; n < N; n += rows_at_once)
+      multiply_part(std::min(rows_at_once, M - i), std::min(rows_at_once, N - n), steps_of(K),
+                    a + i / edge * tile, b + n / edge * tile, adds, c + i * ldc + n, ldc, besides);
+  }
+}
+
+/// 32 rows of A or fewer, and the inner elements of a depth.
+struct Strip {
+  std::size_t i = 0, height = 0, k = 0, count = 0;
+};
+
+/// Strips of A (M, K) in the order in which they are multiplied: all rows of a depth before the
+/// next. Behind the last one comes an empty one.
+struct Strips {
+  std::size_t M, K;
+  std::size_t of_depth() const { return (M + rows_at_once - 1) / rows_at_once; }
+  std::size_t size() const { return of_depth() * ((K + depth - 1) / depth); }
+  Strip operator[](std::size_t index) const {
+    if (index >= size()) return {};
+    const std::size_t i = index % of_depth() * rows_at_once, k = index / of_depth() * depth;
+    return {i, std::min(rows_at_once, M - i), k, std::min(depth, K - k)};
+  }
+};
 
 void scale_rows(std::size_t M, std::size_t N, real factor, real* c, std::size_t ldc) {
   for (std::size_t i = 0; i < M; ++i) {
@@ -244,39 +201,36 @@ void pack_left(std::size_t M, std::size_t K, const Operand& a, real* packed) {
 }
 
 void pack_right(std::size_t N, std::size_t K, const Operand& b, real* packed) {
-  const Transpose flipped = b.transpose == transposed ? Transpose::no : transposed;
-  pack_all(N, K, {b.data, b.ld, flipped}, true, packed);
+  pack_all(N, K, flipped(b), true, packed);
 }
 
 void multiply_packed(std::size_t M, std::size_t N, std::size_t K, const real* left,
                      const real* right, real beta, real* c, std::size_t ldc) {
-  const auto* a = reinterpret_cast<const std::uint32_t*>(left);
-  const auto* b = reinterpret_cast<const std::uint32_t*>(right);
   for_each_depth(K, [&](std::size_t k, std::size_t count) {
-    const std::size_t tile = steps_of(count) * step_size;
-    for (std::size_t i = 0; i < M; i += rows_at_once) {
-      for (std::size_t n = 0; n < N; n += rows_at_once)
-        multiply_part(std::min(rows_at_once, M - i), std::min(rows_at_once, N - n), steps_of(count),
-                      a + i / edge * tile, b + n / edge * tile, k > 0 || beta != 0, c + i * ldc + n,
-                      ldc);
-    }
-    a += tiles_of(M) * tile, b += tiles_of(N) * tile;
+    multiply_depth(M, N, count, pairs_at(left) + parts_size(M, k),
+                   pairs_at(right) + parts_size(N, k), k > 0 || beta != 0, c, ldc, Alone());
   });
 }
 
 void multiply_by_packed(std::size_t M, std::size_t N, std::size_t K, const real* a, std::size_t lda,
                         const real* right, real beta, real* c, std::size_t ldc) {
-  alignas(64) real left[2 * steps_of(depth) * step_size];
+  alignas(64) std::uint32_t left[2][2 * steps_of(depth) * step_size];
   if (beta != 0 && beta != 1) scale_rows(M, N, beta, c, ldc);
   const MatrixUnitsInUse in_use;
-  for_each_depth(K, [&](std::size_t k, std::size_t count) {
-    for (std::size_t i = 0; i < M; i += rows_at_once) {
-      const std::size_t height = std::min(rows_at_once, M - i);
-      pack_left(height, count, {a + i * lda + k, lda}, left);
-      multiply_packed(height, N, count, left, right, real(k > 0 || beta != 0), c + i * ldc, ldc);
-    }
-    right += parts_size(N, count);
-  });
+  const Strips strips{M, K};
+  const auto pack = [&](std::size_t index, std::size_t calls) {
+    const Strip strip = strips[index];
+    return PackingBesides(strip.height, strip.count, {a + strip.i * lda + strip.k, lda}, false,
+                          left[index % 2], calls);
+  };
+  pack(0, 1).finish();
+  for (std::size_t index = 0; index < strips.size(); ++index) {
+    const auto [i, height, k, count] = strips[index];
+    PackingBesides next = pack(index + 1, calls_besides(height, N, count));
+    multiply_depth(height, N, count, left[index % 2], pairs_at(right) + parts_size(N, k),
+                   k > 0 || beta != 0, c + i * ldc, ldc, next);
+    next.finish();
+  }
 }
 
 bool is_matrix_unit_product(std::size_t M, std::size_t N, std::size_t K) {
@@ -288,18 +242,26 @@ void matrix_unit_product(std::size_t M, std::size_t N, std::size_t K, const Oper
                          const Operand& b, real beta, real* c, std::size_t ldc) {
   using register_tiles::columns_from, register_tiles::rows_from;
   constexpr std::size_t most_rows = 256, size = steps_of(depth) * step_size;
-  alignas(64) real left[most_rows / edge * size], right[2 * size];
+  alignas(64) std::uint32_t left[most_rows / edge * size], right[2][2 * size];
   if (beta != 0 && beta != 1) scale_rows(M, N, beta, c, ldc);
   const MatrixUnitsInUse in_use;
   for_each_depth(K, [&](std::size_t k, std::size_t count) {
+    const Operand rows = columns_from(k, a), columns = columns_from(k, flipped(b));
     for (std::size_t i = 0; i < M; i += most_rows) {
       const std::size_t height = std::min(most_rows, M - i);
-      pack_left(height, count, rows_from(i, columns_from(k, a)), left);
+      pack_edges(height, count, rows_from(i, rows), false, left);
+      const auto pack = [&](std::size_t n, std::size_t calls) {
+        const std::size_t width = n < N ? std::min(rows_at_once, N - n) : 0;
+        return PackingBesides(width, count, rows_from(n, columns), true,
+                              right[n / rows_at_once % 2], calls);
+      };
+      pack(0, 1).finish();
       for (std::size_t n = 0; n < N; n += rows_at_once) {
         const std::size_t width = std::min(rows_at_once, N - n);
-        pack_right(width, count, columns_from(n, rows_from(k, b)), right);
-        multiply_packed(height, width, count, left, right, real(k > 0 || beta != 0),
-                        c + i * ldc + n, ldc);
+        PackingBesides next = pack(n + rows_at_once, calls_besides(height, width, count));
+        multiply_depth(height, width, count, left, right[n / rows_at_once % 2], k > 0 || beta != 0,
+                       c + i * ldc + n, ldc, next);
+        next.finish();
       }
     }
   });

@@ -8,8 +8,9 @@ namespace {
 
 using register_tiles::padded, register_tiles::panel_depth;
 
-/// Rows of a block: eight register tiles, or four of matrix units.
-constexpr std::size_t panel_rows = 48, unit_rows = 64;
+/// Rows of a block: eight register tiles, or those of eight tiles of matrix units, all but the
+/// first two of which are packed while others are multiplied.
+constexpr std::size_t panel_rows = 48, unit_rows = 128;
 
 /// Whether packing pays: for many rows, which with their results do not fit the second cache.
 bool is_worth_packing(std::size_t rows, std::size_t N, std::size_t K) {

@@ -50,8 +50,9 @@ struct Product {
   }
 };
 
-const std::size_t shapes[][3] = {{64, 64, 64}, {128, 256, 128}, {67, 131, 300}, {300, 77, 129},
-                                 {16, 16, 32}, {1, 1, 1},       {33, 47, 95},   {90, 200, 1000}};
+const std::size_t shapes[][3] = {{64, 64, 64},   {128, 256, 128}, {67, 131, 300},
+                                 {300, 77, 129}, {16, 16, 32},    {1, 1, 1},
+                                 {33, 47, 95},   {90, 200, 1000}, {160, 96, 288}};
 
 /// Half of what sums of fused multiply-adds may be off, which are rounded once for every term.
 TEST_F(MatrixUnits, SumAsExactlyAsFloat) {

@@ -1,0 +1,163 @@
+#pragma once
+/// Parts of floats for matrix units, in the order in which their tiles are read; and what else
+/// vectors do while these multiply. For processors with AMX only.
+
+#include <algorithm>
+#include <bochner/autodiff/compute/gemm.hpp>
+#include <bochner/autodiff/compute/lane_transpose.hpp>
+#include <bochner/autodiff/compute/register_tiles.hpp>
+#include <cstdint>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace unit_tiles {
+
+/// A tile holds 16 rows of 16 pairs of bfloat16: 32 inner elements of A's rows, or those of B's
+/// columns. Elements p and p + 16 are a pair, so that both are made without shuffles.
+inline constexpr std::size_t edge = 16, inner = 32, parts = 3;
+inline constexpr std::size_t tile_size = edge * edge, step_size = parts * tile_size;  // of pairs
+/// Inner elements whose parts are in the first caches.
+inline constexpr std::size_t depth = 128;
+/// Rows of A that read a tile of B.
+inline constexpr std::size_t rows_at_once = 2 * edge;
+
+typedef std::uint32_t Pairs __attribute__((vector_size(64), aligned(4), may_alias));
+
+constexpr std::size_t steps_of(std::size_t K) { return (K + inner - 1) / inner; }
+constexpr std::size_t tiles_of(std::size_t n) { return (n + edge - 1) / edge; }
+
+/// x without what is nearest to it of bfloat16, whose bits are the upper half of `bits`.
+inline NativeLanes take(NativeLanes x, Pairs& bits) {
+  bits = Pairs(x) + 0x8000u;
+  return x - NativeLanes(bits & 0xffff0000u);
+}
+
+/// One row of each part's tile, of elements p and p + 16: each part is what is nearest to the rest,
+/// of which the last one leaves nothing.
+inline void store_pairs(NativeLanes first, NativeLanes second, std::uint32_t* tiles) {
+  const auto store = [&](std::size_t part, Pairs low, Pairs high) {
+    *reinterpret_cast<Pairs*>(tiles + part * tile_size) = (low >> 16) | (high & 0xffff0000u);
+  };
+  for (std::size_t part = 0; part + 1 < parts; ++part) {
+    Pairs low, high;
+    first = take(first, low);
+    second = take(second, high);
+    store(part, low, high);
+  }
+  store(parts - 1, Pairs(first), Pairs(second));
+}
+
+/// Up to 32 rows and columns with zeros around them, where x ends before its tile.
+struct Padded {
+  alignas(64) real values[inner * inner] = {};
+  Padded(std::size_t rows, std::size_t columns, const real* x, std::size_t ld) {
+    for (std::size_t i = 0; i < rows; ++i) std::copy_n(x + i * ld, columns, values + i * inner);
+  }
+};
+
+/// Tiles whose rows are those of x (16, 32).
+inline void pack_along(const real* x, std::size_t ld, std::uint32_t* tiles) {
+  for (std::size_t i = 0; i < edge; ++i, tiles += edge, x += ld)
+    store_pairs(lanes_at(x), lanes_at(x + edge), tiles);
+}
+
+inline void pack_along(std::size_t rows, std::size_t count, const real* x, std::size_t ld,
+                       std::uint32_t* tiles) {
+  if (rows == edge && count == inner) return pack_along(x, ld, tiles);
+  pack_along(Padded(rows, count, x, ld).values, inner, tiles);
+}
+
+/// Tiles whose columns are those of x (32, 16).
+inline void pack_across(const real* x, std::size_t ld, std::uint32_t* tiles) {
+  for (std::size_t p = 0; p < edge; ++p, tiles += edge, x += ld)
+    store_pairs(lanes_at(x), lanes_at(x + edge * ld), tiles);
+}
+
+inline void pack_across(std::size_t rows, std::size_t count, const real* x, std::size_t ld,
+                        std::uint32_t* tiles) {
+  if (rows == inner && count == edge) return pack_across(x, ld, tiles);
+  pack_across(Padded(rows, count, x, ld).values, inner, tiles);
+}
+
+inline void transpose_tiles(std::uint32_t* tiles) {
+  for (std::size_t part = 0; part < parts; ++part, tiles += tile_size) {
+    NativeLanes rows[edge];
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < edge; ++i)
+      rows[i] = *reinterpret_cast<const NativeLanes*>(tiles + i * edge);
+    transpose_lanes(rows);
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < edge; ++i)
+      *reinterpret_cast<NativeLanes*>(tiles + i * edge) = rows[i];
+  }
+}
+
+/// Tiles of 16 rows of x (n, K), all steps of the inner elements one after the other: as rows of A,
+/// or as columns of B.
+inline void pack_edge(std::size_t n, std::size_t K, const Operand& x, bool as_columns,
+                      std::uint32_t* tiles) {
+  const bool lies_along = x.transpose == Transpose::no;
+  for (std::size_t k = 0; k < K; k += inner, tiles += step_size) {
+    const std::size_t count = std::min(inner, K - k);
+    if (lies_along)
+      pack_along(n, count, x.data + k, x.ld, tiles);
+    else
+      pack_across(count, n, x.data + k * x.ld, x.ld, tiles);
+    if (lies_along == as_columns) transpose_tiles(tiles);
+  }
+}
+
+/// The same of n rows, tiles of 16 one after the other.
+inline void pack_edges(std::size_t n, std::size_t K, const Operand& x, bool as_columns,
+                       std::uint32_t* tiles) {
+  for (std::size_t i = 0; i < n; i += edge, tiles += steps_of(K) * step_size)
+    pack_edge(std::min(edge, n - i), K, register_tiles::rows_from(i, x), as_columns, tiles);
+}
+
+/// pack_edges() a row of a tile at a time, in equal shares for so many calls: matrix units leave
+/// the vectors idle, and a step of performer-lm takes 5 % less time if they pack what is multiplied
+/// next meanwhile. What has edges or is transposed is packed at once.
+class PackingBesides {
+ public:
+  PackingBesides(std::size_t n, std::size_t K, const Operand& x, bool as_columns,
+                 std::uint32_t* tiles, std::size_t calls)
+      : x_(x), lies_along_(x.transpose == Transpose::no), steps_(K / inner), tiles_(tiles) {
+    if (n % edge != 0 || K % inner != 0 || lies_along_ == as_columns) {
+      pack_edges(n, K, x, as_columns, tiles);
+      return;
+    }
+    rows_ = n * steps_;
+    rows_per_call_ = ((rows_ << fraction) + calls - 1) / calls;
+  }
+
+  void operator()() {
+    due_ += rows_per_call_;
+    pack_until(std::min(rows_, due_ >> fraction));
+  }
+  void finish() { pack_until(rows_); }
+
+ private:
+  static constexpr unsigned fraction = 16;
+
+  void pack_until(std::size_t end) {
+    const std::size_t second = lies_along_ ? edge : edge * x_.ld;
+    for (; row_ < end; ++row_, from_ += x_.ld, tiles_ += edge) {
+      if (row_ % edge == 0) start(row_ / edge);
+      store_pairs(lanes_at(from_), lanes_at(from_ + second), tiles_);
+    }
+  }
+  void start(std::size_t tile) {
+    const std::size_t i = tile / steps_ * edge, k = tile % steps_ * inner;
+    from_ = x_.data + (lies_along_ ? i * x_.ld + k : k * x_.ld + i);
+    if (tile > 0) tiles_ += step_size - tile_size;
+  }
+
+  Operand x_;
+  bool lies_along_;
+  std::size_t steps_, rows_ = 0, row_ = 0;  // of tiles
+  std::size_t rows_per_call_ = 0, due_ = 0;
+  const real* from_ = nullptr;
+  std::uint32_t* tiles_;
+};
+
+}  // namespace unit_tiles
+}  // namespace bochner::inline BOCHNER_PRECISION
