@@ -64,7 +64,7 @@ void activate(std::size_t rows, std::size_t H, const real* __restrict bias, real
 void activate_backward(std::size_t rows, std::size_t H, const real* __restrict x,
                        real* __restrict y, real* __restrict g, real* __restrict sum) {
   for (std::size_t i = 0; i < rows; ++i, x += H, y += H, g += H) {
-    for (std::size_t j = 0; j < H; j += 64 / sizeof(real)) prefetch(x + 2 * H + j);
+    fetch_behind(x, H);
     for (std::size_t j = 0; j < H; ++j) {
       real slope;
       math::gelu(x[j], y + j, &slope);
