@@ -176,8 +176,8 @@ class FeedForward {
 };
 
 /// A step of performer-lm takes 147 in place of 203 MB, in the same time with AVX-512
-/// (spatiotemporal in 6 % less), and in 5 % more with AVX2, where gelu, which is computed twice,
-/// takes twice as long.
+/// (spatiotemporal in 6 % less), and in 1 to 2 % more with AVX2, where gelu, which is computed
+/// twice, takes twice as long, and where a second cache may have no place for blocks.
 constexpr bool is_worth_blocks = many_registers;
 
 void require_shapes(const Var& x, const RowNorm& norm, const MLPWeights& weights) {
