@@ -251,8 +251,8 @@ void matrix_unit_product(std::size_t M, std::size_t N, std::size_t K, const Oper
       const std::size_t height = std::min(most_rows, M - i);
       pack_edges(height, count, rows_from(i, rows), false, left);
       const auto pack = [&](std::size_t n, std::size_t calls) {
-        const std::size_t width = n < N ? std::min(rows_at_once, N - n) : 0;
-        return PackingBesides(width, count, rows_from(n, columns), true,
+        const std::size_t first = std::min(n, N), width = std::min(rows_at_once, N - first);
+        return PackingBesides(width, count, rows_from(first, columns), true,
                               right[n / rows_at_once % 2], calls);
       };
       pack(0, 1).finish();
