@@ -12,6 +12,11 @@ namespace {
 
 using namespace unit_tiles;
 
+/// Inner elements whose parts are in the first caches.
+constexpr std::size_t depth = 128;
+/// Rows of A that read a tile of B.
+constexpr std::size_t rows_at_once = 2 * edge;
+
 /// Tiles 0 to 3 sum, two rows of them; 4 and 5 are of A, 6 and 7 of B.
 template <std::size_t rows, std::size_t columns>
 struct Registers {

@@ -86,7 +86,7 @@ class Ahead {
     for (std::size_t i = 0; i < rows; ++i) __builtin_prefetch(c + i * ldc, 1);
     for (std::size_t left = lines_per_tile_; left > 0 && left_in_row_ > 0;) {
       const std::size_t count = std::min(left, left_in_row_);
-      for (std::size_t n = 0; n < count; ++n) prefetch(next_ + n * line);
+      prefetch(next_, count * line);
       next_ += count * line;
       left -= count;
       left_in_row_ -= count;

@@ -67,7 +67,7 @@ inline LogSumExp log_sum_exp_row(const real* x, std::size_t n, real* __restrict 
   LogSumExp total{max_of_numbers(x, n), 0, 0};
   for (std::size_t begin = 0; begin < n; begin += exponential_block) {
     const std::size_t end = std::min(n, begin + exponential_block);
-    for (std::size_t j = begin; j < end; j += 64 / sizeof(real)) prefetch(next + j);
+    prefetch(next + begin, end - begin);
     for (std::size_t j = begin; j < end; ++j) exponentials[j] = total.exponential(x[j]);
     total.sum += sum_row(exponentials + begin, end - begin);
   }

@@ -15,10 +15,6 @@ namespace unit_tiles {
 /// columns. Elements p and p + 16 are a pair, so that both are made without shuffles.
 inline constexpr std::size_t edge = 16, inner = 32, parts = 3;
 inline constexpr std::size_t tile_size = edge * edge, step_size = parts * tile_size;  // of pairs
-/// Inner elements whose parts are in the first caches.
-inline constexpr std::size_t depth = 128;
-/// Rows of A that read a tile of B.
-inline constexpr std::size_t rows_at_once = 2 * edge;
 
 typedef std::uint32_t Pairs __attribute__((vector_size(64), aligned(4), may_alias));
 

@@ -64,7 +64,7 @@ void activate(std::size_t rows, std::size_t H, const real* __restrict bias, real
 void activate_backward(std::size_t rows, std::size_t H, const real* __restrict x,
                        real* __restrict y, real* __restrict g, real* __restrict sum) {
   for (std::size_t i = 0; i < rows; ++i, x += H, y += H, g += H) {
-    fetch_behind(x, H);
+    prefetch_behind(x, H);
     for (std::size_t j = 0; j < H; ++j) {
       real slope;
       math::gelu(x[j], y + j, &slope);
@@ -147,8 +147,7 @@ class FeedForward {
     const auto [rows, D, H] = n_;
     const real *from = g + block.begin * D, *hidden = hidden_.data() + block.begin * H;
     real *active = tile.active + at * H, *gradient = tile.hidden_gradient + at * H;
-    const Upcoming next[] = {{hidden, block.count, H, H},
-                             {normed_.input(block.begin), block.count, D, D}};
+    const Upcoming next[] = {{normed_.input(block.begin), block.count, D, D}};
     down.multiply(block.count, from, D, 0, gradient, H, next);
     sum_rows(from, D, block.count, &sums.down_bias(index, 0));
     activate_backward(block.count, H, hidden, active, gradient, &sums.up_bias(index, 0));

@@ -32,10 +32,7 @@ struct Place {
   /// pieces that no hardware sees coming, and of many requests at once a processor forgets most.
   void prefetch_next(std::size_t i, const real* row, std::size_t stride,
                      std::size_t columns) const {
-    if (i >= next_rows) return;
-    constexpr std::size_t line = 64 / sizeof(real);
-    for (std::size_t j = 0; j < columns; j += line)
-      prefetch(row + ahead * std::ptrdiff_t(stride) + j);
+    if (i < next_rows) prefetch(row + ahead * std::ptrdiff_t(stride), columns);
   }
 };
 

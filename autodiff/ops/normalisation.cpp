@@ -25,9 +25,9 @@ void rows_backward(const Var& x, Tensor& g, std::size_t grain, const Kernel& ker
   const std::size_t D = g.shape().back();
   Scratch<real> copies(D);
   parallel_each(row_count(g.shape()), grain, [&, rows = g.data()](std::size_t i) {
-    fetch_behind(rows + i * D, D);
+    prefetch_behind(rows + i * D, D);
     if (!adding) return kernel(i, rows + i * D);
-    fetch_behind(sum + i * D, D);
+    prefetch_behind(sum + i * D, D);
     real* row = copies.local();  // what is not written need not leave the caches
     std::copy_n(rows + i * D, D, row);
     kernel(i, row);
@@ -90,7 +90,7 @@ Var record_layer_norm(const Var& x, const RowNorm& norm, RowStatistics statistic
                   const real *gain = norm.gain.data(), *bias = norm.bias.data();
                   const auto hat_of_output = [&](std::size_t i, real* __restrict hat) {
                     const real* row = y.data() + i * D;
-                    fetch_behind(row, D);
+                    prefetch_behind(row, D);
                     for (std::size_t j = 0; j < D; ++j) hat[j] = (row[j] - bias[j]) / gain[j];
                   };
                   backward(x, norm, statistics, hat_of_output, g);
@@ -142,7 +142,7 @@ void normalize_row(const RowNorm& norm, std::size_t i, const real* __restrict x,
                    RowStatistics& statistics, real* __restrict y) {
   const std::size_t D = norm.gain.size();
   const real* __restrict gain = norm.gain.data();
-  fetch_behind(x, D);
+  prefetch_behind(x, D);
   const real mean = norm.is_centred() ? sum_row(x, D) / real(D) : real(0);
   const real rstd = 1 / std::sqrt(spread_row(x, D, mean) / real(D) + norm.epsilon);
   statistics.mean.data()[i] = mean;
@@ -158,7 +158,7 @@ void normalize_row(const RowNorm& norm, std::size_t i, const real* __restrict x,
 void standardize_row(std::size_t D, std::size_t i, const real* __restrict x,
                      const RowStatistics& statistics, real* __restrict hat) {
   const real mean = statistics.mean.data()[i], rstd = statistics.rstd.data()[i];
-  fetch_behind(x, D);
+  prefetch_behind(x, D);
   for (std::size_t j = 0; j < D; ++j) hat[j] = (x[j] - mean) * rstd;
 }
 
