@@ -16,6 +16,9 @@ struct Period {
 
   double count = 0;
   Unit unit = Unit::steps;
+  /// Not trivial: of a variant all of whose types can be moved without fail, libstdc++ 12 destroys
+  /// what a copy, memory having failed, has not made. A ConfigValue is none, since it holds this.
+  constexpr ~Period() {}
 
   bool off() const { return count == 0; }
   bool is_time() const { return unit == Unit::seconds; }
