@@ -1,9 +1,6 @@
-#include <bochner/autodiff/compute/ordered_sums.hpp>
-#include <bochner/autodiff/compute/packed_factor.hpp>
+#include <bochner/autodiff/ops/affine_gradients.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
-#include <bochner/autodiff/ops/row_blocks.hpp>
 #include <optional>
-#include <tuple>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -22,13 +19,6 @@ struct Affine {
     return has_own_products() && rows >= fewest && rows < fewest_rows_of_blocks;
   }
 };
-
-void require_factors(const char* op, const Var& x, const Var& w, const Var& bias) {
-  require(x.rank() >= 1 && w.rank() == 2 && w.dim(0) == x.dim(-1), op,
-          "w must be (D, E) for x (.., D): x ", x.shape(), ", w ", w.shape());
-  require(bias.shape() == Shape{w.dim(1)}, op, "bias must be (E) for w (D, E): w ", w.shape(),
-          ", bias ", bias.shape());
-}
 
 void require_rows(const char* op, const Var& x, const Var& w, const Var& bias, const Shape& shape) {
   require(w.rank() == 2 && bias.shape() == Shape{w.dim(1)} &&
@@ -50,9 +40,10 @@ void multiply_columns(const Affine& a, const real* x, const real* w, real* y,
   parallel_for(a.E, slice, [&](std::size_t begin, std::size_t end) {
     gemm(a.rows, end - begin, a.D, {x, a.D}, {w + begin, a.E}, 0, y + begin, a.E);
   });
-  parallel_for(
-      a.rows, std::max<std::size_t>(1, activations / a.E),
-      [&](std::size_t begin, std::size_t end) { finish(y + begin * a.E, begin, end - begin); });
+  parallel_for(a.rows, std::max<std::size_t>(1, activations / a.E),
+               [&](std::size_t begin, std::size_t end) {
+                 finish(y + begin * a.E, y + begin * a.E, begin, end - begin);
+               });
 }
 
 /// y = x w; finish(y, begin, count) completes those rows, the first of which is at y. Where it
@@ -66,6 +57,7 @@ Tensor forward(const Affine& a, const Shape& result, const Var& x, const Var& w,
     return y;
   }
   const PackedFactor weights(a.rows, a.E, a.D, {w.data(), a.E});
+  const Scratch<real> scratch(std::min(weights.block(), a.forward_tile()) * a.E);
   parallel_for(a.rows, a.forward_tile(), [&](std::size_t begin, std::size_t end) {
     for_each_block(weights.block(), begin, end, a.rows, [&](const RowBlock& block) {
       real* rows = y.data() + block.begin * a.E;
@@ -73,64 +65,26 @@ Tensor forward(const Affine& a, const Shape& result, const Var& x, const Var& w,
       const Upcoming next[] = {
           {from + block.count * a.D, block.following, a.D, a.D},
           {also ? also + block.begin * a.E : nullptr, also ? block.count : 0, a.E, a.E}};
-      weights.multiply(block.count, from, a.D, 0, rows, a.E, next);
-      finish(rows, block.begin, block.count);
+      real* product = weights.place(rows, scratch.local());
+      weights.multiply(block.count, from, a.D, 0, product, a.E, next);
+      finish(product, rows, block.begin, block.count);
     });
   });
   return y;
 }
 
-/// x^T g (D, E) of all tiles; tile_of(index) gives begin, number and gradients of its rows. Our own
-/// products read the narrower factor from memory again and again: it is the left one.
-template <class TileOf>
-Tensor weight_gradient(const Affine& a, const real* x, std::size_t tiles, std::size_t tile,
-                       const TileOf& tile_of) {
-  const bool flips = has_own_products() && a.D > a.E;
-  const std::size_t M = flips ? a.E : a.D, N = flips ? a.D : a.E;
-  Tensor sum = zeros({M, N});
-  accumulate_products(
-      {1, tiles, M, N, tile, sum.data(), 0, N},
-      [&](std::size_t, std::size_t index, real beta, real* c, std::size_t ldc) {
-        const auto [begin, count, gradients] = tile_of(index);
-        const real *inputs = x + begin * a.D, *left = flips ? gradients : inputs;
-        gemm(M, N, count, {left, M, transposed}, {flips ? inputs : gradients, N}, beta, c, ldc);
-      });
-  if (!flips) return sum;
-  Tensor result = uninitialized({a.D, a.E});
-  transpose_matrix(M, N, sum.data(), N, result.data(), M);
-  return result;
-}
-
-/// All gradients of a tile of rows while it is in cache; prepare(g, begin, count) first makes of
-/// its rows of g what arrives at x w + bias.
+/// Hands on all gradients; prepare(g, begin, count) first makes of rows of g what arrives at x w +
+/// bias.
 template <class Prepare>
 void backward(const Affine& a, const Var& x, const Var& w, const Var& bias, Tensor& g,
               const Prepare& prepare) {
-  const auto [op, rows, D, E] = a;
-  const std::size_t tile = std::min(gradient_tile(rows, D, E), rows),
-                    tiles = rows == 0 ? 0 : (rows + tile - 1) / tile;
   std::optional<GradientTarget> dx;
   if (x.needs_gradient()) dx.emplace(x);
-  const PackedFactor flipped(dx ? rows : 0, D, E, {w.data(), E, transposed});
-  Tensor sums = zeros({tiles, E});
-  const auto tile_of = [&](std::size_t index) {
-    const std::size_t begin = index * tile, count = std::min(tile, rows - begin);
-    for_each_block(flipped.block(), begin, begin + count, rows, [&](const RowBlock& block) {
-      real* from = g.data() + block.begin * E;
-      prepare(from, block.begin, block.count);
-      sum_rows(from, E, block.count, sums.data() + index * E);
-      const Upcoming next[] = {{from + block.count * E, block.following, E, E},
-                               {x.data() + block.begin * D, block.count, D, D}};
-      if (dx) flipped.multiply(block.count, from, E, dx->beta, dx->data + block.begin * D, D, next);
-    });
-    return std::tuple(begin, count, g.data() + begin * E);
-  };
-  if (w.needs_gradient()) {
-    w.add_gradient(weight_gradient(a, x.data(), tiles, tile, tile_of));
-  } else {
-    parallel_tasks(tiles, tile_of);
-  }
-  bias.add_gradient(sum_to_shape(sums, {E}));
+  const auto rows_of = [&](std::size_t begin) { return g.data() + begin * a.E; };
+  AffineGradients gradients = affine_gradients({a.rows, a.D, a.E}, x, w, dx ? dx->beta : 0,
+                                               dx ? dx->data : nullptr, rows_of, prepare);
+  if (w.needs_gradient()) w.add_gradient(std::move(gradients.w));
+  bias.add_gradient(std::move(gradients.bias));
 }
 
 /// y = gelu(y) and its slope.
@@ -148,8 +102,8 @@ Var affine(const Var& x, const Var& w, const Var& bias) {
 Var affine(const Var& x, const Var& w, const Var& bias, const Shape& shape) {
   require_rows("affine", x, w, bias, shape);
   const Affine a = make_affine("affine", shape, w);
-  const auto add_bias = [&](real* y, std::size_t, std::size_t count) {
-    add_to_rows(bias.data(), a.E, count, y);
+  const auto add_bias = [&](const real* product, real* y, std::size_t, std::size_t count) {
+    add_to_rows(bias.data(), product, a.E, count, y);
   };
   return record(a.op, forward(a, shape, x, w, add_bias), {x, w, bias},
                 [a, x, w, bias = bias.gradient_only()](Tensor& g) {
@@ -160,8 +114,8 @@ Var affine(const Var& x, const Var& w, const Var& bias, const Shape& shape) {
 Var affine_add(const Var& residual, const Var& x, const Var& w, const Var& bias) {
   require_rows("affine_add", x, w, bias, residual.shape());
   const Affine a = make_affine("affine_add", residual.shape(), w);
-  const auto add = [&](real* y, std::size_t begin, std::size_t count) {
-    add_to_rows(bias.data(), residual.data() + begin * a.E, a.E, count, y);
+  const auto add = [&](const real* product, real* y, std::size_t begin, std::size_t count) {
+    add_to_rows(bias.data(), residual.data() + begin * a.E, product, a.E, count, y);
   };
   return record(
       a.op, forward(a, residual.shape(), x, w, add, residual.data()), {residual, x, w, bias},
@@ -177,8 +131,8 @@ Var affine_gelu(const Var& x, const Var& w, const Var& bias) {
   const Affine a = make_affine("affine_gelu", shape, w);
   const bool wanted = x.needs_gradient() || w.needs_gradient() || bias.needs_gradient();
   Storage slopes(wanted ? a.rows * a.E : 0);
-  const auto activate = [&](real* y, std::size_t begin, std::size_t count) {
-    add_to_rows(bias.data(), a.E, count, y);
+  const auto activate = [&](const real* product, real* y, std::size_t begin, std::size_t count) {
+    add_to_rows(bias.data(), product, a.E, count, y);
     if (wanted) {
       apply_gelu(y, slopes.data() + begin * a.E, count * a.E);
     } else {

@@ -49,12 +49,13 @@ struct TileSums {
   RowNormSums of_norm(std::size_t tile) { return {&gain(tile, 0), &bias(tile, 0)}; }
 };
 
-/// x += bias, y = gelu(x)
-void activate(std::size_t rows, std::size_t H, const real* __restrict bias, real* __restrict x,
-              real* __restrict y) {
-  for (std::size_t i = 0; i < rows; ++i, x += H, y += H) {
+/// x = product + bias, y = gelu(x); the product is in the place of one of them.
+void activate(std::size_t rows, std::size_t H, const real* bias, const real* product, real* x,
+              real* y) {
+  for (std::size_t i = 0; i < rows; ++i, product += H, x += H, y += H) {
+#pragma GCC ivdep
     for (std::size_t j = 0; j < H; ++j) {
-      x[j] += bias[j];
+      x[j] = product[j] + bias[j];
       y[j] = math::gelu(x[j]);
     }
   }
@@ -134,10 +135,11 @@ class FeedForward {
     real* hidden = hidden_.empty() ? tile.hidden_gradient : hidden_.data() + block.begin * H;
     const Upcoming next[] = {{x + block.count * D, block.following, D, D}};
     normed_.compute(block.begin, block.count, tile.normed);
-    up.multiply(block.count, tile.normed, D, 0, hidden, H, next);
-    activate(block.count, H, weights_.up_bias.data(), hidden, tile.active);
-    down.multiply(block.count, tile.active, H, 0, y, D);
-    add_to_rows(weights_.down_bias.data(), x, D, block.count, y);
+    real *argument = up.place(hidden, tile.active), *product = down.place(y, tile.normed);
+    up.multiply(block.count, tile.normed, D, 0, argument, H, next);
+    activate(block.count, H, weights_.up_bias.data(), argument, hidden, tile.active);
+    down.multiply(block.count, tile.active, H, 0, product, D);
+    add_to_rows(weights_.down_bias.data(), x, product, D, block.count, y);
   }
 
   /// From rows of g to the gradient of the normalised rows; `at` is the first of them in the tile.

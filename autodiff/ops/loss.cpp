@@ -1,6 +1,4 @@
-#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/compute/scaling.hpp>
 #include <bochner/autodiff/ops/loss.hpp>
 #include <cmath>
 
@@ -30,80 +28,6 @@ Var mean_loss(const char* op, const Var& x, const Tensor& targets, const Value& 
                   });
                   x.add_gradient(std::move(gradient));
                 });
-}
-
-/// What each row of logits is compared with.
-struct Target {
-  std::vector<std::int32_t> labels;
-  real smoothing;
-  std::int32_t ignore;
-  std::size_t classes;
-  std::size_t counted = 0;  ///< labels that are not ignored
-};
-
-Target make_target(const Var& logits, const Indices& labels, real smoothing, std::int32_t ignore) {
-  const char* op = "cross_entropy";
-  require(logits.rank() >= 1 && labels.shape == without_last(logits.shape()), op,
-          "labels must be (..) for logits (.., V): logits ", logits.shape(), ", labels ",
-          labels.shape);
-  require(labels.values.size() == element_count(labels.shape), op, "labels of shape ", labels.shape,
-          " have ", labels.values.size(), " values");
-  require(smoothing >= 0 && smoothing <= 1, op, "smoothing must be in [0, 1]: ", smoothing);
-  Target target{labels.values, smoothing, ignore, logits.dim(-1)};
-  for (std::size_t i = 0; i < target.labels.size(); ++i) {
-    const std::int32_t label = target.labels[i];
-    if (label == ignore) continue;
-    require(label >= 0 && std::size_t(label) < target.classes, op, "label ", label, " at position ",
-            i, " is not in [0, ", target.classes, ") and not ignore = ", ignore);
-    ++target.counted;
-  }
-  return target;
-}
-
-/// - sum over classes of target probability times log probability.
-double row_loss(const real* x, std::size_t V, std::int32_t label, real smoothing,
-                const LogSumExp& total) {
-  const double on_label = total.log_softmax(x[label]);
-  if (smoothing == 0) return -on_label;
-  double on_all = 0;
-  for (std::size_t j = 0; j < V; ++j) on_all += double(total.log_softmax(x[j]));
-  return -((1 - double(smoothing)) * on_label + double(smoothing) / double(V) * on_all);
-}
-
-/// From exponentials in place: factor times softmax minus target probability.
-void gradient_row(real* x, std::size_t V, std::int32_t label, real smoothing, real sum,
-                  real factor) {
-  const real scale = factor / sum, less = factor * (smoothing / real(V));
-  for (std::size_t j = 0; j < V; ++j) x[j] = scale * x[j] - less;
-  x[label] -= factor * (1 - smoothing);
-}
-
-/// The mean loss, and, where it is wanted, its gradient, while a row's exponentials are at hand.
-real loss_and_gradient(const Target& target, const real* logits, real* gradient) {
-  const std::size_t V = target.classes, rows = target.labels.size();
-  const std::size_t counted = std::max<std::size_t>(1, target.counted);
-  const auto loss_of_row = [&](std::size_t i) {
-    const real *x = logits + i * V, *next = x + V;
-    const std::int32_t label = target.labels[i];
-    if (!gradient) return row_loss(x, V, label, target.smoothing, log_sum_exp_row(x, V));
-    real* g = gradient + i * V;
-    const LogSumExp total = log_sum_exp_row(x, V, g, next);
-    gradient_row(g, V, label, target.smoothing, total.sum, 1 / real(counted));
-    return row_loss(x, V, label, target.smoothing, total);
-  };
-  const double sum =
-      parallel_sum<double>(rows, row_grain(rows, V), [&](std::size_t begin, std::size_t end) {
-        double chunk = 0;
-        for (std::size_t i = begin; i < end; ++i) {
-          if (target.labels[i] != target.ignore) {
-            chunk += loss_of_row(i);
-          } else if (gradient) {
-            std::fill_n(gradient + i * V, V, real(0));
-          }
-        }
-        return chunk;
-      });
-  return real(sum / double(counted));
 }
 
 }  // namespace
@@ -161,19 +85,6 @@ Var pinball(const Var& x, const Tensor& targets, const std::vector<double>& leve
                   });
                   x.add_gradient(std::move(gradient));
                 });
-}
-
-Var cross_entropy(const Var& logits, const Indices& labels, real smoothing, std::int32_t ignore) {
-  const Target target = make_target(logits, labels, smoothing, ignore);
-  const bool wanted = logits.needs_gradient();
-  Tensor gradient = wanted ? uninitialized(logits.shape()) : Tensor();
-  const real loss = loss_and_gradient(target, logits.data(), wanted ? gradient.data() : nullptr);
-  return record(
-      "cross_entropy", filled({}, loss), {logits},
-      [logits = logits.gradient_only(), gradient = std::move(gradient)](Tensor& g) mutable {
-        scale_in_place(gradient.data(), gradient.size(), g.data()[0]);
-        logits.add_gradient(std::move(gradient));
-      });
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

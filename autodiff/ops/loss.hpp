@@ -11,6 +11,11 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// (..) -> ()
 Var cross_entropy(const Var& logits, const Indices& labels, real smoothing = 0,
                   std::int32_t ignore = -1);
+/// cross_entropy() of the logits x w + bias, and its gradients, without all logits at once: a tile
+/// of rows of them exists at a time, in cache, and they are computed once. x (.., D), (D, V), (V),
+/// labels (..) -> ()
+Var affine_cross_entropy(const Var& x, const Var& w, const Var& bias, const Indices& labels,
+                         real smoothing = 0, std::int32_t ignore = -1);
 /// Mean of (x - t)^2. (..), (..) -> ()
 Var mean_squared_error(const Var& x, const Tensor& targets);
 /// Mean of |x - t|. (..), (..) -> ()

@@ -21,10 +21,12 @@ struct Widths {
 /// Rows of one tile, in the worker's scratch memory.
 struct Tile {
   real *normed, *gradient;  // (rows, D)
+  real* product;            // (rows, E)
   real* scratch;            // (2, D)
 
   Tile(const Widths& n, Arena& arena) {
     arena.take(n.tile() * n.D, normed, gradient);
+    arena.take(n.tile() * n.E, product);
     arena.take(2 * n.D, scratch);
   }
 };
@@ -52,8 +54,9 @@ class NormedAffines {
           real* to = y[m].data() + block.begin * n_.E;
           const Upcoming next[] = {
               {normed_.input(block.begin + block.count), m == 0 ? block.following : 0, n_.D, n_.D}};
-          factors[m].multiply(block.count, tile.normed, n_.D, 0, to, n_.E, next);
-          add_to_rows(maps_[m].bias.data(), n_.E, block.count, to);
+          real* product = factors[m].place(to, tile.product);
+          factors[m].multiply(block.count, tile.normed, n_.D, 0, product, n_.E, next);
+          add_to_rows(maps_[m].bias.data(), product, n_.E, block.count, to);
         }
       });
     });

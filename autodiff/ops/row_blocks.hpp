@@ -34,19 +34,22 @@ inline std::size_t gradient_tile(std::size_t rows, std::size_t D, std::size_t E)
   return std::max(worthwhile_rows(D, E), std::clamp<std::size_t>(rows / 8, 64, 256));
 }
 
-/// y_i += bias, for rows i.
-inline void add_to_rows(const real* __restrict bias, std::size_t E, std::size_t rows,
-                        real* __restrict y) {
+/// y_i = product_i + bias, for rows i; y may be the product.
+inline void add_to_rows(const real* bias, const real* product, std::size_t E, std::size_t rows,
+                        real* y) {
   for (std::size_t i = 0; i < rows; ++i) {
-    for (std::size_t j = 0; j < E; ++j) y[i * E + j] += bias[j];
+#pragma GCC ivdep
+    for (std::size_t j = 0; j < E; ++j) y[i * E + j] = product[i * E + j] + bias[j];
   }
 }
 
-/// y_i = x_i + (y_i + bias)
-inline void add_to_rows(const real* __restrict bias, const real* __restrict x, std::size_t E,
-                        std::size_t rows, real* __restrict y) {
+/// y_i = x_i + (product_i + bias)
+inline void add_to_rows(const real* bias, const real* x, const real* product, std::size_t E,
+                        std::size_t rows, real* y) {
   for (std::size_t i = 0; i < rows; ++i) {
-    for (std::size_t j = 0; j < E; ++j) y[i * E + j] = x[i * E + j] + (y[i * E + j] + bias[j]);
+#pragma GCC ivdep
+    for (std::size_t j = 0; j < E; ++j)
+      y[i * E + j] = x[i * E + j] + (product[i * E + j] + bias[j]);
   }
 }
 

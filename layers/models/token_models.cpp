@@ -30,6 +30,10 @@ std::unique_ptr<PositionEncoding> flat_positions(const TrunkSpec& spec) {
                         spec.block.width);
 }
 
+void require_sequences(const Indices& tokens) {
+  require(tokens.shape.size() == 2, "language_model", "tokens must be (B, T), not ", tokens.shape);
+}
+
 TimeEncodingSpec encoding_of(const TrunkSpec& spec) {
   return spec.timed ? spec.time : TimeEncodingSpec{};
 }
@@ -110,15 +114,16 @@ LanguageModel::LanguageModel(const LanguageModelSpec& spec)
 }
 
 Var LanguageModel::logits(Tape& tape, const Indices& tokens, const Times& times) {
-  require(tokens.shape.size() == 2, "language_model", "tokens must be (B, T), not ", tokens.shape);
+  require_sequences(tokens);
   return head_.forward(tape, trunk_.forward(tape, tokens, {}, times));
 }
 
 Var LanguageModel::loss(Tape& tape, const Indices& tokens, const Indices& targets,
                         const Times& times) {
-  if (!noise_ || !tape.training) return cross_entropy(logits(tape, tokens, times), targets);
-  return noise_->forward(tape, trunk_.forward(tape, tokens, {}, times), head_.weight(tape),
-                         head_.bias(tape), targets);
+  require_sequences(tokens);
+  const Var x = trunk_.forward(tape, tokens, {}, times), weight = head_.weight(tape);
+  if (!noise_ || !tape.training) return affine_cross_entropy(x, weight, head_.bias(tape), targets);
+  return noise_->forward(tape, x, weight, head_.bias(tape), targets);
 }
 
 Tensor LanguageModel::step(const std::vector<std::int32_t>& tokens, State& state, double time) {

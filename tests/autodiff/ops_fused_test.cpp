@@ -69,6 +69,15 @@ OpRow cross_entropy_row(const char* variant, real smoothing, std::int32_t ignore
              {{{4, 3, 5}}, {{7}}, {{6, 2}}, {{301, 201}}});
 }
 
+OpRow affine_cross_entropy_row(const char* variant, real smoothing, std::int32_t ignore) {
+  const auto f = [=](const Inputs& x) {
+    const Indices labels = labels_for(affine(x[0], x[1], x[2]), ignore);
+    return affine_cross_entropy(x[0], x[1], x[2], labels, smoothing, ignore);
+  };
+  return row("affine_cross_entropy", variant, f,
+             {{{2, 3, 4}, {4, 5}, {5}}, {{3}, {3, 5}, {5}}, {{2, 90, 3}, {3, 70}, {70}}});
+}
+
 /// A loss with fixed targets of the shape of its argument.
 OpRow loss_row(const char* op, std::function<Var(const Var&, const Tensor&)> loss, Domain inputs,
                Domain targets) {
@@ -185,6 +194,9 @@ std::vector<OpRow> rows() {
       cross_entropy_row("Smoothed", real(0.2), -1),
       cross_entropy_row("OnlySmoothing", 1, -1),
       cross_entropy_row("IgnoredClass", real(0.1), 0),
+      affine_cross_entropy_row("", 0, -1),
+      affine_cross_entropy_row("Smoothed", real(0.2), -1),
+      affine_cross_entropy_row("IgnoredClass", real(0.1), 0),
       loss_row("mean_squared_error", mean_squared_error, {}, {}),
       loss_row("mean_absolute_error", mean_absolute_error, lattice, lattice),
       loss_row(

@@ -1,3 +1,5 @@
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/loss.hpp>
 #include <limits>
 
@@ -121,6 +123,65 @@ TEST(CrossEntropy, HasTheGradientOfItsFormula) {
       }
     }
   }
+}
+
+/// Rows one by one, in tiles of which the last is short, and in tiles that many classes make short.
+TEST(AffineCrossEntropy, EqualsTheOpsThatItIsMadeOf) {
+  for (const auto& [rows, V] :
+       {std::pair<std::size_t, std::size_t>{1, 9}, {128, 9}, {900, 70}, {700, 1500}}) {
+    SCOPED_TRACE(std::to_string(rows) + " rows, " + std::to_string(V) + " classes");
+    Indices labels = random_labels({rows}, V);
+    labels.values[rows / 3] = rows > 1 ? -1 : 0;
+    const std::vector<Tensor> inputs{random_tensor({rows, 40}, 1), random_tensor({40, V}, 2),
+                                     random_tensor({V}, 3)};
+    const auto fused = [&](Tape&, const std::vector<Var>& x) {
+      return real(0.3) * affine_cross_entropy(x[0], x[1], x[2], labels, real(0.1));
+    };
+    const auto composed = [&](Tape&, const std::vector<Var>& x) {
+      return real(0.3) * cross_entropy(affine(x[0], x[1], x[2]), labels, real(0.1));
+    };
+    const auto found = value_and_gradients(fused, inputs);
+    const auto expected = value_and_gradients(composed, inputs);
+    for (std::size_t i = 0; i < found.size(); ++i)
+      expect_near(found[i], expected[i], i == 0 ? 20 * tolerance : tolerance);
+    Tape tape;
+    expect_equal_bits(fused(tape, {inputs.begin(), inputs.end()}).value(), found[0]);
+  }
+}
+
+TEST(AffineCrossEntropy, MakesTheGradientsThatAreWanted) {
+  constexpr std::size_t rows = 300, D = 20, V = 30;
+  const Indices labels = random_labels({rows}, V);
+  const std::vector<Tensor> inputs{random_tensor({rows, D}, 1), random_tensor({D, V}, 2),
+                                   random_tensor({V}, 3)};
+  const auto backward = [&](Tape& tape, const std::vector<Var>& x) {
+    tape.backward(affine_cross_entropy(x[0], x[1], x[2], labels));
+  };
+  Tape whole;
+  const std::vector<Var> all{whole.input(inputs[0]), whole.input(inputs[1]),
+                             whole.input(inputs[2])};
+  backward(whole, all);
+  for (std::size_t one = 0; one < inputs.size(); ++one) {
+    SCOPED_TRACE(one);
+    Tape tape;
+    std::vector<Var> x(inputs.begin(), inputs.end());
+    x[one] = tape.input(inputs[one]);
+    backward(tape, x);
+    expect_equal_bits(gradient_of(x[one]), gradient_of(all[one]));
+  }
+}
+
+TEST(AffineCrossEntropy, NamesWhatIsWrong) {
+  const auto error = [](const Shape& x, const Shape& w, const Indices& labels) {
+    return error_of([&] { affine_cross_entropy(zeros(x), zeros(w), zeros({w[1]}), labels); });
+  };
+  Indices labels = random_labels({200}, 9);
+  labels.values[130] = 10;
+  EXPECT_EQ(error({200, 4}, {4, 10}, labels),
+            "[affine_cross_entropy] label 10 at position 130 is not in [0, 10) and not ignore = "
+            "-1");
+  EXPECT_EQ(error({200, 4}, {5, 10}, labels),
+            "[affine_cross_entropy] w must be (D, E) for x (.., D): x (200, 4), w (5, 10)");
 }
 
 TEST(CrossEntropy, NamesTheWrongLabel) {

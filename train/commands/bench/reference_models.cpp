@@ -92,7 +92,7 @@ class EventClassifier : public Module {
       : encoding_(encoding), stack_(stack), head_(encoding.width, encoding.types) {}
   Var loss(Tape& tape, const Indices& types, const Indices& next, const Times& times) {
     const Var x = stack_.forward(tape, encoding_.forward(tape, types, times));
-    return cross_entropy(head_.forward(tape, x), next);
+    return affine_cross_entropy(x, head_.weight(tape), head_.bias(tape), next);
   }
   void visit(Visitor& visitor) override {
     visitor("encoding", encoding_);

@@ -1,0 +1,84 @@
+#pragma once
+/// Gradients of rows x W + bias, a tile of rows at a time: what affine maps are made of, and a loss
+/// on top of one.
+
+#include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/autodiff/compute/packed_factor.hpp>
+#include <bochner/autodiff/ops/row_blocks.hpp>
+#include <bochner/autodiff/tape.hpp>
+#include <tuple>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+inline void require_factors(const char* op, const Var& x, const Var& w, const Var& bias) {
+  require(x.rank() >= 1 && w.rank() == 2 && w.dim(0) == x.dim(-1), op,
+          "w must be (D, E) for x (.., D): x ", x.shape(), ", w ", w.shape());
+  require(bias.shape() == Shape{w.dim(1)}, op, "bias must be (E) for w (D, E): w ", w.shape(),
+          ", bias ", bias.shape());
+}
+
+/// (rows, D) to (rows, E), in tiles of rows that stay in cache from one use to the next; a tile is
+/// a term of the gradient of W, too.
+struct AffineTiles {
+  std::size_t rows, D, E, tile;
+  AffineTiles(std::size_t rows, std::size_t D, std::size_t E)
+      : rows(rows), D(D), E(E), tile(std::min(gradient_tile(rows, D, E), rows)) {}
+  std::size_t count() const { return rows == 0 ? 0 : (rows + tile - 1) / tile; }
+};
+
+/// Of W (D, E), empty where it needs none, and of the bias (E).
+struct AffineGradients {
+  Tensor w, bias;
+};
+
+/// x^T g (D, E) of all tiles; tile_of(index) gives begin, number and gradients of its rows. Our own
+/// products read the narrower factor from memory again and again: it is the left one.
+template <class TileOf>
+Tensor weight_gradient(const AffineTiles& a, const real* x, const TileOf& tile_of) {
+  const bool flips = has_own_products() && a.D > a.E;
+  const std::size_t M = flips ? a.E : a.D, N = flips ? a.D : a.E;
+  Tensor sum = zeros({M, N});
+  accumulate_products(
+      {1, a.count(), M, N, a.tile, sum.data(), 0, N},
+      [&](std::size_t, std::size_t index, real beta, real* c, std::size_t ldc) {
+        const auto [begin, count, gradients] = tile_of(index);
+        const real *inputs = x + begin * a.D, *left = flips ? gradients : inputs;
+        gemm(M, N, count, {left, M, transposed}, {flips ? inputs : gradients, N}, beta, c, ldc);
+      });
+  if (!flips) return sum;
+  Tensor result = uninitialized({a.D, a.E});
+  transpose_matrix(M, N, sum.data(), N, result.data(), M);
+  return result;
+}
+
+/// All gradients of a tile of rows while it is in cache: rows_of(begin) is where the gradients g of
+/// its x W + bias are, once prepare(g, begin, count) has been called for blocks of its rows. That
+/// of x goes to dx (rows, D), with beta as GradientTarget has it; nullptr for none.
+template <class RowsOf, class Prepare>
+AffineGradients affine_gradients(const AffineTiles& a, const Var& x, const Var& w, real beta,
+                                 real* dx, const RowsOf& rows_of, const Prepare& prepare) {
+  const std::size_t D = a.D, E = a.E;
+  const PackedFactor flipped(dx ? a.rows : 0, D, E, {w.data(), E, transposed});
+  Tensor sums = zeros({a.count(), E});
+  const auto tile_of = [&](std::size_t index) {
+    const std::size_t begin = index * a.tile, count = std::min(a.tile, a.rows - begin);
+    real* gradients = rows_of(begin);
+    for_each_block(flipped.block(), begin, begin + count, a.rows, [&](const RowBlock& block) {
+      real* from = gradients + (block.begin - begin) * E;
+      prepare(from, block.begin, block.count);
+      sum_rows(from, E, block.count, sums.data() + index * E);
+      const Upcoming next[] = {{from + block.count * E, block.following, E, E},
+                               {x.data() + block.begin * D, block.count, D, D}};
+      if (dx) flipped.multiply(block.count, from, E, beta, dx + block.begin * D, D, next);
+    });
+    return std::tuple(begin, count, gradients);
+  };
+  Tensor dw;
+  if (w.needs_gradient())
+    dw = weight_gradient(a, x.data(), tile_of);
+  else
+    parallel_tasks(a.count(), tile_of);
+  return {std::move(dw), sum_to_shape(sums, {E})};
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
