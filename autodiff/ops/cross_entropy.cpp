@@ -96,7 +96,7 @@ class LogitTiles {
         packed_(a_.rows, a_.E, a_.D, {w.data(), a_.E}),
         losses_(a_.rows) {
     constexpr std::size_t held = 262144, fewest = 64;
-    a_.tile = std::min(a_.tile, std::max(fewest, held / a_.E));
+    a_.tile = std::min(a_.tile, std::max(fewest, whole_strips(held / a_.E)));
   }
 
   real loss() {

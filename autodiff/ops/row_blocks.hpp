@@ -14,6 +14,10 @@ struct RowBlock {
 /// Of fewer rows, threads share the columns, and nothing is won by keeping rows in cache.
 inline constexpr std::size_t fewest_rows_of_blocks = 128;
 
+/// As many rows, less what is left over where matrix units take them two tiles at a time: with 153
+/// rows in place of 128, the backward pass of feed_forward takes a fifth more time.
+inline std::size_t whole_strips(std::size_t rows) { return rows / 32 * 32; }
+
 /// Calls body for blocks of `size` of the rows [begin, end), of `rows` in all.
 template <class Body>
 void for_each_block(std::size_t size, std::size_t begin, std::size_t end, std::size_t rows,
