@@ -95,7 +95,7 @@ class LogitTiles {
         a_(row_count(x.shape()), w.dim(0), w.dim(1)),
         packed_(a_.rows, a_.E, a_.D, {w.data(), a_.E}),
         losses_(a_.rows) {
-    constexpr std::size_t held = 262144, fewest = 64;
+    constexpr std::size_t held = 131072, fewest = 64;
     a_.tile = std::min(a_.tile, std::max(fewest, whole_strips(held / a_.E)));
   }
 

@@ -18,9 +18,8 @@ struct Widths {
   /// Rows of a task, and of a term of the gradients of weights: in all their forms they stay in the
   /// second cache beside the sums, which they are too few for where those are large.
   std::size_t tile() const {
-    constexpr std::size_t held = 49152, fewest = 96;
-    const std::size_t fitting = whole_strips(held / std::max<std::size_t>(1, D + H));
-    return std::min(gradient_tile(rows, D, 2 * H), std::max(fewest, fitting));
+    constexpr std::size_t most = 128;
+    return std::min(gradient_tile(rows, D, 2 * H), most);
   }
   std::size_t tiles() const { return (rows + tile() - 1) / tile(); }
 };
