@@ -57,7 +57,7 @@ Tensor forward(const Affine& a, const Shape& result, const Var& x, const Var& w,
     return y;
   }
   const PackedFactor weights(a.rows, a.E, a.D, {w.data(), a.E});
-  const Scratch<real> scratch(std::min(weights.block(), a.forward_tile()) * a.E);
+  const Scratch<real> scratch(weights.wants_cache() ? weights.block() * a.E : 0);
   parallel_for(a.rows, a.forward_tile(), [&](std::size_t begin, std::size_t end) {
     for_each_block(weights.block(), begin, end, a.rows, [&](const RowBlock& block) {
       real* rows = y.data() + block.begin * a.E;
@@ -65,7 +65,7 @@ Tensor forward(const Affine& a, const Shape& result, const Var& x, const Var& w,
       const Upcoming next[] = {
           {from + block.count * a.D, block.following, a.D, a.D},
           {also ? also + block.begin * a.E : nullptr, also ? block.count : 0, a.E, a.E}};
-      real* product = weights.place(rows, scratch.local());
+      real* product = weights.wants_cache() ? scratch.local() : rows;
       weights.multiply(block.count, from, a.D, 0, product, a.E, next);
       finish(product, rows, block.begin, block.count);
     });

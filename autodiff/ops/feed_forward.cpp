@@ -134,7 +134,8 @@ class FeedForward {
     real* hidden = hidden_.empty() ? tile.hidden_gradient : hidden_.data() + block.begin * H;
     const Upcoming next[] = {{x + block.count * D, block.following, D, D}};
     normed_.compute(block.begin, block.count, tile.normed);
-    real *argument = up.place(hidden, tile.active), *product = down.place(y, tile.normed);
+    real* argument = up.wants_cache() ? tile.active : hidden;
+    real* product = down.wants_cache() ? tile.normed : y;
     up.multiply(block.count, tile.normed, D, 0, argument, H, next);
     activate(block.count, H, weights_.up_bias.data(), argument, hidden, tile.active);
     down.multiply(block.count, tile.active, H, 0, product, D);

@@ -54,7 +54,7 @@ class NormedAffines {
           real* to = y[m].data() + block.begin * n_.E;
           const Upcoming next[] = {
               {normed_.input(block.begin + block.count), m == 0 ? block.following : 0, n_.D, n_.D}};
-          real* product = factors[m].place(to, tile.product);
+          real* product = factors[m].wants_cache() ? tile.product : to;
           factors[m].multiply(block.count, tile.normed, n_.D, 0, product, n_.E, next);
           add_to_rows(maps_[m].bias.data(), product, n_.E, block.count, to);
         }
