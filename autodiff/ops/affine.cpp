@@ -5,10 +5,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// (rows, D) to (rows, E), in tiles of rows that stay in cache from one use to the next.
-struct Affine {
-  const char* op;
-  std::size_t rows, D, E;
+struct Affine : AffineTiles {
   /// Where rows need not be added up, threads can share the few of a token of each of many texts.
   std::size_t forward_tile() const {
     return std::max(worthwhile_rows(D, E), std::min<std::size_t>(rows / 8, 256));
@@ -27,9 +24,9 @@ void require_rows(const char* op, const Var& x, const Var& w, const Var& bias, c
           ", bias ", bias.shape());
 }
 
-Affine make_affine(const char* op, const Shape& result, const Var& w) {
+Affine make_affine(const Shape& result, const Var& w) {
   const std::size_t D = w.dim(0), E = w.dim(1);
-  return {op, E == 0 ? 0 : element_count(result) / E, D, E};
+  return {{E == 0 ? 0 : element_count(result) / E, D, E}};
 }
 
 /// As forward() below, where threads share the columns.
@@ -46,8 +43,8 @@ void multiply_columns(const Affine& a, const real* x, const real* w, real* y,
                });
 }
 
-/// y = x w; finish(y, begin, count) completes those rows, the first of which is at y. Where it
-/// reads rows of `also`, they are fetched before.
+/// y = x w; finish(product, y, begin, count) completes those rows, the first of which goes to y,
+/// which may be where the product is. Where it reads rows of `also`, they are fetched before.
 template <class Finish>
 Tensor forward(const Affine& a, const Shape& result, const Var& x, const Var& w,
                const Finish& finish, const real* also = nullptr) {
@@ -81,8 +78,8 @@ void backward(const Affine& a, const Var& x, const Var& w, const Var& bias, Tens
   std::optional<GradientTarget> dx;
   if (x.needs_gradient()) dx.emplace(x);
   const auto rows_of = [&](std::size_t begin) { return g.data() + begin * a.E; };
-  AffineGradients gradients = affine_gradients({a.rows, a.D, a.E}, x, w, dx ? dx->beta : 0,
-                                               dx ? dx->data : nullptr, rows_of, prepare);
+  AffineGradients gradients =
+      affine_gradients(a, x, w, dx ? dx->beta : 0, dx ? dx->data : nullptr, rows_of, prepare);
   if (w.needs_gradient()) w.add_gradient(std::move(gradients.w));
   bias.add_gradient(std::move(gradients.bias));
 }
@@ -101,11 +98,11 @@ Var affine(const Var& x, const Var& w, const Var& bias) {
 
 Var affine(const Var& x, const Var& w, const Var& bias, const Shape& shape) {
   require_rows("affine", x, w, bias, shape);
-  const Affine a = make_affine("affine", shape, w);
+  const Affine a = make_affine(shape, w);
   const auto add_bias = [&](const real* product, real* y, std::size_t, std::size_t count) {
     add_to_rows(bias.data(), product, a.E, count, y);
   };
-  return record(a.op, forward(a, shape, x, w, add_bias), {x, w, bias},
+  return record("affine", forward(a, shape, x, w, add_bias), {x, w, bias},
                 [a, x, w, bias = bias.gradient_only()](Tensor& g) {
                   backward(a, x, w, bias, g, [](real*, std::size_t, std::size_t) {});
                 });
@@ -113,12 +110,13 @@ Var affine(const Var& x, const Var& w, const Var& bias, const Shape& shape) {
 
 Var affine_add(const Var& residual, const Var& x, const Var& w, const Var& bias) {
   require_rows("affine_add", x, w, bias, residual.shape());
-  const Affine a = make_affine("affine_add", residual.shape(), w);
+  const Affine a = make_affine(residual.shape(), w);
   const auto add = [&](const real* product, real* y, std::size_t begin, std::size_t count) {
     add_to_rows(bias.data(), residual.data() + begin * a.E, product, a.E, count, y);
   };
   return record(
-      a.op, forward(a, residual.shape(), x, w, add, residual.data()), {residual, x, w, bias},
+      "affine_add", forward(a, residual.shape(), x, w, add, residual.data()),
+      {residual, x, w, bias},
       [a, x, w, residual = residual.gradient_only(), bias = bias.gradient_only()](Tensor& g) {
         backward(a, x, w, bias, g, [](real*, std::size_t, std::size_t) {});
         residual.add_gradient(std::move(g));
@@ -128,7 +126,7 @@ Var affine_add(const Var& residual, const Var& x, const Var& w, const Var& bias)
 Var affine_gelu(const Var& x, const Var& w, const Var& bias) {
   require_factors("affine_gelu", x, w, bias);
   const Shape shape = with_last(x.shape(), w.dim(1));
-  const Affine a = make_affine("affine_gelu", shape, w);
+  const Affine a = make_affine(shape, w);
   const bool wanted = x.needs_gradient() || w.needs_gradient() || bias.needs_gradient();
   Storage slopes(wanted ? a.rows * a.E : 0);
   const auto activate = [&](const real* product, real* y, std::size_t begin, std::size_t count) {
@@ -140,7 +138,7 @@ Var affine_gelu(const Var& x, const Var& w, const Var& bias) {
     }
   };
   Tensor y = forward(a, shape, x, w, activate);
-  return record(a.op, std::move(y), {x, w, bias},
+  return record("affine_gelu", std::move(y), {x, w, bias},
                 [a, x, w, bias = bias.gradient_only(), slopes = std::move(slopes)](Tensor& g) {
                   const auto multiply = [&](real* rows, std::size_t begin, std::size_t count) {
                     const real* slope = slopes.data() + begin * a.E;

@@ -21,8 +21,9 @@ inline void require_factors(const char* op, const Var& x, const Var& w, const Va
 /// a term of the gradient of W, too.
 struct AffineTiles {
   std::size_t rows, D, E, tile;
-  AffineTiles(std::size_t rows, std::size_t D, std::size_t E)
-      : rows(rows), D(D), E(E), tile(std::min(gradient_tile(rows, D, E), rows)) {}
+  /// No tile has more than `most` rows, see gradient_tile().
+  AffineTiles(std::size_t rows, std::size_t D, std::size_t E, std::size_t most = 256)
+      : rows(rows), D(D), E(E), tile(std::min(gradient_tile(rows, D, E, most), rows)) {}
   std::size_t count() const { return rows == 0 ? 0 : (rows + tile - 1) / tile; }
 };
 

@@ -92,12 +92,9 @@ class LogitTiles {
         w_(w),
         bias_(bias),
         target_(std::move(target)),
-        a_(row_count(x.shape()), w.dim(0), w.dim(1)),
+        a_(row_count(x.shape()), w.dim(0), w.dim(1), most_rows(w.dim(1))),
         packed_(a_.rows, a_.E, a_.D, {w.data(), a_.E}),
-        losses_(a_.rows) {
-    constexpr std::size_t held = 131072, fewest = 64;
-    a_.tile = std::min(a_.tile, std::max(fewest, whole_strips(held / a_.E)));
-  }
+        losses_(a_.rows) {}
 
   real loss() {
     const Scratch<real> scratch(a_.tile * a_.E);
@@ -124,6 +121,11 @@ class LogitTiles {
   }
 
  private:
+  /// Of logits that stay in the second cache.
+  static std::size_t most_rows(std::size_t classes) {
+    constexpr std::size_t held = 131072, strip = 32;
+    return std::clamp<std::size_t>(held / classes / strip * strip, 64, 256);
+  }
   /// loss_of_row(i, logits) of these rows.
   template <class LossOfRow>
   void fill_losses(std::size_t begin, std::size_t count, real* logits,

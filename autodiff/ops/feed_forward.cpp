@@ -15,12 +15,9 @@ namespace {
 /// Rows (D) through (H) and back.
 struct Widths {
   std::size_t rows, D, H;
-  /// Rows of a task, and of a term of the gradients of weights: in all their forms they stay in the
-  /// second cache beside the sums, which they are too few for where those are large.
-  std::size_t tile() const {
-    constexpr std::size_t most = 128;
-    return std::min(gradient_tile(rows, D, 2 * H), most);
-  }
+  /// Rows of a task, and of a term of the gradients of weights: a block of matrix units, which in
+  /// all its forms stays in the second cache.
+  std::size_t tile() const { return gradient_tile(rows, D, 2 * H, 128); }
   std::size_t tiles() const { return (rows + tile() - 1) / tile(); }
 };
 

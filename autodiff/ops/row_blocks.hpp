@@ -14,10 +14,6 @@ struct RowBlock {
 /// Of fewer rows, threads share the columns, and nothing is won by keeping rows in cache.
 inline constexpr std::size_t fewest_rows_of_blocks = 128;
 
-/// As many rows, less what is left over where matrix units take them two tiles at a time: with 153
-/// rows in place of 128, the backward pass of feed_forward takes a fifth more time.
-inline std::size_t whole_strips(std::size_t rows) { return rows / 32 * 32; }
-
 /// Calls body for blocks of `size` of the rows [begin, end), of `rows` in all.
 template <class Body>
 void for_each_block(std::size_t size, std::size_t begin, std::size_t end, std::size_t rows,
@@ -33,9 +29,12 @@ inline std::size_t worthwhile_rows(std::size_t D, std::size_t E) {
   return 2 * product_grain / std::max<std::size_t>(1, D * E) + 1;
 }
 
-/// Rows of a term of a gradient of weights (D, E), which is the sum of eight or more of them.
-inline std::size_t gradient_tile(std::size_t rows, std::size_t D, std::size_t E) {
-  return std::max(worthwhile_rows(D, E), std::clamp<std::size_t>(rows / 8, 64, 256));
+/// Rows of a term of a gradient of weights (D, E), which is the sum of eight or more of them; no
+/// more than `most`, 64 or above, unless so few are not worth a task. Matrix units take 32 at a
+/// time: with 153 in place of 128, the backward pass of feed_forward takes a fifth more time.
+inline std::size_t gradient_tile(std::size_t rows, std::size_t D, std::size_t E,
+                                 std::size_t most = 256) {
+  return std::max(worthwhile_rows(D, E), std::clamp<std::size_t>(rows / 8, 64, most));
 }
 
 /// y_i = product_i + bias, for rows i; y may be the product.
