@@ -24,6 +24,12 @@ inline const NativeLanes& lanes_at(const real* x) {
 }
 /// Numbers of lanes, to shuffle them by.
 typedef decltype(NativeLanes{} < NativeLanes{}) LaneOrder;
+inline LaneOrder lane_numbers() {
+  LaneOrder numbers;
+#pragma GCC unroll 16
+  for (int i = 0; i < int(native_lane_count); ++i) numbers[i] = i;
+  return numbers;
+}
 
 /// x in every lane: x - 0 is x for the compiler too, x + 0 is not.
 inline NativeLanes all_lanes(real x) { return x - NativeLanes{}; }

@@ -11,9 +11,9 @@ constexpr auto add = [](const auto& a, const auto& b) { return a + b; };
 /// NaN if one of them is.
 constexpr auto larger = [](const auto& a, const auto& b) { return (b > a) | (b != b) ? b : a; };
 
-/// Sum of term(x_j..) over n elements of rows x, so many lanes at a time; term(filling..) = 0.
+/// Sums of term(x_j..) over n elements of rows x, so many lanes at a time; term(filling..) = 0.
 template <class SumLanes, class Term, class... Rows>
-inline auto sum_in_lanes(std::size_t n, real filling, const Term& term, const Rows*... x) {
+inline SumLanes lanes_of_sum(std::size_t n, real filling, const Term& term, const Rows*... x) {
   constexpr std::size_t lanes = SumLanes::width * SumLanes::vectors;
   SumLanes sum = {};
   const auto add_terms = [&](const auto&... values) {
@@ -22,7 +22,11 @@ inline auto sum_in_lanes(std::size_t n, real filling, const Term& term, const Ro
   std::size_t i = 0;
   for (; i + lanes <= n; i += lanes) add_terms(SumLanes::at(x + i)...);
   if (i < n) add_terms(SumLanes::first(x + i, n - i, filling)...);
-  return join_lanes(sum, add);
+  return sum;
+}
+template <class SumLanes, class Term, class... Rows>
+inline auto sum_in_lanes(std::size_t n, real filling, const Term& term, const Rows*... x) {
+  return join_lanes(lanes_of_sum<SumLanes>(n, filling, term, x...), add);
 }
 
 /// take(lanes) for n >= 1 elements of x, so many at a time; the last are filled up with the first.
@@ -33,16 +37,61 @@ inline void take_in_lanes(const real* x, std::size_t n, const Take& take) {
   if (i < n) take(Lanes::first(x + i, n - i, x[0]));
 }
 
-}  // namespace
+constexpr auto itself = [](const auto& u) { return u; };
+constexpr auto times = [](const auto& u, const auto& v) { return u * v; };
+constexpr auto larger_number = [](const auto& a, const auto& b) { return b > a ? b : a; };
 
-real sum_row(const real* x, std::size_t n) {
-  return sum_in_lanes<Lanes>(
-      n, 0, [](const auto& u) { return u; }, x);
+inline Lanes lanes_of_largest_number(const real* x, std::size_t n) {
+  Lanes top = Lanes::filled(x[0]);
+  take_in_lanes(x, n, [&](const Lanes& u) {
+    top = Lanes::map([&](std::size_t v) { return larger_number(top.part[v], u.part[v]); });
+  });
+  return top;
 }
 
+/// y_i = the lanes of row i of n elements joined: as many rows at a time as a vector has lanes.
+/// Where elements are left over each is joined by itself, which is faster then.
+template <class LanesOfRow, class Join>
+inline void join_each_row(std::size_t rows, std::size_t n, const LanesOfRow& lanes_of_row,
+                          const Join& join, real* y) {
+  constexpr std::size_t width = Lanes::width;
+  std::size_t i = 0;
+  for (; i + width <= rows && n % sum_lanes == 0; i += width) {
+    Lanes each[width];
+#pragma GCC unroll 16
+    for (std::size_t r = 0; r < width; ++r) each[r] = lanes_of_row(i + r);
+    lanes_at(y + i) = join_lanes_of_rows(each, join);
+  }
+  for (; i < rows; ++i) y[i] = join_lanes(lanes_of_row(i), join);
+}
+
+}  // namespace
+
+real sum_row(const real* x, std::size_t n) { return sum_in_lanes<Lanes>(n, 0, itself, x); }
+
 real dot_row(const real* x, const real* y, std::size_t n) {
-  return sum_in_lanes<Lanes>(
-      n, 0, [](const auto& u, const auto& v) { return u * v; }, x, y);
+  return sum_in_lanes<Lanes>(n, 0, times, x, y);
+}
+
+void sum_each_row(std::size_t rows, std::size_t n, const real* x, std::size_t stride, real* sums) {
+  const auto lanes = [=](std::size_t i) {
+    return lanes_of_sum<Lanes>(n, 0, itself, x + i * stride);
+  };
+  join_each_row(rows, n, lanes, add, sums);
+}
+
+void dot_each_row(std::size_t rows, std::size_t n, const real* x, std::size_t x_stride,
+                  const real* y, std::size_t y_stride, real* sums) {
+  const auto lanes = [=](std::size_t i) {
+    return lanes_of_sum<Lanes>(n, 0, times, x + i * x_stride, y + i * y_stride);
+  };
+  join_each_row(rows, n, lanes, add, sums);
+}
+
+void largest_of_each_row(std::size_t rows, std::size_t n, const real* x, std::size_t stride,
+                         real* largest) {
+  const auto lanes = [=](std::size_t i) { return lanes_of_largest_number(x + i * stride, n); };
+  join_each_row(rows, n, lanes, larger_number, largest);
 }
 
 real spread_row(const real* x, std::size_t n, real centre) {
@@ -74,12 +123,7 @@ real max_row(const real* x, std::size_t n) {
 }
 
 real max_of_numbers(const real* x, std::size_t n) {
-  constexpr auto larger_number = [](const auto& a, const auto& b) { return b > a ? b : a; };
-  Lanes top = Lanes::filled(x[0]);
-  take_in_lanes(x, n, [&](const Lanes& u) {
-    top = Lanes::map([&](std::size_t v) { return larger_number(top.part[v], u.part[v]); });
-  });
-  return join_lanes(top, larger_number);
+  return join_lanes(lanes_of_largest_number(x, n), larger_number);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -21,6 +21,13 @@ double square_row(const real* x, std::size_t n);
 real max_row(const real* x, std::size_t n);
 /// The same in half the time, where a NaN may be passed over.
 real max_of_numbers(const real* x, std::size_t n);
+/// sum_row(), dot_row() and max_of_numbers() of rows that lie `stride` elements apart, with the
+/// same bits: as many at a time as a vector has lanes, which takes rows of 16 to 64 half the time.
+void sum_each_row(std::size_t rows, std::size_t n, const real* x, std::size_t stride, real* sums);
+void dot_each_row(std::size_t rows, std::size_t n, const real* x, std::size_t x_stride,
+                  const real* y, std::size_t y_stride, real* sums);
+void largest_of_each_row(std::size_t rows, std::size_t n, const real* x, std::size_t stride,
+                         real* largest);
 /// Whether none of n elements is NaN or infinite.
 bool finite_row(const real* x, std::size_t n);
 

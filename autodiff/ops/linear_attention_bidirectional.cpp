@@ -12,31 +12,42 @@ class Head : HeadWithGradients {
     arena.take(n_.C, one_, lowest_);
   }
 
-  void forward(real* out) {
-    sum_keys();
-    for (std::size_t c = 0; c < chunks(); ++c) read(towards_next(c), out);
+  static void forward(Heads<Head>& heads, real* out) {
+    const std::size_t chunks = heads[0].chunks();
+    for (Head& head : heads) head.state_.clear(head.n_);
+    for (std::size_t c = 0; c < chunks; ++c) {
+      for (Head& head : heads) head.add_keys(c);
+    }
+    for (Head& head : heads) head.state_.save(head.n_, head.before(0));
+    for (std::size_t c = 0; c < chunks; ++c) {
+      for (Head& head : heads) head.read(head.towards_next(c), out);
+    }
   }
 
-  void backward(const Tensor& y, const Tensor& g, OtherGradients& out) {
-    state_.restore(n_, state_before(0));
-    std::fill_n(later_, n_.state(), real(0));
-    std::fill_n(one_, n_.C, real(1));
-    std::fill_n(lowest_, n_.C, in_.floor);
-    for (std::size_t c = 0; c < chunks(); ++c)
-      differentiate_queries(towards_next(c), y.data(), g.data());
-    for (std::size_t c = 0; c < chunks(); ++c) differentiate_keys(towards_next(c), out.v.data());
+  static void backward(Heads<Head>& heads, const Tensor& y, const Tensor& g, OtherGradients& out) {
+    const std::size_t chunks = heads[0].chunks();
+    for (Head& head : heads) head.start_backward();
+    for (std::size_t c = 0; c < chunks; ++c) {
+      for (Head& head : heads) head.differentiate_queries(head.towards_next(c), y.data(), g.data());
+    }
+    for (std::size_t c = 0; c < chunks; ++c) {
+      for (Head& head : heads) head.differentiate_keys(head.towards_next(c), out.v.data());
+    }
   }
 
  private:
   Place towards_next(std::size_t c) const { return place(c, std::min(c + 1, chunks() - 1)); }
 
-  void sum_keys() {
-    state_.clear(n_);
-    for (std::size_t c = 0; c < chunks(); ++c) {
-      keys_.load(in_, towards_next(c), state_.unit);
-      state_.add(n_, keys_);
-    }
-    state_.save(n_, state_before(0));
+  void add_keys(std::size_t c) {
+    keys_.load(in_, towards_next(c), state_.unit);
+    state_.add(n_, keys_);
+  }
+
+  void start_backward() {
+    state_.restore(n_, before(0));
+    std::fill_n(later_, n_.state(), real(0));
+    std::fill_n(one_, n_.C, real(1));
+    std::fill_n(lowest_, n_.C, in_.floor);
   }
 
   void read(const Place& place, real* y) {
@@ -45,8 +56,9 @@ class Head : HeadWithGradients {
     in_.q->load(place, q_, nullptr);
     gemm(place.rows, n_.d, n_.F, {q_, n_.F}, {state_.sums, n_.F, transposed}, 0, y,
          n_.value_stride());
+    dot_each_row(place.rows, n_.F, q_, n_.F, state_.weights(n_), 0, factor);
     for (std::size_t i = 0; i < place.rows; ++i, y += n_.value_stride()) {
-      factor[i] = safe_inverse(dot_row(q_ + i * n_.F, state_.weights(n_), n_.F), in_.floor);
+      factor[i] = safe_inverse(factor[i], in_.floor);
       for (std::size_t e = 0; e < n_.d; ++e) y[e] *= factor[i];
     }
   }
@@ -86,12 +98,13 @@ class Head : HeadWithGradients {
 
 void attend_bidirectionally(const Attention& in, Memory& memory, Tensor& out) {
   memory.allocate(in.n, 1);
-  for_each_head<Head>(in, memory, [&](Head& head) { head.forward(out.data()); });
+  for_each_head<Head>(in, memory, [&](Heads<Head>& heads) { Head::forward(heads, out.data()); });
 }
 
 void attend_bidirectionally_backward(const Attention& in, Memory& memory, const Tensor& y,
                                      const Tensor& g, OtherGradients& gradients) {
-  for_each_head<Head>(in, memory, [&](Head& head) { head.backward(y, g, gradients); });
+  for_each_head<Head>(in, memory,
+                      [&](Heads<Head>& heads) { Head::backward(heads, y, g, gradients); });
 }
 
 }  // namespace linear_attention_parts

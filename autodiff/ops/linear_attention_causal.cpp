@@ -11,34 +11,42 @@ class ForwardHead : CausalHead {
     arena.take(n_.C * n_.F, q_);
     arena.take(n_.C * n_.C, product_);
     arena.take(n_.C * n_.d, recent_, older_);
-    arena.take(n_.C, query_unit_);
+    arena.take(n_.C, query_unit_, seen_);
   }
 
-  void run(std::size_t first, std::size_t last, real* out) {
-    last = std::min(last, spans());
+  static void run(Heads<ForwardHead>& heads, std::size_t first, std::size_t last, real* out) {
+    last = std::min(last, heads[0].spans());
     for (std::size_t span = first; span < last; ++span) {
-      run(span, out);
+      for (ForwardHead& head : heads) head.begin(span);
+      for (std::size_t c = span * heads[0].n_.span; c < heads[0].last_chunk(span); ++c) {
+        for (ForwardHead& head : heads) head.attend(span, c, out);
+      }
       if (span + 1 == last) return;
-      past_.own.save(n_, before(span + 1));
-      join(span);
+      for (ForwardHead& head : heads) head.end(span);
     }
   }
 
  private:
-  void run(std::size_t span, real* out) {
-    past_.begin(n_, span > 0 ? before(span) : nullptr);
-    for (std::size_t c = span * n_.span; c < last_chunk(span); ++c) {
-      const Place now = place(c, std::min(c + 1, chunks() - 1));
-      if (c % n_.segment == 0 && c % n_.span > 0) past_.own.save(n_, state_before(c / n_.segment));
-      const State& state = past_.all(n_);
-      keys_.load(in_, now, past_.own.unit, past_.unit_before());
-      in_.q->load(now, q_, in_.beside ? query_unit_ : nullptr);
-      multiply(state, normalizer(now));
-      if (in_.beside) add_beside(now, normalizer(now), share(now));
-      read(state, now, normalizer(now), out + n_.value_offset(now));
-      if (n_.spans() > 1) remember(now);
-      past_.own.add(n_, keys_);
-    }
+  void begin(std::size_t span) { past_.begin(n_, span > 0 ? before(span) : nullptr); }
+
+  void attend(std::size_t span, std::size_t c, real* out) {
+    const Place now = place(c, std::min(c + 1, chunks() - 1));
+    const std::size_t seen = c - span * n_.span;
+    if (seen % n_.segment == 0 && seen > 0)
+      past_.own.save(n_, state_before(span, seen / n_.segment));
+    const State& state = past_.all(n_);
+    keys_.load(in_, now, past_.own.unit, past_.unit_before());
+    in_.q->load(now, q_, in_.beside ? query_unit_ : nullptr);
+    multiply(state, normalizer(now));
+    if (in_.beside) add_beside(now, normalizer(now), share(now));
+    read(state, now, normalizer(now), out + n_.value_offset(now));
+    if (n_.spans() > 1) remember(now);
+    past_.own.add(n_, keys_);
+  }
+
+  void end(std::size_t span) {
+    past_.own.save(n_, before(span + 1));
+    join(span);
   }
 
   /// product = weight * (q k^T), and the normalizer, to which the past adds its weights.
@@ -46,13 +54,12 @@ class ForwardHead : CausalHead {
     const std::size_t rows = keys_.rows;
     Triangle(n_, rows).multiply(n_.F, {q_, n_.F}, {keys_.features, n_.F}, product_);
     keys_.for_each_unit([&](std::size_t first, std::size_t last, const real* weight) {
-      for (std::size_t i = first; i < last; ++i) {
-        real* row = product_ + i * n_.C;
-        weigh_row(i, rows, weight, 0, row);
-        const real past = keys_.past[i] * dot_row(q_ + i * n_.F, state.weights(n_), n_.F);
-        normalizer[i] = safe_inverse(sum_row(row, rows) + past, keys_.lowest[i]);
-      }
+      for (std::size_t i = first; i < last; ++i) weigh_row(i, rows, weight, 0, product_ + i * n_.C);
     });
+    sum_each_row(rows, rows, product_, n_.C, normalizer);
+    dot_each_row(rows, n_.F, q_, n_.F, state.weights(n_), 0, seen_);
+    for (std::size_t i = 0; i < rows; ++i)
+      normalizer[i] = safe_inverse(normalizer[i] + keys_.past[i] * seen_[i], keys_.lowest[i]);
   }
 
   /// From 1 / sums to 1 / (sums and what is beside), and the share of the latter.
@@ -73,9 +80,10 @@ class ForwardHead : CausalHead {
                   n_.d);
     gemm(place.rows, n_.d, n_.F, {q_, n_.F}, {state.sums, n_.F, transposed}, 0, older_, n_.d);
     for (std::size_t i = 0; i < place.rows; ++i, y += n_.value_stride()) {
-      const real *recent = recent_ + i * n_.d, *older = older_ + i * n_.d;
-      for (std::size_t e = 0; e < n_.d; ++e)
-        y[e] = normalizer[i] * (recent[e] + keys_.past[i] * older[e]);
+      const real* __restrict recent = recent_ + i * n_.d, * __restrict older = older_ + i * n_.d;
+      const real factor = normalizer[i], past = keys_.past[i];
+      real* __restrict to = y;
+      for (std::size_t e = 0; e < n_.d; ++e) to[e] = factor * (recent[e] + past * older[e]);
       if (!in_.beside) continue;
       const real* mean = in_.beside_at(place) + i * n_.H * (n_.d + 1);
       for (std::size_t e = 0; e < n_.d; ++e) y[e] += share(place)[i] * mean[e];
@@ -89,6 +97,7 @@ class ForwardHead : CausalHead {
   }
 
   real *q_, *product_, *recent_, *older_;
+  real* seen_;        // (C): weights of what is older
   real* query_unit_;  // (C): logarithms of the units of queries
 };
 
@@ -101,21 +110,25 @@ void cut_into_spans(Sizes& n, std::size_t tokens) {
   const bool is_long = n.T > short_sequence && 2 * heads <= tasks;
   if (tokens == 0) tokens = is_long ? std::max(shortest, n.T * heads / tasks) : n.T;
   const std::size_t wanted = std::max<std::size_t>(1, (tokens + n.C - 1) / n.C);
-  n.segment = std::min(wanted, 1 + held / (scratch_size<Chunk>(n) + to_align));
-  n.span = (wanted + n.segment - 1) / n.segment * n.segment;
+  const std::size_t most = std::min(wanted, 1 + held / (scratch_size<Chunk>(n) + to_align));
+  n.span = (wanted + most - 1) / most * most;
+  n.segment = (most + n.together - 1) / n.together;
 }
 
 void attend_causally(const Attention& in, Memory& memory, Tensor& out) {
-  memory.allocate(in.n, (in.n.chunks() + in.n.segment - 1) / in.n.segment, in.beside);
+  memory.allocate(in.n, in.n.spans() * in.n.segments_of_span(), in.beside);
   const SpanGroups groups(in.n);
   if (const std::size_t last = groups.first(groups.count - 1); last > 0) {
-    for_each_part<CausalHead>(in, memory, last,
-                              [](CausalHead& head, std::size_t span) { head.sum(span); });
-    for_each_head<CausalHead>(in, memory, [&](CausalHead& head) { head.join_all(last); });
+    for_each_part<CausalHead>(in, memory, last, [](Heads<CausalHead>& heads, std::size_t span) {
+      for (CausalHead& head : heads) head.sum(span);
+    });
+    for_each_head<CausalHead>(in, memory, [&](Heads<CausalHead>& heads) {
+      for (CausalHead& head : heads) head.join_all(last);
+    });
   }
   for_each_group<ForwardHead>(in, memory,
-                              [&](ForwardHead& head, std::size_t first, std::size_t last) {
-                                head.run(first, last, out.data());
+                              [&](Heads<ForwardHead>& heads, std::size_t first, std::size_t last) {
+                                ForwardHead::run(heads, first, last, out.data());
                               });
 }
 

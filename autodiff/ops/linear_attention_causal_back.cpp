@@ -68,28 +68,28 @@ class BackwardHead : LaterHead {
       segment_.emplace_back(n_, arena);
   }
 
-  void run(std::size_t first, std::size_t last, const Tensor& y, const Tensor& g,
-           OtherGradients& out) {
-    for (std::size_t span = std::min(last, spans()); span-- > first;) {
-      run(span, y, g, out);
-      if (span > first) std::copy_n(all_later(), n_.state(), after(span - 1));
+  static void run(Heads<BackwardHead>& heads, std::size_t first, std::size_t last, const Tensor& y,
+                  const Tensor& g, OtherGradients& out) {
+    for (std::size_t span = std::min(last, heads[0].spans()); span-- > first;) {
+      run(heads, span, y, g, out);
+      if (span == first) return;
+      for (BackwardHead& head : heads) head.pass(span);
     }
   }
 
  private:
-  void run(std::size_t span, const Tensor& y, const Tensor& g, OtherGradients& out) {
-    start(span);
-    const std::size_t size = n_.segment, begin = span * n_.span;
-    for (std::size_t last = last_chunk(span), first; last > begin; last = first) {
+  static void run(Heads<BackwardHead>& heads, std::size_t span, const Tensor& y, const Tensor& g,
+                  OtherGradients& out) {
+    for (BackwardHead& head : heads) head.start(span);
+    const std::size_t size = heads[0].n_.segment, begin = span * heads[0].n_.span;
+    for (std::size_t last = heads[0].last_chunk(span), first; last > begin; last = first) {
       first = begin + (last - 1 - begin) / size * size;
-      load_segment(span, first, last);
+      for (BackwardHead& head : heads) head.start_segment(span, (first - begin) / size);
+      for (std::size_t c = first; c < last; ++c) {
+        for (BackwardHead& head : heads) head.load_chunk(c, first, last);
+      }
       for (std::size_t c = last; c-- > first;) {
-        const Chunk& chunk = segment_[c - first];
-        const Place now = place(c, std::max(c, first + 1) - 1);
-        const std::size_t values = n_.value_offset(now);
-        differentiate(now, chunk, y.data() + values, g.data() + values, out.v.data() + values);
-        if (in_.beside) differentiate_beside(now, y.data() + values, g.data() + values, out);
-        if (in_.decay.rate) differentiate_rates(now, span, chunk.state, out);
+        for (BackwardHead& head : heads) head.differentiate(span, c, first, y, g, out);
       }
     }
   }
@@ -107,22 +107,35 @@ class BackwardHead : LaterHead {
     return all_later_;
   }
 
-  /// The keys of each chunk and the state before it.
-  void load_segment(std::size_t span, std::size_t first, std::size_t last) {
-    State& own = past_.own;
-    if (first == span * n_.span)
-      own.clear(n_);
+  void start_segment(std::size_t span, std::size_t segment) {
+    if (segment == 0)
+      past_.own.clear(n_);
     else
-      own.restore(n_, state_before(first / n_.segment));
-    for (std::size_t c = first; c < last; ++c) {
-      Chunk& chunk = segment_[c - first];
-      std::copy_n(past_.all(n_).sums, n_.state(), chunk.state);
-      Keys& keys = chunk.keys;
-      keys.load(in_, place(c, std::min(c + 1, last - 1)), own.unit, past_.unit_before());
-      if (c + 1 < last) own.add(n_, keys);
-      if (keys.carried != keys.last()) keys.carry_in(in_, place(c), keys.last());
-    }
+      past_.own.restore(n_, state_before(span, segment));
   }
+
+  /// The keys of a chunk and the state before it.
+  void load_chunk(std::size_t c, std::size_t first, std::size_t last) {
+    State& own = past_.own;
+    Chunk& chunk = segment_[c - first];
+    std::copy_n(past_.all(n_).sums, n_.state(), chunk.state);
+    Keys& keys = chunk.keys;
+    keys.load(in_, place(c, std::min(c + 1, last - 1)), own.unit, past_.unit_before());
+    if (c + 1 < last) own.add(n_, keys);
+    if (keys.carried != keys.last()) keys.carry_in(in_, place(c), keys.last());
+  }
+
+  void differentiate(std::size_t span, std::size_t c, std::size_t first, const Tensor& y,
+                     const Tensor& g, OtherGradients& out) {
+    const Chunk& chunk = segment_[c - first];
+    const Place now = place(c, std::max(c, first + 1) - 1);
+    const std::size_t values = n_.value_offset(now);
+    differentiate(now, chunk, y.data() + values, g.data() + values, out.v.data() + values);
+    if (in_.beside) differentiate_beside(now, y.data() + values, g.data() + values, out);
+    if (in_.decay.rate) differentiate_rates(now, span, chunk.state, out);
+  }
+
+  void pass(std::size_t span) { std::copy_n(all_later(), n_.state(), after(span - 1)); }
 
   void differentiate(const Place& place, const Chunk& chunk, const real* y, const real* g,
                      real* dv) {
@@ -154,7 +167,8 @@ class BackwardHead : LaterHead {
     gemm(keys.rows, n_.d, n_.F, {keys.features, n_.F}, {later, n_.F, transposed}, 0, dv,
          n_.value_stride());
     for (std::size_t j = 0; j < keys.rows; ++j) {
-      for (std::size_t e = 0; e < n_.d; ++e) dv[j * n_.value_stride() + e] *= keys.carry[j];
+      const real carry = keys.carry[j];
+      for (std::size_t e = 0; e < n_.d; ++e) dv[j * n_.value_stride() + e] *= carry;
     }
     Triangle(n_, keys.rows)
         .sum_queries(n_.d, product_, {numerator_, n_.d}, 1, dv, n_.value_stride());
@@ -215,15 +229,18 @@ void attend_causally_backward(const Attention& in, Memory& memory, const Tensor&
   if (groups.spans > 1)
     memory.later = uninitialized({in.n.B, in.n.H, groups.spans, in.n.state() + 1});
   if (const std::size_t first = groups.first(1); first < groups.spans) {
-    for_each_part<LaterHead>(
-        in, memory, groups.spans - first,
-        [&](LaterHead& head, std::size_t part) { head.sum(first + part, y, g); });
-    for_each_head<LaterHead>(in, memory, [&](LaterHead& head) { head.join_all(first); });
+    for_each_part<LaterHead>(in, memory, groups.spans - first,
+                             [&](Heads<LaterHead>& heads, std::size_t part) {
+                               for (LaterHead& head : heads) head.sum(first + part, y, g);
+                             });
+    for_each_head<LaterHead>(in, memory, [&](Heads<LaterHead>& heads) {
+      for (LaterHead& head : heads) head.join_all(first);
+    });
   }
-  for_each_group<BackwardHead>(in, memory,
-                               [&](BackwardHead& head, std::size_t first, std::size_t last) {
-                                 head.run(first, last, y, g, gradients);
-                               });
+  for_each_group<BackwardHead>(
+      in, memory, [&](Heads<BackwardHead>& heads, std::size_t first, std::size_t last) {
+        BackwardHead::run(heads, first, last, y, g, gradients);
+      });
 }
 
 }  // namespace linear_attention_parts

@@ -17,7 +17,8 @@ namespace linear_attention_parts {
 
 struct Sizes {
   std::size_t B, T, H, F, d, C;
-  std::size_t span = std::size_t(-1);  ///< chunks after which sums start afresh, whole segments
+  std::size_t together = 1;            ///< heads whose chunks are read by turns
+  std::size_t span = std::size_t(-1);  ///< chunks after which sums start afresh
   std::size_t segment = 1;             ///< chunks that the backward pass holds at once
   std::size_t value_stride() const { return H * d; }
   std::size_t value_offset(const Place& place) const {
@@ -32,6 +33,9 @@ struct Sizes {
     return chunks <= span ? 1 : (chunks + span - 1) / span;
   }
   std::size_t span_tokens() const { return std::min(chunks(), span) * C; }
+  std::size_t segments_of_span() const {
+    return (std::min(chunks(), span) + segment - 1) / segment;
+  }
 };
 
 /// How much weight passes from token to token: exp(-rate) with a rate per head (H), per token (B,
@@ -91,8 +95,9 @@ inline real share_beside(real log_beside, real sum, real* normalizer) {
 }
 
 /// to_i = factor_i (from_i, last_i): rows (d + 1) from rows (d). `last` null means ones.
-inline void scale_and_extend(std::size_t rows, std::size_t d, const real* factor, const real* from,
-                             std::size_t stride, const real* last, real* to) {
+inline void scale_and_extend(std::size_t rows, std::size_t d, const real* factor,
+                             const real* __restrict from, std::size_t stride, const real* last,
+                             real* __restrict to) {
   for (std::size_t i = 0; i < rows; ++i, from += stride, to += d + 1) {
     for (std::size_t e = 0; e < d; ++e) to[e] = factor[i] * from[e];
     to[d] = last ? factor[i] * last[i] : factor[i];
@@ -228,13 +233,17 @@ struct State {
 inline void split_quotient(const Sizes& n, const Place& place, const real* g, const real* y,
                            const real* normalizer, const real* lowest, real* numerator,
                            real* weight) {
+  const std::size_t stride = n.value_stride();
+  dot_each_row(place.rows, n.d, g, stride, y, stride, weight);
   for (std::size_t i = 0; i < place.rows; ++i) {
-    const real *gi = g + i * n.value_stride(), *yi = y + i * n.value_stride();
-    place.prefetch_next(i, gi, n.value_stride(), n.d);
-    place.prefetch_next(i, yi, n.value_stride(), n.d);
+    place.prefetch_next(i, g + i * stride, stride, n.d);
+    place.prefetch_next(i, y + i * stride, stride, n.d);
     const bool raised = lowest[i] > 0 && normalizer[i] == 1 / lowest[i];
-    weight[i] = raised ? real(0) : -dot_row(gi, yi, n.d) * normalizer[i];
-    for (std::size_t e = 0; e < n.d; ++e) numerator[i * n.d + e] = gi[e] * normalizer[i];
+    weight[i] = raised ? real(0) : -weight[i] * normalizer[i];
+    const real* __restrict from = g + i * stride;
+    real* __restrict to = numerator + i * n.d;
+    const real factor = normalizer[i];
+    for (std::size_t e = 0; e < n.d; ++e) to[e] = factor * from[e];
   }
 }
 
@@ -293,8 +302,10 @@ class OneHead {
   std::size_t last_chunk(std::size_t span) const {
     return span + 1 < spans() ? (span + 1) * n_.span : chunks();
   }
-  real* state_before(std::size_t segment) { return &memory_.states(b_, h_, segment, 0); }
-  real* before(std::size_t span) { return state_before(span * n_.span / n_.segment); }
+  real* state_before(std::size_t span, std::size_t segment) {
+    return &memory_.states(b_, h_, span * n_.segments_of_span() + segment, 0);
+  }
+  real* before(std::size_t span) { return state_before(span, 0); }
   real* normalizer(const Place& place) { return &memory_.normalizer(b_, h_, place.first); }
   real* share(const Place& place) { return &memory_.share(b_, h_, place.first); }
   real* past(const Place& place) { return &memory_.past(b_, h_, place.first); }
@@ -325,21 +336,31 @@ class HeadWithGradients : protected OneHead {
   real *weight_, *slope_;  // (C): of split_quotient(); slope of keys
 };
 
-/// Runs `task(head, part)` for all parts of every head of every sequence, in parallel.
+/// Heads of one sequence, `together` of them.
+template <class Head>
+struct Heads : std::vector<Head> {
+  Heads(const Attention& in, Memory& memory, std::size_t index, Arena& arena) {
+    this->reserve(in.n.together);
+    for (std::size_t h = 0; h < in.n.together; ++h)
+      this->emplace_back(in, memory, index * in.n.together + h, arena);
+  }
+};
+
+/// Runs `task(heads, part)` for all parts of all heads of every sequence, in parallel.
 template <class Head, class Task>
 void for_each_part(const Attention& in, Memory& memory, std::size_t parts, const Task& task) {
-  Scratch<real> scratch(scratch_size<Head>(in, memory, 0));
-  parallel_tasks(in.n.B * in.n.H * parts, [&](std::size_t index) {
+  Scratch<real> scratch(scratch_size<Heads<Head>>(in, memory, 0));
+  parallel_tasks(in.n.B * in.n.H / in.n.together * parts, [&](std::size_t index) {
     Arena arena(scratch.local());
-    Head head(in, memory, index / parts, arena);
-    task(head, index % parts);
+    Heads<Head> heads(in, memory, index / parts, arena);
+    task(heads, index % parts);
   });
 }
 
-/// Runs `task(head)` for every head of every sequence, in parallel.
+/// Runs `task(heads)` for all heads of every sequence, in parallel.
 template <class Head, class Task>
 void for_each_head(const Attention& in, Memory& memory, const Task& task) {
-  for_each_part<Head>(in, memory, 1, [&](Head& head, std::size_t) { task(head); });
+  for_each_part<Head>(in, memory, 1, [&](Heads<Head>& heads, std::size_t) { task(heads); });
 }
 
 }  // namespace linear_attention_parts

@@ -23,12 +23,22 @@ struct Rows {
   }
 };
 
-/// exp2(x - max x) in place, which takes half the steps of exp: logarithms to base 2. Returns the
-/// maximum. A NaN stays where it is.
-real exponentiate_base_2(real* x, std::size_t n) {
-  const real highest = max_of_numbers(x, n), top = highest < nothing ? nothing : highest;
-  for (std::size_t i = 0; i < n; ++i) x[i] = math::exp2_nonpositive(x[i] - top);
-  return top;
+/// Rows whose maxima or sums are found together.
+constexpr std::size_t rows_at_once = 16;
+
+/// exp2(x_i - max x_i) of rows (n) in place: logarithms to base 2, which take half the steps of
+/// exp. Natural logarithms of the units go to `log_scale` if there is one. A NaN stays where it is.
+void exponentiate_base_2(std::size_t rows, std::size_t n, real* x, real* log_scale) {
+  for (std::size_t first = 0; first < rows; first += rows_at_once) {
+    const std::size_t count = std::min(rows_at_once, rows - first);
+    real top[rows_at_once];
+    largest_of_each_row(count, n, x, n, top);
+    for (std::size_t i = 0; i < count; ++i, x += n) {
+      const real unit = top[i] < nothing ? nothing : top[i];
+      for (std::size_t j = 0; j < n; ++j) x[j] = math::exp2_nonpositive(x[j] - unit);
+      if (log_scale) log_scale[first + i] = unit / log2_e;
+    }
+  }
 }
 
 class StoredSource : public FeatureSource {
@@ -57,8 +67,8 @@ class StoredSource : public FeatureSource {
 
   void store(const Place& place, const real* features, real* gradient, real* slope) override {
     const Rows rows(place, values_.shape());
+    if (slope) dot_each_row(place.rows, F_, features, F_, gradient, F_, slope);
     for (std::size_t i = 0; i < place.rows; ++i, features += F_, gradient += F_) {
-      if (slope) slope[i] = dot_row(features, gradient, F_);
       real* to = gradient_.data() + rows.offset + i * rows.stride;
       if (scale_ == FeatureScale::linear) {
         std::copy_n(gradient, F_, to);
@@ -114,16 +124,12 @@ class ExponentialSource : public FeatureSource {
     const real* x = x_.data() + rows.offset;
     gemm(place.rows, F_, d_, {x, rows.stride}, {transposed_->data() + place.h * d_ * F_, F_}, 0,
          features, F_);
-    const real* offset = offset_.exists() ? offset_.data() + place.h * F_ : nullptr;
-    for (std::size_t i = 0; i < place.rows; ++i, x += rows.stride, features += F_) {
-      place.prefetch_next(i, x, rows.stride, d_);
-      for (std::size_t f = 0; offset && f < F_; ++f) features[f] += log2_e * offset[f];
-      const std::size_t m = F_ / groups_;
-      const real square = log_scale ? norm_ * dot_row(x, x, d_) : real(0);
-      for (std::size_t g = 0; g < groups_; ++g) {
-        const real top = exponentiate_base_2(features + g * m, m);
-        if (log_scale) log_scale[i * groups_ + g] = top / log2_e - square;
-      }
+    for (std::size_t first = 0; first < place.rows; first += rows_at_once) {
+      const std::size_t count = std::min(rows_at_once, place.rows - first);
+      for (std::size_t i = first; i < first + count; ++i)
+        place.prefetch_next(i, x + i * rows.stride, rows.stride, d_);
+      exponentiate(place.h, count, x + first * rows.stride, rows.stride, features + first * F_,
+                   log_scale ? log_scale + first * groups_ : nullptr);
     }
   }
 
@@ -141,20 +147,20 @@ class ExponentialSource : public FeatureSource {
     const Rows rows(place, x_.shape());
     const std::size_t head = (place.b * spans_ + place.first / span_) * H_ + place.h;
     real* doffset = offset_.exists() ? doffset_.data() + head * F_ : nullptr;
-    for (std::size_t i = 0; i < place.rows; ++i) {
-      real* row = gradient + i * F_;
-      for (std::size_t f = 0; f < F_; ++f) row[f] *= features[i * F_ + f];
-      if (slope) slope[i] = sum_row(row, F_);
-      for (std::size_t f = 0; doffset && f < F_; ++f) doffset[f] += row[f];
+    for (std::size_t i = 0; i < place.rows * F_; ++i) gradient[i] *= features[i];
+    for (std::size_t i = 0; doffset && i < place.rows; ++i) {
+      for (std::size_t f = 0; f < F_; ++f) doffset[f] += gradient[i * F_ + f];
     }
+    if (slope) sum_each_row(place.rows, F_, gradient, F_, slope);
     const real* x = x_.data() + rows.offset;
     real* dx = dx_.data() + rows.offset;
     gemm(place.rows, d_, F_, {gradient, F_}, {scaled_.data() + place.h * F_ * d_, d_}, 0, dx,
          rows.stride);
     for (std::size_t i = 0; slope && i < place.rows; ++i) {
       const real factor = -2 * norm_ * slope[i];
-      for (std::size_t e = 0; e < d_; ++e)
-        dx[i * rows.stride + e] += factor * x[i * rows.stride + e];
+      const real* __restrict from = x + i * rows.stride;
+      real* __restrict to = dx + i * rows.stride;
+      for (std::size_t e = 0; e < d_; ++e) to[e] += factor * from[e];
     }
     gemm(d_, F_, place.rows, {x, rows.stride, transposed}, {gradient, F_}, 1,
          dw_.data() + head * d_ * F_, F_);
@@ -168,6 +174,20 @@ class ExponentialSource : public FeatureSource {
   }
 
  private:
+  /// Products of some rows of x to their features and units.
+  void exponentiate(std::size_t h, std::size_t rows, const real* x, std::size_t stride,
+                    real* features, real* log_scale) const {
+    const real* offset = offset_.exists() ? offset_.data() + h * F_ : nullptr;
+    for (std::size_t i = 0; offset && i < rows; ++i) {
+      for (std::size_t f = 0; f < F_; ++f) features[i * F_ + f] += log2_e * offset[f];
+    }
+    exponentiate_base_2(rows * groups_, F_ / groups_, features, log_scale);
+    if (!log_scale) return;
+    real square[rows_at_once];
+    dot_each_row(rows, d_, x, stride, x, stride, square);
+    for (std::size_t i = 0; i < rows * groups_; ++i) log_scale[i] -= norm_ * square[i / groups_];
+  }
+
   Var x_, w_, offset_;
   real factor_, norm_;
   std::size_t groups_, H_, F_, d_;

@@ -13,9 +13,13 @@ namespace linear_attention_parts {
 /// Row i of `products` becomes weight_j (product_ij + offset) for j <= i and 0 beyond.
 inline void weigh_row(std::size_t i, std::size_t rows, const real* weight, real offset,
                       real* products) {
-  const int diagonal = int(i), count = int(rows);
-  for (int j = 0; j < count; ++j)
-    products[j] = j <= diagonal ? weight[j] * (products[j] + offset) : real(0);
+  constexpr std::size_t lanes = native_lane_count;
+  std::size_t j = 0;
+  for (; j + lanes <= rows; j += lanes) {
+    const NativeLanes weighed = lanes_at(weight + j) * (lanes_at(products + j) + offset);
+    lanes_at(products + j) = lane_numbers() <= int(i) - int(j) ? weighed : NativeLanes{};
+  }
+  for (; j < rows; ++j) products[j] = j <= i ? weight[j] * (products[j] + offset) : real(0);
 }
 
 /// Products of a chunk whose square of queries and keys (rows, rows), ld apart, is zero above the
@@ -68,12 +72,12 @@ struct SpanGroups {
   std::size_t first(std::size_t group) const { return group * spans / count; }
 };
 
-/// Runs `task(head, first span, behind the last)` for every group of every head, in parallel.
+/// Runs `task(heads, first span, behind the last)` for every group of all heads, in parallel.
 template <class Head, class Task>
 void for_each_group(const Attention& in, Memory& memory, const Task& task) {
   const SpanGroups groups(in.n);
-  for_each_part<Head>(in, memory, groups.count, [&](Head& head, std::size_t group) {
-    task(head, groups.first(group), groups.first(group + 1));
+  for_each_part<Head>(in, memory, groups.count, [&](Heads<Head>& heads, std::size_t group) {
+    task(heads, groups.first(group), groups.first(group + 1));
   });
 }
 

@@ -116,11 +116,26 @@ TEST(LinearAttentionSpans, HaveTheGradientsOfDifferences) {
 
 TEST(LinearAttentionSpans, HaveEqualBitsForAllThreads) {
   for (const Variant& variant : variants) {
-    Inputs in = random_inputs({1, 300, 1, 8}, 16, variant);
-    if (variant.scale == FeatureScale::logarithmic) move_keys(in);
-    expect_equal_for_all_threads(attention_op(variant.scale, spans_of(32, 8)), in.list());
-    expect_equal_for_all_threads(attention_op(variant.scale, spans_of(32, 8, {170})), in.list());
+    for (std::size_t heads : {1, 4}) {  // four are read by turns, two of them or alone
+      Inputs in = random_inputs({1, 300, heads, 8}, 16, variant);
+      if (variant.scale == FeatureScale::logarithmic) move_keys(in);
+      expect_equal_for_all_threads(attention_op(variant.scale, spans_of(32, 8)), in.list());
+      expect_equal_for_all_threads(attention_op(variant.scale, spans_of(32, 8, {170})), in.list());
+    }
   }
+}
+
+TEST(LinearAttentionSpans, AreThoseOfTheForwardPassWhenThreadsChange) {
+  const Inputs in = random_inputs({1, 300, 4, 8}, 16, variants[3]);
+  const Op op = attention_op(variants[3].scale, spans_of(32, 8));
+  const auto expected = value_and_gradients(op, in.list());
+  const Op changes_threads = [op](Tape& tape, const std::vector<Var>& x) {
+    const Threads one(1);
+    return op(tape, x);
+  };
+  const Threads eight(8);
+  const auto results = value_and_gradients(changes_threads, in.list());
+  for (std::size_t i = 0; i < results.size(); ++i) EXPECT_TRUE(same_bits(results[i], expected[i]));
 }
 
 TEST(LinearAttentionSpans, OfALongSequenceFollowFromItsLength) {

@@ -37,6 +37,38 @@ TEST(SumRow, AgreesWithASerialSumForAllLengths) {
   }
 }
 
+/// Of rows of n elements with a stride: each function of many rows, and of one.
+void expect_bits_of_each_row(std::size_t rows, std::size_t n, const Tensor& x, const Tensor& y) {
+  const std::size_t stride = x.shape()[1];
+  Tensor sums = zeros({rows}), dots = zeros({rows}), largest = zeros({rows});
+  sum_each_row(rows, n, x.data(), stride, sums.data());
+  dot_each_row(rows, n, x.data(), stride, y.data(), stride, dots.data());
+  largest_of_each_row(rows, n, x.data(), stride, largest.data());
+  Tensor expected[] = {zeros({rows}), zeros({rows}), zeros({rows})};
+  for (std::size_t i = 0; i < rows; ++i) {
+    const real* row = x.data() + i * stride;
+    expected[0].data()[i] = sum_row(row, n);
+    expected[1].data()[i] = dot_row(row, y.data() + i * stride, n);
+    expected[2].data()[i] = max_of_numbers(row, n);
+  }
+  SCOPED_TRACE(std::to_string(rows) + " rows of " + std::to_string(n));
+  EXPECT_TRUE(same_bits(sums, expected[0]));
+  EXPECT_TRUE(same_bits(dots, expected[1]));
+  EXPECT_TRUE(same_bits(largest, expected[2]));
+}
+
+TEST(EachRow, HasTheBitsOfTheFunctionOfOneRow) {
+  for (std::size_t rows : {1, 7, 8, 15, 16, 17, 40}) {
+    for (std::size_t n : {1, 15, 16, 32, 50, 64}) {
+      Tensor x = values({rows, n + 3});
+      const Tensor y = values({rows, n + 3});
+      expect_bits_of_each_row(rows, n, x, y);
+      x.data()[(rows / 2) * (n + 3) + n / 2] = nan;
+      expect_bits_of_each_row(rows, n, x, y);
+    }
+  }
+}
+
 TEST(MaxRow, FindsTheLargestWhereverItIs) {
   for (std::size_t n : {1, 2, 15, 16, 17, 33, 100}) {
     for (std::size_t place = 0; place < n; ++place) {
