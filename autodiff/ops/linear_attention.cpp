@@ -209,7 +209,8 @@ Tensor linear_attention_step(LinearAttentionState& state, const Features& q, con
   const auto queries = make_source(q, 1), keys = make_source(k, 1);
   Tensor out = uninitialized(v.shape());
   const Scratch<real> scratch(2 * F);
-  parallel_rows(v.dim(0) * H, 4 * F * d, [&](std::size_t row) {
+  // The heads of one text are not worth a second thread.
+  parallel_rows(v.dim(0) * H, F * d, [&](std::size_t row) {
     const Place place{row / H, row % H, 0, 1};
     real *query = scratch.local(), *key = query + F, *y = out.data() + row * d;
     real log_key = 0, log_query = 0, share = 0;

@@ -1,5 +1,6 @@
 #include <bochner/autodiff/wildcard.hpp>
 #include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/folder.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <set>
 #include <string_view>
@@ -16,14 +17,12 @@ bool matches_name(std::string_view pattern, std::string_view name) {
   return (name.front() != '.' || pattern.front() == '.') && matches(pattern, name);
 }
 
-std::vector<fs::directory_entry> entries(const fs::path& folder) {
-  std::error_code error;
-  std::vector<fs::directory_entry> found;
-  for (fs::directory_iterator it(folder.empty() ? "." : folder, error), end; !error && it != end;
-       it.increment(error))
-    found.push_back(*it);
-  if (error) throw IoError("cannot list folder ", folder.string(), ": ", error.message());
-  return found;
+std::vector<std::string> entries(const fs::path& folder) {
+  try {
+    return names_in(folder);
+  } catch (const std::system_error& error) {
+    throw IoError("cannot list folder ", folder.string(), ": ", error.code().message());
+  }
 }
 
 /// "a/**" -> {"a", "**", "*"}: what follows `**` is never empty and never another `**`.
@@ -48,10 +47,10 @@ fs::file_status examine(const fs::path& path) {
   return status;
 }
 
-bool is_entered(const fs::directory_entry& entry) {
+bool is_entered(const fs::path& path) {
   std::error_code error;
-  return fs::is_directory(entry.symlink_status(error)) &&
-         entry.path().filename().native().front() != '.';
+  return fs::is_directory(fs::symlink_status(path, error)) &&
+         path.filename().native().front() != '.';
 }
 
 /// Walks the folders along one pattern.
@@ -67,9 +66,8 @@ struct Search {
     } else if (fs::is_directory(examine(path))) {
       const bool any_depth = parts[depth] == "**";
       if (any_depth) walk(path, depth + 1);
-      for (const auto& entry : entries(path)) {
-        const fs::path name = entry.path().filename();
-        if (any_depth ? is_entered(entry) : matches_name(parts[depth], name.native()))
+      for (const std::string& name : entries(path)) {
+        if (any_depth ? is_entered(path / name) : matches_name(parts[depth], name))
           walk(path / name, any_depth ? depth : depth + 1);
       }
     }

@@ -89,6 +89,12 @@ int run_program(int argc, char** argv) {
 constexpr const char* no_thread =
     "no thread can be started: raise the limits of memory and processes (ulimit -v, ulimit -u)";
 
+int fail_without_memory() {
+  std::fputs(out_of_memory, stderr);
+  std::fputs("\n", stderr);
+  return exit_failed;
+}
+
 }  // namespace
 
 // Where memory fails even for the words of an error, the terminate handler has the last one.
@@ -108,11 +114,10 @@ int cli(int argc, char** argv) noexcept {
     if (error.code() == std::errc::resource_unavailable_try_again &&
         error.what() == error.code().message())
       return fail_with(exit_failed, no_thread);
+    if (error.code() == std::errc::not_enough_memory) return fail_without_memory();
     return fail_with(exit_io, error.what());
   } catch (const std::bad_alloc&) {
-    std::fputs(out_of_memory, stderr);
-    std::fputs("\n", stderr);
-    return exit_failed;
+    return fail_without_memory();
   } catch (const StoppedError& error) {
     return fail_with(exit_stopped, error.what());
   } catch (const std::exception& error) {

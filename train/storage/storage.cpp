@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bochner/data/files/folder.hpp>
 #include <bochner/data/files/regular_file.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <set>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -256,14 +258,11 @@ bool PosixStorage::exists(const Path& path) {
 }
 
 std::vector<std::string> PosixStorage::list(const Path& directory) {
-  std::vector<std::string> names;
-  std::error_code error;
-  std::filesystem::directory_iterator entry(directory_or_here(directory), error), end;
-  for (; !error && entry != end; entry.increment(error))
-    names.push_back(entry->path().filename().string());
-  if (error) throw_io_error("list", directory, error.value());
-  std::sort(names.begin(), names.end());
-  return names;
+  try {
+    return names_in(directory);
+  } catch (const std::system_error& error) {
+    throw_io_error("list", directory, error.code().value());
+  }
 }
 
 std::unique_ptr<FileLock> PosixStorage::lock(const Path& path) {
