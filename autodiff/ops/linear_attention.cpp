@@ -172,8 +172,9 @@ Var linear_attention(const Features& q, const Features& k, const Var& v, const V
   const auto memory = std::make_shared<Memory>();
   const bool all_tokens = options.lengths.empty();
   Tensor y = all_tokens ? uninitialized(v.shape()) : zeros(v.shape());
-  const Sizes n = y.size() > 0 ? sizes_of(k, v, options) : Sizes();
+  Sizes n{};
   if (y.size() > 0) {
+    n = sizes_of(k, v, options);
     const Attention in = attention(n, q, k, v, rate, options, beside);
     (options.causal ? attend_causally : attend_bidirectionally)(in, *memory, y);
   }

@@ -27,7 +27,7 @@ class ForwardHead : CausalHead {
   }
 
  private:
-  void begin(std::size_t span) { past_.begin(n_, span > 0 ? before(span) : nullptr); }
+  void begin(std::size_t span) { past_.begin(n_, found_by(span)); }
 
   void attend(std::size_t span, std::size_t c, real* out) {
     const Place now = place(c, std::min(c + 1, chunks() - 1));

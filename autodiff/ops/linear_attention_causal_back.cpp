@@ -97,7 +97,7 @@ class BackwardHead : LaterHead {
   void start(std::size_t span) {
     clear();
     after_ = span + 1 < spans() ? after(span) : nullptr;
-    past_.begin(n_, span > 0 ? before(span) : nullptr);
+    past_.begin(n_, found_by(span));
   }
 
   /// The gradient of all that the next tokens read, in this span and behind it.

@@ -306,6 +306,8 @@ class OneHead {
     return &memory_.states(b_, h_, span * n_.segments_of_span() + segment, 0);
   }
   real* before(std::size_t span) { return state_before(span, 0); }
+  /// What a span finds, null for the first.
+  const real* found_by(std::size_t span) { return span > 0 ? before(span) : nullptr; }
   real* normalizer(const Place& place) { return &memory_.normalizer(b_, h_, place.first); }
   real* share(const Place& place) { return &memory_.share(b_, h_, place.first); }
   real* past(const Place& place) { return &memory_.past(b_, h_, place.first); }

@@ -130,7 +130,7 @@ class CausalHead : protected OneHead {
  protected:
   /// What the next span finds.
   void join(std::size_t span) {
-    past_.begin(n_, span > 0 ? before(span) : nullptr);
+    past_.begin(n_, found_by(span));
     past_.own.restore(n_, before(span + 1));
     past_.all(n_).save(n_, before(span + 1));
   }

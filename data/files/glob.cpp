@@ -49,8 +49,8 @@ fs::file_status examine(const fs::path& path) {
 
 bool is_entered(const fs::path& path) {
   std::error_code error;
-  return fs::is_directory(fs::symlink_status(path, error)) &&
-         path.filename().native().front() != '.';
+  return path.filename().native().front() != '.' &&
+         fs::is_directory(fs::symlink_status(path, error));
 }
 
 /// Walks the folders along one pattern.
