@@ -32,7 +32,7 @@ struct Place {
   /// pieces that no hardware sees coming, and of many requests at once a processor forgets most.
   void prefetch_next(std::size_t i, const real* row, std::size_t stride,
                      std::size_t columns) const {
-    if (i < next_rows) prefetch(row + ahead * std::ptrdiff_t(stride), columns);
+    if (i < next_rows) prefetch_into_second_cache(row + ahead * std::ptrdiff_t(stride), columns);
   }
 };
 

@@ -1,4 +1,3 @@
-#include <array>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/autodiff/ops/softmax_attention_parts.hpp>
@@ -42,7 +41,7 @@ struct Panel {
 /// Logits s (keys, block) become weights relative to the new largest logit; `keep` (block) is what
 /// the change of it makes of earlier sums.
 void weigh(real* __restrict s, std::size_t keys, real* __restrict top, real* __restrict total,
-           real* __restrict keep) {
+           real* __restrict keep, const RowsAhead& ahead) {
   real highest[block], sum[block] = {};
   std::copy_n(top, block, highest);
   for (std::size_t j = 0; j < keys; ++j) {
@@ -50,6 +49,7 @@ void weigh(real* __restrict s, std::size_t keys, real* __restrict top, real* __r
       highest[i] = s[j * block + i] > highest[i] ? s[j * block + i] : highest[i];
   }
   for (std::size_t j = 0; j < keys; ++j) {
+    ahead.ask(j);
     for (std::size_t i = 0; i < block; ++i) {
       const real weight = math::exp2_nonpositive(s[j * block + i] - highest[i]);
       s[j * block + i] = weight;
@@ -73,11 +73,12 @@ void start(const Head& head, std::size_t query_block, const Queries& queries) {
 }
 
 /// Adds one block of packed keys and values; its logits have a row more than keys.
-void attend(const Head& head, const Pair& pair, const Queries& queries, const Panel& work) {
+void attend(const Head& head, const Pair& pair, const Queries& queries, const RowsAhead& ahead,
+            const Panel& work) {
   real *s = work.s, *keep = s + block * block;
   logits(head, pair, {{work.keys, pair.d}, work.key_parts},
          {{queries.packed, block}, queries.parts}, s);
-  weigh(s, pair.keys, queries.top, queries.total, keep);
+  weigh(s, pair.keys, queries.top, queries.total, keep, ahead);
   for (std::size_t e = 0; pair.key_block > 0 && e < pair.d; ++e) {
     real* __restrict sum = queries.sum + e * block;
     for (std::size_t i = 0; i < block; ++i) sum[i] *= keep[i];
@@ -101,6 +102,14 @@ void finish(const Head& head, std::size_t query_block, const Queries& queries, r
     log_sum[query_block * block + i] = queries.top[i] + log2_e * std::log(queries.total[i]);
 }
 
+RowsAhead keys_ahead(const Head& head, std::size_t key_block, std::size_t blocks) {
+  const Attention& a = head.a;
+  if (key_block >= blocks) return {0, a.d};
+  RowsAhead ahead(head.rows(key_block), a.d);
+  for (const real* x : {a.k, a.v}) ahead.add(x + head.offset(key_block), a.stride());
+  return ahead;
+}
+
 /// A panel of queries walks along the keys, which are packed once for all its blocks.
 void forward_panel(const Head& head, std::size_t first, real* out, real* log_sum,
                    const Panel& work) {
@@ -109,13 +118,17 @@ void forward_panel(const Head& head, std::size_t first, real* out, real* log_sum
   if (first >= last) return;
   const MatrixUnitsInUse in_use(a.in_matrix_units());
   for (std::size_t i = first; i < last; ++i) start(head, i, work.queries[i - first]);
-  for (std::size_t j = 0; j < head.keys_of(last - 1); ++j) {
+  const std::size_t key_blocks = head.keys_of(last - 1);
+  for (std::size_t j = 0; j < key_blocks; ++j) {
     pack_rows(a.k + head.offset(j), a.stride(), head.rows(j), a.d, a.logit_factor(), work.keys);
     pack_rows(a.v + head.offset(j), a.stride(), head.rows(j), a.d, 1, work.values);
     Factor{{work.keys, a.d}, work.key_parts}.pack_left(head.rows(j), a.d);
     Factor{{work.values, a.d, transposed}, work.value_parts}.pack_left(a.d, head.rows(j));
-    for (std::size_t i = std::max(first, head.first_query_of(j)); i < last; ++i)
-      attend(head, Pair(head, i, j), work.queries[i - first], work);
+    const RowsAhead ahead = keys_ahead(head, j + 1, key_blocks);
+    const std::size_t seen_from = std::max(first, head.first_query_of(j));
+    for (std::size_t i = seen_from; i < last; ++i)
+      attend(head, Pair(head, i, j), work.queries[i - first],
+             ahead.of_pair(i - seen_from, last - seen_from), work);
   }
   for (std::size_t i = first; i < last; ++i) finish(head, i, work.queries[i - first], out, log_sum);
 }

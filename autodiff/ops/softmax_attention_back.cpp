@@ -1,4 +1,3 @@
-#include <array>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/softmax_attention_parts.hpp>
 #include <bochner/autodiff/ops/softmax_attention_rates.hpp>
@@ -40,6 +39,11 @@ struct Workspace {
   }
 };
 
+/// What the forward pass gave, and the gradient of it; log_sum (T) of this head.
+struct Output {
+  const real *y, *g, *log_sum;
+};
+
 /// Where gradients of one head's queries go: its rows of the result, or a partial sum; and those of
 /// what is lost up to its tokens (T), nullptr for none.
 struct QueryRows {
@@ -49,11 +53,12 @@ struct QueryRows {
 };
 
 /// Logits become weights p, gradients dp of weights become gradients of logits (in natural units).
-void differentiate(std::size_t keys, const Workspace& w) {
+void differentiate(std::size_t keys, const RowsAhead& ahead, const Workspace& w) {
   real* __restrict p = w.p;
   real* __restrict dp = w.dp;
   const real *log_sum = w.log_sum, *mean = w.mean;
   for (std::size_t j = 0; j < keys; ++j) {
+    ahead.ask(j);
     for (std::size_t i = 0; i < block; ++i) {
       const real weight = math::exp2_nonpositive(p[j * block + i] - log_sum[i]);
       p[j * block + i] = weight;
@@ -75,14 +80,14 @@ double rate_gradient(const Pair& pair, const real* dp) {
 
 /// One block of queries against block `index` of the panel. Returns dL/drate.
 double pair_backward(const Head& head, const Pair& pair, std::size_t index, double* lost,
-                     const Workspace& w) {
+                     const RowsAhead& ahead, const Workspace& w) {
   const std::size_t d = pair.d, at = index * block * d;
   logits(head, pair, {{w.keys + at, d}, w.key_parts[index]},
          {{w.query_columns, block}, w.query_column_parts}, w.p);
   pair.multiply({{w.values + at, d}, w.value_parts[index]},
                 {{w.gradient_columns, block}, w.gradient_column_parts}, w.dp);
   pair.mask(0, w.dp);
-  differentiate(pair.keys, w);
+  differentiate(pair.keys, ahead, w);
   const real beta = real(pair.query_block > head.first_query_of(pair.key_block));
   const Factor p{{w.p, block}, w.left_parts}, dp{{w.dp, block}, w.left_parts},
       dp_on_the_right{{w.dp, block}, w.right_parts};
@@ -96,26 +101,50 @@ double pair_backward(const Head& head, const Pair& pair, std::size_t index, doub
   return head.a.rate ? rate_gradient(pair, w.dp) : 0;
 }
 
-void pack_queries(const Head& head, std::size_t query_block, const real* g, const real* log_sum,
+/// y . g of each query of a block whose g is packed: the mean gradient of its weights.
+void find_means(const Head& head, std::size_t query_block, const real* y, const Workspace& w) {
+  const std::size_t d = head.a.d, rows = head.rows(query_block);
+  real *columns = w.query_gradient, mean[block] = {};
+  pack_columns(y + head.offset(query_block), head.a.stride(), rows, d, columns);
+  for (std::size_t e = 0; e < d; ++e) {
+    for (std::size_t row = 0; row < block; ++row)
+      mean[row] += columns[e * block + row] * w.gradient_columns[e * block + row];
+  }
+  std::copy_n(mean, rows, w.means + query_block * block);
+}
+
+void pack_queries(const Head& head, std::size_t query_block, const Output& output, bool is_first,
                   const Workspace& w) {
   const Attention& a = head.a;
   const std::size_t at = head.offset(query_block), rows = head.rows(query_block);
   pack_columns(a.q + at, a.stride(), rows, a.d, w.query_columns);
-  pack_columns(g + at, a.stride(), rows, a.d, w.gradient_columns);
+  pack_columns(output.g + at, a.stride(), rows, a.d, w.gradient_columns);
+  if (is_first) find_means(head, query_block, output.y, w);
   pack_rows(a.q + at, a.stride(), rows, a.d, a.scale(), w.query_rows);
-  pack_rows(g + at, a.stride(), rows, a.d, 1, w.gradient_rows);
+  pack_rows(output.g + at, a.stride(), rows, a.d, 1, w.gradient_rows);
   Factor{{w.query_columns, block}, w.query_column_parts}.pack_right(block, a.d);
   Factor{{w.gradient_columns, block}, w.gradient_column_parts}.pack_right(block, a.d);
   Factor{{w.query_rows, a.d}, w.query_row_parts}.pack_right(a.d, rows);
   Factor{{w.gradient_rows, a.d}, w.gradient_row_parts}.pack_right(a.d, rows);
   for (real* row : {w.log_sum, w.mean}) std::fill_n(row + rows, block - rows, real(0));
-  std::copy_n(log_sum + query_block * block, rows, w.log_sum);
+  std::copy_n(output.log_sum + query_block * block, rows, w.log_sum);
   std::copy_n(w.means + query_block * block, rows, w.mean);
 }
 
+RowsAhead queries_ahead(const Head& head, std::size_t query_block, const Output& output,
+                        bool is_first, const QueryRows& dq) {
+  const Attention& a = head.a;
+  if (query_block >= head.blocks()) return {0, a.d};
+  RowsAhead ahead(head.rows(query_block), a.d);
+  for (const real* x : {a.q, output.g}) ahead.add(x + head.offset(query_block), a.stride());
+  if (is_first) ahead.add(output.y + head.offset(query_block), a.stride());
+  ahead.add(dq.data + query_block * block * dq.stride, dq.stride);
+  return ahead;
+}
+
 /// What a panel of keys gives to the queries of a block, in natural units.
-void add_query_gradient(const Head& head, std::size_t query_block, bool assign, const QueryRows& dq,
-                        const Workspace& w) {
+void add_query_gradient(const Head& head, std::size_t query_block, bool is_first,
+                        const QueryRows& dq, const Workspace& w) {
   const std::size_t d = head.a.d, rows = head.rows(query_block);
   transpose_matrix(d, rows, w.query_gradient, block, w.query_rows, d);
   for (std::size_t row = 0; row < rows; ++row) {
@@ -123,15 +152,15 @@ void add_query_gradient(const Head& head, std::size_t query_block, bool assign, 
     const real* __restrict from = w.query_rows + row * d;
     for (std::size_t e = 0; e < d; ++e) {
       const real term = real(std::numbers::ln2) * from[e];
-      to[e] = assign ? term : to[e] + term;
+      to[e] = is_first ? term : to[e] + term;
     }
   }
 }
 
-/// A panel of keys walks along the queries that see it.
-double panel_backward(const Head& head, std::size_t first, const real* g, const real* log_sum,
-                      bool assign, const QueryRows& dq, AttentionGradients& out,
-                      const Workspace& w) {
+/// A panel of keys walks along the queries that see it; the first one of a group sees all that
+/// others see.
+double panel_backward(const Head& head, std::size_t first, const Output& output, bool is_first,
+                      const QueryRows& dq, AttentionGradients& out, const Workspace& w) {
   const Attention& a = head.a;
   const std::size_t d = a.d, last = std::min(head.blocks(), first + a.panel());
   for (std::size_t j = first; j < last; ++j) {
@@ -144,10 +173,13 @@ double panel_backward(const Head& head, std::size_t first, const real* g, const 
   }
   double rate = 0;
   for (std::size_t i = head.first_query_of(first); i < head.blocks(); ++i) {
-    pack_queries(head, i, g, log_sum, w);
-    for (std::size_t j = first; j < std::min(last, head.keys_of(i)); ++j)
-      rate += pair_backward(head, Pair(head, i, j), j - first, dq.lost, w);
-    add_query_gradient(head, i, assign, dq, w);
+    pack_queries(head, i, output, is_first, w);
+    const RowsAhead ahead = queries_ahead(head, i + 1, output, is_first, dq);
+    const std::size_t end = std::min(last, head.keys_of(i));
+    for (std::size_t j = first; j < end; ++j)
+      rate += pair_backward(head, Pair(head, i, j), j - first, dq.lost,
+                            ahead.of_pair(j - first, end - first), w);
+    add_query_gradient(head, i, is_first, dq, w);
   }
   for (std::size_t j = first; j < last; ++j) {
     for (std::size_t row = 0; row < head.rows(j); ++row) {
@@ -160,35 +192,18 @@ double panel_backward(const Head& head, std::size_t first, const real* g, const 
   return rate;
 }
 
-/// y . g of each query: the mean gradient of its weights.
-void output_means(const Head& head, const real* y, const real* g, const Workspace& w) {
-  const std::size_t d = head.a.d;
-  for (std::size_t i = 0; i < head.blocks(); ++i) {
-    pack_columns(y + head.offset(i), head.a.stride(), head.rows(i), d, w.query_columns);
-    pack_columns(g + head.offset(i), head.a.stride(), head.rows(i), d, w.gradient_columns);
-    real mean[block] = {};
-    for (std::size_t e = 0; e < d; ++e) {
-      for (std::size_t row = 0; row < block; ++row)
-        mean[row] += w.query_columns[e * block + row] * w.gradient_columns[e * block + row];
-    }
-    std::copy_n(mean, head.rows(i), w.means + i * block);
-  }
-}
-
 /// Every `groups`-th panel of keys of one head, from number `group` on. Returns dL/drate.
-double group_backward(const Head& head, std::size_t group, std::size_t groups, const real* y,
-                      const real* g, const real* log_sum, const QueryRows& dq,
-                      AttentionGradients& out, const Workspace& w) {
+double group_backward(const Head& head, std::size_t group, std::size_t groups, const Output& output,
+                      const QueryRows& dq, AttentionGradients& out, const Workspace& w) {
   const Attention& a = head.a;
   const std::size_t first = group * a.panel();
   const MatrixUnitsInUse in_use(a.in_matrix_units());
-  output_means(head, y, g, w);
   const std::size_t seen_from =
       first < head.blocks() ? head.first_query_of(first) * block : a.length(head.b);
   for (std::size_t t = 0; t < seen_from; ++t) std::fill_n(dq.data + t * dq.stride, a.d, real(0));
   double rate = 0;
   for (std::size_t j = first; j < head.blocks(); j += groups * a.panel())
-    rate += panel_backward(head, j, g, log_sum, j == first, dq, out, w);
+    rate += panel_backward(head, j, output, j == first, dq, out, w);
   return rate;
 }
 
@@ -227,8 +242,8 @@ void backward(const Attention& a, const real* y, const real* g, const real* log_
     const QueryRows dq = groups > 1 ? QueryRows{partial.data() + task * a.T * a.d, a.d, lost}
                                     : QueryRows{out.q.data() + head.offset(0), a.stride(), lost};
     Arena arena(scratch.local());
-    out.rate[task] = group_backward(head, group, groups, y, g, log_sum + (b * a.H + h) * a.T, dq,
-                                    out, Workspace(a, arena));
+    const Output output{y, g, log_sum + (b * a.H + h) * a.T};
+    out.rate[task] = group_backward(head, group, groups, output, dq, out, Workspace(a, arena));
   });
   if (groups > 1) join(a, groups, partial.data(), out.q.data());
 }

@@ -8,11 +8,13 @@
 /// zeros.
 
 #include <algorithm>
+#include <array>
 #include <bochner/autodiff/compute/arena.hpp>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/matrix_units.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/autodiff/compute/prefetch.hpp>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -184,6 +186,35 @@ inline void logits(const Head& head, const Pair& pair, const Factor& keys, const
   }
   pair.mask(-std::numeric_limits<real>::infinity(), s);
 }
+
+/// Rows of blocks that are read next, d elements each, and of them those that one of several pairs
+/// asks for, one at a time while it weighs: rows of a head are short pieces that no processor
+/// foresees, and of many requests at once it forgets most.
+class RowsAhead {
+ public:
+  RowsAhead(std::size_t rows, std::size_t d) : rows_(rows), d_(d) {}
+  void add(const real* first, std::size_t stride) { of_[count_++] = {first, stride}; }
+  /// Every `pairs`-th row, from number `pair` on.
+  RowsAhead of_pair(std::size_t pair, std::size_t pairs) const {
+    RowsAhead part = *this;
+    part.first_ = pair;
+    part.step_ = pairs;
+    return part;
+  }
+  void ask(std::size_t index) const {
+    const std::size_t row = first_ + index * step_;
+    for (std::size_t i = 0; row < rows_ && i < count_; ++i)
+      prefetch_into_second_cache(of_[i].first + row * of_[i].stride, d_);
+  }
+
+ private:
+  struct Rows {
+    const real* first;
+    std::size_t stride;
+  };
+  std::size_t rows_, d_, first_ = 0, step_ = 1, count_ = 0;
+  std::array<Rows, 4> of_;
+};
 
 /// Places for parts of factors, nullptr without matrix units.
 template <class... Pieces>
