@@ -76,21 +76,33 @@ void Parameter::assign(Tensor value) {
   node_->filled = false;
 }
 
-KeptValues::Value KeptValues::of(const void* owner, double detail,
-                                 const std::function<Value()>& compute) {
-  Value& value = values_[{owner, detail}];
-  if (!value) value = compute();
-  return value;
+void KeptValues::add(std::span<const NamedParameter> parameters) {
+  const std::lock_guard lock(mutex_);
+  for (const NamedParameter& named : parameters) addresses_.insert(&named.parameter->value());
+}
+
+std::shared_ptr<const void> KeptValues::find(const Key& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = values_.find(key);
+  return found == values_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<const void> KeptValues::keep(const Key& key, std::shared_ptr<const void> value) {
+  const std::lock_guard lock(mutex_);
+  const std::shared_ptr<const void>& kept = values_.emplace(key, std::move(value)).first->second;
+  addresses_.insert(kept.get());
+  return kept;
 }
 
 bool KeptValues::holds(const Tensor& value) const {
-  return std::ranges::any_of(values_,
-                             [&](const auto& each) { return each.second.get() == &value; });
+  const std::lock_guard lock(mutex_);
+  return addresses_.contains(&value);
 }
 
 Var kept(Tape& tape, const void* owner, const std::function<Var()>& compute) {
   if (tape.recording || !tape.kept) return compute();
-  return Var(tape.kept->of(owner, 0, [&] { return compute().shared_value(); }), nullptr, &tape);
+  return Var(tape.kept->of<Tensor>(owner, 0, [&] { return compute().shared_value(); }), nullptr,
+             &tape);
 }
 
 Tape::~Tape() { clear(); }

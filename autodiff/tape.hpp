@@ -11,8 +11,13 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <set>
+#include <span>
 #include <stdexcept>
+#include <tuple>
 #include <type_traits>
+#include <typeindex>
 #include <utility>
 #include <vector>
 
@@ -175,17 +180,33 @@ struct TapeObserver {
 };
 
 /// Values that follow from parameters alone, for passes without gradients between which no
-/// parameter changes: the tokens of a text, one after the other.
+/// parameter changes: the tokens of texts, one after the other. Several threads may ask.
 class KeptValues {
  public:
-  using Value = std::shared_ptr<const Tensor>;
+  /// Parameters that live as long as this does.
+  void add(std::span<const NamedParameter> parameters);
   /// What compute() gave when this owner first asked; `detail` tells its values apart.
-  Value of(const void* owner, double detail, const std::function<Value()>& compute);
-  /// Whether this very tensor is one of them, so that its address may be an owner.
+  template <class T>
+  std::shared_ptr<const T> of(const void* owner, double detail,
+                              const std::function<std::shared_ptr<const T>()>& compute) {
+    const Key key{owner, detail, typeid(T)};
+    std::shared_ptr<const void> value = find(key);
+    if (!value) value = keep(key, compute());
+    return std::static_pointer_cast<const T>(value);
+  }
+  /// Whether this very tensor is one of them, or a parameter, so that its address may be an owner.
   bool holds(const Tensor& value) const;
 
  private:
-  std::map<std::pair<const void*, double>, Value> values_;
+  using Key = std::tuple<const void*, double, std::type_index>;
+  /// Null where there is none.
+  std::shared_ptr<const void> find(const Key& key) const;
+  /// The value, or the one that another thread has kept meanwhile.
+  std::shared_ptr<const void> keep(const Key& key, std::shared_ptr<const void> value);
+
+  mutable std::mutex mutex_;
+  std::map<Key, std::shared_ptr<const void>> values_;
+  std::set<const void*> addresses_;
 };
 
 /// How a pass is run, and which random numbers it draws.

@@ -21,14 +21,15 @@ bool is_worth_packing(std::size_t rows, std::size_t N, std::size_t K) {
 }  // namespace
 
 PackedFactor::Form PackedFactor::form_of(std::size_t rows, std::size_t N, std::size_t K,
-                                         bool in_own_tiles) {
-  if (!in_own_tiles || !is_worth_packing(rows, N, K)) return Form::whole;
-  return is_matrix_unit_product(rows, N, K) ? Form::parts : Form::panels;
+                                         bool in_own_tiles, Uses uses) {
+  const bool again = uses == Uses::again;
+  if (!in_own_tiles || K == 0 || !(again || is_worth_packing(rows, N, K))) return Form::whole;
+  return is_matrix_unit_product(again ? N : rows, N, K) ? Form::parts : Form::panels;
 }
 
 PackedFactor::PackedFactor(std::size_t rows, std::size_t N, std::size_t K, const Operand& b,
-                           bool in_own_tiles)
-    : N_(N), K_(K), form_(form_of(rows, N, K, in_own_tiles)), b_(b) {
+                           bool in_own_tiles, Uses uses)
+    : N_(N), K_(K), form_(form_of(rows, N, K, in_own_tiles, uses)), b_(b) {
   if (form_ == Form::whole) {
     if (b.transpose == transposed && rows > 0) unflip();
     return;

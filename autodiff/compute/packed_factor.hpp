@@ -24,9 +24,12 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// the first two as long. gemm() is asked for what fits the cache, and in double.
 class PackedFactor {
  public:
+  /// What is multiplied: about `rows` rows in all, or few of them again and again.
+  enum class Uses { once, again };
+
   /// For about `rows` rows of A in all. B is read until the last product.
   PackedFactor(std::size_t rows, std::size_t N, std::size_t K, const Operand& b,
-               bool in_own_tiles = has_own_products());
+               bool in_own_tiles = has_own_products(), Uses uses = Uses::once);
   PackedFactor(const PackedFactor&) = delete;
   PackedFactor& operator=(const PackedFactor&) = delete;
 
@@ -46,7 +49,7 @@ class PackedFactor {
   enum class Form { whole, panels, parts };
 
  private:
-  static Form form_of(std::size_t rows, std::size_t N, std::size_t K, bool in_own_tiles);
+  static Form form_of(std::size_t rows, std::size_t N, std::size_t K, bool in_own_tiles, Uses uses);
   /// oneDNN reads rows of B faster than columns.
   void unflip();
 

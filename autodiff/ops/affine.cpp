@@ -6,12 +6,13 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 struct Affine : AffineTiles {
-  /// Where rows need not be added up, threads can share the few of a token of each of many texts.
-  std::size_t forward_tile() const {
-    return std::max(worthwhile_rows(D, E), std::min<std::size_t>(rows / 8, 256));
+  /// Where rows need not be added up, threads can share the few of a token of each of many texts;
+  /// not `least` of them.
+  std::size_t forward_tile(std::size_t least) const {
+    return std::max({least, worthwhile_rows(D, E), std::min<std::size_t>(rows / 8, 256)});
   }
   /// Our own tiles share the columns of so few rows: each part of the weights is packed once.
-  bool shares_columns() const {
+  bool has_few_rows() const {
     constexpr std::size_t fewest = 16;
     return has_own_products() && rows >= fewest && rows < fewest_rows_of_blocks;
   }
@@ -27,6 +28,17 @@ void require_rows(const char* op, const Var& x, const Var& w, const Var& bias, c
 Affine make_affine(const Shape& result, const Var& w) {
   const std::size_t D = w.dim(0), E = w.dim(1);
   return {{E == 0 ? 0 : element_count(result) / E, D, E}};
+}
+
+/// Weights that few rows are multiplied by, as the pass before this one has packed them, if there
+/// may be one; else null.
+std::shared_ptr<const PackedFactor> kept_factor(const Affine& a, const Var& w) {
+  KeptValues* kept = w.tape() && !w.tape()->recording ? w.tape()->kept : nullptr;
+  if (!kept || !a.has_few_rows() || !kept->holds(w.value())) return nullptr;
+  return kept->of<PackedFactor>(&w.value(), 0, [&] {
+    return std::make_shared<const PackedFactor>(a.rows, a.E, a.D, Operand{w.data(), a.E}, true,
+                                                PackedFactor::Uses::again);
+  });
 }
 
 /// As forward() below, where threads share the columns.
@@ -49,13 +61,17 @@ template <class Finish>
 Tensor forward(const Affine& a, const Shape& result, const Var& x, const Var& w,
                const Finish& finish, const real* also = nullptr) {
   Tensor y = uninitialized(result);
-  if (a.shares_columns()) {
+  const auto kept = kept_factor(a, w);
+  if (!kept && a.has_few_rows()) {
     multiply_columns(a, x.data(), w.data(), y.data(), finish);
     return y;
   }
-  const PackedFactor weights(a.rows, a.E, a.D, {w.data(), a.E});
+  std::optional<PackedFactor> own;
+  if (!kept) own.emplace(a.rows, a.E, a.D, Operand{w.data(), a.E});
+  const PackedFactor& weights = kept ? *kept : *own;
+  const std::size_t least = kept ? std::min(a.rows, weights.block()) : 1;
   const Scratch<real> scratch(weights.wants_cache() ? weights.block() * a.E : 0);
-  parallel_for(a.rows, a.forward_tile(), [&](std::size_t begin, std::size_t end) {
+  parallel_for(a.rows, a.forward_tile(least), [&](std::size_t begin, std::size_t end) {
     for_each_block(weights.block(), begin, end, a.rows, [&](const RowBlock& block) {
       real* rows = y.data() + block.begin * a.E;
       const real* from = x.data() + block.begin * a.D;

@@ -105,12 +105,18 @@ void require_step_shapes(const LinearAttentionState& state, const Features& q, c
           "one rate per head: state (B H, F, d) ", sums);
 }
 
-/// One token of a head: its features in units of exp(log_key) and what is lost since the last.
+/// Texts of which the features of a head are found at once: the frequencies stay in cache.
+constexpr std::size_t texts_together = 16;
+
+/// One token of a head: its features in units of exp(log_key) and what is lost since the last; and
+/// what it sees besides, or null, with the unit of its query.
 struct StepOfHead {
   std::size_t F, d;
   real *key, *query;  // (F)
   const real* value;  // (d)
   real log_key, rate;
+  const real* beside;  // (d + 1)
+  real log_query;
 };
 
 /// Columns from `first` on of what every feature has seen, one token later, and what the query
@@ -164,6 +170,19 @@ real add_token(const StepOfHead& in, std::size_t head, LinearAttentionState& sta
   return dot_row(in.query, weights, in.F);
 }
 
+/// y (d) of one token.
+void step(const StepOfHead& in, std::size_t head, LinearAttentionState& state, real floor,
+          real* y) {
+  const real sum = add_token(in, head, state, y);
+  real factor = safe_inverse(sum, floor), share = 0;
+  if (in.beside) {
+    const real unit = in.log_query + state.log_unit.data()[head];
+    share = share_beside(in.beside[in.d] - unit, sum, &factor);
+  }
+  for (std::size_t e = 0; e < in.d; ++e)
+    y[e] = y[e] * factor + (in.beside ? share * in.beside[e] : real(0));
+}
+
 }  // namespace
 
 Var linear_attention(const Features& q, const Features& k, const Var& v, const Var& rate,
@@ -206,27 +225,31 @@ LinearAttentionState::LinearAttentionState(std::size_t heads, std::size_t featur
 Tensor linear_attention_step(LinearAttentionState& state, const Features& q, const Features& k,
                              const Var& v, const Tensor* rate, real floor, const Tensor* beside) {
   require_step_shapes(state, q, k, v, rate);
-  const std::size_t H = v.dim(2), F = state.weights.shape()[1], d = v.dim(3);
-  const auto queries = make_source(q, 1), keys = make_source(k, 1);
+  const std::size_t B = v.dim(0), H = v.dim(2), F = state.weights.shape()[1], d = v.dim(3);
+  const std::size_t block = std::clamp<std::size_t>(B, 1, texts_together);
+  const std::size_t blocks = (B + block - 1) / block;
+  const auto queries = make_source(q, block), keys = make_source(k, block);
   Tensor out = uninitialized(v.shape());
-  const Scratch<real> scratch(2 * F);
+  const Scratch<real> scratch(2 * block * (F + 1));
   // The heads of one text are not worth a second thread.
-  parallel_rows(v.dim(0) * H, F * d, [&](std::size_t row) {
-    const Place place{row / H, row % H, 0, 1};
-    real *query = scratch.local(), *key = query + F, *y = out.data() + row * d;
-    real log_key = 0, log_query = 0, share = 0;
-    queries->load(place, query, beside ? &log_query : nullptr);
-    keys->load(place, key, &log_key);
-    const real lost = rate ? rate->data()[row] : real(0), log_weight = log_key + k.log_factor;
-    const StepOfHead token{F, d, key, query, v.data() + row * d, log_weight, lost};
-    const real sum = add_token(token, row, state, y);
-    real factor = safe_inverse(sum, floor);
-    const real* mean = beside ? beside->data() + row * (d + 1) : nullptr;
-    if (mean) {
-      const real unit = log_query + q.log_factor + state.log_unit.data()[row];
-      share = share_beside(mean[d] - unit, sum, &factor);
+  parallel_rows(H * blocks, block * F * d, [&](std::size_t index) {
+    const std::size_t first = index % blocks * block;
+    // A token of each of many texts lies as the tokens of one text do.
+    const Place place{0, index / blocks, first, std::min(block, B - first)};
+    real *query = scratch.local(), *key = query + block * F;
+    real *log_query = key + block * F, *log_key = log_query + block;
+    queries->load(place, query, beside ? log_query : nullptr);
+    keys->load(place, key, log_key);
+    for (std::size_t i = 0; i < place.rows; ++i, query += F, key += F) {
+      const std::size_t head = (first + i) * H + place.h;
+      const real* value = v.data() + head * d;
+      const real* mean = beside ? beside->data() + head * (d + 1) : nullptr;
+      const real unit_of_key = log_key[i] + k.log_factor,
+                 lost = rate ? rate->data()[head] : real(0);
+      const real unit_of_query = beside ? log_query[i] + q.log_factor : real(0);
+      const StepOfHead token{F, d, key, query, value, unit_of_key, lost, mean, unit_of_query};
+      step(token, head, state, floor, out.data() + head * d);
     }
-    for (std::size_t e = 0; e < d; ++e) y[e] = y[e] * factor + (mean ? share * mean[e] : real(0));
   });
   return out;
 }

@@ -95,12 +95,13 @@ Tensor transposed_heads(const Tensor& x, real factor) {
 }
 
 /// The same of frequencies, which tokens of a text share.
-KeptValues::Value shared_transposed_heads(const Var& w, real factor) {
+std::shared_ptr<const Tensor> shared_transposed_heads(const Var& w, real factor) {
   const auto transpose = [&] {
     return std::make_shared<const Tensor>(transposed_heads(w.value(), factor));
   };
   KeptValues* kept = w.tape() ? w.tape()->kept : nullptr;
-  return kept && kept->holds(w.value()) ? kept->of(&w.value(), factor, transpose) : transpose();
+  return kept && kept->holds(w.value()) ? kept->of<Tensor>(&w.value(), factor, transpose)
+                                        : transpose();
 }
 
 /// exp(factor w . x + offset - norm |x|^2); w is kept as (H, d, F), so that rows of F numbers are
@@ -191,10 +192,10 @@ class ExponentialSource : public FeatureSource {
   Var x_, w_, offset_;
   real factor_, norm_;
   std::size_t groups_, H_, F_, d_;
-  std::size_t span_ = 0, spans_ = 0;  // tokens, and how many
-  KeptValues::Value transposed_;      // log2_e factor w as (H, d, F)
-  Tensor scaled_;                     // factor w
-  Tensor dx_, dw_, doffset_;          // of each span: (B spans, H, d, F), (B spans, H, F)
+  std::size_t span_ = 0, spans_ = 0;          // tokens, and how many
+  std::shared_ptr<const Tensor> transposed_;  // log2_e factor w as (H, d, F)
+  Tensor scaled_;                             // factor w
+  Tensor dx_, dw_, doffset_;                  // of each span: (B spans, H, d, F), (B spans, H, F)
 };
 
 /// Products of coefficients (G, S) with base features (G, m) of a token, in cache: only the factors

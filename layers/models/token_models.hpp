@@ -41,13 +41,12 @@ class Trunk : public Module {
   Var forward(Tape& tape, const Indices& tokens, const std::vector<std::size_t>& lengths = {},
               const Times& times = {});
 
-  /// The past of some sequences, for step(); no parameter may change before its last token.
+  /// The past of some sequences, for step().
   struct State {
     BlockStack::State blocks;
     std::size_t position = 0;
     double time = 0;                        ///< of the token before, in units of the encoding
     std::vector<TokenCursor> cursors = {};  ///< of each sequence, made at its first token
-    KeptValues kept = {};
   };
   State start() const { return {stack_.start()}; }
   /// One more token of each of B sequences, as many at every call, all at `time` if tokens are
@@ -98,9 +97,13 @@ class LanguageModel : public Module {
   /// Count targets into it before the first step; null where training sees all logits.
   NoiseLoss* noise() { return noise_.get(); }
 
-  /// The past of some sequences, for step().
-  using State = Trunk::State;
-  State start() const { return trunk_.start(); }
+  /// The past of some sequences, for step(); no parameter may change before its last token.
+  struct State {
+    std::size_t position = 0, sequences = 0;
+    std::vector<Trunk::State> groups = {};  ///< of sequences that one thread steps
+    std::unique_ptr<KeptValues> kept = std::make_unique<KeptValues>();
+  };
+  State start() const { return {}; }
   /// Logits (B, V) after one more token of each of B sequences, as many at every call, all at
   /// `time` if tokens are timed; equal to those of the whole sequence at its position.
   Tensor step(const std::vector<std::int32_t>& tokens, State& state, double time = 0);
@@ -112,6 +115,11 @@ class LanguageModel : public Module {
   void visit(Visitor& visitor) override;
 
  private:
+  void begin(State& state, std::size_t sequences);
+  /// Logits (b, V) of the b sequences of a group.
+  Tensor step_group(const std::vector<std::int32_t>& tokens, Trunk::State& state, KeptValues& kept,
+                    double time);
+
   Trunk trunk_;
   Linear head_;
   std::unique_ptr<NoiseLoss> noise_;  // or null

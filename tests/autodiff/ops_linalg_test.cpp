@@ -1,3 +1,4 @@
+#include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <xtensor-blas/xlinalg.hpp>
@@ -169,6 +170,46 @@ TEST(Affine, OfAFewRowsIsThatOfEach) {
     std::copy_n(x.data() + i * 70, 70, row.data());
     std::copy_n(all.data() + i * 150, 150, expected.data());
     expect_near(affine(row, w, bias).value(), expected);
+  }
+}
+
+/// y (rows, 96) in a pass without gradients after others, whose kept values are `kept`.
+Tensor affine_with(KeptValues* kept, Parameter& w, Parameter& bias, const Tensor& x) {
+  Tape tape;
+  tape.recording = false;
+  tape.kept = kept;
+  return affine(tape.constant(x), tape(w), tape(bias)).value();
+}
+
+/// The pass before packed the weights if they are parameters that it was told of.
+TEST(Affine, OfAFewRowsReadsWeightsThatArePacked) {
+  Parameter w(random_tensor({80, 96}, 1)), bias(random_tensor({96}, 2));
+  KeptValues kept;
+  kept.add(std::vector<NamedParameter>{{"w", &w}, {"bias", &bias}});
+  for (const std::size_t rows : {16, 17, 32, 40, 127}) {
+    const Tensor x = random_tensor({rows, 80}, 3);
+    const Tensor first = affine_with(&kept, w, bias, x);
+    expect_near(first, affine_with(nullptr, w, bias, x));
+    expect_equal_bits(affine_with(&kept, w, bias, x), first);
+  }
+  if (!has_own_products()) return;
+  const Tensor x = random_tensor({32, 80}, 3), before = affine_with(&kept, w, bias, x);
+  w.value().fill(0);
+  expect_equal_bits(affine_with(&kept, w, bias, x), before);
+}
+
+/// Of one that is computed in each pass, the next may lie at the same address.
+TEST(Affine, OfAFewRowsKeepsNoWeightsThatAreComputed) {
+  Parameter bias(zeros({96}));
+  KeptValues kept;
+  const Tensor x = random_tensor({32, 80}, 3);
+  for (const real factor : {1, 2, 3}) {
+    Tape tape;
+    tape.recording = false;
+    tape.kept = &kept;
+    const Tensor w = filled({80, 96}, factor);
+    const Tensor y = affine(tape.constant(x), tape.view(w), tape(bias)).value();
+    expect_near(y, affine(x, w, zeros({96})).value());
   }
 }
 

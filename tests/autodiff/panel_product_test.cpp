@@ -93,6 +93,20 @@ TEST(PackedFactor, IsInBlocksWhereRowsAreManyAndDoNotFitTheCache) {
   EXPECT_GE(block(4096, false), 4096);
 }
 
+/// In panels or in parts, both of which fewer rows alone would not be worth.
+TEST(PackedFactor, IsPackedForFewRowsThatComeAgain) {
+  constexpr auto again = PackedFactor::Uses::again;
+  for (const auto& [N, K] : {std::pair<std::size_t, std::size_t>{131, 300}, {64, 130}, {20, 7}}) {
+    for (const std::size_t M : {1, 16, 33}) {
+      const Product p{M, N, K};
+      const PackedFactor factor(M, N, K, {p.b.data(), N}, true, again);
+      EXPECT_LT(factor.block(), 4096);
+      p.expect(by_blocks(factor, p, 0), 0);
+      p.expect(by_blocks(PackedFactor(M, N, K, {p.b.data(), N}, false, again), p, 0), 0);
+    }
+  }
+}
+
 TEST(PackedFactor, CountsItsOperations) {
   const Product p{160, 16, 8};
   const PackedFactor factor(many, p.N, p.K, {p.b.data(), p.N}, true);

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <limits>
@@ -348,9 +349,34 @@ TEST(KeptValues, AreToldApart) {
   const auto value = [](double x) {
     return [x] { return std::make_shared<const Tensor>(vector_of({x})); };
   };
-  const auto first = values.of(&values, 1, value(3)), second = values.of(&values, 2, value(4));
-  EXPECT_EQ(*second, vector_of({4}));
-  EXPECT_EQ(values.of(&values, 1, value(5)), first);
+  const auto first = values.of<Tensor>(&values, 1, value(3));
+  EXPECT_EQ(*values.of<Tensor>(&values, 2, value(4)), vector_of({4}));
+  EXPECT_EQ(values.of<Tensor>(&values, 1, value(5)), first);
+  const auto number = values.of<int>(&values, 1, [] { return std::make_shared<const int>(7); });
+  EXPECT_EQ(*number, 7);
+}
+
+TEST(KeptValues, HoldTheParametersThatAreAdded) {
+  Parameter weight(vector_of({1, 2})), other(vector_of({1, 2}));
+  KeptValues values;
+  values.add(std::vector<NamedParameter>{{"weight", &weight}});
+  EXPECT_TRUE(values.holds(weight.value()));
+  EXPECT_FALSE(values.holds(other.value()));
+}
+
+/// All that ask at the same time are given the same value, whichever was computed.
+TEST(KeptValues, AreTheSameForAllThreads) {
+  KeptValues values;
+  std::vector<std::shared_ptr<const Tensor>> found(64);
+  parallel_tasks(found.size(), [&](std::size_t i) {
+    found[i] = values.of<Tensor>(&values, double(i % 4), [i] {
+      return std::make_shared<const Tensor>(vector_of({double(i % 4)}));
+    });
+  });
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i], found[i % 4]);
+    EXPECT_EQ(*found[i], vector_of({double(i % 4)}));
+  }
 }
 
 TEST(Pool, NothingIsRequestedFromTheThirdPassOn) {

@@ -1,3 +1,4 @@
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/recurrences/ssm_spec.hpp>
 #include <set>
@@ -99,29 +100,69 @@ TEST(LanguageModel, StepByStepGivesTheLogitsOfTheWholeSequence) {
   }
 }
 
+/// Logits (T, B, V) of the tokens of a text (B, T), stepped side by side.
+Tensor step_side_by_side(LanguageModel& model, const Indices& text) {
+  const std::size_t B = text.shape[0], T = text.shape[1];
+  LanguageModel::State state = model.start();
+  Tensor logits = uninitialized({T, B, 7});
+  for (std::size_t t = 0; t < T; ++t) {
+    std::vector<std::int32_t> now(B);
+    for (std::size_t b = 0; b < B; ++b) now[b] = text.values[b * T + t];
+    const Tensor y = model.step(now, state);
+    EXPECT_EQ(y.shape(), Shape({B, 7}));
+    std::copy_n(y.data(), y.size(), logits.data() + t * B * 7);
+  }
+  return logits;
+}
+
 TEST(LanguageModel, StepsSeveralSequencesAtOnce) {
   for (const LanguageModelSpec& spec : all_specs()) {
     SCOPED_TRACE(name_of(spec));
     LanguageModel model(spec);
     randomize(model, 0.3);
-    const Indices text = tokens(3, 12, 1);
-    Tape tape;
-    tape.recording = false;
-    const Tensor logits = model.logits(tape, text).value();
-    LanguageModel::State state = model.start();
-    for (std::size_t t = 0; t < 12; ++t) {
-      const Tensor y =
-          model.step({text.values[t], text.values[12 + t], text.values[24 + t]}, state);
-      ASSERT_EQ(to_string(y.shape()), "(3, 7)");
+    for (const std::size_t B : {3, 32, 65}) {
+      const Indices text = tokens(B, 12, 1);
+      Tape tape;
+      tape.recording = false;
+      const Tensor logits = model.logits(tape, text).value(), y = step_side_by_side(model, text);
       for (std::size_t i = 0; i < y.size(); ++i)
-        ASSERT_NEAR(y.data()[i], logits.data()[(i / 7 * 12 + t) * 7 + i % 7],
+        ASSERT_NEAR(y.data()[i], logits.data()[(i / 7 % B * 12 + i / 7 / B) * 7 + i % 7],
                     is_double ? 1e-12 : 5e-5)
-            << t;
+            << i;
     }
-    EXPECT_EQ(op_check::error_of([&] {
-                model.step({1, 2}, state);
-              }),
-              "[trunk] a token of each of 3 sequences is wanted, not 2");
+  }
+}
+
+TEST(LanguageModel, WantsATokenOfEachSequence) {
+  LanguageModel model(tiny("linear", "none"));
+  for (const std::size_t B : {3, 40}) {
+    LanguageModel::State state = model.start();
+    model.step(std::vector<std::int32_t>(B), state);
+    for (const std::size_t wrong : {std::size_t(0), B - 1, B + 1, 2 * B}) {
+      EXPECT_EQ(op_check::error_of([&] { model.step(std::vector<std::int32_t>(wrong), state); }),
+                "[language_model] a token of each of " + std::to_string(B) +
+                    " sequences is wanted, not " + std::to_string(wrong));
+    }
+  }
+}
+
+/// Wide enough for each form of packed weights.
+TEST(LanguageModel, StepsManySequencesWithEqualBitsForAllThreads) {
+  for (const char* mixer : {"softmax", "linear", "hgrn2", "mlstm", "hyena"}) {
+    SCOPED_TRACE(mixer);
+    LanguageModelSpec spec = tiny(mixer, "none");
+    spec.block.width = 64, spec.block.mixer.time_kernel = {};
+    LanguageModel model(spec);
+    randomize(model, 0.1);
+    const Indices text = tokens(70, 5, 1);
+    const auto logits = [&](std::size_t threads) {
+      set_thread_count(threads);
+      return step_side_by_side(model, text);
+    };
+    const Tensor expected = logits(1);
+    for (const std::size_t threads : {2, 3, 8})
+      op_check::expect_equal_bits(logits(threads), expected);
+    set_thread_count(0);
   }
 }
 
