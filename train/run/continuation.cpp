@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/train/run/continuation.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -31,7 +32,14 @@ struct OpenText {
   }
   /// How many tokens were added behind `seen` of them all; wraps while the prompt is read.
   std::uint64_t added(std::uint64_t seen) const { return seen - prompt.size(); }
+  /// Whether it goes on behind so many tokens, to `bytes` of them or of text.
+  bool is_open(std::uint64_t added, std::uint64_t bytes) const {
+    return added < bytes && said < bytes;
+  }
 };
+
+/// Texts whose next tokens are drawn by one thread.
+constexpr std::size_t texts_of_task = 8;
 
 }  // namespace
 
@@ -50,14 +58,18 @@ void continue_texts(LanguageModel& model, const Tokenizer& tokenizer,
       if (t < texts[b].prompt.size()) tokens[b] = texts[b].prompt[t];
     streams.feed(tokens);
     const std::size_t V = streams.logits().shape()[1];
-    for (std::size_t b = 0; b < texts.size(); ++b) {
-      OpenText& text = texts[b];
-      const std::uint64_t added = text.added(t + 1);
-      if (added >= options.bytes || text.said >= options.bytes) continue;
+    parallel_each(texts.size(), texts_of_task, [&](std::size_t b) {
+      const std::uint64_t added = texts[b].added(t + 1);
+      if (!texts[b].is_open(added, options.bytes)) return;
       Tensor logits = uninitialized({V});
       std::copy_n(streams.logits().data() + b * V, V, logits.data());
       const RandomFunction random{options.seed, Purpose::sampling, first + b};
       tokens[b] = sample_token(logits, options.sampling, random.uniform(added));
+    });
+    for (std::size_t b = 0; b < texts.size(); ++b) {
+      OpenText& text = texts[b];
+      const std::uint64_t added = text.added(t + 1);
+      if (!text.is_open(added, options.bytes)) continue;
       const std::string_view bytes = text.decoder.next(tokens[b]);
       said(b, bytes);
       text.said += bytes.size();

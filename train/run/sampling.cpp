@@ -1,32 +1,65 @@
 #include <algorithm>
 #include <bochner/train/run/sampling.hpp>
 #include <cmath>
-#include <functional>
+#include <limits>
 #include <numeric>
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Probabilities of `order`'s tokens, up to a common factor; the first is the largest.
-std::vector<double> weights_of(const Tensor& logits, const std::vector<std::int32_t>& order,
-                               double temperature) {
-  std::vector<double> weights;
-  const double top = logits.data()[order[0]];
-  for (std::int32_t token : order)
-    weights.push_back(std::exp((double(logits.data()[token]) - top) / temperature));
+/// Tokens in descending order of their logits, equal ones in their own: few of many are asked for,
+/// which leave a heap.
+class RankedTokens {
+ public:
+  explicit RankedTokens(const Tensor& logits)
+      : comes_later_{logits.data()}, tokens_(logits.size()) {
+    std::iota(tokens_.begin(), tokens_.end(), 0);
+    std::ranges::make_heap(tokens_, comes_later_);
+  }
+  std::int32_t operator[](std::size_t rank) {
+    for (; found_ <= rank; ++found_)
+      std::pop_heap(tokens_.begin(), tokens_.end() - std::ptrdiff_t(found_), comes_later_);
+    return tokens_[tokens_.size() - 1 - rank];
+  }
+
+ private:
+  struct ComesLater {
+    const real* logits;
+    bool operator()(std::int32_t a, std::int32_t b) const {
+      return logits[a] < logits[b] || (logits[a] == logits[b] && a > b);
+    }
+  };
+  ComesLater comes_later_;
+  std::size_t found_ = 0;             // at the end, the first one last
+  std::vector<std::int32_t> tokens_;  // the others are a heap
+};
+
+/// Probabilities up to a common factor. (V)
+std::vector<double> weights_of(const Tensor& logits, double top, double temperature) {
+  std::vector<double> weights(logits.size());
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    weights[i] = std::exp((double(logits.data()[i]) - top) / temperature);
   return weights;
 }
 
-/// How many of the first weights reach `part` of the total.
-std::size_t nucleus(const std::vector<double>& weights, double part) {
-  const double wanted = part * std::accumulate(weights.begin(), weights.end(), 0.0);
-  double sum = 0;
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    sum += weights[i];
-    if (sum >= wanted) return i + 1;
-  }
-  return weights.size();
+/// The most probable tokens, and the sum of their weights.
+struct Candidates {
+  std::size_t count;
+  double total;
+};
+
+Candidates candidates(RankedTokens& ranked, const std::vector<double>& weights,
+                      const SamplingOptions& options) {
+  Candidates all{weights.size(), std::accumulate(weights.begin(), weights.end(), 0.0)};
+  const auto cut = [&](std::size_t most, double wanted) {
+    Candidates few{0, 0};
+    while (few.count < most && few.total < wanted) few.total += weights[ranked[few.count++]];
+    return few;
+  };
+  if (options.top_k > 0 && options.top_k < all.count)
+    all = cut(options.top_k, std::numeric_limits<double>::infinity());
+  return options.top_p < 1 ? cut(all.count, options.top_p * all.total) : all;
 }
 
 }  // namespace
@@ -41,19 +74,18 @@ void check_sampling(const SamplingOptions& options) {
 std::int32_t sample_token(const Tensor& logits, const SamplingOptions& options, double u) {
   require(logits.size() > 0, "sample", "no logits");
   check_sampling(options);
-  std::vector<std::int32_t> order(logits.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, std::greater(), [&](auto token) { return logits.data()[token]; });
-  if (options.temperature == 0) return order[0];
-  if (options.top_k > 0 && options.top_k < order.size()) order.resize(options.top_k);
-  std::vector<double> weights = weights_of(logits, order, options.temperature);
-  weights.resize(nucleus(weights, options.top_p));
-  double rest = u * std::accumulate(weights.begin(), weights.end(), 0.0);
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    if (rest < weights[i]) return order[i];
-    rest -= weights[i];
+  RankedTokens ranked(logits);
+  if (options.temperature == 0) return ranked[0];
+  const std::vector<double> weights =
+      weights_of(logits, double(logits.data()[ranked[0]]), options.temperature);
+  const auto [count, total] = candidates(ranked, weights, options);
+  double rest = u * total;
+  for (std::size_t rank = 0; rank + 1 < count; ++rank) {
+    const double weight = weights[ranked[rank]];
+    if (rest < weight) return ranked[rank];
+    rest -= weight;
   }
-  return order[weights.size() - 1];
+  return ranked[std::max<std::size_t>(count, 1) - 1];
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION
