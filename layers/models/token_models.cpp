@@ -142,13 +142,16 @@ Tensor LanguageModel::step(const std::vector<std::int32_t>& tokens, State& state
   if (state.position == 0) begin(state, B);
   require(B > 0 && B == state.sequences, "language_model", "a token of each of ", state.sequences,
           " sequences is wanted, not ", B);
-  ++state.position;
   std::vector<Tensor> logits(groups);
-  parallel_tasks(groups, [&](std::size_t g) {
+  const auto step_one = [&](std::size_t g) {
     const auto first = tokens.begin() + std::ptrdiff_t(B * g / groups);
     const auto last = tokens.begin() + std::ptrdiff_t(B * (g + 1) / groups);
     logits[g] = step_group({first, last}, state.groups[g], *state.kept, time);
-  });
+  };
+  // What is kept is computed by the first group alone, in its order.
+  const std::size_t alone = state.position++ == 0 ? 1 : 0;
+  if (alone > 0) step_one(0);
+  parallel_tasks(groups - alone, [&](std::size_t g) { step_one(alone + g); });
   if (groups == 1) return std::move(logits[0]);
   Tensor all = uninitialized({B, logits[0].shape()[1]});
   real* to = all.data();
