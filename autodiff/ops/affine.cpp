@@ -6,10 +6,9 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 struct Affine : AffineTiles {
-  /// Where rows need not be added up, threads can share the few of a token of each of many texts;
-  /// not `least` of them.
-  std::size_t forward_tile(std::size_t least) const {
-    return std::max({least, worthwhile_rows(D, E), std::min<std::size_t>(rows / 8, 256)});
+  /// Where rows need not be added up, threads can share the few of a token of each of many texts.
+  std::size_t forward_tile() const {
+    return std::max(worthwhile_rows(D, E), std::min<std::size_t>(rows / 8, 256));
   }
   /// Our own tiles share the columns of so few rows: each part of the weights is packed once.
   bool has_few_rows() const {
@@ -69,9 +68,9 @@ Tensor forward(const Affine& a, const Shape& result, const Var& x, const Var& w,
   std::optional<PackedFactor> own;
   if (!kept) own.emplace(a.rows, a.E, a.D, Operand{w.data(), a.E});
   const PackedFactor& weights = kept ? *kept : *own;
-  const std::size_t least = kept ? std::min(a.rows, weights.block()) : 1;
   const Scratch<real> scratch(weights.wants_cache() ? weights.block() * a.E : 0);
-  parallel_for(a.rows, a.forward_tile(least), [&](std::size_t begin, std::size_t end) {
+  const std::size_t tile = kept ? a.rows : a.forward_tile();
+  parallel_for(a.rows, tile, [&](std::size_t begin, std::size_t end) {
     for_each_block(weights.block(), begin, end, a.rows, [&](const RowBlock& block) {
       real* rows = y.data() + block.begin * a.E;
       const real* from = x.data() + block.begin * a.D;

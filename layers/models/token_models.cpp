@@ -19,6 +19,11 @@ std::size_t groups_of(std::size_t sequences) {
   return sequences < most ? 1 : std::max<std::size_t>(2, (sequences + most - 1) / most);
 }
 
+void require_one_of_each(const char* model, std::size_t sequences, std::size_t tokens) {
+  require(tokens > 0 && tokens == sequences, model, "a token of each of ", sequences,
+          " sequences is wanted, not ", tokens);
+}
+
 /// Rows (B, 1, T) whose products with sequences are the means of their first tokens.
 Tensor mean_weights(const std::vector<std::size_t>& lengths, std::size_t T) {
   Tensor weights = zeros({lengths.size(), 1, T});
@@ -86,8 +91,7 @@ Var Trunk::forward(Tape& tape, const Indices& tokens, const std::vector<std::siz
 Var Trunk::step(Tape& tape, const std::vector<std::int32_t>& tokens, State& state, double time) {
   const std::size_t B = tokens.size();
   if (state.position == 0) state.cursors.resize(B);
-  require(B > 0 && B == state.cursors.size(), "trunk", "a token of each of ", state.cursors.size(),
-          " sequences is wanted, not ", B);
+  require_one_of_each("trunk", state.cursors.size(), B);
   Var x = embedding_.forward(tape, Indices{{B, 1}, tokens});
   double gap = 1;
   if (timed_) {
@@ -140,18 +144,18 @@ Var LanguageModel::loss(Tape& tape, const Indices& tokens, const Indices& target
 Tensor LanguageModel::step(const std::vector<std::int32_t>& tokens, State& state, double time) {
   const std::size_t B = tokens.size(), groups = groups_of(B);
   if (state.position == 0) begin(state, B);
-  require(B > 0 && B == state.sequences, "language_model", "a token of each of ", state.sequences,
-          " sequences is wanted, not ", B);
+  require_one_of_each("language_model", state.sequences, B);
   std::vector<Tensor> logits(groups);
   const auto step_one = [&](std::size_t g) {
     const auto first = tokens.begin() + std::ptrdiff_t(B * g / groups);
     const auto last = tokens.begin() + std::ptrdiff_t(B * (g + 1) / groups);
     logits[g] = step_group({first, last}, state.groups[g], *state.kept, time);
   };
-  // What is kept is computed by the first group alone, in its order.
-  const std::size_t alone = state.position++ == 0 ? 1 : 0;
-  if (alone > 0) step_one(0);
-  parallel_tasks(groups - alone, [&](std::size_t g) { step_one(alone + g); });
+  if (state.position++ > 0) {
+    parallel_tasks(groups, step_one);
+  } else {  // what is kept is computed by the first group, in its order
+    for (std::size_t g = 0; g < groups; ++g) step_one(g);
+  }
   if (groups == 1) return std::move(logits[0]);
   Tensor all = uninitialized({B, logits[0].shape()[1]});
   real* to = all.data();

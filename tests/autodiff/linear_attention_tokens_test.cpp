@@ -93,36 +93,6 @@ TEST(LinearAttentionRates, StreamingEqualsTheBatchAfterALongPause) {
   }
 }
 
-/// Rows [b, b + count) of x (B, ..).
-Tensor texts_of(const Tensor& x, std::size_t b, std::size_t count) {
-  Shape shape = x.shape();
-  const std::size_t size = x.size() / shape[0];
-  shape[0] = count;
-  Tensor texts = uninitialized(shape);
-  std::copy_n(x.data() + b * size, count * size, texts.data());
-  return texts;
-}
-
-/// The features of a head are found for several texts at once.
-TEST(LinearAttentionStep, OfManyTextsIsThatOfEach) {
-  const std::size_t B = 35, H = 3, d = 4, F = 5;
-  const Tensor w = random_tensor({H, F, d}, 9), rate = random_rates({B, H});
-  LinearAttentionState together(B * H, F, d);
-  std::vector<LinearAttentionState> each(B, LinearAttentionState(H, F, d));
-  for (std::uint64_t t = 0; t < 3; ++t) {
-    const Tensor q = random_tensor({B, 1, H, d}, 10 + t), k = random_tensor({B, 1, H, d}, 20 + t),
-                 v = random_tensor({B, 1, H, d}, 30 + t);
-    const auto step = [&](LinearAttentionState& state, std::size_t b, std::size_t count) {
-      const Tensor lost = texts_of(rate, b, count);
-      return linear_attention_step(state, exponential_features(texts_of(q, b, count), w, real(0.5)),
-                                   exponential_features(texts_of(k, b, count), w, real(0.5)),
-                                   texts_of(v, b, count), &lost);
-    };
-    const Tensor y = step(together, 0, B);
-    for (std::size_t b = 0; b < B; ++b) expect_near(step(each[b], b, 1), texts_of(y, b, 1));
-  }
-}
-
 TEST(LinearAttentionRates, OfEachTokenNeverShowTheFuture) {
   Inputs in = random_inputs({2, 70, 2, 4}, 5);
   in.rate = random_rates({2, 70, 2});
@@ -143,6 +113,28 @@ Tensor cut(const Tensor& x, std::size_t b, std::size_t tokens) {
   Tensor y = uninitialized(shape);
   std::copy_n(x.data() + b * T * row, tokens * row, y.data());
   return y;
+}
+
+/// The features of a head are found for several texts at once.
+TEST(LinearAttentionStep, OfManyTextsIsThatOfEach) {
+  const std::size_t B = 35, H = 3, d = 4, F = 5;
+  const Tensor w = random_tensor({H, F, d}, 9), rate = random_rates({B, 1, H});
+  const auto step = [&](LinearAttentionState& state, const Tensor& q, const Tensor& k,
+                        const Tensor& v, const Tensor& lost) {
+    return linear_attention_step(state, exponential_features(q, w, real(0.5)),
+                                 exponential_features(k, w, real(0.5)), v, &lost);
+  };
+  LinearAttentionState together(B * H, F, d);
+  std::vector<LinearAttentionState> each(B, LinearAttentionState(H, F, d));
+  for (std::uint64_t t = 0; t < 3; ++t) {
+    const Tensor q = random_tensor({B, 1, H, d}, 10 + t), k = random_tensor({B, 1, H, d}, 20 + t),
+                 v = random_tensor({B, 1, H, d}, 30 + t);
+    const Tensor y = step(together, q, k, v, rate);
+    for (std::size_t b = 0; b < B; ++b) {
+      const Tensor alone = step(each[b], cut(q, b, 1), cut(k, b, 1), cut(v, b, 1), cut(rate, b, 1));
+      expect_near(alone, cut(y, b, 1));
+    }
+  }
 }
 
 /// Everything after the lengths becomes NaN.
