@@ -52,14 +52,15 @@ GemmBackend start_backend() { return start_openblas(); }
 #else
 std::string onednn_kernel() {
   constexpr std::pair<dnnl_cpu_isa_t, const char*> names[] = {
-      {dnnl_cpu_isa_sse41, "sse41"},
-      {dnnl_cpu_isa_avx, "avx"},
+      {dnnl_cpu_isa_avx512_core, "avx512_core"},
+      {dnnl_cpu_isa_avx2_vnni, "avx2_vnni"},
       {dnnl_cpu_isa_avx2, "avx2"},
-      {dnnl_cpu_isa_avx2_vnni, "avx2_vnni"}};
+      {dnnl_cpu_isa_avx, "avx"}};
+  const unsigned found = dnnl_get_effective_cpu_isa();
   for (const auto& [isa, name] : names) {
-    if (isa == dnnl_get_effective_cpu_isa()) return name;
+    if ((found & isa) == isa) return name;
   }
-  return "avx512_core";
+  return "sse41";
 }
 
 GemmBackend start_backend() {
@@ -112,7 +113,7 @@ const GemmBackend& gemm_backend() {
 }
 
 bool has_own_products() {
-  static const bool found = gemm_backend().kernel == "avx2" || many_registers;
+  static const bool found = many_registers || gemm_backend().kernel.starts_with("avx2");
   return found;
 }
 

@@ -39,7 +39,8 @@ void accumulate_transposed_product(std::size_t M, std::size_t N, std::size_t K, 
                                    std::size_t lda, const real* b, std::size_t ldb, real* c,
                                    std::size_t ldc);
 
-/// Whether large products run in our own tiles: where oneDNN has no wider vectors than the build.
+/// Whether large products run in our own tiles: always with AVX-512, and with AVX2 in float where
+/// oneDNN has no more.
 bool has_own_products();
 
 /// Adds 2 M N K to what gemm_operations() tells.

@@ -10,6 +10,12 @@ namespace {
 
 constexpr const char* name = "linear_attention";
 
+void require_kinds(const char* op, const Features& q, const Features& k, real floor) {
+  require(q.scale == k.scale, op, "queries and keys must both be features or both logarithms");
+  require(floor == 0 || q.scale == FeatureScale::linear, op,
+          "a floor needs linear features: logarithms have no fixed unit");
+}
+
 void require_shapes(const Features& q, const Features& k, const Var& v, const Var& rate,
                     const LinearAttentionOptions& options, const Var& beside) {
   const Shape features = q.shape();
@@ -18,9 +24,7 @@ void require_shapes(const Features& q, const Features& k, const Var& v, const Va
   const Shape tokens{features[0], features[1], features[2]};
   require(v.rank() == 4 && Shape{v.dim(0), v.dim(1), v.dim(2)} == tokens, name,
           "values must be (B, T, H, d) like the features: v ", v.shape(), ", k ", k.shape());
-  require(q.scale == k.scale, name, "queries and keys must both be features or both logarithms");
-  require(options.floor == 0 || q.scale == FeatureScale::linear, name,
-          "a floor needs linear features: logarithms have no fixed unit");
+  require_kinds(name, q, k, options.floor);
   require(options.chunk > 0, name, "the chunk must hold at least one token");
   require_lengths(name, options.lengths, v.shape());
   if (beside.exists()) {
@@ -91,18 +95,23 @@ Attention attention(const Sizes& n, const Features& q, const Features& k, const 
           q.log_factor + k.log_factor};
 }
 
+constexpr const char* step_name = "linear_attention_step";
+
 void require_step_shapes(const LinearAttentionState& state, const Features& q, const Features& k,
-                         const Var& v, const Tensor* rate) {
+                         const Var& v, const Tensor* rate, real floor, const Tensor* beside) {
   const Shape& sums = state.weighted_values.shape();  // (B H, F, d)
   const Shape features = q.shape();
   require(features.size() == 4 && features[1] == 1 && features == k.shape() &&
               v.shape() == Shape{features[0], 1, features[2], sums[2]} &&
               features[0] * features[2] == sums[0] && features[3] == sums[1],
-          "linear_attention_step",
-          "q and k must be (B, 1, H, F) and v (B, 1, H, d) of a state (B H, F, d) ", sums, ": q ",
-          features, ", k ", k.shape(), ", v ", v.shape());
-  require(!rate || rate->size() == sums[0], "linear_attention_step",
-          "one rate per head: state (B H, F, d) ", sums);
+          step_name, "q and k must be (B, 1, H, F) and v (B, 1, H, d) of a state (B H, F, d) ",
+          sums, ": q ", features, ", k ", k.shape(), ", v ", v.shape());
+  require(!rate || rate->size() == sums[0], step_name, "one rate per head: state (B H, F, d) ",
+          sums);
+  require_kinds(step_name, q, k, floor);
+  require(!beside || floor == 0, step_name, "what is seen besides needs positive features");
+  require(!beside || beside->shape() == Shape{sums[0], sums[2] + 1}, step_name,
+          "what is seen besides must be (B H, d + 1) of a state (B H, F, d) ", sums);
 }
 
 /// Texts of which the features of a head are found at once: the frequencies stay in cache.
@@ -156,10 +165,10 @@ void add_value(const StepOfHead& in, real keep, real* values, real* y) {
 
 /// What the query reads after the token was added: y (d) of the values. Returns that of weights.
 real add_token(const StepOfHead& in, std::size_t head, LinearAttentionState& state, real* y) {
-  real& unit = state.log_unit.data()[head];
-  unit -= in.rate;
-  const real top = std::max(unit, in.log_key);
-  const real keep = math::exp(unit - top), carry = math::exp(in.log_key - top);
+  double& unit = state.log_unit[head];
+  unit -= double(in.rate);
+  const double top = std::max(unit, double(in.log_key));
+  const real keep = math::exp(real(unit - top)), carry = math::exp(real(double(in.log_key) - top));
   unit = top;
   real* weights = state.weights.data() + head * in.F;
   for (std::size_t f = 0; f < in.F; ++f) {
@@ -176,8 +185,8 @@ void step(const StepOfHead& in, std::size_t head, LinearAttentionState& state, r
   const real sum = add_token(in, head, state, y);
   real factor = safe_inverse(sum, floor), share = 0;
   if (in.beside) {
-    const real unit = in.log_query + state.log_unit.data()[head];
-    share = share_beside(in.beside[in.d] - unit, sum, &factor);
+    const double unit = double(in.log_query) + state.log_unit[head];
+    share = share_beside(real(double(in.beside[in.d]) - unit), sum, &factor);
   }
   for (std::size_t e = 0; e < in.d; ++e)
     y[e] = y[e] * factor + (in.beside ? share * in.beside[e] : real(0));
@@ -203,7 +212,7 @@ Var linear_attention(const Features& q, const Features& k, const Var& v, const V
         const Attention in = attention(n, q, k, v, rate, options, beside);
         OtherGradients gradients{all_tokens ? uninitialized(v.shape()) : zeros(v.shape()), {}, {}};
         if (beside.exists()) gradients.beside = zeros(beside.shape());
-        if (rate.exists())
+        if (rate.needs_gradient())
           gradients.rate.resize(rate.rank() == 3 ? rate.size() : n.B * n.spans() * n.H);
         in.q->expect_gradients(all_tokens, n.span_tokens());
         in.k->expect_gradients(all_tokens, n.span_tokens());
@@ -220,11 +229,11 @@ Var linear_attention(const Features& q, const Features& k, const Var& v, const V
 LinearAttentionState::LinearAttentionState(std::size_t heads, std::size_t features, std::size_t dim)
     : weighted_values(zeros({heads, features, dim})),
       weights(zeros({heads, features})),
-      log_unit(filled({heads}, nothing)) {}
+      log_unit(heads, double(nothing)) {}
 
 Tensor linear_attention_step(LinearAttentionState& state, const Features& q, const Features& k,
                              const Var& v, const Tensor* rate, real floor, const Tensor* beside) {
-  require_step_shapes(state, q, k, v, rate);
+  require_step_shapes(state, q, k, v, rate, floor, beside);
   const std::size_t B = v.dim(0), H = v.dim(2), F = state.weights.shape()[1], d = v.dim(3);
   const std::size_t block = std::clamp<std::size_t>(B, 1, texts_together);
   const std::size_t blocks = (B + block - 1) / block;

@@ -132,7 +132,7 @@ class BackwardHead : LaterHead {
     const std::size_t values = n_.value_offset(now);
     differentiate(now, chunk, y.data() + values, g.data() + values, out.v.data() + values);
     if (in_.beside) differentiate_beside(now, y.data() + values, g.data() + values, out);
-    if (in_.decay.rate) differentiate_rates(now, span, chunk.state, out);
+    if (!out.rate.empty()) differentiate_rates(now, span, chunk.state, out);
   }
 
   void pass(std::size_t span) { std::copy_n(all_later(), n_.state(), after(span - 1)); }

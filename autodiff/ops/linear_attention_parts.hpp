@@ -8,6 +8,7 @@
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/linear_attention_sources.hpp>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -178,12 +179,13 @@ struct Keys {
   }
 };
 
-/// A double as its high and its low part.
-inline void save_double(double x, real* memory) {
-  memory[0] = real(x);
-  memory[1] = real(x - double(real(x)));
+/// A double, all bits of it, in the place of two numbers: where it is read back must not matter.
+inline void save_double(double x, real* memory) { std::memcpy(memory, &x, sizeof x); }
+inline double restore_double(const real* memory) {
+  double x;
+  std::memcpy(&x, memory, sizeof x);
+  return x;
 }
-inline double restore_double(const real* memory) { return double(memory[0]) + double(memory[1]); }
 
 /// Sums over the past in units of exp(unit), transposed: rows 0 .. d are sums of v_e phi(k), row d
 /// is the sum of phi(k).
@@ -268,7 +270,8 @@ struct Memory {
 /// Gradients of everything but the features, which go to their sources.
 struct OtherGradients {
   Tensor v;                  ///< (B, T, H, d)
-  std::vector<double> rate;  ///< (B, spans, H), or (B, T, H) if there is a rate for each token
+  std::vector<double> rate;  ///< (B, spans, H), or (B, T, H) if there is a rate for each token;
+                             ///< empty where none is wanted
   Tensor beside;             ///< (B, T, H, d + 1), or empty
 };
 

@@ -33,8 +33,8 @@ struct LinearAttentionOptions {
   /// Sums of weights below it are raised to it, and pass no gradient: for signed features, whose
   /// sums may vanish. 0 for none; of linear features only.
   real floor = 0;
-  /// Tokens of the spans that a long sequence is cut into where heads are fewer than threads: speed
-  /// only, the result is the same up to rounding. 0 for a number that follows from the sizes.
+  /// Tokens of the spans that a long sequence of few heads is cut into: speed only, the result is
+  /// the same up to rounding. 0 for a number that follows from the sizes.
   std::size_t span = 0;
 };
 
@@ -50,11 +50,11 @@ Var linear_attention(const Features& q, const Features& k, const Var& v, const V
                      const LinearAttentionOptions& options, const Var& beside = {});
 
 /// What causal linear attention remembers of the heads of all sequences: sums over the past in
-/// units of exp(log_unit).
+/// units of exp(log_unit), which is double: slow decay takes less from it than a float would see.
 struct LinearAttentionState {
-  Tensor weighted_values;  ///< (B H, F, d)
-  Tensor weights;          ///< (B H, F)
-  Tensor log_unit;         ///< (B H)
+  Tensor weighted_values;        ///< (B H, F, d)
+  Tensor weights;                ///< (B H, F)
+  std::vector<double> log_unit;  ///< (B H)
   LinearAttentionState(std::size_t heads, std::size_t features, std::size_t dim);
 };
 

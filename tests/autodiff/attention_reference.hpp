@@ -22,6 +22,15 @@ using op_check::value_of;
 using Wide = long double;
 using Wides = std::vector<Wide>;
 
+/// Token t of sequence b of x (B, T, H, ..) -> (1, 1, H, ..)
+inline Tensor token_of(const Tensor& x, std::size_t b, std::size_t t) {
+  Shape shape = x.shape();
+  shape[0] = shape[1] = 1;
+  Tensor token = uninitialized(shape);
+  std::copy_n(x.data() + (b * x.shape()[1] + t) * token.size(), token.size(), token.data());
+  return token;
+}
+
 inline Wides widen(const real* x, std::size_t n) { return Wides(x, x + n); }
 
 /// K = phi_q . phi_k of positive features.

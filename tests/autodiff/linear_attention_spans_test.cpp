@@ -1,5 +1,6 @@
 /// One long sequence on all threads: spans that are summed on their own give what one walk gives.
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/ops/linear_attention_parts.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 
 #include "autodiff/attention_reference.hpp"
@@ -122,6 +123,15 @@ TEST(LinearAttentionSpans, HaveEqualBitsForAllThreads) {
       expect_equal_for_all_threads(attention_op(variant.scale, spans_of(32, 8)), in.list());
       expect_equal_for_all_threads(attention_op(variant.scale, spans_of(32, 8, {170})), in.list());
     }
+  }
+}
+
+/// Which chunks are carried on and which restored depends on the number of threads.
+TEST(LinearAttentionSpans, KeepEveryBitOfTheirUnits) {
+  real memory[2];
+  for (double unit : {1.0 / 3, -1e5 / 7, 2e-9 / 3, double(std::numeric_limits<real>::lowest())}) {
+    linear_attention_parts::save_double(unit, memory);
+    EXPECT_EQ(linear_attention_parts::restore_double(memory), unit);
   }
 }
 

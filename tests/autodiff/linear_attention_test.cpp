@@ -212,13 +212,6 @@ TEST(LinearAttention, TheTestOfTheFutureSeesAStabilizerThatLooksAhead) {
   EXPECT_GT(changed_before(of_all, in, 20, real(7.3)), 10u);
 }
 
-/// (H, n) of sequence b at position t of x (B, T, H, n).
-Tensor token_of(const Tensor& x, std::size_t b, std::size_t t) {
-  Tensor token = uninitialized({1, 1, x.shape()[2], x.shape()[3]});
-  std::copy_n(x.data() + (b * x.shape()[1] + t) * token.size(), token.size(), token.data());
-  return token;
-}
-
 TEST(LinearAttention, StreamingEqualsTheBatch) {
   for (const Variant& variant : variants) {
     if (!variant.causal) continue;
@@ -344,20 +337,6 @@ TEST(LinearAttention, TakesEmptyShapes) {
       if (variant.decay && sizes[2] > 0) expect_all(results[4], 0);
     }
   }
-}
-
-TEST(LinearAttention, StepNamesWhatDoesNotFit) {
-  LinearAttentionState state(2, 5, 4);
-  const Tensor q = zeros({1, 1, 2, 5}), v = zeros({1, 1, 2, 4}), rate = zeros({3});
-  const auto error = [&](const Tensor& k, const Tensor& v, const Tensor* rate) {
-    return error_of([&] { linear_attention_step(state, Var(q), Var(k), v, rate); });
-  };
-  EXPECT_EQ(error(q, v, nullptr), "no error");
-  EXPECT_EQ(error(zeros({1, 1, 2, 6}), v, nullptr),
-            "[linear_attention_step] q and k must be (B, 1, H, F) and v (B, 1, H, d) of a state (B "
-            "H, F, d) (2, 5, 4): q (1, 1, 2, 5), k (1, 1, 2, 6), v (1, 1, 2, 4)");
-  EXPECT_EQ(error(q, v, &rate),
-            "[linear_attention_step] one rate per head: state (B H, F, d) (2, 5, 4)");
 }
 
 TEST(LinearAttention, NamesWhatDoesNotFit) {

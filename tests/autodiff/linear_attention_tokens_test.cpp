@@ -66,15 +66,6 @@ TEST(LinearAttentionRates, EqualForAllTokensAreRatesOfHeads) {
   for (std::size_t i = 0; i < 4; ++i) expect_equal_bits(a[i], b[i]);
 }
 
-/// (H, n) at position t of x (1, T, H, n), or (H) of rates (1, T, H).
-Tensor token_of(const Tensor& x, std::size_t t) {
-  Shape shape = x.shape();
-  shape[1] = 1;
-  Tensor token = uninitialized(shape);
-  std::copy_n(x.data() + t * token.size(), token.size(), token.data());
-  return token;
-}
-
 /// Tokens 0.1 apart and in their midst a pause of 1e5: what comes after it must not be measured
 /// from what was before.
 TEST(LinearAttentionRates, StreamingEqualsTheBatchAfterALongPause) {
@@ -85,11 +76,11 @@ TEST(LinearAttentionRates, StreamingEqualsTheBatchAfterALongPause) {
   const Tensor batch = value_of(attention_op(32), in.list());
   LinearAttentionState state(2, 5, 4);
   for (std::size_t t = 0; t < T; ++t) {
-    const Tensor rate = token_of(in.rate, t);
+    const Tensor rate = token_of(in.rate, 0, t);
     const Tensor y =
-        linear_attention_step(state, from_logarithms(token_of(in.q, t)),
-                              from_logarithms(token_of(in.k, t)), token_of(in.v, t), &rate);
-    expect_near(y, token_of(batch, t), is_double ? 1e-9 : 2e-5);
+        linear_attention_step(state, from_logarithms(token_of(in.q, 0, t)),
+                              from_logarithms(token_of(in.k, 0, t)), token_of(in.v, 0, t), &rate);
+    expect_near(y, token_of(batch, 0, t), is_double ? 1e-9 : 2e-5);
   }
 }
 

@@ -1,0 +1,60 @@
+/// One token at a time: what it keeps of the past, and what it refuses.
+#include <bochner/autodiff/ops/sequence.hpp>
+
+#include "autodiff/attention_reference.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace linear_attention_step_test {
+
+using namespace attention_reference;
+
+/// Of two keys of one size, the first has decayed for 100,000 tokens, which one by one are too
+/// short for the bits that a float has behind its logarithm.
+TEST(LinearAttentionStep, KeepsSlowDecay) {
+  constexpr int tokens = 100000;
+  constexpr double rate = 4e-7;
+  LinearAttentionState state(1, 1, 1);
+  const auto step = [&](real log_key, real value) {
+    const auto token = [](real x) { return filled({1, 1, 1, 1}, x); };
+    const Tensor rates = filled({1}, real(rate));
+    const FeatureScale scale = FeatureScale::logarithmic;
+    return linear_attention_step(state, {token(0), scale}, {token(log_key), scale}, token(value),
+                                 &rates)
+        .data()[0];
+  };
+  step(12, 1);
+  for (int t = 1; t < tokens; ++t) step(-60, 0);
+  const double faded = std::exp(-rate * tokens);
+  EXPECT_NEAR(step(12, 0), faded / (faded + 1), 1e-6);
+}
+
+TEST(LinearAttentionStep, NamesWhatDoesNotFit) {
+  LinearAttentionState state(2, 5, 4);
+  const Tensor q = zeros({1, 1, 2, 5}), v = zeros({1, 1, 2, 4}), rate = zeros({3});
+  const auto error = [&](const Tensor& k, const Tensor& v, const Tensor* rate) {
+    return error_of([&] { linear_attention_step(state, Var(q), Var(k), v, rate); });
+  };
+  EXPECT_EQ(error(q, v, nullptr), "no error");
+  EXPECT_EQ(error(zeros({1, 1, 2, 6}), v, nullptr),
+            "[linear_attention_step] q and k must be (B, 1, H, F) and v (B, 1, H, d) of a state (B "
+            "H, F, d) (2, 5, 4): q (1, 1, 2, 5), k (1, 1, 2, 6), v (1, 1, 2, 4)");
+  EXPECT_EQ(error(q, v, &rate),
+            "[linear_attention_step] one rate per head: state (B H, F, d) (2, 5, 4)");
+  const auto error_beside = [&](const Tensor& beside, FeatureScale scale, real floor) {
+    return error_of([&] {
+      linear_attention_step(state, {Var(q), scale}, {Var(q), scale}, v, nullptr, floor, &beside);
+    });
+  };
+  const FeatureScale linear = FeatureScale::linear;
+  EXPECT_EQ(error_beside(zeros({2, 5}), linear, 0), "no error");
+  EXPECT_EQ(error_beside(zeros({2, 4}), linear, 0),
+            "[linear_attention_step] what is seen besides must be (B H, d + 1) of a state (B H, F, "
+            "d) (2, 5, 4)");
+  EXPECT_EQ(error_beside(zeros({2, 5}), linear, 1),
+            "[linear_attention_step] what is seen besides needs positive features");
+  EXPECT_EQ(error_beside(zeros({2, 5}), FeatureScale::logarithmic, 1),
+            "[linear_attention_step] a floor needs linear features: logarithms have no fixed unit");
+}
+
+}  // namespace linear_attention_step_test
+}  // namespace bochner::inline BOCHNER_PRECISION
