@@ -5,8 +5,9 @@
 /// Six of them are summed in float; the three that are left out are below 2^-24 of the product.
 /// Sums of products are as exact as those of fused multiply-adds (see the tests), and a core of a
 /// Xeon of 2024 makes 550 of the 3600 GFLOP/s of its bfloat16 of them, where its vectors end at
-/// 240. Infinity becomes NaN. Henry, Tang and Heinecke, "Leveraging the bfloat16 artificial
-/// intelligence datatype for higher-precision computations", 2019.
+/// 240. Infinity becomes NaN, and so do the last 2^-9 of the numbers before it. Henry, Tang and
+/// Heinecke, "Leveraging the bfloat16 artificial intelligence datatype for higher-precision
+/// computations", 2019.
 
 #include <bochner/autodiff/compute/gemm.hpp>
 

@@ -71,18 +71,12 @@ void accumulate_columns(const real* x, std::size_t rows, std::size_t columns, re
   if (rows == 0 || columns == 0) return;
   const std::size_t grain = std::max<std::size_t>(64, summed_grain / columns);
   const std::size_t chunks = (rows + grain - 1) / grain;
-  const auto add_rows = [=](std::size_t begin, std::size_t end, real* sum) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const real* row = x + i * columns;
-      for (std::size_t j = 0; j < columns; ++j) sum[j] += row[j];
-    }
-  };
-  if (chunks == 1) return add_rows(0, rows, y);
+  if (chunks == 1) return add_rows(x, rows, columns, y);
   Storage partial(chunks * columns);
   parallel_for(rows, grain, [&](std::size_t begin, std::size_t end) {
     real* sum = partial.data() + begin / grain * columns;
     std::fill_n(sum, columns, real(0));
-    add_rows(begin, end, sum);
+    add_rows(x + begin * columns, end - begin, columns, sum);
   });
   for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
     for (std::size_t j = 0; j < columns; ++j) y[j] += partial.data()[chunk * columns + j];

@@ -12,6 +12,13 @@ namespace bochner::inline BOCHNER_PRECISION {
 double sum_of_squares(const real* x, std::size_t n);
 /// Whether no element is NaN or infinite.
 bool all_finite(const real* x, std::size_t n);
+/// y[j] += x[i, j] for every row i, on the calling thread.
+inline void add_rows(const real* __restrict x, std::size_t rows, std::size_t columns,
+                     real* __restrict y) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < columns; ++j) y[j] += x[i * columns + j];
+  }
+}
 /// y[j] += sum over rows i of x[i, j], in parallel chunks of rows joined in order.
 void accumulate_columns(const real* x, std::size_t rows, std::size_t columns, real* y);
 /// Sum of the axes marked in `reduced`; y receives one element for each position on the others.

@@ -21,7 +21,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// Half of the gain is that the next rows are on their way into the cache meanwhile. With AVX-512,
 /// a core of a Granite Rapids (240) multiplies the same by oneDNN at 160 to 205 and in these panels
 /// at 165 to 220, and by parts for matrix units at 330 to 480; an Emerald Rapids takes either of
-/// the first two as long. gemm() is asked for what fits the cache, and in double.
+/// the first two as long. gemm() is asked for what fits the cache, and where we have no products of
+/// our own.
 class PackedFactor {
  public:
   /// What is multiplied: about `rows` rows in all, or few of them again and again.

@@ -6,7 +6,7 @@ namespace {
 using register_tiles::panel_depth;
 
 /// Rows that read a panel before the next is packed: they stay in the second cache.
-constexpr std::size_t most_rows = 256;
+constexpr std::size_t panel_block = 256;
 
 /// Columns of C from `n` on, as many as a panel has; the next panel of B comes meanwhile.
 void multiply_panel(std::size_t M, std::size_t n, std::size_t N, std::size_t K, const Operand& a,
@@ -35,11 +35,11 @@ void panel_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a
                    real beta, real* c, std::size_t ldc) {
   const std::size_t along_a = a.transpose == transposed ? a.ld : 1;
   const std::size_t along_b = b.transpose == transposed ? 1 : b.ld;
-  for (std::size_t i = 0; i < M; i += most_rows) {
+  for (std::size_t i = 0; i < M; i += panel_block) {
     const Operand rows = register_tiles::rows_from(i, a);
     for (std::size_t k = 0; k < K; k += panel_depth) {
       for (std::size_t n = 0; n < N; n += register_tiles::panel_columns(N - n)) {
-        multiply_panel(std::min(most_rows, M - i), n, N, std::min(panel_depth, K - k),
+        multiply_panel(std::min(panel_block, M - i), n, N, std::min(panel_depth, K - k),
                        {rows.data + k * along_a, a.ld, a.transpose},
                        {b.data + k * along_b, b.ld, b.transpose}, k > 0 ? real(1) : beta,
                        c + i * ldc, ldc);

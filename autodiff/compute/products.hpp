@@ -11,7 +11,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 inline constexpr std::size_t product_row_tile = 256;
 /// Tokens that one term of a sum over tokens takes.
 inline constexpr std::size_t product_reduction_chunk = 512;
-/// Multiplications that are worth a task: half a megaflop.
+/// Multiplications that are worth a task.
 inline constexpr std::size_t product_grain = 65536;
 
 /// How many products of M N K multiplications a task takes.

@@ -1,6 +1,7 @@
 #pragma once
-/// Tiles of a product whose sums stay in registers: what small_product() and PackedFactor are made
-/// of. Every element is one sum over k in order, whatever the other rows and columns are.
+/// Tiles of a product whose sums stay in registers: what small products, panels and PackedFactor
+/// are made of. Every element is one sum over k in order, of each `panel_depth` where B is packed
+/// in panels, whatever the other rows and columns are.
 
 #include <algorithm>
 #include <bochner/autodiff/compute/gemm.hpp>

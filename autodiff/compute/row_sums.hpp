@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bochner/autodiff/compute/math.hpp>
-#include <bochner/autodiff/compute/prefetch.hpp>
 #include <cstddef>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -31,16 +30,24 @@ void largest_of_each_row(std::size_t rows, std::size_t n, const real* x, std::si
 /// Whether none of n elements is NaN or infinite.
 bool finite_row(const real* x, std::size_t n);
 
-/// Sum of term(x[j]) by sum_row(), so many terms at a time.
-template <std::size_t block, class Term>
-real sum_terms(const real* x, std::size_t n, const Term& term) {
-  real values[block], total = 0;
+/// Sum of term(x[j]) by sum_row(), so many terms at a time, which are stored at place(begin,
+/// count).
+template <std::size_t block, class Term, class Place>
+real sum_terms(const real* x, std::size_t n, const Term& term, const Place& place) {
+  real total = 0;
   for (std::size_t begin = 0; begin < n; begin += block) {
     const std::size_t count = std::min(block, n - begin);
+    real* __restrict values = place(begin, count);
     for (std::size_t j = 0; j < count; ++j) values[j] = term(x[begin + j]);
     total += sum_row(values, count);
   }
   return total;
+}
+/// The same of terms that nothing else needs.
+template <std::size_t block, class Term>
+real sum_terms(const real* x, std::size_t n, const Term& term) {
+  real values[block];
+  return sum_terms<block>(x, n, term, [&](std::size_t, std::size_t) { return values; });
 }
 
 /// e^(x - largest).
@@ -59,25 +66,13 @@ struct LogSumExp {
 /// How many exponentials of a row are summed at a time.
 inline constexpr std::size_t exponential_block = 512;
 
-/// Of n >= 1 elements; NaN if one is NaN or +infinite, or if all are -infinite.
-inline LogSumExp log_sum_exp_row(const real* x, std::size_t n) {
+/// Of n >= 1 elements, whose exponentials go to `place`, if there is one, see sum_terms(); NaN if
+/// one is NaN or +infinite, or if all are -infinite.
+template <class... Place>
+LogSumExp log_sum_exp_row(const real* x, std::size_t n, const Place&... place) {
   LogSumExp total{max_of_numbers(x, n), 0, 0};  // a NaN is in the sum
-  total.sum = sum_terms<exponential_block>(x, n, [total](real u) { return total.exponential(u); });
-  total.log_sum = math::log(total.sum);
-  return total;
-}
-
-/// The same bits, and e^(x - largest) of every element; fetches `next`, n elements that are wanted
-/// soon.
-inline LogSumExp log_sum_exp_row(const real* x, std::size_t n, real* __restrict exponentials,
-                                 const real* next) {
-  LogSumExp total{max_of_numbers(x, n), 0, 0};
-  for (std::size_t begin = 0; begin < n; begin += exponential_block) {
-    const std::size_t end = std::min(n, begin + exponential_block);
-    prefetch(next + begin, end - begin);
-    for (std::size_t j = begin; j < end; ++j) exponentials[j] = total.exponential(x[j]);
-    total.sum += sum_row(exponentials + begin, end - begin);
-  }
+  const auto exponential = [total](real u) { return total.exponential(u); };
+  total.sum = sum_terms<exponential_block>(x, n, exponential, place...);
   total.log_sum = math::log(total.sum);
   return total;
 }

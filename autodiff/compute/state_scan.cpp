@@ -5,7 +5,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 /// Rows and vectors of a register tile: its state fills half of the registers.
-constexpr std::size_t most_rows = many_registers ? 8 : 4;
+constexpr std::size_t state_rows = many_registers ? 8 : 4;
 constexpr std::size_t most_vectors_of_state = 2;
 
 /// A row of the state at a token: what is left of it, what is written and what is read; y with
@@ -81,8 +81,8 @@ struct Tiles {
   void run() const {
     constexpr std::size_t two = most_vectors_of_state * native_lane_count;
     std::size_t column = 0;
-    for (; column + two <= in.width; column += two) row_tiles<most_rows, 2>(0, column);
-    if (column < in.width) row_tiles<2 * most_rows, 1>(0, column);
+    for (; column + two <= in.width; column += two) row_tiles<state_rows, 2>(0, column);
+    if (column < in.width) row_tiles<2 * state_rows, 1>(0, column);
   }
 };
 

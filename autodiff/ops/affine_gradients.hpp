@@ -19,12 +19,10 @@ inline void require_factors(const char* op, const Var& x, const Var& w, const Va
 
 /// (rows, D) to (rows, E), in tiles of rows that stay in cache from one use to the next; a tile is
 /// a term of the gradient of W, too.
-struct AffineTiles {
-  std::size_t rows, D, E, tile;
-  /// No tile has more than `most` rows, see gradient_tile().
+struct AffineTiles : RowTiles {
+  std::size_t D, E;
   AffineTiles(std::size_t rows, std::size_t D, std::size_t E, std::size_t most = 256)
-      : rows(rows), D(D), E(E), tile(std::min(gradient_tile(rows, D, E, most), rows)) {}
-  std::size_t count() const { return rows == 0 ? 0 : (rows + tile - 1) / tile; }
+      : RowTiles(rows, D, E, most), D(D), E(E) {}
 };
 
 /// Of W (D, E), empty where it needs none, and of the bias (E).
@@ -40,7 +38,7 @@ Tensor weight_gradient(const AffineTiles& a, const real* x, const TileOf& tile_o
   const std::size_t M = flips ? a.E : a.D, N = flips ? a.D : a.E;
   Tensor sum = zeros({M, N});
   accumulate_products(
-      {1, a.count(), M, N, a.tile, sum.data(), 0, N},
+      {1, a.count(), M, N, a.size, sum.data(), 0, N},
       [&](std::size_t, std::size_t index, real beta, real* c, std::size_t ldc) {
         const auto [begin, count, gradients] = tile_of(index);
         const real *inputs = x + begin * a.D, *left = flips ? gradients : inputs;
@@ -62,12 +60,12 @@ AffineGradients affine_gradients(const AffineTiles& a, const Var& x, const Var& 
   const PackedFactor flipped(dx ? a.rows : 0, D, E, {w.data(), E, transposed});
   Tensor sums = zeros({a.count(), E});
   const auto tile_of = [&](std::size_t index) {
-    const std::size_t begin = index * a.tile, count = std::min(a.tile, a.rows - begin);
+    const auto [begin, count] = a[index];
     real* gradients = rows_of(begin);
     for_each_block(flipped.block(), begin, begin + count, a.rows, [&](const RowBlock& block) {
       real* from = gradients + (block.begin - begin) * E;
       prepare(from, block.begin, block.count);
-      sum_rows(from, E, block.count, sums.data() + index * E);
+      add_rows(from, block.count, E, sums.data() + index * E);
       const Upcoming next[] = {{from + block.count * E, block.following, E, E},
                                {x.data() + block.begin * D, block.count, D, D}};
       if (dx) flipped.multiply(block.count, from, E, beta, dx + block.begin * D, D, next);

@@ -1,3 +1,4 @@
+#include <bochner/autodiff/compute/prefetch.hpp>
 #include <bochner/autodiff/compute/scaling.hpp>
 #include <bochner/autodiff/ops/affine_gradients.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
@@ -61,7 +62,10 @@ double loss_and_gradient(const Target& target, std::size_t i, const real* x, rea
     std::fill_n(g, V, real(0));
     return 0;
   }
-  const LogSumExp total = log_sum_exp_row(x, V, exponentials, x + V);
+  const LogSumExp total = log_sum_exp_row(x, V, [=](std::size_t begin, std::size_t count) {
+    prefetch(x + V + begin, count);  // of the next row
+    return exponentials + begin;
+  });
   const double loss = row_loss(x, V, label, smoothing, total);
   const real factor = 1 / real(target.divisor());
   const real scale = factor / total.sum, less = factor * (smoothing / real(V));
@@ -97,8 +101,8 @@ class LogitTiles {
         losses_(a_.rows) {}
 
   real loss() {
-    const Scratch<real> scratch(a_.tile * a_.E);
-    parallel_for(a_.rows, a_.tile, [&](std::size_t begin, std::size_t end) {
+    const Scratch<real> scratch(a_.size * a_.E);
+    parallel_for(a_.rows, a_.size, [&](std::size_t begin, std::size_t end) {
       for_each_block(packed_.block(), begin, end, a_.rows, [&](const RowBlock& block) {
         fill_losses(block.begin, block.count, scratch.local(),
                     [&](std::size_t i, real* logits) { return loss_of_row(target_, i, logits); });
@@ -109,7 +113,7 @@ class LogitTiles {
 
   /// And its gradients, that of x in dx, or nullptr.
   real loss(real* dx, AffineGradients& gradients) {
-    const Scratch<real> scratch((a_.tile + 1) * a_.E);
+    const Scratch<real> scratch((a_.size + 1) * a_.E);
     const auto rows_of = [&](std::size_t) { return scratch.local() + a_.E; };
     const auto differentiate = [&](real* rows, std::size_t begin, std::size_t count) {
       fill_losses(begin, count, rows, [&](std::size_t i, real* logits) {

@@ -12,24 +12,23 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Rows (D) through (H) and back.
-struct Widths {
-  std::size_t rows, D, H;
-  /// Rows of a task, and of a term of the gradients of weights: a block of matrix units, which in
-  /// all its forms stays in the second cache.
-  std::size_t tile() const { return gradient_tile(rows, D, 2 * H, 128); }
-  std::size_t tiles() const { return (rows + tile() - 1) / tile(); }
+/// Rows (D) through (H) and back, of each task a block of matrix units, which in all its forms
+/// stays in the second cache.
+struct HiddenTiles : RowTiles {
+  std::size_t D, H;
+  HiddenTiles(std::size_t rows, std::size_t D, std::size_t H)
+      : RowTiles(rows, D, 2 * H, 128), D(D), H(H) {}
 };
 
 /// Rows of one tile, in the worker's scratch memory.
-struct Tile {
+struct HiddenTile {
   real *normed, *normed_gradient;  // (rows, D)
   real *active, *hidden_gradient;  // (rows, H)
   real* scratch;                   // (2, D)
 
-  Tile(const Widths& n, Arena& arena) {
-    arena.take(n.tile() * n.D, normed, normed_gradient);
-    arena.take(n.tile() * n.H, active, hidden_gradient);
+  HiddenTile(const HiddenTiles& n, Arena& arena) {
+    arena.take(n.size * n.D, normed, normed_gradient);
+    arena.take(n.size * n.H, active, hidden_gradient);
     arena.take(2 * n.D, scratch);
   }
 };
@@ -37,11 +36,11 @@ struct Tile {
 /// Sums of gradients over the rows of each tile.
 struct TileSums {
   Tensor up_bias, down_bias, gain, bias;  // (tiles, H), (tiles, D) thrice
-  explicit TileSums(const Widths& n)
-      : up_bias(zeros({n.tiles(), n.H})),
-        down_bias(zeros({n.tiles(), n.D})),
-        gain(zeros({n.tiles(), n.D})),
-        bias(zeros({n.tiles(), n.D})) {}
+  explicit TileSums(const HiddenTiles& n)
+      : up_bias(zeros({n.count(), n.H})),
+        down_bias(zeros({n.count(), n.D})),
+        gain(zeros({n.count(), n.D})),
+        bias(zeros({n.count(), n.D})) {}
   RowNormSums of_norm(std::size_t tile) { return {&gain(tile, 0), &bias(tile, 0)}; }
 };
 
@@ -80,13 +79,13 @@ class FeedForward {
         hidden_(keeps ? n_.rows * n_.H : 0) {}
 
   void forward(real* y) {
-    const auto [rows, D, H] = n_;
+    const std::size_t rows = n_.rows, D = n_.D, H = n_.H;
     const PackedFactor up(rows, H, D, {weights_.up.data(), H});
     const PackedFactor down(rows, D, H, {weights_.down.data(), D});
-    const Scratch<real> scratch(scratch_size<Tile>(n_));
-    parallel_for(rows, n_.tile(), [&](std::size_t begin, std::size_t end) {
+    const Scratch<real> scratch(scratch_size<HiddenTile>(n_));
+    parallel_for(rows, n_.size, [&](std::size_t begin, std::size_t end) {
       Arena arena(scratch.local());
-      const Tile tile(n_, arena);
+      const HiddenTile tile(n_, arena);
       const std::size_t size = std::min(up.block(), end - begin);
       for_each_block(size, begin, end, n_.rows, [&](const RowBlock& block) {
         forward_block(block, up, down, tile, y + block.begin * n_.D);
@@ -96,16 +95,16 @@ class FeedForward {
 
   /// g, the gradient of y, becomes that of x; gradients of all else are handed on.
   void backward(real* g) {
-    const auto [rows, D, H] = n_;
+    const std::size_t rows = n_.rows, D = n_.D, H = n_.H;
     const PackedFactor up(rows, D, H, {weights_.up.data(), H, transposed});
     const PackedFactor down(rows, H, D, {weights_.down.data(), D, transposed});
     TileSums sums(n_);
-    const Scratch<real> scratch(scratch_size<Tile>(n_));
+    const Scratch<real> scratch(scratch_size<HiddenTile>(n_));
     Tensor both = zeros({D, 2 * H});  // gradients of up and of down transposed, side by side
     const auto add_tile = [&](std::size_t, std::size_t index, real beta, real* c, std::size_t ldc) {
-      const std::size_t begin = index * n_.tile(), count = std::min(n_.tile(), n_.rows - begin);
+      const auto [begin, count] = n_[index];
       Arena arena(scratch.local());
-      const Tile tile(n_, arena);
+      const HiddenTile tile(n_, arena);
       real* rows_of_g = g + begin * n_.D;
       for_each_block(std::min(up.block(), count), begin, begin + count, n_.rows,
                      [&](const RowBlock& block) {
@@ -118,15 +117,15 @@ class FeedForward {
       normed_.backward(begin, count, tile.normed_gradient, tile.scratch, true, rows_of_g,
                        sums.of_norm(index));
     };
-    accumulate_products({1, n_.tiles(), D, 2 * H, n_.tile(), both.data(), 0, 2 * H}, add_tile);
+    accumulate_products({1, n_.count(), D, 2 * H, n_.size, both.data(), 0, 2 * H}, add_tile);
     hand_over(both, sums);
   }
 
  private:
   /// The argument of gelu goes where it is kept, or where the backward pass has something else.
   void forward_block(const RowBlock& block, const PackedFactor& up, const PackedFactor& down,
-                     const Tile& tile, real* y) {
-    const auto [rows, D, H] = n_;
+                     const HiddenTile& tile, real* y) {
+    const std::size_t D = n_.D, H = n_.H;
     const real* x = normed_.input(block.begin);
     real* hidden = hidden_.empty() ? tile.hidden_gradient : hidden_.data() + block.begin * H;
     const Upcoming next[] = {{x + block.count * D, block.following, D, D}};
@@ -142,13 +141,13 @@ class FeedForward {
   /// From rows of g to the gradient of the normalised rows; `at` is the first of them in the tile.
   void backward_block(const RowBlock& block, std::size_t at, std::size_t index,
                       const PackedFactor& up, const PackedFactor& down, const real* g,
-                      const Tile& tile, TileSums& sums) const {
-    const auto [rows, D, H] = n_;
+                      const HiddenTile& tile, TileSums& sums) const {
+    const std::size_t D = n_.D, H = n_.H;
     const real *from = g + block.begin * D, *hidden = hidden_.data() + block.begin * H;
     real *active = tile.active + at * H, *gradient = tile.hidden_gradient + at * H;
     const Upcoming next[] = {{normed_.input(block.begin), block.count, D, D}};
     down.multiply(block.count, from, D, 0, gradient, H, next);
-    sum_rows(from, D, block.count, &sums.down_bias(index, 0));
+    add_rows(from, block.count, D, &sums.down_bias(index, 0));
     activate_backward(block.count, H, hidden, active, gradient, &sums.up_bias(index, 0));
     normed_.recompute(block.begin, block.count, tile.normed + at * D);
     const Upcoming later[] = {{from + block.count * D, block.following, D, D}};
@@ -156,7 +155,7 @@ class FeedForward {
   }
 
   void hand_over(const Tensor& both, const TileSums& sums) const {
-    const auto [rows, D, H] = n_;
+    const std::size_t D = n_.D, H = n_.H;
     Tensor up = uninitialized({D, H}), down = uninitialized({H, D});
     for (std::size_t i = 0; i < D; ++i) std::copy_n(both.data() + i * 2 * H, H, up.data() + i * H);
     transpose_matrix(D, H, both.data() + H, 2 * H, down.data(), D);
@@ -167,16 +166,11 @@ class FeedForward {
     normed_.hand_over(sums.gain, sums.bias);
   }
 
-  Widths n_;
+  HiddenTiles n_;
   NormalizedRows normed_;
   MLPWeights weights_;
   Storage hidden_;  // (rows, H): arguments of gelu, if they are kept
 };
-
-/// A step of performer-lm takes 147 in place of 203 MB, in the same time with AVX-512
-/// (spatiotemporal in 6 % less), and in 1 to 2 % more with AVX2, where gelu, which is computed
-/// twice, takes twice as long, and where a second cache may have no place for blocks.
-constexpr bool is_worth_blocks = many_registers;
 
 void require_shapes(const Var& x, const RowNorm& norm, const MLPWeights& weights) {
   const auto& [up, up_bias, down, down_bias] = weights;
@@ -190,10 +184,10 @@ void require_shapes(const Var& x, const RowNorm& norm, const MLPWeights& weights
 
 }  // namespace
 
-Var feed_forward(const Var& x, const RowNorm& norm, const MLPWeights& weights) {
+Var feed_forward(const Var& x, const RowNorm& norm, const MLPWeights& weights, bool in_blocks) {
   require_shapes(x, norm, weights);
   const auto& [up, up_bias, down, down_bias] = weights;
-  if (row_count(x.shape()) < fewest_rows_of_blocks || !is_worth_blocks)
+  if (row_count(x.shape()) < fewest_rows_of_blocks || !in_blocks)
     return affine_add(x, affine_gelu(norm.apply(x), up, up_bias), down, down_bias);
   const std::vector<Var> inputs{x, norm.gain, norm.bias, up, up_bias, down, down_bias};
   const auto op = std::make_shared<FeedForward>(x, norm, weights,

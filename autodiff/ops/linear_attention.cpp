@@ -110,7 +110,7 @@ void require_step_shapes(const LinearAttentionState& state, const Features& q, c
           sums);
   require_kinds(step_name, q, k, floor);
   require(!beside || floor == 0, step_name, "what is seen besides needs positive features");
-  require(!beside || beside->shape() == Shape{sums[0], sums[2] + 1}, step_name,
+  require(!beside || beside->size() == sums[0] * (sums[2] + 1), step_name,
           "what is seen besides must be (B H, d + 1) of a state (B H, F, d) ", sums);
 }
 

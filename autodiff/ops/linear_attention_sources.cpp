@@ -149,9 +149,7 @@ class ExponentialSource : public FeatureSource {
     const std::size_t head = (place.b * spans_ + place.first / span_) * H_ + place.h;
     real* doffset = offset_.exists() ? doffset_.data() + head * F_ : nullptr;
     for (std::size_t i = 0; i < place.rows * F_; ++i) gradient[i] *= features[i];
-    for (std::size_t i = 0; doffset && i < place.rows; ++i) {
-      for (std::size_t f = 0; f < F_; ++f) doffset[f] += gradient[i * F_ + f];
-    }
+    if (doffset) add_rows(gradient, place.rows, F_, doffset);
     if (slope) sum_each_row(place.rows, F_, gradient, F_, slope);
     const real* x = x_.data() + rows.offset;
     real* dx = dx_.data() + rows.offset;

@@ -12,21 +12,21 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 /// Rows (D) to `maps` rows (E).
-struct Widths {
-  std::size_t rows, D, E, maps;
-  std::size_t tile() const { return std::min(gradient_tile(rows, D, maps * E), rows); }
-  std::size_t tiles() const { return (rows + tile() - 1) / tile(); }
+struct MapTiles : RowTiles {
+  std::size_t D, E, maps;
+  MapTiles(std::size_t rows, std::size_t D, std::size_t E, std::size_t maps)
+      : RowTiles(rows, D, maps * E), D(D), E(E), maps(maps) {}
 };
 
 /// Rows of one tile, in the worker's scratch memory.
-struct Tile {
+struct MapTile {
   real *normed, *gradient;  // (rows, D)
   real* product;            // (rows, E)
   real* scratch;            // (2, D)
 
-  Tile(const Widths& n, Arena& arena) {
-    arena.take(n.tile() * n.D, normed, gradient);
-    arena.take(n.tile() * n.E, product);
+  MapTile(const MapTiles& n, Arena& arena) {
+    arena.take(n.size * n.D, normed, gradient);
+    arena.take(n.size * n.E, product);
     arena.take(2 * n.D, scratch);
   }
 };
@@ -43,10 +43,10 @@ class NormedAffines {
 
   void forward(std::vector<Tensor>& y) {
     const auto factors = packed(Transpose::no);
-    const Scratch<real> scratch(scratch_size<Tile>(n_));
-    parallel_for(n_.rows, n_.tile(), [&](std::size_t begin, std::size_t end) {
+    const Scratch<real> scratch(scratch_size<MapTile>(n_));
+    parallel_for(n_.rows, n_.size, [&](std::size_t begin, std::size_t end) {
       Arena arena(scratch.local());
-      const Tile tile(n_, arena);
+      const MapTile tile(n_, arena);
       const std::size_t size = std::min(factors[0].block(), end - begin);
       for_each_block(size, begin, end, n_.rows, [&](const RowBlock& block) {
         normed_.compute(block.begin, block.count, tile.normed);
@@ -66,7 +66,7 @@ class NormedAffines {
 
   /// Once all that will arrive is there.
   void backward() {
-    const auto [rows, D, E, maps] = n_;
+    const std::size_t rows = n_.rows, D = n_.D, E = n_.E, maps = n_.maps;
     for (Tensor& each : gradients_) {
       if (each.size() != rows * E) each = zeros({rows, E});
     }
@@ -74,13 +74,13 @@ class NormedAffines {
     std::optional<GradientTarget> dx;
     if (x_.needs_gradient()) dx.emplace(x_);
     Tensor all = zeros({D, maps * E});  // gradients of the maps, side by side
-    Tensor bias_sums = zeros({n_.tiles(), maps * E});
-    Tensor norm_sums[] = {zeros({n_.tiles(), D}), zeros({n_.tiles(), D})};
-    const Scratch<real> scratch(scratch_size<Tile>(n_));
+    Tensor bias_sums = zeros({n_.count(), maps * E});
+    Tensor norm_sums[] = {zeros({n_.count(), D}), zeros({n_.count(), D})};
+    const Scratch<real> scratch(scratch_size<MapTile>(n_));
     const auto add_tile = [&](std::size_t, std::size_t index, real beta, real* c, std::size_t ldc) {
-      const std::size_t begin = index * n_.tile(), count = std::min(n_.tile(), n_.rows - begin);
+      const auto [begin, count] = n_[index];
       Arena arena(scratch.local());
-      const Tile tile(n_, arena);
+      const MapTile tile(n_, arena);
       normed_.recompute(begin, count, tile.normed);
       for_each_block(std::min(factors[0].block(), count), begin, begin + count, n_.rows,
                      [&](const RowBlock& block) {
@@ -95,7 +95,7 @@ class NormedAffines {
                        dx ? dx->data + begin * n_.D : tile.normed,
                        {&norm_sums[0](index, 0), &norm_sums[1](index, 0)});
     };
-    accumulate_products({1, n_.tiles(), D, maps * E, n_.tile(), all.data(), 0, maps * E}, add_tile);
+    accumulate_products({1, n_.count(), D, maps * E, n_.size, all.data(), 0, maps * E}, add_tile);
     normed_.hand_over(norm_sums[0], norm_sums[1]);
     hand_over(all, sum_to_shape(bias_sums, {maps * E}));
   }
@@ -103,7 +103,7 @@ class NormedAffines {
  private:
   /// They cannot be moved.
   std::deque<PackedFactor> packed(Transpose transpose) const {
-    const auto [rows, D, E, maps] = n_;
+    const std::size_t rows = n_.rows, D = n_.D, E = n_.E;
     const bool flips = transpose == transposed;
     std::deque<PackedFactor> factors;
     for (const LinearMap& map : maps_)
@@ -118,7 +118,7 @@ class NormedAffines {
       const real* from = gradients_[m].data() + block.begin * n_.E;
       const Upcoming next[] = {{from + block.count * n_.E, block.following, n_.E, n_.E}};
       factors[m].multiply(block.count, from, n_.E, real(m > 0), to, n_.D, next);
-      sum_rows(from, n_.E, block.count, bias_sums + m * n_.E);
+      add_rows(from, block.count, n_.E, bias_sums + m * n_.E);
     }
   }
 
@@ -134,7 +134,7 @@ class NormedAffines {
     }
   }
 
-  Widths n_;
+  MapTiles n_;
   Var x_;
   NormalizedRows normed_;
   std::vector<LinearMap> maps_;

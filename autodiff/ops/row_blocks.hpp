@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bochner/autodiff/compute/products.hpp>
+#include <utility>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -29,13 +30,23 @@ inline std::size_t worthwhile_rows(std::size_t D, std::size_t E) {
   return 2 * product_grain / std::max<std::size_t>(1, D * E) + 1;
 }
 
-/// Rows of a term of a gradient of weights (D, E), which is the sum of eight or more of them; no
-/// more than `most`, 64 or above, unless so few are not worth a task. Matrix units take 32 at a
-/// time: with 153 in place of 128, the backward pass of feed_forward takes a fifth more time.
-inline std::size_t gradient_tile(std::size_t rows, std::size_t D, std::size_t E,
-                                 std::size_t most = 256) {
-  return std::max(worthwhile_rows(D, E), std::clamp<std::size_t>(rows / 8, 64, most));
-}
+/// All rows in tiles of `size`, each of which is a term of the gradient of weights (D, E).
+struct RowTiles {
+  std::size_t rows, size;
+
+  /// Eight tiles or more, but none of fewer rows than 64 or than are worth a task, or else of more
+  /// than `most`. Matrix units take 32 at a time: with 153 in place of 128, the backward pass of
+  /// feed_forward takes a fifth more time.
+  RowTiles(std::size_t rows, std::size_t D, std::size_t E, std::size_t most = 256)
+      : rows(rows),
+        size(std::min(
+            rows, std::max(worthwhile_rows(D, E), std::clamp<std::size_t>(rows / 8, 64, most)))) {}
+  std::size_t count() const { return rows == 0 ? 0 : (rows + size - 1) / size; }
+  /// The first row of a tile, and how many it has.
+  std::pair<std::size_t, std::size_t> operator[](std::size_t index) const {
+    return {index * size, std::min(size, rows - index * size)};
+  }
+};
 
 /// y_i = product_i + bias, for rows i; y may be the product.
 inline void add_to_rows(const real* bias, const real* product, std::size_t E, std::size_t rows,
@@ -53,14 +64,6 @@ inline void add_to_rows(const real* bias, const real* x, const real* product, st
 #pragma GCC ivdep
     for (std::size_t j = 0; j < E; ++j)
       y[i * E + j] = x[i * E + j] + (product[i * E + j] + bias[j]);
-  }
-}
-
-/// sum += rows of x.
-inline void sum_rows(const real* __restrict x, std::size_t E, std::size_t rows,
-                     real* __restrict sum) {
-  for (std::size_t i = 0; i < rows; ++i) {
-    for (std::size_t j = 0; j < E; ++j) sum[j] += x[i * E + j];
   }
 }
 

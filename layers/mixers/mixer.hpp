@@ -42,8 +42,8 @@ class Mixer : public Module {
   /// An empty past for step().
   virtual std::unique_ptr<MixerState> start() const = 0;
   /// One token of each of B sequences, as many at every call, whose tokens come at the same times;
-  /// equals the batch output at its position. Several threads may do so at the same time, each with
-  /// a state of its own. (B, 1, D) -> (B, 1, D)
+  /// is the batch output at its position, up to rounding. Several threads may do so at the same
+  /// time, each with a state of its own. (B, 1, D) -> (B, 1, D)
   virtual Var step(Tape& tape, const Var& x, MixerState& state) = 0;
 };
 

@@ -50,7 +50,7 @@ class Trunk : public Module {
   };
   State start() const { return {stack_.start()}; }
   /// One more token of each of B sequences, as many at every call, all at `time` if tokens are
-  /// timed; equals the whole sequence's output at its position. -> (B, 1, D)
+  /// timed; up to rounding the whole sequence's output at its position. -> (B, 1, D)
   Var step(Tape& tape, const std::vector<std::int32_t>& tokens, State& state, double time = 0);
   /// Origin and unit of the times of tokens; set it from the training data before the first step.
   TimeScale& time_scale() { return scale_; }
@@ -105,7 +105,7 @@ class LanguageModel : public Module {
   };
   State start() const { return {}; }
   /// Logits (B, V) after one more token of each of B sequences, as many at every call, all at
-  /// `time` if tokens are timed; equal to those of the whole sequence at its position.
+  /// `time` if tokens are timed; up to rounding those of the whole sequence at its position.
   Tensor step(const std::vector<std::int32_t>& tokens, State& state, double time = 0);
   /// The same of one sequence. -> (V)
   Tensor step(std::int32_t token, State& state, double time = 0);

@@ -41,7 +41,7 @@ TEST(FeedForward, EqualsTheOpsThatItIsMadeOf) {
                                        random_tensor({90}, 5),    random_tensor({90, 60}, 6),
                                        random_tensor({60}, 7)};
       const auto fused = [&](Tape&, const Inputs& x) {
-        return feed_forward(x[0], norm_of(x, centred), {x[3], x[4], x[5], x[6]});
+        return feed_forward(x[0], norm_of(x, centred), {x[3], x[4], x[5], x[6]}, true);
       };
       const auto composed = [&](Tape&, const Inputs& x) {
         return x[0] + affine(affine_gelu(norm_of(x, centred).apply(x[0]), x[3], x[4]), x[5], x[6]);
@@ -116,7 +116,7 @@ TEST(FeedForward, NeedsNoGradientOfEveryInput) {
                                    random_tensor({90}, 5),      random_tensor({90, 60}, 6),
                                    random_tensor({60}, 7)};
   const auto apply = [](const Inputs& x) {
-    return feed_forward(x[0], norm_of(x, true), {x[3], x[4], x[5], x[6]});
+    return feed_forward(x[0], norm_of(x, true), {x[3], x[4], x[5], x[6]}, true);
   };
   const auto all = value_and_gradients([&](Tape&, const Inputs& x) { return apply(x); }, values);
   for (std::size_t i = 0; i < values.size(); ++i) {
