@@ -19,6 +19,7 @@
 #include <bochner/train/run/profile.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/storage/json.hpp>
+#include <bochner/train/storage/output.hpp>
 #include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -143,22 +144,26 @@ std::string report(const ReferenceModel& reference, const BenchStepOptions& opti
 
 /// report(model) of a reference model, or of each of "all", from a process of its own.
 template <class Report>
-void print_each(const BenchPassOptions& options, bool with_version, const Report& report) {
-  demand(options.steps > 0, "--steps 0: must be at least 1");
+void print_each(const char* command, const BenchPassOptions& options, bool with_version,
+                const Report& report) {
+  require_measurable("--steps", options.steps);
+  if (options.batch > 0) require_measurable("--batch", options.batch);
+  const auto models = reference_models(command, options.model, any_model);
   if (with_version) fmt::print("{}\n", version_line());
-  for (const ReferenceModel& model : reference_models(options.model))
+  for (const ReferenceModel& model : models)
     fmt::print("{}", in_child([&] { return report(model); }));
 }
 
 /// Training steps on random tokens.
 void bench_step_command(const BenchStepOptions& options) {
-  print_each(options, !options.json && !options.bits,
+  demand(!options.bits || !options.json, "--json: --bits prints a digest and nothing else");
+  print_each("bench step", options, !options.json && !options.bits,
              [&](const ReferenceModel& model) { return report(model, options); });
 }
 
 /// Forward passes on random tokens.
 void bench_predict_command(const BenchPassOptions& options) {
-  print_each(options, !options.json, [&](const ReferenceModel& model) {
+  print_each("bench predict", options, !options.json, [&](const ReferenceModel& model) {
     const ReferenceProblem problem = make_problem(model, options.batch);
     const Step pass = [&](OpProfile* profile) { forward_pass(problem.loss, profile); };
     return words_of(model, measure(problem, pass, options.steps), options.json);
@@ -253,7 +258,7 @@ void print_row(std::size_t length, const Cost& linear, const std::optional<Cost>
   else
     fmt::print("{:>8} {} {}{}\n", length, text_of(linear), text_of(softmax),
                softmax ? fmt::format(" {:>8.2f}", softmax->nanoseconds / linear.nanoseconds) : "");
-  std::fflush(stdout);
+  flush_output();
 }
 
 void print_header() {
@@ -285,6 +290,7 @@ void bench_checkpointed_step(const BenchLengthOptions& options) {
 void bench_length_command(const BenchLengthOptions& options) {
   demand(options.longest >= shortest, "--longest {}: must be at least {}", options.longest,
          shortest);
+  demand(options.limit >= 0, "--limit {}: must be a number, at least 0", options.limit);
   if (options.checkpoint) return bench_checkpointed_step(options);
   if (!options.json) print_header();
   double softmax_seconds = 0;  // of the next pass, at least
@@ -318,7 +324,7 @@ void add_length(const Command& bench) {
 }
 
 void add_pass(const Command& command, BenchPassOptions& options, const char* what) {
-  command.option("model", &options.model, reference_model_names()).required();
+  command.option("model", &options.model, reference_model_names(any_model)).required();
   command.number("--steps", &options.steps,
                  fmt::format("{} to measure, after three that are not", what));
   command.number("--batch", &options.batch,

@@ -8,6 +8,7 @@
 #include <bochner/train/laboratory/statistics.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/storage/json.hpp>
+#include <bochner/train/storage/output.hpp>
 #include <chrono>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -44,9 +45,18 @@ class Feed {
 struct Pace {
   double step;     ///< seconds from token to token, the median
   double memory;   ///< bytes, at most
-  double weights;  ///< bytes that a step reads
-  double reading;  ///< seconds that reading as many bytes again and again takes
+  double reading;  ///< seconds that reading the weights of a step again and again takes
 };
+
+/// Bytes of all parameters, of the embedding only a row for each text.
+std::size_t weights_of_step(LanguageModel& model, std::size_t texts) {
+  std::size_t numbers = 0;
+  for (const auto& [name, parameter] : parameters_of(model)) {
+    const Tensor& value = parameter->value();
+    numbers += name == "embedding.weight" ? texts * value.shape()[1] : value.size();
+  }
+  return numbers * sizeof(real);
+}
 
 /// After a tenth of them that is not counted.
 double median_step(Feed& feed, std::size_t tokens) {
@@ -61,19 +71,19 @@ Pace measure_pace(const ReferenceModel& reference, const BenchGenerateOptions& o
   const auto model = make_generator(reference);
   Feed feed(*model, texts);
   for (std::size_t i = 0; i < options.position; ++i) feed.next();
-  const double weights = double(count_parameters(*model) * sizeof(real));
-  return {median_step(feed, options.tokens), peak_memory(), weights,
-          weights / measure_reading(std::size_t(weights), thread_count())};
+  const std::size_t weights = weights_of_step(*model, texts);
+  return {median_step(feed, options.tokens), peak_memory(),
+          double(weights) / measure_reading(weights, thread_count())};
 }
 
 Pace pace_in_child(const ReferenceModel& reference, const BenchGenerateOptions& options,
                    std::size_t texts) {
   const Json numbers = Json::parse(in_child([&] {
     const Pace pace = measure_pace(reference, options, texts);
-    return Json::array({pace.step, pace.memory, pace.weights, pace.reading}).line();
+    return Json::array({pace.step, pace.memory, pace.reading}).line();
   }));
   const auto at = [&](std::size_t i) { return numbers.items().at(i).number().value(); };
-  return {at(0), at(1), at(2), at(3)};
+  return {at(0), at(1), at(2)};
 }
 
 void print_pace(const ReferenceModel& reference, const BenchGenerateOptions& options,
@@ -96,22 +106,19 @@ void print_pace(const ReferenceModel& reference, const BenchGenerateOptions& opt
 
 /// Tokens one by one, of one text and of several.
 void bench_generate_command(const BenchGenerateOptions& options) {
-  demand(options.texts > 0 && options.tokens > 0, "--texts and --tokens: must be at least 1");
+  require_measurable("--texts", options.texts);
+  require_measurable("--tokens", options.tokens);
+  const auto models = reference_models("bench generate", options.model, writes_text);
   if (!options.json)
     fmt::print("{} · {}\n{:<17} {:>6} {:>10} {:>12} {:>12} {:>10} {:>12}\n", version_line(),
                format_number_of(thread_count(), "thread"), "model", "texts", "position",
                "us a step", "tokens/s", "memory", "of reading");
-  for (const ReferenceModel& reference : reference_models(options.model)) {
-    if (!writes_text(reference)) {
-      demand(options.model == "all", "bench generate {}: is no language model", options.model);
-      continue;
-    }
+  for (const ReferenceModel& reference : models)
     for (const std::size_t texts : {std::size_t(1), options.texts}) {
       print_pace(reference, options, texts, pace_in_child(reference, options, texts));
-      std::fflush(stdout);
+      flush_output();
       if (options.texts == 1) break;
     }
-  }
 }
 
 }  // namespace
@@ -119,7 +126,7 @@ void bench_generate_command(const BenchGenerateOptions& options) {
 void add_generate_bench(const Command& bench) {
   const auto [command, options] = bench.command(
       "generate", "tokens one by one, of one text and of many", bench_generate_command);
-  command.option("model", &options.model, reference_model_names()).shows_default();
+  command.option("model", &options.model, reference_model_names(writes_text)).shows_default();
   command.number("--texts", &options.texts, "texts side by side, beside a single one");
   command.number("--tokens", &options.tokens, "tokens of each to measure");
   command.number("--position", &options.position, "tokens that come before them");

@@ -1,3 +1,4 @@
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,11 +9,15 @@
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/lanes.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
+#include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
 #include <bochner/train/run/signals.hpp>
+#include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <limits>
+#include <new>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -27,18 +32,39 @@ std::string read_all(int file) {
   return text;
 }
 
+/// How a child ends: with its result, or why there is none.
+enum class Ending : int { done, failed, out_of_memory, wrong_usage };
+
+[[noreturn]] void end_as(Ending ending) { _exit(int(ending)); }
+
+/// Without its parent nobody would read what it measures.
+void end_with(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) end_as(Ending::failed);
+}
+
 /// Ends the process without its destructors: they belong to the parent.
 [[noreturn]] void be_child(int file, const std::function<std::string()>& body) {
   receive_signals_here();
   try {
     dprintf(file, "%s", body().c_str());
-    _exit(0);
+    end_as(Ending::done);
   } catch (const std::bad_alloc&) {
-    dprintf(file, "out of memory");
+    end_as(Ending::out_of_memory);
+  } catch (const std::invalid_argument& error) {
+    dprintf(file, "%s", error.what());
+    end_as(Ending::wrong_usage);
   } catch (const std::exception& error) {
     dprintf(file, "%s", error.what());
+    end_as(Ending::failed);
   }
-  _exit(1);
+}
+
+int status_of(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) throw std::runtime_error("lost a process of its own");
+  return status;
 }
 
 /// More than latency times units on any processor yet, and registers for all of them.
@@ -67,21 +93,31 @@ template <class Vector>
 
 }  // namespace
 
+void require_measurable(const char* option, std::size_t count) {
+  constexpr std::size_t most = 1 << 20;
+  demand(count > 0 && count <= most, "{} {}: must be between 1 and {}", option, count, most);
+}
+
 std::string in_child(const std::function<std::string()>& body) {
   int ends[2];
   if (pipe(ends) != 0) throw std::runtime_error("cannot make a pipe to a process of its own");
-  const pid_t child = fork();
-  if (child < 0) throw std::runtime_error("cannot start a process of its own");
-  if (child == 0) be_child(ends[1], body);
+  const pid_t parent = getpid(), child = fork();
+  if (child == 0) {
+    end_with(parent);
+    be_child(ends[1], body);
+  }
   close(ends[1]);
-  const std::string text = read_all(ends[0]);
+  const std::string text = child > 0 ? read_all(ends[0]) : "";
   close(ends[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
+  if (child < 0) throw std::runtime_error("cannot start a process of its own");
+  const int status = status_of(child);
   if (WIFSIGNALED(status))
     throw std::runtime_error("killed by signal " + std::to_string(WTERMSIG(status)) +
                              ", perhaps for lack of memory");
-  if (WEXITSTATUS(status) != 0) throw std::runtime_error(text);
+  const Ending ending{WEXITSTATUS(status)};
+  if (ending == Ending::out_of_memory) throw std::bad_alloc();
+  if (ending == Ending::wrong_usage) throw std::invalid_argument(text);
+  if (ending != Ending::done) throw std::runtime_error(text);
   return text;
 }
 

@@ -10,12 +10,16 @@
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <cmath>
+#include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
+constexpr std::size_t usual_features = 1024;
+
 struct BenchProcessOptions {
-  std::size_t rows = 4000, inputs = 2, features = 1024;
+  std::size_t rows = 4000, inputs = 2;
+  std::optional<std::size_t> features;
   std::string method = "exact";
   bool json = false;
 };
@@ -44,7 +48,7 @@ GaussianProcessSpec spec_of(const BenchProcessOptions& options) {
   GaussianProcessSpec spec{.inputs = options.inputs, .method = options.method, .trend = "none"};
   spec.density.kind = "gaussian";
   spec.density.start = "none";
-  spec.density.m = options.features / 2;
+  spec.density.m = options.features.value_or(usual_features) / 2;
   return spec;
 }
 
@@ -68,10 +72,13 @@ Gradient measure_gradient(const BenchProcessOptions& options) {
 
 void bench_process_command(const BenchProcessOptions& options) {
   demand(options.rows > 0 && options.inputs > 0, "--rows and --inputs: must be at least 1");
-  demand(options.features > 1, "--features: must be at least 2, cosines and sines");
+  demand(options.features.value_or(usual_features) > 1,
+         "--features: must be at least 2, cosines and sines");
   const bool known =
       options.method == "exact" || options.method == "cg" || options.method == "features";
   demand(known, "--method {}: must be exact, cg or features", options.method);
+  demand(!options.features || options.method == "features",
+         "--features: is for --method features, not for {}", options.method);
   const Json numbers = Json::parse(in_child([&] {
     const Gradient measured = measure_gradient(options);
     return Json::array({measured.seconds, measured.memory, measured.likelihood}).line();
@@ -102,7 +109,9 @@ void add_process_bench(const Command& bench) {
   command.number("--rows", &options.rows, "rows of the table");
   command.number("--inputs", &options.inputs, "columns that they are told by");
   command.option("--method", &options.method, "exact, cg or features").shows_default();
-  command.number("--features", &options.features, "of the method features: cosines and sines");
+  command.option(
+      "--features", &options.features,
+      fmt::format("of the method features: cosines and sines (default: {})", usual_features), "N");
   command.flag("--json", &options.json, "print JSON");
 }
 

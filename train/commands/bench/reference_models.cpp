@@ -8,6 +8,7 @@
 #include <bochner/layers/recurrences/ssm_spec.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
 #include <bochner/train/commands/bench/reference_models.hpp>
+#include <bochner/train/commands/command_line.hpp>
 #include <ranges>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -147,10 +148,10 @@ FieldModelSpec field_of(const ReferenceModel& reference, const StackSpec& stack)
 }  // namespace
 
 Indices random_indices(const Shape& shape, std::size_t below, std::uint64_t stream) {
-  Indices indices{shape, {}};
+  Indices indices{shape, std::vector<std::int32_t>(element_count(shape))};
   const RandomFunction random{1, Purpose::test, stream};
-  for (std::uint64_t i = 0; i < element_count(shape); ++i)
-    indices.values.push_back(std::int32_t(random.integer(i, below)));
+  for (std::size_t i = 0; i < indices.values.size(); ++i)
+    indices.values[i] = std::int32_t(random.integer(i, below));
   return indices;
 }
 
@@ -161,17 +162,25 @@ Tensor random_numbers(const Shape& shape, std::uint64_t stream) {
   return numbers;
 }
 
-std::string reference_model_names() {
-  return fmt::format("{} or all",
-                     fmt::join(models | std::views::transform(&ReferenceModel::name), ", "));
+bool any_model(const ReferenceModel&) { return true; }
+
+bool writes_text(const ReferenceModel& reference) {
+  return reference.classes == 0 && reference.frames == 0 && !reference.events;
 }
 
-std::span<const ReferenceModel> reference_models(const std::string& name) {
-  if (name == "all") return models;
+std::string reference_model_names(ModelFilter fits) {
+  return fmt::format("{} or all", fmt::join(models | std::views::filter(fits) |
+                                                std::views::transform(&ReferenceModel::name),
+                                            ", "));
+}
+
+std::vector<ReferenceModel> reference_models(const std::string& command, const std::string& name,
+                                             ModelFilter fits) {
+  std::vector<ReferenceModel> found;
   for (const ReferenceModel& model : models)
-    if (name == model.name) return {&model, 1};
-  throw std::invalid_argument(
-      fmt::format("bench step {}: no such model; there are {}", name, reference_model_names()));
+    if ((name == "all" || name == model.name) && fits(model)) found.push_back(model);
+  demand(!found.empty(), "{} {}: must be {}", command, name, reference_model_names(fits));
+  return found;
 }
 
 ReferenceProblem make_problem(const ReferenceModel& reference, std::size_t batch) {
@@ -191,10 +200,6 @@ ReferenceProblem make_problem(const ReferenceModel& reference, std::size_t batch
   const SequenceClassifierSpec spec{trunk, reference.classes, "mean"};
   return problem_of(std::make_unique<SequenceClassifier>(spec), B * T, tokens,
                     random_indices({B}, reference.classes, 2));
-}
-
-bool writes_text(const ReferenceModel& reference) {
-  return reference.classes == 0 && reference.frames == 0 && !reference.events;
 }
 
 std::unique_ptr<LanguageModel> make_generator(const ReferenceModel& reference) {

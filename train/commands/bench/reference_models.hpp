@@ -4,8 +4,8 @@
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <functional>
-#include <span>
 #include <string>
+#include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -17,10 +17,18 @@ struct ReferenceModel {
   std::size_t frames = 0;   ///< of a field with as many rows and columns; 0 for tokens
 };
 
+/// Which of them a command takes.
+using ModelFilter = bool (*)(const ReferenceModel&);
+bool any_model(const ReferenceModel&);
+/// Whether it is a language model.
+bool writes_text(const ReferenceModel& reference);
+
 /// "tiny-performer, ... or all"
-std::string reference_model_names();
-/// The one of this name, or "all". Throws std::invalid_argument with the known names.
-std::span<const ReferenceModel> reference_models(const std::string& name);
+std::string reference_model_names(ModelFilter fits);
+/// The one of this name, or "all". Throws std::invalid_argument with the names that `command`
+/// takes.
+std::vector<ReferenceModel> reference_models(const std::string& command, const std::string& name,
+                                             ModelFilter fits);
 
 /// A reference model with its initial weights and a batch of random tokens.
 struct ReferenceProblem {
@@ -31,8 +39,6 @@ struct ReferenceProblem {
 /// `batch` sequences, 0 for the model's own number.
 ReferenceProblem make_problem(const ReferenceModel& reference, std::size_t batch);
 
-/// Whether it is a language model.
-bool writes_text(const ReferenceModel& reference);
 /// A language model with its initial weights and without positions, which would end.
 std::unique_ptr<LanguageModel> make_generator(const ReferenceModel& reference);
 

@@ -238,22 +238,28 @@ void print_measured(const Measured& measured, const Forecast& forecast) {
       100 * (1 - std::min(1.0, shown / std::max(forecast.exchange, 1e-9))), 1e3 * measured.waited);
 }
 
-/// The numbers of processes that the shards are enough for.
-std::vector<std::size_t> counts_of(const ScaleOptions& options, std::size_t shards,
-                                   std::size_t started) {
+std::vector<std::size_t> parse_counts(const std::string& list) {
   std::vector<std::size_t> counts;
-  for (const std::string& word : split_list(options.counts)) {
+  for (const std::string& word : split_list(list)) {
     const auto count = parse_count(word);
-    demand(count && *count > 0, "--processes {}: must be numbers above 0", options.counts);
-    if (*count <= shards) counts.push_back(*count);
+    demand(count && *count > 0, "--processes {}: must be numbers above 0", list);
+    counts.push_back(*count);
   }
+  return counts;
+}
+
+/// Those that the shards are enough for, and the one that was started.
+std::vector<std::size_t> possible(std::vector<std::size_t> counts, std::size_t shards,
+                                  std::size_t started) {
+  std::erase_if(counts, [&](std::size_t count) { return count > shards; });
   if (started > 1 && std::ranges::count(counts, started) == 0) counts.push_back(started);
   return counts;
 }
 
 /// What a step of a config costs, and how long it takes any number of processes with a network.
 void bench_scale_command(const ScaleOptions& options) {
-  demand(options.steps > 0, "--steps 0: must be at least 1");
+  require_measurable("--steps", options.steps);
+  const std::vector<std::size_t> counts = parse_counts(options.counts);
   const bool asked = !options.network.empty();
   Network network = parse_network(asked ? options.network : usual_network);
   SharedWork work(*options.line);
@@ -278,7 +284,7 @@ void bench_scale_command(const ScaleOptions& options) {
                asked                  ? "as --network says"
                : processes.size() > 1 ? "measured between the processes"
                                       : "unless --network says otherwise");
-  for (const std::size_t count : counts_of(options, cost.shards, processes.size())) {
+  for (const std::size_t count : possible(counts, cost.shards, processes.size())) {
     const Forecast forecast = forecast_of(cost, count, network);
     const bool is_here = processes.size() > 1 && count == processes.size();
     if (options.json) {
