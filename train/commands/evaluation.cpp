@@ -117,7 +117,7 @@ void eval_command(const EvalOptions& options) {
   SharedWork work(*options.line);
   const auto [checkpoint, config, task] = work.first_alone([&] {
     LoadedTask loaded = load_task(options);
-    require_examples(loaded.config, loaded.task->data(), split);
+    require_examples(loaded.config, loaded.task->data(), split, "--split " + options.split);
     return loaded;
   });
   const std::uint64_t step = checkpoint.state().step;

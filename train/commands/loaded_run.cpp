@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/laboratory/drawn_posteriors.hpp>
@@ -33,10 +34,21 @@ LoadedRun load_run(const std::string& reference, const std::vector<std::string>&
   return {std::move(checkpoint), std::move(config)};
 }
 
+void load_weights(const CheckpointReader& checkpoint, const Config& config, Module& model,
+                  const ModelOptions& options) {
+  try {
+    load_model(checkpoint, model, !options.live_weights);
+  } catch (const DataError&) {
+    require_resumable(stored_config(checkpoint.config(), checkpoint.path().string()), config,
+                      parse_run_reference(options.run).directory.string());
+    throw;
+  }
+}
+
 LoadedTask load_task(const ModelOptions& options) {
   auto [checkpoint, config] = load_run(options.run, options.sets);
   auto task = make_task(config);
-  load_model(checkpoint, task->model(), !options.live_weights);
+  load_weights(checkpoint, config, task->model(), options);
   return {std::move(checkpoint), std::move(config), std::move(task)};
 }
 

@@ -8,6 +8,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 class DrawnPosteriors;
+class Module;
 class Task;
 
 struct LoadedRun {
@@ -30,6 +31,11 @@ inline void add_model_changes(const Command& command, ModelOptions& options) {
   add_sets(command, options.sets);
   add_weights(command, options.live_weights);
 }
+
+/// Copies the weights of a run into the model of its config. Throws ConfigError, as resume does,
+/// where they do not fit because of a key that --set has changed.
+void load_weights(const CheckpointReader& checkpoint, const Config& config, Module& model,
+                  const ModelOptions& options);
 
 /// --draws of a posterior.
 inline void add_draws(const Command& command, std::size_t& draws) {

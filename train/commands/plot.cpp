@@ -10,7 +10,6 @@
 #include <bochner/train/laboratory/linear_parts.hpp>
 #include <bochner/train/laboratory/memory_page.hpp>
 #include <bochner/train/run/metrics.hpp>
-#include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/storage.hpp>
@@ -62,7 +61,7 @@ void plot_command(const PlotOptions& options) {
   const MetricsLog log =
       read_metrics(storage.exists(metrics) ? read_file(storage, metrics) : "", metrics.string());
   Specimen start(config), now(config);
-  load_model(checkpoint, now.task->model(), !options.live_weights);
+  load_weights(checkpoint, config, now.task->model(), options);
   start.examine();
   now.examine();
   if (options.json) {

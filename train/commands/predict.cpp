@@ -7,7 +7,6 @@
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/laboratory/drawn_posteriors.hpp>
-#include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/latent_task.hpp>
@@ -204,7 +203,7 @@ NamedArray predict_bytes(const PredictOptions& options, const LoadedRun& run, co
   const std::size_t length = run.config.count("data.length");
   const auto model =
       make_language_model(trunk_spec(run.config, length), run.config.count("train.seed"));
-  load_model(run.checkpoint, *model, !options.live_weights);
+  load_weights(run.checkpoint, run.config, *model, options);
   const auto tokenizer = tokenizer_of(run.config);
   const auto scores = mean_scores(options, run.config, *model, [&] {
     return score_texts(*model, *tokenizer, all.texts, length, batch_size(run.config), processes);
@@ -233,7 +232,7 @@ NamedArray predict_texts(Task& task, const std::vector<std::string>& texts, std:
 /// What is expected of examples given their latent means, or (--latent) the latent variables.
 NamedArray predict_latent(const PredictOptions& options, const LoadedRun& run) {
   const auto task = make_task(run.config);
-  load_model(run.checkpoint, task->model(), !options.live_weights);
+  load_weights(run.checkpoint, run.config, task->model(), options);
   auto& model = dynamic_cast<LatentTask&>(*task);
   if (run.config.text("data.kind") == "bytes") {
     const NamedTexts all = read_texts(options, run.config);
@@ -262,7 +261,7 @@ NamedArray predict(const PredictOptions& options, const LoadedRun& run, SharedWo
   } else {
     if (!texts && !work.leads()) return result;
     const auto task = make_task(run.config);
-    load_model(run.checkpoint, task->model(), !options.live_weights);
+    load_weights(run.checkpoint, run.config, task->model(), options);
     const NamedArray table =
         texts ? NamedArray() : read_table(run.config, task->input_columns(), only(options));
     result = mean_over_draws(options, run.config, task->model(), [&] {

@@ -103,7 +103,8 @@ std::string assignment(const Config& config, std::string_view name) {
 void fail(const Config& config, std::string_view name, const std::string& demand,
           std::string_view other) {
   std::string where = config.location(name);
-  if (where.empty() && !other.empty()) where = config.location(other);
+  const std::string clash = other.empty() ? "" : config.location(other);
+  if (where.empty() || clash == set_location) where = clash;
   if (where.empty()) where = config.source();
   throw ConfigError(fmt::format("{}: {}: {}", where, assignment(config, name), demand));
 }

@@ -97,8 +97,8 @@ void apply_set(Config& config, std::string_view assignment);
 /// Ranges, choices and what keys demand of each other. Throws ConfigError at the first mistake.
 void validate(const Config& config);
 
-/// How checks complain: at the place of the key; of the one it clashes with where that of the first
-/// is a default. Throws ConfigError.
+/// How checks complain: at the place of the key; of the one it clashes with where the first is a
+/// default, or where --set has brought the clash. Throws ConfigError.
 [[noreturn]] void fail(const Config& config, std::string_view name, const std::string& demand,
                        std::string_view other = {});
 /// Fails unless the number of a key is at most that of another.

@@ -354,18 +354,24 @@ std::unique_ptr<Module> BOCHNER_PRECISION::make_stand_in(const Config& config) {
   return kind.stand_in ? kind.stand_in(config) : nullptr;
 }
 
-void require_examples(const Config& config, const Dataset& data, Split split) {
+void require_examples(const Config& config, const Dataset& data, Split split,
+                      const std::string& option) {
   if (data.examples(split) > 0) return;
   const DataKind kind = kind_of(config);
   const bool test = split == Split::test;
-  std::string key = kind.validation, advice = "raise it";
-  if (key == "data.splits")
-    advice = std::string("raise its ") + (test ? "third" : "second") + " number";
-  else if (test && kind.stand_in)
-    fail(config, "data.kind", "has no test examples; series and generated data can have some");
-  else if (test)
-    key = "data.test_examples";
-  fail(config, key, fmt::format("keeps no {} examples; {}", name_of(split), advice));
+  std::string key = kind.validation,
+              problem = fmt::format("keeps no {} examples; ", name_of(split));
+  if (key == "data.splits") {
+    problem += fmt::format("raise its {} number", test ? "third" : "second");
+  } else if (test && kind.stand_in) {
+    key = "data.kind";
+    problem = "has no test examples; series and generated data can have some";
+  } else {
+    if (test) key = "data.test_examples";
+    problem += "raise it";
+  }
+  if (option.empty()) fail(config, key, problem);
+  throw ConfigError(fmt::format("{}: {}: {}", option, assignment(config, key), problem));
 }
 
 void check_validation(const Config& config) {

@@ -80,8 +80,10 @@ SensorColumns sensor_columns(const Config& config);
 
 /// Throws ConfigError where data.kind and other keys do not fit.
 void check_data(const Config& config);
-/// Throws ConfigError at the key that would keep examples where a split has none.
-void require_examples(const Config& config, const Dataset& data, Split split);
+/// Throws ConfigError at the key that would keep examples where a split has none; at `option` where
+/// that is what asked for them.
+void require_examples(const Config& config, const Dataset& data, Split split,
+                      const std::string& option = "");
 /// Throws ConfigError at train.stop.patience when there is nothing to validate on.
 void check_validation(const Config& config);
 

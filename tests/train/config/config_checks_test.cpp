@@ -165,7 +165,7 @@ TEST(ConfigErrors, SetsThatNothingWouldHeedInARunThatGoesOn) {
   EXPECT_EQ(error_of("train.validate.kernels = false\n", "train.validate.gradients=3"),
             "--set: train.validate.gradients = 3: needs train.validate.kernels = true");
   EXPECT_EQ(error_of(gradients, "train.validate.kernels=false"),
-            "run:2:28: train.validate.gradients = 3: needs train.validate.kernels = true");
+            "--set: train.validate.gradients = 3: needs train.validate.kernels = true");
   EXPECT_EQ(error_of("", "data.asked=0.5"),
             "--set: data.asked = 0.5: needs data.kind = \"sensors\"");
   // Others may be changed all the same.
