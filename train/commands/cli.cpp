@@ -13,7 +13,9 @@
 #include <bochner/train/tasks/key_advice.hpp>
 #include <cstdio>
 #include <new>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace bochner {
 
@@ -76,8 +78,22 @@ void refuse_processes(int argc, char** argv) {
                command, " without mpirun"));
 }
 
+/// Of commands that train nothing.
+constexpr std::pair<std::string_view, const char*> memory_words[] = {
+    {"sample", "out of memory; lower --count or --bytes, or give fewer prompts"},
+    {"eval", "out of memory; lower train.validate.batch or data.length, with --set"},
+    {"predict", "out of memory; lower train.validate.batch with --set, or give less at a time"},
+    {"bench",
+     "out of memory; lower the sizes that are measured, which bench COMMAND --help lists"}};
+
+void advise_on_memory(std::string_view command) {
+  for (const auto& [name, words] : memory_words)
+    if (command == name) out_of_memory = words;
+}
+
 int run_program(int argc, char** argv) {
   refuse_processes(argc, argv);
+  advise_on_memory(argc > 1 ? argv[1] : "");
   CommandLine line(argc, argv, program_words);
   for (AddCommand* add : all_commands) add(line.program());
   allow_many_files();

@@ -2,6 +2,8 @@
 /// Options that several commands have.
 
 #include <bochner/train/commands/command_line.hpp>
+#include <filesystem>
+#include <system_error>
 
 namespace bochner {
 
@@ -22,6 +24,13 @@ inline void add_sets(const Command& command, std::vector<std::string>& sets) {
 inline void add_weights(const Command& command, bool& live_weights) {
   command.flag("--live-weights", &live_weights,
                "the weights of the step itself, not the running mean of optim.ema");
+}
+
+/// Inputs that are mapped into memory, which pipes cannot be.
+inline void refuse_pipe(const std::string& file) {
+  std::error_code error;
+  demand(!std::filesystem::is_fifo(file, error),
+         "{}: is a pipe and no file; pipe it into the command, with - in its place", file);
 }
 
 }  // namespace bochner

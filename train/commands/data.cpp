@@ -9,7 +9,7 @@
 #include <bochner/data/formats/stored_array.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/data/time_step.hpp>
-#include <bochner/train/commands/command_line.hpp>
+#include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
 
@@ -38,6 +38,7 @@ ReadOptions read_options(const DataOptions& options) {
   const std::string& delimiter = reading.csv.delimiter;
   demand(delimiter.size() == 1 || delimiter == "tab" || delimiter == "auto",
          "--delimiter {}: must be one character, or tab", delimiter);
+  std::ranges::for_each(options.files, refuse_pipe);
   reading.csv.columns = split_list(options.columns);
   return reading;
 }

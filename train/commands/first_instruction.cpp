@@ -15,7 +15,7 @@ extern int blas_num_threads __attribute__((weak));
 
 namespace bochner {
 
-const char* const out_of_memory =
+const char* out_of_memory =
     "out of memory; lower train.batch or data.length, or set model.checkpoint = true";
 
 namespace {

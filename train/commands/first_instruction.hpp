@@ -8,7 +8,7 @@ namespace bochner {
 /// memory fails so that no error can be thrown or told, the program ends with 1 and out_of_memory.
 void begin_program();
 
-/// "out of memory; lower ..."
-extern const char* const out_of_memory;
+/// "out of memory; lower ...": what helps where a model is trained, until another advice is given.
+extern const char* out_of_memory;
 
 }  // namespace bochner

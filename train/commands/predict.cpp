@@ -105,6 +105,7 @@ NamedArray read_table(const Config& config, const std::vector<std::string>& colu
   reading.csv.named_columns = columns;
   for (const char* asked : {"data.label_column", "data.target"})
     std::erase(reading.csv.columns, config.text(asked));
+  refuse_pipe(input);
   if (config.flag("data.stamps"))
     reading.csv.missing = "nan";  // rows without values are asked for: the task fills in others
   return read_array(input, reading);
@@ -123,6 +124,7 @@ NamedTexts read_texts(const PredictOptions& options, const Config& config) {
                    file);
       continue;
     }
+    refuse_pipe(name);
     const Input input(name);
     if (options.lines)
       all.add_lines(input.text(), file);

@@ -11,6 +11,7 @@
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
 #include <bochner/train/tasks/tokenizers.hpp>
+#include <cmath>
 #include <cstdio>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -26,6 +27,7 @@ struct SampleOptions {
 
 /// Texts that are continued side by side, so that their tokens are rows of the same products.
 constexpr std::size_t most_at_once = 64;
+constexpr std::size_t most_of_prompt = 1 << 20;
 /// Draws of a prior, which are made in one array.
 constexpr std::size_t most_of_prior = 1 << 16;
 
@@ -35,6 +37,7 @@ std::vector<std::string> prompts_of(const SampleOptions& options) {
     demand(!options.prompt.empty(), "--prompt: must hold at least one byte");
     return {options.prompt};
   }
+  refuse_pipe(options.prompts);
   const Input input(options.prompts);
   std::vector<std::string> prompts;
   std::string_view rest = input.text();
@@ -62,7 +65,7 @@ void write_one(const Writer& writer, const std::string& prompt,
   fmt::print("{}", prompt);
   const auto print = [](std::size_t, std::string_view bytes) {
     std::fwrite(bytes.data(), 1, bytes.size(), stdout);
-    std::fflush(stdout);
+    flush_output();
   };
   continue_texts(writer.model, writer.tokenizer, {&prompt, 1}, 0, options, print);
   std::putchar('\n');
@@ -82,7 +85,7 @@ void write_all(const Writer& writer, const std::vector<std::string>& prompts, bo
         fmt::print("{}\n", Json{{"prompt", now[b]}, {"text", texts[b]}}.line());
       else
         fmt::print("== {}/{}\n{}{}\n", first + b + 1, prompts.size(), now[b], texts[b]);
-    std::fflush(stdout);
+    flush_output();
   }
 }
 
@@ -101,9 +104,19 @@ void sample_prior(const SampleOptions& options, const LoadedRun& run) {
   write_array(options.output, samples);
 }
 
+void check_options(const SampleOptions& options) {
+  const auto& [temperature, top_k, top_p] = options.continuation.sampling;
+  demand(std::isfinite(temperature), "--temperature {}: must be a finite number, at least 0",
+         temperature);
+  demand(top_p > 0 && top_p <= 1, "--top-p {}: must be greater than 0 and at most 1", top_p);
+  demand(options.count > 0 && options.count <= most_of_prompt,
+         "--count {}: must be between 1 and {}", options.count, most_of_prompt);
+  demand(options.prompts.empty() || options.prompt == SampleOptions().prompt,
+         "--prompt, --prompts: give one of them");
+}
+
 void sample_command(const SampleOptions& options) {
-  check_sampling(options.continuation.sampling);
-  demand(options.count > 0, "--count 0: must be at least 1");
+  check_options(options);
   const LoadedRun run = load_run(options.run);
   const auto& [checkpoint, config] = run;
   const std::string& kind = config.text("data.kind");
