@@ -13,6 +13,7 @@
 #include <bochner/train/tasks/key_advice.hpp>
 #include <cstdio>
 #include <new>
+#include <stdexcept>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -133,6 +134,8 @@ int cli(int argc, char** argv) noexcept {
     if (error.code() == std::errc::not_enough_memory) return fail_without_memory();
     return fail_with(exit_io, error.what());
   } catch (const std::bad_alloc&) {
+    return fail_without_memory();
+  } catch (const std::length_error&) {  // more than any memory holds
     return fail_without_memory();
   } catch (const StoppedError& error) {
     return fail_with(exit_stopped, error.what());

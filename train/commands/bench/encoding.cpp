@@ -48,8 +48,11 @@ double relative_error(const Tensor& y, const Tensor& truth) {
 /// With initial weights.
 void bench_encoding_command(const BenchEncodingOptions& options) {
   const auto& [side, frames, space, time, width, json] = options;
-  demand(side > 0 && frames > 0 && space > 0 && time > 0 && width > 0,
-         "bench encoding: sizes must be at least 1");
+  require_measurable("--side", side);
+  require_measurable("--frames", frames);
+  require_measurable("--space", space);
+  require_measurable("--time", time);
+  require_measurable("--width", width);
   SpaceTimeSpec spec{.kind = "fused", .width = width};
   spec.space.frequencies = space;
   spec.time.frequencies = time;

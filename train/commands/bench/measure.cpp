@@ -51,6 +51,8 @@ void end_with(pid_t parent) {
     end_as(Ending::done);
   } catch (const std::bad_alloc&) {
     end_as(Ending::out_of_memory);
+  } catch (const std::length_error&) {  // more than any memory holds
+    end_as(Ending::out_of_memory);
   } catch (const std::invalid_argument& error) {
     dprintf(file, "%s", error.what());
     end_as(Ending::wrong_usage);

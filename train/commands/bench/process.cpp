@@ -71,7 +71,8 @@ Gradient measure_gradient(const BenchProcessOptions& options) {
 }
 
 void bench_process_command(const BenchProcessOptions& options) {
-  demand(options.rows > 0 && options.inputs > 0, "--rows and --inputs: must be at least 1");
+  require_measurable("--rows", options.rows);
+  require_measurable("--inputs", options.inputs);
   demand(options.features.value_or(usual_features) > 1,
          "--features: must be at least 2, cosines and sines");
   const bool known =
