@@ -3,6 +3,7 @@
 /// loses what is lost between its key and its query, |lost_i - lost_j|, with sums `lost` of rates
 /// up to each token, which ascend.
 
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/softmax_attention_parts.hpp>
 #include <vector>
 
@@ -13,11 +14,11 @@ namespace softmax_parts {
 inline std::vector<double> sums_of_rates(const Var& rate) {
   const std::size_t T = rate.dim(1), H = rate.dim(2);
   std::vector<double> lost(rate.value().size());
-  for (std::size_t row = 0; row < rate.dim(0) * H; ++row) {
+  parallel_rows(rate.dim(0) * H, T, [&](std::size_t row) {
     const real* from = rate.data() + row / H * T * H + row % H;
     double sum = 0;
     for (std::size_t t = 0; t < T; ++t) lost[row * T + t] = sum += double(from[t * H]);
-  }
+  });
   return lost;
 }
 
@@ -25,7 +26,7 @@ inline std::vector<double> sums_of_rates(const Var& rate) {
 inline Tensor token_rates(const Attention& a, const std::vector<double>& lost) {
   Tensor rate = zeros({a.B, a.T, a.H});
   const std::size_t groups = rate.size() > 0 ? lost.size() / rate.size() : 0;
-  for (std::size_t row = 0; row < a.B * a.H; ++row) {
+  parallel_rows(a.B * a.H, a.T, [&](std::size_t row) {
     const std::size_t b = row / a.H, h = row % a.H;
     double sum = 0;
     for (std::size_t t = a.T; t-- > 1;) {
@@ -33,7 +34,7 @@ inline Tensor token_rates(const Attention& a, const std::vector<double>& lost) {
         sum += lost[((b * groups + group) * a.H + h) * a.T + t];
       rate(b, t, h) = real(sum);
     }
-  }
+  });
   return rate;
 }
 
