@@ -78,9 +78,7 @@ void accumulate_columns(const real* x, std::size_t rows, std::size_t columns, re
     std::fill_n(sum, columns, real(0));
     add_rows(x + begin * columns, end - begin, columns, sum);
   });
-  for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-    for (std::size_t j = 0; j < columns; ++j) y[j] += partial.data()[chunk * columns + j];
-  }
+  add_rows(partial.data(), chunks, columns, y);
 }
 
 void sum_axes(const Tensor& x, const std::vector<bool>& reduced, real* y) {
