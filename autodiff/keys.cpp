@@ -1,17 +1,20 @@
 #include <algorithm>
 #include <bochner/autodiff/keys.hpp>
 #include <bochner/autodiff/shape.hpp>
+#include <charconv>
 #include <cmath>
-#include <sstream>
+#include <iterator>
 
 namespace bochner {
 namespace {
 
+/// The shortest text that reads back as the number: 1.0000001 is not 1.
 std::string text_of(double number) {
-  std::ostringstream text;
+  char text[32];
   const bool is_whole = std::abs(number) < 1e15 && number == std::trunc(number);
-  is_whole ? text << std::int64_t(number) : text << number;
-  return text.str();
+  const auto end = is_whole ? std::to_chars(text, std::end(text), std::int64_t(number))
+                            : std::to_chars(text, std::end(text), number);
+  return std::string(text, end.ptr);
 }
 
 /// What is wrong with a value, "" if nothing.

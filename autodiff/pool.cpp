@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <bochner/autodiff/ceil_div.hpp>
 #include <bochner/autodiff/pool.hpp>
 #include <cstdlib>
 #include <mutex>
@@ -17,7 +18,7 @@ namespace {
 std::size_t size_class(std::size_t bytes) {
   if (bytes <= 64) return 64;
   const std::size_t step = std::max<std::size_t>(64, std::bit_floor(bytes - 1) / 4);
-  return (bytes + step - 1) / step * step;
+  return round_up(bytes, step);
 }
 constexpr std::size_t class_count = 256;
 /// From 4, 5, 6 and 7 times a power of two to the numbers of the classes, and back.
@@ -65,7 +66,7 @@ constexpr std::size_t huge_page = std::size_t(1) << 21;
 void* request(std::size_t size) {
   const bool in_huge_pages = size >= huge_page;
   const std::size_t alignment = in_huge_pages ? huge_page : 64;
-  void* block = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  void* block = std::aligned_alloc(alignment, round_up(size, alignment));
   if (block == nullptr) throw std::bad_alloc();
   if (in_huge_pages) madvise(block, size / huge_page * huge_page, MADV_HUGEPAGE);
   return block;

@@ -56,6 +56,12 @@ void require(bool condition, const char* op, const Parts&... parts) {
   if (!condition) detail::refuse(op, {detail::part_of(parts)...});
 }
 
+/// Tokens of sequence b, which are T where there are no lengths (B).
+inline std::size_t length_of(const std::vector<std::size_t>& lengths, std::size_t b,
+                             std::size_t T) {
+  return lengths.empty() ? T : lengths[b];
+}
+
 /// Throws unless there are no lengths, or one of at most T for each sequence of values (B, T, ..),
 /// which errors call by their name.
 inline void require_lengths(const char* op, const std::vector<std::size_t>& lengths,

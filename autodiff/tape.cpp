@@ -49,12 +49,14 @@ void Var::add_gradient(Tensor&& contribution) const {
   node_->filled = true;
 }
 
-GradientTarget::GradientTarget(const Var& x) : beta(x.has_gradient() ? real(1) : real(0)) {
+GradientTarget::GradientTarget(const Var& x) {
+  if (!x.needs_gradient()) return;
   Node& node = *x.node_;
   if (node.gradient.shape() != node.shape || node.gradient.size() != element_count(node.shape)) {
     node.gradient = uninitialized(node.shape);
   }
   x.tape_->handed_on_ += node.gradient.size() * (node.filled ? 2 : 1);
+  beta = node.filled ? real(1) : real(0);
   node.filled = true;
   data = node.gradient.data();
 }

@@ -97,12 +97,12 @@ class Var {
   Tape* tape_ = nullptr;
 };
 
-/// The gradient of an input that needs one, for an op that writes a product straight into it, and
-/// the beta that it must use: 0 assigns the first contribution, 1 adds a later one.
+/// The gradient of an input, for an op that writes a product straight into it, and the beta that it
+/// must use: 0 assigns the first contribution, 1 adds a later one. Null where none is needed.
 struct GradientTarget {
   explicit GradientTarget(const Var& x);
-  real beta;
-  real* data;
+  real beta = 0;
+  real* data = nullptr;
 };
 
 /// How a parameter starts. The numbers are drawn by initialize() from the seed and the parameter's

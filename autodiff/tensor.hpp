@@ -15,5 +15,9 @@ using Tensor = xt::xarray_container<Storage, xt::layout_type::row_major, Shape>;
 Tensor uninitialized(const Shape& shape);
 Tensor filled(const Shape& shape, real value);
 inline Tensor zeros(const Shape& shape) { return filled(shape, real(0)); }
+/// For what is written next, in full or but for elements that are to be zero.
+inline Tensor unwritten(const Shape& shape, bool in_full) {
+  return in_full ? uninitialized(shape) : zeros(shape);
+}
 
 }  // namespace bochner::inline BOCHNER_PRECISION

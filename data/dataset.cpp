@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/autodiff/ceil_div.hpp>
 #include <bochner/autodiff/shape.hpp>
 #include <bochner/data/dataset.hpp>
 #include <bochner/data/files/errors.hpp>
@@ -33,7 +34,7 @@ std::uint64_t permuted_index(std::uint64_t seed, std::uint64_t epoch, std::uint6
   const RandomFunction random{seed, Purpose::data_order, epoch};
   // At least two rows: a single one would only be rotated.
   const auto rows = std::uint64_t(std::sqrt(double(n))) + 1;
-  const std::uint64_t columns = (n + rows - 1) / rows;
+  const std::uint64_t columns = ceil_div(n, rows);
   do i = shuffle_cell(random, i, rows, columns);
   while (i >= n);
   return i;
@@ -91,7 +92,7 @@ Examples Dataset::in_order(Split split, std::uint64_t first, std::size_t count) 
 
 std::uint64_t Dataset::batches(Split split, std::size_t size) const {
   require(size >= 1, "dataset", "a batch needs at least one example");
-  return (examples(split) + size - 1) / size;
+  return ceil_div(examples(split), size);
 }
 
 Examples Dataset::part(Split split, std::uint64_t index, std::size_t size) const {

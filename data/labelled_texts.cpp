@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <bit>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/regular_file.hpp>

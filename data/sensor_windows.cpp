@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <bit>
+#include <bochner/autodiff/compute/median.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/sensor_windows.hpp>
 #include <cmath>
 #include <map>
-#include <span>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -32,12 +32,6 @@ std::pair<double, double> moments_of(const SensorTable& table, std::size_t varia
                     ": has no value among the training readings");
   each([&](double x) { squares += (x - sum / n) * (x - sum / n); });
   return {sum / n, std::sqrt(squares / n)};
-}
-
-double median(std::vector<double> numbers) {
-  const auto middle = numbers.begin() + std::ptrdiff_t(numbers.size() / 2);
-  std::nth_element(numbers.begin(), middle, numbers.end());
-  return *middle;
 }
 
 }  // namespace

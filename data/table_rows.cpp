@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/autodiff/ceil_div.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
@@ -162,7 +163,7 @@ TableRows::TableRows(RegressionTable table, const TableSpec& spec)
   training_ = standardized(std::move(training_));
   held_ = standardized(all.rows(chosen_of(known, held)));
   examples_ = {spec_.seed, spec_.rows == 0 ? 1 : train.size() / spec_.rows,
-               (held.size() + validation_rows - 1) / validation_rows};
+               ceil_div(held.size(), validation_rows)};
 }
 
 Observations TableRows::standardized(Observations rows) const {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/median.hpp>
 #include <bochner/data/calendar.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/time_step.hpp>
@@ -58,12 +59,6 @@ std::vector<double> differences(const std::vector<double>& numbers) {
   return steps;
 }
 
-double median_of(std::vector<double> numbers) {
-  const auto middle = numbers.begin() + std::ptrdiff_t(numbers.size() / 2);
-  std::nth_element(numbers.begin(), middle, numbers.end());
-  return *middle;
-}
-
 /// Whether all stand at one time of the day, and there are enough to tell.
 bool are_dates(const std::vector<double>& times) {
   if (times.size() < 3 || !is_date(times.front()) || !is_date(times.back())) return false;
@@ -89,7 +84,7 @@ bool TimeStep::is_monthly(const std::vector<double>& times) {
     if (day_of(time) != day_in_month(month_of(time), latest_day)) return false;
   }
   const std::vector<double> steps = differences(months);
-  const double step = median_of(steps);
+  const double step = median(steps);
   if (std::ranges::any_of(steps, [&](double each) { return std::fmod(each, step) != 0; }))
     return false;
   unit_ = Unit::months, step_ = step, day_ = latest_day, is_regular_ = true;
@@ -100,7 +95,7 @@ bool TimeStep::is_business_daily(const std::vector<double>& times) {
   const std::vector<double> steps = differences(times);
   const bool works =
       std::ranges::all_of(times, [](double time) { return weekday_of(day_of(time)) < 5; });
-  if (!works || median_of(steps) != seconds_of_day || std::ranges::max(steps) < 3 * seconds_of_day)
+  if (!works || median(steps) != seconds_of_day || std::ranges::max(steps) < 3 * seconds_of_day)
     return false;
   unit_ = Unit::business_days, step_ = 1, is_regular_ = true;
   return true;
@@ -108,7 +103,7 @@ bool TimeStep::is_business_daily(const std::vector<double>& times) {
 
 void TimeStep::set_seconds(const std::vector<double>& times) {
   const std::vector<double> steps = differences(times);
-  step_ = median_of(steps);
+  step_ = median(steps);
   const auto alike = std::ranges::count_if(
       steps, [&](double each) { return std::abs(each - step_) <= 0.01 * step_; });
   is_regular_ = double(alike) >= 0.9 * double(steps.size());

@@ -5,7 +5,6 @@
 #include <bochner/autodiff/keys.hpp>
 #include <bochner/data/files/gzip.hpp>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/autodiff/ceil_div.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
@@ -61,7 +62,7 @@ void ByteCorpus::read(std::uint64_t begin, std::span<std::uint8_t> out) const {
 
 std::optional<std::uint64_t> ByteCorpus::fingerprint(std::stop_token stop) const {
   return digest_blocks(
-      *this, starts_, (size() + block_size - 1) / block_size,
+      *this, starts_, ceil_div(size(), block_size),
       [](std::uint64_t index) { return index * block_size; }, stop);
 }
 

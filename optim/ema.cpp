@@ -29,7 +29,7 @@ std::vector<NamedTensor> WeightAverage::state() {
   require(!swapped_, "ema", "state() between two swap(): the average is in the weights now");
   std::vector<NamedTensor> tensors;
   for (std::size_t i = 0; i < parameters_.size(); ++i)
-    tensors.push_back({"ema/" + parameters_[i].name, &averages_[i]});
+    tensors.push_back({prefix + parameters_[i].name, &averages_[i]});
   return tensors;
 }
 

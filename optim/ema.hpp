@@ -9,6 +9,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 class WeightAverage {
  public:
+  static constexpr const char* prefix = "ema/";
+
   /// Starts at the present weights. The parameters must outlive the average.
   explicit WeightAverage(std::vector<NamedParameter> parameters);
 
@@ -20,7 +22,8 @@ class WeightAverage {
   void swap();
   bool swapped() const { return swapped_; }
 
-  /// Everything but the number of updates that a checkpoint needs: "ema/NAME" of each parameter.
+  /// Everything but the number of updates that a checkpoint needs: each average under `prefix` and
+  /// the name of its parameter.
   std::vector<NamedTensor> state();
 
  private:

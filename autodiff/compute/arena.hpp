@@ -1,6 +1,7 @@
 #pragma once
 /// Scratch memory in pieces, whose size is counted by the code that takes them.
 
+#include <bochner/autodiff/ceil_div.hpp>
 #include <bochner/autodiff/real.hpp>
 #include <cstddef>
 
@@ -22,7 +23,7 @@ class Arena {
   template <class Number>
   Number* piece(std::size_t count) {
     constexpr std::size_t reals = sizeof(Number) / sizeof(real);
-    const std::size_t begin = (taken_ + reals - 1) / reals * reals;
+    const std::size_t begin = round_up(taken_, reals);
     taken_ = begin + count * reals;
     return memory_ ? reinterpret_cast<Number*>(memory_ + begin) : nullptr;
   }

@@ -3,7 +3,9 @@
 /// what runs along time is done for that many channels by plain vector instructions.
 
 #include <algorithm>
+#include <bochner/autodiff/ceil_div.hpp>
 #include <bochner/autodiff/compute/row_lanes.hpp>
+#include <bochner/autodiff/shape.hpp>
 #include <cstring>
 #include <vector>
 
@@ -24,7 +26,7 @@ inline void store_lanes(RowLanes lanes, std::size_t count, real* y) {
 struct LaneGroup {
   std::size_t first, count;
 };
-inline std::size_t lane_groups(std::size_t D) { return (D + row_lanes - 1) / row_lanes; }
+inline std::size_t lane_groups(std::size_t D) { return ceil_div(D, row_lanes); }
 inline LaneGroup lane_group(std::size_t D, std::size_t group) {
   return {group * row_lanes, std::min(row_lanes, D - group * row_lanes)};
 }
@@ -34,7 +36,7 @@ struct ChannelSequences {
   std::size_t B, T, D;
   const std::vector<std::size_t>& lengths;  ///< (B), or empty for T
 
-  std::size_t length(std::size_t b) const { return lengths.empty() ? T : lengths[b]; }
+  std::size_t length(std::size_t b) const { return length_of(lengths, b, T); }
   /// How many of `count` tokens from `first` on there are in sequence b.
   std::size_t tokens_from(std::size_t first, std::size_t count, std::size_t b) const {
     return std::min(count, length(b) - std::min(first, length(b)));

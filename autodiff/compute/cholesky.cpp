@@ -25,7 +25,7 @@ std::string short_form(double value) {
   return text;
 }
 
-std::size_t tiles_of(std::size_t n) { return (n + tile - 1) / tile; }
+std::size_t tiles_of(std::size_t n) { return ceil_div(n, tile); }
 
 /// Rows, or columns, of tile number i.
 int extent(std::size_t n, std::size_t i) { return int(std::min(tile, n - i * tile)); }

@@ -18,9 +18,7 @@ struct KernelRows {
 /// tasks for many threads, as many for any number of them and for any width of vectors.
 struct SequenceBlocks {
   SequenceBlocks(std::size_t B, std::size_t D)
-      : B(B),
-        size(std::max<std::size_t>(1, B * ((D + 15) / 16) / 32)),
-        count((B + size - 1) / size) {}
+      : B(B), size(std::max<std::size_t>(1, B * ceil_div(D, 16) / 32)), count(ceil_div(B, size)) {}
   template <class Body>
   void for_each(std::size_t block, const Body& body) const {
     for (std::size_t b = block * size; b < std::min(B, (block + 1) * size); ++b) body(b);

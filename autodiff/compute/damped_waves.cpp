@@ -65,7 +65,7 @@ void for_runs(const DampedWaves& waves, LaneGroup group, std::size_t n, std::siz
 /// Calls body(group number, block number, group, first lag, end) for all of them.
 template <class Body>
 void for_wave_blocks(std::size_t C, std::size_t count, const Body& body) {
-  const std::size_t groups = lane_groups(C), blocks = (count + wave_block - 1) / wave_block;
+  const std::size_t groups = lane_groups(C), blocks = ceil_div(count, wave_block);
   parallel_tasks(groups * blocks, [&](std::size_t task) {
     const std::size_t block = task / groups, begin = block * wave_block;
     body(task % groups, block, lane_group(C, task % groups), begin,
@@ -157,7 +157,7 @@ void sum_damped_waves(const DampedWaves& waves, std::size_t count, bool descendi
 void wave_moments(const DampedWaves& waves, std::size_t count, bool descending, const real* g,
                   const WaveMoments& to) {
   const std::size_t N = waves.N, C = waves.C, groups = lane_groups(C);
-  const std::size_t blocks = (count + wave_block - 1) / wave_block;
+  const std::size_t blocks = ceil_div(count, wave_block);
   Storage partial(blocks * groups * N * sizeof(LaneMoments) / sizeof(real));
   auto* sums = reinterpret_cast<LaneMoments*>(partial.data());
   for_wave_blocks(

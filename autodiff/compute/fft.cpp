@@ -318,8 +318,8 @@ void for_row_tasks(std::size_t rows, const RealFft& fft, const Body& body) {
   const std::size_t n = fft.size(), lane = row_lanes;
   const std::size_t elements = n + 2 * (fft.bins() + fft.scratch());
   const Scratch<real> memory(elements * lane);
-  const std::size_t tasks = (rows + lane - 1) / lane;
-  parallel_each(tasks, (transform_grain + n - 1) / n, [&](std::size_t task) {
+  const std::size_t tasks = ceil_div(rows, lane);
+  parallel_each(tasks, ceil_div(transform_grain, n), [&](std::size_t task) {
     RowLanes* place = reinterpret_cast<RowLanes*>(memory.local());
     Complex* bins = reinterpret_cast<Complex*>(place + n);
     const std::size_t first = task * lane, count = std::min(lane, rows - first);

@@ -81,7 +81,20 @@ class OneThread {
   int before_;
 };
 
-#ifndef BOCHNER_DOUBLE
+#ifdef BOCHNER_DOUBLE
+void library_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a,
+                     const Operand& b, real beta, real* c, std::size_t ldc) {
+  const auto flip = [](const Operand& x) {
+    return x.transpose == transposed ? CblasTrans : CblasNoTrans;
+  };
+  require(std::max({M, N, K, a.ld, b.ld, ldc}) <= INT_MAX, "gemm", "OpenBLAS takes sizes up to ",
+          INT_MAX, ": (", M, ", ", K, ") x (", K, ", ", N, ")");
+  require_openblas(thread_count());
+  const OneThread one_thread;
+  cblas_dgemm(CblasRowMajor, flip(a), flip(b), int(M), int(N), int(K), 1, a.data, int(a.ld), b.data,
+              int(b.ld), beta, c, int(ldc));
+}
+#else
 /// Lets signals wait for the length of a call, but those of faults: until its version 3.11.2
 /// oneDNN keeps an address of the heap in the stack register, where a handler would overwrite
 /// what lies below (its issue 4845).
@@ -98,6 +111,20 @@ class SignalsLater {
  private:
   sigset_t before_;
 };
+
+void library_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a,
+                     const Operand& b, real beta, real* c, std::size_t ldc) {
+  const auto flip = [](const Operand& x) { return x.transpose == transposed ? 'T' : 'N'; };
+  const OneThread one_thread;
+  const SignalsLater signals_later;
+  const dnnl_status_t status =
+      dnnl_sgemm(flip(a), flip(b), dnnl_dim_t(M), dnnl_dim_t(N), dnnl_dim_t(K), 1, a.data,
+                 dnnl_dim_t(a.ld), b.data, dnnl_dim_t(b.ld), beta, c, dnnl_dim_t(ldc));
+  if (status != dnnl_success) {
+    throw std::runtime_error("[gemm] oneDNN failed with status " + std::to_string(status) +
+                             (status == dnnl_out_of_memory ? " (out of memory)" : ""));
+  }
+}
 #endif
 
 /// Rows of a task: whole tiles, more of them where a tile would not be worth a task.
@@ -125,16 +152,16 @@ void count_product(std::size_t M, std::size_t N, std::size_t K) {
 
 double gemm_operations() { return operations.total(); }
 
+void scale_result(std::size_t M, std::size_t N, real beta, real* c, std::size_t ldc) {
+  for (std::size_t i = 0; i < M; ++i, c += ldc) {
+    for (std::size_t j = 0; j < N; ++j) c[j] = beta == 0 ? real(0) : beta * c[j];
+  }
+}
+
 void gemm(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
           real beta, real* c, std::size_t ldc) {
   if (M == 0 || N == 0) return;
-  if (K == 0) {
-    for (std::size_t i = 0; i < M; ++i) {
-      for (std::size_t j = 0; j < N; ++j)
-        c[i * ldc + j] = beta == 0 ? real(0) : beta * c[i * ldc + j];
-    }
-    return;
-  }
+  if (K == 0) return scale_result(M, N, beta, c, ldc);
   const bool a_flips = a.transpose == transposed, b_flips = b.transpose == transposed;
   require(a.ld >= (a_flips ? M : K) && b.ld >= (b_flips ? K : N) && ldc >= N, "gemm",
           "leading dimensions ", a.ld, ", ", b.ld, ", ", ldc, " are shorter than the rows of a (",
@@ -146,31 +173,13 @@ void gemm(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const O
   if (is_small) return small_product(M, N, K, a, b, beta, c, ldc);
   if (is_matrix_unit_product(M, N, K)) return matrix_unit_product(M, N, K, a, b, beta, c, ldc);
   if (is_panel_product(M, N)) return panel_product(M, N, K, a, b, beta, c, ldc);
-  const OneThread one_thread;
-#ifdef BOCHNER_DOUBLE
-  require(std::max({M, N, K, a.ld, b.ld, ldc}) <= INT_MAX, "gemm", "OpenBLAS takes sizes up to ",
-          INT_MAX, ": (", M, ", ", K, ") x (", K, ", ", N, ")");
-  require_openblas(thread_count());
-  cblas_dgemm(CblasRowMajor, a_flips ? CblasTrans : CblasNoTrans,
-              b_flips ? CblasTrans : CblasNoTrans, int(M), int(N), int(K), 1, a.data, int(a.ld),
-              b.data, int(b.ld), beta, c, int(ldc));
-#else
-  const SignalsLater signals_later;
-  const dnnl_status_t status = dnnl_sgemm(a_flips ? 'T' : 'N', b_flips ? 'T' : 'N', dnnl_dim_t(M),
-                                          dnnl_dim_t(N), dnnl_dim_t(K), 1, a.data, dnnl_dim_t(a.ld),
-                                          b.data, dnnl_dim_t(b.ld), beta, c, dnnl_dim_t(ldc));
-  if (status != dnnl_success) {
-    throw std::runtime_error("[gemm] oneDNN failed with status " + std::to_string(status) +
-                             (status == dnnl_out_of_memory ? " (out of memory)" : ""));
-  }
-#endif
+  library_product(M, N, K, a, b, beta, c, ldc);
 }
 
 void parallel_gemm(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
                    real beta, real* c, std::size_t ldc) {
   parallel_for(M, rows_per_task(N, K), [&](std::size_t begin, std::size_t end) {
-    const real* rows = a.data + begin * (a.transpose == transposed ? 1 : a.ld);
-    gemm(end - begin, N, K, {rows, a.ld, a.transpose}, b, beta, c + begin * ldc, ldc);
+    gemm(end - begin, N, K, rows_from(begin, a), b, beta, c + begin * ldc, ldc);
   });
 }
 
@@ -185,7 +194,7 @@ void accumulate_transposed_product(std::size_t M, std::size_t N, std::size_t K, 
     gemm(M, N, std::min(K - s * chunk, chunk), {a + s * chunk * lda, lda, transposed},
          {b + s * chunk * ldb, ldb}, beta, sum, ld);
   };
-  accumulate_products({1, (K + chunk - 1) / chunk, M, N, chunk, c, 0, ldc}, add_rows);
+  accumulate_products({1, ceil_div(K, chunk), M, N, chunk, c, 0, ldc}, add_rows);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

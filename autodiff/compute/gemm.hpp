@@ -17,6 +17,16 @@ struct Operand {
   Transpose transpose = Transpose::no;
 };
 
+/// A factor without its rows, as it reads, before `first`.
+inline Operand rows_from(std::size_t first, const Operand& a) {
+  return {a.data + first * (a.transpose == transposed ? 1 : a.ld), a.ld, a.transpose};
+}
+
+/// The same without its first columns.
+inline Operand columns_from(std::size_t first, const Operand& a) {
+  return {a.data + first * (a.transpose == transposed ? a.ld : 1), a.ld, a.transpose};
+}
+
 /// Rows that are read next: a product brings them into the cache while it computes.
 struct Upcoming {
   const real* data;
@@ -29,7 +39,10 @@ struct Upcoming {
 void gemm(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
           real beta, real* c, std::size_t ldc);
 
-/// The same product cut into fixed row tiles that run in parallel.
+/// C (M, N) = beta C: what is left of a product where K is 0. beta = 0 does not read C.
+void scale_result(std::size_t M, std::size_t N, real beta, real* c, std::size_t ldc);
+
+/// The product of gemm() cut into fixed row tiles that run in parallel.
 void parallel_gemm(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
                    real beta, real* c, std::size_t ldc);
 

@@ -117,7 +117,7 @@ constexpr TileShapes tile_shapes;
 /// How often multiply_tiles() does something else, for all of a product.
 constexpr std::size_t calls_besides(std::size_t M, std::size_t N, std::size_t K) {
   constexpr std::size_t products = 6;
-  const auto at_once = [](std::size_t n) { return (n + rows_at_once - 1) / rows_at_once; };
+  const auto at_once = [](std::size_t n) { return ceil_div(n, rows_at_once); };
   return products * steps_of(K) * at_once(M) * at_once(N);
 }
 
@@ -135,8 +135,7 @@ const std::uint32_t* pairs_at(const real* parts) {
 /// All rows of x (n, K).
 void pack_all(std::size_t n, std::size_t K, const Operand& x, bool as_columns, real* parts) {
   for_each_depth(K, [&](std::size_t k, std::size_t count) {
-    pack_edges(n, count, register_tiles::columns_from(k, x), as_columns,
-               pairs_at(parts) + parts_size(n, k));
+    pack_edges(n, count, columns_from(k, x), as_columns, pairs_at(parts) + parts_size(n, k));
   });
 }
 
@@ -166,20 +165,14 @@ struct Strip {
 /// next. Behind the last one comes an empty one.
 struct Strips {
   std::size_t M, K;
-  std::size_t of_depth() const { return (M + rows_at_once - 1) / rows_at_once; }
-  std::size_t size() const { return of_depth() * ((K + depth - 1) / depth); }
+  std::size_t of_depth() const { return ceil_div(M, rows_at_once); }
+  std::size_t size() const { return of_depth() * ceil_div(K, depth); }
   Strip operator[](std::size_t index) const {
     if (index >= size()) return {};
     const std::size_t i = index % of_depth() * rows_at_once, k = index / of_depth() * depth;
     return {i, std::min(rows_at_once, M - i), k, std::min(depth, K - k)};
   }
 };
-
-void scale_rows(std::size_t M, std::size_t N, real factor, real* c, std::size_t ldc) {
-  for (std::size_t i = 0; i < M; ++i) {
-    for (std::size_t j = 0; j < N; ++j) c[i * ldc + j] *= factor;
-  }
-}
 
 }  // namespace
 
@@ -220,7 +213,7 @@ void multiply_packed(std::size_t M, std::size_t N, std::size_t K, const real* le
 void multiply_by_packed(std::size_t M, std::size_t N, std::size_t K, const real* a, std::size_t lda,
                         const real* right, real beta, real* c, std::size_t ldc) {
   alignas(64) std::uint32_t left[2][2 * steps_of(depth) * step_size];
-  if (beta != 0 && beta != 1) scale_rows(M, N, beta, c, ldc);
+  if (beta != 0 && beta != 1) scale_result(M, N, beta, c, ldc);
   const MatrixUnitsInUse in_use;
   const Strips strips{M, K};
   const auto pack = [&](std::size_t index, std::size_t calls) {
@@ -245,10 +238,9 @@ bool is_matrix_unit_product(std::size_t M, std::size_t N, std::size_t K) {
 
 void matrix_unit_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a,
                          const Operand& b, real beta, real* c, std::size_t ldc) {
-  using register_tiles::columns_from, register_tiles::rows_from;
   constexpr std::size_t most_rows = 256, size = steps_of(depth) * step_size;
   alignas(64) std::uint32_t left[most_rows / edge * size], right[2][2 * size];
-  if (beta != 0 && beta != 1) scale_rows(M, N, beta, c, ldc);
+  if (beta != 0 && beta != 1) scale_result(M, N, beta, c, ldc);
   const MatrixUnitsInUse in_use;
   for_each_depth(K, [&](std::size_t k, std::size_t count) {
     const Operand rows = columns_from(k, a), columns = columns_from(k, flipped(b));

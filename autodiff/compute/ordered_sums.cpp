@@ -70,7 +70,7 @@ bool all_finite(const real* x, std::size_t n) {
 void accumulate_columns(const real* x, std::size_t rows, std::size_t columns, real* y) {
   if (rows == 0 || columns == 0) return;
   const std::size_t grain = std::max<std::size_t>(64, summed_grain / columns);
-  const std::size_t chunks = (rows + grain - 1) / grain;
+  const std::size_t chunks = ceil_div(rows, grain);
   if (chunks == 1) return add_rows(x, rows, columns, y);
   Storage partial(chunks * columns);
   parallel_for(rows, grain, [&](std::size_t begin, std::size_t end) {

@@ -2,6 +2,7 @@
 /// Sums whose order is a function of the size only, in chunks of rows; broadcasting undone in one
 /// place.
 
+#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/row_sums.hpp>
 #include <bochner/autodiff/tensor.hpp>
 #include <vector>
@@ -21,6 +22,18 @@ inline void add_rows(const real* __restrict x, std::size_t rows, std::size_t col
 }
 /// y[j] += sum over rows i of x[i, j], in parallel chunks of rows joined in order.
 void accumulate_columns(const real* x, std::size_t rows, std::size_t columns, real* y);
+/// y (columns) += what body(begin, end, sum) adds to the zeros of `sum` for each chunk of `grain`
+/// rows, in parallel, joined in order.
+template <class Body>
+void accumulate_in_chunks(std::size_t rows, std::size_t grain, std::size_t columns, real* y,
+                          const Body& body) {
+  const std::size_t chunks = ceil_div(rows, grain);
+  Tensor sums = zeros({chunks, columns});
+  parallel_for(rows, grain, [&](std::size_t begin, std::size_t end) {
+    body(begin, end, sums.data() + begin / grain * columns);
+  });
+  accumulate_columns(sums.data(), chunks, columns, y);
+}
 /// Sum of the axes marked in `reduced`; y receives one element for each position on the others.
 void sum_axes(const Tensor& x, const std::vector<bool>& reduced, real* y);
 /// Sums of x[i], x[i + n], x[i + 2 n], .. in order, for the n elements of the result.

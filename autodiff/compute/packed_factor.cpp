@@ -40,11 +40,9 @@ PackedFactor::PackedFactor(std::size_t rows, std::size_t N, std::size_t K, const
     return;
   }
   packed_ = Storage(K * padded(N));
-  const std::size_t step = b.transpose == transposed ? 1 : b.ld;
   for (std::size_t k = 0; k < K; k += panel_depth) {
     const std::size_t depth = std::min(panel_depth, K - k);
-    register_tiles::pack(depth, N, {b.data + k * step, b.ld, b.transpose},
-                         packed_.data() + k * padded(N));
+    register_tiles::pack(depth, N, rows_from(k, b), packed_.data() + k * padded(N));
   }
 }
 
@@ -66,7 +64,7 @@ void PackedFactor::multiply(std::size_t M, const real* a, std::size_t lda, real 
   if (form_ == Form::parts)
     return multiply_by_packed(M, N_, K_, a, lda, packed_.data(), beta, c, ldc);
   using namespace register_tiles;
-  const std::size_t parts = (K_ + panel_depth - 1) / panel_depth;
+  const std::size_t parts = ceil_div(K_, panel_depth);
   Ahead ahead(upcoming, parts * tile_count(M, N_));
   for (std::size_t k = 0; k < K_; k += panel_depth) {
     const std::size_t depth = std::min(panel_depth, K_ - k);

@@ -14,12 +14,12 @@ void multiply_panel(std::size_t M, std::size_t n, std::size_t N, std::size_t K, 
   using namespace register_tiles;
   alignas(64) real panel[panel_depth * most_vectors * width];
   const std::size_t columns = panel_columns(N - n), count = std::min(columns, N - n);
-  const bool flips = b.transpose == transposed;
-  const Operand of_b = {b.data + n * (flips ? b.ld : 1), b.ld, b.transpose};
-  pack_panel(K, count, columns, of_b, panel);
+  pack_panel(K, count, columns, columns_from(n, b), panel);
   const std::size_t left = std::min(columns, N - n - count);
-  const Upcoming next[] = {flips ? Upcoming{of_b.data + count * b.ld, left, b.ld, K}
-                                 : Upcoming{of_b.data + count, left > 0 ? K : 0, b.ld, left}};
+  const real* behind = columns_from(n + count, b).data;
+  const Upcoming next[] = {b.transpose == transposed
+                               ? Upcoming{behind, left, b.ld, K}
+                               : Upcoming{behind, left > 0 ? K : 0, b.ld, left}};
   multiply_panels(M, count, K, a, {panel, 0, true}, beta, c + n, ldc,
                   Ahead(next, tile_count(M, count)));
 }
@@ -33,16 +33,13 @@ bool is_panel_product(std::size_t M, std::size_t N) {
 
 void panel_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
                    real beta, real* c, std::size_t ldc) {
-  const std::size_t along_a = a.transpose == transposed ? a.ld : 1;
-  const std::size_t along_b = b.transpose == transposed ? 1 : b.ld;
   for (std::size_t i = 0; i < M; i += panel_block) {
-    const Operand rows = register_tiles::rows_from(i, a);
+    const Operand rows = rows_from(i, a);
     for (std::size_t k = 0; k < K; k += panel_depth) {
       for (std::size_t n = 0; n < N; n += register_tiles::panel_columns(N - n)) {
         multiply_panel(std::min(panel_block, M - i), n, N, std::min(panel_depth, K - k),
-                       {rows.data + k * along_a, a.ld, a.transpose},
-                       {b.data + k * along_b, b.ld, b.transpose}, k > 0 ? real(1) : beta,
-                       c + i * ldc, ldc);
+                       columns_from(k, rows), rows_from(k, b), k > 0 ? real(1) : beta, c + i * ldc,
+                       ldc);
       }
     }
   }

@@ -4,6 +4,7 @@
 /// count.
 
 #include <algorithm>
+#include <bochner/autodiff/ceil_div.hpp>
 #include <bochner/autodiff/pool.hpp>
 #include <cstddef>
 #include <functional>
@@ -18,7 +19,7 @@ inline constexpr std::size_t elementwise_unit = 64;
 /// worth one, and no more than stay in cache.
 inline std::size_t elementwise_grain(std::size_t size) {
   constexpr std::size_t unit = elementwise_unit, fewest = 128 * unit, most = 512 * unit;
-  return std::clamp((size / 8 + unit - 1) / unit * unit, fewest, most);
+  return std::clamp(round_up(size / 8, unit), fewest, most);
 }
 
 /// Threads that loops may use from now on, at least 1 (`--threads`). 0 means all processors.
@@ -37,7 +38,7 @@ void run_tasks(std::size_t count, const std::function<void(std::size_t)>& task);
 template <class Body>
 void parallel_for(std::size_t size, std::size_t grain, const Body& body) {
   if (size == 0) return;
-  const std::size_t chunks = (size + grain - 1) / grain;
+  const std::size_t chunks = ceil_div(size, grain);
   if (chunks == 1) return body(std::size_t(0), size);
   parallel_detail::run_tasks(
       chunks, [&](std::size_t chunk) { body(chunk * grain, std::min(size, (chunk + 1) * grain)); });
@@ -89,7 +90,7 @@ void parallel_tasks(std::size_t count, const Body& body) {
 /// Sum over chunks of [0, size) of body(begin, end), joined in the order of the chunks.
 template <class Sum, class Body>
 Sum parallel_sum(std::size_t size, std::size_t grain, const Body& body) {
-  const std::size_t chunks = (size + grain - 1) / grain;
+  const std::size_t chunks = ceil_div(size, grain);
   std::vector<Sum> partial(chunks);
   parallel_for(size, grain, [&](std::size_t begin, std::size_t end) {
     partial[begin / grain] = body(begin, end);
@@ -104,7 +105,7 @@ Sum parallel_sum(std::size_t size, std::size_t grain, const Body& body) {
 template <class Body>
 std::vector<double> parallel_sums(std::size_t count, std::size_t size, std::size_t grain,
                                   const Body& body) {
-  const std::size_t chunks = std::max<std::size_t>(1, (size + grain - 1) / grain);
+  const std::size_t chunks = std::max<std::size_t>(1, ceil_div(size, grain));
   std::vector<double> sums(chunks * count);
   parallel_for(size, grain, [&](std::size_t begin, std::size_t end) {
     body(begin, end, sums.data() + begin / grain * count);
@@ -120,7 +121,7 @@ template <class T>
 class Scratch {
  public:
   explicit Scratch(std::size_t elements_per_worker)
-      : stride_((elements_per_worker + 15) / 16 * 16),
+      : stride_(round_up(elements_per_worker, 16)),
         count_(stride_ * thread_count()),
         data_(PoolAllocator<T>().allocate(count_)) {}
   ~Scratch() { PoolAllocator<T>().deallocate(data_, count_); }

@@ -68,7 +68,7 @@ void transpose_tile(const real* from, real* to, const Axis& a, std::size_t a_cou
 void copy_tiles(const real* from, real* to, const std::vector<Axis>& outer, std::size_t outer_count,
                 const Axis& a, const Axis& b) {
   constexpr std::size_t tile = 16;
-  const std::size_t strips = (a.size + tile - 1) / tile;
+  const std::size_t strips = ceil_div(a.size, tile);
   parallel_rows(outer_count * strips, tile * b.size, [&](std::size_t task) {
     const Offsets offsets = offsets_of(outer, task / strips);
     const std::size_t i = task % strips * tile;

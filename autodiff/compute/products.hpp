@@ -41,8 +41,8 @@ void accumulate_products(const ProductSums& sums, const Term& term) {
       for (std::size_t s = 0; s < terms; ++s) term(t, s, real(1), c + t * stride, ldc);
     });
   }
-  const std::size_t terms_per_group = (terms + wanted - 1) / wanted;
-  const std::size_t groups = (terms + terms_per_group - 1) / terms_per_group;
+  const std::size_t terms_per_group = ceil_div(terms, wanted);
+  const std::size_t groups = ceil_div(terms, terms_per_group);
   Storage partial(targets * groups * M * N);
   parallel_tasks(targets * groups, [&](std::size_t task) {
     const std::size_t first = task % groups * terms_per_group;

@@ -4,6 +4,7 @@
 /// in panels, whatever the other rows and columns are.
 
 #include <algorithm>
+#include <bochner/autodiff/ceil_div.hpp>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/lanes.hpp>
 #include <bochner/autodiff/compute/prefetch.hpp>
@@ -23,7 +24,7 @@ constexpr std::size_t tile_rows(std::size_t vectors) { return vectors == most_ve
 /// cache.
 inline constexpr std::size_t panel_depth = 256;
 
-constexpr std::size_t padded(std::size_t columns) { return (columns + width - 1) / width * width; }
+constexpr std::size_t padded(std::size_t columns) { return round_up(columns, width); }
 
 /// Columns of the next panel of `left`: what fits into a tile; the last may be part of a vector.
 constexpr std::size_t panel_columns(std::size_t left) {
@@ -79,7 +80,7 @@ class Ahead {
   Ahead(std::span<const Upcoming> upcoming, std::size_t tiles) : upcoming_(upcoming) {
     std::size_t lines = 0;
     for (const Upcoming& each : upcoming) lines += each.rows * lines_of(each);
-    lines_per_tile_ = (lines + tiles - 1) / std::max<std::size_t>(1, tiles);
+    lines_per_tile_ = ceil_div(lines, std::max<std::size_t>(1, tiles));
     start_row(0);
   }
 
@@ -97,7 +98,7 @@ class Ahead {
 
  private:
   static constexpr std::size_t line = 64 / sizeof(real);
-  static std::size_t lines_of(const Upcoming& each) { return (each.columns + line - 1) / line; }
+  static std::size_t lines_of(const Upcoming& each) { return ceil_div(each.columns, line); }
 
   /// That row of the first array, or else the next array's first one.
   void start_row(std::size_t row) {
@@ -118,7 +119,7 @@ class Ahead {
 
 /// Whether `left` rows take more tiles if each has one row less than `rows`.
 constexpr bool needs_rows(std::size_t rows, std::size_t left) {
-  return (left + rows - 1) / rows * (rows - 1) < left;
+  return ceil_div(left, rows) * (rows - 1) < left;
 }
 
 /// The rows of C from `first` on, in as few tiles of at most `rows` as there can be, of about the
@@ -153,18 +154,10 @@ std::size_t column_panels(std::size_t first, std::size_t M, std::size_t N, std::
   return first;
 }
 
-inline Operand rows_from(std::size_t first, const Operand& a) {
-  return {a.data + first * (a.transpose == transposed ? 1 : a.ld), a.ld, a.transpose};
-}
-
-inline Operand columns_from(std::size_t first, const Operand& b) {
-  return {b.data + first * (b.transpose == transposed ? b.ld : 1), b.ld, b.transpose};
-}
-
 /// How many tiles cover (M, N), about.
 constexpr std::size_t tile_count(std::size_t M, std::size_t N) {
   const std::size_t columns = most_vectors * width, rows = tile_rows(most_vectors);
-  return (M + rows - 1) / rows * std::max<std::size_t>(1, N / columns);
+  return ceil_div(M, rows) * std::max<std::size_t>(1, N / columns);
 }
 
 /// The last columns, fewer than a vector: b is padded with zeros, c is not.

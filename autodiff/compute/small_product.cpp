@@ -23,7 +23,7 @@ std::size_t cache_ways() {
 bool drives_itself_out(std::size_t K, std::size_t N, std::size_t ld) {
   constexpr std::size_t line = 64, sets = 64;
   const std::size_t apart = sets * line / std::gcd(sets * line, ld * sizeof(real));
-  const std::size_t row = (register_tiles::panel_columns(N) * sizeof(real) + line - 1) / line,
+  const std::size_t row = ceil_div(register_tiles::panel_columns(N) * sizeof(real), line),
                     lines = K * row;
   const std::size_t room = cache_ways() * 3 / 4;
   return lines > room * std::min(sets, apart * row) && lines <= room * sets;

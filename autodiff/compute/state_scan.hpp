@@ -2,6 +2,7 @@
 /// The recurrence of linear attention with decays: a matrix that every token fades, writes to and
 /// reads.
 
+#include <bochner/autodiff/ceil_div.hpp>
 #include <bochner/autodiff/compute/lanes.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -41,8 +42,6 @@ void dots_side_by_side(std::size_t tokens, std::size_t n, const TokenRows& a, co
 std::size_t heads_side_by_side(std::size_t H, std::size_t F, std::size_t d);
 
 /// Whole vectors that hold n numbers.
-constexpr std::size_t whole_lanes(std::size_t n) {
-  return (n + native_lane_count - 1) / native_lane_count * native_lane_count;
-}
+constexpr std::size_t whole_lanes(std::size_t n) { return round_up(n, native_lane_count); }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

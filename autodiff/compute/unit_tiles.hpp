@@ -18,8 +18,8 @@ inline constexpr std::size_t tile_size = edge * edge, step_size = parts * tile_s
 
 typedef std::uint32_t Pairs __attribute__((vector_size(64), aligned(4), may_alias));
 
-constexpr std::size_t steps_of(std::size_t K) { return (K + inner - 1) / inner; }
-constexpr std::size_t tiles_of(std::size_t n) { return (n + edge - 1) / edge; }
+constexpr std::size_t steps_of(std::size_t K) { return ceil_div(K, inner); }
+constexpr std::size_t tiles_of(std::size_t n) { return ceil_div(n, edge); }
 
 /// x without what is nearest to it of bfloat16, whose bits are the upper half of `bits`.
 inline NativeLanes take(NativeLanes x, Pairs& bits) {
@@ -106,7 +106,7 @@ inline void pack_edge(std::size_t n, std::size_t K, const Operand& x, bool as_co
 inline void pack_edges(std::size_t n, std::size_t K, const Operand& x, bool as_columns,
                        std::uint32_t* tiles) {
   for (std::size_t i = 0; i < n; i += edge, tiles += steps_of(K) * step_size)
-    pack_edge(std::min(edge, n - i), K, register_tiles::rows_from(i, x), as_columns, tiles);
+    pack_edge(std::min(edge, n - i), K, rows_from(i, x), as_columns, tiles);
 }
 
 /// pack_edges() a row of a tile at a time, in equal shares for so many calls: matrix units leave
@@ -122,7 +122,7 @@ class PackingBesides {
       return;
     }
     rows_ = n * steps_;
-    rows_per_call_ = ((rows_ << fraction) + calls - 1) / calls;
+    rows_per_call_ = ceil_div(rows_ << fraction, calls);
   }
 
   void operator()() {

@@ -212,7 +212,7 @@ Tensor waves_on_grid(const std::vector<RegularAxis>& axes, const Tensor& w, cons
   for (std::size_t j = 0; j < axes.size(); ++j)
     spread.push_back(spread_axis(axes[j], w, j, options));
   const WaveSums sums(spread, w);
-  parallel_tasks((C + row_lanes - 1) / row_lanes, [&](std::size_t task) {
+  parallel_tasks(ceil_div(C, row_lanes), [&](std::size_t task) {
     sums(a, task * row_lanes, std::min(row_lanes, C - task * row_lanes), y);
   });
   return y;

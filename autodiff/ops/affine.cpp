@@ -90,11 +90,9 @@ Tensor forward(const Affine& a, const Shape& result, const Var& x, const Var& w,
 template <class Prepare>
 void backward(const Affine& a, const Var& x, const Var& w, const Var& bias, Tensor& g,
               const Prepare& prepare) {
-  std::optional<GradientTarget> dx;
-  if (x.needs_gradient()) dx.emplace(x);
+  const GradientTarget dx(x);
   const auto rows_of = [&](std::size_t begin) { return g.data() + begin * a.E; };
-  AffineGradients gradients =
-      affine_gradients(a, x, w, dx ? dx->beta : 0, dx ? dx->data : nullptr, rows_of, prepare);
+  AffineGradients gradients = affine_gradients(a, x, w, dx.beta, dx.data, rows_of, prepare);
   if (w.needs_gradient()) w.add_gradient(std::move(gradients.w));
   bias.add_gradient(std::move(gradients.bias));
 }

@@ -1,5 +1,6 @@
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/crossing.hpp>
+#include <bochner/autodiff/ops/gradient_sums.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
 #include <cmath>
 
@@ -119,11 +120,6 @@ void values_backward(const real* x, const real* gain, const RealRows& rows, doub
 void batch_backward(const Var& x, const Var& gain, const Var& bias, const RealRows& rows,
                     std::size_t tokens, const ChannelUnits& units, Tensor& g) {
   std::vector<double> sums = gradient_sums(x.data(), rows, units, g.data());
-  const auto add_sums = [D = rows.D](const Var& to, const double* sums) {
-    if (!to.needs_gradient()) return;
-    real* gradient = to.gradient_buffer().data();
-    for (std::size_t j = 0; j < D; ++j) gradient[j] += real(sums[j]);
-  };
   add_sums(gain, sums.data());
   add_sums(bias, sums.data() + rows.D);
   rows.cross(sums);  // gain and bias are those of this shard, the means are of all
@@ -147,7 +143,7 @@ Var batch_norm(const Var& x, const Var& gain, const Var& bias,
   if (const Tape* tape = gain.tape()) rows.crossing = crossing_of(*tape);
   BatchMoments moments = moments_of(x.data(), rows);
   ChannelUnits units(moments, epsilon);
-  Tensor y = lengths.empty() ? uninitialized(x.shape()) : zeros(x.shape());
+  Tensor y = unwritten(x.shape(), lengths.empty());
   const std::size_t D = rows.D;
   rows.each([&](std::size_t row) {
     const real *from = x.data() + row * D, *by = gain.data(), *plus = bias.data();

@@ -57,11 +57,8 @@ void add_products(const Seen& taps, const real* from, std::size_t from_ld, std::
   const std::size_t K = taps.count * n;
   const Scratch<real> scratch(conv_tile * K);
   parallel_for(taps.targets, conv_tile, [&](std::size_t begin, std::size_t end) {
-    for (; begin < end; begin += conv_tile) {
-      const std::size_t stop = std::min(end, begin + conv_tile);
-      fill_columns(taps, begin, stop, from, from_ld, n, scratch.local());
-      gemm(stop - begin, M, K, {scratch.local(), K}, weights, 1, to + begin * to_ld, to_ld);
-    }
+    fill_columns(taps, begin, end, from, from_ld, n, scratch.local());
+    gemm(end - begin, M, K, {scratch.local(), K}, weights, 1, to + begin * to_ld, to_ld);
   });
 }
 
@@ -88,12 +85,9 @@ void add_depthwise_taps(const ConvShape& shape, const real* x, const real* g, re
   const auto taps = taps_of_windows(shape.window);
   const std::size_t C = shape.C, n = taps.count * C;
   const std::size_t grain =
-      std::max({std::size_t(64), row_grain(taps.targets, n), (taps.targets + 255) / 256});
-  const std::size_t chunks = (taps.targets + grain - 1) / grain;
-  Tensor sums = zeros({chunks, n});
-  parallel_for(taps.targets, grain, [&](std::size_t begin, std::size_t end) {
+      std::max({std::size_t(64), row_grain(taps.targets, n), ceil_div(taps.targets, 256)});
+  const auto add_windows = [&](std::size_t begin, std::size_t end, real* chunk) {
     std::vector<std::size_t> places(taps.count);
-    real* chunk = sums.data() + begin / grain * n;
     for (std::size_t window = begin; window < end; ++window) {
       taps.fill(window, places.data());
       for (std::size_t k = 0; k < taps.count; ++k) {
@@ -102,8 +96,8 @@ void add_depthwise_taps(const ConvShape& shape, const real* x, const real* g, re
         for (std::size_t c = 0; c < C; ++c) chunk[k * C + c] += gradient[c] * seen[c];
       }
     }
-  });
-  accumulate_columns(sums.data(), chunks, n, dw);
+  };
+  accumulate_in_chunks(taps.targets, grain, n, dw, add_windows);
 }
 
 /// dw (taps C / groups, E) += columns^T g of all tiles, group by group.
@@ -111,7 +105,7 @@ void add_weight_gradient(const ConvShape& shape, const real* x, const real* g, r
   const auto taps = taps_of_windows(shape.window);
   const std::size_t n = shape.inputs(), M = shape.outputs(), K = taps.count * n;
   const Scratch<real> scratch(conv_tile * K);
-  const std::size_t tiles = (taps.targets + conv_tile - 1) / conv_tile;
+  const std::size_t tiles = ceil_div(taps.targets, conv_tile);
   const ProductSums sums{shape.groups, tiles, K, M, conv_tile, dw, M, shape.E};
   accumulate_products(
       sums, [&](std::size_t group, std::size_t tile, real beta, real* c, std::size_t ldc) {

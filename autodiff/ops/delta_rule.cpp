@@ -9,11 +9,8 @@ void require_delta_shapes(const Features& q, const Features& k, const Var& v, co
                           const Var& rate, const DeltaRuleOptions& options) {
   constexpr const char* name = "delta_rule";
   const Shape features = q.shape();
-  require(features.size() == 4 && features == k.shape() && features[3] > 0, name,
-          "features must be (B, T, H, F): q ", features, ", k ", k.shape());
-  const Shape tokens{features[0], features[1], features[2]};
-  require(v.rank() == 4 && Shape{v.dim(0), v.dim(1), v.dim(2)} == tokens, name,
-          "values must be (B, T, H, d) like the features: v ", v.shape(), ", k ", k.shape());
+  require_feature_attention(name, features, k.shape(), v.shape(), options.chunk, options.lengths);
+  const Shape tokens = without_last(features);
   require(strength.shape() == tokens, name, "one strength per head and token, (B, T, H): strength ",
           strength.shape(), ", k ", k.shape());
   const bool good_rate = !rate.exists() || rate.shape() == Shape{tokens[2]} ||
@@ -22,8 +19,6 @@ void require_delta_shapes(const Features& q, const Features& k, const Var& v, co
   require(good_rate, name,
           "one rate per head or channel, (H), (H, F), (B, T, H) or (B, T, H, F): ", "rate ",
           rate.exists() ? rate.shape() : Shape{}, ", k ", k.shape());
-  require(options.chunk > 0, name, "the chunk must hold at least one token");
-  require_lengths(name, options.lengths, v.shape());
 }
 
 /// What one call, forward or backward, works on.
@@ -49,9 +44,7 @@ delta_rule_parts::Inputs delta_inputs(const Features& q, const Features& k, cons
 void delta_backward(const delta_rule_parts::Inputs& in, const Tensor& states, const Tensor& g,
                     const Var& v, const Var& strength, const Var& rate) {
   const bool all_tokens = in.lengths.empty(), rate_by_token = in.fading.by_token;
-  const auto gradient_of = [all_tokens](const Var& x) {
-    return linear_attention_parts::gradient_like(x.value(), all_tokens);
-  };
+  const auto gradient_of = [all_tokens](const Var& x) { return unwritten(x.shape(), all_tokens); };
   delta_rule_parts::OtherGradients gradients{gradient_of(v), gradient_of(strength), {}, {}};
   if (rate_by_token)
     gradients.rate = gradient_of(rate);
@@ -115,14 +108,13 @@ Var delta_rule(const Features& q, const Features& k, const Var& v, const Var& st
   const std::vector<Var> inputs{q.tokens, q.frequencies, q.offset, q.coefficients,
                                 k.tokens, k.frequencies, k.offset, k.coefficients,
                                 v,        strength,      rate};
-  const bool wanted = std::any_of(inputs.begin(), inputs.end(),
-                                  [](const Var& input) { return input.needs_gradient(); });
+  const bool wanted = std::ranges::any_of(inputs, &Var::needs_gradient);
   const auto states = std::make_shared<Tensor>();
-  Tensor y = options.lengths.empty() ? uninitialized(v.shape()) : zeros(v.shape());
+  Tensor y = unwritten(v.shape(), options.lengths.empty());
   if (y.size() > 0)
     *states =
         delta_rule_parts::run_forward(delta_inputs(q, k, v, strength, rate, options), wanted, y);
-  return record("delta_rule", std::move(y), inputs, [=](const Tensor&, Tensor& g) {
+  return record("delta_rule", std::move(y), inputs, [=](Tensor& g) {
     if (g.size() == 0) return;
     const auto in = delta_inputs(q, k, v, strength, rate, options);
     delta_backward(in, *states, g, v, strength, rate);

@@ -16,7 +16,7 @@ std::size_t chunks_of_segment(const Inputs& in) {
 }
 std::size_t segments_of(const Inputs& in) {
   const std::size_t size = chunks_of_segment(in);
-  return (in.n.chunks() + size - 1) / size;
+  return ceil_div(in.n.chunks(), size);
 }
 
 /// One head of one sequence.
@@ -25,8 +25,8 @@ class DeltaHead {
   DeltaHead(const Inputs& in, std::size_t index)
       : in_(in), n_(in.n), b_(index / n_.H), h_(index % n_.H), segment_(chunks_of_segment(in)) {}
 
-  std::size_t length() const { return in_.lengths.empty() ? n_.T : in_.lengths[b_]; }
-  std::size_t chunks() const { return (length() + n_.C - 1) / n_.C; }
+  std::size_t length() const { return length_of(in_.lengths, b_, n_.T); }
+  std::size_t chunks() const { return ceil_div(length(), n_.C); }
   /// In the order in which tokens are written.
   Place place(std::size_t chunk) const {
     const std::size_t first = chunk * n_.C, rows = std::min(n_.C, length() - first);
@@ -96,7 +96,7 @@ class DeltaBackward : DeltaHead {
 
   void run(const real* states, const real* g, OtherGradients& out) {
     std::fill_n(later_, n_.state(), real(0));
-    for (std::size_t segment = (chunks() + segment_ - 1) / segment_; segment-- > 0;) {
+    for (std::size_t segment = ceil_div(chunks(), segment_); segment-- > 0;) {
       const std::size_t first = segment * segment_, last = std::min(chunks(), first + segment_);
       load_segment(states + segment_offset(segment), first, last);
       for (std::size_t c = last; c-- > first;) {

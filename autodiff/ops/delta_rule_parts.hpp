@@ -13,7 +13,7 @@ struct Sizes {
   std::size_t B, T, H, F, d, C;
   std::size_t state() const { return F * d; }
   /// Chunks of the longest sequence.
-  std::size_t chunks() const { return (T + C - 1) / C; }
+  std::size_t chunks() const { return ceil_div(T, C); }
 };
 
 /// Rates of a head (H), of its channels (H, F), or of each token (B, T, H), (B, T, H, F); null for

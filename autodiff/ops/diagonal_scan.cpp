@@ -8,8 +8,8 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
+using bochner::fused_number;
 RowLanes fused_number(RowLanes a, RowLanes b, RowLanes c) { return fused_lanes(a, b, c); }
-real fused_number(real a, real b, real c) { return std::fma(a, b, c); }
 
 /// Neighbouring channels, or one. (As an argument of a template a vector would lose its alignment.)
 struct Neighbours {
@@ -76,7 +76,7 @@ struct ScanSizes {
   /// Channels of a task: whole rows are read faster, but few sequences should leave no processor
   /// idle.
   std::size_t block() const {
-    const std::size_t wanted = (8 + B - 1) / std::max<std::size_t>(B, 1);
+    const std::size_t wanted = ceil_div(8, std::max<std::size_t>(B, 1));
     return std::clamp<std::size_t>(n / wanted / 64 * 64, 64, 512);
   }
 };
@@ -84,7 +84,7 @@ struct ScanSizes {
 /// body(b, first channel, channels) for all channels of all sequences.
 template <class Body>
 void each_block(const ScanSizes& z, const Body& body) {
-  const std::size_t size = z.block(), blocks = (z.n + size - 1) / size;
+  const std::size_t size = z.block(), blocks = ceil_div(z.n, size);
   parallel_tasks(z.B * blocks, [&](std::size_t task) {
     const std::size_t first = task % blocks * size;
     body(task / blocks, first, std::min(size, z.n - first));
@@ -238,7 +238,7 @@ void scan_backward(const ScanSizes& z, const Tensor& a, const Tensor& h, const r
                    const ScanGradients& to) {
   const Tensor none = zeros({z.row});
   each_block(z, [&](std::size_t b, std::size_t first, std::size_t count) {
-    const std::size_t length = z.length(b), tiles = (length + scan_tile - 1) / scan_tile;
+    const std::size_t length = z.length(b), tiles = ceil_div(length, scan_tile);
     for (std::size_t i = tiles; i-- > 0;) {
       const std::size_t s = i * scan_tile, steps = std::min(scan_tile, length - s),
                         row = z.row_of(b, s);

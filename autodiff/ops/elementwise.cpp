@@ -290,7 +290,7 @@ struct Mask {
     std::uint32_t word[block];
     for (std::size_t first = begin; first < end; first += block) {
       const std::size_t count = std::min(block, end - first);
-      random.fill_bits(first / 4, (count + 3) / 4, word);
+      random.fill_bits(first / 4, ceil_div(count, 4), word);
       drop(word, from + first, to + first, count);
     }
   }

@@ -129,6 +129,16 @@ void unpack_row(const real* g, const real* x, std::size_t d, real* __restrict dx
 
 }  // namespace
 
+void require_feature_attention(const char* op, const Shape& q, const Shape& k, const Shape& v,
+                               std::size_t chunk, const std::vector<std::size_t>& lengths) {
+  require(q.size() == 4 && q == k && q[3] > 0, op, "features must be (B, T, H, F): q ", q, ", k ",
+          k);
+  require(v.size() == 4 && std::equal(q.begin(), q.begin() + 3, v.begin()), op,
+          "values must be (B, T, H, d) like the features: v ", v, ", k ", k);
+  require(chunk > 0, op, "the chunk must hold at least one token");
+  require_lengths(op, lengths, v);
+}
+
 Var hadamard(const Var& x) {
   require(x.rank() >= 1, "hadamard", "x must have an axis");
   const std::size_t n = x.dim(-1), rows = row_count(x.shape());

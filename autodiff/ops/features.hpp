@@ -50,6 +50,11 @@ Features exponential_features(const Var& x, const Var& w, real norm, const Var& 
 /// if G = 1.
 Features product_features(const Var& c, Features base);
 
+/// Throws unless queries and keys are (B, T, H, F), F > 0, and values (B, T, H, d), with a chunk
+/// that is not empty, and with lengths, if any, for B sequences.
+void require_feature_attention(const char* op, const Shape& q, const Shape& k, const Shape& v,
+                               std::size_t chunk, const std::vector<std::size_t>& lengths);
+
 /// Walsh-Hadamard transform of the last axis in natural order, divided by sqrt(n): its own inverse
 /// and adjoint, n log n additions. n must be a power of two. (.., n) -> (.., n)
 Var hadamard(const Var& x);

@@ -1,3 +1,4 @@
+#include <bochner/autodiff/ops/features.hpp>
 #include <bochner/autodiff/ops/gated_linear_attention_parts.hpp>
 #include <cmath>
 
@@ -12,16 +13,11 @@ constexpr const char* gated_name = "gated_linear_attention";
 void require_gated(const Var& q, const Var& k, const Var& v, const Var& log_decay,
                    const GatedLinearAttentionOptions& options) {
   const Shape features = q.shape();
-  require(features.size() == 4 && features == k.shape() && features[3] > 0, gated_name,
-          "features must be (B, T, H, F): q ", features, ", k ", k.shape());
-  require(v.rank() == 4 && std::equal(features.begin(), features.begin() + 3, v.shape().begin()),
-          gated_name, "values must be (B, T, H, d) like the features: v ", v.shape(), ", k ",
-          k.shape());
+  require_feature_attention(gated_name, features, k.shape(), v.shape(), options.chunk,
+                            options.lengths);
   require(log_decay.shape() == features || log_decay.shape() == Shape{features[2], features[3]},
           gated_name, "decays must be (H, F) or (B, T, H, F): log_decay ", log_decay.shape(),
           ", k ", k.shape());
-  require(options.chunk > 0, gated_name, "the chunk must hold at least one token");
-  require_lengths(gated_name, options.lengths, v.shape());
 }
 
 }  // namespace
@@ -30,9 +26,7 @@ Var gated_linear_attention(const Var& q, const Var& k, const Var& v, const Var& 
                            const GatedLinearAttentionOptions& options) {
   require_gated(q, k, v, log_decay, options);
   const bool all_tokens = options.lengths.empty();
-  const auto like = [all_tokens](const Var& x) {
-    return all_tokens ? uninitialized(x.shape()) : zeros(x.shape());
-  };
+  const auto like = [all_tokens](const Var& x) { return unwritten(x.shape(), all_tokens); };
   Tensor y = like(v);
   const GatedAttention in(q, k, v, log_decay, options);
   if (y.size() > 0)

@@ -59,9 +59,9 @@ struct GatedPart {
 /// Whole vectors of `n` columns for each thread that would have no head; bits do not depend on it.
 inline std::vector<GatedColumns> pieces_of(const GatedAttention& in, std::size_t n) {
   const std::size_t tasks = std::max<std::size_t>(1, in.tasks());
-  const std::size_t wanted = in.heads > 1 ? 1 : (thread_count() + tasks - 1) / tasks;
+  const std::size_t wanted = in.heads > 1 ? 1 : ceil_div(thread_count(), tasks);
   const std::size_t vectors = whole_lanes(n) / native_lane_count;
-  const std::size_t size = (vectors + wanted - 1) / wanted * native_lane_count;
+  const std::size_t size = ceil_div(vectors, wanted) * native_lane_count;
   std::vector<GatedColumns> pieces;
   for (std::size_t first = 0; first < n; first += size)
     pieces.push_back({first, std::min(size, n - first)});
@@ -76,7 +76,7 @@ class GatedHead {
         part_(part),
         b_(index / (in.H / in.heads)),
         h_(index % (in.H / in.heads) * in.heads),
-        length_(in.options.lengths.empty() ? in.T : in.options.lengths[b_]),
+        length_(length_of(in.options.lengths, b_, in.T)),
         channels_(in.heads * in.F),
         fades_(whole_lanes(channels_)) {
     arena.take(in.chunk * fades_, decay_);
@@ -104,8 +104,8 @@ class GatedHead {
   /// None goes beyond a token where sums start afresh.
   template <class Body>
   void each_chunk(bool backward, const Body& body) const {
-    const std::size_t chunks = (fresh_every + in_.chunk - 1) / in_.chunk;
-    const std::size_t all = (length_ + fresh_every - 1) / fresh_every * chunks;
+    const std::size_t chunks = ceil_div(fresh_every, in_.chunk);
+    const std::size_t all = ceil_div(length_, fresh_every) * chunks;
     for (std::size_t i = 0; i < all; ++i) {
       const std::size_t n = backward ? all - 1 - i : i, within = n % chunks * in_.chunk;
       const std::size_t first = n / chunks * fresh_every + within;

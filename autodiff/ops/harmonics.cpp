@@ -2,6 +2,7 @@
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/phase.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/gradient_sums.hpp>
 #include <bochner/autodiff/ops/harmonics.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <cmath>
@@ -127,12 +128,6 @@ Shape with_axes(const Times& times, std::initializer_list<std::size_t> axes) {
   Shape shape(times.shape().begin(), times.shape().end());
   shape.insert(shape.end(), axes.begin(), axes.end());
   return shape;
-}
-
-void add_sums(const Var& x, const double* sums) {
-  if (!x.needs_gradient()) return;
-  real* gradient = x.gradient_buffer().data();
-  for (std::size_t i = 0; i < x.size(); ++i) gradient[i] += real(sums[i]);
 }
 
 /// cos and sin of w t, 2 w t, .., J w t by the addition theorem. w (k) -> (J, k), (J, k)

@@ -151,7 +151,7 @@ void IterativeCovariance::copy_tile(std::size_t block, std::size_t other, double
 
 std::vector<double> IterativeCovariance::times(const std::vector<double>& x,
                                                std::size_t columns) const {
-  const std::size_t blocks = (n_ + matrix_tile - 1) / matrix_tile;
+  const std::size_t blocks = ceil_div(n_, matrix_tile);
   std::vector<double> y(n_ * columns);
   parallel_tasks(blocks, [&](std::size_t block) {
     std::vector<double> tile(matrix_tile * matrix_tile);

@@ -87,13 +87,11 @@ Plan make_plan(const char* op, Transpose transpose_a, Transpose transpose_b, con
 /// c[e] = op(x[e]) op(y[e]) + beta c[e], row tiles of all entries in parallel.
 void multiply(const Factor& x, const Factor& y, real beta, real* c) {
   const std::size_t M = x.rows, K = x.columns, N = y.columns;
-  const std::size_t tiles = (M + product_row_tile - 1) / product_row_tile;
+  const std::size_t tiles = ceil_div(M, product_row_tile);
   const std::size_t grain = products_per_task(std::min(M, product_row_tile), N, K);
   parallel_each(x.entries.size() * tiles, grain, [&](std::size_t i) {
     const std::size_t entry = i / tiles, row = i % tiles * product_row_tile;
-    Operand rows = x.at(entry);
-    rows.data += row * (x.flips() ? 1 : rows.ld);
-    gemm(std::min(M - row, product_row_tile), N, K, rows, y.at(entry), beta,
+    gemm(std::min(M - row, product_row_tile), N, K, rows_from(row, x.at(entry)), y.at(entry), beta,
          c + (entry * M + row) * N, N);
   });
 }
@@ -149,7 +147,7 @@ Var matrix_product(const char* op, Transpose transpose_a, Transpose transpose_b,
 /// read in place, through the leading dimension.
 void multiply_heads(Transpose transpose, std::size_t rows, std::size_t H, std::size_t D,
                     std::size_t E, const real* x, const real* w, real beta, real* y) {
-  const std::size_t tiles = (rows + product_row_tile - 1) / product_row_tile;
+  const std::size_t tiles = ceil_div(rows, product_row_tile);
   const std::size_t ldw = transpose == transposed ? D : E;
   const std::size_t grain = products_per_task(std::min(rows, product_row_tile), D, E);
   parallel_each(tiles * H, grain, [=](std::size_t i) {
@@ -162,7 +160,7 @@ void multiply_heads(Transpose transpose, std::size_t rows, std::size_t H, std::s
 /// dw[h] (m, d) += g[:, h, :]^T x[:, h, :]
 void accumulate_heads(std::size_t rows, std::size_t H, std::size_t m, std::size_t d, const real* g,
                       const real* x, real* dw) {
-  const std::size_t chunk = product_reduction_chunk, terms = (rows + chunk - 1) / chunk;
+  const std::size_t chunk = product_reduction_chunk, terms = ceil_div(rows, chunk);
   const auto add_rows = [=](std::size_t h, std::size_t s, real beta, real* sum, std::size_t ld) {
     const std::size_t row = s * chunk;
     gemm(m, d, std::min(rows - row, chunk), {g + (row * H + h) * m, H * m, transposed},

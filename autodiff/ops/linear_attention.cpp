@@ -19,14 +19,9 @@ void require_kinds(const char* op, const Features& q, const Features& k, real fl
 void require_shapes(const Features& q, const Features& k, const Var& v, const Var& rate,
                     const LinearAttentionOptions& options, const Var& beside) {
   const Shape features = q.shape();
-  require(features.size() == 4 && features == k.shape() && features[3] > 0, name,
-          "features must be (B, T, H, F): q ", features, ", k ", k.shape());
-  const Shape tokens{features[0], features[1], features[2]};
-  require(v.rank() == 4 && Shape{v.dim(0), v.dim(1), v.dim(2)} == tokens, name,
-          "values must be (B, T, H, d) like the features: v ", v.shape(), ", k ", k.shape());
+  require_feature_attention(name, features, k.shape(), v.shape(), options.chunk, options.lengths);
   require_kinds(name, q, k, options.floor);
-  require(options.chunk > 0, name, "the chunk must hold at least one token");
-  require_lengths(name, options.lengths, v.shape());
+  const Shape tokens = without_last(features);
   if (beside.exists()) {
     const Shape means{tokens[0], tokens[1], tokens[2], v.dim(3) + 1};
     require(options.causal && options.floor == 0, name,
@@ -62,7 +57,7 @@ std::size_t heads_together(const Sizes& n) {
   constexpr std::size_t line = 64 / sizeof(real), lines = 4;
   const auto turns = [&](std::size_t together) {
     const std::size_t tasks = n.B * n.H / together;
-    return (tasks + thread_count() - 1) / thread_count() * together;
+    return ceil_div(tasks, thread_count()) * together;
   };
   std::size_t best = 1;
   for (std::size_t heads = 2; n.d <= line && heads * n.d <= lines * line; heads *= 2) {
@@ -199,31 +194,32 @@ Var linear_attention(const Features& q, const Features& k, const Var& v, const V
   require_shapes(q, k, v, rate, options, beside);
   const auto memory = std::make_shared<Memory>();
   const bool all_tokens = options.lengths.empty();
-  Tensor y = all_tokens ? uninitialized(v.shape()) : zeros(v.shape());
+  Tensor y = unwritten(v.shape(), all_tokens);
   Sizes n{};
   if (y.size() > 0) {
     n = sizes_of(k, v, options);
     const Attention in = attention(n, q, k, v, rate, options, beside);
     (options.causal ? attend_causally : attend_bidirectionally)(in, *memory, y);
   }
-  return record(
-      name, std::move(y), inputs_of(q, k, v, rate, beside), [=](const Tensor& y, Tensor& g) {
-        if (g.size() == 0) return;
-        const Attention in = attention(n, q, k, v, rate, options, beside);
-        OtherGradients gradients{all_tokens ? uninitialized(v.shape()) : zeros(v.shape()), {}, {}};
-        if (beside.exists()) gradients.beside = zeros(beside.shape());
-        if (rate.needs_gradient())
-          gradients.rate.resize(rate.rank() == 3 ? rate.size() : n.B * n.spans() * n.H);
-        in.q->expect_gradients(all_tokens, n.span_tokens());
-        in.k->expect_gradients(all_tokens, n.span_tokens());
-        (options.causal ? attend_causally_backward : attend_bidirectionally_backward)(
-            in, *memory, y, g, gradients);
-        in.q->hand_over();
-        in.k->hand_over();
-        v.add_gradient(std::move(gradients.v));
-        if (beside.exists()) beside.add_gradient(std::move(gradients.beside));
-        if (rate.needs_gradient()) rate.add_gradient(sum_repeats(gradients.rate, rate.shape()));
-      });
+  return record(name, std::move(y), inputs_of(q, k, v, rate, beside),
+                [=](const Tensor& y, Tensor& g) {
+                  if (g.size() == 0) return;
+                  const Attention in = attention(n, q, k, v, rate, options, beside);
+                  OtherGradients gradients{unwritten(v.shape(), all_tokens), {}, {}};
+                  if (beside.exists()) gradients.beside = zeros(beside.shape());
+                  if (rate.needs_gradient())
+                    gradients.rate.resize(rate.rank() == 3 ? rate.size() : n.B * n.spans() * n.H);
+                  in.q->expect_gradients(all_tokens, n.span_tokens());
+                  in.k->expect_gradients(all_tokens, n.span_tokens());
+                  (options.causal ? attend_causally_backward : attend_bidirectionally_backward)(
+                      in, *memory, y, g, gradients);
+                  in.q->hand_over();
+                  in.k->hand_over();
+                  v.add_gradient(std::move(gradients.v));
+                  if (beside.exists()) beside.add_gradient(std::move(gradients.beside));
+                  if (rate.needs_gradient())
+                    rate.add_gradient(sum_repeats(gradients.rate, rate.shape()));
+                });
 }
 
 LinearAttentionState::LinearAttentionState(std::size_t heads, std::size_t features, std::size_t dim)
@@ -236,7 +232,7 @@ Tensor linear_attention_step(LinearAttentionState& state, const Features& q, con
   require_step_shapes(state, q, k, v, rate, floor, beside);
   const std::size_t B = v.dim(0), H = v.dim(2), F = state.weights.shape()[1], d = v.dim(3);
   const std::size_t block = std::clamp<std::size_t>(B, 1, texts_together);
-  const std::size_t blocks = (B + block - 1) / block;
+  const std::size_t blocks = ceil_div(B, block);
   const auto queries = make_source(q, block), keys = make_source(k, block);
   Tensor out = uninitialized(v.shape());
   const Scratch<real> scratch(2 * block * (F + 1));

@@ -109,10 +109,10 @@ void cut_into_spans(Sizes& n, std::size_t tokens) {
   const std::size_t heads = n.B * n.H, to_align = sizeof(double) / sizeof(real);
   const bool is_long = n.T > short_sequence && 2 * heads <= tasks;
   if (tokens == 0) tokens = is_long ? std::max(shortest, n.T * heads / tasks) : n.T;
-  const std::size_t wanted = std::max<std::size_t>(1, (tokens + n.C - 1) / n.C);
+  const std::size_t wanted = std::max<std::size_t>(1, ceil_div(tokens, n.C));
   const std::size_t most = std::min(wanted, 1 + held / (scratch_size<Chunk>(n) + to_align));
-  n.span = (wanted + most - 1) / most * most;
-  n.segment = (most + n.together - 1) / n.together;
+  n.span = round_up(wanted, most);
+  n.segment = ceil_div(most, n.together);
 }
 
 void attend_causally(const Attention& in, Memory& memory, Tensor& out) {

@@ -28,15 +28,13 @@ struct Sizes {
   /// Elements of a state: (d + 1, F).
   std::size_t state() const { return (d + 1) * F; }
   /// Chunks of the longest sequence.
-  std::size_t chunks() const { return (T + C - 1) / C; }
+  std::size_t chunks() const { return ceil_div(T, C); }
   std::size_t spans() const { return spans_of(chunks()); }
   std::size_t spans_of(std::size_t chunks) const {
-    return chunks <= span ? 1 : (chunks + span - 1) / span;
+    return chunks <= span ? 1 : ceil_div(chunks, span);
   }
   std::size_t span_tokens() const { return std::min(chunks(), span) * C; }
-  std::size_t segments_of_span() const {
-    return (std::min(chunks(), span) + segment - 1) / segment;
-  }
+  std::size_t segments_of_span() const { return ceil_div(std::min(chunks(), span), segment); }
 };
 
 /// How much weight passes from token to token: exp(-rate) with a rate per head (H), per token (B,
@@ -292,8 +290,8 @@ class OneHead {
   OneHead(const Attention& in, Memory& memory, std::size_t index)
       : in_(in), n_(in.n), memory_(memory), b_(index / n_.H), h_(index % n_.H) {}
 
-  std::size_t length() const { return in_.lengths.empty() ? n_.T : in_.lengths[b_]; }
-  std::size_t chunks() const { return (length() + n_.C - 1) / n_.C; }
+  std::size_t length() const { return length_of(in_.lengths, b_, n_.T); }
+  std::size_t chunks() const { return ceil_div(length(), n_.C); }
   Place place(std::size_t chunk) const {
     return {b_, h_, chunk * n_.C, std::min(n_.C, length() - chunk * n_.C)};
   }

@@ -62,7 +62,7 @@ class StoredSource : public FeatureSource {
   }
 
   void expect_gradients(bool of_all_tokens, std::size_t) override {
-    gradient_ = gradient_like(values_.value(), of_all_tokens);
+    gradient_ = unwritten(values_.shape(), of_all_tokens);
   }
 
   void store(const Place& place, const real* features, real* gradient, real* slope) override {
@@ -136,10 +136,10 @@ class ExponentialSource : public FeatureSource {
 
   void expect_gradients(bool of_all_tokens, std::size_t span) override {
     span_ = span;
-    spans_ = (x_.dim(1) + span - 1) / span;
+    spans_ = ceil_div(x_.dim(1), span);
     const std::size_t parts = x_.dim(0) * spans_;
     scaled_ = map_each([this](real u) { return factor_ * u; }, w_.value());
-    dx_ = gradient_like(x_.value(), of_all_tokens);
+    dx_ = unwritten(x_.shape(), of_all_tokens);
     dw_ = zeros({parts, H_, d_, F_});
     doffset_ = zeros({offset_.exists() ? parts : 0, H_, F_});
   }
@@ -221,7 +221,7 @@ class ProductSource : public FeatureSource {
   }
 
   void expect_gradients(bool of_all_tokens, std::size_t span) override {
-    gradient_ = gradient_like(coefficients_.value(), of_all_tokens);
+    gradient_ = unwritten(coefficients_.shape(), of_all_tokens);
     base_->expect_gradients(of_all_tokens, span);
   }
 

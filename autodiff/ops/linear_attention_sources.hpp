@@ -55,10 +55,6 @@ class FeatureSource {
   virtual void hand_over() = 0;
 };
 
-inline Tensor gradient_like(const Tensor& x, bool of_all_tokens) {
-  return of_all_tokens ? uninitialized(x.shape()) : zeros(x.shape());
-}
-
 /// `chunk`: the most rows of a place. `groups`: into which the base of products falls.
 std::unique_ptr<FeatureSource> make_source(const Features& features, std::size_t chunk,
                                            std::size_t groups = 1);

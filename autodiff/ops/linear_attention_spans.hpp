@@ -28,7 +28,7 @@ inline void weigh_row(std::size_t i, std::size_t rows, const real* weight, real 
 struct Triangle {
   std::size_t rows, cut, ld;
   Triangle(const Sizes& n, std::size_t rows)
-      : rows(rows), cut(std::min(rows, (n.C + 1) / 2)), ld(n.C) {}
+      : rows(rows), cut(std::min(rows, ceil_div(n.C, 2))), ld(n.C) {}
 
   /// s = a b^T for a, b (rows, K). Halves of a single vector would cost more than they leave out.
   void multiply(std::size_t K, const Operand& a, const Operand& b, real* s) const {
@@ -67,7 +67,7 @@ struct SpanGroups {
   std::size_t spans, count;
   explicit SpanGroups(const Sizes& n) : spans(n.spans()), count(1) {
     const std::size_t heads = std::max<std::size_t>(1, n.B * n.H);
-    count = std::clamp<std::size_t>((thread_count() + heads - 1) / heads, 1, spans);
+    count = std::clamp<std::size_t>(ceil_div(thread_count(), heads), 1, spans);
   }
   std::size_t first(std::size_t group) const { return group * spans / count; }
 };

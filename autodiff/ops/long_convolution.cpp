@@ -60,14 +60,10 @@ Var spectral_convolution(const Var& x, const Var& kernel, const ConvolutionSizes
       "long_convolution", std::move(y), {x, kernel},
       [x = x.gradient_only(), kernel = kernel.gradient_only(), kept, sizes, first](Tensor& g) {
         real* dkernel = kernel.needs_gradient() ? kernel.gradient_buffer().data() + first : nullptr;
-        real beta = 0, *dx = nullptr;
-        if (x.needs_gradient()) {
-          const GradientTarget target(x);
-          beta = target.beta, dx = target.data;
-        }
+        const GradientTarget dx(x);
         const ChannelSequences sequences = sizes.sequences();
         SpectralConvolution(sequences, sizes.rows)
-            .backward(g.data(), &kept->kernel, &kept->x, beta, dx, dkernel);
+            .backward(g.data(), &kept->kernel, &kept->x, dx.beta, dx.data, dkernel);
       });
 }
 

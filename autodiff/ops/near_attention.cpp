@@ -20,7 +20,7 @@ struct Near {
   real scale() const { return 1 / std::sqrt(real(d)); }
   std::size_t stride() const { return H * d; }
   std::size_t out_stride() const { return H * (d + 1); }
-  std::size_t length(std::size_t b) const { return lengths.empty() ? T : lengths[b]; }
+  std::size_t length(std::size_t b) const { return length_of(lengths, b, T); }
   std::size_t most_keys() const { return std::min(T, block + window - 1); }
 };
 

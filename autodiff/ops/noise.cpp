@@ -150,7 +150,7 @@ void add_input_gradient(const Contrast& all, const Var& x) {
 void add_weight_gradient(const Contrast& all, const Var& x, const Var& w) {
   const std::size_t D = all.D, V = all.V, U = all.U, ld = U + 1, tile = product_reduction_chunk;
   Tensor of_noise = zeros({D, U});
-  accumulate_products({1, (all.rows + tile - 1) / tile, D, U, tile, of_noise.data(), 0, U},
+  accumulate_products({1, ceil_div(all.rows, tile), D, U, tile, of_noise.data(), 0, U},
                       [&](std::size_t, std::size_t term, real beta, real* sum, std::size_t sum_ld) {
                         const std::size_t begin = term * tile,
                                           count = std::min(tile, all.rows - begin);

@@ -1,6 +1,7 @@
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/prefetch.hpp>
+#include <bochner/autodiff/ops/gradient_sums.hpp>
 #include <bochner/autodiff/ops/row_norm.hpp>
 #include <cmath>
 
@@ -43,7 +44,7 @@ void backward(const Var& x, const RowNorm& norm, const RowStatistics& statistics
   const std::size_t D = norm.gain.size(), rows = row_count(g.shape());
   const std::size_t grain =
       std::max<std::size_t>(8, row_grain(rows, D));  // bounds the partial sums
-  const std::size_t chunks = (rows + grain - 1) / grain;
+  const std::size_t chunks = ceil_div(rows, grain);
   Tensor gain_sums = zeros({chunks, D}), bias_sums = zeros({chunks, D});
   Scratch<real> scratch(2 * D);
   rows_backward(x, g, grain, [&](std::size_t i, real* row) {
@@ -53,10 +54,8 @@ void backward(const Var& x, const RowNorm& norm, const RowStatistics& statistics
     normalize_row_backward(norm, hat, statistics.rstd.data()[i], row, hat + D,
                            {gain_sums.data() + sums, bias_sums.data() + sums});
   });
-  if (norm.gain.needs_gradient())
-    accumulate_columns(gain_sums.data(), chunks, D, norm.gain.gradient_buffer().data());
-  if (norm.bias.needs_gradient())
-    accumulate_columns(bias_sums.data(), chunks, D, norm.bias.gradient_buffer().data());
+  add_columns(norm.gain, gain_sums);
+  add_columns(norm.bias, bias_sums);
 }
 
 /// xhat from the input.

@@ -6,7 +6,6 @@
 #include <bochner/autodiff/ops/row_blocks.hpp>
 #include <bochner/autodiff/ops/row_norm.hpp>
 #include <deque>
-#include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -71,8 +70,7 @@ class NormedAffines {
       if (each.size() != rows * E) each = zeros({rows, E});
     }
     const auto factors = packed(Transpose::yes);
-    std::optional<GradientTarget> dx;
-    if (x_.needs_gradient()) dx.emplace(x_);
+    const GradientTarget dx(x_);
     Tensor all = zeros({D, maps * E});  // gradients of the maps, side by side
     Tensor bias_sums = zeros({n_.count(), maps * E});
     Tensor norm_sums[] = {zeros({n_.count(), D}), zeros({n_.count(), D})};
@@ -91,8 +89,8 @@ class NormedAffines {
         gemm(n_.D, n_.E, count, {tile.normed, n_.D, transposed},
              {gradients_[m].data() + begin * n_.E, n_.E}, beta, c + m * n_.E, ldc);
       }
-      normed_.backward(begin, count, tile.gradient, tile.scratch, dx && dx->beta != 0,
-                       dx ? dx->data + begin * n_.D : tile.normed,
+      normed_.backward(begin, count, tile.gradient, tile.scratch, dx.beta != 0,
+                       dx.data ? dx.data + begin * n_.D : tile.normed,
                        {&norm_sums[0](index, 0), &norm_sums[1](index, 0)});
     };
     accumulate_products({1, n_.count(), D, maps * E, n_.size, all.data(), 0, maps * E}, add_tile);

@@ -13,9 +13,7 @@ struct ScanOptions {
   /// zeros as output and no gradient.
   std::vector<std::size_t> lengths = {};
 
-  std::size_t length(std::size_t b, std::size_t T) const {
-    return lengths.empty() ? T : lengths[b];
-  }
+  std::size_t length(std::size_t b, std::size_t T) const { return length_of(lengths, b, T); }
   /// Throws unless the lengths fit B sequences of T tokens.
   void check(const char* op, std::size_t B, std::size_t T) const;
 };

@@ -41,7 +41,7 @@ struct RowTiles {
       : rows(rows),
         size(std::min(
             rows, std::max(worthwhile_rows(D, E), std::clamp<std::size_t>(rows / 8, 64, most)))) {}
-  std::size_t count() const { return rows == 0 ? 0 : (rows + size - 1) / size; }
+  std::size_t count() const { return rows == 0 ? 0 : ceil_div(rows, size); }
   /// The first row of a tile, and how many it has.
   std::pair<std::size_t, std::size_t> operator[](std::size_t index) const {
     return {index * size, std::min(size, rows - index * size)};

@@ -62,20 +62,16 @@ void convolve(const real* x, const real* w, std::size_t rows, std::size_t T, std
 /// dw_j += sum over tokens of g_t x_(t - j), at most 256 chunks of tokens joined in order.
 void accumulate_taps(const real* x, const real* g, std::size_t rows, std::size_t T, std::size_t D,
                      std::size_t taps, real* dw) {
-  const std::size_t grain = std::max(row_grain(rows, taps * D), (rows + 255) / 256);
-  const std::size_t chunks = (rows + grain - 1) / grain;
-  Tensor sums = zeros({chunks, taps, D});
-  real* partial = sums.data();
-  parallel_for(rows, grain, [=](std::size_t begin, std::size_t end) {
-    real* sum = partial + begin / grain * taps * D;
+  const std::size_t grain = std::max(row_grain(rows, taps * D), ceil_div(rows, 256));
+  const auto add_tokens = [=](std::size_t begin, std::size_t end, real* sum) {
     for (std::size_t row = begin; row < end; ++row) {
       for (std::size_t j = 0; j < taps && j <= row % T; ++j) {
         const real *from = x + (row - j) * D, *gradient = g + row * D;
         for (std::size_t c = 0; c < D; ++c) sum[j * D + c] += gradient[c] * from[c];
       }
     }
-  });
-  accumulate_columns(partial, chunks, taps * D, dw);
+  };
+  accumulate_in_chunks(rows, grain, taps * D, dw, add_tokens);
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ void require_indices(const Indices& indices, const Shape& table) {
 void scatter_add(const Tensor& rows, const std::vector<std::int32_t>& index, Tensor& table) {
   constexpr std::size_t block = 16;
   const std::size_t D = table.shape()[1];
-  parallel_tasks((D + block - 1) / block, [&](std::size_t task) {
+  parallel_tasks(ceil_div(D, block), [&](std::size_t task) {
     const std::size_t begin = task * block, end = std::min(D, begin + block);
     for (std::size_t i = 0; i < index.size(); ++i) {
       const real* from = rows.data() + i * D;

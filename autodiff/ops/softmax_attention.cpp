@@ -184,7 +184,7 @@ Var softmax_attention(const Var& q, const Var& k, const Var& v, const Var& rate,
   };
   const std::vector<double> lost = lost_of();
   const auto a = attention(lost);
-  Tensor y = lengths.empty() ? uninitialized(q.shape()) : zeros(q.shape());
+  Tensor y = unwritten(q.shape(), lengths.empty());
   Tensor log_sum = uninitialized({a.B, a.H, a.T});
   if (y.size() > 0) softmax_parts::forward(a, y.data(), log_sum.data());
   return record("softmax_attention", std::move(y), {q, k, v, rate},
@@ -192,7 +192,7 @@ Var softmax_attention(const Var& q, const Var& k, const Var& v, const Var& rate,
                   if (g.size() == 0) return;
                   softmax_parts::AttentionGradients gradients;
                   for (Tensor* gradient : {&gradients.q, &gradients.k, &gradients.v})
-                    *gradient = lengths.empty() ? uninitialized(q.shape()) : zeros(q.shape());
+                    *gradient = unwritten(q.shape(), lengths.empty());
                   const std::vector<double> lost = lost_of();
                   const auto a = attention(lost);
                   softmax_parts::backward(a, y.data(), g.data(), log_sum.data(), gradients);

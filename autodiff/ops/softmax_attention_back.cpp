@@ -230,7 +230,7 @@ void join(const Attention& a, std::size_t groups, const real* partial, real* dq)
 void backward(const Attention& a, const real* y, const real* g, const real* log_sum,
               AttentionGradients& out) {
   const std::size_t heads = a.B * a.H;
-  const std::size_t groups = std::min(a.panels(), (7 + heads) / heads);
+  const std::size_t groups = std::min(a.panels(), ceil_div(8, heads));
   Storage partial(groups > 1 ? heads * groups * a.T * a.d : 0);
   Scratch<real> scratch(scratch_size<Workspace>(a));
   out.rate.resize(heads * groups);

@@ -3,6 +3,7 @@
 #include <bochner/autodiff/compute/channel_lanes.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/ops/gradient_sums.hpp>
 #include <bochner/autodiff/ops/recurrence.hpp>
 #include <cmath>
 
@@ -25,7 +26,7 @@ struct StateSizes {
     while (tokens < 1024 && tokens * tokens < T) tokens *= 2;
     return tokens;
   }
-  std::size_t chunks() const { return (T + chunk() - 1) / chunk(); }
+  std::size_t chunks() const { return ceil_div(T, chunk()); }
   std::size_t tasks() const { return B * lane_groups(D); }
 };
 
@@ -301,11 +302,6 @@ StateSizes state_sizes(const char* op, const Shape& a, const Shape& w) {
           "decays and weights must both be (N, D), or (2, N, D) with imaginary parts: a ", a,
           ", w ", w);
   return {0, 0, a[rank - 2], a[rank - 1], rank == 3 ? std::size_t(2) : std::size_t(1), {}};
-}
-
-void add_columns(const Var& to, const Tensor& sums) {
-  if (to.needs_gradient())
-    accumulate_columns(sums.data(), sums.shape()[0], sums.shape()[1], to.gradient_buffer().data());
 }
 
 }  // namespace

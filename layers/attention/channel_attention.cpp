@@ -65,7 +65,7 @@ class Units {
   void follow_heads(std::size_t b, std::size_t first, std::size_t last,
                     const std::vector<std::size_t>& lengths, bool reverse, Tensor* unit) {
     const std::size_t T = key.shape()[1], H = key.shape()[2], F = key.shape()[3];
-    const std::size_t length = lengths.empty() ? T : lengths[b];
+    const std::size_t length = length_of(lengths, b, T);
     std::vector<real> past((last - first) * F, nothing);
     if (unit) std::copy_n(unit->data() + (b * H + first) * F, past.size(), past.begin());
     for (std::size_t i = 0; i < length; ++i)

@@ -4,6 +4,7 @@
 #include <bochner/layers/attention/feature_heads.hpp>
 #include <bochner/layers/attention/projections.hpp>
 #include <bochner/layers/attention/time_kernel.hpp>
+#include <bochner/layers/mixers/mixer_demands.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
 #include <optional>
 
@@ -38,7 +39,7 @@ class DeltaMixer : public AttentionMixer {
   std::unique_ptr<MixerState> start() const override { return std::make_unique<DeltaMixerState>(); }
 
   Var step(Tape& tape, const Var& x, MixerState& state) override {
-    require(causal_, "delta", "only causal attention can be computed token by token");
+    require_causal_step(causal_, "delta");
     auto& past = static_cast<DeltaMixerState&>(state);
     const std::size_t position = past.position;
     Normed rows(x);

@@ -30,8 +30,7 @@ inline bool adds_constant(const MixerSpec& spec, const FeatureMap& map) {
 /// The features of the keys, counted on a token of zeros; those of one frequency m apart.
 inline KeyChannels channels_of(const MixerSpec& spec, FeatureMap& map) {
   if (spec.time_kernel.per != "channel") return {};
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Shape token{1, 1, spec.heads, spec.width / spec.heads};
   const std::size_t F = map.keys(tape, tape.constant(zeros(token))).shape()[3];
   const bool constant = adds_constant(spec, map);

@@ -8,6 +8,7 @@
 #include <bochner/layers/attention/seen_tokens.hpp>
 #include <bochner/layers/attention/time_kernel.hpp>
 #include <bochner/layers/attention/warm_start.hpp>
+#include <bochner/layers/mixers/mixer_demands.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
 #include <cmath>
 #include <deque>
@@ -67,7 +68,7 @@ class LinearMixer : public AttentionMixer {
   std::unique_ptr<MixerState> start() const override { return std::make_unique<LinearState>(); }
 
   Var step(Tape& tape, const Var& x, MixerState& state) override {
-    require(causal_, "linear", "only causal attention can be computed token by token");
+    require_causal_step(causal_, "linear");
     auto& past = static_cast<LinearState&>(state);
     const std::size_t position = past.position;
     Normed rows(x);

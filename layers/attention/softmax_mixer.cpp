@@ -4,6 +4,7 @@
 #include <bochner/layers/attention/projections.hpp>
 #include <bochner/layers/attention/seen_tokens.hpp>
 #include <bochner/layers/attention/time_kernel.hpp>
+#include <bochner/layers/mixers/mixer_demands.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -45,7 +46,7 @@ class SoftmaxMixer : public AttentionMixer {
   std::unique_ptr<MixerState> start() const override { return std::make_unique<SoftmaxState>(); }
 
   Var step(Tape& tape, const Var& x, MixerState& state) override {
-    require(causal_, "softmax", "only causal attention can be computed token by token");
+    require_causal_step(causal_, "softmax");
     auto& past = static_cast<SoftmaxState&>(state);
     Normed rows(x);
     const auto [q, k, v] = projections_.split(tape, rows, past);

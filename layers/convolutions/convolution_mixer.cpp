@@ -63,7 +63,7 @@ void ConvolutionMixer::require_regular(const Layout& layout) const {
 }
 
 void ConvolutionMixer::count_token(MixerState& state) const {
-  require(causal_, name_.c_str(), "only causal attention can be computed token by token");
+  require_causal_step(causal_, name_);
   require_equal_distances(state.gap == 1, name_);
   state.time += state.gap;
   ++state.position;

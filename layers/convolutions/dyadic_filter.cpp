@@ -49,8 +49,7 @@ class DyadicFilter : public Filter {
 
   void initialized() override {
     norm_.fill(1);
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Tensor kernel = at(tape, {limit()}).value();
     std::vector<double> squares(norm_.size());
     for (std::size_t i = 0; i < kernel.size(); ++i)

@@ -31,8 +31,7 @@ TwoSidedFilter::Rows TwoSidedFilter::rows(Tape& tape, std::size_t T) {
 }
 
 Tensor TwoSidedFilter::past(std::size_t lags, std::size_t first, std::size_t count) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Var kernel = past_->at(tape, {std::min(lags, limit())});
   const Var all = kernel + token_itself(tape, 0, kernel.dim(0) - 1);
   return slice(all, 1, first, first + count).value();

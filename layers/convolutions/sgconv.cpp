@@ -58,8 +58,7 @@ class SgConvMixer : public ConvolutionMixer, public LinearResponse {
   }
 
   Tensor response(std::size_t count) override {
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Tensor blocks = kernel(tape).value();
     const std::size_t D = blocks.shape()[1], lag_0 = blocks.shape()[0] - blocks_;
     const std::size_t lags = std::min(count, std::size_t(edges_.back()));

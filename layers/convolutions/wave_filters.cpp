@@ -101,8 +101,7 @@ class SpectralFilter : public Filter {
   std::size_t limit() const override { return limit_; }
 
   Tensor drawn_frequencies() override {
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     return frequencies(tape).value();
   }
 

@@ -162,7 +162,7 @@ CompressedMatrix pruned(const Tensor& w, const Tensor& x, double keep, Tensor& m
   Tensor weight = uninitialized(w.shape());
   const Numbers values = refitted(problem, w, mask);
   for (std::size_t i = 0; i < values.size(); ++i) weight.data()[i] = real(values[i]);
-  return problem.stand_in(std::move(weight), kept * number_bytes + (w.size() + 7) / 8);
+  return problem.stand_in(std::move(weight), kept * number_bytes + ceil_div(w.size(), 8));
 }
 
 CompressedMatrix quantized(const Tensor& w, const Tensor& x, int bits) {
@@ -179,7 +179,7 @@ CompressedMatrix quantized(const Tensor& w, const Tensor& x, int bits) {
     for (std::size_t j = 0; j < N; ++j)
       weight.data()[r * N + j] = real(unit * std::nearbyint(double(row[j]) / unit));
   }
-  const std::size_t codes = (w.size() * std::size_t(bits) + 7) / 8;
+  const std::size_t codes = ceil_div(w.size() * std::size_t(bits), 8);
   return problem.stand_in(std::move(weight), codes + M * number_bytes);
 }
 

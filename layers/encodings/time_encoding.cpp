@@ -211,8 +211,7 @@ std::vector<double> estimated_time_kernel(TimeEncoding& encoding, const std::vec
   Times times(std::vector<std::size_t>{lags.size() + 1});
   times(0) = at;
   for (std::size_t i = 0; i < lags.size(); ++i) times(i + 1) = at + lags[i];
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Var phi = encoding.forward(tape, times);
   std::vector<double> kernel(lags.size());
   const std::size_t F = encoding.features();

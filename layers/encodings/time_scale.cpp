@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/median.hpp>
 #include <bochner/layers/encodings/time_scale.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -15,10 +16,7 @@ void TimeScale::fit(const Times& times) {
     if (gap > 0) gaps.push_back(gap);
   }
   origin_.data()[0] = real(*std::min_element(times.begin(), times.end()));
-  if (gaps.empty()) return;
-  const auto middle = gaps.begin() + std::ptrdiff_t(gaps.size() / 2);
-  std::nth_element(gaps.begin(), middle, gaps.end());
-  unit_.data()[0] = real(*middle);
+  if (!gaps.empty()) unit_.data()[0] = real(median(std::move(gaps)));
 }
 
 Times TimeScale::scaled(const Times& times) const {

@@ -38,8 +38,7 @@ class Tempered : public FeatureMap {
     return map_->variance(warm(q, head), warm(k, head), head);
   }
   void calibrate(const Tensor& q, const Tensor& k) override {
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     map_->calibrate(warm(tape, q).value(), warm(tape, k).value());
   }
   bool needs_calibration() const override { return map_->needs_calibration(); }

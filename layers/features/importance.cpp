@@ -69,8 +69,7 @@ std::optional<double> ImportanceWeights::variance(Point q, Point k, std::size_t 
 }
 
 double ImportanceWeights::effective_size(std::size_t head) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Tensor log_ratio = frequencies_->log_ratio(tape).value();
   const real* first = log_ratio.data() + head * m_;
   return effective_sample_size({first, first + m_});

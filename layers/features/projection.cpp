@@ -1,4 +1,5 @@
 #include <bit>
+#include <bochner/autodiff/ceil_div.hpp>
 #include <bochner/autodiff/compute/philox.hpp>
 #include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/autodiff/ops.hpp>
@@ -19,7 +20,7 @@ RandomFunction random_of(const ProjectionSpec& spec, const char* part) {
 struct Blocks {
   std::size_t H, d, p, count;
   explicit Blocks(const ProjectionSpec& spec)
-      : H(spec.heads), d(spec.dim), p(std::bit_ceil(spec.dim)), count((spec.m + p - 1) / p) {}
+      : H(spec.heads), d(spec.dim), p(std::bit_ceil(spec.dim)), count(ceil_div(spec.m, p)) {}
   Shape by_input() const { return {H, count, d, 1}; }
   Shape by_row() const { return {H, count, 1, p}; }
 };

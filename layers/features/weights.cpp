@@ -54,8 +54,7 @@ Features weigh(Features features, const Var& constant, const Var& by_token) {
 /// As many weights as the map has frequencies, or features where it has none.
 std::size_t count_weights(FeatureMap& map, const FeatureSpec& spec) {
   if (map.frequencies()) return spec.m;
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   return map.features(tape, zeros({1, 1, spec.heads, spec.dim})).base().shape().back();
 }
 
@@ -142,8 +141,7 @@ void FixedWeights::calibrate(const Tensor& q, const Tensor& k) {
 
 /// Once for equal frequencies: the keys of a pass see what its queries saw.
 void FixedWeights::fit() {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Tensor w = frequencies()->draws(tape).value();
   if (w == fitted_) return;
   const std::size_t m = w.shape()[1], d = w.shape()[2];

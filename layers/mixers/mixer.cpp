@@ -9,7 +9,7 @@ Layout seen_from_the_end(Layout layout) {
   const std::size_t B = layout.gaps.shape()[0], T = layout.gaps.shape()[1];
   const Tensor gaps = std::exchange(layout.gaps, filled({B, T}, real(1)));
   for (std::size_t b = 0; b < B; ++b) {
-    const std::size_t length = layout.lengths.empty() ? T : layout.lengths[b];
+    const std::size_t length = length_of(layout.lengths, b, T);
     for (std::size_t t = 0; t + 1 < length; ++t) layout.gaps(b, t) = gaps(b, t + 1);
   }
   return layout;

@@ -15,6 +15,10 @@ void require_traits(const MixerSpec& spec) {
   require(has.window || spec.window == 0, kind, "has no window: wants window = 0");
 }
 
+void require_causal_step(bool causal, const std::string& kind) {
+  require(causal, kind.c_str(), "only a causal mixer can be computed token by token");
+}
+
 void require_equal_distances(bool equal, const std::string& kind) {
   require(equal, kind.c_str(),
           "needs tokens at equal distances; for others there are linear and softmax attention, and "

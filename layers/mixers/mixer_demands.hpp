@@ -10,6 +10,9 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// per channel.
 void require_traits(const MixerSpec& spec);
 
+/// Throws where a mixer sees what follows, of which there is nothing yet token by token.
+void require_causal_step(bool causal, const std::string& kind);
+
 /// Throws where tokens are not at equal distances, of mixers that count tokens in place of time.
 void require_equal_distances(bool equal, const std::string& kind);
 

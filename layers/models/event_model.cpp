@@ -212,8 +212,7 @@ void EventModel::visit(Visitor& visitor) {
 
 EventForecast forecast_events(EventModel& model, const Indices& types, const Times& times,
                               const std::vector<double>& places) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Var weights = model.outlook(tape, types, times, places);
   const Intensity& intensity = model.intensity();
   const std::size_t K = intensity.types();

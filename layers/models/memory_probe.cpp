@@ -28,8 +28,7 @@ ProbeWindow copies(const ProbeWindow& window, std::size_t rows) {
 }
 
 std::size_t tokens_of(const ProbeWindow& window) {
-  const auto& lengths = window.layout.lengths;
-  return lengths.empty() ? window.u.shape()[1] : lengths.front();
+  return length_of(window.layout.lengths, 0, window.u.shape()[1]);
 }
 
 void require_windows(const std::vector<ProbeWindow>& windows) {
@@ -95,8 +94,7 @@ struct Products {
 /// Gradients of v . y(t) for some of the draws v.
 void multiply(const SequenceMap& map, const ProbeWindow& window, const Directions& directions,
               std::size_t first, std::size_t rows, Products& products) {
-  Tape tape;
-  tape.recording = false;  // of parameters; the input is recorded
+  Tape tape({.recording = false});  // of parameters; the input is recorded
   const ProbeWindow all = copies(window, rows);
   const Var u = tape.input(all.u);
   const Var y = map(tape, u, all);
@@ -116,8 +114,7 @@ void multiply(const SequenceMap& map, const ProbeWindow& window, const Direction
 
 /// Channels of the output.
 std::size_t output_width(const SequenceMap& map, const ProbeWindow& window) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   return map(tape, tape.view(window.u), window).dim(-1);
 }
 
@@ -147,8 +144,7 @@ Tensor moved(const SequenceMap& map, const ProbeWindow& window, const Directions
   const std::size_t D = directions.channels;
   for (std::size_t i = 0; i < rows * D; ++i)
     all.u(i / D, directions.position, i % D) += real(by * directions(first + i / D, i % D));
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   return map(tape, tape.view(all.u), all).value();
 }
 

@@ -28,8 +28,7 @@ SensorModel::SensorModel(const SensorModelSpec& spec)
 
 Var SensorModel::predict(Tape& tape, const SensorReadings& readings) {
   const Shape& shape = readings.values.shape();
-  require(shape.size() == 3 && shape[2] == spec_.variates &&
-              to_string(readings.seen.shape()) == to_string(shape) &&
+  require(shape.size() == 3 && shape[2] == spec_.variates && readings.seen.shape() == shape &&
               readings.times.size() == shape[0] * shape[1] &&
               readings.places.size() == readings.times.size() * spec_.dimensions,
           "sensor_model", "wants values and seen (B, T, ", spec_.variates, "), places (B, T, ",

@@ -16,7 +16,7 @@ namespace {
 /// faster in one group.
 std::size_t groups_of(std::size_t sequences) {
   constexpr std::size_t most = 32;
-  return sequences < most ? 1 : std::max<std::size_t>(2, (sequences + most - 1) / most);
+  return sequences < most ? 1 : std::max<std::size_t>(2, ceil_div(sequences, most));
 }
 
 void require_one_of_each(const char* model, std::size_t sequences, std::size_t tokens) {
@@ -173,8 +173,7 @@ void LanguageModel::begin(State& state, std::size_t sequences) {
 
 Tensor LanguageModel::step_group(const std::vector<std::int32_t>& tokens, Trunk::State& state,
                                  KeptValues& kept, double time) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   tape.kept = &kept;
   Tensor logits = head_.forward(tape, trunk_.step(tape, tokens, state, time)).value();
   logits.reshape(Shape{tokens.size(), logits.size() / tokens.size()});

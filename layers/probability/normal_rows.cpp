@@ -38,11 +38,11 @@ Var log_density(const NormalRows& q, const Tensor& z) {
 }
 
 Var score_term(const Var& log_density, const Tensor& rewards) {
-  require(rewards.dimension() == 2 && rewards.shape()[0] > 1 &&
-              to_string(rewards.shape()) == to_string(log_density.shape()),
-          "score_term",
-          "wants log densities and rewards of at least two draws (K, B): ", log_density.shape(),
-          ", ", rewards.shape());
+  require(
+      rewards.dimension() == 2 && rewards.shape()[0] > 1 && rewards.shape() == log_density.shape(),
+      "score_term",
+      "wants log densities and rewards of at least two draws (K, B): ", log_density.shape(), ", ",
+      rewards.shape());
   const Var change = log_density - Var(log_density.value());
   return mean(change * Var(above_the_others(rewards)));
 }

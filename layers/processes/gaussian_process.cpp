@@ -144,8 +144,7 @@ std::unique_ptr<ProcessPosterior> GaussianProcess::condition(const ProcessRows& 
   using Posterior = std::unique_ptr<ProcessPosterior>;
   return or_say_singular(noise_variance(), spec_.method, [&]() -> Posterior {
     if (spec_.method == "features") {
-      Tape tape;
-      tape.recording = false;
+      Tape tape({.recording = false});
       auto now = features(rows, density_->draws(tape));
       const double noise = floored_noise(std::log(noise_variance()) / 2, rows.size());
       ConjugatePosterior posterior =
@@ -161,8 +160,7 @@ std::unique_ptr<ProcessPosterior> GaussianProcess::condition(const ProcessRows& 
 
 std::unique_ptr<KernelCurve> GaussianProcess::curve(std::size_t head) {
   if (auto closed = density_->curve(head)) return closed;
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Tensor draws = density_->draws(tape).value();
   const std::size_t m = draws.shape()[1];
   return cosine_curve({draws.data() + head * m, draws.data() + (head + 1) * m});

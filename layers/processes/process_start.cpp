@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <bochner/autodiff/ceil_div.hpp>
+#include <bochner/autodiff/compute/median.hpp>
 #include <bochner/layers/probability/dirichlet_process.hpp>
 #include <bochner/layers/probability/gaussian_mixture.hpp>
 #include <bochner/layers/processes/process_start.hpp>
@@ -27,10 +29,7 @@ double median_spacing(std::vector<double> x) {
   std::vector<double> steps;
   for (std::size_t i = 1; i < x.size(); ++i)
     if (x[i] > x[i - 1]) steps.push_back(x[i] - x[i - 1]);
-  if (steps.empty()) return 0;
-  const auto middle = steps.begin() + std::ptrdiff_t(steps.size() / 2);
-  std::nth_element(steps.begin(), middle, steps.end());
-  return *middle;
+  return median(std::move(steps));
 }
 
 double square_sum(const std::vector<double>& y) {
@@ -60,7 +59,7 @@ Residual residual_of(const ProcessRows& rows, std::size_t input, std::uint64_t s
   const auto [least, most] = std::ranges::minmax(x);
   Residual rest{{}, {}, most - least};
   if (!(rest.span > 0)) return rest;
-  const std::size_t n = rows.size(), group = (n + most_rows - 1) / most_rows;
+  const std::size_t n = rows.size(), group = ceil_div(n, most_rows);
   for (std::size_t first = 0; first < n; first += group) {
     const std::size_t i = first + random.integer(first, std::min(group, n - first));
     rest.x.push_back(x[i]);
@@ -173,10 +172,7 @@ std::vector<double> drawn_frequencies(Residual rest, std::size_t count) {
   for (std::size_t i = 0; i < rest.x.size(); ++i)
     rest.y[i] *= std::pow(std::sin(std::numbers::pi * (rest.x[i] - first) / rest.span), 2);
   std::vector<double> powers = wave_powers(rest.x, rest.y, rest.step, rest.bins + 1);
-  std::vector<double> sorted = powers;
-  const auto middle = sorted.begin() + std::ptrdiff_t(sorted.size() / 2);
-  std::nth_element(sorted.begin(), middle, sorted.end());
-  const double floor = 4 * *middle / std::numbers::ln2;
+  const double floor = 4 * median(powers) / std::numbers::ln2;
   double all = 0;
   for (std::size_t k = 0; k < powers.size(); ++k)
     all += powers[k] = k == 0 ? 0 : std::max(powers[k] - floor, 0.0);  // the slow one stands aside

@@ -29,8 +29,7 @@ class ChannelStates : public DiagonalSystem {
   }
 
   Tensor response(std::size_t count) override {
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const std::size_t D = states_.back();
     Tensor impulse = zeros({1, count, D});
     std::fill_n(impulse.data(), D, real(1));

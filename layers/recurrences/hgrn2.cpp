@@ -49,7 +49,7 @@ class Hgrn2Mixer : public Mixer {
   std::unique_ptr<MixerState> start() const override { return std::make_unique<Hgrn2State>(); }
 
   Var step(Tape& tape, const Var& x, MixerState& state) override {
-    require(causal_, "hgrn2", "only causal attention can be computed token by token");
+    require_causal_step(causal_, "hgrn2");
     require_equal_distances(state.gap == 1, "hgrn2");
     auto& past = static_cast<Hgrn2State&>(state);
     ++past.position;

@@ -65,7 +65,7 @@ class MinGruMixer : public Mixer {
   std::unique_ptr<MixerState> start() const override { return std::make_unique<MinGruState>(); }
 
   Var step(Tape& tape, const Var& x, MixerState& state) override {
-    require(causal_, "min_gru", "only a causal mixer can be computed token by token");
+    require_causal_step(causal_, "min_gru");
     require_equal_distances(state.gap == 1, "min_gru");
     auto& past = static_cast<MinGruState&>(state);
     ++past.position;

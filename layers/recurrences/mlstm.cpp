@@ -124,7 +124,7 @@ Var turned_around(const Var& x, const std::vector<std::size_t>& lengths) {
   const std::size_t B = x.dim(0), T = x.dim(1);
   Indices rows{{B, T}, std::vector<std::int32_t>(B * T)};
   for (std::size_t b = 0; b < B; ++b) {
-    const std::size_t length = lengths.empty() ? T : lengths[b];
+    const std::size_t length = length_of(lengths, b, T);
     for (std::size_t t = 0; t < T; ++t)
       rows.values[b * T + t] = std::int32_t(b * T + (t < length ? length - 1 - t : t));
   }
@@ -152,7 +152,7 @@ class MlstmMixer : public Mixer {
   std::unique_ptr<MixerState> start() const override { return std::make_unique<MlstmState>(); }
 
   Var step(Tape& tape, const Var& x, MixerState& state) override {
-    require(directions_.size() == 1, "mlstm", "only a causal mixer can be computed token by token");
+    require_causal_step(directions_.size() == 1, "mlstm");
     require_equal_distances(state.gap == 1, "mlstm");
     return directions_[0]->step(tape, x, static_cast<MlstmState&>(state));
   }

@@ -50,8 +50,7 @@ class SharedStates : public DiagonalSystem {
 
   /// Re(gain decay^lag)
   Tensor response(std::size_t count) override {
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const auto [decay, gain] = spectrum_->discrete(tape);
     const std::size_t P = decay.re.dim(-1);
     Tensor h = uninitialized({count, P});

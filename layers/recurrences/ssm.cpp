@@ -76,7 +76,7 @@ class SsmMixer : public Mixer {
   std::unique_ptr<MixerState> start() const override { return std::make_unique<SsmState>(); }
 
   Var step(Tape& tape, const Var& x, MixerState& state) override {
-    require(causal_, "ssm", "only a causal mixer can be computed token by token");
+    require_causal_step(causal_, "ssm");
     auto& past = static_cast<SsmState&>(state);
     const double gap = ++past.position == 1 ? 1 : past.gap;
     if (past.states.dimension() == 0) past.states = system_->start(x.dim(0));

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/median.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/layers/spectral/initial.hpp>
 #include <cmath>
@@ -19,10 +20,7 @@ double median_difference(const Tensor& x, std::size_t column, const RandomFuncti
     const double difference = std::abs(double(x(a, column)) - double(x(b, column)));
     if (difference > 0 && std::isfinite(difference)) differences.push_back(difference);
   }
-  if (differences.empty()) return 0;
-  const auto middle = differences.begin() + std::ptrdiff_t(differences.size() / 2);
-  std::nth_element(differences.begin(), middle, differences.end());
-  return *middle;
+  return median(std::move(differences));
 }
 
 /// Power at the frequencies 2 pi k / (T spacing), k = 1 .. T / 2, of a signal less its mean.

@@ -106,8 +106,7 @@ void LearnedSpline::visit(Visitor& visitor) {
 }
 
 LearnedSpline::Curve LearnedSpline::curve(std::size_t head, std::size_t index) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Knots at = knots(tape);
   const std::size_t count = at.x.dim(-1), row = (head * at.x.dim(-2) + index) * count;
   const auto numbers = [&](const Var& v) {

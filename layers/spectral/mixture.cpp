@@ -3,7 +3,6 @@
 #include <bochner/layers/probability/gaussian_mixture.hpp>
 #include <bochner/layers/spectral/densities.hpp>
 #include <bochner/layers/spectral/log_densities.hpp>
-#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -40,8 +40,8 @@ Proposal::Proposal(const DensitySpec& spec)
 }
 
 Tensor Proposal::draws(const Tape& tape) {
-  Tape quiet;
-  quiet.recording = false, quiet.training = tape.training, quiet.step = tape.step;
+  Tape quiet({.recording = false});
+  quiet.training = tape.training, quiet.step = tape.step;
   return density_->draws(quiet).value();
 }
 

@@ -53,6 +53,8 @@ TEST(Keys, SaysWhichValueIsOutside) {
               outer.inner.points = {0.25, 1};
             }),
             "[outer] inner.points = 1: must be at least 0 and less than 1");
+  EXPECT_EQ(error_with([](Outer& outer) { outer.inner.points = {1.0000001}; }),
+            "[outer] inner.points = 1.0000001: must be at least 0 and less than 1");
   EXPECT_EQ(error_with([](Outer& outer) { outer.kind = "c"; }),
             "[outer] kind = \"c\"; there are: a, b");
   EXPECT_EQ(error_with([](Outer& outer) { outer.kinds.push_back("c"); }),

@@ -39,8 +39,7 @@ inline void expect_near(const Tensor& a, const Tensor& b, double limit = toleran
 }
 
 inline Tensor value_of(const Op& op, const std::vector<Tensor>& inputs) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   std::vector<Var> constants;
   for (const Tensor& input : inputs) constants.push_back(tape.constant(input));
   return op(tape, constants).value();

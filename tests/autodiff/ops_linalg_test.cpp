@@ -175,8 +175,7 @@ TEST(Affine, OfAFewRowsIsThatOfEach) {
 
 /// y (rows, 96) in a pass without gradients after others, whose kept values are `kept`.
 Tensor affine_with(KeptValues* kept, Parameter& w, Parameter& bias, const Tensor& x) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   tape.kept = kept;
   return affine(tape.constant(x), tape(w), tape(bias)).value();
 }
@@ -204,8 +203,7 @@ TEST(Affine, OfAFewRowsKeepsNoWeightsThatAreComputed) {
   KeptValues kept;
   const Tensor x = random_tensor({32, 80}, 3);
   for (const real factor : {1, 2, 3}) {
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     tape.kept = &kept;
     const Tensor w = filled({80, 96}, factor);
     const Tensor y = affine(tape.constant(x), tape.view(w), tape(bias)).value();

@@ -4,7 +4,6 @@
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
-#include <limits>
 
 #include "autodiff/op_check.hpp"
 
@@ -134,8 +133,7 @@ TEST(Tape, ConstantsReceiveNothingAndAreNotRecorded) {
 }
 
 TEST(Tape, RecordsNothingWhenNotAskedTo) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   Parameter weight(vector_of({1, 2}));
   EXPECT_FALSE(exp(tape(weight)).needs_gradient());
   EXPECT_EQ(tape.size(), 0u);
@@ -306,8 +304,7 @@ TEST(Tape, AddsTheGradientsOfLayersOwnLosses) {
     EXPECT_EQ(weight.gradient(), vector_of({1, 2}));
     EXPECT_EQ(other.gradient(), vector_of({2, 12}));  // half of 2 x^2 other
   }
-  Tape quiet;
-  quiet.recording = false;
+  Tape quiet({.recording = false});
   layer(quiet, quiet.constant(vector_of({1, 2})));
   EXPECT_THAT(error_of([&] {
                 quiet.add_loss(quiet.constant(vector_of({1, 2})));

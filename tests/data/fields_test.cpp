@@ -3,7 +3,6 @@
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/data/fields.hpp>
 #include <cmath>
-#include <numbers>
 
 #include "data/batches.hpp"
 

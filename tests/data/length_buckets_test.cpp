@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <bochner/autodiff/ceil_div.hpp>
 #include <bochner/data/list_ops.hpp>
 #include <set>
 
@@ -46,7 +47,7 @@ TEST(LengthBuckets, VisitEachExampleOnceInEveryEpoch) {
 TEST(LengthBuckets, PutLikeLengthsTogether) {
   const ListOps data = expressions(100);
   for (const std::uint64_t epoch : {0, 1, 2}) {
-    const std::uint64_t first = (epoch * train + B - 1) / B * B;
+    const std::uint64_t first = round_up(epoch * train, B);
     std::vector<std::pair<std::size_t, std::size_t>> spans;
     for (std::uint64_t at = first; at + B <= (epoch + 1) * train; at += B) {
       const auto lengths = lengths_of(data, at, B);

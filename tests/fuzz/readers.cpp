@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bochner/autodiff/ceil_div.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -45,7 +46,7 @@ void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
 }
 void* operator new(std::size_t size, std::align_val_t alignment) {
   const auto boundary = std::size_t(alignment);
-  return counted(std::aligned_alloc(boundary, (size + boundary - 1) / boundary * boundary));
+  return counted(std::aligned_alloc(boundary, bochner::round_up(size, boundary)));
 }
 void operator delete(void* memory) noexcept { discount(memory); }
 void operator delete(void* memory, std::size_t) noexcept { discount(memory); }

@@ -13,8 +13,7 @@ inline constexpr double rounding = is_double ? 1e-12 : 2e-5;
 
 /// Without a record. (B, T, D) -> (B, T, D)
 inline Tensor output_of(Mixer& mixer, const Tensor& x, const Layout& layout = {}) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   return mixer.forward(tape, x, layout).value();
 }
 
@@ -31,8 +30,7 @@ inline Tensor tokens_at(const Tensor& x, std::size_t t) {
 /// T, D)
 inline Tensor streamed(Mixer& mixer, const Tensor& x, const Layout& layout = {}) {
   const std::size_t B = x.shape()[0], T = x.shape()[1], D = x.shape()[2];
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   Tensor y = uninitialized(x.shape());
   const std::unique_ptr<MixerState> state = mixer.start();
   for (std::size_t t = 0; t < T; ++t) {

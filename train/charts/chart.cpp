@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/autodiff/ceil_div.hpp>
 #include <bochner/train/charts/canvas.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <cmath>
@@ -39,7 +40,7 @@ std::vector<std::size_t> curve_points(const Series& series, const Axes& axes) {
 std::vector<std::size_t> cloud_points(const Series& series) {
   const std::size_t n = std::min(series.x.size(), series.y.size());
   std::vector<std::size_t> shown;
-  for (std::size_t i = 0; i < n; i += (n + most_points - 1) / most_points) shown.push_back(i);
+  for (std::size_t i = 0; i < n; i += ceil_div(n, most_points)) shown.push_back(i);
   return shown;
 }
 

@@ -68,8 +68,7 @@ TrainedProjection projection_of(Task& task, const std::string& run) {
          run);
   std::vector<double> times = field->token_times();
   times.erase(std::unique(times.begin(), times.end()), times.end());
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   return {*fused, field->patch_axes(), times, fused->grid_inputs(tape, field->patch_axes(), times)};
 }
 
@@ -88,16 +87,16 @@ class CompressedModel {
       if (&parameter == &projection.fused.weight()) {
         const Tensor w = parameter.value();
         const std::string packed = pack_projection(options, variants, projection, packing);
-        keep("model/" + named.name, packed, parameter.value());
+        keep(model_prefix + named.name, packed, parameter.value());
         matrix_ = judged(w, parameter.value(), projection.inputs, packed.size());
       } else if (options.bits && named.name.ends_with("weight") && parameter.shape().size() == 2) {
-        keep("model/" + named.name, pack_matrix(parameter.value(), {*options.bits}),
+        keep(model_prefix + named.name, pack_matrix(parameter.value(), {*options.bits}),
              parameter.value());
       }
     }
     for (const NamedTensor& named : buffers_of(model))
       if (named.tensor == &projection.fused.mask())
-        keep("buffer/" + named.name, pack_matrix(*named.tensor, {1}), *named.tensor);
+        keep(buffer_prefix + named.name, pack_matrix(*named.tensor, {1}), *named.tensor);
   }
 
   /// W as it is now, beside what it was.
@@ -107,9 +106,9 @@ class CompressedModel {
   std::vector<TensorRecord> records(const CheckpointReader& checkpoint) {
     std::vector<TensorRecord> all;
     for (const NamedParameter& named : parameters_of(model_))
-      all.push_back(record("model/" + named.name, named.parameter->value()));
+      all.push_back(record(model_prefix + named.name, named.parameter->value()));
     for (const NamedTensor& named : buffers_of(model_))
-      all.push_back(record("buffer/" + named.name, *named.tensor));
+      all.push_back(record(buffer_prefix + named.name, *named.tensor));
     for (const StoredTensor& stored : checkpoint.tensors()) {
       if (!stored.name.starts_with("start/")) continue;
       others_.push_back(checkpoint.load(stored.name));

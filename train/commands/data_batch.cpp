@@ -36,8 +36,7 @@ void print_numbers(const Examples& examples, std::uint64_t step, bool json) {
 
 /// In evaluation, with the weights of the checkpoint.
 double loss_of(Task& task, const Examples& examples) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   return double(task.loss(tape, examples).value().data()[0]);
 }
 

@@ -40,7 +40,7 @@ std::size_t write_weights(const CheckpointReader& checkpoint, bool live_weights,
   std::deque<Tensor> tensors;
   std::vector<TensorRecord> records;
   for (const StoredTensor& tensor : checkpoint.tensors()) {
-    if (!tensor.name.starts_with(weights) && !tensor.name.starts_with("buffer/")) continue;
+    if (!tensor.name.starts_with(weights) && !tensor.name.starts_with(buffer_prefix)) continue;
     tensors.push_back(checkpoint.load(tensor.name));
     records.push_back(
         {tensor.name.substr(tensor.name.find('/') + 1), tensor.shape, tensors.back().data()});

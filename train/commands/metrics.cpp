@@ -58,7 +58,7 @@ void metrics_command(const MetricsOptions& options) {
   PosixStorage storage;
   const RunDirectory run = RunDirectory::read(storage, options.run);
   NumbersOfSteps numbers;
-  for (const char* name : {"metrics.jsonl", clock_name})
+  for (const char* name : {metrics_name, clock_name})
     if (const Path file = run.path() / name; storage.exists(file))
       numbers.add_lines(read_file(storage, file));
   write_array(options.output, numbers.table());

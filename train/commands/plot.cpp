@@ -57,7 +57,7 @@ void plot_command(const PlotOptions& options) {
   const auto [checkpoint, config] = load_run(options.run, options.sets);
   const Path directory = parse_run_reference(options.run).directory;
   PosixStorage storage;
-  const Path metrics = directory / "metrics.jsonl";
+  const Path metrics = directory / metrics_name;
   const MetricsLog log =
       read_metrics(storage.exists(metrics) ? read_file(storage, metrics) : "", metrics.string());
   Specimen start(config), now(config);

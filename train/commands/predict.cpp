@@ -218,7 +218,7 @@ NamedArray predict_texts(Task& task, const std::vector<std::string>& texts, std:
                          Processes& processes) {
   NamedArray result;
   const std::vector<double> numbers =
-      processes.gather((texts.size() + batch - 1) / batch, [&](std::size_t index) {
+      processes.gather(ceil_div(texts.size(), batch), [&](std::size_t index) {
         const std::size_t first = index * batch, last = std::min(texts.size(), first + batch);
         result = task.predict_texts(
             {texts.begin() + std::ptrdiff_t(first), texts.begin() + std::ptrdiff_t(last)}, batch);

@@ -67,8 +67,7 @@ std::vector<AttentionLayer> attention_layers(Module& model) {
 std::vector<AttentionSample> attention_samples(Task& task,
                                                const std::vector<AttentionLayer>& layers) {
   SampleCollector collector;
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   tape.observer = &collector;
   task.evaluate(tape, task.data().part(Split::validation, 0, 1));
   std::vector<AttentionSample> samples;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <bochner/autodiff/ceil_div.hpp>
 #include <bochner/layers/features/frequencies.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/format.hpp>
@@ -76,8 +77,8 @@ Tensor weight_by_region(const Tensor& weights) {
   Tensor shares = zeros({attention_stages, attention_regions});
   for (std::size_t i = 0; i < T; ++i) {
     const std::size_t stage = i * attention_stages / T;
-    const std::size_t first = (stage * T + attention_stages - 1) / attention_stages,
-                      last = ((stage + 1) * T + attention_stages - 1) / attention_stages;
+    const std::size_t first = ceil_div(stage * T, attention_stages),
+                      last = ceil_div((stage + 1) * T, attention_stages);
     for (std::size_t j = 0; j < T; ++j)
       shares(stage, region_of(i > j ? i - j : j - i)) +=
           weights.data()[i * T + j] / real(last - first);

@@ -34,8 +34,7 @@ double DrawnPosteriors::add_gradients(double share) {
 }
 
 double training_terms(Task& task, std::size_t batch) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Examples examples = task.data().part(Split::train, 0, batch);
   const std::uint64_t terms = task.evaluate(tape, examples).terms;
   const double all = double(task.data().examples(Split::train));

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/median.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/laboratory/head_metrics.hpp>
@@ -175,10 +176,7 @@ double head_distance(SpectralDensity& density) {
       }
       distances.push_back(size > 0 ? std::sqrt(apart / size) : 0);
     }
-  if (distances.empty()) return 0;
-  const auto middle = distances.begin() + std::ptrdiff_t(distances.size() / 2);
-  std::nth_element(distances.begin(), middle, distances.end());
-  return *middle;
+  return median(std::move(distances));
 }
 
 Json json_of(const std::vector<HeadMetrics>& heads) {

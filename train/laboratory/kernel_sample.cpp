@@ -107,8 +107,7 @@ double softmax_exponent(const std::vector<double>& q, const std::vector<double>&
 }
 
 std::vector<HeadFeatures> head_features(FeatureMap& map, const Tensor& q, const Tensor& k) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Features queries = map.queries(tape, tape.view(q)), keys = map.keys(tape, tape.view(k));
   std::vector<HeadFeatures> heads;
   for (std::size_t h = 0; h < q.shape()[2]; ++h)
@@ -155,8 +154,7 @@ Tensor as_tokens(const Tensor& rows) {
 }
 
 Tensor evaluated(const std::function<Var(Tape&)>& forward) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   return forward(tape).value();
 }
 

@@ -61,8 +61,7 @@ void look_at_examples(Task& task, std::size_t windows, Gatherer& gatherer) {
           "keep some");
   const std::uint64_t count = std::min<std::uint64_t>(windows, examples);
   for (std::uint64_t i = 0; i < count; ++i) {
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     tape.observer = &gatherer;
     gatherer.example = i;
     gatherer.now.clear();

@@ -24,8 +24,6 @@ double deviation_of(const std::vector<double>& numbers) {
   return std::sqrt(scatter_of(numbers) / double(numbers.size()));
 }
 
-double median(std::vector<double> numbers) { return quantile_of(std::move(numbers), 0.5); }
-
 double quantile_of(std::vector<double> numbers, double part) {
   if (numbers.empty()) return 0;
   const auto at = numbers.begin() + std::ptrdiff_t(part * double(numbers.size() - 1) + 0.5);

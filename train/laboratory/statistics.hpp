@@ -1,6 +1,7 @@
 #pragma once
 /// What a few numbers say of the many that they were drawn from.
 
+#include <bochner/autodiff/compute/median.hpp>
 #include <cstddef>
 #include <functional>
 #include <vector>
@@ -12,7 +13,6 @@ double mean_of(const std::vector<double>& numbers);
 double scatter_of(const std::vector<double>& numbers);
 double deviation_of(const std::vector<double>& numbers);
 
-double median(std::vector<double> numbers);
 /// The number below which a part of them lies, 0 <= part <= 1; 0 of none.
 double quantile_of(std::vector<double> numbers, double part);
 

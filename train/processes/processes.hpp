@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <bochner/autodiff/ceil_div.hpp>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -109,7 +110,7 @@ class Processes {
   /// some of them that follow each other, the first one at least as many as others.
   template <class Part>
   std::vector<double> gather(std::size_t count, const Part& part) {
-    const auto begin = [&](std::size_t process) { return (count * process + size() - 1) / size(); };
+    const auto begin = [&](std::size_t process) { return ceil_div(count * process, size()); };
     const auto append = [](std::vector<double>& left, const std::vector<double>& right) {
       left.insert(left.end(), right.begin(), right.end());
     };

@@ -39,7 +39,7 @@ std::vector<CalibratedLayer> calibrated_layers(
 std::vector<std::size_t> real_tokens(const Shape& shape, const std::vector<std::size_t>& lengths) {
   std::vector<std::size_t> tokens;
   for (std::size_t b = 0; b < shape[0]; ++b)
-    for (std::size_t t = 0; t < (lengths.empty() ? shape[1] : lengths[b]); ++t)
+    for (std::size_t t = 0; t < length_of(lengths, b, shape[1]); ++t)
       tokens.push_back(b * shape[1] + t);
   return tokens;
 }
@@ -114,8 +114,7 @@ void calibrate_model(Task& task, const CalibrationSpec& spec,
                                               : 0;
   const std::size_t batches = spec.overfit ? std::min<std::size_t>(asked, 1) : asked;
   if (batches == 0 || calibrator.layers.empty()) return;
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   tape.seed = spec.seed;
   tape.observer = &calibrator;
   task.loss(tape, task.data().training(0, batches * spec.examples));

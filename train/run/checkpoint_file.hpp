@@ -6,6 +6,7 @@
 ///   and "tensors" (raw data). A section's digest includes the zeros up to the next one.
 
 #include <bit>
+#include <bochner/autodiff/ceil_div.hpp>
 #include <bochner/autodiff/tensor.hpp>
 #include <bochner/train/run/trainer_state.hpp>
 #include <bochner/train/storage/storage.hpp>
@@ -22,6 +23,11 @@ static_assert(std::endian::native == std::endian::little, "checkpoints are littl
 /// What a tensor in a file is made of; `packed` is a matrix in few bytes, see packed_matrix.hpp.
 enum class Dtype : std::uint16_t { f32 = 1, f64 = 2, packed = 4 };
 inline constexpr Dtype dtype_of_real = sizeof(real) == 4 ? Dtype::f32 : Dtype::f64;
+
+/// What names of tensors begin with: those of parameters, of buffers such as base draws, and of an
+/// optimizer's state. Averages have that of WeightAverage.
+inline constexpr const char *model_prefix = "model/", *buffer_prefix = "buffer/",
+                            *optimizer_prefix = "optimizer/";
 
 namespace checkpoint_format {
 
@@ -60,9 +66,7 @@ static_assert(sizeof(FileHeader) == 32 && sizeof(SectionEntry) == 32 && sizeof(T
 enum SectionIndex : std::size_t { config, state, table, tensors, section_count };
 inline constexpr char section_names[section_count][8] = {"config", "state", "table", "tensors"};
 
-constexpr std::uint64_t padded(std::uint64_t bytes) {
-  return (bytes + alignment - 1) / alignment * alignment;
-}
+constexpr std::uint64_t padded(std::uint64_t bytes) { return round_up(bytes, alignment); }
 
 inline constexpr std::uint64_t digest_bytes = sizeof(std::uint64_t);
 inline constexpr std::uint64_t header_bytes =

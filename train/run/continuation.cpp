@@ -11,7 +11,7 @@ void TextStreams::feed(const std::vector<std::int32_t>& tokens) {
 }
 
 void TextStreams::restart() {
-  const std::size_t kept = std::min((recent_.size() + 1) / 2, limit_ - 1);
+  const std::size_t kept = std::min(ceil_div(recent_.size(), 2), limit_ - 1);
   recent_.erase(recent_.begin(), recent_.end() - std::ptrdiff_t(kept));
   state_ = model_.start();
   for (const std::vector<std::int32_t>& tokens : recent_) logits_ = model_.step(tokens, state_);

@@ -2,16 +2,13 @@
 /// What is written for those who follow a run and no checkpoint counts on: it may be lost or be
 /// said twice, and a disk that does not take it is no error.
 
+#include <bochner/train/run/run_files.hpp>
 #include <bochner/train/storage/storage.hpp>
 
 namespace bochner {
 
 class Json;
 
-inline constexpr const char* console_name = "console.log";
-inline constexpr const char* clock_name = "clock.jsonl";
-inline constexpr const char* watch_page_name = "watch.html";
-inline constexpr const char* events_prefix = "events.out.tfevents.";
 /// Whether a file of this name in the directory of a run is one of them.
 bool is_followers(const std::string& name);
 

@@ -94,10 +94,8 @@ void add_heads(Page& page, const MetricsLog& log) {
   page.table(table);
 }
 
-}  // namespace
-
-void add_learning(Page& page, const MetricsLog& log, const TrainerState& state,
-                  std::size_t parameters, const std::string& loss_unit) {
+std::vector<Figure> figures_of(const MetricsLog& log, const TrainerState& state,
+                               std::size_t parameters, const std::string& loss_unit) {
   std::vector<Figure> figures{{fmt::format("{}", state.step), "steps"},
                               {format_count(double(state.tokens)), "tokens"},
                               {format_count(double(parameters)), "parameters"}};
@@ -110,15 +108,20 @@ void add_learning(Page& page, const MetricsLog& log, const TrainerState& state,
   }
   if (state.wall_seconds > 0)
     figures.push_back({format_count(double(state.tokens) / state.wall_seconds), "tokens a second"});
-  page.figures(figures);
+  return figures;
+}
+
+Charts learning_charts(const MetricsLog& log, const std::string& loss_unit) {
   Charts charts;
   add_losses(charts, log, loss_unit);
   add_curve(charts, log, "lr", "Learning rate", {"", Scale::linear, 0.0});
   add_curve(charts, log, "grad_norm", "Norm of the gradient",
             {"before clipping", Scale::logarithmic});
-  page.section("Learning");
-  page.charts(charts);
-  charts.clear();
+  return charts;
+}
+
+Charts kernel_charts(const MetricsLog& log) {
+  Charts charts;
   if (log.kernels.contains("redrawn_error"))
     add_pair(charts, log, {{"error", "as if independent"}, {"redrawn_error", "redrawn"}},
              "Expected error of an attention weight", {"relative", Scale::linear, 0.0});
@@ -138,6 +141,17 @@ void add_learning(Page& page, const MetricsLog& log, const TrainerState& state,
            "Error of the weights and its parts", {"relative", Scale::linear, 0.0});
   add_kernels(charts, log, "gradient_to_noise", "Gradient of the spectrum to its noise",
               {"of one batch", Scale::linear, 0.0});
+  return charts;
+}
+
+}  // namespace
+
+void add_learning(Page& page, const MetricsLog& log, const TrainerState& state,
+                  std::size_t parameters, const std::string& loss_unit) {
+  page.figures(figures_of(log, state, parameters, loss_unit));
+  page.section("Learning");
+  page.charts(learning_charts(log, loss_unit));
+  const Charts charts = kernel_charts(log);
   if (charts.empty()) return;
   page.section(
       "Learned kernels while training",

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bochner/optim/ema.hpp>
 #include <bochner/train/run/model_weights.hpp>
 #include <ranges>
 
@@ -34,9 +35,10 @@ void require_complete(const CheckpointReader& checkpoint,
 }
 
 std::string prefix_of_weights(const CheckpointReader& checkpoint, bool averaged) {
-  const bool has_average = std::ranges::any_of(
-      checkpoint.tensors(), [](const auto& tensor) { return tensor.name.starts_with("ema/"); });
-  return averaged && has_average ? "ema/" : "model/";
+  const bool has_average = std::ranges::any_of(checkpoint.tensors(), [](const auto& tensor) {
+    return tensor.name.starts_with(WeightAverage::prefix);
+  });
+  return averaged && has_average ? WeightAverage::prefix : model_prefix;
 }
 
 void load_model(const CheckpointReader& checkpoint, Module& model, bool averaged) {
@@ -45,7 +47,7 @@ void load_model(const CheckpointReader& checkpoint, Module& model, bool averaged
   for (const NamedParameter& named : parameters_of(model))
     wanted.push_back({weights + named.name, &named.parameter->value()});
   for (const NamedTensor& named : buffers_of(model))
-    wanted.push_back({"buffer/" + named.name, named.tensor});
+    wanted.push_back({buffer_prefix + named.name, named.tensor});
   require_complete(checkpoint, load_tensors(checkpoint, wanted));
 }
 

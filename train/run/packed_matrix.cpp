@@ -46,7 +46,7 @@ class PackedReader {
     return taken;
   }
   std::string_view take_bits(std::size_t count, int bits) {
-    return take((count * std::size_t(bits) + 7) / 8);
+    return take(ceil_div(count * std::size_t(bits), 8));
   }
   template <class Number>
   Number number() {

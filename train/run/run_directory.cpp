@@ -13,11 +13,6 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::uint64_t probe_bytes = 64 * 1024;
-constexpr const char* config_name = "config.toml";
-constexpr const char* meta_name = "meta.json";
-constexpr const char* metrics_name = "metrics.jsonl";
-constexpr const char* lock_name = "run.lock";
-constexpr const char* profile_name = "profile.json";
 
 std::string checkpoint_name(std::uint64_t step) { return fmt::format("step-{:012}.ckpt", step); }
 

@@ -5,6 +5,7 @@
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/run/checkpoint_file.hpp>
 #include <bochner/train/run/metrics.hpp>
+#include <bochner/train/run/run_files.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <cstdint>
 #include <memory>
@@ -21,8 +22,6 @@ struct Retention {
   std::size_t keep_best = 1;
 };
 
-/// Where a run keeps the model of its words, and an exported model beside its weights.
-inline constexpr const char* tokenizer_name = "tokenizer.model";
 /// The config as a run in this directory reads it: its own model of words.
 Config with_own_tokenizer(Config config, const Path& directory);
 

@@ -9,8 +9,6 @@
 namespace bochner {
 namespace {
 
-const char* config_file = "config.toml";
-
 const Curve& curve_in(const MetricsLog& log, const std::string& key) {
   static const Curve none;
   const auto found = log.curves.find(key);
@@ -37,7 +35,7 @@ const char* name_of(RunPhase phase) {
 RunView::RunView(FileStorage& storage, const Path& path)
     : storage_(&storage),
       path_(path),
-      metrics_file_(storage, path / "metrics.jsonl"),
+      metrics_file_(storage, path / metrics_name),
       clock_file_(storage, path / clock_name),
       console_file_(storage, path / console_name) {}
 
@@ -52,16 +50,16 @@ bool RunView::refresh() {
 
 /// Which a resume may have changed.
 bool RunView::read_config() {
-  const std::string text = text_of_file(*storage_, path_ / config_file);
+  const std::string text = text_of_file(*storage_, path_ / config_name);
   if (text == config_text_) return false;
   config_text_ = text;
   settings_.clear();
   if (text.empty()) return true;
-  const Config config = stored_config(text, (path_ / config_file).string());
+  const Config config = stored_config(text, (path_ / config_name).string());
   for (const ParameterRow& row : config.table().rows())
     settings_.emplace_back(row.name, format_value(config.value(row.name)));
   steps_ = config.period("train.steps");
-  parent_ = parent_in(text_of_file(*storage_, path_ / "meta.json"));
+  parent_ = parent_in(text_of_file(*storage_, path_ / meta_name));
   return true;
 }
 
@@ -104,7 +102,7 @@ bool RunView::read_console() {
 
 RunPhase RunView::phase_now() const {
   if (settings_.empty()) return RunPhase::missing;
-  if (!storage_->in_use(path_ / "run.lock").empty()) return RunPhase::training;
+  if (!storage_->in_use(path_ / lock_name).empty()) return RunPhase::training;
   return last_words_.starts_with("done ") || progress() >= 1 ? RunPhase::done : RunPhase::stopped;
 }
 
@@ -141,11 +139,11 @@ std::optional<double> RunView::seconds_at(double step) const {
 }
 
 std::vector<Path> runs_in(FileStorage& storage, const Path& directory) {
-  if (storage.exists(directory / config_file)) return {directory};
+  if (storage.exists(directory / config_name)) return {directory};
   std::vector<Path> runs;
   if (std::filesystem::is_directory(directory))
     for (const std::string& name : storage.list(directory))
-      if (storage.exists(directory / name / config_file)) runs.push_back(directory / name);
+      if (storage.exists(directory / name / config_name)) runs.push_back(directory / name);
   return runs;
 }
 

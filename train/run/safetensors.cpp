@@ -26,7 +26,7 @@ std::string safetensors_header(const std::vector<TensorRecord>& tensors,
     offset += tensor.bytes();
   }
   std::string text = header.line();
-  text.resize((text.size() + 7) / 8 * 8, ' ');
+  text.resize(round_up(text.size(), 8), ' ');
   return text;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <bochner/data/files/text.hpp>
+#include <bochner/optim/ema.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/run/background_digest.hpp>
 #include <bochner/train/run/model_weights.hpp>
@@ -50,14 +51,14 @@ void require_shards(const Config& config, const Processes& processes) {
 }
 
 bool of_model(const NamedTensor& named) {
-  return named.name.starts_with("model/") || named.name.starts_with("buffer/");
+  return named.name.starts_with(model_prefix) || named.name.starts_with(buffer_prefix);
 }
 
 /// Whether something of the feature map of an attention layer was not in the checkpoint.
 bool is_new(const std::string& layer, const std::vector<std::string>& left_out) {
   return std::ranges::any_of(left_out, [&](const std::string& name) {
-    return name.starts_with("model/" + layer + ".features.") ||
-           name.starts_with("buffer/" + layer + ".features.");
+    return name.starts_with(model_prefix + layer + ".features.") ||
+           name.starts_with(buffer_prefix + layer + ".features.");
   });
 }
 
@@ -77,7 +78,9 @@ void compare_numerics(const Path& run, const TrainerState& saved, const TrainerS
 /// compressed model.
 std::vector<NamedTensor> resumed_tensors(Trainer& trainer, const CheckpointReader& checkpoint,
                                          std::vector<std::string>& notes) {
-  const auto is_moment = [](const auto& tensor) { return tensor.name.starts_with("optimizer/"); };
+  const auto is_moment = [](const auto& tensor) {
+    return tensor.name.starts_with(optimizer_prefix);
+  };
   std::vector<NamedTensor> wanted = trainer.tensors();
   if (std::ranges::any_of(checkpoint.tensors(), is_moment)) return wanted;
   if (std::erase_if(wanted, is_moment) > 0)
@@ -90,7 +93,7 @@ void require_same_moments(const CheckpointReader& checkpoint, const Config& conf
   const std::string key = "optim.density_natural";
   const std::string file = checkpoint.path().string();
   const bool then = stored_config(checkpoint.config(), file).flag(key), now = config.flag(key);
-  const std::string moments = "optimizer/" + config.text("optim.kind") + ".";
+  const std::string moments = optimizer_prefix + config.text("optim.kind") + ".";
   const bool kept = std::ranges::any_of(checkpoint.tensors(), [&](const StoredTensor& tensor) {
     return tensor.name.starts_with(moments) && is_density(tensor.name);
   });
@@ -201,7 +204,7 @@ Session Session::resume(FileStorage& storage, const Path& directory,
                         Processes& processes) {
   RunDirectory run = RunDirectory::open(storage, directory);
   const std::optional<CheckpointReader> checkpoint = run.newest_valid(notes);
-  const Config before = stored_config(run.config(), (directory / "config.toml").string());
+  const Config before = stored_config(run.config(), (directory / config_name).string());
   if (checkpoint) require_own_config(*checkpoint, before);
   Config config = before;
   for (const std::string& change : changes) apply_set(config, change);
@@ -285,8 +288,8 @@ void Session::take_over(const CheckpointReader& checkpoint, const ForkResets& re
   // Behind the calibration, which begins averages and drift anew: the parent's go on.
   std::vector<NamedTensor> rest = trainer_->tensors();
   std::erase_if(rest, [&](const NamedTensor& named) {
-    return of_model(named) || (resets.optimizer && named.name.starts_with("optimizer/")) ||
-           (resets.ema && named.name.starts_with("ema/"));
+    return of_model(named) || (resets.optimizer && named.name.starts_with(optimizer_prefix)) ||
+           (resets.ema && named.name.starts_with(WeightAverage::prefix));
   });
   std::ranges::move(load_tensors(checkpoint, rest), std::back_inserter(left_out));
   for (const std::string& name : left_out) notes.push_back("starts anew: " + name);

@@ -9,7 +9,7 @@ std::optional<Evaluation> evaluate_shards(Task& task, Split split, std::size_t b
                                           std::size_t shards, Processes& processes) {
   if (shards == 1) return evaluate_task(task, split, batch, limit, should_stop);
   const std::uint64_t batches = evaluated_batches(task.data(), split, batch, limit);
-  const auto first = [&](std::size_t shard) { return (batches * shard + shards - 1) / shards; };
+  const auto first = [&](std::size_t shard) { return ceil_div(batches * shard, shards); };
   Evaluation seen;  // names and units
   bool stopped = false;
   const std::vector<double> sums = processes.sums(shards, [&](std::size_t shard) {

@@ -223,11 +223,11 @@ std::optional<std::vector<KernelMetrics>> Trainer::kernels_here(
 std::vector<NamedTensor> Trainer::tensors() {
   std::vector<NamedTensor> all;
   for (const NamedParameter& named : parameters_)
-    all.push_back({"model/" + named.name, &named.parameter->value()});
+    all.push_back({model_prefix + named.name, &named.parameter->value()});
   for (const NamedTensor& named : buffers_of(task_.model()))
-    all.push_back({"buffer/" + named.name, named.tensor});
+    all.push_back({buffer_prefix + named.name, named.tensor});
   for (const NamedTensor& named : optimizer_->state())
-    all.push_back({"optimizer/" + named.name, named.tensor});
+    all.push_back({optimizer_prefix + named.name, named.tensor});
   if (average_)
     for (const NamedTensor& named : average_->state()) all.push_back(named);
   if (calibration_.densities)
@@ -238,7 +238,7 @@ std::vector<NamedTensor> Trainer::tensors() {
 std::uint64_t Trainer::digest() {
   std::uint64_t digest = 0;
   for (const NamedTensor& named : tensors())
-    if (optimizer_->is_whole() || !named.name.starts_with("optimizer/"))
+    if (optimizer_->is_whole() || !named.name.starts_with(optimizer_prefix))
       digest = digest_of(named.tensor->data(), named.tensor->size() * sizeof(real), digest);
   return digest;
 }

@@ -9,8 +9,7 @@ Evaluation evaluate_all(Task& task, Split split, std::size_t batch, Processes& p
   const bool has_rest = task.data().rest(split).size() > 0;
   Evaluation seen;  // names and units
   const std::vector<double> sums = processes.gather(batches + has_rest, [&](std::size_t index) {
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Dataset& data = task.data();
     seen = task.evaluate(tape, index < batches ? data.part(split, index, batch) : data.rest(split));
     return sums_in(seen);

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <bochner/autodiff/ceil_div.hpp>
+#include <bochner/autodiff/compute/median.hpp>
 #include <bochner/train/search/halving.hpp>
 #include <cmath>
 
@@ -28,9 +30,7 @@ std::optional<ExpectedScore> usual_change(const std::vector<Climb>& trials, std:
     if (!std::isnan(change)) changes.push_back(change);
   }
   if (changes.empty()) return std::nullopt;
-  const auto middle = changes.begin() + std::ptrdiff_t(changes.size() / 2);
-  std::ranges::nth_element(changes, middle);
-  ExpectedScore usual{*middle};
+  ExpectedScore usual{median(changes)};
   for (const double change : changes)
     usual.variance += (change - usual.score) * (change - usual.score) /
                       double(std::max<std::size_t>(1, changes.size() - 1));
@@ -43,7 +43,7 @@ std::vector<std::uint64_t> rungs_of(std::uint64_t steps, double factor, std::uin
                                     std::uint64_t every) {
   std::vector<std::uint64_t> rungs{steps};
   for (double at = double(steps) / factor; at >= double(shortest); at /= factor) {
-    const std::uint64_t rung = (std::uint64_t(std::ceil(at)) + every - 1) / every * every;
+    const std::uint64_t rung = round_up(std::uint64_t(std::ceil(at)), every);
     if (rung < rungs.back()) rungs.push_back(rung);
     if (rung <= every) break;
   }

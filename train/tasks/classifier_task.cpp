@@ -142,8 +142,7 @@ class ClassifierTask : public Task {
 
   NamedArrays arrays(const Examples& examples) override {
     const LabelledBatch batch = data_->batch(examples);
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Var logits = model_.logits(tape, batch.tokens, batch.lengths, batch.times);
     NamedArrays all{{"tokens", array_of(batch.tokens)},
                     {"targets", array_of(batch.labels)},
@@ -183,8 +182,7 @@ class ClassifierTask : public Task {
       const std::size_t T = example.tokens.size();
       Times times(std::vector<std::size_t>{1, T});
       std::ranges::copy(example.times, times.begin());
-      Tape tape;
-      tape.recording = false;
+      Tape tape({.recording = false});
       const Var each = softmax(model_.logits(tape, {{1, T}, example.tokens}, {}, times));
       std::copy_n(each.data(), spec_.classes, result.values.data() + row * spec_.classes);
     }
@@ -234,8 +232,7 @@ class ClassifierTask : public Task {
       const auto begin = examples.begin() + std::ptrdiff_t(first);
       const auto end = begin + std::ptrdiff_t(std::min(batch, examples.size() - first));
       const LabelledBatch part = batch_of({begin, end});
-      Tape tape;
-      tape.recording = false;
+      Tape tape({.recording = false});
       const Var each = softmax(model_.logits(tape, part.tokens, part.lengths));
       std::copy_n(each.data(), each.size(), result.data() + first * spec_.classes);
     }

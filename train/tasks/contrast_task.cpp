@@ -102,8 +102,7 @@ class ContrastTask : public Task {
       const auto begin = asked.examples.begin() + std::ptrdiff_t(first);
       const std::vector<RawExample> part(begin,
                                          begin + std::ptrdiff_t(std::min(batch_, n - first)));
-      Tape tape;
-      tape.recording = false;
+      Tape tape({.recording = false});
       const Var rows = model_.embed(tape, source_->encode(part));
       for (std::size_t i = 0; i < part.size(); ++i)
         std::copy_n(rows.data() + i * D, D, &result.values(first + i, before));
@@ -126,8 +125,7 @@ class ContrastTask : public Task {
   /// Examples as they are, and their embeddings.
   NamedArrays arrays(const Examples& examples) override {
     const EncoderInput input = source_->encode(source_->read(model_, examples));
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     NamedArrays all{{"outputs", array_of(model_.embed(tape, input).value())}};
     if (input.tokens.shape.empty()) {
       all.emplace_back("values", array_of(input.values));
@@ -166,8 +164,7 @@ class ContrastTask : public Task {
       const auto count = std::size_t(std::min<std::uint64_t>(batch, n - first));
       const std::vector<RawExample> raw =
           source_->read(model_, data().in_order(split, first, count));
-      Tape tape;
-      tape.recording = false;
+      Tape tape({.recording = false});
       take(tape, source_->encode(raw));
       for (const RawExample& example : raw)
         if (labels) labels->push_back(example.label);

@@ -20,8 +20,7 @@ struct Encoding {
 };
 
 Encoding encoding_of(SpaceTimeEncoding& encoder, const DrawnGrid& grid) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Tensor code = encoder.grid(tape, grid.space, grid.times).value();
   std::vector<std::size_t> sides;
   for (const std::vector<double>& axis : grid.space) sides.push_back(axis.size());

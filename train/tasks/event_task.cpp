@@ -82,8 +82,7 @@ class EventTask : public Task {
 
   NamedArrays arrays(const Examples& examples) override {
     const EventBatch batch = data_->batch(examples);
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Var weights = model_.outlook(tape, batch.types, batch.times, batch.places);
     NamedArrays all{{"types", array_of(batch.types)},
                     {"times", array_of(batch.times)},

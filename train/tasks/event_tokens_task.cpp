@@ -59,8 +59,7 @@ class EventTokensTask : public Task {
 
   NamedArrays arrays(const Examples& examples) override {
     const EventBatch batch = data_->batch(examples);
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     return {{"tokens", array_of(batch.types)},
             {"times", array_of(batch.times)},
             {"targets", array_of(batch.next_types)},
@@ -79,8 +78,7 @@ class EventTokensTask : public Task {
     NamedArray numbered = input;
     number_texts(numbered, columns_, shape_, false);
     for (const EventTable& events : windows_of(event_tables(numbered, K, columns_), spec_.length)) {
-      Tape tape;
-      tape.recording = false;
+      Tape tape({.recording = false});
       const Var each = softmax(model_.logits(tape, events.types, events.times));
       for (std::size_t i = 0; i < events.rows.size(); ++i)
         std::copy_n(each.data() + i * K, K, result.values.data() + events.rows[i] * K);

@@ -174,8 +174,7 @@ class FieldTask : public Task {
 
   NamedArrays arrays(const Examples& examples) override {
     const FieldBatch batch = batch_of(examples);
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     return {{"frames", array_of(batch.frames)},
             {"targets", array_of(batch.next)},
             {"outputs", array_of(model_.predict(tape, batch.frames).value())}};
@@ -246,8 +245,7 @@ class FieldTask : public Task {
 
   /// In the unit of the data. (B, T, H, W) -> (B, H, W)
   Tensor next_frames(Tensor frames) {
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     change_unit(frames, &Standardize::apply);
     Tensor next = model_.predict(tape, frames).value();
     change_unit(next, &Standardize::undo);

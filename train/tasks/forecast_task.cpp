@@ -180,8 +180,7 @@ class ForecastTask : public Task {
 
   NamedArrays arrays(const Examples& examples) override {
     const SeriesBatch batch = batch_of(examples);
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Var forecast = model_.forward(tape, tape.constant(batch.past), facts_of(batch));
     NamedArrays all{{"past", array_of(batch.past)},
                     {"targets", array_of(batch.future)},
@@ -279,8 +278,7 @@ class ForecastTask : public Task {
 
   /// (B, V, L) in the unit of the training data -> (B, V, H) or (B, V, H, Q) in the same
   Tensor forecast(const Tensor& past, const RowFacts& facts) {
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     return model_.forward(tape, tape.view(past), facts).value();
   }
 

@@ -53,8 +53,7 @@ class LanguageTask : public Task {
 
   NamedArrays arrays(const Examples& examples) override {
     const Batch batch = data_->batch(examples);
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     return {{"tokens", array_of(batch.inputs)},
             {"targets", array_of(batch.targets)},
             {"outputs", array_of(model_->logits(tape, batch.inputs).value())}};

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/autodiff/ceil_div.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/page.hpp>
@@ -107,7 +108,7 @@ class LatentImages : public LatentData {
     const std::size_t h = shape_.rows + 1, w = shape_.columns + 1, C = shape_.channels;
     const std::size_t n =
         std::min(sets[0]->values.shape()[0], picture_columns * picture_columns / sets.size());
-    const std::size_t lines = (n + picture_columns - 1) / picture_columns * sets.size();
+    const std::size_t lines = ceil_div(n, picture_columns) * sets.size();
     HeatMap map;
     map.title = title;
     map.rows = lines * h - 1, map.columns = picture_columns * w - 1;

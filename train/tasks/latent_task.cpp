@@ -47,8 +47,7 @@ template <class F>
 Tensor by_parts(std::size_t B, const F& f) {
   std::vector<Var> parts;
   for (std::size_t first = 0; first < B; first += examples_at_once) {
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     parts.push_back(Var(f(tape, first, std::min(examples_at_once, B - first)).value()));
   }
   return concat(parts, 0).value();
@@ -188,8 +187,7 @@ class VaeTask : public LatentTask {
 
   /// The largest first.
   Chart divergence_chart(const Observed& x) {
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const std::size_t d = model_.spec().latent.size;
     const Tensor each = divergence(model_.encode(tape, x)).value();
     Curve curve{{}, std::vector<double>(d)};

@@ -71,8 +71,7 @@ void try_blocks(const Config& config) {
   BlockStack blocks(stack);
   initialize(blocks, config.count("train.seed"));
   const Times times = {{0., 1.5}};
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   blocks.forward(tape, tape.constant(zeros({1, 2, stack.block.width})),
                  irregular ? layout_of(times) : Layout{.times = times});
 }

@@ -183,8 +183,7 @@ class SensorTask : public Task {
   NamedArrays arrays(const Examples& examples) override {
     const SensorBatch batch = in_unit(data_.batch(examples));
     const std::size_t B = batch.values.shape()[0], T = batch.values.shape()[1];
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     return {{"values", array_of(batch.values)},
             {"seen", array_of(batch.seen)},
             {"places", array_of(batch.places, {B, T, data_.table().dimensions})},
@@ -234,8 +233,7 @@ class SensorTask : public Task {
     if (shown == 0) return;
     const SensorBatch batch =
         in_unit(data_.batch(data_.in_order(Split::validation, 0, std::size_t(shown))));
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Var predicted = model_.predict(tape, view(batch));
     const std::size_t V = data_.table().variates;
     page.section("Readings",
@@ -277,8 +275,7 @@ class SensorTask : public Task {
   /// In the unit of the data. (1, T, V)
   Tensor values_of(const SensorBatch& question) {
     const SensorBatch batch = in_unit(question);
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     Tensor values = model_.predict(tape, view(batch)).value();
     const std::size_t V = data_.table().variates;
     values.reshape({values.size() / V, V});

@@ -3,7 +3,6 @@
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/series_windows.hpp>
 #include <bochner/train/tasks/starter_gaps.hpp>
-#include <functional>
 #include <set>
 
 namespace bochner::inline BOCHNER_PRECISION {

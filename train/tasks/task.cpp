@@ -96,8 +96,7 @@ std::optional<Evaluation> evaluate_batches(Task& task, Split split, std::size_t 
                                            const std::function<bool()>& should_stop) {
   Evaluation total;
   for (std::uint64_t index = first; index < last; ++index) {
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     total += task.evaluate(tape, task.data().part(split, index, batch));
     if (should_stop && should_stop()) return std::nullopt;
   }
@@ -114,8 +113,7 @@ std::optional<Evaluation> evaluate_task(Task& task, Split split, std::size_t bat
 Evaluation evaluate_all(Task& task, Split split, std::size_t batch) {
   Evaluation total = *evaluate_task(task, split, batch);
   const Examples rest = task.data().rest(split);
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   if (rest.size() > 0) total += task.evaluate(tape, rest);
   return total;
 }

@@ -47,8 +47,7 @@ double log_probability(const real* logits, std::size_t n, std::int32_t at) {
 std::vector<double> score_windows(LanguageModel& model, std::span<const TextWindow> windows,
                                   const Texts& texts) {
   const Indices inputs = inputs_of(windows, texts);
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Var logits = model.logits(tape, inputs);
   const std::size_t T = inputs.shape[1], V = logits.dim(-1);
   std::vector<double> scores;
@@ -91,7 +90,7 @@ Texts score_texts(LanguageModel& model, const Tokenizer& tokenizer,
   Texts scores;
   for (const std::string& text : texts) scores.push_back({tokenizer.encode(text)});
   const std::vector<TextWindow> all = cut_texts(scores, length);
-  const std::size_t batches = (all.size() + batch - 1) / batch;
+  const std::size_t batches = ceil_div(all.size(), batch);
   const std::vector<double> numbers = processes.gather(batches, [&](std::size_t index) {
     const std::size_t first = index * batch;
     return score_windows(model, {all.data() + first, std::min(batch, all.size() - first)}, scores);

@@ -6,7 +6,6 @@
 #include <bochner/layers/basic/units.hpp>
 #include <bochner/layers/models/contrast_model.hpp>
 #include <bochner/train/config/config.hpp>
-#include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

@@ -3,7 +3,6 @@
 
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/formats/piece_model.hpp>
-#include <cstring>
 #include <limits>
 
 #include "data/small_tokenizer.hpp"

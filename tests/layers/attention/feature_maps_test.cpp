@@ -105,8 +105,7 @@ std::unique_ptr<Mixer> make_mixer(const MixerSpec& spec) {
 }
 
 Tensor output(Mixer& mixer, const Tensor& x) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   return mixer.forward(tape, x).value();
 }
 
@@ -139,8 +138,7 @@ TEST_P(FeatureMaps, StepByStepEqualTheBatchForAllLengths) {
     const Tensor x = random_tensor({1, T, width}, T);
     const Tensor batch = output(*mixer, x);
     const auto state = mixer->start();
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     for (std::size_t t = 0; t < T; ++t) {
       Tensor token = uninitialized({1, 1, width});
       std::copy_n(x.data() + t * width, width, token.data());
@@ -187,8 +185,7 @@ TEST_P(FeatureMaps, GiveOneWhereAllValuesAreOne) {
   const auto map = make_feature_map(spec);
   disturb(*map);
   const std::size_t T = 17;
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Features q = map->queries(tape, random_tensor({2, T, heads, spec.dim}, 1));
   const Features k = map->keys(tape, random_tensor({2, T, heads, spec.dim}, 2));
   if (q.scale == FeatureScale::linear && !map->positive()) return;

@@ -20,8 +20,7 @@ TEST(ShortConvolution, StepByStepEqualsTheBatchToTheBit) {
     ShortConvolution layer(taps, D);
     randomize(layer);
     const Tensor x = random_tensor({1, T, D}, 1);
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Tensor batch = layer.forward(tape, x).value();
     Tensor recent;
     for (std::size_t t = 0; t < T; ++t) {

@@ -272,8 +272,7 @@ void expect_steps_equal_the_batch(const std::string& mixer_kind, const std::stri
   const Tensor x = random_tensor({1, T, 8}, 1);
   Tensor gaps = random_tensor({1, T}, 2);
   gaps = xt::abs(gaps) * real(3);
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Tensor batch = mixer->forward(tape, x, {.gaps = gaps}).value();
   const std::unique_ptr<MixerState> state = mixer->start();
   for (std::size_t t = 0; t < T; ++t) {

@@ -117,8 +117,8 @@ TEST(WarmStart, LeavesEvaluationAndStreamingToTheFeatures) {
   const auto warm = made(spec, "linear", "exact"), cold = made(spec, "linear", "none");
   EXPECT_EQ(pass(*warm, 0, false).output, pass(*cold, 0, false).output);
   for (const bool training : {false, true}) {
-    Tape tape;
-    tape.recording = false, tape.training = training;
+    Tape tape({.recording = false});
+    tape.training = training;
     const Tensor token = random_tensor({1, 1, 8}, 2);
     const auto of_warm = warm->start(), of_cold = cold->start();
     EXPECT_EQ(warm->step(tape, token, *of_warm).value(), cold->step(tape, token, *of_cold).value());

@@ -52,8 +52,7 @@ TEST(ConvolutionMixers, StepByStepEqualTheBatch) {
     if (!remembers(which)) randomize(*mixer, 0.2);
     const std::size_t T = 290;
     const Tensor x = random_tensor({2, T, width}, 1);
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Tensor batch = mixer->forward(tape, x).value();
     const auto state = mixer->start();
     for (std::size_t t = 0; t < T; ++t) {
@@ -83,8 +82,7 @@ TEST(ConvolutionMixers, NeverSeeTheFuture) {
       const auto mixer = make(which);
       if (!remembers(which)) randomize(*mixer, 0.2);
       Tensor x = random_tensor({1, T, width}, 1);
-      Tape tape;
-      tape.recording = false;
+      Tape tape({.recording = false});
       const Tensor before = mixer->forward(tape, x).value();
       const std::size_t seen = T / 2 * width;
       for (std::size_t i = seen; i < x.size(); ++i) x.data()[i] += real(0.5);
@@ -103,8 +101,7 @@ TEST(ConvolutionMixers, SeeTheFutureWhereTheyAreNotCausal) {
     const auto mixer = make(which, false);
     randomize(*mixer, 0.4);
     Tensor x = random_tensor({1, 30, width}, 1);
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Tensor before = mixer->forward(tape, x).value();
     x(0, 29, 0) += real(0.5);
     const Tensor after = mixer->forward(tape, x).value();
@@ -124,8 +121,7 @@ TEST(ConvolutionMixers, SeePaddedSequencesAsTheyAreAlone) {
       const auto mixer = make(which, causal);
       if (!remembers(which)) randomize(*mixer, 0.2);
       const Tensor x = random_tensor({lengths.size(), T, width}, 1);
-      Tape tape;
-      tape.recording = false;
+      Tape tape({.recording = false});
       const Tensor padded = mixer->forward(tape, x, {.lengths = lengths}).value();
       for (std::size_t b = 1; b < lengths.size(); ++b) {
         Tensor alone = uninitialized({1, lengths[b], width});
@@ -181,7 +177,7 @@ TEST(ConvolutionMixers, RefuseWhatTheyCannotDo) {
   EXPECT_EQ(op_check::error_of([&] {
               mixer->step(tape, zeros({1, 1, width}), *mixer->start());
             }),
-            "[hyena] only causal attention can be computed token by token");
+            "[hyena] only a causal mixer can be computed token by token");
   EXPECT_THAT(op_check::error_of([&] {
                 mixer->forward(tape, zeros({1, 2, width}), {.gaps = zeros({1, 2})});
               }),
@@ -215,8 +211,7 @@ TEST(HyenaMixer, RespondsToAnImpulseByItsFilters) {
   const std::size_t T = 250;
   Tensor impulse = zeros({1, T, width});
   for (std::size_t c = 0; c < width; ++c) impulse(0, 0, c) = 1;
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Tensor y = mixer->forward(tape, impulse).value();
   const Tensor h1 = filter_of(*mixer).past(T, 0, width),
                h2 = filter_of(*mixer).past(T, width, width);

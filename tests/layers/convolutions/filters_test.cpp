@@ -19,8 +19,7 @@ std::unique_ptr<Filter> filter_by(const FilterSpec& spec) {
 }
 
 Tensor kernel_of(Filter& filter, std::size_t lags) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   return filter.at(tape, {lags}).value();
 }
 
@@ -32,8 +31,7 @@ TEST(TwoSidedFilter, HasBothDirectionsInOneKernel) {
     spec.width = 2;
     TwoSidedFilter filter(spec, false);
     initialize(filter, 4);
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     Filter *past = nullptr, *future = nullptr;
     for (const NamedPart& part : parts_of(filter)) {
       if (part.name == "past") past = dynamic_cast<Filter*>(part.part);
@@ -137,8 +135,7 @@ TEST(ImplicitFilter, StartsInItsWindow) {
   spec.kind = "implicit", spec.width = 3, spec.length = 1001;
   const auto filter = filters().make("implicit", spec);
   initialize(*filter, 1);
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Tensor h = filter->at(tape, {1001}).value();
   for (const auto& [channel, time] : {std::pair{0, 1.5}, std::pair{1, 0.5}, std::pair{2, 0.3}}) {
     double largest = 0;  // of what the window multiplies
@@ -210,8 +207,7 @@ TEST(ExplicitFilter, SquashesSmallNumbers) {
   spec.kind = "explicit", spec.width = 4, spec.length = 50, spec.squash = 0.002;
   const auto filter = filters().make("explicit", spec);
   initialize(*filter, 1);
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Tensor h = filter->at(tape, {50}).value();
   const Tensor& k = parameters_of(*filter)[0].parameter->value();
   std::size_t zeros = 0;

@@ -45,8 +45,7 @@ Answer answer_of(Mixer& mixer, std::size_t T) {
   set_parameter(mixer, "output.weight", identity(width, width));
   set_parameter(mixer, "output.bias", zeros({width}));
   const Tensor x = random_tensor({1, T, width}, 1);
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   return {mixer.forward(tape, x).value(), projected(mixer, x, 0), projected(mixer, x, width),
           projected(mixer, x, 2 * width), filter_of(mixer, "shift").past(T, 0, width)};
 }

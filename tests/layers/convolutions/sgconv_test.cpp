@@ -47,8 +47,7 @@ TEST(SgConvMixer, WeighsBothSidesByTheirBlocks) {
   const std::size_t T = 61, middle = 30, blocks = 6;
   Tensor impulse = zeros({1, T, width});
   for (std::size_t c = 0; c < width; ++c) impulse(0, middle, c) = 1;
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Tensor y = mixer->forward(tape, impulse).value();
   for (std::size_t t = 0; t < T; ++t) {
     const bool ahead = t < middle;  // the token sees what follows
@@ -81,8 +80,7 @@ TEST(SgConvMixer, IsTheLongConvolutionByItsPieces) {
     show_convolution(*sums);
     show_convolution(*rows);
     const Tensor x = random_tensor({2, 90, width}, 1);
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Tensor a = sums->forward(tape, x).value(), b = rows->forward(tape, x).value();
     for (std::size_t i = 0; i < a.size(); ++i)
       ASSERT_NEAR(a.data()[i], b.data()[i], is_double ? 1e-12 : 1e-5) << length << ": " << i;

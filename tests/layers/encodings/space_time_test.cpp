@@ -68,8 +68,7 @@ TEST(SpaceTime, GradientsReachFrequenciesAndProjection) {
 /// K((x, t), (y, s)) of two points.
 double kernel(SpaceTimeEncoding& encoding, double x, double y, double t, double dx, double dy,
               double dt) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Tensor rows = encoding.at(tape, {2, {x, y, x + dx, y + dy}}, {t, t + dt}).value();
   double sum = 0;
   for (std::size_t i = 0; i < encoding.width(); ++i)

@@ -154,8 +154,7 @@ TEST(TimeEncoding, FlowIsAMonotoneQuantileFunction) {
   randomize(*density, 0.7);
   Tensor z = zeros({1, 40, 1});
   for (std::size_t i = 0; i < 40; ++i) z.data()[i] = real(-3.9 + 0.2 * double(i));
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Tensor w = density->sample(tape, Var(z)).value();
   const PointFunction log_density = density->log_density(0);
   for (std::size_t i = 1; i < 40; ++i) {

@@ -48,8 +48,7 @@ inline Tensor for_all_heads(const std::vector<double>& x, std::size_t heads) {
 inline std::vector<double> estimates_of(FeatureMap& map, std::size_t heads,
                                         const std::vector<double>& q,
                                         const std::vector<double>& k) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Features query = map.queries(tape, for_all_heads(q, heads));
   const Features key = map.keys(tape, for_all_heads(k, heads));
   const std::size_t F = query.shape().back();

@@ -31,8 +31,7 @@ void disturb(Module& module, std::size_t heads) {
 
 /// (B, T, H, K, S) of 2 x 5 tokens.
 Tensor factors_of(HybridCoefficients& coefficients, std::uint64_t stream, bool query) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   Tensor factors = coefficients.factors(tape, random_tensor({2, 5, 2, 4}, stream), query).value();
   if (coefficients.logarithmic()) factors = xt::exp(factors);
   return factors;
@@ -66,8 +65,7 @@ TEST(HybridCoefficients, HaveTheirMoments) {
     const auto coefficients = make_coefficients(mixed_of(lambdas, heads, d, 3, {}), K);
     disturb(*coefficients, heads);
     const ScaledPair pair(vector_of(d, 1.2, 1), vector_of(d, 0.9, 2));
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const bool logarithmic = coefficients->logarithmic();
     const Var a = coefficients->factors(tape, for_all_heads(pair.x, heads), true),
               b = coefficients->factors(tape, for_all_heads(pair.y, heads), false);

@@ -90,8 +90,7 @@ TEST(WeightedFeatures, StartAsPffAndStayPositiveDefinite) {
   const auto map = make_feature_map(spec);
   initialize(*map, 1);
   const Tensor x = random_tensor({1, n, 1, d}, 1);
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Tensor start = map->features(tape, x).values().value();
   spec.kind = "pff";
   op_check::expect_near(start, make_feature_map(spec)->features(tape, x).values().value());
@@ -194,8 +193,7 @@ TEST(FixedWeightFeatures, WeighTheFeaturesOfPff) {
   spec.kind = "pff";
   const auto plain = make_feature_map(spec);
   const Tensor x = random_tensor({1, 1, 1, 3}, 1);
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Tensor a = weighted->features(tape, x).values().value();
   const Tensor b = plain->features(tape, x).values().value();
   double total = 0, difference = 0;
@@ -217,8 +215,7 @@ TEST(FixedWeightFeatures, HaveTheWeightsOfTheFrequenciesAtTheStart) {
     initialize(*map, 7);
     const Tensor x = random_tensor({1, 4, 2, 3}, 1);
     const auto values = [&] {
-      Tape tape;
-      tape.recording = false;
+      Tape tape({.recording = false});
       return map->features(tape, x).values().value();
     };
     const Tensor first = values();

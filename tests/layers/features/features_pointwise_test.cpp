@@ -10,8 +10,7 @@ namespace features_pointwise_test {
 using namespace features_check;
 
 Tensor features_of(FeatureMap& map, const Tensor& x) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   return map.features(tape, x).values().value();
 }
 

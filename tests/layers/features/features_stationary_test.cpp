@@ -118,8 +118,7 @@ TEST(NonstationaryFeatures, ArePositiveDefinite) {
   const std::size_t n = 12;
   const auto map = make_feature_map(spec_of("nonstationary", 1, 3, 8));
   randomize(*map);
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Tensor x = random_tensor({1, n, 1, 3}, 1);
   const Tensor q = map->queries(tape, x).values().value(), k = map->keys(tape, x).values().value();
   const std::size_t F = q.shape().back();

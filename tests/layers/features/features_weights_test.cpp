@@ -29,8 +29,7 @@ std::vector<std::string> plain_maps() {
 
 /// Features of queries and of keys; logarithms where the map gives them.
 std::vector<Tensor> both_sides(FeatureMap& map) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Tensor x = random_tensor({2, 5, heads, d}, 1);
   return {map.queries(tape, x).values().value(), map.keys(tape, x).values().value()};
 }
@@ -71,8 +70,7 @@ TEST(LearnedWeights, MultiplyTheFeaturesOfAnyMap) {
     copy_parameters(*map, *plain);
     auto& weighted = dynamic_cast<LearnedWeights&>(*map);
     const auto with = both_sides(*map), without = both_sides(*plain);
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Tensor log_weights =
         weighted.log_weights(tape, random_tensor({2, 5, heads, d}, 1)).value();
     const std::size_t F = with[0].shape().back(), n = log_weights.shape().back();
@@ -215,8 +213,7 @@ TEST(FixedWeights, AreThoseOfTheBoxForFourierFeatures) {
   spec.box = 3;
   const auto map = make_feature_map(spec);
   initialize(*map, 1);
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Tensor w = map->frequencies()->draws(tape).value();
   const Tensor z = map->features(tape, random_tensor({1, 1, heads, d}, 1)).values().value();
   for (std::size_t h = 0; h < heads; ++h) {

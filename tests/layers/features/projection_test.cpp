@@ -9,8 +9,7 @@ namespace projection_test {
 using namespace features_check;
 
 Tensor rows_of(Projection& projection) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   return projection.rows(tape).value();
 }
 

@@ -124,8 +124,7 @@ TEST(MixerTraits, KnowWhatDependsOnTheOrder) {
     Tensor turned = x;
     for (std::size_t t = 0; t < T; ++t)
       std::copy_n(x.data() + t * 8, 8, turned.data() + (t + 4) % T * 8);
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Tensor y = mixer->forward(tape, x).value(), other = mixer->forward(tape, turned).value();
     double difference = 0;
     for (std::size_t t = 0; t < T; ++t)

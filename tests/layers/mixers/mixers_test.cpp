@@ -173,7 +173,7 @@ TEST(Mixers, WithoutCausalityCannotStep) {
     EXPECT_THAT(op_check::error_of([&] {
                   mixer->step(tape, zeros({1, 1, 8}), *state);
                 }),
-                testing::HasSubstr("only causal attention can be computed token by token"));
+                testing::HasSubstr("only a causal mixer can be computed token by token"));
   }
 }
 

@@ -43,8 +43,7 @@ TEST(BlockStack, StepsAsTheWholeSequence) {
     BlockStack stack(tiny(mlp));
     randomize(stack, 0.4);
     const Tensor x = random_tensor({1, 9, 6}, 1);
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Tensor whole = stack.forward(tape, x).value();
     BlockStack::State state = stack.start();
     for (std::size_t t = 0; t < 9; ++t) {

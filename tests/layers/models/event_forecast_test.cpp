@@ -29,8 +29,7 @@ TEST(EventForecast, OfConstantIntensitiesIsKnown) {
   for (std::size_t i = 0; i < 5; ++i) times(0, i) = 100 + 7 * double(i);
   const Indices types{{1, 5}, {0, 1, 2, 1, 0}};
   model.scale().fit(times);
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Tensor rates = model.outlook(tape, types, times).value();  // (1, 5, 3, 1), per 7
   const EventForecast forecast = forecast_events(model, types, times);
   for (std::size_t i = 0; i < 5; ++i) {
@@ -68,8 +67,7 @@ TEST(EventForecast, HasTheMeanOfWavesToo) {
       for (std::size_t i = 0; i < value.size() && named.name == "intensity.linear.bias"; ++i)
         value.data()[i] = real(i % 7 == 0 ? std::log(quiet) : 1);  // 1 constant, 3 delays
     }
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Tensor weights = model.outlook(tape, types, times).value();
     const double mean = forecast_events(model, types, times).mean(0, 0);
     EXPECT_NEAR(mean / summed_mean(model.intensity(), weights), 1, 1e-4) << quiet;

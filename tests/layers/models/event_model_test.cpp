@@ -53,8 +53,7 @@ EventModelSpec small_spec(const std::string& kind, const std::string& use,
 }
 
 Tensor outlook_of(EventModel& model, const Sample& sample) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   return model.outlook(tape, sample.types, sample.times).value();
 }
 
@@ -67,8 +66,7 @@ Times filled_times(double time) {
 TEST(Intensity, IntegratesToItsCompensator) {
   Intensity intensity({2, 4, 3, 0.3, 4});
   initialize(intensity, 1);
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Var weights = intensity.weights(tape, Var(random_tensor({1, 1, 4}, 1)));
   constexpr std::size_t steps = 4000;
   for (const double s : {0.0, 0.4, 9.0}) {
@@ -232,8 +230,7 @@ TEST(BlockStack, StepsThroughTimesAsThroughTheWholeSequence) {
       layout.times = Times(std::vector<std::size_t>{1, 7});
       std::copy_n(sample.times.begin(), 7, layout.times.begin());
       const Var x(random_tensor({1, 7, 8}, 1));
-      Tape tape;
-      tape.recording = false;
+      Tape tape({.recording = false});
       const Var whole = stack.forward(tape, x, layout);
       BlockStack::State state = stack.start();
       for (std::size_t t = 0; t < 7; ++t) {

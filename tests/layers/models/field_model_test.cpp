@@ -14,8 +14,7 @@ FieldModelSpec small_spec(const std::string& encoding = "fused") {
 }
 
 Tensor prediction(FieldModel& model, const Tensor& frames) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   return model.predict(tape, frames).value();
 }
 

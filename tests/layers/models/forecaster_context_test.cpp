@@ -47,8 +47,7 @@ TEST(ForecasterContext, SeesWhatIsKnownOfRowsToCome) {
     Forecaster model(informed(backbone));
     randomize(model, 0.4);
     const auto said = [&](const RowFacts& facts) {
-      Tape tape;
-      tape.recording = false;
+      Tape tape({.recording = false});
       return Tensor(model.forward(tape, tape.view(past), facts).value());
     };
     const RowFacts facts = facts_of(1);
@@ -79,8 +78,7 @@ TEST(ForecasterContext, AddsTheEffectsOfTheRowsToCome) {
   ASSERT_EQ(parameters_of(model).front().name, "effects.down");
   effect(0, 0) = 2, effect(0, 1) = -1;
   const Tensor past = random_tensor({1, 2, 9}, 1), covariates = random_tensor({1, 1, 12}, 2);
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Tensor y = model.forward(tape, tape.view(past), {{}, covariates, {}}).value();
   for (std::size_t h = 0; h < 3; ++h) {
     EXPECT_NEAR(y(0, 0, h), past(0, 0, 8) + 2 * covariates(0, 0, 9 + h), 1e-5);
@@ -95,8 +93,7 @@ TEST(ForecasterContext, SaysQuantilesThatDoNotCross) {
     spec.loss = "quantile", spec.quantiles = {0.05, 0.25, 0.5, 0.75, 0.95};
     Forecaster model(spec);
     randomize(model, 5);
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Tensor past = random_tensor({7, 2, 9}, 4);
     Tensor said = model.forward(tape, tape.view(past), {irregular_times(7)}).value();
     model.standardize().undo(said);

@@ -82,8 +82,7 @@ TEST(Forecaster, FollowsShiftAndScaleOfItsWindow) {
     SCOPED_TRACE(variant.name);
     Forecaster model(variant.spec());
     randomize(model, 0.4);
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Tensor before = model.forward(tape, Var(past), {irregular_times(1)}).value();
     const Tensor moved = past * real(3) + real(5);
     const Tensor after = model.forward(tape, Var(moved), {irregular_times(1)}).value();
@@ -101,8 +100,7 @@ TEST(Forecaster, SeesOneVariateOfOneWindowAtATime) {
     SCOPED_TRACE(variant.name);
     Forecaster model(variant.spec());
     randomize(model, 0.4);
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Tensor before = model.forward(tape, Var(past), {irregular_times(2)}).value(),
                  after = model.forward(tape, Var(changed), {irregular_times(2)}).value();
     for (std::size_t i = 0; i < before.size(); ++i) {
@@ -182,8 +180,7 @@ TEST(Forecaster, AttentionLooksInBothDirections) {
     Tensor& head = parameters_of(model).end()[-2].parameter->value();
     ASSERT_EQ(head.shape()[0], spec.patches() * 4);
     std::fill(head.data() + 4 * spec.horizon, head.data() + head.size(), real(0));
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Tensor before = model.forward(tape, Var(past)).value();
     past(0, 0, 8) += 1;
     EXPECT_NE(model.forward(tape, Var(past)).value()(0, 0, 0), before(0, 0, 0));
@@ -199,8 +196,7 @@ ForecasterSpec timed(const std::string& mixer) {
 }
 
 Tensor forecast_at(Forecaster& model, const Tensor& past, const Times& times) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   return model.forward(tape, tape.view(past), {times}).value();
 }
 

@@ -1,7 +1,6 @@
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/module.hpp>
-#include <set>
 
 #include "layers/layer_check.hpp"
 

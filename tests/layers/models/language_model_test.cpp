@@ -91,8 +91,7 @@ TEST(LanguageModel, StepByStepGivesTheLogitsOfTheWholeSequence) {
     LanguageModel model(spec);
     randomize(model, 0.3);
     const Indices text = tokens(1, 12, 1);
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Tensor logits = model.logits(tape, text).value();
     expect_logits(
         model, text, logits, is_double ? 1e-12 : 5e-5,
@@ -122,8 +121,7 @@ TEST(LanguageModel, StepsSeveralSequencesAtOnce) {
     randomize(model, 0.3);
     for (const std::size_t B : {3, 32, 65}) {
       const Indices text = tokens(B, 12, 1);
-      Tape tape;
-      tape.recording = false;
+      Tape tape({.recording = false});
       const Tensor logits = model.logits(tape, text).value(), y = step_side_by_side(model, text);
       for (std::size_t i = 0; i < y.size(); ++i)
         ASSERT_NEAR(y.data()[i], logits.data()[(i / 7 % B * 12 + i / 7 / B) * 7 + i % 7],
@@ -172,8 +170,7 @@ TEST(LanguageModel, NeverSeesTheFutureToTheBit) {
     LanguageModel model(spec);
     randomize(model, 0.3);
     Indices text = tokens(1, 12, 1);
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Tensor before = model.logits(tape, text).value();
     for (std::size_t t = 12; t-- > 0;) {
       text.values[t] = (text.values[t] + 1) % 7;
@@ -351,8 +348,7 @@ TEST(LanguageModel, OfTimedTokensStepsThroughRealTime) {
     Times times = stamps(1, 12);
     model.time_scale().fit(times);
     for (double& time : times) time += 500;  // the first token is not where time begins
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Tensor logits = model.logits(tape, text, times).value();
     expect_logits(model, text, logits, is_double ? 1e-11 : 1e-4,
                   [&](std::int32_t token, auto& state, std::size_t t) {
@@ -372,8 +368,7 @@ TEST(LanguageModel, OfTimedTokensSeesWhenTheyAre) {
     Times later = times;
     for (std::size_t t = 6; t < 12; ++t) later(0, t) += 45;
     model.time_scale().fit(times);
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Tensor before = model.logits(tape, text, times).value(),
                  after = model.logits(tape, text, later).value();
     for (std::size_t i = 0; i < before.size(); ++i)

@@ -4,7 +4,6 @@
 #include <bochner/layers/models/block.hpp>
 #include <bochner/layers/models/memory_probe.hpp>
 #include <cmath>
-#include <numeric>
 
 #include "layers/layer_check.hpp"
 
@@ -176,8 +175,7 @@ std::vector<double> differences(Mixer& mixer, const ProbeWindow& window, std::si
     for (int side : {0, 1}) {
       Tensor u = window.u;
       u.data()[i] += real(side == 0 ? step : -step);
-      Tape tape;
-      tape.recording = false;
+      Tape tape({.recording = false});
       y[side] = mixer.forward(tape, tape.constant(std::move(u)), window.layout).value();
     }
     for (std::size_t e = 0; e < D; ++e) {

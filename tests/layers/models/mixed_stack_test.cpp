@@ -78,8 +78,7 @@ TEST(BlockStack, OfSeveralMixersStepsAsThroughTheWholeSequence) {
     randomize(stack, 0.3);
     const std::size_t T = 40;
     const Tensor x = random_tensor({1, T, 8}, 1);
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Tensor batch = stack.forward(tape, tape.constant(x)).value();
     BlockStack::State state = stack.start();
     for (std::size_t t = 0; t < T; ++t) {

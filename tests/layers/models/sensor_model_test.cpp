@@ -36,8 +36,7 @@ struct Window {
 };
 
 Tensor predicted(SensorModel& model, const Window& window) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   return model.predict(tape, window.readings()).value();
 }
 

@@ -71,8 +71,7 @@ TEST(SequenceClassifier, LooksInBothDirections) {
     randomize(model, 0.3);
     Indices changed = text;
     changed.values[5] = 4;
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Tensor before = model.logits(tape, text).value(),
                  after = model.logits(tape, changed).value();
     EXPECT_EQ(to_string(after.shape()), "(2, 3)");
@@ -155,8 +154,7 @@ TEST(SequenceClassifier, OfTimedTokensSeesWhenTheyAre) {
     check_layer(model, random_tensor({1}, 1), [&](Tape& tape, const Var&) {
       return model.loss(tape, text, labels, lengths, times);
     });
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Tensor before = model.logits(tape, text, lengths, times).value();
     EXPECT_NE(model.logits(tape, text, lengths, later).value()(0, 0), before(0, 0));
     EXPECT_EQ(model.logits(tape, text, lengths, padded).value(), before);

@@ -36,8 +36,7 @@ Observed examples(const VaeSpec& spec, std::size_t B = 3) {
 }
 
 LatentBounds bounds_of(VariationalAutoencoder& model, const Observed& x, const Tensor& noise) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   return model.bounds(tape, x, noise);
 }
 
@@ -91,8 +90,7 @@ TEST(VariationalAutoencoder, SaysProbabilitiesThatAddUp) {
           x.symbols.values.push_back(std::int32_t(j == 0 ? i / 5 : i % 5));
     Tensor z = zeros({1, all, 3});
     for (std::size_t i = 0; i < z.size(); ++i) z.data()[i] = real(0.3 * double(i % 3));
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     double total = 0;
     for (const real log_p : model.log_likelihood(tape, x, Var(z)).value())
       total += std::exp(double(log_p));

@@ -3,7 +3,6 @@
 #include <bochner/layers/probability/distributions.hpp>
 #include <cmath>
 #include <functional>
-#include <numbers>
 
 namespace bochner {
 namespace distributions_test {

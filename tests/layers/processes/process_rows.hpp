@@ -38,8 +38,7 @@ inline std::unique_ptr<GaussianProcess> process_of(const GaussianProcessSpec& sp
 }
 
 inline double likelihood_of(GaussianProcess& process, const Rows& rows) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   return double(process.log_likelihood(tape, rows.view()).value().data()[0]);
 }
 

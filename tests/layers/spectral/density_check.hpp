@@ -24,8 +24,7 @@ inline std::unique_ptr<SpectralDensity> random_density(const std::string& kind, 
 
 /// The frequencies of one head, in double.
 inline std::vector<double> draws_of(SpectralDensity& density, std::size_t head) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Tensor w = density.draws(tape).value();
   const std::size_t size = w.shape()[1] * w.shape()[2];
   return std::vector<double>(w.data() + head * size, w.data() + (head + 1) * size);

@@ -160,8 +160,7 @@ TEST_P(Transport, DensityIsThatOfTheNoiseOverTheVolume) {
   for (std::size_t d : {1, 2, 3, 5}) {
     const auto density = random_density(GetParam(), d, 1);
     const auto bend = [&](const Tensor& z) {
-      Tape tape;
-      tape.recording = false;
+      Tape tape({.recording = false});
       return density->sample(tape, tape.constant(z)).value();
     };
     const PointFunction log_density = density->log_density(1);

@@ -42,8 +42,7 @@ Tensor target_at(Kernel target, const Tensor& lag) {
 /// |k - target| / |target| over lags that were not fitted.
 double relative_error(SpectralDensity& density, Kernel target, double reach, std::size_t d) {
   const Tensor lag = lags_within(reach, 101, d, 72), wanted = target_at(target, lag);
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const Tensor k = kernel_of_draws(density, tape, lag).value();
   double error = 0, size = 0;
   for (std::size_t i = 0; i < k.size(); ++i) {

@@ -148,8 +148,8 @@ INSTANTIATE_TEST_SUITE_P(Densities, EveryDensity, ::testing::ValuesIn(densities(
                          [](const auto& info) { return info.param; });
 
 Tensor draws_at(SpectralDensity& density, bool training, std::uint64_t step) {
-  Tape tape;
-  tape.recording = false, tape.training = training, tape.step = step;
+  Tape tape({.recording = false});
+  tape.training = training, tape.step = step;
   return density.draws(tape).value();
 }
 

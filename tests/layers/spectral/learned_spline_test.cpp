@@ -16,8 +16,7 @@ Tensor grid(std::size_t count) {
 }
 
 Tensor bend(LearnedSpline& spline, const Tensor& x) {
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   return spline.forward(tape, tape.constant(x)).value();
 }
 

@@ -105,8 +105,7 @@ Var loss_of(Tape& tape, Numbers& numbers) {
 double bound_of(Numbers& numbers, ParameterPosterior& posterior, const RandomFunction& random,
                 double share) {
   if (posterior.is_drawn()) posterior.draw(random);
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   const double loss = double(loss_of(tape, numbers).value().data()[0]);
   if (posterior.is_drawn()) posterior.restore();
   return loss + share * posterior.divergence();

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bochner/train/processes/exchange_plan.hpp>
 #include <map>
-#include <optional>
 
 namespace bochner {
 namespace exchange_plan_test {

@@ -2,8 +2,6 @@
 
 #include <bochner/autodiff/compute/philox.hpp>
 #include <bochner/autodiff/shape.hpp>
-#include <cstring>
-#include <numeric>
 
 #include "train/thread_processes.hpp"
 

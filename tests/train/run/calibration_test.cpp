@@ -67,8 +67,7 @@ Recovered recovered(TinyTraining& run, std::size_t head) {
     Tensor q;
     void attended(const Mixer&, const Attended& what) override { q = what.q.value(); }
   } queries;
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   tape.observer = &queries;
   run.task->evaluate(tape, run.task->data().part(Split::validation, 0, 1));
   const Tensor &gates = run.tensor(first_map + "query_gates"),

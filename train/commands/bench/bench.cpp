@@ -62,8 +62,7 @@ void train_step(Optimizer& optimizer, const std::function<Var(Tape&)>& loss,
 /// What evaluation and prediction make of a batch.
 void forward_pass(const std::function<Var(Tape&)>& loss, OpProfile* profile) {
   if (profile) profile->step_began();
-  Tape tape;
-  tape.recording = false;
+  Tape tape({.recording = false});
   tape.observer = profile;
   loss(tape);
 }

@@ -28,8 +28,7 @@ Tensor frames_by_matrix(FusedProjection& fused, const Places& nodes,
   const std::size_t N = nodes.count(), D = fused.width();
   Tensor y = uninitialized({times.size(), N, D});
   for (std::size_t t = 0; t < times.size(); ++t) {
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     const Var frame = fused.at(tape, nodes, std::vector<double>(N, times[t]));
     std::copy_n(frame.data(), N * D, y.data() + t * N * D);
   }
@@ -81,8 +80,7 @@ std::vector<EncodingWay> encoding_ways(FusedProjection& fused, const GridAxes& s
   const Places nodes = nodes_of(space);
   const Tensor truth = frames_by_matrix(fused, nodes, times);
   const auto by_theorem = [&] {
-    Tape tape;
-    tape.recording = false;
+    Tape tape({.recording = false});
     return fused.grid(tape, space, times).value();
   };
   const auto way = [&](const char* name, const std::function<Tensor()>& evaluate) {

@@ -9,7 +9,6 @@
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
-#include <chrono>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -16,7 +16,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <limits>
 #include <new>
 #include <stdexcept>
 #include <thread>

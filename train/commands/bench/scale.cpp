@@ -139,7 +139,7 @@ void count_messages(Forecast& forecast, const Leaves& leaves, const StepCost& co
 
 Forecast forecast_of(const StepCost& cost, std::size_t processes, const Network& network) {
   const Leaves leaves{cost.shards, processes};
-  const std::size_t most = (cost.shards + processes - 1) / processes;
+  const std::size_t most = ceil_div(cost.shards, processes);
   const double passes = double(most) * cost.pass.seconds;
   ShardPassTime at_the_end = cost.pass;
   std::ranges::fill(at_the_end.whole, cost.pass.seconds);
@@ -210,9 +210,9 @@ void print_row(const Forecast& forecast, const StepCost& cost, double alone) {
   const std::string hidden =
       forecast.processes > 1 ? fmt::format("{:.0f} %", 100 * forecast.hidden()) : "-";
   fmt::print("{:>9} {:>8} {:>11.2f} {:>12.2f} {:>8} {:>9.2f} {:>9.2f} {:>9} {:>10}\n",
-             forecast.processes, (cost.shards + forecast.processes - 1) / forecast.processes,
-             1e3 * forecast.compute, 1e3 * forecast.exchange, hidden, 1e3 * forecast.step(),
-             alone / forecast.step(), forecast.messages, format_bytes(forecast.bytes));
+             forecast.processes, ceil_div(cost.shards, forecast.processes), 1e3 * forecast.compute,
+             1e3 * forecast.exchange, hidden, 1e3 * forecast.step(), alone / forecast.step(),
+             forecast.messages, format_bytes(forecast.bytes));
 }
 
 Json json_of(const Forecast& forecast, const Network& network) {

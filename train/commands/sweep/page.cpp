@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/autodiff/ceil_div.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/charts/page.hpp>
@@ -104,7 +105,7 @@ std::string draw_parallel(const SweepJournal& journal, const Space& space) {
   }
   for (const Goal& goal : journal.header().goals) chart.axes.push_back({goal.metric});
   const std::vector<std::size_t> order = ranked(journal);
-  const std::size_t front = (order.size() + 9) / 10;
+  const std::size_t front = ceil_div(order.size(), 10);
   for (std::size_t rank = order.size(); rank-- > 0;) {
     const SweepTrial& trial = journal.trials()[order[rank]];
     if (trial.measured.empty()) continue;
@@ -131,7 +132,7 @@ std::string draw_curves(const SweepJournal& journal, FileStorage& storage) {
                                     {best_colour, "best"}};
   for (const std::size_t index : order) {
     const SweepTrial& trial = journal.trials()[index];
-    const Path file = journal.directory() / trial.name / "metrics.jsonl";
+    const Path file = journal.directory() / trial.name / metrics_name;
     if (!storage.exists(file)) continue;
     const MetricsLog log = read_metrics(read_file(storage, file), file.string());
     const auto curve = log.curves.find(goal.metric);

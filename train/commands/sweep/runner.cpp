@@ -49,10 +49,10 @@ Config trial_config(const SweepPlan& plan, const std::string& name,
 }
 
 bool has_run(FileStorage& storage, const Path& path, const Config& config) {
-  if (!storage.exists(path / "config.toml")) return false;
+  if (!storage.exists(path / config_name)) return false;
   // Keys that are younger than the run are no difference: it goes on as it was.
   const Config found = parse_config(RunDirectory::read(storage, path).config(),
-                                    (path / "config.toml").string(), registered_parameters());
+                                    (path / config_name).string(), registered_parameters());
   const std::vector<ConfigChange> different = changes(found, config);
   if (different.empty()) return true;
   throw ConfigError(fmt::format("{}: was made with {} = {}, not {}; choose another --runs DIR",
@@ -99,7 +99,7 @@ void SweepRunner::take_up(std::size_t index) {
     journal_.retried(index);
   if (trial(index).is_open()) open_.push_back(index);
   if (trial(index).done && exists)
-    print_done(index, read_file(storage_, path_of(index) / "metrics.jsonl"));
+    print_done(index, read_file(storage_, path_of(index) / metrics_name));
 }
 
 /// Waits while other processes train the runs, those of a sweep that was killed, which save and end
@@ -211,7 +211,7 @@ std::optional<Job> SweepRunner::job_of(std::size_t index) try {
 void SweepRunner::ended(std::size_t job, int code) {
   const std::size_t index = running_[job];
   --under_way_;
-  const Path metrics = path_of(index) / "metrics.jsonl";
+  const Path metrics = path_of(index) / metrics_name;
   if (code == exit_done || (code == exit_stopped && is_at_rung(index))) {
     const std::string text = read_file(storage_, metrics);
     code == exit_done ? came_to_end(index, text) : came_to_rung(index, text);
