@@ -19,6 +19,8 @@ class ConvolutionStream {
   using Kernel = std::function<Tensor(std::size_t count)>;
   /// A kernel of at most `limit` >= 1 lags, asked for as it is needed.
   ConvolutionStream(std::size_t D, std::size_t limit, Kernel kernel, std::size_t sequences = 1);
+  /// Elements of a token of each sequence.
+  std::size_t width() const { return rows_ / groups_ * D_; }
   /// The next token of each sequence and its output. (B, D) -> (B, D)
   void next(const real* x, real* y);
 

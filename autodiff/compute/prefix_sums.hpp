@@ -22,6 +22,7 @@ class PrefixStream {
  public:
   /// k (S, D), S >= 1
   PrefixStream(LagEdges edges, std::size_t D, const real* k);
+  std::size_t width() const { return D_; }
   /// (D) -> (D)
   void next(const real* x, real* y);
 

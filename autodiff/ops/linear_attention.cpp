@@ -159,11 +159,13 @@ void add_value(const StepOfHead& in, real keep, real* values, real* y) {
 }
 
 /// What the query reads after the token was added: y (d) of the values. Returns that of weights.
+/// The unit moves as it does in Keys: where it followed every key, a slow decay would be rounded to
+/// a float at each of them.
 real add_token(const StepOfHead& in, std::size_t head, LinearAttentionState& state, real* y) {
   double& unit = state.log_unit[head];
   unit -= double(in.rate);
-  const double top = std::max(unit, double(in.log_key));
-  const real keep = math::exp(real(unit - top)), carry = math::exp(real(double(in.log_key) - top));
+  const double key = double(in.log_key), top = key > unit + double(Keys::slack) ? key : unit;
+  const real keep = math::exp(real(unit - top)), carry = math::exp(real(key - top));
   unit = top;
   real* weights = state.weights.data() + head * in.F;
   for (std::size_t f = 0; f < in.F; ++f) {
@@ -178,10 +180,11 @@ real add_token(const StepOfHead& in, std::size_t head, LinearAttentionState& sta
 void step(const StepOfHead& in, std::size_t head, LinearAttentionState& state, real floor,
           real* y) {
   const real sum = add_token(in, head, state, y);
-  real factor = safe_inverse(sum, floor), share = 0;
+  const double unit = state.log_unit[head];
+  real factor = safe_inverse(sum, floor > 0 ? floor * math::exp(real(-unit)) : real(0)), share = 0;
   if (in.beside) {
-    const double unit = double(in.log_query) + state.log_unit[head];
-    share = share_beside(real(double(in.beside[in.d]) - unit), sum, &factor);
+    const real log_beside = real(double(in.beside[in.d]) - unit - double(in.log_query));
+    share = share_beside(log_beside, factor == 0 ? real(0) : sum, &factor);
   }
   for (std::size_t e = 0; e < in.d; ++e)
     y[e] = y[e] * factor + (in.beside ? share * in.beside[e] : real(0));

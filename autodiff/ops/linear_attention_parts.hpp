@@ -3,6 +3,7 @@
 /// chunk of tokens, and the state that sums over chunks.
 
 #include <bochner/autodiff/compute/arena.hpp>
+#include <bochner/autodiff/compute/decay.hpp>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
@@ -49,7 +50,8 @@ struct Decay {
     double now = 0;
     for (std::size_t j = 0; j < place.rows; ++j) {
       if (rate)
-        now += double(rate[by_token ? (place.b * T + place.first + j) * H + place.h : place.h]);
+        now +=
+            bounded_rate(rate[by_token ? (place.b * T + place.first + j) * H + place.h : place.h]);
       time[j] = now;
     }
   }

@@ -3,6 +3,7 @@
 /// loses what is lost between its key and its query, |lost_i - lost_j|, with sums `lost` of rates
 /// up to each token, which ascend.
 
+#include <bochner/autodiff/compute/decay.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/softmax_attention_parts.hpp>
 #include <vector>
@@ -17,7 +18,7 @@ inline std::vector<double> sums_of_rates(const Var& rate) {
   parallel_rows(rate.dim(0) * H, T, [&](std::size_t row) {
     const real* from = rate.data() + row / H * T * H + row % H;
     double sum = 0;
-    for (std::size_t t = 0; t < T; ++t) lost[row * T + t] = sum += double(from[t * H]);
+    for (std::size_t t = 0; t < T; ++t) lost[row * T + t] = sum += bounded_rate(from[t * H]);
   });
   return lost;
 }

@@ -41,6 +41,8 @@ Var ShortConvolution::step(Tape& tape, const Var& x, Tensor& recent) {
   if (!active()) return x;
   const std::size_t B = x.dim(0), D = x.dim(2);
   if (recent.shape().empty()) recent = zeros({B, taps_, D});
+  require(recent.shape() == Shape{B, taps_, D}, "convolution",
+          "the tokens before, (B, taps, D), are ", recent.shape(), ", the next ", x.shape());
   for (std::size_t b = 0; b < B; ++b) {
     real* row = recent.data() + b * taps_ * D;
     std::copy(row + D, row + taps_ * D, row);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
@@ -7,6 +8,23 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
+
+/// y (d) = factor sum_j weight_j value_j, a block of tokens at a time: one float after the other
+/// would lose a hundredth of the sum of a million.
+void weighted_sum(const real* weights, const real* values, std::size_t n, std::size_t stride,
+                  std::size_t d, double factor, real* y) {
+  constexpr std::size_t block = 64;
+  std::vector<double> sum(d);
+  std::vector<real> part(d);
+  for (std::size_t first = 0; first < n; first += block) {
+    std::ranges::fill(part, real(0));
+    for (std::size_t j = first; j < std::min(n, first + block); ++j) {
+      for (std::size_t e = 0; e < d; ++e) part[e] += weights[j] * values[j * stride + e];
+    }
+    for (std::size_t e = 0; e < d; ++e) sum[e] += double(part[e]);
+  }
+  for (std::size_t e = 0; e < d; ++e) y[e] = real(factor * sum[e]);
+}
 
 /// One query of one head against n keys at ascending times, the last of which is its own; `weights`
 /// is scratch for n numbers. y (d + 1): the mean of values, then the logarithm of the sum of
@@ -22,15 +40,15 @@ void attend_one(const real* q, const real* keys, const real* values,
   const real top = max_row(weights.data(), n);
   for (std::size_t j = 0; j < n; ++j) weights[j] = math::exp(weights[j] - top);
   const real total = sum_row(weights.data(), n);
-  for (std::size_t j = 0; j < n; ++j) {
-    for (std::size_t e = 0; e < d; ++e) y[e] += weights[j] / total * values[j * stride + e];
-  }
+  weighted_sum(weights.data(), values, n, stride, d, 1 / double(total), y);
   y[d] = top + std::log(total);
 }
 
 }  // namespace
 
 void SeenTokens::append(const Var& k, const Var& v, double time) {
+  require(size() == 0 || k.size() == H_ * d_, "attention", "the tokens before were of ", H_,
+          " heads, not of ", k.dim(0) * k.dim(2));
   H_ = k.dim(0) * k.dim(2), d_ = k.dim(3);
   keys_.insert(keys_.end(), k.data(), k.data() + k.size());
   values_.insert(values_.end(), v.data(), v.data() + v.size());

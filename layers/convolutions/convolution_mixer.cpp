@@ -52,12 +52,6 @@ ConvolutionStream stream_of(TwoSidedFilter& filter, std::size_t copy, std::size_
   return {width, filter.limit(), kernel, sequences};
 }
 
-Var convolve_next(Tape& tape, const Var& x, ConvolutionStream& stream) {
-  Tensor y = uninitialized(x.shape());
-  stream.next(x.data(), y.data());
-  return tape.constant(std::move(y));
-}
-
 void ConvolutionMixer::require_regular(const Layout& layout) const {
   require_equal_distances(layout.regular(), name_);
 }

@@ -29,12 +29,20 @@ class ManyProjections : public Module {
   ShortConvolution convolution_;
 };
 
-/// A long convolution by a filter and the next token of one.
+/// A long convolution by a filter, and what finds its next tokens.
 Var convolve(const Var& x, const TwoSidedFilter::Rows& rows, std::size_t copy,
              const Layout& layout);
 ConvolutionStream stream_of(TwoSidedFilter& filter, std::size_t copy, std::size_t width,
                             std::size_t sequences);
-Var convolve_next(Tape& tape, const Var& x, ConvolutionStream& stream);
+/// The next token of a ConvolutionStream or PrefixStream. (B, 1, D) -> (B, 1, D)
+template <class Stream>
+Var convolve_next(Tape& tape, const Var& x, Stream& stream) {
+  require(x.size() == stream.width(), "convolution", "the tokens before had ", stream.width(),
+          " channels of all sequences, not those of ", x.shape());
+  Tensor y = uninitialized(x.shape());
+  stream.next(x.data(), y.data());
+  return tape.constant(std::move(y));
+}
 
 struct ConvolutionState : MixerState {
   std::vector<ConvolutionStream> streams;  ///< made at the first token

@@ -45,9 +45,7 @@ class SgConvMixer : public ConvolutionMixer, public LinearResponse {
       const Tensor blocks = of_each(x.dim(0), kernel(tape)).value();
       past.stream.emplace(edges_, x.dim(0) * x.dim(2), blocks.data());
     }
-    Tensor y = uninitialized(x.shape());
-    past.stream->next(x.data(), y.data());
-    return output_.forward(tape, tape.constant(std::move(y)));
+    return output_.forward(tape, convolve_next(tape, x, *past.stream));
   }
 
   void visit(Visitor& visitor) override {

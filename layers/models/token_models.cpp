@@ -143,6 +143,7 @@ Var LanguageModel::loss(Tape& tape, const Indices& tokens, const Indices& target
 
 Tensor LanguageModel::step(const std::vector<std::int32_t>& tokens, State& state, double time) {
   const std::size_t B = tokens.size(), groups = groups_of(B);
+  require(B > 0 || state.position > 0, "language_model", "a step is of one sequence or more");
   if (state.position == 0) begin(state, B);
   require_one_of_each("language_model", state.sequences, B);
   std::vector<Tensor> logits(groups);

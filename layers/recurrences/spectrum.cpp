@@ -2,6 +2,7 @@
 #include <bochner/autodiff/ops/recurrence.hpp>
 #include <bochner/layers/recurrences/spectrum.hpp>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -79,6 +80,8 @@ Discrete SteppedSpectrum::discrete(Tape& tape, const Var& gap) {
   if (gap.exists()) {
     const Var above_zero = clamp(gap, real(1e-6), real(1e6));  // times may coincide
     steps = {steps.z * above_zero, steps.step * above_zero};
+    // In a short gap sine and cosine, rounded, would grow by more than is lost.
+    steps.z.re = clamp(steps.z.re, std::numeric_limits<real>::lowest(), real(-1.2e-7));
   }
   if (bilinear_) {
     const Var half = Var(filled({}, real(0.5)));

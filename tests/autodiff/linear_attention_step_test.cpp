@@ -28,6 +28,49 @@ TEST(LinearAttentionStep, KeepsSlowDecay) {
   EXPECT_NEAR(step(12, 0), faded / (faded + 1), 1e-6);
 }
 
+/// Sums of equal keys of ones, then of zeros, against geometric series. Each rounding of exp(-rate)
+/// to a float would be one of 3e-8.
+TEST(LinearAttentionStep, KeepsSlowDecayOfEqualKeys) {
+  constexpr int half = 50000;
+  for (const double rate : {1e-4, 1e-6}) {
+    LinearAttentionState state(1, 1, 1);
+    const Tensor one = filled({1, 1, 1, 1}, 1), rates = filled({1}, real(rate));
+    real y = 0;
+    for (int t = 0; t < 2 * half; ++t) {
+      const Tensor value = filled({1, 1, 1, 1}, t < half ? real(1) : real(0));
+      y = linear_attention_step(state, Var(one), Var(one), value, &rates).data()[0];
+    }
+    const double faded = std::exp(-double(real(rate)) * half);
+    EXPECT_NEAR(double(y) / (faded / (1 + faded)), 1, 2e-4) << rate;
+  }
+}
+
+TEST(LinearAttentionStep, HasAFloorInTheUnitOfItsKeys) {
+  const Tensor rates = filled({1}, real(0.5)), one = filled({1, 1, 1, 1}, 1);
+  LinearAttentionState state(1, 1, 1);
+  for (int t = 0; t < 60; ++t) {
+    const Tensor key = filled({1, 1, 1, 1}, t == 0 ? real(1) : real(0));
+    const Tensor y = linear_attention_step(state, Var(one), Var(key), one, &rates, real(1e-3));
+    const double sum = std::exp(-0.5 * t);
+    EXPECT_NEAR(y.data()[0], sum / std::max(sum, 1e-3), 1e-5) << t;
+  }
+}
+
+/// Features that have nothing in common leave all to what is seen besides.
+TEST(LinearAttentionStep, SeesWhatIsBesideWhereNoKeyIsLike) {
+  const FeatureScale scale = FeatureScale::logarithmic;
+  Tensor beside = zeros({1, 2});
+  beside(0, 0) = 5, beside(0, 1) = -100;
+  for (const real apart : {real(85), real(90), real(100), real(500)}) {
+    Tensor q = zeros({1, 1, 1, 2}), k = zeros({1, 1, 1, 2});
+    q.data()[1] = k.data()[0] = is_double ? -10 * apart : -apart;
+    LinearAttentionState state(1, 2, 1);
+    const Tensor y = linear_attention_step(state, {Var(q), scale}, {Var(k), scale},
+                                           filled({1, 1, 1, 1}, 1), nullptr, 0, &beside);
+    EXPECT_EQ(y.data()[0], 5) << apart;
+  }
+}
+
 TEST(LinearAttentionStep, NamesWhatDoesNotFit) {
   LinearAttentionState state(2, 5, 4);
   const Tensor q = zeros({1, 1, 2, 5}), v = zeros({1, 1, 2, 4}), rate = zeros({3});

@@ -73,6 +73,7 @@ TEST(LinearAttentionRates, StreamingEqualsTheBatchAfterALongPause) {
   Inputs in = random_inputs({1, T, 2, 4}, 5);
   in.rate = filled({1, T, 2}, real(0.1));
   in.rate(0, 11, 0) = real(1e5), in.rate(0, 11, 1) = 1e6;
+  in.rate(0, 29, 0) = real(1e16), in.rate(0, 29, 1) = std::numeric_limits<real>::infinity();
   const Tensor batch = value_of(attention_op(32), in.list());
   LinearAttentionState state(2, 5, 4);
   for (std::size_t t = 0; t < T; ++t) {

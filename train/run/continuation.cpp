@@ -30,11 +30,11 @@ struct OpenText {
     require(!prompt.empty(), "sample", "a prompt has no token of this model");
     for (const std::int32_t token : prompt) decoder.next(token);
   }
-  /// How many tokens were added behind `seen` of them all; wraps while the prompt is read.
+  /// How many tokens were added behind `seen` of them all, once the prompt is read.
   std::uint64_t added(std::uint64_t seen) const { return seen - prompt.size(); }
-  /// Whether it goes on behind so many tokens, to `bytes` of them or of text.
-  bool is_open(std::uint64_t added, std::uint64_t bytes) const {
-    return added < bytes && said < bytes;
+  /// Whether `seen` tokens are followed by one of its own, up to `bytes` of them or of text.
+  bool goes_on(std::uint64_t seen, std::uint64_t bytes) const {
+    return seen >= prompt.size() && added(seen) < bytes && said < bytes;
   }
 };
 
@@ -59,21 +59,19 @@ void continue_texts(LanguageModel& model, const Tokenizer& tokenizer,
     streams.feed(tokens);
     const std::size_t V = streams.logits().shape()[1];
     parallel_each(texts.size(), texts_of_task, [&](std::size_t b) {
-      const std::uint64_t added = texts[b].added(t + 1);
-      if (!texts[b].is_open(added, options.bytes)) return;
+      if (!texts[b].goes_on(t + 1, options.bytes)) return;
       Tensor logits = uninitialized({V});
       std::copy_n(streams.logits().data() + b * V, V, logits.data());
       const RandomFunction random{options.seed, Purpose::sampling, first + b};
-      tokens[b] = sample_token(logits, options.sampling, random.uniform(added));
+      tokens[b] = sample_token(logits, options.sampling, random.uniform(texts[b].added(t + 1)));
     });
     for (std::size_t b = 0; b < texts.size(); ++b) {
       OpenText& text = texts[b];
-      const std::uint64_t added = text.added(t + 1);
-      if (!text.is_open(added, options.bytes)) continue;
+      if (!text.goes_on(t + 1, options.bytes)) continue;
       const std::string_view bytes = text.decoder.next(tokens[b]);
       said(b, bytes);
       text.said += bytes.size();
-      open -= text.said >= options.bytes || added + 1 == options.bytes;
+      open -= text.said >= options.bytes || text.added(t + 1) + 1 == options.bytes;
     }
   }
 }

@@ -74,6 +74,12 @@ void check_sampling(const SamplingOptions& options) {
 std::int32_t sample_token(const Tensor& logits, const SamplingOptions& options, double u) {
   require(logits.size() > 0, "sample", "no logits");
   check_sampling(options);
+  const bool are_numbers = std::all_of(logits.begin(), logits.end(), [](real logit) {
+    return logit < std::numeric_limits<real>::infinity();
+  });
+  require(are_numbers, "sample",
+          "a logit is NaN or infinite: so are weights of the model, or its "
+          "activations");
   RankedTokens ranked(logits);
   if (options.temperature == 0) return ranked[0];
   const std::vector<double> weights =

@@ -10,6 +10,7 @@ struct SamplingOptions {
   double temperature = 1;  ///< 0 takes the most probable token
   std::size_t top_k = 0;   ///< only the k most probable tokens; 0 for all
   double top_p = 1;        ///< only the most probable tokens that together reach this probability
+  bool operator==(const SamplingOptions&) const = default;
 };
 
 /// Throws std::invalid_argument when an option is out of its range.

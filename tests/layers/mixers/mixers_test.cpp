@@ -177,6 +177,23 @@ TEST(Mixers, WithoutCausalityCannotStep) {
   }
 }
 
+TEST(Mixers, StepManySequencesOnlyIfTheyBeganSo) {
+  for (const std::string& kind : mixers().names()) {
+    for (const std::size_t taps : {0, 3}) {
+      MixerSpec spec = spec_of(kind, false, "none");
+      if (mixers().traits(kind, spec).convolution) spec.convolution = taps;
+      const std::unique_ptr<Mixer> mixer = mixers().make(kind, spec);
+      for (const std::size_t before : {1, 3}) {
+        Tape tape({.recording = false});
+        const auto state = mixer->start();
+        mixer->step(tape, zeros({before, 1, 8}), *state);
+        EXPECT_THROW(mixer->step(tape, zeros({2, 1, 8}), *state), std::invalid_argument)
+            << kind << ", convolution " << taps << ", " << before;
+      }
+    }
+  }
+}
+
 TEST(Mixers, WantHeadsThatDivideTheWidth) {
   MixerSpec spec = spec_of("softmax", false, "none");
   spec.heads = 3;

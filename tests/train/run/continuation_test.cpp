@@ -65,6 +65,23 @@ TEST(ContinueTexts, OfNoBytesSaysNothing) {
             (std::vector<std::string>(3)));
 }
 
+/// As many bytes as there may be: the first of them is the one that follows the whole prompt.
+TEST(ContinueTexts, ReadsThePromptFirst) {
+  LanguageModel model(small_model("none"));
+  randomize(model, 0.5);
+  ContinuationOptions options{.sampling = {}, .bytes = 1, .seed = 7};
+  const std::string expected = continued(model, {&prompts[1], 1}, 0, options)[0];
+  options.bytes = std::numeric_limits<std::uint64_t>::max();
+  std::string first;
+  const auto stop = [&](std::size_t, std::string_view bytes) {
+    first = bytes;
+    throw std::runtime_error("enough");
+  };
+  EXPECT_THROW(continue_texts(model, *make_byte_tokenizer(), {&prompts[1], 1}, 0, options, stop),
+               std::runtime_error);
+  EXPECT_EQ(first, expected);
+}
+
 /// Those of words end with the piece that reaches the bytes.
 TEST(ContinueTexts, CountsBytesOfPieces) {
   const auto pieces = small_tokenizer();

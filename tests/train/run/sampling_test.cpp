@@ -82,5 +82,13 @@ TEST(Sampling, NeverTakesWhatHasNoProbability) {
   }
 }
 
+TEST(Sampling, RefusesWhatIsNoNumber) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double temperature : {0.0, 1.0})
+    for (const double bad : {std::nan(""), infinity})
+      EXPECT_THROW(sample_token(logits_of({0, bad, 1}), {.temperature = temperature}, 0.5),
+                   std::invalid_argument);
+}
+
 }  // namespace sampling_test
 }  // namespace bochner::inline BOCHNER_PRECISION
