@@ -168,6 +168,13 @@ class Sentences : public sentencepiece::SentenceIterator {
   std::string line_;
 };
 
+/// SentencePiece leaves out sentences with a zero byte, and where none is left it ends the program.
+bool has_sentences(const ByteCorpus& text, std::uint64_t bytes) {
+  for (Sentences all(text, bytes); !all.done(); all.Next())
+    if (all.value().find('\0') == std::string::npos) return true;
+  return false;
+}
+
 }  // namespace
 
 std::unique_ptr<Tokenizer> make_piece_tokenizer(ByteSpan model, const std::string& name) {
@@ -190,8 +197,11 @@ std::string train_tokenizer(const ByteCorpus& text, const TokenizerTraining& tra
       // Sums are joined by thread: another number of them would be another model.
       {"num_threads", "4"},
       {"minloglevel", "3"}};
+  if (!has_sentences(text, training.bytes))
+    throw DataError(
+        "no words can be learned: the text is empty, or each of its lines holds a zero "
+        "byte");
   Sentences sentences(text, training.bytes);
-  if (sentences.done()) throw DataError("no words can be learned: the text is empty");
   std::string model;
   const auto status = sentencepiece::SentencePieceTrainer::Train(options, &sentences, &model);
   if (!status.ok())

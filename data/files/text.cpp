@@ -70,6 +70,13 @@ std::vector<std::string> split_list(std::string_view list) {
   return parts;
 }
 
+std::string_view take_line(std::string_view& text) {
+  std::string_view line = text.substr(0, text.find('\n'));
+  text.remove_prefix(std::min(text.size(), line.size() + 1));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
 std::string printable(std::string_view text, char kept) {
   std::string shown;
   for (std::size_t i = 0; i < text.size(); ++i) {

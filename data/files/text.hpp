@@ -21,6 +21,8 @@ std::optional<std::size_t> parse_count(std::string_view text);
 std::string format_number(double number);
 /// The parts between commas, empty ones too; of an empty list there are none.
 std::vector<std::string> split_list(std::string_view list);
+/// Takes the next line off a text: without its end, which is LF or CR LF.
+std::string_view take_line(std::string_view& text);
 /// Fit for a terminal, whatever it came from: control characters as "\x1b", but for one that may be
 /// kept, such as a line end.
 std::string printable(std::string_view text, char kept = 0);

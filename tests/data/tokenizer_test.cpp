@@ -118,6 +118,9 @@ TEST(TrainTokenizer, SaysWhatIsWrong) {
   const ByteCorpus nothing({folder.write("b", "\n\n")});
   EXPECT_THAT(message_of<DataError>([&] { train_tokenizer(nothing, {}); }),
               HasSubstr("the text is empty"));
+  const ByteCorpus zeros({folder.write("c", std::string(5000, '\0'))});
+  EXPECT_THAT(message_of<DataError>([&] { train_tokenizer(zeros, {}); }),
+              HasSubstr("each of its lines holds a zero byte"));
 }
 
 TEST(TrainTokenizer, LooksAtPartOfALongText) {

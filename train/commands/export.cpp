@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/data/files/input.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/charts/format.hpp>
@@ -121,6 +122,8 @@ void take_weights(const Safetensors& weights, const std::string& file, Session& 
   const auto take = [&](const std::string& name, Tensor& tensor) {
     const std::string problem = weights.copy_into(name, tensor);
     problem.empty() ? void(++taken) : problems.push_back(problem);
+    if (!all_finite(tensor.data(), tensor.size()))
+      throw DataError(file, ": ", name, " holds NaN or infinity, with which no model can go on");
   };
   Module& model = session.task().model();
   for (const NamedParameter& named : parameters_of(model))

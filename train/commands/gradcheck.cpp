@@ -53,6 +53,8 @@ std::vector<std::string> wanted_kinds(const std::string& name, const std::vector
 std::vector<GradientCase> cases_of(const GradcheckOptions& options) {
   std::vector<GradientCase> cases;
   const bool only_linear = !options.features.empty() || !options.density.empty();
+  demand(!only_linear || options.mixer.empty() || options.mixer == "linear",
+         "--features, --density: are varied of --mixer linear, not of {}", options.mixer);
   const std::string wanted = options.mixer.empty() && only_linear ? "linear" : options.mixer;
   for (const std::string& mixer : wanted_kinds(wanted, mixers().names(), "mixer")) {
     const MixerTraits traits = mixers().traits(mixer, {});

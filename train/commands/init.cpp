@@ -16,8 +16,10 @@ struct InitOptions {
 std::string config_to_begin_with(const std::string& what) {
   const std::vector<std::string> kinds = starter_kinds();
   if (std::ranges::find(kinds, what) != kinds.end()) return starter_config(what);
-  demand(std::filesystem::exists(what), "{}: neither a kind ({}) nor a file or folder of data",
-         what, fmt::format("{}", fmt::join(kinds, ", ")));
+  std::error_code error;
+  demand(std::filesystem::exists(what, error),
+         "{}: neither a kind ({}) nor a file or folder of data", what,
+         fmt::format("{}", fmt::join(kinds, ", ")));
   return starter_config_for(what);
 }
 

@@ -198,6 +198,12 @@ KernelSetting kernel_setting(const KernelOptions& options, std::uint64_t least_s
          "--seeds {}: must be between {} and 10000", options.seeds, least_seeds);
   demand(options.scale > 0 && options.scale < 100,
          "--scale {}: must be greater than 0 and less than 100", options.scale);
+  demand(
+      (options.data.empty() && options.queries.empty()) || options.scale == KernelOptions().scale,
+      "--scale {:g}: is that of drawn queries and keys; leave out {}", options.scale,
+      options.data.empty() ? "--queries and --keys" : "--data");
+  demand(options.data.empty() || options.d == 0, "--d {}: those of --data have a size of their own",
+         options.d);
   return {block.mixer.features, d, parse_counts(options.m)};
 }
 

@@ -68,13 +68,8 @@ struct NamedTexts {
   }
 
   void add_lines(std::string_view text, const std::string& file) {
-    for (std::size_t number = 1; !text.empty(); ++number) {
-      const std::size_t end = std::min(text.find('\n'), text.size());
-      std::string_view line = text.substr(0, end);
-      if (line.ends_with('\r')) line.remove_suffix(1);
-      add_part(std::string(line), file, number);
-      text.remove_prefix(std::min(end + 1, text.size()));
-    }
+    for (std::size_t number = 1; !text.empty(); ++number)
+      add_part(std::string(take_line(text)), file, number);
   }
 };
 

@@ -42,12 +42,11 @@ std::vector<std::string> prompts_of(const SampleOptions& options) {
   std::vector<std::string> prompts;
   std::string_view rest = input.text();
   while (!rest.empty()) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
+    const std::string_view line = take_line(rest);
     if (line.empty())
       throw DataError(input.name(), ":", prompts.size() + 1,
                       ": a prompt must hold at least one byte");
     prompts.emplace_back(line);
-    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
   }
   if (prompts.empty()) throw DataError(input.name(), ": holds no prompt");
   return prompts;
@@ -94,6 +93,11 @@ void sample_prior(const SampleOptions& options, const LoadedRun& run) {
   demand(options.prompts.empty() && options.prompt == SampleOptions().prompt && !options.json,
          "--prompt, --prompts, --json: are for models that continue a text, not for {}",
          run.config.text("model.kind"));
+  const ContinuationOptions usual;
+  demand(
+      options.continuation.sampling == usual.sampling && options.continuation.bytes == usual.bytes,
+      "--temperature, --top-k, --top-p, --bytes: are for models that continue a text, not for {}",
+      run.config.text("model.kind"));
   demand(options.count <= most_of_prior, "--count {}: must be at most {}", options.count,
          most_of_prior);
   const auto task = make_task(run.config);

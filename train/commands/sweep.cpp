@@ -51,6 +51,11 @@ void require_sense(const SweepOptions& options) {
   demand(options.seed <= largest_seed, "--seed {}: must be at most {}", options.seed, largest_seed);
   demand(search == SearchKind::grid || options.trials > 0 || !options.budget.empty(),
          "--search {}: say how long: --trials N, --budget TIME or both", options.search);
+  demand(search != SearchKind::grid || options.seed == SweepOptions().seed,
+         "--seed {}: is that of a --search, not of a grid; seeds of runs: --vary train.seed=1,2,3",
+         options.seed);
+  demand(options.halving > 0 || options.shortest == 0,
+         "--shortest {}: is the first rung of --halving, which is missing", options.shortest);
   demand(options.halving == 0 || options.halving >= 2,
          "--halving {:g}: one in so many goes on: at least 2", options.halving);
   demand(options.halving == 0 || options.goals.size() <= 1,

@@ -104,27 +104,23 @@ bool sleep_for(double seconds, const SignalGuard& signals) {
   return !signals.stop_requested();
 }
 
-/// When what is watched is over: nobody has trained for a while, after somebody did or where
-/// nothing is left to train. A single run that is done is over at once.
+/// When what is watched is over: nobody has trained for a while where there is a run. A single run
+/// that is done is over at once.
 class EndOfTraining {
  public:
   explicit EndOfTraining(const WatchOptions& options) : path_(options.run), wait_(options.wait) {}
 
   bool reached(const WatchedRuns& watched) {
     const auto now = Clock::now();
-    const bool done = watched.all_done();
-    if (watched.any(RunPhase::training)) {
-      began_ = true;
-      idle_since_ = now;
-    }
-    if (done && watched.runs().size() == 1 && watched.runs()[0].path() == path_) return true;
-    return (began_ || done) && Seconds(now - idle_since_).count() >= wait_;
+    const auto& runs = watched.runs();
+    if (runs.empty() || watched.any(RunPhase::training)) idle_since_ = now;
+    if (watched.all_done() && runs.size() == 1 && runs[0].path() == path_) return true;
+    return Seconds(now - idle_since_).count() >= wait_;
   }
 
  private:
   Path path_;
   double wait_;
-  bool began_ = false;
   Clock::time_point idle_since_ = Clock::now();
 };
 

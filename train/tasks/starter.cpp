@@ -15,6 +15,7 @@
 #include <bochner/train/tasks/table_sketch.hpp>
 #include <fstream>
 #include <map>
+#include <regex>
 #include <set>
 
 namespace bochner {
@@ -134,7 +135,7 @@ std::string series_config(const std::string& files, const fs::path& file,
   if (!layout.columns.empty())
     columns = "series = " + quoted_list(layout.columns) + "            # what tells " +
               std::to_string(layout.count) + " series apart\n";
-  if (!table.words.empty() || !layout.columns.empty())
+  if (!table.words.empty() || !table.empty.empty() || !layout.columns.empty())
     columns +=
         "columns = " + quoted_list(table, targets) + "\n" +
         (table.times.empty() ? ""
@@ -298,6 +299,18 @@ std::string config_of_file(const std::string& files, const fs::path& file, std::
   return lm_config(files, bytes);
 }
 
+/// Whether the first line that says something is one of a config.
+bool begins_as_config(std::string_view text) {
+  static const std::regex config(
+      R"(\s*(\[\s*(model|data|optim|train)[\w.]*\s*\]|(model|data|optim|train)(\.\w+)+\s*=).*)");
+  while (!text.empty()) {
+    const std::string line(take_line(text).substr(0, 200));
+    if (!trimmed(line).empty() && !trimmed(line).starts_with('#'))
+      return std::regex_match(line, config);
+  }
+  return false;
+}
+
 /// Whether all files lie in folders of the folder, several in each of two or more.
 bool are_labelled(const fs::path& folder, const std::vector<fs::path>& files) {
   std::set<fs::path> labels;
@@ -338,18 +351,15 @@ bool is_data(const fs::path& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) return true;
   if (!fs::is_regular_file(path, error) || path.extension() == ".toml") return false;
-  const std::string text = "\n" + front_of(path);
-  return std::ranges::none_of(std::initializer_list<const char*>{"model", "data", "optim", "train"},
-                              [&](const std::string& section) {
-                                return text.find("\n[" + section) != text.npos ||
-                                       text.find("\n" + section + ".") != text.npos;
-                              });
+  return !begins_as_config(front_of(path));
 }
 
 std::string starter_config_for(const fs::path& data) {
-  return fs::is_directory(data)
-             ? config_of_folder(data)
-             : config_of_file(in_quotes(data.string()), data, fs::file_size(data));
+  std::error_code error;
+  if (fs::is_directory(data, error)) return config_of_folder(data);
+  const std::uint64_t bytes = fs::file_size(data, error);
+  if (error) throw IoError(data.string(), ": ", error.message(), "; give a file or a folder");
+  return config_of_file(in_quotes(data.string()), data, bytes);
 }
 
 }  // namespace bochner

@@ -15,6 +15,52 @@ std::optional<std::size_t> TableSketch::called(std::string_view wanted) const {
   return found == names.end() ? std::nullopt : std::optional(found - names.begin());
 }
 
+namespace {
+
+/// What some rows of a column hold, missing values left out.
+struct ColumnSketch {
+  std::size_t column, count = 0, numbers = 0, whole = 0, times = 0;
+  std::size_t no_number = 0, no_time = 0;  ///< the last row with something else
+  std::set<std::string> texts;
+
+  ColumnSketch(const CsvSample& sample, std::size_t column, std::size_t first,
+               const CsvDialect& dialect)
+      : column(column) {
+    for (std::size_t row = first; row < sample.size(); ++row) {
+      if (column >= sample[row].size() || is_missing(sample[row][column])) continue;
+      const std::string& text = sample[row][column];
+      ++count;
+      texts.insert(text);
+      whole += parse_count(text).has_value();
+      const bool is_number = parse_number(text, dialect.decimal).has_value(),
+                 is_time = parse_time(text, dialect.time_format).has_value();
+      numbers += is_number, times += is_time;
+      if (!is_number) no_number = row;
+      if (!is_time) no_time = row;
+    }
+  }
+  bool are_numbers() const { return numbers == count; }
+  bool are_times() const { return times == count; }
+
+  /// A few cells among many others are a mistake, and no reason to take the column for words.
+  void require_one_kind(const std::string& file, const std::string& name,
+                        const CsvSample& sample) const {
+    const auto are_nearly_all = [&](std::size_t n) {
+      return n < count && 50 * (count - n) <= count;
+    };
+    if (are_times() || are_numbers()) return;
+    const bool numeric = are_nearly_all(numbers);
+    if (!numeric && !are_nearly_all(times)) return;
+    const std::size_t row = numeric ? no_number : no_time;
+    throw DataError(file, ": column ", excerpt(name), ": row ", row + 1, " has ",
+                    excerpt(sample[row][column]), " where other rows have ",
+                    numeric ? "numbers" : "dates",
+                    "; correct it, or leave it empty if it is missing");
+  }
+};
+
+}  // namespace
+
 TableSketch sketch_of(std::string_view text, const std::string& name) {
   const CsvDialect dialect = csv_dialect(text, name, {});
   const CsvSample sample = csv_sample(text, name, dialect.delimiter, dialect.quote);
@@ -29,19 +75,18 @@ TableSketch sketch_of(std::string_view text, const std::string& name) {
       throw DataError(name, ": the column name ", excerpt(sketch.names.back()),
                       " is not UTF-8, which configs are; convert the file: iconv -f WINDOWS-1252 "
                       "-t UTF-8 FILE >NEW.csv");
-    bool numbers = true, times = true, whole = true, any = false;
-    std::set<std::string> texts;
-    for (std::size_t row = sketch.has_header ? 1 : 0; row < sample.size(); ++row) {
-      if (i >= sample[row].size() || is_missing(sample[row][i])) continue;
-      any = true;
-      texts.insert(sample[row][i]);
-      numbers &= parse_number(sample[row][i], dialect.decimal).has_value();
-      whole &= parse_count(sample[row][i]).has_value();
-      times &= parse_time(sample[row][i], dialect.time_format).has_value();
-    }
-    sketch.texts.push_back(texts.size());
-    if (any && numbers && whole) sketch.whole_numbers.push_back(i);
-    if (any) (numbers ? sketch.numbers : times ? sketch.times : sketch.words).push_back(i);
+    const ColumnSketch column(sample, i, sketch.has_header ? 1 : 0, dialect);
+    column.require_one_kind(name, sketch.names.back(), sample);
+    sketch.texts.push_back(column.texts.size());
+    if (column.count == 0)
+      sketch.empty.push_back(i);
+    else
+      (column.are_numbers() ? sketch.numbers
+       : column.are_times() ? sketch.times
+                            : sketch.words)
+          .push_back(i);
+    if (column.count > 0 && column.are_numbers() && column.whole == column.count)
+      sketch.whole_numbers.push_back(i);
   }
   sketch.sampled = sample.size() - (sketch.has_header ? 1 : 0);
   const auto lines = std::size_t(std::count(text.begin(), text.end(), '\n'));

@@ -10,7 +10,7 @@ namespace bochner {
 /// The columns of a table by what the first rows hold.
 struct TableSketch {
   std::vector<std::string> names;  ///< or numbers from 1
-  std::vector<std::size_t> numbers, times, words;
+  std::vector<std::size_t> numbers, times, words, empty;
   std::vector<std::size_t> whole_numbers;  ///< of the numbers
   std::vector<std::size_t> texts;          ///< how many there are in each column
   std::size_t sampled = 0;                 ///< rows of which this is known
@@ -21,8 +21,8 @@ struct TableSketch {
   std::optional<std::size_t> called(std::string_view wanted) const;
 };
 
-/// Of a table's text; `name` is for errors. Throws DataError for one that is empty or has names
-/// that are not UTF-8.
+/// Of a table's text; `name` is for errors. Throws DataError for one that is empty, has names that
+/// are not UTF-8, or a column of numbers or times with a few cells that are neither.
 TableSketch sketch_of(std::string_view text, const std::string& name);
 
 }  // namespace bochner

@@ -21,6 +21,10 @@ TEST(Printable, ShowsControlCharactersAndKeepsOtherText) {
 TEST(LowerCase, ChangesAsciiOnly) { EXPECT_EQ(lower_case("AZaz[@ \xc3\x89"), "azaz[@ \xc3\x89"); }
 
 TEST(SplitList, KeepsEmptyParts) {
+  std::string_view text = "a\r\n\nb\rc\n d";
+  std::vector<std::string> lines;
+  while (!text.empty()) lines.emplace_back(take_line(text));
+  EXPECT_THAT(lines, ElementsAre("a", "", "b\rc", " d"));
   EXPECT_THAT(split_list(""), IsEmpty());
   EXPECT_THAT(split_list("a"), ElementsAre("a"));
   EXPECT_THAT(split_list("a,bc,d"), ElementsAre("a", "bc", "d"));

@@ -203,7 +203,38 @@ TEST_F(Starter, SaysWhatToDoWhereItCannotTell) {
   EXPECT_THAT(problem("utf8.csv", "a,Erl\xc3\xb6s\nx,y\n"), HasSubstr("bochner init"));
 }
 
+/// One cell of many others is a mistake, in words too; an eighth of them are words.
+TEST_F(Starter, TakesNoMistakeForAColumnOfWords) {
+  const auto with = [&](const std::string& cell, std::size_t every) {
+    const auto row = [&](std::size_t i) {
+      return day(i) + "," + (i % every == 7 ? cell : std::to_string(i)) + "," + std::to_string(i);
+    };
+    return write("a.csv", table("day,load,wind", 180, row));
+  };
+  EXPECT_THAT(
+      message_of<DataError>([&] { starter_config_for(with("n.a.", 100)); }),
+      HasSubstr("a.csv: column \"load\": row 109 has \"n.a.\" where other rows have numbers; "
+                "correct it, or leave it empty if it is missing"));
+  EXPECT_THAT(starter_config_for(with("", 100)), testing::Not(HasSubstr("\ncolumns = ")));
+  EXPECT_THAT(config_for(with("n.a.", 8)).text_list("data.columns"), testing::ElementsAre("wind"));
+  const auto row = [](std::size_t i) {
+    return (i == 59 ? "31.02.2024" : day(i)) + "," + std::to_string(i);
+  };
+  EXPECT_THAT(
+      message_of<DataError>(
+          [&] { starter_config_for(write("b.csv", table("day,load", 180, row))); }),
+      HasSubstr("b.csv: column \"day\": row 61 has \"31.02.2024\" where other rows have dates"));
+}
+
+TEST_F(Starter, LeavesEmptyColumnsOut) {
+  const auto row = [](std::size_t i) { return day(i) + ",," + std::to_string(i); };
+  const Config config = config_for(write("a.csv", table("day,store,sales", 180, row)));
+  EXPECT_THAT(config.text_list("data.columns"), testing::ElementsAre("sales"));
+}
+
 TEST_F(Starter, TellsDataFromConfigs) {
+  EXPECT_TRUE(is_data(write("a.txt", "the end of the\nmodel. And so on\n[data not shown]\n")));
+  EXPECT_TRUE(is_data(write("a.txt", "train.py is the script\n")));
   EXPECT_TRUE(is_data(write("a.txt", "model = 3\n")));
   EXPECT_TRUE(is_data(folder_.path()));
   EXPECT_FALSE(is_data(write("a.toml", "")));

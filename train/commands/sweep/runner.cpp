@@ -308,10 +308,15 @@ int SweepRunner::finish_grid() const {
   const auto results = results_ | std::views::values;
   if (!plan_.json && !results.empty())
     fmt::print("\n{}", summary(plan_.space.variations(), {results.begin(), results.end()}));
-  if (results.size() + failed_ == plan_.points.size()) return failed_ > 0 ? exit_failed : exit_done;
-  fmt::print(stderr, "stopped  {} of {} runs are done; the same command goes on\n", results.size(),
-             plan_.points.size());
-  return exit_stopped;
+  const bool is_left = std::ranges::any_of(plan_.points, [&](const GridPoint& point) {
+    const auto found = std::ranges::find(journal_.trials(), point.name, &SweepTrial::name);
+    return found == journal_.trials().end() || found->is_open();
+  });
+  if (must_go_on(is_left,
+                 fmt::format("{} of {} runs are done", results.size(), plan_.points.size()),
+                 !results.empty()))
+    return exit_stopped;
+  return failed_ > 0 ? exit_failed : exit_done;
 }
 
 int SweepRunner::finish_search() const {
@@ -326,15 +331,19 @@ int SweepRunner::finish_search() const {
                fmt::join(numbers, ", "));
   }
   if (!plan_.json) fmt::print("page     {}\n", sweep_page(journal_.directory()).string());
-  const bool is_left = !exhausted_ && journal_.trials().size() < plan_.most_trials;
-  if (interrupted_ || (stopped() && is_left)) {
-    const bool out_of_time = !signals_.stop_requested() && seconds() >= plan_.budget;
-    fmt::print(stderr, "{}  {} of {} trials are begun; the same command goes on{}\n",
-               out_of_time ? "budget " : "stopped", journal_.trials().size(), plan_.most_trials,
-               out_of_time ? " with a larger --budget" : "");
-    if (!out_of_time || best.empty()) return exit_stopped;
-  }
+  const std::size_t begun = journal_.trials().size();
+  if (must_go_on(!exhausted_ && begun < plan_.most_trials,
+                 fmt::format("{} of {} trials are begun", begun, plan_.most_trials), !best.empty()))
+    return exit_stopped;
   return best.empty() ? exit_failed : exit_done;
+}
+
+bool SweepRunner::must_go_on(bool is_left, const std::string& so_far, bool has_results) const {
+  if (!interrupted_ && !(stopped() && is_left)) return false;
+  const bool out_of_time = !signals_.stop_requested() && seconds() >= plan_.budget;
+  fmt::print(stderr, "{}  {}; the same command goes on{}\n", out_of_time ? "budget " : "stopped",
+             so_far, out_of_time ? " with a larger --budget" : "");
+  return !out_of_time || !has_results;
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

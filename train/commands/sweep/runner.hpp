@@ -69,6 +69,9 @@ class SweepRunner {
                                std::uint64_t last_step) const;
   int finish_grid() const;
   int finish_search() const;
+  /// Whether the sweep was stopped in its midst, and says so; one whose time is over has come to
+  /// its end if it has results.
+  bool must_go_on(bool is_left, const std::string& so_far, bool has_results) const;
 
   void print_done(std::size_t index, const std::string& metrics);
   std::string words_of(std::size_t index) const;
