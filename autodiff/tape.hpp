@@ -166,7 +166,8 @@ struct NonFiniteError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What a profiler sees of a tape. `bytes` is the size of the op's inputs and output, or of the
+/// What is told of a pass to profilers, to those who gather what layers make of it, and to
+/// processes that exchange gradients. `bytes` is the size of the op's inputs and output, or of the
 /// gradient that it receives and of those that it hands on, twice where there was one to add to.
 /// Arrays count in whole, also where an op touches a part.
 struct TapeObserver {

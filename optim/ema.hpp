@@ -33,4 +33,20 @@ class WeightAverage {
   bool swapped_ = false;
 };
 
+/// The average in the place of the live weights as long as this lives; null leaves them there.
+class AverageInUse {
+ public:
+  explicit AverageInUse(WeightAverage* average) : average_(average) {
+    if (average_) average_->swap();
+  }
+  ~AverageInUse() {
+    if (average_) average_->swap();
+  }
+  AverageInUse(const AverageInUse&) = delete;
+  AverageInUse& operator=(const AverageInUse&) = delete;
+
+ private:
+  WeightAverage* average_;
+};
+
 }  // namespace bochner::inline BOCHNER_PRECISION

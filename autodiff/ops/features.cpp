@@ -52,9 +52,8 @@ Features product_features(const Var& c, Features base) {
   }
   const Var& inner = base.coefficients;
   require(c.dim(3) == 1, "product_features", "products of products have one group: c ", c.shape());
-  Shape each = inner.shape();
-  each.back() = c.dim(4);
-  base.coefficients = all_products(inner, broadcast_to(c, each), base.scale);
+  base.coefficients =
+      all_products(inner, broadcast_to(c, with_last(inner.shape(), c.dim(4))), base.scale);
   return base;
 }
 

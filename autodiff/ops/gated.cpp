@@ -34,9 +34,7 @@ template <class Gate>
 Var gated(const char* op, const Var& x) {
   require(x.rank() >= 1 && x.dim(-1) % 2 == 0, op, "the last axis must be even: x ", x.shape());
   const std::size_t H = x.dim(-1) / 2, rows = row_count(x.shape());
-  Shape shape = x.shape();
-  shape.back() = H;
-  Tensor y = uninitialized(shape);
+  Tensor y = uninitialized(with_last(x.shape(), H));
   parallel_rows(rows, 2 * H, [&](std::size_t row) {
     gate_row<Gate>(x.data() + row * 2 * H, H, y.data() + row * H);
   });

@@ -161,8 +161,8 @@ Var quotient(const Var& sums, real floor) {
 
 /// Minus the rates, with an axis of channels. -> (H, F) or (B, T, H, F)
 Var log_decay_of(const Var& rate, const Shape& features) {
-  const std::size_t heads = rate.rank() % 2 == 1;  // (H) or (B, T, H)
-  if (!heads) return -rate;
+  const bool is_of_heads = rate.rank() % 2 == 1;  // (H) or (B, T, H)
+  if (!is_of_heads) return -rate;
   Shape one = rate.shape(), each = rate.shape();
   one.push_back(1), each.push_back(features[3]);
   return broadcast_to(reshape(-rate, one), each);

@@ -27,9 +27,7 @@ struct LinearState : MixerState {
 
 /// One more feature, so that phi(q) . phi(k) grows by the constant. (.., F) -> (.., F + 1)
 Var with_constant(const Var& features, double constant) {
-  Shape shape = features.shape();
-  shape.back() = 1;
-  return concat({features, filled(shape, real(std::sqrt(constant)))}, -1);
+  return concat({features, filled(with_last(features.shape(), 1), real(std::sqrt(constant)))}, -1);
 }
 
 /// The last channel, a constant, made to fade as slowly as the slowest: where products of features

@@ -188,12 +188,9 @@ void Trainer::blame(double loss, double norm) {
 }
 
 std::optional<Evaluation> Trainer::validate(const std::function<bool()>& should_stop) {
-  if (average_) average_->swap();
-  const auto result =
-      evaluate_shards(task_, Split::validation, train_.validation_batch(), train_.validate_batches,
-                      should_stop, train_.shards, processes_);
-  if (average_) average_->swap();
-  return result;
+  const AverageInUse in_use(average_ ? &*average_ : nullptr);
+  return evaluate_shards(task_, Split::validation, train_.validation_batch(),
+                         train_.validate_batches, should_stop, train_.shards, processes_);
 }
 
 std::optional<std::vector<KernelMetrics>> Trainer::kernels(
@@ -206,13 +203,12 @@ std::optional<std::vector<KernelMetrics>> Trainer::kernels(
 
 std::optional<std::vector<KernelMetrics>> Trainer::kernels_here(
     const std::function<bool()>& should_stop) {
-  if (average_) average_->swap();
+  const AverageInUse in_use(average_ ? &*average_ : nullptr);
   std::vector<KernelMetrics> metrics = kernels_->measure(task_);
   std::optional<std::map<std::string, double>> ratios = std::map<std::string, double>();
   if (train_.validate_gradients > 0 && !train_.overfit)
     ratios = gradient_to_noise(task_, state_.examples, train_.batch, train_.validate_gradients,
                                should_stop);
-  if (average_) average_->swap();
   if (!ratios) return {};
   for (KernelMetrics& layer : metrics)
     if (const auto found = ratios->find(layer.layer); found != ratios->end())
