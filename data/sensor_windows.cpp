@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <bit>
-#include <bochner/autodiff/compute/median.hpp>
+#include <bochner/autodiff/compute/quantile.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/sensor_windows.hpp>

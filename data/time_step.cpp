@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/median.hpp>
+#include <bochner/autodiff/compute/quantile.hpp>
 #include <bochner/data/calendar.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/time_step.hpp>

@@ -3,6 +3,7 @@
 
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/optim/flat_loop.hpp>
+#include <optional>
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -33,10 +34,10 @@ class WeightAverage {
   bool swapped_ = false;
 };
 
-/// The average in the place of the live weights as long as this lives; null leaves them there.
+/// The average, if there is one, in the place of the live weights as long as this lives.
 class AverageInUse {
  public:
-  explicit AverageInUse(WeightAverage* average) : average_(average) {
+  explicit AverageInUse(std::optional<WeightAverage>& average) : average_(average) {
     if (average_) average_->swap();
   }
   ~AverageInUse() {
@@ -46,7 +47,7 @@ class AverageInUse {
   AverageInUse& operator=(const AverageInUse&) = delete;
 
  private:
-  WeightAverage* average_;
+  std::optional<WeightAverage>& average_;
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -143,7 +143,6 @@ Var LanguageModel::loss(Tape& tape, const Indices& tokens, const Indices& target
 
 Tensor LanguageModel::step(const std::vector<std::int32_t>& tokens, State& state, double time) {
   const std::size_t B = tokens.size(), groups = groups_of(B);
-  require(B > 0 || state.position > 0, "language_model", "a step is of one sequence or more");
   if (state.position == 0) begin(state, B);
   require_one_of_each("language_model", state.sequences, B);
   std::vector<Tensor> logits(groups);
@@ -165,6 +164,7 @@ Tensor LanguageModel::step(const std::vector<std::int32_t>& tokens, State& state
 }
 
 void LanguageModel::begin(State& state, std::size_t sequences) {
+  require(sequences > 0, "language_model", "a step is of one sequence or more");
   state.sequences = sequences;
   state.groups.clear();
   for (std::size_t g = 0; g < groups_of(sequences); ++g) state.groups.push_back(trunk_.start());

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <bochner/autodiff/ceil_div.hpp>
-#include <bochner/autodiff/compute/median.hpp>
+#include <bochner/autodiff/compute/quantile.hpp>
 #include <bochner/layers/probability/dirichlet_process.hpp>
 #include <bochner/layers/probability/gaussian_mixture.hpp>
 #include <bochner/layers/processes/process_start.hpp>

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/median.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/autodiff/compute/quantile.hpp>
 #include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/laboratory/head_metrics.hpp>
 #include <bochner/train/storage/json.hpp>

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/autodiff/compute/philox.hpp>
 #include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
@@ -22,14 +21,6 @@ double scatter_of(const std::vector<double>& numbers) {
 
 double deviation_of(const std::vector<double>& numbers) {
   return std::sqrt(scatter_of(numbers) / double(numbers.size()));
-}
-
-double quantile_of(std::vector<double> numbers, double part) {
-  if (numbers.empty()) return 0;
-  const auto at = numbers.begin() + std::ptrdiff_t(part * double(numbers.size() - 1) + 0.5);
-  const auto less = [](double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); };
-  std::nth_element(numbers.begin(), at, numbers.end(), less);
-  return *at;
 }
 
 Interval confidence_interval(const std::vector<double>& numbers) {

@@ -188,7 +188,7 @@ void Trainer::blame(double loss, double norm) {
 }
 
 std::optional<Evaluation> Trainer::validate(const std::function<bool()>& should_stop) {
-  const AverageInUse in_use(average_ ? &*average_ : nullptr);
+  const AverageInUse in_use(average_);
   return evaluate_shards(task_, Split::validation, train_.validation_batch(),
                          train_.validate_batches, should_stop, train_.shards, processes_);
 }
@@ -203,7 +203,7 @@ std::optional<std::vector<KernelMetrics>> Trainer::kernels(
 
 std::optional<std::vector<KernelMetrics>> Trainer::kernels_here(
     const std::function<bool()>& should_stop) {
-  const AverageInUse in_use(average_ ? &*average_ : nullptr);
+  const AverageInUse in_use(average_);
   std::vector<KernelMetrics> metrics = kernels_->measure(task_);
   std::optional<std::map<std::string, double>> ratios = std::map<std::string, double>();
   if (train_.validate_gradients > 0 && !train_.overfit)

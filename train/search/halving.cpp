@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <bochner/autodiff/ceil_div.hpp>
-#include <bochner/autodiff/compute/median.hpp>
+#include <bochner/autodiff/compute/quantile.hpp>
 #include <bochner/train/search/halving.hpp>
 #include <cmath>
 

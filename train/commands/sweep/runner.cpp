@@ -166,14 +166,16 @@ std::optional<std::size_t> SweepRunner::promote(bool finish) {
   return index;
 }
 
+const SweepTrial* SweepRunner::trial_of(const GridPoint& point) const {
+  const auto found = std::ranges::find(journal_.trials(), point.name, &SweepTrial::name);
+  return found == journal_.trials().end() ? nullptr : &*found;
+}
+
 std::optional<std::size_t> SweepRunner::propose_trial() {
   const std::vector<SweepTrial>& trials = journal_.trials();
   if (exhausted_) return std::nullopt;
   if (is_grid()) {
-    const auto is_known = [&](const std::string& name) {
-      return std::ranges::find(trials, name, &SweepTrial::name) != trials.end();
-    };
-    while (proposed_points_ < plan_.points.size() && is_known(plan_.points[proposed_points_].name))
+    while (proposed_points_ < plan_.points.size() && trial_of(plan_.points[proposed_points_]))
       ++proposed_points_;
     if (proposed_points_ == plan_.points.size()) return std::nullopt;
     const GridPoint& point = plan_.points[proposed_points_];
@@ -309,8 +311,8 @@ int SweepRunner::finish_grid() const {
   if (!plan_.json && !results.empty())
     fmt::print("\n{}", summary(plan_.space.variations(), {results.begin(), results.end()}));
   const bool is_left = std::ranges::any_of(plan_.points, [&](const GridPoint& point) {
-    const auto found = std::ranges::find(journal_.trials(), point.name, &SweepTrial::name);
-    return found == journal_.trials().end() || found->is_open();
+    const SweepTrial* trial = trial_of(point);
+    return !trial || trial->is_open();
   });
   if (must_go_on(is_left,
                  fmt::format("{} of {} runs are done", results.size(), plan_.points.size()),

@@ -46,6 +46,8 @@ class SweepRunner {
   double seconds() const;
   bool stopped() const { return signals_.stop_requested() || seconds() >= plan_.budget; }
   const SweepTrial& trial(std::size_t index) const { return journal_.trials()[index]; }
+  /// Null where the point of a grid was not begun.
+  const SweepTrial* trial_of(const GridPoint& point) const;
   Path path_of(std::size_t index) const { return journal_.directory() / trial(index).name; }
   std::vector<std::string> sets_of_trial(std::size_t index) const;
 
