@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/autodiff/keys.hpp>
 #include <bochner/autodiff/shape.hpp>
 #include <charconv>
@@ -29,9 +30,7 @@ struct Complaint {
     if (!bounds.choices) return "";
     const std::vector<std::string> choices = bounds.choices();
     if (std::ranges::find(choices, *text) != choices.end()) return "";
-    std::string known;
-    for (const std::string& choice : choices) known += (known.empty() ? "" : ", ") + choice;
-    return '"' + *text + "\"; there are: " + known;
+    return '"' + *text + "\"; there are: " + joined(choices);
   }
   /// Flags, and what the train layer knows of.
   template <class Other>

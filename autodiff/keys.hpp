@@ -77,6 +77,7 @@ struct Key {
   Bounds bounds;
   std::string words;
   KeyTraits traits;
+  std::string kind;  ///< which alone has it, of those that are added to a registry; "" for all
 };
 
 /// Walks what describe() says of a Spec; the names it sees are dotted: "model.mixer.heads".
@@ -92,10 +93,10 @@ class Keys {
     if constexpr (std::is_integral_v<Member> && !std::is_same_v<Member, bool>) {
       static_assert(sizeof(Member) == 8, "whole numbers are std::size_t or std::int64_t");
       auto number = std::int64_t(member);
-      on_key({path_ + name, &number, bounds, words, traits});
+      on_key({path_ + name, &number, bounds, words, traits, kind_});
       member = Member(number);
     } else {
-      on_key({path_ + name, &member, bounds, words, traits});
+      on_key({path_ + name, &member, bounds, words, traits, kind_});
     }
   }
   template <class Member>
@@ -112,12 +113,19 @@ class Keys {
     describe(*this, spec);
     path_.resize(length);
   }
+  /// What `describe_own` says is of one kind only.
+  template <class DescribeOwn>
+  void of_kind(const std::string& kind, const DescribeOwn& describe_own) {
+    kind_ = kind;
+    describe_own();
+    kind_.clear();
+  }
 
  protected:
   virtual void on_key(const Key& key) = 0;
 
  private:
-  std::string path_;
+  std::string path_, kind_;
 };
 
 /// Numbers and texts against their bounds; throws std::invalid_argument "[what] key = value: must

@@ -1,3 +1,4 @@
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/autodiff/shape.hpp>
 #include <sstream>
 #include <stdexcept>
@@ -47,13 +48,7 @@ Shape broadcast_shape(const char* op, const Shape& a, const Shape& b) {
   return result;
 }
 
-std::string to_string(const Shape& shape) {
-  std::string text = "(";
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    text += (axis > 0 ? ", " : "") + std::to_string(shape[axis]);
-  }
-  return text + ")";
-}
+std::string to_string(const Shape& shape) { return '(' + joined(shape) + ')'; }
 
 void detail::refuse(const char* op, std::initializer_list<Part> parts) {
   std::ostringstream message;

@@ -6,6 +6,7 @@
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/npy.hpp>
 #include <bochner/data/formats/read_array.hpp>
+#include <bochner/data/moments.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -148,12 +149,9 @@ void FieldFiles::for_each_training_number(const Action& action) const {
   }
 }
 
-FieldMoments FieldFiles::moments() const {
-  double n = 0, sum = 0, squares = 0;
-  for_each_training_number([&](double x) { n += 1, sum += x; });
-  const double mean = sum / n;
-  for_each_training_number([&](double x) { squares += (x - mean) * (x - mean); });
-  return {mean, std::sqrt(squares / n)};
+Moments FieldFiles::moments() const {
+  const auto each = [&](const auto& action) { for_each_training_number(action); };
+  return resolved(moments_of(each), "the pixels of the training frames");
 }
 
 std::uint64_t FieldFiles::fingerprint() const {

@@ -4,6 +4,7 @@
 #include <bochner/data/fields.hpp>
 #include <bochner/data/files/input.hpp>
 #include <bochner/data/formats/stored_array.hpp>
+#include <bochner/data/moments.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -28,7 +29,7 @@ class FieldFiles : public FieldSource {
   FieldBatch batch(const Examples& examples) const override;
   std::uint64_t fingerprint() const override;
   /// Of all pixels of the training frames; the deviation has divisor n.
-  FieldMoments moments() const;
+  Moments moments() const;
 
  protected:
   std::string describe_films() const override;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/data/fields.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <cmath>
@@ -193,11 +194,7 @@ std::size_t FieldSize::patches(std::size_t side) const {
   return count;
 }
 
-std::string FieldSize::text() const {
-  std::string all;
-  for (const std::size_t side : sides) all += (all.empty() ? "" : " x ") + std::to_string(side);
-  return all;
-}
+std::string FieldSize::text() const { return joined(sides, " x "); }
 
 FieldBatch FieldSource::empty_batch(std::size_t count) const {
   const FieldSize s = size();

@@ -62,9 +62,6 @@ struct FieldSize {
   /// "12 x 12"
   std::string text() const;
 };
-struct FieldMoments {
-  double mean = 0, deviation = 1;
-};
 
 /// Examples for a model of fields.
 class FieldSource : public Dataset {

@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/regular_file.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/labelled_texts.hpp>
 #include <cmath>
+#include <ranges>
 #include <set>
 
 namespace bochner {
@@ -117,9 +119,7 @@ std::uint64_t LabelledTexts::fingerprint() const {
 }
 
 std::string LabelledTexts::describe() const {
-  std::string names;
-  for (std::size_t i = 0; i < std::min<std::size_t>(classes(), 4); ++i)
-    names += (i > 0 ? ", " : "") + texts_.classes[i];
+  const std::string names = joined(texts_.classes | std::views::take(4));
   return in_words(format_number_of(texts_.texts.size(), "text"), " of ",
                   format_number_of(classes(), "label"), " (", names, classes() > 4 ? ", .." : "",
                   ")");

@@ -3,6 +3,7 @@
 #include <bochner/autodiff/compute/quantile.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
+#include <bochner/data/moments.hpp>
 #include <bochner/data/sensor_windows.hpp>
 #include <cmath>
 #include <map>
@@ -17,21 +18,17 @@ Coordinates place_of(const SensorTable& table, std::size_t row) {
   return {first, first + std::ptrdiff_t(table.dimensions)};
 }
 
-/// Mean and deviation of what is there of a variate among the first rows.
-std::pair<double, double> moments_of(const SensorTable& table, std::size_t variate,
-                                     std::size_t rows) {
-  double n = 0, sum = 0, squares = 0;
-  const auto each = [&](const auto& action) {
+/// Of what is there of a variate among the first rows.
+Moments moments_of_variate(const SensorTable& table, std::size_t variate, std::size_t rows) {
+  const std::string column = "column " + table.names[1 + table.dimensions + variate];
+  bool is_there = false;
+  const Moments moments = moments_of([&](const auto& action) {
     for (std::size_t row = 0; row < rows; ++row)
       if (const double x = table.values[row * table.variates + variate]; std::isfinite(x))
-        action(x);
-  };
-  each([&](double x) { n += 1, sum += x; });
-  if (n == 0)
-    throw DataError("column ", table.names[1 + table.dimensions + variate],
-                    ": has no value among the training readings");
-  each([&](double x) { squares += (x - sum / n) * (x - sum / n); });
-  return {sum / n, std::sqrt(squares / n)};
+        is_there = true, action(x);
+  });
+  if (!is_there) throw DataError(column, ": has no value among the training readings");
+  return resolved(moments, column);
 }
 
 }  // namespace
@@ -117,7 +114,7 @@ SensorBatch SensorWindows::batch(const Examples& examples) const {
 SensorScale SensorWindows::scale() const {
   SensorScale scale;
   for (std::size_t v = 0; v < table_.variates; ++v) {
-    const auto [mean, deviation] = moments_of(table_, v, train_rows_);
+    const auto [mean, deviation] = moments_of_variate(table_, v, train_rows_);
     scale.mean.push_back(mean);
     scale.deviation.push_back(deviation);
   }

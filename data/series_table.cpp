@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/series_table.hpp>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numbers>
 #include <numeric>
@@ -13,16 +15,11 @@ namespace {
 constexpr const char* fill_in =
     "a series needs finite numbers; fill in what is missing or choose other columns";
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-  return all.empty() ? "none" : all;
-}
-
 std::size_t column_of(const NamedArray& table, const std::string& name) {
   const auto found = find_column(table.columns, table.values.shape()[1], name);
   if (!found)
-    throw DataError("no column is called \"", name, "\"; there are: ", joined(table.columns));
+    throw DataError("no column is called \"", name,
+                    "\"; there are: ", table.columns.empty() ? "none" : joined(table.columns));
   return *found;
 }
 
@@ -56,8 +53,10 @@ std::string place(const NamedArray& table, std::size_t row, std::size_t column) 
 double finite_number(const NamedArray& table, std::size_t row, std::size_t column,
                      const char* advice) {
   const double number = table.values(row, column);
-  if (std::isfinite(number)) return number;
-  throw DataError(place(table, row, column), ": ", advice);
+  if (std::abs(number) <= double(std::numeric_limits<float>::max())) return number;
+  throw DataError(
+      place(table, row, column), ": ",
+      std::isfinite(number) ? format_number(number) + " is more than a model can take" : advice);
 }
 
 std::vector<double> increasing_times(const NamedArray& table,
@@ -130,9 +129,7 @@ std::vector<SeriesRows> rows_of_series(const NamedArray& table,
 }
 
 std::string words_of(const std::vector<std::string>& id) {
-  std::string words;
-  for (const std::string& part : id) words += (words.empty() ? "" : ", ") + printable(part);
-  return words;
+  return joined(id, ", ", [](const std::string& part) { return printable(part); });
 }
 
 std::size_t rows_asked_for(const NamedArray& table, const SeriesColumns& columns,

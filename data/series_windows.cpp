@@ -1,11 +1,12 @@
 #include <algorithm>
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
+#include <bochner/data/moments.hpp>
 #include <bochner/data/series_windows.hpp>
 #include <cmath>
-#include <numeric>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -62,18 +63,14 @@ struct Run {
   std::size_t n;
 };
 
-/// Mean and deviation of all numbers of some runs.
-void add_moments(SeriesMoments& moments, const std::vector<Run>& runs) {
-  double sum = 0, squares = 0, n = 0;
-  for (const auto& [x, count] : runs) {
-    sum = std::accumulate(x, x + count, sum);
-    n += double(count);
-  }
-  const double mean = sum / n;
-  for (const auto& [x, count] : runs)
-    for (std::size_t i = 0; i < count; ++i) squares += (x[i] - mean) * (x[i] - mean);
+/// Mean and deviation of all numbers of some runs of a column.
+void add_moments(SeriesMoments& moments, const std::vector<Run>& runs, const std::string& column) {
+  const auto each = [&](const auto& action) {
+    for (const auto& [x, count] : runs) std::for_each(x, x + count, action);
+  };
+  const auto [mean, deviation] = resolved(moments_of(each), column);
   moments.mean.push_back(mean);
-  moments.deviation.push_back(std::sqrt(squares / n));
+  moments.deviation.push_back(deviation);
 }
 
 /// Copies columns first, ..., first + count - 1 of each row of a matrix.
@@ -81,15 +78,6 @@ void copy_columns(const xt::xarray<double>& from, std::size_t first, std::size_t
   const std::size_t width = from.shape()[1];
   for (std::size_t v = 0; v < from.shape()[0]; ++v, to += count)
     std::copy_n(from.data() + v * width + first, count, to);
-}
-
-/// "a, b, c and 4 more"
-std::string some_of(const std::vector<std::string>& names) {
-  constexpr std::size_t most = 5;
-  std::string words;
-  for (std::size_t i = 0; i < std::min(most, names.size()); ++i)
-    words += (i > 0 ? ", " : "") + names[i];
-  return names.size() > most ? in_words(words, " and ", names.size() - most, " more") : words;
 }
 
 constexpr Split all_splits[] = {Split::train, Split::validation, Split::test};
@@ -217,7 +205,9 @@ SeriesMoments SeriesWindows::moments() const {
   for (std::size_t number = 0; number < count(); ++number) {
     const TimeSeries& one = series(number);
     for (std::size_t v = 0; v < one.variates(); ++v)
-      add_moments(moments, {{one.values.data() + v * one.rows(), rows(Split::train, number)}});
+      add_moments(
+          moments, {{one.values.data() + v * one.rows(), rows(Split::train, number)}},
+          one.names.empty() ? in_words("variate ", v + 1) : "column " + excerpt(one.names[v]));
   }
   return moments;
 }
@@ -229,7 +219,7 @@ SeriesMoments SeriesWindows::covariate_moments() const {
     for (std::size_t number = 0; number < count(); ++number)
       runs.push_back({series(number).covariates.data() + c * series(number).rows(),
                       rows(Split::train, number)});
-    add_moments(moments, runs);
+    add_moments(moments, runs, in_words("covariate ", c + 1));
   }
   return moments;
 }

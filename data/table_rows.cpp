@@ -3,9 +3,9 @@
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
+#include <bochner/data/moments.hpp>
 #include <bochner/data/table_rows.hpp>
 #include <cmath>
-#include <numeric>
 
 namespace bochner {
 namespace {
@@ -136,13 +136,9 @@ RegressionTable merged(std::vector<RegressionTable> tables) {
 }
 
 ColumnUnit unit_of(const std::vector<double>& numbers) {
-  const auto [least, most] = std::ranges::minmax(numbers);
-  if (least == most) return {least, 1};  // whose mean may be a rounding off
-  const double n = double(numbers.size());
-  const double mean = std::accumulate(numbers.begin(), numbers.end(), 0.0) / n;
-  double squares = 0;
-  for (const double x : numbers) squares += (x - mean) * (x - mean);
-  return {mean, squares > 0 ? std::sqrt(squares / n) : 1};
+  const auto [mean, deviation] =
+      moments_of([&](const auto& action) { std::ranges::for_each(numbers, action); });
+  return {mean, deviation > 0 ? deviation : 1};
 }
 
 TableRows::TableRows(RegressionTable table, const TableSpec& spec)

@@ -75,7 +75,10 @@ std::uint64_t ByteCorpus::sampled_fingerprint() const {
 }
 
 std::uint64_t ByteCorpus::marks() const {
-  if (size() <= block_size * quickly_read) return 0;
+  return size() <= block_size * quickly_read ? 0 : file_marks();
+}
+
+std::uint64_t ByteCorpus::file_marks() const {
   std::uint64_t marks = 1;
   for (std::size_t i = 0; i < files_.count(); ++i)
     marks = digest_of_elements(files_.marks(i), marks);

@@ -44,6 +44,8 @@ class ByteCorpus {
   /// Of what the system says of the files (size, times of the last changes, inode): equal marks,
   /// equal contents, unless somebody sees to the opposite. 0 up to 64 MiB, which are quickly read.
   std::uint64_t marks() const;
+  /// The same of small ones too.
+  std::uint64_t file_marks() const;
   /// Copies the bytes begin, begin + 1, ... across file borders. Throws std::invalid_argument
   /// beyond the end, DataError where a file has become shorter.
   void read(std::uint64_t begin, std::span<std::uint8_t> out) const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <any>
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/autodiff/keys.hpp>
 #include <bochner/autodiff/shape.hpp>
 #include <functional>
@@ -94,6 +95,12 @@ class Registry {
   /// What this kind has with this spec. Throws as make() does.
   Traits traits(const std::string& name, const Spec& spec) const { return find(name).traits(spec); }
 
+  /// With all that the library has; what comes later is a user's.
+  Registry built_in() && {
+    for (Entry& entry : entries_) entry.is_added = false;
+    return std::move(*this);
+  }
+
   std::vector<std::string> names() const {
     std::vector<std::string> all;
     for (const Entry& entry : entries_) all.push_back(entry.name);
@@ -102,7 +109,8 @@ class Registry {
   /// Of all kinds.
   void describe_own(Keys& keys, OwnSpecs& own) const {
     for (const Entry& entry : entries_)
-      if (entry.describe_own) entry.describe_own(keys, own);
+      if (entry.describe_own)
+        keys.of_kind(entry.is_added ? entry.name : "", [&] { entry.describe_own(keys, own); });
   }
 
  private:
@@ -111,6 +119,7 @@ class Registry {
     Factory factory;
     std::function<void(Keys&, OwnSpecs&)> describe_own;
     TraitsOf traits;
+    bool is_added = true;
   };
   static TraitsOf always(Traits traits) {
     return [traits = std::move(traits)](const Spec&) { return traits; };
@@ -122,9 +131,8 @@ class Registry {
   const Entry& find(const std::string& name) const {
     const auto found = std::ranges::find(entries_, name, &Entry::name);
     if (found != entries_.end()) return *found;
-    std::string known;
-    for (const Entry& entry : entries_) known += (known.empty() ? "" : ", ") + entry.name;
-    require(false, what_, "no ", what_, " is called \"", name, "\"; there are: ", known);
+    require(false, what_, "no ", what_, " is called \"", name,
+            "\"; there are: ", joined(entries_, ", ", &Entry::name));
     return *found;
   }
   void put(Entry entry) {

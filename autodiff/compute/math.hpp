@@ -56,5 +56,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 /// The unit of exponents of exp2_nonpositive().
 inline constexpr real log2_e = real(std::numbers::log2e);
+/// ln 2 pi, of normal densities.
+inline constexpr double log_two_pi = 1.8378770664093453;
 
 }  // namespace bochner::inline BOCHNER_PRECISION

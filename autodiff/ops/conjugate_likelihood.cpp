@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/cholesky.hpp>
+#include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/conjugate_likelihood.hpp>
 #include <cmath>
-#include <numbers>
 #include <numeric>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -141,7 +141,7 @@ ConjugatePosterior conjugate_posterior(const FeatureRows& features, const std::v
   posterior.rate = rate + (squared_errors(features, y, posterior) +
                            dot(posterior.weights.data(), posterior.weights.data(), F)) /
                               2;
-  posterior.log_likelihood = -double(n) / 2 * std::log(2 * std::numbers::pi) -
+  posterior.log_likelihood = -double(n) / 2 * log_two_pi -
                              log_determinant_of_factor(F, posterior.factor.data()) / 2 +
                              shape * std::log(rate) - posterior.shape * std::log(posterior.rate) +
                              std::lgamma(posterior.shape) - std::lgamma(shape);

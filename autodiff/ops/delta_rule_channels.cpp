@@ -31,7 +31,6 @@ void ChannelPairs::differentiate(const real* slopes, real* reading, real* writin
   const real *queries = units + rows * F, *query_slopes = slopes + rows * C;
   for (std::size_t j = 0; j < rows; ++j) {
     std::copy_n(units + j * F, F, passing);
-    add_scaled(F, query_slopes[j * C + j], passing, reading + (rows + j) * F);
     for (std::size_t i = j + 1; i < rows; ++i) {
       fade(F, left + i * F, passing);
       add_scaled(F, slopes[i * C + j], passing, reading + i * F);
@@ -43,7 +42,6 @@ void ChannelPairs::differentiate(const real* slopes, real* reading, real* writin
       add_scaled(F, query_slopes[i * C + j], queries + i * F, passing);
       fade(F, left + i * F, passing);
     }
-    add_scaled(F, query_slopes[j * C + j], queries + j * F, passing);
     add_scaled(F, 1, passing, writing + j * F);
   }
 }

@@ -1,4 +1,5 @@
 #include <bochner/autodiff/ops/delta_rule_parts.hpp>
+#include <utility>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace delta_rule_parts {
@@ -90,6 +91,7 @@ class DeltaBackward : DeltaHead {
     arena.take(2 * n_.C * n_.C, slopes_);
     arena.take(2 * n_.C * n_.d, readings_);
     arena.take(n_.C * n_.d, slope_);
+    arena.take(n_.C, own_slope_);
     for (std::size_t c = 0; c < std::min(segment_, n_.chunks()); ++c)
       chunks_.emplace_back(in, arena);
   }
@@ -133,6 +135,7 @@ class DeltaBackward : DeltaHead {
     differentiate_features(chunk);
     chunk.add_readings(in_, readings_, later_);
     if (in_.fading.rate) differentiate_rates(place, chunk, out);
+    add_own(chunk);
     store(place, chunk);
   }
 
@@ -163,7 +166,8 @@ class DeltaBackward : DeltaHead {
     }
   }
 
-  /// Of what reads, keys and queries, and of keys that are written.
+  /// Of what reads, keys and queries, and of keys that are written, but for what a query reads of
+  /// its own token, which no rate fades.
   void differentiate_features(const DeltaChunk& chunk) {
     const std::size_t rows = chunk.rows, w = in_.fading.width, queries = rows * n_.F;
     gemm(2 * rows, n_.F, n_.d, {readings_, n_.d}, {chunk.state, n_.d, transposed}, 0, gradient_,
@@ -177,12 +181,27 @@ class DeltaBackward : DeltaHead {
     }
     gemm(2 * rows, rows, n_.d, {readings_, n_.d}, {chunk.written, n_.d, transposed}, 0, slopes_,
          n_.C);
-    if (in_.fading.rate && w > 1)
-      return chunk.pairs(n_).differentiate(slopes_, gradient_, written_gradient_);
-    chunk.weigh_pairs(in_, slopes_);
+    const bool by_channel = in_.fading.rate && w > 1;
+    if (!by_channel) chunk.weigh_pairs(in_, slopes_);
+    for (std::size_t i = 0; i < rows; ++i)
+      own_slope_[i] = std::exchange(slopes_[(rows + i) * n_.C + i], real(0));
+    if (by_channel) return chunk.pairs(n_).differentiate(slopes_, gradient_, written_gradient_);
     gemm(2 * rows, n_.F, rows, {slopes_, n_.C}, {chunk.units, n_.F}, 1, gradient_, n_.F);
     gemm(rows, n_.F, 2 * rows, {slopes_, n_.C, transposed}, {chunk.units, n_.F}, 1,
          written_gradient_, n_.F);
+  }
+
+  void add_own(const DeltaChunk& chunk) {
+    const std::size_t queries = chunk.rows * n_.F;
+    for (std::size_t i = 0; i < chunk.rows; ++i) {
+      const real *key = chunk.units + i * n_.F, *query = key + queries;
+      real* __restrict written = written_gradient_ + i * n_.F, * __restrict read =
+                                                                   gradient_ + queries + i * n_.F;
+      for (std::size_t f = 0; f < n_.F; ++f) {
+        read[f] += own_slope_[i] * key[f];
+        written[f] += own_slope_[i] * query[f];
+      }
+    }
   }
 
   /// `passing`: the derivative with respect to the logarithm of what passes from before token t to
@@ -233,6 +252,7 @@ class DeltaBackward : DeltaHead {
   real* gradient_;          // (2 C, F): of keys and queries
   real* written_gradient_;  // (C, F): of keys as they are written
   real* slopes_;            // (2 C, C)
+  real* own_slope_;         // (C): its diagonal of queries
   real* readings_;          // (2 C, d): gradients of what keys and queries read
   real* slope_;             // (C, d)
   std::vector<DeltaChunk> chunks_;

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/cholesky.hpp>
+#include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/gaussian_likelihood.hpp>
 #include <cmath>
-#include <numbers>
 #include <numeric>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -47,9 +47,8 @@ FactoredCovariance factored(const Covariance& covariance, const std::vector<doub
   solve_lower(n, state.factor.data(), 1, state.alpha.data());
   const double square =
       std::inner_product(state.alpha.begin(), state.alpha.end(), state.alpha.begin(), 0.0);
-  state.log_likelihood = -(square + log_determinant_of_factor(n, state.factor.data()) +
-                           double(n) * std::log(2 * std::numbers::pi)) /
-                         2;
+  state.log_likelihood =
+      -(square + log_determinant_of_factor(n, state.factor.data()) + double(n) * log_two_pi) / 2;
   solve_lower_transposed(n, state.factor.data(), 1, state.alpha.data());
   return state;
 }

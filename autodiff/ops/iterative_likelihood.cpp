@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/cholesky.hpp>
+#include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/openblas.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/iterative_likelihood.hpp>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -95,7 +95,7 @@ IterativeState iterated(const IterativeCovariance& matrix, const std::vector<dou
   }
   state.solved = std::move(solution.x);
   state.log_likelihood = -(std::inner_product(y.begin(), y.end(), state.alpha.begin(), 0.0) +
-                           log_determinant + double(n) * std::log(2 * std::numbers::pi)) /
+                           log_determinant + double(n) * log_two_pi) /
                          2;
   return state;
 }

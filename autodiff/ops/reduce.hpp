@@ -5,16 +5,17 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-using Axes = std::vector<int>;
+/// Of one, or several: -1, {0, 1}.
+struct Axes : std::vector<int> {
+  using std::vector<int>::vector;
+  Axes(int axis) : std::vector<int>{axis} {}
+};
 /// Whether reduced axes stay with size 1.
 enum class Keep { no, yes };
 inline constexpr Keep keep = Keep::yes;
 
 /// Sum over the axes. (..) -> (..)
 Var sum(const Var& x, const Axes& axes = {}, Keep keep_axes = Keep::no);
-inline Var sum(const Var& x, int axis, Keep keep_axes = Keep::no) {
-  return sum(x, Axes{axis}, keep_axes);
-}
 /// Mean over the axes. (..) -> (..)
 Var mean(const Var& x, const Axes& axes = {}, Keep keep_axes = Keep::no);
 /// Largest element over the axes; the first of equal ones receives the gradient; NaN propagates.

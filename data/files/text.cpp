@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
 #include <charconv>
 #include <cmath>
+#include <ranges>
 
 namespace bochner {
 namespace {
@@ -111,6 +113,13 @@ std::string format_count(double count) { return with_prefix(count, "", ""); }
 
 std::string format_number_of(std::size_t count, const char* thing) {
   return in_words(count, " ", thing, count == 1 ? "" : "s");
+}
+
+std::string some_of(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 5;
+  const std::string few = joined(names | std::views::take(most));
+  if (names.size() <= most) return few;
+  return few + " and " + std::to_string(names.size() - most) + " more";
 }
 
 }  // namespace bochner

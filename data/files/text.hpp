@@ -29,6 +29,9 @@ std::string printable(std::string_view text, char kept = 0);
 /// In quotes for a message of one line: shortened, and printable.
 std::string excerpt(std::string_view text);
 
+/// "a, b, c, d, e and 4 more"
+std::string some_of(const std::vector<std::string>& names);
+
 /// "9.1 MB"
 std::string format_bytes(double bytes);
 /// "8.20M"; "148k"; "12"

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/autodiff/shape.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/input.hpp>
@@ -11,6 +12,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 
 namespace bochner {
@@ -97,8 +99,7 @@ class CsvTable {
   std::size_t require_column(const std::string& wanted) const {
     if (const auto found = find_column(names_, width_, wanted)) return *found;
     std::string there = names_.empty() ? "columns 1 to " + std::to_string(width_) : "";
-    for (std::size_t i = 0; i < std::min(names_.size(), most_names); ++i)
-      there += (i > 0 ? ", " : "") + excerpt(names_[i]);
+    there += joined(names_ | std::views::take(most_names), ", ", excerpt);
     if (names_.size() > most_names) there += ", ...";
     throw DataError(name_, ": no column ", excerpt(wanted), "; there are: ", there);
   }
@@ -183,9 +184,12 @@ class CsvTable {
     if (has_decimal_comma(text)) fail(column, field, "has a decimal comma; write a point for it");
     if (column.kind == Column::Kind::number) fail(column, field, "is no finite number");
     const bool is_first = options_.time.empty() && options_.time_format.empty();
+    const std::vector<std::string> formats = possible_time_formats(std::string(text));
     fail(column, field,
-         is_first ? "is neither a number nor a time such as 2016-07-01 00:00:00"
-                  : "is no time of the given format");
+         !is_first         ? "is no time of the given format"
+         : formats.empty() ? "is neither a number nor a time such as 2016-07-01 00:00:00"
+                           : "may be a time as " + joined(formats, " or ") +
+                                 ": say which by data.time_format (--time-format)");
   }
 
   static std::size_t number_of_text(Column& column, std::string_view text) {

@@ -9,14 +9,42 @@
 namespace bochner {
 namespace {
 
-constexpr std::size_t sampled_records = 200, sampled_bytes = 1 << 20;
+constexpr std::size_t sampled_bytes = 1 << 20;
 constexpr std::array delimiters = {',', ';', '\t', '|'};
-constexpr std::array time_formats = {
-    "%Y-%m",    "%Y/%m/%d",       "%Y/%m/%d %H:%M",    "%Y/%m/%d %H:%M:%S",
-    "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%m.%Y",
-    "%Y.%m.%d", "%d/%m/%Y",       "%d/%m/%Y %H:%M",    "%d/%m/%Y %H:%M:%S",
-    "%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%m/%Y",
-    "%b %Y",    "%d %b %Y"};
+constexpr std::array time_formats = {"%Y-%m",
+                                     "%Y/%m/%d",
+                                     "%Y/%m/%d %H:%M",
+                                     "%Y/%m/%d %H:%M:%S",
+                                     "%d.%m.%Y",
+                                     "%d.%m.%Y %H:%M",
+                                     "%d.%m.%Y %H:%M:%S",
+                                     "%m.%Y",
+                                     "%Y.%m.%d",
+                                     "%d/%m/%Y",
+                                     "%d/%m/%Y %H:%M",
+                                     "%d/%m/%Y %H:%M:%S",
+                                     "%m/%d/%Y",
+                                     "%m/%d/%Y %H:%M",
+                                     "%m/%d/%Y %H:%M:%S",
+                                     "%m/%Y",
+                                     "%b %Y",
+                                     "%d %b %Y",
+                                     "%d %b %Y %H:%M",
+                                     "%d %b %Y %H:%M:%S",
+                                     "%d-%b-%Y",
+                                     "%d-%b-%Y %H:%M",
+                                     "%d-%b-%Y %H:%M:%S",
+                                     "%a %d %b %Y %H:%M",
+                                     "%d %B %Y",
+                                     "%B %d, %Y",
+                                     "%B %d, %Y %H:%M",
+                                     "%Y-%m-%d %H:%M:%S %z",
+                                     "%m/%d/%Y %I:%M %p",
+                                     "%m/%d/%Y %I:%M:%S %p",
+                                     "%d/%m/%Y %I:%M %p",
+                                     "%d/%m/%Y %I:%M:%S %p",
+                                     "%Y%m%dT%H%M%S",
+                                     "%Y%m%dT%H%M%S%z"};
 
 /// The character that an option means.
 char character_of(const std::string& option) {
@@ -51,14 +79,11 @@ bool are_times(const std::vector<std::string>& values, const char* format) {
   return !values.empty() && std::size_t(others) * 10 <= values.size();
 }
 
-/// The only one of the usual formats that the values have, or "".
-std::string time_format_of(const std::vector<std::string>& values) {
-  std::string found;
-  for (const char* format : time_formats) {
-    if (!are_times(values, format)) continue;
-    if (!found.empty()) return "";
-    found = format;
-  }
+/// The usual formats that the values have.
+std::vector<std::string> time_formats_of(const std::vector<std::string>& values) {
+  std::vector<std::string> found;
+  for (const char* format : time_formats)
+    if (are_times(values, format)) found.emplace_back(format);
   return found;
 }
 
@@ -89,7 +114,7 @@ char decimal_of(const CsvSample& sample, char delimiter) {
     const std::vector<std::string> values = values_of(sample, i);
     const Decimals decimals = decimals_of(values, delimiter);
     comma |= decimals == Decimals::comma;
-    point |= decimals == Decimals::point && time_format_of(values).empty();
+    point |= decimals == Decimals::point && time_formats_of(values).empty();
   }
   return comma && !point ? ',' : '.';
 }
@@ -115,23 +140,23 @@ double fit_of(const CsvSample& sample, const CsvDialect& dialect) {
     fit += of_width;
     for (const std::string& field : record) {
       const bool is_value = is_csv_value(field, dialect) || parse_number(field, ',') ||
-                            !time_format_of({field}).empty();
+                            !time_formats_of({field}).empty();
       fit += is_value && !field.empty() ? 1 / double(width) : 0;
     }
   }
   return fit;
 }
 
-/// Of the columns that are neither numbers nor times as they are.
-std::string time_format_in(const CsvSample& sample, const CsvDialect& dialect) {
-  std::string found;
+/// Those of the first of the columns that are neither numbers nor times as they are.
+std::vector<std::string> time_formats_in(const CsvSample& sample, const CsvDialect& dialect) {
+  std::vector<std::string> found;
   for (std::size_t i = 0; !sample.empty() && i < sample[0].size(); ++i) {
     const std::vector<std::string> values = values_of(sample, i);
-    if (are_times(values, "")) return "";
+    if (are_times(values, "")) return {};
     const bool numbers = std::ranges::all_of(values, [&](const std::string& text) {
       return parse_number(text, dialect.decimal).has_value();
     });
-    if (found.empty() && !numbers) found = time_format_of(values);
+    if (found.empty() && !numbers) found = time_formats_of(values);
   }
   return found;
 }
@@ -164,13 +189,18 @@ bool is_csv_value(std::string_view text, const CsvDialect& dialect) {
          parse_time(text, dialect.time_format);
 }
 
-CsvSample csv_sample(std::string_view text, const std::string& name, char delimiter, char quote) {
+std::vector<std::string> possible_time_formats(const std::string& text) {
+  return time_formats_of({text});
+}
+
+CsvSample csv_sample(std::string_view text, const std::string& name, char delimiter, char quote,
+                     std::size_t most) {
   const bool is_cut = text.size() > sampled_bytes;
   if (is_cut) text = text.substr(0, text.rfind('\n', sampled_bytes) + 1);
   CsvSample sample;
   try {
     CsvRecords records(text, name, delimiter, quote);
-    for (std::vector<CsvField> fields; sample.size() < sampled_records && records.next(fields);) {
+    for (std::vector<CsvField> fields; sample.size() < most && records.next(fields);) {
       if (fields.size() == 1 && trimmed(fields[0].text).empty()) continue;
       auto& record = sample.emplace_back();
       for (const CsvField& field : fields) record.emplace_back(trimmed(field.text));
@@ -219,7 +249,12 @@ CsvDialect csv_dialect(std::string_view text, const std::string& name, const Csv
     if (options.delimiter != "auto") break;
   }
   if (options.decimal == "auto") best.decimal = decimal_of(best_sample, best.delimiter);
-  if (options.time_format.empty()) best.time_format = time_format_in(best_sample, best);
+  if (!options.time_format.empty()) return best;
+  std::vector<std::string> formats = time_formats_in(best_sample, best);
+  if (formats.size() > 1)  // whether the day or the month comes first may be seen later
+    formats = time_formats_in(
+        csv_sample(text, name, best.delimiter, best.quote, std::string_view::npos), best);
+  if (formats.size() == 1) best.time_format = formats[0];
   return best;
 }
 

@@ -24,6 +24,8 @@ std::string guess_words(const CsvDialect& dialect, const CsvOptions& options);
 /// parse_number() of a text with this before its decimals, a point or a comma; the other one may
 /// stand between thousands where it cannot be taken for decimals: 1.234,5 and 1.234.567.
 std::optional<double> parse_number(std::string_view text, char decimal);
+/// The formats of parse_time() that the text may have, of the usual ones.
+std::vector<std::string> possible_time_formats(const std::string& text);
 /// Whether the text stands for a value that is missing: nothing, NA, nan, null.
 bool is_missing(std::string_view text);
 /// A number, a time or missing.
@@ -31,6 +33,7 @@ bool is_csv_value(std::string_view text, const CsvDialect& dialect);
 
 /// The fields of the first records but blank lines, trimmed; none where quotes do not fit.
 using CsvSample = std::vector<std::vector<std::string>>;
-CsvSample csv_sample(std::string_view text, const std::string& name, char delimiter, char quote);
+CsvSample csv_sample(std::string_view text, const std::string& name, char delimiter, char quote,
+                     std::size_t most = 200);
 
 }  // namespace bochner

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/npz.hpp>
@@ -30,12 +31,9 @@ Npz::Npz(ByteSpan file, const std::string& name) : name_(name) {
 
 xt::xarray<double> Npz::values(const std::string& array) const {
   const auto found = std::ranges::find(names_, array);
-  if (found == names_.end()) {
-    std::string there;
-    for (const std::string& name : names_) there += (there.empty() ? "" : ", ") + excerpt(name);
+  if (found == names_.end())
     throw DataError(name_, ": no array ", excerpt(array),
-                    "; there are: ", there.empty() ? "none" : there);
-  }
+                    "; there are: ", names_.empty() ? "none" : joined(names_, ", ", excerpt));
   const ZipMember& member = members_[std::size_t(found - names_.begin())];
   const std::string name = name_ + ": array " + excerpt(array);
   const Bytes held = member.deflated ? unpacked(member, name) : Bytes();

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/autodiff/shape.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
@@ -60,12 +61,7 @@ ElementType element_type(const std::string& name) {
   return found->type;
 }
 
-std::string element_type_names() {
-  std::string names;
-  for (const NamedType& known : types)
-    names += (names.empty() ? "" : ", ") + std::string(known.name);
-  return names;
-}
+std::string element_type_names() { return joined(types, ", ", &NamedType::name); }
 
 std::size_t StoredLayout::elements() const {
   std::size_t product = 1;
@@ -83,10 +79,7 @@ bool StoredLayout::add_axis(std::size_t size) {
 }
 
 std::string shape_text(const std::vector<std::size_t>& shape) {
-  std::string text = "(";
-  for (std::size_t i = 0; i < shape.size(); ++i)
-    text += (i > 0 ? ", " : "") + std::to_string(shape[i]);
-  return text + (shape.size() == 1 ? ",)" : ")");
+  return '(' + joined(shape) + (shape.size() == 1 ? ",)" : ")");
 }
 
 StoredArray::StoredArray(StoredLayout layout, ByteSpan file, const std::string& name)

@@ -10,9 +10,11 @@
 namespace bochner {
 namespace {
 
-constexpr std::string_view months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-constexpr std::string_view directives = "YymdbHMSzs%";
+constexpr std::string_view months[] = {"January",   "February", "March",    "April",
+                                       "May",       "June",     "July",     "August",
+                                       "September", "October",  "November", "December"};
+constexpr std::string_view weekdays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+constexpr std::string_view directives = "YymdbBaHIpMSzs%";
 constexpr int most_decimals = 17;
 
 bool is_digit(char character) { return character >= '0' && character <= '9'; }
@@ -28,7 +30,8 @@ double seconds_to(const std::chrono::sys_seconds& time) {
 /// What has been read of a date; every step says whether the text went on as it should.
 class TimeParser {
  public:
-  explicit TimeParser(std::string_view text) : rest_(text) {}
+  /// `strict`: numbers have their leading zeros.
+  TimeParser(std::string_view text, bool strict) : rest_(text), strict_(strict) {}
 
   bool at_end() const { return rest_.empty(); }
   bool sees(char character) const { return rest_.starts_with(character); }
@@ -48,13 +51,23 @@ class TimeParser {
         year_ += year_ < 69 ? 2000 : 1900;
         return true;
       case 'm':
-        return digits(2, 1, 12, month_);
+        return up_to_two_digits(1, 12, month_);
       case 'd':
-        return digits(2, 1, 31, day_);
+        return up_to_two_digits(1, 31, day_);
       case 'b':
-        return month_name();
+        return month_name(3);
+      case 'B':
+        return month_name(std::string_view::npos);
+      case 'a':
+        return weekday_name();
       case 'H':
-        return digits(2, 0, 23, hour_);
+        return up_to_two_digits(0, 23, hour_);
+      case 'I':
+        if (!up_to_two_digits(1, 12, hour_)) return false;
+        hour_ %= 12;
+        return true;
+      case 'p':
+        return half_of_day();
       case 'M':
         return digits(2, 0, 59, minute_);
       case 'S':
@@ -71,7 +84,7 @@ class TimeParser {
     if (unix_) return unix_;
     const std::chrono::year_month_day date = date_of(year_, month_, day_);
     if (!date.ok()) return std::nullopt;
-    return seconds_to(std::chrono::sys_days(date) + std::chrono::hours(hour_) +
+    return seconds_to(std::chrono::sys_days(date) + std::chrono::hours(hour_ + later_half_) +
                       std::chrono::minutes(minute_ - offset_) + std::chrono::seconds(second_)) +
            fraction_;
   }
@@ -88,11 +101,32 @@ class TimeParser {
     return lowest <= number && number <= highest;
   }
 
-  bool month_name() {
-    const auto found = std::ranges::find(months, rest_.substr(0, 3));
+  bool up_to_two_digits(int lowest, int highest, int& number) {
+    const bool is_one = rest_.size() == 1 || (rest_.size() > 1 && !is_digit(rest_[1]));
+    return digits(is_one && !strict_ ? 1 : 2, lowest, highest, number);
+  }
+
+  /// The first letters of a name.
+  bool month_name(std::size_t letters) {
+    const auto found = std::ranges::find_if(
+        months, [&](std::string_view name) { return rest_.starts_with(name.substr(0, letters)); });
     if (found == std::end(months)) return false;
     month_ = int(found - std::begin(months)) + 1;
+    rest_.remove_prefix(std::min(letters, found->size()));
+    return true;
+  }
+
+  bool weekday_name() {
+    if (std::ranges::find(weekdays, rest_.substr(0, 3)) == std::end(weekdays)) return false;
     rest_.remove_prefix(3);
+    return true;
+  }
+
+  bool half_of_day() {
+    const std::string half = lower_case(rest_.substr(0, 2));
+    if (half != "am" && half != "pm") return false;
+    later_half_ = half == "pm" ? 12 : 0;
+    rest_.remove_prefix(2);
     return true;
   }
 
@@ -128,8 +162,10 @@ class TimeParser {
   }
 
   std::string_view rest_;
+  bool strict_;
   int year_ = 1970, month_ = 1, day_ = 1, hour_ = 0, minute_ = 0, second_ = 0;
-  int offset_ = 0;  // minutes east of UTC
+  int later_half_ = 0;  // hours
+  int offset_ = 0;      // minutes east of UTC
   double fraction_ = 0;
   std::optional<double> unix_;
 };
@@ -154,7 +190,7 @@ bool follows_iso(TimeParser& parser) {
 }  // namespace
 
 std::optional<double> parse_time(std::string_view text, std::string_view format) {
-  TimeParser parser(text);
+  TimeParser parser(text, format.empty());
   const bool follows_it = format.empty() ? follows_iso(parser) : follows(parser, format);
   if (!follows_it || !parser.at_end()) return std::nullopt;
   return parser.seconds();
@@ -165,7 +201,7 @@ void require_time_format(std::string_view format) {
     const std::string_view directive = format.substr(i, 2);
     require(directive.size() == 2 && directives.find(directive[1]) != directives.npos,
             "time_format", excerpt(format), ": no such directive as ", directive,
-            "; there are %Y %y %m %d %b %H %M %S %z %s %%");
+            "; there are %Y %y %m %d %b %B %a %H %I %p %M %S %z %s %%");
   }
 }
 

@@ -10,7 +10,7 @@ void describe(Keys& keys, WarmSpec& own) {
 }
 
 /// Positive features of a learned density with one learned temperature: phi(x) = exp(w_i . y -
-/// |y|^2 / 2), y = exp(log_temperature) x / d^(1/4).
+/// |y|^2 / 2) / sqrt(m), y = exp(log_temperature) x / d^(1/4).
 class Warm : public FeatureMap {
  public:
   Warm(const FeatureSpec& spec, const WarmSpec& own) : density_(make_density(spec.density)) {
@@ -21,8 +21,10 @@ class Warm : public FeatureMap {
   Features features(Tape& tape, const Var& x) override {
     Var y = x * exp(tape(log_temperature_)) * std::pow(double(x.dim(-1)), -0.25);
     Var w = density_->draws(tape);  // (H, m, d)
-    return from_logarithms(project_heads(y, w) - 0.5 * sum(square(y), -1, keep));
+    return from_logarithms(project_heads(y, w) - 0.5 * sum(square(y), -1, keep) -
+                           0.5 * std::log(double(w.dim(1))));
   }
+  bool positive() const override { return true; }  // weights of keys are sums of exponentials
 
   void visit(Visitor& visitor) override {
     visitor("density", *density_);

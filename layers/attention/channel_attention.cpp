@@ -44,7 +44,7 @@ class Units {
   /// From the first token to the last or back; `unit` (B, H, F) is that of the past, if there is
   /// one, and moves on. Heads that lie side by side go together, for memory is read in order then,
   /// unless sequences are too few to be tasks of their own.
-  void follow(const std::vector<std::size_t>& lengths, bool reverse, Tensor* unit) {
+  void follow(const std::vector<std::size_t>& lengths, bool reverse, std::vector<double>* unit) {
     constexpr std::size_t enough_tasks = 8;
     const std::size_t B = key.shape()[0], H = key.shape()[2];
     const std::size_t parts = std::clamp<std::size_t>(enough_tasks / std::max<std::size_t>(B, 1), 1,
@@ -63,10 +63,11 @@ class Units {
  private:
   /// Heads [first, last) of sequence b.
   void follow_heads(std::size_t b, std::size_t first, std::size_t last,
-                    const std::vector<std::size_t>& lengths, bool reverse, Tensor* unit) {
+                    const std::vector<std::size_t>& lengths, bool reverse,
+                    std::vector<double>* unit) {
     const std::size_t T = key.shape()[1], H = key.shape()[2], F = key.shape()[3];
     const std::size_t length = length_of(lengths, b, T);
-    std::vector<real> past((last - first) * F, nothing);
+    std::vector<double> past((last - first) * F, double(nothing));
     if (unit) std::copy_n(unit->data() + (b * H + first) * F, past.size(), past.begin());
     for (std::size_t i = 0; i < length; ++i)
       for (std::size_t h = first; h < last; ++h)
@@ -79,20 +80,22 @@ class Units {
   const real* decay_of(std::size_t row, std::size_t h, std::size_t F) const {
     return log_decay_ + (by_token_ ? row : h) * F;
   }
-  void take(std::size_t row, std::size_t h, std::size_t F, real* __restrict past) {
+  /// Units are double, or a slow decay would be lost in that of a large key.
+  void take(std::size_t row, std::size_t h, std::size_t F, double* __restrict past) {
     const real* __restrict decay = decay_of(row, h, F);
     const real* __restrict q = q_ + row * F, * __restrict k = k_ + row * F;
     real* __restrict to_k = key.data() + row * F, * __restrict to_q = query.data() + row * F;
     real* __restrict move = moved.data() + row * F;
     for (std::size_t f = 0; f < F; ++f) {
-      const real unit = std::max(std::max(past[f] + decay[f], k[f]), nothing);
-      move[f] = decay[f] + (past[f] > nothing ? past[f] - unit : real(0));
-      to_k[f] = math::exp(k[f] - unit);
-      to_q[f] = q[f] + unit;
+      const double unit = std::max({past[f] + double(decay[f]), double(k[f]), double(nothing)});
+      move[f] = past[f] > double(nothing) ? real(double(decay[f]) + (past[f] - unit)) : decay[f];
+      to_k[f] = math::exp(real(double(k[f]) - unit));
+      to_q[f] = real(double(q[f]) + unit);
       past[f] = unit;
     }
     const real top = std::max(max_row(to_q, F), nothing);
-    for (std::size_t f = 0; f < F; ++f) to_q[f] = math::exp(q[f] + (past[f] - top));
+    for (std::size_t f = 0; f < F; ++f)  // at most 1, but that `top` is rounded
+      to_q[f] = math::exp(std::min(real(0), real(double(q[f]) + (past[f] - double(top)))));
     log_unit.data()[row] = top;
   }
   /// Padding: features of 1.
@@ -125,7 +128,7 @@ Var moved_by_constants(Tensor y, const Var& x) {
 
 PlainFeaturePair plain_features(const Features& q, const Features& k, const Var& log_decay,
                                 const std::vector<std::size_t>& lengths, bool reverse,
-                                Tensor* unit = nullptr) {
+                                std::vector<double>* unit = nullptr) {
   const Var queries = q.values(), keys = k.values();
   if (q.scale == FeatureScale::linear) return {queries, keys, log_decay, {}};
   Units units(queries.value(), keys.value(), log_decay.value());
@@ -204,7 +207,7 @@ Var channel_attention_step(ChannelState& state, const Features& q, const Feature
   const std::size_t rows = features[0] * features[2], F = features[3], d = v.dim(3);
   if (state.sums.dimension() == 0) {
     state.sums = zeros({rows, F, d + 1});
-    state.unit = filled({rows, F}, Units::nothing);
+    state.unit.assign(rows * F, double(Units::nothing));
   }
   const Var log_decay = broadcast_to(log_decay_of(rate, features), features);
   const PlainFeaturePair plain = plain_features(q, k, log_decay, {}, false, &state.unit);

@@ -3,6 +3,7 @@
 /// both directions.
 
 #include <bochner/autodiff/ops/sequence.hpp>
+#include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -18,8 +19,8 @@ Var channel_attention(const Features& q, const Features& k, const Var& v, const 
 
 /// What its causal form remembers of one sequence.
 struct ChannelState {
-  Tensor sums;  ///< (H, F, d + 1), in units of exp(unit)
-  Tensor unit;  ///< (H, F), of logarithms of features
+  Tensor sums;               ///< (H, F, d + 1), in units of exp(unit)
+  std::vector<double> unit;  ///< (H, F), of logarithms of features
 };
 
 /// One token, equal to the batch's: q, k (1, 1, H, F), v (1, 1, H, d), rate (H, F) or (1, 1, H, F)

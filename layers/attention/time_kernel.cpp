@@ -1,6 +1,7 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/attention/time_kernel.hpp>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -106,7 +107,8 @@ Var TimeKernel::gated_rate(Tape& tape, const Var& x) {
 
 Var TimeKernel::rate(Tape& tape, Normed& x, const Layout& layout) {
   if (!active()) return Var();
-  const Var rate = kind_ == "gate" ? gated_rate(tape, x.whole(tape)) : exp(tape(log_rate_));
+  const Var rate =
+      kind_ == "gate" ? gated_rate(tape, x.whole(tape)) : exp(clamp(tape(log_rate_), -80, 80));
   if (layout.regular()) return rate;
   Shape each{layout.gaps.shape()[0], layout.gaps.shape()[1], 1};
   if (channels_ > 0) each.push_back(1);
@@ -115,7 +117,7 @@ Var TimeKernel::rate(Tape& tape, Normed& x, const Layout& layout) {
 
 Var TimeKernel::frequencies(Tape& tape) {
   const std::size_t H = logit_.value().size();
-  if (!density_) return reshape(exp(tape(log_frequency_)), {H, 1});
+  if (!density_) return reshape(exp(clamp(tape(log_frequency_), -80, 80)), {H, 1});
   const Var draws = density_->draws(tape);
   return reshape(draws * tape.view(unit_), {H, draws.dim(1)});
 }
@@ -174,7 +176,10 @@ Features turned(const Features& features, const Var& turns) {
   const std::size_t n = turns.dim(3);
   const Var each = broadcast_to(reshape(turns, {turns.dim(0), shape[1], shape[2], 1, n}),
                                 {shape[0], shape[1], shape[2], 1, n});
-  return product_features(features.scale == FeatureScale::logarithmic ? log(each) : each, features);
+  if (features.scale == FeatureScale::linear) return product_features(each, features);
+  // Where waves cancel, what is left of them is below 0 by a rounding.
+  const Var least = filled({1}, std::numeric_limits<real>::epsilon());
+  return product_features(log(maximum(each, least)), features);
 }
 
 void TimeKernel::visit(Visitor& visitor) {

@@ -1,4 +1,5 @@
 #include <bochner/autodiff/crossing.hpp>
+#include <bochner/autodiff/ops/broadcast.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/feed_forward.hpp>
 #include <bochner/autodiff/ops/gated.hpp>
@@ -12,6 +13,10 @@ namespace bochner::inline BOCHNER_PRECISION {
 Linear::Linear(std::size_t in, std::size_t out)
     : weight_({in, out}, Initial::uniform(1 / std::sqrt(double(in)))),
       bias_({out}, Initial::uniform(1 / std::sqrt(double(in)))) {}
+
+void Linear::shift_bias(double by) {
+  update(bias_.value(), [by](real b) { return b + real(by); });
+}
 
 Var Linear::forward(Tape& tape, const Var& x) { return affine(x, tape(weight_), tape(bias_)); }
 

@@ -24,6 +24,8 @@ class Linear : public Module {
   /// (in, out) and (out), for losses that see some of y only.
   Var weight(Tape& tape) { return tape(weight_); }
   Var bias(Tape& tape) { return tape(bias_); }
+  /// Where all of y starts besides.
+  void shift_bias(double by);
   void visit(Visitor& visitor) override;
 
  private:
@@ -48,6 +50,7 @@ class Embedding : public Module {
  public:
   Embedding(std::size_t vocabulary, std::size_t width)
       : weight_({vocabulary, width}, Initial::normal(0.02)) {}
+  std::size_t vocabulary() const { return weight_.shape()[0]; }
   Var forward(Tape& tape, const Indices& indices) { return gather(tape(weight_), indices); }
   void visit(Visitor& visitor) override { visitor("weight", weight_); }
 

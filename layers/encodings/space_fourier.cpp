@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/waves_on_grid.hpp>
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/encodings/space_fourier.hpp>
@@ -11,10 +12,8 @@ namespace {
 
 void require_choice(const char* what, const std::string& name,
                     const std::vector<std::string>& names) {
-  std::string all;
-  for (const std::string& each : names) all += (all.empty() ? "" : ", ") + each;
   require(std::ranges::find(names, name) != names.end(), "fourier_encoding", "no ", what,
-          " are called \"", name, "\"; there are: ", all);
+          " are called \"", name, "\"; there are: ", joined(names));
 }
 
 /// Turns per unit of the lowest frequency of a series.

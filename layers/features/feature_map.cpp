@@ -84,7 +84,7 @@ FeatureMaps& feature_maps() {
     for (const auto add : {add_random_features, add_stationary, add_optimal, add_pff, add_hybrids,
                            add_gated_hybrids, add_mixed_hybrid, add_pointwise})
       add(all);
-    return all;
+    return std::move(all).built_in();
   }();
   return registry;
 }

@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/softmax.hpp>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/features/frequencies.hpp>
 #include <bochner/layers/features/gates.hpp>
 #include <cmath>
+#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -21,14 +23,6 @@ void store_gates(const Clusters& clusters, std::size_t d, real* gates, real* bia
 }
 
 }  // namespace
-
-std::vector<double> softmax_of(std::vector<double> logits) {
-  const double top = *std::ranges::max_element(logits);
-  double total = 0;
-  for (double& e : logits) total += e = std::exp(e - top);
-  for (double& e : logits) e /= total;
-  return logits;
-}
 
 Gates::Gates(std::size_t heads, std::size_t dim, std::size_t gates)
     : d_(dim),
@@ -78,7 +72,9 @@ Var mixed_gates(Tape& tape, const Var& log_gates, Parameter& mixing, bool query)
   const Var logits = tape(mixing);
   const Var M = exp(logits - logsumexp(logits, {1}, keep));
   const Var by_key = reshape(transpose(M, {0, 1, 3, 2}), {H, K * R, R});
-  return log(reshape(project_heads(exp(log_gates), by_key), by_token(log_gates, {K, R})));
+  const Var least = filled({1}, std::numeric_limits<real>::min());  // where a base is off
+  const Var mixed = maximum(project_heads(exp(log_gates), by_key), least);
+  return log(reshape(mixed, by_token(log_gates, {K, R})));
 }
 
 std::vector<double> mixed_gates(const std::vector<double>& p, const std::vector<double>& other,

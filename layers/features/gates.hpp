@@ -16,9 +16,6 @@ inline Shape by_token(const Var& x, std::initializer_list<std::size_t> rest) {
   return shape;
 }
 
-/// e^x / sum e^x, (n) -> (n), n > 0, in double: of closed forms, not on the tape.
-std::vector<double> softmax_of(std::vector<double> logits);
-
 /// Gates p(x), p'(y): softmax functions of R affine forms of y = x / d^(1/4), one set for queries
 /// and one for keys.
 class Gates : public Module {

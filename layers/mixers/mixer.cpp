@@ -39,7 +39,7 @@ Mixers& mixers() {
     for (const auto add : {add_softmax, add_linear, add_hgrn2, add_ssm, add_min_gru, add_mlstm,
                            add_hyena, add_long_conv, add_h3, add_sgconv})
       add(all);
-    return all;
+    return std::move(all).built_in();
   }();
   return registry;
 }

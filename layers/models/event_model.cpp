@@ -4,6 +4,7 @@
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/placed_tokens.hpp>
 #include <cmath>
+#include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -62,7 +63,7 @@ Tensor judged(const Indices& next_types) {
 constexpr std::size_t quantiles = 64;
 constexpr int bisections = 50;
 /// In units of the model; the longest gap that is looked for.
-constexpr double longest = 1e6;
+constexpr double longest = 1e12;
 
 /// The times s with compensator(s) = target after each event, in units of the model.
 Times times_at(const Intensity& intensity, const Var& weights, const Times& like, double target) {
@@ -111,6 +112,12 @@ Intensity::Intensity(const IntensitySpec& spec)
     : types_(checked("intensity", spec).types),
       delays_(delays_of(spec)),
       linear_(spec.width, spec.types * (1 + 2 * spec.delays)) {}
+
+void Intensity::initialized() {
+  constexpr double most = 8;  // times that of a single one
+  if (const double K = double(types_); K > most)
+    linear_.shift_bias(std::log(std::expm1(std::numbers::ln2 * most / K)));
+}
 
 Var Intensity::weights(Tape& tape, const Var& x) {
   const std::size_t P = 1 + 2 * delays_.size();

@@ -38,6 +38,8 @@ class Intensity : public Module {
   /// Integral of sum_k lambda_k from 0 to s. (.., K, P), (..) -> (..)
   Var compensator(const Var& weights, const Times& s) const;
   void visit(Visitor& visitor) override { visitor("linear", linear_); }
+  /// Many types start at a rate that is theirs together.
+  void initialized() override;
 
  private:
   Tensor basis(const Times& s, bool integrated) const;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
@@ -8,19 +9,12 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// "4 x 6"
-std::string by(const std::vector<std::size_t>& sides, const char* between = " x ") {
-  std::string all;
-  for (const std::size_t side : sides) all += (all.empty() ? "" : between) + std::to_string(side);
-  return all;
-}
-
 FieldModelSpec completed(FieldModelSpec spec) {
   const auto tiled = [&](std::size_t side) { return side % spec.patch == 0; };
   require(spec.frames >= 1 && spec.patch >= 1 && !spec.sides.empty() &&
               std::ranges::all_of(spec.sides, tiled),
-          "field_model", "patches of ", by(std::vector<std::size_t>(spec.sides.size(), spec.patch)),
-          " pixels do not tile ", spec.frames, " frames of ", by(spec.sides));
+          "field_model", "patches of ", joined(std::vector(spec.sides.size(), spec.patch), " x "),
+          " pixels do not tile ", spec.frames, " frames of ", joined(spec.sides, " x "));
   spec.stack.block.mixer.causal = false;
   spec.stack.positions = "none";
   return spec;
@@ -115,7 +109,8 @@ Var FieldModel::outputs(Tape& tape, const Tensor& frames) {
   const std::vector<std::size_t> sides(shape.begin() + std::min<std::size_t>(2, shape.size()),
                                        shape.end());
   require(shape.size() > 2 && shape[1] == spec_.frames && sides == spec_.sides, "field_model",
-          "frames must be (B, ", spec_.frames, ", ", by(spec_.sides, ", "), "), not ", shape);
+          "frames must be (B, ", spec_.frames, ", ", bochner::joined(spec_.sides), "), not ",
+          shape);
   const Var x = input_->forward(tape, patches_of(tape.view(frames), spec_.patch));
   if (!encoding_) return stack_.forward(tape, x);
   const Var code = reshape(encoding(tape), {x.dim(1), encoding_->width()});

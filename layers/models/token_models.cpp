@@ -143,6 +143,7 @@ Var LanguageModel::loss(Tape& tape, const Indices& tokens, const Indices& target
 
 Tensor LanguageModel::step(const std::vector<std::int32_t>& tokens, State& state, double time) {
   const std::size_t B = tokens.size(), groups = groups_of(B);
+  require_tokens(tokens);
   if (state.position == 0) begin(state, B);
   require_one_of_each("language_model", state.sequences, B);
   std::vector<Tensor> logits(groups);
@@ -161,6 +162,13 @@ Tensor LanguageModel::step(const std::vector<std::int32_t>& tokens, State& state
   real* to = all.data();
   for (const Tensor& part : logits) to = std::copy_n(part.data(), part.size(), to);
   return all;
+}
+
+void LanguageModel::require_tokens(const std::vector<std::int32_t>& tokens) const {
+  const std::size_t vocabulary = trunk_.vocabulary();
+  for (const std::int32_t token : tokens)
+    require(token >= 0 && std::size_t(token) < vocabulary, "language_model", "token ", token,
+            " is not below ", vocabulary);
 }
 
 void LanguageModel::begin(State& state, std::size_t sequences) {

@@ -54,6 +54,7 @@ class Trunk : public Module {
   Var step(Tape& tape, const std::vector<std::int32_t>& tokens, State& state, double time = 0);
   /// Origin and unit of the times of tokens; set it from the training data before the first step.
   TimeScale& time_scale() { return scale_; }
+  std::size_t vocabulary() const { return embedding_.vocabulary(); }
   /// Positions that can be encoded; the state must be restarted beyond.
   std::size_t position_limit() const;
 
@@ -115,6 +116,8 @@ class LanguageModel : public Module {
   void visit(Visitor& visitor) override;
 
  private:
+  /// Before any group has moved on.
+  void require_tokens(const std::vector<std::int32_t>& tokens) const;
   void begin(State& state, std::size_t sequences);
   /// Logits (b, V) of the b sequences of a group.
   Tensor step_group(const std::vector<std::int32_t>& tokens, Trunk::State& state, KeptValues& kept,

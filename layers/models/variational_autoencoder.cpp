@@ -1,10 +1,11 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/math.hpp>
+#include <bochner/autodiff/compute/softmax.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/models/variational_autoencoder.hpp>
 #include <cmath>
-#include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -126,7 +127,7 @@ Var VariationalAutoencoder::log_normal(Tape& tape, const Var& means, const Tenso
   truth.reshape({B, T, V, n});
   const Var log_variance = reshape(tape(log_variance_), {V, 1});
   const Var error = square(reshape(means, {K, B, T, V, n}) - tape.constant(std::move(truth)));
-  const Var terms = error * exp(-log_variance) + log_variance + std::log(2 * std::numbers::pi);
+  const Var terms = error * exp(-log_variance) + log_variance + log_two_pi;
   return sum(terms, {-1, -2, -3}) * -0.5;
 }
 
@@ -165,22 +166,18 @@ LatentBounds VariationalAutoencoder::bounds(Tape& tape, const Observed& x, const
   const Var surplus = divergence(q);
   LatentBounds result{std::vector<double>(B), std::vector<double>(B), std::vector<double>(B)};
   for (std::size_t i = 0; i < B * d; ++i) result.divergence[i / d] += double(surplus.data()[i]);
-  std::vector<double> logs(K * B);
+  std::vector<std::vector<double>> logs(B, std::vector<double>(K));
   for (std::size_t k = 0; k < K; ++k) {  // one by one: memory of one
     Tensor one = uninitialized({1, B, d});
     std::copy_n(noise.data() + k * B * d, B * d, one.data());
     const Var z = points(q, one), likelihood = log_likelihood(tape, x, z);
     for (std::size_t b = 0; b < B; ++b) {
       result.reconstruction[b] += double(likelihood.data()[b]) / double(K);
-      logs[k * B + b] = double(likelihood.data()[b]) + log_prior_ratio(q, z.value(), one.data(), b);
+      logs[b][k] = double(likelihood.data()[b]) + log_prior_ratio(q, z.value(), one.data(), b);
     }
   }
-  for (std::size_t b = 0; b < B; ++b) {
-    double largest = logs[b], sum = 0;
-    for (std::size_t k = 1; k < K; ++k) largest = std::max(largest, logs[k * B + b]);
-    for (std::size_t k = 0; k < K; ++k) sum += std::exp(logs[k * B + b] - largest);
-    result.weighted[b] = largest + std::log(sum / double(K));
-  }
+  for (std::size_t b = 0; b < B; ++b)
+    result.weighted[b] = log_sum_exp<double>(logs[b]) - std::log(double(K));
   return result;
 }
 

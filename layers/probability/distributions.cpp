@@ -1,4 +1,5 @@
 #include <bochner/autodiff/compute/cholesky.hpp>
+#include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/layers/probability/distributions.hpp>
 #include <bochner/layers/spectral/closed_forms.hpp>
@@ -8,8 +9,6 @@
 
 namespace bochner {
 namespace {
-
-constexpr double log_two_pi = 1.8378770664093453;
 
 double log_beta(double a, double b) { return std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b); }
 

@@ -1,8 +1,8 @@
+#include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/layers/probability/normal_rows.hpp>
 #include <cmath>
-#include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -34,7 +34,7 @@ Var points(const NormalRows& q, const Tensor& noise) {
 
 Var log_density(const NormalRows& q, const Tensor& z) {
   const Var squares = square(Var(z) - q.mean) * exp(-q.log_variance);
-  return sum(squares + q.log_variance + std::log(2 * std::numbers::pi), -1) * -0.5;
+  return sum(squares + q.log_variance + log_two_pi, -1) * -0.5;
 }
 
 Var score_term(const Var& log_density, const Tensor& rewards) {

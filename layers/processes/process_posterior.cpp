@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/cholesky.hpp>
+#include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/layers/processes/process_posterior.hpp>
@@ -130,8 +131,7 @@ double ProcessPrediction::quantile(std::size_t row, double probability) const {
 
 double ProcessPrediction::log_density(std::size_t row, double observed) const {
   const double score = (observed - mean[row]) / scale[row], n = degrees;
-  if (std::isinf(n))
-    return -(score * score + std::log(2 * std::numbers::pi)) / 2 - std::log(scale[row]);
+  if (std::isinf(n)) return -(score * score + log_two_pi) / 2 - std::log(scale[row]);
   return std::lgamma((n + 1) / 2) - std::lgamma(n / 2) - std::log(n * std::numbers::pi) / 2 -
          (n + 1) / 2 * std::log1p(score * score / n) - std::log(scale[row]);
 }

@@ -134,10 +134,11 @@ double unwindowed(double variance, double step) {
   return std::max(variance - window * step * step, step * step / 16);
 }
 
+/// Of rows with a span.
 SpectrumStart em_start(const Residual& rest, std::size_t count) {
   const std::vector<Wave> strongest = strongest_waves(rest, count);
   const double variance = square_sum(rest.y) / double(rest.y.size());
-  const WeightedRows spectrum = rest.span > 0 ? spectrum_of(rest) : WeightedRows{};
+  const WeightedRows spectrum = spectrum_of(rest);
   if (!(square_sum(spectrum.weights) > 0)) return {strongest, {variance / 2, variance / 2}};
   const double step = rest.step;
   const GaussianMixture learned =
@@ -240,11 +241,13 @@ ProcessVariances start_by_em(SpectralDensity& density, const std::vector<std::si
                              const ProcessRows& rows, std::uint64_t seed) {
   std::optional<ProcessVariances> best;  // along the input that leaves the least
   set_heads(density, heads, rows, seed, [&](const Residual& rest, std::size_t K) {
+    if (!(rest.span > 0)) return strongest_waves(rest, K);
     const SpectrumStart start = em_start(rest, K);
     if (!best || start.variances.noise < best->noise) best = start.variances;
     return start.waves;
   });
-  return *best;
+  const double half = square_sum(rows.targets) / double(rows.size()) / 2;
+  return best.value_or(ProcessVariances{half, half});
 }
 
 std::size_t count_waves(const ProcessRows& rows, std::size_t most, std::uint64_t seed) {

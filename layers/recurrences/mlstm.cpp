@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <bochner/autodiff/ops/broadcast.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
@@ -7,6 +9,7 @@
 #include <bochner/layers/mixers/mixer_demands.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -37,8 +40,9 @@ StableGates stable_gates(const Var& log_forget, const Var& input, std::vector<do
     lag.data()[i] = real(at - double(m.data()[i]));  // of what is kept, before it is forgotten
     at = m.data()[i];
   }
-  const Tensor least = xt::exp(-m);
-  return {-(log_forget + Var(lag)), input - Var(m), Var(least)};
+  Tensor least = xt::exp(-m);  // above 0, for sums of nothing are divided by it
+  update(least, [](real x) { return std::max(x, std::numeric_limits<real>::min()); });
+  return {-(log_forget + Var(lag)), input - Var(m), Var(std::move(least))};
 }
 
 /// One direction: C_t = f C + i v k^T, n_t = f n + i k, h = C q / max(|n . q|, 1) with exponential

@@ -1,5 +1,6 @@
 #include <bochner/autodiff/compute/low_discrepancy.hpp>
 #include <bochner/autodiff/compute/special_functions.hpp>
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
 #include <bochner/layers/spectral/closed_forms.hpp>
@@ -82,12 +83,10 @@ std::vector<std::string> base_draw_names() {
 
 Tensor base_draws(const std::string& kind, std::size_t H, std::size_t m, std::size_t d,
                   std::size_t auxiliary, const RandomFunction& random) {
-  std::string known;
-  for (const auto& [name, draw] : kinds) {
+  for (const auto& [name, draw] : kinds)
     if (name == kind) return draw({H, m, d, auxiliary}, random);
-    known += (known.empty() ? "" : ", ") + std::string(name);
-  }
-  require(false, "draws", "no base draws are called \"", kind, "\"; there are: ", known);
+  require(false, "draws", "no base draws are called \"", kind,
+          "\"; there are: ", joined(base_draw_names()));
   return {};
 }
 

@@ -4,25 +4,44 @@
 namespace bochner {
 namespace {
 
-/// Debye's expansion, three terms, which is uniform in the order: the relative error is below 1e-6
-/// where the root of order^2 + x^2 is at least 50.
+constexpr double large_order = 50;
+
+/// ln of Debye's sum over powers of 1 / root, which is uniform in the order: root^2 = order^2 +
+/// x^2, q = order^2 / root^2. Below 1e-10 off where the root is at least 50. DLMF 10.41.10.
+double log_debye_sum(double root, double q) {
+  const double first = (3 - 5 * q) / 24, second = (81 + q * (-462 + q * 385)) / 1152,
+               third = (30375 + q * (-369603 + q * (765765 - q * 425425))) / 414720,
+               fourth = (4465125 +
+                         q * (-94121676 + q * (349922430 + q * (-446185740 + q * 185910725)))) /
+                        39813120;
+  return std::log1p((-first + (second + (-third + fourth / root) / root) / root) / root);
+}
+
 double log_bessel_k_of_large(double order, double x) {
-  const double root = std::hypot(order, x), q = order * order / (root * root);
+  const double root = std::hypot(order, x);
   const double eta = root + order * std::log(x / (order + root));
-  const double first = (3 - 5 * q) / 24, second = (81 - 462 * q + 385 * q * q) / 1152;
   return std::log(std::numbers::pi / (2 * root)) / 2 - eta +
-         std::log1p((second / root - first) / root);
+         log_debye_sum(root, order * order / (root * root));
+}
+
+/// Its large terms cancel those of the gamma function, which here stand beside each other.
+double matern_of_large(double order, double x) {
+  const double square = x / order * (x / order), root = std::sqrt(1 + square),
+               more = square / (1 + root);  // root - 1
+  return std::exp(order * (std::log1p(more / 2) - more) - std::log(root) / 2 +
+                  log_debye_sum(order * root, 1 / (1 + square)) - log_debye_sum(order, 1));
 }
 
 }  // namespace
 
 double log_bessel_k(double order, double x) {
-  return order > 50 || x > 600 ? log_bessel_k_of_large(order, x)
-                               : std::log(special::bessel_k(order, x));
+  return order > large_order || x > 600 ? log_bessel_k_of_large(order, x)
+                                        : std::log(special::bessel_k(order, x));
 }
 
 double matern(double order, double x) {
   if (x == 0) return 1;
+  if (order > large_order) return matern_of_large(order, x);
   const double log_k = log_bessel_k(order, x);
   if (std::isinf(log_k)) return 1;  // x is far below the order
   return std::exp((1 - order) * std::numbers::ln2 - std::lgamma(order) + order * std::log(x) +

@@ -1,6 +1,7 @@
 #pragma once
 /// What the closed forms of densities share.
 
+#include <bochner/autodiff/compute/math.hpp>
 #include <cmath>
 #include <cstddef>
 #include <numbers>
@@ -22,13 +23,11 @@ struct GaussianAxes {
 
 /// ln of the density of N(0, I_d) at distance r of the centre, given r^2.
 inline double log_normal_density(std::size_t d, double squared_radius) {
-  return -(squared_radius + double(d) * std::log(2 * std::numbers::pi)) / 2;
+  return -(squared_radius + double(d) * log_two_pi) / 2;
 }
 
 /// Entropy of N(0, I_d).
-inline double normal_entropy(std::size_t d) {
-  return double(d) * (1 + std::log(2 * std::numbers::pi)) / 2;
-}
+inline double normal_entropy(std::size_t d) { return double(d) * (1 + log_two_pi) / 2; }
 
 /// ln of the area of the unit sphere of R^d; 2 points for d = 1.
 inline double log_sphere_area(std::size_t d) {

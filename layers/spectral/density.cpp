@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bochner/layers/spectral/base_draws.hpp>
 #include <bochner/layers/spectral/density.hpp>
 #include <numbers>
@@ -80,7 +81,7 @@ Densities& densities() {
     for (const auto add :
          {add_gaussians, add_mixture, add_heavy_tailed, add_isotropic, add_flow, add_free})
       add(all);
-    return all;
+    return std::move(all).built_in();
   }();
   return registry;
 }
@@ -88,6 +89,8 @@ Densities& densities() {
 std::unique_ptr<SpectralDensity> make_density(const DensitySpec& spec) {
   using Form = ParameterPosterior::Form;
   auto density = densities().make(spec.kind, spec);
+  require(std::ranges::count(buffers_of(*density), "noise", &NamedTensor::name) > 0, "density",
+          "\"", spec.kind, "\": its visit() must call SpectralDensity::visit(visitor)");
   const bool is_point = spec.posterior == "none";
   if (is_point && spec.prior == 0) return density;
   const Form form = is_point                   ? Form::point

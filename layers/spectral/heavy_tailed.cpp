@@ -1,3 +1,4 @@
+#include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/spectral/densities.hpp>
@@ -121,8 +122,7 @@ class LaplaceDensity : public LocationScaleDensity {
   PointFunction standard_log_density(std::size_t) override {
     return [d = dim()](const double* s) {
       const double order = 1 - double(d) / 2, square = squared_length(s, d);
-      return std::numbers::ln2 - double(d) / 2 * std::log(2 * std::numbers::pi) +
-             order / 2 * std::log(square / 2) +
+      return std::numbers::ln2 - double(d) / 2 * log_two_pi + order / 2 * std::log(square / 2) +
              log_bessel_k(std::abs(order), std::sqrt(2 * square));
     };
   }
@@ -132,7 +132,7 @@ class LaplaceDensity : public LocationScaleDensity {
     const Var square_length = sum(square(s), -1, keep);
     return log(square_length * 0.5) * (order / 2) +
            log_bessel_k_function(std::abs(order), sqrt(square_length * 2)) +
-           (std::numbers::ln2 - half * std::log(2 * std::numbers::pi));
+           (std::numbers::ln2 - half * log_two_pi);
   }
 };
 

@@ -93,9 +93,10 @@ class StudentShape {
   static double value_at(double degrees, double t) {
     return matern(degrees / 2, std::sqrt(degrees) * t);
   }
-  /// x c'(x), with (x^a K_a)' = -x^a K_{a-1}.
+  /// x c'(x), with (x^a K_a)' = -x^a K_{a-1}: another Matern kernel, unless its order is near 0.
   static double slope_at(double degrees, double t) {
     const double a = degrees / 2, x = std::sqrt(degrees) * t;
+    if (a > 1.5) return -x * x / (2 * (a - 1)) * matern(a - 1, x);
     const double log_k = log_bessel_k(std::abs(a - 1), x);
     return -std::exp((1 - a) * std::numbers::ln2 - std::lgamma(a) + (a + 1) * std::log(x) + log_k);
   }

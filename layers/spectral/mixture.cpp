@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/softmax.hpp>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/probability/gaussian_mixture.hpp>
 #include <bochner/layers/spectral/densities.hpp>
@@ -26,13 +27,6 @@ Tensor largest(const Tensor& x) {
     chosen.data()[row + std::size_t(std::max_element(x.data() + row, x.data() + row + K) -
                                     (x.data() + row))] = 1;
   return chosen;
-}
-
-double log_sum_exp(const std::vector<double>& terms) {
-  const double most = *std::max_element(terms.begin(), terms.end());
-  double sum = 0;
-  for (double term : terms) sum += std::exp(term - most);
-  return most + std::log(sum);
 }
 
 /// One Gaussian of the mixture as it is now.
@@ -140,7 +134,7 @@ class MixtureDensity : public SpectralDensity {
     return [all = components(head)](const double* w) {
       std::vector<double> terms;
       for (const Component& one : all) terms.push_back(one.log_density(w));
-      return log_sum_exp(terms);
+      return log_sum_exp<double>(terms);
     };
   }
 
@@ -160,7 +154,7 @@ class MixtureDensity : public SpectralDensity {
   std::vector<Component> components(std::size_t head) const {
     const std::size_t K = mean_.shape()[1], d = mean_.shape()[2];
     const std::vector<double> logits = values_of(logits_, head);
-    const double total = log_sum_exp(logits);
+    const double total = log_sum_exp<double>(logits);
     std::vector<Component> all;
     for (std::size_t c = 0; c < K; ++c) {
       const real* mean = mean_.value().data() + (head * K + c) * d;

@@ -365,5 +365,19 @@ TEST(DeltaRule, SaysWhichShapesAreWrong) {
             "[delta_rule] a length of 5 exceeds T of v (1, 4, 2, 3)");
 }
 
+/// Where decay leaves nothing of other tokens, a query's own token says nothing of the rate.
+TEST(DeltaRule, GradientsOfFastRatesAreNoRoundingErrors) {
+  for (const Rates rates : {Rates::heads, Rates::channels}) {
+    DeltaInputs in = delta_inputs({1, 200, 1, 8}, 8, rates);
+    in.rate.fill(60);
+    Parameter rate{in.rate};
+    Tape tape;
+    const Var y = delta_rule({Var(in.q), FeatureScale::linear}, {Var(in.k), FeatureScale::linear},
+                             in.v, in.strength, tape(rate), {16, {}});
+    tape.backward(y, random_tensor(y.shape(), 3));
+    for (const real slope : rate.gradient()) EXPECT_NEAR(slope, 0, 1e-20) << int(rates);
+  }
+}
+
 }  // namespace delta_rule_test
 }  // namespace bochner::inline BOCHNER_PRECISION

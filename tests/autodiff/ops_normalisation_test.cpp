@@ -1,6 +1,7 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
+#include <bochner/autodiff/ops/reduce.hpp>
 #include <limits>
 
 #include "autodiff/op_check.hpp"

@@ -212,5 +212,13 @@ TEST(SeriesWindows, DropsRowsAtRandom) {
   EXPECT_NE(SeriesWindows(stamped(4000), spec).fingerprint(), windows.fingerprint());
 }
 
+TEST(SeriesWindows, AColumnThatDoesNotChangeDeviatesByNothing) {
+  TimeSeries series = counting(1, 40);
+  series.values.fill(19.99);
+  const SeriesMoments moments = SeriesWindows(series, tiny()).moments();
+  EXPECT_EQ(moments.mean[0], 19.99);
+  EXPECT_EQ(moments.deviation[0], 0);
+}
+
 }  // namespace series_windows_test
 }  // namespace bochner

@@ -191,6 +191,11 @@ class CrashingStorage : public FileStorage {
       storage_.sync_effects("sync", path_, concerned, storage_.bugs.no_file_sync);
     }
 
+    bool is_replaced() override {
+      const auto found = storage_.names_.find(key(path_));
+      return found == storage_.names_.end() || found->second != node_;
+    }
+
     void close() override { storage_.begin("close", path_); }
 
    private:

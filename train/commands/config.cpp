@@ -30,9 +30,10 @@ void try_model(const Config& config) {
   try_blocks(config);
   const std::unique_ptr<Task> task = reads_files(config) ? nullptr : make_task(config);
   const std::unique_ptr<Module> model = task ? nullptr : model_like(config);
-  if (task || model)
-    make_optimizer(read_spec<OptimizerSpec>(config, "optim"),
-                   parameters_of(task ? task->model() : *model));
+  if (!task && !model) return;
+  auto spec = read_spec<OptimizerSpec>(config, "optim");
+  if (spec.temperature == 0) spec.temperature = 1;  // a trainer has one of the data
+  make_optimizer(spec, parameters_of(task ? task->model() : *model));
 }
 
 void config_check_command(const ConfigOptions& options) {

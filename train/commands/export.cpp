@@ -157,10 +157,10 @@ void import_command(const ImportOptions& options) {
   for (const std::string& set : options.sets) apply_set(config, set);
   validate(config);
   PosixStorage storage;
-  const Session session =
-      Session::adopt(storage, config, options.run,
-                     options.line->words()[0] + std::string(" import ") + input.name(),
-                     [&](Session& into) { take_weights(weights, input.name(), into); });
+  const Session session = Session::adopt(
+      storage, config, options.run,
+      options.line->words()[0] + std::string(" import ") + input.name(), input.name(),
+      [&](Session& into) { take_weights(weights, input.name(), into); });
   fmt::print("{}   {} of {} at step {}\n", printable(options.run),
              format_number_of(weights.size(), "tensor"), printable(input.name()),
              count_in(weights, "step"));

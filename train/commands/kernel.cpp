@@ -41,11 +41,13 @@ Config kernel_config(const KernelOptions& options) {
   std::vector<std::string> sets = options.sets;
   if (config.text("model.mixer.kind") == "softmax" && config.text_list("model.pattern").empty())
     sets.insert(sets.begin(), "model.mixer.kind=linear");
-  if (!options.features.empty()) sets.push_back("model.mixer.features.kind=" + options.features);
-  if (!options.density.empty()) sets.push_back("model.mixer.density.kind=" + options.density);
-  if (!options.draws.empty()) sets.push_back("model.mixer.draws=" + options.draws);
   if (config.text_list("data.files").empty()) sets.push_back("data.files=[\"none\"]");
   for (const std::string& set : sets) apply_set(config, set);
+  for (const auto& [option, key, value] :
+       {std::tuple{"--features", "features.kind", options.features},
+        {"--density", "density.kind", options.density},
+        {"--draws", "draws", options.draws}})
+    if (!value.empty()) apply_set(config, fmt::format("model.mixer.{}={}", key, value), option);
   validate(config);
   return config;
 }

@@ -69,7 +69,7 @@ void require_key(const Config& base, const Variation& variation) {
     values = {format_number(variation.range->low), format_number(variation.range->high)};
   for (const std::string& value : values) {
     Config config = base;
-    apply_set(config, variation.key + "=" + value);
+    apply_set(config, variation.key + "=" + value, "--vary");
   }
 }
 
@@ -83,7 +83,7 @@ std::vector<Variation> variations_of(const SweepOptions& options, const Config& 
            options.search);
     const ParameterRow* row = base.table().find(variation.key);
     if (variation.range && row) variation.range->whole = row->kind() != ConfigKind::number;
-    if (options.search != "grid") require_key(base, variation);
+    require_key(base, variation);
     variations.push_back(std::move(variation));
   }
   return variations;

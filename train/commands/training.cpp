@@ -186,7 +186,9 @@ DataReading with_signals(const SignalGuard& signals, ProgressMode mode) {
 /// Of a file or folder of data where a config is expected, one that is chosen for them, and shown.
 Config config_of(const TrainingOptions& options, ProgressMode mode) {
   if (!is_data(options.config)) return read_config(options.config, options.sets);
-  const std::string text = starter_config_for(options.config);
+  Config asked(registered_parameters(), "the defaults");
+  for (const std::string& set : options.sets) apply_set(asked, set);
+  const std::string text = starter_config_for(options.config, read_spec<CsvOptions>(asked, "data"));
   const Config config =
       read_config_text(text, "the config that was chosen for " + options.config, options.sets);
   const std::string data = shell_word(options.config);

@@ -103,8 +103,7 @@ std::string assignment(const Config& config, std::string_view name) {
 void fail(const Config& config, std::string_view name, const std::string& demand,
           std::string_view other) {
   std::string where = config.location(name);
-  const std::string clash = other.empty() ? "" : config.location(other);
-  if (where.empty() || clash == set_location) where = clash;
+  if (!other.empty() && (where.empty() || config.is_set(other))) where = config.location(other);
   if (where.empty()) where = config.source();
   throw ConfigError(fmt::format("{}: {}: {}", where, assignment(config, name), demand));
 }
@@ -131,9 +130,23 @@ bool operator==(const Config& a, const Config& b) {
   return a.table().rows().size() == b.table().rows().size() && changes(a, b).empty();
 }
 
+bool is_heard(const Config& config, const ParameterRow& row) {
+  if (row.own_kinds.empty()) return true;
+  const auto is_own = [&](const std::string& text) {
+    return std::ranges::count(row.own_kinds, text) > 0;
+  };
+  return std::ranges::any_of(config.table().rows(), [&](const ParameterRow& other) {
+    const ConfigValue& value = config.value(other);
+    const auto* text = std::get_if<std::string>(&value);
+    const auto* texts = std::get_if<Config::Texts>(&value);
+    return (text && is_own(*text)) || (texts && std::ranges::any_of(*texts, is_own));
+  });
+}
+
 std::string print_config(const Config& config) {
   std::map<std::string_view, std::string> lines;
   for (const ParameterRow& row : config.table().rows()) {
+    if (config.value(row) == row.initial && !is_heard(config, row)) continue;
     const std::string_view section = section_of(row.name);
     lines[section] +=
         fmt::format("{} = {}\n", row.name.substr(section.empty() ? 0 : section.size() + 1),
@@ -141,6 +154,7 @@ std::string print_config(const Config& config) {
   }
   std::string text;
   for (const std::string& section : config.table().sections()) {
+    if (!lines.contains(section)) continue;
     if (!text.empty()) text += '\n';
     if (!section.empty()) text += fmt::format("[{}]\n", section);
     text += lines[section];

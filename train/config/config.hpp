@@ -16,9 +16,6 @@ class ConfigError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The location of what a --set has changed.
-inline constexpr const char* set_location = "--set";
-
 class Config {
  public:
   using Texts = std::vector<std::string>;
@@ -43,6 +40,8 @@ class Config {
 
   /// "bad.toml:21:1" or "--set"; "" for a default.
   const std::string& location(std::string_view name) const;
+  /// Whether an option of the command has it, and no file.
+  bool is_set(std::string_view name) const { return location(name).starts_with("--"); }
   void set(std::string_view name, ConfigValue value, std::string location);
   /// The names of the values that are not the defaults, in the order of the table.
   std::vector<std::string_view> changed() const;
@@ -91,8 +90,9 @@ Spec read_spec(const Config& config, const std::string& section) {
 Config load_config(const std::filesystem::path& file, ParameterTable table);
 /// The same from a text; `source` stands in front of line and column in errors.
 Config parse_config(std::string_view text, const std::string& source, ParameterTable table);
-/// One `--set KEY=VALUE`: VALUE is TOML, or plain text for a key that takes text.
-void apply_set(Config& config, std::string_view assignment);
+/// One `--set KEY=VALUE`, or what another option stands for: VALUE is TOML, or plain text for a key
+/// that takes text.
+void apply_set(Config& config, std::string_view assignment, const char* option = "--set");
 
 /// Ranges, choices and what keys demand of each other. Throws ConfigError at the first mistake.
 void validate(const Config& config);
@@ -106,7 +106,11 @@ void require_at_most(const Config& config, std::string_view name, std::string_vi
 /// "model.width = 128"
 std::string assignment(const Config& config, std::string_view name);
 
-/// Every key as TOML in a stable order; reading it back gives an equal config.
+/// Whether the key is one of all kinds, or of a kind that the config names.
+bool is_heard(const Config& config, const ParameterRow& row);
+
+/// Every key as TOML in a stable order; reading it back gives an equal config. Programs without a
+/// kind that was added read what does not name it.
 std::string print_config(const Config& config);
 
 struct ConfigChange {

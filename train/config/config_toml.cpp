@@ -343,13 +343,14 @@ Config parse_config(std::string_view text, const std::string& source, ParameterT
   return config;
 }
 
-void apply_set(Config& config, std::string_view assignment) {
-  const Origin origin{set_location, false};
+void apply_set(Config& config, std::string_view assignment, const char* option) {
+  const Origin origin{option, false};
   const std::size_t equals = assignment.find('=');
   if (equals == std::string_view::npos)
-    throw ConfigError(fmt::format("--set {}: write KEY=VALUE", shown_name(assignment)));
+    throw ConfigError(fmt::format("{} {}: write KEY=VALUE", option, shown_name(assignment)));
   const std::string_view value = assignment.substr(equals + 1);
-  if (value.size() > largest_file) throw ConfigError("--set: the value is larger than 1 MiB");
+  if (value.size() > largest_file)
+    throw ConfigError(fmt::format("{}: the value is larger than 1 MiB", option));
   refuse_deep_keys(value, origin);
   const std::string name(assignment.substr(0, equals));
   const toml::table parsed = parse_assigned(value, written_row(config.table(), name), origin);

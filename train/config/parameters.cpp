@@ -42,10 +42,17 @@ struct ValueFormat {
 void RowCollector::on_key(const Key& key) {
   const auto initial =
       std::visit([](const auto* member) -> ConfigValue { return *member; }, key.member);
-  const bool shared = std::ranges::any_of(rows, [&](const ParameterRow& row) {
+  const auto shared = std::ranges::find_if(rows, [&](const ParameterRow& row) {
     return row.name == key.name && row.doc == key.words && row.initial == initial;
   });
-  if (!shared) rows.push_back({key.name, initial, key.words, key.bounds, key.traits});
+  if (shared == rows.end()) {
+    rows.push_back({key.name, initial, key.words, key.bounds, key.traits, {}});
+    if (!key.kind.empty()) rows.back().own_kinds = {key.kind};
+  } else if (key.kind.empty()) {
+    shared->own_kinds.clear();
+  } else if (!shared->own_kinds.empty()) {
+    shared->own_kinds.push_back(key.kind);
+  }
 }
 
 void RowCollector::move(std::string_view name, std::string_view before) {

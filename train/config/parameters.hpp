@@ -26,6 +26,7 @@ struct ParameterRow {
   std::string doc;
   Bounds bounds = {};
   KeyTraits traits = {};
+  std::vector<std::string> own_kinds = {};  ///< Key::kind of all that have it; none for all kinds
 
   ConfigKind kind() const { return ConfigKind(initial.index()); }
 };

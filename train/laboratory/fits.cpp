@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bochner/autodiff/compute/philox.hpp>
+#include <bochner/autodiff/compute/softmax.hpp>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/formats/read_array.hpp>
@@ -115,14 +116,10 @@ Target target_of(const LogKernel& log_kernel, const SampleBlock& block) {
   for (std::size_t i = 0; i < n; ++i) {
     const std::vector<double> q = row_of(block.q, i);
     for (std::size_t j = 0; j < s; ++j) row[j] = log_kernel(q, row_of(block.k, j));
-    const double top = *std::max_element(row.begin(), row.end());
-    double sum = 0;
-    for (const double one : row) sum += std::exp(one - top);
-    target.log_sums.data()[i] = real(top + std::log(sum));
+    target.log_sums.data()[i] = real(to_softmax(row));
     for (std::size_t j = 0; j < s; ++j) {
-      const double weight = std::exp(row[j] - top) / sum;
-      target.weights.data()[i * s + j] = real(weight);
-      target.size += weight * weight;
+      target.weights.data()[i * s + j] = real(row[j]);
+      target.size += row[j] * row[j];
     }
   }
   return target;

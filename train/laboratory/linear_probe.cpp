@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/compute/softmax.hpp>
 #include <bochner/layers/probability/k_means.hpp>
 #include <bochner/train/laboratory/linear_probe.hpp>
 #include <bochner/train/search/minimise.hpp>
@@ -23,13 +24,9 @@ void add_scores(const double* x, std::size_t width, std::size_t classes,
 
 /// Scores become probabilities less 1 at the label. -> -ln of the label's
 double to_errors(double* scores, std::size_t classes, std::int32_t label) {
-  const double largest = *std::max_element(scores, scores + classes);
-  const double at_label = scores[label] - largest;
-  double sum = 0;
-  for (std::size_t k = 0; k < classes; ++k) sum += scores[k] = std::exp(scores[k] - largest);
-  for (std::size_t k = 0; k < classes; ++k) scores[k] /= sum;
+  const double at_label = scores[label], log_sum = to_softmax({scores, classes});
   scores[label] -= 1;
-  return std::log(sum) - at_label;
+  return log_sum - at_label;
 }
 
 /// The mean loss over rows, and its gradient: what parallel_sums() joins, the loss last.

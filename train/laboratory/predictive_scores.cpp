@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/compute/softmax.hpp>
 #include <bochner/train/laboratory/predictive_scores.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <cmath>
@@ -22,14 +23,6 @@ const Array& array_called(const NamedArrays& arrays, const std::string& name) {
   return found->second;
 }
 
-/// Scores of answers become their probabilities.
-void normalize(double* scores, std::size_t n) {
-  const double largest = *std::max_element(scores, scores + n);
-  double sum = 0;
-  for (std::size_t k = 0; k < n; ++k) sum += scores[k] = std::exp(scores[k] - largest);
-  for (std::size_t k = 0; k < n; ++k) scores[k] /= sum;
-}
-
 /// What a batch has, and the mean and the variance of what draws predict for it.
 struct Averaged {
   Array targets, mean, variance;
@@ -41,7 +34,7 @@ struct Averaged {
     const std::size_t columns = std::max<std::size_t>(1, outputs.shape().back());
     parallel_rows(outputs.size() / columns, columns, [&](std::size_t row) {
       const std::size_t begin = row * columns;
-      if (of_answers) normalize(outputs.data() + begin, columns);
+      if (of_answers) to_softmax({outputs.data() + begin, columns});
       for (std::size_t i = begin; i < begin + columns; ++i) {
         const double away = outputs.data()[i] - mean.data()[i];  // Welford, 1962
         mean.data()[i] += away / double(n + 1);

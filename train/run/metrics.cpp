@@ -106,8 +106,9 @@ void MetricsFile::flush() try {
 }
 
 void MetricsFile::sync() {
+  require_own_lines();
   drop_torn_line();
-  if (sync_failed_) replace_file();
+  if (sync_failed_ || file_->is_replaced()) replace_file();
   sync_failed_ = true;
   file_->sync();
   sync_failed_ = false;
@@ -147,6 +148,15 @@ void MetricsFile::require_digests(std::string_view lines, const LineDigests& wan
                   " is not as it was", advice);
 }
 
+/// Another program may have written to the file, or cut it.
+void MetricsFile::require_own_lines() {
+  const std::uint64_t size = file_->size();
+  if (size < bytes_)
+    throw DataError(path_.string(), ": has ", size, " bytes of ", bytes_,
+                    " that were written: another program has cut it; put it back, then resume");
+  torn_ = torn_ || size > bytes_;
+}
+
 void MetricsFile::drop_torn_line() {
   if (!torn_) return;
   file_->truncate(bytes_);
@@ -154,7 +164,7 @@ void MetricsFile::drop_torn_line() {
 }
 
 /// After a failed sync the system may have dropped the bytes and report success the next time, so
-/// the lines are written again to a new file.
+/// the lines are written again to a new file; so they are where the name leads elsewhere.
 void MetricsFile::replace_file() {
   std::string lines(bytes_, '\0');
   file_->read_at(0, lines.data(), lines.size());

@@ -49,6 +49,7 @@ class MetricsFile {
 
  private:
   void drop_torn_line();
+  void require_own_lines();
   void require_digests(std::string_view lines, const LineDigests& wanted, std::uint64_t bytes);
   void replace_file();
 

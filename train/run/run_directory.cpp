@@ -224,6 +224,8 @@ CheckpointReader RunDirectory::load_best() {
       return load_best();  // a trainer has found a better one and removed this
     }
   }
+  const auto now = newest_valid(skipped);
+  if (now && now->state().step != newest->state().step) return load_best();  // of a trainer
   throw DataError(path_.string(), ": the checkpoint of the best step ",
                   newest->state().best.front().step, " was not kept; ",
                   steps_in_words(list_checkpoints()));

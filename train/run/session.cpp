@@ -18,12 +18,12 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// The config alone does not say where the weights of a fork come from.
+/// The config alone does not say where the weights of a fork, or of an import, come from.
 void require_not_forked(const RunDirectory& run) {
   const std::string parent = parent_in(run.meta());
   if (parent.empty()) return;
-  throw DataError(run.path().string(), ": was to be forked from ", parent,
-                  " and ended before its first checkpoint; fork it again");
+  throw DataError(run.path().string(), ": was to begin with the weights of ", parent,
+                  " and ended before its first checkpoint; fork or import them again");
 }
 
 /// What config.toml says and no resume has changed must be what the weights were trained with.
@@ -261,12 +261,12 @@ Session Session::fork(FileStorage& storage, const RunReference& parent, const Co
 }
 
 Session Session::adopt(FileStorage& storage, const Config& config, const Path& directory,
-                       const std::string& command, const std::function<void(Session&)>& fill,
-                       const DataReading& reading) {
+                       const std::string& command, const std::string& source,
+                       const std::function<void(Session&)>& fill, const DataReading& reading) {
   Session session(config, Processes::alone(), reading);
   fill(session);
   session.trainer_->calibrate([](const std::string&) { return false; });  // averages of these
-  session.make_directory(storage, directory, command, "", reading);
+  session.make_directory(storage, directory, command, source, reading);
   session.save();
   return session;
 }
@@ -322,6 +322,7 @@ std::string Session::unwritten() {
 Path Session::save() {
   const WholeMoments whole(*trainer_);
   if (!run_) return {};
+  recheck_data();
   MetricsFile& metrics = run_->metrics();
   metrics.flush();
   state().metrics_bytes = metrics.bytes();

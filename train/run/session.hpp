@@ -52,11 +52,11 @@ class Session {
   /// itself; no files are written. Throws AgreedError where the data are not the same.
   static Session join(Processes& processes, const DataReading& reading = {});
 
-  /// A new run of weights from elsewhere, which `fill` gives to its model and its state; the
+  /// A new run of the weights of a `source`, which `fill` gives to its model and its state; the
   /// checkpoint with them is on the disk when it returns.
   static Session adopt(FileStorage& storage, const Config& config, const Path& directory,
-                       const std::string& command, const std::function<void(Session&)>& fill,
-                       const DataReading& reading = {});
+                       const std::string& command, const std::string& source,
+                       const std::function<void(Session&)>& fill, const DataReading& reading = {});
 
   const Config& config() const { return config_; }
   Task& task() { return *task_; }
@@ -115,6 +115,9 @@ class Session {
   void recognise_data(const TrainerState& saved, const DataReading& reading);
   /// Enters the data into the state.
   void note_data(const DataReading& reading);
+  /// Throws DataError where texts that are read while training goes on are no more those that the
+  /// run began with.
+  void recheck_data();
   /// Refuses a disk without room for a checkpoint before the first step.
   void require_space();
 
@@ -127,6 +130,7 @@ class Session {
   Path path_;
   std::optional<RunDirectory> run_;
   std::unique_ptr<BackgroundDigest> verification_;
+  std::uint64_t seen_marks_ = 0;  ///< of the files of a text, when it was compared last
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

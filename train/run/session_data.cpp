@@ -34,6 +34,7 @@ std::uint64_t digest_of_large(const ByteCorpus& corpus, const DataReading& readi
 void Session::note_data(const DataReading& reading) {
   const ByteCorpus* corpus = task_->data().corpus();
   state().data_marks = corpus ? corpus->marks() : 0;
+  seen_marks_ = corpus ? corpus->file_marks() : 0;
   state().data_fingerprint = data_fingerprint(reading);
 }
 
@@ -49,6 +50,7 @@ void Session::recognise_data(const TrainerState& saved, const DataReading& readi
   if (marks != 0 && marks == saved.data_marks) {
     state().data_fingerprint = saved.data_fingerprint;
     state().data_marks = marks;
+    seen_marks_ = corpus->file_marks();
     verification_ = std::make_unique<BackgroundDigest>(*corpus);
     return;
   }
@@ -57,6 +59,19 @@ void Session::recognise_data(const TrainerState& saved, const DataReading& readi
   if (sampled && corpus->sampled_fingerprint() != saved.data_fingerprint) refuse_data(run_->path());
   note_data(reading);
   if (!sampled && state().data_fingerprint != saved.data_fingerprint) refuse_data(run_->path());
+}
+
+void Session::recheck_data() {
+  const ByteCorpus* corpus = task_->data().corpus();
+  if (!corpus) return;
+  const std::uint64_t marks = corpus->file_marks();
+  if (std::exchange(seen_marks_, marks) == marks) return;
+  if (corpus->marks() == 0) {
+    if (task_->data().fingerprint() != state().data_fingerprint) refuse_data(run_->path());
+    return;
+  }
+  verification_ = std::make_unique<BackgroundDigest>(*corpus);
+  await_same_data();
 }
 
 bool Session::compares_data() const { return verification_ && !verification_->is_ready(); }

@@ -5,6 +5,7 @@
 #include <bochner/train/run/signals.hpp>
 #include <csignal>
 #include <cstring>
+#include <future>
 #include <initializer_list>
 #include <thread>
 
@@ -124,10 +125,14 @@ void receive_signals_here() { mask_signals(SIG_UNBLOCK); }
 void receive_signals_apart() {
   hold_signals();
   speak_of_signals();
-  std::thread([] {
+  std::promise<void> listening;
+  const std::future<void> listens = listening.get_future();
+  std::thread([listening = std::move(listening)]() mutable {
     receive_signals_here();
+    listening.set_value();
     while (true) pause();
   }).detach();
+  listens.wait();  // a signal that was sent before is not lost on a short command
 }
 
 SignalGuard::SignalGuard() {

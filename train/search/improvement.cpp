@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/low_discrepancy.hpp>
+#include <bochner/autodiff/compute/math.hpp>
 #include <bochner/train/search/improvement.hpp>
 #include <bochner/train/search/minimise.hpp>
 #include <cmath>
@@ -9,7 +10,7 @@ namespace bochner {
 namespace {
 
 constexpr std::size_t candidates = 2048, refined = 8, rounds = 3;
-const double log_sqrt_two_pi = std::log(2 * std::numbers::pi) / 2;
+constexpr double log_sqrt_two_pi = log_two_pi / 2;
 
 std::vector<double> point_of(const std::vector<double>& points, std::size_t row, std::size_t d) {
   const auto begin = points.begin() + std::ptrdiff_t(row * d);

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/cholesky.hpp>
+#include <bochner/autodiff/compute/math.hpp>
 #include <bochner/train/search/minimise.hpp>
 #include <bochner/train/search/surrogate.hpp>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <utility>
 
 namespace bochner {
@@ -66,9 +66,7 @@ double log_evidence_of(const std::vector<double>& factor, const std::vector<doub
   const std::size_t n = scores.size();
   double square = 0;
   for (std::size_t i = 0; i < n; ++i) square += scores[i] * weights[i];
-  return -(square + log_determinant_of_factor(n, factor.data()) +
-           double(n) * std::log(2 * std::numbers::pi)) /
-         2;
+  return -(square + log_determinant_of_factor(n, factor.data()) + double(n) * log_two_pi) / 2;
 }
 
 SurrogateKernel kernel_of(const std::vector<double>& logarithms) {

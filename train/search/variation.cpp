@@ -78,10 +78,16 @@ Condition parse_condition(std::string_view text, const Variation& variation) {
           split_values(trimmed(text.substr(equals + 1)))};
 }
 
+/// Neither names nor numbers, of which 1e-3 and 0.001 are one.
 void require_different(const Variation& variation) {
   std::set<std::string> names;
-  for (const std::string& value : variation.values)
-    demand_of(names.insert(plain_name(value)).second, variation, "{} stands there twice", value);
+  std::set<double> numbers;
+  for (const std::string& value : variation.values) {
+    const std::optional<double> number = parse_number(value);
+    const bool is_new =
+        names.insert(plain_name(value)).second && (!number || numbers.insert(*number).second);
+    demand_of(is_new, variation, "{} stands there twice", value);
+  }
 }
 
 void require_known(const Variation& variation, const std::vector<Variation>& variations) {

@@ -25,6 +25,7 @@ const char* advice(int error_number) {
       {{ENOSPC, EDQUOT}, "free some space and try again"},
       {{EACCES, EPERM, EROFS}, "check the permissions or choose another directory"},
       {{ENOENT, ENOTDIR, EISDIR}, "check the path"},
+      {{ENAMETOOLONG}, "choose a shorter name"},
       {{EEXIST}, "remove it or choose another name"},
       {{ELOOP}, "links are not followed here: give the file itself"},
       {{ENOMEM}, "free some memory or raise its limit (ulimit -v)"},
@@ -47,6 +48,21 @@ auto retry(const std::string& operation, const Path& path, Call call) {
 
 int open_descriptor(const Path& path, int flags) {
   return retry("open", path, [&] { return ::open(path.c_str(), flags | common_flags, 0666); });
+}
+
+Path directory_or_here(const Path& path) { return path.empty() ? Path(".") : path; }
+
+/// Whether the name is that of the open file. It is looked up in the directory: one that is renamed
+/// or away for a moment takes its files along.
+bool leads_to(const Path& path, int descriptor) {
+  const Descriptor directory(
+      ::open(directory_or_here(path.parent_path()).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  struct stat open, found;
+  if (directory.value() < 0 || ::fstat(descriptor, &open) != 0) return true;
+  const std::string name = path.filename().string();
+  return ::fstatat(directory.value(), name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0
+             ? found.st_ino == open.st_ino && found.st_dev == open.st_dev
+             : errno != ENOENT;
 }
 
 class PosixFile : public StoredFile {
@@ -88,6 +104,8 @@ class PosixFile : public StoredFile {
     retry("sync", path_, [&] { return ::fsync(descriptor_.value()); });
   }
 
+  bool is_replaced() override { return !leads_to(path_, descriptor_.value()); }
+
   void close() override {
     // The descriptor is gone even when close fails, so it is never closed again.
     if (::close(descriptor_.release()) != 0 && errno != EINTR)
@@ -109,8 +127,6 @@ class PosixFile : public StoredFile {
   Path path_;
   Descriptor descriptor_;
 };
-
-Path directory_or_here(const Path& path) { return path.empty() ? Path(".") : path; }
 
 std::string words_of_holder(const Path& path, const Descriptor& lock) {
   char text[32];
@@ -137,17 +153,8 @@ class PosixLock : public FileLock {
   }
 
   void require_held() override {
-    // Looked up in the directory: one that is renamed or away for a moment takes its lock along.
-    const Descriptor directory(
-        ::open(directory_or_here(path_.parent_path()).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    struct stat locked, found;
-    if (directory.value() < 0 || ::fstat(descriptor_.value(), &locked) != 0) return;
-    const std::string name = path_.filename().string();
-    if (::fstatat(directory.value(), name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0
-            ? found.st_ino == locked.st_ino && found.st_dev == locked.st_dev
-            : errno != ENOENT)
-      return;
-    throw InUseError(path_.parent_path().string(), ": ", name,
+    if (leads_to(path_, descriptor_.value())) return;
+    throw InUseError(path_.parent_path().string(), ": ", path_.filename().string(),
                      " was removed, and another process may be using this run; nothing more is "
                      "written here, stop the other one");
   }

@@ -29,6 +29,9 @@ class StoredFile {
   virtual void read_at(std::uint64_t offset, void* data, std::size_t bytes) = 0;
   virtual std::uint64_t size() = 0;
   virtual void truncate(std::uint64_t size) = 0;
+  /// Whether its name leads to another file by now, or to none. A directory that is missing as a
+  /// whole is no such sign.
+  virtual bool is_replaced() = 0;
   /// Returns when the bytes are on the disk (fsync).
   virtual void sync() = 0;
   virtual void close() = 0;

@@ -136,7 +136,7 @@ class FieldTask : public Task {
         model_(field_model_spec(config, data_->size())) {
     initialize(model_, config.count("train.seed"));
     if (!model_.standardize()) return;
-    const FieldMoments moments = dynamic_cast<FieldFiles&>(*data_).moments();
+    const Moments moments = dynamic_cast<FieldFiles&>(*data_).moments();
     model_.standardize()->set({moments.mean}, {moments.deviation});
   }
 

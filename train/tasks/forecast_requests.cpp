@@ -1,21 +1,20 @@
 #include <algorithm>
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
+#include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/train/tasks/forecast_requests.hpp>
 #include <cmath>
+#include <iterator>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t most_named = 5;
-
 /// "a", "b" and 4 more
 std::string quoted_some(const std::vector<std::string>& names) {
-  std::string words;
-  for (std::size_t i = 0; i < std::min(most_named, names.size()); ++i)
-    words += (i > 0 ? ", " : "") + excerpt(names[i]);
-  return names.size() > most_named ? in_words(words, " and ", names.size() - most_named, " more")
-                                   : words;
+  std::vector<std::string> quoted;
+  std::ranges::transform(names, std::back_inserter(quoted), excerpt);
+  return some_of(quoted);
 }
 
 void require_known(const std::vector<SeriesRows>& parts, const SeriesWindows& learned) {
@@ -38,7 +37,12 @@ struct SeenSeries {
 
 SeenSeries seen_series(NamedArray& table, const RequestRules& rules, const SeriesColumns& columns,
                        const SeriesRows& part, bool asks) {
-  SeenSeries seen{{}, part.rows, asks ? rows_asked_for(table, columns, part.rows) : 0};
+  const std::size_t empty = rows_asked_for(table, columns, part.rows);
+  if (!asks && empty > 0 && !rules.carries_forward)
+    throw DataError("the input ends with ", format_number_of(empty, "row"), " without values",
+                    part.id.empty() ? "" : " of " + words_of(part.id),
+                    "; leave them out: only a model with data.stamps or data.known is asked so");
+  SeenSeries seen{{}, part.rows, asks ? empty : 0};
   SeriesRows before = part;
   before.rows.resize(part.rows.size() - seen.asked);
   if (before.rows.empty())
@@ -52,18 +56,37 @@ SeenSeries seen_series(NamedArray& table, const RequestRules& rules, const Serie
 void require_fit(const std::vector<SeenSeries>& all, const SeriesWindows& learned) {
   const std::size_t V = learned.series().variates(), L = learned.spec().lookback,
                     H = learned.spec().horizon;
-  std::string too_short;
-  std::size_t count = 0;
+  std::vector<std::string> too_short;
   for (const auto& [series, rows, asked] : all) {
     if (series.variates() != V)
       throw DataError("the input has ", series.variates(), " variates, the model forecasts ", V);
-    if (series.rows() < L && ++count <= most_named)
-      too_short += in_words(count > 1 ? ", " : "", format_number_of(series.rows(), "row"),
-                            series.id.empty() ? "" : " of " + excerpt(words_of(series.id)));
+    if (series.rows() < L)
+      too_short.push_back(format_number_of(series.rows(), "row") +
+                          (series.id.empty() ? "" : " of " + excerpt(words_of(series.id))));
     if (asked > H) throw DataError("the input asks for ", asked, " rows, the model forecasts ", H);
   }
-  if (count > most_named) too_short += in_words(" and ", count - most_named, " more so short");
-  if (count > 0) throw DataError("the input has ", too_short, ", the model looks back over ", L);
+  if (!too_short.empty())
+    throw DataError("the input has ", some_of(too_short), ", the model looks back over ", L);
+}
+
+/// The rows that a model looks back over must follow each other as those of its training windows
+/// do.
+void require_steps(const TimeSeries& series, const TimeSeries& learned, const SeriesSpec& spec) {
+  if (spec.pause == 0 || spec.stamps || spec.drop > 0) return;
+  if (series.times.empty() || learned.times.empty()) return;
+  const TimeStep step = learned.time_step();
+  const std::string whose = series.id.empty() ? "" : " of " + words_of(series.id),
+                    advice = " apart; data.pause = 0 takes them for neighbours";
+  const std::size_t L = spec.lookback, first = series.rows() - L;
+  for (std::size_t row = first + 1; row < series.rows(); ++row)
+    if (step.between(series.times[row - 1], series.times[row]) > spec.pause)
+      throw DataError("the input has no row", whose, " between ",
+                      format_time(series.times[row - 1]), " and ", format_time(series.times[row]),
+                      ", within the ", L, " that the model looks back over, which it learned ",
+                      step.words(), advice);
+  if (4 * step.between(series.times[first], series.times.back()) < 3 * (L - 1))
+    throw DataError("the input's last ", L, " rows", whose,
+                    " lie closer than the model learned: ", step.words(), advice);
 }
 
 /// Rows to come must be there where something is known of them.
@@ -75,12 +98,11 @@ void require_rows_to_come(const std::vector<SeenSeries>& all, const RequestRules
   for (const SeenSeries& seen : all)
     if (seen.asked == 0) without.push_back(words_of(seen.series.id));
   if (without.empty()) return;
-  std::string names;
-  for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
   throw DataError("the input does not say what is known of the rows to come: add up to ", H,
                   " rows behind the last one",
                   rules.columns.series.empty() ? "" : " of " + quoted_some(without),
-                  ", with their time and ", names, ", and with nothing in what is forecast");
+                  ", with their time and ", joined(known),
+                  ", and with nothing in what is forecast");
 }
 
 /// When the H rows behind a series are: at the times of the rows that are asked for, then on step
@@ -132,6 +154,7 @@ ForecastRequest request_of(const NamedArray& table, const SeriesColumns& columns
   const auto& [series, rows, asked] = seen;
   const SeriesSpec& spec = learned.spec();
   const std::size_t number = learned.called(series.id).value_or(0);
+  require_steps(series, learned.series(number), spec);
   const bool tells_step = series.rows() > 2 || learned.series(number).times.empty();
   const TimeStep step = (tells_step ? series : learned.series(number)).time_step();
   ForecastRequest request{series.id,

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/charts/page.hpp>
@@ -175,10 +176,8 @@ void add_variances(Page& page, const GaussianProcess& model, const TableRows& da
   };
   const std::vector<double> variances = model.variances(), trend = model.trend_variances();
   for (std::size_t t = 0; t < variances.size(); ++t) {
-    std::string name;
-    for (const std::size_t j : model.terms()[t])
-      name += (name.empty() ? "" : " x ") + data.table().inputs[j];
-    add("kernel of " + name, variances[t]);
+    const auto input = [&](std::size_t j) { return data.table().inputs[j]; };
+    add("kernel of " + joined(model.terms()[t], " x ", input), variances[t]);
   }
   for (std::size_t p = 0; p < trend.size(); ++p)
     add(p == 0 ? "level" : "slope by " + data.table().inputs[p - 1] + ", over its deviation",

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/data/fields.hpp>
 #include <bochner/data/labelled_texts.hpp>
 #include <bochner/data/pixels.hpp>
@@ -145,9 +146,20 @@ void check_training(const Config& config) {
          "train.validate.every");
 }
 
+/// Those of kinds that were added and are not chosen.
+std::vector<UnheededKey> keys_of_other_kinds(const Config& config) {
+  std::vector<UnheededKey> keys;
+  for (const ParameterRow& row : config.table().rows())
+    if (config.value(row) != row.initial && !is_heard(config, row))
+      keys.push_back({row.name, "is a key of \"" + joined(row.own_kinds, "\", \"") +
+                                    "\", which nothing names"});
+  return keys;
+}
+
 /// Keys without what would heed them.
 std::vector<UnheededKey> unheeded_keys(const Config& config) {
   std::vector<UnheededKey> keys = unused_keys(config);
+  std::ranges::move(keys_of_other_kinds(config), std::back_inserter(keys));
   std::ranges::move(keys_of_other_data(config), std::back_inserter(keys));
   std::ranges::move(keys_without_mixer(config), std::back_inserter(keys));
   std::ranges::move(unused_mixer_keys(config), std::back_inserter(keys));
@@ -172,9 +184,7 @@ void check_unheeded(const Config& config) {
 
 /// A run that has them goes on, and --set adds none.
 void check_unheeded_sets(const Config& config) {
-  const auto is_set = [&](const std::string& name) {
-    return !name.empty() && config.location(name) == set_location;
-  };
+  const auto is_set = [&](const std::string& name) { return !name.empty() && config.is_set(name); };
   for (const auto& [name, demand, other] : unheeded_keys(config))
     if (is_set(name) || is_set(other)) fail(config, name, demand, other);
 }

@@ -224,8 +224,7 @@ void check_stack(const Config& config) {
 std::vector<UnheededKey> keys_without_mixer(const Config& config) {
   std::vector<UnheededKey> keys;
   const std::string by = mixer_key(config), kind = "model.mixer.kind";
-  if (by != kind &&
-      config.location(kind) == set_location)  // a file may have it for --set to change
+  if (by != kind && config.is_set(kind))  // a file may have it for --set to change
     keys.push_back({kind, "means nothing beside " + assignment(config, by), by});
   for (const auto& [key, set, has, words] : needs(config))
     if (set && kinds_that(config, mixer_kinds(config), has).empty())

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/files/text.hpp>
@@ -94,9 +95,7 @@ std::string lm_config(const std::string& files, std::uint64_t bytes) {
 }
 
 std::string quoted_list(const std::vector<std::string>& names) {
-  std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + in_quotes(name);
-  return "[" + list + "]";
+  return "[" + joined(names, ", ", in_quotes) + "]";
 }
 
 std::string quoted_list(const TableSketch& table, const std::vector<std::size_t>& columns) {
@@ -111,7 +110,8 @@ SeriesLayout series_layout(const fs::path& file, const TableSketch& table) {
   std::vector<std::string> candidates;
   for (const auto* columns : {&table.words, &table.whole_numbers})
     for (const std::size_t i : *columns) candidates.push_back(table.names[i]);
-  const SeriesLayout layout = layout_of_series(file, table.names[table.times[0]], candidates);
+  const SeriesLayout layout =
+      layout_of_series(file, table.names[table.times[0]], candidates, table.options);
   const bool leaves_some = std::ranges::any_of(table.numbers, [&](std::size_t i) {
     return std::ranges::count(layout.columns, table.names[i]) == 0;
   });
@@ -143,9 +143,10 @@ std::string series_config(const std::string& files, const fs::path& file,
   if (!words.empty())
     columns += "# known = " + quoted_list(table, words) + "   # if known of rows to come, too\n";
   const std::size_t pause =
-      table.times.empty() ? 1
-                          : pause_for(times_of(file, table.names[table.times[0]], layout.columns),
-                                      lookback, horizon, {.7, .1, .2});
+      table.times.empty()
+          ? 1
+          : pause_for(times_of(file, table.names[table.times[0]], layout.columns, table.options),
+                      lookback, horizon, {.7, .1, .2});
   if (pause != 1)
     columns +=
         fmt::format("pause = {:<22}# steps to the next row at most: the dates have gaps\n", pause);
@@ -239,10 +240,12 @@ std::optional<std::string> text_columns(const TableSketch& table) {
   return std::nullopt;
 }
 
-std::string table_config(const std::string& files, const fs::path& file) {
+std::string table_config(const std::string& files, const fs::path& file,
+                         const CsvOptions& options) {
   const Input input = open_input(file);
-  const TableSketch table = sketch_of(input.text(), input.name());
+  const TableSketch table = sketch_of(input.text(), input.name(), options);
   if (const auto columns = text_columns(table)) return text_config(files, *columns, table.rows);
+  if (!table.unread.empty()) throw DataError(table.unread);
   if (!series_layout(file, table).columns.empty()) return series_config(files, file, table);
   if (const auto time = time_column(table))
     if (const auto type = type_column(table, *time))
@@ -275,7 +278,8 @@ bool is_table(const fs::path& file) {
 }
 
 /// `files` is what the config says of one file or of all that are like it.
-std::string config_of_file(const std::string& files, const fs::path& file, std::uint64_t bytes) {
+std::string config_of_file(const std::string& files, const fs::path& file, std::uint64_t bytes,
+                           const CsvOptions& options) {
   const std::string name = file.string();
   const Input input = open_input(file);
   const std::string kind = file_kind(input.bytes());
@@ -290,7 +294,7 @@ std::string config_of_file(const std::string& files, const fs::path& file, std::
     table.rows = array.values.shape()[0];
     return series_config(files, file, table);
   }
-  if (is_table(file)) return table_config(files, file);
+  if (is_table(file)) return table_config(files, file, options);
   if (front_of(file).empty()) throw DataError(name, ": is empty");
   if (!is_text(file))
     throw DataError(name,
@@ -324,14 +328,14 @@ bool are_labelled(const fs::path& folder, const std::vector<fs::path>& files) {
 }
 
 /// All files below a folder as one pattern; the first of them tells the kind.
-std::string config_of_folder(const fs::path& folder) {
+std::string config_of_folder(const fs::path& folder, const CsvOptions& options) {
   const std::string pattern = (folder / "**").string();
   const std::vector<fs::path> files = expand_files({pattern}, fs::current_path());
   std::uint64_t bytes = 0;
   for (const fs::path& file : files) bytes += fs::file_size(file);
   if (are_labelled(folder, files) && is_text(files[0]))
     return text_config(in_quotes((folder / "*" / "*").string()), "", files.size());
-  return config_of_file(in_quotes(pattern), files[0], bytes);
+  return config_of_file(in_quotes(pattern), files[0], bytes, options);
 }
 
 }  // namespace
@@ -354,12 +358,12 @@ bool is_data(const fs::path& path) {
   return !begins_as_config(front_of(path));
 }
 
-std::string starter_config_for(const fs::path& data) {
+std::string starter_config_for(const fs::path& data, const CsvOptions& options) {
   std::error_code error;
-  if (fs::is_directory(data, error)) return config_of_folder(data);
+  if (fs::is_directory(data, error)) return config_of_folder(data, options);
   const std::uint64_t bytes = fs::file_size(data, error);
   if (error) throw IoError(data.string(), ": ", error.message(), "; give a file or a folder");
-  return config_of_file(in_quotes(data.string()), data, bytes);
+  return config_of_file(in_quotes(data.string()), data, bytes, options);
 }
 
 }  // namespace bochner

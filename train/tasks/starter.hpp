@@ -17,7 +17,8 @@ std::string starter_config(const std::string& kind);
 /// called *.toml and has none of the sections of configs.
 bool is_data(const std::filesystem::path& path);
 /// A config for the data of a file or of a folder: of a kind and of a size that they suggest.
-/// Throws DataError with what to do where it cannot tell, and what readers throw.
-std::string starter_config_for(const std::filesystem::path& data);
+/// `options` say how tables are written. Throws DataError with what to do where it cannot tell, and
+/// what readers throw.
+std::string starter_config_for(const std::filesystem::path& data, const CsvOptions& options = {});
 
 }  // namespace bochner

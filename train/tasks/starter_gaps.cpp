@@ -42,13 +42,14 @@ std::size_t pause_for(const std::vector<double>& times, std::size_t lookback, st
 }
 
 std::vector<double> times_of(const std::filesystem::path& file, const std::string& column,
-                             const std::vector<std::string>& series) try {
-  ReadOptions options;
-  options.csv.columns = series;
-  options.csv.columns.push_back(column);
-  options.csv.texts = series;
-  options.csv.time = column;
-  const xt::xarray<double> table = read_array(file, options).values;
+                             const std::vector<std::string>& series,
+                             const CsvOptions& options) try {
+  ReadOptions reading{.csv = options};
+  reading.csv.columns = series;
+  reading.csv.columns.push_back(column);
+  reading.csv.texts = series;
+  reading.csv.time = column;
+  const xt::xarray<double> table = read_array(file, reading).values;
   const std::size_t width = series.size() + 1;
   std::vector<double> times;
   for (const double* row = table.data(); row < table.data() + table.size(); row += width)

@@ -1,5 +1,6 @@
 #pragma once
 #include <bochner/autodiff/real.hpp>
+#include <bochner/data/formats/csv.hpp>
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -17,6 +18,7 @@ std::size_t pause_for(const std::vector<double>& times, std::size_t lookback, st
 /// The times of the rows of a table, or of its first series where columns tell several apart; none
 /// where they cannot be read, of which training says more.
 std::vector<double> times_of(const std::filesystem::path& file, const std::string& column,
-                             const std::vector<std::string>& series);
+                             const std::vector<std::string>& series,
+                             const CsvOptions& options = {});
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -46,8 +46,9 @@ std::vector<std::vector<std::string>> id_choices(const std::vector<std::string>&
 }  // namespace
 
 SeriesLayout layout_of_series(const std::filesystem::path& file, const std::string& time,
-                              const std::vector<std::string>& candidates) {
-  ReadOptions reading;
+                              const std::vector<std::string>& candidates,
+                              const CsvOptions& options) {
+  ReadOptions reading{.csv = options};
   reading.csv.columns = {time};
   reading.csv.columns.insert(reading.csv.columns.end(), candidates.begin(), candidates.end());
   reading.csv.texts = candidates;

@@ -1,6 +1,7 @@
 #pragma once
 /// What a table of series looks like, for those who have not said it.
 
+#include <bochner/data/formats/csv.hpp>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ struct SeriesLayout {
 /// two of them, by which time goes on from row to row in series of several rows; none again where
 /// no candidates do.
 SeriesLayout layout_of_series(const std::filesystem::path& file, const std::string& time,
-                              const std::vector<std::string>& candidates);
+                              const std::vector<std::string>& candidates,
+                              const CsvOptions& options = {});
 
 }  // namespace bochner

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/files/utf8.hpp>
@@ -17,10 +18,31 @@ std::optional<std::size_t> TableSketch::called(std::string_view wanted) const {
 
 namespace {
 
+/// "1'000.50 €", "50.7%", "(12)" and "−3" as people and programs write numbers, without what a
+/// number is not read with.
+std::string without_dress(std::string_view text) {
+  constexpr std::string_view dress[] = {"%", "$",      "€",      "£",      "¥", "'",
+                                        "’", "\u202f", "\u00a0", "\u2212", "(", ")"};
+  std::string plain(text);
+  for (const std::string_view part : dress)
+    for (std::size_t at; (at = plain.find(part)) != plain.npos;) plain.erase(at, part.size());
+  return std::string(trimmed(plain));
+}
+
+bool is_dressed_number(const std::string& text) {
+  const std::string plain = without_dress(text);
+  return plain != text && (parse_number(plain, '.') || parse_number(plain, ','));
+}
+
+bool is_time_of_day(const std::string& text) {
+  return parse_time(text, "%H:%M") || parse_time(text, "%H:%M:%S");
+}
+
 /// What some rows of a column hold, missing values left out.
 struct ColumnSketch {
   std::size_t column, count = 0, numbers = 0, whole = 0, times = 0;
-  std::size_t no_number = 0, no_time = 0;  ///< the last row with something else
+  std::size_t no_number = 0, no_time = 0;               ///< the last row with something else
+  std::size_t dressed = 0, of_day = 0, of_formats = 0;  ///< numbers and times that are not read
   std::set<std::string> texts;
 
   ColumnSketch(const CsvSample& sample, std::size_t column, std::size_t first,
@@ -37,6 +59,9 @@ struct ColumnSketch {
       numbers += is_number, times += is_time;
       if (!is_number) no_number = row;
       if (!is_time) no_time = row;
+      if (is_number || is_time) continue;
+      dressed += is_dressed_number(text), of_day += is_time_of_day(text);
+      of_formats += !possible_time_formats(text).empty();
     }
   }
   bool are_numbers() const { return numbers == count; }
@@ -57,26 +82,53 @@ struct ColumnSketch {
                     numeric ? "numbers" : "dates",
                     "; correct it, or leave it empty if it is missing");
   }
+
+  /// Of words that are numbers or dates to people; else they would be left out, or taken for names.
+  std::string complaint(const std::string& file, const std::string& name, const CsvSample& sample,
+                        bool has_times) const {
+    const auto are_most = [&](std::size_t n) { return count > 0 && 10 * n >= 9 * count; };
+    const std::string where = in_words(file, ": column ", excerpt(name), ": ");
+    const auto shown = [&](std::size_t row) { return excerpt(sample[row][column]); };
+    if (are_most(numbers + dressed) && dressed > 0)
+      return in_words(where, shown(no_number), " is no number as it is written; write ",
+                      without_dress(sample[no_number][column]));
+    if (has_times) return "";
+    if (are_most(of_day))
+      return in_words(where, shown(no_time),
+                      " is a time without its day: write both in one column");
+    if (!are_most(times + of_formats) || of_formats == 0) return "";
+    return in_words(where, shown(no_time), " may be a time as ",
+                    joined(possible_time_formats(sample[no_time][column]), " or "),
+                    ": say which, as in --set data.time_format='%d/%m/%Y'");
+  }
 };
+
+/// By the mark that spreadsheets begin such a text with.
+bool is_utf16(std::string_view text) {
+  return text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
+}
 
 }  // namespace
 
-TableSketch sketch_of(std::string_view text, const std::string& name) {
-  const CsvDialect dialect = csv_dialect(text, name, {});
+TableSketch sketch_of(std::string_view text, const std::string& name, const CsvOptions& options) {
+  const CsvDialect dialect = csv_dialect(text, name, options);
   const CsvSample sample = csv_sample(text, name, dialect.delimiter, dialect.quote);
   if (sample.empty()) throw DataError(name, ": is empty, or its quotes do not end");
   const auto is_value = [&](const std::string& field) { return is_csv_value(field, dialect); };
   TableSketch sketch;
+  sketch.options = options;
+  std::vector<ColumnSketch> columns;
   sketch.has_header = !std::ranges::all_of(sample[0], is_value);
   for (std::size_t i = 0; i < sample[0].size(); ++i) {
     const bool named = sketch.has_header && !sample[0][i].empty();
     sketch.names.push_back(named ? sample[0][i] : std::to_string(i + 1));
     if (!is_utf8(sketch.names.back()))
       throw DataError(name, ": the column name ", excerpt(sketch.names.back()),
-                      " is not UTF-8, which configs are; convert the file: iconv -f WINDOWS-1252 "
-                      "-t UTF-8 FILE >NEW.csv");
+                      " is not UTF-8, which configs are; convert the file: iconv -f ",
+                      is_utf16(text) ? "UTF-16" : "WINDOWS-1252", " -t UTF-8 FILE >NEW.csv");
     const ColumnSketch column(sample, i, sketch.has_header ? 1 : 0, dialect);
     column.require_one_kind(name, sketch.names.back(), sample);
+    columns.push_back(column);
     sketch.texts.push_back(column.texts.size());
     if (column.count == 0)
       sketch.empty.push_back(i);
@@ -88,6 +140,9 @@ TableSketch sketch_of(std::string_view text, const std::string& name) {
     if (column.count > 0 && column.are_numbers() && column.whole == column.count)
       sketch.whole_numbers.push_back(i);
   }
+  for (const std::size_t i : sketch.words)
+    if (sketch.unread.empty())
+      sketch.unread = columns[i].complaint(name, sketch.names[i], sample, !sketch.times.empty());
   sketch.sampled = sample.size() - (sketch.has_header ? 1 : 0);
   const auto lines = std::size_t(std::count(text.begin(), text.end(), '\n'));
   sketch.rows = lines + (text.ends_with('\n') ? 0 : 1) - (sketch.has_header ? 1 : 0);

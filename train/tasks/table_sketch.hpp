@@ -1,4 +1,5 @@
 #pragma once
+#include <bochner/data/formats/csv.hpp>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -14,6 +15,8 @@ struct TableSketch {
   std::vector<std::size_t> whole_numbers;  ///< of the numbers
   std::vector<std::size_t> texts;          ///< how many there are in each column
   std::size_t sampled = 0;                 ///< rows of which this is known
+  std::string unread;  ///< what is wrong with words that people take for numbers or dates, or ""
+  CsvOptions options;  ///< how it is written
   bool has_header = false;
   std::size_t rows = 0;
 
@@ -23,6 +26,7 @@ struct TableSketch {
 
 /// Of a table's text; `name` is for errors. Throws DataError for one that is empty, has names that
 /// are not UTF-8, or a column of numbers or times with a few cells that are neither.
-TableSketch sketch_of(std::string_view text, const std::string& name);
+TableSketch sketch_of(std::string_view text, const std::string& name,
+                      const CsvOptions& options = {});
 
 }  // namespace bochner

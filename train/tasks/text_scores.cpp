@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/softmax.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/array.hpp>
 #include <bochner/train/tasks/text_scores.hpp>
@@ -35,12 +36,9 @@ Indices inputs_of(std::span<const TextWindow> windows, const Texts& texts) {
   return inputs;
 }
 
-/// ln of the softmax at one of n logits.
-double log_probability(const real* logits, std::size_t n, std::int32_t at) {
-  const double largest = double(*std::max_element(logits, logits + n));
-  double sum = 0;
-  for (std::size_t k = 0; k < n; ++k) sum += std::exp(double(logits[k]) - largest);
-  return double(logits[at]) - largest - std::log(sum);
+/// ln of the softmax at one of the logits.
+double log_probability(std::span<const real> logits, std::int32_t at) {
+  return double(logits[std::size_t(at)]) - log_sum_exp(logits);
 }
 
 /// ln p of the tokens of some windows, one behind the other.
@@ -54,8 +52,8 @@ std::vector<double> score_windows(LanguageModel& model, std::span<const TextWind
   for (std::size_t row = 0; row < windows.size(); ++row)
     for (std::size_t t = 0; t < windows[row].size; ++t) {
       const auto& [text, begin, size] = windows[row];
-      scores.push_back(
-          log_probability(logits.data() + (row * T + t) * V, V, texts[text].tokens[begin + t + 1]));
+      scores.push_back(log_probability({logits.data() + (row * T + t) * V, V},
+                                       texts[text].tokens[begin + t + 1]));
     }
   return scores;
 }

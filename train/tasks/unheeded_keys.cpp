@@ -7,8 +7,7 @@ namespace bochner {
 namespace {
 
 bool is_for_another_kind(const Config& config, const std::string& choice, std::string_view name) {
-  return !choice.empty() && config.location(choice) == set_location &&
-         config.location(name) != set_location;
+  return !choice.empty() && config.is_set(choice) && !config.is_set(name);
 }
 
 }  // namespace

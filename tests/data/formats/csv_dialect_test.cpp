@@ -77,7 +77,22 @@ TEST(CsvDialect, FindsTheFormatOfDates) {
   EXPECT_THAT(numbers(parse("t;x\n07.2016;1.5\n")), ElementsAre(7.2016, 1.5));
   EXPECT_THAT(numbers(parse("t,x\n13/07/2016,5\n")), ElementsAre(1468368000, 5));
   EXPECT_THAT(numbers(parse("t,x\n07/13/2016,5\n")), ElementsAre(1468368000, 5));
-  EXPECT_THAT(problem("t,x\n01/07/2016,5\n"), StartsWith("a.csv:2:1: column \"t\": "));
+  EXPECT_EQ(problem("t,x\n01/07/2016,5\n"),
+            "a.csv:2:1: column \"t\": \"01/07/2016\" may be a time as %d/%m/%Y or %m/%d/%Y: say "
+            "which by data.time_format (--time-format)");
+  for (const char* first : {"7/13/2016 12:00:00 AM", "13-Jul-2016 00:00", "13 July 2016",
+                            "20160713T000000Z", "2016-07-13 00:00:00.0000000 +00:00"})
+    EXPECT_THAT(numbers(parse(std::string("t;x\n") + first + ";5\n")), ElementsAre(1468368000, 5))
+        << first;
+}
+
+/// Hours of a month, of which the thirteenth day comes late.
+TEST(CsvDialect, LooksOnForTheDayThatTellsTheMonth) {
+  std::string text = "t,x\n";
+  for (int hour = 0; hour < 24 * 20; ++hour)
+    text += "03/" + std::string(hour / 24 < 9 ? "0" : "") + std::to_string(1 + hour / 24) +
+            "/2024 " + (hour % 24 < 10 ? "0" : "") + std::to_string(hour % 24) + ":00,1\n";
+  EXPECT_EQ(dialect_of(text).time_format, "%m/%d/%Y %H:%M");
 }
 
 TEST(CsvDialect, DoesWhatItIsTold) {

@@ -93,7 +93,7 @@ TEST(Csv, NamesThePlaceOfABadTimeStamp) {
             "a.csv:3:1: column \"t\": \"2016-02-30\" is neither a number nor a time such as "
             "2016-07-01 00:00:00");
   EXPECT_THAT(problem("t\n2016-07-01\n5\n"), StartsWith("a.csv:3:1: column \"t\": \"5\" is"));
-  EXPECT_THAT(problem("t\n1.2.\n", {.time = "t", .time_format = "%d.%m."}),
+  EXPECT_THAT(problem("t\n1.13.\n", {.time = "t", .time_format = "%d.%m."}),
               HasSubstr("is no time of the given format"));
   for (const char* policy : {"nan", "mean"})
     EXPECT_EQ(problem("x,t\n1,NA\n2,\n3,2016-07-01\n", {.missing = policy}),

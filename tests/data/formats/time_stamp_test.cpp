@@ -89,7 +89,19 @@ TEST(TimeStamp, FollowsAFormat) {
   EXPECT_EQ(parse_time("1467332100.5", "%s"), 1467332100.5);
   EXPECT_EQ(parse_time("-5%", "%s%%"), -5);
   EXPECT_EQ(parse_time("69", "%y"), -31536000);
-  for (const char* text : {"1.7.2016", "01.07.2016x", "01.07.", "01,07,2016", "32.07.2016"})
+  for (const auto& [text, format] :
+       {std::pair{"1.7.2016 0:15", "%d.%m.%Y %H:%M"},
+        {"7/1/2016 12:15:00 AM", "%m/%d/%Y %I:%M:%S %p"},
+        {"July 01, 2016 00:15", "%B %d, %Y %H:%M"},
+        {"Fri 01 Jul 2016 00:15", "%a %d %b %Y %H:%M"},
+        {"20160701T001500Z", "%Y%m%dT%H%M%S%z"},
+        {"2016-07-01 02:15:00.0000000 +02:00", "%Y-%m-%d %H:%M:%S %z"}})
+    EXPECT_EQ(parse_time(text, format), 1467332100) << text;
+  EXPECT_EQ(parse_time("1 PM", "%I %p"), 13 * 3600);
+  EXPECT_EQ(parse_time("12 pm", "%I %p"), 12 * 3600);
+  EXPECT_FALSE(parse_time("13 PM", "%I %p"));
+  EXPECT_FALSE(parse_time("Juli 01", "%B %d"));
+  for (const char* text : {"1..2016", "01.07.2016x", "01.07.", "01,07,2016", "32.07.2016"})
     EXPECT_FALSE(parse_time(text, "%d.%m.%Y")) << text;
   EXPECT_THROW(require_time_format("%Y-%e"), std::invalid_argument);
   EXPECT_THROW(require_time_format("%Y%"), std::invalid_argument);

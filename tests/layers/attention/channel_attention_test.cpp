@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/layers/attention/channel_attention.hpp>
 #include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/mixers/mixer_spec.hpp>
@@ -333,6 +334,24 @@ TEST(ChannelRates, AreRefusedWhereTheyMeanNothing) {
             "[softmax] exact attention has rates per head; choose time_kernel.per = \"head\"");
   EXPECT_THAT(error([](MixerSpec& spec) { spec.warm = "exact", spec.warm_steps = 3; }),
               testing::HasSubstr("choose warm = \"none\" or time_kernel.per = \"head\""));
+}
+
+/// The first key exceeds the others by so much that its weight is all there is after T tokens too.
+TEST(ChannelAttention, KeepsSlowDecayBesideLargeLogarithms) {
+  const std::tuple<double, double, double, std::size_t> cases[] = {
+      {-1e5, 1000, 5e-3, 65537}, {-1e5, 1000, 3e-3, 65537}, {-1e6, 5000, 0.04, 5000},
+      {-1e6, 5000, 0.025, 5000}, {-1e7, 3000, 0.6, 300},    {1e10, 1e5, 0.1, 64}};
+  for (const auto& [level, above, rate, T] : cases) {
+    Tensor q = filled({1, T, 1, 1}, real(level)), k = q, v = zeros({1, T, 1, 1});
+    k(0, 0, 0, 0) += real(above);
+    v(0, 0, 0, 0) = 1;
+    const Features queries(q, FeatureScale::logarithmic), keys(k, FeatureScale::logarithmic);
+    const Var rates(filled({1, 1}, real(rate)));
+    const Var y = channel_attention(queries, keys, v, rates, {.causal = true});
+    EXPECT_NEAR(y.data()[T - 1], 1, 1e-5) << level << ", " << rate;
+    const Var both = channel_attention(queries, keys, v, rates, {.causal = false});
+    EXPECT_TRUE(all_finite(both.data(), T)) << level << ", " << rate;
+  }
 }
 
 }  // namespace channel_attention_test

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/ops/features.hpp>
 #include <bochner/layers/attention/time_kernel.hpp>
 #include <cmath>
@@ -327,6 +328,34 @@ TEST(TimeKernel, SlopesOfExactAttentionAreInRealTime) {
     change = std::max(change, std::abs(double(once.data()[i] - other.data()[i])));
   }
   EXPECT_GT(change, 1e-3);
+}
+
+/// Of many harmonics, whose waves cancel to less than a rounding far from the crest.
+TEST(TimeKernel, TurnsOfLogarithmsStayFiniteWhereWavesCancel) {
+  TimeKernel kernel({.kind = "spectral", .frequencies = 1, .harmonics = 64}, 1, 2);
+  initialize(kernel, 1);
+  Tape tape;
+  const Var logarithms(zeros({1, 8192, 1, 1}));
+  const Var y =
+      turned(Features(logarithms, FeatureScale::logarithmic), kernel.turns(tape, {}, 8192, 0))
+          .values();
+  tape.backward(sum(y));
+  EXPECT_TRUE(all_finite(y.data(), y.value().size()));
+  for (const NamedParameter& named : parameters_of(kernel)) {
+    const Tensor& gradient = named.parameter->gradient();
+    EXPECT_TRUE(all_finite(gradient.data(), gradient.size())) << named.name;
+  }
+}
+
+TEST(TimeKernel, RatesBeyondNumbersHaveNoGradient) {
+  TimeKernel kernel({.kind = "decay"}, 2, 4);
+  Parameter& log_rate = *parameters_of(kernel)[0].parameter;
+  log_rate.value().fill(120);
+  Tape tape;
+  const Var rate = kernel.rate(tape, zeros({1, 3, 4}));
+  tape.backward(sum(rate * 0));
+  EXPECT_TRUE(all_finite(rate.data(), rate.value().size()));
+  EXPECT_EQ(log_rate.gradient()(0), 0);
 }
 
 }  // namespace time_kernel_test

@@ -1,3 +1,5 @@
+#include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/layers/features/closed_forms.hpp>
 #include <numbers>
 
@@ -203,6 +205,24 @@ TEST(ClusterHybrid, CalibratedToClustersVariesLess) {
     EXPECT_NEAR(hybrid.mean, ScaledPair(query, key).softmax(), 5 * hybrid.mean_error() + 1e-6);
     EXPECT_LT(hybrid.variance, 0.01 * positive->variance(query, key).value());
   }
+}
+
+/// A base that is off has weight 0 and no gradient.
+TEST(LearnedHybrid, MayTurnABaseOff) {
+  FeatureSpec spec = spec_of("hybrid_learned", 1, 2, 3);
+  const auto map = make_feature_map(spec);
+  initialize(*map, 1);
+  for (const NamedParameter& named : parameters_of(*map)) {
+    Tensor& value = named.parameter->value();
+    for (std::size_t i = 0; i < value.size() && named.name.ends_with("mixing"); ++i)
+      value.data()[i] = real(i < value.size() / 2 ? 500 : -500);
+  }
+  Tape tape;
+  const Var x(random_tensor({1, 4, 1, 2}, 1));
+  Parameter input{x.value()};
+  const Var y = map->features(tape, tape(input)).values();
+  tape.backward(sum(y));
+  EXPECT_TRUE(all_finite(input.gradient().data(), input.gradient().size()));
 }
 
 }  // namespace features_hybrid_test

@@ -74,5 +74,40 @@ TEST(EventForecast, HasTheMeanOfWavesToo) {
   }
 }
 
+/// Far beyond the gaps that it has seen.
+TEST(EventForecast, OfARateThatIsNearlyNothingIsKnown) {
+  EventModel model(small_spec(0));
+  initialize(model, 1);
+  for (const NamedParameter& named : parameters_of(model))
+    if (named.name == "intensity.linear.bias") named.parameter->value().fill(-20);
+  const Times times(std::vector<std::size_t>{1, 1}, 0.0);
+  const Indices types{{1, 1}, {0}};
+  Tape tape({.recording = false});
+  const Tensor rates = model.outlook(tape, types, times).value();
+  const double total =
+      double(rates(0, 0, 0, 0)) + double(rates(0, 0, 1, 0)) + double(rates(0, 0, 2, 0));
+  const EventForecast forecast = forecast_events(model, types, times);
+  EXPECT_NEAR(forecast.median(0, 0) * total, std::log(2.0), 1e-4);
+  EXPECT_NEAR(forecast.mean(0, 0) * total, 1, 1e-4);
+}
+
+/// A median gap for all types together, however many there are.
+TEST(EventForecast, StartsAtRatesOfAllTypesTogether) {
+  for (const std::size_t types : {9, 1000}) {
+    EventModelSpec spec = small_spec(0);
+    spec.types = types;
+    EventModel model(spec);
+    initialize(model, 1);
+    Tape tape({.recording = false});
+    const Tensor rates =
+        model.outlook(tape, Indices{{1, 1}, {0}}, Times(std::vector<std::size_t>{1, 1}, 0.0))
+            .value();
+    double total = 0;
+    for (std::size_t i = 0; i < rates.size(); ++i) total += double(rates.data()[i]);
+    EXPECT_GT(total, 2) << types;
+    EXPECT_LT(total, 16) << types;
+  }
+}
+
 }  // namespace event_forecast_test
 }  // namespace bochner::inline BOCHNER_PRECISION

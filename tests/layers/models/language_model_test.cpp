@@ -144,6 +144,19 @@ TEST(LanguageModel, WantsATokenOfEachSequence) {
   }
 }
 
+TEST(LanguageModel, MovesNoSequenceOnWhereATokenIsRefused) {
+  LanguageModel model(tiny("linear", "none"));
+  randomize(model, 0.3);
+  std::vector<std::int32_t> tokens(40, 1);
+  LanguageModel::State state = model.start(), undisturbed = model.start();
+  model.step(tokens, state), model.step(tokens, undisturbed);
+  tokens.back() = 7;
+  EXPECT_EQ(op_check::error_of([&] { model.step(tokens, state); }),
+            "[language_model] token 7 is not below 7");
+  tokens.back() = 2;
+  op_check::expect_equal_bits(model.step(tokens, state), model.step(tokens, undisturbed));
+}
+
 /// Wide enough for each form of packed weights.
 TEST(LanguageModel, StepsManySequencesWithEqualBitsForAllThreads) {
   for (const char* mixer : {"softmax", "linear", "hgrn2", "mlstm", "hyena"}) {

@@ -350,5 +350,21 @@ TEST(GaussianProcess, SaysWhatItCannotDo) {
   EXPECT_NE(error.find("start with more model.gp.noise"), std::string::npos) << error;
 }
 
+/// The order of columns is no matter, nor is one that does not change.
+TEST(GaussianProcess, StartsByEmBesideAConstantInput) {
+  Rows rows = rows_of(60, 1, 0.1, 9);
+  GaussianProcessSpec spec = spec_of("mixture", "product", 2);
+  spec.density.start = "em";
+  std::vector<double> likelihoods;
+  for (const bool first : {true, false}) {
+    Rows both = rows;
+    both.inputs.insert(first ? both.inputs.begin() : both.inputs.end(),
+                       std::vector<double>(60, 1.0));
+    likelihoods.push_back(likelihood_of(*process_of(spec, both), both));
+    EXPECT_TRUE(std::isfinite(likelihoods.back())) << first;
+  }
+  EXPECT_NEAR(likelihoods[0], likelihoods[1], 1e-3 * std::abs(likelihoods[0]));
+}
+
 }  // namespace gaussian_process_test
 }  // namespace bochner::inline BOCHNER_PRECISION

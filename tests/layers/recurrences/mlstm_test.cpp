@@ -1,3 +1,4 @@
+#include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/mixers/mixer_spec.hpp>
 #include <map>
@@ -99,6 +100,24 @@ TEST(Mlstm, StandsGatesThatExponentialsDoNot) {
     for (const NamedParameter& named : parameters_of(*mixer))
       for (const real value : named.parameter->gradient())
         ASSERT_TRUE(std::isfinite(value)) << named.name;
+  }
+}
+
+/// Gates of padding may be anything.
+TEST(Mlstm, PaddingSpoilsNoGradient) {
+  const auto mixer = mixers().make("mlstm", spec());
+  initialize(*mixer, 1);
+  for (const NamedParameter& named : parameters_of(*mixer))
+    if (named.name.ends_with("input_gate")) named.parameter->value().fill(real(0.3));
+  Tensor x = random_tensor({1, T, D}, 1), cotangent = random_tensor({1, T, D}, 2);
+  for (std::size_t i = T / 2 * D; i < T * D; ++i) x.data()[i] = 1000, cotangent.data()[i] = 0;
+  Tape tape;
+  tape.training = true;
+  const Var y = mixer->forward(tape, x, Layout{{T / 2}});
+  tape.backward(y, cotangent);
+  for (const NamedParameter& named : parameters_of(*mixer)) {
+    const Tensor& gradient = named.parameter->gradient();
+    EXPECT_TRUE(all_finite(gradient.data(), gradient.size())) << named.name;
   }
 }
 

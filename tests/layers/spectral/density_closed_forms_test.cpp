@@ -117,7 +117,23 @@ double log_bessel_k_of_half(int n, double x) {
 TEST(BesselK, IsThatOfHalfIntegerOrders) {
   for (const int n : {0, 1, 14, 49, 50, 80})
     for (const double x : {20.0, 400.0, 599.0, 601.0, 5000.0})
-      EXPECT_NEAR(log_bessel_k(n + 0.5, x), log_bessel_k_of_half(n, x), 1e-6) << n << " " << x;
+      EXPECT_NEAR(log_bessel_k(n + 0.5, x), log_bessel_k_of_half(n, x), 1e-10) << n << " " << x;
+}
+
+/// By mpmath with 60 digits, orders next to the change of the formula among them.
+TEST(BesselK, IsThatOfLargeOrders) {
+  EXPECT_NEAR(log_bessel_k(51, 1), 183.130126234836915, 1e-10);
+  EXPECT_NEAR(log_bessel_k(75.25, 3), 217.416341411239416, 1e-10);
+  EXPECT_NEAR(log_bessel_k(200, 100), 62.6413296549682832, 1e-10);
+  EXPECT_NEAR(log_bessel_k(2, 700), -703.04707215568729, 1e-10);
+  const double values[][3] = {{50.5, 0.01, 0.99999949494962512}, {50.5, 10, 0.60504200257396796},
+                              {50.5, 40, 0.0005397630713960963}, {60, 5, 0.89957243203935216},
+                              {500, 30, 0.63718329269740321},    {5000, 100, 0.60648516959875276}};
+  for (const auto& [order, x, expected] : values)
+    EXPECT_NEAR(matern(order, x), expected, 2e-11) << order << " " << x;
+  for (const double order : {50.1, 100.0, 5e9})
+    EXPECT_NEAR(matern(order, 1e-6 * std::sqrt(2 * order)), 1 - 5e-13 * order / (order - 1), 1e-15)
+        << order;
 }
 
 TEST(Mixture, SoftChoiceTendsToTheHardOne) {

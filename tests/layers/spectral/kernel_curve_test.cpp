@@ -82,9 +82,30 @@ TEST(KernelCurve, OfManyDegreesIsNearlyGaussian) {
       const double lag = t;
       double k = 0;
       curve->values(1, &lag, &k);
-      EXPECT_NEAR(k, std::exp(-t * t / 2), 1 / degrees + 1e-7) << degrees << ", " << t;
+      EXPECT_NEAR(k, std::exp(-t * t / 2), 1 / degrees + 1e-10) << degrees << ", " << t;
     }
   }
+}
+
+/// t c'(t), which is -t^2 near 0 but for few degrees, and the derivative by ln degrees at t = 1, by
+/// mpmath.
+TEST(KernelCurve, OfManyDegreesHasItsSlopes) {
+  const auto slopes_at = [](double degrees, double t) {
+    const double one = 1;
+    std::vector<double> slopes(3, 0.0);
+    student_curve(0, std::log(degrees), 0, 0)->pull_back(1, &t, &one, slopes.data());
+    return slopes;
+  };
+  for (const double degrees : {60.0, 80.0, 99.9, 100.1, 105.0, 1e4})
+    for (const double t : {1e-8, 1e-6, 1e-4}) {
+      const std::vector<double> slopes = slopes_at(degrees, t);
+      const double limit = t * t * degrees / (degrees - 2);
+      EXPECT_NEAR(slopes[2], -limit, 1e-6 * limit) << degrees << ", " << t;
+    }
+  const std::pair<double, double> by_degrees[] = {
+      {120, 0.00379256403397484}, {1e4, 4.54904267835079e-5}, {1e6, 4.54898057960255e-7}};
+  for (const auto& [degrees, expected] : by_degrees)
+    EXPECT_NEAR(slopes_at(degrees, 1)[0], expected, 2e-10) << degrees;
 }
 
 TEST(KernelCurve, SlopesAreDifferences) {

@@ -114,6 +114,36 @@ TEST(Keys, AreSharedBySpecsThatSayTheSame) {
   EXPECT_THROW(ParameterTable(table.rows), std::invalid_argument);
 }
 
+struct Warm {
+  double start = 1;
+};
+void describe(Keys& keys, Warm& own) { keys("start", own.start, "where"); }
+struct Chosen {
+  std::string kind = "plain";
+  Warm warm;
+};
+void describe(Keys& keys, Chosen& spec) {
+  keys("kind", spec.kind, "which");
+  keys.of_kind("warm", [&] { describe(keys, spec.warm); });
+  keys.of_kind("hot", [&] { describe(keys, spec.warm); });
+}
+
+/// Programs without a kind read the configs that do not name it.
+TEST(Keys, OfAddedKindsAreWrittenWhereTheirKindIs) {
+  RowCollector table;
+  table.add<Chosen>("map");
+  const ParameterTable rows(table.rows);
+  EXPECT_EQ(rows.find("map.start")->own_kinds, (std::vector<std::string>{"warm", "hot"}));
+  const auto printed = [&](const char* text) { return print_config(parse(text, rows)); };
+  EXPECT_EQ(printed(""), "[map]\nkind = \"plain\"\n");
+  for (const char* kind : {"warm", "hot"})
+    EXPECT_EQ(printed((std::string("map.kind = \"") + kind + "\"").c_str()),
+              std::string("[map]\nkind = \"") + kind + "\"\nstart = 1.0\n");
+  const Config set = parse("map.start = 2", rows);
+  EXPECT_EQ(print_config(set), "[map]\nkind = \"plain\"\nstart = 2.0\n");
+  EXPECT_FALSE(is_heard(set, *rows.find("map.start")));
+}
+
 TEST(Keys, StandWhereTheyAreMoved) {
   const auto order = [](const char* name, const char* before) {
     RowCollector table;

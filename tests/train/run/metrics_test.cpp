@@ -71,5 +71,35 @@ TEST(MetricsDigests, NameTheBlockOfAChangedLine) {
   EXPECT_THROW(metrics.rewind(metrics.bytes() - 5, written), DataError) << "a line is missing";
 }
 
+/// An editor writes a new file under the name; the lines are those of this one still.
+TEST(MetricsFile, WritesItsLinesAgainWhereTheNameLeadsElsewhere) {
+  faults::CrashingStorage storage;
+  MetricsFile metrics(storage, "metrics.jsonl");
+  metrics.append("1");
+  for (const bool removed : {true, false}) {
+    storage.unlink("metrics.jsonl");
+    if (!removed) storage.create_exclusive("metrics.jsonl")->append("foreign", 7);
+    metrics.sync();
+    EXPECT_EQ(storage.bytes_of("metrics.jsonl"), "1\n") << removed;
+  }
+  metrics.append("2");
+  metrics.sync();
+  EXPECT_EQ(storage.bytes_of("metrics.jsonl"), "1\n2\n");
+}
+
+TEST(MetricsFile, BearsForeignLinesAndNoneThatAreCut) {
+  faults::CrashingStorage storage;
+  MetricsFile metrics(storage, "metrics.jsonl");
+  metrics.append("1");
+  storage.bytes_of("metrics.jsonl") += "foreign";
+  metrics.sync();
+  metrics.append("2");
+  EXPECT_EQ(storage.bytes_of("metrics.jsonl"), "1\n2\n");
+  storage.bytes_of("metrics.jsonl").resize(1);
+  EXPECT_EQ(message_of<DataError>([&] { metrics.sync(); }),
+            "metrics.jsonl: has 1 bytes of 4 that were written: another program has cut it; put it "
+            "back, then resume");
+}
+
 }  // namespace metrics_test
 }  // namespace bochner

@@ -247,8 +247,8 @@ TEST_F(ResumedRun, OfAForkThatHasNotTakenOverItsParentIsRefused) {
   { Session::fork(storage, {tiny_run, ""}, config(), "forked", {}, "test", notes); }
   storage.unlink("forked/checkpoints/step-000000000030.ckpt");
   EXPECT_EQ(message_of<DataError>([&] { Session::resume(storage, "forked", {}, true, notes); }),
-            "forked: was to be forked from run/checkpoints/step-000000000030.ckpt and ended before "
-            "its first checkpoint; fork it again");
+            "forked: was to begin with the weights of run/checkpoints/step-000000000030.ckpt and "
+            "ended before its first checkpoint; fork or import them again");
   Session::fork(storage, {tiny_run, ""}, config(), "forked", {}, "test", notes);
   EXPECT_EQ(Session::resume(storage, "forked", {}, true, notes).state().step, 30u);
 }

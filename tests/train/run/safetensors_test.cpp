@@ -93,11 +93,12 @@ TEST_F(AdoptedRun, HoldsTheWeightsThatItIsGivenAndGoesOn) {
       tensor_bytes(RunDirectory::read(storage, tiny_run).load_step(7));
   {
     const CheckpointReader checkpoint = RunDirectory::read(storage, tiny_run).load_step(7);
-    const Session session = Session::adopt(storage, config, "other", "test", [&](Session& into) {
-      for (const NamedParameter& named : parameters_of(into.task().model()))
-        checkpoint.load_into("model/" + named.name, named.parameter->value());
-      into.state().step = 7;
-    });
+    const Session session =
+        Session::adopt(storage, config, "other", "test", "file", [&](Session& into) {
+          for (const NamedParameter& named : parameters_of(into.task().model()))
+            checkpoint.load_into("model/" + named.name, named.parameter->value());
+          into.state().step = 7;
+        });
   }
   const std::map<std::string, std::string> adopted =
       tensor_bytes(RunDirectory::read(storage, "other").load_step(7));
@@ -131,6 +132,16 @@ TEST_F(AdoptedRun, OfNoStepsIsSavedAsItStarts) {
   Session session = Session::resume(storage, tiny_run, {"train.steps=3"}, true, notes);
   run_leg(session, 1);
   EXPECT_EQ(session.state().step, 3u);
+}
+
+TEST_F(AdoptedRun, ThatEndedBeforeItsCheckpointDoesNotBeginAnew) {
+  const Config config = tiny_config(folder.write("text", tiny_text()));
+  Session::adopt(storage, config, "other", "test", "w.safetensors", [](Session&) {});
+  storage.unlink("other/checkpoints/step-000000000000.ckpt");
+  std::vector<std::string> notes;
+  EXPECT_EQ(message_of<DataError>([&] { Session::resume(storage, "other", {}, true, notes); }),
+            "other: was to begin with the weights of w.safetensors and ended before its first "
+            "checkpoint; fork or import them again");
 }
 
 }  // namespace safetensors_test

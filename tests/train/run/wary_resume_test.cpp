@@ -88,6 +88,23 @@ TEST_F(LargeText, IsComparedToTheLastByte) {
               StartsWith("run: the files of data.files have changed since the run began"));
 }
 
+/// Of a text that is read while training goes on; a file that was only touched is the same.
+TEST_F(WaryRun, SavesNothingOfATextThatIsEditedInItsPlace) {
+  const auto recipe = config({"train.checkpoint.every=5", "train.steps=20"});
+  Session session = Session::start(storage, recipe, tiny_run, "test");
+  run_leg(session, 1, Ending::signal, 5);
+  std::filesystem::last_write_time(folder.path() / "text",
+                                   std::filesystem::file_time_type::clock::now());
+  run_leg(session, 1, Ending::signal, 10);
+  {
+    std::fstream file(folder.path() / "text", std::ios::binary | std::ios::in | std::ios::out);
+    file << "other words";
+  }
+  EXPECT_THAT(message_of<DataError>([&] { run_leg(session, 1); }),
+              StartsWith("run: the files of data.files have changed since the run began"));
+  EXPECT_EQ(session.run().list_checkpoints().back(), 10u);
+}
+
 TEST_F(LargeText, IsComparedInTheBackgroundWhereTheSystemSaysThatItIsTheSame) {
   start();
   {
@@ -180,6 +197,7 @@ struct NoRoomForMetrics : CrashingStorage {
     std::uint64_t size() override { return file->size(); }
     void truncate(std::uint64_t size) override { file->truncate(size); }
     void sync() override { file->sync(); }
+    bool is_replaced() override { return file->is_replaced(); }
     void close() override { file->close(); }
   };
   std::unique_ptr<StoredFile> open_append(const Path& path) override {

@@ -224,5 +224,33 @@ TEST_F(ForecastShops, ResumesBitForBit) {
   EXPECT_EQ(difference(remains_of(parts), remains_of(whole)), "");
 }
 
+/// The model takes its rows for neighbours.
+TEST_F(ForecastShops, SeesNoRowsAcrossAGap) {
+  const auto task = make_task(config({"data.known=[]"}));
+  const auto error = [&](const std::string& rows) {
+    return message_of<DataError>([&] { task->predict(table(rows)); });
+  };
+  EXPECT_EQ(error(days(0, 180, 200) + days(0, 204, 210)),
+            "the input has no row of north between 2024-07-18 00:00:00 and 2024-07-23 00:00:00, "
+            "within the 14 that the model looks back over, which it learned 1 day apart; "
+            "data.pause = 0 takes them for neighbours");
+  EXPECT_NO_THROW(task->predict(table(days(0, 150, 160) + days(0, 180, 200))));
+  std::string thinned;
+  for (std::size_t day = 100; day < 200; day += 2) thinned += days(0, day, day + 1);
+  EXPECT_THAT(error(thinned), HasSubstr("which it learned 1 day apart"));
+  EXPECT_EQ(error(days(0, 180, 202, 200)),
+            "the input ends with 2 rows without values of north; leave them out: only a model with "
+            "data.stamps or data.known is asked so");
+  const auto lenient = make_task(config({"data.known=[]", "data.pause=0"}));
+  EXPECT_NO_THROW(lenient->predict(table(days(0, 180, 200) + days(0, 204, 210))));
+}
+
+TEST_F(ForecastShops, TakesNoNumberBeyondItsOwn) {
+  const auto task = make_task(config({"data.known=[]"}));
+  EXPECT_EQ(message_of<DataError>(
+                [&] { task->predict(table(days(0, 180, 199) + "2024-07-18,north,1e39,1\n")); }),
+            "row 20, column sales: 1e+39 is more than a model can take");
+}
+
 }  // namespace forecast_series_test
 }  // namespace bochner

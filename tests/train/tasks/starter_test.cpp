@@ -243,5 +243,39 @@ TEST_F(Starter, TellsDataFromConfigs) {
   EXPECT_FALSE(is_data("nothing-is-here"));
 }
 
+TEST_F(Starter, TakesNoDressedNumberAndNoDateForWords) {
+  const auto problem = [&](const std::string& header, const auto& row) {
+    return message_of<DataError>(
+        [&] { starter_config_for(write("a.csv", table(header, 90, row))); });
+  };
+  EXPECT_THAT(
+      problem("day,load", [](std::size_t i) { return day(i) + "," + std::to_string(i) + "%"; }),
+      HasSubstr("a.csv: column \"load\": \"89%\" is no number as it is written; write 89"));
+  EXPECT_THAT(
+      problem("day,load",
+              [](std::size_t i) { return day(i) + ",(1'0" + std::to_string(i + 10) + ")"; }),
+      HasSubstr("is no number as it is written; write 1"));
+  const auto either = [](std::size_t i) {
+    return "0" + std::to_string(1 + i % 9) + "/02/2024," + std::to_string(i);
+  };
+  EXPECT_THAT(problem("day,load", either),
+              HasSubstr("may be a time as %d/%m/%Y or %m/%d/%Y: say which, as in --set "
+                        "data.time_format='%d/%m/%Y'"));
+  EXPECT_THAT(problem("time,load",
+                      [](std::size_t i) {
+                        return "00:" + std::to_string(10 + i % 50) + "," + std::to_string(i);
+                      }),
+              HasSubstr("is a time without its day: write both in one column"));
+}
+
+TEST_F(Starter, ReadsTablesAsItIsTold) {
+  const auto row = [](std::size_t i) {
+    return std::to_string(1 + i % 9) + "/" + std::to_string(1 + i / 9) + "/2024," +
+           std::to_string(i);
+  };
+  const auto file = write("a.csv", table("day,load", 90, row));
+  EXPECT_THAT(starter_config_for(file, {.time_format = "%d/%m/%Y"}), HasSubstr("forecaster"));
+}
+
 }  // namespace starter_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <thread>
 #include <utility>
 
@@ -35,14 +36,15 @@ Descriptor opened(const char* path, int flags) {
 /// Becomes the job: a process group of its own, so that ^C at a terminal reaches it once only,
 /// passed on; and SIGTERM when this program ends, however that happens. It has none of the files of
 /// this program, such as the connections of MPI. Returns if it cannot be started.
-void become(char* const* words, char* const* environment, int input, int output, pid_t parent) {
+void become(const char* program, char* const* words, char* const* environment, int input,
+            int output, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) _exit(128 + SIGTERM);
   ::setpgid(0, 0);
   std::signal(SIGPIPE, SIG_DFL);
   if (::dup2(input, 0) < 0 || ::dup2(output, 1) < 0 || ::dup2(output, 2) < 0) return;
   ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
-  ::execve(words[0], words, environment);
+  ::execve(program, words, environment);
 }
 
 /// Waits for a process that has this log, of a program that was killed: it saves and ends soon. The
@@ -54,12 +56,22 @@ void await_owner(const Descriptor& log) {
   }
 }
 
+/// Without what the system adds where the file is gone.
+std::string own_path() {
+  std::string path = std::filesystem::read_symlink(this_program).string();
+  constexpr std::string_view gone = " (deleted)";
+  if (path.ends_with(gone)) path.resize(path.size() - gone.size());
+  return path;
+}
+
 pid_t start(const Job& job) {
   const Descriptor nothing = opened("/dev/null", O_RDONLY);
   const Descriptor log = opened(job.log.c_str(), O_WRONLY | O_CREAT | O_APPEND);
   await_owner(log);
   std::vector<char*> words;
   for (const std::string& word : job.words) words.push_back(const_cast<char*>(word.c_str()));
+  std::string name = own_path();
+  if (job.words[0] == this_program) words[0] = name.data();
   words.push_back(nullptr);
   std::vector<char*> environment = environment_alone();
   environment.push_back(nullptr);
@@ -68,7 +80,8 @@ pid_t start(const Job& job) {
   // Until it has become another program the child shares this memory, and this thread waits.
   const pid_t process = ::vfork();
   if (process == 0) {
-    become(words.data(), environment.data(), nothing.value(), log.value(), parent);
+    become(job.words[0].c_str(), words.data(), environment.data(), nothing.value(), log.value(),
+           parent);
     error = errno;
     _exit(127);
   }

@@ -12,6 +12,9 @@
 
 namespace bochner {
 
+/// The path of a job that is this program itself, also where another has taken its name since.
+inline constexpr const char* this_program = "/proc/self/exe";
+
 struct Job {
   std::vector<std::string> words;  ///< the program's path and what follows it
   std::string log;                 ///< file to which its output is added

@@ -191,11 +191,10 @@ std::optional<std::size_t> SweepRunner::propose_trial() {
 }
 
 std::optional<Job> SweepRunner::job_of(std::size_t index) try {
-  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
   const std::vector<std::string> sets = sets_of_trial(index);
-  std::vector<std::string> words = {program, "resume", path_of(index).string()};
+  std::vector<std::string> words = {this_program, "resume", path_of(index).string()};
   if (!has_run(storage_, path_of(index), trial_config(plan_, trial(index).name, sets))) {
-    words = {program, "train", plan_.config, "--run", path_of(index).string()};
+    words = {this_program, "train", plan_.config, "--run", path_of(index).string()};
     for (const std::string& set : sets) words.insert(words.end(), {"--set", set});
   }
   const std::vector<std::uint64_t>& rungs = journal_.header().rungs;
@@ -219,7 +218,7 @@ void SweepRunner::ended(std::size_t job, int code) {
     code == exit_done ? came_to_end(index, text) : came_to_rung(index, text);
   } else if (code == exit_stopped || is_stop_signal(code)) {
     interrupted_ = true;
-  } else if (code == exit_io && !is_grid()) {
+  } else if (!is_grid() && (code == exit_io || (code == exit_data && has_begun(index)))) {
     io_problem_ = fmt::format("{}: could not read or write, see {}; then the same command goes on",
                               trial(index).name, log_of(index));
   } else {
@@ -227,6 +226,11 @@ void SweepRunner::ended(std::size_t job, int code) {
     has_failed(index, fmt::format("exit code {}{}{}", code, words.empty() ? "" : ": ", words),
                fmt::format("{}: exit code {}, see {}", trial(index).name, code, log_of(index)));
   }
+}
+
+bool SweepRunner::has_begun(std::size_t index) const {
+  return storage_.exists(path_of(index) / config_name) &&
+         !RunDirectory::read(storage_, path_of(index)).list_checkpoints().empty();
 }
 
 bool SweepRunner::is_at_rung(std::size_t index) const {

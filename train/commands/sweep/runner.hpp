@@ -41,6 +41,8 @@ class SweepRunner {
  private:
   using Clock = std::chrono::steady_clock;
 
+  /// Whether a trial has a checkpoint: data that do not fit its config are no reason to end then.
+  bool has_begun(std::size_t index) const;
   bool is_grid() const { return journal_.header().search == SearchKind::grid; }
   bool halves() const { return !journal_.header().rungs.empty(); }
   double seconds() const;

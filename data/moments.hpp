@@ -1,0 +1,42 @@
+#pragma once
+
+#include <algorithm>
+#include <bochner/autodiff/real.hpp>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace bochner {
+
+/// Mean and standard deviation (divisor n). That of equal numbers, whose mean may be a rounding
+/// off, is 0.
+struct Moments {
+  double mean = 0, deviation = 0;
+};
+
+/// Of the numbers that walk(action) gives to an action, the same at every call; 0 of none.
+template <class Walk>
+Moments moments_of(const Walk& walk) {
+  double n = 0, sum = 0, squares = 0, least = std::numeric_limits<double>::infinity(),
+         most = -least;
+  walk([&](double x) {
+    n += 1, sum += x;
+    least = std::min(least, x), most = std::max(most, x);
+  });
+  if (n == 0) return {};
+  if (least == most) return {least, 0};
+  const double mean = sum / n;
+  walk([&](double x) { squares += (x - mean) * (x - mean); });
+  return {mean, std::sqrt(squares / n)};
+}
+
+}  // namespace bochner
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// Of a `column` that a model is to see, which does not change if rounding errors are all that
+/// changes. Throws DataError where its numbers differ by little more than two neighbours of reals
+/// do, so that a model would see steps.
+Moments resolved(const Moments& moments, const std::string& column);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,47 @@
+#include <gmock/gmock.h>
+
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/moments.hpp>
+#include <vector>
+
+#include "data/messages.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace moments_test {
+
+Moments of(const std::vector<double>& numbers) {
+  return moments_of(
+      [&](const auto& action) { std::for_each(numbers.begin(), numbers.end(), action); });
+}
+
+TEST(Moments, AreThoseOfAllNumbers) {
+  const auto [mean, deviation] = of({1, 2, 3, 4, 5, 6});
+  EXPECT_DOUBLE_EQ(mean, 3.5);
+  EXPECT_DOUBLE_EQ(deviation, std::sqrt(35.0 / 12));
+}
+
+/// The sum of so many is not 600 times 19.99.
+TEST(Moments, EqualNumbersDoNotDeviateByARounding) {
+  const auto [mean, deviation] = of(std::vector<double>(600, 19.99));
+  EXPECT_EQ(mean, 19.99);
+  EXPECT_EQ(deviation, 0);
+}
+
+TEST(Moments, RoundingErrorsAreNoChange) {
+  EXPECT_EQ(resolved(of({0.3, 0.1 + 0.2, 0.3}), "x").deviation, 0);
+  EXPECT_DOUBLE_EQ(resolved(of({1e-30, 3e-30}), "x").deviation, 1e-30);
+  EXPECT_EQ(resolved(of({-1, 1}), "x").deviation, 1);
+}
+
+TEST(Moments, RefusesWhatAModelCannotTellApart) {
+  const double step = double(std::numeric_limits<real>::epsilon());
+  EXPECT_EQ(resolved({1, 11 * step}, "x").deviation, 11 * step);
+  EXPECT_THAT(message_of<DataError>([&] {
+                resolved({1e8, 9e8 * step}, "column \"load\"");
+              }),
+              testing::AllOf(testing::StartsWith("column \"load\": its numbers differ by some "),
+                             testing::HasSubstr(" around 1e+08, too little for a model")));
+}
+
+}  // namespace moments_test
+}  // namespace bochner::inline BOCHNER_PRECISION
