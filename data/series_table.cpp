@@ -2,6 +2,7 @@
 #include <bochner/autodiff/joined.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
+#include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/data/series_table.hpp>
 #include <cmath>
 #include <limits>
@@ -67,10 +68,11 @@ std::vector<double> increasing_times(const NamedArray& table,
     const double time = finite_number(table, row, *table.time, fill_in);
     if (!times.empty() && time <= times.back())
       throw DataError(place(table, row, *table.time),
-                      ": time must go on from row to row; sort the rows",
                       std::ranges::binary_search(times, time)
-                          ? ", or name the column that tells several series apart as data.series"
-                          : "");
+                          ? ": " + format_time(time) +
+                                " stands twice; remove a row, or name the "
+                                "column that tells several series apart as data.series"
+                          : ": time must go on from row to row; sort the rows");
     times.push_back(time);
   }
   return times;

@@ -141,6 +141,8 @@ int cli(int argc, char** argv) noexcept {
     return fail_with(exit_stopped, error.what());
   } catch (const std::exception& error) {
     return fail_with(exit_failed, error.what());
+  } catch (...) {
+    return fail_with(exit_failed, "something was thrown that is no std::exception");
   }
 }
 

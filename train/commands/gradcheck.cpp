@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bochner/autodiff/gradcheck.hpp>
 #include <bochner/layers/convolutions/filter.hpp>
+#include <bochner/layers/models/step_error.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/layers/recurrences/ssm_spec.hpp>
@@ -113,8 +114,16 @@ void enlarge_embeddings(LanguageModel& model) {
   }
 }
 
-/// The loss of a small language model on two short sequences, through all its parameters.
-GradientReport check_case(const GradientCase& which) {
+struct CaseReport {
+  GradientReport gradients;
+  double step_error;
+  bool steps_well() const { return step_error < (is_double ? 1e-9 : 1e-3); }
+  bool passed() const { return gradients.passed && steps_well(); }
+};
+
+/// The loss of a small language model on two short sequences, through all its parameters, and the
+/// same sequences token by token.
+CaseReport check_case(const GradientCase& which) {
   LanguageModel model(small_model(which));
   initialize(model, 1);
   enlarge_embeddings(model);
@@ -124,26 +133,37 @@ GradientReport check_case(const GradientCase& which) {
     tokens.values.push_back(std::int32_t(random.integer(2 * i, 7)));
     targets.values.push_back(std::int32_t(random.integer(2 * i + 1, 7)));
   }
-  return check_gradient([&](Tape& tape) { return model.loss(tape, tokens, targets); },
-                        parameters_of(model), {.tolerance = tolerance});
+  return {check_gradient([&](Tape& tape) { return model.loss(tape, tokens, targets); },
+                         parameters_of(model), {.tolerance = tolerance}),
+          step_error(model, tokens)};
+}
+
+std::string verdict(const CaseReport& report) {
+  if (!report.gradients.passed) return "WRONG";
+  if (report.steps_well()) return "ok";
+  return fmt::format(
+      "WRONG: token by token it is {:.1e} off, for forward() sees what is to come or "
+      "step() is another function",
+      report.step_error);
 }
 
 int gradcheck_command(const GradcheckOptions& options) {
   if (!is_double) become_double_program(*options.line);
   bool passed = true;
   for (const GradientCase& which : cases_of(options)) {
-    const GradientReport report = check_case(which);
-    passed = passed && report.passed;
+    const CaseReport report = check_case(which);
+    const GradientReport& gradients = report.gradients;
+    passed = passed && report.passed();
     if (options.json)
       fmt::print("{}\n", Json{{"case", which.name()},
-                              {"elements", report.checked},
-                              {"worst", report.worst_error},
-                              {"at", report.worst_element},
-                              {"passed", report.passed}}
+                              {"elements", gradients.checked},
+                              {"worst", gradients.worst_error},
+                              {"at", gradients.worst_element},
+                              {"steps", report.step_error},
+                              {"passed", report.passed()}}
                              .line());
     else
-      fmt::print("{:<64} {}   {}\n", which.name(), report.summary(),
-                 report.passed ? "ok" : "WRONG");
+      fmt::print("{:<64} {}   {}\n", which.name(), gradients.summary(), verdict(report));
   }
   return passed ? exit_done : exit_failed;
 }
@@ -151,8 +171,9 @@ int gradcheck_command(const GradcheckOptions& options) {
 }  // namespace
 
 void add_gradcheck(const Command& program) {
-  const auto [command, options] = program.command(
-      "gradcheck", "gradients of small models against differences", gradcheck_command);
+  const auto [command, options] =
+      program.command("gradcheck", "small models: gradients against differences, tokens one by one",
+                      gradcheck_command);
   options.line = &command.line();
   command.option("--mixer", &options.mixer, "only this mixer");
   command.option("--features", &options.features, "only this feature map");

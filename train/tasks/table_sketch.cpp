@@ -18,15 +18,18 @@ std::optional<std::size_t> TableSketch::called(std::string_view wanted) const {
 
 namespace {
 
-/// "1'000.50 €", "50.7%", "(12)" and "−3" as people and programs write numbers, without what a
-/// number is not read with.
+/// "1'000.50 €", "50.7%", "(12)" and "−3" as people and programs write numbers, as a number is
+/// read: parentheses stand for a sign.
 std::string without_dress(std::string_view text) {
-  constexpr std::string_view dress[] = {"%", "$",      "€",      "£",      "¥", "'",
-                                        "’", "\u202f", "\u00a0", "\u2212", "(", ")"};
-  std::string plain(text);
-  for (const std::string_view part : dress)
-    for (std::size_t at; (at = plain.find(part)) != plain.npos;) plain.erase(at, part.size());
-  return std::string(trimmed(plain));
+  const bool is_negative = text.starts_with('(') && text.ends_with(')');
+  std::string plain(is_negative ? text.substr(1, text.size() - 2) : text);
+  const auto replace = [&](std::string_view part, std::string_view by) {
+    for (std::size_t at; (at = plain.find(part)) != plain.npos;) plain.replace(at, part.size(), by);
+  };
+  for (const char* dress : {"%", "$", "€", "£", "¥", "'", "’", "\u202f", "\u00a0", "\x80"})
+    replace(dress, "");
+  replace("\u2212", "-");
+  return (is_negative ? "-" : "") + std::string(trimmed(plain));
 }
 
 bool is_dressed_number(const std::string& text) {
@@ -92,11 +95,10 @@ struct ColumnSketch {
     if (are_most(numbers + dressed) && dressed > 0)
       return in_words(where, shown(no_number), " is no number as it is written; write ",
                       without_dress(sample[no_number][column]));
-    if (has_times) return "";
     if (are_most(of_day))
       return in_words(where, shown(no_time),
                       " is a time without its day: write both in one column");
-    if (!are_most(times + of_formats) || of_formats == 0) return "";
+    if (has_times || !are_most(times + of_formats) || of_formats == 0) return "";
     return in_words(where, shown(no_time), " may be a time as ",
                     joined(possible_time_formats(sample[no_time][column]), " or "),
                     ": say which, as in --set data.time_format='%d/%m/%Y'");

@@ -254,7 +254,7 @@ TEST_F(Starter, TakesNoDressedNumberAndNoDateForWords) {
   EXPECT_THAT(
       problem("day,load",
               [](std::size_t i) { return day(i) + ",(1'0" + std::to_string(i + 10) + ")"; }),
-      HasSubstr("is no number as it is written; write 1"));
+      HasSubstr("is no number as it is written; write -10"));
   const auto either = [](std::size_t i) {
     return "0" + std::to_string(1 + i % 9) + "/02/2024," + std::to_string(i);
   };
