@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bochner/train/charts/page.hpp>
@@ -40,7 +41,11 @@ constexpr MemoryOptions glance{.probe = {.draws = 8}, .windows = 4, .length = 10
 
 std::string contents_of(const MetricsLog& log, const Specimen& now,
                         const std::vector<LinearPart>& linear) {
-  std::string text = log.curves.empty() ? "no metrics yet" : "loss, learning rate, gradient norm";
+  std::vector<std::string> curves;
+  for (const auto& [key, name] :
+       {std::pair{"loss", "loss"}, {"lr", "learning rate"}, {"grad_norm", "gradient norm"}})
+    if (log.curves.contains(key)) curves.push_back(name);
+  std::string text = curves.empty() ? "no metrics yet" : fmt::format("{}", fmt::join(curves, ", "));
   if (std::ranges::any_of(now.layers, &AttentionLayer::density))
     text += ", spectrum and k(delta) before and after";
   if (!linear.empty()) text += ", filters and state spaces";

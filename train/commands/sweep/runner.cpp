@@ -219,8 +219,10 @@ void SweepRunner::ended(std::size_t job, int code) {
   } else if (code == exit_stopped || is_stop_signal(code)) {
     interrupted_ = true;
   } else if (!is_grid() && (code == exit_io || (code == exit_data && has_begun(index)))) {
-    io_problem_ = fmt::format("{}: could not read or write, see {}; then the same command goes on",
-                              trial(index).name, log_of(index));
+    io_problem_ = fmt::format(
+        "{}: {}, see {}; then the same command goes on", trial(index).name,
+        code == exit_io ? "could not read or write" : "its files are not those that it began with",
+        log_of(index));
   } else {
     const std::string words = last_line(read_file(storage_, log_of(index)));
     has_failed(index, fmt::format("exit code {}{}{}", code, words.empty() ? "" : ": ", words),
