@@ -113,12 +113,13 @@ class Keys {
     describe(*this, spec);
     path_.resize(length);
   }
-  /// What `describe_own` says is of one kind only.
+  /// What `describe_own` says is of one kind only, or "" of those that have what stands around it.
   template <class DescribeOwn>
   void of_kind(const std::string& kind, const DescribeOwn& describe_own) {
-    kind_ = kind;
+    const std::string outer = kind_;
+    if (!kind.empty()) kind_ = kind;
     describe_own();
-    kind_.clear();
+    kind_ = outer;
   }
 
  protected:

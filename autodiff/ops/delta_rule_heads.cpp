@@ -195,8 +195,8 @@ class DeltaBackward : DeltaHead {
     const std::size_t queries = chunk.rows * n_.F;
     for (std::size_t i = 0; i < chunk.rows; ++i) {
       const real *key = chunk.units + i * n_.F, *query = key + queries;
-      real* __restrict written = written_gradient_ + i * n_.F, * __restrict read =
-                                                                   gradient_ + queries + i * n_.F;
+      real* __restrict written = written_gradient_ + i * n_.F;
+      real* __restrict read = gradient_ + queries + i * n_.F;
       for (std::size_t f = 0; f < n_.F; ++f) {
         read[f] += own_slope_[i] * key[f];
         written[f] += own_slope_[i] * query[f];

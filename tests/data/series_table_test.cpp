@@ -146,7 +146,7 @@ TEST(SeriesTable, SaysWhatIsWrong) {
             "row 6, column price: is missing; data.known says that it is known, of rows to come "
             "too");
   EXPECT_EQ(error("north,1,2024-01-02,5,2,70\n", shop_columns()),
-            "row 6, column day: time must go on from row to row; sort the rows, or name the column "
+            "row 6, column day: 2024-01-02 00:00:00 stands twice; remove a row, or name the column "
             "that tells several series apart as data.series");
   SeriesColumns columns = shop_columns();
   columns.series = {"store"};

@@ -47,7 +47,7 @@ TEST(TimeSeries, SaysWhatIsWrong) {
   broken.values(3, 0) = 20;
   EXPECT_EQ(
       message_of<DataError>([&] { time_series(broken); }),
-      "row 4, column time: time must go on from row to row; sort the rows, or name the column that "
+      "row 4, column time: 1970-01-01 00:00:20 stands twice; remove a row, or name the column that "
       "tells several series apart as data.series");
   EXPECT_EQ(message_of<DataError>([] {
               time_series({xt::xarray<double>{1, 2}, {}});
