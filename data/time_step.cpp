@@ -126,6 +126,10 @@ std::size_t TimeStep::between(double earlier, double later) const {
   return std::size_t(days > 1 + holidays ? days : 1);
 }
 
+bool TimeStep::are_closer(double span, std::size_t steps) const {
+  return unit_ == Unit::seconds && is_regular_ && span < 0.75 * double(steps) * step_;
+}
+
 std::size_t TimeStep::season() const {
   if (unit_ == Unit::business_days) return 5;
   if (unit_ == Unit::months) return std::fmod(12, step_) == 0 ? std::size_t(12 / step_) : 1;

@@ -73,6 +73,15 @@ TEST(TimeStep, OfOthersIsTheMedianGap) {
   EXPECT_EQ(TimeStep({}).after(3, 4), 7);
 }
 
+TEST(TimeStep, KnowsRowsThatLieCloser) {
+  const TimeStep hours({0, 3600, 7200, 10800});
+  EXPECT_TRUE(hours.are_closer(5 * 1800.0, 5));
+  EXPECT_FALSE(hours.are_closer(5 * 3600.0, 5));
+  EXPECT_FALSE(hours.are_closer(0, 0));
+  const TimeStep irregular({0, 1, 10, 100, 1000});
+  EXPECT_FALSE(irregular.are_closer(1, 50));
+}
+
 TEST(TimeStep, SuggestsASeason) {
   const auto season = [](const std::vector<const char*>& dates) {
     return TimeStep(times_of(dates)).season();

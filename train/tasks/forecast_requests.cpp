@@ -84,7 +84,7 @@ void require_steps(const TimeSeries& series, const TimeSeries& learned, const Se
                       format_time(series.times[row - 1]), " and ", format_time(series.times[row]),
                       ", within the ", L, " that the model looks back over, which it learned ",
                       step.words(), advice);
-  if (4 * step.between(series.times[first], series.times.back()) < 3 * (L - 1))
+  if (step.are_closer(series.times.back() - series.times[first], L - 1))
     throw DataError("the input's last ", L, " rows", whose,
                     " lie closer than the model learned: ", step.words(), advice);
 }

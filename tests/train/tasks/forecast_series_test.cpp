@@ -238,6 +238,12 @@ TEST_F(ForecastShops, SeesNoRowsAcrossAGap) {
   std::string thinned;
   for (std::size_t day = 100; day < 200; day += 2) thinned += days(0, day, day + 1);
   EXPECT_THAT(error(thinned), HasSubstr("which it learned 1 day apart"));
+  std::string often;
+  for (std::size_t i = 0; i < 20; ++i)
+    often += format_time(86400.0 * 19900 + 43200.0 * double(i)) + ",north,5,1\n";
+  EXPECT_EQ(error(often),
+            "the input's last 14 rows of north lie closer than the model learned: 1 day apart; "
+            "data.pause = 0 takes them for neighbours");
   EXPECT_EQ(error(days(0, 180, 202, 200)),
             "the input ends with 2 rows without values of north; leave them out: only a model with "
             "data.stamps or data.known is asked so");
