@@ -19,8 +19,8 @@ class TimeStep {
   /// Steps from one row to a later one, rounded. Holidays of up to a week count nothing between
   /// business days; it is 1 where fewer than nine of ten gaps are alike within 1 %.
   std::size_t between(double earlier, double later) const;
-  /// Whether rows whose span is this lie closer than so many steps, by a quarter or more; of months,
-  /// business days and irregular steps nobody knows.
+  /// Whether rows whose span is this lie closer than so many steps, by a quarter or more; of
+  /// months, business days and irregular steps nobody knows.
   bool are_closer(double span, std::size_t steps) const;
   /// Rows after which a day is over, or a week of days, or a year of months or weeks; 1 where no
   /// whole number of rows tells.
