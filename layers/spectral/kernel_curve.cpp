@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <array>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/compute/softmax.hpp>
 #include <bochner/layers/spectral/closed_forms.hpp>
 #include <bochner/layers/spectral/kernel_curve.hpp>
 #include <cmath>
-#include <numeric>
 
 namespace bochner {
 namespace {
@@ -148,10 +148,7 @@ class MixtureCurve : public KernelCurve {
   MixtureCurve(std::vector<double> mean, std::vector<double> log_scale, std::vector<double> logits)
       : mean_(std::move(mean)), scale_(std::move(log_scale)), weight_(std::move(logits)) {
     for (double& scale : scale_) scale = std::exp(scale);
-    const double most = *std::ranges::max_element(weight_);
-    for (double& weight : weight_) weight = std::exp(weight - most);
-    const double total = std::accumulate(weight_.begin(), weight_.end(), 0.0);
-    for (double& weight : weight_) weight /= total;
+    to_softmax(weight_);
   }
 
   std::size_t parameters() const override { return 3 * mean_.size(); }

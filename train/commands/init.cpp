@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/tasks/starter.hpp>
@@ -18,8 +19,7 @@ std::string config_to_begin_with(const std::string& what) {
   if (std::ranges::find(kinds, what) != kinds.end()) return starter_config(what);
   std::error_code error;
   demand(std::filesystem::exists(what, error),
-         "{}: neither a kind ({}) nor a file or folder of data", what,
-         fmt::format("{}", fmt::join(kinds, ", ")));
+         "{}: neither a kind ({}) nor a file or folder of data", what, joined(kinds));
   return starter_config_for(what);
 }
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/laboratory/attention_parts.hpp>
@@ -45,7 +45,7 @@ std::string contents_of(const MetricsLog& log, const Specimen& now,
   for (const auto& [key, name] :
        {std::pair{"loss", "loss"}, {"lr", "learning rate"}, {"grad_norm", "gradient norm"}})
     if (log.curves.contains(key)) curves.push_back(name);
-  std::string text = curves.empty() ? "no metrics yet" : fmt::format("{}", fmt::join(curves, ", "));
+  std::string text = curves.empty() ? "no metrics yet" : joined(curves);
   if (std::ranges::any_of(now.layers, &AttentionLayer::density))
     text += ", spectrum and k(delta) before and after";
   if (!linear.empty()) text += ", filters and state spaces";

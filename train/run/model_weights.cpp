@@ -1,7 +1,7 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/optim/ema.hpp>
 #include <bochner/train/run/model_weights.hpp>
 #include <ranges>
@@ -28,8 +28,8 @@ void require_complete(const CheckpointReader& checkpoint,
   if (left_out.empty()) return;
   constexpr std::size_t shown = 4;
   throw DataError(
-      checkpoint.path().string(), ": not of this model: ",
-      fmt::format("{}", fmt::join(left_out | std::views::take(shown), ", ")),
+      checkpoint.path().string(),
+      ": not of this model: ", joined(left_out | std::views::take(shown)),
       left_out.size() > shown ? fmt::format(" and {} more", left_out.size() - shown) : "",
       "; use the program and the config that wrote it");
 }

@@ -70,8 +70,8 @@ pid_t start(const Job& job) {
   await_owner(log);
   std::vector<char*> words;
   for (const std::string& word : job.words) words.push_back(const_cast<char*>(word.c_str()));
-  std::string name = own_path();
-  if (job.words[0] == this_program) words[0] = name.data();
+  std::string name = job.words[0] == this_program ? own_path() : job.words[0];
+  words[0] = name.data();
   words.push_back(nullptr);
   std::vector<char*> environment = environment_alone();
   environment.push_back(nullptr);

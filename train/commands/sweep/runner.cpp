@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/command_line.hpp>
@@ -284,7 +285,7 @@ std::string SweepRunner::words_of(std::size_t index) const {
   for (std::size_t i = 0; i < names.size(); ++i)
     if (const std::string& value = trial(index).values[i]; !value.empty())
       words.push_back(names[i] + "=" + value);
-  return fmt::format("{}", fmt::join(words, " "));
+  return joined(words, " ");
 }
 
 void SweepRunner::print_done(std::size_t index, const std::string& metrics) {
