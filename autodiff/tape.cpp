@@ -118,6 +118,9 @@ void Tape::clear() {
 }
 
 Var Tape::operator()(Parameter& parameter) {
+  require(!visited_only || parameter.is_visited(), "tape", "a parameter ", parameter.shape(),
+          " is used that no visit() names: it would be neither trained nor saved; name it in the "
+          "visit() of its module");
   if (holding && !recording) nodes_.push_back(parameter.node_);
   return Var(parameter.value_, recording ? parameter.node_ : nullptr, this);
 }
@@ -149,12 +152,16 @@ void Tape::add_loss(const Var& loss) {
 void Tape::backward(const Var& output, Tensor gradient) {
   require(output.needs_gradient() && output.tape() == this, "backward",
           "the output depends on no parameter or input of this tape");
+  require(!output.node()->spent, "backward",
+          "a pass has been here and has freed what it held; go backward once, from the sum of the "
+          "outputs, or record them again");
   require(gradient.shape() == output.shape(), "backward", "gradient ", gradient.shape(),
           ", output ", output.shape());
   output.add_gradient(std::move(gradient));
   while (!nodes_.empty()) {
     std::shared_ptr<Node> node = std::move(nodes_.back());
     nodes_.pop_back();
+    node->spent = true;
     if (!node->filled) {
       node->backward = nullptr;
       continue;

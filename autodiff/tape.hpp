@@ -31,6 +31,7 @@ struct Node {
   Shape shape;
   Tensor gradient = {};  ///< meaningful while `filled`
   bool filled = false;   ///< has received a contribution
+  bool spent = false;    ///< a backward pass has come by: what it held is gone
   std::function<void(Tensor& gradient)> backward = {};
 };
 
@@ -139,12 +140,16 @@ class Parameter {
   void zero_gradient() { node_->filled = false; }
   /// Whether a pass may still add to the gradient: closures that are to run, or handles, hold it.
   bool is_awaited() const { return node_.use_count() > 1; }
+  /// Whether a module's visit() has named it: only then is it trained and saved.
+  bool is_visited() const { return visited_; }
+  void mark_visited() { visited_ = true; }
   /// Replaces the value; the shape may change.
   void assign(Tensor value);
 
  private:
   friend class Tape;
   Initial initial_;
+  bool visited_ = false;
   std::shared_ptr<Tensor> value_;
   std::shared_ptr<Node> node_;
 };
@@ -216,6 +221,7 @@ struct PassOptions {
   bool recording = true;      ///< gradients wanted
   bool check_finite = false;  ///< test each value and gradient: slow, for finding the op to blame
   bool holding = false;       ///< without recording, keep parameters awaited for a later pass
+  bool visited_only = false;  ///< refuse parameters that no visit() names
   std::uint64_t seed = 0;     ///< of the random numbers of this pass
   std::uint64_t step = 0;  ///< training step: with `seed` it fixes every random number of the pass
   std::uint64_t random_uses = 0;  ///< ops of this pass that have drawn so far

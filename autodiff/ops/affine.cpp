@@ -18,7 +18,7 @@ struct Affine : AffineTiles {
 };
 
 void require_rows(const char* op, const Var& x, const Var& w, const Var& bias, const Shape& shape) {
-  require(w.rank() == 2 && bias.shape() == Shape{w.dim(1)} &&
+  require(w.rank() == 2 && w.dim(1) > 0 && bias.shape() == Shape{w.dim(1)} &&
               x.size() * w.dim(1) == element_count(shape) * w.dim(0),
           op, "no rows of (D, E) lead from x ", x.shape(), " to ", shape, ": w ", w.shape(),
           ", bias ", bias.shape());
@@ -26,7 +26,7 @@ void require_rows(const char* op, const Var& x, const Var& w, const Var& bias, c
 
 Affine make_affine(const Shape& result, const Var& w) {
   const std::size_t D = w.dim(0), E = w.dim(1);
-  return {{E == 0 ? 0 : element_count(result) / E, D, E}};
+  return {{element_count(result) / E, D, E}};
 }
 
 /// Weights that few rows are multiplied by, as the pass before this one has packed them, if there

@@ -13,6 +13,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 inline void require_factors(const char* op, const Var& x, const Var& w, const Var& bias) {
   require(x.rank() >= 1 && w.rank() == 2 && w.dim(0) == x.dim(-1), op,
           "w must be (D, E) for x (.., D): x ", x.shape(), ", w ", w.shape());
+  require(w.dim(1) > 0, op, "w ", w.shape(), " has no columns");
   require(bias.shape() == Shape{w.dim(1)}, op, "bias must be (E) for w (D, E): w ", w.shape(),
           ", bias ", bias.shape());
 }

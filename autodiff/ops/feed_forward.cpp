@@ -175,8 +175,9 @@ class FeedForward {
 void require_shapes(const Var& x, const RowNorm& norm, const MLPWeights& weights) {
   const auto& [up, up_bias, down, down_bias] = weights;
   norm.require_width("feed_forward", x);
-  require(up.rank() == 2 && up.dim(0) == x.dim(-1) && up_bias.shape() == Shape{up.dim(1)} &&
-              down.shape() == Shape{up.dim(1), up.dim(0)} && down_bias.shape() == Shape{up.dim(0)},
+  require(up.rank() == 2 && up.dim(0) == x.dim(-1) && up.dim(1) > 0 &&
+              up_bias.shape() == Shape{up.dim(1)} && down.shape() == Shape{up.dim(1), up.dim(0)} &&
+              down_bias.shape() == Shape{up.dim(0)},
           "feed_forward", "weights must be (D, H), (H), (H, D), (D) for x (.., D): x ", x.shape(),
           ", weights ", up.shape(), ", ", up_bias.shape(), ", ", down.shape(), ", ",
           down_bias.shape());

@@ -144,8 +144,9 @@ void require_shapes(const Var& x, const RowNorm& norm, const std::vector<LinearM
   norm.require_width("normed_affines", x);
   require(!maps.empty(), "normed_affines", "needs a map or more");
   for (const auto& [w, bias] : maps) {
-    require(w.rank() == 2 && w.shape() == maps[0].w.shape() && bias.shape() == Shape{w.dim(1)} &&
-                w.dim(0) == x.dim(-1) && element_count(shape) == row_count(x.shape()) * w.dim(1),
+    require(w.rank() == 2 && w.dim(1) > 0 && w.shape() == maps[0].w.shape() &&
+                bias.shape() == Shape{w.dim(1)} && w.dim(0) == x.dim(-1) &&
+                element_count(shape) == row_count(x.shape()) * w.dim(1),
             "normed_affines", "maps must be (D, E), (E) from x (.., D) to ", shape, ": x ",
             x.shape(), ", w ", w.shape(), ", bias ", bias.shape());
   }

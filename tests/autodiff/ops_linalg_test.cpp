@@ -245,6 +245,10 @@ TEST(Affine, NamesShapesInErrors) {
               affine(zeros({2, 3}), zeros({4, 5}), zeros({5}));
             }),
             "[affine] w must be (D, E) for x (.., D): x (2, 3), w (4, 5)");
+  EXPECT_EQ(error_of([&] {
+              affine(zeros({2, 3}), zeros({3, 0}), zeros({0}));
+            }),
+            "[affine] w (3, 0) has no columns");
   EXPECT_EQ(error_of([] {
               affine(zeros({2, 3}), zeros({3, 5}), zeros({4}));
             }),

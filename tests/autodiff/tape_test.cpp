@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 
@@ -205,6 +204,30 @@ TEST(Tape, ErrorsNameBothShapes) {
   EXPECT_THROW(x + other.input(vector_of({1, 2})), std::invalid_argument);
 }
 
+TEST(Tape, GoesBackwardOnce) {
+  Tape tape;
+  const Var x = tape.input(vector_of({3})), a = square(x), b = x * 5;
+  tape.backward(a);
+  EXPECT_EQ(gradient_of(x).data()[0], 6);
+  for (const Var& again : {a, b})
+    EXPECT_THAT(error_of([&] { tape.backward(again); }),
+                testing::StartsWith("[backward] a pass has been here"));
+  tape.backward(x * 2);
+  EXPECT_EQ(gradient_of(x).data()[0], 8);
+}
+
+TEST(Tape, RefusesWhatNoVisitNamesWhereItIsAskedTo) {
+  Parameter forgotten({2, 3});
+  Tape tape;
+  EXPECT_NO_THROW(tape(forgotten));
+  tape.visited_only = true;
+  EXPECT_EQ(error_of([&] { tape(forgotten); }),
+            "[tape] a parameter (2, 3) is used that no visit() names: it would be neither trained "
+            "nor saved; name it in the visit() of its module");
+  forgotten.mark_visited();
+  EXPECT_NO_THROW(tape(forgotten));
+}
+
 TEST(CheckFinite, NamesTheOpOfANanValue) {
   Tape tape;
   tape.check_finite = true;
@@ -310,70 +333,6 @@ TEST(Tape, AddsTheGradientsOfLayersOwnLosses) {
                 quiet.add_loss(quiet.constant(vector_of({1, 2})));
               }),
               testing::HasSubstr("a loss has one element"));
-}
-
-/// Only what its first pass computed, on the tape of the pass that asks; never where gradients are
-/// recorded.
-TEST(KeptValues, AreComputedByTheFirstPassWithoutGradients) {
-  Parameter weight(vector_of({1, 2}));
-  KeptValues values;
-  std::size_t computed = 0;
-  const auto pass = [&](bool recording) {
-    Tape tape;
-    tape.recording = recording;
-    tape.kept = &values;
-    const Var y = kept(tape, &weight, [&] {
-      ++computed;
-      return 2 * tape(weight);
-    });
-    EXPECT_EQ(y.tape(), &tape);
-    EXPECT_EQ(y.needs_gradient(), recording);
-    EXPECT_EQ(y.value(), vector_of({2, 4}));
-    return y.shared_value();
-  };
-  const auto first = pass(false);
-  EXPECT_EQ(pass(false), first);
-  EXPECT_EQ(computed, 1u);
-  EXPECT_NE(pass(true), first);
-  EXPECT_EQ(computed, 2u);
-  EXPECT_TRUE(values.holds(*first));
-  EXPECT_FALSE(values.holds(Tensor(*first)));
-}
-
-/// Values of one owner differ by their details.
-TEST(KeptValues, AreToldApart) {
-  KeptValues values;
-  const auto value = [](double x) {
-    return [x] { return std::make_shared<const Tensor>(vector_of({x})); };
-  };
-  const auto first = values.of<Tensor>(&values, 1, value(3));
-  EXPECT_EQ(*values.of<Tensor>(&values, 2, value(4)), vector_of({4}));
-  EXPECT_EQ(values.of<Tensor>(&values, 1, value(5)), first);
-  const auto number = values.of<int>(&values, 1, [] { return std::make_shared<const int>(7); });
-  EXPECT_EQ(*number, 7);
-}
-
-TEST(KeptValues, HoldTheParametersThatAreAdded) {
-  Parameter weight(vector_of({1, 2})), other(vector_of({1, 2}));
-  KeptValues values;
-  values.add(std::vector<NamedParameter>{{"weight", &weight}});
-  EXPECT_TRUE(values.holds(weight.value()));
-  EXPECT_FALSE(values.holds(other.value()));
-}
-
-/// All that ask at the same time are given the same value, whichever was computed.
-TEST(KeptValues, AreTheSameForAllThreads) {
-  KeptValues values;
-  std::vector<std::shared_ptr<const Tensor>> found(64);
-  parallel_tasks(found.size(), [&](std::size_t i) {
-    found[i] = values.of<Tensor>(&values, double(i % 4), [i] {
-      return std::make_shared<const Tensor>(vector_of({double(i % 4)}));
-    });
-  });
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    EXPECT_EQ(found[i], found[i % 4]);
-    EXPECT_EQ(*found[i], vector_of({double(i % 4)}));
-  }
 }
 
 TEST(Pool, NothingIsRequestedFromTheThirdPassOn) {

@@ -97,7 +97,7 @@ StepResult Trainer::sum_gradients(TapeObserver* observer, bool check_finite,
 double Trainer::accumulate_gradients(std::size_t shard, PassOptions options) {
   const std::uint64_t parts = train_.accumulate * train_.shards,
                       size = train_.batch / train_.shards;
-  options.training = true;
+  options.training = options.visited_only = true;
   options.seed = state_.seed;
   options.share = 1 / double(parts);
   double loss = 0;

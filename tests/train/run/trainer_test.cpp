@@ -42,5 +42,33 @@ TEST(Trainer, RefusesAnUpdateThatIsNotFinite) {
               HasSubstr("step 1: the update with learning rate 1e+39 makes embedding.weight"));
 }
 
+/// A task whose loss has a weight that its model does not name.
+class ForgetfulTask : public Task {
+ public:
+  explicit ForgetfulTask(const Config& config) : all_(make_task(config)) {}
+  Module& model() override { return all_->model(); }
+  const Dataset& data() const override { return all_->data(); }
+  Var loss(Tape& tape, const Examples& examples) override {
+    return all_->loss(tape, examples) * tape(weight_);
+  }
+  Evaluation evaluate(Tape& tape, const Examples& examples) override {
+    return all_->evaluate(tape, examples);
+  }
+  std::string describe_model() const override { return all_->describe_model(); }
+
+ private:
+  std::unique_ptr<Task> all_;
+  Parameter weight_{filled({1}, 1)};
+};
+
+TEST(Trainer, RefusesAParameterThatNoVisitNames) {
+  TemporaryFolder folder;
+  const Config config = tiny_config(folder.write("text", tiny_text()));
+  ForgetfulTask task(config);
+  Trainer trainer(config, task, run_steps);
+  EXPECT_THAT(message_of<std::invalid_argument>([&] { trainer.step(); }),
+              HasSubstr("a parameter (1) is used that no visit() names"));
+}
+
 }  // namespace trainer_test
 }  // namespace bochner

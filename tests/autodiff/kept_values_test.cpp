@@ -1,0 +1,74 @@
+#include <gtest/gtest.h>
+
+#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/ops/elementwise.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace kept_values_test {
+
+/// Only what its first pass computed, on the tape of the pass that asks; never where gradients are
+/// recorded.
+TEST(KeptValues, AreComputedByTheFirstPassWithoutGradients) {
+  Parameter weight(Tensor{1, 2});
+  KeptValues values;
+  std::size_t computed = 0;
+  const auto pass = [&](bool recording) {
+    Tape tape;
+    tape.recording = recording;
+    tape.kept = &values;
+    const Var y = kept(tape, &weight, [&] {
+      ++computed;
+      return 2 * tape(weight);
+    });
+    EXPECT_EQ(y.tape(), &tape);
+    EXPECT_EQ(y.needs_gradient(), recording);
+    EXPECT_EQ(y.value(), (Tensor{2, 4}));
+    return y.shared_value();
+  };
+  const auto first = pass(false);
+  EXPECT_EQ(pass(false), first);
+  EXPECT_EQ(computed, 1u);
+  EXPECT_NE(pass(true), first);
+  EXPECT_EQ(computed, 2u);
+  EXPECT_TRUE(values.holds(*first));
+  EXPECT_FALSE(values.holds(Tensor(*first)));
+}
+
+/// Values of one owner differ by their details.
+TEST(KeptValues, AreToldApart) {
+  KeptValues values;
+  const auto value = [](real x) {
+    return [x] { return std::make_shared<const Tensor>(Tensor{x}); };
+  };
+  const auto first = values.of<Tensor>(&values, 1, value(3));
+  EXPECT_EQ(*values.of<Tensor>(&values, 2, value(4)), (Tensor{4}));
+  EXPECT_EQ(values.of<Tensor>(&values, 1, value(5)), first);
+  const auto number = values.of<int>(&values, 1, [] { return std::make_shared<const int>(7); });
+  EXPECT_EQ(*number, 7);
+}
+
+TEST(KeptValues, HoldTheParametersThatAreAdded) {
+  Parameter weight(Tensor{1, 2}), other(Tensor{1, 2});
+  KeptValues values;
+  values.add(std::vector<NamedParameter>{{"weight", &weight}});
+  EXPECT_TRUE(values.holds(weight.value()));
+  EXPECT_FALSE(values.holds(other.value()));
+}
+
+/// All that ask at the same time are given the same value, whichever was computed.
+TEST(KeptValues, AreTheSameForAllThreads) {
+  KeptValues values;
+  std::vector<std::shared_ptr<const Tensor>> found(64);
+  parallel_tasks(found.size(), [&](std::size_t i) {
+    found[i] = values.of<Tensor>(&values, double(i % 4), [i] {
+      return std::make_shared<const Tensor>(Tensor{real(i % 4)});
+    });
+  });
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i], found[i % 4]);
+    EXPECT_EQ(*found[i], (Tensor{real(i % 4)}));
+  }
+}
+
+}  // namespace kept_values_test
+}  // namespace bochner::inline BOCHNER_PRECISION
