@@ -52,6 +52,28 @@ SensorWindows::SensorWindows(SensorTable table, const SensorSpec& spec)
                     " readings to train or the ", held,
                     " to validate; choose a smaller data.length or another data.validation");
   examples_ = {spec.seed, train_rows_ - T + 1, held / T};
+  require_questions(Split::train);
+  require_questions(Split::validation);
+}
+
+/// Of the first epoch.
+void SensorWindows::require_questions(Split split) const {
+  const std::uint64_t count = examples(split);
+  for (std::uint64_t index = 0; index < count; ++index)
+    if (asks(split, index)) return;
+  if (count == 0) return;
+  throw DataError(
+      "the ", name_of(split), " split has no window that asks for a value that is known",
+      spec_.ask == "places" ? ": with data.ask = places it needs two places or more" : "",
+      "; choose another data.ask, data.length or data.validation");
+}
+
+bool SensorWindows::asks(Split split, std::uint64_t index) const {
+  const std::size_t first = first_row(split, index), V = table_.variates;
+  const std::vector<bool> asked = questions(first, draws_of(examples_, split, index));
+  for (std::size_t i = 0; i < asked.size() * V; ++i)
+    if (asked[i / V] && std::isfinite(table_.values[first * V + i])) return true;
+  return false;
 }
 
 /// Which readings of the window are asked for.
@@ -82,9 +104,8 @@ std::vector<bool> SensorWindows::questions(std::size_t first, Draws draws) const
 void SensorWindows::copy_window(Split split, const Examples::Number& number, SensorBatch& batch,
                                 std::size_t b) const {
   const std::size_t T = spec_.length, V = table_.variates, d = table_.dimensions;
-  const bool training = split == Split::train;
-  const std::size_t first = training ? number.index : train_rows_ + number.index * T;
-  const std::uint64_t epochs_before = training ? number.epoch * examples_.train : 0;
+  const std::size_t first = first_row(split, number.index);
+  const std::uint64_t epochs_before = split == Split::train ? number.epoch * examples_.train : 0;
   const std::vector<bool> asked =
       questions(first, draws_of(examples_, split, number.index + epochs_before));
   for (std::size_t t = 0; t < T; ++t) {

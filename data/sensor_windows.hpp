@@ -43,7 +43,7 @@ struct SensorScale {
 /// Runs of T readings in the order of time. Every run of the training rows is an example, of which
 /// each epoch asks for others; the last rows in time validate, in windows without overlap, always
 /// asked for the same. Missing values are neither seen nor asked for. Throws DataError where a part
-/// is shorter than a window.
+/// is shorter than a window, or where none of its windows asks for a value that is known.
 class SensorWindows : public Dataset {
  public:
   SensorWindows(SensorTable table, const SensorSpec& spec);
@@ -63,6 +63,12 @@ class SensorWindows : public Dataset {
   void copy_window(Split split, const Examples::Number& number, SensorBatch& batch,
                    std::size_t b) const;
   std::vector<bool> questions(std::size_t first, Draws draws) const;
+  void require_questions(Split split) const;
+  bool asks(Split split, std::uint64_t index) const;
+  /// Of a window.
+  std::size_t first_row(Split split, std::uint64_t index) const {
+    return split == Split::train ? index : train_rows_ + index * spec_.length;
+  }
 
   SensorTable table_;
   SensorSpec spec_;

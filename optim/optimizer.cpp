@@ -236,7 +236,7 @@ class Adam : public Optimizer {
     const real rate = real(learning_rate / (1 - std::pow(beta1, t)));
     const real root_correction = real(1 / std::sqrt(1 - std::pow(beta2, t)));
     const real share1 = real(1 - beta1), kept2 = real(beta2), share2 = real(1 - beta2);
-    const real epsilon = real(spec_.epsilon);
+    const real epsilon = std::max(real(spec_.epsilon), std::numeric_limits<real>::min());
     const real penalty = real(decoupled ? 0 : weight_decay);
     // Subtracted with the rest: 1 - lr * decay as a factor would be rounded away in float.
     const real shrink = real(decoupled ? learning_rate * weight_decay : 0);
@@ -270,6 +270,9 @@ class Langevin : public Optimizer {
  private:
   void update(const Piece& piece, double learning_rate, double weight_decay) override {
     const real rate = real(learning_rate), decay = real(weight_decay);
+    constexpr auto countable = double(std::uint64_t(1) << std::numeric_limits<real>::digits);
+    require(updates(piece) < countable, "langevin", "after ", countable,
+            " updates their count has no more digits, and the same noise would come again");
     const double deviation = std::sqrt(2 * learning_rate * spec_.temperature);
     const RandomFunction random{spec_.seed, Purpose::posterior,
                                 streams_[piece.parameter] + std::uint64_t(updates(piece))};

@@ -45,13 +45,16 @@ inline void describe(Keys& keys, OptimizerSpec& spec) {
   keys("lr", spec.lr, at_least(0), "largest learning rate of the schedule");
   std::vector<double> betas = {spec.beta1, spec.beta2};
   keys("betas", betas, below(0, 1),
-       "decay of the running mean and square of the gradient (adam, adamw)");
+       "decay of the running mean and square of the gradient (adam, adamw, natural)");
   spec.beta1 = betas.at(0), spec.beta2 = betas.at(1);
-  keys("epsilon", spec.epsilon, above(0), "added to the root of the running square (adam, adamw)");
+  keys("epsilon", spec.epsilon, above(0),
+       "added to the root of the running square (adam, adamw, natural)");
   keys("weight_decay", spec.weight_decay, at_least(0),
        "decay of the weights; norms, biases and spectral parameters are not decayed");
-  keys("density_lr_factor", spec.density_lr_factor, at_least(0),
-       "times the learning rate for what is learned of spectral densities; 0 freezes them");
+  keys(
+      "density_lr_factor", spec.density_lr_factor, at_least(0),
+      "times the learning rate for what is learned of the spectra of feature maps, kernels in time "
+      "and filters, and for the sharpness of normalised queries; 0 freezes all of it");
   keys("density_natural", spec.density_natural,
        "natural gradients for the mean and log_scale of spectral densities: steps in units of the "
        "density itself, by a Gaussian's Fisher matrix; adam then has one running square for each "
@@ -74,8 +77,9 @@ inline void describe(Keys& keys, OptimizerSpec& spec) {
   keys.section("natural", spec.natural);
 }
 
-/// Whether a parameter is what is learned of the spectra of features and time kernels, or the
-/// radius of normalised queries.
+/// Whether a parameter is what is learned of the spectra of feature maps, time kernels and filters,
+/// or the sharpness of normalised queries. Encodings of time and space, and Gaussian processes, are
+/// not among them.
 bool is_density(const std::string& name);
 
 /// Learning-rate factor and weight decay of one parameter.
@@ -85,10 +89,10 @@ struct ParameterSettings {
 };
 
 /// Settings of each parameter: `weight_decay` for matrices, none for norms and biases (rank < 2)
-/// and for spectral parameters (below `features`, `density`, `time_kernel` or `time`, and those
-/// called `frequencies`); `density_lr_factor` for what feature maps learn of their spectral
-/// densities, 1 for all else; then the groups in order: the last one that matches wins. Throws when
-/// a group matches nothing.
+/// and for spectral parameters (below `features`, `density`, `time_kernel`, `time`, `filter`,
+/// `spectrum`, `lower_bounds` or `shift`, and those called `frequencies`); `density_lr_factor`
+/// where is_density(), 1 for all else; then the groups in order: the last one that matches wins.
+/// Throws when a group matches nothing.
 std::vector<ParameterSettings> resolve_groups(const std::vector<NamedParameter>& parameters,
                                               double weight_decay, double density_lr_factor,
                                               const std::vector<ParameterGroup>& groups);

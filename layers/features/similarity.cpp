@@ -33,10 +33,11 @@ class AngularSimilarity : public Similarity {
   }
   double constant() const override { return 0.5; }
 
-  /// With t = angle / pi: mean 1 - t, variance t (1 - t) / n.
+  /// With t = angle / pi: mean 1 - t, variance t (1 - t) / n. All signs of a zero are +1.
   std::optional<Moments> moments(const ScaledPair& pair, std::size_t) const override {
     if (smooth_) return {};
-    const double cosine = pair.xy / std::sqrt(pair.xx * pair.yy);
+    const double norms = std::sqrt(pair.xx * pair.yy);
+    const double cosine = norms > 0 ? pair.xy / norms : pair.xx == pair.yy ? 1 : 0;
     const double t = std::acos(std::clamp(cosine, -1.0, 1.0)) / std::numbers::pi;
     return Moments{1 - t, (1 - t) * (1 - t) + t * (1 - t) / double(n_)};
   }

@@ -16,6 +16,10 @@ double squared_length(const Number* x, std::size_t d) {
   return sum;
 }
 
+/// Densities of points are those at this distance of the centre, squared, or further out: at the
+/// centre itself some have no value, or no finite one.
+inline constexpr double smallest_square = 1e-37;
+
 /// N(mean, diag(exp(2 log_scale))); (d) each.
 struct GaussianAxes {
   std::vector<double> mean, log_scale;

@@ -121,7 +121,8 @@ class LaplaceDensity : public LocationScaleDensity {
   /// Kotz, Kozubowski, Podgorski, "The Laplace distribution and generalizations", 2001, chapter 5.
   PointFunction standard_log_density(std::size_t) override {
     return [d = dim()](const double* s) {
-      const double order = 1 - double(d) / 2, square = squared_length(s, d);
+      const double order = 1 - double(d) / 2,
+                   square = std::max(squared_length(s, d), smallest_square);
       return std::numbers::ln2 - double(d) / 2 * log_two_pi + order / 2 * std::log(square / 2) +
              log_bessel_k(std::abs(order), std::sqrt(2 * square));
     };
@@ -129,7 +130,7 @@ class LaplaceDensity : public LocationScaleDensity {
 
   Var standard_log_densities(Tape&, const Var& s) override {
     const double half = double(dim()) / 2, order = 1 - half;
-    const Var square_length = sum(square(s), -1, keep);
+    const Var square_length = squared_radii(s);
     return log(square_length * 0.5) * (order / 2) +
            log_bessel_k_function(std::abs(order), sqrt(square_length * 2)) +
            (std::numbers::ln2 - half * log_two_pi);

@@ -43,13 +43,13 @@ class IsotropicDensity : public LocationScaleDensity {
 
   PointFunction standard_log_density(std::size_t head) final {
     return [d = dim(), log_radius = log_radius_density(head)](const double* s) {
-      const double r = std::sqrt(squared_length(s, d));
+      const double r = std::sqrt(std::max(squared_length(s, d), smallest_square));
       return log_radius(r) - log_sphere_area(d) - (double(d) - 1) * std::log(r);
     };
   }
 
   Var standard_log_densities(Tape& tape, const Var& s) final {
-    const Var r = sqrt(sum(square(s), -1, keep));
+    const Var r = sqrt(squared_radii(s));
     return log_radius_densities(tape, r) - log(r) * (double(dim()) - 1) - log_sphere_area(dim());
   }
 

@@ -25,6 +25,10 @@ Var log_normal_densities(const Var& x) {
   return sum(square(x), -1, keep) * -0.5 + log_normal_density(x.dim(-1), 0);
 }
 
+Var squared_radii(const Var& s) {
+  return maximum(sum(square(s), -1, keep), Var(filled({}, real(smallest_square))));
+}
+
 Var log_gamma_function(const Var& x) {
   return by_element(
       "log_gamma_function", x, [](double a) { return std::lgamma(a); }, special::digamma);

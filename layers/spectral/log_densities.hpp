@@ -7,6 +7,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 /// ln of the density of N(0, I_d). (.., d) -> (.., 1)
 Var log_normal_densities(const Var& x);
+/// |s|^2 of each point, smallest_square or more. (.., d) -> (.., 1)
+Var squared_radii(const Var& s);
 /// ln Gamma(x), x > 0.
 Var log_gamma_function(const Var& x);
 /// ln K_order(x), see closed_forms.hpp.

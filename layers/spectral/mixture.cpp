@@ -76,8 +76,9 @@ class MixtureDensity : public SpectralDensity {
   Var sample(Tape& tape, const Var& noise) override {
     const std::size_t d = mean_.shape()[2], all = noise.dim(-1);
     const Var preference = tape(logits_) + tape.constant(gumbel(slice(noise, -1, d, all).value()));
-    const Var choice = temperature_ > 0 ? softmax(preference / temperature_)
-                                        : tape.constant(largest(preference.value()));
+    constexpr double smallest = 1e-30;  // below, soft is hard and numbers overflow
+    const Var choice = temperature_ > smallest ? softmax(preference / temperature_)
+                                               : tape.constant(largest(preference.value()));
     return matmul(choice, tape(mean_)) +
            matmul(choice, exp(tape(log_scale_))) * slice(noise, -1, 0, d);
   }

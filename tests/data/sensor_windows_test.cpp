@@ -121,5 +121,23 @@ TEST(SensorWindows, SayWhatIsWrong) {
             "validate");
 }
 
+TEST(SensorWindows, RefuseASplitThatAsksForNothing) {
+  SensorTable unknown = rows(100);
+  for (std::size_t i = 2 * 75; i < 2 * 100; ++i) unknown.values[i] = std::nan("");
+  EXPECT_THAT(message_of<DataError>([&] { SensorWindows(unknown, spec); }),
+              HasSubstr("the validation split has no window that asks for a value that is known;"));
+  SensorTable at_one_place = rows(100);
+  for (double& place : at_one_place.places) place = 10;
+  SensorSpec asking = spec;
+  asking.ask = "places";
+  EXPECT_THAT(
+      message_of<DataError>([&] { SensorWindows(at_one_place, asking); }),
+      HasSubstr("the training split has no window that asks for a value that is known: with "
+                "data.ask = places it needs two places or more"));
+  for (std::size_t i = 0; i < 75; ++i) at_one_place.places[i] = double(i);
+  asking.validation = 0;
+  EXPECT_NO_THROW(SensorWindows(at_one_place, asking));
+}
+
 }  // namespace sensor_windows_test
 }  // namespace bochner

@@ -62,6 +62,17 @@ TEST(Langevin, DrawsDependOnNeitherThreadsNorHistory) {
   EXPECT_NE(all_values(other), found[0]);
 }
 
+TEST(Langevin, EndsBeforeItsNoiseComesAgain) {
+  TestParameters parameters({{"x", {2}}});
+  const auto optimizer = make_optimizer(spec_of(1), parameters.named());
+  const double countable = std::pow(2, std::numeric_limits<real>::digits);
+  optimizer->state()[0].tensor->data()[0] = real(countable - 2);
+  follow(parameters, *optimizer, 1, 0.01, 1);
+  EXPECT_THAT([&] { follow(parameters, *optimizer, 1, 0.01, 1); },
+              testing::ThrowsMessage<std::invalid_argument>(
+                  testing::HasSubstr("the same noise would come again")));
+}
+
 TEST(Langevin, NeedsATemperature) {
   TestParameters parameters({{"x", {2}}});
   EXPECT_THAT([&] { make_optimizer(spec_of(0), parameters.named()); },

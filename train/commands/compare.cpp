@@ -34,6 +34,8 @@ std::deque<RunView> views_of(FileStorage& storage, const std::vector<std::string
 }
 
 void compare_command(const CompareOptions& options) {
+  demand(!options.goal || std::isfinite(*options.goal), "--to {}: is no loss",
+         options.goal.value_or(0));
   PosixStorage storage;
   const std::deque<RunView> runs = views_of(storage, options.runs);
   const Comparison comparison(runs, options.goal);

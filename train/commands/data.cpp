@@ -212,8 +212,10 @@ void add_reading(const Command& command, DataOptions& options, const std::string
                  "MODE");
   command.option("--time", &csv.time, "csv: the column of time stamps, if they look like numbers",
                  "COLUMN");
-  command.option("--time-format", &csv.time_format,
-                 "csv: of time stamps, such as %d.%m.%Y %H:%M (default: ISO 8601)", "FORMAT");
+  command.option(
+      "--time-format", &csv.time_format,
+      "csv: of time stamps, such as %d.%m.%Y %H:%M (default: ISO 8601, or the usual one that fits)",
+      "FORMAT");
   command.option("--missing", &csv.missing,
                  "csv: missing values: refuse, nan, forward or mean (default: " + missing + ")",
                  "POLICY");

@@ -169,11 +169,13 @@ int kernel_clusters_command(const KernelOptions& options) {
 
 void add_kernel_options(const Command& command, KernelOptions& options) {
   command.option("config", &options.config,
-                 "config file (TOML); without one, that of the run or the defaults", "FILE");
+                 "config file (TOML); without one, that of the run of --data, or the defaults",
+                 "FILE");
   add_sets(command, options.sets);
   command.option("--density", &options.density, "spectral density, instead of the config's");
   command.option("--draws", &options.draws, "base draws, instead of the config's");
-  command.number("--d", &options.d, "size of a head, 0 for the default");
+  command.number("--d", &options.d,
+                 "size of a head; 0 for the config's, of fit for 1 or the file's");
   command.option("--m", &options.m, "numbers of frequencies", "LIST").shows_default();
   command.number("--seeds", &options.seeds, "independent sets of draws");
   command.option("--report", &options.report, "also write a page with pictures", "FILE");

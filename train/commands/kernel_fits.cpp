@@ -109,7 +109,8 @@ void kernel_fit_command(const KernelFitOptions& options) {
   if (setting.d == 0) setting.d = is_file(options.target) ? of_file.delta.shape()[1] : 1;
   const auto [spec, d, counts] = kernel_setting(setting, 1);
   const std::size_t m = counts.back();
-  demand(options.reach > 0, "--reach {}: must be greater than 0", options.reach);
+  demand(options.reach > 0 && options.reach <= 1e6,
+         "--reach {}: must be greater than 0, and 1e6 at most", options.reach);
   const std::size_t columns = is_file(options.target) ? of_file.delta.shape()[1] : d;
   demand(d == columns, "--d {}: {} has {} of delta", d, options.target,
          format_number_of(columns, "column"));
@@ -126,6 +127,8 @@ void kernel_fit_command(const KernelFitOptions& options) {
     const DensityFit fit =
         fit_density(*density, *many, parts.train, parts.held_out,
                     {.steps = options.steps, .learning_rate = options.learning_rate, .seed = seed});
+    demand(std::isfinite(fit.of_density),
+           "--lr {}: the fit has lost its numbers; choose a smaller one", options.learning_rate);
     print_fit(options, spec.density, seed, fit, *density);
     page.section(fmt::format("Seed {}: relative error {}", seed, short_number(fit.of_density)));
     page.charts(fit_charts(*many, parts.held_out, fit, options.target));

@@ -133,7 +133,7 @@ class Reader {
 
   void read(const toml::node& node, ParameterGroup& group) const {
     if (!node.is_table()) fail(node, "must be a table { match, lr_factor, weight_decay }");
-    group = {"", 1, {}};  // a factor of 1, not that of the group before
+    group = {};
     for (const auto& [key, value] : *node.as_table()) {
       const Reader reader(origin_, name_ + "." + shown_name(key.str()));
       if (key == "match") {
@@ -351,7 +351,7 @@ void apply_set(Config& config, std::string_view assignment, const char* option) 
   const std::string_view value = assignment.substr(equals + 1);
   if (value.size() > largest_file)
     throw ConfigError(fmt::format("{}: the value is larger than 1 MiB", option));
-  refuse_deep_keys(value, origin);
+  if (value.find_first_of("{\r\n") != value.npos) refuse_deep_keys(value, origin);  // else no keys
   const std::string name(assignment.substr(0, equals));
   const toml::table parsed = parse_assigned(value, written_row(config.table(), name), origin);
   Entries entries{config.table()};

@@ -169,6 +169,9 @@ bool is_near_softmax(double kernel, const SamplePair& pair) {
   return std::fabs(kernel / std::exp(softmax_exponent(pair.q, pair.k)) - 1) < 1e-6;
 }
 
+/// Of softmax's kernel, which is a number then, and so is its inverse.
+constexpr double largest_exponent = 600;
+
 void describe_sample(KernelStudy& study, const KernelSample& sample) {
   std::vector<double> exponents, norms;
   for (const auto& [block, query, key, q, k] : choose_pairs(sample, 2000)) {
@@ -177,6 +180,10 @@ void describe_sample(KernelStudy& study, const KernelSample& sample) {
     for (std::size_t i = 0; i < q.size(); ++i) norm += (q[i] + k[i]) * (q[i] + k[i]);
     norms.push_back(norm / std::sqrt(double(q.size())));
   }
+  const auto [least, most] = std::ranges::minmax(exponents);
+  require(std::max(-least, most) < largest_exponent, "kernel", sample.name,
+          ": q.k/sqrt(d) reaches from ", least, " to ", most,
+          ", and exp of it leaves the range of numbers; make queries and keys smaller");
   study.log_kernel_spread = deviation_of(exponents);
   study.sum_norm = median(norms);
 }

@@ -22,23 +22,30 @@ void demand_of(bool condition, const Variation& variation, fmt::format_string<co
         fmt::format("--vary {}: {}", variation.key, fmt::format(text, args...)));
 }
 
-/// Cuts at commas that stand outside of quotes, brackets and braces.
-std::vector<std::string> split_values(std::string_view text) {
-  std::vector<std::string> values(1);
+/// Where `what` stands, from `begin` on, outside of quotes, brackets and braces; npos for nowhere.
+std::size_t find_outside(std::string_view text, std::string_view what, std::size_t begin) {
   int depth = 0;
   char quote = 0;
-  for (const char c : text) {
+  for (std::size_t i = std::min(begin, text.size()); i < text.size(); ++i) {
+    const char c = text[i];
+    if (depth == 0 && !quote && text.substr(i).starts_with(what)) return i;
     if (quote ? c == quote : c == '"' || c == '\'') {
       quote = quote ? 0 : c;
     } else if (!quote) {
       depth += (c == '[' || c == '{') - (c == ']' || c == '}');
     }
-    if (c == ',' && depth == 0 && !quote) {
-      values.emplace_back();
-    } else {
-      values.back() += c;
-    }
   }
+  return text.npos;
+}
+
+std::vector<std::string> split_values(std::string_view text) {
+  std::vector<std::string> values;
+  std::size_t begin = 0, comma;
+  while ((comma = find_outside(text, ",", begin)) != text.npos) {
+    values.emplace_back(text.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  values.emplace_back(text.substr(begin));
   return values;
 }
 
@@ -106,7 +113,7 @@ void require_known(const Variation& variation, const std::vector<Variation>& var
 }  // namespace
 
 Variation parse_variation(std::string_view text) {
-  const std::size_t equals = text.find('='), condition = text.find(" if ", equals);
+  const std::size_t equals = text.find('='), condition = find_outside(text, " if ", equals);
   Variation variation{std::string(text.substr(0, equals))};
   if (condition != text.npos)
     variation.condition = parse_condition(text.substr(condition + 4), variation);

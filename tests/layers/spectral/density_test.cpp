@@ -122,6 +122,24 @@ TEST_P(EveryDensity, LogDensitiesOnTheTapeAreTheClosedForm) {
   }
 }
 
+TEST_P(EveryDensity, LogDensityAtItsCentreIsANumber) {
+  if (GetParam() == "free") return;
+  for (std::size_t d : {1, 2, 3}) {
+    const auto density = make_density({.kind = GetParam(), .heads = 1, .m = 1, .dim = d});
+    const auto forward = [&](Tape& tape, real x) {
+      return density->log_densities(tape, filled({1, 1, d}, x)).value().data()[0];
+    };
+    const auto exact = [&](double x) {
+      return density->log_density(0)(std::vector<double>(d, x).data());
+    };
+    Tape tape;
+    EXPECT_FALSE(std::isnan(forward(tape, 0))) << "d " << d;
+    EXPECT_NEAR(forward(tape, 0), exact(0), 1e-3) << "d " << d;
+    // That of gamma vanishes there.
+    if (d == 1 && GetParam() != "gamma") EXPECT_NEAR(exact(0), exact(1e-7), 1e-5);
+  }
+}
+
 TEST_P(EveryDensity, EntropyIsTheMeanOfTheLogDensity) {
   for (std::size_t d : {1, 3}) {
     const auto density = random_density(GetParam(), d, 40000);

@@ -285,7 +285,9 @@ TEST(ConfigErrors, DeepTextsAreRefused) {
   EXPECT_EQ(error_in("", {"optim.schedule={" + dotted + "=1}"}), "--set" + deep);
   EXPECT_NE(error_in("a = " + repeated(100000, '[')).find("nested value depth of 32"),
             std::string::npos);
+  EXPECT_EQ(error_in("", {"data.files=1\n" + dotted + "=1"}), "--set" + deep);
   // Dots in texts and comments are no keys.
+  EXPECT_EQ(error_in("", {"data.files=" + dotted}), "");
   EXPECT_EQ(error_in("# " + dotted + "\ndata.files = ['" + dotted + "', \"\\\"" + dotted + "\"]"),
             "");
 }

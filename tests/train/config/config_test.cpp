@@ -24,6 +24,9 @@ TEST(Config, SampleLoadsWithTheKindsItNames) {
   EXPECT_EQ(config.number("optim.schedule.floor"), 1e-4);
   EXPECT_EQ(config.value("optim.groups"),
             ConfigValue(std::vector<ParameterGroup>{{"*.density.*", 0.3, {}}}));
+  EXPECT_EQ(parse("optim.groups = [{match = 'a', lr_factor = 2}, {match = 'b', weight_decay = 1}]")
+                .value("optim.groups"),
+            ConfigValue(std::vector<ParameterGroup>{{"a", 2, {}}, {"b", {}, 1}}));
   EXPECT_EQ(config.period("train.steps"), (Period{1000, Period::Unit::steps}));
   EXPECT_EQ(config.period("train.validate.every"), (Period{250, Period::Unit::steps}));
   EXPECT_EQ(config.period("train.checkpoint.every"), (Period{300, Period::Unit::seconds}));
@@ -170,7 +173,7 @@ TEST(Config, SetsEveryType) {
   EXPECT_TRUE(config.period("train.time").off());
   set("optim.groups=[{match=\"*.bias\", weight_decay=0}]");
   EXPECT_EQ(config.value("optim.groups"),
-            ConfigValue(std::vector<ParameterGroup>{{"*.bias", 1, 0.0}}));
+            ConfigValue(std::vector<ParameterGroup>{{"*.bias", {}, 0.0}}));
   set("optim.schedule=cosine");
   set("optim.schedule={warmup=7}");
   EXPECT_EQ(config.text("optim.schedule.kind"), "cosine");

@@ -92,7 +92,7 @@ TEST(Keys, GiveTheirValuesToTheSpec) {
   EXPECT_EQ(spec.size, 0.25);
   EXPECT_FALSE(spec.on);
   EXPECT_EQ(spec.files, (std::vector<std::string>{"/y", "/z"}));
-  EXPECT_EQ(spec.groups, (std::vector<ParameterGroup>{{"*", 1, 0}}));
+  EXPECT_EQ(spec.groups, (std::vector<ParameterGroup>{{"*", {}, 0}}));
   EXPECT_TRUE(spec.inner.points.empty());
   EXPECT_EQ(spec.inner.every, (Period{20}));
   EXPECT_EQ(read_spec<Inner>(config, "top.outer.inner").every, (Period{20}));

@@ -56,6 +56,9 @@ TEST(Variation, HoldsOnACondition) {
               space_of({"kind=linear,ssm", "m=1,2 if kind=softmax"});
             }),
             "--vary m: if kind=softmax: that is none of its values");
+  const Variation quoted = parse_variation("a=\"b if c=d\",e if kind=\"x if y=z\"");
+  EXPECT_THAT(quoted.values, ElementsAre("\"b if c=d\"", "e"));
+  EXPECT_THAT(quoted.condition->values, ElementsAre("\"x if y=z\""));
 }
 
 TEST(Space, MapsTheUnitCubeToValues) {
