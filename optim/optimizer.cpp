@@ -271,11 +271,12 @@ class Langevin : public Optimizer {
   void update(const Piece& piece, double learning_rate, double weight_decay) override {
     const real rate = real(learning_rate), decay = real(weight_decay);
     constexpr auto countable = double(std::uint64_t(1) << std::numeric_limits<real>::digits);
-    require(updates(piece) < countable, "langevin", "after ", countable,
+    const double update = updates(piece);
+    require(update < countable, "langevin", "after ", countable,
             " updates their count has no more digits, and the same noise would come again");
     const double deviation = std::sqrt(2 * learning_rate * spec_.temperature);
     const RandomFunction random{spec_.seed, Purpose::posterior,
-                                streams_[piece.parameter] + std::uint64_t(updates(piece))};
+                                streams_[piece.parameter] + std::uint64_t(update)};
     real* __restrict weight = piece.weight;
     for (std::size_t i = 0; i < piece.size; ++i)
       weight[i] -= rate * (piece.gradient[i] + decay * weight[i]) -

@@ -2,14 +2,14 @@
 #include <cstdio>
 using namespace bochner;
 
-int main(int, char** argv) {
+int main(int argc, char** argv) {
   LanguageModelSpec spec;
   spec.length = 64, spec.blocks = 2, spec.block.width = 32;
   spec.block.mixer.kind = "linear";
   LanguageModel model(spec);
   initialize(model, 1);
 
-  const ByteWindows text(ByteCorpus({argv[1]}), spec.length, 0.1, 1);
+  const ByteWindows text(ByteCorpus({argc > 1 ? argv[1] : "text.txt"}), spec.length, 0.1, 1);
   const OptimizerSpec settings{.lr = 3e-3, .schedule = {ScheduleKind::cosine, 10}};
   const auto parameters = parameters_of(model);
   const auto optimizer = make_optimizer(settings, parameters);

@@ -121,8 +121,7 @@ class LaplaceDensity : public LocationScaleDensity {
   /// Kotz, Kozubowski, Podgorski, "The Laplace distribution and generalizations", 2001, chapter 5.
   PointFunction standard_log_density(std::size_t) override {
     return [d = dim()](const double* s) {
-      const double order = 1 - double(d) / 2,
-                   square = std::max(squared_length(s, d), smallest_square);
+      const double order = 1 - double(d) / 2, square = squared_radius(s, d);
       return std::numbers::ln2 - double(d) / 2 * log_two_pi + order / 2 * std::log(square / 2) +
              log_bessel_k(std::abs(order), std::sqrt(2 * square));
     };

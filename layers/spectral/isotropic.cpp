@@ -43,7 +43,7 @@ class IsotropicDensity : public LocationScaleDensity {
 
   PointFunction standard_log_density(std::size_t head) final {
     return [d = dim(), log_radius = log_radius_density(head)](const double* s) {
-      const double r = std::sqrt(std::max(squared_length(s, d), smallest_square));
+      const double r = std::sqrt(squared_radius(s, d));
       return log_radius(r) - log_sphere_area(d) - (double(d) - 1) * std::log(r);
     };
   }

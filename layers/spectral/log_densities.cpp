@@ -1,7 +1,6 @@
 #include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
-#include <bochner/layers/spectral/closed_forms.hpp>
 #include <bochner/layers/spectral/log_densities.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
