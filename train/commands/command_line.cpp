@@ -1,5 +1,7 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/config/nearest.hpp>
@@ -24,6 +26,9 @@ std::string count_problem(const std::string& text) {
   if (text.starts_with("-")) return "must not be negative";
   return parse_count(text) ? "" : fmt::format("{}: must be a whole number below 2^64", text);
 }
+
+/// "-" alone is standard input.
+bool is_option(const std::string& word) { return word.size() > 1 && word.starts_with("-"); }
 
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
@@ -141,6 +146,8 @@ int CommandLine::run() {
     app_->parse(int(words_.size()), words_.data());
   } catch (const CLI::Success& help) {
     return app_->exit(help);
+  } catch (const CLI::ExtrasError&) {  // whose own words are in reverse
+    throw std::invalid_argument(problem("not expected: " + joined(app_->remaining(true), " ")));
   } catch (const CLI::ParseError& error) {
     throw std::invalid_argument(problem(error.what()));
   }
@@ -150,19 +157,21 @@ int CommandLine::run() {
 }
 
 /// The first option of the words that the command has not, and what to type instead; or "".
-std::string CommandLine::advice(const CLI::App& app, std::size_t first) const {
-  if (!option_advice_ || !app.get_option_no_throw("--set")) return "";
-  for (std::size_t i = first; i < words_.size(); ++i) {
-    const std::string word = words_[i], name = word.substr(0, word.find('='));
-    if (!name.starts_with("--") || name == "--" || app.get_option_no_throw(name)) continue;
-    const bool is_next = name == word && i + 1 < words_.size() && words_[i + 1][0] != '-';
-    const std::string value = is_next        ? words_[i + 1]
-                              : name == word ? ""
-                                             : word.substr(name.size() + 1);
-    const std::string typed = option_advice_(name, value);
-    if (!typed.empty()) return name + ": no such option; a key of the config is set by " + typed;
-  }
-  return "";
+std::string CommandLine::unknown_option(const CLI::App& app) const {
+  const std::vector<std::string> unknown = app_->remaining(true);
+  const auto found =
+      std::ranges::find_if(unknown, [](const std::string& word) { return is_option(word); });
+  if (found == unknown.end()) return "";
+  const std::string name = found->substr(0, found->find('='));
+  const bool is_next = name == *found && std::next(found) != unknown.end();
+  const std::string value = is_next          ? *std::next(found)
+                            : name == *found ? ""
+                                             : found->substr(name.size() + 1);
+  if (option_advice_ && app.get_option_no_throw("--set"))
+    if (const std::string typed = option_advice_(name, value); !typed.empty())
+      return name + ": no such option; a key of the config is set by " + typed;
+  const std::string near = nearest(name, option_names(app));
+  return name + ": no such option" + (near.empty() ? "" : " (did you mean " + near + "?)");
 }
 
 /// Of a command that does not exist, CLI11 only says that one is missing.
@@ -177,11 +186,11 @@ std::string CommandLine::problem(const std::string& error) const {
     help += " " + next->get_name();
   }
   help += " --help";
-  if (const std::string typed = advice(*app, i); !typed.empty())
-    return fmt::format("{}. {}", typed, help);
   const std::string word = i < words_.size() ? words_[i] : "";
-  if (app->get_require_subcommand_min() == 0 || word.starts_with("-"))
-    return fmt::format("{}. {}", error, help);
+  if (app->get_require_subcommand_min() == 0 || is_option(word)) {
+    const std::string unknown = unknown_option(*app);
+    return fmt::format("{}. {}", unknown.empty() ? error : unknown, help);
+  }
   if (word.empty()) return "no command. " + help;
   const std::string near = nearest(word, command_names(*app));
   if (!near.empty()) help = "Did you mean " + near + "?";

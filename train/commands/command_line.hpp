@@ -149,7 +149,7 @@ class CommandLine {
  private:
   friend class Command;
   std::string problem(const std::string& error) const;
-  std::string advice(const CLI::App& app, std::size_t first) const;
+  std::string unknown_option(const CLI::App& app) const;
 
   std::unique_ptr<CLI::App> app_;
   std::span<char* const> words_;

@@ -43,7 +43,7 @@ std::string fewest_edits(std::string_view word, const std::vector<std::string>& 
 
 std::string nearest(std::string_view word, const std::vector<std::string>& names) {
   const std::string best = fewest_edits(word, names);
-  const std::size_t last_part = word.size() - (word.rfind('.') + 1);
+  const std::size_t last_part = word.size() - (word.find_last_of(".-") + 1);
   return edit_distance(word, best) <= std::max<std::size_t>(1, last_part / 2) ? best : "";
 }
 
