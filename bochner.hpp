@@ -8,6 +8,7 @@
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/data/dataset.hpp>
 #include <bochner/data/fields.hpp>
+#include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/formats/npz.hpp>
 #include <bochner/data/formats/read_array.hpp>
@@ -23,6 +24,7 @@
 #include <bochner/layers/encodings/space_time.hpp>
 #include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/layers/features/feature_map.hpp>
+#include <bochner/layers/features/frequencies.hpp>
 #include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/mixers/mixer_spec.hpp>
 #include <bochner/layers/models/contrast_losses.hpp>
@@ -46,3 +48,4 @@
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/optim/schedule.hpp>
 #include <bochner/train/commands/cli.hpp>
+#include <bochner/train/commands/trained_model.hpp>

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace bochner::pool {
+namespace bochner::tensor_pool {
 namespace {
 
 /// Four classes per power of two, and no class below a cache line.
@@ -184,4 +184,4 @@ void trim() {
   free_blocks_from(pool, 0);
 }
 
-}  // namespace bochner::pool
+}  // namespace bochner::tensor_pool

@@ -20,7 +20,7 @@ struct PoolStatistics {
   std::size_t peak_bytes_in_use = 0;
 };
 
-namespace pool {
+namespace tensor_pool {
 /// 64-byte aligned memory of at least `bytes`; throws std::bad_alloc.
 void* acquire(std::size_t bytes);
 /// Gives a block back to its size class. `bytes` is what acquire() was asked for.
@@ -30,7 +30,7 @@ PoolStatistics statistics();
 void reset_peak();
 /// Returns every free block to the system.
 void trim();
-}  // namespace pool
+}  // namespace tensor_pool
 
 template <class T>
 struct PoolAllocator {
@@ -40,9 +40,11 @@ struct PoolAllocator {
   PoolAllocator(const PoolAllocator<U>&) noexcept {}
   T* allocate(std::size_t count) {
     if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_alloc();
-    return static_cast<T*>(pool::acquire(count * sizeof(T)));
+    return static_cast<T*>(tensor_pool::acquire(count * sizeof(T)));
   }
-  void deallocate(T* block, std::size_t count) noexcept { pool::release(block, count * sizeof(T)); }
+  void deallocate(T* block, std::size_t count) noexcept {
+    tensor_pool::release(block, count * sizeof(T));
+  }
   friend bool operator==(const PoolAllocator&, const PoolAllocator&) { return true; }
   friend bool operator!=(const PoolAllocator&, const PoolAllocator&) { return false; }
 };

@@ -21,6 +21,14 @@ Var& Var::operator=(const Var&) = default;
 Var& Var::operator=(Var&&) noexcept = default;
 Var::~Var() = default;
 
+void Var::refuse_missing() const {
+  throw std::invalid_argument(
+      node_ ? "[value] a handle on a gradient alone, gradient_only(), has no value: keep the value "
+              "that the backward pass uses"
+            : "[value] a Var without a value is used: an argument that was left out, or a result "
+              "that was never assigned");
+}
+
 void Var::add_gradient(const Tensor& contribution) const {
   if (!node_) return;
   if (contribution.shape() != node_->shape) {
@@ -122,11 +130,13 @@ Var Tape::operator()(Parameter& parameter) {
           " is used that no visit() names: it would be neither trained nor saved; name it in the "
           "visit() of its module");
   if (holding && !recording) nodes_.push_back(parameter.node_);
+  if (check_finite && recording) leaves_.push_back(parameter.node_);
   return Var(parameter.value_, recording ? parameter.node_ : nullptr, this);
 }
 
 Var Tape::input(Tensor value) {
   auto node = std::make_shared<Node>(Node{"input", value.shape()});
+  if (check_finite) leaves_.push_back(node);
   return Var(std::make_shared<const Tensor>(std::move(value)), std::move(node), this);
 }
 
@@ -147,6 +157,11 @@ Var Tape::record_node(const char* op, std::shared_ptr<const Tensor> value,
 void Tape::add_loss(const Var& loss) {
   require(loss.size() == 1, "add_loss", "a loss has one element, not ", loss.shape());
   if (loss.needs_gradient()) loss.add_gradient(filled(loss.shape(), real(share)));
+}
+
+void Tape::require_finite_leaves(const char* op) const {
+  for (const auto& leaf : leaves_)
+    if (leaf->filled) require_finite(leaf->gradient, "gradient for a parameter or an input", op);
 }
 
 void Tape::backward(const Var& output, Tensor gradient) {
@@ -173,6 +188,7 @@ void Tape::backward(const Var& output, Tensor gradient) {
     node->gradient = Tensor();
     node->filled = false;
     node->backward(received);
+    if (check_finite) require_finite_leaves(node->op);
     node->backward = nullptr;  // what it held is awaited no longer
     if (observer) observer->went_backward(node->op, (elements + handed_on_) * sizeof(real));
   }

@@ -50,11 +50,15 @@ class Var {
   Var(std::shared_ptr<const Tensor> value, std::shared_ptr<Node> node, Tape* tape)
       : value_(std::move(value)), node_(std::move(node)), tape_(tape) {}
 
-  const Tensor& value() const& { return *value_; }
-  const real* data() const& { return value_->data(); }
-  const Shape& shape() const& { return node_ ? node_->shape : value_->shape(); }
+  /// Throws std::invalid_argument where there is none.
+  const Tensor& value() const& {
+    if (!value_) refuse_missing();
+    return *value_;
+  }
+  const real* data() const& { return value().data(); }
+  const Shape& shape() const& { return node_ ? node_->shape : value().shape(); }
   /// Copies of a temporary's, with which its value may go: for (real u : exp(x).value()).
-  Tensor value() && { return *value_; }
+  Tensor value() && { return std::as_const(*this).value(); }
   Shape shape() && { return std::as_const(*this).shape(); }
   const real* data() && = delete;
   std::shared_ptr<const Tensor> shared_value() const { return value_; }
@@ -93,6 +97,7 @@ class Var {
  private:
   friend struct GradientTarget;
   friend Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const Var& x);
+  [[noreturn]] void refuse_missing() const;
   std::shared_ptr<const Tensor> value_;
   std::shared_ptr<Node> node_;
   Tape* tape_ = nullptr;
@@ -275,8 +280,10 @@ class Tape : public PassOptions {
   friend class Var;
   friend struct GradientTarget;
   friend Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const Var& x);
-  std::vector<std::shared_ptr<Node>> nodes_;  ///< `holding`: of parameters
-  std::size_t handed_on_ = 0;                 ///< elements of gradients, see TapeObserver
+  void require_finite_leaves(const char* op) const;
+  std::vector<std::shared_ptr<Node>> nodes_;   ///< `holding`: of parameters
+  std::vector<std::shared_ptr<Node>> leaves_;  ///< `check_finite`: whose gradients are tested
+  std::size_t handed_on_ = 0;                  ///< elements of gradients, see TapeObserver
 };
 
 /// compute(), which depends on parameters alone, or what the owner's first pass made of it.

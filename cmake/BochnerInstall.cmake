@@ -13,8 +13,10 @@ install(EXPORT bochnerTargets NAMESPACE bochner:: DESTINATION ${CMAKE_INSTALL_LI
 install(CODE "set(source [[${PROJECT_SOURCE_DIR}]])
               set(destination \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/bochner\")")
 install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/InstallHeaders.cmake)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/ DESTINATION ${CMAKE_INSTALL_DATADIR}/bochner/examples
-        COMPONENT command FILES_MATCHING PATTERN "*.toml")
+set(bochner_examples ${CMAKE_INSTALL_DATADIR}/bochner/examples)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/ DESTINATION ${bochner_examples} COMPONENT command
+        PATTERN custom_kernel EXCLUDE)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/custom_kernel DESTINATION ${bochner_examples})
 set(bochner_documents ${CMAKE_INSTALL_DATADIR}/doc/bochner)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${bochner_documents} COMPONENT command)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${bochner_documents} COMPONENT command RENAME copyright)

@@ -16,8 +16,10 @@ class TimeStep {
   explicit TimeStep(const std::vector<double>& times);
   /// The time so many steps on.
   double after(double time, std::size_t count) const;
+  /// Whether nine of ten gaps are alike within 1 %, or steps are those of the calendar.
+  bool is_regular() const { return is_regular_; }
   /// Steps from one row to a later one, rounded. Holidays of up to a week count nothing between
-  /// business days; it is 1 where fewer than nine of ten gaps are alike within 1 %.
+  /// business days; it is 1 where they are irregular.
   std::size_t between(double earlier, double later) const;
   /// Whether rows whose span is this lie closer than so many steps, by a quarter or more; of
   /// months, business days and irregular steps nobody knows.

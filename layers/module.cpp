@@ -1,4 +1,5 @@
 #include <bochner/layers/module.hpp>
+#include <set>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -8,12 +9,21 @@ struct Collector : Visitor {
   std::vector<NamedTensor> buffers;
   std::vector<NamedPart> parts;
   void on_parameter(const std::string& name, Parameter& parameter) override {
+    require_new(parameter_names, name);
     parameters.push_back({name, &parameter});
   }
   void on_buffer(const std::string& name, Tensor& buffer) override {
+    require_new(buffer_names, name);
     buffers.push_back({name, &buffer});
   }
   void on_module(const std::string& name, Module& part) override { parts.push_back({name, &part}); }
+
+ private:
+  static void require_new(std::set<std::string>& names, const std::string& name) {
+    require(names.insert(name).second, "visit", "two tensors are named ", name,
+            "; a checkpoint tells them apart by their names");
+  }
+  std::set<std::string> parameter_names, buffer_names;
 };
 
 Collector collected(Module& module) {

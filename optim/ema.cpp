@@ -11,6 +11,7 @@ WeightAverage::WeightAverage(std::vector<NamedParameter> parameters)
 void WeightAverage::update(double decay, std::uint64_t n) {
   require(decay >= 0 && decay < 1, "ema", "decay ", decay, ": must be in [0, 1)");
   require(!swapped_, "ema", "update() between two swap(): the weights are the average now");
+  require_same_shapes();
   const real share = real(1 - std::min(decay, (1 + double(n)) / (10 + double(n))));
   loop_([&](std::size_t index, std::size_t begin, std::size_t end) {
     const real* weight = parameters_[index].parameter->value().data();
@@ -19,7 +20,15 @@ void WeightAverage::update(double decay, std::uint64_t n) {
   });
 }
 
+void WeightAverage::require_same_shapes() const {
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    require(parameters_[i].parameter->shape() == averages_[i].shape(), "ema", parameters_[i].name,
+            " has changed its shape from ", averages_[i].shape(), " to ",
+            parameters_[i].parameter->shape(), "; make a new average");
+}
+
 void WeightAverage::swap() {
+  if (!swapped_) require_same_shapes();
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     std::swap(parameters_[i].parameter->value(), averages_[i]);
   swapped_ = !swapped_;

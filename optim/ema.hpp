@@ -28,6 +28,8 @@ class WeightAverage {
   std::vector<NamedTensor> state();
 
  private:
+  void require_same_shapes() const;
+
   std::vector<NamedParameter> parameters_;
   std::vector<Tensor> averages_;
   FlatLoop loop_;

@@ -1,9 +1,17 @@
+#include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/permute.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
+
+/// Whether `from` has the axes of `to`, behind others, and more elements only where that has one.
+bool sums_down(const Shape& from, const Shape& to) {
+  return from.size() >= to.size() &&
+         std::equal(to.begin(), to.end(), from.end() - std::ptrdiff_t(to.size()),
+                    [](std::size_t n, std::size_t of_sum) { return n == of_sum || n == 1; });
+}
 
 /// Elements that are added up at a time: sums have the bits that follow from it.
 constexpr std::size_t summed_grain = 32768;
@@ -111,6 +119,8 @@ Tensor sum_repeats(const std::vector<double>& x, const Shape& shape) {
 }
 
 Tensor sum_to_shape(const Tensor& x, const Shape& shape) {
+  require(sums_down(x.shape(), shape), "gradient", "a contribution ", x.shape(),
+          " does not sum down to ", shape, ", the shape of what it is for");
   const std::size_t offset = x.dimension() - shape.size();
   std::vector<bool> reduced(x.dimension(), true);
   for (std::size_t axis = offset; axis < x.dimension(); ++axis) {

@@ -33,8 +33,8 @@ namespace parallel_detail {
 void run_tasks(std::size_t count, const std::function<void(std::size_t)>& task);
 }
 
-/// Calls body(begin, end) for consecutive chunks of [0, size) of `grain` elements, in any order,
-/// possibly in parallel.
+/// Calls body(begin, end) for consecutive chunks of [0, size) of `grain` > 0 elements, in any
+/// order, possibly in parallel.
 template <class Body>
 void parallel_for(std::size_t size, std::size_t grain, const Body& body) {
   if (size == 0) return;

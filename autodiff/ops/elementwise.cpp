@@ -260,8 +260,8 @@ Var maximum(const Var& a, const Var& b) { return extreme("maximum", a, b, 1); }
 Var minimum(const Var& a, const Var& b) { return extreme("minimum", a, b, -1); }
 
 Var where(const Tensor& condition, const Var& a, const Var& b) {
-  const Shape shape =
-      broadcast_shape("where", broadcast_shape("where", a.shape(), b.shape()), condition.shape());
+  const Shape both = broadcast_shape("where", a.shape(), b.shape());
+  const Shape shape = broadcast_shape("where, condition and cases", condition.shape(), both);
   const auto chosen = [](real c, real x, real y) { return c != 0 ? x : y; };
   return record("where", map(shape, chosen, condition, a.value(), b.value()), {a, b},
                 [condition, a = a.gradient_only(), b = b.gradient_only()](Tensor& gradient) {

@@ -90,4 +90,19 @@ inline Var operator*(const Var& x, double factor) { return scale(x, real(factor)
 inline Var operator*(double factor, const Var& x) { return scale(x, real(factor)); }
 inline Var operator/(const Var& x, double divisor) { return scale(x, real(1 / divisor)); }
 
+/// An array beside a Var, of which xtensor's operators would make an expression.
+template <class A, class B>
+concept VarBesideTensor = (std::is_same_v<std::remove_cvref_t<A>, Var> &&
+                           std::is_same_v<std::remove_cvref_t<B>, Tensor>) ||
+                          (std::is_same_v<std::remove_cvref_t<A>, Tensor> &&
+                           std::is_same_v<std::remove_cvref_t<B>, Var>);
+template <class A, class B>
+requires VarBesideTensor<A, B> Var operator+(A&& a, B&& b) { return add(a, b); }
+template <class A, class B>
+requires VarBesideTensor<A, B> Var operator-(A&& a, B&& b) { return sub(a, b); }
+template <class A, class B>
+requires VarBesideTensor<A, B> Var operator*(A&& a, B&& b) { return mul(a, b); }
+template <class A, class B>
+requires VarBesideTensor<A, B> Var operator/(A&& a, B&& b) { return div(a, b); }
+
 }  // namespace bochner::inline BOCHNER_PRECISION

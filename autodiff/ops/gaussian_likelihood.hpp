@@ -34,13 +34,13 @@ struct FactoredCovariance {
   std::vector<double> alpha;     ///< (n)
   double log_likelihood = 0;     ///< ln N(y; 0, K)
 };
-/// Throws NotPositiveDefinite. y (n)
+/// Throws std::domain_error where it has no Cholesky factor. y (n)
 FactoredCovariance factored(const Covariance& covariance, const std::vector<double>& y);
 
 /// ln N(y; 0, K), K a function of the parameters: -(y^T K^-1 y + ln det K + n ln 2 pi) / 2, with
 /// dln N / dK = (alpha alpha^T - K^-1) / 2, alpha = K^-1 y. Rasmussen, Williams, "Gaussian
 /// processes for machine learning", 2006, (5.8) and (5.9). Time n^3, memory 16 n^2 bytes. Throws
-/// NotPositiveDefinite. parameters, (n, n), (n) -> ()
+/// std::domain_error where K has no Cholesky factor. parameters, (n, n), (n) -> ()
 Var gaussian_log_likelihood(const std::vector<Var>& parameters,
                             std::shared_ptr<const Covariance> covariance,
                             const std::vector<double>& y);

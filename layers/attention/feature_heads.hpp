@@ -10,9 +10,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// The spec of the feature map, with the sizes that follow from the mixer's.
 inline FeatureSpec features_per_head(const MixerSpec& spec) {
   FeatureSpec features = spec.features;
-  features.heads = features.density.heads = spec.heads;
-  features.dim = features.density.dim = spec.width / spec.heads;
-  features.density.m = features.m;
+  features.heads = spec.heads;
+  features.dim = spec.width / spec.heads;
   return features;
 }
 

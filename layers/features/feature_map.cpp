@@ -99,7 +99,9 @@ std::vector<std::string> feature_weights() {
   return {"none", "learned", "normalized", "fixed", "importance"};
 }
 
-std::unique_ptr<FeatureMap> make_feature_map(const FeatureSpec& spec) {
+std::unique_ptr<FeatureMap> make_feature_map(const FeatureSpec& wanted) {
+  FeatureSpec spec = wanted;
+  spec.density.heads = spec.heads, spec.density.dim = spec.dim, spec.density.m = spec.m;
   auto map = weighted_map(feature_maps().make(spec.kind, spec), spec);
   if (!spec.temperature) return map;
   return std::make_unique<Tempered>(std::move(map), spec.heads);

@@ -27,7 +27,7 @@ std::vector<std::string> feature_weights();
 struct FeatureSpec {
   std::string kind = "positive";
   std::size_t heads = 1, dim = 32, m = 64;
-  DensitySpec density;
+  DensitySpec density;                 ///< its sizes are those of the map
   std::string projection = "density";  ///< where frequencies come from, see Frequencies
   double spread = 0;                   ///< see Frequencies
   std::string weights = "none";        ///< lambda(x) of each feature, see WeightedMap

@@ -16,7 +16,14 @@ Layout seen_from_the_end(Layout layout) {
 }
 
 Var Mixer::forward_add(Tape& tape, const Var& residual, Normed& x, const Layout& layout) {
-  return residual + forward(tape, x.whole(tape), layout);
+  const Var mixed = forward(tape, x.whole(tape), layout);
+  require_mixed(mixed, residual);
+  return residual + mixed;
+}
+
+void require_mixed(const Var& mixed, const Var& x) {
+  require(mixed.shape() == x.shape(), "mixer", "has made ", mixed.shape(), " of ", x.shape(),
+          "; the shape must stay");
 }
 
 Var of_each(std::size_t B, const Var& x) {

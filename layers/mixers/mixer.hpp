@@ -47,6 +47,9 @@ class Mixer : public Module {
   virtual Var step(Tape& tape, const Var& x, MixerState& state) = 0;
 };
 
+/// Throws unless what a mixer made of tokens has their shape.
+void require_mixed(const Var& mixed, const Var& x);
+
 /// What attention compares: queries and keys (B, T, H, d) as they enter the softmax or the feature
 /// map, and the time kernel's rate, its mean over channels where each has one, rotation and turns
 /// as TimeKernel has them.

@@ -68,7 +68,15 @@ Var Block::mix(Tape& tape, const Var& x, const Layout& layout) {
   return add_mixed(tape, x, mixed);
 }
 
+std::unique_ptr<MixerState> Block::start() const {
+  auto state = mixer_->start();
+  require(state != nullptr, "mixer",
+          "start() has given no state; without a memory it is a MixerState");
+  return state;
+}
+
 Var Block::add_mixed(Tape& tape, const Var& x, const Var& mixed) {
+  require_mixed(mixed, x);
   return x + dropout_.forward(tape, gate_ ? gate_->forward(tape, mixed) : mixed);
 }
 
@@ -94,7 +102,8 @@ void Block::visit(Visitor& visitor) {
 }
 
 BlockStack::BlockStack(const StackSpec& spec)
-    : checkpoint_(spec.checkpoint),
+    : width_(spec.block.width),
+      checkpoint_(spec.checkpoint),
       norm_(make_norm(spec.block.norm, spec.block.width, spec.block.norm_momentum)) {
   const MixerSpec& mixer = spec.block.mixer;
   require(!mixer.causal || mixer.directions != 2, "mixer",
@@ -105,6 +114,8 @@ BlockStack::BlockStack(const StackSpec& spec)
 }
 
 Var BlockStack::forward(Tape& tape, const Var& x, const Layout& layout, const Var& each) {
+  require(x.rank() == 3 && x.dim(2) == width_, "blocks", "tokens must be (B, T, ", width_,
+          "), not ", x.shape());
   show_entering(tape, *this, {x, layout, each});
   Var y = x;
   for (auto& block : blocks_) y = run(*block, tape, each.exists() ? y + each : y, layout);
@@ -132,6 +143,10 @@ BlockStack::State BlockStack::start() const {
 }
 
 Var BlockStack::step(Tape& tape, const Var& x, State& state, double gap, const Var& each) {
+  require(x.rank() == 3 && x.dim(1) == 1 && x.dim(2) == width_, "blocks",
+          "one token of each sequence must be (B, 1, ", width_, "), not ", x.shape());
+  require(state.size() == blocks_.size(), "blocks", "a state of ", state.size(), " blocks for ",
+          blocks_.size(), "; begin with that of start()");
   Var y = x;
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     state[i]->gap = gap;

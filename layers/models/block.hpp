@@ -53,7 +53,7 @@ class Block : public Module {
   Var mix(Tape& tape, const Var& x, const Layout& layout);
   Var feed(Tape& tape, const Var& x, const Layout& layout = {});
   bool has_mlp() const { return mlp_ != nullptr; }
-  std::unique_ptr<MixerState> start() const { return mixer_->start(); }
+  std::unique_ptr<MixerState> start() const;
   /// (B, 1, D) -> (B, 1, D)
   Var step(Tape& tape, const Var& x, MixerState& state);
   void visit(Visitor& visitor) override;
@@ -124,6 +124,7 @@ class BlockStack : public Module {
 
  private:
   Var run(Block& block, Tape& tape, const Var& x, const Layout& layout);
+  std::size_t width_;
   bool checkpoint_;
   std::vector<std::unique_ptr<Block>> blocks_;
   std::unique_ptr<Norm> norm_;

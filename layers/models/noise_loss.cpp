@@ -8,7 +8,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 NoiseLoss::NoiseLoss(const std::string& kind, const NoiseSpec& spec, std::size_t classes)
     : spec_(checked("noise_loss", spec)), weights_(filled({classes}, real(1))) {
   require(kind == "nce" || kind == "sampled_softmax", "noise_loss", "no kind \"", kind,
-          "\"; choose nce or sampled_softmax");
+          "\"; choose cross_entropy, nce or sampled_softmax");
   if (kind == "nce")
     log_z_ = std::make_unique<Parameter>(filled({1}, real(std::log(double(classes)))));
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/autodiff/compute/philox.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/layers/processes/gaussian_process.hpp>
@@ -6,6 +7,7 @@
 #include <bochner/layers/processes/process_start.hpp>
 #include <bochner/layers/processes/singular_covariance.hpp>
 #include <cmath>
+#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -43,6 +45,44 @@ DensitySpec without_prior(DensitySpec spec) {
   return spec;
 }
 
+/// Gradients reach the parameters in the order in which visit() names them.
+void require_slopes_of_all(SpectralDensity& density, const DensitySpec& spec) {
+  std::size_t visited = 0;
+  for (const NamedParameter& named : parameters_of(density))
+    visited += named.parameter->value().size();
+  const std::size_t slopes = density.curve(0)->parameters() * spec.heads;
+  require(slopes == visited, "gaussian_process", "curve() of the density \"", spec.kind,
+          "\" has slopes by ", slopes, " numbers of all heads, its visit() names ", visited);
+}
+
+/// Some of the rows, any of them, for what is asked again and again.
+struct SomeRows {
+  std::vector<std::vector<double>> inputs;
+  std::vector<double> targets;
+  ProcessRows view() const { return {inputs, targets}; }
+};
+SomeRows some_rows(const ProcessRows& rows, std::uint64_t seed) {
+  constexpr std::size_t most = 400;
+  std::vector<std::size_t> order =
+      Draws({seed, Purpose::spectral, stream_of("start")}).shuffled(rows.size());
+  order.resize(std::min(order.size(), most));
+  SomeRows some{std::vector<std::vector<double>>(rows.inputs.size()), {}};
+  for (const std::size_t row : order) {
+    for (std::size_t j = 0; j < rows.inputs.size(); ++j)
+      some.inputs[j].push_back(rows.inputs[j][row]);
+    some.targets.push_back(rows.targets[row]);
+  }
+  return some;
+}
+
+/// -infinity where the covariance is singular.
+double likelihood_or_none(GaussianProcess& process, const ProcessRows& rows) try {
+  Tape tape({.recording = false});
+  return double(process.log_likelihood(tape, rows).value().data()[0]);
+} catch (const std::domain_error&) {
+  return -std::numeric_limits<double>::infinity();
+}
+
 std::vector<double> exponentials(const Parameter& logs) {
   std::vector<double> numbers;
   for (const real x : logs.value()) numbers.push_back(std::exp(double(x)));
@@ -62,6 +102,7 @@ GaussianProcess::GaussianProcess(const GaussianProcessSpec& spec)
           "the density \"", spec_.density.kind,
           "\" has no kernel in closed form; choose gaussian, student_t, cauchy, laplace, mixture "
           "or free, or method = \"features\"");
+  if (spec_.method != "features") require_slopes_of_all(*density_, spec_.density);
   require(spec_.density.prior == 0 || log_scale(), "gaussian_process", "the density \"",
           spec_.density.kind, "\" has no log scale for density.prior");
   if (spec_.density.prior > 0) prior_centre_ = log_scale()->value();
@@ -97,8 +138,7 @@ std::vector<double> GaussianProcess::snapshot() {
 }
 
 std::shared_ptr<const ProcessKernel> GaussianProcess::kernel(const ProcessRows& rows) {
-  require(rows.inputs.size() == spec_.inputs, "gaussian_process", "rows of ", rows.inputs.size(),
-          " inputs, not ", spec_.inputs);
+  require_rows(rows, spec_.inputs);
   const std::vector<double> variance = variances();
   std::vector<ProcessTerm> terms;
   for (std::size_t t = 0, head = 0; t < terms_.size(); ++t) {
@@ -116,8 +156,7 @@ std::shared_ptr<const ProcessKernel> GaussianProcess::kernel(const ProcessRows& 
 /// `draws` (H, m, 1)
 std::shared_ptr<const ProcessFeatures> GaussianProcess::features(const ProcessRows& rows,
                                                                  const Var& draws) {
-  require(rows.inputs.size() == spec_.inputs, "gaussian_process", "rows of ", rows.inputs.size(),
-          " inputs, not ", spec_.inputs);
+  require_rows(rows, spec_.inputs);
   return std::make_shared<ProcessFeatures>(
       rows.inputs,
       ProcessFeatures::Parameters{
@@ -184,6 +223,7 @@ Var GaussianProcess::log_prior(Tape& tape) {
 }
 
 void GaussianProcess::start(const ProcessRows& rows) {
+  require_rows(rows, spec_.inputs);
   start_density(rows);
   centre_prior();
 }
@@ -195,7 +235,33 @@ void GaussianProcess::start_density(const ProcessRows& rows) {
   const std::uint64_t seed = spec_.density.seed;
   if (spec_.density.start == "periodogram") return start_at_waves(*density_, inputs, rows, seed);
   if (spec_.density.start == "em") return start_at(start_by_em(*density_, inputs, rows, seed));
-  density_->start_at(distance_log_scales(rows.inputs, inputs, seed));
+  const std::vector<double> log_scales = distance_log_scales(rows.inputs, inputs, seed);
+  if (spec_.density.start == "search") return start_where_likely(rows, log_scales);
+  density_->start_at(log_scales);
+}
+
+/// Of a likelihood with several maxima, gradients find the one beside their start: where rows are
+/// few or waves are many, the one that holds everything for noise.
+void GaussianProcess::start_where_likely(const ProcessRows& rows,
+                                         const std::vector<double>& log_scales) {
+  const SomeRows some = some_rows(rows, spec_.density.seed);
+  const double at_start = log_noise_.value().data()[0];
+  std::vector<double> chosen = log_scales;
+  double noise = at_start, best = -std::numeric_limits<double>::infinity();
+  const auto begin = [&](const std::vector<double>& scales, double log_noise) {
+    density_->start_at(scales);
+    log_noise_.value().fill(real(log_noise));
+  };
+  for (const double finer : {1.0, 3.0, 10.0, 30.0})
+    for (const double more : {1.0, 5.0}) {
+      std::vector<double> scales = log_scales;
+      for (double& scale : scales) scale += std::log(finer);
+      begin(scales, at_start + std::log(more));
+      const double likelihood = likelihood_or_none(*this, some.view());
+      if (!(likelihood > best)) continue;
+      best = likelihood, chosen = scales, noise = log_noise_.value().data()[0];
+    }
+  begin(chosen, noise);
 }
 
 void GaussianProcess::start_at(const ProcessVariances& variances) {

@@ -3,6 +3,7 @@
 
 #include <bochner/layers/processes/process_features.hpp>
 #include <bochner/layers/processes/process_posterior.hpp>
+#include <bochner/layers/processes/process_rows.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
 #include <bochner/layers/spectral/density.hpp>
 
@@ -44,9 +45,11 @@ inline void describe(Keys& keys, GaussianProcessSpec& spec) {
        "predictions "
        "are Student's t with twice this and the rows for degrees of freedom (features)");
   keys.section("density", spec.density);
-  keys("density.start", spec.density.start, one_of({"data", "none", "periodogram", "em"}),
-       "gp: where the densities start: at the median distance of the rows (data), at log_scale "
-       "(none), or a mixture at the strongest waves of the targets (periodogram) or, with variance "
+  keys("density.start", spec.density.start, one_of({"data", "search", "none", "periodogram", "em"}),
+       "gp: where the densities start: at the median distance of the rows (data), at that or up to "
+       "30 times finer, with the noise that it is or more, whichever makes some of the rows most "
+       "likely (search), at log_scale (none), or a mixture at the strongest waves of the targets "
+       "(periodogram) or, with variance "
        "and noise, where EM fits it to their whole periodogram (em)");
   keys("quantiles", spec.quantiles, between(0, 1), "gp: quantiles that predictions give",
        resumable);
@@ -58,13 +61,6 @@ struct ProcessModelSpec {
 inline void describe(Keys& keys, ProcessModelSpec& spec) { keys.section("gp", spec.gp); }
 
 struct ProcessVariances;
-/// Rows column by column, in units of their deviations.
-struct ProcessRows {
-  const std::vector<std::vector<double>>& inputs;  ///< (d, n)
-  const std::vector<double>& targets;              ///< (n), or nothing
-  std::size_t size() const { return inputs.empty() ? 0 : inputs[0].size(); }
-};
-
 /// k(x, x') = sum over terms of variance_t prod_j k_tj(x_j - x'_j), plus the trend c + sum_j b_j
 /// x_j x'_j, plus noise where rows are the same. A term is the product over all inputs, or one
 /// input; each k_tj is a head of the density. Rasmussen, Williams, "Gaussian processes for machine
@@ -104,6 +100,7 @@ class GaussianProcess : public Module {
 
  private:
   void start_density(const ProcessRows& rows);
+  void start_where_likely(const ProcessRows& rows, const std::vector<double>& log_scales);
   void centre_prior();
   Parameter* log_scale();
   void start_at(const ProcessVariances& variances);

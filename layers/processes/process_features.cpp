@@ -17,6 +17,7 @@ std::size_t heads_of(const std::vector<std::vector<std::size_t>>& terms) {
 ProcessFeatures::ProcessFeatures(std::vector<std::vector<double>> rows, Parameters parameters)
     : rows_(std::move(rows)),
       parameters_(std::move(parameters)),
+      inputs_(rows_.size()),
       m_(parameters_.draws.size() / heads_of(parameters_.terms)) {
   std::vector<std::vector<std::size_t>> orders;
   for (std::size_t head = 0; head < heads_of(parameters_.terms); ++head)

@@ -28,6 +28,7 @@ class ProcessFeatures : public FeatureRows {
     return features;
   }
 
+  std::size_t inputs() const { return inputs_; }
   std::size_t size() const override { return rows_.empty() ? 0 : rows_[0].size(); }
   std::size_t features() const override;
   void rows(std::size_t begin, std::size_t end, double* features) const override;
@@ -44,7 +45,7 @@ class ProcessFeatures : public FeatureRows {
   }
   std::vector<std::vector<double>> rows_;
   Parameters parameters_;
-  std::size_t m_;
+  std::size_t inputs_, m_;
   std::shared_ptr<const std::vector<std::vector<std::size_t>>> orders_;  // (H, m)
 };
 

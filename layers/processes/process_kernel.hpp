@@ -23,6 +23,7 @@ class ProcessKernel : public RowwiseCovariance {
   ProcessKernel(std::vector<std::vector<double>> rows, std::vector<ProcessTerm> terms,
                 double noise_variance, std::vector<double> trend, std::vector<std::size_t> sizes);
 
+  std::size_t inputs() const { return rows_.size(); }
   std::size_t size() const override { return rows_.empty() ? 0 : rows_[0].size(); }
   void row(std::size_t i, double* numbers) const override;
   void full_row(std::size_t i, double* numbers) const override {

@@ -4,6 +4,7 @@
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/layers/processes/process_posterior.hpp>
+#include <bochner/layers/processes/process_rows.hpp>
 #include <bochner/layers/processes/singular_covariance.hpp>
 #include <cmath>
 #include <limits>
@@ -38,7 +39,7 @@ void add_means(const std::vector<double>& cross, const std::vector<double>& alph
 class ExactPosterior : public ProcessPosterior {
  public:
   ExactPosterior(std::shared_ptr<const ProcessKernel> kernel, FactoredCovariance state)
-      : kernel_(std::move(kernel)), state_(std::move(state)) {}
+      : ProcessPosterior(kernel->inputs()), kernel_(std::move(kernel)), state_(std::move(state)) {}
 
  protected:
   double degrees() const override { return std::numeric_limits<double>::infinity(); }
@@ -66,7 +67,10 @@ class IterativePosterior : public ProcessPosterior {
  public:
   IterativePosterior(std::shared_ptr<const ProcessKernel> kernel, const std::vector<double>& y,
                      const IterativeSpec& spec)
-      : kernel_(std::move(kernel)), matrix_(*kernel_, spec), alpha_(matrix_.solve(y, 1).x) {}
+      : ProcessPosterior(kernel->inputs()),
+        kernel_(std::move(kernel)),
+        matrix_(*kernel_, spec),
+        alpha_(matrix_.solve(y, 1).x) {}
 
  protected:
   double degrees() const override { return std::numeric_limits<double>::infinity(); }
@@ -92,7 +96,9 @@ class IterativePosterior : public ProcessPosterior {
 class FeaturePosterior : public ProcessPosterior {
  public:
   FeaturePosterior(std::shared_ptr<const ProcessFeatures> features, ConjugatePosterior posterior)
-      : features_(std::move(features)), posterior_(std::move(posterior)) {}
+      : ProcessPosterior(features->inputs()),
+        features_(std::move(features)),
+        posterior_(std::move(posterior)) {}
 
  protected:
   double degrees() const override { return 2 * posterior_.shape; }
@@ -126,6 +132,8 @@ double ProcessPrediction::deviation(std::size_t row) const {
 }
 
 double ProcessPrediction::quantile(std::size_t row, double probability) const {
+  require(probability > 0 && probability < 1, "quantile", "of the probability ", probability,
+          ", which must be between 0 and 1");
   return mean[row] + scale[row] * quantile::student(degrees, probability);
 }
 
@@ -137,6 +145,7 @@ double ProcessPrediction::log_density(std::size_t row, double observed) const {
 }
 
 ProcessPrediction ProcessPosterior::predict(const std::vector<std::vector<double>>& inputs) const {
+  require_rows(inputs, inputs_);
   const std::size_t rows = inputs.empty() ? 0 : inputs[0].size();
   ProcessPrediction result{std::vector<double>(rows), std::vector<double>(rows), degrees()};
   for (std::size_t begin = 0; begin < rows; begin += prediction_block)

@@ -15,6 +15,7 @@ struct ProcessPrediction {
 
   /// Infinite for two degrees and fewer.
   double deviation(std::size_t row) const;
+  /// 0 < probability < 1
   double quantile(std::size_t row, double probability) const;
   double log_density(std::size_t row, double observed) const;
 };
@@ -22,14 +23,18 @@ struct ProcessPrediction {
 class ProcessPosterior {
  public:
   virtual ~ProcessPosterior() = default;
-  /// Of new rows (d, n).
+  /// Of new rows (d, n). Throws std::invalid_argument as require_rows() does.
   ProcessPrediction predict(const std::vector<std::vector<double>>& inputs) const;
 
  protected:
+  explicit ProcessPosterior(std::size_t inputs) : inputs_(inputs) {}
   /// Of rows begin, .., begin + count - 1, a block of at most 256.
   virtual void predict_block(const std::vector<std::vector<double>>& inputs, std::size_t begin,
                              std::size_t count, ProcessPrediction& result) const = 0;
   virtual double degrees() const = 0;
+
+ private:
+  std::size_t inputs_;
 };
 
 /// By a factored covariance: time n_seen^2 for each new row.

@@ -84,7 +84,9 @@ class SpectralDensity : public Module {
   /// `auxiliary`: coordinates of noise beyond the d that a point of the density takes.
   explicit SpectralDensity(const DensitySpec& spec, std::size_t auxiliary = 0);
   /// The frequencies in use. -> (H, m, d)
-  Var draws(Tape& tape) { return sample(tape, noise_of(tape)); }
+  Var draws(Tape& tape) {
+    return kept(tape, this, [&] { return sample(tape, noise_of(tape)); });
+  }
   /// Standard normal noise to frequencies. (H, m, d + auxiliary) -> (H, m, d)
   virtual Var sample(Tape& tape, const Var& noise) = 0;
   /// Starts with these log scales, one for each coordinate of every head (H d), or of all heads

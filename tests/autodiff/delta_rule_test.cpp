@@ -257,10 +257,10 @@ std::size_t peak_of_call(const DeltaInputs& in, bool wanted) {
   Tape tape;
   std::vector<Var> inputs;
   for (const Tensor& x : in.list()) inputs.push_back(wanted ? tape.input(x) : tape.constant(x));
-  pool::reset_peak();
-  const std::size_t before = pool::statistics().bytes_in_use;
+  tensor_pool::reset_peak();
+  const std::size_t before = tensor_pool::statistics().bytes_in_use;
   const Var y = delta_op(FeatureScale::linear, 1)(tape, inputs);
-  return pool::statistics().peak_bytes_in_use - before;
+  return tensor_pool::statistics().peak_bytes_in_use - before;
 }
 
 TEST(DeltaRule, KeepsAboutTheRootOfAllStatesAndOnlyForGradients) {

@@ -211,11 +211,11 @@ TEST(LongConvolution, HasTheSameGradientsInPiecesAsBySpectra) {
 TEST(LongConvolution, TakesScratchMemoryOfAPieceOnly) {
   set_thread_count(1);
   const Tensor x = random_tensor({1, 1 << 18, 1}, 2), kernel = random_tensor({4, 1}, 1);
-  pool::trim();
-  pool::reset_peak();
-  const std::size_t before = pool::statistics().bytes_in_use;
+  tensor_pool::trim();
+  tensor_pool::reset_peak();
+  const std::size_t before = tensor_pool::statistics().bytes_in_use;
   long_convolution(x, kernel, {.method = direct});
-  EXPECT_LT(pool::statistics().peak_bytes_in_use - before, 3 * x.size() * sizeof(real));
+  EXPECT_LT(tensor_pool::statistics().peak_bytes_in_use - before, 3 * x.size() * sizeof(real));
   set_thread_count(0);
 }
 

@@ -189,8 +189,26 @@ TEST(Elementwise, RefusesShapesThatDoNotBroadcast) {
               add(Var(zeros({4, 3})), Var(zeros({2, 3})));
             }),
             "[add] shapes do not broadcast: a (4, 3), b (2, 3)");
-  EXPECT_THROW(where(zeros({2}), Var(zeros({3})), Var(zeros({3}))), std::invalid_argument);
+  EXPECT_EQ(op_check::error_of([] { where(zeros({3}), Var(zeros({2})), Var(zeros({2}))); }),
+            "[where, condition and cases] shapes do not broadcast: a (3), b (2)");
   EXPECT_THROW(clamp(Var(zeros({2})), 1, 0), std::invalid_argument);
+}
+
+/// xtensor's own operators would make expressions of a Var.
+TEST(Elementwise, TakesArraysOnEitherSide) {
+  Tape tape;
+  const Var x = tape.input(filled({2}, 6));
+  const Tensor three = filled({2}, 3);
+  const std::pair<Var, real> results[] = {{x + three, 9},  {three + x, 9},  {x - three, 3},
+                                          {three - x, -3}, {x * three, 18}, {three * x, 18},
+                                          {x / three, 2},  {three / x, 0.5}};
+  for (const auto& [y, expected] : results) {
+    EXPECT_EQ(y.value(), filled({2}, expected));
+    EXPECT_TRUE(y.needs_gradient());
+  }
+  Tensor changing = three;
+  EXPECT_EQ((x + changing).value(), filled({2}, 9));
+  EXPECT_EQ((filled({2}, 1) - (x * filled({2}, 2))).value(), filled({2}, -11));
 }
 
 }  // namespace ops_elementwise_test

@@ -246,6 +246,41 @@ TEST(CheckFinite, NamesTheOpOfANanGradient) {
             "the gradient of the output of op scale (1) is not finite");
 }
 
+/// A leaf has no op that would receive its gradient.
+TEST(CheckFinite, NamesTheOpOfANanGradientOfALeaf) {
+  Parameter weight(vector_of({0, 1}));
+  Tape tape;
+  tape.check_finite = true;
+  const Var root = sqrt(tape(weight));
+  EXPECT_EQ(error_of<NonFiniteError>([&] { tape.backward(sum(root)); }),
+            "the gradient for a parameter or an input of op sqrt (2) is not finite");
+}
+
+TEST(Var, WithoutAValueSaysSo) {
+  const std::string problem =
+      "[value] a Var without a value is used: an argument that was left out, or a result that was "
+      "never assigned";
+  EXPECT_EQ(error_of([] { Var().shape(); }), problem);
+  EXPECT_EQ(error_of([] { exp(Var()); }), problem);
+  EXPECT_EQ(error_of([] { Var() + vector_of({1}); }), problem);
+  Tape tape;
+  const Var x = tape.input(vector_of({1}));
+  EXPECT_EQ(error_of([&] { x.gradient_only().value(); }),
+            "[value] a handle on a gradient alone, gradient_only(), has no value: keep the value "
+            "that the backward pass uses");
+}
+
+TEST(Var, TakesNoGradientOfAnotherShape) {
+  Tape tape;
+  const Var x = tape.input(zeros({2, 3}));
+  for (const Shape& shape : {Shape{3, 2}, Shape{6}, Shape{2}, Shape{4, 2, 1}})
+    EXPECT_EQ(error_of([&] { x.add_gradient(zeros(shape)); }),
+              "[gradient] a contribution " + to_string(shape) +
+                  " does not sum down to (2, 3), the shape of what it is for");
+  x.add_gradient(filled({4, 2, 3}, 1));
+  EXPECT_EQ(gradient_of(x), filled({2, 3}, 4));
+}
+
 /// Random factors drawn from the tape, as dropout does, times a weight.
 Var noisy_layer(Tape& tape, Parameter& weight, const Var& x) {
   const RandomFunction random = tape.next_random(Purpose::dropout);
@@ -345,9 +380,9 @@ TEST(Pool, NothingIsRequestedFromTheThirdPassOn) {
   };
   pass();
   pass();
-  const auto before = pool::statistics().blocks_requested;
+  const auto before = tensor_pool::statistics().blocks_requested;
   for (int repetition = 0; repetition < 3; ++repetition) pass();
-  EXPECT_EQ(pool::statistics().blocks_requested, before);
+  EXPECT_EQ(tensor_pool::statistics().blocks_requested, before);
 }
 
 }  // namespace tape_test

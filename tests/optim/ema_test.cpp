@@ -2,6 +2,7 @@
 
 #include <bochner/optim/ema.hpp>
 
+#include "autodiff/op_check.hpp"
 #include "optim/parameters.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -77,6 +78,15 @@ TEST(WeightAverage, GivesTheSameBitsForAnyNumberOfThreads) {
     EXPECT_EQ(results.back(), results.front()) << threads << " threads";
   }
   set_thread_count(0);
+}
+
+TEST(WeightAverage, RefusesWeightsOfAnotherShape) {
+  TestParameters parameters({{"a", {2}}});
+  WeightAverage average(parameters.named());
+  parameters.named()[0].parameter->assign(zeros({3}));
+  const std::string problem = "[ema] a has changed its shape from (2) to (3); make a new average";
+  EXPECT_EQ(op_check::error_of([&] { average.update(0.5, 0); }), problem);
+  EXPECT_EQ(op_check::error_of([&] { average.swap(); }), problem);
 }
 
 TEST(WeightAverage, NeedsADecayBelowOne) {

@@ -1,6 +1,7 @@
 #include <bochner/train/commands/cli.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/commands/first_instruction.hpp>
+#include <bochner/train/commands/trained_model.hpp>
 #include <bochner/train/run/version.hpp>
 #include <cstdio>
 #include <stdexcept>
@@ -9,7 +10,18 @@ namespace bochner {
 
 inline namespace BOCHNER_PRECISION {
 void add_gradcheck(const Command& program);
+
+namespace {
+[[noreturn]] void refuse(const char* what) {
+  throw std::invalid_argument(std::string("[") + what +
+                              "] runs and their files are of floats; use the program in float");
 }
+}  // namespace
+
+std::shared_ptr<Module> trained_module(const std::string&) { refuse("trained_model"); }
+void write_tensors(const std::string&, const std::vector<NamedTensor>&) { refuse("write_tensors"); }
+void read_tensors(const std::string&, const std::vector<NamedTensor>&) { refuse("read_tensors"); }
+}  // namespace BOCHNER_PRECISION
 
 /// The program in double precision, for gradients alone.
 int cli(int argc, char** argv) noexcept {

@@ -6,6 +6,7 @@
 #include <bochner/train/laboratory/drawn_posteriors.hpp>
 #include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/run/run_directory.hpp>
+#include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cstdio>
@@ -43,6 +44,14 @@ void load_weights(const CheckpointReader& checkpoint, const Config& config, Modu
                       parse_run_reference(options.run).directory.string());
     throw;
   }
+}
+
+std::unique_ptr<LanguageModel> load_language_model(const LoadedRun& run, bool live_weights) {
+  const Config& config = run.config;
+  auto model = make_language_model(trunk_spec(config, config.count("data.length")),
+                                   config.count("train.seed"));
+  load_model(run.checkpoint, *model, !live_weights);
+  return model;
 }
 
 LoadedTask load_task(const ModelOptions& options) {

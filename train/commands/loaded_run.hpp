@@ -8,6 +8,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 class DrawnPosteriors;
+class LanguageModel;
 class Module;
 class Task;
 
@@ -45,6 +46,9 @@ inline void add_draws(const Command& command, std::size_t& draws) {
 }
 /// Throws where there is nothing to draw from.
 void require_posterior(const DrawnPosteriors& posteriors, std::size_t draws);
+
+/// The language model of a run of a text, which need not be there.
+std::unique_ptr<LanguageModel> load_language_model(const LoadedRun& run, bool live_weights);
 
 struct LoadedTask {
   CheckpointReader checkpoint;

@@ -122,7 +122,7 @@ void check_options(const SampleOptions& options) {
 void sample_command(const SampleOptions& options) {
   check_options(options);
   const LoadedRun run = load_run(options.run);
-  const auto& [checkpoint, config] = run;
+  const Config& config = run.config;
   const std::string& kind = config.text("data.kind");
   if (config.text("model.kind") == "vae") return sample_prior(options, run);
   demand(options.output == "-", "--output: is for a vae; other samples are printed");
@@ -134,11 +134,11 @@ void sample_command(const SampleOptions& options) {
   std::vector<std::string> prompts;
   for (const std::string& prompt : prompts_of(options))
     prompts.insert(prompts.end(), options.count, prompt);
-  const LanguageModelSpec spec = trunk_spec(config, config.count("data.length"));
-  const auto model = make_language_model(spec, config.count("train.seed"));
-  load_model(checkpoint, *model, !options.live_weights);
+  const auto model = load_language_model(run, options.live_weights);
   ContinuationOptions continuation = options.continuation;
-  if (counts_positions(config)) continuation.positions = spec.block.mixer.features.length;
+  if (counts_positions(config))
+    continuation.positions =
+        trunk_spec(config, config.count("data.length")).block.mixer.features.length;
   const auto tokenizer = tokenizer_of(config);
   const Writer writer{*model, *tokenizer};
   if (prompts.size() == 1 && !options.json) return write_one(writer, prompts[0], continuation);

@@ -46,13 +46,27 @@ void RowCollector::on_key(const Key& key) {
     return row.name == key.name && row.doc == key.words && row.initial == initial;
   });
   if (shared == rows.end()) {
+    if (!key.kind.empty()) require_unused(key);
     rows.push_back({key.name, initial, key.words, key.bounds, key.traits, {}});
     if (!key.kind.empty()) rows.back().own_kinds = {key.kind};
   } else if (key.kind.empty()) {
     shared->own_kinds.clear();
-  } else if (!shared->own_kinds.empty()) {
+  } else if (!shared->own_kinds.empty() &&
+             std::ranges::find(shared->own_kinds, key.kind) == shared->own_kinds.end()) {
     shared->own_kinds.push_back(key.kind);
   }
+}
+
+/// Kinds may share a key, but not a name for two of them.
+void RowCollector::require_unused(const Key& key) const {
+  const auto same = std::ranges::find(rows, key.name, &ParameterRow::name);
+  if (same == rows.end()) return;
+  throw std::invalid_argument(fmt::format(
+      "[keys] {} of \"{}\" is {} already, with another start or other words; call it otherwise, "
+      "or let both kinds have one Spec",
+      key.name, key.kind,
+      same->own_kinds.empty() ? "a key of the library"
+                              : fmt::format("a key of \"{}\"", same->own_kinds[0])));
 }
 
 void RowCollector::move(std::string_view name, std::string_view before) {

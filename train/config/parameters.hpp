@@ -47,6 +47,7 @@ class RowCollector : public Keys {
 
  private:
   void on_key(const Key& key) override;
+  void require_unused(const Key& key) const;
 };
 
 class Config;

@@ -37,11 +37,11 @@ double validation_batches(Session& session, std::uint64_t steps) {
 TrainingEstimate estimate_training(Session& session) {
   const TrainSpec& spec = session.spec();
   const std::uint64_t done = session.state().step, all = session.total_steps();
-  pool::reset_peak();
+  tensor_pool::reset_peak();
   double pass = time_forward(session);
   if (pass < longest_to_repeat) pass = time_forward(session);
   const std::size_t gradients = count_parameters(session.task().model()) * sizeof(real);
-  TrainingEstimate estimate{pool::statistics().peak_bytes_in_use + gradients,
+  TrainingEstimate estimate{tensor_pool::statistics().peak_bytes_in_use + gradients,
                             all - std::min(done, all)};
   const double validating = validation_batches(session, estimate.steps) *
                             double(spec.validation_batch()) / double(spec.batch);

@@ -165,9 +165,9 @@ TEST(ConvolutionMixers, RequestNoMemoryFromTheThirdStepOn) {
       Tape tape;
       const Var y = mixer->forward(tape, tape(x));
       tape.backward(y, random_tensor(y.shape(), 99));
-      if (step == 2) requested = pool::statistics().blocks_requested;
+      if (step == 2) requested = tensor_pool::statistics().blocks_requested;
     }
-    EXPECT_EQ(pool::statistics().blocks_requested, requested);
+    EXPECT_EQ(tensor_pool::statistics().blocks_requested, requested);
   }
 }
 

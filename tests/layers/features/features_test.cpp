@@ -22,6 +22,27 @@ TEST(GaussianDensity, IsDifferentiable) {
               [&](Tape& tape, const Var&) { return density->draws(tape); });
 }
 
+/// Tokens one after the other ask for them again and again.
+TEST(SpectralDensity, IsBentOnceForPassesBetweenWhichNothingIsLearned) {
+  const auto density = make_density(spec_of("positive", 2, 3, 5).density);
+  KeptValues values;
+  const auto draws = [&](bool recording) {
+    Tape tape({.recording = recording, .kept = &values});
+    return density->draws(tape).shared_value();
+  };
+  EXPECT_EQ(draws(false), draws(false));
+  EXPECT_NE(draws(true), draws(false));
+}
+
+TEST(FeatureMap, GivesItsDensityTheSizesThatItHas) {
+  FeatureSpec spec;
+  spec.heads = 2, spec.dim = 3, spec.m = 4;
+  const auto map = make_feature_map(spec);
+  Tape tape({.recording = false});
+  EXPECT_EQ(map->features(tape, random_tensor({1, 5, 2, 3}, 1)).values().shape(),
+            (Shape{1, 5, 2, 4}));
+}
+
 TEST(ClassicalFeatures, HaveTheirKernelAndTheirExactVariance) {
   for (const char* kind : {"trigonometric", "positive", "hyperbolic"}) {
     for (std::size_t d : {1, 4, 16}) {

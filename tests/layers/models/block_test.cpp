@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <map>
 
@@ -103,6 +104,53 @@ TEST(BlockStack, OfBatchNormLearnsOnceWhenRecomputed) {
     for (std::size_t i = 0; i < results[0].size(); ++i)
       op_check::expect_equal_bits(results[1][i], results[0][i]);
   }
+}
+
+/// Makes what a slip makes of tokens: their mean, which would broadcast.
+class Narrow : public Mixer {
+ public:
+  explicit Narrow(const MixerSpec&) {}
+  Var forward(Tape&, const Var& x, const Layout&) override { return mean(x, -1, keep); }
+  std::unique_ptr<MixerState> start() const override { return nullptr; }
+  Var step(Tape&, const Var& x, MixerState&) override { return mean(x, -1, keep); }
+  void visit(Visitor&) override {}
+};
+
+TEST(BlockStack, RefusesWhatAMixerMustNotGive) {
+  const Mixers others = mixers();
+  mixers().add("narrow", make<Narrow>, MixerTraits{});
+  for (const char* mlp : {"gelu", "glu"}) {
+    StackSpec spec = tiny(mlp);
+    spec.block.mixer = MixerSpec();
+    spec.block.mixer.kind = "narrow";
+    BlockStack stack(spec);
+    Tape tape({.recording = false});
+    EXPECT_EQ(op_check::error_of([&] {
+                stack.forward(tape, random_tensor({2, 7, 6}, 1));
+              }),
+              "[mixer] has made (2, 7, 1) of (2, 7, 6); the shape must stay");
+    EXPECT_EQ(op_check::error_of([&] { stack.start(); }),
+              "[mixer] start() has given no state; without a memory it is a MixerState");
+  }
+  mixers() = others;
+}
+
+TEST(BlockStack, SaysWhichShapesItTakes) {
+  BlockStack stack(tiny("gelu"));
+  Tape tape({.recording = false});
+  BlockStack::State state = stack.start(), empty;
+  const auto forward = [&](const Shape& shape) {
+    return op_check::error_of([&] { stack.forward(tape, zeros(shape)); });
+  };
+  const auto step = [&](const Shape& shape, BlockStack::State& from) {
+    return op_check::error_of([&] { stack.step(tape, zeros(shape), from); });
+  };
+  EXPECT_EQ(forward({7, 6}), "[blocks] tokens must be (B, T, 6), not (7, 6)");
+  EXPECT_EQ(forward({2, 7, 5}), "[blocks] tokens must be (B, T, 6), not (2, 7, 5)");
+  EXPECT_EQ(step({2, 3, 6}, state),
+            "[blocks] one token of each sequence must be (B, 1, 6), not (2, 3, 6)");
+  EXPECT_EQ(step({2, 1, 6}, empty),
+            "[blocks] a state of 0 blocks for 2; begin with that of start()");
 }
 
 TEST(LanguageModel, RefusesBatchNorm) {

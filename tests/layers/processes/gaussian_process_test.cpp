@@ -366,5 +366,22 @@ TEST(GaussianProcess, StartsByEmBesideAConstantInput) {
   EXPECT_NEAR(likelihoods[0], likelihoods[1], 1e-3 * std::abs(likelihoods[0]));
 }
 
+/// What is found by EM is shared out among the terms.
+TEST(GaussianProcess, TermsStartWithTheSignalTogether) {
+  Rows rows = waves_of(600, 0.3, true);
+  rows.inputs.push_back(std::vector<double>(rows.inputs[0].rbegin(), rows.inputs[0].rend()));
+  std::vector<double> signal;
+  for (const char* combine : {"product", "sum"}) {
+    GaussianProcessSpec spec = spec_of("mixture", combine, 2);
+    spec.density.start = "em";
+    const auto process = process_of(spec, rows);
+    process->start(rows.view());
+    double sum = 0;
+    for (const double variance : process->variances()) sum += variance;
+    signal.push_back(sum);
+  }
+  EXPECT_NEAR(signal[0], signal[1], 1e-5 * signal[0]);
+}
+
 }  // namespace gaussian_process_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -136,7 +136,9 @@ TEST_P(EveryDensity, LogDensityAtItsCentreIsANumber) {
     EXPECT_FALSE(std::isnan(forward(tape, 0))) << "d " << d;
     EXPECT_NEAR(forward(tape, 0), exact(0), 1e-3) << "d " << d;
     // That of gamma vanishes there.
-    if (d == 1 && GetParam() != "gamma") EXPECT_NEAR(exact(0), exact(1e-7), 1e-5);
+    if (d == 1 && GetParam() != "gamma") {
+      EXPECT_NEAR(exact(0), exact(1e-7), 1e-5);
+    }
   }
 }
 

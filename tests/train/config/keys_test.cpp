@@ -126,6 +126,31 @@ void describe(Keys& keys, Chosen& spec) {
   keys("kind", spec.kind, "which");
   keys.of_kind("warm", [&] { describe(keys, spec.warm); });
   keys.of_kind("hot", [&] { describe(keys, spec.warm); });
+  keys.of_kind("hot", [&] { describe(keys, spec.warm); });  // as a hybrid's parts describe it again
+}
+struct Cold {
+  double start = -1;
+};
+void describe(Keys& keys, Cold& own) { keys("start", own.start, "where"); }
+struct Disputed {
+  Chosen chosen;
+  Cold cold;
+};
+void describe(Keys& keys, Disputed& spec) {
+  describe(keys, spec.chosen);
+  keys.of_kind("cold", [&] { describe(keys, spec.cold); });
+}
+
+TEST(Keys, OfTwoAddedKindsAreNotConfused) {
+  RowCollector table;
+  try {
+    table.add<Disputed>("map");
+    ADD_FAILURE() << "two keys have one name";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(),
+                 "[keys] map.start of \"cold\" is a key of \"warm\" already, with another start or "
+                 "other words; call it otherwise, or let both kinds have one Spec");
+  }
 }
 
 /// Programs without a kind read the configs that do not name it.

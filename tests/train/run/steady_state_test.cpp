@@ -18,10 +18,10 @@ TEST_P(SteadyState, RequestsNoMemoryFromTheThirdStepOn) {
   const auto task = make_task(config);
   Trainer trainer(config, *task, run_steps);
   for (int step = 0; step < 2; ++step) trainer.step();
-  const std::size_t blocks = pool::statistics().blocks_requested;
+  const std::size_t blocks = tensor_pool::statistics().blocks_requested;
   for (int step = 2; step < 22; ++step) {
     trainer.step();
-    ASSERT_EQ(pool::statistics().blocks_requested, blocks) << "step " << step + 1;
+    ASSERT_EQ(tensor_pool::statistics().blocks_requested, blocks) << "step " << step + 1;
   }
 }
 
