@@ -115,5 +115,14 @@ TEST(Hawkes, RefusesShapesThatDoNotFit) {
   EXPECT_THROW(HawkesState{shapeless}, std::invalid_argument);
 }
 
+/// lag (l + 1) of type l, whatever the shape of the kernel.
+TEST(Hawkes, KernelsHaveTheMeanDelayOfTheirKey) {
+  for (const char* kernel : {"exponential", "delayed"}) {
+    const HawkesProcess process = hawkes_process({.kernel = kernel, .types = 3, .lag = 0.5});
+    for (std::size_t l = 0; l < 3; ++l)
+      EXPECT_NEAR(double(process.shape) / process.rate[l], 0.5 * double(l + 1), 1e-12) << kernel;
+  }
+}
+
 }  // namespace hawkes_test
 }  // namespace bochner

@@ -68,5 +68,14 @@ TEST(LengthBuckets, AreAFunctionOfThePlace) {
   EXPECT_EQ(numbers(data.training(57, 100)), (std::vector(all.begin() + 57, all.begin() + 157)));
 }
 
+/// Also where windows of all epochs begin at the same place: in one that was there before, batches
+/// are not those that the epoch before had.
+TEST(LengthBuckets, OfWholeEpochsAreThoseOfTheirOwn) {
+  const ListOps data = expressions(100, 96);
+  for (const std::uint64_t epoch : {0, 1, 2})
+    EXPECT_EQ(numbers(data.training(epoch * 96, 96)),
+              numbers(expressions(100, 96).training(epoch * 96, 96)));
+}
+
 }  // namespace length_buckets_test
 }  // namespace bochner

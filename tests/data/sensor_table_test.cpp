@@ -65,5 +65,13 @@ TEST(SensorTable, SaysWhatIsWrong) {
               HasSubstr("row 2: column x: no time or coordinate may be missing"));
 }
 
+TEST(SensorTable, IsAnotherOneByEachOfItsNumbers) {
+  const auto of = [](const char* row) {
+    return fingerprint(
+        sensor_table(array_of(std::string("time,x,v\n1,2,3\n") + row), {.places = {"x"}}));
+  };
+  for (const char* row : {"2,5,6", "1,6,6", "1,5,7"}) EXPECT_NE(of(row), of("1,5,6")) << row;
+}
+
 }  // namespace sensor_table_test
 }  // namespace bochner

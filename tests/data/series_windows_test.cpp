@@ -220,5 +220,15 @@ TEST(SeriesWindows, AColumnThatDoesNotChangeDeviatesByNothing) {
   EXPECT_EQ(moments.deviation[0], 0);
 }
 
+/// Series of one length do not lose the same rows.
+TEST(SeriesWindows, DropsOtherRowsOfEachSeries) {
+  SeriesSpec spec;
+  spec.lookback = 4, spec.horizon = 2, spec.stamps = true, spec.drop = 0.5;
+  std::vector<TimeSeries> two = {stamped(400), stamped(400)};
+  two[0].id = {"a"}, two[1].id = {"b"};
+  const SeriesWindows windows(two, spec);
+  EXPECT_NE(windows.series(0).times, windows.series(1).times);
+}
+
 }  // namespace series_windows_test
 }  // namespace bochner

@@ -143,5 +143,19 @@ TEST(Views, TurnAroundTheMiddle) {
   }
 }
 
+/// By parts of the side along which it is moved.
+TEST(Views, ShiftImagesByPartsOfTheirOwnSides) {
+  ViewsSpec spec = nothing;
+  spec.shift = 0.5;
+  const ImageShape wide{2, 40, 1};
+  std::vector<float> ramp(80);
+  for (std::size_t i = 0; i < 80; ++i) ramp[i] = float(i % 40) / 40;
+  double farthest = 0;
+  for (std::uint64_t example = 0; example < 50; ++example)
+    farthest = std::max(farthest,
+                        std::abs(double(image_view(ramp, wide, spec, draws(example))[20]) - 0.5));
+  EXPECT_GT(farthest, 0.4);
+}
+
 }  // namespace views_test
 }  // namespace bochner

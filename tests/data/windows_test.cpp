@@ -313,5 +313,15 @@ TEST(ByteCorpus, FingerprintOfLargeFilesSeesWhatIsBetweenTheSamplesOfOlderRuns) 
   EXPECT_EQ(ByteCorpus({folder.write("small", "x")}).marks(), 0u);
 }
 
+/// Of a text that is hardly longer than a window too.
+TEST_F(Windows, EveryByteOfAShortTextButTheFirstIsATargetOfSomeEpoch) {
+  const auto data = windows(20, 16, 0);
+  std::set<std::uint64_t> targets;
+  for (std::uint64_t epoch = 0; epoch < 50; ++epoch)
+    for (std::uint64_t t = 1; t <= 16; ++t)
+      targets.insert(places(training_batch(data, epoch, 1))[0] + t);
+  EXPECT_EQ(targets.size(), 19u);
+}
+
 }  // namespace windows_test
 }  // namespace bochner

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <cmath>
@@ -77,6 +78,21 @@ TEST(Langevin, NeedsATemperature) {
   TestParameters parameters({{"x", {2}}});
   EXPECT_THAT([&] { make_optimizer(spec_of(0), parameters.named()); },
               testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("temperature = 0")));
+}
+
+/// Neither two parameters of one step, nor pieces of a large one, have the same noise.
+TEST(Langevin, NoNumberHasTheNoiseOfAnother) {
+  TestParameters parameters({{"x", {100000}}, {"y", {100000}}});
+  const auto optimizer = make_optimizer(spec_of(1), parameters.named());
+  for (std::size_t p = 0; p < 2; ++p) {
+    parameters[p].value().fill(0);
+    add_gradient(parameters[p], zeros({100000}));
+  }
+  optimizer->step(0.01);
+  std::vector<real> all = all_values(parameters);
+  std::ranges::sort(all);
+  const auto repeated = std::ranges::unique(all);
+  EXPECT_LT(repeated.size(), 5000u);  // few numbers are equal by chance
 }
 
 }  // namespace langevin_test

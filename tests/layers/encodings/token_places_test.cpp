@@ -54,5 +54,12 @@ TEST(TokenPlaces, SayWhatTheyNeed) {
             "[token_places] needs an image of pixels, or a separator and the length of a text");
 }
 
+TEST(TokenPlaces, OfAnImageThatIsNoSquareAreInUnitsOfBothSides) {
+  const TokenPlaces image({.rows = 2, .columns = 4});
+  const TokenPoints points = image.of({{1, 8}, std::vector<std::int32_t>(8)});
+  EXPECT_EQ(points.places.coordinates,
+            (Numbers{0, 0, 0, 0.25, 0, 0.5, 0, 0.75, 0.5, 0, 0.5, 0.25, 0.5, 0.5, 0.5, 0.75}));
+}
+
 }  // namespace token_places_test
 }  // namespace bochner::inline BOCHNER_PRECISION

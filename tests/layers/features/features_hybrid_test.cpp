@@ -225,5 +225,25 @@ TEST(LearnedHybrid, MayTurnABaseOff) {
   EXPECT_TRUE(all_finite(input.gradient().data(), input.gradient().size()));
 }
 
+/// The base of a cluster of queries and one of keys is the one that cancels their sum.
+TEST(ClusterHybrid, HasABaseForEachPairOfClusters) {
+  const std::size_t d = 6, n = 40;
+  const std::vector<double> a = vector_of(d, 1.5, 1);
+  Tensor q = uninitialized({n, 1, d}), k = uninitialized({n, 1, d});
+  const RandomFunction random{9, Purpose::test, 3};
+  for (std::size_t i = 0; i < q.size(); ++i) {
+    const double size = i / d % 2 == 0 ? 1 : 3, noise = 0.02 * random.normal(i);
+    q.data()[i] = real(size * a[i % d] + noise);
+    k.data()[i] = real(-0.3 * size * a[i % d] + noise);
+  }
+  const auto map = make_feature_map(spec_of("hybrid_cluster", 1, d, 4));
+  initialize(*map, 1);
+  map->calibrate(q, k);
+  std::vector<double> key = negative(a);
+  for (double& e : key) e *= 0.9;
+  const double kernel = ScaledPair(a, key).softmax();
+  EXPECT_LT(map->variance(a, key, 0).value(), 0.01 * kernel * kernel);
+}
+
 }  // namespace features_hybrid_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -235,5 +235,21 @@ TEST(ImportanceMoments, AreThoseOfTheNormalWhereTheProposalIsTheDensity) {
   EXPECT_TRUE(std::isinf(importance_moment(p, narrow)(2, z)));
 }
 
+/// Frequencies are the proposal's: they are drawn anew as it is asked for.
+TEST(ImportanceSampling, DrawsAnewInTraining) {
+  FeatureSpec spec = importance("fourier", 1, 2, 4);
+  spec.density.redraw = 5;
+  const auto map = make_feature_map(spec);
+  initialize(*map, 1);
+  const auto at = [&](std::uint64_t step) {
+    Tape tape({.training = true, .recording = false});
+    tape.step = step;
+    return map->frequencies()->draws(tape).value();
+  };
+  const Tensor first = at(0);
+  EXPECT_EQ(at(4), first);
+  EXPECT_NE(at(5), first);
+}
+
 }  // namespace features_importance_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -2,6 +2,7 @@
 #include <bochner/layers/models/contrast_losses.hpp>
 #include <bochner/layers/models/contrast_model.hpp>
 #include <cmath>
+#include <set>
 
 #include "layers/layer_check.hpp"
 
@@ -159,6 +160,32 @@ TEST(ContrastModel, NeedsAnExampleForEachCluster) {
   ContrastModelSpec spec = small_spec();
   spec.contrast.clusters = {9};
   EXPECT_THROW(ContrastModel{spec}, std::invalid_argument);
+}
+
+/// The mean over the clusterings, each by its own centres.
+TEST(ContrastModel, PrototypesCountOnceHoweverManyClusteringsThereAre) {
+  ContrastModelSpec spec = small_spec();
+  const Tensor points = units({8, 4}, 7), views = units({4, 4}, 9);
+  const auto loss_of = [&](std::vector<double> clusters, std::uint64_t epoch) {
+    spec.contrast.clusters = clusters;
+    Prototypes prototypes(spec.contrast, 8);
+    prototypes.find(rows_of(points), 1, epoch);
+    return scalar(prototypes.loss(Var(views), {1, 6, 1, 6}));
+  };
+  EXPECT_NEAR(loss_of({8, 8}, 0), loss_of({8}, 0), 50 * tolerance);
+}
+
+/// Another start of k-means in every epoch.
+TEST(ContrastModel, PrototypesOfAnEpochBeginElsewhere) {
+  ContrastModelSpec spec = small_spec();
+  spec.contrast.clusters = {3}, spec.contrast.rounds = 0;
+  std::set<double> first;
+  for (std::uint64_t epoch = 0; epoch < 8; ++epoch) {
+    Prototypes prototypes(spec.contrast, 8);
+    prototypes.find(rows_of(units({8, 4}, 7)), 1, epoch);
+    first.insert(scalar(prototypes.loss(Var(units({2, 4}, 9)), {1, 6})));
+  }
+  EXPECT_GT(first.size(), 1u);
 }
 
 }  // namespace contrast_model_test

@@ -297,5 +297,20 @@ TEST(Forecaster, SaysWhatIsWrong) {
       "[forecaster] a learned gain that is negative would turn quantiles around");
 }
 
+/// Of an even number of neighbours the later ones are more by one.
+TEST(Forecaster, TheTrendOfAnEvenWidthLooksFartherAhead) {
+  ForecasterSpec spec = tiny("linear");
+  spec.variates = 1, spec.lookback = 4, spec.horizon = 4;
+  spec.instance_norm.kind = "none", spec.moving_average = 2;
+  Forecaster model(spec);
+  for (const NamedParameter& named : parameters_of(model))
+    for (std::size_t i = 0; i < 4 && named.name == "backbone.trend.weight"; ++i)
+      named.parameter->value()(i, i) = 1;
+  Tape tape;
+  const Tensor forecast = model.forward(tape, Var(Tensor{{{3, 0, 6, 9}}})).value();
+  const double expected[] = {1.5, 3, 7.5, 9};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(forecast(0, 0, i), expected[i], 1e-5);
+}
+
 }  // namespace forecaster_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -102,5 +102,12 @@ TEST(StartAt, SaysWhatADensityOfOnesOwnLacks) {
   EXPECT_EQ(op_check::error_of([&] { apart.initialized(); }), error);
 }
 
+/// A column that does not vary takes no part: the others start as they do without it.
+TEST(MedianLogScale, CountsTheColumnsThatVary) {
+  const double with = median_log_scale(columns({1, 0, 1}, 2000), draw)[0];
+  const double expected = -std::log(std::sqrt(2 * 2) * 0.6745);
+  EXPECT_NEAR(with, expected, 0.1);
+}
+
 }  // namespace density_initial_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -246,5 +246,18 @@ TEST_F(Compare, WatchesARunAndThoseThatBeginLater) {
     EXPECT_EQ(character_count(line), 12u);
 }
 
+/// Forks of different runs are no seeds of each other.
+TEST_F(Compare, KeepsForksOfDifferentRunsApart) {
+  for (const char* seed : {"1", "2"}) {
+    const std::string name = std::string("seed=") + seed;
+    trained(name, {std::string("train.seed=") + seed}, 1.0);
+    commit_file(storage, folder.path() / name / "meta.json",
+                std::string("{\"parent\":\"runs/") + seed + "\"}");
+  }
+  const std::vector<Json> groups = lines();
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(*groups[0]["set"]["forked from"].text(), "runs/1");
+}
+
 }  // namespace compare_test
 }  // namespace bochner

@@ -71,6 +71,10 @@ TEST(Grid, RefusesWhatIsNotDifferent) {
             }),
             "--vary a: x:y stands there twice");
   EXPECT_EQ(message_or_none<std::invalid_argument>([] {
+              grid({{"a", {"1e-3", "0.001"}}});
+            }),
+            "--vary a: 0.001 stands there twice");
+  EXPECT_EQ(message_or_none<std::invalid_argument>([] {
               grid({{"a", {"1", "2"}}, {"b", {"1", "2"}}}, 3);
             }),
             "--vary: more than 3 combinations; vary less at a time");

@@ -98,5 +98,18 @@ TEST(GradientToNoise, LeavesATrainingAsItIs) {
   EXPECT_EQ(tensors[0], tensors[1]);
 }
 
+/// Of the training batches to come.
+TEST(GradientToNoise, OfATrainingIsThatOfItsNextBatches) {
+  TemporaryFolder folder;
+  const Config config = tiny_config(folder.write("text", tiny_text()),
+                                    {"model.mixer.kind=linear", "train.validate.gradients=3"});
+  const auto task = make_task(config);
+  Trainer trainer(config, *task, run_steps);
+  for (int step = 0; step < 3; ++step) trainer.step();
+  const KernelMetrics layer = trainer.kernels()->at(0);
+  const std::uint64_t next = trainer.state().examples;
+  EXPECT_EQ(*layer.gradient_to_noise, gradient_to_noise(*task, next, 2, 3)->at(layer.layer));
+}
+
 }  // namespace gradient_noise_test
 }  // namespace bochner

@@ -122,5 +122,31 @@ TEST(DrawnPosteriors, AddTheDivergenceForEachTerm) {
   EXPECT_NEAR(posteriors.add_gradients(0.25), 0.25 * task.belief.posterior.divergence(), 1e-12);
 }
 
+/// That of a sample: of two draws, half the square of their difference.
+TEST(PredictiveScores, VarianceOfFewDrawsIsNotTooSmall) {
+  Oracle task;
+  task.answers = false;
+  double mean = 0, square = 0;
+  for (std::uint64_t n = 0; n < 2; ++n) {
+    const double x =
+        0.4 + RandomFunction{7, Purpose::posterior, stream_of("posterior") + n}.normal(0);
+    mean += x / 2, square += (n == 0 ? x : -x);
+  }
+  task.of_training.assign(8, mean);  // no noise
+  task.targets.assign(8, mean + 1.6 * std::abs(square) / std::sqrt(2));
+  DrawnPosteriors posteriors(task.belief, 7);
+  EXPECT_EQ(*score_predictions(task, posteriors, Split::validation, 8, 2).coverage, 1);
+}
+
+/// Terms of all training examples, also where they are fewer than a batch.
+TEST(TrainingTerms, AreThoseOfAllExamples) {
+  struct Counting : Oracle {
+    Evaluation evaluate(Tape&, const Examples& examples) override {
+      return {0, 3 * examples.size(), "nats", {}};
+    }
+  } task;
+  for (const std::size_t batch : {2, 8, 16}) EXPECT_EQ(training_terms(task, batch), 24) << batch;
+}
+
 }  // namespace predictive_scores_test
 }  // namespace bochner::inline BOCHNER_PRECISION

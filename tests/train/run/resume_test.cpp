@@ -271,5 +271,27 @@ TEST_F(ResumedRun, GoesOnAfterAFullDisk) {
   EXPECT_EQ(difference(remains_of(storage), remains_of(whole)), "");
 }
 
+/// An average that began anew would be the weights of a few steps.
+TEST_F(ResumedRun, OfAForkCountsOnWhatIsNotReset) {
+  const auto averaged = config({"optim.ema=0.99"});
+  start_leg(storage, averaged, 1, Ending::signal, 30);
+  const auto state = [&](const ForkResets& resets, const char* name) {
+    return Session::fork(storage, {tiny_run, ""}, averaged, name, resets, "test", notes).state();
+  };
+  EXPECT_EQ(state({}, "forked").ema_steps, 30u);
+  EXPECT_EQ(state({}, "again").optimizer_steps, 30u);
+  EXPECT_EQ(state({.ema = true}, "anew").ema_steps, 0u);
+  EXPECT_EQ(state({.optimizer = true}, "unmoved").optimizer_steps, 0u);
+}
+
+/// An epoch has as many steps as there are whole ones in it.
+TEST_F(ResumedRun, CountsEpochsInWholeSteps) {
+  Session session =
+      Session::start(storage, config({"train.steps=2e", "train.batch=5"}), tiny_run, "test");
+  const std::uint64_t n = session.task().data().examples(Split::train);
+  ASSERT_NE(n % 5, 0u);
+  EXPECT_EQ(session.total_steps(), 2 * (n / 5));
+}
+
 }  // namespace resume_test
 }  // namespace bochner

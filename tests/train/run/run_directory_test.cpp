@@ -258,6 +258,8 @@ TEST(Retention, NeitherCountsNorDeletesDamagedFiles) {
   storage.bytes_of(run.checkpoint_path(30)).resize(100);
   std::vector<std::string> skipped;
   EXPECT_EQ(run.newest_valid(skipped)->state().step, 20u);
+  run.retain(Sample(20).content.state, {2, 0});
+  EXPECT_EQ(run.list_checkpoints(), (Steps{10, 20, 30}));
   run.retain(Sample(20).content.state, {1, 0});
   EXPECT_EQ(run.list_checkpoints(), (Steps{20, 30}));
 }

@@ -71,5 +71,19 @@ TEST(RecordBest, KeepsTheLowestAndTheEarlierOfTies) {
   EXPECT_EQ(best_steps({{1, 3.0}, {2, 1.0}, {3, 2.0}}, 0), (Steps{2}));
 }
 
+/// Patience counts on where nothing changes, and where less than the key asks for does.
+TEST(RecordImprovement, IsByMoreThanItsKey) {
+  const auto waited = [](double next, double min_delta) {
+    TrainerState state;
+    for (const double metric : {1.0, next}) record_improvement(state, metric, min_delta);
+    return state.validations_since_improvement;
+  };
+  EXPECT_EQ(waited(1, 0), 1u);
+  EXPECT_EQ(waited(0.75, 0), 0u);
+  EXPECT_EQ(waited(0.75, 0.25), 1u);
+  EXPECT_EQ(waited(0.5, 0.25), 0u);
+  EXPECT_EQ(waited(std::numeric_limits<double>::quiet_NaN(), 0), 1u);
+}
+
 }  // namespace trainer_state_test
 }  // namespace bochner

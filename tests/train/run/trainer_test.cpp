@@ -70,5 +70,47 @@ TEST(Trainer, RefusesAParameterThatNoVisitNames) {
               HasSubstr("a parameter (1) is used that no visit() names"));
 }
 
+/// The loss is half a weight, and a layer adds the other half.
+class SideTask : public Task {
+ public:
+  explicit SideTask(Task& like) : like_(like) {}
+  Module& model() override { return model_; }
+  const Dataset& data() const override { return like_.data(); }
+  Var loss(Tape& tape, const Examples&) override {
+    steps.push_back(tape.step);
+    const Var half = tape(model_.weight) * 0.5;
+    tape.add_loss(half);
+    return half;
+  }
+  Evaluation evaluate(Tape&, const Examples&) override { return {}; }
+  std::string describe_model() const override { return ""; }
+  std::vector<std::uint64_t> steps;
+
+ private:
+  struct Model : Module {
+    Parameter weight{Tensor(Shape{}, real(0))};
+    void visit(Visitor& visitor) override { visitor("weight", weight); }
+  };
+  Task& like_;
+  Model model_;
+};
+
+/// Passes of a step draw different numbers, in no other step, and are one gradient together.
+TEST(Trainer, PassesOfAStepAreItsParts) {
+  TemporaryFolder folder;
+  for (const char* accumulate : {"1", "3"}) {
+    const Config config =
+        tiny_config(folder.write("text", tiny_text()),
+                    {"optim.kind=sgd", "optim.momentum=0", "optim.lr=1", "optim.clip=0",
+                     "optim.weight_decay=0", std::string("train.accumulate=") + accumulate});
+    const auto like = make_task(config);
+    SideTask task(*like);
+    Trainer trainer(config, task, run_steps);
+    trainer.step(), trainer.step();
+    for (std::size_t i = 0; i < task.steps.size(); ++i) EXPECT_EQ(task.steps[i], i) << accumulate;
+    EXPECT_NEAR(trainer.tensors()[0].tensor->data()[0], -2, 1e-6) << accumulate;
+  }
+}
+
 }  // namespace trainer_test
 }  // namespace bochner

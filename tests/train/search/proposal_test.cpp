@@ -322,5 +322,36 @@ TEST(Propose, SpreadsOverTheFrontOfTwoGoals) {
   EXPECT_THAT(near, Each(Ge(2)));
 }
 
+TEST(NextPromotion, FinishesAnotherWhereTheOneAtTheEndDiverged) {
+  EXPECT_EQ(next_promotion({{{0, std::nan("")}, false}, {{1}, true}}, 2, 3, true), 1u);
+  EXPECT_EQ(next_promotion({{{0, 0.5}, false}, {{1}, true}}, 2, 3, true), std::nullopt);
+}
+
+/// Also where one goal alone tells no difference.
+TEST(Scalarised, IsSmallerWhereATrialIsBeaten) {
+  const std::vector<Scores> trials{{0, 1}, {1, 0.5}, {1, 0}};
+  for (std::uint64_t number = 0; number < 20; ++number) {
+    const std::vector<double> scores = scalarised(trials, 1, number);
+    EXPECT_LT(scores[2], scores[1]) << number;
+  }
+}
+
+/// Five times as far above the middle as the best is below; by the first trials, not the later
+/// ones, which are near the best.
+TEST(SurrogateOf, CutsScoresThatTellNoMore) {
+  std::vector<Tried> tried;
+  const auto add = [&](double score) {
+    tried.push_back({{std::to_string((double(tried.size()) + 0.5) / 40)}, {{score}}});
+  };
+  for (int i = 0; i < 10; ++i) add(i);  // the middle is 5
+  for (int i = 0; i < 20; ++i) add(0.5 + 0.01 * i);
+  add(20), add(30), add(1e6);
+  const std::vector<double> cut =
+      surrogate_of({SearchKind::bayes, 1}, box(1, "0..1"), tried)->data().scores;
+  EXPECT_LT(cut[9], cut[30]);
+  EXPECT_LT(cut[30], cut[31]);
+  EXPECT_EQ(cut[31], cut[32]);
+}
+
 }  // namespace proposal_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -141,5 +141,13 @@ TEST(FitKernel, SeesWhichAxisMatters) {
   EXPECT_GT(kernel.rates[0], 20 * kernel.rates[1]);
 }
 
+/// Names are apart alike, however they are listed.
+TEST(Surrogate, KnowsNoOrderOfNames) {
+  Scored data{{false}};
+  data.add({1.0 / 6}, 2);
+  const Surrogate surrogate(data, {{4}, 1.5, 0.3});
+  EXPECT_EQ(surrogate.mean({0.5}), surrogate.mean({5.0 / 6}));
+}
+
 }  // namespace surrogate_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -136,5 +136,15 @@ TEST_F(BacktestTest, IsDrawn) {
     EXPECT_THAT(page.html(), HasSubstr(words));
 }
 
+/// Errors are scaled by the training rows: later ones would leak into the measure.
+TEST_F(BacktestTest, ScalesByTheTrainingRowsAlone) {
+  const auto task = persistence(daily(300, [](std::size_t row) {
+    return std::to_string(row < 240 ? row : 240 + 5 * (row - 240));
+  }));
+  const auto figures = figures_of(task->backtest({Split::test, 2}).value());
+  for (std::size_t h = 0; h < H; ++h)
+    EXPECT_NEAR(figure(figures, "last value", "mase").rows[h].value, 5 * double(h + 1) / 7, 1e-3);
+}
+
 }  // namespace backtest_test
 }  // namespace bochner

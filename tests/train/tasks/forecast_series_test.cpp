@@ -258,5 +258,14 @@ TEST_F(ForecastShops, TakesNoNumberBeyondItsOwn) {
             "row 20, column sales: 1e+39 is more than a model can take");
 }
 
+/// A model that says nothing says the mean of the series that is asked.
+TEST_F(ForecastShops, AnswersInTheUnitOfEachSeries) {
+  const auto task = make_task(config({"model.instance_norm=none"}));
+  for (const NamedParameter& named : parameters_of(task->model())) named.parameter->value().fill(0);
+  const NamedArray next = task->predict(table(days(1, 180, 207, 200) + days(0, 200, 227, 220)));
+  EXPECT_NEAR(next.values(0, 2), 1100, 100);
+  EXPECT_NEAR(next.values(H, 2), 11, 1);
+}
+
 }  // namespace forecast_series_test
 }  // namespace bochner

@@ -144,6 +144,19 @@ TEST(MonthlySeries, GoesOnFromMonthToMonth) {
   EXPECT_THAT(page.html(), HasSubstr(">a from 2004-"));
 }
 
+/// Two rows tell no months: the step is that of the training rows.
+TEST(MonthlySeries, GoesOnFromFewRowsAsItLearned) {
+  TemporaryFolder folder;
+  const auto file = folder.write("months.csv", monthly_text(60));
+  const auto task = make_task(tiny_config(
+      file, {"model.kind=forecaster", "data.kind=series", "data.lookback=2", "data.horizon=3"}));
+  NamedArray rows = read_csv(file);
+  rows.values = xt::xarray<double>(xt::view(rows.values, xt::range(58, 60), xt::all()));
+  const NamedArray next = task->predict(rows);
+  EXPECT_EQ(format_time(next.values(1, 0)), "2005-02-01 00:00:00");
+  EXPECT_EQ(format_time(next.values(2, 0)), "2005-03-01 00:00:00");
+}
+
 TEST(MonthlySeries, NamesItsGapsAndDoesNotCrossThem) {
   TemporaryFolder folder;
   const auto file = folder.write("months.csv", monthly_text(61, 20));

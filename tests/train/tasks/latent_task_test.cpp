@@ -2,6 +2,7 @@
 
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/formats/csv.hpp>
+#include <bochner/layers/models/variational_autoencoder.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/tasks/latent_task.hpp>
 #include <cmath>
@@ -224,6 +225,12 @@ TEST_F(Latent, SaysWhatDoesNotFit) {
               HasSubstr("reads no texts"));
   EXPECT_THAT(message_of<DataError>([&] { task(images)->latent({}); }),
               HasSubstr("holds no images of 4 x 6 x 1"));
+}
+
+/// In steps of the optimizer, each of which may be several passes.
+TEST_F(Latent, WarmsUpInSteps) {
+  const auto made = task(shapes, {"model.vae.warmup=4", "train.accumulate=3"});
+  EXPECT_EQ(dynamic_cast<VariationalAutoencoder&>(made->model()).spec().latent.warmup, 12u);
 }
 
 }  // namespace latent_task_test
