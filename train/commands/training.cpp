@@ -88,16 +88,24 @@ void print_header(Session& session, Progress& progress, bool with_estimate) {
   progress.line("run      " + session.path().string());
 }
 
+/// What to say of the best checkpoint, which is not always the last one.
+std::string words_of_best(Session& session) {
+  const TrainerState& state = session.state();
+  if (state.best.empty()) return "";
+  const auto& best = state.best.front();
+  const bool is_kept = session.config().count("train.checkpoint.keep_best") > 0;
+  return fmt::format("; best validation {:.4f} {} at step {}{}", best.metric,
+                     session.task().loss_unit(), best.step,
+                     best.step != state.step && is_kept
+                         ? ": " + shell_word(session.path().string() + "@best")
+                         : "");
+}
+
 /// The last words; `program` is what was typed to start it.
 int report(StopReason reason, Session& session, SignalGuard& signals, Progress& progress,
            const std::string& program) {
   const TrainerState& state = session.state();
   const std::string run = shell_word(session.path().string());
-  const std::string best =
-      state.best.empty()
-          ? ""
-          : fmt::format("; best validation {:.4f} {} at step {}", state.best.front().metric,
-                        session.task().loss_unit(), state.best.front().step);
   if (reason == StopReason::signal || reason == StopReason::time_limit ||
       reason == StopReason::until) {
     progress.line(fmt::format("stopped at step {} by {}; continue with:  {} resume {}", state.step,
@@ -112,7 +120,7 @@ int report(StopReason reason, Session& session, SignalGuard& signals, Progress& 
           ? ", no improvement in " +
                 format_number_of(state.validations_since_improvement, "validation")
           : "";
-  progress.line(fmt::format("done     step {}{}{}", state.step, patience, best));
+  progress.line(fmt::format("done     step {}{}{}", state.step, patience, words_of_best(session)));
   return exit_done;
 }
 

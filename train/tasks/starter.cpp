@@ -10,6 +10,7 @@
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/tasks/starter.hpp>
+#include <bochner/train/tasks/starter_columns.hpp>
 #include <bochner/train/tasks/starter_gaps.hpp>
 #include <bochner/train/tasks/starter_series.hpp>
 #include <bochner/train/tasks/starter_templates.hpp>
@@ -33,18 +34,24 @@ constexpr const char* text_length =
 using Blanks = std::map<std::string, std::string>;
 
 Blanks usual_blanks() {
-  return {{"what", "texts: a folder of files for each label"},
-          {"data", "texts"},
-          {"files", ""},
-          {"columns", ""},
-          {"length", "128"},
-          {"lookback", "96"},
-          {"horizon", "24"},
-          {"rows", "0"},
-          {"batch", "32"},
-          {"warmup", "20"},
-          {"steps", "1000"},
-          {"validate", "250"}};
+  return {
+      {"what", "texts: a folder of files for each label"},
+      {"data", "texts"},
+      {"files", ""},
+      {"columns", ""},
+      {"positions", "learned"},
+      {"lr", "3e-3"},
+      {"weight_decay", "0.1"},
+      {"method", "exact"},
+      {"backbone", "\"linear\"           # or attention, over patches; or rows, at their times"},
+      {"length", "128"},
+      {"lookback", "96"},
+      {"horizon", "24"},
+      {"rows", "0"},
+      {"batch", "32"},
+      {"warmup", "20"},
+      {"steps", "1000"},
+      {"validate", "250"}};
 }
 
 const char* usual_files(const std::string& kind) {
@@ -118,6 +125,18 @@ SeriesLayout series_layout(const fs::path& file, const TableSketch& table) {
   return leaves_some ? layout : SeriesLayout();
 }
 
+/// A model of rows at their times, in place of one of the rows' numbers.
+void see_times(Blanks& blanks) {
+  blanks["backbone"] =
+      "\"rows\"             # rows are tokens at their times, which are irregular\n"
+      "blocks = 2\nwidth = 32\nexpansion = 2\npositions = \"none\"\n"
+      "mixer = { kind = \"softmax\", heads = 2 }\n"
+      "time = { kind = \"free\", use = \"rotate\", shortest = 1.5, longest = 192 }  # in median "
+      "gaps";
+  blanks["columns"] += "stamps = true                # the model sees when rows are\n";
+  blanks["batch"] = "8";
+}
+
 std::string series_config(const std::string& files, const fs::path& file,
                           const TableSketch& table) {
   constexpr std::size_t longest = 24;
@@ -135,65 +154,30 @@ std::string series_config(const std::string& files, const fs::path& file,
   if (!layout.columns.empty())
     columns = "series = " + quoted_list(layout.columns) + "            # what tells " +
               std::to_string(layout.count) + " series apart\n";
-  if (!table.words.empty() || !table.empty.empty() || !layout.columns.empty())
+  const std::string& clock = table.options.time;
+  if (!table.words.empty() || !table.empty.empty() || !layout.columns.empty() || !clock.empty())
     columns +=
         "columns = " + quoted_list(table, targets) + "\n" +
         (table.times.empty() ? ""
                              : "time_column = " + in_quotes(table.names[table.times[0]]) + "\n");
+  if (!clock.empty()) columns += "time_format = " + in_quotes(table.options.time_format) + "\n";
   if (!words.empty())
     columns += "# known = " + quoted_list(table, words) + "   # if known of rows to come, too\n";
-  const std::size_t pause =
+  const std::vector<double> times =
       table.times.empty()
-          ? 1
-          : pause_for(times_of(file, table.names[table.times[0]], layout.columns, table.options),
-                      lookback, horizon, {.7, .1, .2});
-  if (pause != 1)
-    columns +=
+          ? std::vector<double>()
+          : times_of(file, table.names[table.times[0]], layout.columns, table.options);
+  Blanks blanks = {{"files", files},
+                   {"columns", columns},
+                   {"horizon", std::to_string(horizon)},
+                   {"lookback", std::to_string(lookback)},
+                   {"batch", std::to_string(batch)}};
+  if (layout.columns.empty() && are_irregular(times))
+    see_times(blanks);
+  else if (const std::size_t pause = pause_for(times, lookback, horizon, {.7, .1, .2}); pause != 1)
+    blanks["columns"] +=
         fmt::format("pause = {:<22}# steps to the next row at most: the dates have gaps\n", pause);
-  return fill_in("forecaster", with_steps({{"files", files},
-                                           {"columns", columns},
-                                           {"horizon", std::to_string(horizon)},
-                                           {"lookback", std::to_string(lookback)},
-                                           {"batch", std::to_string(batch)}},
-                                          windows / batch));
-}
-
-/// user, user_id, Session ID: whose something is.
-bool names_somebody(const std::string& column) {
-  const std::string name = lower_case(column);
-  for (const char* whole : {"sequence", "session", "case", "user", "id", "customer", "patient"})
-    if (name == whole) return true;
-  return name.ends_with("_id") || name.ends_with(" id");
-}
-
-/// Of dates, or of numbers that are called so.
-std::optional<std::size_t> time_column(const TableSketch& table) {
-  for (const char* name : {"time", "timestamp", "t"})
-    if (const auto column = table.called(name)) return column;
-  return table.times.empty() ? std::nullopt : std::optional(table.times[0]);
-}
-
-/// Of events: called so, or where no number but the time is more than a name the one of texts that
-/// has the fewest.
-std::optional<std::size_t> type_column(const TableSketch& table, std::size_t time) {
-  for (const char* name : {"type", "event", "activity", "action", "event_type", "event_name"})
-    if (const auto column = table.called(name)) return column;
-  const bool has_numbers = !std::ranges::all_of(
-      table.numbers, [&](std::size_t i) { return i == time || names_somebody(table.names[i]); });
-  if (has_numbers || table.words.empty()) return std::nullopt;
-  return *std::ranges::min_element(table.words, {}, [&](std::size_t i) { return table.texts[i]; });
-}
-
-/// Of events: what tells their sequences apart, by its name, or the only texts beside the types.
-std::optional<std::size_t> sequence_column(const TableSketch& table, std::size_t time,
-                                           std::size_t type) {
-  for (std::size_t i = 0; i < table.names.size(); ++i)
-    if (i != time && i != type && names_somebody(table.names[i]) && table.texts[i] < table.sampled)
-      return i;
-  std::vector<std::size_t> others = table.words;
-  std::erase(others, type);
-  const bool are_few = others.size() == 1 && 4 * table.texts[others[0]] <= table.sampled;
-  return are_few ? std::optional(others[0]) : std::nullopt;
+  return fill_in("forecaster", with_steps(blanks, windows / batch));
 }
 
 std::string event_config(const std::string& files, const TableSketch& table, std::size_t time,
@@ -207,25 +191,33 @@ std::string event_config(const std::string& files, const TableSketch& table, std
   return fill_in(
       "events",
       with_steps({{"files", files}, {"columns", columns}, {"length", std::to_string(length)}},
-                 table.rows / (batch * length)));
+                 4 * table.rows / (batch * length)));
 }
 
 std::string regression_config(const std::string& files, const TableSketch& table) {
-  constexpr std::size_t quick_rows = 512;
+  constexpr std::size_t quick_rows = 512, most_exact = 5000;
   std::vector<std::size_t> inputs = table.numbers;
   const std::size_t target = inputs.back();
   inputs.pop_back();
+  std::string columns = "inputs = " + quoted_list(table, inputs) +
+                        "\ntarget = " + in_quotes(table.names[target]) + "\n";
+  if (!table.words.empty())
+    columns += "# no numbers, and left out: " + quoted_list(table, table.words) + "\n";
   return fill_in("gp", {{"files", files},
-                        {"columns", "inputs = " + quoted_list(table, inputs) +
-                                        "\ntarget = " + in_quotes(table.names[target]) + "\n"},
+                        {"columns", columns},
+                        {"method", table.rows > most_exact ? "features" : "exact"},
                         {"rows", table.rows > 2 * quick_rows ? std::to_string(quick_rows) : "0"}});
 }
 
 /// `columns` of a table; "" for files in folders that are called like their labels.
 std::string text_config(const std::string& files, const std::string& columns, std::size_t texts) {
   constexpr std::size_t batch = 16;
-  return fill_in("classifier",
-                 with_steps({{"files", files}, {"columns", columns + text_length}}, texts / batch));
+  return fill_in("classifier", with_steps({{"files", files},
+                                           {"columns", columns + text_length},
+                                           {"positions", "none"},
+                                           {"lr", "1e-3"},
+                                           {"weight_decay", "0.3"}},
+                                          texts / batch));
 }
 
 /// Those of a label and of a text, if there are such.
@@ -237,6 +229,24 @@ std::optional<std::string> text_columns(const TableSketch& table) {
       return "text_column = " + in_quotes(table.names[*of_text]) +
              "\nlabel_column = " + in_quotes(table.names[*of_label]) + "\n";
     }
+  return std::nullopt;
+}
+
+/// The same table with numbers that go on from row to row and are called a time as its times.
+std::optional<TableSketch> with_clock(const fs::path& file, const TableSketch& table) {
+  for (const char* name : {"time", "timestamp", "date", "datetime", "ds"}) {
+    const auto column = table.called(name);
+    if (!column || std::ranges::count(table.numbers, *column) == 0) continue;
+    const auto format = format_of_clock(file, table.names[*column], table.options);
+    if (!format) continue;
+    TableSketch series = table;
+    std::erase(series.numbers, *column);
+    std::erase(series.whole_numbers, *column);
+    series.times = {*column};
+    series.options.time = table.names[*column];
+    series.options.time_format = *format;
+    return series;
+  }
   return std::nullopt;
 }
 
@@ -256,6 +266,7 @@ std::string table_config(const std::string& files, const fs::path& file,
                     "config: bochner init events, or bochner init forecaster");
   if (!table.times.empty() || !table.has_header || table.numbers.size() == 1)
     return series_config(files, file, table);
+  if (const auto series = with_clock(file, table)) return series_config(files, file, *series);
   return regression_config(files, table);
 }
 

@@ -18,13 +18,20 @@ std::uint64_t training_windows(const TimeSeries& series, SeriesSpec spec, std::s
   return 0;
 }
 
+bool go_on(const std::vector<double>& times) {
+  return times.size() > 1 &&
+         std::ranges::adjacent_find(times, std::ranges::greater_equal{}) == times.end();
+}
+
 }  // namespace
+
+bool are_irregular(const std::vector<double>& times) {
+  return go_on(times) && !TimeStep(times).is_regular();
+}
 
 std::size_t pause_for(const std::vector<double>& times, std::size_t lookback, std::size_t horizon,
                       const std::vector<double>& splits) {
-  const bool goes_on =
-      std::ranges::adjacent_find(times, std::ranges::greater_equal{}) == times.end();
-  if (times.size() < 2 || !goes_on) return 1;
+  if (!go_on(times)) return 1;
   TimeSeries series{{}, {}, times};
   series.values = xt::zeros<double>({std::size_t(1), times.size()});
   SeriesSpec spec{.lookback = lookback, .horizon = horizon, .splits = splits};

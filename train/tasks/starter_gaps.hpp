@@ -15,6 +15,9 @@ namespace bochner::inline BOCHNER_PRECISION {
 std::size_t pause_for(const std::vector<double>& times, std::size_t lookback, std::size_t horizon,
                       const std::vector<double>& splits);
 
+/// Whether they go on from row to row, by steps that differ: TimeStep::is_regular().
+bool are_irregular(const std::vector<double>& times);
+
 /// The times of the rows of a table, or of its first series where columns tell several apart; none
 /// where they cannot be read, of which training says more.
 std::vector<double> times_of(const std::filesystem::path& file, const std::string& column,

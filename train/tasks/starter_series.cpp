@@ -2,6 +2,7 @@
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/series_table.hpp>
 #include <bochner/train/tasks/starter_series.hpp>
+#include <chrono>
 #include <cmath>
 #include <set>
 
@@ -9,6 +10,7 @@ namespace bochner {
 namespace {
 
 constexpr std::size_t fewest_rows = 8;  // of a series, in the mean
+constexpr double latest_second = 1e11;  // beyond the year 5000; milliseconds are more
 
 bool goes_on(const NamedArray& table, const std::vector<SeriesRows>& parts) {
   return std::ranges::all_of(parts, [&](const SeriesRows& part) {
@@ -43,6 +45,16 @@ std::vector<std::vector<std::string>> id_choices(const std::vector<std::string>&
   return choices;
 }
 
+/// 20160701
+bool is_calendar_number(double number) {
+  if (!(number >= 1900'01'01 && number <= 2199'12'31) || number != std::floor(number)) return false;
+  const auto digits = unsigned(number);
+  return std::chrono::year_month_day(std::chrono::year(int(digits / 10000)),
+                                     std::chrono::month(digits / 100 % 100),
+                                     std::chrono::day(digits % 100))
+      .ok();
+}
+
 }  // namespace
 
 SeriesLayout layout_of_series(const std::filesystem::path& file, const std::string& time,
@@ -64,6 +76,23 @@ SeriesLayout layout_of_series(const std::filesystem::path& file, const std::stri
       return {columns, parts.size()};
   }
   return {};
+}
+
+std::optional<std::string> format_of_clock(const std::filesystem::path& file,
+                                           const std::string& column, const CsvOptions& options) {
+  ReadOptions reading{.csv = options};
+  reading.csv.columns = {column};
+  reading.csv.missing = "nan";
+  const xt::xarray<double> numbers = read_array(file, reading).values;
+  const bool goes_on = std::ranges::adjacent_find(numbers.storage(), [](double one, double next) {
+                         return !(next > one);
+                       }) == numbers.storage().end();
+  if (numbers.size() < 2 || !goes_on) return std::nullopt;
+  if (std::ranges::all_of(numbers.storage(), is_calendar_number)) return "%Y%m%d";
+  const bool are_seconds = std::ranges::all_of(numbers.storage(), [](double number) {
+    return number == std::floor(number) && std::abs(number) < latest_second;
+  });
+  return are_seconds ? std::optional("%s") : std::nullopt;
 }
 
 }  // namespace bochner

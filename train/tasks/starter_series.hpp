@@ -3,6 +3,7 @@
 
 #include <bochner/data/formats/csv.hpp>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,5 +20,11 @@ struct SeriesLayout {
 SeriesLayout layout_of_series(const std::filesystem::path& file, const std::string& time,
                               const std::vector<std::string>& candidates,
                               const CsvOptions& options = {});
+
+/// The data.time_format of numbers that go on from row to row: "%Y%m%d" where all of them are dates
+/// written so, "%s" of other whole numbers; nothing where they do not go on, or are no such.
+std::optional<std::string> format_of_clock(const std::filesystem::path& file,
+                                           const std::string& column,
+                                           const CsvOptions& options = {});
 
 }  // namespace bochner

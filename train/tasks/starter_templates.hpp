@@ -23,6 +23,7 @@ features = "positive"         # phi: how the kernel is estimated
 m = 32
 density = "gaussian"          # p(omega): which kernel, learned per head
 time_kernel = "decay"         # times a learned factor exp(-lag / tau) per head
+convolution = 4               # of queries, keys and values, over so many bytes
 
 [data]
 kind = "bytes"
@@ -31,7 +32,7 @@ length = {length}                  # bytes that the model sees
 validation = 0.1              # of the bytes, the last ones
 
 [optim]
-lr = 3e-3
+lr = 1e-2
 schedule.kind = "cosine"
 schedule.warmup = {warmup}
 clip = 1.0
@@ -48,7 +49,7 @@ validate.batches = 50
 kind = "classifier"
 blocks = 2
 width = 64
-positions = "learned"
+positions = "{positions}"
 pooling = "mean"
 dropout = 0.1
 
@@ -65,7 +66,8 @@ files = [{files}]
 {columns}validation = 0.1              # of them
 
 [optim]
-lr = 3e-3
+lr = {lr}
+weight_decay = {weight_decay}
 schedule.kind = "cosine"
 schedule.warmup = {warmup}
 clip = 1.0
@@ -80,7 +82,7 @@ validate.every = {validate}
 
 [model]
 kind = "forecaster"
-backbone = "linear"           # or attention, over patches; or rows, at their times
+backbone = {backbone}
 instance_norm = "last"        # each window less its last value
 loss = "mse"                  # or mae, huber; or quantile, of model.quantiles
 
@@ -110,6 +112,7 @@ kind = "events"
 blocks = 2
 width = 32
 positions = "none"
+dropout = 0.1
 
 [model.time]
 kind = "free"                 # learned frequencies
@@ -127,6 +130,7 @@ validation = 0.1              # of the sequences, or of the only one its last ev
 
 [optim]
 lr = 3e-3
+weight_decay = 0.1
 schedule.kind = "cosine"
 schedule.warmup = {warmup}
 clip = 1.0
@@ -137,7 +141,8 @@ steps = {steps}
 validate.every = {validate}
 )"},
     {"field",
-     R"(# The next frame of a film of fields: NPY files (frames, height, width, components). See docs/space-time.md.
+     R"(# The next frame of films of fields: NPY files (frames, height, width), or of several films
+# (films, frames, height, width) or (films, frames, height, width, components). See docs/space-time.md.
 
 [model]
 kind = "field"
@@ -179,7 +184,9 @@ kind = "gp"
 
 [model.gp]
 trend = "linear"
-density = "gaussian"          # of each input; others: student_t, mixture, ...
+method = "{method}"             # features: for many rows
+density.kind = "gaussian"     # of each input; others: student_t, mixture, ...
+density.start = "search"      # the likeliest of some scales and noises
 
 [data]
 kind = "table"

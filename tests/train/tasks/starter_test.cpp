@@ -8,6 +8,7 @@
 #include <bochner/train/tasks/starter_gaps.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
+#include <functional>
 
 #include "data/messages.hpp"
 #include "data/temporary_folder.hpp"
@@ -82,6 +83,42 @@ TEST_F(Starter, DatesMakeASeries) {
   };
   EXPECT_EQ(config_for(write("plain.csv", table("1,2", 60, numbers))).text("model.kind"),
             "forecaster");
+}
+
+/// Rows held out at random would lie between others that are known.
+TEST_F(Starter, NumbersCalledATimeMakeASeries) {
+  const auto of = [&](const char* header, const std::function<double(std::size_t)>& time) {
+    return config_for(write("numbers.csv", table(header, 300, [&](std::size_t i) {
+                              return std::to_string((long long)time(i)) + "," +
+                                     std::to_string(i % 7) + "," + std::to_string(i % 5);
+                            })));
+  };
+  const Config seconds =
+      of("Timestamp,a,b", [](std::size_t i) { return 1.7e9 + 60.0 * double(i); });
+  EXPECT_EQ(seconds.text("model.kind"), "forecaster");
+  EXPECT_EQ(seconds.text("data.time_column"), "Timestamp");
+  EXPECT_EQ(seconds.text("data.time_format"), "%s");
+  EXPECT_EQ(seconds.text_list("data.columns"), (std::vector<std::string>{"a", "b"}));
+  const auto digits = [](std::size_t i) {
+    std::string date = day(i);
+    std::erase(date, '-');
+    return std::stod(date);
+  };
+  EXPECT_EQ(of("date,a,b", digits).text("data.time_format"), "%Y%m%d");
+  EXPECT_EQ(of("time,a,b", [](std::size_t i) { return double(i % 100); }).text("model.kind"), "gp");
+  EXPECT_EQ(of("width,a,b", [](std::size_t i) { return double(i); }).text("model.kind"), "gp");
+}
+
+TEST_F(Starter, IrregularTimesAreSeen) {
+  std::size_t time = 0;
+  const Config config = config_for(write("uneven.csv", table("date,load", 300, [&](std::size_t i) {
+                                           time += 1 + i * i % 5;
+                                           return format_time(1.7e9 + 600.0 * double(time)) + "," +
+                                                  std::to_string(i % 7);
+                                         })));
+  EXPECT_EQ(config.text("model.backbone"), "rows");
+  EXPECT_TRUE(config.flag("data.stamps"));
+  EXPECT_EQ(config.text("model.time.use"), "rotate");
 }
 
 TEST_F(Starter, GapsBetweenDatesAreCrossedWhereTheyLeaveTooFewWindows) {

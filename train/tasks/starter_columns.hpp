@@ -1,0 +1,17 @@
+#pragma once
+/// Which columns of a table say when, what and whose, by their names and by what they hold.
+
+#include <bochner/train/tasks/table_sketch.hpp>
+
+namespace bochner {
+
+/// Of dates, or of numbers that are called so.
+std::optional<std::size_t> time_column(const TableSketch& table);
+/// Of events: called so, or where no number but the time is more than a name the one of texts that
+/// has the fewest.
+std::optional<std::size_t> type_column(const TableSketch& table, std::size_t time);
+/// Of events: what tells their sequences apart, by its name, or the only texts beside the types.
+std::optional<std::size_t> sequence_column(const TableSketch& table, std::size_t time,
+                                           std::size_t type);
+
+}  // namespace bochner
