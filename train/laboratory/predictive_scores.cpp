@@ -19,7 +19,9 @@ using Array = xt::xarray<double>;
 
 const Array& array_called(const NamedArrays& arrays, const std::string& name) {
   const auto found = std::ranges::find(arrays, name, [](const auto& each) { return each.first; });
-  require(found != arrays.end(), "predictive scores", "this kind of model has no \"", name, "\"");
+  require(found != arrays.end(), "calibration",
+          "is measured of models that predict tokens, labels or values; this kind has no \"", name,
+          "\"");
   return found->second;
 }
 
@@ -121,8 +123,10 @@ class AnswerSums {
 /// Where a target of the batch counts: body(i).
 template <class Body>
 void each_value(const Averaged& batch, const Body& body) {
-  require(batch.mean.shape() == batch.targets.shape(), "predictive scores",
-          "these are no predictions of the targets themselves");
+  require(
+      batch.mean.shape() == batch.targets.shape(), "calibration",
+      "is measured of models that predict the targets themselves; quantiles, and what processes "
+      "say of rows, are in `bochner eval` alone");
   for (std::size_t i = 0; i < batch.targets.size(); ++i)
     if (!std::isnan(batch.targets.data()[i]) && (!batch.asked || batch.asked->data()[i] > 0))
       body(i);

@@ -42,7 +42,7 @@ Blanks usual_blanks() {
       {"positions", "learned"},
       {"lr", "3e-3"},
       {"weight_decay", "0.1"},
-      {"method", "exact"},
+      {"method", in_quotes("exact")},
       {"backbone", "\"linear\"           # or attention, over patches; or rows, at their times"},
       {"length", "128"},
       {"lookback", "96"},
@@ -133,7 +133,7 @@ void see_times(Blanks& blanks) {
       "mixer = { kind = \"softmax\", heads = 2 }\n"
       "time = { kind = \"free\", use = \"rotate\", shortest = 1.5, longest = 192 }  # in median "
       "gaps";
-  blanks["columns"] += "stamps = true                # the model sees when rows are\n";
+  blanks["columns"] += "stamps = true                 # the model sees when rows are\n";
   blanks["batch"] = "8";
 }
 
@@ -205,7 +205,7 @@ std::string regression_config(const std::string& files, const TableSketch& table
     columns += "# no numbers, and left out: " + quoted_list(table, table.words) + "\n";
   return fill_in("gp", {{"files", files},
                         {"columns", columns},
-                        {"method", table.rows > most_exact ? "features" : "exact"},
+                        {"method", in_quotes(table.rows > most_exact ? "features" : "exact")},
                         {"rows", table.rows > 2 * quick_rows ? std::to_string(quick_rows) : "0"}});
 }
 

@@ -184,7 +184,7 @@ kind = "gp"
 
 [model.gp]
 trend = "linear"
-method = "{method}"             # features: for many rows
+method = {method:<21}# features: for many rows
 density.kind = "gaussian"     # of each input; others: student_t, mixture, ...
 density.start = "search"      # the likeliest of some scales and noises
 
