@@ -47,10 +47,8 @@ DensitySpec without_prior(DensitySpec spec) {
 
 /// Gradients reach the parameters in the order in which visit() names them.
 void require_slopes_of_all(SpectralDensity& density, const DensitySpec& spec) {
-  std::size_t visited = 0;
-  for (const NamedParameter& named : parameters_of(density))
-    visited += named.parameter->value().size();
-  const std::size_t slopes = density.curve(0)->parameters() * spec.heads;
+  const std::size_t visited = count_parameters(density),
+                    slopes = density.curve(0)->parameters() * spec.heads;
   require(slopes == visited, "gaussian_process", "curve() of the density \"", spec.kind,
           "\" has slopes by ", slopes, " numbers of all heads, its visit() names ", visited);
 }

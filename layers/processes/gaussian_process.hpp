@@ -49,8 +49,8 @@ inline void describe(Keys& keys, GaussianProcessSpec& spec) {
        "gp: where the densities start: at the median distance of the rows (data), at that or up to "
        "30 times finer, with the noise that it is or more, whichever makes some of the rows most "
        "likely (search), at log_scale (none), or a mixture at the strongest waves of the targets "
-       "(periodogram) or, with variance "
-       "and noise, where EM fits it to their whole periodogram (em)");
+       "(periodogram) or, with variance and noise, where EM fits it to their whole periodogram "
+       "(em)");
   keys("quantiles", spec.quantiles, between(0, 1), "gp: quantiles that predictions give",
        resumable);
 }

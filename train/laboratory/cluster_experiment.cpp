@@ -170,7 +170,7 @@ class Measured {
     q.reshape(one_head), k.reshape(one_head);
     FeatureSpec spec;
     spec.kind = kind, spec.dim = dim, spec.m = m;
-    spec.density.m = m, spec.density.dim = dim, spec.density.log_scale = 0;
+    spec.density.log_scale = 0;
     map_ = make_feature_map(spec);
     initialize(*map_, 1);
     map_->calibrate(q, k);

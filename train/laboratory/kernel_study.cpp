@@ -286,9 +286,7 @@ FeatureSpec with_standard_frequencies(FeatureSpec spec) {
 
 std::unique_ptr<FeatureMap> study_map(FeatureSpec spec, std::size_t d, std::size_t m,
                                       std::uint64_t seed) {
-  spec.heads = spec.density.heads = 1;
-  spec.dim = spec.density.dim = d;
-  spec.m = spec.density.m = m;
+  spec.heads = 1, spec.dim = d, spec.m = m;
   spec.density.seed = seed;
   auto map = make_feature_map(spec);
   initialize(*map, seed);

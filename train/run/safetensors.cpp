@@ -54,6 +54,9 @@ SafetensorsTexts texts_of(const CheckpointReader& checkpoint) {
 void write_safetensors(const Sink& sink, std::vector<TensorRecord> tensors,
                        const SafetensorsTexts& texts) {
   std::ranges::sort(tensors, {}, &TensorRecord::name);
+  const auto twins = std::ranges::adjacent_find(tensors, {}, &TensorRecord::name);
+  require(twins == tensors.end(), "safetensors", "two tensors are named ",
+          twins == tensors.end() ? "" : twins->name);
   const std::string header = safetensors_header(tensors, texts);
   const std::uint64_t length = header.size();
   sink({reinterpret_cast<const char*>(&length), sizeof length});

@@ -16,7 +16,8 @@ using SafetensorsTexts = std::vector<std::pair<std::string, std::string>>;
 /// What tells of the run that weights are of: "config", "step", "tokens" and "examples".
 SafetensorsTexts texts_of(const CheckpointReader& checkpoint);
 
-/// Tensors sorted by name; equal tensors and texts give equal files.
+/// Tensors sorted by name; equal tensors and texts give equal files. Throws std::invalid_argument
+/// where two have one name.
 void write_safetensors(const Sink& sink, std::vector<TensorRecord> tensors,
                        const SafetensorsTexts& texts = {});
 

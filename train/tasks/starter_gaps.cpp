@@ -3,6 +3,7 @@
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/series_windows.hpp>
 #include <bochner/train/tasks/starter_gaps.hpp>
+#include <bochner/train/tasks/starter_series.hpp>
 #include <set>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -16,11 +17,6 @@ std::uint64_t training_windows(const TimeSeries& series, SeriesSpec spec, std::s
   return SeriesWindows(series, spec).examples(Split::train);
 } catch (const DataError&) {
   return 0;
-}
-
-bool go_on(const std::vector<double>& times) {
-  return times.size() > 1 &&
-         std::ranges::adjacent_find(times, std::ranges::greater_equal{}) == times.end();
 }
 
 }  // namespace

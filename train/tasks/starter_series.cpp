@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <bochner/data/formats/read_array.hpp>
+#include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/data/series_table.hpp>
 #include <bochner/train/tasks/starter_series.hpp>
-#include <chrono>
 #include <cmath>
 #include <set>
 
@@ -47,12 +47,8 @@ std::vector<std::vector<std::string>> id_choices(const std::vector<std::string>&
 
 /// 20160701
 bool is_calendar_number(double number) {
-  if (!(number >= 1900'01'01 && number <= 2199'12'31) || number != std::floor(number)) return false;
-  const auto digits = unsigned(number);
-  return std::chrono::year_month_day(std::chrono::year(int(digits / 10000)),
-                                     std::chrono::month(digits / 100 % 100),
-                                     std::chrono::day(digits % 100))
-      .ok();
+  return number >= 1900'01'01 && number <= 2199'12'31 && number == std::floor(number) &&
+         parse_time(std::to_string(std::uint32_t(number)), "%Y%m%d");
 }
 
 }  // namespace
@@ -78,18 +74,21 @@ SeriesLayout layout_of_series(const std::filesystem::path& file, const std::stri
   return {};
 }
 
+bool go_on(std::span<const double> numbers) {
+  const auto goes_back = [](double one, double next) { return !(one < next); };
+  return numbers.size() > 1 && std::ranges::adjacent_find(numbers, goes_back) == numbers.end();
+}
+
 std::optional<std::string> format_of_clock(const std::filesystem::path& file,
                                            const std::string& column, const CsvOptions& options) {
   ReadOptions reading{.csv = options};
   reading.csv.columns = {column};
   reading.csv.missing = "nan";
-  const xt::xarray<double> numbers = read_array(file, reading).values;
-  const bool goes_on = std::ranges::adjacent_find(numbers.storage(), [](double one, double next) {
-                         return !(next > one);
-                       }) == numbers.storage().end();
-  if (numbers.size() < 2 || !goes_on) return std::nullopt;
-  if (std::ranges::all_of(numbers.storage(), is_calendar_number)) return "%Y%m%d";
-  const bool are_seconds = std::ranges::all_of(numbers.storage(), [](double number) {
+  const xt::xarray<double> table = read_array(file, reading).values;
+  const std::span<const double> numbers(table.data(), table.size());
+  if (!go_on(numbers)) return std::nullopt;
+  if (std::ranges::all_of(numbers, is_calendar_number)) return "%Y%m%d";
+  const bool are_seconds = std::ranges::all_of(numbers, [](double number) {
     return number == std::floor(number) && std::abs(number) < latest_second;
   });
   return are_seconds ? std::optional("%s") : std::nullopt;

@@ -4,6 +4,7 @@
 #include <bochner/data/formats/csv.hpp>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct SeriesLayout {
 SeriesLayout layout_of_series(const std::filesystem::path& file, const std::string& time,
                               const std::vector<std::string>& candidates,
                               const CsvOptions& options = {});
+
+/// Whether each is larger than the one before it, of two or more.
+bool go_on(std::span<const double> numbers);
 
 /// The data.time_format of numbers that go on from row to row: "%Y%m%d" where all of them are dates
 /// written so, "%s" of other whole numbers; nothing where they do not go on, or are no such.

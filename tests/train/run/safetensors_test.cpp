@@ -48,6 +48,12 @@ TEST(Safetensors, GiveBackTensorsAndTextsToTheBit) {
   EXPECT_EQ(read.copy_into("x", other), "x is missing");
 }
 
+TEST(Safetensors, HaveANameEach) {
+  const Tensor one = zeros({1});
+  const TensorRecord record{"twin", one.shape(), one.data()};
+  EXPECT_THROW(write_safetensors([](std::string_view) {}, {record, record}), std::invalid_argument);
+}
+
 TEST(Safetensors, RefuseWhatTheBytesCannotHold) {
   const auto error = [](const std::string& file) {
     return message_or_none<DataError>([&] { Safetensors(bytes_of(file), "file"); });
