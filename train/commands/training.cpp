@@ -53,9 +53,8 @@ std::string describe_validation(Session& session) {
   const TrainSpec& spec = session.spec();
   const Dataset& data = session.task().data();
   const std::size_t batch = spec.validation_batch();
-  const std::uint64_t all = data.batches(Split::validation, batch);
+  const auto [taken, all] = batches_taken(data, Split::validation, batch, spec.validate_batches);
   if (all == 0 || spec.validate_every.off()) return "";
-  const std::uint64_t taken = batches_taken(data, Split::validation, batch, spec.validate_batches);
   const std::uint64_t period = session.steps(spec.validate_every);
   const std::uint64_t examples = std::min(taken * batch, data.examples(Split::validation));
   const double tokens = double(examples * data.tokens_per_example());

@@ -72,9 +72,9 @@ Averaged averaged(Task& task, DrawnPosteriors& posteriors, const Examples& examp
 template <class Body>
 void each_batch(Task& task, DrawnPosteriors& posteriors, Split split, std::size_t batch,
                 std::size_t draws, std::uint64_t limit, const Body& body) {
-  const std::uint64_t batches = evaluated_batches(task.data(), split, batch, limit);
-  for (std::uint64_t index = 0; index < batches; ++index)
-    body(averaged(task, posteriors, task.data().part(split, index, batch), draws));
+  const TakenBatches taken = evaluated_batches(task.data(), split, batch, limit);
+  for (std::uint64_t k = 0; k < taken.count; ++k)
+    body(averaged(task, posteriors, task.data().part(split, taken.index(k), batch), draws));
 }
 
 /// Sums over answers.

@@ -28,7 +28,8 @@ double validation_batches(Session& session, std::uint64_t steps) {
   const TrainSpec& spec = session.spec();
   if (spec.validate_every.off()) return 0;
   const std::uint64_t taken = batches_taken(session.task().data(), Split::validation,
-                                            spec.validation_batch(), spec.validate_batches);
+                                            spec.validation_batch(), spec.validate_batches)
+                                  .count;
   return double(taken) * double(steps) / double(session.steps(spec.validate_every));
 }
 

@@ -8,14 +8,15 @@ std::optional<Evaluation> evaluate_shards(Task& task, Split split, std::size_t b
                                           const std::function<bool()>& should_stop,
                                           std::size_t shards, Processes& processes) {
   if (shards == 1) return evaluate_task(task, split, batch, limit, should_stop);
-  const std::uint64_t batches = evaluated_batches(task.data(), split, batch, limit);
-  const auto first = [&](std::size_t shard) { return ceil_div(batches * shard, shards); };
+  const TakenBatches taken = evaluated_batches(task.data(), split, batch, limit);
+  const auto first = [&](std::size_t shard) { return ceil_div(taken.count * shard, shards); };
   Evaluation seen;  // names and units
   bool stopped = false;
   const std::vector<double> sums = processes.sums(shards, [&](std::size_t shard) {
     std::optional<Evaluation> part;
     if (!stopped)
-      part = evaluate_batches(task, split, batch, first(shard), first(shard + 1), should_stop);
+      part =
+          evaluate_batches(task, split, batch, taken, first(shard), first(shard + 1), should_stop);
     stopped = !part;
     if (stopped) return std::vector<double>{1};
     if (seen.terms == 0) seen = *part;

@@ -75,29 +75,30 @@ NamedArrays Task::arrays(const Examples&) {
 
 Json Task::sizes() const { return Json(std::initializer_list<Json::Member>{}); }
 
-std::uint64_t batches_taken(const Dataset& data, Split split, std::size_t batch,
-                            std::uint64_t limit) {
-  const std::uint64_t batches = data.batches(split, batch);
-  return limit > 0 ? std::min(batches, limit) : batches;
+TakenBatches batches_taken(const Dataset& data, Split split, std::size_t batch,
+                           std::uint64_t limit) {
+  const std::uint64_t all = data.batches(split, batch);
+  return {limit > 0 ? std::min(all, limit) : all, all};
 }
 
-std::uint64_t evaluated_batches(const Dataset& data, Split split, std::size_t batch,
-                                std::uint64_t limit) {
-  const std::uint64_t batches = batches_taken(data, split, batch, limit);
-  require(batches > 0, "evaluation", "there is no ", name_of(split), " data; ",
+TakenBatches evaluated_batches(const Dataset& data, Split split, std::size_t batch,
+                               std::uint64_t limit) {
+  const TakenBatches taken = batches_taken(data, split, batch, limit);
+  require(taken.count > 0, "evaluation", "there is no ", name_of(split), " data; ",
           split == Split::validation
               ? "data.validation, data.validation_examples or data.splits keep some"
               : "data.test_examples of generated data, or data.splits, keep some");
-  return batches;
+  return taken;
 }
 
 std::optional<Evaluation> evaluate_batches(Task& task, Split split, std::size_t batch,
-                                           std::uint64_t first, std::uint64_t last,
+                                           const TakenBatches& taken, std::uint64_t first,
+                                           std::uint64_t last,
                                            const std::function<bool()>& should_stop) {
   Evaluation total;
-  for (std::uint64_t index = first; index < last; ++index) {
+  for (std::uint64_t k = first; k < last; ++k) {
     Tape tape({.recording = false});
-    total += task.evaluate(tape, task.data().part(split, index, batch));
+    total += task.evaluate(tape, task.data().part(split, taken.index(k), batch));
     if (should_stop && should_stop()) return std::nullopt;
   }
   return total;
@@ -106,8 +107,8 @@ std::optional<Evaluation> evaluate_batches(Task& task, Split split, std::size_t 
 std::optional<Evaluation> evaluate_task(Task& task, Split split, std::size_t batch,
                                         std::uint64_t limit,
                                         const std::function<bool()>& should_stop) {
-  const std::uint64_t batches = evaluated_batches(task.data(), split, batch, limit);
-  return evaluate_batches(task, split, batch, 0, batches, should_stop);
+  const TakenBatches taken = evaluated_batches(task.data(), split, batch, limit);
+  return evaluate_batches(task, split, batch, taken, 0, taken.count, should_stop);
 }
 
 Evaluation evaluate_all(Task& task, Split split, std::size_t batch) {

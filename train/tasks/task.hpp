@@ -112,18 +112,27 @@ class Task {
   virtual void start() {}
 };
 
-/// How many batches of a split are taken: all, or the first `limit` if that is not 0.
-std::uint64_t batches_taken(const Dataset& data, Split split, std::size_t batch,
-                            std::uint64_t limit);
+/// The batches of a split that are taken: all, or a limited number with equal steps between them,
+/// since the first ones of a split (texts of the first files, earliest times) are unlike the rest.
+struct TakenBatches {
+  std::uint64_t count = 0, all = 0;
+
+  /// Of the batch in place k of the taken ones, in the split.
+  std::uint64_t index(std::uint64_t k) const { return k * all / count; }
+};
+/// At most `limit` batches, or all if that is 0.
+TakenBatches batches_taken(const Dataset& data, Split split, std::size_t batch,
+                           std::uint64_t limit);
 /// The same for an evaluation. Throws std::invalid_argument for a split without batches.
-std::uint64_t evaluated_batches(const Dataset& data, Split split, std::size_t batch,
-                                std::uint64_t limit = 0);
-/// Over the batches from `first` on, in front of `last`. `should_stop`, if there is one, is asked
-/// after each; nothing is returned when it says yes.
+TakenBatches evaluated_batches(const Dataset& data, Split split, std::size_t batch,
+                               std::uint64_t limit = 0);
+/// Over the taken batches from place `first` on, in front of `last`. `should_stop`, if there is
+/// one, is asked after each; nothing is returned when it says yes.
 std::optional<Evaluation> evaluate_batches(Task& task, Split split, std::size_t batch,
-                                           std::uint64_t first, std::uint64_t last,
+                                           const TakenBatches& taken, std::uint64_t first,
+                                           std::uint64_t last,
                                            const std::function<bool()>& should_stop = {});
-/// Both: over all batches of a split, or the first ones.
+/// Both: over all batches of a split, or at most `limit`.
 std::optional<Evaluation> evaluate_task(Task& task, Split split, std::size_t batch,
                                         std::uint64_t limit = 0,
                                         const std::function<bool()>& should_stop = {});

@@ -51,7 +51,7 @@ inline void describe(Keys& keys, TrainSpec& spec) {
        "sequences of a batch of validation, 0 for train.batch: fewer where they are longer",
        resumable);
   keys("validate.batches", spec.validate_batches, at_least(0),
-       "most batches of a validation, 0 for all", resumable);
+       "most batches of a validation, spread evenly over the split; 0 for all", resumable);
   keys("validate.kernels", spec.validate_kernels,
        "at a validation, also the numbers of the learned kernels: errors, features in use, drift, "
        "entropies",

@@ -284,6 +284,18 @@ TEST(TokenTask, ValidatesOnTheAnswersOfOtherExamples) {
   EXPECT_EQ(evaluate_task(*task, Split::validation, 3, 1, [] { return false; })->terms, 3u);
 }
 
+TEST(TokenTask, FewBatchesOfAnEvaluationAreSpreadOverTheSplit) {
+  const auto task = make_task(generated({"data.kind=recall", "data.validation_examples=7"}));
+  Evaluation spread;
+  for (const std::uint64_t index : {0, 2, 4}) {
+    Tape tape({.recording = false});
+    spread += task->evaluate(tape, task->data().part(Split::validation, index, 1));
+  }
+  EXPECT_EQ(evaluate_task(*task, Split::validation, 1, 3)->loss(), spread.loss());
+  EXPECT_EQ(evaluate_task(*task, Split::validation, 1, 7)->loss(),
+            evaluate_task(*task, Split::validation, 1)->loss());
+}
+
 TEST(TokenTask, ValidatesAndTestsAtAnotherLength) {
   const auto task = make_task(
       generated({"data.kind=induction", "data.validation_examples=4", "data.test_examples=3",
