@@ -38,8 +38,10 @@ struct Bounds {
   NameList choices = {};
   /// Of a period.
   PeriodUnits units = {};
+  /// Whether programs may add choices of their own.
+  bool open = false;
 
-  Bounds in(PeriodUnits wanted) const { return {range, choices, wanted}; }
+  Bounds in(PeriodUnits wanted) const { return {range, choices, wanted, open}; }
 };
 
 inline Bounds between(double lowest, double highest) { return {{lowest, highest}}; }

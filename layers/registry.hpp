@@ -147,11 +147,13 @@ class Registry {
 template <class Interface, class Spec, class Traits>
 Bounds one_of(Registry<Interface, Spec, Traits>& (*registry)(),
               std::vector<std::string> first = {}) {
-  return one_of([registry, first] {
+  Bounds bounds = one_of([registry, first] {
     std::vector<std::string> names = first;
     for (std::string& name : registry().names()) names.push_back(std::move(name));
     return names;
   });
+  bounds.open = true;
+  return bounds;
 }
 
 }  // namespace bochner

@@ -61,7 +61,8 @@ inline void describe(Keys& keys, CsvOptions& options) {
        "holds dates, if data.columns names none; of events and sensors, \"time\"");
   keys("time_format", options.time_format,
        "series, event_files, sensors, table: how time stamps are written, such as %d.%m.%Y %H:%M, "
-       "or %s for seconds since 1970; by default ISO 8601, or the usual format that fits");
+       "%s for seconds since 1970 or %Q for milliseconds; by default ISO 8601, or the usual format "
+       "that fits");
   keys("missing", options.missing, one_of({"refuse", "forward"}),
        "series: what becomes of missing values: an error, or the value of the row before "
        "(forward)");

@@ -14,7 +14,7 @@ constexpr std::string_view months[] = {"January",   "February", "March",    "Apr
                                        "May",       "June",     "July",     "August",
                                        "September", "October",  "November", "December"};
 constexpr std::string_view weekdays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-constexpr std::string_view directives = "YymdbBaHIpMSzs%";
+constexpr std::string_view directives = "YymdbBaHIpMSzsQ%";
 constexpr int most_decimals = 17;
 
 bool is_digit(char character) { return character >= '0' && character <= '9'; }
@@ -75,7 +75,9 @@ class TimeParser {
       case 'z':
         return offset();
       case 's':
-        return unix_seconds();
+        return since_1970(1);
+      case 'Q':
+        return since_1970(1000);
     }
     return literal('%');
   }
@@ -153,11 +155,12 @@ class TimeParser {
     return true;
   }
 
-  bool unix_seconds() {
+  bool since_1970(double parts_of_second) {
     std::size_t size = sees('-') ? 1 : 0;
     while (size < rest_.size() && (is_digit(rest_[size]) || rest_[size] == '.')) ++size;
     unix_ = parse_number(rest_.substr(0, size));
     rest_.remove_prefix(size);
+    if (unix_) *unix_ /= parts_of_second;
     return unix_.has_value();
   }
 
@@ -201,7 +204,7 @@ void require_time_format(std::string_view format) {
     const std::string_view directive = format.substr(i, 2);
     require(directive.size() == 2 && directives.find(directive[1]) != directives.npos,
             "time_format", excerpt(format), ": no such directive as ", directive,
-            "; there are %Y %y %m %d %b %B %a %H %I %p %M %S %z %s %%");
+            "; there are %Y %y %m %d %b %B %a %H %I %p %M %S %z %s %Q %%");
   }
 }
 

@@ -9,10 +9,11 @@ namespace bochner {
 
 /// ISO 8601: "2016-07-01", "2016-07-01 00:00", "2016-07-01T00:00:00.25Z", "2016-07-01T02:00+02:00".
 /// Without an offset it is UTC. Nothing where the text is something else or no such day exists.
-/// Or after a format with %Y %y %m %d %b %B %a %H %I %p %M %S %z %s %% as in strptime, numbers with
-/// or without a leading zero: %y is 1969 to 2068, %b and %a an English month and weekday of three
-/// letters, %B a whole month, %I and %p the hour up to 12 and AM or PM, %S may have a fraction, %z
-/// is Z or +02:00 or +0200, %s seconds since 1970. All other characters stand for themselves.
+/// Or after a format with %Y %y %m %d %b %B %a %H %I %p %M %S %z %s %Q %% as in strptime, numbers
+/// with or without a leading zero: %y is 1969 to 2068, %b and %a an English month and weekday of
+/// three letters, %B a whole month, %I and %p the hour up to 12 and AM or PM, %S may have a
+/// fraction, %z is Z or +02:00 or +0200, %s seconds since 1970 and %Q milliseconds. All other
+/// characters stand for themselves.
 std::optional<double> parse_time(std::string_view text, std::string_view format = "");
 /// Throws std::invalid_argument where the format has another directive.
 void require_time_format(std::string_view format);

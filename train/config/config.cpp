@@ -11,7 +11,7 @@ namespace {
 
 void check_range(const Config& config, const ParameterRow& row) {
   const ConfigValue& value = config.value(row);
-  const auto& [range, choices, units] = row.bounds;
+  const auto& [range, choices, units, open] = row.bounds;
   const auto check = [&](double number, const char* subject = "") {
     if (!contains(range, number))
       fail(config, row.name, fmt::format("{}must be {}", subject, text_of(range)));
@@ -35,9 +35,11 @@ void check_choice(const Config& config, const ParameterRow& row) {
        is_list ? config.text_list(row.name) : std::vector<std::string>{config.text(row.name)}) {
     if (std::ranges::find(choices, chosen) != choices.end()) continue;
     const std::string near = nearest(chosen, choices);
+    std::string hint;
+    if (row.bounds.open) hint = ". One of your own is known to the program that registers it";
+    if (!near.empty()) hint = ". Did you mean " + in_quotes(near) + "?";
     fail(config, row.name,
-         fmt::format("must {}be {}{}", is_list ? "each " : "", alternatives(choices),
-                     near.empty() ? "" : ". Did you mean " + in_quotes(near) + "?"));
+         fmt::format("must {}be {}{}", is_list ? "each " : "", alternatives(choices), hint));
   }
 }
 

@@ -45,7 +45,7 @@ void append_section(std::string& page, const ParameterTable& table, const std::s
 }  // namespace
 
 std::string type_text(const ParameterRow& row) {
-  const auto& [numbers, choices, units] = row.bounds;
+  const auto& [numbers, choices, units, open] = row.bounds;
   if (choices)
     return (row.kind() == ConfigKind::text_list ? "list of " : "") + alternatives(choices());
   std::string text = kind_texts[std::size_t(row.kind())];

@@ -326,13 +326,22 @@ bool begins_as_config(std::string_view text) {
   return false;
 }
 
-/// Whether all files lie in folders of the folder, several in each of two or more.
+/// README.txt, LICENSE
+bool is_about_the_data(const fs::path& file) {
+  const std::string name = lower_case(file.filename().string());
+  return name.starts_with("readme") || name.starts_with("license");
+}
+
+/// Whether all files lie in folders of the folder, several in each of two or more; but for words
+/// about them beside these.
 bool are_labelled(const fs::path& folder, const std::vector<fs::path>& files) {
   std::set<fs::path> labels;
   for (const fs::path& file : files) {
     const fs::path below =
         fs::absolute(file).lexically_relative(fs::absolute(folder).lexically_normal());
-    if (std::distance(below.begin(), below.end()) != 2) return false;
+    const auto depth = std::distance(below.begin(), below.end());
+    if (depth == 1 && is_about_the_data(file)) continue;
+    if (depth != 2) return false;
     labels.insert(*below.begin());
   }
   return labels.size() >= 2 && files.size() >= 4 * labels.size();

@@ -10,7 +10,7 @@ namespace bochner {
 namespace {
 
 constexpr std::size_t fewest_rows = 8;  // of a series, in the mean
-constexpr double latest_second = 1e11;  // beyond the year 5000; milliseconds are more
+constexpr double latest_second = 1e11;  // beyond the year 5000; milliseconds since 1974 are more
 
 bool goes_on(const NamedArray& table, const std::vector<SeriesRows>& parts) {
   return std::ranges::all_of(parts, [&](const SeriesRows& part) {
@@ -88,10 +88,11 @@ std::optional<std::string> format_of_clock(const std::filesystem::path& file,
   const std::span<const double> numbers(table.data(), table.size());
   if (!go_on(numbers)) return std::nullopt;
   if (std::ranges::all_of(numbers, is_calendar_number)) return "%Y%m%d";
-  const bool are_seconds = std::ranges::all_of(numbers, [](double number) {
-    return number == std::floor(number) && std::abs(number) < latest_second;
-  });
-  return are_seconds ? std::optional("%s") : std::nullopt;
+  const auto is_whole = [](double number) { return number == std::floor(number); };
+  if (!std::ranges::all_of(numbers, is_whole)) return std::nullopt;
+  const double largest = std::max(-numbers.front(), numbers.back());
+  if (largest < latest_second) return "%s";
+  return largest < 1000 * latest_second ? std::optional("%Q") : std::nullopt;
 }
 
 }  // namespace bochner

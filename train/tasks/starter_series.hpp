@@ -26,7 +26,8 @@ SeriesLayout layout_of_series(const std::filesystem::path& file, const std::stri
 bool go_on(std::span<const double> numbers);
 
 /// The data.time_format of numbers that go on from row to row: "%Y%m%d" where all of them are dates
-/// written so, "%s" of other whole numbers; nothing where they do not go on, or are no such.
+/// written so, "%s" of other whole numbers, "%Q" where they are milliseconds; nothing where they do
+/// not go on, or are no such.
 std::optional<std::string> format_of_clock(const std::filesystem::path& file,
                                            const std::string& column,
                                            const CsvOptions& options = {});

@@ -69,7 +69,7 @@ inline void describe(Keys& keys, TrainSpec& spec) {
   keys("stop.patience", spec.patience, at_least(0),
        "stop after so many validations without improvement, 0 for never", resumable);
   keys("stop.min_delta", spec.min_delta, at_least(0),
-       "smallest improvement that counts for patience, in the unit of the loss", resumable);
+       "what an improvement must exceed to count for patience, in the unit of the loss", resumable);
   keys("verify", spec.verify, countable,
        "how often processes that share a run compare digests of all that it has learned, 0 for "
        "never",

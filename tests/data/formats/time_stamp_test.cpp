@@ -87,6 +87,7 @@ TEST(TimeStamp, FollowsAFormat) {
   EXPECT_EQ(parse_time("07/01/16", "%m/%d/%y"), 1467331200);
   EXPECT_EQ(parse_time("01/Jul/2016:02:15:00 +0200", "%d/%b/%Y:%H:%M:%S %z"), 1467332100);
   EXPECT_EQ(parse_time("1467332100.5", "%s"), 1467332100.5);
+  EXPECT_EQ(parse_time("1467332100250", "%Q"), 1467332100.25);
   EXPECT_EQ(parse_time("-5%", "%s%%"), -5);
   EXPECT_EQ(parse_time("69", "%y"), -31536000);
   for (const auto& [text, format] :

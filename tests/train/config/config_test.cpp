@@ -75,9 +75,11 @@ TEST(Config, SampleNamesTheKindsThatAreMissing) {
   const auto error = [&](const std::vector<std::string>& sets) {
     return error_in(sample, sets, few);
   };
-  EXPECT_EQ(error({}), "bad.toml:9:12: model.mixer.features.kind = \"wpff\": must be \"positive\"");
+  const std::string own = ". One of your own is known to the program that registers it";
+  EXPECT_EQ(error({}),
+            "bad.toml:9:12: model.mixer.features.kind = \"wpff\": must be \"positive\"" + own);
   EXPECT_EQ(error({"model.mixer.features=positive"}),
-            "bad.toml:11:11: model.mixer.density.kind = \"flow\": must be \"gaussian\"");
+            "bad.toml:11:11: model.mixer.density.kind = \"flow\": must be \"gaussian\"" + own);
   EXPECT_EQ(error({"model.mixer.features=positive", "model.mixer.density=gaussian"}),
             "bad.toml:12:9: model.mixer.draws = \"sobol\": must be \"iid\" or \"orthogonal\"");
   EXPECT_EQ(error({"model.mixer.features=positive", "model.mixer.density=gaussian",

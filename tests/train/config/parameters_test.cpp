@@ -86,7 +86,8 @@ TEST(Parameters, HelpHasOneLineForEachKey) {
   EXPECT_EQ(help_text(table, "train.stop"),
             "train.stop.patience   0    stop after so many validations without improvement, 0 for "
             "never (whole number, at least 0)\n"
-            "train.stop.min_delta  0.0  smallest improvement that counts for patience, in the unit "
+            "train.stop.min_delta  0.0  what an improvement must exceed to count for patience, in "
+            "the unit "
             "of the loss "
             "(number, at least 0)\n");
   EXPECT_EQ(

@@ -99,6 +99,9 @@ TEST_F(Starter, NumbersCalledATimeMakeASeries) {
   EXPECT_EQ(seconds.text("data.time_column"), "Timestamp");
   EXPECT_EQ(seconds.text("data.time_format"), "%s");
   EXPECT_EQ(seconds.text_list("data.columns"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(of("time,a,b", [](std::size_t i) { return 1.7e12 + 250.0 * double(i); })
+                .text("data.time_format"),
+            "%Q");
   const auto digits = [](std::size_t i) {
     std::string date = day(i);
     std::erase(date, '-');
@@ -217,6 +220,7 @@ TEST_F(Starter, FoldersOfTextsAreLabels) {
     for (const char* label : {"spam", "ham"})
       write("mails/" + std::string(label) + "/" + std::to_string(i),
             label + std::string(" and so"));
+  write("mails/README.txt", "what they are");
   const Config config = config_for(folder_.path() / "mails");
   EXPECT_EQ(config.text("data.kind"), "texts");
   const auto row = [](std::size_t i) { return i % 2 == 0 ? "good,\"fine, yes\"" : "bad,no"; };
