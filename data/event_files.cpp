@@ -185,7 +185,7 @@ std::vector<EventTable> event_tables(const NamedArray& array, std::size_t types,
 }
 
 EventFiles::EventFiles(std::vector<EventTable> sequences, const EventFilesSpec& spec)
-    : sequences_(std::move(sequences)), spec_(spec) {
+    : sequences_(std::move(sequences)), spec_(spec), types_(spec.types) {
   require(!sequences_.empty() && spec.length >= 1, "event_files", "needs a sequence and an event");
   std::vector<std::size_t> events;
   for (const EventTable& sequence : sequences_) events.push_back(sequence.times.size());

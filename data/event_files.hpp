@@ -73,6 +73,7 @@ struct EventFilesSpec {
   std::size_t length = 64;  ///< events that a model sees (T)
   double validation = 0.1;  ///< see held_out_from()
   std::uint64_t seed = 1;   ///< of the training order
+  std::size_t types = 0;    ///< that there are at least
 };
 
 /// Windows of given sequences, in which each event but the first of a sequence is predicted once,
@@ -83,7 +84,7 @@ struct EventFilesSpec {
 class EventFiles : public EventSource {
  public:
   EventFiles(std::vector<EventTable> sequences, const EventFilesSpec& spec);
-  /// One more than the largest of all events.
+  /// One more than the largest of all events, and at least as many as the spec says.
   std::size_t types() const override { return types_; }
   std::size_t dimensions() const override;
   PlaceReach reach() const override;

@@ -9,7 +9,7 @@ namespace bochner {
 namespace {
 
 LabelledSizes sizes_of(const std::vector<EventTable>& sequences, const LabelledEventsSpec& spec) {
-  std::size_t types = 0, classes = 0, longest = 0;
+  std::size_t types = spec.types, classes = spec.labels, longest = 0;
   for (const EventTable& events : sequences) {
     types = std::max(types, std::size_t(std::ranges::max(events.types.values)) + 1);
     classes = std::max(classes, std::size_t(events.label) + 1);

@@ -12,6 +12,7 @@ struct LabelledEventsSpec {
   std::uint64_t seed = 1;    ///< of the training order
   bool class_token = false;  ///< one more token in front, at the time of the first event
   bool labelled = true;      ///< there must be two labels or more
+  std::size_t types = 0, labels = 0;  ///< that there are at least
 };
 
 /// Whole sequences: the types of their events are tokens at their times. Throws DataError where

@@ -6,6 +6,7 @@
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/labelled_texts.hpp>
 #include <cmath>
+#include <map>
 #include <ranges>
 #include <set>
 
@@ -44,12 +45,13 @@ ExampleSet set_of(const TextsWithLabels& texts, const LabelledTextsSpec& spec) {
 
 }  // namespace
 
-TextsWithLabels with_numbers(LabelledRows rows) {
-  const std::set<std::string> names(rows.labels.begin(), rows.labels.end());
-  TextsWithLabels all{std::move(rows.texts), {names.begin(), names.end()}, {}};
-  for (const std::string& label : rows.labels)
-    all.labels.push_back(
-        std::int32_t(std::ranges::lower_bound(all.classes, label) - all.classes.begin()));
+TextsWithLabels with_numbers(LabelledRows rows, std::vector<std::string> known) {
+  TextsWithLabels all{std::move(rows.texts), std::move(known), {}};
+  std::map<std::string, std::int32_t> numbers;
+  for (const std::string& name : all.classes) numbers.emplace(name, numbers.size());
+  for (const std::string& name : std::set(rows.labels.begin(), rows.labels.end()))
+    if (numbers.emplace(name, numbers.size()).second) all.classes.push_back(name);
+  for (const std::string& label : rows.labels) all.labels.push_back(numbers.at(label));
   if (all.classes.size() < 2)
     throw DataError("all texts have the label ",
                     all.classes.empty() ? "of nothing" : excerpt(all.classes[0]),

@@ -20,13 +20,14 @@ inline void describe(Keys& keys, TextsSpec& spec) {
 struct LabelledRows {
   std::vector<std::string> texts, labels;
 };
-/// Text i has label classes[labels[i]]; classes are in the order of the alphabet.
+/// Text i has label classes[labels[i]]; classes are known ones, and then others in the order of the
+/// alphabet.
 struct TextsWithLabels {
   std::vector<std::string> texts, classes;
   std::vector<std::int32_t> labels;
 };
 /// Throws DataError where all have one label.
-TextsWithLabels with_numbers(LabelledRows rows);
+TextsWithLabels with_numbers(LabelledRows rows, std::vector<std::string> known = {});
 /// Each file is a text, of which at most `length` bytes are read, and its label the name of its
 /// folder.
 LabelledRows rows_of_folders(const std::vector<std::filesystem::path>& files, std::size_t length);

@@ -152,6 +152,13 @@ std::optional<std::size_t> SeriesWindows::called(const std::vector<std::string>&
   return std::nullopt;
 }
 
+LearnedNames SeriesWindows::names() const {
+  LearnedNames names{.columns = series().names};
+  for (const Part& part : parts_)
+    names.series.insert(names.series.end(), part.series.id.begin(), part.series.id.end());
+  return names;
+}
+
 std::size_t SeriesWindows::rows(Split split, std::size_t number) const {
   return parts_[number].end(split) - parts_[number].begin(split);
 }

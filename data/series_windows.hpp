@@ -3,6 +3,7 @@
 #include <bochner/autodiff/tensor.hpp>
 #include <bochner/autodiff/times.hpp>
 #include <bochner/data/dataset.hpp>
+#include <bochner/data/learned_names.hpp>
 #include <bochner/data/series_table.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -71,6 +72,8 @@ class SeriesWindows : public Dataset {
   /// Which of them has this id, if one has.
   std::optional<std::size_t> called(const std::vector<std::string>& id) const;
   const SeriesSpec& spec() const { return spec_; }
+  /// Those of the series and of their variates.
+  LearnedNames names() const;
   /// Of one series.
   std::size_t rows(Split split, std::size_t number = 0) const;
   /// Where the future of a window begins; windows in the order of time, series by series.

@@ -107,6 +107,22 @@ TextLevels text_levels(const NamedArray& table, const SeriesColumns& columns) {
   return levels;
 }
 
+std::vector<std::string> by_turns(const TextLevels& levels) {
+  std::vector<std::string> all;
+  for (const auto& [column, texts] : levels)
+    for (const std::string& text : texts) all.insert(all.end(), {column, text});
+  return all;
+}
+
+TextLevels with_levels(const std::vector<std::string>& known, const TextLevels& seen) {
+  TextLevels levels;
+  for (std::size_t i = 0; i + 1 < known.size(); i += 2) levels[known[i]].push_back(known[i + 1]);
+  for (const auto& [column, texts] : seen)
+    for (const std::string& text : texts)
+      if (std::ranges::count(levels[column], text) == 0) levels[column].push_back(text);
+  return levels;
+}
+
 SeriesColumns with_indicators(NamedArray& table, SeriesColumns columns, const TextLevels& levels) {
   std::vector<std::string> replaced;
   replace_texts(table, columns.known, levels, 0, replaced);

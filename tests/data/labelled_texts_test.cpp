@@ -66,6 +66,9 @@ TEST(LabelledTexts, AreRowsOfTables) {
   EXPECT_THAT(all.texts, ElementsAre("a", "", "a", ""));
   EXPECT_THAT(all.classes, ElementsAre("0", "1"));
   EXPECT_THAT(all.labels, ElementsAre(1, 0, 1, 0));
+  const TextsWithLabels known = with_numbers(rows, {"1", "2"});
+  EXPECT_THAT(known.classes, ElementsAre("1", "2", "0"));
+  EXPECT_THAT(known.labels, ElementsAre(0, 2, 0, 2));
   EXPECT_THAT(message_of<DataError>([&] { texts_of_column(second, "words"); }),
               HasSubstr("no column \"words\""));
   EXPECT_THAT(message_of<DataError>([&] { texts_of_column(second, "label"); }),

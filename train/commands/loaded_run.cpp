@@ -6,8 +6,10 @@
 #include <bochner/train/laboratory/drawn_posteriors.hpp>
 #include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/run/run_directory.hpp>
+#include <bochner/train/run/trainer_state.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
+#include <bochner/train/tasks/run_names.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cstdio>
 #include <filesystem>
@@ -21,6 +23,15 @@ CheckpointReader open_noted(FileStorage& storage, const std::string& reference) 
   CheckpointReader checkpoint = open_checkpoint(storage, parse_run_reference(reference), skipped);
   for (const std::string& note : skipped) fmt::print(stderr, "skipped {}\n", printable(note));
   return checkpoint;
+}
+
+/// Of data in memory, unless the user names others.
+bool are_other_data(const CheckpointReader& checkpoint, const Config& config, const Dataset& data) {
+  const auto is_of_data = [&](const ParameterRow& row) {
+    return row.name.starts_with("data.") && config.is_set(row.name);
+  };
+  return !data.corpus() && std::ranges::none_of(config.table().rows(), is_of_data) &&
+         data.fingerprint() != checkpoint.state().data_fingerprint;
 }
 
 }  // namespace
@@ -54,9 +65,18 @@ std::unique_ptr<LanguageModel> load_language_model(const LoadedRun& run, bool li
   return model;
 }
 
+std::unique_ptr<Task> make_task_of(const CheckpointReader& checkpoint, const Config& config) {
+  auto task = make_task(config);
+  require_learned(config, task->names());
+  if (are_other_data(checkpoint, config, task->data()))
+    fmt::print(stderr, "note     the data are not those that the run was trained on: {}\n",
+               assignment(config, "data.files"));
+  return task;
+}
+
 LoadedTask load_task(const ModelOptions& options) {
   auto [checkpoint, config] = load_run(options.run, options.sets);
-  auto task = make_task(config);
+  auto task = make_task_of(checkpoint, config);
   load_weights(checkpoint, config, task->model(), options);
   return {std::move(checkpoint), std::move(config), std::move(task)};
 }

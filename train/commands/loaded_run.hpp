@@ -33,6 +33,10 @@ inline void add_model_changes(const Command& command, ModelOptions& options) {
   add_weights(command, options.live_weights);
 }
 
+/// The task of a config on its data. Throws DataError where these hold types, labels, series or
+/// texts of covariates that the run has not learned; data that have changed are named on stderr.
+std::unique_ptr<Task> make_task_of(const CheckpointReader& checkpoint, const Config& config);
+
 /// Copies the weights of a run into the model of its config. Throws ConfigError, as resume does,
 /// where they do not fit because of a key that --set has changed.
 void load_weights(const CheckpointReader& checkpoint, const Config& config, Module& model,

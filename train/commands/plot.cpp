@@ -24,7 +24,7 @@ struct Specimen {
   std::unique_ptr<Task> task;
   std::vector<AttentionLayer> layers;
   std::vector<AttentionSample> samples;
-  explicit Specimen(const Config& config) : task(make_task(config)) {}
+  explicit Specimen(std::unique_ptr<Task> made) : task(std::move(made)) {}
   bool has_validation() const { return task->data().examples(Split::validation) > 0; }
   void examine() {
     layers = attention_layers(task->model());
@@ -65,7 +65,7 @@ void plot_command(const PlotOptions& options) {
   const Path metrics = directory / metrics_name;
   const MetricsLog log =
       read_metrics(storage.exists(metrics) ? read_file(storage, metrics) : "", metrics.string());
-  Specimen start(config), now(config);
+  Specimen now(make_task_of(checkpoint, config)), start(make_task(config));
   load_weights(checkpoint, config, now.task->model(), options);
   start.examine();
   now.examine();

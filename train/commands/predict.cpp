@@ -228,7 +228,7 @@ NamedArray predict_texts(Task& task, const std::vector<std::string>& texts, std:
 
 /// What is expected of examples given their latent means, or (--latent) the latent variables.
 NamedArray predict_latent(const PredictOptions& options, const LoadedRun& run) {
-  const auto task = make_task(run.config);
+  const auto task = make_task_of(run.checkpoint, run.config);
   load_weights(run.checkpoint, run.config, task->model(), options);
   auto& model = dynamic_cast<LatentTask&>(*task);
   if (run.config.text("data.kind") == "bytes") {
@@ -257,7 +257,7 @@ NamedArray predict(const PredictOptions& options, const LoadedRun& run, SharedWo
     result = predict_bytes(options, run, all, work.processes());
   } else {
     if (!texts && !work.leads()) return result;
-    const auto task = make_task(run.config);
+    const auto task = make_task_of(run.checkpoint, run.config);
     load_weights(run.checkpoint, run.config, task->model(), options);
     const NamedArray table =
         texts ? NamedArray() : read_table(run.config, task->input_columns(), only(options));

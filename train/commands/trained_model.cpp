@@ -16,7 +16,7 @@ std::shared_ptr<Module> trained_module(const std::string& run) {
   const Config& config = loaded.config;
   if (config.text("model.kind") == "lm" && config.text("data.kind") == "bytes")
     return load_language_model(loaded, false);
-  const std::shared_ptr<Task> task = make_task(config);
+  const std::shared_ptr<Task> task = make_task_of(loaded.checkpoint, config);
   load_model(loaded.checkpoint, task->model(), true);
   return {task, &task->model()};
 }

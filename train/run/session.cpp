@@ -12,6 +12,7 @@
 #include <bochner/train/run/session.hpp>
 #include <bochner/train/run/signals.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
+#include <bochner/train/tasks/run_names.hpp>
 #include <bochner/train/tasks/tokenizers.hpp>
 #include <functional>
 
@@ -178,6 +179,7 @@ void Session::make_directory(FileStorage& storage, const Path& directory,
                              const std::string& command, const std::string& parent,
                              const DataReading& reading) {
   identify_tokenizer(config_);
+  keep_names(config_, task_->names());
   note_data(reading);
   run_ = RunDirectory::create(storage, directory, print_config(config_),
                               run_metadata(config_, command, parent, processes_.hosts()),
@@ -251,7 +253,9 @@ Session Session::fork(FileStorage& storage, const RunReference& parent, const Co
                       Processes& processes) {
   const CheckpointReader checkpoint = open_checkpoint(storage, parent, notes);
   require_shards(config, processes);
-  Session session(config, processes, reading);
+  Config heir = config;
+  inherit_names(heir, stored_config(checkpoint.config(), checkpoint.path().string()));
+  Session session(heir, processes, reading);
   session.take_over(checkpoint, resets, notes);
   session.make_directory(storage, directory, command, checkpoint.path().string(), reading);
   // Otherwise a resume before the first regular save would begin with new weights.

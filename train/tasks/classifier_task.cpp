@@ -15,6 +15,7 @@
 #include <bochner/train/tasks/image_data.hpp>
 #include <bochner/train/tasks/labelled_data.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
+#include <bochner/train/tasks/run_names.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/time_fit.hpp>
 #include <bochner/train/tasks/tokenizers.hpp>
@@ -70,7 +71,8 @@ std::unique_ptr<LabelledTexts> text_sequences(const Config& config) {
     for_each_table(config, [&](const std::filesystem::path&, const NamedArray& table) {
       append_rows(rows, table, config.text("data.text_column"), label);
     });
-  return std::make_unique<LabelledTexts>(with_numbers(std::move(rows)), spec);
+  return std::make_unique<LabelledTexts>(
+      with_numbers(std::move(rows), learned_names(config).labels), spec);
 }
 
 /// `shape` receives that of the tables that they are from, if they are.
@@ -79,9 +81,13 @@ std::unique_ptr<LabelledSequences> sequences_of_kind(const Config& config, Table
   if (kind == "listops")
     return std::make_unique<ListOps>(list_ops_spec(config), example_set(config));
   if (kind == "images" || kind == "shapes") return image_sequences(config, has_class_token(config));
-  if (kind == "event_files")
-    return std::make_unique<LabelledEvents>(read_events(config, shape),
-                                            labelled_events_spec(config));
+  if (kind == "event_files") {
+    std::vector<EventTable> sequences = read_events(config, shape);
+    LabelledEventsSpec spec = labelled_events_spec(config);
+    spec.types = shape.types.size();
+    spec.labels = shape.labels.size();
+    return std::make_unique<LabelledEvents>(std::move(sequences), spec);
+  }
   if (kind == "texts") return text_sequences(config);
   throw std::invalid_argument("data.kind = \"" + kind + "\" has no labels");
 }
@@ -128,6 +134,11 @@ class ClassifierTask : public Task {
 
   Module& model() override { return model_; }
   const Dataset& data() const override { return *data_; }
+  LearnedNames names() const override {
+    if (const auto* texts = dynamic_cast<const LabelledTexts*>(data_.get()))
+      return {.labels = texts->class_names()};
+    return names_in(shape_);
+  }
 
   Var loss(Tape& tape, const Examples& examples) override {
     const LabelledBatch batch = data_->batch(examples);

@@ -86,6 +86,7 @@ class ContrastTask : public Task {
             {{"matched", "matched", of_views.measures[0].sum / 2, true}}};
   }
 
+  LearnedNames names() const override { return source_->names(); }
   std::vector<std::string> input_columns() const override { return source_->columns(); }
 
   /// An embedding for each image, each sequence of events in the order of their first rows, or each

@@ -2,10 +2,14 @@
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/data_tables.hpp>
 #include <bochner/train/tasks/event_data.hpp>
+#include <bochner/train/tasks/run_names.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
 std::vector<EventTable> read_events(const Config& config, TableShape& shape) {
+  const LearnedNames names = learned_names(config);
+  shape.types = names.types;
+  shape.labels = names.labels;
   std::vector<EventTable> sequences;
   for_each_table(config, [&](const std::filesystem::path&, NamedArray& table) {
     number_texts(table, event_columns(config), shape, true);
@@ -26,9 +30,10 @@ std::unique_ptr<EventSource> event_source(const Config& config, TableShape& shap
     spec.length = config.count("data.length");
     return std::make_unique<HawkesEvents>(spec, example_set(config));
   }
+  std::vector<EventTable> sequences = read_events(config, shape);
   const EventFilesSpec spec{config.count("data.length"), config.number("data.validation"),
-                            config.count("train.seed")};
-  return std::make_unique<EventFiles>(read_events(config, shape), spec);
+                            config.count("train.seed"), shape.types.size()};
+  return std::make_unique<EventFiles>(std::move(sequences), spec);
 }
 
 std::vector<EventTable> windows_of(const std::vector<EventTable>& sequences, std::size_t length) {

@@ -50,6 +50,7 @@ class EventTask : public Task {
 
   Module& model() override { return model_; }
   const Dataset& data() const override { return *data_; }
+  LearnedNames names() const override { return names_in(shape_); }
   std::string loss_unit() const override { return "nats/event"; }
 
   Var loss(Tape& tape, const Examples& examples) override {

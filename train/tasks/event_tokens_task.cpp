@@ -40,6 +40,7 @@ class EventTokensTask : public Task {
 
   Module& model() override { return model_; }
   const Dataset& data() const override { return *data_; }
+  LearnedNames names() const override { return names_in(shape_); }
 
   void start() override {
     if (NoiseLoss* noise = model_.noise())

@@ -149,14 +149,24 @@ Tensor last_columns(const xt::xarray<double>& matrix, std::size_t count) {
   return last;
 }
 
+/// What the rows say, or what the model has learned where they are of the same dates: a week of
+/// business days does not show that there are none on weekends.
+TimeStep step_of(const TimeSeries& series, const TimeSeries& learned) {
+  if (learned.times.empty()) return series.time_step();
+  const TimeStep step = learned.time_step();
+  const auto is_other = [&](double one, double next) { return step.between(one, next) != 1; };
+  const bool agrees = step.counts_dates() &&
+                      std::ranges::adjacent_find(series.times, is_other) == series.times.end();
+  return agrees || series.rows() <= 2 ? step : series.time_step();
+}
+
 ForecastRequest request_of(const NamedArray& table, const SeriesColumns& columns,
                            const SeenSeries& seen, const SeriesWindows& learned) {
   const auto& [series, rows, asked] = seen;
   const SeriesSpec& spec = learned.spec();
   const std::size_t number = learned.called(series.id).value_or(0);
   require_steps(series, learned.series(number), spec);
-  const bool tells_step = series.rows() > 2 || learned.series(number).times.empty();
-  const TimeStep step = (tells_step ? series : learned.series(number)).time_step();
+  const TimeStep step = step_of(series, learned.series(number));
   ForecastRequest request{series.id,
                           last_columns(series.values, spec.lookback),
                           {},

@@ -145,6 +145,11 @@ class ForecastTask : public Task {
 
   Module& model() override { return model_; }
   const Dataset& data() const override { return windows_; }
+  LearnedNames names() const override {
+    LearnedNames names = windows_.names();
+    names.levels = by_turns(rules_.levels);
+    return names;
+  }
   std::vector<std::string> input_columns() const override {
     std::vector<std::string> columns = windows_.series().names;
     const std::vector<std::string> others = rules_.columns.others();

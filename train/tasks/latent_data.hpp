@@ -24,6 +24,7 @@ class LatentData {
   /// Examples of a table, or of texts, of the user's; by default they throw std::invalid_argument.
   virtual Observed read(const NamedArray& input, const VariationalAutoencoder& model) const;
   virtual Observed read_texts(const std::vector<std::string>& texts) const;
+  virtual LearnedNames names() const { return {}; }
   /// Columns that read() takes, none for all.
   virtual std::vector<std::string> columns() const { return {}; }
   /// The mean of examples given what decode() says of them, as read() takes examples; of symbols

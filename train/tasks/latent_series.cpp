@@ -23,6 +23,7 @@ class LatentSeries : public LatentData {
         rows_(config.count("model.patch.length")) {}
 
   const Dataset& data() const override { return windows_; }
+  LearnedNames names() const override { return windows_.names(); }
   std::vector<std::string> columns() const override { return windows_.series().names; }
 
   void complete(VaeSpec& spec) const override {

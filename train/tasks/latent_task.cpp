@@ -66,6 +66,7 @@ class VaeTask : public LatentTask {
 
   Module& model() override { return model_; }
   const Dataset& data() const override { return data_->data(); }
+  LearnedNames names() const override { return data_->names(); }
   std::vector<std::string> input_columns() const override { return data_->columns(); }
   Json sizes() const override { return Json{{"length", model_.spec().tokens}}; }
 

@@ -8,6 +8,7 @@
 #include <bochner/train/tasks/data_tables.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/process_pictures.hpp>
+#include <bochner/train/tasks/run_names.hpp>
 #include <bochner/train/tasks/task.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -42,8 +43,16 @@ void require_memory(const GaussianProcessSpec& spec, std::size_t rows, std::size
                     most >> 30, " GiB of them");
 }
 
+/// Without inputs those that a run has learned; the target is the last.
+TableColumns regression_columns(const Config& config) {
+  auto columns = read_spec<TableSpec>(config, "data").columns;
+  const std::vector<std::string> learned = learned_names(config).columns;
+  if (!columns.inputs.empty() || learned.empty()) return columns;
+  return {{learned.begin(), learned.end() - 1}, learned.back()};
+}
+
 RegressionTable read_regression(const Config& config) {
-  const TableColumns columns = read_spec<TableSpec>(config, "data").columns;
+  const TableColumns columns = regression_columns(config);
   std::vector<RegressionTable> tables;
   for_each_table(config, [&](const std::filesystem::path& file, const NamedArray& table) {
     tables.push_back(regression_table(table, columns));
@@ -89,6 +98,11 @@ class ProcessTask : public Task {
 
   Module& model() override { return model_; }
   const Dataset& data() const override { return data_; }
+  LearnedNames names() const override {
+    LearnedNames names{.columns = data_.table().inputs};
+    names.columns.push_back(data_.table().target);
+    return names;
+  }
 
   /// -ln p(targets | inputs) for each row, and of the prior's for each that there is.
   Var loss(Tape& tape, const Examples& examples) override {

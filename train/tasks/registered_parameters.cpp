@@ -195,7 +195,7 @@ std::vector<ParameterRow> registered_rows() {
             ProcessModelSpec, LanguageModelSpec, VaeSpec, ContrastKeys>("model");
   table.add<DataSpec, TokenTaskSpec, LengthBuckets, ListOpsSpec, ImagesSpec, ShapesSpec, CsvOptions,
             SeriesSpec, SeriesColumns, HawkesSpec, EventColumns, FieldSpec, SensorColumns,
-            SensorSpec, TableSpec, TextsSpec, ViewsKeys>("data");
+            SensorSpec, TableSpec, TextsSpec, ViewsKeys, LearnedNames>("data");
   table.add<OptimizerSpec>("optim");
   table.add<TrainSpec>("train");
   // Where the reference and the configs of runs have always had them.

@@ -7,6 +7,7 @@
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/forecast_requests.hpp>
+#include <bochner/train/tasks/run_names.hpp>
 #include <bochner/train/tasks/series_data.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
 #include <cmath>
@@ -52,6 +53,17 @@ std::vector<TimeSeries> series_of(NamedArray& table, const SeriesColumns& column
   }
   if (all.empty()) throw DataError("there is no row with a value to forecast");
   return all;
+}
+
+/// Those that are known in their order, others behind them.
+void put_first(const std::vector<std::string>& known, std::vector<TimeSeries>& series) {
+  const auto place = [&](const TimeSeries& one) {
+    for (std::size_t i = 0; i + one.id.size() <= known.size() && !one.id.empty();
+         i += one.id.size())
+      if (std::equal(one.id.begin(), one.id.end(), known.begin() + std::ptrdiff_t(i))) return i;
+    return known.size();
+  };
+  std::ranges::stable_sort(series, {}, place);
 }
 
 }  // namespace
@@ -103,10 +115,14 @@ LearnedTable read_series(const Config& config) {
     throw DataError("data.files: a series is one file, these are ", files.size());
   NamedArray table = read_array(files[0], table_options(config));
   try {
+    const LearnedNames names = learned_names(config);
     SeriesColumns columns = series_columns(config);
-    const TextLevels levels = text_levels(table, columns);
+    if (columns.targets.empty()) columns.targets = names.columns;
+    const TextLevels levels = with_levels(names.levels, text_levels(table, columns));
     if (!levels.empty()) columns = with_indicators(table, columns, levels);
-    return {series_of(table, columns, carries_forward(config, columns)), levels};
+    std::vector<TimeSeries> series = series_of(table, columns, carries_forward(config, columns));
+    put_first(names.series, series);
+    return {std::move(series), levels};
   } catch (const DataError& error) {
     throw DataError(files[0].string(), ": ", error.what());
   }

@@ -4,6 +4,7 @@
 
 #include <bochner/data/dataset.hpp>
 #include <bochner/data/formats/npz.hpp>
+#include <bochner/data/learned_names.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/tasks/backtest.hpp>
 #include <cstdint>
@@ -97,6 +98,8 @@ class Task {
   /// Of the examples of a split, the first 65,536 at most, in their order, `batch` at a time;
   /// nothing of a task that does not learn any.
   virtual std::optional<Embeddings> embeddings(Split, std::size_t) { return std::nullopt; }
+  /// What its numbers stand for, as far as the data say so in texts.
+  virtual LearnedNames names() const { return {}; }
   /// What the model is made for besides what its config and its tensors say: {"length": 128}.
   virtual Json sizes() const;
 

@@ -5,6 +5,7 @@
 #include <bochner/data/series_windows.hpp>
 #include <bochner/layers/models/forecaster.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/event_data.hpp>
 #include <bochner/train/tasks/image_data.hpp>
 #include <bochner/train/tasks/labelled_data.hpp>
 #include <bochner/train/tasks/series_data.hpp>
@@ -91,6 +92,7 @@ class EventSequenceSource : public ViewSource {
         columns_(event_columns(config)),
         data_(labelled_sequences(config, shape_)) {}
   const Dataset& data() const override { return *data_; }
+  LearnedNames names() const override { return names_in(shape_); }
   std::size_t classes() const override { return columns_.label.empty() ? 0 : data_->classes(); }
   void complete(ContrastModelSpec& spec) const override {
     spec.encoder.trunk.timed = true;
@@ -160,6 +162,7 @@ class SeriesSource : public ViewSource {
         patch_{config.count("model.patch.length"), config.count("model.patch.stride")},
         windows_(read_series(config).series, windows_spec(config)) {}
   const Dataset& data() const override { return windows_; }
+  LearnedNames names() const override { return windows_.names(); }
   std::size_t classes() const override { return windows_.count() > 1 ? windows_.count() : 0; }
   void complete(ContrastModelSpec& spec) const override {
     spec.variates = variates();

@@ -29,6 +29,7 @@ class ViewSource {
   virtual void fit(ContrastModel& model, std::uint64_t seed) const = 0;
   virtual std::vector<RawExample> read(const ContrastModel& model,
                                        const Examples& examples) const = 0;
+  virtual LearnedNames names() const { return {}; }
   /// Columns of a table of the user's that are needed, none for all.
   virtual std::vector<std::string> columns() const { return {}; }
   /// What stands in a table of the user's, and of series the number of the last row of each window.

@@ -118,57 +118,6 @@ TEST_F(ForecastTaskTest, ScoresTrivialForecastsAsTheyAre) {
   EXPECT_NEAR(result.loss(), zero.first, 1e-5);
 }
 
-/// The first days of so many months from January 2000 on.
-std::string monthly_text(std::size_t months, std::size_t missing = 0) {
-  std::string text = "date,a\n";
-  for (std::size_t month = 0; month < months; ++month)
-    if (missing == 0 || month != missing)
-      text +=
-          fmt::format("{}-{:02}-01,{}\n", 2000 + month / 12, month % 12 + 1, number_at(0, month));
-  return text;
-}
-
-TEST(MonthlySeries, GoesOnFromMonthToMonth) {
-  TemporaryFolder folder;
-  const auto file = folder.write("months.csv", monthly_text(60));
-  const auto task = make_task(tiny_config(
-      file, {"model.kind=forecaster", "data.kind=series", "data.lookback=6", "data.horizon=3"}));
-  const NamedArray next = task->predict(read_csv(file));
-  ASSERT_EQ(next.values.shape(0), 3u);
-  EXPECT_EQ(format_time(next.values(0, 0)), "2005-01-01 00:00:00");
-  EXPECT_EQ(format_time(next.values(1, 0)), "2005-02-01 00:00:00");
-  EXPECT_EQ(format_time(next.values(2, 0)), "2005-03-01 00:00:00");
-  Page page("", "");
-  task->illustrate(page);
-  EXPECT_THAT(page.html(), HasSubstr(">2004-07</text>")) << "dates along the axis";
-  EXPECT_THAT(page.html(), HasSubstr(">a from 2004-"));
-}
-
-/// Two rows tell no months: the step is that of the training rows.
-TEST(MonthlySeries, GoesOnFromFewRowsAsItLearned) {
-  TemporaryFolder folder;
-  const auto file = folder.write("months.csv", monthly_text(60));
-  const auto task = make_task(tiny_config(
-      file, {"model.kind=forecaster", "data.kind=series", "data.lookback=2", "data.horizon=3"}));
-  NamedArray rows = read_csv(file);
-  rows.values = xt::xarray<double>(xt::view(rows.values, xt::range(58, 60), xt::all()));
-  const NamedArray next = task->predict(rows);
-  EXPECT_EQ(format_time(next.values(1, 0)), "2005-02-01 00:00:00");
-  EXPECT_EQ(format_time(next.values(2, 0)), "2005-03-01 00:00:00");
-}
-
-TEST(MonthlySeries, NamesItsGapsAndDoesNotCrossThem) {
-  TemporaryFolder folder;
-  const auto file = folder.write("months.csv", monthly_text(61, 20));
-  const std::vector<std::string> sets = {"model.kind=forecaster", "data.kind=series",
-                                         "data.lookback=6", "data.horizon=3"};
-  const auto task = make_task(tiny_config(file, sets));
-  EXPECT_THAT(task->data().words(),
-              StartsWith("1 variate, 60 rows each 1 month, 1 gap that no window crosses (the "
-                         "longest 2001-08-01 00:00:00 to 2001-10-01 00:00:00)"));
-  EXPECT_EQ(task->data().examples(Split::train), 42u - 8 - 8) << "as before 8 windows more";
-}
-
 TEST_F(ForecastTaskTest, EachSplitHasItsWindows) {
   const auto task = make_task(config());
   EXPECT_EQ(evaluation(*task, Split::train).terms, 209u * 2 * H);

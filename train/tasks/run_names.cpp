@@ -1,0 +1,69 @@
+#include <algorithm>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/text.hpp>
+#include <bochner/train/config/parameters.hpp>
+#include <bochner/train/tasks/run_names.hpp>
+
+namespace bochner {
+namespace {
+
+using Names = std::vector<std::string>;
+
+struct KeptNames {
+  const char* key;
+  Names LearnedNames::*list;
+  const char* what;  ///< in errors
+};
+constexpr KeptNames kept_names[] = {{"data.names.types", &LearnedNames::types, "type"},
+                                    {"data.names.labels", &LearnedNames::labels, "label"},
+                                    {"data.names.series", &LearnedNames::series, "series"},
+                                    {"data.names.levels", &LearnedNames::levels, "covariate"},
+                                    {"data.names.columns", &LearnedNames::columns, "column"}};
+
+/// The first name that the others lack; nothing where there is none.
+const std::string* missing_in(const Names& others, const Names& names) {
+  const auto found = std::ranges::find_if(
+      names, [&](const std::string& name) { return std::ranges::count(others, name) == 0; });
+  return found == names.end() ? nullptr : &*found;
+}
+
+/// data.columns, or data.target, are names already.
+bool are_chosen(const Config& config, const char* key) {
+  if (std::string_view(key) != "data.names.columns") return false;
+  return config.text("data.kind") == "table" ? !config.text_list("data.inputs").empty()
+                                             : !config.text_list("data.columns").empty();
+}
+
+}  // namespace
+
+LearnedNames learned_names(const Config& config) { return read_spec<LearnedNames>(config, "data"); }
+
+void keep_names(Config& config, const LearnedNames& names) {
+  for (const auto& [key, list, what] : kept_names)
+    if (!(names.*list).empty() && !are_chosen(config, key))
+      config.set(key, names.*list, config.location("data.files"));
+}
+
+void inherit_names(Config& config, const Config& parent) {
+  if (config.text("data.kind") != parent.text("data.kind")) return;
+  for (const auto& [key, list, what] : kept_names)
+    if (list != &LearnedNames::series && config.text_list(key).empty() && !are_chosen(config, key))
+      config.set(key, parent.text_list(key), parent.location(key));
+}
+
+void require_learned(const Config& config, const LearnedNames& names) {
+  for (const auto& [key, list, what] : kept_names) {
+    const Names &learned = config.text_list(key), &now = names.*list;
+    if (learned.empty() || learned == now) continue;
+    if (const std::string* unknown = missing_in(learned, now))
+      throw DataError("data.files: the model knows no ", what, " ", excerpt(*unknown),
+                      "; it learned ", excerpt(learned.front()), " and ", learned.size() - 1,
+                      " more");
+    const std::string* missing = missing_in(now, learned);
+    throw DataError("data.files: the model has learned the ", what, " ",
+                    excerpt(missing ? *missing : learned[0]),
+                    ", of which there are too few rows here, or none");
+  }
+}
+
+}  // namespace bochner

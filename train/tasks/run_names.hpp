@@ -1,0 +1,19 @@
+#pragma once
+/// What numbers of a run stand for, in its config.
+
+#include <bochner/data/learned_names.hpp>
+#include <bochner/train/config/config.hpp>
+
+namespace bochner {
+
+LearnedNames learned_names(const Config& config);
+/// Writes them into the config of a run that begins.
+void keep_names(Config& config, const LearnedNames& names);
+/// Those of a parent, where the config of its fork has none; but for those of series, of which a
+/// fork may have others.
+void inherit_names(Config& config, const Config& parent);
+/// Throws DataError where data have other names than those that a run has learned: new ones, or
+/// fewer of its series.
+void require_learned(const Config& config, const LearnedNames& names);
+
+}  // namespace bochner
