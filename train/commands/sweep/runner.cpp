@@ -9,6 +9,7 @@
 #include <bochner/train/commands/sweep/runner.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
+#include <bochner/train/tasks/run_names.hpp>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -54,7 +55,9 @@ bool has_run(FileStorage& storage, const Path& path, const Config& config) {
   // Keys that are younger than the run are no difference: it goes on as it was.
   const Config found = parse_config(RunDirectory::read(storage, path).config(),
                                     (path / config_name).string(), registered_parameters());
-  const std::vector<ConfigChange> different = changes(found, config);
+  Config wanted = config;
+  if (learned_names(config) == LearnedNames()) keep_names(wanted, learned_names(found));
+  const std::vector<ConfigChange> different = changes(found, wanted);
   if (different.empty()) return true;
   throw ConfigError(fmt::format("{}: was made with {} = {}, not {}; choose another --runs DIR",
                                 path.string(), different[0].name, format_value(different[0].before),
