@@ -127,6 +127,13 @@ bool has_other_tokens(const CheckpointReader& checkpoint, const Config& config) 
   return parent.text(key) != config.text(key);
 }
 
+/// Units and effects of series are kept by their numbers.
+bool has_other_series(const CheckpointReader& checkpoint, const LearnedNames& names) {
+  const Config parent = stored_config(checkpoint.config(), checkpoint.path().string());
+  const LearnedNames of_parent = learned_names(parent);
+  return !of_parent.series.empty() && of_parent.series != names.series;
+}
+
 /// Signals are heeded while a large text is encoded.
 std::unique_ptr<Task> task_of(const Config& config, const DataReading& reading) {
   prepare_encoded_text(config, {reading.tell, [&] {
@@ -299,6 +306,8 @@ void Session::take_over(const CheckpointReader& checkpoint, const ForkResets& re
   for (const std::string& name : left_out) notes.push_back("starts anew: " + name);
   if (has_other_tokens(checkpoint, config_))
     notes.push_back("tokens are other pieces of text than the parent's: data.tokenizer");
+  if (has_other_series(checkpoint, task_->names()))
+    notes.push_back("series have other numbers than the parent's: data.names.series");
   const bool averages = config_.number("optim.ema") > 0;
   if (!resets.schedule) state().step = saved.step;
   if (!resets.data) state().examples = saved.examples;

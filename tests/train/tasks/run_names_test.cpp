@@ -117,6 +117,30 @@ TEST_F(RunNames, AreInARunAndInItsForks) {
               ElementsAre("buy", "view", "sell"));
 }
 
+TEST_F(RunNames, SeriesOfAForkMayBeOthers) {
+  const std::string north = repeated("{},north", 40), south = repeated("{},south", 40);
+  write("x,shop,y\n" + north + south);
+  const Config config = tiny_config(
+      file_, {"model.kind=forecaster", "data.kind=series", "data.series=shop", "data.lookback=8",
+              "data.horizon=4", "model.patch.length=4", "train.steps=1"});
+  PosixStorage storage;
+  const std::filesystem::path run = folder_.path() / "run";
+  {
+    Session session = Session::start(storage, config, run, "test");
+    run_leg(session, 1);
+  }
+  const auto notes_of = [&](const char* name) {
+    std::vector<std::string> notes;
+    Session::fork(storage, {run, ""}, config, folder_.path() / name, {.schedule = true}, "test",
+                  notes);
+    return notes;
+  };
+  EXPECT_THAT(notes_of("same"), ElementsAre());
+  write("x,shop,y\n" + south + north);
+  EXPECT_THAT(notes_of("other"),
+              ElementsAre("series have other numbers than the parent's: data.names.series"));
+}
+
 TEST_F(RunNames, DataThatHaveChangedAreNoted) {
   write("a,y\n" + repeated("{0}", 20));
   const Config config =
