@@ -31,13 +31,15 @@ std::vector<std::size_t> columns_called(const NamedArray& table,
   return columns;
 }
 
-/// Columns of the targets: those named, or all that are nothing else.
+/// Columns of the targets: those named, or all that are nothing else and no dates.
 std::vector<std::size_t> target_columns(const NamedArray& table, const SeriesColumns& columns) {
   if (!columns.targets.empty()) return columns_called(table, columns.targets);
   const std::vector<std::size_t> others = columns_called(table, columns.others());
   std::vector<std::size_t> targets;
   for (std::size_t i = 0; i < table.values.shape()[1]; ++i)
-    if (i != table.time && std::ranges::count(others, i) == 0) targets.push_back(i);
+    if (i != table.time && std::ranges::count(others, i) == 0 &&
+        std::ranges::count(table.more_times, i) == 0)
+      targets.push_back(i);
   return targets;
 }
 

@@ -20,7 +20,7 @@ struct NamedArray {
   std::optional<std::size_t> time = {};  ///< the column of seconds since 1970 UTC, if one is
   /// Of columns of texts: what their numbers 0, 1, .. stand for, in the order of their first rows.
   std::map<std::size_t, std::vector<std::string>> texts = {};
-  std::vector<std::size_t> more_times = {};  ///< other columns of such times, in what is written
+  std::vector<std::size_t> more_times = {};  ///< other columns of such times
 };
 
 /// The name of a column, or its number from 1.

@@ -30,6 +30,20 @@ bool has_decimal_comma(std::string_view text) {
   return text.find(',') != text.npos && parse_number(number);
 }
 
+/// Whether an integer was rounded to the number: beyond 2^53 not each has an equal.
+bool is_rounded(std::string_view text, double number, char decimal) {
+  constexpr double exact = 9007199254740992;
+  if (std::abs(number) < exact || text.find(decimal) != text.npos) return false;
+  if (text.find_first_not_of("+-.,0123456789") != text.npos) return false;
+  std::string digits;
+  for (const char character : text)
+    if (character >= '0' && character <= '9' && !(character == '0' && digits.empty()))
+      digits += character;
+  char written[512];
+  std::snprintf(written, sizeof(written), "%.0f", std::abs(number));
+  return digits != written;
+}
+
 /// A column that was asked for.
 struct Column {
   enum class Kind { unknown, number, time, text };
@@ -83,17 +97,14 @@ class CsvTable {
         row, [&](const CsvField& field) { return is_value(trimmed(field.text)); });
   }
 
-  /// A column without a name is called by its number.
   void read_names(const std::vector<CsvField>& row) {
+    for (const CsvField& field : row) names_.emplace_back(trimmed(field.text));
+    names_ = csv_column_names(std::move(names_));
     std::set<std::string> seen;
-    for (const CsvField& field : row) {
-      std::string name(trimmed(field.text));
-      if (name.empty()) name = std::to_string(names_.size() + 1);
-      if (!seen.insert(name).second)
-        records_.fail(field.line, field.column, "the column name ", excerpt(name),
+    for (std::size_t i = 0; i < row.size(); ++i)
+      if (!seen.insert(names_[i]).second)
+        records_.fail(row[i].line, row[i].column, "the column name ", excerpt(names_[i]),
                       " stands here a second time");
-      names_.push_back(std::move(name));
-    }
   }
 
   std::size_t require_column(const std::string& wanted) const {
@@ -108,14 +119,18 @@ class CsvTable {
     return std::ranges::find(columns_, index, &Column::index) != columns_.end();
   }
 
+  /// Whether its dates look like numbers.
+  bool holds_months(std::size_t index) const {
+    return options_.time.empty() && std::ranges::count(dialect_.months, index) > 0;
+  }
+
   /// Nothing where no column that is not chosen begins with a date.
   std::optional<std::size_t> time_beside(const std::vector<CsvField>& first) const {
     if (!options_.time.empty()) return require_column(options_.time);
     for (std::size_t i = 0; i < std::min(width_, first.size()); ++i) {
       const std::string_view text = trimmed(first[i].text);
-      if (!is_chosen(i) && !parse_number(text, dialect_.decimal) &&
-          parse_time(text, dialect_.time_format))
-        return i;
+      if (is_chosen(i) || (parse_number(text, dialect_) && !holds_months(i))) continue;
+      if (parse_time(text, dialect_.time_format)) return i;
     }
     return std::nullopt;
   }
@@ -132,21 +147,21 @@ class CsvTable {
     }
     for (std::size_t i = 0; wanted.empty() && i < width_; ++i) columns_.push_back({i});
     if (by_name)
-      if (const auto time = time_beside(first); time && !is_chosen(*time))
-        columns_.push_back({*time});
+      if (time_ = time_beside(first); time_ && !is_chosen(*time_)) columns_.push_back({*time_});
     for (const std::string& text : options_.texts)
       for (Column& column : columns_)
         if (find_column(names_, width_, text) == column.index) column.kind = Column::Kind::text;
     for (const std::string& label : options_.labels)
       for (Column& column : columns_)
         column.is_label |= find_column(names_, width_, label) == column.index;
-    if (options_.time.empty()) return;
-    const std::size_t time = require_column(options_.time);
-    if (!is_chosen(time))
+    if (!options_.time.empty()) time_ = require_column(options_.time);
+    if (time_ && !is_chosen(*time_))
       throw DataError(name_, ": the time column ", excerpt(options_.time),
                       " is not among the chosen columns");
     for (Column& column : columns_)
-      if (column.index == time) column.kind = Column::Kind::time;
+      if (column.index == time_ ||
+          (column.kind == Column::Kind::unknown && holds_months(column.index)))
+        column.kind = Column::Kind::time;
   }
 
   void read_row(const std::vector<CsvField>& row) {
@@ -173,14 +188,20 @@ class CsvTable {
       return filled_in(column, field);
     }
     if (column.kind == Column::Kind::text) return double(number_of_text(column, text));
-    const auto number = parse_number(text, dialect_.decimal);
+    const auto number = parse_number(text, dialect_);
     if (column.kind == Column::Kind::unknown)
       column.kind = number ? Column::Kind::number : Column::Kind::time;
     const auto value =
         column.kind == Column::Kind::number ? number : parse_time(text, dialect_.time_format);
     if (value && column.kind == Column::Kind::time && column.missing)
       fail(column, *column.missing, missing_time);
+    if (value && column.kind == Column::Kind::number && is_rounded(text, *value, dialect_.decimal))
+      fail(column, field, "has no equal in double precision; store such numbers in two columns");
     if (value) return *value;
+    if (dialect_.decimal == '.' && is_grouped(text, ','))
+      fail(column, field,
+           "may have a decimal comma, or one between thousands: say what stands before decimals "
+           "by data.decimal (--decimal)");
     if (has_decimal_comma(text)) fail(column, field, "has a decimal comma; write a point for it");
     if (column.kind == Column::Kind::number) fail(column, field, "is no finite number");
     const bool is_first = options_.time.empty() && options_.time_format.empty();
@@ -199,13 +220,15 @@ class CsvTable {
     return column.numbers.emplace(text, column.texts.size() - 1).first->second;
   }
 
-  /// Texts that are all numbers are these.
+  /// Texts that are all numbers are these, unless two of them might become one.
   void read_numbers_of_texts() {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       if (columns_[i].is_label) continue;
       std::vector<double> numbers;
       for (const std::string& text : columns_[i].texts)
-        if (const auto number = parse_number(text, dialect_.decimal)) numbers.push_back(*number);
+        if (const auto number = parse_number(text, dialect_);
+            number && !is_rounded(text, *number, dialect_.decimal))
+          numbers.push_back(*number);
       if (numbers.empty() || numbers.size() < columns_[i].texts.size()) continue;
       columns_[i].texts.clear();
       for (std::size_t at = i; at < values_.size(); at += columns_.size())
@@ -237,12 +260,24 @@ class CsvTable {
     }
   }
 
+  /// That of the time that was asked for, else the first of times in the order of the file.
+  std::optional<std::size_t> column_of_time() const {
+    std::optional<std::size_t> found;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (columns_[i].kind != Column::Kind::time) continue;
+      if (columns_[i].index == time_) return i;
+      if (!found || columns_[i].index < columns_[*found].index) found = i;
+    }
+    return found;
+  }
+
   NamedArray result() const {
     NamedArray array{xt::xarray<double>::from_shape({rows_, columns_.size()}), {}};
     std::copy(values_.begin(), values_.end(), array.values.data());
+    array.time = column_of_time();
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       if (!names_.empty()) array.columns.push_back(names_[columns_[i].index]);
-      if (columns_[i].kind == Column::Kind::time && !array.time) array.time = i;
+      if (columns_[i].kind == Column::Kind::time && i != array.time) array.more_times.push_back(i);
       if (!columns_[i].texts.empty()) array.texts[i] = columns_[i].texts;
     }
     return array;
@@ -254,7 +289,8 @@ class CsvTable {
   CsvRecords records_;
   std::vector<std::string> names_;
   std::vector<Column> columns_;
-  std::vector<double> values_;  // (rows, columns)
+  std::optional<std::size_t> time_;  // the column that was asked for
+  std::vector<double> values_;       // (rows, columns)
   std::size_t width_ = 0, rows_ = 0;
 };
 

@@ -33,7 +33,7 @@ struct CsvOptions {
   /// Those of them whose numbers stay texts: 007 is not 7.
   std::vector<std::string> labels = {};
   /// The column of time stamps, by name or number, for stamps that look like numbers; without it,
-  /// a column whose first value is a date.
+  /// the first in the file whose first value is a date.
   std::string time = "";
   /// Of parse_time(); "" for ISO 8601, or, if anything is "auto", for the only one of some usual
   /// formats that the first records of a column have.
@@ -71,8 +71,9 @@ inline void describe(Keys& keys, CsvOptions& options) {
 /// (rows, columns), times in seconds since 1970 UTC. Blank lines are passed over where rows have
 /// several fields. Memory is at most 24 bytes for each byte of text,
 /// beside those for one row. Throws DataError with file,
-/// line and column for rows of different size, fields that are no finite number, missing time
-/// stamps, columns that are not there or named twice, and tables without rows.
+/// line and column for rows of different size, fields that are no finite number, integers that no
+/// double equals, missing time stamps, columns that are not there or named twice, and tables
+/// without rows.
 NamedArray parse_csv(std::string_view text, const std::string& name,
                      const CsvOptions& options = {});
 /// The same of a file, plain or gzip, or of standard input ("-").

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t sampled_bytes = 1 << 20;
 constexpr std::array delimiters = {',', ';', '\t', '|'};
+constexpr const char* month_format = "%m.%Y";
 constexpr std::array time_formats = {"%Y-%m",
                                      "%Y/%m/%d",
                                      "%Y/%m/%d %H:%M",
@@ -18,7 +19,7 @@ constexpr std::array time_formats = {"%Y-%m",
                                      "%d.%m.%Y",
                                      "%d.%m.%Y %H:%M",
                                      "%d.%m.%Y %H:%M:%S",
-                                     "%m.%Y",
+                                     month_format,
                                      "%Y.%m.%d",
                                      "%d/%m/%Y",
                                      "%d/%m/%Y %H:%M",
@@ -60,24 +61,27 @@ std::vector<std::string> values_of(const CsvSample& sample, std::size_t column) 
   return values;
 }
 
-/// 1,234 and 1,234,567 have commas between thousands.
-bool is_grouped(std::string_view text, char group) {
-  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
-  const std::size_t first = text.find(group);
-  if (first == text.npos || first == 0 || first > 3) return false;
-  for (std::size_t i = first; i < text.size(); i += 4)
-    if (text[i] != group || text.size() - i < 4 ||
-        !std::ranges::all_of(text.substr(i + 1, 3), [](char c) { return c >= '0' && c <= '9'; }))
-      return false;
-  return true;
+/// Whether nearly all are so: a typing error is to be found in its line.
+template <class Is>
+bool are_nearly_all(const std::vector<std::string>& values, const Is& is) {
+  const auto others = values.size() - std::size_t(std::ranges::count_if(values, is));
+  return !values.empty() && others * 10 <= values.size();
 }
 
-/// Whether nearly all are times so: a typing error is to be found in its line.
 bool are_times(const std::vector<std::string>& values, const char* format) {
-  const auto others = std::ranges::count_if(
-      values, [&](const std::string& text) { return !parse_time(text, format); });
-  return !values.empty() && std::size_t(others) * 10 <= values.size();
+  return are_nearly_all(
+      values, [&](const std::string& text) { return parse_time(text, format).has_value(); });
 }
+
+/// 7.2016, of 1900 to 2199: other numbers, such as rates of 1.2345, are no dates.
+bool is_month(const std::string& text) {
+  if (!parse_time(text, month_format)) return false;
+  const std::string_view century = std::string_view(text).substr(text.size() - 4, 2);
+  return century == "19" || century == "20" || century == "21";
+}
+
+/// 07.2016
+bool is_whole_month(const std::string& text) { return text.size() == 7 && is_month(text); }
 
 /// The usual formats that the values have.
 std::vector<std::string> time_formats_of(const std::vector<std::string>& values) {
@@ -89,8 +93,9 @@ std::vector<std::string> time_formats_of(const std::vector<std::string>& values)
 
 enum class Decimals { none, comma, point };
 
-/// What the numbers of a column have before their decimals, if most values are numbers.
-Decimals decimals_of(const std::vector<std::string>& values, char delimiter) {
+/// What the numbers of a column have before their decimals, if most values are numbers; nothing
+/// where all commas may stand between thousands.
+Decimals decimals_of(const std::vector<std::string>& values) {
   std::size_t with_comma = 0, with_point = 0, comma_only = 0, point_only = 0;
   bool grouped = true;
   for (const std::string& text : values) {
@@ -102,19 +107,19 @@ Decimals decimals_of(const std::vector<std::string>& values, char delimiter) {
     comma_only += reads_comma && !reads_point;
     if (reads_comma && !reads_point) grouped &= is_grouped(text, ',');
   }
-  const bool commas = comma_only > 0 && point_only == 0 && !(delimiter == ',' && grouped);
+  const bool commas = comma_only > 0 && point_only == 0 && !grouped;
   if (commas && 2 * with_comma > values.size()) return Decimals::comma;
   return point_only > 0 && 2 * with_point > values.size() ? Decimals::point : Decimals::none;
 }
 
 /// Numbers like 01.2024 may be dates.
-char decimal_of(const CsvSample& sample, char delimiter) {
+char decimal_of(const CsvSample& sample) {
   bool comma = false, point = false;
   for (std::size_t i = 0; !sample.empty() && i < sample[0].size(); ++i) {
     const std::vector<std::string> values = values_of(sample, i);
-    const Decimals decimals = decimals_of(values, delimiter);
+    const Decimals decimals = decimals_of(values);
     comma |= decimals == Decimals::comma;
-    point |= decimals == Decimals::point && time_formats_of(values).empty();
+    point |= decimals == Decimals::point && !are_nearly_all(values, is_month);
   }
   return comma && !point ? ',' : '.';
 }
@@ -153,12 +158,23 @@ std::vector<std::string> time_formats_in(const CsvSample& sample, const CsvDiale
   for (std::size_t i = 0; !sample.empty() && i < sample[0].size(); ++i) {
     const std::vector<std::string> values = values_of(sample, i);
     if (are_times(values, "")) return {};
-    const bool numbers = std::ranges::all_of(values, [&](const std::string& text) {
-      return parse_number(text, dialect.decimal).has_value();
-    });
+    const bool numbers = std::ranges::all_of(
+        values, [&](const std::string& text) { return parse_number(text, dialect).has_value(); });
     if (found.empty() && !numbers) found = time_formats_of(values);
   }
   return found;
+}
+
+/// Where decimals were guessed to have a point, so that nothing says that these are numbers.
+std::vector<std::size_t> columns_of_months(const CsvSample& sample, const CsvDialect& dialect) {
+  std::vector<std::size_t> columns;
+  if (dialect.decimal_is_said || dialect.decimal != '.' || sample.empty()) return columns;
+  for (std::size_t i = 0; i < sample[0].size(); ++i) {
+    const std::vector<std::string> values = values_of(sample, i);
+    if (are_times(values, "")) return {};
+    if (are_nearly_all(values, is_whole_month)) columns.push_back(i);
+  }
+  return columns;
 }
 
 }  // namespace
@@ -166,6 +182,26 @@ std::vector<std::string> time_formats_in(const CsvSample& sample, const CsvDiale
 bool is_missing(std::string_view text) {
   constexpr std::string_view words[] = {"", "NA", "N/A", "nan", "NaN", "NAN", "null", "NULL"};
   return std::ranges::find(words, text) != std::end(words);
+}
+
+bool is_grouped(std::string_view text, char group) {
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  const std::size_t first = text.find(group);
+  if (first == text.npos || first == 0 || first > 3 || text[0] == '0') return false;
+  for (std::size_t i = first; i < text.size(); i += 4)
+    if (text[i] != group || text.size() - i < 4 ||
+        !std::ranges::all_of(text.substr(i + 1, 3), [](char c) { return c >= '0' && c <= '9'; }))
+      return false;
+  return true;
+}
+
+std::optional<double> parse_number(std::string_view text, const CsvDialect& dialect) {
+  const char group = dialect.decimal == '.' ? ',' : '.';
+  if (!dialect.decimal_is_said || !is_grouped(text, group))
+    return parse_number(text, dialect.decimal);
+  std::string digits(text);
+  std::erase(digits, group);
+  return parse_number(digits);
 }
 
 std::optional<double> parse_number(std::string_view text, char decimal) {
@@ -185,12 +221,21 @@ std::optional<double> parse_number(std::string_view text, char decimal) {
 }
 
 bool is_csv_value(std::string_view text, const CsvDialect& dialect) {
-  return is_missing(text) || parse_number(text, dialect.decimal) ||
-         parse_time(text, dialect.time_format);
+  return is_missing(text) || parse_number(text, dialect) || parse_time(text, dialect.time_format);
 }
 
 std::vector<std::string> possible_time_formats(const std::string& text) {
   return time_formats_of({text});
+}
+
+std::vector<std::string> csv_column_names(std::vector<std::string> header) {
+  const std::vector<std::string> given = header;
+  for (std::size_t i = 0; i < header.size(); ++i) {
+    if (!given[i].empty()) continue;
+    header[i] = std::to_string(i + 1);
+    if (std::ranges::count(given, header[i]) > 0) header[i] = "column " + header[i];
+  }
+  return header;
 }
 
 CsvSample csv_sample(std::string_view text, const std::string& name, char delimiter, char quote,
@@ -229,7 +274,8 @@ CsvDialect csv_dialect(std::string_view text, const std::string& name, const Csv
   CsvDialect best{.time_format = options.time_format};
   if (options.quote != "auto")
     best.quote = options.quote == "double" ? '"' : options.quote == "single" ? '\'' : '\0';
-  if (options.decimal != "auto") best.decimal = options.decimal[0];
+  best.decimal_is_said = options.decimal != "auto";
+  if (best.decimal_is_said) best.decimal = options.decimal[0];
   if (options.delimiter != "auto") best.delimiter = character_of(options.delimiter);
   if (options.delimiter != "auto" && options.decimal != "auto" && options.quote != "auto")
     return best;
@@ -248,12 +294,14 @@ CsvDialect csv_dialect(std::string_view text, const std::string& name, const Csv
     }
     if (options.delimiter != "auto") break;
   }
-  if (options.decimal == "auto") best.decimal = decimal_of(best_sample, best.delimiter);
+  if (options.decimal == "auto") best.decimal = decimal_of(best_sample);
   if (!options.time_format.empty()) return best;
   std::vector<std::string> formats = time_formats_in(best_sample, best);
   if (formats.size() > 1)  // whether the day or the month comes first may be seen later
     formats = time_formats_in(
         csv_sample(text, name, best.delimiter, best.quote, std::string_view::npos), best);
+  if (formats.empty()) best.months = columns_of_months(best_sample, best);
+  if (!best.months.empty()) formats = {month_format};
   if (formats.size() == 1) best.time_format = formats[0];
   return best;
 }
@@ -265,6 +313,8 @@ std::string guess_words(const CsvDialect& dialect, const CsvOptions& options) {
                       dialect.delimiter == '\t' ? "tabs" : excerpt({&dialect.delimiter, 1}));
   if (options.decimal == "auto" && dialect.decimal != '.')
     words += in_words(words.empty() ? "" : ", ", "numbers to have a decimal comma");
+  if (!dialect.months.empty())
+    words += in_words(words.empty() ? "" : ", ", "numbers such as 07.2016 to be months");
   return words.empty() ? "" : "; " + words + ": data.delimiter and data.decimal say otherwise";
 }
 

@@ -54,6 +54,13 @@ TEST(SeriesTable, ColumnsThatAreNothingElseAreForecast) {
             (std::vector<std::string>{"sales", "area"}));
 }
 
+TEST(SeriesTable, DatesAreForecastOnlyWhereTheyAreNamed) {
+  const NamedArray table = table_of("date,load,updated\n2024-01-01,1,2024-01-05\n");
+  const SeriesRows all = rows_of_series(table, {})[0];
+  EXPECT_EQ(time_series(table, {}, all).names, std::vector<std::string>{"load"});
+  EXPECT_EQ(time_series(table, {.targets = {"updated"}}, all).values(0, 0), 1704412800);
+}
+
 TEST(SeriesTable, TextsOfNumbersStayAsTheyAreWritten) {
   const NamedArray table = table_of("shop,item,day,sales\n007,a,2024-01-01,1\n");
   EXPECT_EQ(words_of(rows_of_series(table, {"shop"})[0].id), "007");

@@ -140,7 +140,8 @@ void print_rows(const NamedArray& array, std::size_t most) {
   for (std::size_t i = 0; i < rows; ++i)
     table.push_back(row_of([&](std::size_t column) {
       const double value = array.values.data()[i * width + column];
-      return array.time == column ? format_time(value) : format_number(value);
+      const bool is_time = array.time == column || std::ranges::count(array.more_times, column) > 0;
+      return is_time ? format_time(value) : format_number(value);
     }));
   if (shown > 0) print_table(table);
 }
@@ -210,14 +211,14 @@ void add_reading(const Command& command, DataOptions& options, const std::string
                  "csv: around fields, double, single or none (default: found out)", "KIND");
   command.option("--header", &csv.header, "csv: does the first row name the columns? auto, yes, no",
                  "MODE");
-  command.option("--time", &csv.time, "csv: the column of time stamps, if they look like numbers",
+  command.option("--time", &csv.time, "the column of time stamps, if they look like numbers",
                  "COLUMN");
   command.option(
       "--time-format", &csv.time_format,
       "csv: of time stamps, such as %d.%m.%Y %H:%M (default: ISO 8601, or the usual one that fits)",
       "FORMAT");
   command.option("--missing", &csv.missing,
-                 "csv: missing values: refuse, nan, forward or mean (default: " + missing + ")",
+                 "missing values: refuse, nan, forward or mean (default: " + missing + ")",
                  "POLICY");
   command.option("--array", &array, "npz: which array", "NAME");
 }

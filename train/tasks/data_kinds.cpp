@@ -223,6 +223,7 @@ ReadOptions event_options(const Config& config) {
   all.insert(all.end(), columns.places.begin(), columns.places.end());
   CsvOptions csv = only_columns(config, columns.time, all);
   csv.texts = {columns.type, columns.sequence, columns.label};
+  csv.labels = {columns.sequence};
   return {csv, ""};
 }
 
@@ -253,6 +254,7 @@ ReadOptions text_options(const Config& config) {
   CsvOptions csv =
       only_columns(config, "", {config.text("data.text_column"), config.text("data.label_column")});
   csv.texts = {config.text("data.text_column"), config.text("data.label_column")};
+  csv.labels = {config.text("data.label_column")};
   csv.missing = "nan";
   return {csv, ""};
 }

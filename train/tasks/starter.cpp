@@ -155,7 +155,9 @@ std::string series_config(const std::string& files, const fs::path& file,
     columns = "series = " + quoted_list(layout.columns) + "            # what tells " +
               std::to_string(layout.count) + " series apart\n";
   const std::string& clock = table.options.time;
-  if (!table.words.empty() || !table.empty.empty() || !layout.columns.empty() || !clock.empty())
+  const bool one_time = table.times.size() <= 1;
+  if (!one_time || !table.words.empty() || !table.empty.empty() || !layout.columns.empty() ||
+      !clock.empty())
     columns +=
         "columns = " + quoted_list(table, targets) + "\n" +
         (table.times.empty() ? ""

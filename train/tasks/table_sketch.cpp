@@ -44,8 +44,9 @@ bool is_time_of_day(const std::string& text) {
 /// What some rows of a column hold, missing values left out.
 struct ColumnSketch {
   std::size_t column, count = 0, numbers = 0, whole = 0, times = 0;
-  std::size_t no_number = 0, no_time = 0;               ///< the last row with something else
-  std::size_t dressed = 0, of_day = 0, of_formats = 0;  ///< numbers and times that are not read
+  std::size_t no_number = 0, no_time = 0;  ///< the last row with something else
+  /// Numbers and times that are not read.
+  std::size_t dressed = 0, of_day = 0, of_formats = 0, grouped = 0;
   std::set<std::string> texts;
 
   ColumnSketch(const CsvSample& sample, std::size_t column, std::size_t first,
@@ -57,13 +58,14 @@ struct ColumnSketch {
       ++count;
       texts.insert(text);
       whole += parse_count(text).has_value();
-      const bool is_number = parse_number(text, dialect.decimal).has_value(),
+      const bool is_number = parse_number(text, dialect).has_value(),
                  is_time = parse_time(text, dialect.time_format).has_value();
       numbers += is_number, times += is_time;
       if (!is_number) no_number = row;
       if (!is_time) no_time = row;
       if (is_number || is_time) continue;
       dressed += is_dressed_number(text), of_day += is_time_of_day(text);
+      grouped += is_grouped(text, dialect.decimal == '.' ? ',' : '.');
       of_formats += !possible_time_formats(text).empty();
     }
   }
@@ -95,6 +97,10 @@ struct ColumnSketch {
     if (are_most(numbers + dressed) && dressed > 0)
       return in_words(where, shown(no_number), " is no number as it is written; write ",
                       without_dress(sample[no_number][column]));
+    if (are_most(numbers + grouped) && grouped > 0)
+      return in_words(where, shown(no_number),
+                      " may have decimals, or a mark between thousands: say what stands before "
+                      "decimals, as in --set data.decimal=,");
     if (are_most(of_day))
       return in_words(where, shown(no_time),
                       " is a time without its day: write both in one column");
@@ -121,23 +127,24 @@ TableSketch sketch_of(std::string_view text, const std::string& name, const CsvO
   sketch.options = options;
   std::vector<ColumnSketch> columns;
   sketch.has_header = !std::ranges::all_of(sample[0], is_value);
+  sketch.names =
+      csv_column_names(sketch.has_header ? sample[0] : std::vector<std::string>(sample[0].size()));
   for (std::size_t i = 0; i < sample[0].size(); ++i) {
-    const bool named = sketch.has_header && !sample[0][i].empty();
-    sketch.names.push_back(named ? sample[0][i] : std::to_string(i + 1));
-    if (!is_utf8(sketch.names.back()))
-      throw DataError(name, ": the column name ", excerpt(sketch.names.back()),
+    if (!is_utf8(sketch.names[i]))
+      throw DataError(name, ": the column name ", excerpt(sketch.names[i]),
                       " is not UTF-8, which configs are; convert the file: iconv -f ",
                       is_utf16(text) ? "UTF-16" : "WINDOWS-1252", " -t UTF-8 FILE >NEW.csv");
     const ColumnSketch column(sample, i, sketch.has_header ? 1 : 0, dialect);
-    column.require_one_kind(name, sketch.names.back(), sample);
+    column.require_one_kind(name, sketch.names[i], sample);
     columns.push_back(column);
     sketch.texts.push_back(column.texts.size());
+    const bool are_months = std::ranges::count(dialect.months, i) > 0;
     if (column.count == 0)
       sketch.empty.push_back(i);
     else
-      (column.are_numbers() ? sketch.numbers
-       : column.are_times() ? sketch.times
-                            : sketch.words)
+      (column.are_times() && (are_months || !column.are_numbers()) ? sketch.times
+       : column.are_numbers()                                      ? sketch.numbers
+                                                                   : sketch.words)
           .push_back(i);
     if (column.count > 0 && column.are_numbers() && column.whole == column.count)
       sketch.whole_numbers.push_back(i);

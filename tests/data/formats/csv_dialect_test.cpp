@@ -53,11 +53,25 @@ TEST(CsvDialect, PassesOverSeparatorsOfThousands) {
   EXPECT_THAT(problem("x;y\n1,5;1\n2,5;3\n1.181,5.5;2\n"), StartsWith("a.csv:4:1: column \"x\": "));
 }
 
-/// Between commas, 1,234 may well be a thousand.
+/// 1,234 may well be a thousand, whatever stands between fields.
 TEST(CsvDialect, TakesNoThousandForADecimal) {
   EXPECT_THAT(problem("x,y\n\"1,234\",2\n\"5,678\",4\n"), StartsWith("a.csv:2:1: column \"x\": "));
   EXPECT_THAT(numbers(parse("x,y\n\"1,234\",2\n", {.decimal = ","})), ElementsAre(1.234, 2));
-  EXPECT_THAT(numbers(parse("x;y\n1,234;2\n")), ElementsAre(1.234, 2));
+  for (const char* between : {";", "\t", "|"}) {
+    const std::string text = in_words("x", between, "y\n950", between, "1\n-4,330", between, "2\n");
+    EXPECT_THAT(problem(text), StartsWith("a.csv:3:1: column \"x\": \"-4,330\" may have a decimal "
+                                          "comma, or one between thousands"));
+    EXPECT_THAT(numbers(parse(text, {.decimal = ","})), ElementsAre(950, 1, -4.33, 2));
+    EXPECT_THAT(numbers(parse(text, {.decimal = "."})), ElementsAre(950, 1, -4330, 2));
+  }
+}
+
+/// Where others of the file can be nothing else, and before a zero.
+TEST(CsvDialect, TakesThreeDecimalsForThem) {
+  EXPECT_THAT(numbers(parse("x;y\n4,330;2\n5,25;3\n")), ElementsAre(4.33, 2, 5.25, 3));
+  EXPECT_THAT(numbers(parse("x;y\n4,330;2,5\n")), ElementsAre(4.33, 2.5));
+  EXPECT_THAT(numbers(parse("x;y\n0,330;2\n4,125;3\n")), ElementsAre(0.33, 2, 4.125, 3));
+  EXPECT_THAT(numbers(parse("x;y\n4,330;2\n1234,125;3\n")), ElementsAre(4.33, 2, 1234.125, 3));
 }
 
 TEST(CsvDialect, FindsQuotes) {
@@ -74,7 +88,7 @@ TEST(CsvDialect, FindsTheFormatOfDates) {
     EXPECT_THAT(numbers(parse(std::string("t;x\n") + first + ";5\n")), ElementsAre(1467331200, 5))
         << first;
   EXPECT_THAT(numbers(parse("t;x\n07.2016;1,5\n")), ElementsAre(1467331200, 1.5));
-  EXPECT_THAT(numbers(parse("t;x\n07.2016;1.5\n")), ElementsAre(7.2016, 1.5));
+  EXPECT_THAT(numbers(parse("t;x\n07.2016;1.5\n")), ElementsAre(1467331200, 1.5));
   EXPECT_THAT(numbers(parse("t,x\n13/07/2016,5\n")), ElementsAre(1468368000, 5));
   EXPECT_THAT(numbers(parse("t,x\n07/13/2016,5\n")), ElementsAre(1468368000, 5));
   EXPECT_EQ(problem("t,x\n01/07/2016,5\n"),
@@ -84,6 +98,33 @@ TEST(CsvDialect, FindsTheFormatOfDates) {
                             "20160713T000000Z", "2016-07-13 00:00:00.0000000 +00:00"})
     EXPECT_THAT(numbers(parse(std::string("t;x\n") + first + ";5\n")), ElementsAre(1468368000, 5))
         << first;
+}
+
+TEST(CsvDialect, MonthsBesideDecimalPointsAreDates) {
+  const NamedArray table = parse("month,load\n01.2000,50.00\n02.2000,10.1987\n03.2000,60.5\n");
+  EXPECT_EQ(table.time, 0u);
+  EXPECT_THAT(numbers(table), ElementsAre(946684800, 50, 949363200, 10.1987, 951868800, 60.5));
+  const CsvOptions load{.named_columns = {"load"}};
+  EXPECT_EQ(parse("month,load\n01.2000,50.00\n", load).time, 1u);
+  for (const char* other : {"1.2000", "13.2000", "01.3000", "01.200", "01.20000"})
+    EXPECT_FALSE(parse(in_words("month,load\n", other, ",50.00\n")).time) << other;
+  EXPECT_FALSE(parse("month,load\n01.2000,50.00\n", {.decimal = "."}).time);
+  EXPECT_THAT(problem("month,load\n01.2000,50.00\n02.2000,x\n"),
+              HasSubstr("; numbers such as 07.2016 to be months: data.delimiter and data.decimal"));
+  EXPECT_EQ(parse("rate,day\n10.1987,2016-07-01\n").time, 1u);
+  EXPECT_EQ(parse("rate,day\n10.1987,13.07.2016\n").time, 1u);
+  const CsvOptions named{.time = "t", .time_format = "%s"};
+  EXPECT_THAT(numbers(parse("rate,t\n10.1987,5\n", named)), ElementsAre(10.1987, 5));
+}
+
+/// 1.2345 is no month of the year 2345, so that its point is one of decimals.
+TEST(CsvDialect, RatesAreNoMonths) {
+  const std::string text = "rate\tvolume\n1.2345\t1,234\n1.1876\t2,345\n";
+  EXPECT_EQ(dialect_of(text).decimal, '.');
+  EXPECT_EQ(dialect_of(text).time_format, "");
+  EXPECT_THAT(problem(text), StartsWith("a.csv:2:8: column \"volume\": \"1,234\" may have"));
+  EXPECT_THAT(problem("rate;x\n1.2345;0,5\n"), StartsWith("a.csv:2:8: column \"x\": \"0,5\" has"));
+  EXPECT_THAT(numbers(parse("t;x\n7.2016;0,5\n")), ElementsAre(1467331200, 0.5));
 }
 
 /// Hours of a month, of which the thirteenth day comes late.

@@ -48,6 +48,7 @@ TEST(Csv, FindsOutWhetherThereIsAHeader) {
   EXPECT_THAT(numbers(parse("NA,2\n3,4\n", {.missing = "nan"})).size(), 4u);
   EXPECT_THAT(parse("1,2\n3,4\n", {.header = "yes"}).columns, ElementsAre("1", "2"));
   EXPECT_THAT(parse(",b\n3,4\n").columns, ElementsAre("1", "b"));
+  EXPECT_THAT(parse(",0,1\n0,3,4\n", {.header = "yes"}).columns, ElementsAre("column 1", "0", "1"));
   EXPECT_THAT(problem("x,2\n3,4\n", {.header = "no"}), StartsWith("a.csv:1:1: column 1: \"x\" "));
 }
 
@@ -86,6 +87,31 @@ TEST(Csv, ReadsNamedColumnsAndTheTimeAndNothingElse) {
       parse("x,s,a\n7,10,1\n", {.named_columns = {"a"}, .time = "s", .time_format = "%s"});
   EXPECT_THAT(numbers(stamped), ElementsAre(1, 10));
   EXPECT_EQ(stamped.time, 1u);
+}
+
+/// Whatever the order in which columns are chosen.
+TEST(Csv, TheTimeIsTheFirstColumnOfDates) {
+  const std::string text = "u,a,t\n2016-07-02,1,2016-07-01\n";
+  EXPECT_EQ(parse(text).time, 0u);
+  EXPECT_THAT(parse(text).more_times, ElementsAre(2));
+  EXPECT_EQ(parse(text, {.columns = {"t", "u"}}).time, 1u);
+  EXPECT_EQ(parse(text, {.time = "t"}).time, 2u);
+  EXPECT_THAT(parse(text, {.time = "t"}).more_times, ElementsAre(0));
+  EXPECT_EQ(parse(text, {.named_columns = {"u"}}).time, 1u);
+  EXPECT_EQ(written(parse(text)), "u,a,t\n2016-07-02 00:00:00,1,2016-07-01 00:00:00\n");
+}
+
+TEST(Csv, RefusesIntegersThatNoDoubleEquals) {
+  EXPECT_THAT(numbers(parse("9007199254740992,-18014398509481984,9007199254740993.5\n")),
+              ElementsAre(9007199254740992, -18014398509481984, 9007199254740993.5));
+  for (const char* integer : {"9007199254740993", "-9007199254740993", "1212121212121212121",
+                              "0009007199254740993", "+9007199254740993"})
+    EXPECT_EQ(problem("a,b\n1,2\n1," + std::string(integer) + "\n"),
+              "a.csv:3:3: column \"b\": \"" + std::string(integer) +
+                  "\" has no equal in double precision; store such numbers in two columns");
+  EXPECT_THAT(problem("a;b\n0,5;1\n1,5;9.007.199.254.740.993\n"), HasSubstr("no equal"));
+  const NamedArray ids = parse("id\n1212121212121212121\n1212121212121212122\n", {.texts = {"id"}});
+  EXPECT_EQ(ids.texts.at(0).size(), 2u);
 }
 
 TEST(Csv, NamesThePlaceOfABadTimeStamp) {

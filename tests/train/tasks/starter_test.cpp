@@ -85,6 +85,22 @@ TEST_F(Starter, DatesMakeASeries) {
             "forecaster");
 }
 
+/// Of several columns of dates the first is the time, and no other one is forecast.
+TEST_F(Starter, NamesTheTimeAmongDates) {
+  const auto two = [](std::size_t i) {
+    return day(i) + "," + std::to_string(i % 7) + "," + day(i + 3);
+  };
+  const Config config = config_for(write("two.csv", table("date,load,updated", 200, two)));
+  EXPECT_EQ(config.text("data.time_column"), "date");
+  EXPECT_EQ(config.text_list("data.columns"), std::vector<std::string>{"load"});
+  const auto months = [](std::size_t i) {
+    return day(31 * i).substr(5, 2) + "." + day(31 * i).substr(0, 4) + "," + std::to_string(i) +
+           ".25";
+  };
+  EXPECT_EQ(config_for(write("mon.csv", table("month,load", 60, months))).text("model.kind"),
+            "forecaster");
+}
+
 /// Rows held out at random would lie between others that are known.
 TEST_F(Starter, NumbersCalledATimeMakeASeries) {
   const auto of = [&](const char* header, const std::function<double(std::size_t)>& time) {
@@ -296,6 +312,12 @@ TEST_F(Starter, TakesNoDressedNumberAndNoDateForWords) {
       problem("day,load",
               [](std::size_t i) { return day(i) + ",(1'0" + std::to_string(i + 10) + ")"; }),
       HasSubstr("is no number as it is written; write -10"));
+  EXPECT_THAT(problem("day;load",
+                      [](std::size_t i) {
+                        return day(i) + (i < 80 ? ";9" : ";4,0") + std::to_string(i + 10);
+                      }),
+              HasSubstr("\"4,099\" may have decimals, or a mark between thousands: say what stands "
+                        "before decimals, as in --set data.decimal=,"));
   const auto either = [](std::size_t i) {
     return "0" + std::to_string(1 + i % 9) + "/02/2024," + std::to_string(i);
   };
