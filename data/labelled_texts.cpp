@@ -2,6 +2,7 @@
 #include <bochner/autodiff/joined.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/gzip.hpp>
 #include <bochner/data/files/regular_file.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/labelled_texts.hpp>
@@ -19,6 +20,7 @@ std::string front_of_file(const std::filesystem::path& path, std::size_t length)
   const RegularFile file(path);
   std::vector<std::uint8_t> bytes(std::min<std::uint64_t>(file.size(), length));
   file.read_at(0, bytes);
+  if (is_gzip(bytes)) throw DataError(path.string(), ": is a gzip file; unpack it");
   return {bytes.begin(), bytes.end()};
 }
 

@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/sensor_table.hpp>
 #include <cmath>
 #include <numeric>
+#include <ranges>
 
 namespace bochner {
 namespace {
@@ -21,7 +23,9 @@ ChosenColumns chosen_columns(const NamedArray& array, const SensorColumns& wante
   for (const auto& name : wanted.places) chosen.places.push_back(require_column(array, name));
   for (const auto& name : wanted.values) chosen.values.push_back(require_column(array, name));
   for (std::size_t i = 0; wanted.values.empty() && i < array.values.shape()[1]; ++i)
-    if (i != chosen.time && std::ranges::count(chosen.places, i) == 0) chosen.values.push_back(i);
+    if (i != chosen.time && std::ranges::count(chosen.places, i) == 0 &&
+        std::ranges::count(array.more_times, i) == 0)
+      chosen.values.push_back(i);
   if (chosen.places.empty() || chosen.places.size() > 3)
     throw DataError("a place has one to three coordinates, not ", chosen.places.size(),
                     "; name their columns in data.place_columns");
@@ -96,13 +100,30 @@ SensorTable sensor_table(const NamedArray& array, const SensorColumns& columns) 
   return sorted_by_time(std::move(table));
 }
 
+namespace {
+
+/// Names of places and values; the time may be called otherwise.
+std::string columns_in_words(const SensorTable& table) {
+  return joined(table.names | std::views::drop(1), ", ", excerpt);
+}
+
+/// Columns mean what they are called, wherever they stand.
+void require_alike(const SensorTable& first, const SensorTable& other) {
+  if (other.dimensions != first.dimensions || other.variates != first.variates)
+    throw DataError("data.files: tables of ", first.dimensions, " coordinates and ", first.variates,
+                    " values, and of ", other.dimensions, " and ", other.variates,
+                    "; name the columns in data.columns");
+  if (!std::ranges::equal(first.names | std::views::drop(1), other.names | std::views::drop(1)))
+    throw DataError("data.files: tables of columns ", columns_in_words(first), ", and of ",
+                    columns_in_words(other), "; name the same ones in data.columns");
+}
+
+}  // namespace
+
 SensorTable merged(const std::vector<SensorTable>& tables) {
   SensorTable all = tables.front();
   for (std::size_t i = 1; i < tables.size(); ++i) {
-    if (tables[i].dimensions != all.dimensions || tables[i].variates != all.variates)
-      throw DataError("data.files: tables of ", all.dimensions, " coordinates and ", all.variates,
-                      " values, and of ", tables[i].dimensions, " and ", tables[i].variates,
-                      "; name the columns in data.columns");
+    require_alike(all, tables[i]);
     append_rows(all, tables[i], 0, tables[i].size());
   }
   return sorted_by_time(std::move(all));

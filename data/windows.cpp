@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <array>
 #include <bochner/autodiff/ceil_div.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/gzip.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/windows.hpp>
 #include <functional>
@@ -44,8 +46,12 @@ std::optional<std::uint64_t> digest_blocks(const ByteCorpus& corpus,
 
 ByteCorpus::ByteCorpus(const std::vector<std::filesystem::path>& files)
     : files_(files), starts_{0} {
-  for (std::size_t i = 0; i < files_.count(); ++i)
+  for (std::size_t i = 0; i < files_.count(); ++i) {
+    std::array<std::uint8_t, 2> front{};
+    if (files_.size(i) >= front.size()) files_.read_at(i, 0, front);
+    if (is_gzip(front)) throw DataError(files[i].string(), ": is a gzip file; unpack it");
     starts_.push_back(starts_.back() + files_.size(i));
+  }
 }
 
 void ByteCorpus::read(std::uint64_t begin, std::span<std::uint8_t> out) const {

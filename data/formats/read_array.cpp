@@ -5,7 +5,9 @@
 #include <bochner/data/formats/images.hpp>
 #include <bochner/data/formats/npz.hpp>
 #include <bochner/data/formats/read_array.hpp>
+#include <cmath>
 #include <cstring>
+#include <xtensor/xview.hpp>
 
 namespace bochner {
 namespace {
@@ -43,6 +45,42 @@ NamedArray table_of(const NamedArrays& arrays) {
   return table;
 }
 
+/// NaN of a column becomes the value of the row before, or (mean) that of the whole column.
+void fill_in(NamedArray& table, std::size_t column, bool mean) {
+  auto values = xt::view(table.values, xt::all(), column);
+  double sum = 0, count = 0;
+  for (const double value : values)
+    if (!std::isnan(value)) sum += value, ++count;
+  if (count == 0 || (!mean && std::isnan(values(0))))
+    throw DataError("column ", column_name(table, column), " has no ",
+                    mean ? "values, so it has no mean" : "first value that can be carried forward");
+  for (std::size_t row = 0; row < values.size(); ++row)
+    if (std::isnan(values(row))) values(row) = mean ? sum / count : values(row - 1);
+}
+
+/// Of the columns that were chosen, or of all but the time.
+void fill_in_chosen(NamedArray& table, const CsvOptions& options) {
+  const bool by_name = !table.columns.empty() && !options.named_columns.empty();
+  const auto& chosen = by_name ? options.named_columns : options.columns;
+  for (const std::string& column : chosen)
+    fill_in(table, require_column(table, column), options.missing == "mean");
+  for (std::size_t i = 0; chosen.empty() && i < table.values.shape(1); ++i)
+    if (i != table.time) fill_in(table, i, options.missing == "mean");
+}
+
+/// What is said of tables holds for those of numbers too: which column is the time, and what
+/// becomes of missing values. Who reads the table takes the columns that were chosen.
+NamedArray as_told(NamedArray table, const std::string& name, const CsvOptions& options) {
+  if (table.values.dimension() != 2 || table.values.size() == 0) return table;
+  try {
+    if (!options.time.empty()) table.time = require_column(table, options.time);
+    if (options.missing == "forward" || options.missing == "mean") fill_in_chosen(table, options);
+  } catch (const DataError& error) {
+    throw DataError(name, ": ", error.what());
+  }
+  return table;
+}
+
 NamedArray parse_npz(ByteSpan file, const std::string& name, const std::string& wanted) {
   const Npz npz(file, name);
   if (!wanted.empty()) return {npz.values(wanted), {}};
@@ -73,8 +111,8 @@ std::string file_kind(ByteSpan file) {
 
 NamedArray parse_array(ByteSpan file, const std::string& name, const ReadOptions& options) {
   const std::string kind = file_kind(file);
-  if (kind == "npy") return {parse_npy(file, name).values(), {}};
-  if (kind == "npz") return parse_npz(file, name, options.array);
+  if (kind == "npy") return as_told({parse_npy(file, name).values(), {}}, name, options.csv);
+  if (kind == "npz") return as_told(parse_npz(file, name, options.array), name, options.csv);
   if (kind == "idx") return {parse_idx(file, name).values(), {}};
   if (kind == "cifar") return parse_cifar(file, name);
   return parse_csv({reinterpret_cast<const char*>(file.data()), file.size()}, name, options.csv);

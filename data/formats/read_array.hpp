@@ -22,7 +22,8 @@ struct ReadOptions {
   std::string array = "";  ///< npz: which one
 };
 /// NPY and IDX as they are; CIFAR as (n, record); CSV as read_csv; of NPZ the array of that name,
-/// or the only one, or vectors of equal length as the columns of a table. Throws DataError.
+/// or the only one, or vectors of equal length as the columns of a table; of tables in either the
+/// time and what becomes of missing values are as `csv` says. Throws DataError.
 NamedArray parse_array(ByteSpan file, const std::string& name, const ReadOptions& options = {});
 NamedArray read_array(const std::filesystem::path& path, const ReadOptions& options = {});
 

@@ -5,6 +5,7 @@
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/data/labelled_texts.hpp>
 
+#include "data/gzip_file.hpp"
 #include "data/small_tokenizer.hpp"
 
 namespace bochner {
@@ -50,6 +51,13 @@ TEST(LabelledTexts, AreFilesInFolders) {
   }
   EXPECT_GT(held_spam, 0);
   EXPECT_LT(held_spam, 5);
+}
+
+TEST(LabelledTexts, AreNotCompressed) {
+  TemporaryFolder folder;
+  const auto file = folder.write("spam/a.txt", gzip("spam"));
+  EXPECT_EQ(message_of<DataError>([&] { rows_of_folders({file}, 100); }),
+            file.string() + ": is a gzip file; unpack it");
 }
 
 TEST(LabelledTexts, AreRowsOfTables) {

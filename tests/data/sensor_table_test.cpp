@@ -54,6 +54,22 @@ TEST(SensorTable, JoinsFiles) {
               HasSubstr("tables of 2 coordinates and 2 values, and of 1 and 3"));
 }
 
+/// A column is what it is called, and a date no value.
+TEST(SensorTable, JoinsColumnsOfOneName) {
+  const auto table = [](const std::string& header) {
+    return sensor_table(array_of(header + "\n1,2,3,4\n"), {.places = {"x"}});
+  };
+  EXPECT_EQ(merged({table("time,x,level,rain"), table("time,x,level,rain")}).size(), 2u);
+  EXPECT_EQ(message_of<DataError>([&] {
+              merged({table("time,x,level,rain"), table("time,x,rain,level")});
+            }),
+            "data.files: tables of columns \"x\", \"level\", \"rain\", and of \"x\", \"rain\", "
+            "\"level\"; name the same ones in data.columns");
+  const SensorTable dated =
+      sensor_table(array_of("day,x,v,seen\n1970-01-02,1,2,1970-01-03\n"), {.places = {"x"}});
+  EXPECT_THAT(dated.names, ElementsAre("day", "x", "v"));
+}
+
 TEST(SensorTable, SaysWhatIsWrong) {
   const auto error = [](const std::string& text, const SensorColumns& columns) {
     return message_of<DataError>([&] { sensor_table(array_of(text), columns); });

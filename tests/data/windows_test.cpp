@@ -8,6 +8,8 @@
 #include <set>
 
 #include "data/batches.hpp"
+#include "data/gzip_file.hpp"
+#include "data/messages.hpp"
 #include "data/temporary_folder.hpp"
 
 namespace bochner {
@@ -227,6 +229,15 @@ TEST(ByteCorpus, MayBeEmpty) {
   EXPECT_EQ(ByteCorpus({}).size(), 0u);
   TemporaryFolder folder;
   EXPECT_EQ(ByteCorpus({folder.write("empty", "")}).size(), 0u);
+}
+
+TEST(ByteCorpus, RefusesCompressedTexts) {
+  TemporaryFolder folder;
+  const auto plain = folder.write("a", "plain"), packed = folder.write("b", gzip("packed"));
+  EXPECT_EQ(message_of<DataError>([&] {
+              ByteCorpus({plain, packed});
+            }),
+            packed.string() + ": is a gzip file; unpack it");
 }
 
 TEST(ByteCorpus, ReportsAMissingFile) { EXPECT_THROW(ByteCorpus({"/absent"}), IoError); }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <bochner/data/files/errors.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/storage/storage.hpp>
@@ -47,6 +48,13 @@ Path behind_links(Path path) {
   return path;
 }
 
+void require_numbers(const std::string& path, const NamedArray& array) {
+  if (array.texts.empty()) return;
+  const std::size_t column = array.texts.begin()->first;
+  throw DataError(path, ": column ", column_name(array, column),
+                  " holds texts, and NPY and NPZ hold numbers; write a .csv file");
+}
+
 /// One array for each named column, or one for all.
 NamedArrays parts_of(const NamedArray& array, const std::string& name) {
   if (array.columns.empty() || array.values.dimension() != 2) return {{name, array.values}};
@@ -89,6 +97,7 @@ void write_output(const std::string& path, const std::function<void(const Sink&)
 
 void write_array(const std::string& path, const NamedArray& array, const ArrayFormat& format) {
   std::function<void(const Sink&)> write;
+  if (path.ends_with(".npy") || path.ends_with(".npz")) require_numbers(path, array);
   if (path == "-" || path.ends_with(".csv"))
     write = [&](const Sink& sink) { write_csv(array, sink, format.delimiter); };
   else if (path.ends_with(".npy"))

@@ -26,7 +26,7 @@ struct ArrayFormat {
 constexpr const char* writable_names =
     "the name must end in .csv, .npy or .npz; - is CSV on standard output";
 /// Writes the array as its name ends, in .npz with an array for each named column. Throws
-/// std::invalid_argument for another ending.
+/// std::invalid_argument for another ending, DataError for texts that are to be .npz or .npy.
 void write_array(const std::string& path, const NamedArray& array, const ArrayFormat& format = {});
 /// Where the name says that the array becomes text, what its rows hold stands side by side: (n, ..)
 /// -> (n, columns).

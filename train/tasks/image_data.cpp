@@ -1,5 +1,6 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
+#include <bochner/data/formats/stored_array.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/image_data.hpp>
 #include <cmath>
@@ -35,12 +36,33 @@ std::unique_ptr<LabelledSequences> image_sequences(const Config& config, bool cl
   return std::make_unique<Shapes>(spec, example_set(config));
 }
 
+namespace {
+
+/// Numbers of one image in the order of the pixels: the same number of them along other axes is
+/// another picture.
+void require_images(const NamedArray& input, const ImageShape& shape) {
+  const std::vector<std::size_t> given(input.values.shape().begin(), input.values.shape().end());
+  const std::size_t n = given.empty() ? 0 : given[0];
+  const auto is = [&](std::vector<std::size_t> axes) {
+    axes.insert(axes.begin(), n);
+    return n > 0 && given == axes;
+  };
+  const bool grey = shape.channels == 1;
+  if (is({shape.rows, shape.columns, shape.channels})) return;
+  if (grey && (is({shape.rows, shape.columns}) || is({shape.rows * shape.columns}))) return;
+  const bool channels_first = is({shape.channels, shape.rows, shape.columns});
+  throw DataError("the input holds no images of ", shape.rows, " x ", shape.columns, " x ",
+                  shape.channels, " numbers: it is of shape ", shape_text(given),
+                  channels_first ? "; transpose it to (n, height, width, channels)"
+                                 : "; give an array (n, height, width, channels)");
+}
+
+}  // namespace
+
 std::vector<std::vector<std::int32_t>> pixels_of(const NamedArray& input, const ImageShape& shape) {
-  const std::size_t n = input.values.dimension() == 0 ? 0 : input.values.shape()[0];
+  require_images(input, shape);
+  const std::size_t n = input.values.shape()[0];
   const std::size_t pixels = shape.rows * shape.columns * shape.channels;
-  if (n == 0 || input.values.size() != n * pixels)
-    throw DataError("the input holds no images of ", shape.rows, " x ", shape.columns, " x ",
-                    shape.channels, " numbers; give an array (n, height, width, channels)");
   std::vector<std::vector<std::int32_t>> images(n);
   for (std::size_t i = 0; i < n * pixels; ++i) {
     const double value = input.values.data()[i];

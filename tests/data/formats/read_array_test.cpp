@@ -4,6 +4,8 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/formats/npz.hpp>
 #include <bochner/data/formats/read_array.hpp>
+#include <cmath>
+#include <limits>
 
 #include "data/golden_file.hpp"
 #include "data/gzip_file.hpp"
@@ -56,6 +58,25 @@ TEST(ReadArray, VectorsOfEqualLengthAreATable) {
             }),
             "a: holds \"x\" (3,), \"y\" (2, 2); choose one array");
   EXPECT_THAT(message_of<DataError>([] { parse(npz({})); }), HasSubstr("no arrays"));
+}
+
+/// As of a table of text.
+TEST(ReadArray, TablesOfNumbersAreReadAsTold) {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  const std::string file = npz({{"v", {1, none, 4}}, {"w", {none, 5, 6}}, {"t", {7, 8, 9}}});
+  const auto read = [&](const CsvOptions& csv) {
+    return parse_array(bytes_of(file), "a", {.csv = csv});
+  };
+  EXPECT_FALSE(read({}).time);
+  EXPECT_TRUE(std::isnan(read({}).values(1, 0)));
+  const NamedArray table = read({.columns = {"v"}, .time = "t", .missing = "forward"});
+  EXPECT_EQ(table.time, 2u);
+  EXPECT_EQ(table.values(1, 0), 1);
+  EXPECT_EQ(read({.missing = "mean"}).values(0, 1), 5.5);
+  EXPECT_EQ(message_of<DataError>([&] { read({.missing = "forward"}); }),
+            "a: column w has no first value that can be carried forward");
+  EXPECT_THAT(message_of<DataError>([&] { read({.time = "day"}); }),
+              HasSubstr("no column \"day\""));
 }
 
 TEST(ReadArray, AHeaderLimitsWhatItsFileInflatesTo) {

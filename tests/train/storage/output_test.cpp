@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "data/messages.hpp"
 #include "data/temporary_folder.hpp"
 
 namespace bochner {
@@ -47,6 +48,18 @@ TEST_F(Output, AppearsCompleteOrNotAtAll) {
   EXPECT_THROW(require_folder(folder.path().string()), IoError);
   EXPECT_NO_THROW(require_folder(path("t.csv")));
   EXPECT_NO_THROW(require_folder("here.csv"));
+}
+
+/// Whose numbers would say nothing.
+TEST_F(Output, TextsAreWrittenAsCsv) {
+  NamedArray words = table;
+  words.texts[1] = {"x", "y", "z", "u", "v", "w"};
+  for (const char* name : {"t.npz", "t.npy"})
+    EXPECT_EQ(
+        message_of<DataError>([&] { write_array(path(name), words); }),
+        path(name) + ": column b holds texts, and NPY and NPZ hold numbers; write a .csv file");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  EXPECT_NO_THROW(write_array(path("t.csv"), words));
 }
 
 TEST_F(Output, LinksAreFollowedAndStay) {
