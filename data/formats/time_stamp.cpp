@@ -200,12 +200,17 @@ std::optional<double> parse_time(std::string_view text, std::string_view format)
 }
 
 void require_time_format(std::string_view format) {
+  bool half_of_day = false, hour_of_half = false;
   for (std::size_t i = format.find('%'); i != format.npos; i = format.find('%', i + 2)) {
     const std::string_view directive = format.substr(i, 2);
     require(directive.size() == 2 && directives.find(directive[1]) != directives.npos,
             "time_format", excerpt(format), ": no such directive as ", directive,
             "; there are %Y %y %m %d %b %B %a %H %I %p %M %S %z %s %Q %%");
+    half_of_day |= directive[1] == 'p';
+    hour_of_half |= directive[1] == 'I';
   }
+  require(!half_of_day || hour_of_half, "time_format", excerpt(format),
+          ": %p says which half of the day and needs the hours of %I");
 }
 
 std::string format_time(double seconds) {

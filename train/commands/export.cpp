@@ -111,8 +111,14 @@ struct ImportOptions {
   CommandLine* line = nullptr;
 };
 
-std::uint64_t count_in(const Safetensors& weights, const char* key) {
-  return parse_count(weights.text(key)).value_or(0);
+/// 0 where nothing is said.
+std::uint64_t count_in(const Safetensors& weights, const std::string& file, const char* key) {
+  constexpr std::uint64_t most = 1'000'000'000'000'000;  // as of a period
+  const std::string text = weights.text(key);
+  const auto count = text.empty() ? std::optional<std::size_t>(0) : parse_count(text);
+  if (!count || *count > most)
+    throw DataError(file, ": ", key, " = ", excerpt(text), " must be a number from 0 to ", most);
+  return *count;
 }
 
 /// Throws DataError that lists what the model lacks.
@@ -136,9 +142,9 @@ void take_weights(const Safetensors& weights, const std::string& file, Session& 
     throw DataError(file, ": not of the model of its config: ", problems[0],
                     problems.size() > 1 ? fmt::format(" and {} more", problems.size() - 1) : "");
   TrainerState& state = session.state();
-  state.step = count_in(weights, "step");
-  state.tokens = count_in(weights, "tokens");
-  state.examples = count_in(weights, "examples");
+  state.step = count_in(weights, file, "step");
+  state.tokens = count_in(weights, file, "tokens");
+  state.examples = count_in(weights, file, "examples");
 }
 
 /// A run of weights that `export` or another program wrote; its moments begin anew.
@@ -163,7 +169,7 @@ void import_command(const ImportOptions& options) {
       [&](Session& into) { take_weights(weights, input.name(), into); });
   fmt::print("{}   {} of {} at step {}\n", printable(options.run),
              format_number_of(weights.size(), "tensor"), printable(input.name()),
-             count_in(weights, "step"));
+             count_in(weights, input.name(), "step"));
 }
 
 }  // namespace

@@ -123,9 +123,10 @@ class Reader {
   void read(const toml::node& node, Period& period) const {
     try {
       const auto* steps = node.as_integer();
-      period = parse_period(steps              ? std::to_string(steps->get())
-                            : node.is_string() ? node.as_string()->get()
-                                               : "not a period");
+      const auto* text = node.as_string();
+      period = parse_period(steps                          ? std::to_string(steps->get())
+                            : text && !text->get().empty() ? text->get()
+                                                           : "not a period");
     } catch (const std::invalid_argument& error) {
       fail(node, error.what());
     }

@@ -41,6 +41,21 @@ std::uint64_t whole(const Json& json) {
                                                                        : no_number;
 }
 
+/// The data are the tensors, one behind the other, and nothing else.
+void require_no_gaps(const std::string& name, std::vector<ByteSpan> parts, ByteSpan data) {
+  std::ranges::sort(parts, [](ByteSpan one, ByteSpan other) {
+    return std::pair(one.data(), one.size()) < std::pair(other.data(), other.size());
+  });
+  const std::uint8_t* end = data.data();
+  for (const ByteSpan part : parts) {
+    if (part.data() != end)
+      throw DataError(name, ": tensors overlap, or there are gaps between them; write it again");
+    end += part.size();
+  }
+  if (end != data.data() + data.size())
+    throw DataError(name, ": goes on behind its tensors; write it again");
+}
+
 }  // namespace
 
 SafetensorsTexts texts_of(const CheckpointReader& checkpoint) {
@@ -78,6 +93,7 @@ Safetensors::Safetensors(ByteSpan file, std::string name) : name_(std::move(name
   if (!header.is_object()) throw DataError(name_, ": its header is no JSON object");
   for (const auto& [key, value] : header["__metadata__"].members())
     if (value.text()) texts_[key] = *value.text();
+  std::vector<ByteSpan> parts;
   for (const auto& [key, value] : header.members()) {
     if (key == "__metadata__") continue;
     const std::string* dtype = value["dtype"].text();
@@ -95,8 +111,10 @@ Safetensors::Safetensors(ByteSpan file, std::string name) : name_(std::move(name
       throw DataError(name_, ": ", printable(key),
                       " lies outside of the file, or is not as large as its shape");
     entry.bytes = data.subspan(first, *bytes);
+    parts.push_back(entry.bytes);
     tensors_[key] = entry;
   }
+  require_no_gaps(name_, std::move(parts), data);
 }
 
 std::string Safetensors::text(const std::string& key) const {

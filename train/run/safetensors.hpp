@@ -22,7 +22,8 @@ void write_safetensors(const Sink& sink, std::vector<TensorRecord> tensors,
                        const SafetensorsTexts& texts = {});
 
 /// The tensors in the bytes of such a file, which must outlive it. Throws DataError where the
-/// header is none, or claims what the bytes cannot hold, before anything is allocated for a tensor.
+/// header is none, or claims what the bytes cannot hold, before anything is allocated for a tensor,
+/// and where tensors overlap or leave bytes out.
 class Safetensors {
  public:
   Safetensors(ByteSpan file, std::string name);

@@ -1,6 +1,9 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bochner/autodiff/compute/softmax.hpp>
 #include <bochner/data/files/text.hpp>
+#include <bochner/data/files/utf8.hpp>
 #include <bochner/data/formats/array.hpp>
 #include <bochner/train/tasks/text_scores.hpp>
 #include <cmath>
@@ -56,6 +59,17 @@ std::vector<double> score_windows(LanguageModel& model, std::span<const TextWind
                                        texts[text].tokens[begin + t + 1]));
     }
   return scores;
+}
+
+/// Bytes of a piece that are no characters of their own, as "\\xe2": tables are UTF-8.
+std::string shown_piece(std::string_view piece) {
+  if (is_utf8(piece)) return printable(piece);
+  std::string shown;
+  for (const char byte : piece)
+    shown += static_cast<unsigned char>(byte) < 0x80
+                 ? printable({&byte, 1})
+                 : fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+  return shown;
 }
 
 bool is_of_words(const Tokenizer& tokenizer) { return tokenizer.digest() != 0; }
@@ -131,7 +145,7 @@ NamedArray token_table(const Tokenizer& tokenizer, const Texts& scores) {
       numbers.insert(numbers.end(), {double(i), double(t + 2), double(token)});
       if (words) {
         numbers.push_back(double(pieces.size()));
-        pieces.push_back(printable(tokenizer.bytes(token, false)));
+        pieces.push_back(shown_piece(tokenizer.bytes(token, false)));
       }
       numbers.push_back(scores[i].log_probabilities[t]);
     }

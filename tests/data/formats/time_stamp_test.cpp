@@ -104,6 +104,8 @@ TEST(TimeStamp, FollowsAFormat) {
   EXPECT_FALSE(parse_time("Juli 01", "%B %d"));
   for (const char* text : {"1..2016", "01.07.2016x", "01.07.", "01,07,2016", "32.07.2016"})
     EXPECT_FALSE(parse_time(text, "%d.%m.%Y")) << text;
+  EXPECT_THROW(require_time_format("%H:%M_%p"), std::invalid_argument);
+  EXPECT_NO_THROW(require_time_format("%p %I:%M"));
   EXPECT_THROW(require_time_format("%Y-%e"), std::invalid_argument);
   EXPECT_THROW(require_time_format("%Y%"), std::invalid_argument);
   EXPECT_NO_THROW(require_time_format("%%e %Y"));

@@ -189,6 +189,8 @@ TEST(ConfigErrors, WrongTypes) {
   EXPECT_EQ(error_in("train.steps = \"5 parsecs\"\n"),
             "bad.toml:1:15: train.steps = \"5 parsecs\": must be a period: 500 (steps), 2e "
             "(epochs), 10Mt (tokens; k, M or G), 45s, 30min or 2h");
+  EXPECT_EQ(error_in("train.steps = \"\"\n").substr(0, 55),
+            "bad.toml:1:15: train.steps = \"\": must be a period: 500 ");
   EXPECT_EQ(error_in("train.steps = -5\n").substr(0, 55),
             "bad.toml:1:15: train.steps = -5: must be a period: 500 ");
   EXPECT_EQ(error_in("model.width = [1, 2]\n"),
@@ -249,7 +251,7 @@ TEST(ConfigErrors, PeriodsHaveTheUnitsOfTheirKey) {
             "--set: train.validate.every = \"1h\"" + countable);
   EXPECT_EQ(error_after_files("train.time = 30\n"),
             "bad.toml:2:14: train.time = 30: must be wall time such as 45s, 30min or 2h");
-  EXPECT_EQ(error_after_files("train.time = \"\"\ntrain.log.every = 0\n"), "");
+  EXPECT_EQ(error_after_files("train.time = 0\ntrain.log.every = 0\n"), "");
   EXPECT_EQ(error_after_files("train.checkpoint.every = \"5min\"\n"), "");
   EXPECT_EQ(error_after_files("train.checkpoint.every = 5\n"), "");
 }

@@ -171,7 +171,7 @@ TEST(Config, SetsEveryType) {
   EXPECT_EQ(config.period("train.steps"), (Period{10e6, Period::Unit::tokens}));
   set("train.steps=\"2e\"");
   EXPECT_EQ(config.period("train.steps"), (Period{2, Period::Unit::epochs}));
-  set("train.time=");
+  set("train.time=0");
   EXPECT_TRUE(config.period("train.time").off());
   set("optim.groups=[{match=\"*.bias\", weight_decay=0}]");
   EXPECT_EQ(config.value("optim.groups"),

@@ -86,6 +86,23 @@ TEST(Safetensors, RefuseWhatTheBytesCannotHold) {
               HasSubstr("a\\x0ab is not of type F32 or F64"));
 }
 
+/// As the format has it.
+TEST(Safetensors, HoldOneTensorBehindTheOther) {
+  const auto error = [](const char* first, const char* second, std::size_t data) {
+    const std::string header = std::string(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":)") +
+                               first + R"(},"b":{"dtype":"F32","shape":[1],"data_offsets":)" +
+                               second + "}}";
+    const std::string file = file_of(header, data);
+    return message_or_none<DataError>([&] { Safetensors(bytes_of(file), "file"); });
+  };
+  EXPECT_EQ(error("[0,8]", "[8,12]", 12), "");
+  EXPECT_EQ(error("[4,12]", "[0,4]", 12), "");
+  EXPECT_THAT(error("[0,8]", "[4,8]", 8), HasSubstr("overlap, or there are gaps"));
+  EXPECT_THAT(error("[0,8]", "[12,16]", 16), HasSubstr("overlap, or there are gaps"));
+  EXPECT_THAT(error("[4,12]", "[12,16]", 16), HasSubstr("overlap, or there are gaps"));
+  EXPECT_THAT(error("[0,8]", "[8,12]", 16), HasSubstr("goes on behind its tensors"));
+}
+
 struct AdoptedRun : testing::Test {
   TemporaryFolder folder;
   faults::CrashingStorage storage;

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bochner/data/files/utf8.hpp>
 #include <bochner/data/formats/array.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/text_scores.hpp>
@@ -104,6 +105,18 @@ TEST(TextScores, OfWordsCountBytes) {
   std::string text;
   for (const std::string& piece : each.texts.at(3)) text += piece;
   EXPECT_EQ(text, std::string("the kernel learns").substr(17 - std::size_t(bytes)));
+}
+
+/// Tables of tokens are UTF-8, whatever the bytes of a token.
+TEST(TextScores, ShowBytesThatAreNoCharacters) {
+  const auto pieces = small_tokenizer();
+  const std::vector<std::int32_t> tokens = pieces->encode("na\xc3\xafve \xff");
+  const NamedArray each = token_table(*pieces, {{tokens, std::vector<double>(tokens.size() - 1)}});
+  std::string text;
+  for (const std::string& piece : each.texts.at(3)) text += piece;
+  EXPECT_THAT(text, testing::EndsWith("\\xff"));
+  EXPECT_THAT(text, testing::HasSubstr("ve "));
+  EXPECT_TRUE(is_utf8(text));
 }
 
 }  // namespace text_scores_test
