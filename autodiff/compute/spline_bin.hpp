@@ -29,12 +29,14 @@ struct SplineBin {
     return {y0 + height() * rise, mean * mean * along / (denominator * denominator)};
   }
 
-  /// The x in the bin with at(x).y = y: the root of a quadratic in the form without cancellation.
+  /// The x in the bin with at(x).y = y: the root of a quadratic, in that of its two forms in which
+  /// nothing cancels. a = mean - b is positive where b is not.
   double inverse(double y) const {
     const double part = (y - y0) / height(), mean = mean_slope();
     const double a = mean - slope0 + part * curvature();
     const double b = slope0 - part * curvature(), c = -mean * part;
-    return x0 + width() * 2 * -c / (b + std::sqrt(std::max(0.0, b * b - 4 * a * c)));
+    const double root = std::sqrt(std::max(0.0, b * b - 4 * a * c));
+    return x0 + width() * (b < 0 ? (root - b) / (2 * a) : -2 * c / (b + root));
   }
 
   /// Derivatives of at(x).y.

@@ -68,6 +68,12 @@ Var extreme(const char* op, const Var& a, const Var& b, real sign) {
   });
 }
 
+/// e^u - 1 for u <= 0, as accurate near 0 as elsewhere.
+real exponential_less_one(real u) {
+  const real t = math::tanh(u / 2);
+  return 2 * t / (1 - t);
+}
+
 /// d(u^p)/du.
 real power_slope(real u, real p) { return p == 0 ? real(0) : p * std::pow(u, p - 1); }
 
@@ -143,7 +149,7 @@ Var relu(const Var& x) {
 
 Var elu(const Var& x) {
   return unary_by_output(
-      "elu", x, [](real u) { return u > 0 ? u : math::exp(u) - 1; },
+      "elu", x, [](real u) { return u > 0 ? u : exponential_less_one(u); },
       [](real y) { return y > 0 ? real(1) : y + 1; });
 }
 

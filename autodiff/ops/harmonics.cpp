@@ -130,13 +130,17 @@ Shape with_axes(const Times& times, std::initializer_list<std::size_t> axes) {
   return shape;
 }
 
-/// cos and sin of w t, 2 w t, .., J w t by the addition theorem. w (k) -> (J, k), (J, k)
-void multiples(const real* w, std::size_t k, double time, std::size_t J, real* cosine, real* sine) {
+/// cos and sin of w t, 2 w t, .., J w t by the addition theorem, in double: errors grow from
+/// multiple to multiple. w (k) -> (J, k), (J, k)
+void multiples(const real* w, std::size_t k, double time, std::size_t J, double* cosine,
+               double* sine) {
   if (J == 0) return;
-  for (std::size_t i = 0; i < k; ++i)
-    math::sincos(real(reduced_phase(double(w[i]), time)), sine + i, cosine + i);
+  for (std::size_t i = 0; i < k; ++i) {
+    const double phase = reduced_phase(double(w[i]), time);
+    sine[i] = std::sin(phase), cosine[i] = std::cos(phase);
+  }
   for (std::size_t j = 0; j + 1 < J; ++j) {
-    const real *c = cosine + j * k, *s = sine + j * k;
+    const double *c = cosine + j * k, *s = sine + j * k;
     for (std::size_t i = 0; i < k; ++i) {
       cosine[(j + 1) * k + i] = cosine[i] * c[i] - sine[i] * s[i];
       sine[(j + 1) * k + i] = sine[i] * c[i] + cosine[i] * s[i];
@@ -157,14 +161,15 @@ struct Series {
 
   /// y (n, k, terms) of the times begin <= t < end.
   void forward(std::size_t begin, std::size_t end, real* y) const {
-    std::vector<real> wave(k * 2 * J);
+    std::vector<double> wave(k * 2 * J);
     const real* a = amplitude.data();
     for (std::size_t t = begin; t < end; ++t) {
       multiples(w.data(), k, when->data()[t], J, wave.data(), wave.data() + J * k);
       for (std::size_t i = 0; i < k; ++i) {
         real* row = y + (t * k + i) * terms;
         row[0] = a[i * terms];
-        for (std::size_t p = 1; p < terms; ++p) row[p] = a[i * terms + p] * wave[(p - 1) * k + i];
+        for (std::size_t p = 1; p < terms; ++p)
+          row[p] = real(double(a[i * terms + p]) * wave[(p - 1) * k + i]);
       }
     }
   }
@@ -172,20 +177,21 @@ struct Series {
   /// Adds the gradients of the amplitudes (k, terms), then of the frequencies (k), to `sum`. The
   /// waves are formed again: the output cannot be divided by amplitudes that may be 0.
   void backward(const real* g, std::size_t begin, std::size_t end, double* sum) const {
-    std::vector<real> wave(k * 2 * J);
-    const real *a = amplitude.data(), *cosine = wave.data(), *sine = cosine + J * k;
+    std::vector<double> wave(k * 2 * J);
+    const real* a = amplitude.data();
+    const double *cosine = wave.data(), *sine = cosine + J * k;
     for (std::size_t t = begin; t < end; ++t) {
       multiples(w.data(), k, when->data()[t], J, wave.data(), wave.data() + J * k);
       for (std::size_t i = 0; i < k; ++i) {
         const real *row = g + (t * k + i) * terms, *ai = a + i * terms;
         sum[i * terms] += double(row[0]);
         for (std::size_t p = 1; p < terms; ++p)
-          sum[i * terms + p] += double(row[p] * wave[(p - 1) * k + i]);
-        real slope = 0;
+          sum[i * terms + p] += double(row[p]) * wave[(p - 1) * k + i];
+        double slope = 0;
         for (std::size_t j = 0; j < J; ++j)
-          slope += real(j + 1) * (row[1 + J + j] * ai[1 + J + j] * cosine[j * k + i] -
-                                  row[1 + j] * ai[1 + j] * sine[j * k + i]);
-        sum[k * terms + i] += when->data()[t] * double(slope);
+          slope += double(j + 1) * (double(row[1 + J + j] * ai[1 + J + j]) * cosine[j * k + i] -
+                                    double(row[1 + j] * ai[1 + j]) * sine[j * k + i]);
+        sum[k * terms + i] += when->data()[t] * slope;
       }
     }
   }

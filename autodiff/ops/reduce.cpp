@@ -89,9 +89,25 @@ real log_sum_exp(const real* x, std::size_t n) {
   return std::isfinite(total.largest) ? total.largest + total.log_sum : max_row(x, n);
 }
 
+/// Of sum(x, count) of parts of a long row, joined in double: in one run of floats a sum loses what
+/// is added to it.
+template <class Sum>
+real mean_of_parts(const real* x, std::size_t n, const Sum& sum) {
+  constexpr std::size_t longest = 1024, of_long = 256;
+  const std::size_t part = n > longest ? of_long : longest;
+  double total = 0;
+  for (std::size_t begin = 0; begin < n; begin += part)
+    total += double(sum(x + begin, std::min(part, n - begin)));
+  return real(total / double(n));
+}
+
+real mean_of_row(const real* x, std::size_t n) { return mean_of_parts(x, n, sum_row); }
+
 real mean_squared_deviation(const real* x, std::size_t n) {
-  const real mean = sum_row(x, n) / real(n);
-  return sum_terms<256>(x, n, [mean](real u) { return (u - mean) * (u - mean); }) / real(n);
+  const real mean = mean_of_row(x, n);
+  return mean_of_parts(x, n, [mean](const real* u, std::size_t count) {
+    return sum_terms<256>(u, count, [mean](real v) { return (v - mean) * (v - mean); });
+  });
 }
 
 }  // namespace
@@ -129,7 +145,7 @@ Var variance(const Var& x, const Axes& axes, Keep keep_axes) {
   const Reduction reduction = filled_reduction_of("variance", x.shape(), axes, keep_axes);
   return row_reduction("variance", x, reduction, mean_squared_deviation,
                        [](const real* row, std::size_t n, real, real g, real* dx) {
-                         const real mean = sum_row(row, n) / real(n), factor = 2 * g / real(n);
+                         const real mean = mean_of_row(row, n), factor = 2 * g / real(n);
                          for (std::size_t j = 0; j < n; ++j) dx[j] = factor * (row[j] - mean);
                        });
 }

@@ -1,6 +1,8 @@
 #include <bochner/autodiff/compute/spline_bin.hpp>
 #include <bochner/autodiff/ops.hpp>
+#include <bochner/autodiff/ops/broadcast.hpp>
 #include <bochner/layers/spectral/learned_spline.hpp>
+#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -26,6 +28,15 @@ Tensor running_sum(std::size_t K) {
     for (std::size_t j = i + 1; j <= K; ++j) ones(i, j) = 1;
   }
   return ones;
+}
+
+/// The u in [0, 1] with a u^2 + b u + c = 0, c <= 0, as SplineBin finds it: a > 0 where b < 0.
+Var positive_root(const Var& a, const Var& b, const Var& c) {
+  const Var least(filled({}, std::numeric_limits<real>::min()));
+  const Var root = sqrt(maximum(square(b) - a * c * 4, least));
+  const Tensor falls = map(
+      b.shape(), [](real slope) { return real(slope < 0); }, b.value());
+  return where(falls, root - b, c * -2) / where(falls, a * 2, b + root);
 }
 
 /// Which bin of the knots (H, 1, n, K + 1) holds each number (H, m, n): the first where none does.
@@ -92,7 +103,7 @@ LearnedSpline::Inverse LearnedSpline::inverse(Tape& tape, const Var& y) {
   const Var part = where(bin.inside, (y - y0) / height, tape.constant(filled(y.shape(), 0.5)));
   const Var a = mean - slope0 + part * curvature, b = slope0 - part * curvature;
   const Var c = -(mean * part);
-  const Var u = c * -2 / (b + sqrt(square(b) - a * c * 4)), t = u * (1 - u);
+  const Var u = positive_root(a, b, c), t = u * (1 - u);
   const Var along = slope1 * square(u) + mean * t * 2 + slope0 * square(1 - u);
   const Var log_slope = log(mean) * 2 + log(along) - log(mean + curvature * t) * 2;
   return {where(bin.inside, x0 + width * u, y),

@@ -175,6 +175,17 @@ TEST(Elementwise, LargeArgumentsDoNotOverflow) {
   EXPECT_EQ(value_of(silu(scalar(-1000))), 0);
 }
 
+TEST(Elementwise, EluIsAccurateNearZero) {
+  for (const double x : {-1e-30, -1e-6, -1e-3, -0.1, -0.4, -1.1, -5.0, -40.0}) {
+    const double expected = std::expm1(double(real(x)));
+    EXPECT_NEAR(value_of(elu(scalar(real(x)))) / expected, 1,
+                4 * double(std::numeric_limits<real>::epsilon()))
+        << x;
+  }
+  EXPECT_EQ(value_of(elu(scalar(-infinity))), -1);
+  EXPECT_TRUE(std::isnan(value_of(elu(scalar(nan)))));
+}
+
 TEST(Elementwise, WhereTakesHandlesOfAnyCategory) {
   Tape tape;
   Tensor condition = filled({2}, real(1));

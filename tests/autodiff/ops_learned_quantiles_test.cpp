@@ -109,6 +109,13 @@ TEST(MonotoneSpline, IsMonotoneAndItsInverseUndoesIt) {
   }
 }
 
+/// Where the quadratic's two roots are far apart, one of its forms cancels.
+TEST(MonotoneSpline, IsUndoneBesideASteepKnot) {
+  const SplineBin bin{0, 1, 0, 1, 1, 1e10};
+  for (const double x : {1e-9, 1e-6, 1e-3, 0.5, 1 - 1e-3, 1 - 1e-6, 1 - 1e-9})
+    EXPECT_NEAR(bin.inverse(bin.at(x).y), x, 1e-12) << x;
+}
+
 TEST(MonotoneSpline, IsTheIdentityOutsideItsKnots) {
   Tensor knots = zeros({3}), slopes = filled({3}, 1), x = zeros({4});
   for (std::size_t i = 0; i < 3; ++i) knots(i) = real(i);

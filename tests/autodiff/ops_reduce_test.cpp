@@ -133,6 +133,22 @@ TEST(Reduce, MaxFindsNan) {
   EXPECT_EQ(gradient_of(x), row_of({0, 1, 0, 0}));
 }
 
+/// A float of 10^9 has steps of 64.
+TEST(Reduce, VarianceOfManyNumbersFarFromZero) {
+  const Tensor noise = values_in({}, {1 << 20}, 0);
+  Tensor x = noise;
+  for (real& number : x) number = real(1001.3 + 0.05 * double(number));
+  double mean = 0, square = 0;
+  for (const real number : x) mean += double(number) / double(x.size());
+  for (const real number : x) square += std::pow(double(number) - mean, 2) / double(x.size());
+  Tape tape;
+  const Var leaf = tape.input(x), y = variance(leaf);
+  EXPECT_NEAR(value_of(y) / square, 1, 1e-3);
+  tape.backward(y);
+  const double expected = 2 * (double(x(7)) - mean) / double(x.size());
+  EXPECT_NEAR(gradient_of(leaf)(7), expected, 1e-3 / double(x.size()));
+}
+
 TEST(Reduce, RefusesAxesThatAreNotThere) {
   EXPECT_THROW(sum(of_shape({2, 3}), 2), std::invalid_argument);
   EXPECT_THROW(sum(of_shape({2, 3}), {1, -1}), std::invalid_argument);

@@ -74,6 +74,19 @@ TEST(FourierSeries, FollowsItsFormula) {
   }
 }
 
+TEST(FourierSeries, IsAsAccurateAtItsHighestMultiple) {
+  constexpr std::size_t J = 64;
+  const Tensor w = values({0.7, -2}), a = filled({2, 1 + 2 * J}, real(1));
+  const Tensor y = fourier_series(some_times({50}), Var(w), Var(a)).value();
+  for (std::size_t t = 0; t < 50; ++t) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      const double phase = double(J) * double(w.data()[i]) * some_times({50}).data()[t];
+      EXPECT_NEAR(double(y(t, i, J)), std::cos(phase), is_double ? 1e-13 : 1.2e-7);
+      EXPECT_NEAR(double(y(t, i, 2 * J)), std::sin(phase), is_double ? 1e-13 : 1.2e-7);
+    }
+  }
+}
+
 /// Seconds since 1970 with fractions, against long double; a phase in double alone is off by 1e-7
 /// and one in float by whole turns.
 TEST(FourierTime, LosesNoPhaseOfUnixSeconds) {

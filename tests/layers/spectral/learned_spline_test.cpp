@@ -45,6 +45,20 @@ TEST(LearnedSpline, IsMonotoneAndItsInverseUndoesIt) {
   EXPECT_GT(moved, 0.5);
 }
 
+TEST(LearnedSpline, IsUndoneBesideASteepKnot) {
+  LearnedSpline spline(1, 1, -4, 4, {0.25, 0.25, 0.25, 0.25});
+  parameters_of(spline).back().parameter->value()(0, 0, 0, 1) = 8;
+  const LearnedSpline::Curve curve = spline.curve(0, 0);
+  const Tensor y = bend(spline, grid(500));
+  Tape tape({.recording = false});
+  const auto [x, log_slope] = spline.inverse(tape, tape.constant(y));
+  for (std::size_t i = 0; y.data()[i] < 0; ++i) {  // above it, y itself has too few digits
+    const auto [value, slope] = curve.inverse(double(y.data()[i]));
+    EXPECT_NEAR(x.data()[i], value, is_double ? 1e-12 : 4e-6) << y.data()[i];
+    EXPECT_NEAR(log_slope.data()[i], std::log(slope), is_double ? 1e-9 : 1e-3) << y.data()[i];
+  }
+}
+
 TEST(LearnedSpline, NeedsTwoBins) {
   EXPECT_EQ(op_check::error_of([] { LearnedSpline(1, 1, 0, 1, {1}); }),
             "[spline] needs two bins or more: 1");
