@@ -41,8 +41,7 @@ inline double log_sphere_area(std::size_t d) {
 
 // Bessel functions in the forms that kernels need, where the plain ones overflow or vanish.
 
-/// ln K_order(x), the modified Bessel function of the second kind, order >= 0, x > 0; infinite
-/// where K is beyond double and order <= 50.
+/// ln K_order(x), the modified Bessel function of the second kind, order >= 0, x > 0.
 double log_bessel_k(double order, double x);
 /// Matern's kernel of an order at x = sqrt(2 order) distance; 1 at 0.
 double matern(double order, double x);

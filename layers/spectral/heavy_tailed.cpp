@@ -14,6 +14,19 @@ Var points(const Var& noise, std::size_t d) { return slice(noise, -1, 0, d); }
 /// The auxiliary coordinate. (H, m, d + 1) -> (H, m, 1)
 Tensor score(const Var& noise, std::size_t d) { return slice(noise, -1, d, d + 1).value(); }
 
+/// ln of the density of Student's t with 2 half degrees of freedom, a function of |s|^2.
+ShapedFunction log_student(double half, double D) {
+  const double n = 2 * half, all = half + D / 2;
+  const double constant =
+      std::lgamma(all) - std::lgamma(half) - D / 2 * std::log(n * std::numbers::pi);
+  const double slope = special::digamma(all) - special::digamma(half) - D / n;
+  return [=](double square) {
+    const double log_factor = std::log1p(square / n);
+    return ShapedValue{constant - all * log_factor, -all / (n + square),
+                       slope - log_factor + all * square / (half * (n + square))};
+  };
+}
+
 /// s = z / sqrt(g), g ~ chi^2 / degrees with the learned degrees of freedom: multivariate t. Its
 /// kernel is Matern's of order degrees / 2, with the length scale 1 / scale in each coordinate.
 class StudentTDensity : public LocationScaleDensity {
@@ -63,11 +76,8 @@ class StudentTDensity : public LocationScaleDensity {
   }
 
   Var standard_log_densities(Tape& tape, const Var& s) override {
-    const double D = double(dim());
-    const Var half = half_degrees(tape), n = half * 2;
-    return log_gamma_function(half + D / 2) - log_gamma_function(half) -
-           log(n * std::numbers::pi) * (D / 2) -
-           (half + D / 2) * log(sum(square(s), -1, keep) / n + 1);
+    return by_shape("log_student_densities", sum(square(s), -1, keep), half_degrees(tape),
+                    [D = double(dim())](double half) { return log_student(half, D); });
   }
 
   std::optional<double> standard_entropy(std::size_t head) override {

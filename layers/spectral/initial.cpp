@@ -23,7 +23,8 @@ double median_difference(const Tensor& x, std::size_t column, const RandomFuncti
   return median(std::move(differences));
 }
 
-/// Power at the frequencies 2 pi k / (T spacing), k = 1 .. T / 2, of a signal less its mean.
+/// Power at the frequencies 2 pi k / (T spacing), k = 1 .. T / 2, of a signal less its mean. That
+/// of the highest for even T is halved: others stand for -k as well.
 std::vector<double> periodogram(const Tensor& signals, std::size_t column) {
   const std::size_t T = signals.shape()[0];
   double mean = 0;
@@ -36,6 +37,7 @@ std::vector<double> periodogram(const Tensor& signals, std::size_t column) {
       sum += phase * (double(signals(t, column)) - mean);
     power[k - 1] = std::norm(sum);
   }
+  if (T % 2 == 0) power.back() /= 2;
   return power;
 }
 
@@ -48,13 +50,15 @@ double rounding_power(const Tensor& signals, std::size_t column) {
   return std::pow(largest * double(T) * 1e-12, 2);
 }
 
-/// The k + place, in units of bins, where the running share of the power reaches u.
-double inverse_share(const std::vector<double>& running, double u) {
+/// The k + place, in units of bins, where the running share of the power reaches u; the last bin
+/// has a width of its own.
+double inverse_share(const std::vector<double>& running, double last_width, double u) {
   const double wanted = u * running.back();
   const auto found = std::lower_bound(running.begin(), running.end(), wanted);
   const std::size_t k = std::size_t(found - running.begin());
   const double before = k == 0 ? 0 : running[k - 1];
-  return double(k) + (wanted - before) / (running[k] - before);
+  const double width = k + 1 == running.size() ? last_width : 1;
+  return double(k) + width * (wanted - before) / (running[k] - before);
 }
 
 }  // namespace
@@ -85,8 +89,8 @@ Tensor periodogram_frequencies(const Tensor& signals, double spacing, std::size_
           "needs signals (T, C) of two samples or more and a spacing above 0: ", signals.shape(),
           ", ", spacing);
   const std::size_t T = signals.shape()[0], C = signals.shape()[1];
-  const double nyquist = std::numbers::pi / spacing;
-  const double bin = 2 * nyquist / double(T);
+  const double bin = 2 * std::numbers::pi / (double(T) * spacing);
+  const double last_width = T % 2 == 0 ? 0.5 : 1;  // no bin reaches beyond pi / spacing
   Tensor frequencies = zeros({m, C});
   parallel_for(C, 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t c = begin; c < end; ++c) {
@@ -95,9 +99,9 @@ Tensor periodogram_frequencies(const Tensor& signals, double spacing, std::size_
       if (!(running.back() > rounding_power(signals, c))) continue;
       for (std::size_t i = 0; i < m; ++i) {
         const std::uint64_t element = 2 * (c * m + i);
-        const double w = (inverse_share(running, random.uniform(element)) + 0.5) * bin;
+        const double place = inverse_share(running, last_width, random.uniform(element)) + 0.5;
         const double sign = random.uniform(element + 1) < 0.5 ? -1 : 1;
-        frequencies(i, c) = real(sign * std::min(w, nyquist));
+        frequencies(i, c) = real(sign * place * bin);
       }
     }
   });

@@ -73,6 +73,17 @@ double log_unit(double shape, std::size_t d) {
   return (std::log(double(d)) - std::log(shape) - std::log(shape + 1)) / 2;
 }
 
+/// ln of the density of the radius.
+ShapedFunction log_gamma_radius(double a, std::size_t d) {
+  const double unit = log_unit(a, d), unit_slope = -(1 / a + 1 / (a + 1)) / 2;
+  const double constant = -std::lgamma(a) - unit, slope = -special::digamma(a) - unit_slope;
+  return [=](double r) {
+    const double log_ratio = std::log(r) - unit, ratio = std::exp(log_ratio);
+    return ShapedValue{(a - 1) * log_ratio - ratio + constant, (a - 1 - ratio) / r,
+                       log_ratio - (a - 1 - ratio) * unit_slope + slope};
+  };
+}
+
 /// The radius has a gamma distribution with learned shape, scaled so that every coordinate has
 /// variance 1.
 class GammaDensity : public IsotropicDensity {
@@ -100,9 +111,8 @@ class GammaDensity : public IsotropicDensity {
   }
 
   Var log_radius_densities(Tape& tape, const Var& radius) override {
-    const auto [shape, unit] = shaped(tape);
-    return (shape - 1) * (log(radius) - unit) - radius * exp(-unit) - log_gamma_function(shape) -
-           unit;
+    return by_shape("log_gamma_radii", radius, shaped(tape).shape,
+                    [d = dim()](double shape) { return log_gamma_radius(shape, d); });
   }
 
   std::function<double(double)> radius_of(std::size_t head) override {
@@ -112,9 +122,7 @@ class GammaDensity : public IsotropicDensity {
   }
 
   std::function<double(double)> log_radius_density(std::size_t head) override {
-    return [a = shape(head), unit = log_unit(shape(head), dim())](double r) {
-      return (a - 1) * (std::log(r) - unit) - r * std::exp(-unit) - std::lgamma(a) - unit;
-    };
+    return [of = log_gamma_radius(shape(head), dim())](double r) { return of(r).value; };
   }
 
   std::optional<double> standard_entropy(std::size_t head) override {

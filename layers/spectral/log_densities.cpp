@@ -1,4 +1,3 @@
-#include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/layers/spectral/log_densities.hpp>
@@ -28,9 +27,28 @@ Var squared_radii(const Var& s) {
   return maximum(sum(square(s), -1, keep), Var(filled({}, real(smallest_square))));
 }
 
-Var log_gamma_function(const Var& x) {
-  return by_element(
-      "log_gamma_function", x, [](double a) { return std::lgamma(a); }, special::digamma);
+Var by_shape(const char* name, const Var& x, const Var& shape,
+             const std::function<ShapedFunction(double shape)>& f) {
+  const std::size_t H = shape.size(), n = x.size() / H;
+  Tensor y = uninitialized(x.shape());
+  for (std::size_t i = 0; i < y.size(); i += n)
+    std::transform(x.data() + i, x.data() + i + n, y.data() + i,
+                   [of = f(double(shape.data()[i / n]))](real u) { return real(of(u).value); });
+  return record(name, std::move(y), {x, shape}, [=](Tensor& gradient) {
+    Tensor of_shape = zeros(shape.shape());
+    for (std::size_t h = 0; h < H; ++h) {
+      const ShapedFunction of = f(double(shape.data()[h]));
+      double sum = 0;
+      for (std::size_t i = h * n; i < (h + 1) * n; ++i) {
+        const ShapedValue at = of(double(x.data()[i]));
+        sum += double(gradient.data()[i]) * at.by_shape;
+        gradient.data()[i] = real(double(gradient.data()[i]) * at.by_x);
+      }
+      of_shape.data()[h] = real(sum);
+    }
+    if (x.needs_gradient()) x.add_gradient(std::move(gradient));
+    if (shape.needs_gradient()) shape.add_gradient(std::move(of_shape));
+  });
 }
 
 Var log_bessel_k_function(double order, const Var& x) {

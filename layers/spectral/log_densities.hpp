@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/layers/spectral/closed_forms.hpp>
+#include <functional>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -15,8 +16,16 @@ Var squared_radii(const Var& s);
 inline double squared_radius(const double* s, std::size_t d) {
   return std::max(squared_length(s, d), smallest_square);
 }
-/// ln Gamma(x), x > 0.
-Var log_gamma_function(const Var& x);
+/// A function of a number and of its head's shape, and its derivatives by both.
+struct ShapedValue {
+  double value, by_x, by_shape;
+};
+/// What the shape of a head makes of it.
+using ShapedFunction = std::function<ShapedValue(double x)>;
+/// f(shape)(x) in double, rounded once: large terms that cancel leave noise in float. x (H, n, 1),
+/// shape (H, 1, 1) -> (H, n, 1)
+Var by_shape(const char* name, const Var& x, const Var& shape,
+             const std::function<ShapedFunction(double shape)>& f);
 /// ln K_order(x), see closed_forms.hpp.
 Var log_bessel_k_function(double order, const Var& x);
 

@@ -136,6 +136,36 @@ TEST(BesselK, IsThatOfLargeOrders) {
         << order;
 }
 
+/// ln K = ln Gamma(order) + (order - 1) ln 2 - order ln x, where K itself is beyond double.
+TEST(BesselK, IsThatOfNextToNothing) {
+  for (const double order : {1.0, 5.0, 20.0, 31.0, 49.0, 50.0}) {
+    for (const double x : {1e-300, 1e-100, 1e-30, 1e-12, 1e-8}) {
+      const double expected =
+          std::lgamma(order) + (order - 1) * std::numbers::ln2 - order * std::log(x);
+      EXPECT_NEAR(log_bessel_k(order, x) / expected, 1, 1e-12) << order << " " << x;
+      EXPECT_NEAR(matern(order, x), 1, 1e-10) << order << " " << x;
+    }
+  }
+  const std::vector<double> centre(100);
+  for (const std::size_t d : {2, 64, 96, 100, 104})
+    EXPECT_TRUE(std::isfinite(start_of({.kind = "laplace"}, d)->log_density(0)(centre.data())));
+}
+
+/// 0F1(d / 2, -t^2 / 4) by mpmath with 60 digits, and what is left of it beyond double's digits.
+TEST(SphereCharacteristic, IsThatOfManyDimensions) {
+  const double values[][3] = {
+      {302, 8, 0.89942713780363507},    {302, 30, 0.22369619150589648},
+      {302, 100, 2.220367177994195e-8}, {768, 10, 0.93696469846392381},
+      {768, 40, 0.35236738369767203},   {1024, 50, 0.29459312869951662},
+      {1024, 90, 0.018864317979951639}, {2048, 5, 0.99391505492691863},
+      {4096, 64, 0.60649364717705531},  {4096, 250, 0.00047906731932721674}};
+  for (const auto& [d, t, expected] : values)
+    EXPECT_NEAR(sphere_characteristic(d, t), expected, 1e-10 * expected + 1e-15) << d << " " << t;
+  for (const double d : {600.0, 700.0, 1024.0, 4096.0, 1e5})
+    for (double t = 0; t < 10 * d; t += d / 64)
+      EXPECT_LE(std::abs(sphere_characteristic(d, t)), 1 + 1e-12) << d << " " << t;
+}
+
 TEST(Mixture, SoftChoiceTendsToTheHardOne) {
   const std::size_t m = 2000;
   const auto hard = random_density("mixture", 2, m);

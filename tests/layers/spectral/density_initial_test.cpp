@@ -67,6 +67,26 @@ TEST(PeriodogramFrequencies, AreThoseOfTheSignal) {
   EXPECT_NEAR(double(negative) / double(m), 0.5, 5 * std::sqrt(0.25 / double(m)));
 }
 
+/// The spectrum of an impulse is flat: each wave is there with both signs, but for the highest of
+/// an even number of samples.
+TEST(PeriodogramFrequencies, CountTheHighestOnce) {
+  constexpr std::size_t m = 4000;
+  for (const std::size_t T : {4, 5}) {
+    Tensor signals = zeros({T, 1});
+    signals(0, 0) = 1;
+    const Tensor w = periodogram_frequencies(signals, 1, m, draw);
+    const double bin = 2 * std::numbers::pi / double(T), span = std::numbers::pi - bin / 2;
+    double mean = 0;
+    for (const real x : w) {
+      const double place = (std::abs(double(x)) - bin / 2) / span;
+      EXPECT_GE(place, -1e-6);
+      EXPECT_LE(place, 1 + 1e-6);
+      mean += place / double(m);
+    }
+    EXPECT_NEAR(mean, 0.5, 5 / std::sqrt(12.0 * double(m))) << T;
+  }
+}
+
 /// The kernel's length scales are those of the data, whichever density it is.
 TEST(StartAt, SetsTheScaleOfEveryCoordinate) {
   const std::vector<double> log_scale{-1, 0.5, 2};
