@@ -2,6 +2,7 @@
 #include <bochner/layers/features/frequencies.hpp>
 #include <bochner/layers/features/random_features.hpp>
 #include <cmath>
+#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -78,9 +79,14 @@ Var fourier_features(const Var& y, const Var& w) {
   return concat({cos(angles), sin(angles)}, -1) * (1 / std::sqrt(double(w.dim(1))));
 }
 
+double largest_trigonometric_exponent() {
+  constexpr double room = 8;
+  return std::log(double(std::numeric_limits<real>::max())) / 2 - room;
+}
+
 Var trigonometric_features(const Var& x, const Var& w) {
-  const Var y = softmax_scaled(x);
-  return fourier_features(y, w) * exp(0.5 * sum(square(y), -1, keep));
+  const Var y = softmax_scaled(x), exponents = 0.5 * sum(square(y), -1, keep);
+  return fourier_features(y, w) * exp(clamp(exponents, 0, real(largest_trigonometric_exponent())));
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -24,6 +24,9 @@ void add_estimator(FeatureMaps& all, const char* name, const Estimator& estimato
 
 /// w and -w: positive features for both are the hyperbolic ones. (H, m, d) -> (H, 2m, d)
 Var both_signs(const Var& w);
+/// No more than this of |y|^2 / 2 counts in trigonometric features, 36 in float: sums over a
+/// million tokens of products of two are numbers then. Estimates are noise long before.
+double largest_trigonometric_exponent();
 /// The trigonometric features of x for frequencies w. (.., H, d), (H, m, d) -> (.., H, 2m)
 Var trigonometric_features(const Var& x, const Var& w);
 /// [cos(w_i . y), sin(w_i . y)] / sqrt(m): the Gaussian kernel. (.., H, d), (H, m, d) -> (.., H,

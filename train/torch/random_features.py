@@ -1,4 +1,6 @@
 """Estimators by random frequencies w of a density: E phi(x) . phi(x') is the kernel for w ~ N(0, I)."""
+import math
+
 import torch
 
 from .features import FeatureMap, Features, exponents, fourier, scaled
@@ -40,9 +42,12 @@ class TrigonometricFeatures(RandomFeatures):
         return Features(trigonometric(x, self.frequencies()))
 
 
+LARGEST = math.log(torch.finfo(torch.float32).max) / 2 - 8  # sums of products of two are numbers
+
+
 def trigonometric(x, w):
     y = scaled(x)
-    return fourier(y, w) * (y.square().sum(-1, keepdim=True) / 2).exp()
+    return fourier(y, w) * (y.square().sum(-1, keepdim=True) / 2).clamp(max=LARGEST).exp()
 
 
 @form("features", "pff")

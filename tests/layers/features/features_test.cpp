@@ -1,6 +1,7 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/features/closed_forms.hpp>
 #include <bochner/layers/features/frequencies.hpp>
+#include <bochner/layers/features/random_features.hpp>
 
 #include "layers/features/features_check.hpp"
 
@@ -163,6 +164,33 @@ TEST(Tempered, MultipliesWhatTheMapSees) {
                 is_double ? 1e-12 : 1e-5);
     EXPECT_NEAR(warm->variance(q, k, h).value() / plain->variance(warm_q, warm_k).value(), 1,
                 is_double ? 1e-12 : 1e-5);
+  }
+}
+
+/// Attention of equal tokens with |y|^2 / 2 = exponent.
+TEST(TrigonometricFeatures, StayInTheRangeOfNumbers) {
+  constexpr std::size_t T = 500, d = 16;
+  for (const char* kind : {"trigonometric", "hybrid_angular", "hybrid_gaussian", "hybrid"}) {
+    const auto map = make_feature_map(spec_of(kind, 1, d, 8));
+    for (const double exponent : {30.0, 60.0, 100.0, 400.0, 1e6}) {
+      Tape tape;
+      const Var x = tape.input(filled({1, T, 1, d}, real(std::sqrt(2 * exponent / std::sqrt(d)))));
+      const Var v = tape.constant(random_tensor({1, T, 1, d}, 1));
+      const Var y =
+          linear_attention(map->queries(tape, x), map->keys(tape, x), v, {}, {.floor = real(1e-3)});
+      for (const real number : y.value()) ASSERT_TRUE(std::isfinite(number)) << kind << exponent;
+    }
+  }
+}
+
+/// All that is clamped is what no product could hold.
+TEST(TrigonometricFeatures, HaveTheirLengthUpToTheLargestExponent) {
+  constexpr std::size_t d = 4;
+  const auto map = make_feature_map(spec_of("trigonometric", 1, d, 8));
+  const double largest = largest_trigonometric_exponent();
+  for (const double exponent : {0.5, 10.0, largest - 0.01, largest + 20}) {
+    const std::vector<double> x(d, std::sqrt(2 * exponent / std::sqrt(d)));
+    EXPECT_NEAR(std::log(estimates_of(*map, 1, x, x)[0]) / 2, std::min(exponent, largest), 1e-4);
   }
 }
 
