@@ -1,14 +1,15 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/openblas.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/layers/features/random_features.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/laboratory/attention.hpp>
+#include <bochner/train/laboratory/estimator_bias.hpp>
 #include <bochner/train/laboratory/kernel_study.hpp>
 #include <bochner/train/laboratory/spectrum.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -117,31 +118,9 @@ std::vector<double> stand_in_variances(const std::vector<SamplePair>& pairs) {
   return variances;
 }
 
-/// Mean over pairs of each seed's relative deviation. A pair counts by the inverse of its variance,
-/// known beforehand: by that of the measured one a skewed estimate would look biased. What numbers
-/// of this precision round off is no bias, so pairs without variance prove nothing.
-void summarize_bias(ErrorAtM& row, const Measurement& measurement,
-                    const std::vector<double>& kernel, const std::vector<double>& known) {
-  constexpr double rounding = 64 * double(std::numeric_limits<real>::epsilon());
-  std::vector<double> means;
-  for (const auto& values : measurement.values) {
-    double sum = 0, weights = 0;
-    for (std::size_t p = 0; p < kernel.size(); ++p) {
-      const double weight = 1 / (1e-9 + known[p]);
-      if (!(weight > 0)) continue;  // infinite, or a ratio of two that are
-      sum += weight * (values[p] / kernel[p] - 1);
-      weights += weight;
-    }
-    means.push_back(sum / weights);
-  }
-  const double S = double(means.size());
-  row.bias = mean_of(means);
-  row.bias_sigmas = row.bias / std::hypot(std::sqrt(scatter_of(means) / (S - 1) / S), rounding);
-}
-
 /// Of each pair over the seeds, relative to the kernel.
 ErrorAtM summarize(const Measurement& measurement, const std::vector<double>& kernel,
-                   const std::vector<double>& exact, const std::vector<SamplePair>& pairs) {
+                   const std::vector<double>& exact) {
   const std::size_t P = kernel.size(), S = measurement.values.size();
   ErrorAtM row{.m = measurement.m, .features = measurement.features};
   std::vector<double> variances(P), errors(P);
@@ -152,7 +131,6 @@ ErrorAtM summarize(const Measurement& measurement, const std::vector<double>& ke
     variances[p] = S > 1 ? scatter / double(S - 1) : 0;
     errors[p] = std::sqrt(mean * mean + scatter / double(S));
   }
-  summarize_bias(row, measurement, kernel, exact.empty() ? stand_in_variances(pairs) : exact);
   row.variance = median(variances);
   row.error = median(errors);
   row.error_low = quantile_of(errors, 0.25);
@@ -172,6 +150,20 @@ bool is_near_softmax(double kernel, const SamplePair& pair) {
 /// Of softmax's kernel, which is a number then, and so is its inverse.
 constexpr double largest_exponent = 600;
 
+/// The largest |x|^2 / (2 sqrt(d)).
+double largest_norm_exponent(const KernelSample& sample) {
+  double largest = 0;
+  for (const auto& [q, k] : sample.blocks) {
+    for (const Tensor* rows : {&q, &k}) {
+      for (std::size_t i = 0; i < rows->shape()[0]; ++i) {
+        const std::vector<double> row = row_of(*rows, i);
+        largest = std::max(largest, softmax_exponent(row, row) / 2);
+      }
+    }
+  }
+  return largest;
+}
+
 void describe_sample(KernelStudy& study, const KernelSample& sample) {
   std::vector<double> exponents, norms;
   for (const auto& [block, query, key, q, k] : choose_pairs(sample, 2000)) {
@@ -185,6 +177,8 @@ void describe_sample(KernelStudy& study, const KernelSample& sample) {
           ": q.k/sqrt(d) reaches from ", least, " to ", most,
           ", and exp of it leaves the range of numbers; make queries and keys smaller");
   study.log_kernel_spread = deviation_of(exponents);
+  study.largest_exponent = largest_norm_exponent(sample);
+  study.exponent_bound = largest_trigonometric_exponent();
   study.sum_norm = median(norms);
 }
 
@@ -325,13 +319,19 @@ EstimatorStudy study_estimator(const FeatureSpec& spec, bool standard, const Ker
   study.is_softmax =
       study.has_closed_kernel && std::ranges::equal(kernel, question.pairs, is_near_softmax);
   if (kernel.empty()) kernel = pooled_mean(all, question.pairs.size());
+  const std::vector<double> stand_in = stand_in_variances(question.pairs);
+  std::vector<std::vector<double>> deviations;
   for (const Measurement& measurement : all) {
     std::vector<double> variance;  // relative, in closed form where there is one
     if (study.has_closed_kernel)
       variance = closed_form(question, measurement.m, &FeatureMap::variance);
     for (std::size_t p = 0; p < variance.size(); ++p) variance[p] /= kernel[p] * kernel[p];
-    study.rows.push_back(summarize(measurement, kernel, variance, question.pairs));
+    study.rows.push_back(summarize(measurement, kernel, variance));
+    deviations.push_back(
+        deviations_of(measurement.values, kernel, variance.empty() ? stand_in : variance));
   }
+  if (!study.has_closed_kernel) deviations = less_others(deviations, options.m);
+  for (std::size_t r = 0; r < all.size(); ++r) summarize_bias(study.rows[r], deviations[r]);
   return study;
 }
 

@@ -10,6 +10,9 @@
 namespace bochner {
 namespace {
 
+constexpr const char* against_draws =
+    "against the mean over all draws, bias against those of other m";
+
 /// "3.2e+09", or "256" below a million.
 std::string count_of_features(double m) {
   return m < 1e6 ? fmt::format("{:.0f}", m) : fmt::format("{:.1e}", m);
@@ -24,9 +27,9 @@ std::string text_table(const EstimatorStudy& study) {
       fmt::format("  {:>6} {:>6} {:>9} {:>7} {:>10} {:>11} {:>9} {:>11} {:>9}\n", "m", "F", "bias",
                   "sigmas", "variance", "closed form", "error", "closed form", "attention");
   for (const ErrorAtM& row : study.rows)
-    text += fmt::format("  {:>6} {:>6} {:>9.1e} {:>7} {:>10.3g} {:>11} {:>9.3g} {:>11} {:>9.3f}\n",
-                        row.m, row.features, row.bias,
-                        row.is_skewed() ? "-" : fmt::format("{:.1f}", row.bias_sigmas),
+    text += fmt::format("  {:>6} {:>6} {:>9} {:>7} {:>10.3g} {:>11} {:>9.3g} {:>11} {:>9.3f}\n",
+                        row.m, row.features, row.bias ? fmt::format("{:.1e}", *row.bias) : "-",
+                        row.shown_sigmas() ? fmt::format("{:.1f}", *row.shown_sigmas()) : "-",
                         row.variance, number_or_dash(row.exact_variance), row.error,
                         number_or_dash(row.exact_error), row.attention);
   return text;
@@ -46,12 +49,12 @@ std::string maps_table(const KernelStudy& study) {
 Json json_of(const ErrorAtM& row) {
   Json json = {{"m", row.m},
                {"features", row.features},
-               {"bias", row.bias},
-               {"bias_sigmas", row.bias_sigmas},
                {"variance", row.variance},
                {"error", row.error},
                {"error_quartiles", Json::array({row.error_low, row.error_high})},
                {"attention", row.attention}};
+  if (row.bias) json.set("bias", *row.bias);
+  if (row.bias_sigmas) json.set("bias_sigmas", *row.bias_sigmas);
   if (row.exact_variance) json.set("exact_variance", *row.exact_variance);
   if (row.exact_error) json.set("exact_error", *row.exact_error);
   return json;
@@ -133,7 +136,7 @@ Table table_of(const EstimatorStudy& study) {
   for (const ErrorAtM& row : study.rows)
     table.rows.push_back(
         {fmt::format("{}", row.m), fmt::format("{}", row.features),
-         row.is_skewed() ? "–" : short_number(std::round(10 * row.bias_sigmas) / 10),
+         row.shown_sigmas() ? short_number(std::round(10 * *row.shown_sigmas()) / 10) : "–",
          short_number(row.variance), cell(row.exact_variance), short_number(row.error),
          cell(row.exact_error), short_number(row.attention)});
   return table;
@@ -164,6 +167,11 @@ std::vector<std::string> advice(const KernelStudy& study, double wanted) {
         fmt::format("use features = \"{}\": its attention is {:.2f} from softmax at m = {}",
                     best.features, best.result.attention, best.result.m));
   }
+  if (study.largest_exponent > study.exponent_bound)
+    lines.push_back(fmt::format(
+        "|x|^2 / (2 sqrt(d)) reaches {:.3g}, and trigonometric features, hybrids among them, count "
+        "no more than {:.3g} of it: make queries and keys smaller",
+        study.largest_exponent, study.exponent_bound));
   if (expected > 0.5)
     lines.push_back(fmt::format(
         "queries and keys are large (median |x + y|^2 = {:.3g}): divide them by {:.2g}, or learn "
@@ -187,11 +195,11 @@ std::string study_text(const KernelStudy& study, double wanted) {
   text += study.standard.is_softmax ? "frequencies from N(0, I), against exp(q.k/sqrt(d))\n"
           : study.standard.has_closed_kernel
               ? "frequencies from N(0, I), against the map's own kernel\n"
-              : "frequencies from N(0, I), against the mean over all draws\n";
+              : fmt::format("frequencies from N(0, I), {}\n", against_draws);
   text += text_table(study.standard);
   if (study.configured)
-    text += fmt::format("density {}, log_scale {}, against the mean over all draws\n",
-                        study.density, study.log_scale) +
+    text += fmt::format("density {}, log_scale {}, {}\n", study.density, study.log_scale,
+                        against_draws) +
             text_table(*study.configured);
   text += maps_table(study);
   text += fmt::format("definite smallest eigenvalue {:.1e} of the largest, asymmetry {:.1e}\n",
@@ -243,7 +251,7 @@ void add_study(Page& page, const KernelStudy& study, double wanted) {
   page.charts(charts);
   page.table(table_of(study.standard));
   if (!study.configured) return;
-  page.section("The density as configured", "Against the mean over all draws.");
+  page.section("The density as configured", fmt::format("Measured {}.", against_draws));
   page.table(table_of(*study.configured));
 }
 

@@ -13,8 +13,10 @@ class Page;
 /// What is found with m frequencies, relative to the kernel; medians over pairs.
 struct ErrorAtM {
   std::size_t m = 0, features = 0;
-  double bias = 0;         ///< weighted mean of the relative deviation over pairs and seeds
-  double bias_sigmas = 0;  ///< in standard errors over the seeds
+  /// Weighted mean of the relative deviation over pairs and seeds: from the closed kernel, or from
+  /// the mean over the other m, if there are any.
+  std::optional<double> bias = {};
+  std::optional<double> bias_sigmas = {};  ///< in standard errors over the seeds
   double variance = 0;
   double error = 0;      ///< root mean square over the seeds
   double error_low = 0;  ///< quartiles over the pairs
@@ -26,6 +28,9 @@ struct ErrorAtM {
   double expected_error() const { return exact_error.value_or(error); }
   /// An error so large that the mean of a few seeds says nothing: rare large values make it.
   bool is_skewed() const { return expected_error() > 1; }
+  std::optional<double> shown_sigmas() const {
+    return is_skewed() ? std::optional<double>() : bias_sigmas;
+  }
 };
 
 struct EstimatorStudy {
@@ -61,6 +66,8 @@ struct KernelStudy {
   std::size_t dim = 0, seeds = 0;
   double log_kernel_spread = 0;  ///< standard deviation of q . k / sqrt(d) over pairs
   double sum_norm = 0;           ///< median |x + y|^2, which decides the error of positive features
+  double largest_exponent = 0;   ///< |x|^2 / (2 sqrt(d)), and what trigonometric features count
+  double exponent_bound = 0;
   EstimatorStudy standard = {};  ///< frequencies from N(0, I): estimates softmax's kernel
   std::optional<EstimatorStudy> configured =
       {};                                ///< the density of the config, if that is another one

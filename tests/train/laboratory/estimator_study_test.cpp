@@ -15,6 +15,7 @@ namespace estimator_study_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 FeatureSpec spec_of(const std::string& kind, const std::string& draws = "iid") {
   FeatureSpec spec;
@@ -37,7 +38,7 @@ TEST_P(Estimator, HasTheVarianceOfItsClosedFormAndNoBias) {
                                                {.m = {8, 64}, .seeds = 200, .pairs = 64});
   ASSERT_TRUE(study.is_softmax);
   for (const ErrorAtM& row : study.rows) {
-    EXPECT_LT(std::fabs(row.bias_sigmas), 5) << row.m;
+    EXPECT_LT(std::fabs(row.bias_sigmas.value()), 5) << row.m;
     ASSERT_TRUE(row.exact_variance.has_value());
     EXPECT_NEAR(row.variance, *row.exact_variance, 0.2 * *row.exact_variance) << row.m;
     EXPECT_NEAR(row.error, *row.exact_error, 0.15 * *row.exact_error) << row.m;
@@ -57,7 +58,7 @@ TEST(Study, CatchesABias) {
   spec.density.log_scale = 0.2;  // not N(0, I), but measured against its kernel
   const EstimatorStudy study =
       study_estimator(spec, true, small_sample(), {.m = {64}, .seeds = 100, .pairs = 64});
-  EXPECT_GT(std::fabs(study.rows[0].bias_sigmas), 5);
+  EXPECT_GT(std::fabs(study.rows[0].bias_sigmas.value()), 5);
 }
 
 /// Skewed where it has no closed form of its own, and without any variance.
@@ -65,7 +66,7 @@ TEST(Study, FindsNoBiasWhereThereIsNone) {
   for (const char* kind : {"hybrid_cluster", "hybrid_learned", "hybrid"}) {
     const EstimatorStudy study = study_estimator(
         spec_of(kind, "orthogonal"), true, normal_sample(200, 8, 1), {.m = {64}, .seeds = 64});
-    EXPECT_LT(std::fabs(study.rows[0].bias_sigmas), 4) << kind;
+    EXPECT_LT(std::fabs(study.rows[0].bias_sigmas.value()), 4) << kind;
   }
   KernelSample opposite = small_sample();
   opposite.blocks[0].k = Tensor(-opposite.blocks[0].q);
@@ -77,7 +78,7 @@ TEST(Study, FindsNoBiasWhereThereIsNone) {
   const EstimatorStudy exact =
       study_estimator(spec_of("hyperbolic"), true, opposite, {.m = {16}, .seeds = 32, .pairs = 8});
   EXPECT_LT(exact.rows[0].error, 1e-5);  // of rounding alone
-  EXPECT_LT(std::fabs(exact.rows[0].bias_sigmas), 1);
+  EXPECT_LT(std::fabs(exact.rows[0].bias_sigmas.value()), 1);
 }
 
 TEST(Study, SaysWhatIsNeededAsTextJsonAndPage) {
@@ -97,6 +98,34 @@ TEST(Study, SaysWhatIsNeededAsTextJsonAndPage) {
   Page page("<study>", "&");
   add_study(page, study, 0.1);
   EXPECT_EQ(xml_problem(page.html()), "");
+}
+
+/// A mean that holds a row's own draws tells nothing of its bias.
+TEST(Study, JudgesDrawsByThoseOfOtherSizes) {
+  const FeatureSpec spec = spec_of("positive");
+  const auto biases = [&](const std::vector<std::size_t>& m) {
+    return study_estimator(spec, false, small_sample(), {.m = m, .seeds = 8, .pairs = 32}).rows;
+  };
+  const auto alone = biases({16});
+  EXPECT_FALSE(alone[0].bias.has_value());
+  EXPECT_FALSE(alone[0].bias_sigmas.has_value());
+  const auto two = biases({16, 64});
+  EXPECT_NEAR(two[0].bias.value(), -two[1].bias.value(), 1e-12);
+  EXPECT_GT(std::fabs(two[0].bias.value()), 1e-4);
+  EXPECT_LT(std::fabs(two[0].bias_sigmas.value()), 5);
+}
+
+/// Neither -nan nor silence.
+TEST(Study, SaysWhereTrigonometricFeaturesEnd) {
+  const StudyOptions options{.m = {16}, .seeds = 2, .pairs = 16};
+  const KernelStudy large =
+      study_kernel(spec_of("trigonometric"), normal_sample(32, 64, 1, 4.5), options);
+  EXPECT_THAT(study_text(large, 0.1), Not(HasSubstr("nan")));
+  EXPECT_THAT(study_text(large, 0.1), HasSubstr("trigonometric features, hybrids among them"));
+  for (const MapComparison& map : large.maps)
+    EXPECT_FALSE(std::isnan(map.result.error)) << map.features;
+  const KernelStudy usual = study_kernel(spec_of("trigonometric"), small_sample(), options);
+  EXPECT_THAT(study_text(usual, 0.1), Not(HasSubstr("hybrids among them")));
 }
 
 TEST(Study, OfTheSameSeedsIsTheSame) {
