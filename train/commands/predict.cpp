@@ -290,7 +290,10 @@ LoadedRun run_of(const PredictOptions& options) {
 void predict_command(const PredictOptions& options) {
   SharedWork work(*options.line);
   const LoadedRun run = work.first_alone([&] { return run_of(options); });
-  const NamedArray result = predict(options, run, work);
+  NamedArray result = predict(options, run, work);
+  const std::string& kind = run.config.text("data.kind");
+  // In a file of numbers texts are called by theirs.
+  if ((kind == "bytes" || kind == "texts") && is_array_file(options.output)) result.texts.erase(0);
   if (work.leads()) write_array(options.output, result);
   work.end();
 }

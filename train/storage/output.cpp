@@ -97,7 +97,7 @@ void write_output(const std::string& path, const std::function<void(const Sink&)
 
 void write_array(const std::string& path, const NamedArray& array, const ArrayFormat& format) {
   std::function<void(const Sink&)> write;
-  if (path.ends_with(".npy") || path.ends_with(".npz")) require_numbers(path, array);
+  if (is_array_file(path)) require_numbers(path, array);
   if (path == "-" || path.ends_with(".csv"))
     write = [&](const Sink& sink) { write_csv(array, sink, format.delimiter); };
   else if (path.ends_with(".npy"))

@@ -25,6 +25,10 @@ struct ArrayFormat {
 /// For help and errors: which names write_array takes.
 constexpr const char* writable_names =
     "the name must end in .csv, .npy or .npz; - is CSV on standard output";
+/// Whether the name is that of a file which holds numbers only, .npy or .npz.
+inline bool is_array_file(const std::string& path) {
+  return path.ends_with(".npy") || path.ends_with(".npz");
+}
 /// Writes the array as its name ends, in .npz with an array for each named column. Throws
 /// std::invalid_argument for another ending, DataError for texts that are to be .npz or .npy.
 void write_array(const std::string& path, const NamedArray& array, const ArrayFormat& format = {});
