@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <bochner/train/commands/first_instruction.hpp>
@@ -5,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <initializer_list>
 #include <new>
 
 // Of OpenBLAS, whose library starts its threads as it is loaded, unless there is to be one.
@@ -49,6 +51,15 @@ void require_processor() {
   _exit(1);
 }
 
+/// A file of a run that took the place of a closed one would get what is printed. Opened the wrong
+/// way round: reading and writing still fail.
+void keep_standard_places() {
+  for (const int place : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(place, F_GETFD) < 0 &&
+        ::open("/dev/null", place == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+      return;
+}
+
 std::terminate_handler usual_end = nullptr;
 
 [[noreturn]] void end_program() {
@@ -73,6 +84,7 @@ __attribute__((section(".preinit_array"), used)) void (*const first_instruction)
 
 void begin_program() {
   if (usual_end) return;
+  keep_standard_places();
   require_processor();
   if (&blas_cpu_number) blas_cpu_number = 1;
   if (&blas_num_threads) blas_num_threads = 1;

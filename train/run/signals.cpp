@@ -4,7 +4,9 @@
 #include <bochner/data/files/regular_file.hpp>
 #include <bochner/train/run/signals.hpp>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <future>
 #include <initializer_list>
 #include <thread>
@@ -13,19 +15,37 @@ namespace bochner {
 namespace {
 
 std::atomic<int> stop_signal = 0, save_signal = 0;
-static_assert(std::atomic<int>::is_always_lock_free);
+std::atomic<std::int64_t> stop_asked_at = 0;  ///< in milliseconds, 0 for never
+static_assert(std::atomic<int>::is_always_lock_free &&
+              std::atomic<std::int64_t>::is_always_lock_free);
 
-extern "C" void on_stop(int signal) {
-  if (stop_signal.exchange(signal) != 0) _exit(128 + signal);
+/// What tells a process and its whole group, as timeout and containers do, asks once.
+constexpr std::int64_t one_request = 1000;
+
+std::int64_t milliseconds_now() {
+  timespec now;
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return 1 + std::int64_t(now.tv_sec) * 1000 + now.tv_nsec / 1000000;
+}
+
+/// Whether a stop was asked for before, in another request.
+bool asks_again(int signal) {
+  std::int64_t first = 0;
+  const std::int64_t now = milliseconds_now();
+  if (!stop_asked_at.compare_exchange_strong(first, now)) return now - first >= one_request;
+  stop_signal = signal;
+  return false;
+}
+
+/// A sweep queues its signal: its trials may have been asked by who asked it, however long ago.
+extern "C" void on_stop(int signal, siginfo_t* info, void*) {
+  if (asks_again(signal) && info->si_code != SI_QUEUE) _exit(128 + signal);
 }
 
 /// Beyond the limit of processor time it comes every second.
-extern "C" void on_time_limit(int signal) {
-  int none = 0;
-  stop_signal.compare_exchange_strong(none, signal);
-}
+extern "C" void on_time_limit(int signal, siginfo_t*, void*) { asks_again(signal); }
 
-extern "C" void on_save(int) { save_signal = 1; }
+extern "C" void on_save(int, siginfo_t*, void*) { save_signal = 1; }
 
 /// The name of a signal in words of this project; "" for one that is not handled here.
 const char* signal_name(int signal) {
@@ -72,18 +92,23 @@ extern "C" void on_missing_page(int signal, siginfo_t* info, void*) {
 
 struct Handler {
   int signal;
-  void (*action)(int);
+  void (*action)(int, siginfo_t*, void*);  ///< null to ignore it
   struct sigaction before;
 };
 /// Of a guard.
 Handler handlers[] = {{SIGINT, on_stop, {}},  {SIGTERM, on_stop, {}},       {SIGHUP, on_stop, {}},
                       {SIGUSR2, on_stop, {}}, {SIGXCPU, on_time_limit, {}}, {SIGUSR1, on_save, {}},
-                      {SIGPIPE, SIG_IGN, {}}, {SIGXFSZ, SIG_IGN, {}}};
+                      {SIGPIPE, nullptr, {}}, {SIGXFSZ, nullptr, {}}};
 
 void install(Handler& handler) {
   struct sigaction action {};
-  action.sa_handler = handler.action;
   action.sa_flags = SA_RESTART;
+  if (handler.action) {
+    action.sa_sigaction = handler.action;
+    action.sa_flags |= SA_SIGINFO;
+  } else {
+    action.sa_handler = SIG_IGN;
+  }
   sigemptyset(&action.sa_mask);
   sigaction(handler.signal, &action, &handler.before);
   // Under nohup a run goes on when the terminal ends.
@@ -137,6 +162,7 @@ void receive_signals_apart() {
 
 SignalGuard::SignalGuard() {
   stop_signal = 0;
+  stop_asked_at = 0;
   save_signal = 0;
   for (Handler& handler : handlers) install(handler);
 }

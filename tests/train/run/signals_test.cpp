@@ -5,7 +5,9 @@
 #include <bochner/data/files/regular_file.hpp>
 #include <bochner/train/run/progress.hpp>
 #include <bochner/train/run/signals.hpp>
+#include <chrono>
 #include <csignal>
+#include <thread>
 
 #include "data/temporary_folder.hpp"
 
@@ -22,6 +24,15 @@ TEST(SignalGuard, TakesTheEndOfTheTimeAsAStopHoweverOftenItComes) {
   EXPECT_TRUE(signals.stop_requested());
   EXPECT_THAT(signals.stop_name(), HasSubstr("SIGXCPU"));
   std::raise(SIGXFSZ);
+}
+
+/// A process and its group are told at once by timeout, containers and systemd.
+TEST(SignalGuard, TakesTwoThatComeTogetherForOneRequest) {
+  SignalGuard signals;
+  std::raise(SIGTERM);
+  std::raise(SIGTERM);
+  std::raise(SIGINT);
+  EXPECT_EQ(signals.stop_name(), "SIGTERM");
 }
 
 /// In another process, begun anew: the thread that receives signals stays, and a fork has none.
@@ -60,6 +71,25 @@ TEST_F(SignalsDeathTest, BehindAGuardToo) {
     std::raise(SIGUSR1);
   };
   EXPECT_EXIT(be_ended(), ExitedWithCode(128 + SIGUSR1), "^ended by SIGUSR1\n$");
+}
+
+/// Asks for a stop, and once more after more than a second.
+template <class Again>
+void ask_twice(const Again& again) {
+  SignalGuard signals;
+  std::raise(SIGTERM);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  again();
+  std::_Exit(signals.stop_requested() ? 0 : 1);
+}
+
+TEST_F(SignalsDeathTest, AnotherRequestEndsTheProcess) {
+  EXPECT_EXIT(ask_twice([] { std::raise(SIGINT); }), ExitedWithCode(128 + SIGINT), "");
+}
+
+/// Who asked a sweep may have asked its trials as well.
+TEST_F(SignalsDeathTest, ThatOfASweepIsNoOtherRequest) {
+  EXPECT_EXIT(ask_twice([] { sigqueue(getpid(), SIGTERM, {}); }), ExitedWithCode(0), "");
 }
 
 TEST(Progress, ShowsNoControlCharacters) {

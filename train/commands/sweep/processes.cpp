@@ -127,8 +127,9 @@ void JobsHere::add(const Job& job, std::size_t index) {
   jobs_[start(own)] = index;
 }
 
+/// Queued, so that it is no second request where all were told at once.
 void JobsHere::stop() {
-  for (const auto& [process, index] : jobs_) kill(process, SIGTERM);
+  for (const auto& [process, index] : jobs_) sigqueue(process, SIGTERM, {});
 }
 
 void JobsHere::reap(const JobEnded& ended) {

@@ -150,7 +150,7 @@ std::optional<std::size_t> SweepRunner::next_trial() {
   if (const auto promoted = promote(false)) return promoted;
   if (const auto proposed = propose_trial()) return proposed;
   // What still runs may change who is best.
-  return under_way_ == 0 && !interrupted_ ? promote(true) : std::nullopt;
+  return under_way_ == 0 ? promote(true) : std::nullopt;
 }
 
 SearchSpec SweepRunner::search_spec() const {
@@ -159,7 +159,7 @@ SearchSpec SweepRunner::search_spec() const {
 }
 
 std::optional<std::size_t> SweepRunner::promote(bool finish) {
-  if (!halves()) return std::nullopt;
+  if (!halves() || interrupted_) return std::nullopt;
   const SweepHeader& header = journal_.header();
   const auto climbs = believed(search_spec(), plan_.space, journal_.tried(), journal_.climbs());
   const auto index = next_promotion(climbs, header.rungs.size(), header.factor, finish);
@@ -177,7 +177,7 @@ const SweepTrial* SweepRunner::trial_of(const GridPoint& point) const {
 
 std::optional<std::size_t> SweepRunner::propose_trial() {
   const std::vector<SweepTrial>& trials = journal_.trials();
-  if (exhausted_) return std::nullopt;
+  if (exhausted_ || (interrupted_ && !is_grid())) return std::nullopt;
   if (is_grid()) {
     while (proposed_points_ < plan_.points.size() && trial_of(plan_.points[proposed_points_]))
       ++proposed_points_;
@@ -216,12 +216,15 @@ std::optional<Job> SweepRunner::job_of(std::size_t index) try {
 void SweepRunner::ended(std::size_t job, int code) {
   const std::size_t index = running_[job];
   --under_way_;
+  const bool was_killed = killed_.erase(index) > 0;
   const Path metrics = path_of(index) / metrics_name;
   if (code == exit_done || (code == exit_stopped && is_at_rung(index))) {
     const std::string text = read_file(storage_, metrics);
     code == exit_done ? came_to_end(index, text) : came_to_rung(index, text);
   } else if (code == exit_stopped || is_stop_signal(code)) {
     interrupted_ = true;
+  } else if (code == 128 + SIGKILL && !was_killed) {
+    try_again(index);
   } else if (!is_grid() && (code == exit_io || (code == exit_data && has_begun(index)))) {
     io_problem_ = fmt::format(
         "{}: {}, see {}; then the same command goes on", trial(index).name,
@@ -232,6 +235,13 @@ void SweepRunner::ended(std::size_t job, int code) {
     has_failed(index, fmt::format("exit code {}{}{}", code, words.empty() ? "" : ": ", words),
                fmt::format("{}: exit code {}, see {}", trial(index).name, code, log_of(index)));
   }
+}
+
+void SweepRunner::try_again(std::size_t index) {
+  killed_.insert(index);
+  open_.push_back(index);
+  interrupted_ = interrupted_ || stopped();
+  fmt::print(stderr, "killed   {}; it goes on once more\n", trial(index).name);
 }
 
 bool SweepRunner::has_begun(std::size_t index) const {

@@ -8,6 +8,7 @@
 #include <bochner/train/config/config.hpp>
 #include <chrono>
 #include <map>
+#include <set>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -65,6 +66,8 @@ class SweepRunner {
   std::optional<Job> job_of(std::size_t index);
 
   void ended(std::size_t job, int code);
+  /// A trial that was killed, by the system for want of memory or by somebody, is no result yet.
+  void try_again(std::size_t index);
   void came_to_rung(std::size_t index, const std::string& metrics);
   void came_to_end(std::size_t index, const std::string& metrics);
   void has_failed(std::size_t index, const std::string& why, const std::string& words);
@@ -88,11 +91,13 @@ class SweepRunner {
   Clock::time_point start_ = Clock::now();
   double seconds_before_;
   std::map<std::string, std::size_t> points_;   // of a grid, by name
-  std::vector<std::size_t> open_;               // trials of former calls, the next one last
+  std::vector<std::size_t> open_;               // trials that were begun, the next one last
   std::vector<std::size_t> running_;            // the trial of each job
+  std::set<std::size_t> killed_;                // trials whose last job was
   std::map<std::size_t, SweepResult> results_;  // by trial, of a grid by point
   std::size_t under_way_ = 0, failed_ = 0, proposed_points_ = 0;
-  bool exhausted_ = false, interrupted_ = false;
+  bool exhausted_ = false;
+  bool interrupted_ = false;  // a trial waits for another call, and what depends on it
   std::string io_problem_;
 };
 
