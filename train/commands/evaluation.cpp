@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bochner/data/files/text.hpp>
+#include <bochner/data/windows.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/laboratory/backtest_figures.hpp>
@@ -110,13 +111,20 @@ void run_backtest(const EvalOptions& options, Split split, Task& task, std::uint
   options.json ? print_backtest_json(*backtest, step) : print_backtest(*backtest, step);
 }
 
+/// Large texts take longer to read than to evaluate.
+void require_one_data(Processes& processes, const Dataset& data) {
+  const ByteCorpus* corpus = data.corpus();
+  if (processes.size() > 1 && !(corpus && corpus->marks() != 0))
+    require_one_text(processes, std::to_string(data.fingerprint()), "data");
+}
+
 void eval_command(const EvalOptions& options) {
   const Split split = split_called(options.split);
   demand(options.backtest > 0 || (options.stride == 0 && options.season == 0),
          "--stride, --season: need --backtest, the number of origins");
   SharedWork work(*options.line);
-  const auto [checkpoint, config, task] = work.first_alone([&] {
-    LoadedTask loaded = load_task(options);
+  const auto [checkpoint, config, task] = work.first_opens(options, [&](const auto& opened) {
+    LoadedTask loaded = load_task(opened);
     require_examples(loaded.config, loaded.task->data(), split, "--split " + options.split);
     return loaded;
   });
@@ -130,6 +138,7 @@ void eval_command(const EvalOptions& options) {
       eval_predictions(options, config, *task, split, step);
     return work.end();
   }
+  require_one_data(work.processes(), task->data());
   const auto train = read_spec<TrainSpec>(config, "train");
   Evaluation result = evaluate_all(*task, split, train.validation_batch(), work.processes());
   work.end();

@@ -289,7 +289,7 @@ LoadedRun run_of(const PredictOptions& options) {
 
 void predict_command(const PredictOptions& options) {
   SharedWork work(*options.line);
-  const LoadedRun run = work.first_alone([&] { return run_of(options); });
+  const LoadedRun run = work.first_opens(options, run_of);
   NamedArray result = predict(options, run, work);
   const std::string& kind = run.config.text("data.kind");
   // In a file of numbers texts are called by theirs.

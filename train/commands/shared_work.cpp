@@ -1,9 +1,100 @@
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bochner/data/files/errors.hpp>
+#include <bochner/data/files/text.hpp>
 #include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/processes/mpi.hpp>
+#include <bochner/train/run/version.hpp>
+#include <optional>
+#include <ranges>
 
 namespace bochner {
+namespace {
 
-SharedWork::SharedWork(const CommandLine& line) : processes_(launched_together()) {
+/// The first process whose text is not that of process 0.
+std::optional<std::size_t> first_other(const std::vector<std::string>& texts) {
+  const auto other =
+      std::ranges::find_if(texts, [&](const std::string& text) { return text != texts[0]; });
+  if (other == texts.end()) return std::nullopt;
+  return std::size_t(other - texts.begin());
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (const auto line : std::views::split(text, '\n'))
+    lines.emplace_back(line.begin(), line.end());
+  return lines;
+}
+
+/// What one of them has where they begin to differ.
+std::string told_at(const std::vector<std::string>& words, std::size_t place) {
+  return place < words.size() ? words[place] : "nothing more";
+}
+
+std::string words_of_difference(const std::string& other, const std::string& first) {
+  const std::vector<std::string> there = lines_of(other), here = lines_of(first);
+  const auto place = std::size_t(std::ranges::mismatch(there, here).in1 - there.begin());
+  return fmt::format("{} where that has {}", told_at(there, place), told_at(here, place));
+}
+
+std::string name_of(std::size_t rank, const Processes& processes) {
+  return fmt::format("process {} on {}", rank, processes.hosts()[rank]);
+}
+
+/// The others wait until the first one has told it.
+template <class Error>
+[[noreturn]] void fail_together(Processes& processes, const Error& error) {
+  if (!processes.leads()) processes.end();
+  throw error;
+}
+
+}  // namespace
+
+std::vector<std::string> agreed_words(std::span<char* const> words) {
+  std::vector<std::string> agreed;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string word = words[i], name = word.substr(0, word.find('='));
+    const bool is_own = name == "--threads" || name == "--jobs";
+    if (!is_own) agreed.push_back(shell_word(word));
+    if (is_own && name == word) ++i;
+  }
+  return agreed;
+}
+
+void require_one_command(Processes& processes, const std::vector<std::string>& words,
+                         const std::string& numerics) {
+  const std::vector<std::string> typed = processes.texts(fmt::format("{}", fmt::join(words, "\n")));
+  const std::vector<std::string> computed = processes.texts(numerics);
+  if (const auto rank = first_other(typed))
+    fail_together(
+        processes,
+        std::invalid_argument(fmt::format(
+            "{} was started with other words than process 0: {}; give all processes the same "
+            "ones, but for --threads and --jobs",
+            name_of(*rank, processes), words_of_difference(typed[*rank], typed[0]))));
+  if (const auto rank = first_other(computed))
+    fail_together(processes,
+                  DataError(name_of(*rank, processes), " computes other bits than process 0: ",
+                            computed[*rank], " there, ", computed[0],
+                            " here; give all machines the same build, and processors of one kind "
+                            "unless it is the preset portable"));
+}
+
+Processes meet(const CommandLine& line) {
+  Processes processes = launched_together();
+  if (processes.size() > 1)
+    require_one_command(processes, agreed_words(line.words()), numerics_fingerprint());
+  return processes;
+}
+
+void require_one_text(Processes& processes, const std::string& mine, const std::string& called) {
+  if (const auto rank = first_other(processes.texts(mine)))
+    fail_together(processes, DataError(name_of(*rank, processes), " reads other ", called,
+                                       " than process 0; give all machines the same files"));
+}
+
+SharedWork::SharedWork(const CommandLine& line) : processes_(meet(line)) {
   if (processes_.size() == 1) return;
   std::vector<std::string> notes;
   share_processors(line.threads(), processes_, notes);

@@ -7,6 +7,18 @@
 
 namespace bochner {
 
+/// The processes that were started together by this command; once in a program. Where they are no
+/// processes of one command, the first one throws, and with it all end.
+Processes meet(const CommandLine& line);
+/// Throws where one of them has other words, std::invalid_argument, or would compute other bits,
+/// DataError.
+void require_one_command(Processes& processes, const std::vector<std::string>& words,
+                         const std::string& numerics);
+/// Throws DataError where one of them has not read what the first one has, which is `called` so.
+void require_one_text(Processes& processes, const std::string& mine, const std::string& called);
+/// What was typed behind the name of the program, but for --threads and --jobs.
+std::vector<std::string> agreed_words(std::span<char* const> words);
+
 /// Each process has its share of the threads. Errors end all: mpirun does.
 class SharedWork {
  public:
@@ -23,6 +35,17 @@ class SharedWork {
     auto made = make();
     if (leads()) processes_.share(go_on);
     return made;
+  }
+  /// load(options) of a run in the first process, and then in the others of the checkpoint that it
+  /// has opened: a run that trains has newer ones meanwhile.
+  template <class Options, class Load>
+  auto first_opens(Options options, const Load& load) {
+    if (!leads()) processes_.share(options.run);
+    auto loaded = load(options);
+    const auto run = loaded.checkpoint.path().parent_path().parent_path();
+    options.run = fmt::format("{}@{}", run.string(), loaded.checkpoint.state().step);
+    if (leads()) processes_.share(options.run);
+    return loaded;
   }
   /// Waits for the others, at the end.
   void end() { processes_.end(); }

@@ -3,6 +3,7 @@
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/common_options.hpp>
+#include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/processes/mpi.hpp>
 #include <bochner/train/run/estimate.hpp>
 #include <bochner/train/run/follower.hpp>
@@ -223,7 +224,7 @@ int train_together(const TrainingOptions& options, SignalGuard& signals,
                    const std::function<std::string(Session&)>& origin = {}) {
   const ProgressMode asked = progress_mode(options.progress);
   until_of(options);  // before there is a run
-  Processes processes = launched_together();
+  Processes processes = meet(*options.line);
   const ProgressMode mode = processes.leads() ? asked : ProgressMode::none;
   PosixStorage storage;
   std::vector<std::string> notes;

@@ -190,6 +190,7 @@ class TrainingLoop {
   /// Older checkpoints go when it is told that the new one is there; that one cannot be removed is
   /// no failure to save.
   void save() {
+    session_.recheck_data();
     const Path path = session_.save();
     saved_step_ = state_.step;
     progress_.line("saved    " + path.string());

@@ -335,7 +335,6 @@ std::string Session::unwritten() {
 Path Session::save() {
   const WholeMoments whole(*trainer_);
   if (!run_) return {};
-  recheck_data();
   MetricsFile& metrics = run_->metrics();
   metrics.flush();
   state().metrics_bytes = metrics.bytes();

@@ -76,6 +76,9 @@ class Session {
   std::string append(const std::string& line);
   /// Why lines of metrics are only in the last checkpoint; "" where none is.
   std::string unwritten();
+  /// Throws DataError where texts that are read while training goes on are no more those that the
+  /// run began with, in one of the processes; the others than the first throw AgreedError.
+  void recheck_data();
   /// Writes a checkpoint of the present state and returns its path. Other processes than the first
   /// write nothing, here as above and below.
   Path save();
@@ -102,6 +105,8 @@ class Session {
   void share(const DataReading& reading);
   void share_all();
   void require_shared_data(const DataReading& reading);
+  /// "process 1 on beta"
+  std::string this_process() const;
   std::uint64_t data_fingerprint(const DataReading& reading) const;
   void make_directory(FileStorage& storage, const Path& directory, const std::string& command,
                       const std::string& parent, const DataReading& reading);
@@ -115,9 +120,10 @@ class Session {
   void recognise_data(const TrainerState& saved, const DataReading& reading);
   /// Enters the data into the state.
   void note_data(const DataReading& reading);
-  /// Throws DataError where texts that are read while training goes on are no more those that the
-  /// run began with.
-  void recheck_data();
+  /// The same of this process alone.
+  void recheck_own_data();
+  /// Throws what `problem` says of the data of some process; "" for none.
+  void agree_on_data(const std::string& problem);
   /// Refuses a disk without room for a checkpoint before the first step.
   void require_space();
 

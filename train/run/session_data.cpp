@@ -61,13 +61,13 @@ void Session::recognise_data(const TrainerState& saved, const DataReading& readi
   if (!sampled && state().data_fingerprint != saved.data_fingerprint) refuse_data(run_->path());
 }
 
-void Session::recheck_data() {
+void Session::recheck_own_data() {
   const ByteCorpus* corpus = task_->data().corpus();
   if (!corpus) return;
   const std::uint64_t marks = corpus->file_marks();
   if (std::exchange(seen_marks_, marks) == marks) return;
   if (corpus->marks() == 0) {
-    if (task_->data().fingerprint() != state().data_fingerprint) refuse_data(run_->path());
+    if (task_->data().fingerprint() != state().data_fingerprint) refuse_data(path_);
     return;
   }
   verification_ = std::make_unique<BackgroundDigest>(*corpus);
@@ -79,7 +79,7 @@ bool Session::compares_data() const { return verification_ && !verification_->is
 void Session::require_same_data() const {
   if (verification_ && verification_->is_ready() &&
       verification_->value() != trainer_->state().data_fingerprint)
-    refuse_data(run_->path());
+    refuse_data(path_);
 }
 
 bool Session::await_same_data(const std::function<bool()>& stopped) const {

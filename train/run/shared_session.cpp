@@ -5,13 +5,28 @@
 #include <bochner/train/run/session.hpp>
 #include <bochner/train/storage/bounded_archive.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
+#include <filesystem>
 
 namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// The model of words that a run keeps; that of its config where this machine has not its
+/// directory.
+Config with_nearest_tokenizer(const Config& config, const Path& run) {
+  std::error_code away;
+  const bool is_here = std::filesystem::exists(run / tokenizer_name, away);
+  return is_here ? with_own_tokenizer(config, run) : config;
+}
+
+}  // namespace
 
 Session Session::join(Processes& processes, const DataReading& reading) {
-  std::string text;
+  std::string text, path;
   processes.share(text);
-  Session session(stored_config(text, "the config of the run"), processes, reading);
+  processes.share(path);
+  const Config config = stored_config(text, "the config of the run");
+  Session session(config, processes, reading, with_nearest_tokenizer(config, path));
+  session.path_ = path;
   session.share_all();
   session.require_shared_data(reading);
   return session;
@@ -19,18 +34,17 @@ Session Session::join(Processes& processes, const DataReading& reading) {
 
 void Session::share(const DataReading& reading) {
   if (processes_.size() == 1) return;
-  std::string text = print_config(config_);
+  std::string text = print_config(config_), path = path_.string();
   processes_.share(text);
+  processes_.share(path);
   share_all();
   require_shared_data(reading);
 }
 
 /// State and tensors, all that a checkpoint holds besides the config.
 void Session::share_all() {
-  std::string path = path_.string(), bytes = encode_state(state());
-  processes_.share(path);
+  std::string bytes = encode_state(state());
   processes_.share(bytes);
-  path_ = path;
   BoundedInputArchive archive(bytes);
   archive(state());
   for (const NamedTensor& named : trainer_->tensors())
@@ -38,20 +52,42 @@ void Session::share_all() {
   trainer_->cut_moments();
 }
 
+std::string Session::this_process() const {
+  return fmt::format("process {} on {}", processes_.rank(), processes_.hosts()[processes_.rank()]);
+}
+
 /// Files that the system says to be the same need not be read again.
 void Session::require_shared_data(const DataReading& reading) {
   const ByteCorpus* corpus = task_->data().corpus();
   const bool seen = corpus && corpus->marks() != 0 && corpus->marks() == state().data_marks;
   std::string problem;
-  if (!run_ && !seen && data_fingerprint(reading) != state().data_fingerprint)
-    problem = fmt::format(
-        "process {} on {} does not read the data that process 0 reads; give all "
-        "machines the same files",
-        processes_.rank(), processes_.hosts()[processes_.rank()]);
-  problem = processes_.first_text(problem);
-  if (problem.empty()) return;
-  if (run_) throw DataError(path_.string(), ": ", problem);
-  throw AgreedError(problem);
+  if (!run_) {
+    seen_marks_ = corpus ? corpus->file_marks() : 0;
+    if (!seen && data_fingerprint(reading) != state().data_fingerprint)
+      problem = fmt::format(
+          "{}: {} does not read the data that process 0 reads; give all machines the same files",
+          path_.string(), this_process());
+  }
+  agree_on_data(problem);
+}
+
+void Session::agree_on_data(const std::string& problem) {
+  const std::string first = processes_.first_text(problem);
+  if (first.empty()) return;
+  if (run_) throw DataError(first);
+  throw AgreedError(first);
+}
+
+/// Who cannot read them any more must not leave the others waiting for an answer.
+void Session::recheck_data() {
+  if (processes_.size() == 1) return recheck_own_data();
+  std::string problem;
+  try {
+    recheck_own_data();
+  } catch (const std::runtime_error& error) {
+    problem = fmt::format("{}: {}", this_process(), error.what());
+  }
+  agree_on_data(problem);
 }
 
 void Session::require_equal_weights() {

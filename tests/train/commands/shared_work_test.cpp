@@ -1,0 +1,72 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bochner/data/files/errors.hpp>
+#include <bochner/train/commands/shared_work.hpp>
+
+#include "data/messages.hpp"
+#include "train/thread_processes.hpp"
+
+namespace bochner {
+namespace shared_work_test {
+
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+using Words = std::vector<std::string>;
+
+TEST(AgreedWords, LeaveOutTheProgramAndWhatIsOfItsMachine) {
+  std::vector<std::string> typed = {"bin/bochner", "train", "a b",   "--threads",   "4",
+                                    "--jobs",      "2",     "--run", "--threads=2", "c"};
+  std::vector<char*> words;
+  for (std::string& word : typed) words.push_back(word.data());
+  EXPECT_THAT(agreed_words(words), ElementsAre("train", "'a b'", "--run", "c"));
+}
+
+/// What three processes say of which the last one has these words and numerics.
+template <class Error>
+void expect_refused(const Words& words, const std::string& numerics,
+                    const testing::Matcher<std::string>& said) {
+  run_processes(3, [&](Processes& processes) {
+    const bool last = processes.rank() == 2;
+    const auto meeting = [&] {
+      require_one_command(processes, last ? words : Words{"train", "a.toml"},
+                          last ? numerics : "build 1");
+    };
+    EXPECT_THAT(message_of<Error>(meeting), said);
+  });
+}
+
+TEST(RequireOneCommand, SaysWhichWordsDiffer) {
+  using Error = std::invalid_argument;
+  expect_refused<Error>({"eval", "a.toml"}, "build 1",
+                        testing::AllOf(StartsWith("process 2 on "),
+                                       HasSubstr(" process 0: eval where that has train;")));
+  expect_refused<Error>({"train", "a.toml", "--until", "5"}, "build 1",
+                        HasSubstr(": --until where that has nothing more;"));
+  expect_refused<Error>({"train"}, "build 1", HasSubstr(": nothing more where that has a.toml;"));
+}
+
+TEST(RequireOneCommand, SaysWhoComputesOtherBits) {
+  expect_refused<DataError>({"train", "a.toml"}, "build 2",
+                            HasSubstr("other bits than process 0: build 2 there, build 1 here;"));
+}
+
+TEST(RequireOneCommand, IsSilentOfOne) {
+  run_processes(3, [](Processes& processes) {
+    EXPECT_NO_THROW(require_one_command(processes, {"eval", "run"}, "build 1"));
+    EXPECT_NO_THROW(require_one_text(processes, "17", "data"));
+  });
+}
+
+TEST(RequireOneText, SaysWhoReadsOthers) {
+  run_processes(2, [](Processes& processes) {
+    EXPECT_THAT(message_of<DataError>(
+                    [&] { require_one_text(processes, std::to_string(processes.rank()), "data"); }),
+                EndsWith("reads other data than process 0; give all machines the same files"));
+  });
+}
+
+}  // namespace shared_work_test
+}  // namespace bochner
