@@ -132,7 +132,7 @@ void RunDirectory::refuse_unless_fresh() const {
 void RunDirectory::remove_temporaries() {
   for (const Path& directory : {path_, checkpoints()})
     for (const std::string& name : storage_->list(directory))
-      if (is_temporary_name(name)) storage_->unlink(directory / name);
+      if (is_abandoned(name)) storage_->unlink(directory / name);
 }
 
 void RunDirectory::preflight(std::uint64_t bytes) {

@@ -8,7 +8,9 @@
 #include <bochner/data/files/regular_file.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <set>
 #include <system_error>
@@ -217,6 +219,16 @@ void make_directories(FileStorage& storage, const Path& path) {
 }
 
 bool is_temporary_name(const std::string& name) { return name.ends_with(temporary_suffix); }
+
+bool is_abandoned(const std::string& temporary_name) {
+  if (!is_temporary_name(temporary_name)) return false;
+  const Path attempt = Path(temporary_name).stem(), process = attempt.stem();  // NAME.PID.ATTEMPT
+  const std::string digits = process.extension().string().substr(process.has_extension());
+  pid_t writer = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), writer);
+  if (writer <= 0 || writer == ::getpid()) return true;
+  return ::kill(writer, 0) != 0 && errno == ESRCH;
+}
 
 std::unique_ptr<StoredFile> PosixStorage::create_exclusive(const Path& path) {
   return std::make_unique<PosixFile>(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND);

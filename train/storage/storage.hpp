@@ -89,6 +89,9 @@ void make_directories(FileStorage& storage, const Path& path);
 /// What the names of files that may be removed after a crash end with.
 inline constexpr const char* temporary_suffix = ".bochner-tmp";
 bool is_temporary_name(const std::string& name);
+/// Whether nobody writes that one any more: its process, whose number is in its name, is no other
+/// one of this machine.
+bool is_abandoned(const std::string& temporary_name);
 
 class PosixStorage : public FileStorage {
  public:

@@ -54,6 +54,18 @@ TEST(RunDirectory, HasTheLayoutOfTheDesign) {
   EXPECT_EQ(run.config(), Sample(0).content.config);
 }
 
+/// Such as a page that plot is writing.
+TEST(RunDirectory, LeavesTemporariesOfOthersWhenItIsOpened) {
+  CrashingStorage storage;
+  create_sample_run(storage);
+  const std::string others = in_words("plot.html.", getppid(), ".0", temporary_suffix);
+  const std::string own = in_words("meta.json.", getpid(), ".0", temporary_suffix);
+  for (const std::string& name : {others, own}) storage.create_exclusive(run_path / name)->close();
+  RunDirectory::open(storage, run_path);
+  EXPECT_TRUE(storage.exists(run_path / others));
+  EXPECT_FALSE(storage.exists(run_path / own));
+}
+
 TEST(RunDirectory, WorksOnARealFileSystem) {
   std::string pattern = testing::TempDir() + "bochner-run-XXXXXX";
   const Path directory = mkdtemp(pattern.data());

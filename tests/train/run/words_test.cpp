@@ -4,6 +4,7 @@
 #include <bochner/train/tasks/tokenizers.hpp>
 
 #include "data/small_tokenizer.hpp"
+#include "train/thread_processes.hpp"
 #include "train/training_run.hpp"
 
 namespace bochner {
@@ -44,6 +45,23 @@ TEST_F(WordRun, KeepsItsModel) {
   resume();
   const std::string metrics = read_file(storage, run / "metrics.jsonl");
   EXPECT_THAT(metrics, AllOf(HasSubstr("\"bits_per_byte\""), HasSubstr("\"valid\"")));
+}
+
+TEST_F(WordRun, IsJoinedByOthersWithItsModel) {
+  {
+    Session session = Session::start(storage, config({"train.shards=2"}), run, "test");
+    run_leg(session, 1, Ending::signal, 5);
+  }
+  std::filesystem::remove(folder.path() / "words.model");
+  run_processes(2, [&](Processes& processes) {
+    std::vector<std::string> told;
+    Session session = processes.leads()
+                          ? Session::resume(storage, run, {}, true, told, {}, processes)
+                          : Session::join(processes);
+    session.trainer().step();
+    session.require_equal_weights();
+    EXPECT_THAT(session.config().text("data.tokenizer.model"), HasSubstr("words.model"));
+  });
 }
 
 TEST_F(WordRun, RefusesAnotherModel) {
@@ -115,6 +133,20 @@ TEST_F(WordRun, FindsTheTokensOfALargeText) {
   EXPECT_THAT(told,
               testing::ElementsAre(HasSubstr("encoding 16.8 MB of text, once; its tokens go to ")));
   EXPECT_EQ(first.size(), again.size());
+  // What killed encodings have left goes, unless another machine may still write it.
+  const Path tokens = folder.path() / "c" / storage.list(folder.path() / "c").at(0);
+  std::filesystem::remove(tokens);
+  const auto left_by = [&](int process) {
+    return folder.write(
+        in_words("c/", tokens.filename().string(), ".", process, ".0", temporary_suffix), "some");
+  };
+  const int nobody = 2000000000;
+  const Path old = left_by(nobody), fresh = left_by(nobody + 1);
+  std::filesystem::last_write_time(
+      old, std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
+  encoded_text(recipe, text, *tokenizer, words);
+  EXPECT_THAT(storage.list(folder.path() / "c"),
+              testing::ElementsAre(tokens.filename().string(), fresh.filename().string()));
   const auto stop = []() -> bool { throw StoppedError("stopped"); };
   const Config other =
       tiny_config(folder.path() / "text",

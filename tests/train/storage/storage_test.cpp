@@ -173,6 +173,22 @@ TEST_F(PosixStorageTest, ALockIsHeldWhileItsDirectoryIsAway) {
   EXPECT_NO_THROW(second->require_held());
 }
 
+TEST_F(PosixStorageTest, ATemporaryIsAbandonedWhenItsProcessIsGone) {
+  const auto left_by = [](pid_t process) {
+    return in_words("step.ckpt.", process, ".0", temporary_suffix);
+  };
+  const pid_t other = ::fork();
+  if (other == 0)
+    while (true) ::pause();
+  EXPECT_FALSE(is_abandoned(left_by(other)));
+  ::kill(other, SIGKILL);
+  ::waitpid(other, nullptr, 0);
+  EXPECT_TRUE(is_abandoned(left_by(other)));
+  EXPECT_TRUE(is_abandoned(left_by(::getpid())));
+  EXPECT_TRUE(is_abandoned(in_words("probe", temporary_suffix)));
+  EXPECT_FALSE(is_abandoned(in_words("step.ckpt.", other, ".0")));
+}
+
 TEST_F(PosixStorageTest, RemovesWhatIsGoneAlready) {
   EXPECT_NO_THROW(storage.unlink(directory / "gone"));
   storage.make_directory(directory / "folder");
