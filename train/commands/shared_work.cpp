@@ -6,19 +6,10 @@
 #include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/processes/mpi.hpp>
 #include <bochner/train/run/version.hpp>
-#include <optional>
 #include <ranges>
 
 namespace bochner {
 namespace {
-
-/// The first process whose text is not that of process 0.
-std::optional<std::size_t> first_other(const std::vector<std::string>& texts) {
-  const auto other =
-      std::ranges::find_if(texts, [&](const std::string& text) { return text != texts[0]; });
-  if (other == texts.end()) return std::nullopt;
-  return std::size_t(other - texts.begin());
-}
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -36,10 +27,6 @@ std::string words_of_difference(const std::string& other, const std::string& fir
   const std::vector<std::string> there = lines_of(other), here = lines_of(first);
   const auto place = std::size_t(std::ranges::mismatch(there, here).in1 - there.begin());
   return fmt::format("{} where that has {}", told_at(there, place), told_at(here, place));
-}
-
-std::string name_of(std::size_t rank, const Processes& processes) {
-  return fmt::format("process {} on {}", rank, processes.hosts()[rank]);
 }
 
 /// The others wait until the first one has told it.
@@ -72,13 +59,14 @@ void require_one_command(Processes& processes, const std::vector<std::string>& w
         std::invalid_argument(fmt::format(
             "{} was started with other words than process 0: {}; give all processes the same "
             "ones, but for --threads and --jobs",
-            name_of(*rank, processes), words_of_difference(typed[*rank], typed[0]))));
+            processes.name(*rank), words_of_difference(typed[*rank], typed[0]))));
   if (const auto rank = first_other(computed))
-    fail_together(processes,
-                  DataError(name_of(*rank, processes), " computes other bits than process 0: ",
-                            computed[*rank], " there, ", computed[0],
-                            " here; give all machines the same build, and processors of one kind "
-                            "unless it is the preset portable"));
+    fail_together(
+        processes,
+        DataError(processes.name(*rank), " computes other bits than process 0: ", computed[*rank],
+                  " there, ", computed[0],
+                  " here; give all machines the same build, and processors of one kind, or "
+                  "with the preset portable of one width of vectors"));
 }
 
 Processes meet(const CommandLine& line) {
@@ -90,7 +78,7 @@ Processes meet(const CommandLine& line) {
 
 void require_one_text(Processes& processes, const std::string& mine, const std::string& called) {
   if (const auto rank = first_other(processes.texts(mine)))
-    fail_together(processes, DataError(name_of(*rank, processes), " reads other ", called,
+    fail_together(processes, DataError(processes.name(*rank), " reads other ", called,
                                        " than process 0; give all machines the same files"));
 }
 

@@ -67,4 +67,15 @@ std::vector<std::string> Processes::texts(const std::string& mine) {
   return texts;
 }
 
+std::string Processes::name(std::size_t rank) const {
+  return "process " + std::to_string(rank) + " on " + hosts_[rank];
+}
+
+std::optional<std::size_t> first_other(const std::vector<std::string>& texts) {
+  const auto other =
+      std::ranges::find_if(texts, [&](const std::string& text) { return text != texts[0]; });
+  if (other == texts.end()) return std::nullopt;
+  return std::size_t(other - texts.begin());
+}
+
 }  // namespace bochner

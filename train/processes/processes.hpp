@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -84,6 +85,8 @@ class Processes {
   bool leads() const { return rank() == 0; }
   /// The machines that they are on.
   const std::vector<std::string>& hosts() const { return hosts_; }
+  /// "process 1 on beta"
+  std::string name(std::size_t rank) const;
   Leaves leaves(std::size_t count) const { return {count, size()}; }
   /// Only where there are others.
   Transport& transport() { return *transport_; }
@@ -193,5 +196,8 @@ class Processes {
   std::unique_ptr<Transport> transport_;
   std::vector<std::string> hosts_ = {host_name()};
 };
+
+/// The first process whose text, of texts(), is not that of process 0.
+std::optional<std::size_t> first_other(const std::vector<std::string>& texts);
 
 }  // namespace bochner

@@ -105,8 +105,6 @@ class Session {
   void share(const DataReading& reading);
   void share_all();
   void require_shared_data(const DataReading& reading);
-  /// "process 1 on beta"
-  std::string this_process() const;
   std::uint64_t data_fingerprint(const DataReading& reading) const;
   void make_directory(FileStorage& storage, const Path& directory, const std::string& command,
                       const std::string& parent, const DataReading& reading);

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bochner/data/windows.hpp>
 #include <bochner/train/run/session.hpp>
 #include <bochner/train/storage/bounded_archive.hpp>
@@ -52,10 +51,6 @@ void Session::share_all() {
   trainer_->cut_moments();
 }
 
-std::string Session::this_process() const {
-  return fmt::format("process {} on {}", processes_.rank(), processes_.hosts()[processes_.rank()]);
-}
-
 /// Files that the system says to be the same need not be read again.
 void Session::require_shared_data(const DataReading& reading) {
   const ByteCorpus* corpus = task_->data().corpus();
@@ -66,7 +61,7 @@ void Session::require_shared_data(const DataReading& reading) {
     if (!seen && data_fingerprint(reading) != state().data_fingerprint)
       problem = fmt::format(
           "{}: {} does not read the data that process 0 reads; give all machines the same files",
-          path_.string(), this_process());
+          path_.string(), processes_.name(processes_.rank()));
   }
   agree_on_data(problem);
 }
@@ -85,7 +80,7 @@ void Session::recheck_data() {
   try {
     recheck_own_data();
   } catch (const std::runtime_error& error) {
-    problem = fmt::format("{}: {}", this_process(), error.what());
+    problem = fmt::format("{}: {}", processes_.name(processes_.rank()), error.what());
   }
   agree_on_data(problem);
 }
@@ -94,14 +89,12 @@ void Session::require_equal_weights() {
   if (processes_.size() == 1) return;
   const std::vector<std::string> digests =
       processes_.texts(fmt::format("{:016x}", trainer_->digest()));
-  const auto other =
-      std::ranges::find_if(digests, [&](const std::string& one) { return one != digests[0]; });
-  if (other == digests.end()) return;
-  const auto rank = std::size_t(other - digests.begin());
+  const auto rank = first_other(digests);
+  if (!rank) return;
   throw AgreedError(fmt::format(
-      "{}: step {}: process {} on {} has other weights than process 0, {} for {}; this step is not "
+      "{}: step {}: {} has other weights than process 0, {} for {}; this step is not "
       "saved: resume from the last checkpoint, and if it happens again, without that machine",
-      path_.string(), state().step, rank, processes_.hosts()[rank], *other, digests[0]));
+      path_.string(), state().step, processes_.name(*rank), digests[*rank], digests[0]));
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION
