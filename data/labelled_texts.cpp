@@ -20,7 +20,7 @@ std::string front_of_file(const std::filesystem::path& path, std::size_t length)
   const RegularFile file(path);
   std::vector<std::uint8_t> bytes(std::min<std::uint64_t>(file.size(), length));
   file.read_at(0, bytes);
-  if (is_gzip(bytes)) throw DataError(path.string(), ": is a gzip file; unpack it");
+  refuse_gzip(bytes, path.string());
   return {bytes.begin(), bytes.end()};
 }
 

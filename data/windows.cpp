@@ -49,7 +49,7 @@ ByteCorpus::ByteCorpus(const std::vector<std::filesystem::path>& files)
   for (std::size_t i = 0; i < files_.count(); ++i) {
     std::array<std::uint8_t, 2> front{};
     if (files_.size(i) >= front.size()) files_.read_at(i, 0, front);
-    if (is_gzip(front)) throw DataError(files[i].string(), ": is a gzip file; unpack it");
+    refuse_gzip(front, files[i].string());
     starts_.push_back(starts_.back() + files_.size(i));
   }
 }

@@ -107,6 +107,10 @@ Bytes packed(ByteSpan bytes, int window) {
 
 bool is_gzip(ByteSpan bytes) { return bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b; }
 
+void refuse_gzip(ByteSpan front, const std::string& name) {
+  if (is_gzip(front)) throw DataError(name, ": is a gzip file; unpack it");
+}
+
 Bytes gunzip(ByteSpan bytes, const std::string& name, std::uint64_t limit) {
   Inflater inflater(bytes, name, gzip_window);
   Bytes contents;

@@ -17,6 +17,8 @@ inline ByteSpan bytes_of(const std::string& text) {
 
 /// Whether the bytes begin as a gzip file does.
 bool is_gzip(ByteSpan bytes);
+/// Throws DataError for a file with this front that is to be read as it is.
+void refuse_gzip(ByteSpan front, const std::string& name);
 /// The contents of a gzip file of one or more members. `name` stands in errors. Throws DataError
 /// when it is damaged, cut off or followed by something else, and when the contents would be larger
 /// than `limit` bytes, before more memory than that is used.

@@ -90,10 +90,11 @@ std::vector<NamedTensor> resumed_tensors(Trainer& trainer, const CheckpointReade
 }
 
 /// Natural steps keep moments of other gradients, under the same names.
-void require_same_moments(const CheckpointReader& checkpoint, const Config& config) {
+void require_same_moments(const CheckpointReader& checkpoint, const Config& parent,
+                          const Config& config) {
   const std::string key = "optim.density_natural";
   const std::string file = checkpoint.path().string();
-  const bool then = stored_config(checkpoint.config(), file).flag(key), now = config.flag(key);
+  const bool then = parent.flag(key), now = config.flag(key);
   const std::string moments = optimizer_prefix + config.text("optim.kind") + ".";
   const bool kept = std::ranges::any_of(checkpoint.tensors(), [&](const StoredTensor& tensor) {
     return tensor.name.starts_with(moments) && is_density(tensor.name);
@@ -121,15 +122,13 @@ class WholeMoments {
 };
 
 /// Weights of tokens that now stand for other pieces are worth little.
-bool has_other_tokens(const CheckpointReader& checkpoint, const Config& config) {
+bool has_other_tokens(const Config& parent, const Config& config) {
   const std::string key = "data.tokenizer.digest";
-  const Config parent = stored_config(checkpoint.config(), checkpoint.path().string());
   return parent.text(key) != config.text(key);
 }
 
 /// Units and effects of series are kept by their numbers.
-bool has_other_series(const CheckpointReader& checkpoint, const LearnedNames& names) {
-  const Config parent = stored_config(checkpoint.config(), checkpoint.path().string());
+bool has_other_series(const Config& parent, const LearnedNames& names) {
   const LearnedNames of_parent = learned_names(parent);
   return !of_parent.series.empty() && of_parent.series != names.series;
 }
@@ -285,12 +284,13 @@ Session Session::adopt(FileStorage& storage, const Config& config, const Path& d
 void Session::take_over(const CheckpointReader& checkpoint, const ForkResets& resets,
                         std::vector<std::string>& notes) {
   const TrainerState& saved = checkpoint.state();
+  const Config parent = stored_config(checkpoint.config(), checkpoint.path().string());
   if (!resets.schedule && saved.step >= total_steps_)
     throw ConfigError(fmt::format(
         "{}: is at step {} and train.steps ends at {}, nothing is left to train; set a larger "
         "train.steps, or count from 0 again: --reset schedule",
         checkpoint.path().string(), saved.step, total_steps_));
-  if (!resets.optimizer) require_same_moments(checkpoint, config_);
+  if (!resets.optimizer) require_same_moments(checkpoint, parent, config_);
   task_->start();  // for what the parent has not
   std::vector<NamedTensor> weights = trainer_->tensors();
   std::erase_if(weights, std::not_fn(of_model));
@@ -304,9 +304,9 @@ void Session::take_over(const CheckpointReader& checkpoint, const ForkResets& re
   });
   std::ranges::move(load_tensors(checkpoint, rest), std::back_inserter(left_out));
   for (const std::string& name : left_out) notes.push_back("starts anew: " + name);
-  if (has_other_tokens(checkpoint, config_))
+  if (has_other_tokens(parent, config_))
     notes.push_back("tokens are other pieces of text than the parent's: data.tokenizer");
-  if (has_other_series(checkpoint, task_->names()))
+  if (has_other_series(parent, task_->names()))
     notes.push_back("series have other numbers than the parent's: data.names.series");
   const bool averages = config_.number("optim.ema") > 0;
   if (!resets.schedule) state().step = saved.step;
