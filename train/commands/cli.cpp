@@ -5,6 +5,7 @@
 #include <bochner/train/commands/cli.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/commands/first_instruction.hpp>
+#include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/processes/mpi.hpp>
 #include <bochner/train/run/signals.hpp>
@@ -119,6 +120,8 @@ int cli(int argc, char** argv) noexcept {
   begin_program();
   try {
     return run_program(argc, argv);
+  } catch (const ToldByFirst& told) {
+    return told.code;
   } catch (const ConfigError& error) {
     return fail_with(exit_usage, error.what());
   } catch (const std::invalid_argument& error) {

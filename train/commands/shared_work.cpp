@@ -29,11 +29,12 @@ std::string words_of_difference(const std::string& other, const std::string& fir
   return fmt::format("{} where that has {}", told_at(there, place), told_at(here, place));
 }
 
-/// The others wait until the first one has told it.
+/// The others wait until the first one has told it, and may outlive it.
 template <class Error>
-[[noreturn]] void fail_together(Processes& processes, const Error& error) {
-  if (!processes.leads()) processes.end();
-  throw error;
+[[noreturn]] void fail_together(Processes& processes, ExitCode code, const Error& error) {
+  if (processes.leads()) throw error;
+  processes.end();
+  throw ToldByFirst{code};
 }
 
 }  // namespace
@@ -55,14 +56,14 @@ void require_one_command(Processes& processes, const std::vector<std::string>& w
   const std::vector<std::string> computed = processes.texts(numerics);
   if (const auto rank = first_other(typed))
     fail_together(
-        processes,
+        processes, exit_usage,
         std::invalid_argument(fmt::format(
             "{} was started with other words than process 0: {}; give all processes the same "
             "ones, but for --threads and --jobs",
             processes.name(*rank), words_of_difference(typed[*rank], typed[0]))));
   if (const auto rank = first_other(computed))
     fail_together(
-        processes,
+        processes, exit_data,
         DataError(processes.name(*rank), " computes other bits than process 0: ", computed[*rank],
                   " there, ", computed[0],
                   " here; give all machines the same build, and processors of one kind, or "
@@ -78,8 +79,9 @@ Processes meet(const CommandLine& line) {
 
 void require_one_text(Processes& processes, const std::string& mine, const std::string& called) {
   if (const auto rank = first_other(processes.texts(mine)))
-    fail_together(processes, DataError(processes.name(*rank), " reads other ", called,
-                                       " than process 0; give all machines the same files"));
+    fail_together(processes, exit_data,
+                  DataError(processes.name(*rank), " reads other ", called,
+                            " than process 0; give all machines the same files"));
 }
 
 SharedWork::SharedWork(const CommandLine& line) : processes_(meet(line)) {

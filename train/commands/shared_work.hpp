@@ -7,14 +7,19 @@
 
 namespace bochner {
 
-/// The processes that were started together by this command; once in a program. Where they are no
-/// processes of one command, the first one throws, and with it all end.
+/// Of the others than the first process, where that tells what is wrong: they end with its code.
+struct ToldByFirst {
+  ExitCode code;
+};
+
+/// The processes that were started together by this command; once in a program.
 Processes meet(const CommandLine& line);
-/// Throws where one of them has other words, std::invalid_argument, or would compute other bits,
-/// DataError.
+/// Throws in the first process where one of them has other words, std::invalid_argument, or would
+/// compute other bits, DataError; in the others ToldByFirst.
 void require_one_command(Processes& processes, const std::vector<std::string>& words,
                          const std::string& numerics);
-/// Throws DataError where one of them has not read what the first one has, which is `called` so.
+/// Throws where one of them has not read what the first one has, which is `called` so: DataError
+/// in the first, ToldByFirst in the others.
 void require_one_text(Processes& processes, const std::string& mine, const std::string& called);
 /// What was typed behind the name of the program, but for --threads and --jobs.
 std::vector<std::string> agreed_words(std::span<char* const> words);

@@ -24,9 +24,19 @@ TEST(AgreedWords, LeaveOutTheProgramAndWhatIsOfItsMachine) {
   EXPECT_THAT(agreed_words(words), ElementsAre("train", "'a b'", "--run", "c"));
 }
 
-/// What three processes say of which the last one has these words and numerics.
+/// The first process says what is wrong, and the others end with its code in silence.
+template <class Error, class Action>
+void expect_told_by_first(bool leads, ExitCode code, const Action& action,
+                          const testing::Matcher<std::string>& said) {
+  if (leads)
+    EXPECT_THAT(message_of<Error>(action), said);
+  else
+    EXPECT_THAT(action, testing::Throws<ToldByFirst>(testing::Field(&ToldByFirst::code, code)));
+}
+
+/// What three processes do of which the last one has these words and numerics.
 template <class Error>
-void expect_refused(const Words& words, const std::string& numerics,
+void expect_refused(const Words& words, const std::string& numerics, ExitCode code,
                     const testing::Matcher<std::string>& said) {
   run_processes(3, [&](Processes& processes) {
     const bool last = processes.rank() == 2;
@@ -34,22 +44,23 @@ void expect_refused(const Words& words, const std::string& numerics,
       require_one_command(processes, last ? words : Words{"train", "a.toml"},
                           last ? numerics : "build 1");
     };
-    EXPECT_THAT(message_of<Error>(meeting), said);
+    expect_told_by_first<Error>(processes.leads(), code, meeting, said);
   });
 }
 
 TEST(RequireOneCommand, SaysWhichWordsDiffer) {
   using Error = std::invalid_argument;
-  expect_refused<Error>({"eval", "a.toml"}, "build 1",
+  expect_refused<Error>({"eval", "a.toml"}, "build 1", exit_usage,
                         testing::AllOf(StartsWith("process 2 on "),
                                        HasSubstr(" process 0: eval where that has train;")));
-  expect_refused<Error>({"train", "a.toml", "--until", "5"}, "build 1",
+  expect_refused<Error>({"train", "a.toml", "--until", "5"}, "build 1", exit_usage,
                         HasSubstr(": --until where that has nothing more;"));
-  expect_refused<Error>({"train"}, "build 1", HasSubstr(": nothing more where that has a.toml;"));
+  expect_refused<Error>({"train"}, "build 1", exit_usage,
+                        HasSubstr(": nothing more where that has a.toml;"));
 }
 
 TEST(RequireOneCommand, SaysWhoComputesOtherBits) {
-  expect_refused<DataError>({"train", "a.toml"}, "build 2",
+  expect_refused<DataError>({"train", "a.toml"}, "build 2", exit_data,
                             HasSubstr("other bits than process 0: build 2 there, build 1 here;"));
 }
 
@@ -62,9 +73,10 @@ TEST(RequireOneCommand, IsSilentOfOne) {
 
 TEST(RequireOneText, SaysWhoReadsOthers) {
   run_processes(2, [](Processes& processes) {
-    EXPECT_THAT(message_of<DataError>(
-                    [&] { require_one_text(processes, std::to_string(processes.rank()), "data"); }),
-                EndsWith("reads other data than process 0; give all machines the same files"));
+    expect_told_by_first<DataError>(
+        processes.leads(), exit_data,
+        [&] { require_one_text(processes, std::to_string(processes.rank()), "data"); },
+        EndsWith("reads other data than process 0; give all machines the same files"));
   });
 }
 
