@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/commands/shared_work.hpp>
@@ -55,7 +56,7 @@ void require_sense(const SweepOptions& options) {
          "--seed {}: is that of a --search, not of a grid; seeds of runs: --vary train.seed=1,2,3",
          options.seed);
   demand(options.halving > 0 || options.shortest == 0,
-         "--shortest {}: is the first rung of --halving, which is missing", options.shortest);
+         "--shortest {}: is the least first rung of --halving, which is missing", options.shortest);
   demand(options.halving == 0 || options.halving >= 2,
          "--halving {:g}: one in so many goes on: at least 2", options.halving);
   demand(options.halving == 0 || options.goals.size() <= 1,
@@ -66,7 +67,7 @@ void require_sense(const SweepOptions& options) {
 void require_key(const Config& base, const Variation& variation) {
   std::vector<std::string> values = variation.values;
   if (variation.range)
-    values = {format_number(variation.range->low), format_number(variation.range->high)};
+    values = {number_text(variation.range->low), number_text(variation.range->high)};
   for (const std::string& value : values) {
     Config config = base;
     apply_set(config, variation.key + "=" + value, "--vary");
@@ -105,10 +106,10 @@ std::vector<std::uint64_t> rungs_for(const SweepOptions& options, const Config& 
       demand(!text.starts_with(key), "--vary {}: --halving compares trials at equal steps", text);
   const auto steps = std::uint64_t(spec.steps.count),
              every = std::uint64_t(spec.validate_every.count);
-  const double three_down = std::ceil(double(steps) / std::pow(options.halving, 3));
-  const std::uint64_t shortest =
-      options.shortest > 0 ? options.shortest : std::max(every, std::uint64_t(three_down));
-  const std::vector<std::uint64_t> rungs = rungs_of(steps, options.halving, shortest, every);
+  demand(double(options.shortest) * options.halving <= double(steps),
+         "--shortest {}: is above train.steps / {:g} = {}, the last rung before the end",
+         options.shortest, options.halving, std::floor(double(steps) / options.halving));
+  const auto rungs = rungs_of(steps, options.halving, options.shortest, every);
   demand(rungs.size() > 1,
          "--halving: there is no rung below train.steps = {}; set train.validate.every, now {}, "
          "lower",
@@ -123,7 +124,10 @@ SweepHeader header_of(const SweepOptions& options, const Config& base) {
                      .goals = {},
                      .rungs = rungs_for(options, base),
                      .factor = options.halving};
-  for (const std::string& goal : options.goals) header.goals.push_back(parse_goal(goal));
+  for (const std::string& goal : options.goals) {
+    demand(std::ranges::count(options.goals, goal) == 1, "--goal {}: given twice", goal);
+    header.goals.push_back(parse_goal(goal));
+  }
   if (header.goals.empty()) header.goals.push_back(Goal());
   return header;
 }
@@ -210,7 +214,7 @@ void add_sweep(const Command& program) {
   command.option("--halving", &options.halving,
                  "stop early: of the runs that came to a step, one in N goes on", "N");
   command.number("--shortest", &options.shortest,
-                 "steps of the first stop, 0 for train.steps / N^3");
+                 "least steps of the first stop, 0 for train.steps / N^3");
   command.number("--seed", &options.seed, "of the search");
   add_sets(command, options.sets);
   command.option("--runs", &options.runs,

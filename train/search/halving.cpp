@@ -42,7 +42,8 @@ std::optional<ExpectedScore> usual_change(const std::vector<Climb>& trials, std:
 std::vector<std::uint64_t> rungs_of(std::uint64_t steps, double factor, std::uint64_t shortest,
                                     std::uint64_t every) {
   std::vector<std::uint64_t> rungs{steps};
-  for (double at = double(steps) / factor; at >= double(shortest); at /= factor) {
+  const double least = shortest > 0 ? double(shortest) : double(steps) / factor / factor / factor;
+  for (double at = double(steps) / factor; at >= least; at /= factor) {
     const std::uint64_t rung = round_up(std::uint64_t(std::ceil(at)), every);
     if (rung < rungs.back()) rungs.push_back(rung);
     if (rung <= every) break;

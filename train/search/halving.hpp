@@ -15,8 +15,8 @@ struct Climb {
 };
 
 /// Steps of the rungs, the last of them `steps`: each `factor` times the one before, the first not
-/// below `shortest`, all but the last rounded up to multiples of `every`, the period of
-/// validations.
+/// below `shortest`, of 0 the third before the last, all but the last rounded up to multiples of
+/// `every`, the period of validations.
 std::vector<std::uint64_t> rungs_of(std::uint64_t steps, double factor, std::uint64_t shortest,
                                     std::uint64_t every);
 

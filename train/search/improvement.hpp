@@ -17,7 +17,7 @@ double log_improvement(double z, double* slope = nullptr);
 
 /// The values of largest expected improvement below `best` that are not in `known`: of Sobol points
 /// and what is found from the best of them, by the gradient along continuous axes and by trying all
-/// levels of the others. None where all points are known.
+/// levels of the others. None where all of these are known.
 std::optional<Values> most_promising(const Space& space, const Surrogate& surrogate, double best,
                                      const std::set<Values>& known, std::uint64_t seed,
                                      std::uint64_t number);

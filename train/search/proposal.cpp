@@ -25,7 +25,9 @@ std::optional<Values> next_sobol(const SearchSpec& spec, const Space& space,
   const std::vector<double> points =
       sobol_points(SobolRandomisation::owen, 1, tries + before.size(), space.size(),
                    {spec.seed, Purpose::sampling, sobol_stream});
-  return first_unknown(space, points, known_values(before));
+  const std::set<Values> known = known_values(before);
+  const auto found = first_unknown(space, points, known);
+  return found ? found : space.find_unknown(std::vector<double>(space.size()), known);
 }
 
 std::optional<Values> next_random(const SearchSpec& spec, const Space& space,
@@ -33,7 +35,10 @@ std::optional<Values> next_random(const SearchSpec& spec, const Space& space,
   Draws draws({spec.seed, Purpose::sampling, random_stream + before.size()});
   std::vector<double> points(tries * space.size());
   for (double& number : points) number = draws.uniform();
-  return first_unknown(space, points, known_values(before));
+  const std::set<Values> known = known_values(before);
+  const auto drawn = first_unknown(space, points, known);
+  points.resize(space.size());
+  return drawn ? drawn : space.find_unknown(points, known);
 }
 
 /// One score for each trial that has one; failed ones are NaN.
@@ -119,8 +124,9 @@ std::optional<Values> next_promising(const SearchSpec& spec, const Space& space,
   const std::optional<Surrogate> surrogate = surrogate_of(spec, space, before);
   if (!surrogate) return next_sobol(spec, space, before);
   const Surrogate now = with_running(*surrogate, space, before);
-  return most_promising(space, now, lowest_mean(now), known_values(before), spec.seed,
-                        before.size());
+  const auto found =
+      most_promising(space, now, lowest_mean(now), known_values(before), spec.seed, before.size());
+  return found ? found : next_sobol(spec, space, before);
 } catch (const NotPositiveDefinite&) {
   return next_sobol(spec, space, before);
 }

@@ -35,6 +35,22 @@ struct Stretch {
   }
 };
 
+/// How many values an axis has that is not continuous, one of them, and where it stands.
+std::uint64_t count_of(const Variation& variation) {
+  if (!variation.range) return variation.values.size();
+  return std::uint64_t(std::floor(variation.range->high) - std::ceil(variation.range->low)) + 1;
+}
+
+std::string value_of(const Variation& variation, std::uint64_t index) {
+  if (!variation.range) return variation.values[index];
+  return number_text(std::ceil(variation.range->low) + double(index));
+}
+
+std::uint64_t index_of(const Variation& variation, const std::string& value) {
+  if (variation.range) return std::uint64_t(*parse_number(value) - std::ceil(variation.range->low));
+  return std::uint64_t(std::ranges::find(variation.values, value) - variation.values.begin());
+}
+
 std::size_t cell_of(double part, std::size_t cells) {
   return std::min(cells - 1, std::size_t(part * double(cells)));
 }
@@ -88,6 +104,31 @@ Values Space::at(const std::vector<double>& point) const {
     const bool varied = holds(variations_[i], variations_, values);
     values.push_back(varied ? value_at(variations_[i], point[i]) : "");
   }
+  return values;
+}
+
+bool Space::find_unknown(Values& begun, const std::vector<double>& point,
+                         const std::set<Values>& known) const {
+  const std::size_t axis = begun.size();
+  if (axis == size()) return !known.contains(begun);
+  const Variation& variation = variations_[axis];
+  const bool varied = holds(variation, variations_, begun);
+  const std::uint64_t count = varied ? count_of(variation) : 1;
+  const std::uint64_t first = varied ? index_of(variation, value_at(variation, point[axis])) : 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    begun.push_back(varied ? value_of(variation, (first + i) % count) : "");
+    if (find_unknown(begun, point, known)) return true;
+    begun.pop_back();
+  }
+  return false;
+}
+
+std::optional<Values> Space::find_unknown(const std::vector<double>& point,
+                                          const std::set<Values>& known) const {
+  for (std::size_t axis = 0; axis < size(); ++axis)
+    if (is_continuous(axis)) return std::nullopt;
+  Values values;
+  if (!find_unknown(values, point, known)) return std::nullopt;
   return values;
 }
 

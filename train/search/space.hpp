@@ -3,6 +3,7 @@
 
 #include <bochner/train/search/variation.hpp>
 #include <cstddef>
+#include <set>
 
 namespace bochner {
 
@@ -26,12 +27,19 @@ class Space {
 
   /// The values at a point, numbers of a continuous range with four digits. point (size(),)
   Values at(const std::vector<double>& point) const;
+  /// Values that are not in `known`, searched along the axes from those at a point on; none where
+  /// all are known, or where an axis has more than anybody counts. point (size(),)
+  std::optional<Values> find_unknown(const std::vector<double>& point,
+                                     const std::set<Values>& known) const;
   /// Where values stand: the middle of their cell, and of the axis where they have none. ->
   /// (size(),)
   std::vector<double> place(const Values& values) const;
 
  private:
   std::string value_at(const Variation& variation, double part) const;
+  /// Completes values of the first axes.
+  bool find_unknown(Values& begun, const std::vector<double>& point,
+                    const std::set<Values>& known) const;
   double place_of(const Variation& variation, const std::string& value) const;
 
   std::vector<Variation> variations_;

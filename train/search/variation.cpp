@@ -13,6 +13,7 @@ namespace bochner {
 namespace {
 
 constexpr std::size_t most_doublings = 64;
+constexpr double largest_whole = 1e15;
 
 template <class... Args>
 void demand_of(bool condition, const Variation& variation, fmt::format_string<const Args&...> text,
@@ -54,7 +55,7 @@ void set_doublings(Variation& variation) {
   demand_of(std::log2(high / low) < most_doublings, variation, "more than {} doublings",
             most_doublings);
   for (double value = low; value <= high; value *= 2)
-    variation.values.push_back(format_number(value));
+    variation.values.push_back(number_text(value));
   variation.range.reset();
 }
 
@@ -145,6 +146,11 @@ bool holds(const Variation& variation, const std::vector<Variation>& variations,
   const auto other = std::ranges::find(variations, variation.condition->key, &Variation::key);
   return std::ranges::count(variation.condition->values,
                             values[std::size_t(other - variations.begin())]) > 0;
+}
+
+std::string number_text(double number) {
+  const bool whole = number == std::floor(number) && std::fabs(number) < largest_whole;
+  return whole ? fmt::format("{:.0f}", number + 0.0) : format_number(number);  // -0 is 0
 }
 
 std::string plain_name(std::string text) {

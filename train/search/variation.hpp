@@ -43,6 +43,8 @@ void require_sound(const std::vector<Variation>& variations);
 bool holds(const Variation& variation, const std::vector<Variation>& variations,
            const std::vector<std::string>& values);
 
+/// A number as the config takes it: whole ones in digits, which 1e+05 is not.
+std::string number_text(double number);
 /// The text as part of the name of a directory.
 std::string plain_name(std::string text);
 /// The last words of the keys, or the whole keys where these are not all different.

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include <bochner/train/commands/sweep/journal.hpp>
+#include <bochner/train/commands/sweep/page.hpp>
 #include <filesystem>
 #include <fstream>
 
@@ -61,6 +61,78 @@ TEST_F(Journal, TellsWhatItWasTold) {
   EXPECT_TRUE(std::isnan(climbs[1].scores.back()));
   EXPECT_THAT(climbs[2].scores, ElementsAre(0.1, 0.05, 0.05));
   EXPECT_FALSE(climbs[2].waits);
+}
+
+TEST_F(Journal, CountsTheTimeOfWhatWasStopped) {
+  {
+    SweepJournal journal = open();
+    journal.start("trial-0000", {"0.001", "2"});
+    journal.stopped(7.5);
+  }
+  EXPECT_EQ(open().seconds(), 7.5);
+  EXPECT_TRUE(open().trials()[0].is_open());
+  open().reached(0, 10, {1}, 9);
+  EXPECT_EQ(open().seconds(), 9);
+}
+
+TEST_F(Journal, HasTheBestOfMeansOverSeeds) {
+  header_ = {.vary = {"m=1,2", "train.seed=1,2"}, .goals = {parse_goal("accuracy.max")}};
+  SweepJournal journal = open();
+  const double measured[] = {0.9, 0.1, 0.6, 0.5};  // the best single run is of m = 1
+  for (std::size_t i = 0; i < 4; ++i) {
+    journal.start("run" + std::to_string(i), {i < 2 ? "1" : "2", i % 2 == 0 ? "1" : "2"});
+    journal.done(i, 5, {measured[i]}, 1);
+  }
+  ASSERT_EQ(journal.best_groups().size(), 1u);
+  EXPECT_THAT(journal.best_groups()[0].trials, ElementsAre(2, 3));
+  EXPECT_DOUBLE_EQ(journal.best_groups()[0].means[0], 0.55);
+  EXPECT_THAT(journal.best(), ElementsAre(2, 3));
+  write_sweep_page(storage_, journal);
+  const std::string html = read_file(storage_, sweep_page(path_));
+  EXPECT_NE(html.find(">0.55<"), html.npos);
+  EXPECT_NE(html.find("accuracy of the seeds of run2"), html.npos);
+}
+
+// Patience may end a trial that has passed few rungs.
+TEST_F(Journal, IsShownWithTheBestOfAllThatAreDoneOnTop) {
+  SweepJournal journal = open();
+  for (const char* name : {"waits", "whole", "early"}) journal.start(name, {"0.001", "1"});
+  journal.reached(0, 10, {0.5}, 1);
+  for (const std::uint64_t step : {10, 30}) {
+    journal.reached(1, step, {3}, 2);
+    journal.promoted(1);
+  }
+  journal.done(1, 90, {2}, 3);
+  journal.done(2, 7, {1}, 4);
+  write_sweep_page(storage_, journal);
+  const std::string html = read_file(storage_, sweep_page(path_));
+  const std::size_t early = html.find("<td>early<"), whole = html.find("<td>whole<");
+  ASSERT_NE(early, html.npos);
+  EXPECT_LT(early, whole);
+  EXPECT_LT(whole, html.find("<td>waits<"));
+}
+
+TEST_F(Journal, IsShownOnAnAxisThatReachesAllWhereHalfTie) {
+  header_.rungs = {}, header_.factor = 0;
+  SweepJournal journal = open();
+  const double measured[] = {1, 1, 1, 5, 9};
+  for (std::size_t i = 0; i < std::size(measured); ++i) {
+    journal.start("trial" + std::to_string(i), {"0.001", "1"});
+    journal.done(i, 90, {measured[i]}, 1);
+  }
+  write_sweep_page(storage_, journal);
+  std::string chart = read_file(storage_, sweep_page(path_));
+  chart = chart.substr(chart.find("Trials in their order"));
+  chart = chart.substr(0, chart.find("</svg>"));
+  EXPECT_NE(chart.find(">8</text>"), chart.npos) << chart;
+}
+
+TEST_F(Journal, IsShownInATableThatTellsWhatItLacks) {
+  header_ = {.vary = {"m=1..201"}};
+  SweepJournal journal = open();
+  for (std::size_t i = 0; i < 201; ++i) journal.start("m=" + std::to_string(i + 1), {"1"});
+  write_sweep_page(storage_, journal);
+  EXPECT_NE(read_file(storage_, sweep_page(path_)).find("The best 200 of 201;"), std::string::npos);
 }
 
 TEST_F(Journal, CutsALineThatIsTorn) {

@@ -29,6 +29,14 @@ TEST(Variation, IsCutAtCommasBetweenValues) {
   EXPECT_THAT(parse_variation("a='x,y',\"z]\"").values, ElementsAre("'x,y'", "\"z]\""));
 }
 
+TEST(Variation, WritesWholeNumbersWhole) {
+  EXPECT_THAT(parse_variation("m=25000..100000:log2").values,
+              ElementsAre("25000", "50000", "100000"));
+  EXPECT_EQ(number_text(1e5), "100000");
+  EXPECT_EQ(number_text(-0.0), "0");
+  EXPECT_EQ(number_text(0.25), "0.25");
+}
+
 TEST(Variation, NeedsAKeyAndValues) {
   for (const char* text : {"", "train.seed", "=1,2", "train.seed=", "train.seed=1,,2"})
     EXPECT_EQ(message_or_none<std::invalid_argument>([&] { parse_variation(text); }),
@@ -59,6 +67,15 @@ TEST(Grid, LeavesOutKeysWhoseConditionDoesNotHold) {
 TEST(Grid, NamesCanBeDirectories) {
   const auto points = grid({{"a.kind", {"x/../y"}}, {"b.kind", {"[1, 2]"}}});
   EXPECT_EQ(points[0].name, "a.kind=x_.._y,b.kind=_1__2_");
+}
+
+TEST(Grid, NamesHaveRoomInAFolder) {
+  const std::string common(300, 'x');
+  const auto points = grid({{"a", {common + "1", common + "2", std::string(249, 'y')}}});
+  EXPECT_EQ(points[0].name.size(), 251u);
+  EXPECT_NE(points[0].name, points[1].name);
+  EXPECT_EQ(points[0].sets[0], "a=" + common + "1");
+  EXPECT_EQ(points[2].name, "a=" + std::string(249, 'y'));
 }
 
 TEST(Grid, RefusesWhatIsNotDifferent) {

@@ -127,6 +127,23 @@ TEST(Propose, TriesEveryPointOnceAndEnds) {
   }
 }
 
+TEST(Propose, FindsTheOnlyPointThatIsLeft) {
+  Variation many = parse_variation("m=1..200000");
+  many.range->whole = true;
+  const Space space({parse_variation("kind=a,b"), many, parse_variation("k=1,2 if kind=b")});
+  EXPECT_EQ(space.find_unknown({0.9, 1, 0.1}, {{"b", "200000", "1"}, {"b", "200000", "2"}}),
+            (Values{"b", "1", "1"}));
+  EXPECT_EQ(space.find_unknown({0.1, 1, 0.1}, {}), (Values{"a", "200000", ""}));
+  const Space one({many});
+  std::vector<Tried> but_seven;
+  for (int m = 1; m <= 200000; ++m)
+    if (m != 7) but_seven.push_back({{std::to_string(m)}, {{0.0}}});
+  for (const SearchKind kind : {SearchKind::random, SearchKind::sobol})
+    EXPECT_EQ(propose({kind, 1}, one, but_seven), Values{"7"});
+  but_seven.push_back({{"7"}, {{0.0}}});
+  EXPECT_EQ(propose({SearchKind::random, 1}, one, but_seven), std::nullopt);
+}
+
 TEST(Propose, LearnsFromFailedTrials) {
   // Where x > 0.5 all fails; the best is near 0.45.
   const Space space = box(1, "0..1");
@@ -172,6 +189,13 @@ TEST(Rungs, EndAtTheWholeTraining) {
   EXPECT_THAT(rungs_of(100, 3, 3, 5), ElementsAre(5, 15, 35, 100));
   EXPECT_THAT(rungs_of(8, 4, 1, 2), ElementsAre(2, 8));
   EXPECT_THAT(rungs_of(10, 3, 10, 10), ElementsAre(10));
+}
+
+TEST(Rungs, AreThreeBelowTheEndIfNoneIsShortest) {
+  EXPECT_THAT(rungs_of(1000, 3, 0, 1), ElementsAre(38, 112, 334, 1000));
+  EXPECT_THAT(rungs_of(1000, 3, 0, 100), ElementsAre(100, 200, 400, 1000));
+  EXPECT_THAT(rungs_of(1000, 3.3, 0, 1), ElementsAre(28, 92, 304, 1000));
+  EXPECT_THAT(rungs_of(5, 3, 0, 1), ElementsAre(1, 2, 5));
 }
 
 TEST(NextPromotion, IsOneOfTheBestThird) {

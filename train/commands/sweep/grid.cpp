@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/data/files/digest.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/commands/sweep/grid.hpp>
@@ -66,6 +67,14 @@ GridPoint with_value(GridPoint point, const std::string& key, const std::string&
   return point;
 }
 
+/// As a file system takes it, with ".log" behind it.
+std::string short_name(std::string name) {
+  constexpr std::size_t longest = 251;
+  if (name.size() <= longest) return name;
+  const std::string digest = fmt::format("-{:016x}", digest_of_elements(name));
+  return name.substr(0, longest - digest.size()) + digest;
+}
+
 }  // namespace
 
 std::vector<GridPoint> grid(const std::vector<Variation>& variations, std::size_t most) {
@@ -89,6 +98,7 @@ std::vector<GridPoint> grid(const std::vector<Variation>& variations, std::size_
     }
     points = std::move(longer);
   }
+  for (GridPoint& point : points) point.name = short_name(std::move(point.name));
   return points;
 }
 

@@ -6,6 +6,7 @@
 #include <bochner/train/commands/sweep/journal.hpp>
 #include <bochner/train/run/followed_file.hpp>
 #include <cmath>
+#include <map>
 
 namespace bochner {
 namespace {
@@ -148,7 +149,7 @@ void SweepJournal::apply(const Json& event) {
                 event["values"].items().size() == header_.vary.size(),
             "sweep", "a trial has no name or other values");
     trials_.push_back({*event["name"].text(), texts_of(event["values"])});
-  } else {
+  } else if (kind != "stopped") {
     apply_to(trials_[count_of(event["trial"], double(trials_.size()))], event, kind);
   }
 }
@@ -208,6 +209,8 @@ void SweepJournal::failed(std::size_t trial, const std::string& why, double seco
 
 void SweepJournal::retried(std::size_t trial) { write(trial_event("retried", trial)); }
 
+void SweepJournal::stopped(double seconds) { write({{"event", "stopped"}, {"seconds", seconds}}); }
+
 std::vector<Tried> SweepJournal::tried() const {
   std::vector<Tried> all;
   for (const SweepTrial& trial : trials_) {
@@ -236,17 +239,44 @@ std::vector<Climb> SweepJournal::climbs() const {
   return all;
 }
 
-std::vector<std::size_t> SweepJournal::best() const {
-  std::vector<Scores> scores(trials_.size());
+std::vector<SeedGroup> SweepJournal::done_groups() const {
+  const std::vector<std::string> keys = keys_of(header_);
+  const auto seed = std::ranges::find(keys, "train.seed") - keys.begin();
+  std::vector<SeedGroup> groups;
+  std::map<Values, std::size_t> found;
   for (std::size_t i = 0; i < trials_.size(); ++i) {
-    const SweepTrial& trial = trials_[i];
-    if (!trial.done) continue;
-    const Scores measured = scores_of(header_.goals, trial.measured.back());
-    if (!lacks_a_score(measured)) scores[i] = measured;
+    if (!trials_[i].done) continue;
+    Values values = trials_[i].values;
+    if (std::size_t(seed) < values.size()) values[std::size_t(seed)].clear();
+    const auto [entry, is_new] = found.emplace(std::move(values), groups.size());
+    if (is_new) groups.push_back({{}, std::vector<double>(header_.goals.size())});
+    groups[entry->second].trials.push_back(i);
   }
-  std::vector<std::size_t> front = pareto_front(scores);
-  if (header_.goals.size() == 1 && !front.empty()) front.resize(1);
-  return front;
+  for (SeedGroup& group : groups)
+    for (std::size_t goal = 0; goal < group.means.size(); ++goal)
+      for (const std::size_t trial : group.trials)
+        group.means[goal] += trials_[trial].measured.back()[goal] / double(group.trials.size());
+  return groups;
+}
+
+std::vector<SeedGroup> SweepJournal::best_groups() const {
+  const std::vector<SeedGroup> groups = done_groups();
+  std::vector<Scores> scores;
+  for (const SeedGroup& group : groups) {
+    const Scores means = scores_of(header_.goals, group.means);
+    scores.push_back(lacks_a_score(means) ? Scores() : means);
+  }
+  std::vector<SeedGroup> best;
+  for (const std::size_t index : pareto_front(scores)) best.push_back(groups[index]);
+  if (header_.goals.size() == 1 && !best.empty()) best.resize(1);
+  return best;
+}
+
+std::vector<std::size_t> SweepJournal::best() const {
+  std::vector<std::size_t> trials;
+  for (const SeedGroup& group : best_groups())
+    trials.insert(trials.end(), group.trials.begin(), group.trials.end());
+  return trials;
 }
 
 }  // namespace bochner

@@ -32,6 +32,12 @@ struct SweepTrial {
   bool is_open() const { return !done && failed.empty() && measured.size() <= rung; }
 };
 
+/// Trials of equal values but for their seeds, as grids have them.
+struct SeedGroup {
+  std::vector<std::size_t> trials;
+  std::vector<double> means;  ///< of what was measured for each goal; NaN where one has none
+};
+
 /// Whether the directory is one of a sweep.
 bool is_sweep(FileStorage& storage, const Path& directory);
 
@@ -47,7 +53,7 @@ class SweepJournal {
   const SweepHeader& header() const { return header_; }
   const std::vector<SweepTrial>& trials() const { return trials_; }
   const Path& directory() const { return directory_; }
-  /// Of all calls that went on with it, up to its last result.
+  /// Of all calls that went on with it, up to its last result or stop.
   double seconds() const { return seconds_; }
 
   // Each of these is on the disk when it returns; throws IoError.
@@ -61,11 +67,18 @@ class SweepJournal {
   /// One of a grid that failed, or whose run is gone, is tried again.
   void retried(std::size_t trial);
 
+  /// The call ends, and what ran has no result yet.
+  void stopped(double seconds);
+
   /// The scores of the trials as proposals ask for them.
   std::vector<Tried> tried() const;
   /// The same as promotions do.
   std::vector<Climb> climbs() const;
-  /// Which of the trials that are done are best: one, or the front of several goals.
+  /// Those that are done, in the order of their first trials.
+  std::vector<SeedGroup> done_groups() const;
+  /// Which of them are best: one, or the front of several goals.
+  std::vector<SeedGroup> best_groups() const;
+  /// Their trials.
   std::vector<std::size_t> best() const;
 
  private:

@@ -7,8 +7,7 @@
 #include <bochner/train/commands/sweep/page.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <cmath>
-#include <map>
-#include <ranges>
+#include <set>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -39,6 +38,13 @@ std::string words_of(const SweepHeader& header, const SweepTrial& trial) {
   return trial.failed.empty() ? words : words + "   " + printable(trial.failed);
 }
 
+/// Of several goals.
+std::set<std::size_t> front_of(const SweepJournal& journal) {
+  if (journal.header().goals.size() == 1) return {};
+  const std::vector<std::size_t> best = journal.best();
+  return {best.begin(), best.end()};
+}
+
 void status_command(const LookOptions& options) {
   PosixStorage storage;
   const SweepJournal journal = SweepJournal::read(storage, options.runs);
@@ -51,33 +57,14 @@ void status_command(const LookOptions& options) {
                printable(options.runs), name_of(journal.header().search), journal.trials().size(),
                format_duration(journal.seconds()), count("done"), count("waits"), count("failed"),
                count("open"));
-  for (const SweepTrial& trial : journal.trials())
-    fmt::print("{}\n", options.json ? json_of(journal.header(), trial).line()
-                                    : words_of(journal.header(), trial));
-}
-
-/// Trials of equal values but for their seeds, as grids have them.
-using Seeds = std::vector<std::size_t>;
-
-std::vector<Seeds> done_groups(const SweepJournal& journal, std::size_t goal) {
-  const std::vector<Variation> variations = space_of(journal.header()).variations();
-  const auto seed = std::ranges::find(variations, "train.seed", &Variation::key);
-  std::map<Values, Seeds> groups;
+  const std::set<std::size_t> front = front_of(journal);
   for (std::size_t i = 0; i < journal.trials().size(); ++i) {
     const SweepTrial& trial = journal.trials()[i];
-    if (!trial.done || std::isnan(last_measured(trial, goal))) continue;
-    Values values = trial.values;
-    if (seed != variations.end()) values[std::size_t(seed - variations.begin())].clear();
-    groups[values].push_back(i);
+    Json json = json_of(journal.header(), trial);
+    if (front.contains(i)) json.set("front", true);
+    fmt::print("{}{}\n", options.json ? json.line() : words_of(journal.header(), trial),
+               !options.json && front.contains(i) ? "   front" : "");
   }
-  const auto all = groups | std::views::values;
-  return {all.begin(), all.end()};
-}
-
-double mean_measured(const SweepJournal& journal, const Seeds& trials, std::size_t goal) {
-  double sum = 0;
-  for (const std::size_t index : trials) sum += last_measured(journal.trials()[index], goal);
-  return sum / double(trials.size());
 }
 
 std::size_t goal_of(const SweepJournal& journal, const std::string& text) {
@@ -89,11 +76,12 @@ std::size_t goal_of(const SweepJournal& journal, const std::string& text) {
 }
 
 /// By one of several goals; over seeds by their mean.
-Seeds best_by(const SweepJournal& journal, std::size_t goal) {
-  const std::vector<Seeds> groups = done_groups(journal, goal);
+SeedGroup best_by(const SweepJournal& journal, std::size_t goal) {
+  std::vector<SeedGroup> groups = journal.done_groups();
+  std::erase_if(groups, [&](const SeedGroup& one) { return std::isnan(one.means[goal]); });
   demand(!groups.empty(), "{}: no trial is done yet", journal.directory().string());
-  return *std::ranges::min_element(groups, {}, [&](const Seeds& trials) {
-    return journal.header().goals[goal].score(mean_measured(journal, trials, goal));
+  return *std::ranges::min_element(groups, {}, [&](const SeedGroup& one) {
+    return journal.header().goals[goal].score(one.means[goal]);
   });
 }
 
@@ -101,8 +89,8 @@ void best_command(const LookOptions& options) {
   PosixStorage storage;
   const SweepJournal journal = SweepJournal::read(storage, options.runs);
   const std::size_t goal = goal_of(journal, options.goal);
-  const Seeds seeds = best_by(journal, goal);
-  const SweepTrial& best = journal.trials()[seeds.front()];
+  const SeedGroup seeds = best_by(journal, goal);
+  const SweepTrial& best = journal.trials()[seeds.trials.front()];
   const Path run = journal.directory() / best.name;
   if (options.config) {
     fmt::print("{}", RunDirectory::read(storage, run).config());
@@ -110,9 +98,9 @@ void best_command(const LookOptions& options) {
     fmt::print("{}\n", json_of(journal.header(), best).set("run", run.string()).line());
   } else {
     fmt::print("{}\n", words_of(journal.header(), best));
-    if (seeds.size() > 1)
-      fmt::print("mean of {} seeds   {} {:.4g}\n", seeds.size(),
-                 journal.header().goals[goal].metric, mean_measured(journal, seeds, goal));
+    if (seeds.trials.size() > 1)
+      fmt::print("mean of {} seeds   {} {:.4g}\n", seeds.trials.size(),
+                 journal.header().goals[goal].metric, seeds.means[goal]);
   }
 }
 

@@ -20,18 +20,19 @@ namespace {
 constexpr std::size_t most_rows = 200;
 constexpr int done_colour = 0, best_colour = 1, failed_colour = 4, waiting_colour = 7;
 
-/// The trials from best to worst by the first goal, those without a number last.
+/// The trials from best to worst by the first goal: those that are done, then those that came
+/// farther; those without a number last.
 std::vector<std::size_t> ranked(const SweepJournal& journal) {
   std::vector<std::size_t> order(journal.trials().size());
   std::iota(order.begin(), order.end(), 0);
   const Goal& goal = journal.header().goals.front();
+  constexpr auto none = std::numeric_limits<std::size_t>::max();
   const auto key = [&](std::size_t index) {
     const SweepTrial& trial = journal.trials()[index];
     const double score = goal.score(last_measured(trial));
-    return std::pair(trial.measured.empty() || std::isnan(score)
-                         ? std::size_t(-1)
-                         : std::size_t(1000) - trial.measured.size() - (trial.done ? 500 : 0),
-                     std::isnan(score) ? 0 : score);
+    if (std::isnan(score)) return std::pair(none, 0.0);
+    // What ended early, without hope to improve, is at the end however few rungs it passed.
+    return std::pair(trial.done ? 0 : none - trial.measured.size(), score);
   };
   std::ranges::stable_sort(order, {}, key);
   return order;
@@ -49,6 +50,7 @@ std::optional<double> bound_of(std::vector<double> numbers, bool largest) {
   const double middle = numbers[numbers.size() / 2];
   const double best = largest ? numbers.back() : numbers.front(),
                worst = middle + 3 * (middle - best);
+  if (middle == best) return std::nullopt;
   const bool beyond = largest ? numbers.front() < worst : numbers.back() > worst;
   return beyond ? std::optional(worst) : std::nullopt;
 }
@@ -123,8 +125,11 @@ std::string draw_parallel(const SweepJournal& journal, const Space& space) {
 std::string draw_curves(const SweepJournal& journal, FileStorage& storage) {
   const Goal& goal = journal.header().goals.front();
   Chart chart{.title = goal.metric + " of all trials", .x = {"step"}};
+  const std::vector<std::size_t> best = journal.best();
+  const auto is_best = [&](std::size_t index) { return std::ranges::count(best, index) > 0; };
   std::vector<std::size_t> order = ranked(journal);
   std::ranges::reverse(order);
+  std::ranges::stable_partition(order, [&](std::size_t index) { return !is_best(index); });
   std::vector<double> all;
   std::map<int, const char*> legend{{done_colour, "to the end"},
                                     {waiting_colour, "stopped early, or open"},
@@ -137,7 +142,7 @@ std::string draw_curves(const SweepJournal& journal, FileStorage& storage) {
     const MetricsLog log = read_metrics(read_file(storage, file), file.string());
     const auto curve = log.curves.find(goal.metric);
     if (curve == log.curves.end()) continue;
-    const int colour = index == order.back() && trial.done ? best_colour : colour_of(trial);
+    const int colour = is_best(index) ? best_colour : colour_of(trial);
     chart.add(std::exchange(legend[colour], ""), curve->second, Mark::line, colour);
     all.insert(all.end(), curve->second.y.begin(), curve->second.y.end());
   }
@@ -171,11 +176,11 @@ std::string draw_front(const SweepJournal& journal) {
     all.x.push_back(last_measured(trial, 0));
     all.y.push_back(last_measured(trial, 1));
   }
-  std::vector<std::size_t> best = journal.best();
-  std::ranges::sort(best, {}, [&](std::size_t i) { return last_measured(journal.trials()[i]); });
-  for (const std::size_t index : best) {
-    front.x.push_back(last_measured(journal.trials()[index], 0));
-    front.y.push_back(last_measured(journal.trials()[index], 1));
+  std::vector<SeedGroup> best = journal.best_groups();
+  std::ranges::sort(best, {}, [](const SeedGroup& group) { return group.means.front(); });
+  for (const SeedGroup& group : best) {
+    front.x.push_back(group.means[0]);
+    front.y.push_back(group.means[1]);
   }
   Chart chart{
       .title = "Which trials no other one beats", .x = {goals[0].metric}, .y = {goals[1].metric}};
@@ -230,11 +235,13 @@ void add_figures(Page& page, const SweepJournal& journal) {
                               {count("done"), "to the end"}};
   if (!journal.header().rungs.empty()) figures.push_back({count("waits"), "stopped early"});
   if (count("failed") != "0") figures.push_back({count("failed"), "failed"});
-  const std::vector<std::size_t> best = journal.best();
+  const std::vector<SeedGroup> best = journal.best_groups();
   if (!best.empty()) {
-    const SweepTrial& trial = journal.trials()[best.front()];
-    figures.push_back({short_number(last_measured(trial)),
-                       journal.header().goals.front().metric + " of " + trial.name});
+    const auto& [trials, means] = best.front();
+    figures.push_back({short_number(means.front()),
+                       fmt::format("{} of {}{}", journal.header().goals.front().metric,
+                                   trials.size() > 1 ? "the seeds of " : "",
+                                   journal.trials()[trials.front()].name)});
   }
   figures.push_back({format_duration(journal.seconds()), "of searching"});
   page.figures(figures);
@@ -287,6 +294,9 @@ void write_sweep_page(FileStorage& storage, const SweepJournal& journal) {
   }
   page.section("Trials", "");
   page.table(table_of_trials(journal, space));
+  if (const std::size_t count = journal.trials().size(); count > most_rows)
+    page.paragraph(fmt::format("The best {} of {}; all are told by: bochner sweep status {}",
+                               most_rows, count, journal.directory().string()));
   commit_file(storage, sweep_page(journal.directory()), page.html());
 }
 

@@ -7,6 +7,7 @@
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/commands/sweep/page.hpp>
 #include <bochner/train/commands/sweep/runner.hpp>
+#include <bochner/train/run/followed_file.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/run_names.hpp>
@@ -33,10 +34,18 @@ std::string last_line(std::string text) {
   return printable(text.substr(text.rfind('\n') + 1));
 }
 
+/// Those of validations first.
 std::string names_in(const std::string& metrics) {
   std::vector<std::string> names;
-  for (const auto& [name, number] : last_validation(metrics)) names.push_back(name);
-  return names.empty() ? "none was validated" : fmt::format("it has {}", fmt::join(names, ", "));
+  const auto add = [&](const std::string& name) {
+    if (name != "step" && std::ranges::count(names, name) == 0) names.push_back(name);
+  };
+  for (const auto& [name, number] : last_validation(metrics)) add(name);
+  for_each_line(metrics, [&](std::string_view text, std::size_t) {
+    for (const auto& [name, value] : Json::parse(text).members())
+      if (value.number()) add(name);
+  });
+  return names.empty() ? "it has none" : fmt::format("it has {}", fmt::join(names, ", "));
 }
 
 }  // namespace
@@ -264,8 +273,13 @@ std::vector<double> SweepRunner::measured(std::size_t index, const std::string& 
   std::vector<double> numbers = measure(goals, metrics, last_step);
   for (std::size_t i = 0; i < goals.size(); ++i)
     demand(is_grid() || !std::isnan(numbers[i]),
-           "--goal {}: no such number in the metrics of {}; {}", goals[i].text(),
-           path_of(index).string(), names_in(metrics));
+           "--goal {}: no such number in the metrics of {}{}; {}{}", goals[i].text(),
+           path_of(index).string(),
+           last_step == any_step ? "" : fmt::format(" up to step {}, a rung", last_step),
+           names_in(metrics),
+           last_step == any_step
+               ? ""
+               : "; lower train.log.every or raise --shortest, and choose another --runs DIR");
   return numbers;
 }
 
@@ -321,6 +335,7 @@ int SweepRunner::run(Processes& processes) {
                    .ended = [this](std::size_t job, int code) { ended(job, code); },
                    .stopped = [this] { return stopped(); }},
                   signals_);
+  if (interrupted_ || !io_problem_.empty()) journal_.stopped(seconds());
   write_sweep_page(storage_, journal_);
   if (!io_problem_.empty()) throw IoError(io_problem_);
   return is_grid() ? finish_grid() : finish_search();
@@ -354,6 +369,8 @@ int SweepRunner::finish_search() const {
   }
   if (!plan_.json) fmt::print("page     {}\n", sweep_page(journal_.directory()).string());
   const std::size_t begun = journal_.trials().size();
+  if (exhausted_ && begun < plan_.most_trials)
+    fmt::print(stderr, "ended    after {} trials: no other combination is left\n", begun);
   if (must_go_on(!exhausted_ && begun < plan_.most_trials,
                  fmt::format("{} of {} trials are begun", begun, plan_.most_trials), !best.empty()))
     return exit_stopped;
