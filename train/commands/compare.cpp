@@ -36,19 +36,22 @@ std::deque<RunView> views_of(FileStorage& storage, const std::vector<std::string
 void compare_command(const CompareOptions& options) {
   demand(!options.goal || std::isfinite(*options.goal), "--to {}: is no loss",
          options.goal.value_or(0));
+  const bool is_page_only = options.output == "-";
+  demand(!is_page_only || !options.json,
+         "--output -: the page goes where --json does; leave out one");
   PosixStorage storage;
   const std::deque<RunView> runs = views_of(storage, options.runs);
   const Comparison comparison(runs, options.goal);
   for (const std::string& note : comparison.notes())
     fmt::print(stderr, "note     {}\n", printable(note));
-  fmt::print("{}", options.json ? comparison.json() : comparison.text());
+  if (!is_page_only) fmt::print("{}", options.json ? comparison.json() : comparison.text());
   const std::string file =
       options.output.empty() && !options.json ? "compare.html" : options.output;
   if (file.empty()) return;
   const std::string html =
       comparison.page("Comparison of " + format_number_of(runs.size(), "run")).html();
   write_output(file, [&](const Sink& sink) { sink(html); });
-  if (!options.json) fmt::print("\npage     {}\n", printable(file));
+  if (!options.json && !is_page_only) fmt::print("\npage     {}\n", printable(file));
 }
 
 }  // namespace

@@ -113,7 +113,10 @@ class EndOfTraining {
   bool reached(const WatchedRuns& watched) {
     const auto now = Clock::now();
     const auto& runs = watched.runs();
-    if (runs.empty() || watched.any(RunPhase::training)) idle_since_ = now;
+    if (runs.empty() || watched.any(RunPhase::training)) {
+      idle_since_ = now;
+      return false;
+    }
     if (watched.all_done() && runs.size() == 1 && runs[0].path() == path_) return true;
     return Seconds(now - idle_since_).count() >= wait_;
   }

@@ -159,18 +159,30 @@ TEST_F(Compare, WritesAPageThatIsWellFormed) {
   EXPECT_THAT(html, HasSubstr("± "));
 }
 
-TEST_F(Compare, PutsMeansOfSeedsAtTheStepsThatTheyHave) {
+TEST_F(Compare, PutsMeansOfSeedsAtTheStepsThatAllHave) {
   trained("seed=1", {"train.seed=1"}, 1.0);
   WrittenRun other = run("seed=2", {"train.seed=2"});
   other.train(10, 6, 7);
+  other.train(25, 5.5, 15.5);
+  run("seed=3", {"train.seed=3"});  // has not begun
   look();
   const RunGroup group = groups_of(views)[0];
   const Series loss = mean_curve(group, "loss", false), timed = mean_curve(group, "loss", true);
-  EXPECT_THAT(loss.x, ElementsAre(10, 20, 30, 40));
-  EXPECT_THAT(loss.y, ElementsAre(5, 3, 2, 1));
+  EXPECT_THAT(loss.x, ElementsAre(10, 20, 25));
+  EXPECT_THAT(loss.y, ElementsAre(5, testing::DoubleNear((3 + 5.5 + 1 / 6.0) / 2, 1e-12), 4));
   EXPECT_GT(loss.high[0], 15);
-  EXPECT_EQ(loss.high[1], 3);
-  EXPECT_THAT(timed.x, ElementsAre(6, 10, 15, 20));
+  EXPECT_GT(loss.high[2], loss.y[2] + 10) << "of two, by Student's t";
+  EXPECT_EQ(timed.x[0], 6);
+  EXPECT_EQ(timed.x[2], (12.5 + 15.5) / 2);
+}
+
+TEST_F(Compare, DrawsNoIntervalOfASingleRun) {
+  trained("seed=1", {"train.seed=1"}, 1.0);
+  run("seed=2", {"train.seed=2"});
+  look();
+  const Series loss = mean_curve(groups_of(views)[0], "loss", false);
+  EXPECT_THAT(loss.y, ElementsAre(4, 3, 2, 1));
+  EXPECT_THAT(loss.low, IsEmpty());
 }
 
 TEST_F(Compare, DrawsTheMeanOfANoisyRun) {

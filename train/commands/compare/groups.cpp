@@ -3,6 +3,7 @@
 #include <bochner/train/commands/compare/groups.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
 #include <functional>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -53,6 +54,28 @@ void add_difference(std::vector<Difference>& all, const std::string& key,
   for (const RunGroup& group : groups) one.values.push_back(value_in(*group.runs[0]));
   const auto is_first = [&](const std::string& value) { return value == one.values[0]; };
   if (!std::ranges::all_of(one.values, is_first)) all.push_back(std::move(one));
+}
+
+/// Those that any of the runs has logged, as far as all of them have come.
+std::set<double> common_steps(const std::vector<const RunView*>& runs, const std::string& key) {
+  double first = -std::numeric_limits<double>::infinity(), last = -first;
+  for (const RunView* run : runs) {
+    first = std::max(first, run->curve(key).x.front());
+    last = std::min(last, run->curve(key).x.back());
+  }
+  std::set<double> steps;
+  for (const RunView* run : runs)
+    for (const double step : run->curve(key).x)
+      if (step >= first && step <= last) steps.insert(step);
+  return steps;
+}
+
+/// By straight lines; x is between the ends of the curve.
+double value_at(const Curve& curve, double x) {
+  const auto above = std::size_t(std::ranges::lower_bound(curve.x, x) - curve.x.begin());
+  if (curve.x[above] == x) return curve.y[above];
+  const double part = (x - curve.x[above - 1]) / (curve.x[above] - curve.x[above - 1]);
+  return curve.y[above - 1] + part * (curve.y[above] - curve.y[above - 1]);
 }
 
 }  // namespace
@@ -121,25 +144,20 @@ std::string objection(const std::vector<Difference>& differences) {
 }
 
 Series mean_curve(const RunGroup& group, const std::string& key, bool by_time) {
-  struct Point {
-    std::vector<double> values, seconds;
-  };
-  std::map<double, Point> points;
-  for (const RunView* run : group.runs) {
-    const Curve& curve = run->curve(key);
-    for (std::size_t i = 0; i < curve.x.size(); ++i) {
-      const auto seconds = by_time ? run->seconds_at(curve.x[i]) : curve.x[i];
-      if (!seconds) continue;
-      points[curve.x[i]].values.push_back(curve.y[i]);
-      points[curve.x[i]].seconds.push_back(*seconds);
-    }
-  }
+  std::vector<const RunView*> runs;
+  for (const RunView* run : group.runs)
+    if (!run->curve(key).x.empty() && (!by_time || run->seconds_at(0))) runs.push_back(run);
   Series series{group.name};
-  for (const auto& [step, point] : points) {
-    const Interval interval = confidence_interval(point.values);
-    series.x.push_back(mean_of(point.seconds));
+  for (const double step : common_steps(runs, key)) {
+    std::vector<double> values, seconds;
+    for (const RunView* run : runs) {
+      values.push_back(value_at(run->curve(key), step));
+      seconds.push_back(by_time ? *run->seconds_at(step) : step);
+    }
+    const Interval interval = confidence_interval(values);
+    series.x.push_back(mean_of(seconds));
     series.y.push_back(interval.mean);
-    if (group.runs.size() < 2) continue;
+    if (runs.size() < 2) continue;
     series.low.push_back(interval.mean - interval.half_width);
     series.high.push_back(interval.mean + interval.half_width);
   }

@@ -51,9 +51,10 @@ std::optional<double> common_goal(const std::vector<RunGroup>& groups);
 /// The keys of validation that any run has logged, its loss in front.
 std::vector<std::string> measures_of(const std::vector<RunGroup>& groups);
 
-/// The mean of a key of the metrics over the runs of a group, at each step that one of them has
-/// logged; the interval of its 95 % by Student's t where several have. By time, x is the mean
-/// seconds of training until the step.
+/// The mean of a key of the metrics over the runs of a group that have logged it, from the first to
+/// the last step that all of them have, by straight lines between steps that a run has; the
+/// interval of its 95 % by Student's t where there are several. By time, x is the mean seconds of
+/// training until the step.
 Series mean_curve(const RunGroup& group, const std::string& key, bool by_time);
 
 }  // namespace bochner
