@@ -94,7 +94,10 @@ bool print_trained(const KernelOptions& options, Page& page) {
 /// Bias, variance and error of a feature map, its spectrum and kernel.
 void kernel_command(const KernelOptions& options) {
   const auto [spec, d, m] = kernel_setting(options);
-  demand(options.error > 0, "--error {}: must be greater than 0", options.error);
+  require_no_size(options);
+  demand(options.error > 0 && std::isfinite(options.error),
+         "--error {:g}: must be greater than 0{}", options.error,
+         options.error > 0 ? ", and finite" : "");
   Page page("Kernel study", fmt::format("{}, density {}, draws {}", spec.kind, spec.density.kind,
                                         spec.density.draws));
   const bool as_trained = !options.data.empty() && options.config.empty() &&
@@ -167,9 +170,9 @@ int kernel_clusters_command(const KernelOptions& options) {
 
 }  // namespace
 
-void add_kernel_options(const Command& command, KernelOptions& options) {
-  command.option("config", &options.config,
-                 "config file (TOML); without one, that of the run of --data, or the defaults",
+void add_kernel_options(const Command& command, KernelOptions& options,
+                        const std::string& without_config) {
+  command.option("config", &options.config, "config file (TOML); without one, " + without_config,
                  "FILE");
   add_sets(command, options.sets);
   command.option("--density", &options.density, "spectral density, instead of the config's");
@@ -206,8 +209,7 @@ KernelSetting kernel_setting(const KernelOptions& options, std::uint64_t least_s
       (options.data.empty() && options.queries.empty()) || options.scale == KernelOptions().scale,
       "--scale {:g}: is that of drawn queries and keys; leave out {}", options.scale,
       options.data.empty() ? "--queries and --keys" : "--data");
-  demand(options.data.empty() || options.d == 0, "--d {}: those of --data have a size of their own",
-         options.d);
+  demand(options.report != "-", "--report -: standard output is for text; name a file");
   return {block.mixer.features, d, parse_counts(options.m)};
 }
 
@@ -217,6 +219,18 @@ std::vector<KernelSample> samples_of(const KernelOptions& options, std::size_t d
          "--queries and --keys: give both or none");
   if (!options.queries.empty()) return {sample_of_files(options.queries, options.keys)};
   return {normal_sample(sample_rows, d, 1, options.scale)};
+}
+
+void require_no_size(const KernelOptions& options) {
+  demand(options.d == 0 || (options.data.empty() && options.queries.empty()),
+         "--d {}: those of {} have a size of their own", options.d,
+         options.data.empty() ? "--queries and --keys" : "--data");
+}
+
+std::size_t only_m(const KernelOptions& options) {
+  const std::vector<std::size_t> counts = parse_counts(options.m);
+  demand(counts.size() == 1, "--m {}: one number, several are for bochner kernel alone", options.m);
+  return counts.front();
 }
 
 void write_page(const std::string& file, const Page& page) {
@@ -230,7 +244,7 @@ void add_kernel_compare(const Command& kernel);
 void add_kernel(const Command& program) {
   const auto [command, options] =
       program.command("kernel", "study a kernel without training a model", kernel_command);
-  add_kernel_options(command, options);
+  add_kernel_options(command, options, "that of the run of --data, or the defaults");
   command.option("--features", &options.features, "feature map, instead of the config's");
   command.number("--error", &options.error, "the relative error that is wanted");
   add_samples(command, options);

@@ -18,7 +18,8 @@ struct KernelOptions {
   std::string queries, keys, data, report;
   bool json = false;
 };
-void add_kernel_options(const Command& command, KernelOptions& options);
+void add_kernel_options(const Command& command, KernelOptions& options,
+                        const std::string& without_config = "the defaults");
 /// Where queries and keys come from.
 void add_samples(const Command& command, KernelOptions& options);
 
@@ -43,6 +44,10 @@ struct KernelSetting {
 /// What the config file, that of the run, or the defaults say with the changes of the options;
 /// checked. Intervals over seeds need two of them.
 KernelSetting kernel_setting(const KernelOptions& options, std::uint64_t least_seeds = 2);
+/// Refuses --d beside queries and keys of files or a run.
+void require_no_size(const KernelOptions& options);
+/// --m of a command that takes one.
+std::size_t only_m(const KernelOptions& options);
 /// Nowhere where there is no file.
 void write_page(const std::string& file, const Page& page);
 

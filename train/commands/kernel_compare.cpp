@@ -211,12 +211,13 @@ void kernel_compare_command(const KernelCompareOptions& options) {
   SharedWork work(*options.line);
   const auto [setting, maps] = work.first_alone([&] {
     const KernelSetting checked = kernel_setting(options);
+    only_m(options);
     halves_of(options, checked.d, 1);
     return std::pair(checked, maps_of(options, checked.spec, checked.d));
   });
   const auto& [spec, d, counts] = setting;
   const FeatureSpec standard = with_standard_frequencies(spec);
-  const std::size_t m = counts.back();
+  const std::size_t m = counts.front();
   if (!options.json && work.leads()) print_head(options, d, m);
   std::vector<Outcome> outcomes;
   for (const std::string& name : maps) {

@@ -100,15 +100,36 @@ std::vector<std::string> fit_charts(SpectralDensity& density, const KernelPoints
   return {draw(kernel), draw(losses)};
 }
 
+/// Refuses what says nothing to the one of the two that is fitted.
+void require_belonging(const KernelFitOptions& options) {
+  const KernelFitOptions usual;
+  using Given = std::pair<const char*, bool>;
+  const Given of_proposal[] = {{"--data", !options.data.empty()},
+                               {"--queries", !options.queries.empty()},
+                               {"--keys", !options.keys.empty()},
+                               {"--features", !options.features.empty()},
+                               {"--scale", options.scale != usual.scale}};
+  const Given of_kernel[] = {{"--target", options.target != usual.target},
+                             {"--reach", options.reach != usual.reach},
+                             {"--seeds", options.seeds != usual.seeds},
+                             {"--steps", options.steps != usual.steps},
+                             {"--lr", options.learning_rate != usual.learning_rate}};
+  for (const auto& [option, given] : of_proposal)
+    demand(!given || options.proposal, "{}: goes with --proposal, which is missing", option);
+  for (const auto& [option, given] : of_kernel)
+    demand(!given || !options.proposal, "{}: is for a fit to a kernel, not for --proposal", option);
+}
+
 /// A density fitted to a kernel.
 void kernel_fit_command(const KernelFitOptions& options) {
+  require_belonging(options);
   if (options.proposal) return fit_proposals(options);
   KernelOptions setting = options;
   const KernelPoints of_file =
       is_file(options.target) ? read_kernel(options.target) : KernelPoints{};
   if (setting.d == 0) setting.d = is_file(options.target) ? of_file.delta.shape()[1] : 1;
   const auto [spec, d, counts] = kernel_setting(setting, 1);
-  const std::size_t m = counts.back();
+  const std::size_t m = only_m(options);
   demand(options.reach > 0 && options.reach <= 1e6,
          "--reach {}: must be greater than 0, and 1e6 at most", options.reach);
   const std::size_t columns = is_file(options.target) ? of_file.delta.shape()[1] : d;
@@ -141,7 +162,7 @@ void kernel_fit_command(const KernelFitOptions& options) {
 void add_kernel_fit(const Command& kernel) {
   const auto [command, options] =
       kernel.command("fit", "fit a density to a kernel by gradient descent", kernel_fit_command);
-  add_kernel_options(command, options);
+  add_kernel_options(command, options, "that of the run of --data, or the defaults");
   command
       .option("--target", &options.target,
               "gaussian, laplace, cauchy, matern32, matern52, periodic_mixture, or a .csv or "

@@ -87,16 +87,21 @@ Json json_of(const ProposalFit& fit) {
 
 void fit_proposals(const KernelOptions& options) {
   const auto [spec, d, counts] = kernel_setting(options);
-  const std::size_t m = counts.back();
+  require_no_size(options);
+  const std::size_t m = only_m(options);
   const FeatureSpec standard = with_standard_frequencies(spec);
   if (!options.json)
     fmt::print(
         "proposal gaussian for {}, of least error of attention weights on the sample; m {}\n"
         "{:>6} {:>8} {:>16} {:>12} {:>12}   {}\n",
         spec.kind, m, "head", "scale", "effective draws", "error of p", "error of q", "sample");
+  Table table{{"sample", "head", "scale", "effective draws", "error of p", "error of q"}, {}};
   for (const KernelSample& sample : samples_of(options, d)) {
     for (std::size_t head = 0; head < sample.blocks.size(); ++head) {
       const ProposalFit fit = fit_proposal(standard, sample, head, m);
+      table.rows.push_back({sample.name, std::to_string(head), fmt::format("{:.3f}", fit.scale),
+                            fmt::format("{:.1f}", fit.effective_draws), cell(fit.error_of_p),
+                            cell(fit.error_of_q)});
       if (options.json) {
         fmt::print("{}\n", json_of(fit).line());
         continue;
@@ -110,6 +115,9 @@ void fit_proposals(const KernelOptions& options) {
                    error);
     }
   }
+  Page page("Proposals of importance sampling", fmt::format("{}, m {}", spec.kind, m));
+  page.table(table);
+  write_page(options.report, page);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

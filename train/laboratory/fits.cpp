@@ -192,7 +192,9 @@ KernelPoints sample_kernel(const std::string& name, std::size_t n, std::size_t d
 }
 
 KernelPoints read_kernel(const std::string& file) {
-  const xt::xarray<double> rows = read_array(file).values;
+  ReadOptions how;
+  how.csv.if_missing = "fill it in, or leave the row out";
+  const xt::xarray<double> rows = read_array(file, how).values;
   if (rows.dimension() != 2 || rows.shape(1) < 2)
     throw DataError(
         fmt::format("{}: must have columns of delta, one for each dimension, and one of k", file));
