@@ -9,14 +9,18 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Asks the program itself, whose words are the only list there is; where it has none, for a file.
+/// Asks the program itself, whose words are the only list there is; where it has none, the shell
+/// offers files. What stands behind = is a word of its own to bash, as COMP_WORDBREAKS, which is
+/// everybody's, has it.
 constexpr const char* bash_script = R"bash(_bochner() {
-  COMP_WORDBREAKS="${COMP_WORDBREAKS//=/}"
-  if [ "${COMP_WORDS[COMP_CWORD-1]}" = --set ]; then compopt -o nospace; fi
-  COMPREPLY=($(bochner completion --line "${COMP_WORDS[*]:0:COMP_CWORD+1}" 2>/dev/null))
-  if [ ${#COMPREPLY[@]} -eq 0 ]; then COMPREPLY=($(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")); fi
+  local line="${COMP_LINE:0:$COMP_POINT}" word="${COMP_WORDS[COMP_CWORD]}"
+  local typed="${line##* }"
+  if [ "${COMP_WORDS[COMP_CWORD-1]}" = --set ]; then compopt -o nospace 2>/dev/null; fi
+  COMPREPLY=($(bochner completion --line "$line" 2>/dev/null))
+  if [ "$word" = "=" ]; then word=""; fi
+  case "$typed" in *"$word") COMPREPLY=("${COMPREPLY[@]#"${typed%"$word"}"}") ;; esac
 }
-complete -o filenames -F _bochner bochner
+complete -o default -F _bochner bochner
 )bash";
 
 struct CompletionOptions {
