@@ -9,8 +9,8 @@ namespace bochner {
 
 /// One combination.
 struct GridPoint {
-  std::string
-      name;  ///< "lr=1e-3,seed=2", a name for a directory; the end of a long one is a digest
+  /// "lr=1e-3,seed=2", a name for a directory; the end of a long one is a digest.
+  std::string name;
   std::vector<std::string>
       values;                     ///< one for each variation, "" where its condition does not hold
   std::vector<std::string> sets;  ///< the same as changes of the config, KEY=VALUE
