@@ -19,6 +19,23 @@ class Variation {
   real original_;
 };
 
+/// None before and none after, whatever happens in between.
+class NoGradients {
+ public:
+  explicit NoGradients(const std::vector<NamedParameter>& parameters) : parameters_(parameters) {
+    forget();
+  }
+  ~NoGradients() { forget(); }
+  NoGradients(const NoGradients&) = delete;
+  NoGradients& operator=(const NoGradients&) = delete;
+
+ private:
+  void forget() {
+    for (const NamedParameter& named : parameters_) named.parameter->zero_gradient();
+  }
+  const std::vector<NamedParameter>& parameters_;
+};
+
 Tensor random_cotangent(const Shape& shape, const GradientOptions& options) {
   const RandomFunction random{options.seed, Purpose::test, 0};
   Tensor cotangent = uninitialized(shape);
@@ -109,7 +126,7 @@ GradientReport check_gradient(const std::function<Var(Tape&, const std::vector<V
 GradientReport check_gradient(const std::function<Var(Tape&)>& f,
                               const std::vector<NamedParameter>& parameters,
                               const GradientOptions& options) {
-  for (const NamedParameter& named : parameters) named.parameter->zero_gradient();
+  const NoGradients no_gradients(parameters);
   Tape tape;
   tape.seed = options.seed;
   const Var y = f(tape);

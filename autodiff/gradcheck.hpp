@@ -31,7 +31,8 @@ struct GradientOptions {
 GradientReport check_gradient(const std::function<Var(Tape&, const std::vector<Var>&)>& f,
                               const std::vector<Tensor>& inputs,
                               const GradientOptions& options = {});
-/// The same for the parameters of a model: f may use them through tape(parameter).
+/// The same for the parameters of a model: f may use them through tape(parameter). They have no
+/// gradients afterwards.
 GradientReport check_gradient(const std::function<Var(Tape&)>& f,
                               const std::vector<NamedParameter>& parameters,
                               const GradientOptions& options = {});

@@ -12,6 +12,13 @@ void require_finite(const Tensor& tensor, const char* what, const char* op) {
                        to_string(tensor.shape()) + " is not finite");
 }
 
+void spend(Node& node) {
+  node.backward = nullptr;
+  if (node.filled) node.gradient = Tensor();
+  node.filled = false;
+  node.spent = true;
+}
+
 }  // namespace
 
 Var::Var(Tensor value) : value_(std::make_shared<Tensor>(std::move(value))) {}
@@ -86,6 +93,12 @@ void Parameter::assign(Tensor value) {
   node_->filled = false;
 }
 
+ParameterSet set_of(const std::vector<NamedParameter>& parameters) {
+  ParameterSet set;
+  for (const NamedParameter& named : parameters) set.insert(named.parameter);
+  return set;
+}
+
 void KeptValues::add(std::span<const NamedParameter> parameters) {
   const std::lock_guard lock(mutex_);
   for (const NamedParameter& named : parameters) addresses_.insert(&named.parameter->value());
@@ -120,17 +133,16 @@ Tape::~Tape() { clear(); }
 void Tape::clear() {
   // A handle that outlives the tape must not hold a chain of closures: freeing it would recurse.
   while (!nodes_.empty()) {
-    nodes_.back()->backward = nullptr;
+    spend(*nodes_.back());
     nodes_.pop_back();
   }
 }
 
 Var Tape::operator()(Parameter& parameter) {
-  require(!visited_only || parameter.is_visited(), "tape", "a parameter ", parameter.shape(),
+  require(!visited || visited->contains(&parameter), "tape", "a parameter ", parameter.shape(),
           " is used that no visit() names: it would be neither trained nor saved; name it in the "
           "visit() of its module");
-  if (holding && !recording) nodes_.push_back(parameter.node_);
-  if (check_finite && recording) leaves_.push_back(parameter.node_);
+  if (recording ? check_finite : holding) leaves_.push_back(parameter.node_);
   return Var(parameter.value_, recording ? parameter.node_ : nullptr, this);
 }
 
@@ -156,6 +168,8 @@ Var Tape::record_node(const char* op, std::shared_ptr<const Tensor> value,
 
 void Tape::add_loss(const Var& loss) {
   require(loss.size() == 1, "add_loss", "a loss has one element, not ", loss.shape());
+  require(!loss.node() || !loss.node()->spent, "add_loss", "the pass of the loss is over");
+  has_losses_ = true;
   if (loss.needs_gradient()) loss.add_gradient(filled(loss.shape(), real(share)));
 }
 
@@ -168,30 +182,38 @@ void Tape::backward(const Var& output, Tensor gradient) {
   require(output.needs_gradient() && output.tape() == this, "backward",
           "the output depends on no parameter or input of this tape");
   require(!output.node()->spent, "backward",
-          "a pass has been here and has freed what it held; go backward once, from the sum of the "
-          "outputs, or record them again");
+          "a pass has been here, or clear(), and what it held is freed; go backward once, from the "
+          "sum of the outputs, or record them again");
   require(gradient.shape() == output.shape(), "backward", "gradient ", gradient.shape(),
           ", output ", output.shape());
   output.add_gradient(std::move(gradient));
-  while (!nodes_.empty()) {
-    std::shared_ptr<Node> node = std::move(nodes_.back());
-    nodes_.pop_back();
-    node->spent = true;
-    if (!node->filled) {
-      node->backward = nullptr;
-      continue;
+  go_backward();
+}
+
+void Tape::go_backward() {
+  try {
+    while (!nodes_.empty()) {
+      const std::shared_ptr<Node> node = std::move(nodes_.back());
+      nodes_.pop_back();
+      if (pass_on(*node) && observer) observer->went_backward(node->op, handed_on_ * sizeof(real));
     }
-    if (check_finite) require_finite(node->gradient, "gradient of the output", node->op);
-    Tensor received = std::move(node->gradient);
-    handed_on_ = 0;
-    const std::size_t elements = received.size();
-    node->gradient = Tensor();
-    node->filled = false;
-    node->backward(received);
-    if (check_finite) require_finite_leaves(node->op);
-    node->backward = nullptr;  // what it held is awaited no longer
-    if (observer) observer->went_backward(node->op, (elements + handed_on_) * sizeof(real));
+  } catch (...) {
+    clear();  // what has arrived is a part of the gradients
+    throw;
   }
+}
+
+bool Tape::pass_on(Node& node) {
+  const std::function<void(Tensor&)> backward = std::exchange(node.backward, nullptr);
+  node.spent = true;
+  if (!node.filled && !node.has_losses) return false;
+  Tensor received = node.filled ? std::move(node.gradient) : uninitialized(Shape{0});
+  spend(node);
+  if (check_finite) require_finite(received, "gradient of the output", node.op);
+  handed_on_ = received.size();
+  backward(received);
+  if (check_finite) require_finite_leaves(node.op);
+  return true;
 }
 
 Tensor gradient_of(const Var& leaf) {
@@ -210,6 +232,10 @@ detail::Recording::Recording(const std::vector<Var>& inputs) {
 void detail::Recording::include(const Var& input) {
   if (input.exists()) elements += input.size();
   if (!input.tape()) return;
+  if (const Node* node = input.node())
+    require(!node->spent, "record", "the pass of ", node->op, " ", node->shape,
+            " is over: backward, clear() or the end of its tape has freed what it was made of; "
+            "record it again, or go on from its value alone, Var(y.value())");
   require(!tape || tape == input.tape(), "record", "the inputs are on two tapes");
   tape = input.tape();
   wanted = wanted || input.needs_gradient();
@@ -239,6 +265,8 @@ Var detail::recorded_result(const char* op, const Recording& recording, Tensor&&
 
 Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const Var& x) {
   if (!tape.recording) return f(tape, x);
+  const detail::Recording inputs({x});
+  require(!inputs.tape || inputs.tape == &tape, "checkpoint", "the input is on another tape");
   const PassOptions options = tape;
   Tape segment(options);
   segment.recording = false;
@@ -246,18 +274,23 @@ Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const
   const Var y = f(segment, segment.constant(x.value()));
   tape.random_uses = segment.random_uses;
   // Recorded even if x needs no gradient: parameters inside f may.
-  return tape.record_node(
+  Var recorded = tape.record_node(
       "checkpoint", y.shared_value(), x.size(),
-      [f, x, options, held = std::move(segment.nodes_)](Tensor& gradient) mutable {
+      [f, x, options, held = std::move(segment.leaves_)](Tensor& gradient) mutable {
         Tape again(options);
         const Var input = again.input(x.value());
         const Var output = f(again, input);
         held.clear();  // the new nodes hold them
-        if (!output.needs_gradient()) return;
-        again.backward(output, std::move(gradient));
+        if (gradient.size() > 0 && output.needs_gradient()) {
+          again.backward(output, std::move(gradient));
+        } else {
+          again.go_backward();  // from losses of its own
+        }
         if (x.needs_gradient() && input.has_gradient())
           x.add_gradient(std::move(input.node_->gradient));
       });
+  recorded.node_->has_losses = segment.has_losses_;
+  return recorded;
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

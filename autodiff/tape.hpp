@@ -18,6 +18,7 @@
 #include <tuple>
 #include <type_traits>
 #include <typeindex>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -29,9 +30,10 @@ class Tape;
 struct Node {
   const char* op;
   Shape shape;
-  Tensor gradient = {};  ///< meaningful while `filled`
-  bool filled = false;   ///< has received a contribution
-  bool spent = false;    ///< a backward pass has come by: what it held is gone
+  Tensor gradient = {};     ///< meaningful while `filled`
+  bool filled = false;      ///< has received a contribution
+  bool spent = false;       ///< its pass is over: what it held is gone
+  bool has_losses = false;  ///< losses of its own: goes backward also with an empty gradient
   std::function<void(Tensor& gradient)> backward = {};
 };
 
@@ -145,16 +147,12 @@ class Parameter {
   void zero_gradient() { node_->filled = false; }
   /// Whether a pass may still add to the gradient: closures that are to run, or handles, hold it.
   bool is_awaited() const { return node_.use_count() > 1; }
-  /// Whether a module's visit() has named it: only then is it trained and saved.
-  bool is_visited() const { return visited_; }
-  void mark_visited() { visited_ = true; }
   /// Replaces the value; the shape may change.
   void assign(Tensor value);
 
  private:
   friend class Tape;
   Initial initial_;
-  bool visited_ = false;
   std::shared_ptr<Tensor> value_;
   std::shared_ptr<Node> node_;
 };
@@ -164,6 +162,10 @@ struct NamedParameter {
   std::string name;
   Parameter* parameter;
 };
+
+/// Those that a visit of a model names.
+using ParameterSet = std::unordered_set<const Parameter*>;
+ParameterSet set_of(const std::vector<NamedParameter>& parameters);
 
 /// A tensor that is saved under its name: a buffer of a model, a moment of an optimizer.
 struct NamedTensor {
@@ -226,13 +228,13 @@ struct PassOptions {
   bool recording = true;      ///< gradients wanted
   bool check_finite = false;  ///< test each value and gradient: slow, for finding the op to blame
   bool holding = false;       ///< without recording, keep parameters awaited for a later pass
-  bool visited_only = false;  ///< refuse parameters that no visit() names
   std::uint64_t seed = 0;     ///< of the random numbers of this pass
   std::uint64_t step = 0;  ///< training step: with `seed` it fixes every random number of the pass
   std::uint64_t random_uses = 0;  ///< ops of this pass that have drawn so far
   double share = 1;               ///< of this pass in the gradient of a step, see add_loss()
   TapeObserver* observer = nullptr;
-  KeptValues* kept = nullptr;  ///< without recording: of the passes before
+  KeptValues* kept = nullptr;             ///< without recording: of the passes before
+  const ParameterSet* visited = nullptr;  ///< refuse all others: they are neither trained nor saved
 };
 
 class Tape : public PassOptions {
@@ -261,7 +263,8 @@ class Tape : public PassOptions {
   void add_loss(const Var& loss);
 
   /// Runs the closures from the newest node to the oldest and frees them. `loss` must have one
-  /// element.
+  /// element. An exception clears the tape and leaves parameters and inputs with a part of their
+  /// gradients.
   void backward(const Var& loss) {
     require(loss.size() == 1, "backward", "a loss has one element; of ", loss.shape(),
             " give the gradient too");
@@ -269,7 +272,7 @@ class Tape : public PassOptions {
   }
   /// The same with a gradient for `output`, of its shape.
   void backward(const Var& output, Tensor gradient);
-  /// Forgets all nodes.
+  /// Forgets all nodes: their results can no longer be inputs of ops.
   void clear();
   std::size_t size() const { return nodes_.size(); }
 
@@ -281,9 +284,15 @@ class Tape : public PassOptions {
   friend struct GradientTarget;
   friend Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const Var& x);
   void require_finite_leaves(const char* op) const;
-  std::vector<std::shared_ptr<Node>> nodes_;   ///< `holding`: of parameters
-  std::vector<std::shared_ptr<Node>> leaves_;  ///< `check_finite`: whose gradients are tested
+  /// From the gradients that have arrived.
+  void go_backward();
+  /// False where there was nothing to do. The closure goes in any case: what it holds is awaited no
+  /// longer.
+  bool pass_on(Node& node);
+  std::vector<std::shared_ptr<Node>> nodes_;
+  std::vector<std::shared_ptr<Node>> leaves_;  ///< that are held, or tested with `check_finite`
   std::size_t handed_on_ = 0;                  ///< elements of gradients, see TapeObserver
+  bool has_losses_ = false;                    ///< see add_loss()
 };
 
 /// compute(), which depends on parameters alone, or what the owner's first pass made of it.
@@ -299,7 +308,8 @@ struct Input {
   const Var& var;
 };
 /// What record() needs to know of the inputs of an op: their tape, whether one of them needs a
-/// gradient on it, and how large they are.
+/// gradient on it, and how large they are. Refuses those whose pass is over: no gradient would
+/// reach what they were made of.
 struct Recording {
   Recording(std::initializer_list<Input> inputs);
   Recording(const std::vector<Var>& inputs);

@@ -26,7 +26,6 @@ class Visitor {
  public:
   virtual ~Visitor() = default;
   void operator()(const std::string& name, Parameter& parameter) {
-    parameter.mark_visited();
     on_parameter(path_ + name, parameter);
   }
   /// A tensor that is saved with the model but not trained.

@@ -153,10 +153,13 @@ TEST(CheckGradient, ChecksParametersAndLeavesThemAsTheyWere) {
   const Tensor before = weight.value();
   const std::vector<NamedParameter> parameters = {{"weight", &weight}, {"log_scale", &log_scale}};
   const auto right = [&](Tape& tape) { return tape(weight) * exp(tape(log_scale)); };
-  for (int repetition = 0; repetition < 2; ++repetition) {  // the second finds old gradients
+  for (const bool old : {false, true}) {
+    Tape tape;
+    if (old) tape.backward(sum(tape(weight)));
     const GradientReport report = check_gradient(right, parameters, options());
     EXPECT_TRUE(report.passed) << report.summary();
     EXPECT_EQ(report.checked, 4u);
+    EXPECT_FALSE(weight.has_gradient() || log_scale.has_gradient());
   }
   const auto wrong = [&](Tape& tape) {
     const Var s = tape(log_scale);
@@ -178,6 +181,7 @@ TEST(CheckGradient, RestoresParametersWhenTheFunctionThrows) {
     return square(tape(weight));
   };
   EXPECT_THROW(check_gradient(f, {{"weight", &weight}}, options()), std::runtime_error);
+  EXPECT_FALSE(weight.has_gradient());
   EXPECT_EQ(weight.value(), before);
 }
 

@@ -18,6 +18,12 @@ inline constexpr double tolerance = is_double ? 1e-12 : 2e-5;
 
 using Op = std::function<Var(Tape&, const std::vector<Var>&)>;
 
+inline Tensor vector_of(std::initializer_list<double> values) {
+  Tensor x = uninitialized({values.size()});
+  std::transform(values.begin(), values.end(), x.data(), [](double v) { return real(v); });
+  return x;
+}
+
 inline Tensor random_tensor(const Shape& shape, std::uint64_t stream) {
   const RandomFunction random{7, Purpose::test, stream};
   Tensor x = uninitialized(shape);

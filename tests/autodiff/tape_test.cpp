@@ -3,6 +3,7 @@
 
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
+#include <optional>
 
 #include "autodiff/op_check.hpp"
 
@@ -10,12 +11,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace tape_test {
 
 using op_check::error_of;
-
-Tensor vector_of(std::initializer_list<double> values) {
-  Tensor x = uninitialized({values.size()});
-  std::transform(values.begin(), values.end(), x.data(), [](double v) { return real(v); });
-  return x;
-}
+using op_check::vector_of;
 
 constexpr std::size_t long_chain = 100000;
 
@@ -216,16 +212,61 @@ TEST(Tape, GoesBackwardOnce) {
   EXPECT_EQ(gradient_of(x).data()[0], 8);
 }
 
+TEST(Tape, TakesNoResultWhosePassIsOver) {
+  const auto expect_refused = [](const Var& y) {
+    EXPECT_THAT(error_of([&] { sum(y * y); }),
+                testing::StartsWith("[record] the pass of exp (1) is over"));
+  };
+  Parameter weight(vector_of({2}));
+  std::optional<Tape> tape(std::in_place);
+  Var y = exp((*tape)(weight));
+  tape->backward(y);
+  expect_refused(y);
+  EXPECT_THAT(error_of([&] {
+                checkpoint(
+                    *tape, [](Tape&, const Var& x) { return x; }, y);
+              }),
+              testing::StartsWith("[record] the pass of exp (1) is over"));
+  EXPECT_EQ(error_of([&] { tape->add_loss(y); }), "[add_loss] the pass of the loss is over");
+  y = exp((*tape)(weight));
+  tape->clear();
+  expect_refused(y);
+  EXPECT_THAT(error_of([&] { tape->backward(y); }),
+              testing::StartsWith("[backward] a pass has been here, or clear()"));
+  y = exp((*tape)(weight));
+  tape.emplace();  // at the address of the one before
+  expect_refused(y);
+  EXPECT_THROW(tape->backward(y), std::invalid_argument);
+  weight.zero_gradient();
+  tape->backward(Var(y.value()) * (*tape)(weight));
+  EXPECT_EQ(weight.gradient(), y.value());
+}
+
+/// Sums of a part of the gradients serve nobody.
+TEST(Tape, IsClearedByAnExceptionInItsPass) {
+  Parameter weight(vector_of({1, 2}));
+  Tape tape;
+  const Var a = exp(tape(weight));
+  const Var broken =
+      record("broken", Tensor(a.value()), {a}, [](Tensor&) { throw std::runtime_error("broken"); });
+  EXPECT_EQ(error_of<std::runtime_error>([&] { tape.backward(sum(broken) + sum(a)); }), "broken");
+  EXPECT_EQ(tape.size(), 0u);
+  EXPECT_FALSE(weight.is_awaited());
+  EXPECT_THROW(sum(a), std::invalid_argument);
+  tape.backward(sum(tape(weight) * 2));
+  EXPECT_EQ(weight.gradient(), vector_of({2, 2}));
+}
+
 TEST(Tape, RefusesWhatNoVisitNamesWhereItIsAskedTo) {
-  Parameter forgotten({2, 3});
+  Parameter named({2}), forgotten({2, 3});
+  const ParameterSet visited = set_of({{"named", &named}});
   Tape tape;
   EXPECT_NO_THROW(tape(forgotten));
-  tape.visited_only = true;
+  tape.visited = &visited;
+  EXPECT_NO_THROW(tape(named));
   EXPECT_EQ(error_of([&] { tape(forgotten); }),
             "[tape] a parameter (2, 3) is used that no visit() names: it would be neither trained "
             "nor saved; name it in the visit() of its module");
-  forgotten.mark_visited();
-  EXPECT_NO_THROW(tape(forgotten));
 }
 
 TEST(CheckFinite, NamesTheOpOfANanValue) {
@@ -279,72 +320,6 @@ TEST(Var, TakesNoGradientOfAnotherShape) {
                   " does not sum down to (2, 3), the shape of what it is for");
   x.add_gradient(filled({4, 2, 3}, 1));
   EXPECT_EQ(gradient_of(x), filled({2, 3}, 4));
-}
-
-/// Random factors drawn from the tape, as dropout does, times a weight.
-Var noisy_layer(Tape& tape, Parameter& weight, const Var& x) {
-  const RandomFunction random = tape.next_random(Purpose::dropout);
-  Tensor noise = uninitialized(x.shape());
-  for (std::size_t i = 0; i < noise.size(); ++i) noise.data()[i] = real(random.uniform(i));
-  return tanh(x * tape(weight)) * Var(noise);
-}
-
-TEST(Checkpoint, GivesEqualGradients) {
-  Parameter weight(vector_of({0.5, -1, 2}));
-  const auto pass = [&](bool recompute) {
-    weight.zero_gradient();
-    Tape tape;
-    tape.seed = 5;
-    const Var x = tape.input(vector_of({1, 2, 3}));
-    const auto segment = [&](Tape& inner, const Var& u) {
-      return noisy_layer(inner, weight, noisy_layer(inner, weight, u));
-    };
-    const Var y = recompute ? checkpoint(tape, segment, x) : segment(tape, x);
-    const Var z = noisy_layer(tape, weight, y);
-    tape.backward(sum(z));
-    return std::vector<Tensor>{z.value(), gradient_of(x), weight.gradient()};
-  };
-  EXPECT_EQ(pass(true), pass(false));
-}
-
-TEST(Checkpoint, ReachesParametersBehindAConstant) {
-  Parameter weight(vector_of({0.5}));
-  Tape tape;
-  const auto f = [&](Tape& inner, const Var& u) { return u * inner(weight); };
-  tape.backward(checkpoint(tape, f, tape.constant(vector_of({3}))));
-  EXPECT_EQ(weight.gradient(), vector_of({3}));
-}
-
-/// In the order in which the backward pass is done with them, also where it computes again.
-TEST(Checkpoint, KeepsParametersAwaited) {
-  struct Awaited : TapeObserver {
-    std::vector<Parameter*> parameters;
-    std::vector<std::string> seen;
-    void went_backward(const char* op, std::size_t) override {
-      std::string line = op;
-      for (const Parameter* parameter : parameters) line += parameter->is_awaited() ? " 1" : " 0";
-      seen.push_back(line);
-    }
-  };
-  Parameter early(vector_of({2})), late(vector_of({3}));
-  const auto f = [&](Tape& inner, const Var& u) { return exp(u * inner(early)) * inner(late); };
-  const auto pass = [&](bool recompute) {
-    Awaited awaited;
-    awaited.parameters = {&early, &late};
-    Tape tape;
-    tape.observer = &awaited;
-    const Var x = tape.constant(vector_of({0.5}));
-    const Var y = recompute ? checkpoint(tape, f, x) : f(tape, x);
-    EXPECT_TRUE(early.is_awaited() && late.is_awaited());
-    const Var z = sin(y * tape(late));
-    tape.backward(z);
-    EXPECT_FALSE(early.is_awaited() || late.is_awaited());
-    return awaited.seen;
-  };
-  EXPECT_THAT(pass(false),
-              ::testing::ElementsAre("sin 1 1", "mul 1 1", "mul 1 0", "exp 1 0", "mul 0 0"));
-  EXPECT_THAT(pass(true), ::testing::ElementsAre("sin 1 1", "mul 1 1", "mul 1 0", "exp 1 0",
-                                                 "mul 0 0", "checkpoint 0 0"));
 }
 
 TEST(Tape, AddsTheGradientsOfLayersOwnLosses) {

@@ -49,6 +49,7 @@ Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps, Pr
     : task_(task),
       calibration_(calibration_spec(config)),
       parameters_(parameters_of(task.model())),
+      visited_(set_of(parameters_)),
       train_(read_spec<TrainSpec>(config, "train")),
       optim_(std::make_unique<OptimizerSpec>(optimizer_spec(config, task, train_))),
       processes_(processes),
@@ -97,7 +98,8 @@ StepResult Trainer::sum_gradients(TapeObserver* observer, bool check_finite,
 double Trainer::accumulate_gradients(std::size_t shard, PassOptions options) {
   const std::uint64_t parts = train_.accumulate * train_.shards,
                       size = train_.batch / train_.shards;
-  options.training = options.visited_only = true;
+  options.training = true;
+  options.visited = &visited_;
   options.seed = state_.seed;
   options.share = 1 / double(parts);
   double loss = 0;

@@ -97,6 +97,7 @@ class Trainer {
   Task& task_;
   CalibrationSpec calibration_;
   std::vector<NamedParameter> parameters_;
+  ParameterSet visited_;
   TrainSpec train_;
   std::unique_ptr<OptimizerSpec> optim_;
   Processes& processes_;

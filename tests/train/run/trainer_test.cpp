@@ -42,14 +42,14 @@ TEST(Trainer, RefusesAnUpdateThatIsNotFinite) {
               HasSubstr("step 1: the update with learning rate 1e+39 makes embedding.weight"));
 }
 
-/// A task whose loss has a weight that its model does not name.
+/// A task whose loss has a weight that its model does not name, though a visit of its part does.
 class ForgetfulTask : public Task {
  public:
-  explicit ForgetfulTask(const Config& config) : all_(make_task(config)) {}
+  explicit ForgetfulTask(const Config& config) : all_(make_task(config)) { initialize(part_, 7); }
   Module& model() override { return all_->model(); }
   const Dataset& data() const override { return all_->data(); }
   Var loss(Tape& tape, const Examples& examples) override {
-    return all_->loss(tape, examples) * tape(weight_);
+    return all_->loss(tape, examples) * tape(part_.weight);
   }
   Evaluation evaluate(Tape& tape, const Examples& examples) override {
     return all_->evaluate(tape, examples);
@@ -57,8 +57,12 @@ class ForgetfulTask : public Task {
   std::string describe_model() const override { return all_->describe_model(); }
 
  private:
+  struct Part : Module {
+    Parameter weight{filled({1}, 1)};
+    void visit(Visitor& visitor) override { visitor("weight", weight); }
+  };
   std::unique_ptr<Task> all_;
-  Parameter weight_{filled({1}, 1)};
+  Part part_;
 };
 
 TEST(Trainer, RefusesAParameterThatNoVisitNames) {
