@@ -1,4 +1,5 @@
 #include <bochner/layers/module.hpp>
+#include <map>
 #include <set>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -10,6 +11,8 @@ struct Collector : Visitor {
   std::vector<NamedPart> parts;
   void on_parameter(const std::string& name, Parameter& parameter) override {
     require_new(parameter_names, name);
+    const auto [first, is_new] = names.emplace(&parameter, name);
+    require(is_new, "visit", name, " is the same parameter as ", first->second, "; name it once");
     parameters.push_back({name, &parameter});
   }
   void on_buffer(const std::string& name, Tensor& buffer) override {
@@ -20,10 +23,16 @@ struct Collector : Visitor {
 
  private:
   static void require_new(std::set<std::string>& names, const std::string& name) {
+    require(is_valid_tensor_name(name) && name.size() <= max_visited_name_bytes &&
+                name.front() != '.' && name.back() != '.',
+            "visit", "no name for a tensor: '", name,
+            "'; use letters, digits and ._/-, not empty between dots, at most ",
+            max_visited_name_bytes);
     require(names.insert(name).second, "visit", "two tensors are named ", name,
             "; a checkpoint tells them apart by their names");
   }
   std::set<std::string> parameter_names, buffer_names;
+  std::map<const Parameter*, std::string> names;
 };
 
 Collector collected(Module& module) {
@@ -33,6 +42,14 @@ Collector collected(Module& module) {
 }
 
 }  // namespace
+
+bool is_valid_tensor_name(const std::string& name) {
+  constexpr const char* allowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-";
+  return !name.empty() && name.size() <= max_tensor_name_bytes && name.front() != '/' &&
+         name.find("..") == std::string::npos &&
+         name.find_first_not_of(allowed) == std::string::npos;
+}
 
 void Visitor::operator()(const std::string& name, Module& module) {
   on_module(path_ + name, module);

@@ -47,7 +47,14 @@ class Visitor {
   std::string path_;
 };
 
-/// All parameters in the order of the visit.
+/// Whether a tensor may have this name in a file. Such a name is a label, never a path.
+bool is_valid_tensor_name(const std::string& name);
+inline constexpr std::size_t max_tensor_name_bytes = 256;
+/// Files put words such as "optimizer/adamw.second_moment/" before it.
+inline constexpr std::size_t max_visited_name_bytes = 200;
+
+/// All parameters in the order of the visit. Throws, as what follows does, where a name is in use,
+/// is no name for a file or has an empty part, and where a parameter has two names.
 std::vector<NamedParameter> parameters_of(Module& module);
 /// All buffers in the order of the visit.
 std::vector<NamedTensor> buffers_of(Module& module);

@@ -41,6 +41,7 @@ double gradient_norm(const std::vector<NamedParameter>& parameters) {
 }
 
 double clip_by_norm(const std::vector<NamedParameter>& parameters, double limit) {
+  refuse_shared(parameters);
   const double norm = gradient_norm(parameters);
   limit_all(norm_limit(norm, limit), parameters);
   return norm;

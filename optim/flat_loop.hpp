@@ -8,10 +8,14 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+/// Throws where one is listed twice: it would be changed twice, perhaps at the same time.
+void refuse_shared(const std::vector<NamedParameter>& parameters);
+
 class FlatLoop {
  public:
   FlatLoop() = default;
   explicit FlatLoop(const std::vector<NamedParameter>& parameters) {
+    refuse_shared(parameters);
     for (const NamedParameter& named : parameters)
       offsets_.push_back(offsets_.back() + named.parameter->value().size());
   }

@@ -2,7 +2,6 @@
 #include <bochner/autodiff/wildcard.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <cmath>
-#include <map>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -32,16 +31,6 @@ std::vector<NamedParameter> densities_of(const std::vector<NamedParameter>& para
 void check(const ParameterGroup& group, const char* name, std::optional<double> value) {
   require(!value || (std::isfinite(*value) && *value >= 0), "optim.groups", "\"", group.match,
           "\": ", name, " = ", value.value_or(0), ": must be finite and at least 0");
-}
-
-// Its pieces would be updated twice, perhaps at the same time.
-void refuse_shared(const std::vector<NamedParameter>& parameters) {
-  std::map<const Parameter*, const std::string*> seen;
-  for (const NamedParameter& named : parameters) {
-    const auto [first, fresh] = seen.emplace(named.parameter, &named.name);
-    require(fresh, "optim", named.name, " is the same parameter as ", *first->second,
-            "; list it once");
-  }
 }
 
 }  // namespace
@@ -89,7 +78,6 @@ Optimizer::Optimizer(const OptimizerSpec& spec, std::vector<NamedParameter> para
   require(std::isfinite(spec.weight_decay) && spec.weight_decay >= 0, "optim",
           "weight_decay = ", spec.weight_decay, ": must be finite and at least 0");
   settings_ = resolve_groups(parameters_, spec.weight_decay, spec.density_lr_factor, spec.groups);
-  refuse_shared(parameters_);
   if (spec.density_natural) natural_.emplace(densities_of(parameters_));
   if (spec.kind == "natural")
     gaussians_.emplace(parameters_, lr_factors_of(settings_), spec.natural, 1 / spec.temperature);

@@ -7,6 +7,7 @@
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/formats/csv.hpp>
+#include <bochner/layers/module.hpp>
 #include <bochner/train/run/safetensors.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <cstring>

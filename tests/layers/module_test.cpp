@@ -27,5 +27,36 @@ TEST(Module, IsRefusedWithTwoTensorsOfOneName) {
   EXPECT_EQ(error_of([&] { initialize(twins, 1); }), problem);
 }
 
+/// A parameter under names that a test chooses.
+struct Named : Module {
+  explicit Named(std::vector<std::string> names) : names(std::move(names)) {}
+  void visit(Visitor& visitor) override {
+    for (const std::string& name : names) visitor(name, weight);
+  }
+  std::vector<std::string> names;
+  Parameter weight{Shape{2}};
+};
+
+TEST(Module, IsRefusedWithTwoNamesOfOneParameter) {
+  Named tied({"a", "b"});
+  const std::string problem = "[visit] b is the same parameter as a; name it once";
+  EXPECT_EQ(error_of([&] { parameters_of(tied); }), problem);
+  EXPECT_EQ(error_of([&] { count_parameters(tied); }), problem);
+}
+
+/// A checkpoint could not be written, hours later.
+TEST(Module, IsRefusedWithANameThatNoFileTakes) {
+  for (const std::string& name :
+       {std::string(), std::string("de cay"), std::string("a..b"), std::string("/a"),
+        std::string("a."), std::string(".a"), std::string("a\n"), std::string(201, 'a')}) {
+    Named module({name});
+    EXPECT_EQ(error_of([&] { initialize(module, 1); }),
+              "[visit] no name for a tensor: '" + name +
+                  "'; use letters, digits and ._/-, not empty between dots, at most 200");
+  }
+  Named longest({std::string(200, 'a')});
+  EXPECT_EQ(count_parameters(longest), 2u);
+}
+
 }  // namespace module_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -91,5 +91,13 @@ TEST(ClipThreads, GiveTheSameBits) {
   set_thread_count(0);
 }
 
+TEST_F(Clip, RefusesAParameterListedTwice) {
+  std::vector<NamedParameter> named = parameters_.named();
+  named.push_back({"tied", named[0].parameter});
+  EXPECT_THROW(clip_by_norm(named, 100), std::invalid_argument);
+  EXPECT_THROW(clip_by_value(named, 100), std::invalid_argument);
+  EXPECT_EQ(parameters_[0].gradient(), (Tensor{real(3), real(0)}));
+}
+
 }  // namespace clip_test
 }  // namespace bochner::inline BOCHNER_PRECISION

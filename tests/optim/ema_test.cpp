@@ -96,5 +96,13 @@ TEST(WeightAverage, NeedsADecayBelowOne) {
   EXPECT_THROW(average.update(-0.1, 0), std::invalid_argument);
 }
 
+TEST(WeightAverage, RefusesAParameterListedTwice) {
+  TestParameters parameters({{"a", {2}}});
+  std::vector<NamedParameter> named = parameters.named();
+  named.push_back({"tied", named[0].parameter});
+  EXPECT_EQ(op_check::error_of([&] { WeightAverage average(named); }),
+            "[optim] tied is the same parameter as a; list it once");
+}
+
 }  // namespace ema_test
 }  // namespace bochner::inline BOCHNER_PRECISION

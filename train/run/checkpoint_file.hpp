@@ -35,7 +35,6 @@ inline constexpr char magic[8] = {'b', 'o', 'c', 'h', 'n', 'e', 'r', '\n'};
 inline constexpr std::uint32_t version = 1;
 inline constexpr std::uint64_t alignment = 64;
 inline constexpr std::size_t max_rank = 8;
-inline constexpr std::size_t max_name_bytes = 256;
 
 struct FileHeader {
   char magic[8];
@@ -163,8 +162,5 @@ class CheckpointReader {
   TrainerState state_;
   std::vector<StoredTensor> tensors_;
 };
-
-/// Whether a tensor may have this name in a file. Such a name is a label, never a path.
-bool is_valid_tensor_name(const std::string& name);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

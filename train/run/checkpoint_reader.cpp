@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/text.hpp>
+#include <bochner/layers/module.hpp>
 #include <bochner/train/run/checkpoint_file.hpp>
 #include <bochner/train/run/packed_matrix.hpp>
 #include <bochner/train/storage/bounded_archive.hpp>

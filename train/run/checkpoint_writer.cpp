@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bochner/data/files/digest.hpp>
+#include <bochner/layers/module.hpp>
 #include <bochner/train/run/checkpoint_file.hpp>
 #include <cereal/archives/binary.hpp>
 #include <cereal/types/string.hpp>
@@ -24,7 +25,7 @@ void check_names(const std::vector<TensorRecord>& tensors) {
   std::set<std::string> seen;
   for (const TensorRecord& record : tensors) {
     require(is_valid_tensor_name(record.name), "checkpoint", "no name for a tensor: '", record.name,
-            "'; use letters, digits and ._/-, at most ", format::max_name_bytes);
+            "'; use letters, digits and ._/-, at most ", max_tensor_name_bytes);
     require(seen.insert(record.name).second, "checkpoint", "two tensors are named ", record.name);
     require(record.shape.size() <= format::max_rank, "checkpoint", record.name, " has rank ",
             record.shape.size(), ", at most ", format::max_rank, " is stored");
@@ -100,14 +101,6 @@ std::string encode_front(const CheckpointContent& content) {
 }
 
 }  // namespace
-
-bool is_valid_tensor_name(const std::string& name) {
-  constexpr const char* allowed =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-";
-  return !name.empty() && name.size() <= format::max_name_bytes && name.front() != '/' &&
-         name.find("..") == std::string::npos &&
-         name.find_first_not_of(allowed) == std::string::npos;
-}
 
 std::string encode_state(TrainerState state) {
   state.version = trainer_state_version;
