@@ -40,6 +40,9 @@ int cli(int argc, char** argv) noexcept {
   } catch (const std::exception& error) {
     std::fputs((error.what() + std::string("\n")).c_str(), stderr);
     return dynamic_cast<const std::invalid_argument*>(&error) ? exit_usage : exit_failed;
+  } catch (...) {
+    std::fputs("something was thrown that is no std::exception\n", stderr);
+    return exit_failed;
   }
 }
 
