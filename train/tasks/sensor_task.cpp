@@ -13,6 +13,7 @@
 #include <bochner/train/tasks/data_tables.hpp>
 #include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
+#include <bochner/train/tasks/sensor_questions.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
 
@@ -21,6 +22,7 @@ namespace {
 
 constexpr std::uint64_t shown_sensor_windows = 16;
 constexpr std::size_t drawn_nodes = 12;  // of the encoding, along each axis
+constexpr std::size_t questions_at_once = 64;
 
 SensorTable read_sensors(const Config& config) {
   std::vector<SensorTable> tables;
@@ -49,92 +51,6 @@ SensorModelSpec sensor_model_spec(const Config& config, const SensorTable& table
 
 SensorReadings view(const SensorBatch& batch) {
   return {batch.values, batch.seen, batch.places, batch.times};
-}
-
-/// Rows of a table that the model is shown together, in the order of time, and whether the values
-/// of each are asked for.
-struct Question {
-  std::vector<std::size_t> rows;
-  std::vector<bool> asked;
-};
-
-/// The `count` rows that were seen nearest in time to rows first, .., last - 1 of `asked`; with
-/// `before` only those up to the first of them.
-std::vector<std::size_t> context_of(const SensorTable& table, const std::vector<std::size_t>& seen,
-                                    double first, double last, std::size_t count, bool before) {
-  std::vector<std::size_t> context;
-  for (const std::size_t row : seen)
-    if (!before || table.times[row] <= first) context.push_back(row);
-  const auto distance = [&](std::size_t row) {
-    return std::max({first - table.times[row], table.times[row] - last, 0.0});
-  };
-  std::ranges::stable_sort(context, {}, distance);
-  context.resize(std::min(context.size(), count));
-  return context;
-}
-
-bool has_missing(const SensorTable& table, std::size_t row) {
-  const auto first = table.values.begin() + std::ptrdiff_t(row * table.variates);
-  return std::any_of(first, first + std::ptrdiff_t(table.variates),
-                     [](double x) { return !std::isfinite(x); });
-}
-
-bool has_value(const SensorTable& table, std::size_t row) {
-  const auto first = table.values.begin() + std::ptrdiff_t(row * table.variates);
-  return std::any_of(first, first + std::ptrdiff_t(table.variates),
-                     [](double x) { return std::isfinite(x); });
-}
-
-/// What to ask so that every row with a missing value is asked once, as many at a time as in
-/// training.
-std::vector<Question> questions_of(const SensorTable& table, const SensorSpec& spec) {
-  std::vector<std::size_t> seen, missing;
-  for (std::size_t row = 0; row < table.size(); ++row) {
-    if (has_value(table, row)) seen.push_back(row);
-    if (has_missing(table, row)) missing.push_back(row);
-  }
-  const std::size_t at_once = asked_count(spec);
-  std::vector<Question> questions;
-  for (std::size_t i = 0; i < missing.size(); i += at_once) {
-    const std::vector<std::size_t> asked(
-        missing.begin() + std::ptrdiff_t(i),
-        missing.begin() + std::ptrdiff_t(std::min(i + at_once, missing.size())));
-    const std::vector<std::size_t> context =
-        context_of(table, seen, table.times[asked.front()], table.times[asked.back()],
-                   spec.length - at_once, spec.ask == "last");
-    if (context.empty())
-      throw DataError("row ", table.rows[asked.front()] + 1,
-                      ": no reading is there from which its values could follow");
-    std::vector<std::pair<std::size_t, bool>> rows;
-    for (const std::size_t row : context) rows.emplace_back(row, false);
-    for (const std::size_t row : asked) rows.emplace_back(row, true);
-    std::ranges::sort(rows);
-    questions.emplace_back();
-    for (const auto& [row, is_asked] : rows) {
-      questions.back().rows.push_back(row);
-      questions.back().asked.push_back(is_asked);
-    }
-  }
-  return questions;
-}
-
-/// What of a table is shown to the model, of one window, in the unit of the data.
-SensorBatch batch_of(const SensorTable& table, const Question& question) {
-  const std::size_t T = question.rows.size(), V = table.variates, d = table.dimensions;
-  SensorBatch batch{zeros({1, T, V}), zeros({1, T, V}), {}, {}, {}, {}};
-  for (std::size_t t = 0; t < T; ++t) {
-    const std::size_t row = question.rows[t];
-    batch.times.push_back(table.times[row] - table.times[question.rows[0]]);
-    batch.places.insert(batch.places.end(), table.places.begin() + std::ptrdiff_t(row * d),
-                        table.places.begin() + std::ptrdiff_t((row + 1) * d));
-    for (std::size_t v = 0; v < V; ++v) {
-      const double value = table.values[row * V + v];
-      if (question.asked[t] || !std::isfinite(value)) continue;
-      batch.values(0, t, v) = real(value);
-      batch.seen(0, t, v) = 1;
-    }
-  }
-  return batch;
 }
 
 /// Values of sensors at places and times where they are hidden.
@@ -195,7 +111,7 @@ class SensorTask : public Task {
   Json sizes() const override { return Json{{"length", data_.spec().length}}; }
 
   /// Rows of time, place and values -> those of them that miss a value, with what is missing filled
-  /// in, from the readings nearest in time; where the last are asked for, from those up to then.
+  /// in, see questions_of().
   NamedArray predict(const NamedArray& input) override {
     const SensorTable table = sensor_table(input, columns_);
     if (table.variates != data_.table().variates)
@@ -203,12 +119,16 @@ class SensorTask : public Task {
                       data_.table().variates);
     SensorTable filled = table;
     std::vector<std::size_t> rows;
-    for (const Question& question : questions_of(table, data_.spec())) {
-      const Tensor values = values_of(batch_of(table, question));
-      for (std::size_t t = 0; t < question.rows.size(); ++t)
-        if (question.asked[t]) {
-          fill(filled, question.rows[t], values.data() + t * table.variates);
-          rows.push_back(question.rows[t]);
+    const std::vector<SensorQuestion> questions = questions_of(table, data_.spec());
+    for (std::span<const SensorQuestion> left(questions); !left.empty();) {
+      const auto now = left.first(alike(left, questions_at_once));
+      left = left.subspan(now.size());
+      const Tensor values = values_of(batch_of(table, now));
+      const std::size_t T = now[0].rows.size();
+      for (std::size_t i = 0; i < now.size() * T; ++i)
+        if (const SensorQuestion& question = now[i / T]; question.asked[i % T]) {
+          fill(filled, question.rows[i % T], values.data() + i * table.variates);
+          rows.push_back(question.rows[i % T]);
         }
     }
     std::ranges::sort(rows, {}, [&](std::size_t row) { return table.rows[row]; });
@@ -272,9 +192,9 @@ class SensorTask : public Task {
     return batch;
   }
 
-  /// In the unit of the data. (1, T, V)
-  Tensor values_of(const SensorBatch& question) {
-    const SensorBatch batch = in_unit(question);
+  /// In the unit of the data. (B T, V)
+  Tensor values_of(const SensorBatch& questions) {
+    const SensorBatch batch = in_unit(questions);
     Tape tape({.recording = false});
     Tensor values = model_.predict(tape, view(batch)).value();
     const std::size_t V = data_.table().variates;

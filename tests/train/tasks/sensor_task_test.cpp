@@ -4,6 +4,7 @@
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
+#include <optional>
 
 #include "faults/crashing_storage.hpp"
 #include "train/training_run.hpp"
@@ -112,6 +113,30 @@ TEST_F(SensorTaskTest, FillsInWhatIsMissing) {
               HasSubstr("row 1: no reading is there from which its values could follow"));
 }
 
+/// 240 readings, one in forty missing; of the missing ones `only` this one, if it is given.
+NamedArray gaps_table(std::optional<std::size_t> only = {}) {
+  std::string text = "when,x,level\n";
+  for (std::size_t i = 0; i < 240; ++i) {
+    const bool missing = i % 40 == 20;
+    if (only && missing && i != *only) continue;
+    const double time = 0.1 * double(i), x = double(i * 4 % 9) / 4;
+    text += std::to_string(time) + "," + std::to_string(x) + "," +
+            (missing ? "" : std::to_string(20 + 5 * std::cos(2 * x - time))) + "\n";
+  }
+  return table_of(text);
+}
+
+TEST_F(SensorTaskTest, FillsInFarRowsAsIfEachWereAskedAlone) {
+  for (const char* ask : {"any", "last"}) {
+    const auto task = make_task(config({std::string("data.ask=") + ask}));
+    const NamedArray filled = task->predict(gaps_table());
+    ASSERT_EQ(filled.values.shape()[0], 6u);
+    for (std::size_t k = 0; k < 6; ++k)
+      EXPECT_NEAR(filled.values(k, 2), task->predict(gaps_table(20 + 40 * k)).values(0, 2), 1e-4)
+          << ask << k;
+  }
+}
+
 /// A forecast does not see what comes later, and an interpolation does.
 TEST_F(SensorTaskTest, AForecastSeesNoFuture) {
   for (const char* ask : {"any", "last"}) {
@@ -131,6 +156,8 @@ TEST_F(SensorTaskTest, SaysWhatDoesNotFit) {
               HasSubstr("data.place_columns = []: must name one to three columns"));
   EXPECT_THAT(error_of({"model.patch.pixels=2"}),
               HasSubstr("model.patch.pixels = 2: means nothing"));
+  EXPECT_THAT(error_of({"model.positions=rotary"}),
+              HasSubstr("model.positions = \"rotary\": is for tokens in an order"));
   EXPECT_THAT(error_of({"data.missing=forward"}), HasSubstr("what is missing is not seen"));
   EXPECT_THAT(error_of({"data.ask=first"}), HasSubstr("data.ask = \"first\": must be"));
   EXPECT_THAT(error_of({"model.kind=lm"}), HasSubstr("cannot learn data.kind = \"sensors\""));
