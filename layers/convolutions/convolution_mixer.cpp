@@ -10,7 +10,7 @@ FilterSpec filter_of(const MixerSpec& spec, const char* kind, std::size_t copies
   FilterSpec filter = spec.own.of<FilterSection>().filter;
   if (filter.kind == "auto") filter.kind = kind;
   filter.width = spec.width, filter.copies = copies;
-  filter.training = spec.features.length;
+  filter.training = spec.training_length;
   filter.density.seed = spec.features.density.seed;
   return filter;
 }

@@ -106,11 +106,12 @@ struct MixerSpec {
   /// Training batches that feature maps are calibrated to before the first step of a run; -1: as
   /// many as the map needs, see FeatureMap::needs_calibration().
   std::int64_t calibrate = -1;
-  std::string warm = "none";     ///< "exact": how training begins, see WarmStart
-  std::uint64_t warm_steps = 0;  ///< training passes (Tape::step) that it lasts
-  std::size_t directions = 0;    ///< 1 or 2; 0: as the model, see in_both_directions()
-  StackPlace place = {};         ///< filled in
-  OwnSpecs own = {};             ///< of mixers added to the registry
+  std::string warm = "none";        ///< "exact": how training begins, see WarmStart
+  std::uint64_t warm_steps = 0;     ///< training passes (Tape::step) that it lasts
+  std::size_t directions = 0;       ///< 1 or 2; 0: as the model, see in_both_directions()
+  std::size_t training_length = 0;  ///< filled in: tokens of training sequences, see FilterSpec
+  StackPlace place = {};            ///< filled in
+  OwnSpecs own = {};                ///< of mixers added to the registry
 };
 inline void describe(Keys& keys, MixerSpec& spec) {
   keys("kind", spec.kind, one_of(mixers),

@@ -22,6 +22,7 @@ void complete(StackSpec& stack, const Config& config, std::size_t length) {
   complete(stack.block.mixer.time_kernel.density, config);
   features.refit *= config.count("train.accumulate");
   stack.block.mixer.warm_steps *= config.count("train.accumulate");
+  stack.block.mixer.training_length = length;
   if (features.length == 0) features.length = length;
 }
 

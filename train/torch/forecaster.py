@@ -169,6 +169,7 @@ class AttentionForecast(Part):
 
     def forward(self, x, times, context):
         length, stride = (self.config["model.patch." + name] for name in ("length", "stride"))
+        x = x[..., (x.shape[-1] - length) % stride :]  # the last patch ends with the window
         tokens = self.embedding(x.unfold(-1, length, stride).flatten(0, 1))
         tokens = self.stack(self.positions(tokens) if self.positions else tokens)
         return self.head(tokens.flatten(1)).view(*x.shape[:2], -1)

@@ -11,7 +11,8 @@ from .space_time import PlaceScale, placed, space_time
 class SensorModel(Part):
     """Every reading is a token of its values, of which of them are seen, and of an encoding of place and time; blocks
     in both directions; a linear head. values and seen (B, T, V) in the unit of the training data, 0 where `seen` is;
-    places (B, T, d), times (B, T) in that of the data -> (B, T, V)"""
+    places (B, T, d), times (B, T) in that of the data, of which those since the first row of each window count
+    -> (B, T, V)"""
 
     def __init__(self, at):
         super().__init__(at)
@@ -23,7 +24,8 @@ class SensorModel(Part):
     def forward(self, values, seen, places, times):
         x, each = self.input(torch.cat([values, seen], -1)), None
         if self.encoding:
-            x, each = placed(self.config, x, self.encoding(*self.place_scale(places, times)).to(x))
+            since_first = times.double() - times[:, :1].double()
+            x, each = placed(self.config, x, self.encoding(*self.place_scale(places, since_first)).to(x))
         return self.head(self.stack(x, each=each))
 
     def loss(self, values, seen, places, times, targets, asked):

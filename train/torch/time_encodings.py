@@ -97,5 +97,6 @@ class SummedMercerTime(Part):
 def harmonics(times, w, J):
     """[1, cos w t .. cos J w t, sin w t .. sin J w t], (.., k, 1 + 2J)"""
     j = torch.arange(1, J + 1, dtype=torch.float64, device=w.device)
-    phases = waves(times, w)[..., None] * j
-    return torch.cat([torch.ones_like(phases[..., :1]), phases.cos(), phases.sin()], -1)
+    first = waves(times, w)[..., None]
+    phases = first * j
+    return torch.cat([torch.ones_like(first), phases.cos(), phases.sin()], -1)

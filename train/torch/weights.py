@@ -10,6 +10,10 @@ import torch
 from .parts import Place, make, tensors_of
 
 TYPES = {"F32": torch.float32, "F64": torch.float64}
+OWN = Path(__file__).with_name("model.safetensors")
+# What sizes depend on.
+SIZED = ("model.kind", "model.backbone", "model.pooling", "model.patch.", "data.kind", "data.length", "data.frames",
+         "data.lookback", "data.horizon", "data.height", "data.width", "data.planes", "data.tokens")
 
 
 def flat(table, name=""):
@@ -27,9 +31,11 @@ class File:
         data = bytearray(Path(path).read_bytes())
         end = 8 + struct.unpack_from("<Q", data)[0]
         header = json.loads(data[8:end])
-        self.metadata = header.pop("__metadata__")
+        self.metadata = header.pop("__metadata__", {})
+        if "config" not in self.metadata:
+            raise ValueError(f"{path}: holds no config; bochner export writes one beside the weights")
         self.config = flat(tomllib.loads(self.metadata["config"]))
-        self.sizes = json.loads(self.metadata["sizes"])
+        self.sizes = json.loads(self.metadata["sizes"]) if "sizes" in self.metadata else own_sizes(path, self.config)
         self.tensors, self.taken = {}, set()
         for name, entry in header.items():
             first, last = (end + offset for offset in entry["data_offsets"])
@@ -38,9 +44,21 @@ class File:
             self.tensors[name] = numbers.reshape(entry["shape"])
 
 
+def own_sizes(path, config):
+    """Those of this package, for a file of the same model by `bochner export --output`, which holds none."""
+    own = File(OWN)
+    for key, value in own.config.items():
+        if key.startswith(SIZED) and config.get(key) != value:
+            raise ValueError(f"{path}: of another model than this package, by {key}; export --torch writes its own")
+    return own.sizes
+
+
 def load(path=None):
-    """The model of a file with its weights, in evaluation mode."""
-    file = File(path or Path(__file__).with_name("model.safetensors"))
+    """The model of a file with its weights, in evaluation mode: this package's, or what `bochner export` wrote of a
+    run of the same model."""
+    file = File(path or OWN)
+    if file.config["model.kind"] == "field":
+        file.config["model.positions"] = "none"  # its tokens have no order
     kind = "sensors" if file.config["data.kind"] == "sensors" else file.config["model.kind"]
     model = make("model", kind, Place(file))
     left = set(file.tensors) - file.taken

@@ -30,7 +30,7 @@ std::vector<MixerSpec> all_specs() {
   specs.back().own.of<SsmSpec>().form = "s5", specs.back().own.of<SsmSpec>().blocks = 2;
   for (MixerSpec& spec : specs) {
     spec.width = 8, spec.heads = 2, spec.chunk = 4;
-    spec.features.m = 5, spec.features.length = 16;
+    spec.features.m = 5, spec.features.length = spec.training_length = 16;
   }
   return specs;
 }

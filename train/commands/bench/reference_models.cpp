@@ -69,7 +69,7 @@ TrunkSpec trunk_of(const ReferenceModel& reference) {
   spec.block.width = reference.width;
   spec.block.expansion = reference.expansion;
   choose_mixer(spec.block.mixer, reference.mixer);
-  spec.block.mixer.features.length = reference.length;
+  spec.block.mixer.features.length = spec.block.mixer.training_length = reference.length;
   spec.block.mixer.heads = reference.heads;
   spec.block.mixer.features.m = reference.m;
   spec.block.mixer.features.density.kind = "free frequencies of the bench";
