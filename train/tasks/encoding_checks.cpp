@@ -36,7 +36,7 @@ void check_frequencies(const Config& config, std::int64_t dimensions) {
 struct Use {
   const char* section;
   bool used;
-  std::string demand;
+  std::string demand, choice = {};
 };
 
 std::vector<Use> uses_of_tables(const Config& config) {
@@ -56,6 +56,15 @@ std::vector<Use> uses_of_tables(const Config& config) {
           {"data.target", table, "needs data.kind = \"table\""},
           {"data.held_out", table, "needs data.kind = \"table\""},
           {"data.rows", table, "needs data.kind = \"table\""}};
+}
+
+std::vector<Use> uses_of_times(const Config& config) {
+  const std::string& kind = config.text("model.time.kind");
+  const std::string key = "model.time.kind", needs = "needs " + key;
+  return {{"model.time", kind != "none", needs + " other than \"none\"", key},
+          {"model.time.degree", kind.starts_with("mercer"),
+           needs_value(key, {"mercer", "mercer_summed"}), key},
+          {"model.time.paired", kind == "mercer", needs_value(key, {"mercer"}), key}};
 }
 
 }  // namespace
@@ -130,6 +139,9 @@ std::vector<UnheededKey> unused_keys(const Config& config) {
   std::vector<Use> uses = {
       {"model.encoding", model == "field" || encoded || placed,
        "needs model.kind = \"field\", model.positions = \"encoding\", or events with places"},
+      {"model.positions", model != "field" || config.text("model.positions") == "none",
+       "is for tokens in an order, and those of a field have none: see model.encoding",
+       "model.kind"},
       {"data.separator", data == "bytes" && encoded,
        "needs data.kind = \"bytes\" and model.positions = \"encoding\""},
       {"data.buckets", data == "listops" || (data == "event_files" && model == "classifier"),
@@ -151,9 +163,10 @@ std::vector<UnheededKey> unused_keys(const Config& config) {
       {"data.ask", sensors, "needs data.kind = \"sensors\""},
       {"data.asked", sensors, "needs data.kind = \"sensors\""}};
   std::ranges::move(uses_of_tables(config), std::back_inserter(uses));
+  std::ranges::move(uses_of_times(config), std::back_inserter(uses));
   std::vector<UnheededSections> unused;
-  for (const auto& [section, used, demand] : uses)
-    if (!used) unused.push_back({{section}, demand});
+  for (const auto& [section, used, demand, choice] : uses)
+    if (!used) unused.push_back({{section}, demand, choice});
   return changed_keys(config, unused);
 }
 

@@ -30,6 +30,12 @@ Choices choices_of(const Config& config) {
     choices["kind"].insert(mixer.kind);
     choices["ssm.form"].insert(mixer.own.of<SsmSpec>().form);
     choices["filter.kind"].insert(filter_of(mixer));
+    choices["time_kernel.kind"].insert(mixer.time_kernel.kind);
+    choices["denominator.kind"].insert(mixer.denominator.kind);
+    choices["features.kind"].insert(mixer.features.kind);
+    if (mixer.features.kind == "hybrid")
+      for (const std::string& kind : mixer.features.estimators)
+        choices["features.kind"].insert(kind);
   }
   return choices;
 }
@@ -59,7 +65,18 @@ const std::vector<HeededBy>& table_of_choices() {
        {"filter.states", "filter.shortest", "filter.longest"}},
       {"filter.kind", {"exponential"}, {"filter.eigenvalues"}},
       {"filter.kind", {"dyadic"}, {"filter.piece"}},
-      {"filter.kind", {"spectral"}, {"filter.density"}}};
+      {"filter.kind", {"spectral"}, {"filter.density"}},
+      {"time_kernel.kind",
+       {"decay", "rotation", "spectral", "gate"},
+       {"time_kernel.shortest", "time_kernel.longest"}},
+      {"time_kernel.kind",
+       {"spectral"},
+       {"time_kernel.frequencies", "time_kernel.harmonics", "time_kernel.density"}},
+      {"features.kind", {"dpfp"}, {"features.rolls"}},
+      {"features.kind", {"hybrid", "hybrid_gaussian"}, {"features.tau"}},
+      {"features.kind", {"cosformer"}, {"features.length"}},
+      {"denominator.kind", {"clip"}, {"denominator.floor"}},
+      {"denominator.kind", {"smooth"}, {"denominator.constant"}}};
   return table;
 }
 

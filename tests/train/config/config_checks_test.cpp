@@ -105,6 +105,53 @@ TEST(ConfigErrors, KeysOfOtherMixers) {
   EXPECT_NO_THROW(validate(stored_config(run, "run")));
 }
 
+/// Of a map, a time kernel or a policy that is not chosen.
+TEST(ConfigErrors, KeysOfOtherMapsAndKernels) {
+  const auto of = [](const std::string& chosen, const std::string& key) {
+    return error_after_files("[model.mixer]\nkind = \"linear\"" + chosen + "\n" + key + "\n");
+  };
+  EXPECT_EQ(of("", "time_kernel.harmonics = 2"),
+            "bad.toml:4:25: model.mixer.time_kernel.harmonics = 2: needs "
+            "model.mixer.time_kernel.kind = \"spectral\"");
+  EXPECT_EQ(of("", "features.rolls = 3"),
+            "bad.toml:4:18: model.mixer.features.rolls = 3: needs model.mixer.features.kind = "
+            "\"dpfp\"");
+  EXPECT_EQ(of("", "features.length = 512"),
+            "bad.toml:4:19: model.mixer.features.length = 512: needs model.mixer.features.kind = "
+            "\"cosformer\"");
+  EXPECT_EQ(of("\nfeatures.kind = \"hybrid\"\nfeatures.estimators = [\"cosformer\", \"elu\"]",
+               "features.length = 512"),
+            "");
+  EXPECT_EQ(of("", "denominator.constant = 2"),
+            "bad.toml:4:24: model.mixer.denominator.constant = 2.0: needs "
+            "model.mixer.denominator.kind = \"smooth\"");
+  EXPECT_NO_THROW(validate(stored_config(
+      "data.files = [\"a\"]\nmodel.mixer = { kind = \"linear\", features.tau = 2 }\n", "run")));
+}
+
+TEST(ConfigErrors, KeysOfTimesThatAreNotSeen) {
+  EXPECT_EQ(
+      error_after_files("model.time.use = \"rotate\"\n"),
+      "bad.toml:2:18: model.time.use = \"rotate\": needs model.time.kind other than \"none\"");
+  const std::string events =
+      "model.kind = \"events\"\ndata.kind = \"hawkes\"\nmodel.time.kind = \"free\"\n";
+  EXPECT_EQ(error_in(events + "model.time.degree = 2\n"),
+            "bad.toml:4:21: model.time.degree = 2: needs model.time.kind = \"mercer\" or "
+            "\"mercer_summed\"");
+  EXPECT_NO_THROW(
+      read_config_text(events + "model.time.use = \"add\"\n", "file", {"model.time=none"}));
+}
+
+TEST(ConfigErrors, PositionsOfTokensThatHaveNoOrder) {
+  const std::string field = "model.kind = \"field\"\ndata.kind = \"moving_pattern\"\n",
+                    rotary = field + "model.positions = \"rotary\"\n";
+  EXPECT_EQ(error_in(rotary),
+            "bad.toml:3:19: model.positions = \"rotary\": is for tokens in an order, and those of "
+            "a field have none: see model.encoding");
+  EXPECT_EQ(error_in(field + "model.positions = \"none\"\n"), "");
+  EXPECT_NO_THROW(validate(stored_config(rotary, "run")));
+}
+
 TEST(ConfigErrors, MixersThatGiveAnOrderToTokensThatHaveNone) {
   const auto of = [](const std::string& keys) {
     return error_in("model.kind = \"field\"\ndata.kind = \"moving_pattern\"\n" + keys);

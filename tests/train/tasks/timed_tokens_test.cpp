@@ -66,7 +66,9 @@ TEST_F(TimedTokens, ClassifiersTellWhatOnlyTimeTells) {
     return evaluate_task(*task, Split::validation, 10)->mean("accuracy");
   };
   EXPECT_GT(accuracy({}), 0.95);
-  EXPECT_LT(accuracy({"model.time.kind=none", "model.positions=learned"}), 0.7);
+  EXPECT_LT(accuracy({"model.time.kind=none", "model.time.use=concatenate",
+                      "model.time.longest=1000", "model.positions=learned"}),
+            0.7);
 }
 
 TEST_F(TimedTokens, ClassifiersPredictARowForEachSequence) {
