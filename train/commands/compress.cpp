@@ -46,8 +46,11 @@ std::vector<Variant> variants_of(const CompressOptions& options, const Tensor& w
         {fmt::format("pruned by {:g}", *options.prune), pruned(w, x, 1 - *options.prune, mask)});
   if (options.bits)
     variants.push_back({fmt::format("{} bits", *options.bits), quantized(w, x, *options.bits)});
-  if (options.rank)
-    variants.push_back({fmt::format("rank {}", *options.rank), low_rank(w, x, *options.rank)});
+  if (options.rank) {
+    CompressedMatrix matrix = low_rank(w, x, *options.rank);
+    const std::size_t rank = matrix.left.shape()[1];  // W has no higher one
+    variants.push_back({fmt::format("rank {}", rank), std::move(matrix)});
+  }
   return variants;
 }
 

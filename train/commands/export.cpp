@@ -147,6 +147,18 @@ void take_weights(const Safetensors& weights, const std::string& file, Session& 
   state.examples = count_in(weights, file, "examples");
 }
 
+/// Throws DataError where it is none.
+Config config_in(const Safetensors& weights, const std::string& file) {
+  const std::string text = weights.text("config");
+  if (text.empty())
+    throw DataError(file, ": holds no config; bochner export writes one beside the weights");
+  try {
+    return stored_config(text, "the config in it");
+  } catch (const ConfigError& error) {
+    throw DataError(file, ": ", error.what());
+  }
+}
+
 /// A run of weights that `export` or another program wrote; its moments begin anew.
 void import_command(const ImportOptions& options) {
   const Path source = std::filesystem::is_directory(options.source)
@@ -154,10 +166,7 @@ void import_command(const ImportOptions& options) {
                           : Path(options.source);
   const Input input(source, std::uint64_t(1) << 40);
   const Safetensors weights(input.bytes(), input.name());
-  if (weights.text("config").empty())
-    throw DataError(input.name(),
-                    ": holds no config; bochner export writes one beside the weights");
-  Config config = stored_config(weights.text("config"), input.name());
+  Config config = config_in(weights, input.name());
   if (std::filesystem::exists(source.parent_path() / tokenizer_name))
     config = with_own_tokenizer(config, source.parent_path());
   for (const std::string& set : options.sets) apply_set(config, set);

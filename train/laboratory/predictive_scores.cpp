@@ -69,12 +69,15 @@ Averaged averaged(Task& task, DrawnPosteriors& posteriors, const Examples& examp
   return result;
 }
 
+/// With limit 0 all of a split, what is left over behind its last example too.
 template <class Body>
 void each_batch(Task& task, DrawnPosteriors& posteriors, Split split, std::size_t batch,
                 std::size_t draws, std::uint64_t limit, const Body& body) {
   const TakenBatches taken = evaluated_batches(task.data(), split, batch, limit);
   for (std::uint64_t k = 0; k < taken.count; ++k)
     body(averaged(task, posteriors, task.data().part(split, taken.index(k), batch), draws));
+  const Examples rest = task.data().rest(split);
+  if (limit == 0 && rest.size() > 0) body(averaged(task, posteriors, rest, draws));
 }
 
 /// Sums over answers.

@@ -14,6 +14,8 @@ struct Numbered : Dataset {
   std::uint64_t tokens_per_example() const override { return 1; }
   std::uint64_t fingerprint() const override { return 1; }
   std::string describe() const override { return "numbers"; }
+  Examples rest(Split split) const override { return {split, left_over}; }
+  std::vector<Examples::Number> left_over;
 };
 
 struct Belief : Module {
@@ -63,6 +65,14 @@ TEST(PredictiveScores, CountHowSureAndHowRightAnswersAre) {
   EXPECT_NEAR(*scores.nats, -(5 * std::log(p) + 2 * std::log(1 - p)) / 7, 1e-6);
   EXPECT_NEAR(*scores.calibration_error, std::abs(p - 5.0 / 7), 1e-6);
   EXPECT_EQ(scores.words().find("rmse"), std::string::npos);
+}
+
+TEST(PredictiveScores, TakeWhatIsLeftOverBehindTheLastExample) {
+  Oracle task;
+  task.targets.assign(9, 0);
+  task.numbers.left_over.push_back({8});
+  DrawnPosteriors posteriors(task.belief, 1);
+  EXPECT_EQ(score_predictions(task, posteriors, Split::validation, 3, 0).terms, 9u);
 }
 
 /// Probabilities are averaged, not logits, over draws that are functions of their number.
