@@ -6,13 +6,14 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
+/// Logarithms, frequencies and time constants: decay would pull them to 1, which is no simpler.
 bool is_spectral(const std::string& name) {
   const std::string path = "." + name;
   return matches("*.features.*", path) || matches("*.density.*", path) ||
          matches("*.time_kernel.*", path) || matches("*.time.*", path) ||
          matches("*.filter.*", path) || matches("*.frequencies", path) ||
          matches("*.spectrum.*", path) || matches("*.lower_bounds.*", path) ||
-         matches("*.shift.*", path);
+         matches("*.shift.*", path) || matches("*.log_sharpness", path);
 }
 
 std::vector<double> lr_factors_of(const std::vector<ParameterSettings>& settings) {

@@ -56,6 +56,22 @@ TEST(GroupsOfMixers, DecayNothingThatSetsTheMemory) {
   expect_decay(gates, "*.mixer.features.density.*", 0);
 }
 
+/// Decay would pull what they stand for to 1. Matrices that are logarithms say so.
+TEST(GroupsOfMixers, DecayNoLogarithms) {
+  StackSpec sphere = stack_of("softmax");
+  sphere.block.mixer.normalize = "l2";
+  expect_decay(sphere, "*.mixer.log_sharpness", 0);
+  for (const std::string& kind : mixers().names()) {
+    BlockStack stack(stack_of(kind));
+    const std::vector<NamedParameter> parameters = parameters_of(stack);
+    const auto settings = resolve_groups(parameters, 0.5, 1, {});
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (!matches("*.log_*", parameters[i].name)) continue;
+      EXPECT_EQ(settings[i].weight_decay, 0) << kind << ": " << parameters[i].name;
+    }
+  }
+}
+
 TEST(GroupsOfMixers, DecayMapsOfChannels) {
   expect_decay(stack_of("softmax"), "*.mixer.query.weight", 0.5);
   expect_decay(stack_of("hgrn2"), "*.mixer.input.weight", 0.5);
