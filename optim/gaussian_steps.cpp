@@ -21,6 +21,19 @@ bool has_posterior(const std::string& name, const std::vector<NamedParameter>& a
   });
 }
 
+/// A Gaussian moves as a whole: `parts` must have the factor of `all[one]`.
+void require_one_factor(const std::vector<NamedParameter>& all,
+                        const std::vector<double>& lr_factors, std::size_t one,
+                        const std::vector<Parameter*>& parts) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (std::ranges::count(parts, all[i].parameter) == 0) continue;
+    require(
+        lr_factors[i] == lr_factors[one], "optim.groups", all[i].name,
+        " has lr_factor = ", lr_factors[i], " and ", all[one].name, " has ", lr_factors[one],
+        "; they are one Gaussian, which kind = \"natural\" moves as a whole: give them the same");
+  }
+}
+
 /// The numbers of some parameters, or of their gradients, one behind the other.
 std::vector<double> numbers_of(const std::vector<Parameter*>& parameters, bool gradients) {
   std::vector<double> all;
@@ -71,10 +84,12 @@ GaussianSteps::GaussianSteps(const std::vector<NamedParameter>& parameters,
     : spec_(spec) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const auto& [name, parameter] = parameters[i];
-    if (name.ends_with(factor_name)) add_posterior(parameters, i, lr_factors[i], of_posteriors);
+    if (name.ends_with(factor_name)) add_posterior(parameters, i, lr_factors, of_posteriors);
     if (!is_density(name) || has_posterior(name, parameters)) continue;
-    if (Parameter* log_scale = log_scale_of(parameters[i], parameters))
-      all_.push_back({{parameter}, log_scale, lr_factors[i], 1, false});
+    Parameter* log_scale = log_scale_of(parameters[i], parameters);
+    if (!log_scale) continue;
+    require_one_factor(parameters, lr_factors, i, {log_scale});
+    all_.push_back({{parameter}, log_scale, lr_factors[i], 1, false});
   }
   require(!all_.empty(), "optim",
           "kind = \"natural\" needs a Gaussian: a spectral density with a posterior "
@@ -82,12 +97,13 @@ GaussianSteps::GaussianSteps(const std::vector<NamedParameter>& parameters,
 }
 
 void GaussianSteps::add_posterior(const std::vector<NamedParameter>& all, std::size_t factor,
-                                  double lr_factor, double times) {
+                                  const std::vector<double>& lr_factors, double times) {
   const std::string prefix = prefix_of(all[factor].name);
-  Gaussian one{
-      {}, all[factor].parameter, lr_factor, times, all[factor].parameter->shape().size() == 2};
+  Parameter* root = all[factor].parameter;
+  Gaussian one{{}, root, lr_factors[factor], times, root->shape().size() == 2};
   for (std::size_t i = 0; i < all.size(); ++i)
     if (i != factor && all[i].name.starts_with(prefix)) one.means.push_back(all[i].parameter);
+  require_one_factor(all, lr_factors, factor, one.means);
   const std::size_t n = numbers_of(one.means, false).size();
   require(one.factor->value().size() == (one.is_full ? n * n : n), "optim", all[factor].name, " ",
           one.factor->shape(), " is no posterior of the ", n, " numbers below ", prefix);

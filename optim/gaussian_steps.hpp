@@ -34,7 +34,7 @@ class GaussianSteps {
   /// All posteriors, NAME.posterior.factor with the numbers below NAME (ParameterPosterior), and of
   /// densities without one the pairs NAME.mean and NAME.log_scale of one shape. The loss is taken
   /// `of_posteriors` times for the former: for each term it is made that of all data. `lr_factors`
-  /// are those of the parameters. Throws where there is no Gaussian.
+  /// are those of the parameters. Throws where there is no Gaussian, or where one has several.
   GaussianSteps(const std::vector<NamedParameter>& parameters,
                 const std::vector<double>& lr_factors, const NaturalSpec& spec,
                 double of_posteriors);
@@ -56,8 +56,8 @@ class GaussianSteps {
   struct Slopes {
     std::vector<double> mean, spread;
   };
-  void add_posterior(const std::vector<NamedParameter>& all, std::size_t factor, double lr_factor,
-                     double times);
+  void add_posterior(const std::vector<NamedParameter>& all, std::size_t factor,
+                     const std::vector<double>& lr_factors, double times);
   Slopes slopes_of(const Gaussian& one) const;
   /// Where a step leads; false where that is no Gaussian, or too far.
   bool move_diagonal(Gaussian& one, const Slopes& slopes, double size) const;

@@ -377,5 +377,21 @@ TEST(GaussianSteps, SayWhatIsMissing) {
   refused(both, q, "density_natural = true is for other kinds than natural");
 }
 
+TEST(GaussianSteps, RefuseGroupsThatTearAGaussianApart) {
+  const std::string density = "0.mixer.features.density.";
+  TestParameters pair({{density + "mean", {2, 1, 3}}, {density + "log_scale", {2, 1, 3}}});
+  TestParameters posterior = parameters_of(true);
+  for (TestParameters* q : {&pair, &posterior}) {
+    OptimizerSpec spec = natural();
+    spec.groups = {{.match = "*.log_scale", .lr_factor = 0}};
+    EXPECT_THAT([&] { make_optimizer(spec, q->named()); },
+                testing::ThrowsMessage<std::invalid_argument>(
+                    testing::HasSubstr("log_scale has lr_factor = 0 and " + density)));
+    spec.groups = {{.match = "*.density.*", .lr_factor = 2},
+                   {.match = "*.log_scale", .weight_decay = 0}};
+    EXPECT_NO_THROW(make_optimizer(spec, q->named()));
+  }
+}
+
 }  // namespace gaussian_steps_test
 }  // namespace bochner::inline BOCHNER_PRECISION
