@@ -45,7 +45,7 @@ std::string contents_of(const MetricsLog& log, const Specimen& now,
   for (const auto& [key, name] :
        {std::pair{"loss", "loss"}, {"lr", "learning rate"}, {"grad_norm", "gradient norm"}})
     if (log.curves.contains(key)) curves.push_back(name);
-  std::string text = curves.empty() ? "no losses of training yet" : joined(curves);
+  std::string text = curves.empty() ? "no lines of training losses" : joined(curves);
   if (std::ranges::any_of(now.layers, &AttentionLayer::density))
     text += ", spectrum and k(delta) before and after";
   if (!linear.empty()) text += ", filters and state spaces";

@@ -86,13 +86,13 @@ std::string format_period(const Period& period) {
   refuse();
 }
 
-std::int64_t steps_of(const Period& period, std::int64_t tokens_per_step,
-                      std::int64_t steps_per_epoch) {
+std::int64_t steps_of(const Period& period, std::int64_t tokens_per_step, double steps_per_epoch) {
   double steps = period.count;
   if (period.is_time())
     throw std::invalid_argument("[steps_of] " + format_period(period) +
                                 " is a wall time: it has no number of steps");
-  if (period.unit == Period::Unit::epochs) steps *= static_cast<double>(steps_per_epoch);
+  // 0.07 * 100 is more than 7 in binary, and no step more.
+  if (period.unit == Period::Unit::epochs) steps *= steps_per_epoch * (1 - 1e-12);
   if (period.unit == Period::Unit::tokens) steps /= static_cast<double>(tokens_per_step);
   return static_cast<std::int64_t>(std::ceil(steps));
 }

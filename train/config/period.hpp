@@ -38,8 +38,8 @@ Period parse_period(std::string_view text);
 /// The shortest text that parse_period reads back as the same period.
 std::string format_period(const Period& period);
 
-/// The period in steps, rounded up; 0 when off. Throws std::invalid_argument for a wall time.
-std::int64_t steps_of(const Period& period, std::int64_t tokens_per_step,
-                      std::int64_t steps_per_epoch);
+/// The period in steps, rounded up; 0 when off. An epoch need not end with a step. Throws
+/// std::invalid_argument for a wall time.
+std::int64_t steps_of(const Period& period, std::int64_t tokens_per_step, double steps_per_epoch);
 
 }  // namespace bochner

@@ -85,11 +85,17 @@ class TrainingLoop {
     return !every.off() && state_.step % session_.steps(every) == 0;
   }
 
+  bool is_last_step() const { return state_.step == session_.total_steps(); }
+
+  bool metrics_are_due() const {
+    return is_step_of(spec_.log_every) || (!spec_.log_every.off() && is_last_step());
+  }
+
   bool validation_is_due() const {
     if (spec_.validate_every.off() || session_.task().data().examples(Split::validation) == 0 ||
         state_.step == 0 || state_.validated_step == state_.step)
       return false;
-    return is_step_of(spec_.validate_every) || state_.step == session_.total_steps();
+    return is_step_of(spec_.validate_every) || is_last_step();
   }
 
   bool checkpoint_is_due() {
@@ -115,7 +121,7 @@ class TrainingLoop {
     ++state_.loss_count;
     state_.wall_seconds += seconds_since(began);
     progress_.step(state_.step, result.loss, result.learning_rate);
-    if (is_step_of(spec_.log_every)) write_metrics(result);
+    if (metrics_are_due()) write_metrics(result);
     if (is_step_of(spec_.verify)) session_.require_equal_weights();
   }
 

@@ -75,13 +75,24 @@ void compare_numerics(const Path& run, const TrainerState& saved, const TrainerS
   notes.push_back(difference + "; bits may differ from the uninterrupted run");
 }
 
+constexpr auto is_moment = [](const auto& tensor) {
+  return tensor.name.starts_with(optimizer_prefix);
+};
+
+/// Another optimizer has none of the parent's moments, a few for each tensor: one line for all.
+void note_fresh(std::vector<std::string> left_out, std::size_t moments,
+                std::vector<std::string>& notes) {
+  const std::size_t fresh = std::erase_if(
+      left_out, [](const std::string& name) { return name.starts_with(optimizer_prefix); });
+  for (const std::string& name : left_out) notes.push_back("starts anew: " + name);
+  if (fresh > 0)
+    notes.push_back(fmt::format("starts anew: {} of {} tensors of the optimizer", fresh, moments));
+}
+
 /// All that a trainer has; without its moments where the checkpoint holds none, as that of a
 /// compressed model.
 std::vector<NamedTensor> resumed_tensors(Trainer& trainer, const CheckpointReader& checkpoint,
                                          std::vector<std::string>& notes) {
-  const auto is_moment = [](const auto& tensor) {
-    return tensor.name.starts_with(optimizer_prefix);
-  };
   std::vector<NamedTensor> wanted = trainer.tensors();
   if (std::ranges::any_of(checkpoint.tensors(), is_moment)) return wanted;
   if (std::erase_if(wanted, is_moment) > 0)
@@ -170,15 +181,14 @@ Session::Session(const Config& config, Processes& processes, const DataReading& 
       task_(task_of(words, reading)),
       spec_(read_spec<TrainSpec>(config_, "train")),
       tokens_per_step_(spec_.examples_per_step() * task_->data().tokens_per_example()),
-      steps_per_epoch_(std::max<std::uint64_t>(
-          1, task_->data().examples(Split::train) / spec_.examples_per_step())),
+      steps_per_epoch_(double(task_->data().examples(Split::train)) /
+                       double(spec_.examples_per_step())),
       total_steps_(steps(spec_.steps)),
       trainer_(std::make_unique<Trainer>(config_, *task_, total_steps_, processes)),
       processes_(processes) {}
 
 std::uint64_t Session::steps(const Period& period) const {
-  return std::uint64_t(
-      steps_of(period, std::int64_t(tokens_per_step_), std::int64_t(steps_per_epoch_)));
+  return std::uint64_t(steps_of(period, std::int64_t(tokens_per_step_), steps_per_epoch_));
 }
 
 void Session::make_directory(FileStorage& storage, const Path& directory,
@@ -299,21 +309,20 @@ void Session::take_over(const CheckpointReader& checkpoint, const ForkResets& re
   // Behind the calibration, which begins averages and drift anew: the parent's go on.
   std::vector<NamedTensor> rest = trainer_->tensors();
   std::erase_if(rest, [&](const NamedTensor& named) {
-    return of_model(named) || (resets.optimizer && named.name.starts_with(optimizer_prefix)) ||
+    return of_model(named) || (resets.optimizer && is_moment(named)) ||
            (resets.ema && named.name.starts_with(WeightAverage::prefix));
   });
   std::ranges::move(load_tensors(checkpoint, rest), std::back_inserter(left_out));
-  for (const std::string& name : left_out) notes.push_back("starts anew: " + name);
+  note_fresh(std::move(left_out), std::size_t(std::ranges::count_if(rest, is_moment)), notes);
   if (has_other_tokens(parent, config_))
     notes.push_back("tokens are other pieces of text than the parent's: data.tokenizer");
   if (has_other_series(parent, task_->names()))
     notes.push_back("series have other numbers than the parent's: data.names.series");
   const bool averages = config_.number("optim.ema") > 0;
-  if (!resets.schedule) state().step = saved.step;
+  if (!resets.schedule) state().step = saved.step, state().tokens = saved.tokens;
   if (!resets.data) state().examples = saved.examples;
   if (!resets.optimizer) state().optimizer_steps = saved.optimizer_steps;
   if (!resets.ema && averages) state().ema_steps = saved.ema_steps;
-  state().tokens = state().step * tokens_per_step_;
 }
 
 void Session::require_space() {

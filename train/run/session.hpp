@@ -128,7 +128,9 @@ class Session {
   Config config_;
   std::unique_ptr<Task> task_;
   TrainSpec spec_;
-  std::uint64_t tokens_per_step_, steps_per_epoch_, total_steps_;
+  std::uint64_t tokens_per_step_;
+  double steps_per_epoch_;
+  std::uint64_t total_steps_;
   std::unique_ptr<Trainer> trainer_;
   Processes& processes_;
   Path path_;

@@ -78,6 +78,10 @@ TEST(Period, BecomesStepsRoundedUp) {
   EXPECT_EQ(steps_of(parse_period("500"), 4096, 37), 500);
   EXPECT_EQ(steps_of(parse_period("2e"), 4096, 37), 74);
   EXPECT_EQ(steps_of(parse_period("0.5e"), 4096, 37), 19);
+  EXPECT_EQ(steps_of(parse_period("10e"), 4096, 299. / 160), 19) << "windows by batches";
+  EXPECT_EQ(steps_of(parse_period("10e"), 4096, 3. / 160), 1);
+  EXPECT_EQ(steps_of(parse_period("0.07e"), 4096, 100), 7) << "no rounding error is a step";
+  EXPECT_EQ(steps_of(parse_period("3e"), 4096, 10. / 3), 10);
   EXPECT_EQ(steps_of(parse_period("10kt"), 4096, 37), 3);
   EXPECT_EQ(steps_of(parse_period("8192t"), 4096, 37), 2);
   EXPECT_EQ(steps_of(Period{}, 4096, 37), 0);

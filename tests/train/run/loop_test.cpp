@@ -33,5 +33,19 @@ TEST(TrainingLoop, PatienceHasAReferenceOfItsOwnAndTheBestIsTheLowest) {
   EXPECT_EQ(state.validations_since_improvement, 4u);
 }
 
+/// The tail between two lines is training too.
+TEST(TrainingLoop, LogsTheLastStep) {
+  TemporaryFolder folder;
+  const auto text = folder.write("text", tiny_text());
+  const auto metrics_of = [&](const std::string& every) {
+    faults::CrashingStorage storage;
+    start_leg(storage, tiny_config(text, {"train.steps=7", "train.log.every=" + every}), 1);
+    return read_metrics(read_file(storage, tiny_run / "metrics.jsonl"), "metrics").curves;
+  };
+  EXPECT_EQ(metrics_of("10").at("loss").x, std::vector<double>{7});
+  EXPECT_EQ(metrics_of("5").at("loss").x, (std::vector<double>{5, 7}));
+  EXPECT_EQ(metrics_of("0").count("loss"), 0u);
+}
+
 }  // namespace loop_test
 }  // namespace bochner

@@ -3,6 +3,7 @@
 
 #include <bochner/train/storage/storage.hpp>
 #include <random>
+#include <regex>
 
 #include "faults/crashing_storage.hpp"
 #include "train/run/resume_recipes.hpp"
@@ -284,13 +285,36 @@ TEST_F(ResumedRun, OfAForkCountsOnWhatIsNotReset) {
   EXPECT_EQ(state({.optimizer = true}, "unmoved").optimizer_steps, 0u);
 }
 
-/// An epoch has as many steps as there are whole ones in it.
-TEST_F(ResumedRun, CountsEpochsInWholeSteps) {
-  Session session =
-      Session::start(storage, config({"train.steps=2e", "train.batch=5"}), tiny_run, "test");
+/// A step may belong to two of them.
+TEST_F(ResumedRun, TakesAllOfItsEpochs) {
+  const auto recipe = config({"train.steps=3e", "train.batch=7", "train.accumulate=4"});
+  Session session = Session::start(storage, recipe, tiny_run, "test");
   const std::uint64_t n = session.task().data().examples(Split::train);
-  ASSERT_NE(n % 5, 0u);
-  EXPECT_EQ(session.total_steps(), 2 * (n / 5));
+  ASSERT_EQ(n / 28, 1u) << "of nearly two";
+  EXPECT_GE(session.total_steps() * 28, 3 * n);
+  EXPECT_LT((session.total_steps() - 1) * 28, 3 * n);
+}
+
+/// Those that were seen, however large the batches were.
+TEST_F(ResumedRun, OfAForkCountsTheTokensOfItsParent) {
+  start_leg(storage, config(), 1, Ending::signal, 30);
+  const auto tokens = [&](const ForkResets& resets, const char* name) {
+    return Session::fork(storage, {tiny_run, ""}, config({"train.batch=8"}), name, resets, "test",
+                         notes)
+        .state()
+        .tokens;
+  };
+  EXPECT_EQ(tokens({}, "forked"), 30u * 2 * 8);
+  EXPECT_EQ(tokens({.schedule = true}, "anew"), 0u);
+}
+
+TEST_F(ResumedRun, OfAForkToAnotherOptimizerSaysSoOnce) {
+  start_leg(storage, config(), 1, Ending::signal, 30);
+  Session::fork(storage, {tiny_run, ""}, config({"optim.kind=sgd"}), "forked", {}, "test", notes);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_TRUE(std::regex_match(notes[0],
+                               std::regex("starts anew: ([0-9]+) of \\1 tensors of the optimizer")))
+      << notes[0];
 }
 
 }  // namespace resume_test
