@@ -40,7 +40,8 @@ struct OptimizerSpec {
 inline void describe(Keys& keys, OptimizerSpec& spec) {
   keys("kind", spec.kind, one_of({"adamw", "adam", "sgd", "langevin", "natural"}),
        "optimizer; langevin is sgd with noise, which visits weights as often as the posterior has "
-       "them (set clip = 0, and weight_decay for a prior); natural is adamw with natural gradients "
+       "them (set clip = 0, and weight_decay = 0 for a flat prior); natural is adamw with natural "
+       "gradients "
        "in closed form for the posteriors of densities, or for densities that are Gaussians");
   keys("lr", spec.lr, at_least(0), "largest learning rate of the schedule");
   std::vector<double> betas = {spec.beta1, spec.beta2};
@@ -50,7 +51,8 @@ inline void describe(Keys& keys, OptimizerSpec& spec) {
   keys("epsilon", spec.epsilon, above(0),
        "added to the root of the running square (adam, adamw, natural)");
   keys("weight_decay", spec.weight_decay, at_least(0),
-       "decay of the weights; norms, biases and spectral parameters are not decayed");
+       "decay of the weights; norms, biases, spectral parameters and the sharpness of normalised "
+       "queries are not decayed");
   keys(
       "density_lr_factor", spec.density_lr_factor, at_least(0),
       "times the learning rate for what is learned of the spectra of feature maps, kernels in time "
@@ -66,7 +68,9 @@ inline void describe(Keys& keys, OptimizerSpec& spec) {
       "of the noise, in units of the loss; 0 for 1 over the terms of the loss of all training "
       "data, at which weights are those of the posterior (langevin), and their posteriors those of "
       "all data (natural)");
-  keys("clip", spec.clip, at_least(0), "largest global norm of the gradient, 0 for no limit");
+  keys("clip", spec.clip, at_least(0),
+       "largest global norm of the gradient, 0 for no limit; natural steps of Gaussians do not "
+       "heed it, nor clip_value: natural.trust limits them");
   keys("clip_value", spec.clip_value, at_least(0),
        "largest absolute entry of the gradient, 0 for no limit");
   keys("groups", spec.groups,
@@ -90,9 +94,9 @@ struct ParameterSettings {
 
 /// Settings of each parameter: `weight_decay` for matrices, none for norms and biases (rank < 2)
 /// and for spectral parameters (below `features`, `density`, `time_kernel`, `time`, `filter`,
-/// `spectrum`, `lower_bounds` or `shift`, and those called `frequencies`); `density_lr_factor`
-/// where is_density(), 1 for all else; then the groups in order: the last one that matches wins.
-/// Throws when a group matches nothing.
+/// `spectrum`, `lower_bounds` or `shift`, and those called `frequencies` or `log_sharpness`);
+/// `density_lr_factor` where is_density(), 1 for all else; then the groups in order: the last one
+/// that matches wins. Throws when a group matches nothing.
 std::vector<ParameterSettings> resolve_groups(const std::vector<NamedParameter>& parameters,
                                               double weight_decay, double density_lr_factor,
                                               const std::vector<ParameterGroup>& groups);

@@ -31,7 +31,8 @@ inline void describe(Keys& keys, Schedule& schedule) {
   schedule.kind = schedule_kind(kind);
   keys("warmup", schedule.warmup, at_least(0), "steps of linear warm-up");
   keys("floor", schedule.floor, at_least(0), "learning rate at the end");
-  keys("decay", schedule.decay, at_least(0), "steps of decay at the end (wsd)");
+  keys("decay", schedule.decay, at_least(0),
+       "steps of decay at the end (wsd); with 0 it stays at the peak");
 }
 
 /// Learning rate of `step`, counted from 0; the floor is reached at total_steps and kept. A warm-up

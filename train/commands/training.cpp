@@ -244,9 +244,18 @@ int train_together(const TrainingOptions& options, SignalGuard& signals,
   }
 }
 
+/// Of a schedule that is less than its name says. A run that goes on has heard it.
+void note_schedule(const Config& config, std::vector<std::string>& notes) {
+  if (config.text("optim.schedule.kind") == "wsd" && config.integer("optim.schedule.decay") == 0)
+    notes.push_back(
+        "optim.schedule.kind = \"wsd\" never decays: optim.schedule.decay, its steps at the end, "
+        "is 0");
+}
+
 int train_command(const TrainingOptions& options, SignalGuard& signals) {
   return train_together(options, signals, [&](const Beginning& with) {
     const Config config = config_of(options, progress_mode(options.progress));
+    note_schedule(config, with.notes);
     return Session::start(with.storage, config, new_run(options), typed_words(options),
                           with.reading, with.processes);
   });
@@ -264,10 +273,11 @@ int resume_command(const ResumeOptions& options, SignalGuard& signals) {
 
 int fork_command(const ForkOptions& options, SignalGuard& signals) {
   const auto forked = [&](const Beginning& with) {
-    return Session::fork(with.storage, parse_run_reference(options.parent),
-                         read_config(options.config, options.sets), new_run(options),
-                         parse_resets(options.resets), typed_words(options), with.notes,
-                         with.reading, with.processes);
+    const Config config = read_config(options.config, options.sets);
+    note_schedule(config, with.notes);
+    return Session::fork(with.storage, parse_run_reference(options.parent), config,
+                         new_run(options), parse_resets(options.resets), typed_words(options),
+                         with.notes, with.reading, with.processes);
   };
   return train_together(options, signals, forked, [&](Session& session) {
     return fmt::format("forked   {}, at step {}", options.parent, session.state().step);

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bochner/data/fields.hpp>
 #include <bochner/data/token_tasks.hpp>
@@ -84,10 +86,17 @@ UnheededSections loss_of_others(const Config& config) {
   return {{"model.loss"}, needs_value("model.kind", {needed}), "model.kind"};
 }
 
+/// The floor of a schedule that never comes down to it.
+UnheededSections floor_without_decay(const Config& config) {
+  const char *kind = "optim.schedule.kind", *decay = "optim.schedule.decay";
+  if (config.text(kind) != "wsd" || config.integer(decay) > 0) return {};
+  return {{"optim.schedule.floor"}, fmt::format("needs {} greater than 0", decay), kind};
+}
+
 }  // namespace
 
 std::vector<UnheededKey> keys_of_other_data(const Config& config) {
-  std::vector<UnheededSections> others{loss_of_others(config)};
+  std::vector<UnheededSections> others{loss_of_others(config), floor_without_decay(config)};
   for (const auto& [choice, values, sections] : keys_by_kind())
     if (std::ranges::count(values, config.text(choice)) == 0)
       others.push_back({sections, needs_value(choice, values), choice});

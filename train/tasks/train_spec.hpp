@@ -29,7 +29,7 @@ inline void describe(Keys& keys, TrainSpec& spec) {
   const Bounds countable{.units = PeriodUnits::countable};
   keys("batch", spec.batch, between(1, 1 << 20), "sequences of a batch (B)");
   keys("accumulate", spec.accumulate, between(1, 1 << 20),
-       "batches whose gradients are added to one step");
+       "batches whose gradients are averaged for one step");
   keys("shards", spec.shards, between(1, 1 << 10),
        "parts of equal size into which each batch is cut, whose gradients are computed one by one "
        "and added up by a fixed tree: at most so many processes can share a run, and any number of "
@@ -42,7 +42,7 @@ inline void describe(Keys& keys, TrainSpec& spec) {
   keys("overfit", spec.overfit,
        "train on the first batch only, to see whether the model can learn");
   keys("log.every", spec.log_every, countable,
-       "how often a line of metrics is written, 0 for never", resumable);
+       "how often a line of metrics is written, and one at the last step; 0 for never", resumable);
   keys("log.tensorboard", spec.log_tensorboard,
        "the numbers of metrics also as event files of TensorBoard in the run directory", resumable);
   keys("validate.every", spec.validate_every, countable,

@@ -188,10 +188,16 @@ TEST(ConfigErrors, KeysThatNothingWouldHeed) {
   EXPECT_EQ(error_after_files("model.mixer.delta.negative = true\n"),
             "bad.toml:2:30: model.mixer.delta.negative = true: needs model.mixer.update = "
             "\"delta\"");
+  const std::string wsd = "optim.schedule = { kind = \"wsd\", floor = 1e-4";
+  EXPECT_EQ(error_after_files(wsd + ", decay = 9 }\n"), "");
+  EXPECT_EQ(error_after_files(wsd + " }\n"),
+            "bad.toml:2:42: optim.schedule.floor = 0.0001: needs optim.schedule.decay greater than "
+            "0");
   // A run that has them goes on.
-  for (const char* keys : {"train.validate.gradients = 3\ntrain.overfit = true\n",
-                           "train.validate.gradients = 3\ntrain.validate.kernels = false\n",
-                           "model.mixer.warm_steps = 3\n"})
+  for (const char* keys :
+       {"train.validate.gradients = 3\ntrain.overfit = true\n",
+        "train.validate.gradients = 3\ntrain.validate.kernels = false\n",
+        "model.mixer.warm_steps = 3\n", "optim.schedule = { kind = \"wsd\", floor = 1e-4 }\n"})
     EXPECT_NO_THROW(validate(stored_config(std::string("data.files = [\"a\"]\n") + keys, "run")));
 }
 

@@ -92,7 +92,8 @@ TEST(Parameters, HelpHasOneLineForEachKey) {
             "(number, at least 0)\n");
   EXPECT_EQ(
       help_text(table, "optim.clip"),
-      "optim.clip  1.0  largest global norm of the gradient, 0 for no limit (number, at least "
+      "optim.clip  1.0  largest global norm of the gradient, 0 for no limit; natural steps of "
+      "Gaussians do not heed it, nor clip_value: natural.trust limits them (number, at least "
       "0)\n");
 }
 
