@@ -75,15 +75,13 @@ void compare_numerics(const Path& run, const TrainerState& saved, const TrainerS
   notes.push_back(difference + "; bits may differ from the uninterrupted run");
 }
 
-constexpr auto is_moment = [](const auto& tensor) {
-  return tensor.name.starts_with(optimizer_prefix);
-};
+bool is_of_optimizer(const std::string& name) { return name.starts_with(optimizer_prefix); }
+constexpr auto is_moment = [](const auto& tensor) { return is_of_optimizer(tensor.name); };
 
 /// Another optimizer has none of the parent's moments, a few for each tensor: one line for all.
 void note_fresh(std::vector<std::string> left_out, std::size_t moments,
                 std::vector<std::string>& notes) {
-  const std::size_t fresh = std::erase_if(
-      left_out, [](const std::string& name) { return name.starts_with(optimizer_prefix); });
+  const std::size_t fresh = std::erase_if(left_out, is_of_optimizer);
   for (const std::string& name : left_out) notes.push_back("starts anew: " + name);
   if (fresh > 0)
     notes.push_back(fmt::format("starts anew: {} of {} tensors of the optimizer", fresh, moments));
@@ -319,7 +317,10 @@ void Session::take_over(const CheckpointReader& checkpoint, const ForkResets& re
   if (has_other_series(parent, task_->names()))
     notes.push_back("series have other numbers than the parent's: data.names.series");
   const bool averages = config_.number("optim.ema") > 0;
-  if (!resets.schedule) state().step = saved.step, state().tokens = saved.tokens;
+  if (!resets.schedule) {
+    state().step = saved.step;
+    state().tokens = saved.tokens;
+  }
   if (!resets.data) state().examples = saved.examples;
   if (!resets.optimizer) state().optimizer_steps = saved.optimizer_steps;
   if (!resets.ema && averages) state().ema_steps = saved.ema_steps;
