@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bochner/data/files/text.hpp>
@@ -227,10 +228,10 @@ void require_no_size(const KernelOptions& options) {
          options.data.empty() ? "--queries and --keys" : "--data");
 }
 
-std::size_t only_m(const KernelOptions& options) {
-  const std::vector<std::size_t> counts = parse_counts(options.m);
-  demand(counts.size() == 1, "--m {}: one number, several are for bochner kernel alone", options.m);
-  return counts.front();
+std::size_t only_m(const KernelSetting& setting) {
+  demand(setting.m.size() == 1, "--m {}: one number, several are for bochner kernel alone",
+         fmt::format("{}", fmt::join(setting.m, ",")));
+  return setting.m.front();
 }
 
 void write_page(const std::string& file, const Page& page) {
@@ -244,7 +245,7 @@ void add_kernel_compare(const Command& kernel);
 void add_kernel(const Command& program) {
   const auto [command, options] =
       program.command("kernel", "study a kernel without training a model", kernel_command);
-  add_kernel_options(command, options, "that of the run of --data, or the defaults");
+  add_kernel_options(command, options);
   command.option("--features", &options.features, "feature map, instead of the config's");
   command.number("--error", &options.error, "the relative error that is wanted");
   add_samples(command, options);

@@ -18,8 +18,9 @@ struct KernelOptions {
   std::string queries, keys, data, report;
   bool json = false;
 };
-void add_kernel_options(const Command& command, KernelOptions& options,
-                        const std::string& without_config = "the defaults");
+void add_kernel_options(
+    const Command& command, KernelOptions& options,
+    const std::string& without_config = "that of the run of --data, or the defaults");
 /// Where queries and keys come from.
 void add_samples(const Command& command, KernelOptions& options);
 
@@ -47,7 +48,7 @@ KernelSetting kernel_setting(const KernelOptions& options, std::uint64_t least_s
 /// Refuses --d beside queries and keys of files or a run.
 void require_no_size(const KernelOptions& options);
 /// --m of a command that takes one.
-std::size_t only_m(const KernelOptions& options);
+std::size_t only_m(const KernelSetting& setting);
 /// Nowhere where there is no file.
 void write_page(const std::string& file, const Page& page);
 

@@ -211,7 +211,7 @@ void kernel_compare_command(const KernelCompareOptions& options) {
   SharedWork work(*options.line);
   const auto [setting, maps] = work.first_alone([&] {
     const KernelSetting checked = kernel_setting(options);
-    only_m(options);
+    only_m(checked);
     halves_of(options, checked.d, 1);
     return std::pair(checked, maps_of(options, checked.spec, checked.d));
   });
@@ -237,7 +237,7 @@ void add_kernel_compare(const Command& kernel) {
   const auto [command, options] =
       kernel.command("compare", "learned against fixed feature maps", kernel_compare_command);
   options.line = &command.line();
-  add_kernel_options(command, options);
+  add_kernel_options(command, options, "the defaults");
   command.option("--maps", &options.maps,
                  "feature maps, with weights as in positive+importance (default: all)", "LIST");
   add_samples(command, options);

@@ -128,8 +128,9 @@ void kernel_fit_command(const KernelFitOptions& options) {
   const KernelPoints of_file =
       is_file(options.target) ? read_kernel(options.target) : KernelPoints{};
   if (setting.d == 0) setting.d = is_file(options.target) ? of_file.delta.shape()[1] : 1;
-  const auto [spec, d, counts] = kernel_setting(setting, 1);
-  const std::size_t m = only_m(options);
+  const KernelSetting chosen = kernel_setting(setting, 1);
+  const auto& [spec, d, counts] = chosen;
+  const std::size_t m = only_m(chosen);
   demand(options.reach > 0 && options.reach <= 1e6,
          "--reach {}: must be greater than 0, and 1e6 at most", options.reach);
   const std::size_t columns = is_file(options.target) ? of_file.delta.shape()[1] : d;
@@ -162,7 +163,7 @@ void kernel_fit_command(const KernelFitOptions& options) {
 void add_kernel_fit(const Command& kernel) {
   const auto [command, options] =
       kernel.command("fit", "fit a density to a kernel by gradient descent", kernel_fit_command);
-  add_kernel_options(command, options, "that of the run of --data, or the defaults");
+  add_kernel_options(command, options);
   command
       .option("--target", &options.target,
               "gaussian, laplace, cauchy, matern32, matern52, periodic_mixture, or a .csv or "

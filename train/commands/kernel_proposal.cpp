@@ -86,9 +86,10 @@ Json json_of(const ProposalFit& fit) {
 }  // namespace
 
 void fit_proposals(const KernelOptions& options) {
-  const auto [spec, d, counts] = kernel_setting(options);
+  const KernelSetting setting = kernel_setting(options);
+  const auto& [spec, d, counts] = setting;
   require_no_size(options);
-  const std::size_t m = only_m(options);
+  const std::size_t m = only_m(setting);
   const FeatureSpec standard = with_standard_frequencies(spec);
   if (!options.json)
     fmt::print(

@@ -60,10 +60,14 @@ void status_command(const LookOptions& options) {
   const std::set<std::size_t> front = front_of(journal);
   for (std::size_t i = 0; i < journal.trials().size(); ++i) {
     const SweepTrial& trial = journal.trials()[i];
-    Json json = json_of(journal.header(), trial);
-    if (front.contains(i)) json.set("front", true);
-    fmt::print("{}{}\n", options.json ? json.line() : words_of(journal.header(), trial),
-               !options.json && front.contains(i) ? "   front" : "");
+    const bool is_in_front = front.contains(i);
+    if (options.json) {
+      Json json = json_of(journal.header(), trial);
+      if (is_in_front) json.set("front", true);
+      fmt::print("{}\n", json.line());
+    } else {
+      fmt::print("{}{}\n", words_of(journal.header(), trial), is_in_front ? "   front" : "");
+    }
   }
 }
 
