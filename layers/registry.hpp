@@ -106,6 +106,11 @@ class Registry {
     for (const Entry& entry : entries_) all.push_back(entry.name);
     return all;
   }
+  /// Whether the library has it, unchanged.
+  bool is_built_in(const std::string& name) const {
+    const auto found = std::ranges::find(entries_, name, &Entry::name);
+    return found != entries_.end() && !found->is_added;
+  }
   /// Of all kinds.
   void describe_own(Keys& keys, OwnSpecs& own) const {
     for (const Entry& entry : entries_)

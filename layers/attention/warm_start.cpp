@@ -52,7 +52,7 @@ Var WarmStart::forward(
     Tape& tape, const Heads& heads, const Var& rate, const Layout& layout,
     const std::function<Var(const Heads& heads, const Var& rate)>& estimate) const {
   const Var exact = softmax_attention(heads.q, heads.k, heads.v, rate, causal_, layout.lengths);
-  if (!tape.recording) return exact;
+  if (!tape.recording && !tape.holding) return exact;
   const Heads seen = {detached(tape, heads.q), detached(tape, heads.k), detached(tape, heads.v)};
   const Var error = mean_squared_error(estimate(seen, detached(tape, rate)), exact.value());
   const double size = sum_of_squares(exact.data(), exact.size()) / double(exact.size());

@@ -16,11 +16,11 @@ struct ConfigOptions {
   std::vector<std::string> sets;
 };
 
-/// Null where the data would have to be known. Of bytes all is known.
+/// Null where the data would have to be known. Of bytes all is known, and of a process its kernel.
 std::unique_ptr<Module> model_like(const Config& config) try {
   return make_stand_in(config);
 } catch (const std::invalid_argument&) {
-  if (config.text("data.kind") == "bytes") throw;
+  if (config.text("data.kind") == "bytes" || config.text("data.kind") == "table") throw;
   return nullptr;
 }
 
@@ -33,6 +33,9 @@ void try_model(const Config& config) {
   if (!task && !model) return;
   auto spec = read_spec<OptimizerSpec>(config, "optim");
   if (spec.temperature == 0) spec.temperature = 1;  // a trainer has one of the data
+  const bool is_part =
+      model && config.text("data.kind") == "table" && config.text_list("data.inputs").empty();
+  if (is_part) spec.groups.clear();  // their patterns may mean columns of the table
   make_optimizer(spec, parameters_of(task ? task->model() : *model));
 }
 

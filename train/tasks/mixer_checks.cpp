@@ -4,6 +4,7 @@
 #include <bochner/layers/convolutions/filter.hpp>
 #include <bochner/layers/recurrences/ssm_spec.hpp>
 #include <bochner/train/tasks/mixer_checks.hpp>
+#include <bochner/train/tasks/stack_checks.hpp>
 #include <map>
 #include <set>
 
@@ -24,6 +25,31 @@ std::string filter_of(const MixerSpec& mixer) {
 
 /// Kinds, forms and filters of the mixers that are named, by the keys that choose them.
 using Choices = std::map<std::string, std::set<std::string>>;
+
+/// A kind that is a user's may heed any key.
+constexpr const char* any = "any";
+template <class Registry>
+std::string known_kind(const Registry& registry, const std::string& kind) {
+  return registry.is_built_in(kind) ? kind : any;
+}
+
+void add_choices_of_features(const FeatureSpec& spec, Choices& choices) {
+  const std::map<std::string, const char*> own_weights{{"wpff", "learned"},
+                                                       {"wpff_fixed", "fixed"}};
+  std::vector<std::string> kinds{spec.kind};
+  if (spec.kind == "hybrid")
+    kinds.insert(kinds.end(), spec.estimators.begin(), spec.estimators.end());
+  for (const std::string& kind : kinds) {
+    choices["features.kind"].insert(known_kind(feature_maps(), kind));
+    const auto own = own_weights.find(kind);
+    choices["features.weights"].insert(own == own_weights.end() ? spec.weights : own->second);
+    if (!feature_maps().is_built_in(kind)) choices["features.weights"].insert(any);
+  }
+  choices["density.kind"].insert(known_kind(densities(), spec.density.kind));
+  if (spec.weights == "importance")
+    choices["density.kind"].insert(known_kind(densities(), spec.density.proposal));
+}
+
 Choices choices_of(const Config& config) {
   Choices choices;
   for (const MixerSpec& mixer : named_mixers(config)) {
@@ -32,13 +58,19 @@ Choices choices_of(const Config& config) {
     choices["filter.kind"].insert(filter_of(mixer));
     choices["time_kernel.kind"].insert(mixer.time_kernel.kind);
     choices["denominator.kind"].insert(mixer.denominator.kind);
-    choices["features.kind"].insert(mixer.features.kind);
-    if (mixer.features.kind == "hybrid")
-      for (const std::string& kind : mixer.features.estimators)
-        choices["features.kind"].insert(kind);
+    choices["normalize"].insert(mixer.normalize);
+    if (mixers().traits(mixer.kind, mixer).features)
+      add_choices_of_features(mixer.features, choices);
   }
   return choices;
 }
+
+/// Feature maps with frequencies.
+const std::vector<std::string> drawn{
+    "positive",      "hyperbolic", "trigonometric",  "fourier",         "nonstationary",
+    "oprf",          "saderf",     "sderf",          "aderf",           "pff",
+    "wpff",          "wpff_fixed", "hybrid_angular", "hybrid_gaussian", "hybrid_cluster",
+    "hybrid_learned"};
 
 /// Keys and choices are those below model.mixer.
 const std::vector<HeededBy>& table_of_choices() {
@@ -72,6 +104,24 @@ const std::vector<HeededBy>& table_of_choices() {
       {"time_kernel.kind",
        {"spectral"},
        {"time_kernel.frequencies", "time_kernel.harmonics", "time_kernel.density"}},
+      {"features.kind",
+       drawn,
+       {"density", "draws", "redraw", "features.projection", "features.spread"}},
+      {"features.kind", {"nonstationary"}, {"features.correlation"}},
+      {"features.kind", {"hybrid"}, {"features.estimators", "features.lambdas"}},
+      {"features.kind", {"hybrid", "hybrid_angular", "hybrid_gaussian"}, {"features.lambda"}},
+      {"features.kind", {"hybrid", "hybrid_angular"}, {"features.smooth"}},
+      {"features.kind", {"hybrid", "hybrid_learned", "hybrid_cluster"}, {"features.gates"}},
+      {"features.kind", {"hybrid_learned"}, {"features.bases"}},
+      {"features.weights", {"learned", "normalized"}, {"features.hidden"}},
+      {"features.weights", {"fixed"}, {"features.box", "features.refit"}},
+      {"features.weights", {"importance"}, {"density.proposal", "density.proposal_scale"}},
+      {"density.kind", {"mixture"}, {"density.components", "density.temperature"}},
+      {"density.kind", {"student_t"}, {"density.degrees"}},
+      {"density.kind", {"gamma"}, {"density.shape"}},
+      {"density.kind", {"flow", "radial"}, {"density.knots"}},
+      {"density.kind", {"flow"}, {"density.layers", "density.hidden"}},
+      {"normalize", {"l2"}, {"sharpness"}},
       {"features.kind", {"dpfp"}, {"features.rolls"}},
       {"features.kind", {"hybrid", "hybrid_gaussian"}, {"features.tau"}},
       {"features.kind", {"cosformer"}, {"features.length"}},
@@ -132,16 +182,23 @@ std::vector<std::string> below_mixer(std::vector<std::string> keys) {
 }
 
 std::vector<UnheededKey> unused_mixer_keys(const Config& config) {
+  if (!has_stack(config)) return {};
   Choices chosen = choices_of(config);
   std::vector<UnheededSections> unused;
   for (const auto& [choice, values, sections] : table_of_choices()) {
-    if (std::ranges::any_of(values, [&](auto& value) { return chosen[choice].contains(value); }))
+    const std::set<std::string>& of = chosen[choice];
+    if (of.empty() || of.contains(any) ||
+        std::ranges::any_of(values, [&](auto& value) { return of.contains(value); }))
       continue;
     if (choice == std::string_view("kind")) {
       unused.push_back({below_mixer(sections), needs_one_of(config, values), mixer_key(config)});
     } else {
       const std::string key = below_mixer({choice}).front();
-      unused.push_back({below_mixer(sections), needs_value(key, values), key});
+      constexpr std::size_t readable = 8;
+      unused.push_back({below_mixer(sections),
+                        values.size() > readable ? "means nothing to " + assignment(config, key)
+                                                 : needs_value(key, values),
+                        key});
     }
   }
   return changed_keys(config, unused);

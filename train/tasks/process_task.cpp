@@ -199,11 +199,11 @@ std::unique_ptr<Task> make_process_task(const Config& config) {
   return std::make_unique<ProcessTask>(config);
 }
 
-/// Parameters are called by the number of their input.
+/// Parameters are called by the number of their input; of all columns of a table one stands for
+/// all.
 std::unique_ptr<Module> stand_in_process(const Config& config) {
   auto spec = read_spec<ProcessModelSpec>(config, "model").gp;
-  spec.inputs = read_spec<TableSpec>(config, "data").columns.inputs.size();
-  if (spec.inputs == 0) return nullptr;
+  spec.inputs = std::max<std::size_t>(1, config.text_list("data.inputs").size());
   complete(spec.density, config);
   spec.density.components = std::max<std::size_t>(1, spec.density.components);
   return std::make_unique<GaussianProcess>(spec);

@@ -174,10 +174,24 @@ std::vector<UnheededKey> keys_of_features(const Config& config) {
                         needs_one_of(config, kinds), mixer_key(config)}});
 }
 
+/// Those of a stack of blocks, where a model has none.
+std::vector<UnheededKey> keys_of_stack(const Config& config) {
+  const bool process = config.text("model.kind") == "gp";
+  const char *backbone = "model.backbone",
+             *choice = process || config.is_set("model.kind") ? "model.kind" : backbone;
+  return changed_keys(config, {{{"model.blocks", "model.width", "model.expansion", "model.mlp",
+                                 "model.dropout", "model.norm", "model.positions", "model.pattern",
+                                 "model.mixer", "model.checkpoint"},
+                                process ? "is of blocks, and a Gaussian process has none"
+                                        : needs_value(backbone, {"attention", "rows"}),
+                                choice}});
+}
+
 }  // namespace
 
 bool has_stack(const Config& config) {
-  return config.text("model.kind") != "forecaster" || config.text("model.backbone") != "linear";
+  const std::string& kind = config.text("model.kind");
+  return kind != "gp" && (kind != "forecaster" || config.text("model.backbone") != "linear");
 }
 
 bool forecasts_rows(const Config& config) {
@@ -222,6 +236,7 @@ void check_stack(const Config& config) {
 }
 
 std::vector<UnheededKey> keys_without_mixer(const Config& config) {
+  if (!has_stack(config)) return keys_of_stack(config);
   std::vector<UnheededKey> keys;
   const std::string by = mixer_key(config), kind = "model.mixer.kind";
   if (by != kind && config.is_set(kind))  // a file may have it for --set to change

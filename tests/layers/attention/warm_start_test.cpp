@@ -77,6 +77,16 @@ TEST(WarmStart, IsExactAttentionAndTeachesTheMapAlone) {
   }
 }
 
+TEST(WarmStart, AwaitsTheMapWhoseGradientsComeWhenAPartIsRunAgain) {
+  const auto mixer = made(spec_of("positive"), "linear", "exact");
+  Tape tape;
+  tape.training = true, tape.step = warm_steps - 1;
+  const auto forward = [&](Tape& part, const Var& x) { return mixer->forward(part, x, padded); };
+  const Var y = checkpoint(tape, forward, tape.constant(input));
+  for (const NamedParameter& named : parameters_of(*mixer))
+    EXPECT_TRUE(named.parameter->is_awaited()) << named.name;
+}
+
 TEST(WarmStart, SeesRealTimesAndGates) {
   const MixerSpec spec = spec_of("positive");
   const auto warm = made(spec, "linear", "exact"), exact = made(spec, "softmax", "none");

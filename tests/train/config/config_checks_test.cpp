@@ -1,9 +1,13 @@
+#include <gmock/gmock.h>
+
 #include <bochner/train/config/config.hpp>
 #include <train/config_text.hpp>
 
 namespace config_checks_test {
 
 using namespace bochner;
+using testing::AnyOf;
+using testing::HasSubstr;
 
 TEST(ConfigErrors, KeysThatMustFitEachOther) {
   EXPECT_EQ(error_after_files("[model.mixer]\nheads = 5\n"),
@@ -127,6 +131,44 @@ TEST(ConfigErrors, KeysOfOtherMapsAndKernels) {
             "model.mixer.denominator.kind = \"smooth\"");
   EXPECT_NO_THROW(validate(stored_config(
       "data.files = [\"a\"]\nmodel.mixer = { kind = \"linear\", features.tau = 2 }\n", "run")));
+}
+
+TEST(ConfigErrors, KeysOfFrequenciesThatAreNotDrawn) {
+  const auto of = [](const std::string& features, const std::string& key) {
+    return error_after_files("[model.mixer]\nkind = \"linear\"\nfeatures.kind = \"" + features +
+                             "\"\n" + key + "\n");
+  };
+  for (const char* key :
+       {"draws = \"iid\"", "redraw = 5", "density.log_scale = 0.5", "density.posterior = \"full\"",
+        "features.projection = \"sorf\"", "features.box = 3", "features.hidden = 8",
+        "features.lambda = 2", "features.gates = 3", "features.smooth = true", "features.bases = 3",
+        "features.correlation = 0.5", "features.estimators = [\"elu\"]", "sharpness = 4"})
+    EXPECT_THAT(of("relu", key), AnyOf(HasSubstr(": needs model.mixer."),
+                                       HasSubstr(": means nothing to model.mixer.features.kind")))
+        << key;
+  EXPECT_EQ(of("relu", "m = 8"), "");  // maps are compared at the same m
+  EXPECT_EQ(of("relu", "features.weights = \"learned\"\nfeatures.hidden = 8"), "");
+  EXPECT_EQ(of("wpff", "features.hidden = 8"), "");
+  EXPECT_EQ(of("wpff_fixed", "features.refit = 8"), "");
+  EXPECT_EQ(of("hybrid", "density.kind = \"flow\"\ndensity.knots = 4"), "");
+  EXPECT_EQ(of("positive", "density.degrees = 5"),
+            "bad.toml:5:19: model.mixer.density.degrees = 5.0: needs model.mixer.density.kind = "
+            "\"student_t\"");
+  EXPECT_EQ(of("positive",
+               "features.weights = \"importance\"\ndensity.proposal = \"student_t\"\n"
+               "density.degrees = 5"),
+            "");
+}
+
+TEST(ConfigErrors, KeysOfBlocksWhereThereAreNone) {
+  const std::string process = "model.kind = \"gp\"\ndata.kind = \"table\"\ntrain.batch = 1\n";
+  EXPECT_EQ(error_after_files(process + "model.mixer.m = 8\n"),
+            "bad.toml:5:17: model.mixer.m = 8: is of blocks, and a Gaussian process has none");
+  const std::string series = "model.kind = \"forecaster\"\ndata.kind = \"series\"\n";
+  EXPECT_EQ(error_after_files(series + "model.width = 8\n"),
+            "bad.toml:4:15: model.width = 8: needs model.backbone = \"attention\" or \"rows\"");
+  EXPECT_EQ(error_after_files(series + "model.backbone = \"rows\"\nmodel.moving_average = 5\n"),
+            "bad.toml:5:24: model.moving_average = 5: needs model.backbone = \"linear\"");
 }
 
 TEST(ConfigErrors, KeysOfTimesThatAreNotSeen) {

@@ -96,7 +96,7 @@ TEST(ConfigErrors, KeysThatTheChosenOptimizerHasNot) {
 TEST(ConfigErrors, EveryTextOfAListIsAChoice) {
   const std::string estimators = "model.mixer.features.estimators = ";
   EXPECT_EQ(error_in("data.files = [\"a\"]\n" + estimators + "[\"positive\", \"aderf\"]\n",
-                     {"model.mixer.kind=linear"}),
+                     {"model.mixer.kind=linear", "model.mixer.features=hybrid"}),
             "");
   const std::string error = error_after_files(estimators + "[\"positive\", \"aderff\"]\n");
   EXPECT_TRUE(error.starts_with("bad.toml:2:35: " + estimators +
