@@ -21,6 +21,10 @@ struct NamedArray {
   /// Of columns of texts: what their numbers 0, 1, .. stand for, in the order of their first rows.
   std::map<std::size_t, std::vector<std::string>> texts = {};
   std::vector<std::size_t> more_times = {};  ///< other columns of such times
+  /// (rows) of the column of the time where all stamps say theirs and not all are UTC, in seconds
+  /// east of it; else empty.
+  std::vector<double> offsets = {};
+  std::string time_format = "";  ///< of the stamps that were read, as parse_time() takes it
 };
 
 /// The name of a column, or its number from 1.

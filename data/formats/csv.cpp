@@ -53,6 +53,7 @@ struct Column {
   std::optional<CsvField> missing = std::nullopt;  // the first one before the kind was known
   std::map<std::string, std::size_t, std::less<>> numbers = {};  // of texts
   std::vector<std::string> texts = {};
+  std::vector<double> offsets = {};  // of times, NaN where none is said
 };
 
 /// One reading of a table.
@@ -127,6 +128,9 @@ class CsvTable {
   /// Nothing where no column that is not chosen begins with a date.
   std::optional<std::size_t> time_beside(const std::vector<CsvField>& first) const {
     if (!options_.time.empty()) return require_column(options_.time);
+    if (const auto learned = std::ranges::find(names_, options_.learned_time);
+        learned != names_.end() && !options_.learned_time.empty())
+      return std::size_t(learned - names_.begin());
     for (std::size_t i = 0; i < std::min(width_, first.size()); ++i) {
       const std::string_view text = trimmed(first[i].text);
       if (is_chosen(i) || (parse_number(text, dialect_) && !holds_months(i))) continue;
@@ -191,8 +195,7 @@ class CsvTable {
     const auto number = parse_number(text, dialect_);
     if (column.kind == Column::Kind::unknown)
       column.kind = number ? Column::Kind::number : Column::Kind::time;
-    const auto value =
-        column.kind == Column::Kind::number ? number : parse_time(text, dialect_.time_format);
+    const auto value = column.kind == Column::Kind::number ? number : time_of(column, text);
     if (value && column.kind == Column::Kind::time && column.missing)
       fail(column, *column.missing, missing_time);
     if (value && column.kind == Column::Kind::number && is_rounded(text, *value, dialect_.decimal))
@@ -211,6 +214,13 @@ class CsvTable {
          : formats.empty() ? "is neither a number nor a time such as 2016-07-01 00:00:00"
                            : "may be a time as " + joined(formats, " or ") +
                                  ": say which by data.time_format (--time-format)");
+  }
+
+  std::optional<double> time_of(Column& column, std::string_view text) const {
+    const auto stamp = parse_stamp(text, dialect_.time_format);
+    if (!stamp) return std::nullopt;
+    column.offsets.push_back(stamp->offset.value_or(missing_value));
+    return stamp->seconds;
   }
 
   static std::size_t number_of_text(Column& column, std::string_view text) {
@@ -275,6 +285,12 @@ class CsvTable {
     NamedArray array{xt::xarray<double>::from_shape({rows_, columns_.size()}), {}};
     std::copy(values_.begin(), values_.end(), array.values.data());
     array.time = column_of_time();
+    if (array.time) {
+      const std::vector<double>& offsets = columns_[*array.time].offsets;
+      array.time_format = dialect_.time_format;
+      const bool all = std::ranges::none_of(offsets, [](double each) { return std::isnan(each); });
+      if (all && std::ranges::count(offsets, 0.0) < std::ssize(offsets)) array.offsets = offsets;
+    }
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       if (!names_.empty()) array.columns.push_back(names_[columns_[i].index]);
       if (columns_[i].kind == Column::Kind::time && i != array.time) array.more_times.push_back(i);
@@ -340,6 +356,8 @@ void write_csv(const NamedArray& array, const Sink& sink, char delimiter) {
       const bool is_time = array.time == i || std::ranges::count(array.more_times, i) > 0;
       if (const auto texts = array.texts.find(i); texts != array.texts.end() && !std::isnan(value))
         text += quoted_where_needed(texts->second.at(std::size_t(value)), delimiter);
+      else if (array.time == i && row < array.offsets.size())
+        text += format_time(value, array.offsets[row]);
       else
         text += is_time ? format_time(value) : format_number(value);
     }

@@ -38,6 +38,9 @@ struct CsvOptions {
   /// Of parse_time(); "" for ISO 8601, or, if anything is "auto", for the only one of some usual
   /// formats that the first records of a column have.
   std::string time_format = "";
+  /// Of time stamps that a model has learned: the column which holds them if it is there and none
+  /// is said, and which format they have where several of the usual ones fit.
+  std::string learned_time = "", learned_format = "";
   /// What becomes of missing values (nothing, NA, N/A, nan, null): refuse; nan; forward, the value
   /// of the row before; mean, that of the column over the whole file.
   std::string missing = "refuse";

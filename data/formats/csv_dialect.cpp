@@ -300,6 +300,7 @@ CsvDialect csv_dialect(std::string_view text, const std::string& name, const Csv
   if (formats.size() > 1)  // whether the day or the month comes first may be seen later
     formats = time_formats_in(
         csv_sample(text, name, best.delimiter, best.quote, std::string_view::npos), best);
+  if (std::ranges::count(formats, options.learned_format) > 0) formats = {options.learned_format};
   if (formats.empty()) best.months = columns_of_months(best_sample, best);
   if (!best.months.empty()) formats = {month_format};
   if (formats.size() == 1) best.time_format = formats[0];

@@ -82,12 +82,17 @@ class TimeParser {
     return literal('%');
   }
 
+  std::optional<double> offset_in_seconds() const {
+    return offset_ ? std::optional(60.0 * *offset_) : std::nullopt;
+  }
+
   std::optional<double> seconds() const {
     if (unix_) return unix_;
     const std::chrono::year_month_day date = date_of(year_, month_, day_);
     if (!date.ok()) return std::nullopt;
     return seconds_to(std::chrono::sys_days(date) + std::chrono::hours(hour_ + later_half_) +
-                      std::chrono::minutes(minute_ - offset_) + std::chrono::seconds(second_)) +
+                      std::chrono::minutes(minute_ - offset_.value_or(0)) +
+                      std::chrono::seconds(second_)) +
            fraction_;
   }
 
@@ -144,6 +149,7 @@ class TimeParser {
   }
 
   bool offset() {
+    offset_ = 0;
     if (literal('Z')) return true;
     const int sign = sees('-') ? -1 : 1;
     if (!literal('-') && !literal('+')) return false;
@@ -167,8 +173,8 @@ class TimeParser {
   std::string_view rest_;
   bool strict_;
   int year_ = 1970, month_ = 1, day_ = 1, hour_ = 0, minute_ = 0, second_ = 0;
-  int later_half_ = 0;  // hours
-  int offset_ = 0;      // minutes east of UTC
+  int later_half_ = 0;         // hours
+  std::optional<int> offset_;  // minutes east of UTC
   double fraction_ = 0;
   std::optional<double> unix_;
 };
@@ -193,10 +199,17 @@ bool follows_iso(TimeParser& parser) {
 }  // namespace
 
 std::optional<double> parse_time(std::string_view text, std::string_view format) {
+  const std::optional<TimeStamp> stamp = parse_stamp(text, format);
+  return stamp ? std::optional(stamp->seconds) : std::nullopt;
+}
+
+std::optional<TimeStamp> parse_stamp(std::string_view text, std::string_view format) {
   TimeParser parser(text, format.empty());
   const bool follows_it = format.empty() ? follows_iso(parser) : follows(parser, format);
-  if (!follows_it || !parser.at_end()) return std::nullopt;
-  return parser.seconds();
+  const std::optional<double> seconds =
+      follows_it && parser.at_end() ? parser.seconds() : std::nullopt;
+  if (!seconds) return std::nullopt;
+  return TimeStamp{*seconds, parser.offset_in_seconds()};
 }
 
 void require_time_format(std::string_view format) {
@@ -234,6 +247,14 @@ std::string format_time(double seconds) {
     if (digits[0] == '0' && parse_time(stamp) == seconds) return stamp;
   }
   return format_number(seconds);
+}
+
+std::string format_time(double seconds, double offset) {
+  const int minutes = int(std::abs(offset) / 60);
+  char text[16];
+  std::snprintf(text, sizeof(text), "%c%02d:%02d", offset < 0 ? '-' : '+', minutes / 60,
+                minutes % 60);
+  return format_time(seconds + offset) + text;
 }
 
 }  // namespace bochner

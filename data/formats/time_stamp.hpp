@@ -15,11 +15,19 @@ namespace bochner {
 /// fraction, %z is Z or +02:00 or +0200, %s seconds since 1970 and %Q milliseconds. All other
 /// characters stand for themselves.
 std::optional<double> parse_time(std::string_view text, std::string_view format = "");
+/// The same, and the seconds east of UTC that the text says.
+struct TimeStamp {
+  double seconds;
+  std::optional<double> offset;
+};
+std::optional<TimeStamp> parse_stamp(std::string_view text, std::string_view format = "");
 /// Throws std::invalid_argument where the format has another directive, or %p without %I.
 void require_time_format(std::string_view format);
 
 /// "2016-07-01 00:00:00", with as few decimals as say the same number again; the years 0 to 9999.
 /// Other numbers as they are.
 std::string format_time(double seconds);
+/// "2016-07-01 02:00:00+02:00", so many seconds east of UTC.
+std::string format_time(double seconds, double offset);
 
 }  // namespace bochner

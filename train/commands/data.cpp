@@ -190,7 +190,8 @@ void data_peek_command(const DataOptions& options) {
 
 void data_convert_command(const ConvertOptions& options) {
   const Input input = open_input(options.files[0]);
-  const NamedArray array = parse_array(input.bytes(), input.name(), read_options(options));
+  NamedArray array = parse_array(input.bytes(), input.name(), read_options(options));
+  array.offsets.clear();  // times are written as all formats hold them, in UTC
   const ElementType type = type_for(options.type, input.bytes());
   ArrayFormat format{.npz = {type, options.compressed}};
   if (!options.reading.array.empty()) format.array = options.reading.array;

@@ -3,6 +3,7 @@
 
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/formats/csv.hpp>
+#include <bochner/data/formats/time_stamp.hpp>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -201,6 +202,31 @@ TEST(Csv, WritesWhatItReadsToTheLastBit) {
 TEST(Csv, WritesTimesAsDates) {
   const std::string text = "when,x\n2016-07-01 00:00:00,1\n2016-07-01 01:00:00.25,2\n";
   EXPECT_EQ(written(parse(text)), text);
+}
+
+TEST(Csv, WritesTimesWithTheirOffsets) {
+  const std::string text = "when,x\n2016-10-29 00:00:00+02:00,1\n2016-10-31 00:00:00+01:00,2\n";
+  EXPECT_EQ(written(parse(text)), text);
+  EXPECT_EQ(written(parse("when,x\n2016-07-01T02:30-09:30,1\n")),
+            "when,x\n2016-07-01 02:30:00-09:30,1\n");
+  EXPECT_EQ(written(parse("when,x\n2016-07-01T02:00Z,1\n")), "when,x\n2016-07-01 02:00:00,1\n");
+  EXPECT_TRUE(parse("when,x\n2016-07-01T02:00+02:00,1\n2016-07-02,2\n").offsets.empty())
+      << "not all say theirs";
+}
+
+/// Unless the dates are of another one.
+TEST(Csv, ReadsDatesInTheFormatThatWasLearned) {
+  CsvOptions options{.learned_time = "when", .learned_format = "%d/%m/%Y"};
+  options.named_columns = {"x"};
+  const auto second = [&](const std::string& rows) {
+    const NamedArray table = parse("when,x\n" + rows, options);
+    return format_time(table.values(1, table.time.value())).substr(0, 10);
+  };
+  EXPECT_EQ(second("01/02/2024,1\n02/02/2024,2\n"), "2024-02-02");
+  EXPECT_EQ(second("02/01/2024,1\n02/13/2024,2\n"), "2024-02-13");
+  EXPECT_EQ(second("2024-02-01,1\n2024-02-02,2\n"), "2024-02-02");
+  EXPECT_THAT(problem("when,x\nW01,1\n", options), HasSubstr("\"W01\" is neither a number nor a"));
+  EXPECT_FALSE(parse("on,x\nW01,1\n", options).time) << "no such column";
 }
 
 TEST(Csv, ReadsFiles) {
