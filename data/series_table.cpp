@@ -136,6 +136,16 @@ std::string words_of(const std::vector<std::string>& id) {
   return joined(id, ", ", [](const std::string& part) { return printable(part); });
 }
 
+WallClock clock_of(const NamedArray& table, const std::vector<std::size_t>& rows) {
+  if (table.offsets.empty() || !table.time) return {};
+  std::vector<double> times, offsets;
+  for (const std::size_t row : rows) {
+    times.push_back(table.values(row, *table.time));
+    offsets.push_back(table.offsets.at(row));
+  }
+  return {times, offsets};
+}
+
 std::size_t rows_asked_for(const NamedArray& table, const SeriesColumns& columns,
                            const std::vector<std::size_t>& rows) {
   if (!table.time && columns.known.empty()) return 0;
@@ -175,6 +185,7 @@ TimeSeries time_series(const NamedArray& table, const SeriesColumns& columns,
   TimeSeries series;
   series.id = part.id;
   series.times = increasing_times(table, part.rows);
+  series.clock = clock_of(table, part.rows);
   series.values.resize({targets.size(), part.rows.size()});
   for (std::size_t v = 0; v < targets.size(); ++v) {
     if (!table.columns.empty()) series.names.push_back(table.columns[targets[v]]);

@@ -47,6 +47,9 @@ std::vector<SeriesRows> rows_of_series(const NamedArray& table,
 /// "north, 3"
 std::string words_of(const std::vector<std::string>& id);
 
+/// What the stamps of these rows say of their offsets from UTC.
+WallClock clock_of(const NamedArray& table, const std::vector<std::size_t>& rows);
+
 /// Rows at the end that have a time and no targets: they are asked for.
 std::size_t rows_asked_for(const NamedArray& table, const SeriesColumns& columns,
                            const std::vector<std::size_t>& rows);

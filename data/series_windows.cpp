@@ -49,7 +49,7 @@ void thin(TimeSeries& series, std::size_t number, const SeriesSpec& spec,
     kept.push_back(row);
     for (std::size_t i = 0; i < borders.size(); ++i) thinned[i] += row < borders[i];
   }
-  TimeSeries left{series.names, kept_columns(series.values, kept), {}, series.id};
+  TimeSeries left{series.names, kept_columns(series.values, kept), {}, series.id, {}, series.clock};
   if (series.channels() > 0) left.covariates = kept_columns(series.covariates, kept);
   for (const std::size_t row : kept)
     if (!series.times.empty()) left.times.push_back(series.times[row]);
@@ -170,6 +170,20 @@ std::vector<std::size_t> SeriesWindows::find_gaps(const TimeSeries& series) cons
   for (std::size_t row = 1; row < series.times.size(); ++row)
     if (step.between(series.times[row - 1], series.times[row]) > spec_.pause) gaps.push_back(row);
   return gaps;
+}
+
+bool SeriesWindows::crosses_pauses() const {
+  return std::ranges::any_of(parts_, [](const Part& part) {
+    const TimeStep step = part.series.time_step();
+    const std::vector<double>& times = part.series.times;
+    if (times.size() < 2 || step.counts_dates() || step.has_pauses()) return false;
+    if (!step.is_regular()) return true;
+    std::size_t crossed = 0;
+    for (std::size_t row = 1; row < times.size(); ++row)
+      crossed += step.between(times[row - 1], times[row]) > 1 &&
+                 !std::ranges::binary_search(part.gaps, row);
+    return 100 * crossed > times.size();
+  });
 }
 
 std::vector<std::size_t> SeriesWindows::find_windows(const Part& part, Split split) const {

@@ -85,6 +85,9 @@ class SeriesWindows : public Dataset {
     return place(split, window).row;
   }
   SeriesBatch batch(const Examples& windows) const;
+  /// Whether windows go across irregular steps, or across more than a few that are longer than the
+  /// others by no rule.
+  bool crosses_pauses() const;
   /// Of the training rows only.
   SeriesMoments moments() const;
   /// Of the covariates over those of all series. (C), (C)

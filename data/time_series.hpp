@@ -12,11 +12,12 @@ struct TimeSeries {
   std::vector<double> times;           ///< (rows), increasing, or empty
   std::vector<std::string> id = {};    ///< what tells it apart from others of its table
   xt::xarray<double> covariates = {};  ///< (C, rows): what is known of rows beforehand, or empty
+  WallClock clock = {};                ///< by which days and months are told
 
   std::size_t variates() const { return values.shape()[0]; }
   std::size_t rows() const { return values.shape()[1]; }
   std::size_t channels() const { return covariates.dimension() == 2 ? covariates.shape()[0] : 0; }
-  TimeStep time_step() const { return TimeStep(times); }
+  TimeStep time_step() const { return TimeStep(times, clock); }
 };
 
 /// The named columns of a table (rows, columns) as variates, or without names all but that of the

@@ -59,19 +59,57 @@ std::vector<double> differences(const std::vector<double>& numbers) {
   return steps;
 }
 
-/// Whether all stand at one time of the day, and there are enough to tell.
+bool are_of_calendar(const std::vector<double>& times) {
+  return times.size() >= 3 && is_date(times.front()) && is_date(times.back());
+}
+
+/// Whether all stand at one time of the day.
 bool are_dates(const std::vector<double>& times) {
-  if (times.size() < 3 || !is_date(times.front()) || !is_date(times.back())) return false;
   const double hour = times[0] - double(day_of(times[0])) * seconds_of_day;
   return std::ranges::all_of(
       times, [&](double time) { return time - double(day_of(time)) * seconds_of_day == hour; });
 }
 
+/// Of days but the first and the last one, which may have begun before or go on.
+std::vector<double> rows_of_days(const std::vector<double>& times) {
+  std::vector<double> rows;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (i == 0 || day_of(times[i]) != day_of(times[i - 1])) rows.push_back(0);
+    ++rows.back();
+  }
+  return rows.size() < 3 ? std::vector<double>()
+                         : std::vector<double>(rows.begin() + 1, rows.end() - 1);
+}
+
 }  // namespace
 
-TimeStep::TimeStep(const std::vector<double>& times) {
+TimeStep::TimeStep(const std::vector<double>& times, const WallClock& clock) {
   if (times.size() < 2) return;
-  if (!are_dates(times) || (!is_monthly(times) && !is_business_daily(times))) set_seconds(times);
+  const std::vector<double> shown = clock.shown(times);
+  by_wall_ = are_of_calendar(shown) && (counts_days(shown) || has_slots(shown));
+  if (!by_wall_) set_seconds(times);
+  if (by_wall_) clock_ = clock;
+}
+
+TimeStep TimeStep::by(const WallClock& clock) const {
+  TimeStep step = *this;
+  if (by_wall_) step.clock_ = clock;
+  return step;
+}
+
+bool TimeStep::counts_days(const std::vector<double>& times) {
+  if (!are_dates(times)) return false;
+  if (is_monthly(times) || is_business_daily(times) || has_slots(times)) return true;
+  set_seconds(times);
+  return true;
+}
+
+bool TimeStep::has_slots(const std::vector<double>& times) {
+  slots_ = WeekSlots::of(times);
+  if (!slots_) return false;
+  set_seconds(times);
+  is_regular_ = true;
+  return true;
 }
 
 bool TimeStep::is_monthly(const std::vector<double>& times) {
@@ -107,18 +145,30 @@ void TimeStep::set_seconds(const std::vector<double>& times) {
   const auto alike = std::ranges::count_if(
       steps, [&](double each) { return std::abs(each - step_) <= 0.01 * step_; });
   is_regular_ = double(alike) >= 0.9 * double(steps.size());
+  if (!are_of_calendar(times)) return;
+  const std::vector<double> rows = rows_of_days(times);
+  const double full = quantile_of(rows, 0.9);  // some days have gaps
+  if (is_regular_ || quantile_of(rows, 0.25) == full) rows_of_day_ = std::size_t(full);
 }
 
 double TimeStep::after(double time, std::size_t count) const {
-  if (unit_ == Unit::seconds) return time + double(count) * step_;
-  const std::int64_t today = day_of(time), steps = std::int64_t(step_) * std::int64_t(count);
-  const std::int64_t day = unit_ == Unit::months ? day_in_month(month_of(time) + steps, day_)
+  const double offset = clock_.offset(time), then = stepped(time + offset, count);
+  return then - clock_.offset(then - offset);
+}
+
+double TimeStep::stepped(double shown, std::size_t count) const {
+  if (slots_) return slots_->after(shown, count);
+  if (unit_ == Unit::seconds) return shown + double(count) * step_;
+  const std::int64_t today = day_of(shown), steps = std::int64_t(step_) * std::int64_t(count);
+  const std::int64_t day = unit_ == Unit::months ? day_in_month(month_of(shown) + steps, day_)
                                                  : day_of_business(business_day_of(today) + steps);
-  return time + double(day - today) * seconds_of_day;
+  return shown + double(day - today) * seconds_of_day;
 }
 
 std::size_t TimeStep::between(double earlier, double later) const {
   if (!is_regular_) return 1;
+  earlier = clock_.shown(earlier), later = clock_.shown(later);
+  if (slots_) return slots_->between(earlier, later);
   if (unit_ == Unit::seconds) return std::size_t(std::llround((later - earlier) / step_));
   if (unit_ == Unit::months)
     return std::size_t((month_of(later) - month_of(earlier)) / std::int64_t(step_));
@@ -133,11 +183,13 @@ bool TimeStep::are_closer(double span, std::size_t steps) const {
 std::size_t TimeStep::season() const {
   if (unit_ == Unit::business_days) return 5;
   if (unit_ == Unit::months) return std::fmod(12, step_) == 0 ? std::size_t(12 / step_) : 1;
-  if (!is_regular_) return 1;
+  if (slots_) return slots_->season();
+  if (!is_regular_) return std::max<std::size_t>(1, rows_of_day_);
   if (step_ == 7 * seconds_of_day) return 52;
   if (step_ == seconds_of_day) return 7;
   const double rows = seconds_of_day / step_;
-  return rows > 1 && rows == std::floor(rows) ? std::size_t(rows) : 1;
+  if (!(rows > 1 && rows == std::floor(rows))) return 1;
+  return rows_of_day_ > 0 ? std::min(std::size_t(rows), rows_of_day_) : std::size_t(rows);
 }
 
 std::string TimeStep::words() const {

@@ -95,5 +95,43 @@ TEST(TimeStep, SuggestsASeason) {
   EXPECT_EQ(TimeStep({}).season(), 1u);
 }
 
+/// Midnights in Berlin, in UTC and with their offsets.
+struct Stamps {
+  std::vector<double> times, offsets;
+  TimeStep step() const { return TimeStep(times, WallClock(times, offsets)); }
+  std::string after(std::size_t count) const {
+    const double time = step().after(times.back(), count);
+    return format_time(time, WallClock(times, offsets).offset(time)).substr(0, 22);
+  }
+};
+
+Stamps stamps_of(const std::vector<const char*>& texts) {
+  Stamps all;
+  for (const char* text : texts) {
+    const TimeStamp stamp = parse_stamp(text).value();
+    all.times.push_back(stamp.seconds);
+    all.offsets.push_back(stamp.offset.value());
+  }
+  return all;
+}
+
+TEST(TimeStep, OfStampsWithOffsetsIsThatOfTheWall) {
+  const Stamps months =
+      stamps_of({"2023-12-01T00:00+01:00", "2024-01-01T00:00+01:00", "2024-02-01T00:00+01:00",
+                 "2024-03-01T00:00+01:00", "2024-04-01T00:00+02:00"});
+  EXPECT_EQ(months.step().words(), "1 month");
+  EXPECT_EQ(months.step().season(), 12u);
+  EXPECT_EQ(months.after(1), "2024-05-01 00:00:00+02");
+  EXPECT_EQ(months.step().between(months.times[3], months.times[4]), 1u);
+  const Stamps days = stamps_of({"2024-03-30T00:00+01:00", "2024-03-31T00:00+01:00",
+                                 "2024-04-01T00:00+02:00", "2024-04-02T00:00+02:00"});
+  EXPECT_EQ(days.step().words(), "1 day");
+  EXPECT_EQ(days.after(2), "2024-04-04 00:00:00+02");
+  const Stamps hours = stamps_of({"2024-03-31T00:00+01:00", "2024-03-31T01:00+01:00",
+                                  "2024-03-31T03:00+02:00", "2024-03-31T04:00+02:00"});
+  EXPECT_EQ(hours.step().between(hours.times[1], hours.times[2]), 1u) << "clocks skip an hour";
+  EXPECT_EQ(hours.after(1), "2024-03-31 05:00:00+02");
+}
+
 }  // namespace time_step_test
 }  // namespace bochner
