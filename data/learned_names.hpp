@@ -12,6 +12,7 @@ struct LearnedNames {
   std::vector<std::string> series = {};   ///< what tells a series apart, one after the other
   std::vector<std::string> levels = {};   ///< a column and one of its texts, by turns
   std::vector<std::string> columns = {};  ///< that are learned
+  std::vector<std::string> time = {};     ///< the column of time stamps, and their format
   friend bool operator==(const LearnedNames&, const LearnedNames&) = default;
 };
 inline void describe(Keys& keys, LearnedNames& names) {
@@ -29,6 +30,9 @@ inline void describe(Keys& keys, LearnedNames& names) {
   keys("names.columns", names.columns,
        "series, table: the columns that a run has learned where its config names none; of a table "
        "the target is the last");
+  keys("names.time", names.time,
+       "series: the column of time stamps that a run has learned from, and their format: that in "
+       "which it reads others where several of the usual ones fit");
 }
 
 }  // namespace bochner

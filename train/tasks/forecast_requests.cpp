@@ -50,6 +50,7 @@ SeenSeries seen_series(NamedArray& table, const RequestRules& rules, const Serie
                     part.id.empty() ? "" : " of " + words_of(part.id));
   if (rules.carries_forward) carry_forward(table, columns, before.rows);
   seen.series = time_series(table, columns, before);
+  seen.series.clock = clock_of(table, part.rows);
   return seen;
 }
 
@@ -69,14 +70,21 @@ void require_fit(const std::vector<SeenSeries>& all, const SeriesWindows& learne
     throw DataError("the input has ", some_of(too_short), ", the model looks back over ", L);
 }
 
+constexpr const char* neighbours = "; data.pause = 0 takes them for neighbours";
+
+/// Whether steps from row to row must be those of the windows that were learned.
+bool has_steps(const TimeSeries& series, const TimeSeries& learned, const SeriesSpec& spec) {
+  return spec.pause > 0 && !spec.stamps && spec.drop == 0 && !series.times.empty() &&
+         !learned.times.empty();
+}
+
 /// The rows that a model looks back over must follow each other as those of its training windows
 /// do.
 void require_steps(const TimeSeries& series, const TimeSeries& learned, const SeriesSpec& spec) {
-  if (spec.pause == 0 || spec.stamps || spec.drop > 0) return;
-  if (series.times.empty() || learned.times.empty()) return;
-  const TimeStep step = learned.time_step();
+  if (!has_steps(series, learned, spec)) return;
+  const TimeStep step = learned.time_step().by(series.clock);
   const std::string whose = series.id.empty() ? "" : " of " + words_of(series.id),
-                    advice = " apart; data.pause = 0 takes them for neighbours";
+                    advice = in_words(" apart", neighbours);
   const std::size_t L = spec.lookback, first = series.rows() - L;
   for (std::size_t row = first + 1; row < series.rows(); ++row)
     if (step.between(series.times[row - 1], series.times[row]) > spec.pause)
@@ -149,15 +157,36 @@ Tensor last_columns(const xt::xarray<double>& matrix, std::size_t count) {
   return last;
 }
 
-/// What the rows say, or what the model has learned where they are of the same dates: a week of
-/// business days does not show that there are none on weekends.
+/// What the rows say, or what the model has learned where most of them are of the same dates: a
+/// week of business days does not show that there are none on weekends.
 TimeStep step_of(const TimeSeries& series, const TimeSeries& learned) {
   if (learned.times.empty()) return series.time_step();
-  const TimeStep step = learned.time_step();
-  const auto is_other = [&](double one, double next) { return step.between(one, next) != 1; };
-  const bool agrees = step.counts_dates() &&
-                      std::ranges::adjacent_find(series.times, is_other) == series.times.end();
+  const TimeStep step = learned.time_step().by(series.clock);
+  std::size_t alike = 1;
+  for (std::size_t row = 1; row < series.times.size(); ++row)
+    alike += step.between(series.times[row - 1], series.times[row]) == 1;
+  const bool agrees =
+      (step.counts_dates() || step.has_pauses()) && 10 * alike >= 9 * series.times.size();
   return agrees || series.rows() <= 2 ? step : series.time_step();
+}
+
+/// The rows that are asked for are the next ones.
+void require_next_steps(const TimeSeries& series, const std::vector<double>& coming,
+                        std::size_t asked, const TimeSeries& learned, const SeriesSpec& spec) {
+  if (!has_steps(series, learned, spec)) return;
+  const TimeStep step = learned.time_step().by(series.clock);
+  double last = series.times.back();
+  for (std::size_t i = 0; i < asked; ++i) {
+    const double time = coming[i];
+    const std::size_t steps = step.between(last, time);
+    if (steps == 0 || steps > spec.pause)
+      throw DataError("the row that is asked for at ", format_time(time),
+                      " is not the next one behind ", format_time(last),
+                      series.id.empty() ? "" : " of " + words_of(series.id),
+                      "; rows to come follow each other as those that the model learned, ",
+                      step.words(), " apart", neighbours);
+    last = time;
+  }
 }
 
 ForecastRequest request_of(const NamedArray& table, const SeriesColumns& columns,
@@ -173,6 +202,8 @@ ForecastRequest request_of(const NamedArray& table, const SeriesColumns& columns
                           {},
                           asked > 0 ? asked : spec.horizon};
   request.coming = times_to_come(seen, step, table, spec.horizon);
+  request.clock = series.clock;
+  if (asked > 0) require_next_steps(series, request.coming, asked, learned.series(number), spec);
   request.facts.times = window_times(series, request.coming, spec);
   request.facts.series = {number};
   if (columns.covariates() == 0) return request;
@@ -182,6 +213,11 @@ ForecastRequest request_of(const NamedArray& table, const SeriesColumns& columns
       last_columns(covariates_of(table, columns, rows, times, series.rows() + spec.horizon),
                    spec.lookback + spec.horizon);
   return request;
+}
+
+void set_time(NamedArray& table, std::size_t row, double time, const WallClock& clock) {
+  table.values(row, *table.time) = time;
+  if (!clock.is_utc()) table.offsets[row] = clock.offset(time);
 }
 
 /// Numbers where all of these are numbers as they are written, else texts.
@@ -228,17 +264,18 @@ NamedArray forecast_table(const NamedArray& input, const SeriesColumns& columns,
   std::size_t rows = 0;
   for (const ForecastRequest& request : requests) rows += request.rows;
   NamedArray table{xt::xarray<double>::from_shape({rows, first + said}), {}};
+  if (time > 0) table.time = ids;
+  if (!requests[0].clock.is_utc()) table.offsets.assign(rows, 0);
   std::vector<std::vector<std::string>> id_columns(ids);
   std::size_t row = 0;
   for (std::size_t i = 0; i < requests.size(); ++i)
     for (std::size_t h = 0; h < requests[i].rows; ++h, ++row) {
       for (std::size_t k = 0; k < ids; ++k) id_columns[k].push_back(requests[i].id[k]);
-      if (time > 0) table.values(row, ids) = requests[i].coming[h];
+      if (time > 0) set_time(table, row, requests[i].coming[h], requests[i].clock);
       for (std::size_t j = 0; j < said; ++j)
         table.values(row, first + j) = double(answers[i].data()[h * said + j]);
     }
   for (std::size_t k = 0; k < ids; ++k) write_ids(table, k, id_columns[k]);
-  if (time > 0) table.time = ids;
   if (names.empty()) return table;
   for (const std::string& column : columns.series)
     table.columns.push_back(

@@ -14,6 +14,7 @@ struct ForecastRequest {
   RowFacts facts;              ///< of the one window
   std::vector<double> coming;  ///< (H) times of the rows to come, or empty
   std::size_t rows;            ///< of them that are asked for
+  WallClock clock = {};        ///< of the stamps
 };
 
 /// How the tables of a run are to be read.
@@ -25,8 +26,8 @@ struct RequestRules {
 
 /// One for each series of a table, in the order of their first rows. A series that ends in rows
 /// without targets asks for these: where the model sees stamps, at their times; where it has known
-/// columns, with their values, and then it must. Throws DataError for series that the model does
-/// not know or that are too short, by name, and for rows that do not fit.
+/// columns, with their values, and then it must, step by step. Throws DataError for series that the
+/// model does not know or that are too short, by name, and for rows that do not fit.
 std::vector<ForecastRequest> forecast_requests(const NamedArray& input, const RequestRules& rules,
                                                const SeriesWindows& learned);
 

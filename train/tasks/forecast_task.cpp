@@ -130,6 +130,7 @@ class ForecastTask : public Task {
                               windows_.series().channels())),
         rules_{series_columns(config), std::move(learned.levels),
                carries_forward(config, series_columns(config))},
+        time_(std::move(learned.time)),
         model_(spec_) {
     initialize(model_, config.count("train.seed"));
     const SeriesMoments moments = windows_.moments();
@@ -148,6 +149,7 @@ class ForecastTask : public Task {
   LearnedNames names() const override {
     LearnedNames names = windows_.names();
     names.levels = by_turns(rules_.levels);
+    names.time = time_;
     return names;
   }
   std::vector<std::string> input_columns() const override {
@@ -209,6 +211,15 @@ class ForecastTask : public Task {
           by_rows(forecast_in_unit(request.past, request.facts), spec_.variates, spec_.horizon));
     return forecast_table(input, rules_.columns, windows_.series().names, requests, answers,
                           levels());
+  }
+
+  std::string note_on_prediction() const override {
+    const bool dates_are_said = !spec_.regular || !rules_.columns.known.empty();
+    if (dates_are_said || !windows_.crosses_pauses()) return "";
+    return fmt::format(
+        "dates of the forecast are {} apart, as if rows had no pauses; those that "
+        "the model learned have some that no day or time of the week explains",
+        windows_.series().time_step().words());
   }
 
   std::optional<Backtest> backtest(const BacktestPlan& plan) override {
@@ -347,6 +358,7 @@ class ForecastTask : public Task {
   SeriesWindows windows_;
   ForecasterSpec spec_;
   RequestRules rules_;
+  std::vector<std::string> time_;  // LearnedNames::time
   Forecaster model_;
 };
 

@@ -18,7 +18,8 @@ constexpr KeptNames kept_names[] = {{"data.names.types", &LearnedNames::types, "
                                     {"data.names.labels", &LearnedNames::labels, "label"},
                                     {"data.names.series", &LearnedNames::series, "series"},
                                     {"data.names.levels", &LearnedNames::levels, "covariate"},
-                                    {"data.names.columns", &LearnedNames::columns, "column"}};
+                                    {"data.names.columns", &LearnedNames::columns, "column"},
+                                    {"data.names.time", &LearnedNames::time, "time"}};
 
 /// The first name that the others lack; nothing where there is none.
 const std::string* missing_in(const Names& others, const Names& names) {
@@ -54,7 +55,7 @@ void inherit_names(Config& config, const Config& parent) {
 void require_learned(const Config& config, const LearnedNames& names) {
   for (const auto& [key, list, what] : kept_names) {
     const Names &learned = config.text_list(key), &now = names.*list;
-    if (learned.empty() || learned == now) continue;
+    if (learned.empty() || learned == now || list == &LearnedNames::time) continue;
     if (const std::string* unknown = missing_in(learned, now))
       throw DataError("data.files: the model knows no ", what, " ", excerpt(*unknown),
                       "; it learned ", excerpt(learned.front()), " and ", learned.size() - 1,

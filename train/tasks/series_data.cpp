@@ -84,6 +84,10 @@ ReadOptions series_options(const Config& config) {
   }
   csv.texts = columns.others();
   csv.labels = columns.series;
+  if (const std::vector<std::string> time = learned_names(config).time; !time.empty()) {
+    csv.learned_time = time.front();
+    if (time.size() > 1) csv.learned_format = time[1];
+  }
   const bool forward = csv.missing == "forward" && !columns.series.empty();
   if (forward || !columns.known.empty()) csv.missing = "nan";
   csv.if_missing = "set data.missing = \"forward\" for the value of the row before, or fill it in";
@@ -122,7 +126,11 @@ LearnedTable read_series(const Config& config) {
     if (!levels.empty()) columns = with_indicators(table, columns, levels);
     std::vector<TimeSeries> series = series_of(table, columns, carries_forward(config, columns));
     put_first(names.series, series);
-    return {std::move(series), levels};
+    LearnedTable learned{std::move(series), levels};
+    if (table.time && !table.columns.empty()) learned.time = {table.columns[*table.time]};
+    if (!learned.time.empty() && !table.time_format.empty())
+      learned.time.push_back(table.time_format);
+    return learned;
   } catch (const DataError& error) {
     throw DataError(files[0].string(), ": ", error.what());
   }

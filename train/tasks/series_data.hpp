@@ -17,6 +17,7 @@ ReadOptions series_options(const Config& config);
 struct LearnedTable {
   std::vector<TimeSeries> series;
   TextLevels levels;
+  std::vector<std::string> time = {};  ///< LearnedNames::time
 };
 /// Of its file. Throws DataError where that is no such table.
 LearnedTable read_series(const Config& config);

@@ -41,6 +41,16 @@ bool is_time_of_day(const std::string& text) {
   return parse_time(text, "%H:%M") || parse_time(text, "%H:%M:%S");
 }
 
+bool names_a_date(const std::string& column) {
+  constexpr std::string_view names[] = {"date",  "datetime", "timestamp", "day",   "week",
+                                        "month", "quarter",  "datum",     "period"};
+  return std::ranges::find(names, lower_case(column)) != std::end(names);
+}
+
+bool begins_with_digit(const std::string& text) {
+  return !text.empty() && text[0] >= '0' && text[0] <= '9';
+}
+
 /// What some rows of a column hold, missing values left out.
 struct ColumnSketch {
   std::size_t column, count = 0, numbers = 0, whole = 0, times = 0;
@@ -104,7 +114,12 @@ struct ColumnSketch {
     if (are_most(of_day))
       return in_words(where, shown(no_time),
                       " is a time without its day: write both in one column");
-    if (has_times || !are_most(times + of_formats) || of_formats == 0) return "";
+    if (has_times) return "";
+    if (of_formats == 0 && names_a_date(name) && std::ranges::all_of(texts, begins_with_digit))
+      return in_words(where, shown(no_time),
+                      " is no date as it is written; say how to read it, as in --set "
+                      "data.time_format='%d.%m.%y', or write it as 2016-07-01");
+    if (!are_most(times + of_formats) || of_formats == 0) return "";
     return in_words(where, shown(no_time), " may be a time as ",
                     joined(possible_time_formats(sample[no_time][column]), " or "),
                     ": say which, as in --set data.time_format='%d/%m/%Y'");

@@ -2,18 +2,24 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bochner/data/files/errors.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/train/charts/page.hpp>
+#include <bochner/train/tasks/backtest.hpp>
+#include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/run_names.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
 #include <xtensor/xview.hpp>
 
+#include "data/messages.hpp"
 #include "train/training_run.hpp"
 
 namespace bochner {
 namespace forecast_dates_test {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -89,6 +95,106 @@ TEST(MonthlySeries, NamesItsGapsAndDoesNotCrossThem) {
               StartsWith("1 variate, 60 rows each 1 month, 1 gap that no window crosses (the "
                          "longest 2001-08-01 00:00:00 to 2001-10-01 00:00:00)"));
   EXPECT_EQ(task->data().examples(Split::train), 42u - 8 - 8) << "as before 8 windows more";
+}
+
+/// Hours 9 to 17 of so many days of 2024.
+std::string opening_hours(std::size_t days) {
+  std::string text = "date,a\n";
+  for (std::size_t i = 0; i < 9 * days; ++i)
+    text += fmt::format(
+        "{},{}\n", format_time(1704067200.0 + 86400.0 * double(i / 9) + 3600.0 * double(9 + i % 9)),
+        wave(i));
+  return text;
+}
+
+const std::vector<std::string> small_forecaster = {"model.kind=forecaster", "data.kind=series",
+                                                   "data.lookback=6", "data.horizon=3"};
+
+TEST(OpeningHours, GoOnInTheMorning) {
+  TemporaryFolder folder;
+  const auto file = folder.write("shop.csv", opening_hours(40));
+  const auto task = make_task(tiny_config(file, small_forecaster));
+  EXPECT_THAT(task->data().words(), StartsWith("1 variate, 360 rows  "));
+  EXPECT_EQ(task->note_on_prediction(), "");
+  NamedArray rows = read_csv(file);
+  rows.values = xt::xarray<double>(xt::view(rows.values, xt::range(330, 359), xt::all()));
+  const NamedArray next = task->predict(rows);
+  EXPECT_EQ(format_time(next.values(0, 0)), "2024-02-09 17:00:00");
+  EXPECT_EQ(format_time(next.values(1, 0)), "2024-02-10 09:00:00");
+  EXPECT_EQ(format_time(next.values(2, 0)), "2024-02-10 10:00:00");
+  EXPECT_EQ(task->backtest({Split::test, 2, 0, 0})->season, 9u);
+}
+
+TEST(Pauses, WithoutARuleAreNoted) {
+  std::string text = "date,a\n";
+  for (std::size_t i = 0, hour = 0; i < 200; ++i, hour += i % 13 == 4 ? 11 : 1)
+    text += fmt::format("{},{}\n", format_time(1704067200.0 + 3600.0 * double(hour)), wave(i));
+  TemporaryFolder folder;
+  const auto file = folder.write("some.csv", text);
+  std::vector<std::string> sets = small_forecaster;
+  EXPECT_EQ(make_task(tiny_config(file, sets))->note_on_prediction(), "") << "none is crossed";
+  sets.push_back("data.pause=0");
+  EXPECT_EQ(
+      make_task(tiny_config(file, sets))->note_on_prediction(),
+      "dates of the forecast are 1 hour apart, as if rows had no pauses; those that the model "
+      "learned have some that no day or time of the week explains");
+}
+
+TEST(KnownRows, AreTheNextOnes) {
+  TemporaryFolder folder;
+  std::string text = "day,promo,a\n";
+  for (std::size_t i = 0; i < 60; ++i)
+    text += fmt::format("{},{},{}\n", format_time(86400.0 * double(19723 + i)), i % 2, wave(i));
+  std::vector<std::string> sets = small_forecaster;
+  sets.push_back("data.known=promo");
+  const auto file = folder.write("days.csv", text);
+  const auto task = make_task(tiny_config(file, sets));
+  const auto asked = [&](const std::string& rows) {
+    return read_csv(folder.write("asked.csv", text + rows), {.missing = "nan"});
+  };
+  EXPECT_EQ(task->predict(asked("2024-03-01,1,\n2024-03-02,0,\n")).values.shape(0), 2u);
+  EXPECT_EQ(
+      message_of<DataError>([&] { task->predict(asked("2024-03-01,1,\n2024-03-20,0,\n")); }),
+      "the row that is asked for at 2024-03-20 00:00:00 is not the next one behind 2024-03-01 "
+      "00:00:00; rows to come follow each other as those that the model learned, 1 day apart; "
+      "data.pause = 0 takes them for neighbours");
+  sets.push_back("data.pause=0");
+  EXPECT_NO_THROW(make_task(tiny_config(file, sets))->predict(asked("2024-04-01,1,\n")));
+}
+
+TEST(StampsWithOffsets, GoOnByTheClockOnTheWall) {
+  std::string text = "date,a\n";
+  for (std::size_t month = 0; month < 56; ++month)
+    text += fmt::format("{}-{:02}-01T00:00:00+0{}:00,{}\n", 2000 + month / 12, month % 12 + 1,
+                        month % 12 > 2 && month % 12 < 10 ? 2 : 1, wave(month));
+  TemporaryFolder folder;
+  const auto file = folder.write("berlin.csv", text);
+  const auto task = make_task(tiny_config(file, small_forecaster));
+  std::string written;
+  write_csv(task->predict(read_csv(file)), [&](std::string_view piece) { written += piece; });
+  EXPECT_THAT(written, StartsWith("date,a\n2004-09-01 00:00:00+02:00,"));
+  EXPECT_THAT(written, HasSubstr("\n2004-11-01 00:00:00+02:00,"));
+}
+
+TEST(DateFormat, IsThatOfTheTraining) {
+  std::string text = "date,a\n";
+  for (std::size_t i = 0; i < 60; ++i)
+    text += fmt::format("{:02}/{:02}/2023,{}\n", 1 + i % 28, 1 + i / 28, wave(i));
+  TemporaryFolder folder;
+  auto config = tiny_config(folder.write("days.csv", text), small_forecaster);
+  const auto task = make_task(config);
+  keep_names(config, task->names());
+  EXPECT_THAT(config.text_list("data.names.time"), ElementsAre("date", "%d/%m/%Y"));
+  ReadOptions reading = table_options(config);
+  reading.csv.named_columns = task->input_columns();
+  const auto second_time = [&](const std::string& rows) {
+    const NamedArray table = parse_csv("date,a\n" + rows, "asked", reading.csv);
+    return format_time(table.values(1, table.time.value()));
+  };
+  EXPECT_EQ(second_time("01/02/2024,1\n02/02/2024,2\n"), "2024-02-02 00:00:00");
+  EXPECT_EQ(second_time("02/01/2024,1\n02/13/2024,2\n"), "2024-02-13 00:00:00");
+  EXPECT_EQ(second_time("2024-02-01,1\n2024-02-02,2\n"), "2024-02-02 00:00:00");
+  EXPECT_THAT(message_of<DataError>([&] { second_time("W01,1\nW02,2\n"); }), HasSubstr("\"W01\""));
 }
 
 }  // namespace forecast_dates_test

@@ -324,6 +324,13 @@ TEST_F(Starter, TakesNoDressedNumberAndNoDateForWords) {
   EXPECT_THAT(problem("day,load", either),
               HasSubstr("may be a time as %d/%m/%Y or %m/%d/%Y: say which, as in --set "
                         "data.time_format='%d/%m/%Y'"));
+  EXPECT_THAT(problem("date,load",
+                      [](std::size_t i) {
+                        return "2018-W" + std::to_string(i + 1) + "," + std::to_string(i);
+                      }),
+              HasSubstr("a.csv: column \"date\": \"2018-W90\" is no date as it is written; say how "
+                        "to read it, as in --set data.time_format='%d.%m.%y', or write it as "
+                        "2016-07-01"));
   EXPECT_THAT(problem("time,load",
                       [](std::size_t i) {
                         return "00:" + std::to_string(10 + i % 50) + "," + std::to_string(i);
